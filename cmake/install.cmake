@@ -6,9 +6,9 @@ include(CMakePackageConfigHelpers)
 
 # liboffhook: the datapumps, the driver and the modem behind the C ABI of include/offhook, and nothing that needs the
 # sound libraries. Only oh_* is exported.
-set(rooms ${OFFHOOK_offhook_dsp_ROOMS} ${OFFHOOK_offhook_dsp_spandsp_ROOMS} ${OFFHOOK_offhook_driver_core_ROOMS}
-  ${OFFHOOK_offhook_modem_ROOMS})
-offhook_objects(objects link ${rooms})
+set(modules ${OFFHOOK_offhook_dsp_MODULES} ${OFFHOOK_offhook_pumps_MODULES} ${OFFHOOK_offhook_driver_core_MODULES}
+  ${OFFHOOK_offhook_modem_MODULES})
+offhook_objects(objects link ${modules})
 file(WRITE ${PROJECT_BINARY_DIR}/liboffhook.map "{ global: oh_*; local: *; };\n")
 add_library(offhook_shared SHARED ${objects})
 target_link_options(offhook_shared PRIVATE -Wl,--version-script=${PROJECT_BINARY_DIR}/liboffhook.map -Wl,--no-undefined)
@@ -23,9 +23,10 @@ endforeach()
 
 # The components: dsp <- driver <- modem <- hostsim, decode, and the whole program as a library. That one needs the sound
 # libraries, so it is a set of its own.
-set(components offhook_dsp offhook_dsp_spandsp offhook_driver_core offhook_context offhook_modem offhook_hostsim offhook_decode)
+set(components offhook_dsp offhook_base offhook_pumps offhook_driver_core offhook_context offhook_modem offhook_hostsim offhook_decode)
 set_target_properties(offhook_dsp PROPERTIES EXPORT_NAME dsp)
-set_target_properties(offhook_dsp_spandsp PROPERTIES EXPORT_NAME spandsp)
+set_target_properties(offhook_base PROPERTIES EXPORT_NAME base)
+set_target_properties(offhook_pumps PROPERTIES EXPORT_NAME pumps)
 set_target_properties(offhook_driver_core PROPERTIES EXPORT_NAME driver)
 set_target_properties(offhook_context PROPERTIES EXPORT_NAME context)
 set_target_properties(offhook_modem PROPERTIES EXPORT_NAME modem)
@@ -34,7 +35,7 @@ set_target_properties(offhook_decode PROPERTIES EXPORT_NAME decode)
 install(TARGETS offhook_shared offhook_static ${components} EXPORT Offhook
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} ${CMAKE_INSTALL_INCLUDEDIR}/offhook)
 set_target_properties(offhook_app PROPERTIES EXPORT_NAME program)
-install(TARGETS offhook_path offhook_driver_live offhook_session offhook_traces offhook_app EXPORT OffhookProgram
+install(TARGETS offhook_session offhook_traces offhook_app EXPORT OffhookProgram
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} ${CMAKE_INSTALL_INCLUDEDIR}/offhook)
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/Offhook)
 install(EXPORT Offhook NAMESPACE Offhook:: FILE OffhookTargets.cmake DESTINATION ${package})
@@ -49,7 +50,7 @@ install(FILES ${PROJECT_BINARY_DIR}/offhook.pc DESTINATION ${CMAKE_INSTALL_LIBDI
 # Headers: the C ABI as <offhook/pump.h>; those of the C++ components beside them, as their sources include them.
 install(DIRECTORY include/offhook DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY dsp driver hostsim DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/offhook FILES_MATCHING PATTERN "*.h"
-  PATTERN "driver/tty" EXCLUDE PATTERN "driver/device" EXCLUDE PATTERN "driver/linux" EXCLUDE
+  PATTERN "driver/tty" EXCLUDE PATTERN "driver/kernel" EXCLUDE PATTERN "driver/sound" EXCLUDE PATTERN "driver/linux" EXCLUDE
   PATTERN "dsp/radio" EXCLUDE PATTERN "hostsim/air" EXCLUDE)
 install(DIRECTORY src/decode DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/offhook/src FILES_MATCHING PATTERN "*.h")
 
@@ -61,15 +62,12 @@ file(WRITE ${PROJECT_BINARY_DIR}/driver/linux/VERSION "${PROJECT_VERSION}\n")
 install(FILES driver/linux/Kbuild ${PROJECT_BINARY_DIR}/driver/linux/dkms.conf ${PROJECT_BINARY_DIR}/driver/linux/VERSION
   DESTINATION ${module} COMPONENT kernel)
 install(DIRECTORY include dsp DESTINATION ${module} COMPONENT kernel FILES_MATCHING PATTERN "*.h" PATTERN "*.cpp"
-  PATTERN "*.inc" PATTERN "spandsp" EXCLUDE PATTERN "fftw" EXCLUDE PATTERN "radio" EXCLUDE)
-install(DIRECTORY driver/core driver/linux DESTINATION ${module}/driver COMPONENT kernel FILES_MATCHING PATTERN "*.h"
-  PATTERN "*.c")
-install(DIRECTORY driver/card/engine DESTINATION ${module}/driver/card COMPONENT kernel FILES_MATCHING PATTERN "*.h"
+  PATTERN "*.inc" PATTERN "fftw" EXCLUDE PATTERN "radio" EXCLUDE)
+install(DIRECTORY driver/core driver/card driver/linux DESTINATION ${module}/driver COMPONENT kernel FILES_MATCHING PATTERN "*.h"
   PATTERN "*.c")
 
 # All of it by one name, and neither tests nor benchmarks: `./dev demo` builds that, so that `cmake --install` works after it.
-add_custom_target(offhook_installed DEPENDS offhook offhook_pages offhook_shared offhook_static ${components} offhook_path
-  offhook_driver_live offhook_session offhook_traces offhook_app ${OFFHOOK_TRIVIAL})
+add_custom_target(offhook_installed DEPENDS offhook offhook_pages offhook_shared offhook_static ${components} offhook_session offhook_traces offhook_app ${OFFHOOK_TRIVIAL})
 
 # The program.
 install(TARGETS offhook)
@@ -79,8 +77,7 @@ install(DIRECTORY ${pages}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 FILES_M
 install(FILES ${pages}/completion-bash/offhook DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
 install(FILES ${pages}/completion-zsh/_offhook DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
 install(FILES ${pages}/completion-fish/offhook.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
-install(DIRECTORY traces/ DESTINATION ${CMAKE_INSTALL_DATADIR}/offhook FILES_MATCHING PATTERN "*.toml"
-  PATTERN "log" EXCLUDE PATTERN "export" EXCLUDE)
+install(DIRECTORY traces/data/ DESTINATION ${CMAKE_INSTALL_DATADIR}/offhook FILES_MATCHING PATTERN "*.toml")
 install(FILES system/offhook-modem@.service DESTINATION lib/systemd/system)
 install(FILES system/70-offhook.rules DESTINATION lib/udev/rules.d)
 install(FILES LICENSE NOTICE README.md CHANGELOG.md CAVEATS.md DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# How the rooms are built, what each may include, and the libraries that are made of them.
+# How the modules are built, what each may include, and the libraries that are made of them.
 
 find_program(OFFHOOK_CCACHE ccache)
 if(OFFHOOK_CCACHE)
@@ -37,40 +37,40 @@ function(offhook_freestanding target)
     $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-fconstexpr-steps=100000000>)  # tables made at compile time
 endfunction()
 
-# offhook_room(PATH [FREESTANDING] [KIND kind ROWS name ...] [PUBLIC header.h ...] [USES room ...] [LINK library ...]): a
-# folder with sources. OFFHOOK_KIND_kind is then the list of the rooms of a kind so far, OFFHOOK_ROWS_kind that of their
+# offhook_module(PATH [FREESTANDING] [KIND kind ROWS name ...] [PUBLIC header.h ...] [USES module ...] [LINK library ...]): a
+# folder with sources. OFFHOOK_KIND_kind is then the list of the modules of a kind so far, OFFHOOK_ROWS_kind that of their
 # rows in the kind's table.
 #
-# A room sees itself, the rooms that it USES, those that they use, and nothing else: it is compiled with one include root
-# that holds only these. A room must be declared before it is used, so there are no circles. PUBLIC names its headers in
+# A module sees itself, the modules that it USES, those that they use, and nothing else: it is compiled with one include root
+# that holds only these. A module must be declared before it is used, so there are no circles. PUBLIC names its headers in
 # include/offhook. Adding a file needs no change here.
 #
-# FREESTANDING: no OS, no exceptions, no RTTI; what such a room may leave undefined is checked by
+# FREESTANDING: no OS, no exceptions, no RTTI; what such a module may leave undefined is checked by
 # tests/unit/freestanding_test.cmake. The same objects go into a kernel module (tests/live/kernel): an interrupt there
 # writes below the stack pointer, and its loader knows no GOT.
-function(offhook_room path)
+function(offhook_module path)
   cmake_parse_arguments(A "FREESTANDING" "KIND" "ROWS;PUBLIC;USES;LINK" ${ARGN})
-  string(REPLACE "/" "_" room ${path})
-  set(root ${PROJECT_BINARY_DIR}/rooms/${room})
-  set(rooms ${path})
+  string(REPLACE "/" "_" module ${path})
+  set(root ${PROJECT_BINARY_DIR}/modules/${module})
+  set(modules ${path})
   set(headers ${A_PUBLIC})
   set(link ${A_LINK})
   foreach(used ${A_USES})
-    string(REPLACE "/" "_" used_room ${used})
-    if(NOT TARGET room_${used_room})
-      message(FATAL_ERROR "${path} uses ${used}, which is no room declared before it")
+    string(REPLACE "/" "_" used_module ${used})
+    if(NOT TARGET module_${used_module})
+      message(FATAL_ERROR "${path} uses ${used}, which is no module declared before it")
     endif()
-    foreach(what rooms headers link)
-      get_target_property(more room_${used_room} OFFHOOK_${what})
+    foreach(what modules headers link)
+      get_target_property(more module_${used_module} OFFHOOK_${what})
       list(APPEND ${what} ${more})
     endforeach()
   endforeach()
-  foreach(what rooms headers link)
+  foreach(what modules headers link)
     list(REMOVE_DUPLICATES ${what})
   endforeach()
 
   file(REMOVE_RECURSE ${root})
-  foreach(one ${rooms})
+  foreach(one ${modules})
     cmake_path(GET one PARENT_PATH parent)
     file(MAKE_DIRECTORY ${root}/${parent})
     file(CREATE_LINK ${PROJECT_SOURCE_DIR}/${one} ${root}/${one} SYMBOLIC)
@@ -82,25 +82,25 @@ function(offhook_room path)
 
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${path}/*.c ${PROJECT_SOURCE_DIR}/${path}/*.cpp)
   if(sources)
-    add_library(room_${room} OBJECT ${sources})
-    target_include_directories(room_${room} PRIVATE ${root})
-    target_link_libraries(room_${room} PRIVATE ${link} offhook_warnings)
+    add_library(module_${module} OBJECT ${sources})
+    target_include_directories(module_${module} PRIVATE ${root})
+    target_link_libraries(module_${module} PRIVATE ${link} offhook_warnings)
     if(A_FREESTANDING)
-      offhook_freestanding(room_${room})
+      offhook_freestanding(module_${module})
     endif()
   else()
-    add_library(room_${room} INTERFACE)
+    add_library(module_${module} INTERFACE)
   endif()
-  set_target_properties(room_${room} PROPERTIES OFFHOOK_uses "${A_USES}" OFFHOOK_rooms "${rooms}"
+  set_target_properties(module_${module} PROPERTIES OFFHOOK_uses "${A_USES}" OFFHOOK_modules "${modules}"
     OFFHOOK_headers "${headers}" OFFHOOK_link "${link}")
-  set_property(GLOBAL APPEND PROPERTY OFFHOOK_ROOMS ${path})
+  set_property(GLOBAL APPEND PROPERTY OFFHOOK_MODULES ${path})
   if(A_KIND)
     set(OFFHOOK_KIND_${A_KIND} ${OFFHOOK_KIND_${A_KIND}} ${path} PARENT_SCOPE)
     set(OFFHOOK_ROWS_${A_KIND} ${OFFHOOK_ROWS_${A_KIND}} ${A_ROWS} PARENT_SCOPE)
   endif()
 endfunction()
 
-# offhook_table(kind PATH): the room at PATH has the table of a kind. Its "tables/KIND.h" includes KIND.h of every room of
+# offhook_table(kind PATH): the module at PATH has the table of a kind. Its "tables/KIND.h" includes KIND.h of every module of
 # the kind that has one, and OFFHOOK_ROWS(ROW) is ROW of each row.
 function(offhook_table kind path)
   set(text)
@@ -112,25 +112,25 @@ function(offhook_table kind path)
   list(TRANSFORM OFFHOOK_ROWS_${kind} REPLACE ".+" "ROW(\\0)" OUTPUT_VARIABLE rows)
   list(JOIN rows " " rows)
   file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/tables/${kind}.h CONTENT "${text}#define OFFHOOK_ROWS(ROW) ${rows}\n")
-  string(REPLACE "/" "_" room ${path})
-  target_include_directories(room_${room} PRIVATE ${PROJECT_BINARY_DIR}/generated)
+  string(REPLACE "/" "_" module ${path})
+  target_include_directories(module_${module} PRIVATE ${PROJECT_BINARY_DIR}/generated)
 endfunction()
 
-# offhook_objects(objects link room ...): the objects of rooms, and what they link with besides.
+# offhook_objects(objects link module ...): the objects of modules, and what they link with besides.
 function(offhook_objects out_objects out_link)
   set(objects)
   set(link)
   foreach(path ${ARGN})
-    string(REPLACE "/" "_" room ${path})
-    get_target_property(type room_${room} TYPE)
-    get_target_property(whole room_${room} OFFHOOK_whole)
+    string(REPLACE "/" "_" module ${path})
+    get_target_property(type module_${module} TYPE)
+    get_target_property(whole module_${module} OFFHOOK_whole)
     if(whole)
       set_source_files_properties(${whole} PROPERTIES GENERATED ON EXTERNAL_OBJECT ON)
       list(APPEND objects ${whole})
     elseif(type STREQUAL "OBJECT_LIBRARY")
-      list(APPEND objects $<TARGET_OBJECTS:room_${room}>)
+      list(APPEND objects $<TARGET_OBJECTS:module_${module}>)
     endif()
-    get_target_property(more room_${room} OFFHOOK_link)
+    get_target_property(more module_${module} OFFHOOK_link)
     list(APPEND link ${more})
   endforeach()
   list(REMOVE_DUPLICATES objects)
@@ -139,17 +139,17 @@ function(offhook_objects out_objects out_link)
   set(${out_link} ${link} PARENT_SCOPE)
 endfunction()
 
-# The one object of rooms that are optimised as a whole: a call from one file into another is inlined as one within a file
+# The one object of modules that are optimised as a whole: a call from one file into another is inlined as one within a file
 # is. The bits are the same. What comes of it is an ordinary object, so whoever links it needs no compiler of ours.
 function(offhook_whole name)
   set(whole ${CMAKE_CURRENT_BINARY_DIR}/${name}.o)
   foreach(path ${ARGN})
-    string(REPLACE "/" "_" room ${path})
-    get_target_property(type room_${room} TYPE)
+    string(REPLACE "/" "_" module ${path})
+    get_target_property(type module_${module} TYPE)
     if(type STREQUAL "OBJECT_LIBRARY")
-      target_compile_options(room_${room} PRIVATE -flto)
-      set_target_properties(room_${room} PROPERTIES OFFHOOK_whole ${whole})
-      list(APPEND objects $<TARGET_OBJECTS:room_${room}>)
+      target_compile_options(module_${module} PRIVATE -flto)
+      set_target_properties(module_${module} PROPERTIES OFFHOOK_whole ${whole})
+      list(APPEND objects $<TARGET_OBJECTS:module_${module}>)
     endif()
   endforeach()
   string(TOUPPER "${CMAKE_BUILD_TYPE}" type)
@@ -159,19 +159,19 @@ function(offhook_whole name)
     COMMAND_EXPAND_LISTS VERBATIM)
 endfunction()
 
-# offhook_library(name [FREESTANDING] [WHOLE] ROOMS room ... [LINK library ...]): rooms in one archive, and what they need
+# offhook_library(name [FREESTANDING] [WHOLE] MODULES module ... [LINK library ...]): modules in one archive, and what they need
 # besides. WHOLE: see offhook_whole.
 function(offhook_library name)
-  cmake_parse_arguments(A "FREESTANDING;WHOLE" "" "ROOMS;LINK" ${ARGN})
+  cmake_parse_arguments(A "FREESTANDING;WHOLE" "" "MODULES;LINK" ${ARGN})
   if(A_WHOLE AND OFFHOOK_WHOLE)
-    offhook_whole(${name} ${A_ROOMS})
+    offhook_whole(${name} ${A_MODULES})
   endif()
-  offhook_objects(objects link ${A_ROOMS})
+  offhook_objects(objects link ${A_MODULES})
   add_library(${name} STATIC ${objects})
   set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CXX)
   target_include_directories(${name} INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>)
   target_link_libraries(${name} PUBLIC ${A_LINK} ${link})
-  set(OFFHOOK_${name}_ROOMS ${A_ROOMS} CACHE INTERNAL "")
+  set(OFFHOOK_${name}_MODULES ${A_MODULES} CACHE INTERNAL "")
   if(A_FREESTANDING)
     set_property(GLOBAL APPEND PROPERTY OFFHOOK_FREESTANDING ${name})
   endif()

@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "dsp/pump/pump_type.h"
-#include "dsp/v90/control/pump.h"
-#include "hostsim/line/digital_trunk.h"
+#include "dsp/v90/session/pump.h"
+#include "hostsim/channel/digital_trunk.h"
 
 namespace offhook {
 
@@ -143,7 +143,7 @@ class V90Call : public hostsim::DigitalEnd {
     if (received_ != nullptr) received_->analogue.insert(received_->analogue.end(), captured, std::end(captured));
     if (analogue_lost_ > 0) {
       --analogue_lost_;
-      type_->fill_in(analogue(), 1);
+      type_->report_gap(analogue(), 1);
       played_ = 0;
     } else {
       type_->process(analogue(), captured, &played_, 1);

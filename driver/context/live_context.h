@@ -27,7 +27,7 @@
 
 #include "driver/context/context_spec.h"
 #include "driver/context/watchdog.h"
-#include "driver/histogram/histogram.h"
+#include "driver/base/histogram.h"
 #include "offhook/context.h"
 
 namespace offhook {

@@ -92,7 +92,7 @@ int oh_driver_init(struct oh_driver* driver, const struct oh_driver_config* conf
     return -EINVAL;
   }
   if (!has_no_samples(config) &&
-      (config->pump.process == NULL || config->pump.fill_in == NULL || config->staging == NULL)) {
+      (config->pump.process == NULL || config->pump.report_gap == NULL || config->staging == NULL)) {
     return -EINVAL;
   }
   __builtin_memset(driver, 0, sizeof *driver);
@@ -183,9 +183,9 @@ static uint64_t oldest_received(const struct oh_driver* driver) {
 /* The next n received samples are gone: tell the pump, and pass over the matching transmit positions. Of a sample that
  * has left the receive ring they have been played, at a lead of at most that ring; else they may be to come, and are
  * silent. */
-static void fill_in(struct oh_driver* driver, uint64_t n) {
+static void report_gap(struct oh_driver* driver, uint64_t n) {
   const struct oh_pump* pump = &driver->config.pump;
-  if (pump->fill_in != NULL) pump->fill_in(pump->self, (size_t)n);
+  if (pump->report_gap != NULL) pump->report_gap(pump->self, (size_t)n);
   const uint64_t played = card_tx_position(driver);
   const uint64_t from = driver->tx_next > played ? driver->tx_next : played;
   const uint64_t ring_end = played + driver->tx_ring.periods;
@@ -224,9 +224,9 @@ uint32_t oh_driver_service_begin(struct oh_driver* driver) {
       const uint64_t oldest = oldest_received(driver);
       const uint64_t gone = oldest > driver->rx_read ? oldest - driver->rx_read : 0;
       if (gone >= n) {
-        fill_in(driver, gone < left ? gone : left);
+        report_gap(driver, gone < left ? gone : left);
       } else {
-        if (gone > 0) fill_in(driver, gone);
+        if (gone > 0) report_gap(driver, gone);
         n -= (uint32_t)gone;
         driver->rx_read += n;
         driver->chunk_samples = n;

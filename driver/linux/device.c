@@ -15,7 +15,7 @@
 #include <linux/uaccess.h>
 #include <linux/vmalloc.h>
 
-#include "dsp/v42/lapm.h"
+#include "dsp/link/lapm.h"
 #include "offhook.h"
 
 static DEFINE_IDA(numbers);

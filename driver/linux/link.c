@@ -5,9 +5,9 @@
  */
 #include <linux/vmalloc.h>
 
-#include "dsp/dmt/control/pump.h"
-#include "dsp/v14/link.h"
-#include "dsp/v42/lapm.h"
+#include "dsp/dmt/pump.h"
+#include "dsp/link/start_stop_link.h"
+#include "dsp/link/lapm.h"
 #include "offhook.h"
 
 enum {

@@ -12,8 +12,8 @@
 #include <linux/uaccess.h>
 #include <linux/vmalloc.h>
 
-#include "dsp/dmt/control/pump.h"
-#include "dsp/v90/control/pump.h"
+#include "dsp/dmt/pump.h"
+#include "dsp/v90/session/pump.h"
 #include "offhook.h"
 #include "offhook/modem.h"
 
@@ -174,7 +174,7 @@ static void process(void *self, const void *rx, void *tx, size_t n)
 	irq_work_queue(end->wake);
 }
 
-static void fill_in(void *self, size_t n)
+static void report_gap(void *self, size_t n)
 {
 	struct oh_modem_end *end = self;
 
@@ -182,7 +182,7 @@ static void fill_in(void *self, size_t n)
 		size_t now = min_t(size_t, n, end->slice);
 
 		oh_fpu_begin(&end->fpu);
-		end->type->fill_in(end->pump, now);
+		end->type->report_gap(end->pump, now);
 		follow(end, now);
 		oh_fpu_end(&end->fpu);
 		n -= now;
@@ -192,7 +192,7 @@ static void fill_in(void *self, size_t n)
 
 struct oh_pump oh_modem_end_pump(struct oh_modem_end *end)
 {
-	struct oh_pump pump = {.process = process, .fill_in = fill_in, .self = end};
+	struct oh_pump pump = {.process = process, .report_gap = report_gap, .self = end};
 
 	return pump;
 }

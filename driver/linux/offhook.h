@@ -30,8 +30,8 @@
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 
-#include "dsp/atm/cells.h"
-#include "dsp/v42/lapm.h"
+#include "dsp/link/cells.h"
+#include "dsp/link/lapm.h"
 #include "offhook/card_engine.h"
 #include "offhook/kernel_modem.h"
 #include "offhook/pci_card.h"

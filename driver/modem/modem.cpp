@@ -9,7 +9,7 @@
 
 #include "driver/core/logged_instrument.h"
 #include "driver/core/logged_rate.h"
-#include "dsp/spandsp/modulations.h"
+#include "driver/pumps/modulations.h"
 
 namespace offhook::modem {
 
@@ -169,7 +169,7 @@ std::size_t Modem::read(std::uint8_t* bytes, std::size_t n) {
 
 oh_pump Modem::pump() {
   return {[](void* self, const void* rx, void* tx, std::size_t n) { static_cast<Modem*>(self)->process(rx, tx, n); },
-          [](void* self, std::size_t n) { static_cast<Modem*>(self)->fill_in(n); }, this};
+          [](void* self, std::size_t n) { static_cast<Modem*>(self)->report_gap(n); }, this};
 }
 
 void Modem::record(oh_event_kind kind, std::uint32_t argument) const {
@@ -199,9 +199,9 @@ void Modem::process(const void* rx, void* tx, std::size_t n) {
   follow(n);
 }
 
-void Modem::fill_in(std::size_t n) {
+void Modem::report_gap(std::size_t n) {
   if (!started_) return;
-  config_.pump->fill_in(pump_memory_.get(), n);
+  config_.pump->report_gap(pump_memory_.get(), n);
   follow(n);
 }
 

@@ -12,8 +12,8 @@
 #include <string_view>
 
 #include "dsp/pump/pump_type.h"
-#include "dsp/v14/start_stop.h"
-#include "dsp/v42/lapm.h"
+#include "dsp/link/start_stop.h"
+#include "dsp/link/lapm.h"
 #include "offhook/event_log.h"
 #include "offhook/pump.h"
 
@@ -63,9 +63,9 @@ class Modem {
   /// Real-time: yes, for a pump that is. @param rx, tx  n periods, as the pump's process() has them
   void process(const void* rx, void* tx, std::size_t n);
   /// Real-time: yes.
-  void fill_in(std::size_t n);
+  void report_gap(std::size_t n);
 
-  /// For a driver: process() and fill_in() behind the pump contract, with nothing else of it.
+  /// For a driver: process() and report_gap() behind the pump contract, with nothing else of it.
   oh_pump pump();
   /// No error control: configured so, or the far end has none.
   bool direct() const { return direct_; }

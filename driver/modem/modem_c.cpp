@@ -67,8 +67,8 @@ void oh_modem_destroy(oh_modem* modem) {
 void oh_modem_process(oh_modem* modem, const int16_t* rx, int16_t* tx, size_t n) {
   modem->end.process(rx, tx, n);
 }
-void oh_modem_fill_in(oh_modem* modem, size_t n) {
-  modem->end.fill_in(n);
+void oh_modem_report_gap(oh_modem* modem, size_t n) {
+  modem->end.report_gap(n);
 }
 oh_pump oh_modem_pump(oh_modem* modem) {
   return modem->end.pump();

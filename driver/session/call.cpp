@@ -64,12 +64,12 @@ CallStatus Call::status() const {
 }
 
 // The loss is of whoever has the line.
-void Call::fill_in(std::size_t n) {
+void Call::report_gap(std::size_t n) {
   if (!dialler_.done()) {
-    dialler_.fill_in(n);
+    dialler_.report_gap(n);
   } else {
-    if (listening()) detector_.fill_in(n);
-    modem_.fill_in(n);
+    if (listening()) detector_.report_gap(n);
+    modem_.report_gap(n);
   }
   publish();
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // One call of a live modem, from the first digit on: it dials, listens for what the exchange answers, runs the modem,
-// and moves the user's bytes between it and two rings. The context calls process() and fill_in(); the owner's thread
+// and moves the user's bytes between it and two rings. The context calls process() and report_gap(); the owner's thread
 // has the rest, which never waits for the context, nor the context for it.
 #pragma once
 
@@ -58,7 +58,7 @@ class Call {
   /// The context's. Real-time: yes. @param rx [n]  @param[out] tx [n]
   void process(const std::int16_t* rx, std::int16_t* tx, std::size_t n);
   /// The context's: n received samples were lost. Real-time: yes.
-  void fill_in(std::size_t n);
+  void report_gap(std::size_t n);
 
   CallStatus status() const;
   std::size_t write(const std::uint8_t* bytes, std::size_t n) { return to_far_.write(bytes, n); }

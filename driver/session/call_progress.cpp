@@ -46,7 +46,7 @@ void ProgressDetector::process(const std::int16_t* rx, std::size_t n) {
 }
 
 // Silence keeps the filters' phase: the tone after the gap adds to the one before it.
-void ProgressDetector::fill_in(std::size_t n) {
+void ProgressDetector::report_gap(std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) step(0);
 }
 
@@ -144,8 +144,8 @@ void Dialler::process(const std::int16_t* rx, std::int16_t* tx, std::size_t n) {
   advance(tx, n);
 }
 
-void Dialler::fill_in(std::size_t n) {
-  if (state_ == State::kWaitForTone) detector_.fill_in(n);
+void Dialler::report_gap(std::size_t n) {
+  if (state_ == State::kWaitForTone) detector_.report_gap(n);
   std::array<std::int16_t, 64> unheard;
   for (std::size_t k = 0; n > 0; n -= k) advance(unheard.data(), k = std::min(n, unheard.size()));
 }

@@ -27,7 +27,7 @@ class ProgressDetector {
   void process(const std::int16_t* rx, std::size_t n);
   /// n samples were lost: time goes on, and where a frame has less than half of its samples it counts as the one
   /// before.
-  void fill_in(std::size_t n);
+  void report_gap(std::size_t n);
   /// What was heard last, of tones that lasted long enough.
   Progress progress() const { return progress_; }
   void reset() { *this = ProgressDetector(rate_hz_); }
@@ -69,7 +69,7 @@ class Dialler {
   /// @param rx [n]  @param[out] tx [n]
   void process(const std::int16_t* rx, std::int16_t* tx, std::size_t n);
   /// n samples were lost, both ways: pauses, waits and digits end when they would have.
-  void fill_in(std::size_t n);
+  void report_gap(std::size_t n);
   bool done() const { return state_ == State::kDone; }
   /// It waited for dial tone in vain.
   bool failed() const { return state_ == State::kFailed; }

@@ -16,7 +16,7 @@ LiveBank::LiveBank(const oh_pump_type& type, const std::vector<Channel>& channel
     line.pump = channel.pump;
     line.type = &type;
     LiveDriverConfig own = config;
-    init_driver(*channel.card, {defer, fill_in, &line}, requests_later(), &own, &line.driver, &line.staging);
+    init_driver(*channel.card, {defer, report_gap, &line}, requests_later(), &own, &line.driver, &line.staging);
   }
   context_.start();
   for (const Channel& channel : channels) channel.card->start();
@@ -37,9 +37,9 @@ void LiveBank::defer(void* self, const void* rx, void* tx, std::size_t n) {
   line->n = n;
 }
 
-void LiveBank::fill_in(void* self, std::size_t n) {
+void LiveBank::report_gap(void* self, std::size_t n) {
   auto* line = static_cast<Line*>(self);
-  line->type->fill_in(line->pump, n);
+  line->type->report_gap(line->pump, n);
 }
 
 std::uint32_t LiveBank::serve() {

@@ -64,7 +64,7 @@ class LiveBank {
   };
   static constexpr std::size_t kTogether = 64;  // the output of these waits for all of them
   static void defer(void* self, const void* rx, void* tx, std::size_t n);
-  static void fill_in(void* self, std::size_t n);
+  static void report_gap(void* self, std::size_t n);
   static oh_context requests_later();
   std::uint32_t serve();
   std::uint32_t serve(std::span<std::unique_ptr<Line>> part);

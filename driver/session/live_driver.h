@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "driver/card/live/live_card.h"
+#include "driver/live/live_card.h"
 #include "driver/context/live_context.h"
 #include "offhook/driver.h"
 

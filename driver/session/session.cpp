@@ -13,7 +13,7 @@ namespace offhook::modem {
 
 namespace {
 
-/// Calls process and fill_in with what a modem's samples are; a card in another process may have any.
+/// Calls process and report_gap with what a modem's samples are; a card in another process may have any.
 LiveCard& card_of_a_modem(LiveCard& card) {
   const oh_streams& streams = card.card().streams;
   for (const oh_stream_format* direction : {&streams.rx, &streams.tx}) {
@@ -27,7 +27,7 @@ LiveCard& card_of_a_modem(LiveCard& card) {
 }  // namespace
 
 Session::Session(LiveCard& card, const SessionConfig& config)
-    : card_(card_of_a_modem(card)), log_(config.log), driver_(card, {process, fill_in, this}, config) {}
+    : card_(card_of_a_modem(card)), log_(config.log), driver_(card, {process, report_gap, this}, config) {}
 
 void Session::process(void* self, const void* rx, void* tx, std::size_t n) {
   auto* session = static_cast<Session*>(self);
@@ -40,10 +40,10 @@ void Session::process(void* self, const void* rx, void* tx, std::size_t n) {
   session->served_.fetch_add(1);
 }
 
-void Session::fill_in(void* self, std::size_t n) {
+void Session::report_gap(void* self, std::size_t n) {
   auto* session = static_cast<Session*>(self);
   session->served_.fetch_add(1);
-  if (Call* call = session->active_.load()) call->fill_in(n);
+  if (Call* call = session->active_.load()) call->report_gap(n);
   session->served_.fetch_add(1);
 }
 

@@ -66,7 +66,7 @@ class Session final : public CallLine {
 
  private:
   static void process(void* self, const void* rx, void* tx, std::size_t n);
-  static void fill_in(void* self, std::size_t n);
+  static void report_gap(void* self, std::size_t n);
   void swap_call(std::unique_ptr<Call> next);
 
   LiveCard& card_;

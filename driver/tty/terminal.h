@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "driver/path/own_link.h"
+#include "driver/base/own_link.h"
 
 namespace offhook::modem {
 
@@ -46,7 +46,7 @@ class Terminal {
 /// A pseudo-terminal, with a link under a name that stays the same.
 class PseudoTerminal final : public Terminal {
  public:
-  /// @param link   made, or replaced when it was left behind (driver/path/own_link.h); empty: none
+  /// @param link   made, or replaced when it was left behind (driver/base/own_link.h); empty: none
   /// @param group  whose members may use the terminal, as those of a serial port's (mode 0660); empty: as the system
   ///               makes it
   /// @throws std::runtime_error  also when there is no such group, or this process is not in it

@@ -6,7 +6,7 @@
 #include "dsp/automode/procedure.h"
 #include "dsp/pump/pump_type.h"
 #include "dsp/v32/pump.h"
-#include "dsp/v34/control/pump.h"
+#include "dsp/v34/session/pump.h"
 
 namespace offhook::automode {
 namespace {
@@ -94,8 +94,8 @@ void process(void* self, const void* rx, void* tx, size_t n) {
   automode(self).process(rx, tx, n);
 }
 
-void fill_in(void* self, size_t n) {
-  automode(self).fill_in(n);
+void report_gap(void* self, size_t n) {
+  automode(self).report_gap(n);
 }
 
 void status(const void* self, oh_pump_status* s) {

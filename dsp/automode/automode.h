@@ -19,7 +19,7 @@
  * allow it has no effect.
  *
  * What automode may fall to is a table (dsp/modulation), from the slowest to the fastest: a room that is freestanding
- * makes a freestanding table (V.32bis, V.34), and dsp/spandsp one of all there are. All that take part stand
+ * makes a freestanding table (V.32bis, V.34), and driver/pumps one of all there are. All that take part stand
  * initialised side by side; from the decision on, process() is theirs.
  */
 #ifndef OFFHOOK_DSP_AUTOMODE_AUTOMODE_H
@@ -32,7 +32,7 @@
 extern "C" {
 #endif
 
-/** Automode over V.34 and V.32bis; with all others: dsp/spandsp/automode.h. A modulation takes part when
+/** Automode over V.34 and V.32bis; with all others: driver/pumps/automode.h. A modulation takes part when
  * oh_pump_config.modulations has it (0: all), its pump accepts the configuration (but for a format that can be
  * converted), and it can reach min_bit_rate. When nothing is left, size() is 0. */
 OH_API const struct oh_pump_type* oh_automode_type(void);
@@ -56,7 +56,7 @@ inline constexpr int kMaxMarks = 4;  ///< rows with mark_hz
 size_t size(const oh_pump_config* config, const Table& table);
 int init(void* self, const oh_pump_config* config, const Table& table);
 void process(void* self, const void* rx, void* tx, size_t n);
-void fill_in(void* self, size_t n);
+void report_gap(void* self, size_t n);
 void status(const void* self, oh_pump_status* status);
 void release(void* self);
 void hang_up(void* self);
@@ -78,7 +78,7 @@ const oh_pump_type* type() {
       .size = [](const oh_pump_config* c) { return size(c, kTable()); },
       .init = [](void* self, const oh_pump_config* c) { return init(self, c, kTable()); },
       .process = process,
-      .fill_in = fill_in,
+      .report_gap = report_gap,
       .status = status,
       .hang_up = hang_up,
       .release = release,

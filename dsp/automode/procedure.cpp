@@ -302,21 +302,21 @@ void Automode::process(const void* rx, void* tx, size_t n) {
   if (step_ == Step::kRunning) check_rate();
 }
 
-void Automode::fill_in(size_t n) {
+void Automode::report_gap(size_t n) {
   filled_in_ += n;
   for (; n > 0 && step_ != Step::kRunning; --n) {
     conversion_.lose();
     // A member that runs along must know that its samples were lost, too; it is told sample by sample.
     if (active_ != nullptr && (step_ == Step::kAa || step_ == Step::kProbe)) {
       ++samples_;
-      active_->type->fill_in(active_->self, 1);
+      active_->type->report_gap(active_->self, 1);
     } else {
       step(0);
     }
   }
   if (n == 0) return;
   for (size_t k = 0; k < n && active_->converted; ++k) conversion_.lose();
-  active_->type->fill_in(active_->self, n);
+  active_->type->report_gap(active_->self, n);
   samples_ += n;
 }
 

@@ -34,7 +34,7 @@ class Automode {
   Automode(const oh_pump_config& c, const Table& table, const Member* members, int n);
 
   void process(const void* rx, void* tx, size_t n);
-  void fill_in(size_t n);
+  void report_gap(size_t n);
   void status(oh_pump_status* s) const;
   void hang_up();
   int hold(oh_hold_order order) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Levels in int16 units, without libm. A sine whose peak is 32768 is +3.14 dBm0: the same scale as
-// hostsim/line/levels.h.
+// hostsim/channel/levels.h.
 #pragma once
 
 #include <stdint.h>

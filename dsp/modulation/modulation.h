@@ -2,16 +2,16 @@
 //
 // What there is to know of a modulation besides its pump, as one row. Automode, scenarios, AT commands, sessions and
 // measurements read the rows; a new pump is a folder with a row in its modulation.h, and a line in dsp/CMakeLists.txt.
-// The rows here need no operating system; the table of all stands in dsp/spandsp/modulations.h.
+// The rows here need no operating system; the table of all stands in driver/pumps/modulations.h.
 #pragma once
 
 #include <stdint.h>
 
 #include "dsp/v22/pump.h"
 #include "dsp/v32/pump.h"
-#include "dsp/v34/control/pump.h"
+#include "dsp/v34/session/pump.h"
 #include "dsp/v8/menu.h"
-#include "dsp/v90/control/pump.h"
+#include "dsp/v90/session/pump.h"
 #include "offhook/pump.h"
 
 namespace offhook {

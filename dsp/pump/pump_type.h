@@ -65,13 +65,13 @@ inline void give_status(const oh_pump_status& all, oh_pump_status* s) {
 }
 
 /// The driver's half of the contract for any object with process(const int16_t* rx, int16_t* tx, size_t n) and
-/// fill_in(size_t n).
+/// report_gap(size_t n).
 template <class P>
 oh_pump pump_of(P& pump) {
   return {[](void* self, const void* rx, void* tx, size_t n) {
             static_cast<P*>(self)->process(static_cast<const int16_t*>(rx), static_cast<int16_t*>(tx), n);
           },
-          [](void* self, size_t n) { static_cast<P*>(self)->fill_in(n); }, &pump};
+          [](void* self, size_t n) { static_cast<P*>(self)->report_gap(n); }, &pump};
 }
 
 /// Samples of 8000 Hz between card and line, both directions together: 400 ms, which is more than sound cards queue.
@@ -102,7 +102,7 @@ struct ModemType {
     auto* out = static_cast<int16_t*>(tx);
     for (size_t i = 0; i < n; ++i) out[i] = of(self).process(in[i]);
   }
-  static void fill_in(void* self, size_t n) {
+  static void report_gap(void* self, size_t n) {
     for (size_t i = 0; i < n; ++i) of(self).lost();
   }
   static void status(const void* self, oh_pump_status* s) {
@@ -122,7 +122,7 @@ struct ModemType {
             .size = size,
             .init = init,
             .process = process,
-            .fill_in = fill_in,
+            .report_gap = report_gap,
             .status = status,
             .hang_up = [](void* self) { of(self).hang_up(); },
             .release = [](void*) {},

@@ -77,7 +77,7 @@ class Radio : public Counted {
   void process(const std::int16_t* rx, std::int16_t* tx, std::size_t n) {
     for (std::size_t i = 0; i < n; ++i) tx[i] = step(rx[i]);
   }
-  void fill_in(std::size_t n) {
+  void report_gap(std::size_t n) {
     filled_in_ += n;
     for (std::size_t i = 0; i < n; ++i) step(0);
   }
@@ -367,7 +367,7 @@ struct Type {
                                                of(self).process(static_cast<const std::int16_t*>(rx),
                                                                 static_cast<std::int16_t*>(tx), n);
                                              },
-                                         .fill_in = [](void* self, std::size_t n) { of(self).fill_in(n); },
+                                         .report_gap = [](void* self, std::size_t n) { of(self).report_gap(n); },
                                          .status =
                                              [](const void* self, oh_pump_status* s) {
                                                oh_pump_status all;

@@ -21,7 +21,7 @@ constexpr std::int32_t tap(std::size_t k) {
   return static_cast<std::int32_t>(k + 1);
 }
 
-/// The driver calls process() for each block and fill_in() for samples that never came, so that the filter keeps step.
+/// The driver calls process() for each block and report_gap() for samples that never came, so that the filter keeps step.
 struct Filter {
   std::array<std::int32_t, kTaps> past{};  // a ring
   std::size_t at = 0;

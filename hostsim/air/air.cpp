@@ -81,8 +81,8 @@ class End {
     taken_ += n;
     blame();
   }
-  void fill_in(std::size_t n) {
-    inner_.fill_in(inner_.self, n);
+  void report_gap(std::size_t n) {
+    inner_.report_gap(inner_.self, n);
     taken_ += n;
     host_lost_samples();
     blame();
@@ -192,7 +192,7 @@ class RadioConnection final : public PumpConnection {
     return {[](void* self, const void* rx, void* tx, std::size_t n) {
               static_cast<End*>(self)->process(static_cast<const std::int16_t*>(rx), static_cast<std::int16_t*>(tx), n);
             },
-            [](void* self, std::size_t n) { static_cast<End*>(self)->fill_in(n); }, &near_};
+            [](void* self, std::size_t n) { static_cast<End*>(self)->report_gap(n); }, &near_};
   }
   oh_line_end line() override {
     return {[](void* self, const void* played, void* captured, std::size_t n) {

@@ -14,7 +14,7 @@
 
 #include "dsp/radio/burst.h"
 #include "dsp/radio/low_if.h"
-#include "hostsim/random/random.h"
+#include "hostsim/engine/random.h"
 
 namespace offhook::hostsim {
 

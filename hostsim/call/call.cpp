@@ -6,16 +6,16 @@
 #include <optional>
 #include <stdexcept>
 
-#include "hostsim/call/device_beside.h"
+#include "hostsim/call/competing_device.h"
 #include "hostsim/call/host_policies.h"
 #include "hostsim/call/profile_cost.h"
 #include "hostsim/card/card_event.h"
-#include "hostsim/context/context.h"
+#include "hostsim/host/context.h"
 #include "hostsim/cpu/critical_section.h"
-#include "hostsim/latency/hold_off.h"
-#include "hostsim/load/load.h"
-#include "hostsim/load/recorded_load.h"
-#include "hostsim/random/random.h"
+#include "hostsim/host/hold_off.h"
+#include "hostsim/host/load.h"
+#include "hostsim/host/recorded_load.h"
+#include "hostsim/engine/random.h"
 
 namespace offhook::hostsim {
 

@@ -13,7 +13,7 @@
 #include "hostsim/call/connection.h"
 #include "hostsim/call/cost_profile.h"
 #include "hostsim/call/scenario.h"
-#include "hostsim/context/service_counts.h"
+#include "hostsim/host/service_counts.h"
 #include "offhook/event_log.h"
 
 namespace offhook::hostsim {

@@ -11,12 +11,12 @@
 #include <span>
 #include <string>
 
-#include "driver/card/engine/line_end.h"
+#include "driver/card/line_end.h"
 #include "hostsim/call/cost_profile.h"
 #include "hostsim/call/scenario.h"
 #include "hostsim/card/card.h"
 #include "hostsim/engine/engine.h"
-#include "hostsim/line/line.h"
+#include "hostsim/channel/line.h"
 #include "offhook/driver.h"
 #include "offhook/pump.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // What a driver costs: CPU time of the interrupt routine and of a service call, by phase of the call. The numbers, with
-// their sources, stand in traces/profiles/*.toml.
+// their sources, stand in traces/data/profiles/*.toml.
 #pragma once
 
 #include <cstdint>

@@ -9,7 +9,7 @@
 #include "hostsim/call/modem_config.h"
 #include "hostsim/call/network_side.h"
 #include "hostsim/call/planned_hold.h"
-#include "hostsim/line/line.h"
+#include "hostsim/channel/line.h"
 
 namespace offhook::hostsim {
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
 // One end of V.42 without bits: which frame it puts on the line when, and what it makes of those that come. Octets are
-// counted, not carried. The same at both ends; who damages frames on the way is its user's matter. As dsp/v42 does it
+// counted, not carried. The same at both ends; who damages frames on the way is its user's matter. As dsp/link does it
 // with both ends' default parameters: what is missing is asked for with SREJ, once; a request or an answer that is lost
-// is left to T401, after which everything goes again that is not acknowledged: dsp/v42 asks first (8.4.8), which this
+// is left to T401, after which everything goes again that is not acknowledged: dsp/link asks first (8.4.8), which this
 // leaves out.
 #pragma once
 

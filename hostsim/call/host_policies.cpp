@@ -6,8 +6,8 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "hostsim/load/host_load.h"
-#include "hostsim/random/random.h"
+#include "hostsim/host/host_load.h"
+#include "hostsim/engine/random.h"
 #include "hostsim/sched/slot_plan.h"
 
 namespace offhook::hostsim {
@@ -28,7 +28,7 @@ bool has_own(const Scenario& s) {
 bool has_others(const Scenario& s) {
   return !s.load.reservations.empty() ||
          std::any_of(s.load.soft_devices.begin(), s.load.soft_devices.end(),
-                     [](const DeviceBeside& d) { return d.context.kind == OH_CONTEXT_RESERVATION; });
+                     [](const CompetingDevice& d) { return d.context.kind == OH_CONTEXT_RESERVATION; });
 }
 
 Ns ticks_to_ns(std::int64_t ticks, int hz) {
@@ -91,7 +91,7 @@ std::vector<Wanted> all_reservations(const Scenario& s, const Scheduler& reserva
   const auto on = [&](int cpu) { return reservations.moves() ? cpu : std::max(cpu, 0); };
   if (has_own(s)) all.push_back({"modem thread", s.context, on(s.context.cpu)});
   for (const ReservedThread& r : s.load.reservations) all.push_back({r.name, spec_of(r), on(r.cpu)});
-  for (const DeviceBeside& d : s.load.soft_devices)
+  for (const CompetingDevice& d : s.load.soft_devices)
     if (d.context.kind == OH_CONTEXT_RESERVATION) all.push_back({d.name, d.context, on(d.context.cpu)});
   return all;
 }

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "hostsim/call/scenario.h"
-#include "hostsim/context/context.h"
+#include "hostsim/host/context.h"
 #include "hostsim/cpu/cpu.h"
-#include "hostsim/load/device_load.h"
+#include "hostsim/host/device_load.h"
 #include "hostsim/sched/scheduler.h"
 
 namespace offhook::hostsim {

@@ -9,9 +9,9 @@
 #include "hostsim/call/modem_config.h"
 #include "hostsim/call/network_side.h"
 #include "hostsim/call/subscriber_call.h"
-#include "hostsim/line/digital_trunk.h"
-#include "hostsim/line/line.h"
-#include "hostsim/loop/loop.h"
+#include "hostsim/channel/digital_trunk.h"
+#include "hostsim/channel/line.h"
+#include "hostsim/channel/loop.h"
 
 namespace offhook::hostsim {
 

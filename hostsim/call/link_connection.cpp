@@ -39,7 +39,7 @@ class LinkConnection final : public Connection {
     }
     link_.serve(engine_->now(), captured());
   }
-  void fill_in(std::size_t n) { link_.receive_hole(captured(), static_cast<std::uint32_t>(n), card_->rate_hz()); }
+  void report_gap(std::size_t n) { link_.receive_hole(captured(), static_cast<std::uint32_t>(n), card_->rate_hz()); }
   oh_line_end line() override { return line_.handle(); }
   void start(Ns now) override { link_.start(now); }
 

@@ -2,7 +2,7 @@
 //
 // A link without samples, for large sweeps: V.42 frames on a V.90-like connection between the modem under test and a
 // far modem, TCP above them, and what holes in the signal do to it. Constants and their sources:
-// traces/profiles/*.toml.
+// traces/data/profiles/*.toml.
 //
 // A hole of u samples in what the card played (an underrun) does two things to the far modem: it gets wrong bits from
 // the hole until its receiver has settled again, so that the frames in that time are lost; and with probability
@@ -24,7 +24,7 @@
 #include "hostsim/call/cost_profile.h"
 #include "hostsim/call/frame_model.h"
 #include "hostsim/call/tcp_flow.h"
-#include "hostsim/random/random.h"
+#include "hostsim/engine/random.h"
 #include "offhook/event_log.h"
 #include "offhook/pump.h"
 

@@ -6,8 +6,8 @@
 #include <functional>
 #include <vector>
 
-#include "dsp/dmt/coding/constellation.h"
-#include "dsp/dmt/procedure/loading.h"
+#include "dsp/dmt/constellation.h"
+#include "dsp/dmt/loading.h"
 
 namespace offhook::hostsim {
 namespace {

@@ -6,8 +6,8 @@
 
 #include <cstdint>
 
-#include "dsp/dmt/coding/tones.h"
-#include "hostsim/loop/loop.h"
+#include "dsp/dmt/tones.h"
+#include "hostsim/channel/loop.h"
 
 namespace offhook::hostsim {
 

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "hostsim/line/g711.h"
+#include "hostsim/channel/g711.h"
 #include "offhook/stream.h"
 
 namespace offhook::hostsim {

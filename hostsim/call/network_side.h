@@ -11,7 +11,7 @@
 #include <functional>
 
 #include "hostsim/call/connection.h"
-#include "hostsim/line/digital_trunk.h"
+#include "hostsim/channel/digital_trunk.h"
 
 namespace offhook::hostsim {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "hostsim/call/random_file.h"
 
-#include "hostsim/random/random.h"
+#include "hostsim/engine/random.h"
 
 namespace offhook::hostsim {
 

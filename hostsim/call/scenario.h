@@ -11,15 +11,15 @@
 #include <vector>
 
 #include "driver/context/context_spec.h"
-#include "dsp/spandsp/modulations.h"
+#include "driver/pumps/modulations.h"
 #include "hostsim/call/soft_device.h"
 #include "hostsim/cpu/cpu.h"
 #include "hostsim/engine/engine.h"
-#include "hostsim/latency/distribution.h"
-#include "hostsim/line/digital_trunk.h"
-#include "hostsim/line/line_config.h"
-#include "hostsim/load/device.h"
-#include "hostsim/load/host_load.h"
+#include "hostsim/host/distribution.h"
+#include "hostsim/channel/digital_trunk.h"
+#include "hostsim/channel/line_config.h"
+#include "hostsim/host/device.h"
+#include "hostsim/host/host_load.h"
 #include "hostsim/sched/mutexes.h"
 #include "offhook/driver.h"
 
@@ -38,7 +38,7 @@ struct ContextScenario : ContextSpec {
   std::string lock;        ///< a mutex that the driver's thread holds during each of its jobs; empty: none
 };
 
-/// The machine: every constant with its source stands in traces/hosts/*.toml.
+/// The machine: every constant with its source stands in traces/data/hosts/*.toml.
 struct HostScenario {
   std::string name = "nt2000-p2-450";
   int cpus = 1;
@@ -85,7 +85,7 @@ struct LoadThread {
 };
 
 /// Another soft device on the host, by its cost alone: a card, a driver and a context of its own.
-struct DeviceBeside {
+struct CompetingDevice {
   std::string name;
   SoftDevice device;
   ContextScenario context;
@@ -104,7 +104,7 @@ struct LoadScenario {
   std::vector<LoadDevice> devices;
   std::vector<LoadThread> threads;
   std::vector<ReservedThread> reservations;  ///< admitted together with the driver's own
-  std::vector<DeviceBeside> soft_devices;    ///< likewise
+  std::vector<CompetingDevice> soft_devices;    ///< likewise
 };
 
 /// kDevice: a device of any kind, by its cost (soft_device.h); on a subscriber loop and on the air with a real pump,
@@ -137,14 +137,14 @@ struct HoldScenario {
 using LineScenario = LineConfig;
 
 /// How a file crosses the connection: as octets of V.42 or V.14; by TCP over PPP (ppp_tcp.h); or in ATM cells
-/// (dsp/atm), which DMT pumps alone carry.
+/// (dsp/link), which DMT pumps alone carry.
 enum class TransferProtocol { kBytes, kPppTcp, kAtm };
 
 /// What lies between the modems: line.*, trunk.*, loop.*, which makes the device a DMT pump (subscriber_call.h);
 /// or air.*, which makes it a radio (radio_call.h).
 enum class LineKind { kAnalogue, kDigitalTrunk, kSubscriberLoop, kAir };
 
-/// The twisted pair of a DMT pump, as people name its parts (hostsim/loop).
+/// The twisted pair of a DMT pump, as people name its parts (hostsim/channel).
 struct SubscriberLoop {
   std::string cable = "T1.601 7";
   std::string disturbers;  ///< at each receiver: "24 ISDN, 10 HDSL FEXT"; empty: none
@@ -189,7 +189,7 @@ struct Scenario {
   oh_pump_role role = OH_PUMP_CALL;  ///< of the near end, with real pumps
   LinkScenario link;
   HoldScenario hold;
-  std::string cost_profile = "pentium2-450-vendor";  ///< traces/profiles/NAME.toml: cost of ISR and service by phase
+  std::string cost_profile = "pentium2-450-vendor";  ///< traces/data/profiles/NAME.toml: cost of ISR and service by phase
   bool event_logging_cost = false;  ///< charge what the instrumented kernel's own logging cost (see the profile)
   oh_service_policy policy = OH_SERVICE_DRAIN_ALL;
   std::uint32_t transmit_lead_samples = 204;

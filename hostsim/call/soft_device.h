@@ -2,7 +2,7 @@
 //
 // A soft device that need not be a modem: a card that interrupts every so many samples, work to do for each block, and
 // a queue of output that must not run dry. It runs in any context as a modem does, by its cost alone, and its only
-// success is that nothing was lost. Shipped ones with their sources: traces/devices/*.toml.
+// success is that nothing was lost. Shipped ones with their sources: traces/data/devices/*.toml.
 #pragma once
 
 #include <cstdint>

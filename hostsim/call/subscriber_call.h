@@ -15,11 +15,11 @@
 
 #include "hostsim/call/connection.h"
 #include "hostsim/call/scenario.h"
-#include "hostsim/loop/loop.h"
+#include "hostsim/channel/loop.h"
 
 namespace offhook::hostsim {
 
-/// ATM cells of one direction (dsp/atm/cells.h), as its receiver knows them.
+/// ATM cells of one direction (dsp/link/cells.h), as its receiver knows them.
 struct CellCounts {
   std::uint64_t received = 0, idle = 0;  ///< their HEC right
   std::uint64_t hec_errors = 0;          ///< cells that were dropped for it

@@ -9,7 +9,7 @@
 #include <memory>
 #include <new>
 
-#include "dsp/atm/cells.h"
+#include "dsp/link/cells.h"
 #include "hostsim/call/bit_error_tester.h"
 
 namespace offhook::hostsim {

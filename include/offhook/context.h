@@ -3,7 +3,7 @@
  * A processing context: who calls the driver's service routine, and when. The interrupt routine asks for service by
  * request(); the context calls the routine later, in its own way: at once, from a queue of deferred work, on a thread
  * at some priority, or on a thread with a CPU reservation. Implementations are small and know nothing of modems:
- * simulated ones (hostsim/context), threads of a Linux process (driver/context), and those of a kernel.
+ * simulated ones (hostsim/host), threads of a Linux process (driver/context), and those of a kernel.
  *
  *   owner    start() -> ... reconfigure() ... -> stop()
  *   driver   request(), from isr()

@@ -19,7 +19,7 @@
  *
  * An interrupt that covers several blocks (coalesced) makes one larger owed block; service takes it in chunks of at
  * most the card's longest block. Received samples that were overwritten before service came are reported to the pump by
- * fill_in() with their exact number, and the matching transmit positions are skipped.
+ * report_gap() with their exact number, and the matching transmit positions are skipped.
  *
  * Concurrency: isr() may interrupt service() at any point, on the same or another CPU; neither is re-entered.
  */

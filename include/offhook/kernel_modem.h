@@ -2,7 +2,7 @@
  *
  * What a program says to the kernel driver, by ioctl on /dev/offhookN. One program at a time has it open; closing it
  * ends the call. read() and write() carry the user's octets over V.42 or, where there is no error control, as
- * start-stop characters (V.14); over a DMT pump they carry ATM cells of 52 octets (dsp/atm/cells.h). A write takes
+ * start-stop characters (V.14); over a DMT pump they carry ATM cells of 52 octets (dsp/link/cells.h). A write takes
  * whole cells only, and less than one is EINVAL. poll() waits for both.
  *
  * mmap() of the device gives the ring of the event log, read-only: OH_KERNEL_LOG_EVENTS events of offhook/event_log.h.
@@ -52,7 +52,7 @@ struct oh_kernel_call {
   uint32_t struct_size;
   enum oh_pump_role role;
   char pump[OH_KERNEL_PUMP_NAME]; /**< "v34", "v32bis" or "v22bis", closed by a 0; "v90" on a card of its samples
-                                     (dsp/v90/control/pump.h); "dmt" on a subscriber loop, whose remote end calls and
+                                     (dsp/v90/session/pump.h); "dmt" on a subscriber loop, whose remote end calls and
                                      whose central end answers */
   uint32_t max_bit_rate;          /**< bit/s; 0: the pump's highest */
   enum oh_error_control error_control;

@@ -3,7 +3,7 @@
  * One end of a modem connection for whoever has samples and wants octets: a datapump, V.42 with V.42bis above it, or
  * start-stop characters (V.14) where there is no error control.
  *
- * The owner calls oh_modem_process() for every block of samples, in order and without gaps, and oh_modem_fill_in() for
+ * The owner calls oh_modem_process() for every block of samples, in order and without gaps, and oh_modem_report_gap() for
  * those that were lost: the modem's only clock is their number. Between blocks it writes and reads octets. One thread
  * at a time.
  */
@@ -69,7 +69,7 @@ OH_API void oh_modem_destroy(struct oh_modem* modem);
  */
 OH_API void oh_modem_process(struct oh_modem* modem, const int16_t* rx, int16_t* tx, size_t n);
 /** n received samples were lost, and n to send will not be asked for. Real-time: yes. */
-OH_API void oh_modem_fill_in(struct oh_modem* modem, size_t n);
+OH_API void oh_modem_report_gap(struct oh_modem* modem, size_t n);
 /** The same as a pump, for oh_driver_config. It lives as long as the modem. */
 OH_API struct oh_pump oh_modem_pump(struct oh_modem* modem);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The whole program as one function, for programs that add something to it: a scheduling policy
-// (hostsim/sched/scheduler.h), a context (hostsim/context/context.h). What is added before the call is known to every
+// (hostsim/sched/scheduler.h), a context (hostsim/host/context.h). What is added before the call is known to every
 // command. examples/embed/policy.cpp does it.
 #pragma once
 

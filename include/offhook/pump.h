@@ -2,13 +2,13 @@
  *
  * The datapump contract: samples in, samples out, one for one.
  *
- * A pump is one end of a modem connection. It has two sides. A driver holds struct oh_pump: process() and fill_in(),
+ * A pump is one end of a modem connection. It has two sides. A driver holds struct oh_pump: process() and report_gap(),
  * and nothing else. Whoever owns the modem holds its struct oh_pump_type besides, which makes, watches and ends it.
  *
  * Whoever hosts a pump (the simulator, a Linux thread, a kernel module) gives it memory once and then calls process()
  * with blocks of any length; the pump never blocks, allocates, locks or calls the system after init, and its cost per
  * sample is bounded. Its only clock is the number of samples it has been given: every block must come exactly once and
- * in order, and when samples were lost fill_in() says how many, so that the count stays exact and the far end sees no
+ * in order, and when samples were lost report_gap() says how many, so that the count stays exact and the far end sees no
  * jump in time. The rates of the two directions may differ by a whole ratio (offhook/stream.h). Every count here is of
  * sample periods of the slower direction; a block of n periods has n * ratio samples of the faster one.
  *
@@ -35,11 +35,11 @@ struct oh_pump {
   void (*process)(void* self, const void* rx, void* tx, size_t n);
   /** n periods of received samples were lost, and as many transmitted ones will not be asked for. Real-time: yes,
    * O(n). */
-  void (*fill_in)(void* self, size_t n);
+  void (*report_gap)(void* self, size_t n);
   void* self;
 };
 
-/** Where the pump's bits come from and go to. All functions are called from within process() and fill_in(), in
+/** Where the pump's bits come from and go to. All functions are called from within process() and report_gap(), in
  * OH_PUMP_DATA only, and must be real-time safe. Of each pair one may be NULL: oh_port_get() and oh_port_put() do with
  * the other. A port has this shape for ever and has no size of its own. */
 struct oh_bit_port {
@@ -146,7 +146,7 @@ enum oh_retrain_cause {
   OH_RETRAIN_TIMEOUT   /**< a procedure of the training, or a renegotiation, did not come to its end */
 };
 
-/** What an observer may see. Called from within process() and fill_in(); every function may be NULL and then costs one
+/** What an observer may see. Called from within process() and report_gap(); every function may be NULL and then costs one
  * predictable branch. */
 struct oh_pump_observer {
   OH_STRUCT_SIZE(struct oh_pump_observer);
@@ -191,7 +191,7 @@ struct oh_pump_status {
   uint32_t rx_bit_rate;          /**< bit/s, 0 outside OH_PUMP_DATA */
   float rx_level_dbm0;           /**< received signal level */
   uint64_t samples;              /**< sample periods processed plus filled in, since init: the pump's clock */
-  uint64_t filled_in;            /**< sample periods reported lost through fill_in() */
+  uint64_t filled_in;            /**< sample periods reported lost through report_gap() */
   uint32_t retrains;             /**< trainings begun after the first */
   uint64_t bits_sent;            /**< bits taken from the port */
   uint64_t bits_received;        /**< bits given to the port */
@@ -220,7 +220,7 @@ struct oh_pump_type {
   const struct oh_pump_format* formats; /**< [format_count] all that init takes; the first is the usual one */
   uint32_t roles;                       /**< set of 1 << enum oh_pump_role */
   uint32_t fpu;                         /**< set of enum oh_pump_operation: those that use floating-point registers */
-  /** Sample periods. One call of process() or fill_in() with n <= 512 periods costs at most what n + longest_step
+  /** Sample periods. One call of process() or report_gap() with n <= 512 periods costs at most what n + longest_step
    * periods of data mode cost on average: the work that does not come evenly (a mapping frame, an equaliser fitted at
    * once), and what the start-up costs more. With the cost of a period on a machine it bounds the time of a call there.
    * Measured by tests/bench/longest_step_bench.cpp, and taken half as large again or more. */
@@ -232,7 +232,7 @@ struct oh_pump_type {
   int (*init)(void* self, const struct oh_pump_config* config);
   /** As in struct oh_pump. */
   void (*process)(void* self, const void* rx, void* tx, size_t n);
-  void (*fill_in)(void* self, size_t n);
+  void (*report_gap)(void* self, size_t n);
   /** Snapshot. Real-time: yes, O(1). */
   void (*status)(const void* self, struct oh_pump_status* status);
   /** Ends the connection as the modem's Recommendation has it, telling the far end; the state is OH_PUMP_IDLE when that
@@ -272,7 +272,7 @@ OH_API void oh_pump_advance_each(const struct oh_pump_type* type, void* const* s
 
 /** A pump of a type, at memory that its init has filled, for a driver. */
 static inline struct oh_pump oh_pump_at(const struct oh_pump_type* type, void* self) {
-  const struct oh_pump pump = {type->process, type->fill_in, self};
+  const struct oh_pump pump = {type->process, type->report_gap, self};
   return pump;
 }
 

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "driver/card/timer/timer_card.h"
+#include "driver/live/timer_card.h"
 #include "driver/session/live_driver.h"
 #include "src/measure/bank.h"
 

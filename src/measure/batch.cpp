@@ -8,7 +8,7 @@
 
 #include "dsp/pump/pump_type.h"
 #include "hostsim/call/tested_pump.h"
-#include "hostsim/line/digital_trunk.h"
+#include "hostsim/channel/digital_trunk.h"
 #include "src/measure/real_time.h"
 
 namespace offhook::measure {

@@ -2,7 +2,7 @@
 //
 // How many pumps one thread carries that advances all of a type in one call (oh_pump_type.advance), as a server of many
 // calls does: no cards, no contexts, as fast as this CPU goes. Each call runs once more by itself; its samples must be
-// the same there. What it costs there, and what the same pumps cost one after the other, are the yardsticks.
+// the same there. What it costs there, and what the same pumps cost one after the other, are the benchmark targets.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "dsp/spandsp/modulations.h"
+#include "driver/pumps/modulations.h"
 
 namespace offhook::measure {
 

@@ -8,7 +8,7 @@
 #include <numeric>
 
 #include "driver/modem/modem.h"
-#include "hostsim/line/line.h"
+#include "hostsim/channel/line.h"
 #include "offhook/modem_card.h"
 #include "src/measure/real_time.h"
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "driver/histogram/histogram.h"
-#include "dsp/spandsp/modulations.h"
+#include "driver/base/histogram.h"
+#include "driver/pumps/modulations.h"
 
 namespace offhook::measure {
 
@@ -36,7 +36,7 @@ struct CostResult {
 /// Two pumps over a clean simulated line; the calling one is timed. @param progress  share done; false: stop
 CostResult measure_cost(const CostConfig& config, const std::function<bool(double)>& progress);
 
-/// A cost profile (traces/profiles) from it. @param name  of the machine, for the comment
+/// A cost profile (traces/data/profiles) from it. @param name  of the machine, for the comment
 std::string to_profile(const CostConfig& config, const CostResult& result, const std::string& machine);
 
 }  // namespace offhook::measure

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "driver/histogram/histogram.h"
+#include "driver/base/histogram.h"
 #include "hostsim/call/scenario.h"
 
 namespace offhook::measure {

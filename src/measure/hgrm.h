@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "driver/histogram/histogram.h"
+#include "driver/base/histogram.h"
 
 namespace offhook::measure {
 

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <numeric>
 
-#include "hostsim/random/random.h"
+#include "hostsim/engine/random.h"
 #include "src/measure/host_bench.h"
 #include "src/measure/real_time.h"
 

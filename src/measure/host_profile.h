@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// Measured latencies as a host of traces/hosts: what `advise`, `mttf` and a scenario's host.name take.
+// Measured latencies as a host of traces/data/hosts: what `advise`, `mttf` and a scenario's host.name take.
 #pragma once
 
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
-#include "driver/histogram/histogram.h"
+#include "driver/base/histogram.h"
 
 namespace offhook::measure {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "driver/histogram/histogram.h"
+#include "driver/base/histogram.h"
 
 namespace offhook::measure {
 

@@ -3,7 +3,7 @@
 
 #include <stdexcept>
 
-#include "driver/device/kernel_transfer.h"
+#include "driver/kernel/kernel_transfer.h"
 #include "driver/session/call.h"
 #include "dsp/modulation/modulation.h"
 #include "offhook/modem_card.h"

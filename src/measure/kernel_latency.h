@@ -7,7 +7,7 @@
 
 #include <functional>
 
-#include "driver/device/kernel_device.h"
+#include "driver/kernel/kernel_device.h"
 #include "src/measure/latency.h"
 
 namespace offhook::measure {

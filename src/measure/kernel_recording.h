@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "driver/path/output.h"
+#include "driver/base/output.h"
 #include "src/measure/kernel_trace.h"
 #include "traces/import/perf_sched.h"
 

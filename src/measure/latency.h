@@ -7,7 +7,7 @@
 #include <functional>
 #include <span>
 
-#include "driver/histogram/histogram.h"
+#include "driver/base/histogram.h"
 #include "src/measure/real_time.h"
 #include "src/measure/stages.h"
 

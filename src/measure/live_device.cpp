@@ -4,7 +4,7 @@
 #include <chrono>
 #include <thread>
 
-#include "driver/card/timer/timer_card.h"
+#include "driver/live/timer_card.h"
 #include "driver/session/live_driver.h"
 #include "hostsim/call/radio_call.h"
 #include "hostsim/call/subscriber_call.h"

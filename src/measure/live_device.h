@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "driver/context/live_context.h"
-#include "driver/histogram/histogram.h"
+#include "driver/base/histogram.h"
 #include "hostsim/call/connection.h"
 
 namespace offhook::measure {

@@ -11,10 +11,10 @@
 #include <stdexcept>
 #include <string>
 
-#include "driver/path/output.h"
+#include "driver/base/output.h"
 #include "src/measure/workloads.h"
-#include "traces/document/key.h"
-#include "traces/text/nearest.h"
+#include "traces/scenario/key.h"
+#include "driver/base/nearest.h"
 
 namespace offhook::measure {
 

@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "driver/card/engine/card_memory.h"
+#include "driver/card/card_memory.h"
 #include "hostsim/call/connection.h"
 #include "offhook/driver.h"
 

@@ -13,7 +13,7 @@
 #include <span>
 #include <vector>
 
-#include "driver/histogram/histogram.h"
+#include "driver/base/histogram.h"
 #include "traces/import/kernel_event.h"
 
 namespace offhook::measure {

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "driver/histogram/histogram.h"
+#include "driver/base/histogram.h"
 #include "src/measure/real_time.h"
 
 namespace offhook::measure {

@@ -17,9 +17,9 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "driver/path/output.h"
-#include "hostsim/random/random.h"
-#include "traces/file/file.h"
+#include "driver/base/output.h"
+#include "hostsim/engine/random.h"
+#include "driver/base/file.h"
 
 namespace offhook::measure {
 

@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "traces/text/printable.h"
+#include "driver/base/printable.h"
 
 // Made by src/page/assets.cmake out of the files of src/page/assets and the chart library.
 extern "C" {

@@ -8,7 +8,7 @@
 
 #include "src/lab/advice/explanation.h"
 #include "src/page/page.h"
-#include "traces/document/key.h"
+#include "traces/scenario/key.h"
 #include "traces/scenario/scenario.h"
 
 namespace offhook {

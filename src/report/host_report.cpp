@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "src/host/host_description.h"
+#include "src/measure/host_description.h"
 #include "src/page/page.h"
 
 namespace offhook {

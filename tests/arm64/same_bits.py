@@ -22,7 +22,7 @@ import sys
 import tempfile
 
 CROSS = "aarch64-linux-gnu-"
-ROOMS = re.compile(r"/(room_(dsp_(?!spandsp|fftw|radio)\w+|driver_core|driver_card_engine)|two_modems|two_modems_call|loopback_pumps)\.dir/")
+MODULES = re.compile(r"/(module_(dsp_(?!spandsp|fftw|radio)\w+|driver_core|driver_card_engine)|two_modems|two_modems_call|loopback_pumps)\.dir/")
 ONLY_HERE = {"-mno-red-zone", "-mno-avx", "-mno-sse", "-mcmodel=kernel"}
 
 
@@ -66,7 +66,7 @@ def main():
     for entry in json.loads((build / "compile_commands.json").read_text()):
         words = shlex.split(entry["command"])
         name = str(build / words[words.index("-o") + 1])
-        if ROOMS.search(name):
+        if MODULES.search(name):
             units[name] = words
     chosen = sorted(needed(units))
     with tempfile.TemporaryDirectory() as folder:

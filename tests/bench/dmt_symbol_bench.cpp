@@ -14,11 +14,11 @@
 #include <numeric>
 #include <vector>
 
-#include "dsp/dmt/coding/tones.h"
-#include "dsp/dmt/signal/shortening.h"
+#include "dsp/dmt/tones.h"
+#include "dsp/dmt/shortening.h"
 #include "offhook/kernel_modem.h"
 #include "tests/bench/stretches.h"
-#include "tests/unit/hostsim/loop/dmt_call.h"
+#include "tests/unit/hostsim/channel/dmt_call.h"
 
 namespace {
 

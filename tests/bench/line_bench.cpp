@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Cost of the line, both directions, per sample of the near end. Yardstick: 300 ns, so that with two pumps of about
+// Cost of the line, both directions, per sample of the near end. Benchmark target: 300 ns, so that with two pumps of about
 // 400 ns a sample a call runs at 100 times real time (1250 ns a sample) on one core.
 #include <benchmark/benchmark.h>
 
 #include <vector>
 
-#include "hostsim/line/line.h"
+#include "hostsim/channel/line.h"
 
 namespace {
 
@@ -26,7 +26,7 @@ void run(benchmark::State& state, const LineConfig& config) {
   benchmark::DoNotOptimize(rx.data());
   state.counters["per_sample"] = benchmark::Counter(static_cast<double>(state.iterations()) * 100,
                                                     benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
-  state.SetLabel("yardstick 300 ns per_sample");
+  state.SetLabel("benchmark target 300 ns per_sample");
 }
 
 void BM_LineDefault(benchmark::State& state) {

@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "dsp/pump/pump_type.h"
-#include "dsp/spandsp/modulations.h"
+#include "driver/pumps/modulations.h"
 #include "offhook/kernel_modem.h"
 #include "tests/bench/stretches.h"
 #include "tests/v90_call.h"

@@ -9,7 +9,7 @@
 #include <cstring>
 
 #include "dsp/v32/pump.h"
-#include "dsp/v34/control/pump.h"
+#include "dsp/v34/session/pump.h"
 #include "tests/bench/pump_cost.h"
 
 int main(int argc, char** argv) {

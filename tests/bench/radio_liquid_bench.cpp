@@ -2,7 +2,7 @@
 //
 // What the radios cost in data mode, in slots sent and heard: the same call several times, in pieces of 12.5 us. What a
 // piece costs is the least of the runs, for everything that is not the pump's own comes at other pieces each time. The
-// yardsticks are the share of a 600 MHz CPU that Jones and Saroiu (2001, 8.2) give for such a device, and the
+// benchmark targets are the share of a 600 MHz CPU that Jones and Saroiu (2001, 8.2) give for such a device, and the
 // arithmetic of a slot's filters, transforms and equaliser.
 #include <algorithm>
 #include <array>

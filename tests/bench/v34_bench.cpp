@@ -18,7 +18,7 @@
 #include "dsp/v34/coding/encoder.h"
 #include "dsp/v34/coding/training.h"
 #include "dsp/v34/coding/viterbi.h"
-#include "dsp/v34/data/data_mode.h"
+#include "dsp/v34/session/data_mode.h"
 #include "tests/unit/dsp/v34/coding_gain.h"
 
 namespace offhook::v34 {
@@ -251,7 +251,7 @@ void BM_Channel(benchmark::State& state) {
 }
 BENCHMARK(BM_Channel)->ArgsProduct({{0, 1, 2}, {0, 1}})->Name("transmit_and_receive/plain_avx2_avx512/echo_canceller");
 
-// The yardsticks: Debian's spandsp, transmitter into receiver, in data mode.
+// The benchmark targets: Debian's spandsp, transmitter into receiver, in data mode.
 int one(void*) {
   return 1;
 }

@@ -11,7 +11,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "src/program/output/terminal.h"
+#include "driver/base/terminal.h"
 #include "tests/unit/dsp/v34/bit_chain.h"
 #include "tests/unit/dsp/v34/coding_gain.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The tables of V.34: rate against noise with the channel's capacity beside it, echo, and lines. Two pumps under V.42
-// over hostsim/line; the figures of the closed modem beside them are slmodemd's against itself.
+// over hostsim/channel; the figures of the closed modem beside them are slmodemd's against itself.
 //
 //   v34_lines_bench [noise|echo|lines|all] [MINUTES]     Markdown; docs/v34.md holds what it printed last
 //
@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "src/program/output/terminal.h"
+#include "driver/base/terminal.h"
 #include "tests/sim/v34_call.h"
 #include "tests/unit/dsp/v34/confidence.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The tables of V.90: our two modems over hostsim/line's digital trunk, rates and blocks of 1000 bits with errors.
+// The tables of V.90: our two modems over hostsim/channel's digital trunk, rates and blocks of 1000 bits with errors.
 //
 //   v90_lines_bench [noise|power|upstream|errors|trunk|loop|cross|delay|all] [MINUTES] [FILE]
 //

@@ -11,7 +11,7 @@
 
 #include "dsp/qam/modulator.h"
 #include "dsp/v34/coding/framing.h"
-#include "dsp/v34/phase34/transmit_signals.h"
+#include "dsp/v34/session/transmit_signals.h"
 
 using namespace offhook;
 using namespace offhook::v34;

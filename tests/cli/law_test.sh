@@ -31,9 +31,9 @@ done
 expect_error "expected both" law g-lite --scenario "$lite"
 expect_error "expected at least 2, for a DMT pump's start-up" law g-lite --confirm --scenario "$lite" --seconds 1
 expect_error 'expected line.kind = "subscriber-loop"' law g-lite --confirm --scenario "$source_dir/examples/int.toml"
-sed 's/phi = .*/phi = 2/' "$source_dir/traces/devices/g-lite.toml" >bad.toml
+sed 's/phi = .*/phi = 2/' "$source_dir/traces/data/devices/g-lite.toml" >bad.toml
 expect_error "work.phi is 2; expected a number, 0 to 1" law bad.toml
-grep -v block_us "$source_dir/traces/devices/g-lite.toml" >missing.toml
+grep -v block_us "$source_dir/traces/data/devices/g-lite.toml" >missing.toml
 expect_error "missing.toml: work.block_us is missing" law missing.toml
 expect_error "expected one of: bluetooth" law nobody
 expect_error "nowhere.toml: No such file" law nowhere.toml

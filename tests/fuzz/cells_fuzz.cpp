@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "dsp/atm/cell_stream.h"
+#include "dsp/link/cell_stream.h"
 
 using namespace offhook;
 using namespace offhook::atm;

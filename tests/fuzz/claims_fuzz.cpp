@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "src/lab/reproduce/published.h"
-#include "traces/document/document.h"
+#include "traces/scenario/document.h"
 #include "traces/scenario/profile.h"
 
 using namespace offhook;

@@ -9,10 +9,10 @@
 #include <cstdlib>
 #include <vector>
 
-#include "dsp/v42/hdlc.h"
-#include "dsp/v42/v42bis.h"
-#include "dsp/v42/xid.h"
-#include "src/decode/link/link.h"
+#include "dsp/link/hdlc.h"
+#include "dsp/link/v42bis.h"
+#include "dsp/link/xid.h"
+#include "src/decode/line/link.h"
 
 using namespace offhook;
 using namespace offhook::decode;

@@ -9,10 +9,10 @@
 #include <memory>
 #include <new>
 
-#include "dsp/dmt/control/pump.h"
-#include "dsp/dmt/procedure/bit_swap.h"
-#include "dsp/dmt/procedure/message.h"
-#include "dsp/dmt/procedure/showtime.h"
+#include "dsp/dmt/pump.h"
+#include "dsp/dmt/bit_swap.h"
+#include "dsp/dmt/message.h"
+#include "dsp/dmt/showtime.h"
 
 namespace {
 
@@ -73,7 +73,7 @@ void hear_samples(const oh_pump_type* type, oh_pump_role role, const std::uint8_
       std::memcpy(&s, data + (at + k) % (size > 1 ? size - 1 : 1), size > 1 ? 2 : 1);
       rx[k] = s;
     }
-    if (data[at] == 0xfe) type->fill_in(self, 64);
+    if (data[at] == 0xfe) type->report_gap(self, 64);
     type->process(self, rx, tx, 64);
   }
   oh_pump_status status{};

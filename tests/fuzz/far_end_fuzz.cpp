@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "src/program/far_end/socket_modem.h"
+#include "src/program/command/socket_modem.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   try {

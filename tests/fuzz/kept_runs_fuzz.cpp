@@ -8,7 +8,7 @@
 #include <string>
 
 #include "src/lab/advice/kept_runs.h"
-#include "traces/text/json.h"
+#include "driver/base/json.h"
 
 using namespace offhook;
 using Json = nlohmann::ordered_json;

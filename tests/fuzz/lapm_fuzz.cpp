@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dsp/v42/hdlc.h"
-#include "dsp/v42/lapm.h"
+#include "dsp/link/hdlc.h"
+#include "dsp/link/lapm.h"
 
 namespace {
 

@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "hostsim/loop/crosstalk.h"
+#include "hostsim/channel/crosstalk.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace offhook::hostsim;

@@ -17,8 +17,8 @@
 #include "src/lab/sweep/plan.h"
 #include "src/lab/sweep/result.h"
 #include "src/lab/sweep/shard.h"
-#include "traces/document/key.h"
-#include "traces/file/file.h"
+#include "traces/scenario/key.h"
+#include "driver/base/file.h"
 
 using namespace offhook;
 

@@ -80,7 +80,7 @@ class PumpCall {
     std::size_t n = 1;
     for (; n < size && n <= kMostBlocks; ++n) {
       block(data[n]);
-      if ((data[n] & 7) == 6) type_->fill_in(call(), data[n]);
+      if ((data[n] & 7) == 6) type_->report_gap(call(), data[n]);
       if ((data[n] & 7) == 7) ask(data[n]);
     }
     if (call_.status().samples < before + (n - 1) * kBlock) std::abort();

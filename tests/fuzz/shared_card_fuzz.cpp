@@ -16,8 +16,8 @@
 #include <thread>
 #include <vector>
 
-#include "driver/card/engine/line_end.h"
-#include "driver/card/shared/shared_card.h"
+#include "driver/card/line_end.h"
+#include "driver/live/shared_card.h"
 #include "offhook/driver.h"
 #include "offhook/modem_card.h"
 

@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "dsp/spandsp/modulations.h"
+#include "driver/pumps/modulations.h"
 #include "tests/fuzz/pump_call.h"
 
 namespace {

@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "dsp/v14/start_stop.h"
+#include "dsp/link/start_stop.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   offhook::v14::Link link;

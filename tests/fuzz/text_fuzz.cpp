@@ -4,9 +4,9 @@
 #include <cstdlib>
 #include <string>
 
-#include "traces/text/csv.h"
-#include "traces/text/json.h"
-#include "traces/text/printable.h"
+#include "driver/base/csv.h"
+#include "driver/base/json.h"
+#include "driver/base/printable.h"
 
 using namespace offhook;
 

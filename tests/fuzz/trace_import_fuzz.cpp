@@ -8,7 +8,7 @@
 
 #include "traces/import/perf_sched.h"
 #include "traces/import/trace_cmd.h"
-#include "traces/load/load_file.h"
+#include "traces/import/load_file.h"
 
 using namespace offhook;
 

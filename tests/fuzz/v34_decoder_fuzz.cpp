@@ -8,7 +8,7 @@
 
 #include "dsp/v34/coding/encoder.h"
 #include "dsp/v34/coding/viterbi.h"
-#include "dsp/v34/data/data_mode.h"
+#include "dsp/v34/session/data_mode.h"
 
 using namespace offhook;
 using namespace offhook::v34;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The whole V.34 pump on damaged lines.
-#include "dsp/v34/control/pump.h"
+#include "dsp/v34/session/pump.h"
 #include "tests/fuzz/pump_call.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "dsp/v34/phase2/info.h"
-#include "dsp/v34/phase34/mp.h"
+#include "dsp/v34/session/mp.h"
 #include "dsp/v90/coding/cp.h"
 #include "dsp/v90/coding/data_frame.h"
 #include "dsp/v90/coding/hold_sequence.h"

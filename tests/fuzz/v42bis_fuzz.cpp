@@ -2,7 +2,7 @@
 // V.42bis: a decoder takes any octets; what an encoder makes of any characters and flushes, a decoder reads.
 #include <stdlib.h>
 
-#include "dsp/v42/v42bis.h"
+#include "dsp/link/v42bis.h"
 #include "tests/fuzz/compression.h"
 
 using namespace offhook::v42;

@@ -2,7 +2,7 @@
 // V.44: a decoder takes any octets; what an encoder makes of any characters and flushes, a decoder reads.
 #include <stdlib.h>
 
-#include "dsp/v44/v44.h"
+#include "dsp/link/v44.h"
 #include "tests/fuzz/compression.h"
 
 using namespace offhook::v44;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dsp/v8bis/message.h"
+#include "dsp/v8/v8bis_message.h"
 
 using namespace offhook::v8bis;
 

@@ -11,7 +11,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "driver/card/file/file_line.h"
+#include "driver/live/file_line.h"
 #include "src/decode/line/recording.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

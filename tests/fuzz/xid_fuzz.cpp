@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "dsp/v42/xid.h"
+#include "dsp/link/xid.h"
 
 using namespace offhook::v42;
 

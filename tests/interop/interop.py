@@ -9,7 +9,7 @@ role. In each call both ends send a file of random bytes, and both files must ar
 DIR (out/interop/NAME) as it ends; run again, the command goes on where it stopped. Results of another build of offhook
 or of PROGRAM are not used.
 
---itself makes the calls between PROGRAM and PROGRAM instead, over the same lines: what it does with itself is the yardstick
+--itself makes the calls between PROGRAM and PROGRAM instead, over the same lines: what it does with itself is the benchmark target
 for what it does with us. Only telephone lines: on a trunk PROGRAM is the analogue modem.
 
 Progress goes to standard error, the table to standard output. Exit status: 0 every call was whole, 2 not, 1 error, 130

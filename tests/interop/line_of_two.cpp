@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // A scenario's telephone line between two modems that are other programs (docs/interop.md): what such a program does
-// with itself is the yardstick for what it does with us.
+// with itself is the benchmark target for what it does with us.
 //
 //   line_of_two SCENARIO NEAR FAR NEAR_FILE FAR_FILE OCTETS LIMIT_S [KEY=VALUE ...]
 //
@@ -15,9 +15,9 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "hostsim/line/line.h"
-#include "hostsim/line/sample.h"
-#include "src/program/far_end/socket_modem.h"
+#include "hostsim/channel/line.h"
+#include "hostsim/channel/sample.h"
+#include "src/program/command/socket_modem.h"
 #include "traces/scenario/scenario.h"
 
 namespace {

@@ -15,7 +15,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MODEMS = ("v34", "v32bis", "v22bis", "auto")
 BLOCK = 40  # samples of one exchange
-LINE = 120  # what a line of delay_ms = 0 takes one way (hostsim/line, least_delay())
+LINE = 120  # what a line of delay_ms = 0 takes one way (hostsim/channel, least_delay())
 # From what this end sends until its near echo comes back, each way: the line, a block, three samples of the resampler.
 DELAY = 2 * (LINE + BLOCK + 3)
 NO_LINE = {"codec": "none", "loss_db": 0, "near_echo_db": 100, "far_echo_db": 100, "noise_dbm0": -120, "delay_ms": 0}

@@ -168,7 +168,7 @@ def simulate(folder, load, host=None):
     sets = ["host.name=linux", f"load.trace={load}", f"load.trace_cpu={CPU}", "pump.kind=device",
             "device.block.rate_hz=8000", "device.block.plan_samples=[8]", "device.buffers.count=4",
             f"device.work.block_us={WORK_US}", f"device.work.worst_us={WORK_US}", f"transfer.device_s={seconds}"]
-    # The measured dispatch has the handler and the switch in it; without, they are what traces/hosts/linux.toml assumes.
+    # The measured dispatch has the handler and the switch in it; without, they are what traces/data/hosts/linux.toml assumes.
     sets += [f"host.latencies={host}", "host.dispatch_us=0", "device.isr.mean_us=0.001", "device.isr.max_us=0.001"] \
         if host else ["device.isr.mean_us=1", "device.isr.max_us=1"]
     arguments = [offhook, "run", scenario, "--context", f"THR {40 + PRIORITY}", "--json", "--out", out]

@@ -102,7 +102,7 @@ struct Pump {
       if (++at == kPeriods) end_symbol();
     }
   }
-  void fill_in(std::size_t n) {
+  void report_gap(std::size_t n) {
     for (std::size_t i = 0; i < n; ++i) {
       for (std::size_t k = 0; k < kRatio; ++k) rx[kRatio * at + k] = 0;
       spoiled = true;
@@ -188,7 +188,7 @@ oh_pump pump(void* self) {
   return {[](void* p, const void* rx, void* tx, std::size_t n) {
             static_cast<Dmt*>(p)->pump.process(static_cast<const std::int16_t*>(rx), static_cast<std::int16_t*>(tx), n);
           },
-          [](void* p, std::size_t n) { static_cast<Dmt*>(p)->pump.fill_in(n); }, self};
+          [](void* p, std::size_t n) { static_cast<Dmt*>(p)->pump.report_gap(n); }, self};
 }
 
 oh_line_end line(void* self) {

@@ -27,12 +27,12 @@ static void process(void* self, const void* rx, void* tx, size_t n) {
   (void)self;
   __builtin_memcpy(tx, rx, n);
 }
-static void fill_in(void* self, size_t n) {
+static void report_gap(void* self, size_t n) {
   (void)self;
   (void)n;
 }
 static struct oh_pump pump(void* self) {
-  const struct oh_pump p = {process, fill_in, self};
+  const struct oh_pump p = {process, report_gap, self};
   return p;
 }
 

@@ -10,7 +10,7 @@
 #include <new>
 #include <vector>
 
-#include "driver/card/timer/timer_card.h"
+#include "driver/live/timer_card.h"
 #include "hostsim/call/call.h"
 #include "tests/unit/driver/manual_context.h"
 

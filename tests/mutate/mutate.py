@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Would a test notice? Changes one small thing of a room at a time and runs the room's tests.
+"""Would a test notice? Changes one small thing of a module at a time and runs the module's tests.
 
-    ./dev mutate ROOM [--seed N] [--count N]
+    ./dev mutate MODULE [--seed N] [--count N]
 
 A change (mutant) is a comparison, a sign, a constant, a logical operator, a dropped call or assignment, or two arguments
 of one type swapped. libclang finds where one can be made; which are made is drawn by the seed. Each is made in a copy of
 the tree under build/mutate, the objects that depend on the file are compiled, and one that does not compile or gives the
-same objects, byte for byte, is not counted. Then run, until one fails: the room's own unit tests, those of rooms that use
+same objects, byte for byte, is not counted. Then run, until one fails: the module's own unit tests, those of modules that use
 it, and whole calls of tests/sim. A test that fails must fail twice: live tests may be late on a busy machine.
 
-Progress goes to standard error, the table to standard output, all of it to build/mutate/ROOM-SEED.json after each mutant.
+Progress goes to standard error, the table to standard output, all of it to build/mutate/MODULE-SEED.json after each mutant.
 Run again, it goes on where it stopped; what no test noticed is tried again by the tests that have changed since.
 """
 import argparse, collections, fcntl, hashlib, json, os, pathlib, random, re, resource, shlex, subprocess, sys, tempfile, time
@@ -24,8 +24,8 @@ TREE = WORK / "tree"
 BUILD = TREE / "build" / "release"
 PROGRAMS = {"dsp": ["unit_dsp", "unit_driver"], "driver": ["unit_driver", "unit_hostsim"], "hostsim": ["unit_hostsim", "unit_src"],
             "traces": ["unit_traces", "unit_src"], "src": ["unit_src"]}
-# Whole calls by what they are about; the first row that a room begins with counts.
-SIM = [("dsp/v42", ["error_control", "compression_call", "slow_call"]), ("dsp/v32", ["v32_call"]), ("dsp/v34", ["v34_"]),
+# Whole calls by what they are about; the first row that a module begins with counts.
+SIM = [("dsp/link", ["error_control", "compression_call", "slow_call"]), ("dsp/v32", ["v32_call"]), ("dsp/v34", ["v34_"]),
        ("dsp/qam", ["v34_", "v32_call"]), ("dsp/automode", ["automode"]), ("dsp", ["real_pump", "slow_call"]),
        ("src/decode", ["decode_call"]), ("", ["paper", "real_pump"])]
 
@@ -224,14 +224,14 @@ class Finder:
                 self.add(file, at[1], bt[2], "swapped arguments", text[bt[1]:bt[2]] + text[at[2]:bt[1]] + text[at[1]:at[2]])
 
 
-def mutants(room, by_file, known):
-    files = [f.resolve() for ending in ("c", "cpp", "h") for f in sorted((TREE / room).rglob(f"*.{ending}"))]
+def mutants(module, by_file, known):
+    files = [f.resolve() for ending in ("c", "cpp", "h") for f in sorted((TREE / module).rglob(f"*.{ending}"))]
     if not files:
-        fail(f"{room} is no folder with sources; expected a room as `driver/core` or `dsp/v42`")
+        fail(f"{module} is no folder with sources; expected a module as `driver/core` or `dsp/link`")
     finder = Finder(files)
     by_object = {obj: path for path, objs in by_file.items() for obj in objs if path in known}
     units = {str(f) for f in files if str(f) in known}
-    for file in files:   # a header is read in a source of the room, or else in another one
+    for file in files:   # a header is read in a source of the module, or else in another one
         users = {by_object[obj] for obj in by_file[str(file)] if obj in by_object}
         if str(file) not in known and not users & units and users:
             units.add(min(users, key=lambda path: ("/tests/" in path, path)))
@@ -240,14 +240,14 @@ def mutants(room, by_file, known):
     return [finder.found[key] for key in sorted(finder.found)]
 
 
-# ---- the tests that belong to a room
+# ---- the tests that belong to a module
 
 def suites(file):
     return set(re.findall(r"^(?:TEST|TEST_F|TEST_P|TYPED_TEST)\((\w+),", file.read_text(), re.M))
 
 
-def own_tests(room):
-    folder = TREE / "tests" / "unit" / room
+def own_tests(module):
+    folder = TREE / "tests" / "unit" / module
     if folder.is_dir():
         return set(folder.rglob("*_test.cpp"))
     while not folder.is_dir():
@@ -255,10 +255,10 @@ def own_tests(room):
     return set(folder.glob("*_test.cpp"))
 
 
-def tests_of_users(room):
-    """Unit tests in folders whose room uses this one."""
-    rows = [line.split("|") for line in (BUILD / "rooms.txt").read_text().splitlines() if line]
-    inside = {row[0] for row in rows if row[0] == room or row[0].startswith(room + "/")}
+def tests_of_users(module):
+    """Unit tests in folders whose module uses this one."""
+    rows = [line.split("|") for line in (BUILD / "modules.txt").read_text().splitlines() if line]
+    inside = {row[0] for row in rows if row[0] == module or row[0].startswith(module + "/")}
     users = {row[0] for row in rows if inside & set(row[2].split())}
     below = TREE / "tests" / "unit"
     files = set()
@@ -270,7 +270,7 @@ def tests_of_users(room):
 
 
 class Program:
-    """A test program, what of it belongs to the room, and how long each test takes where nothing was changed."""
+    """A test program, what of it belongs to the module, and how long each test takes where nothing was changed."""
 
     def __init__(self, name, files):
         self.path, self.name = BUILD / "tests" / name, name
@@ -395,11 +395,11 @@ class Judge:
             path.write_bytes(was)
 
 
-def table(room, seed, results):
+def table(module, seed, results):
     count = collections.Counter(r["result"] for r in results)
     judged = count["noticed"] + count["survived"]
-    print(f"\n| room | seed | judged | noticed | survived | not counted | score |\n| --- | --- | --- | --- | --- | --- | --- |")
-    print(f"| {room} | {seed} | {judged} | {count['noticed']} | {count['survived']} | {len(results) - judged} "
+    print(f"\n| module | seed | judged | noticed | survived | not counted | score |\n| --- | --- | --- | --- | --- | --- | --- |")
+    print(f"| {module} | {seed} | {judged} | {count['noticed']} | {count['survived']} | {len(results) - judged} "
           f"| {100 * count['noticed'] / judged if judged else 0:.0f} % |")
     survivors = [r for r in results if r["result"] == "survived"]
     if survivors:
@@ -410,20 +410,20 @@ def table(room, seed, results):
 
 def main():
     parser = argparse.ArgumentParser(prog="./dev mutate", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("room", help="a room, or a folder of rooms, as dsp/v42 or driver/card")
+    parser.add_argument("module", help="a module, or a folder of modules, as dsp/link or driver/card")
     parser.add_argument("--seed", type=int, default=1), parser.add_argument("--count", type=int, default=25, help="mutants that count")
-    parser.add_argument("--own", action="store_true", help="by the room's own unit tests alone: what others notice counts as survived")
-    parser.add_argument("--and", dest="others", action="append", default=[], metavar="ROOM", help="with --own: and by those of this room")
+    parser.add_argument("--own", action="store_true", help="by the module's own unit tests alone: what others notice counts as survived")
+    parser.add_argument("--and", dest="others", action="append", default=[], metavar="MODULE", help="with --own: and by those of this module")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="compilers at once")
     arguments = parser.parse_args()
-    room = arguments.room.strip("/")
-    if room.split("/")[0] not in PROGRAMS or not (SOURCE / room).is_dir():
-        fail(f"{room} is no room; expected a folder of {', '.join(PROGRAMS)}")
+    module = arguments.module.strip("/")
+    if module.split("/")[0] not in PROGRAMS or not (SOURCE / module).is_dir():
+        fail(f"{module} is no module; expected a folder of {', '.join(PROGRAMS)}")
     WORK.mkdir(parents=True, exist_ok=True)
     lock = (WORK / "lock").open("w")   # one run at a time has the copy, until it ends
     fcntl.flock(lock, fcntl.LOCK_EX)
     copy_tree()
-    own = set().union(*(own_tests(one) for one in [room, *arguments.others]))
+    own = set().union(*(own_tests(one) for one in [module, *arguments.others]))
     # Alone, the others' tests need not be compiled again after each change of a header: a third of the objects is left.
     folders = sorted({str(file.parent) for file in own})
     below = f"({'|'.join(folders)})/" if arguments.own else ""
@@ -431,10 +431,10 @@ def main():
     if not configured.is_file() or configured.read_text() != below:
         configure(below)
         configured.write_text(below)
-    users = tests_of_users(room)
-    sim = next(stems for prefix, stems in SIM if room.startswith(prefix))
+    users = tests_of_users(module)
+    sim = next(stems for prefix, stems in SIM if module.startswith(prefix))
     sim = [f for f in (TREE / "tests" / "sim").glob("*_test.cpp") if f.name.startswith(tuple(sim))]
-    names = PROGRAMS[room.split("/")[0]]
+    names = PROGRAMS[module.split("/")[0]]
     unit = TREE / "tests" / "unit"
     trees = dict.fromkeys([names[0], *(PROGRAMS[one.split("/")[0]][0] for one in arguments.others)])
     judges = [(name, {f for f in own if f.is_relative_to(unit / name[5:])}) for name in trees]
@@ -442,9 +442,9 @@ def main():
         judges += [(name, {f for f in users - own if f.is_relative_to(unit / name[5:])}) for name in names] + [("sim", sim)]
     build({name for name, _ in judges}, arguments.jobs)   # what includes which header is known from then on
     by_file = dependents()
-    everything = mutants(room, by_file, commands())
+    everything = mutants(module, by_file, commands())
     random.Random(arguments.seed).shuffle(everything)
-    out = WORK / f"{room.replace('/', '_')}-{arguments.seed}{'-'.join(['', 'own', *arguments.others]).replace('/', '_') if arguments.own else ''}.json"
+    out = WORK / f"{module.replace('/', '_')}-{arguments.seed}{'-'.join(['', 'own', *arguments.others]).replace('/', '_') if arguments.own else ''}.json"
     old = json.loads(out.read_text()) if out.is_file() else {"mutants": [], "tests": {}}
     tests = digests_of_tests()
     now = digest(json.dumps(tests, sort_keys=True).encode())
@@ -466,7 +466,7 @@ def main():
     programs = [p for p in programs if any(p.files - same_tests(r) for r in again)]
     for program in programs:
         program.measure()
-    say(f"{room}: {len(everything)} mutants; seed {arguments.seed}, {arguments.count} are judged by "
+    say(f"{module}: {len(everything)} mutants; seed {arguments.seed}, {arguments.count} are judged by "
         + ", ".join(f"{len(p.times)} tests of {p.name}" for p in programs))
 
     judge, results, judged = Judge(programs, by_file, arguments.jobs), [], 0
@@ -483,11 +483,11 @@ def main():
         judged += result["result"] in ("noticed", "survived")
         say(f"[{judged:3}/{arguments.count}] {result['file']}:{result['line']} {result['kind']}: {' '.join(result['old'].split())[:40]}"
             f" -> {' '.join(result['new'].split())[:40]}: {result['result']} {result['by']} ({result['seconds']} s)")
-        state = {"room": room, "seed": arguments.seed, "candidates": len(everything), "tests": versions, "mutants": results}
+        state = {"module": module, "seed": arguments.seed, "candidates": len(everything), "tests": versions, "mutants": results}
         with tempfile.NamedTemporaryFile("w", dir=WORK, delete=False) as file:
             json.dump(state, file, indent=1)
         os.replace(file.name, out)
-    table(room, arguments.seed, results)
+    table(module, arguments.seed, results)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@
 #include <set>
 #include <sstream>
 
-#include "driver/path/output.h"
+#include "driver/base/output.h"
 #include "src/page/page.h"
 #include "tests/report/synthetic_call.h"
 

@@ -11,7 +11,7 @@
 
 #include "hostsim/call/call.h"
 #include "hostsim/call/modem_config.h"
-#include "hostsim/random/random.h"
+#include "hostsim/engine/random.h"
 #include "offhook/event_log.h"
 #include "traces/scenario/profile.h"
 #include "traces/scenario/scenario.h"

@@ -3,7 +3,7 @@
 // V.42bis and V.44 in whole calls: the file arrives, in fewer octets and less time; a recording of the line shows it.
 #include <gtest/gtest.h>
 
-#include "dsp/v42/lapm.h"
+#include "dsp/link/lapm.h"
 #include "offhook/decode.h"
 #include "src/decode/call/call.h"
 #include "tests/sim/calls.h"

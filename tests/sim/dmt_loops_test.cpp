@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
-#include "dsp/dmt/procedure/loading.h"
+#include "dsp/dmt/loading.h"
 #include "hostsim/call/loop_rates.h"
-#include "hostsim/random/random.h"
-#include "tests/unit/hostsim/loop/dmt_call.h"
+#include "hostsim/engine/random.h"
+#include "tests/unit/hostsim/channel/dmt_call.h"
 
 namespace offhook {
 namespace {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "driver/modem/modem.h"
-#include "dsp/spandsp/modulations.h"
+#include "driver/pumps/modulations.h"
 #include "tests/sim/calls.h"
 
 namespace offhook::modem {

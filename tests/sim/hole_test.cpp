@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
 // What a hole in the transmitted signal does to real receivers: the measurement behind the link model's settling_ms and
-// the pool's patience (traces/profiles/pentium2-450-vendor.toml). Two V.34 pumps at 28 800 bit/s, hybrids with echoes.
+// the pool's patience (traces/data/profiles/pentium2-450-vendor.toml). Two V.34 pumps at 28 800 bit/s, hybrids with echoes.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstddef>
 #include <vector>
 
-#include "dsp/v34/control/pump.h"
-#include "hostsim/line/line.h"
+#include "dsp/v34/session/pump.h"
+#include "hostsim/channel/line.h"
 #include "traces/scenario/profile.h"
 
 namespace offhook {

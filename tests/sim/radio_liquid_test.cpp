@@ -31,7 +31,7 @@ constexpr int kTickHz = 8192;  // no whole number of blocks: no reservation is i
 SoftDevice device() {
   SoftDevice d;
   d.rate_hz = 4'000'000;
-  d.block_plan = {1250};  // half a slot of radio-burst, as traces/devices/bluetooth.toml has it
+  d.block_plan = {1250};  // half a slot of radio-burst, as traces/data/devices/bluetooth.toml has it
   d.buffers = 2;
   d.cost_ns = 78'125;  // a quarter of the CPU
   d.isr_mean_ns = 2'000;

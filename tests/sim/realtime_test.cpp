@@ -9,11 +9,11 @@
 #include <memory>
 #include <utility>
 
-#include "driver/card/engine/line_end.h"
+#include "driver/card/line_end.h"
 #include "dsp/pump/pump_type.h"
-#include "dsp/spandsp/automode.h"
-#include "dsp/spandsp/modulations.h"
-#include "dsp/v42/lapm.h"
+#include "driver/pumps/automode.h"
+#include "driver/pumps/modulations.h"
+#include "dsp/link/lapm.h"
 #include "hostsim/card/card.h"
 #include "offhook/driver.h"
 #include "tests/realtime/realtime_guard.h"

@@ -9,7 +9,7 @@
 #include <cstdio>
 
 #include "dsp/v32/pump.h"
-#include "hostsim/line/levels.h"
+#include "hostsim/channel/levels.h"
 #include "tests/sim/calls.h"
 #include "tests/sim/v34_call.h"
 

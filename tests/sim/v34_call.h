@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "driver/modem/modem.h"
-#include "dsp/v34/control/pump.h"
-#include "hostsim/line/levels.h"
-#include "hostsim/line/line.h"
-#include "hostsim/random/random.h"
+#include "dsp/v34/session/pump.h"
+#include "hostsim/channel/levels.h"
+#include "hostsim/channel/line.h"
+#include "hostsim/engine/random.h"
 
 namespace offhook::test {
 
@@ -38,7 +38,7 @@ class V34Call : private hostsim::FarEnd {
     for (; now_ < end; now_ += kBlock) {
       std::int16_t sent[kBlock] = {};
       if (now_ >= gap && now_ < gap + gap_samples) {
-        near_.fill_in(kBlock);
+        near_.report_gap(kBlock);
       } else {
         near_.process(heard_, sent, kBlock);
       }

@@ -311,7 +311,7 @@ TEST(V34Call, NoAllocationNoLockNoSystemCall) {
         to_a[k] = static_cast<std::int16_t>(from_b[k] / 3);
         to_b[k] = static_cast<std::int16_t>(from_a[k] / 3);
       }
-      if (n == 30'000) ops->fill_in(a.memory, 1600);  // lost samples
+      if (n == 30'000) ops->report_gap(a.memory, 1600);  // lost samples
       if (n == 40'000) oh_v34_renegotiate(a.memory);
       if (n == 50'000) oh_v34_retrain(b.memory);
     }

@@ -8,9 +8,9 @@
 #include <cstdio>
 
 #include "dsp/v34/coding/framing.h"
-#include "dsp/v34/data/data_mode.h"
-#include "dsp/v34/data/rate_choice.h"
-#include "hostsim/line/channel.h"
+#include "dsp/v34/session/data_mode.h"
+#include "dsp/v34/session/rate_choice.h"
+#include "hostsim/channel/channel.h"
 #include "tests/unit/dsp/v34/modem_line.h"
 
 namespace offhook::v34 {

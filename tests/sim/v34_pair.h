@@ -8,7 +8,7 @@
 #include <functional>
 #include <vector>
 
-#include "hostsim/line/line.h"
+#include "hostsim/channel/line.h"
 
 namespace offhook::test {
 

@@ -6,7 +6,7 @@
 #include "dsp/qam/receiver.h"
 #include "dsp/v34/coding/framing.h"
 #include "dsp/v34/coding/pre_emphasis.h"
-#include "hostsim/line/channel.h"
+#include "hostsim/channel/channel.h"
 #include "tests/unit/dsp/v34/modem_line.h"
 
 namespace offhook::v34 {

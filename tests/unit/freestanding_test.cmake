@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# What the freestanding rooms leave undefined: memcpy and its kin, and each other's symbols; nothing else. A call of the
+# What the freestanding modules leave undefined: memcpy and its kin, and each other's symbols; nothing else. A call of the
 # allocator, of libm, of the C++ runtime or of an OS would show here.
 #   cmake -DNM=nm -DARCHIVES=a.a,b.a -P freestanding_test.cmake
 set(allowed memcpy memset memmove memcmp)

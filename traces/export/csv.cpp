@@ -9,7 +9,7 @@
 
 #include "traces/log/event_names.h"
 #include "traces/log/header.h"
-#include "traces/text/csv.h"
+#include "driver/base/csv.h"
 
 namespace offhook::traces {
 

@@ -5,10 +5,10 @@
 
 #include <algorithm>
 
-#include "traces/file/file.h"
+#include "driver/base/file.h"
 #include "traces/import/perf_sched.h"
 #include "traces/import/trace_cmd.h"
-#include "traces/load/load_file.h"
+#include "traces/import/load_file.h"
 
 namespace offhook::traces {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "hostsim/load/host_load.h"
+#include "hostsim/host/host_load.h"
 
 namespace offhook::traces {
 

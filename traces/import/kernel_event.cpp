@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "traces/import/softirq_names.h"
-#include "traces/load/load_file.h"
+#include "traces/import/load_file.h"
 
 namespace offhook::traces {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "hostsim/load/host_load.h"
+#include "hostsim/host/host_load.h"
 #include "traces/import/load_builder.h"
 
 struct tep_event;

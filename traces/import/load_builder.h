@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "hostsim/load/host_load.h"
+#include "hostsim/host/host_load.h"
 
 namespace offhook::traces {
 

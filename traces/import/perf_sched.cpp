@@ -11,7 +11,7 @@
 
 #include "traces/import/load_builder.h"
 #include "traces/import/softirq_names.h"
-#include "traces/load/load_file.h"
+#include "traces/import/load_file.h"
 
 namespace offhook::traces {
 

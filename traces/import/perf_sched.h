@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "hostsim/load/host_load.h"
+#include "hostsim/host/host_load.h"
 #include "traces/import/kernel_event.h"
 
 namespace offhook::traces {

@@ -20,7 +20,7 @@
 #include "traces/import/import.h"
 #include "traces/import/kernel_event.h"
 #include "traces/import/perf_sched.h"
-#include "traces/load/load_file.h"
+#include "traces/import/load_file.h"
 
 // libtracecmd 1.3 has it and does not declare it; null where it has it not.
 extern "C" const char* tracecmd_get_trace_clock(tracecmd_input* handle) __attribute__((weak));

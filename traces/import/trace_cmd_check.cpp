@@ -7,7 +7,7 @@
 #include <set>
 
 #include "traces/import/trace_cmd.h"
-#include "traces/load/load_file.h"
+#include "traces/import/load_file.h"
 
 namespace offhook::traces {
 namespace {

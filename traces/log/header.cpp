@@ -2,7 +2,7 @@
 #include "traces/log/header.h"
 
 #include "traces/log/format.h"
-#include "traces/text/json.h"
+#include "driver/base/json.h"
 
 namespace offhook::traces {
 

@@ -10,7 +10,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "traces/file/file.h"
+#include "driver/base/file.h"
 #include "traces/log/crc32.h"
 
 namespace offhook::traces {

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "driver/path/output.h"
+#include "driver/base/output.h"
 #include "offhook/event_log.h"
 #include "traces/log/format.h"
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "traces/document/data.h"
+#include "traces/scenario/data.h"
 
 namespace offhook::config {
 

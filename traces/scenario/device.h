@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// Soft devices from traces/devices/*.toml, or from a file of one's own.
+// Soft devices from traces/data/devices/*.toml, or from a file of one's own.
 #pragma once
 
 #include <string>
 #include <string_view>
 
 #include "hostsim/call/soft_device.h"
-#include "traces/document/document.h"
-#include "traces/document/key.h"
+#include "traces/scenario/document.h"
+#include "traces/scenario/key.h"
 
 namespace offhook::config {
 
@@ -16,7 +16,7 @@ const KeyTable& device_keys();
 
 /// A device described by a document: the keys without which it is none must be there. @throws Error
 hostsim::SoftDevice parse_device(const Document& document);
-/// @param name_or_file a file of traces/devices by its name, or any file NAME.toml. @throws Error
+/// @param name_or_file a file of traces/data/devices by its name, or any file NAME.toml. @throws Error
 hostsim::SoftDevice load_device(std::string_view name_or_file);
 std::string to_toml(const hostsim::SoftDevice& device);
 

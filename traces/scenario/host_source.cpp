@@ -5,7 +5,7 @@
 
 #include <array>
 
-#include "traces/document/data.h"
+#include "traces/scenario/data.h"
 
 namespace offhook::config {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Where a host's numbers come from: the table [source] of traces/hosts/*.toml and of a file of one's own. It changes no
+// Where a host's numbers come from: the table [source] of traces/data/hosts/*.toml and of a file of one's own. It changes no
 // simulation; advice and `offhook hosts` say it, so that nobody takes an assumption for a measurement.
 #pragma once
 
@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "traces/document/document.h"
+#include "traces/scenario/document.h"
 
 namespace offhook::config {
 
@@ -34,7 +34,7 @@ std::string in_words(const HostSource& source);
 KeyTable host_source_keys();
 /// Takes the table [source] out of a host's file; without one nothing is said and all is assumed.
 HostSource take_host_source(Document& host);
-/// Of traces/hosts/NAME.toml, or of a file whose name ends in .toml. @throws Error when there is none
+/// Of traces/data/hosts/NAME.toml, or of a file whose name ends in .toml. @throws Error when there is none
 HostSource load_host_source(std::string_view host);
 
 }  // namespace offhook::config

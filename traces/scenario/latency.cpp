@@ -9,7 +9,7 @@
 #include <optional>
 #include <stdexcept>
 
-#include "traces/document/data.h"
+#include "traces/scenario/data.h"
 
 namespace offhook::config {
 

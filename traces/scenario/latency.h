@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 //
-// Where latency distributions come from: the table [latency] of a host (traces/hosts/*.toml) and histogram files.
+// Where latency distributions come from: the table [latency] of a host (traces/data/hosts/*.toml) and histogram files.
 #pragma once
 
 #include <string_view>
 
-#include "hostsim/latency/distribution.h"
-#include "traces/document/document.h"
+#include "hostsim/host/distribution.h"
+#include "traces/scenario/document.h"
 
 namespace offhook::config {
 
 /// The table [latency] of a host. @throws Error naming `host`
 hostsim::HostLatencies read_latencies(const Document& table, bool virus_scanner);
-/// Of traces/hosts/NAME.toml, or of a file whose name ends in .toml. @throws Error when it has none, naming the hosts
+/// Of traces/data/hosts/NAME.toml, or of a file whose name ends in .toml. @throws Error when it has none, naming the hosts
 /// that do
 hostsim::HostLatencies load_latencies(std::string_view host, bool virus_scanner = false);
 /// Names of the hosts with a table [latency].

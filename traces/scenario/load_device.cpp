@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <exception>
 
-#include "traces/document/data.h"
+#include "traces/scenario/data.h"
 #include "traces/scenario/device.h"
 
 namespace offhook::config {
@@ -157,7 +157,7 @@ const KeyTable& thread_keys() {
 }
 
 const KeyTable& soft_device_keys() {
-  using D = hostsim::DeviceBeside;
+  using D = hostsim::CompetingDevice;
   static const KeyTable table = [] {
     KeyTable keys = {key<D>("name", "shown in results; default: the device's", &D::name)};
     const KeyTable more = keys_under<D>("device", device_keys(), [](D& d) -> hostsim::SoftDevice& { return d.device; });
@@ -193,7 +193,7 @@ std::vector<hostsim::LoadThread> take_load_threads(Document& document) {
   return take_threads<hostsim::LoadThread>(document, "load.thread", "thread", thread_keys());
 }
 
-std::vector<hostsim::DeviceBeside> take_soft_devices(Document& document) {
+std::vector<hostsim::CompetingDevice> take_soft_devices(Document& document) {
   const std::string at = document.position("load.soft_device");
   const auto layer = [](Document& row, std::string_view path, const auto& read) {
     const std::string position = row.position(path);
@@ -205,9 +205,9 @@ std::vector<hostsim::DeviceBeside> take_soft_devices(Document& document) {
       throw Error(fmt::format("{}: load.soft_device: {}", position, e.what()));
     }
   };
-  std::vector<hostsim::DeviceBeside> devices;
+  std::vector<hostsim::CompetingDevice> devices;
   for (Document& row : document.take_rows("load.soft_device")) {
-    hostsim::DeviceBeside d;
+    hostsim::CompetingDevice d;
     layer(row, "device", [&](const std::string& name) {
       d.device = load_device(name.ends_with(".toml") ? file_named_in(row.name(), name) : name);
     });
@@ -229,7 +229,7 @@ std::vector<hostsim::DeviceBeside> take_soft_devices(Document& document) {
 }
 
 // Dotted keys: a table below a row would have a header of its own.
-std::string to_toml(const std::vector<hostsim::DeviceBeside>& devices) {
+std::string to_toml(const std::vector<hostsim::CompetingDevice>& devices) {
   std::string out;
   for (const auto& d : devices) {
     out += fmt::format("\n[[load.soft_device]]\ncontext = \"{}\"\n", d.context.str());
@@ -259,13 +259,13 @@ std::string describe_load_devices() {
   }
   const hostsim::ReservedThread reserved;
   const hostsim::LoadThread thread;
-  const hostsim::DeviceBeside beside;
+  const hostsim::CompetingDevice beside;
   return fmt::format(
       "  kind = one of: {}\n{}\nOther threads with reservations, which never block, stand in tables "
       "[[load.reservation]]. "
       "Keys:\n{}\nThreads without stand in tables [[load.thread]]. Keys:\n{}\nOther soft devices, by their cost alone, "
       "stand in "
-      "tables [[load.soft_device]]: context = \"RES 2/8\", and device = \"rt-audio\", a device of traces/devices or a "
+      "tables [[load.soft_device]]: context = \"RES 2/8\", and device = \"rt-audio\", a device of traces/data/devices or a "
       "file, or\nits keys. Keys:\n{}",
       kinds, describe(keys(), &defaults), describe(reservation_keys(), &reserved), describe(thread_keys(), &thread),
       describe(soft_device_keys(), &beside));

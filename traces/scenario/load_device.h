@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Devices that steal time, as TOML. A kind is a file of traces/load; the keys beside it are over that file's:
+// Devices that steal time, as TOML. A kind is a file of traces/import; the keys beside it are over that file's:
 //
 //     [[load.device]]
 //     kind = "network"
@@ -15,16 +15,16 @@
 #include <vector>
 
 #include "hostsim/call/scenario.h"
-#include "hostsim/load/device.h"
-#include "traces/document/document.h"
-#include "traces/document/key.h"
+#include "hostsim/host/device.h"
+#include "traces/scenario/document.h"
+#include "traces/scenario/key.h"
 
 namespace offhook::config {
 
 /// Of hostsim::DpcImportance.
 inline constexpr std::array<std::string_view, 3> kDpcImportances = {"low", "medium", "high"};
 
-/// traces/load/KIND.toml, named after its kind. @throws Error naming the kinds there are
+/// traces/import/KIND.toml, named after its kind. @throws Error naming the kinds there are
 hostsim::LoadDevice load_preset(std::string_view kind);
 /// Take `load.device` out of a scenario, in either form. @throws Error with the position
 /// @pre document.has("load.device")
@@ -38,11 +38,11 @@ std::string device_problem(const std::vector<hostsim::LoadDevice>& devices);
 std::vector<hostsim::ReservedThread> take_reserved_threads(Document& document);
 /// And [[load.thread]]: those that reserve nothing.
 std::vector<hostsim::LoadThread> take_load_threads(Document& document);
-/// And [[load.soft_device]]: soft devices by their cost, each with a device of traces/devices, or a file, and a
+/// And [[load.soft_device]]: soft devices by their cost, each with a device of traces/data/devices, or a file, and a
 /// context.
-std::vector<hostsim::DeviceBeside> take_soft_devices(Document& document);
+std::vector<hostsim::CompetingDevice> take_soft_devices(Document& document);
 std::string to_toml(const std::vector<hostsim::ReservedThread>& threads);
-std::string to_toml(const std::vector<hostsim::DeviceBeside>& devices);
+std::string to_toml(const std::vector<hostsim::CompetingDevice>& devices);
 std::string to_toml(const std::vector<hostsim::LoadThread>& threads);
 /// The kinds, and the keys of a device, for --help.
 std::string describe_load_devices();

@@ -5,8 +5,8 @@
 
 #include <string>
 
-#include "traces/document/data.h"
-#include "traces/document/document.h"
+#include "traces/scenario/data.h"
+#include "traces/scenario/document.h"
 
 namespace offhook::config {
 

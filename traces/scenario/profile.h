@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
 //
-// Cost profiles from traces/profiles/*.toml.
+// Cost profiles from traces/data/profiles/*.toml.
 #pragma once
 
 #include <string_view>
 
 #include "hostsim/call/cost_profile.h"
-#include "traces/document/document.h"
-#include "traces/document/key.h"
+#include "traces/scenario/document.h"
+#include "traces/scenario/key.h"
 
 namespace offhook::config {
 
 const KeyTable& profile_keys();
 
-/// traces/profiles/NAME.toml. Where the file gives what an interrupt handler that did everything took with the kernel's
+/// traces/data/profiles/NAME.toml. Where the file gives what an interrupt handler that did everything took with the kernel's
 /// event logging on (measured.*), the cost of a connected block is what is left of it without the interrupt routine and
 /// without the logging; so is the worst case of a phase. @throws Error
 hostsim::CostProfile load_profile(std::string_view name);

@@ -14,14 +14,14 @@
 #include "hostsim/call/modem_config.h"
 #include "hostsim/call/radio_call.h"
 #include "hostsim/call/subscriber_call.h"
-#include "traces/document/data.h"
-#include "traces/file/file.h"
+#include "traces/scenario/data.h"
+#include "driver/base/file.h"
 #include "traces/import/import.h"
 #include "traces/scenario/device.h"
 #include "traces/scenario/host_source.h"
 #include "traces/scenario/latency.h"
 #include "traces/scenario/load_device.h"
-#include "traces/text/printable.h"
+#include "driver/base/printable.h"
 
 namespace offhook::config {
 
@@ -343,7 +343,7 @@ Scenario ScenarioBuilder::finish() const {
   check_name(scenario_, origins_);
   check_size(scenario_, origins_);
   check_cpus(scenario_, origins_);
-  for (const hostsim::DeviceBeside& d : scenario_.load.soft_devices) {
+  for (const hostsim::CompetingDevice& d : scenario_.load.soft_devices) {
     for (const std::string& problem :
          {refusal(scenario_.host, d.context), admission_problem(scenario_.host, d.context)})
       complain({"load.soft_device"},

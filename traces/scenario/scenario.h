@@ -9,13 +9,13 @@
 #include <string_view>
 
 #include "hostsim/call/scenario.h"
-#include "traces/document/document.h"
-#include "traces/document/key.h"
+#include "traces/scenario/document.h"
+#include "traces/scenario/key.h"
 
 namespace offhook::config {
 
 const KeyTable& scenario_keys();
-const KeyTable& host_keys();  ///< of traces/hosts/*.toml
+const KeyTable& host_keys();  ///< of traces/data/hosts/*.toml
 
 /// A scenario in the making: layers of settings, each over those before it, each complaint with its position.
 class ScenarioBuilder {
@@ -39,7 +39,7 @@ class ScenarioBuilder {
 
 /// The effective scenario as TOML; reading it gives the same scenario.
 std::string to_toml(const hostsim::Scenario& scenario);
-/// traces/hosts/NAME.toml. @throws Error
+/// traces/data/hosts/NAME.toml. @throws Error
 hostsim::HostScenario load_host(std::string_view name);
 
 }  // namespace offhook::config

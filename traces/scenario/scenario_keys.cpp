@@ -3,8 +3,8 @@
 #include <array>
 #include <vector>
 
-#include "dsp/spandsp/modulations.h"
-#include "hostsim/line/channel.h"
+#include "driver/pumps/modulations.h"
+#include "hostsim/channel/channel.h"
 #include "hostsim/sched/scheduler.h"
 #include "traces/scenario/device.h"
 #include "traces/scenario/load_device.h"
@@ -72,7 +72,7 @@ Choice one_of(std::string& field, std::span<const std::string_view> names) {
 KeyTable make_host_keys() {
   using H = HostScenario;
   return {
-      key<H>("name", "the machine: a file of traces/hosts, loaded before the other host keys", &H::name),
+      key<H>("name", "the machine: a file of traces/data/hosts, loaded before the other host keys", &H::name),
       key<H>("tick_hz", 100, 10000, "clock interrupts a second; a reservation's tick", &H::tick_hz),
       key_of_time<H>("clock_isr_us", 0, 1000, "CPU time of a clock interrupt", kUs, &H::clock_isr_ns),
       key_of_time<H>("dispatch_us", 0, 1000, "CPU time of a context switch", kUs, &H::dispatch_ns),
@@ -183,7 +183,7 @@ KeyTable line_keys() {
       key<L>("upper_edge_hz", 1000, 3400, "where the band ends: 3 dB at 200 Hz more, 30 dB at 500", &L::upper_edge_hz),
       key<L>("clock_ppm", -1000, 1000, "the far end's sample clock against the near end's", &L::clock_ppm),
       key<L>("codec", "G.711 companding", [](L& l) -> Field { return one_of(l.codec, kCodecs); }),
-      key<L>("channel", "frequency response: flat, or a test channel of hostsim/line",
+      key<L>("channel", "frequency response: flat, or a test channel of hostsim/channel",
              [](L& l) -> Field { return one_of(l.channel, hostsim::kChannelNames); }),
       key<L>("robbed_bit", "every sixth octet's last bit is taken for signalling", &L::robbed_bit),
       key<L>("far_digital", "the far end is a modem on the digital network: no hybrid there", &L::far_digital),
@@ -293,7 +293,7 @@ KeyTable pump_keys() {
              "what the real pump at the near end does; of a DMT pump: call is the customer's end; of a radio: call "
              "gives the time",
              [](S& s) -> Field { return choice(s.role, kRoles); }),
-      key<S>("pump.cost_profile", "CPU time of ISR and service: a profile of traces/profiles, or a file.toml",
+      key<S>("pump.cost_profile", "CPU time of ISR and service: a profile of traces/data/profiles, or a file.toml",
              &S::cost_profile),
       key<S>("pump.event_logging_cost", "charge what the paper's own instrumentation cost", &S::event_logging_cost),
   };

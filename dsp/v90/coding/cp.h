@@ -5,7 +5,7 @@
 // six intervals of a data frame may use. CPt asks it for training, CP for data mode; CP' is a CP with the acknowledge
 // bit set, CPs one that asks for silence.
 //
-// Framing and CRC are those of MP (dsp/v34/phase34/mp.h); the length varies with the number of constellations.
+// Framing and CRC are those of MP (dsp/v34/session/mp.h); the length varies with the number of constellations.
 #pragma once
 
 #include <stdint.h>

@@ -8,8 +8,8 @@
 #include "offhook/decode.h"
 #include "src/decode/call/verdict.h"
 #include "src/decode/line/spectrum.h"
-#include "src/decode/v22bis/v22bis.h"
-#include "src/decode/v32bis/v32bis.h"
+#include "src/decode/modulation/v22bis.h"
+#include "src/decode/modulation/v32bis.h"
 #include "src/decode/v34/data_only.h"
 
 namespace offhook::decode {

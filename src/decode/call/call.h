@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "src/decode/connection/connection.h"
-#include "src/decode/fsk/fax.h"
-#include "src/decode/fsk/fsk.h"
+#include "src/decode/line/connection.h"
+#include "src/decode/modulation/fax.h"
+#include "src/decode/modulation/fsk.h"
 #include "src/decode/line/echo.h"
 #include "src/decode/line/recording.h"
 #include "src/decode/line/symbol_clock.h"

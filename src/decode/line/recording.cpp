@@ -18,7 +18,7 @@
 #include <string_view>
 
 #include "dsp/blocks/window.h"
-#include "traces/file/file.h"
+#include "driver/base/file.h"
 
 namespace offhook::decode {
 namespace {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "src/decode/fsk/v21_frames.h"
+#include "src/decode/modulation/v21_frames.h"
 #include "src/decode/start_up/echoes.h"
 
 namespace offhook::decode {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "dsp/v8bis/message.h"
+#include "dsp/v8/v8bis_message.h"
 #include "src/decode/start_up/v8bis_signals.h"
 
 namespace offhook::decode {

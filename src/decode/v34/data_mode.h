@@ -3,8 +3,8 @@
 // Data mode of one direction of a recorded call: from the symbols after E to bits.
 #pragma once
 
-#include "dsp/v34/data/data_mode.h"
-#include "src/decode/link/data.h"
+#include "dsp/v34/session/data_mode.h"
+#include "src/decode/line/data.h"
 #include "src/decode/v34/training.h"
 
 namespace offhook::decode {

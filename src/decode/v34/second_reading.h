@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "dsp/v34/data/data_mode.h"
+#include "dsp/v34/session/data_mode.h"
 #include "src/decode/v34/pulses.h"
 
 namespace offhook::decode {

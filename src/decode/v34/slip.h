@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <optional>
 
-#include "dsp/v34/data/data_mode.h"
+#include "dsp/v34/session/data_mode.h"
 #include "src/decode/line/symbol_receiver.h"
 
 namespace offhook::decode {

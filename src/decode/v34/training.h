@@ -12,11 +12,11 @@
 #include <optional>
 #include <vector>
 
-#include "dsp/v34/phase34/mp.h"
+#include "dsp/v34/session/mp.h"
 #include "dsp/v90/coding/cp.h"
 #include "src/decode/line/symbol_receiver.h"
 #include "src/decode/v34/anchors.h"
-#include "src/decode/v90/downstream.h"
+#include "src/decode/v34/downstream.h"
 
 namespace offhook::decode {
 

@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "src/decode/link/change.h"
-#include "src/decode/link/link.h"
+#include "src/decode/line/change.h"
+#include "src/decode/line/link.h"
 #include "src/decode/start_up/start_up.h"
 #include "src/decode/v34/data_mode.h"
 #include "src/decode/v34/training.h"

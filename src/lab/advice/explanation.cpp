@@ -51,7 +51,7 @@ bool is_linux(const Scenario& s) {
 
 /// What administrators of a Linux call a context; empty where the grammar's word is the host's own, or on another host.
 /// Threads of linux-hz250 and its kin are SCHED_FIFO by their priority; on `linux`, which replays a trace, all classes
-/// lie on one scale of 141 (hostsim/load/host_load.h): nice n is 19 - n, SCHED_FIFO p is 40 + p.
+/// lie on one scale of 141 (hostsim/host/host_load.h): nice n is 19 - n, SCHED_FIFO p is 40 + p.
 std::string linux_name(const Scenario& base, const Trial& t) {
   const bool one_scale = base.host.priorities == hostsim::kLinuxPriorities;
   if (!is_linux(base) && !one_scale) return "";

@@ -7,10 +7,10 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "driver/path/output.h"
-#include "traces/file/file.h"
+#include "driver/base/output.h"
+#include "driver/base/file.h"
 #include "traces/scenario/scenario.h"
-#include "traces/text/json.h"
+#include "driver/base/json.h"
 
 namespace offhook::advice {
 

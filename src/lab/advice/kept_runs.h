@@ -10,7 +10,7 @@
 #include <optional>
 #include <string>
 
-#include "driver/path/output.h"
+#include "driver/base/output.h"
 #include "src/lab/advice/advice.h"
 
 namespace offhook::advice {

@@ -10,7 +10,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <vector>
 
-#include "driver/histogram/histogram.h"
+#include "driver/base/histogram.h"
 #include "offhook/event_log.h"
 #include "offhook/pump.h"
 #include "src/lab/analysis/series.h"

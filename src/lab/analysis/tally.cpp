@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "dsp/v42/lapm.h"
+#include "dsp/link/lapm.h"
 #include "offhook/pump.h"
 
 namespace offhook {

@@ -51,7 +51,7 @@ Admission admission_of(const Scenario& s) {
   Admission a;
   a.cpus = s.host.cpus;
   a.devices.push_back(share_of(s.device.name, s.device, s.context, s.host));
-  for (const hostsim::DeviceBeside& d : s.load.soft_devices)
+  for (const hostsim::CompetingDevice& d : s.load.soft_devices)
     a.devices.push_back(share_of(d.name, d.device, d.context, s.host));
   for (const DeviceShare& d : a.devices) {
     a.demand += d.demand;
@@ -81,7 +81,7 @@ std::vector<DeviceOutcome> run_devices(const Scenario& s) {
 Scenario grown(const Scenario& scenario, double growth) {
   Scenario s = scenario;
   grow_device(s.device, growth);
-  for (hostsim::DeviceBeside& d : s.load.soft_devices) grow_device(d.device, growth);
+  for (hostsim::CompetingDevice& d : s.load.soft_devices) grow_device(d.device, growth);
   return s;
 }
 

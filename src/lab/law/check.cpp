@@ -8,7 +8,7 @@
 #include <numeric>
 
 #include "hostsim/call/call.h"
-#include "hostsim/random/random.h"
+#include "hostsim/engine/random.h"
 #include "src/lab/sweep/parallel.h"
 #include "traces/scenario/scenario.h"
 

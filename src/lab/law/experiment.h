@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "driver/path/output.h"
+#include "driver/base/output.h"
 #include "hostsim/call/soft_device.h"
 #include "src/lab/analysis/verdict.h"
 #include "src/lab/law/law.h"

@@ -9,8 +9,8 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "traces/document/key.h"
-#include "traces/text/nearest.h"
+#include "traces/scenario/key.h"
+#include "driver/base/nearest.h"
 
 namespace offhook::reproduce {
 

@@ -39,7 +39,7 @@ Outcome jones_logging(const Run& run) {
   const double clock_mhz = 450;
   Outcome out;
   out.rows = {input("one event", "ns", p.number("event_ns"), profile.logging.event_ns,
-                    fmt::format("traces/profiles/{}.toml, logging.event_ns", kProfile)),
+                    fmt::format("traces/data/profiles/{}.toml, logging.event_ns", kProfile)),
               input("log written", "MB a minute", p.number("log_mb_per_minute"), profile.logging.bytes_per_minute / 1e6,
                     "the same, logging.bytes_per_minute; the length of an event, 16 bytes, is an assumption"),
               within("one event in cycles of 450 MHz", "cycles", p.number("event_cycles"),
@@ -56,7 +56,7 @@ Outcome jones_soft_dsl(const Run& run) {
     const Published of = p.table(key);
     const hostsim::SoftDevice device = config::load_device(file);
     const double period_ms = 1000.0 * device.block_plan.at(0) / device.rate_hz;
-    const std::string where = fmt::format("traces/devices/{}.toml", file);
+    const std::string where = fmt::format("traces/data/devices/{}.toml", file);
     out.rows.push_back(input(device.name + ", period", "ms", of.number("period_ms"), period_ms, where));
     out.rows.push_back(input(device.name + ", CPU share", "%", of.number("share_percent"),
                              100 * static_cast<double>(device.cost_ns) * 1e-6 / period_ms, where));
@@ -72,10 +72,10 @@ Outcome jones_soft_dsl(const Run& run) {
   const double period_us = 1e6 * radio.block_plan.at(0) / radio.rate_hz;
   const auto share = p.numbers("wlan_bluetooth.share_percent");
   out.rows.push_back(input("802.11b or Bluetooth, period", "us", p.number("wlan_bluetooth.period_us"), period_us,
-                           "traces/devices/bluetooth.toml"));
+                           "traces/data/devices/bluetooth.toml"));
   out.rows.push_back(between("802.11b or Bluetooth, CPU share", "%", share.at(0), share.at(1),
                              100 * static_cast<double>(radio.cost_ns) * 1e-3 / period_us));
-  out.rows.back().note = "traces/devices/bluetooth.toml";
+  out.rows.back().note = "traces/data/devices/bluetooth.toml";
   out.summary = "What the vendor told the authors of devices to come; `offhook run`, `law` and `advise` take them.";
   return out;
 }

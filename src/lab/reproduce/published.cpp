@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "traces/document/data.h"
+#include "traces/scenario/data.h"
 
 namespace offhook::reproduce {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// traces/published/*.toml: what papers published, as numbers. One source for every comparison.
+// traces/data/published/*.toml: what papers published, as numbers. One source for every comparison.
 //
 // Parsed strictly: each claim has an id, its paper, where it stands there and a grade, and judges the rows that its
 // experiment makes; what else it holds is read by that experiment, and a value that no experiment looks at is an error
@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "traces/document/document.h"
+#include "traces/scenario/document.h"
 
 namespace offhook::reproduce {
 
@@ -76,7 +76,7 @@ class Published {
 
 /// @throws config::Error with file:line:column
 std::vector<Published> read_published(config::Document document);
-/// The claims of every file in traces/published, the files by their names. @throws config::Error
+/// The claims of every file in traces/data/published, the files by their names. @throws config::Error
 std::vector<Published> load_published();
 /// One of them. @throws config::Error when there is none of this id
 Published load_published(std::string_view id);

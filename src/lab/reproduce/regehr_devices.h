@@ -6,7 +6,7 @@
 
 #include <string_view>
 
-#include "hostsim/load/device.h"
+#include "hostsim/host/device.h"
 
 namespace offhook::reproduce {
 

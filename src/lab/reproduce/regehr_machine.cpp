@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "hostsim/load/load.h"
+#include "hostsim/host/load.h"
 
 namespace offhook::reproduce {
 

@@ -7,8 +7,8 @@
 #include <optional>
 #include <vector>
 
-#include "hostsim/load/device_load.h"
-#include "hostsim/load/stolen_time_probe.h"
+#include "hostsim/host/device_load.h"
+#include "hostsim/host/stolen_time_probe.h"
 #include "hostsim/sched/augmented_rez.h"
 #include "traces/scenario/load_device.h"
 
@@ -17,9 +17,9 @@ namespace offhook::reproduce {
 /// One set of constants for every experiment of the paper.
 struct RegehrMachine {
   int tick_hz = 4096;  ///< 4.2: timer interrupts, and with them enforcement, every 244 us
-  /// Assumption, as in traces/hosts/nt2000-p2-450.toml. Figure 1 shows it, so that it is 1.65 us at least.
+  /// Assumption, as in traces/data/hosts/nt2000-p2-450.toml. Figure 1 shows it, so that it is 1.65 us at least.
   hostsim::Ns clock_isr = 2000;
-  hostsim::LoadDevice network = config::load_preset("network");  ///< traces/load/network.toml
+  hostsim::LoadDevice network = config::load_preset("network");  ///< traces/data/load/network.toml
   /// Figure 4: "a small base amount of time stolen by background system activity". Assumption.
   hostsim::LoadDevice background{
       .name = "system", .every_ns = 10'000'000, .jitter = 1, .isr_ns = 2500, .dpc_ns = 20'000};

@@ -157,9 +157,9 @@ Outcome regehr_stolen(const Run& run) {
   const Published detector = p.table("stolen_time_detector");
   const hostsim::StolenTimeProbe::Config used;
   out.rows.push_back(input("detector: gap", "us", detector.number("gap_us"), static_cast<double>(used.gap) / 1e3,
-                           "hostsim/load/stolen_time_probe.h"));
+                           "hostsim/host/stolen_time_probe.h"));
   out.rows.push_back(input("detector: path", "ns", detector.number("path_ns"), static_cast<double>(used.path),
-                           "hostsim/load/stolen_time_probe.h"));
+                           "hostsim/host/stolen_time_probe.h"));
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const bool linux = rows[i].text("os") == "Linux/RT";
     const MeanInterval idle = mean_interval(numbers(results[linux ? 1 : 0], &RegehrResult::stolen));

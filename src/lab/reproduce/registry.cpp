@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "traces/text/nearest.h"
+#include "driver/base/nearest.h"
 
 namespace offhook::reproduce {
 

@@ -10,12 +10,12 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 
-#include "driver/path/output.h"
+#include "driver/base/output.h"
 #include "src/lab/sweep/parallel.h"
-#include "traces/document/data.h"
-#include "traces/file/file.h"
-#include "traces/text/csv.h"
-#include "traces/text/json.h"
+#include "traces/scenario/data.h"
+#include "driver/base/file.h"
+#include "driver/base/csv.h"
+#include "driver/base/json.h"
 
 namespace offhook::reproduce {
 

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "driver/path/output.h"
+#include "driver/base/output.h"
 #include "src/lab/reproduce/registry.h"
 
 namespace offhook::reproduce {

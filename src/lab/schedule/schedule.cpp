@@ -11,8 +11,8 @@
 #include <ostream>
 
 #include "hostsim/cpu/critical_section.h"
-#include "traces/text/csv.h"
-#include "traces/text/json.h"
+#include "driver/base/csv.h"
+#include "driver/base/json.h"
 
 namespace offhook::schedule {
 namespace {

@@ -13,9 +13,9 @@
 #include <stdexcept>
 #include <utility>
 
-#include "traces/document/key.h"
-#include "traces/text/json.h"
-#include "traces/text/nearest.h"
+#include "traces/scenario/key.h"
+#include "driver/base/json.h"
+#include "driver/base/nearest.h"
 
 namespace offhook::schedule {
 namespace {

@@ -9,13 +9,13 @@
 #include <set>
 
 #include "hostsim/call/host_policies.h"
-#include "traces/document/data.h"
-#include "traces/document/document.h"
-#include "traces/file/file.h"
+#include "traces/scenario/data.h"
+#include "traces/scenario/document.h"
+#include "driver/base/file.h"
 #include "traces/scenario/device.h"
 #include "traces/scenario/load_device.h"
 #include "traces/scenario/scenario.h"
-#include "traces/text/json.h"
+#include "driver/base/json.h"
 
 namespace offhook::sweep {
 

@@ -7,10 +7,10 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "traces/document/key.h"
+#include "traces/scenario/key.h"
 #include "traces/scenario/scenario.h"
-#include "traces/text/csv.h"
-#include "traces/text/json.h"
+#include "driver/base/csv.h"
+#include "driver/base/json.h"
 
 namespace offhook::sweep {
 

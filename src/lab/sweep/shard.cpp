@@ -11,8 +11,8 @@
 #include <string_view>
 
 #include "src/lab/sweep/parallel.h"
-#include "traces/document/key.h"
-#include "traces/file/file.h"
+#include "traces/scenario/key.h"
+#include "driver/base/file.h"
 
 namespace offhook::sweep {
 

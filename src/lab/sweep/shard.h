@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "driver/path/output.h"
+#include "driver/base/output.h"
 #include "src/lab/sweep/plan.h"
 
 namespace offhook::sweep {

@@ -11,11 +11,11 @@
 
 #include "src/lab/law/admission.h"
 #include "src/program/command/program.h"
-#include "src/program/output/colour.h"
-#include "src/program/output/terminal.h"
+#include "driver/base/colour.h"
+#include "driver/base/terminal.h"
 #include "traces/scenario/scenario.h"
-#include "traces/text/csv.h"
-#include "traces/text/json.h"
+#include "driver/base/csv.h"
+#include "driver/base/json.h"
 
 namespace offhook::command {
 namespace {

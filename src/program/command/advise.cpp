@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "driver/path/output.h"
+#include "driver/base/output.h"
 #include "src/lab/advice/advice.h"
 #include "src/lab/advice/explanation.h"
 #include "src/lab/advice/kept_runs.h"
@@ -15,19 +15,19 @@
 #include "src/page/page.h"
 #include "src/program/command/call_run.h"
 #include "src/program/command/program.h"
-#include "src/program/output/colour.h"
-#include "src/program/output/prose.h"
-#include "src/program/output/run_folder.h"
-#include "src/program/output/terminal.h"
+#include "driver/base/colour.h"
+#include "driver/base/prose.h"
+#include "src/program/command/run_folder.h"
+#include "driver/base/terminal.h"
 #include "src/report/advice_report.h"
 #include "src/report/report.h"
-#include "traces/document/data.h"
-#include "traces/file/file.h"
+#include "traces/scenario/data.h"
+#include "driver/base/file.h"
 #include "traces/scenario/device.h"
 #include "traces/scenario/host_source.h"
 #include "traces/scenario/scenario.h"
-#include "traces/text/csv.h"
-#include "traces/text/json.h"
+#include "driver/base/csv.h"
+#include "driver/base/json.h"
 
 namespace offhook::command {
 namespace {
@@ -68,7 +68,7 @@ config::ScenarioBuilder host_and_load(const std::string& host) {
     builder.apply(std::move(document));
     return builder;
   }
-  if (document.has("latency")) {  // what `measure host-profile` writes, and traces/hosts has
+  if (document.has("latency")) {  // what `measure host-profile` writes, and traces/data/hosts has
     builder.set("host.name=" + host);
     return builder;
   }
@@ -280,12 +280,12 @@ void add_advise(CLI::App& app, Action& action) {
   CLI::App* sub =
       app.add_subcommand("advise", "Where a device's work should run on a host, with what buffers, and why");
   auto options = std::make_shared<Options>();
-  sub->add_option("device", options->device, "The device: a name from traces/devices, or a file of one's own")
+  sub->add_option("device", options->device, "The device: a name from traces/data/devices, or a file of one's own")
       ->required()
       ->type_name("DEVICE.toml");
   sub->add_option(
          "host", options->host,
-         "The host: a name from traces/hosts, beside a spinning thread; or a file with the keys host.* and load.* "
+         "The host: a name from traces/data/hosts, beside a spinning thread; or a file with the keys host.* and load.* "
          "of a scenario")
       ->type_name("HOST.toml");
   sub->add_option("--trace", options->trace,

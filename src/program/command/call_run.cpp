@@ -15,7 +15,7 @@
 #include "hostsim/call/random_file.h"
 #include "hostsim/call/subscriber_call.h"
 #include "src/lab/analysis/tally.h"
-#include "src/program/output/terminal.h"
+#include "driver/base/terminal.h"
 #include "traces/scenario/device.h"
 #include "traces/scenario/profile.h"
 #include "traces/scenario/scenario.h"

@@ -10,16 +10,16 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "driver/card/engine/card_memory.h"
-#include "driver/card/engine/line_end.h"
-#include "driver/card/pci/ivshmem.h"
-#include "driver/card/shared/shared_card.h"
-#include "driver/card/timer/timer_card.h"
+#include "driver/card/card_memory.h"
+#include "driver/card/line_end.h"
+#include "driver/kernel/ivshmem.h"
+#include "driver/live/shared_card.h"
+#include "driver/live/timer_card.h"
 #include "driver/modem/modem.h"
-#include "driver/path/output.h"
+#include "driver/base/output.h"
 #include "hostsim/call/modem_config.h"
 #include "hostsim/call/random_file.h"
-#include "hostsim/line/line.h"
+#include "hostsim/channel/line.h"
 #include "offhook/driver.h"
 #include "offhook/kernel_modem.h"
 #include "offhook/modem.h"
@@ -27,10 +27,10 @@
 #include "src/program/command/kernel_call.h"
 #include "src/program/command/kernel_run.h"
 #include "src/program/command/program.h"
-#include "src/program/far_end/socket_modem.h"
-#include "src/program/output/terminal.h"
+#include "src/program/command/socket_modem.h"
+#include "driver/base/terminal.h"
 #include "traces/scenario/scenario.h"
-#include "traces/text/json.h"
+#include "driver/base/json.h"
 
 namespace offhook::command {
 namespace {
@@ -240,7 +240,7 @@ int run_in_process(const CardOptions& options, const hostsim::Scenario& scenario
                      end.talker->process(in + k * end.rx_octets, out + k * end.tx_octets,
                                          std::min<std::size_t>(end.slice, n - k));
                  },
-                 [](void* self, std::size_t n) { static_cast<Near*>(self)->talker->fill_in(n); }, &near};
+                 [](void* self, std::size_t n) { static_cast<Near*>(self)->talker->report_gap(n); }, &near};
   config.context = {&served, &near};
   config.staging = staging.data();
   config.policy = OH_SERVICE_DRAIN_ALL;

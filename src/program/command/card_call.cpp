@@ -8,15 +8,15 @@
 #include <new>
 #include <stdexcept>
 
-#include "dsp/atm/cells.h"
-#include "dsp/dmt/control/pump.h"
-#include "dsp/v90/control/pump.h"
+#include "dsp/link/cells.h"
+#include "dsp/dmt/pump.h"
+#include "dsp/v90/session/pump.h"
 #include "hostsim/call/modem_config.h"
 #include "hostsim/call/subscriber_call.h"
 #include "offhook/modem.h"
 #include "src/program/command/kernel_call.h"
-#include "src/program/far_end/socket_modem.h"
-#include "src/program/output/terminal.h"
+#include "src/program/command/socket_modem.h"
+#include "driver/base/terminal.h"
 
 namespace offhook::command {
 namespace {
@@ -54,7 +54,7 @@ class ModemTalker final : public Talker {
     while (const std::size_t got = modem_.read(piece, sizeof piece))
       received_.insert(received_.end(), piece, piece + got);
   }
-  void fill_in(std::size_t n) override { modem_.fill_in(n); }
+  void report_gap(std::size_t n) override { modem_.report_gap(n); }
   const std::vector<std::uint8_t>& received() const override { return received_; }
   std::uint32_t retrains() const override { return modem_.pump_status().retrains; }
 
@@ -85,7 +85,7 @@ class CellTalker final : public Talker {
     while (oh_cells_read(cells_, cell.data(), cell.size()) > 0)
       received_.insert(received_.end(), cell.begin(), cell.end());
   }
-  void fill_in(std::size_t n) override { type_->fill_in(pump_.get(), n); }
+  void report_gap(std::size_t n) override { type_->report_gap(pump_.get(), n); }
   const std::vector<std::uint8_t>& received() const override { return received_; }
   std::uint32_t retrains() const override {
     oh_pump_status s{};

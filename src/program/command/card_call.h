@@ -47,7 +47,7 @@ class Talker {
   virtual ~Talker() = default;
   /// n periods, as of oh_pump.
   virtual void process(const void* rx, void* tx, std::size_t n) = 0;
-  virtual void fill_in(std::size_t n) = 0;
+  virtual void report_gap(std::size_t n) = 0;
   virtual const std::vector<std::uint8_t>& received() const = 0;
   virtual std::uint32_t retrains() const = 0;
 };

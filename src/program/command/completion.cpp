@@ -6,7 +6,7 @@
 
 #include "src/program/command/program.h"
 #include "src/program/command/tree.h"
-#include "src/program/output/terminal.h"
+#include "driver/base/terminal.h"
 #include "traces/scenario/scenario.h"
 
 namespace offhook::command {

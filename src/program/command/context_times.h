@@ -5,8 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "driver/histogram/histogram.h"
-#include "src/program/output/terminal.h"
+#include "driver/base/histogram.h"
+#include "driver/base/terminal.h"
 
 namespace offhook::command {
 

@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 
-#include "driver/path/output.h"
+#include "driver/base/output.h"
 #include "src/program/command/program.h"
-#include "src/program/output/terminal.h"
+#include "driver/base/terminal.h"
 
 namespace offhook::command {
 namespace {

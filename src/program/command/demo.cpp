@@ -14,17 +14,17 @@
 #include <span>
 #include <thread>
 
-#include "driver/path/output.h"
+#include "driver/base/output.h"
 #include "src/lab/reproduce/published.h"
 #include "src/lab/sweep/parallel.h"
 #include "src/page/page.h"
 #include "src/program/command/call_run.h"
 #include "src/program/command/folder.h"
 #include "src/program/command/program.h"
-#include "src/program/output/run_folder.h"
-#include "src/program/output/terminal.h"
+#include "src/program/command/run_folder.h"
+#include "driver/base/terminal.h"
 #include "traces/scenario/scenario.h"
-#include "traces/text/json.h"
+#include "driver/base/json.h"
 
 namespace offhook::command {
 namespace {

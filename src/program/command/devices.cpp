@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "driver/card/registry/devices.h"
+#include "driver/session/devices.h"
 
 #include <fmt/format.h>
 
@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "src/program/command/program.h"
-#include "src/program/output/terminal.h"
-#include "traces/text/json.h"
+#include "driver/base/terminal.h"
+#include "driver/base/json.h"
 
 namespace offhook::command {
 namespace {

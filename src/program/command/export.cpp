@@ -9,11 +9,11 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "driver/path/output.h"
+#include "driver/base/output.h"
 #include "src/measure/kernel_recording.h"
 #include "src/program/command/program.h"
-#include "src/program/output/run_folder.h"
-#include "src/program/output/terminal.h"
+#include "src/program/command/run_folder.h"
+#include "driver/base/terminal.h"
 #include "traces/export/csv.h"
 #include "traces/export/perfetto.h"
 #include "traces/import/import.h"
@@ -21,7 +21,7 @@
 #include "traces/log/clock.h"
 #include "traces/log/header.h"
 #include "traces/log/reader.h"
-#include "traces/text/json.h"
+#include "driver/base/json.h"
 
 namespace offhook::command {
 namespace {

@@ -6,22 +6,22 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "dsp/v42/lapm.h"
+#include "dsp/link/lapm.h"
 #include "hostsim/call/modem_config.h"
 #include "hostsim/call/radio_call.h"
 #include "hostsim/call/subscriber_call.h"
-#include "src/host/host_description.h"
+#include "src/measure/host_description.h"
 #include "src/page/page.h"
-#include "src/program/output/line_recording.h"
-#include "src/program/output/run_folder.h"
-#include "src/program/output/terminal.h"
+#include "src/program/command/line_recording.h"
+#include "src/program/command/run_folder.h"
+#include "driver/base/terminal.h"
 #include "traces/export/perfetto.h"
-#include "traces/file/file.h"
+#include "driver/base/file.h"
 #include "traces/log/reader.h"
 #include "traces/log/writer.h"
 #include "traces/scenario/context_words.h"
 #include "traces/scenario/scenario.h"
-#include "traces/text/json.h"
+#include "driver/base/json.h"
 
 namespace offhook::command {
 
@@ -58,7 +58,7 @@ Settings settings_of(const hostsim::Scenario& scenario, bool kernel) {
   for (const hostsim::LoadDevice& device : scenario.load.devices) {
     settings.emplace_back("load.device", fmt::format("{}, {:.1f} % of the CPU", device.name, 100 * device.share()));
   }
-  for (const hostsim::DeviceBeside& device : scenario.load.soft_devices)
+  for (const hostsim::CompetingDevice& device : scenario.load.soft_devices)
     settings.emplace_back("load.soft_device", fmt::format("{}, {}", device.name, device.context.str()));
   return settings;
 }

@@ -9,7 +9,7 @@
 #include <optional>
 #include <string>
 
-#include "driver/path/output.h"
+#include "driver/base/output.h"
 #include "src/lab/analysis/figures.h"
 #include "src/program/command/call_run.h"
 #include "src/report/report.h"

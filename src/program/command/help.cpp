@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "src/program/command/guide.h"
-#include "src/program/output/prose.h"
-#include "src/program/output/terminal.h"
+#include "driver/base/prose.h"
+#include "driver/base/terminal.h"
 
 namespace offhook::command {
 

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
 //
-// `offhook hosts`: the hosts of traces/hosts, what is known of each, and where its numbers come from.
+// `offhook hosts`: the hosts of traces/data/hosts, what is known of each, and where its numbers come from.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "src/program/command/guide.h"
-#include "src/program/output/terminal.h"
-#include "traces/document/data.h"
+#include "driver/base/terminal.h"
+#include "traces/scenario/data.h"
 #include "traces/scenario/host_source.h"
 #include "traces/scenario/latency.h"
 #include "traces/scenario/scenario.h"
-#include "traces/text/csv.h"
-#include "traces/text/json.h"
+#include "driver/base/csv.h"
+#include "driver/base/json.h"
 
 namespace offhook::command {
 namespace {

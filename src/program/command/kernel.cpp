@@ -11,21 +11,21 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "driver/device/kernel_modem.h"
-#include "driver/device/kernel_transfer.h"
-#include "driver/path/output.h"
-#include "hostsim/line/line_config.h"
-#include "hostsim/loop/loop.h"
-#include "src/host/host_description.h"
+#include "driver/kernel/kernel_modem.h"
+#include "driver/kernel/kernel_transfer.h"
+#include "driver/base/output.h"
+#include "hostsim/channel/line_config.h"
+#include "hostsim/channel/loop.h"
+#include "src/measure/host_description.h"
 #include "src/lab/analysis/figures.h"
 #include "src/program/command/context_times.h"
 #include "src/program/command/kernel_call.h"
 #include "src/program/command/program.h"
-#include "src/program/output/terminal.h"
+#include "driver/base/terminal.h"
 #include "traces/log/clock.h"
 #include "traces/log/header.h"
 #include "traces/log/writer.h"
-#include "traces/text/json.h"
+#include "driver/base/json.h"
 
 namespace offhook::command {
 namespace {

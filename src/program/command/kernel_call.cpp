@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 
-#include "dsp/atm/cells.h"
-#include "traces/document/key.h"
-#include "traces/file/file.h"
+#include "dsp/link/cells.h"
+#include "traces/scenario/key.h"
+#include "driver/base/file.h"
 
 namespace offhook::command {
 

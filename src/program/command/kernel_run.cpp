@@ -7,13 +7,13 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "driver/device/kernel_line.h"
-#include "driver/device/kernel_modem.h"
-#include "driver/device/kernel_transfer.h"
+#include "driver/kernel/kernel_line.h"
+#include "driver/kernel/kernel_modem.h"
+#include "driver/kernel/kernel_transfer.h"
 #include "hostsim/call/modem_config.h"
 #include "hostsim/call/random_file.h"
 #include "offhook/modem_card.h"
-#include "src/host/host_description.h"
+#include "src/measure/host_description.h"
 #include "src/lab/analysis/tally.h"
 #include "src/program/command/kernel_call.h"
 #include "src/program/command/modem_channel.h"

@@ -10,7 +10,7 @@
 #include <span>
 #include <string>
 
-#include "driver/device/kernel_device.h"
+#include "driver/kernel/kernel_device.h"
 #include "hostsim/call/scenario.h"
 #include "src/program/command/call_run.h"
 

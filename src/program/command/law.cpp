@@ -6,18 +6,18 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "driver/path/output.h"
+#include "driver/base/output.h"
 #include "src/lab/law/check.h"
 #include "src/lab/law/experiment.h"
 #include "src/page/page.h"
 #include "src/program/command/call_run.h"
 #include "src/program/command/program.h"
-#include "src/program/output/run_folder.h"
-#include "src/program/output/terminal.h"
+#include "src/program/command/run_folder.h"
+#include "driver/base/terminal.h"
 #include "src/report/law_report.h"
 #include "traces/scenario/device.h"
 #include "traces/scenario/scenario.h"
-#include "traces/text/json.h"
+#include "driver/base/json.h"
 
 namespace offhook::command {
 namespace {
@@ -360,7 +360,7 @@ void add_law(CLI::App& app, Action& action) {
   CLI::App* sub =
       app.add_subcommand("law", "Which reservations X/Y a device can live with, and the experiments that show it");
   auto options = std::make_shared<Options>();
-  sub->add_option("device", options->device, "The device: a name from traces/devices, or a file of one's own")
+  sub->add_option("device", options->device, "The device: a name from traces/data/devices, or a file of one's own")
       ->type_name("DEVICE.toml");
   sub->add_option("--tick-hz", options->tick_hz, "Clock ticks a second, in which X and Y are counted")
       ->type_name("HZ")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // `offhook line`: the hardware of two cards, and the telephone line between them, in real time.
-#include "hostsim/line/line.h"
+#include "hostsim/channel/line.h"
 
 #include <fmt/format.h>
 #include <spandsp.h>
@@ -13,14 +13,14 @@
 #include <nlohmann/json.hpp>
 #include <numbers>
 
-#include "driver/card/shared/shared_card.h"
-#include "driver/card/timer/timer_card.h"
+#include "driver/live/shared_card.h"
+#include "driver/live/timer_card.h"
 #include "driver/context/live_context.h"
-#include "src/host/host_description.h"
+#include "src/measure/host_description.h"
 #include "src/program/command/program.h"
-#include "src/program/output/terminal.h"
+#include "driver/base/terminal.h"
 #include "traces/scenario/scenario.h"
-#include "traces/text/json.h"
+#include "driver/base/json.h"
 
 namespace offhook::command {
 namespace {

@@ -7,11 +7,11 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "driver/path/output.h"
+#include "driver/base/output.h"
 #include "src/program/command/guide.h"
 #include "src/program/command/program.h"
 #include "src/program/command/tree.h"
-#include "src/program/output/terminal.h"
+#include "driver/base/terminal.h"
 
 namespace offhook::command {
 namespace {

@@ -16,8 +16,8 @@
 #include <map>
 #include <stdexcept>
 
-#include "driver/path/output.h"
-#include "src/host/host_description.h"
+#include "driver/base/output.h"
+#include "src/measure/host_description.h"
 #include "src/lab/law/law.h"
 #include "src/lab/reproduce/published.h"
 #include "src/measure/cost.h"
@@ -25,10 +25,10 @@
 #include "src/measure/hgrm.h"
 #include "src/measure/kernel.h"
 #include "src/measure/stolen.h"
-#include "src/program/output/terminal.h"
+#include "driver/base/terminal.h"
 #include "traces/scenario/device.h"
 #include "traces/scenario/scenario.h"
-#include "traces/text/json.h"
+#include "driver/base/json.h"
 
 namespace offhook::command {
 
@@ -403,7 +403,7 @@ void add_measure(CLI::App& app, Action& action) {
       ->type_name("SCENARIO.toml")
       ->excludes("--pump");
   cost->add_option("--profile", options->profile,
-                   "Write the profile for traces/profiles; of a device, its description for traces/devices")
+                   "Write the profile for traces/data/profiles; of a device, its description for traces/data/devices")
       ->type_name("FILE");
   add_seconds(cost, *options);
   cost->add_option("--hgrm", options->hgrm, "Write a histogram of each phase there, as HdrHistogram's tools read it")

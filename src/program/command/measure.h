@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "driver/context/live_context.h"
-#include "driver/device/kernel_device.h"
-#include "driver/histogram/histogram.h"
+#include "driver/kernel/kernel_device.h"
+#include "driver/base/histogram.h"
 #include "src/measure/kernel_trace.h"
 #include "src/measure/latency.h"
 #include "src/measure/loads.h"

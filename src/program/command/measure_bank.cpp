@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <utility>
 
-#include "dsp/spandsp/modulations.h"
-#include "src/host/host_description.h"
+#include "driver/pumps/modulations.h"
+#include "src/measure/host_description.h"
 #include "src/measure/bank.h"
 #include "src/program/command/context_times.h"
 #include "src/program/command/measure.h"
-#include "src/program/output/terminal.h"
+#include "driver/base/terminal.h"
 
 namespace offhook::command {
 namespace {

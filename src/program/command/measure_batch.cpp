@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 
 #include "offhook/modem_card.h"
-#include "src/host/host_description.h"
+#include "src/measure/host_description.h"
 #include "src/measure/batch.h"
 #include "src/program/command/measure.h"
-#include "src/program/output/terminal.h"
+#include "driver/base/terminal.h"
 
 namespace offhook::command {
 namespace {

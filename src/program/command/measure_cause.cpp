@@ -5,11 +5,11 @@
 
 #include <stdexcept>
 
-#include "src/host/host_description.h"
+#include "src/measure/host_description.h"
 #include "src/measure/cause.h"
 #include "src/measure/loads.h"
 #include "src/program/command/measure.h"
-#include "src/program/output/terminal.h"
+#include "driver/base/terminal.h"
 
 namespace offhook::command {
 namespace {

@@ -5,11 +5,11 @@
 
 #include "hostsim/call/radio_call.h"
 #include "hostsim/call/subscriber_call.h"
-#include "src/host/host_description.h"
+#include "src/measure/host_description.h"
 #include "src/measure/live_device.h"
 #include "src/program/command/context_times.h"
 #include "src/program/command/measure.h"
-#include "src/program/output/terminal.h"
+#include "driver/base/terminal.h"
 #include "traces/scenario/scenario.h"
 
 namespace offhook::command {

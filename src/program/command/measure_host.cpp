@@ -5,13 +5,13 @@
 
 #include <algorithm>
 
-#include "driver/path/output.h"
-#include "src/host/host_description.h"
+#include "driver/base/output.h"
+#include "src/measure/host_description.h"
 #include "src/lab/reproduce/published.h"
 #include "src/measure/host.h"
 #include "src/page/page.h"
 #include "src/program/command/measure.h"
-#include "src/program/output/terminal.h"
+#include "driver/base/terminal.h"
 #include "src/report/host_report.h"
 #include "src/report/report.h"
 

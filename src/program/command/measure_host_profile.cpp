@@ -6,11 +6,11 @@
 
 #include <memory>
 
-#include "driver/path/output.h"
-#include "src/host/host_description.h"
+#include "driver/base/output.h"
+#include "src/measure/host_description.h"
 #include "src/measure/host_profile.h"
 #include "src/program/command/measure.h"
-#include "src/program/output/terminal.h"
+#include "driver/base/terminal.h"
 
 namespace offhook::command {
 namespace {

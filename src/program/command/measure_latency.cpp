@@ -9,8 +9,8 @@
 #include <filesystem>
 #include <memory>
 
-#include "driver/path/output.h"
-#include "src/host/host_description.h"
+#include "driver/base/output.h"
+#include "src/measure/host_description.h"
 #include "src/measure/hgrm.h"
 #include "src/measure/kernel_latency.h"
 #include "src/measure/kernel_trace.h"
@@ -19,7 +19,7 @@
 #include "src/measure/stages.h"
 #include "src/program/command/kernel_run.h"
 #include "src/program/command/measure.h"
-#include "src/program/output/terminal.h"
+#include "driver/base/terminal.h"
 
 namespace offhook::command {
 

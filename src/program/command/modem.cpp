@@ -8,13 +8,13 @@
 #include <nlohmann/json.hpp>
 
 #include "driver/context/context_spec.h"
-#include "driver/path/output.h"
+#include "driver/base/output.h"
 #include "src/measure/kernel_recording.h"
 #include "src/program/command/modem_channel.h"
 #include "src/program/command/program.h"
-#include "src/program/output/run_folder.h"
-#include "src/program/output/terminal.h"
-#include "traces/text/json.h"
+#include "src/program/command/run_folder.h"
+#include "driver/base/terminal.h"
+#include "driver/base/json.h"
 
 namespace offhook::command {
 namespace {

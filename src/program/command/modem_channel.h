@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "driver/context/context_spec.h"
-#include "driver/path/output.h"
+#include "driver/base/output.h"
 #include "driver/tty/dce.h"
 #include "src/lab/analysis/figures.h"
 #include "traces/log/writer.h"

@@ -3,10 +3,10 @@
 // A modem of the kernel driver: AT commands and terminal are a live session's, the driver is in the kernel.
 #include <stdexcept>
 
-#include "driver/device/kernel_line.h"
-#include "driver/device/kernel_terminal.h"
+#include "driver/kernel/kernel_line.h"
+#include "driver/kernel/kernel_terminal.h"
 #include "driver/session/session.h"
-#include "src/host/host_description.h"
+#include "src/measure/host_description.h"
 #include "src/program/command/context_times.h"
 #include "src/program/command/kernel_call.h"
 #include "src/program/command/modem_channel.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "src/lab/deadline/mttf.h"
+#include "src/lab/law/mttf.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,20 +12,20 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "driver/path/output.h"
+#include "driver/base/output.h"
 #include "src/lab/advice/advice.h"
-#include "src/lab/deadline/computations.h"
-#include "src/lab/deadline/schedulability.h"
+#include "src/lab/law/computations.h"
+#include "src/lab/law/schedulability.h"
 #include "src/lab/sweep/parallel.h"
 #include "src/program/command/program.h"
-#include "src/program/output/terminal.h"
+#include "driver/base/terminal.h"
 #include "src/report/mttf_report.h"
-#include "traces/file/file.h"
+#include "driver/base/file.h"
 #include "traces/scenario/device.h"
 #include "traces/scenario/latency.h"
 #include "traces/scenario/scenario.h"
-#include "traces/text/csv.h"
-#include "traces/text/json.h"
+#include "driver/base/csv.h"
+#include "driver/base/json.h"
 
 namespace offhook::command {
 namespace {
@@ -350,7 +350,7 @@ void add_mttf(CLI::App& app, Action& action) {
       ->check(in_range(0.01, 1e5));
   CLI::Option* device =
       sub->add_option("--device", options->device,
-                      "Buffers, their length and cost are this device's: a name from traces/devices, or a file")
+                      "Buffers, their length and cost are this device's: a name from traces/data/devices, or a file")
           ->type_name("DEVICE.toml");
   for (const char* given : {"--buffers", "--buffer-ms", "--tasks"}) device->excludes(given);
   sub->add_option("--slot-us", options->slot_us,

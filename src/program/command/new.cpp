@@ -4,10 +4,10 @@
 #include <filesystem>
 #include <stdexcept>
 
-#include "driver/path/output.h"
+#include "driver/base/output.h"
 #include "src/program/command/guide.h"
-#include "src/program/output/terminal.h"
-#include "traces/document/template.h"
+#include "driver/base/terminal.h"
+#include "traces/scenario/template.h"
 #include "traces/scenario/device.h"
 #include "traces/scenario/scenario.h"
 

@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "src/program/command/guide.h"
-#include "traces/document/key.h"
-#include "traces/text/nearest.h"
+#include "traces/scenario/key.h"
+#include "driver/base/nearest.h"
 
 namespace offhook::command {
 namespace {

@@ -13,11 +13,11 @@
 #include "offhook/program.h"
 #include "src/program/command/earlier_spellings.h"
 #include "src/program/command/guide.h"
-#include "src/program/output/colour.h"
-#include "src/program/output/prose.h"
-#include "src/program/output/terminal.h"
-#include "traces/document/key.h"
-#include "traces/text/nearest.h"
+#include "driver/base/colour.h"
+#include "driver/base/prose.h"
+#include "driver/base/terminal.h"
+#include "traces/scenario/key.h"
+#include "driver/base/nearest.h"
 
 namespace offhook::command {
 namespace {

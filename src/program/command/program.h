@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "src/program/command/option_words.h"
-#include "src/program/output/text_output.h"
+#include "driver/base/text_output.h"
 
 namespace offhook::command {
 

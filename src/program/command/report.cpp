@@ -6,9 +6,9 @@
 #include "src/program/command/folder.h"
 #include "src/program/command/program.h"
 #include "src/program/command/sweep_folder.h"
-#include "src/program/output/run_folder.h"
-#include "src/program/output/terminal.h"
-#include "traces/text/json.h"
+#include "src/program/command/run_folder.h"
+#include "driver/base/terminal.h"
+#include "driver/base/json.h"
 
 namespace offhook::command {
 namespace {

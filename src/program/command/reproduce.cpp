@@ -9,15 +9,15 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "driver/path/output.h"
+#include "driver/base/output.h"
 #include "src/lab/reproduce/results.h"
 #include "src/lab/reproduce/sensitivity.h"
 #include "src/page/page.h"
 #include "src/program/command/program.h"
-#include "src/program/output/run_folder.h"
-#include "src/program/output/terminal.h"
+#include "src/program/command/run_folder.h"
+#include "driver/base/terminal.h"
 #include "src/report/report.h"
-#include "traces/text/json.h"
+#include "driver/base/json.h"
 
 namespace offhook::command {
 namespace {

@@ -7,22 +7,22 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "driver/path/output.h"
+#include "driver/base/output.h"
 #include "src/lab/sweep/plan.h"
 #include "src/program/command/folder.h"
 #include "src/program/command/kernel_call.h"
 #include "src/program/command/kernel_run.h"
 #include "src/program/command/program.h"
-#include "src/program/far_end/socket_modem.h"
-#include "src/program/output/colour.h"
-#include "src/program/output/prose.h"
-#include "src/program/output/run_folder.h"
-#include "src/program/output/terminal.h"
-#include "traces/file/file.h"
+#include "src/program/command/socket_modem.h"
+#include "driver/base/colour.h"
+#include "driver/base/prose.h"
+#include "src/program/command/run_folder.h"
+#include "driver/base/terminal.h"
+#include "driver/base/file.h"
 #include "traces/scenario/context_words.h"
 #include "traces/scenario/load_device.h"
 #include "traces/scenario/scenario.h"
-#include "traces/text/json.h"
+#include "driver/base/json.h"
 
 namespace offhook::command {
 namespace {
@@ -276,7 +276,7 @@ std::string help_of_keys() {
   } catch (const config::Error&) {  // help must work where the data does not
   }
   return config::describe(config::scenario_keys(), &defaults) +
-         "\nDevices that steal time stand in tables [[load.device]]; a kind is a file of traces/load, and the keys "
+         "\nDevices that steal time stand in tables [[load.device]]; a kind is a file of traces/import, and the keys "
          "beside "
          "it are over\nthat file's. For short: load.device = \"network usb\". Keys:\n" +
          config::describe_load_devices();

@@ -5,9 +5,9 @@
 #include <ostream>
 #include <string>
 
-#include "driver/path/output.h"
+#include "driver/base/output.h"
 #include "src/program/command/program.h"
-#include "traces/file/file.h"
+#include "driver/base/file.h"
 
 namespace offhook::command {
 namespace {

@@ -7,17 +7,17 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "driver/path/output.h"
+#include "driver/base/output.h"
 #include "src/lab/sweep/shard.h"
 #include "src/lab/sweep/slurm.h"
 #include "src/program/command/call_run.h"
 #include "src/program/command/program.h"
 #include "src/program/command/sweep_folder.h"
-#include "src/program/output/run_folder.h"
-#include "src/program/output/terminal.h"
-#include "traces/document/key.h"
-#include "traces/file/file.h"
-#include "traces/text/json.h"
+#include "src/program/command/run_folder.h"
+#include "driver/base/terminal.h"
+#include "traces/scenario/key.h"
+#include "driver/base/file.h"
+#include "driver/base/json.h"
 
 namespace offhook::command {
 namespace {

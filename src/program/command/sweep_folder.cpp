@@ -8,8 +8,8 @@
 #include "src/page/page.h"
 #include "src/program/command/call_run.h"
 #include "src/program/command/folder.h"
-#include "src/program/output/run_folder.h"
-#include "traces/file/file.h"
+#include "src/program/command/run_folder.h"
+#include "driver/base/file.h"
 #include "traces/scenario/scenario.h"
 
 namespace offhook::command {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "driver/path/output.h"
+#include "driver/base/output.h"
 #include "src/lab/sweep/plan.h"
 #include "src/lab/sweep/result.h"
 #include "src/report/report.h"

@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "driver/path/output.h"
+#include "driver/base/output.h"
 #include "src/program/command/program.h"
-#include "src/program/output/terminal.h"
+#include "driver/base/terminal.h"
 #include "traces/import/import.h"
-#include "traces/load/load_file.h"
-#include "traces/text/json.h"
+#include "traces/import/load_file.h"
+#include "driver/base/json.h"
 
 namespace offhook::command {
 namespace {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "two_modems.h"
 
-#include "dsp/v34/control/pump.h"
+#include "dsp/v34/session/pump.h"
 #include "offhook/card_engine.h"
 #include "offhook/driver.h"
 #include "offhook/modem_card.h"

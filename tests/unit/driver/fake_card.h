@@ -99,7 +99,7 @@ struct EchoPump {
     clock += n;
     if (keep) calls.push_back(n);
   }
-  void fill_in(std::size_t n) {
+  void report_gap(std::size_t n) {
     clock += n;
     filled_in += n;
   }

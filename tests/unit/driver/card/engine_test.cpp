@@ -8,8 +8,8 @@
 #include <thread>
 #include <vector>
 
-#include "driver/card/engine/card_memory.h"
-#include "driver/card/timer/timer_card.h"
+#include "driver/card/card_memory.h"
+#include "driver/live/timer_card.h"
 #include "offhook/card_engine.h"
 #include "offhook/modem_card.h"
 

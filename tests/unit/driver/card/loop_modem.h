@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "driver/card/live/live_card.h"
+#include "driver/live/live_card.h"
 #include "dsp/pump/pump_type.h"
 #include "offhook/driver.h"
 #include "tests/unit/driver/manual_context.h"
@@ -26,7 +26,7 @@ struct CountingPump {
     heard.insert(heard.end(), rx, rx + n);
     for (std::size_t i = 0; i < n; ++i) tx[i] = static_cast<std::int16_t>(++clock % 32'000 + 1);
   }
-  void fill_in(std::size_t n) {
+  void report_gap(std::size_t n) {
     clock += n;
     filled_in += n;
   }

@@ -142,7 +142,7 @@ TEST(Driver, InitRefusesWhatCannotWork) {
   EXPECT_EQ(init([](auto& c) { c.block_plan_length = OH_BLOCK_PLAN_MAX + 1; }), -EINVAL);
   EXPECT_EQ(init([](auto& c) { c.block_plan_length = 0; }), -EINVAL);
   EXPECT_EQ(init([](auto& c) { c.pump.process = nullptr; }), -EINVAL);
-  EXPECT_EQ(init([](auto& c) { c.pump.fill_in = nullptr; }), -EINVAL);
+  EXPECT_EQ(init([](auto& c) { c.pump.report_gap = nullptr; }), -EINVAL);
   EXPECT_EQ(init([](auto& c) { c.context.ops = nullptr; }), -EINVAL);
   static oh_context_ops incomplete = *ManualContext().context().ops;
   incomplete.stop = nullptr;

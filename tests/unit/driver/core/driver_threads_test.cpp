@@ -51,7 +51,7 @@ struct CountingPump {
     }
     clock += n;
   }
-  void fill_in(std::size_t n) {
+  void report_gap(std::size_t n) {
     clock += n;
     filled_in += n;
   }

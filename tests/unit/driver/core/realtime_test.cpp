@@ -54,7 +54,7 @@ struct Rig {
     if (++processed == kBlocks / 2 && misdeed != nullptr) misdeed();
     pump.process(rx, tx, n);
   }
-  void fill_in(std::size_t n) { pump.fill_in(n); }
+  void report_gap(std::size_t n) { pump.report_gap(n); }
 
   std::uint64_t run() {
     const std::uint32_t plans[2][3] = {{105, 105, 90}, {18, 18, 18}};

@@ -50,7 +50,7 @@ struct Puppet {
                                                  for (; now.state == OH_PUMP_DATA && p.bits >= 1; --p.bits)
                                                    oh_port_get_bit(&p.port);
                                                },
-                                           .fill_in = [](void*, std::size_t n) { filled_in += static_cast<int>(n); },
+                                           .report_gap = [](void*, std::size_t n) { filled_in += static_cast<int>(n); },
                                            .status = [](const void*, oh_pump_status* status) { *status = now; },
                                            .hang_up = [](void*) { ++hang_ups; },
                                            .release = [](void*) {},
@@ -173,10 +173,10 @@ TEST(Modem, IsSilentAndLosesNothingBeforeItsStart) {
   tx.fill(99);
   modem.process(rx.data(), tx.data(), tx.size());
   EXPECT_EQ(tx, (std::array<std::int16_t, 8>{}));
-  modem.fill_in(10);
+  modem.report_gap(10);
   EXPECT_EQ(Puppet::filled_in, 0);
   modem.start();
-  modem.fill_in(10);
+  modem.report_gap(10);
   EXPECT_EQ(Puppet::filled_in, 10);
 }
 
@@ -187,10 +187,10 @@ TEST(Modem, ByTheCInterfaceLostSamplesReachThePump) {
   config.pump = Puppet::type();
   oh_modem* modem = oh_modem_create(&config, nullptr);
   ASSERT_NE(modem, nullptr);
-  oh_modem_fill_in(modem, 10);
+  oh_modem_report_gap(modem, 10);
   EXPECT_EQ(Puppet::filled_in, 10);
   const oh_pump pump = oh_modem_pump(modem);
-  pump.fill_in(pump.self, 5);
+  pump.report_gap(pump.self, 5);
   EXPECT_EQ(Puppet::filled_in, 15);
   oh_modem_destroy(modem);
 }

@@ -104,7 +104,7 @@ TEST(ProgressDetector, KeepsTheTimeOfWhatWasLost) {
         for (std::size_t i = 0; i < x->size(); i += 100) {
           const bool lost = at_once && k == 1 && x == &on && i >= x->size() / 2;
           const std::size_t gap = lost ? 100 : at_once ? 0 : 30;
-          detector.fill_in(gap);
+          detector.report_gap(gap);
           detector.process(x->data() + i + gap, 100 - gap);
         }
       }
@@ -119,7 +119,7 @@ TEST(ProgressDetector, AFrameOfWhichLessThanHalfWasHeardCountsAsTheOneBefore) {
     ProgressDetector detector(kRateHz);
     const auto tone = tones(0.04 * 14, {350, 440}), silence = tones(0.04, {});
     detector.process(tone.data(), tone.size());
-    detector.fill_in(kFrame - heard);
+    detector.report_gap(kFrame - heard);
     detector.process(silence.data(), heard);
     EXPECT_EQ(detector.progress(), 2 * heard < kFrame ? Progress::kDialTone : Progress::kNothing) << heard;
   }
@@ -160,7 +160,7 @@ long dialling_time(Dialler& dialler, std::size_t lost) {
     std::int16_t tx[100];
     if (dialler.done() || dialler.failed()) return static_cast<long>(i);
     if (i % 1000 >= 1000 - lost) {
-      dialler.fill_in(100);
+      dialler.report_gap(100);
     } else {
       dialler.process(&tone[i], tx, 100);
     }
@@ -176,7 +176,7 @@ TEST(Dialler, LostSamplesDoNotMoveItsClock) {
     EXPECT_LE(std::abs(dialling_time(holed, 300) - expected), 400) << digits;
   }
   Dialler lost("55", {.need_dial_tone = false}, kRateHz);
-  lost.fill_in(10 * kRateHz);
+  lost.report_gap(10 * kRateHz);
   EXPECT_TRUE(lost.done()) << "a gap longer than all of it";
 }
 

@@ -30,14 +30,14 @@ TEST(Call, SamplesLostWhileDiallingAreTheDiallersAndNotThePumps) {
     for (double t = 0; t < seconds; t += kBlock / 8000.) call.process(rx.data(), tx.data(), kBlock);
   };
   process(0.5);
-  call.fill_in(8000);
+  call.report_gap(8000);
   process(0.4);
   EXPECT_TRUE(call.status().dialling) << "1.9 s of the 2 s before the digit";
   process(0.4);
   EXPECT_FALSE(call.status().dialling) << "2 s, and some 0.2 s of the digit";
   EXPECT_LT(call.status().pump.samples, 0.2 * 8000) << "the pump's clock begins with the call's";
   EXPECT_EQ(call.status().pump.filled_in, 0u);
-  call.fill_in(80);
+  call.report_gap(80);
   EXPECT_EQ(call.status().pump.filled_in, 80u) << "from then on what is lost is the pump's";
 }
 
@@ -58,7 +58,7 @@ TEST(Call, AnOrderIsTheContextsToGiveAndWhatBecomesOfItIsShown) {
   EXPECT_EQ(call.status().order, OrderStatus::kNone);
   call.hold(OH_HOLD_REQUEST);
   EXPECT_EQ(call.status().order, OrderStatus::kPending);
-  call.fill_in(kBlock);
+  call.report_gap(kBlock);
   EXPECT_EQ(call.status().order, OrderStatus::kPending) << "no pump is asked while samples are lost";
   std::array<std::int16_t, kBlock> rx{}, tx{};
   call.process(rx.data(), tx.data(), kBlock);

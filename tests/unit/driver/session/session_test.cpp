@@ -10,8 +10,8 @@
 #include <thread>
 #include <vector>
 
-#include "driver/card/live/live_card.h"
-#include "driver/card/timer/timer_card.h"
+#include "driver/live/live_card.h"
+#include "driver/live/timer_card.h"
 #include "offhook/event_log.h"
 #include "offhook/modem_card.h"
 #include "tests/unit/temporary_folder.h"

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "dsp/pump/pump_type.h"
-#include "dsp/spandsp/modulations.h"
+#include "driver/pumps/modulations.h"
 
 namespace offhook::modem {
 namespace {

@@ -12,11 +12,11 @@
 #include "dsp/blocks/decimator.h"
 #include "dsp/blocks/level.h"
 #include "dsp/pump/pump_type.h"
-#include "dsp/spandsp/automode.h"
-#include "dsp/spandsp/modulations.h"
+#include "driver/pumps/automode.h"
+#include "driver/pumps/modulations.h"
 #include "dsp/v8/v8.h"
 #include "dsp/v90/coding/ucode.h"
-#include "tests/unit/dsp/spandsp/pump_pair.h"
+#include "tests/unit/driver/pumps/pump_pair.h"
 
 namespace offhook {
 namespace {
@@ -209,7 +209,7 @@ const oh_pump_type* old_modem() {
               }
             }
           },
-      .fill_in = [](void*, size_t) {},
+      .report_gap = [](void*, size_t) {},
       .status =
           [](const void* self, oh_pump_status* s) {
             const auto* m = static_cast<const OldModem*>(self);
@@ -410,8 +410,8 @@ TEST_F(Automode, OnAnotherCardAPumpHearsWhatTheDecimatorGives) {
     if (n % 8000 == 7999) {
       const std::size_t k = 3 + random() % 40;
       for (std::size_t i = 0; i < k; ++i) decimator.put(0, 0);
-      plain.type->fill_in(plain.self.get(), k);
-      converted.type->fill_in(converted.self.get(), k);
+      plain.type->report_gap(plain.self.get(), k);
+      converted.type->report_gap(converted.self.get(), k);
       lost += k;
     }
     int16_t rx[2], tx[2];

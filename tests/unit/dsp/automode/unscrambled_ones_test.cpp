@@ -8,9 +8,9 @@
 #include <memory>
 
 #include "dsp/pump/pump_type.h"
-#include "dsp/spandsp/automode.h"
-#include "dsp/spandsp/modulations.h"
-#include "tests/unit/dsp/spandsp/pump_pair.h"
+#include "driver/pumps/automode.h"
+#include "driver/pumps/modulations.h"
+#include "tests/unit/driver/pumps/pump_pair.h"
 
 namespace offhook {
 namespace {

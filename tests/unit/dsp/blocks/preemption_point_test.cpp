@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "dsp/v34/control/pump.h"
+#include "dsp/v34/session/pump.h"
 
 namespace offhook {
 namespace {

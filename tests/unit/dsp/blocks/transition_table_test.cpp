@@ -7,16 +7,16 @@
 #include <string>
 
 #include "dsp/v34/phase2/phase2.h"
-#include "dsp/v34/phase34/phase34.h"
-#include "dsp/v90/procedure/analogue.h"
-#include "dsp/v90/procedure/digital.h"
+#include "dsp/v34/session/session.h"
+#include "dsp/v90/session/analogue.h"
+#include "dsp/v90/session/digital.h"
 
 namespace offhook {
 namespace {
 
 template <class P>
 class TransitionTable : public testing::Test {};
-using Procedures = testing::Types<v34::Phase2, v34::Phase34, v90::AnalogueProcedure, v90::DigitalProcedure>;
+using Procedures = testing::Types<v34::Phase2, v34::Session, v90::AnalogueProcedure, v90::DigitalProcedure>;
 TYPED_TEST_SUITE(TransitionTable, Procedures);
 
 TYPED_TEST(TransitionTable, EveryRowHasAStateAndAClause) {

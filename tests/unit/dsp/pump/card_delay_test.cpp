@@ -15,8 +15,8 @@
 #include "dsp/pump/pump_type.h"
 #include "dsp/v22/pump.h"
 #include "dsp/v32/pump.h"
-#include "dsp/v34/control/pump.h"
-#include "tests/unit/dsp/spandsp/pump_pair.h"
+#include "dsp/v34/session/pump.h"
+#include "tests/unit/driver/pumps/pump_pair.h"
 
 namespace offhook {
 namespace {

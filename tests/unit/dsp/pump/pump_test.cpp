@@ -12,7 +12,7 @@
 
 #include "dsp/automode/automode.h"
 #include "dsp/pump/pump_type.h"
-#include "dsp/spandsp/modulations.h"
+#include "driver/pumps/modulations.h"
 
 namespace offhook {
 namespace {
@@ -99,7 +99,7 @@ class EveryPump : public testing::TestWithParam<const oh_pump_type*> {
 
 TEST_P(EveryPump, HasEveryFunctionAndSaysWhatItTakes) {
   EXPECT_EQ(type_.struct_size, sizeof type_);
-  EXPECT_TRUE(type_.size && type_.init && type_.process && type_.fill_in && type_.status && type_.hang_up &&
+  EXPECT_TRUE(type_.size && type_.init && type_.process && type_.report_gap && type_.status && type_.hang_up &&
               type_.release && type_.advance);
   EXPECT_GT(type_.longest_step, 0u);
   for (uint32_t k = 0; k < type_.format_count; ++k) {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "dsp/v34/data/data_mode.h"
+#include "dsp/v34/session/data_mode.h"
 
 namespace offhook::v34 {
 namespace {

@@ -92,7 +92,7 @@ class Pair {
         std::vector<std::int16_t> out(kBlock);
         if (i == 1 && lost_at_answerer > 0) {
           --lost_at_answerer;
-          ends[1]->type->fill_in(ends[1]->memory, kBlock);
+          ends[1]->type->report_gap(ends[1]->memory, kBlock);
         } else {
           ends[i]->type->process(ends[i]->memory, in[i].data(), out.data(), kBlock);
         }
@@ -240,7 +240,7 @@ TEST_P(Radio, AllocatesAndLocksNothingInACall) {
       type()->process(pair.ends[0]->memory, to_caller.data(), to_answerer.data(), 1250);
       type()->process(pair.ends[1]->memory, to_answerer.data(), to_caller.data(), 1250);
     }
-    type()->fill_in(pair.ends[1]->memory, 1250);
+    type()->report_gap(pair.ends[1]->memory, 1250);
     return pair.ends[1]->got;
   });
   if (!run.skipped.empty()) GTEST_SKIP() << run.skipped;

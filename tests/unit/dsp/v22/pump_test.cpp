@@ -7,7 +7,7 @@
 #include <cerrno>
 
 #include "dsp/pump/pump_type.h"
-#include "tests/unit/dsp/spandsp/pump_pair.h"
+#include "tests/unit/driver/pumps/pump_pair.h"
 
 namespace offhook::test {
 namespace {
@@ -255,7 +255,7 @@ TEST_F(V22bis, AllocatesNothingAfterInit) {
   for (int block = 0; block < 100000; ++block) {
     for (int16_t& x : rx) x = int16_t(int(random() % 4000) - 2000);
     if (block % 1000 == 999) {
-      ops->fill_in(self.get(), 105);
+      ops->report_gap(self.get(), 105);
     } else {
       ops->process(self.get(), rx, tx, 105);
     }
@@ -274,7 +274,7 @@ TEST_F(V22bis, StaysInsideItsMemory) {
   auto* self = static_cast<uint8_t*>(std::aligned_alloc(64, size + 4096));
   memset(self, 0xA5, size + 4096);
   ASSERT_EQ(ops->init(self, &config), 0);
-  ops->fill_in(self, 10 * kSecond);
+  ops->report_gap(self, 10 * kSecond);
   for (size_t i = size; i < size + 4096; ++i) ASSERT_EQ(self[i], 0xA5);
   std::free(self);
 }

@@ -365,7 +365,7 @@ void process(void* self, const void* rx, void* tx, size_t n) {
   for (size_t i = 0; i < n; ++i) out[i] = step(m, in[i]);
 }
 
-void fill_in(void* self, size_t n) {
+void report_gap(void* self, size_t n) {
   Modem& m = *static_cast<Modem*>(self);
   m.filled_in += n;
   for (size_t i = 0; i < n; ++i) step(m, 0);
@@ -425,7 +425,7 @@ constexpr oh_pump_type type_named(const char* name, int (*init)(void*, const oh_
           .size = size,
           .init = init,
           .process = process,
-          .fill_in = fill_in,
+          .report_gap = report_gap,
           .status = status,
           .hang_up = hang_up,
           .release = [](void*) {},

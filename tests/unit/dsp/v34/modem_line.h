@@ -11,9 +11,9 @@
 #include "dsp/qam/modulator.h"
 #include "dsp/qam/receiver.h"
 #include "dsp/v34/coding/framing.h"
-#include "dsp/v34/phase34/receive_signals.h"
-#include "dsp/v34/phase34/transmit_signals.h"
-#include "hostsim/line/resampler.h"
+#include "dsp/v34/session/receive_signals.h"
+#include "dsp/v34/session/transmit_signals.h"
+#include "hostsim/channel/resampler.h"
 #include "tests/unit/dsp/v34/random.h"
 
 namespace offhook::v34 {

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "dsp/v34/control/pump.h"
+#include "dsp/v34/session/pump.h"
 #include "dsp/v34/phase2/info.h"
 #include "tests/unit/dsp/v34/pump_line.h"
 

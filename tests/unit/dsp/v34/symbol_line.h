@@ -14,7 +14,7 @@
 #include <optional>
 #include <vector>
 
-#include "dsp/v34/phase34/phase34.h"
+#include "dsp/v34/session/session.h"
 #include "tests/unit/dsp/v34/random.h"
 
 namespace offhook::v34 {
@@ -22,19 +22,19 @@ namespace offhook::v34 {
 /// One modem and its receiver.
 class SymbolEnd {
  public:
-  SymbolEnd(const Phase34Config& c, uint32_t seed)
-      : config(c), data(seed, 10), phase34(c, port()), reader(c.role, port()) {}
+  SymbolEnd(const SessionConfig& c, uint32_t seed)
+      : config(c), data(seed, 10), session(c, port()), reader(c.role, port()) {}
   SymbolEnd(const SymbolEnd&) = delete;
   SymbolEnd& operator=(const SymbolEnd&) = delete;
 
   void receive(Complex s) {
     follow_order();
     track_s(s);
-    if (phase34.order().task == qam::Receiver::Task::kHold ||
-        phase34.order().listen == ReceiverOrder::Listen::kNothing) {
+    if (session.order().task == qam::Receiver::Task::kHold ||
+        session.order().listen == ReceiverOrder::Listen::kNothing) {
       return;
     }
-    const qam::SymbolFormat& format = phase34.order().format;
+    const qam::SymbolFormat& format = session.order().format;
     Complex y = std::sqrt(format.energy) * s;
     if (format.warp > 0) y = qam::NonlinearEncoder::decode(y, format.warp);
     const Complex x = y;
@@ -46,16 +46,16 @@ class SymbolEnd {
     squared_error += norm(e);
     ++symbols;
     Heard heard;
-    reader.put(y, phase34.order().deliver, &heard);
+    reader.put(y, session.order().deliver, &heard);
     if (quality) heard.quality = &*quality;
     heard.power = power;
-    phase34.put(heard);
+    session.put(heard);
   }
 
-  Phase34Config config;
+  SessionConfig config;
   Random data;
   std::vector<uint8_t> sent, received, aux_sent, aux_received;
-  Phase34 phase34;
+  Session session;
   SymbolReader reader;
   std::optional<LineQuality> quality;  ///< what the receiver says of the line
   float power = 1;                     ///< the same
@@ -82,9 +82,9 @@ class SymbolEnd {
   }
 
   void follow_order() {
-    if (phase34.order().version == version) return;
-    version = phase34.order().version;
-    reader.init(phase34.order());
+    if (session.order().version == version) return;
+    version = session.order().version;
+    reader.init(session.order());
     for (Complex& t : tail) t = {};
   }
 
@@ -104,10 +104,10 @@ class SymbolEnd {
   }
 
   void tell(qam::Receiver::Event event) {
-    if (phase34.order().task == qam::Receiver::Task::kHold) return;
+    if (session.order().task == qam::Receiver::Task::kHold) return;
     Heard heard;
     heard.event = event;
-    phase34.put(heard);
+    session.put(heard);
   }
 
   uint32_t version = 0;
@@ -118,11 +118,11 @@ class SymbolEnd {
 class SymbolLine {
  public:
   /// @param delay  one way, samples  @param snr_db  of each received symbol; 200: no noise
-  SymbolLine(Phase34Config call, Phase34Config answer, uint32_t delay, double snr_db, uint32_t seed)
+  SymbolLine(SessionConfig call, SessionConfig answer, uint32_t delay, double snr_db, uint32_t seed)
       : delay_(delay), sigma_(std::sqrt(0.5 / std::pow(10, snr_db / 10))), noise_{{seed, 1}, {seed, 2}} {
     call.role = OH_PUMP_CALL;
     answer.role = OH_PUMP_ANSWER;
-    for (Phase34Config* c : {&call, &answer}) c->round_trip_samples = 2 * delay;
+    for (SessionConfig* c : {&call, &answer}) c->round_trip_samples = 2 * delay;
     answer.rx_symbol_rate = call.tx_symbol_rate;
     answer.tx_symbol_rate = call.rx_symbol_rate;
     end_[0] = std::make_unique<SymbolEnd>(call, seed);
@@ -131,19 +131,19 @@ class SymbolLine {
 
   SymbolEnd& call() { return *end_[0]; }
   SymbolEnd& answer() { return *end_[1]; }
-  Phase34& c() { return end_[0]->phase34; }
-  Phase34& a() { return end_[1]->phase34; }
+  Session& c() { return end_[0]->session; }
+  Session& a() { return end_[1]->session; }
 
   void step() {
     ++now_;
     for (int k = 0; k < 2; ++k) {
       SymbolEnd& e = *end_[k];
-      e.phase34.tick();
+      e.session.tick();
       phase_[k] += symbol_rate_hz(e.config.tx_symbol_rate) / 8000;
       if (phase_[k] >= 1) {
         phase_[k] -= 1;
-        Complex s = e.phase34.next_symbol();
-        const Signal sig = e.phase34.signal();
+        Complex s = e.session.next_symbol();
+        const Signal sig = e.session.signal();
         if (e.signals.empty() || e.signals.back() != sig) e.signals.push_back(sig);
         if (e.tap != nullptr) e.tap->push_back(s);
         if (cut[k]) s = {};
@@ -215,9 +215,9 @@ inline void expect_intact(SymbolLine& line, size_t from_call = 0, size_t from_an
 }
 
 /// @return ms until h has ended, or `most_ms`
-inline double time_to_end(SymbolLine& line, Phase34& h, double most_ms) {
+inline double time_to_end(SymbolLine& line, Session& h, double most_ms) {
   const double from = line.now_ms();
-  line.run_until([&] { return h.state() == Phase34::State::kEnded; }, most_ms);
+  line.run_until([&] { return h.state() == Session::State::kEnded; }, most_ms);
   return line.now_ms() - from;
 }
 

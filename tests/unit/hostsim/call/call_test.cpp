@@ -11,7 +11,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "hostsim/context/context.h"
+#include "hostsim/host/context.h"
 #include "hostsim/sched/scheduler.h"
 
 namespace offhook::hostsim {

@@ -7,7 +7,7 @@
 #include <deque>
 #include <vector>
 
-#include "hostsim/random/random.h"
+#include "hostsim/engine/random.h"
 
 namespace offhook::hostsim {
 namespace {

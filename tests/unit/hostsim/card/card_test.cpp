@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "driver/card/engine/line_end.h"
+#include "driver/card/line_end.h"
 #include "dsp/pump/pump_type.h"
 #include "hostsim/engine/wide.h"
 #include "offhook/driver.h"
@@ -237,7 +237,7 @@ struct Loop {
     }
     pump_clock += n;
   }
-  void fill_in(std::size_t n) {
+  void report_gap(std::size_t n) {
     pump_clock += n;
     pump_lost += n;
   }

@@ -7,7 +7,7 @@
 
 #include <deque>
 
-#include "hostsim/load/load.h"
+#include "hostsim/host/load.h"
 #include "tests/unit/hostsim/cpu/recorder.h"
 
 namespace offhook::hostsim {

@@ -10,7 +10,7 @@
 #include <map>
 
 #include "hostsim/cpu/critical_section.h"
-#include "hostsim/random/random.h"
+#include "hostsim/engine/random.h"
 #include "hostsim/sched/scheduler.h"
 #include "tests/unit/hostsim/cpu/recorder.h"
 

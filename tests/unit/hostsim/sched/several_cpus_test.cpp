@@ -9,7 +9,7 @@
 #include <memory>
 #include <random>
 
-#include "hostsim/load/load.h"
+#include "hostsim/host/load.h"
 #include "hostsim/sched/linux_fair.h"
 #include "hostsim/sched/linux_realtime.h"
 #include "hostsim/sched/windows_nt.h"

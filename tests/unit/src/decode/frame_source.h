@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "dsp/v42/hdlc.h"
+#include "dsp/link/hdlc.h"
 #include "offhook/pump.h"
 
 namespace offhook::decode {

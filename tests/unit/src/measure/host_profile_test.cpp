@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "traces/document/document.h"
+#include "traces/scenario/document.h"
 #include "traces/scenario/host_source.h"
 #include "traces/scenario/latency.h"
 

@@ -5,7 +5,7 @@
 
 #include <stdexcept>
 
-#include "tests/unit/driver/device/kernel_stand_in.h"
+#include "tests/unit/driver/kernel/kernel_stand_in.h"
 
 namespace offhook::measure {
 namespace {

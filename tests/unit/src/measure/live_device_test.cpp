@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "hostsim/call/subscriber_call.h"
-#include "traces/document/data.h"
+#include "traces/scenario/data.h"
 #include "traces/scenario/scenario.h"
 
 using namespace offhook;

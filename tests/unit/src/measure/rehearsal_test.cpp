@@ -43,7 +43,7 @@ Played play(Rehearsal& rehearsal, int late = -1) {
     line.exchange(line.self, queued.data(), rx.data(), n);
     queued.erase(queued.begin(), queued.begin() + n);
     if (k == late) {
-      pump.fill_in(pump.self, n);
+      pump.report_gap(pump.self, n);
       tx.assign(n, 0);
     } else {
       pump.process(pump.self, rx.data(), tx.data(), n);

@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "driver/path/output.h"
+#include "driver/base/output.h"
 #include "src/page/page.h"
 #include "src/report/words.h"
 #include "tests/report/synthetic_call.h"

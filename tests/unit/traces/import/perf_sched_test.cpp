@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "traces/load/load_file.h"
+#include "traces/import/load_file.h"
 
 namespace offhook::traces {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <cstdlib>
 
-#include "traces/document/data.h"
+#include "traces/scenario/data.h"
 #include "traces/scenario/profile.h"
 #include "traces/scenario/scenario.h"
 

@@ -8,7 +8,7 @@
 #include <fstream>
 
 #include "tests/unit/traces/scenario/data_folder.h"
-#include "traces/document/data.h"
+#include "traces/scenario/data.h"
 #include "traces/scenario/host_source.h"
 #include "traces/scenario/scenario.h"
 

@@ -6,7 +6,7 @@
 
 #include "tests/unit/traces/scenario/data_folder.h"
 #include "tests/unit/traces/scenario/read_text.h"
-#include "traces/document/data.h"
+#include "traces/scenario/data.h"
 
 namespace offhook::config {
 namespace {

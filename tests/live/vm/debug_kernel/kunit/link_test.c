@@ -3,7 +3,7 @@
 #include <kunit/test.h>
 
 #include "driver/linux/offhook.h"
-#include "dsp/dmt/control/pump.h"
+#include "dsp/dmt/pump.h"
 
 enum {
 	RATE_HZ = 276000,

@@ -136,7 +136,7 @@ static void two_on_one_line_reach_data(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, t->status.samples, n + BLOCK);
 		KUNIT_EXPECT_GT(test, t->status.tx_bit_rate, 0);
 		KUNIT_EXPECT_FALSE(test, oh_modem_end_ended(t->end[k]));
-		oh_modem_end_pump(t->end[k]).fill_in(t->end[k], 3);
+		oh_modem_end_pump(t->end[k]).report_gap(t->end[k], 3);
 		KUNIT_EXPECT_EQ(test, look(t, k)->samples, n + BLOCK + 3);
 	}
 	KUNIT_EXPECT_GT(test, READ_ONCE(f->woken), 0);

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "dsp/v34/coding/framing.h"
-#include "dsp/v34/phase34/mp.h"
+#include "dsp/v34/session/mp.h"
 
 namespace offhook::v34 {
 namespace {

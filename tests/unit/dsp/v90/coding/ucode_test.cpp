@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// Against Table 1 of V.90: rows as printed, and G.711 as hostsim/line/g711.h has it from its own text.
+// Against Table 1 of V.90: rows as printed, and G.711 as hostsim/channel/g711.h has it from its own text.
 #include "dsp/v90/coding/ucode.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "hostsim/line/g711.h"
+#include "hostsim/channel/g711.h"
 
 namespace offhook::v90 {
 namespace {

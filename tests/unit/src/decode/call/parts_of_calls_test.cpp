@@ -11,7 +11,7 @@
 
 #include "dsp/v22/pump.h"
 #include "dsp/v32/pump.h"
-#include "hostsim/random/random.h"
+#include "hostsim/engine/random.h"
 #include "offhook/decode.h"
 #include "src/decode/call/call.h"
 #include "src/decode/call/verdict.h"

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "hostsim/random/random.h"
+#include "hostsim/engine/random.h"
 
 namespace offhook::decode {
 namespace {

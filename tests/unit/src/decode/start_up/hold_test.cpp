@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "hostsim/line/g711.h"
+#include "hostsim/channel/g711.h"
 #include "src/decode/presentation/names.h"
 #include "tests/v90_call.h"
 

@@ -9,7 +9,7 @@
 #include <numbers>
 #include <random>
 
-#include "dsp/v42/hdlc.h"
+#include "dsp/link/hdlc.h"
 #include "dsp/v8/fsk.h"
 #include "offhook/decode.h"
 #include "src/decode/call/call.h"

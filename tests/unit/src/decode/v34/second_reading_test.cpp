@@ -8,7 +8,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "hostsim/random/random.h"
+#include "hostsim/engine/random.h"
 #include "src/decode/v34/known_symbols.h"
 #include "src/decode/v34/likely_sequence.h"
 

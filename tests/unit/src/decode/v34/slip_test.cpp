@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "hostsim/random/random.h"
+#include "hostsim/engine/random.h"
 #include "src/decode/call/call.h"
 #include "src/decode/call/verdict.h"
 #include "tests/unit/src/decode/recorded_call.h"

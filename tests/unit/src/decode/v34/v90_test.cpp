@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "dsp/v90/coding/cp.h"
-#include "hostsim/line/g711.h"
+#include "hostsim/channel/g711.h"
 #include "src/decode/call/call.h"
 #include "src/decode/presentation/json.h"
 #include "src/decode/v34/trainings.h"

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "dsp/v42/lapm.h"
+#include "dsp/link/lapm.h"
 #include "offhook/pump.h"
 
 using namespace offhook;

@@ -20,7 +20,7 @@ Scenario two(const char* first, const char* second) {
   s.device = config::load_device("g-lite");
   s.device.isr_mean_ns = s.device.isr_max_ns = 0;
   s.context = ContextSpec::parse(first);
-  DeviceBeside modem{
+  CompetingDevice modem{
       .name = "modem", .device = config::load_device("vendor-modem"), .context = ContextSpec::parse(second)};
   modem.device.isr_mean_ns = modem.device.isr_max_ns = 0;
   s.load.soft_devices = {modem};

@@ -13,7 +13,7 @@
 #include "src/lab/sweep/result.h"
 #include "src/lab/sweep/shard.h"
 #include "tests/unit/traces/scenario/data_folder.h"
-#include "traces/file/file.h"
+#include "driver/base/file.h"
 #include "traces/scenario/scenario.h"
 
 namespace offhook::sweep {

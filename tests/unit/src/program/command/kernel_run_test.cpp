@@ -7,7 +7,7 @@
 #include <stdexcept>
 
 #include "hostsim/call/random_file.h"
-#include "tests/unit/driver/device/kernel_stand_in.h"
+#include "tests/unit/driver/kernel/kernel_stand_in.h"
 
 namespace offhook::command {
 namespace {

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+#include "driver/base/file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "driver/base/nearest.h"
+
+namespace offhook {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+// "; the nearest is "v34.toml"", of what its folder has.
+std::string neighbour(const fs::path& file) {
+  constexpr std::size_t kEnough = 10'000;
+  const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
+  // An extension that is the same makes no names alike.
+  std::vector<std::string> stems, names;
+  std::error_code none;
+  for (fs::directory_iterator entry(folder, none), end; !none && entry != end; entry.increment(none)) {
+    if (stems.size() + names.size() == kEnough) return "";
+    const fs::path name = entry->path().filename();
+    const bool same = name.extension() == file.extension();
+    (same ? stems : names).push_back((same ? name.stem() : name).string());
+  }
+  const auto best = [](const std::string& name, std::vector<std::string>& among) {
+    std::ranges::sort(among);
+    return std::string(nearest(name, std::vector<std::string_view>(among.begin(), among.end())));
+  };
+  std::string found = best(file.stem().string(), stems);
+  if (!found.empty()) found += file.extension().string();
+  if (found.empty()) found = best(file.filename().string(), names);
+  return found.empty() ? "" : fmt::format("; the nearest is \"{}\"", found);
+}
+
+[[noreturn]] void fail(const fs::path& file, int error) {
+  throw std::runtime_error(fmt::format("{}: {}{}", file.string(), std::generic_category().message(error),
+                                       error == ENOENT ? neighbour(file) : ""));
+}
+
+}  // namespace
+
+int open_file(const fs::path& file) {
+  if (file.empty()) throw std::runtime_error("the name of a file is empty; expected its path");
+  const int fd = open(file.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  if (fd < 0) fail(file, errno);
+  if (fcntl(fd, F_SETFL, 0) == 0) return fd;
+  const int error = errno;
+  close(fd);
+  fail(file, error);
+}
+
+std::string read_file(const fs::path& file, std::uint64_t most) {
+  const int fd = open_file(file);
+  const auto close_fd = [](const int* p) { close(*p); };
+  const std::unique_ptr<const int, decltype(close_fd)> closer(&fd, close_fd);
+  struct stat there {};
+  if (fstat(fd, &there) != 0) fail(file, errno);
+  if (S_ISDIR(there.st_mode)) fail(file, EISDIR);
+  if (!S_ISREG(there.st_mode)) most = std::min(most, kMostTextBytes);
+  const auto size = static_cast<std::uint64_t>(S_ISREG(there.st_mode) ? there.st_size : 0);
+  if (size > most) {
+    throw std::runtime_error(fmt::format("{}: has {} bytes; expected at most {}", file.string(), size, most));
+  }
+  // Asked for once more than there is: the last read finds the end. Files of /proc say that they have nothing.
+  constexpr std::uint64_t kPiece = 1 << 16;
+  std::string bytes;
+  for (std::uint64_t done = 0;;) {
+    bytes.resize(std::min(most, std::max(size, done) + kPiece) + 1);
+    const ssize_t n = read(fd, bytes.data() + done, bytes.size() - done);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail(file, errno);
+    done += static_cast<std::uint64_t>(n);
+    if (done > most) throw std::runtime_error(fmt::format("{}: does not end within {} bytes", file.string(), most));
+    if (n > 0) continue;
+    if (done == 0 && S_ISFIFO(there.st_mode))
+      throw std::runtime_error(fmt::format("{}: is a FIFO into which nobody writes", file.string()));
+    bytes.resize(done);
+    return bytes;
+  }
+}
+
+std::uint64_t fnv1a(std::string_view bytes) {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (const char c : bytes) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  return hash;
+}
+
+std::string fnv1a_hex(std::string_view bytes) {
+  return fmt::format("{:016x}", fnv1a(bytes));
+}
+
+}  // namespace offhook

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+//
+// Files that are read: errors say which file and why, and no more is read than can be of use. driver/base writes them.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace offhook {
+
+/// More than any document, plan, profile or histogram has.
+inline constexpr std::uint64_t kMostTextBytes = std::uint64_t{1} << 26;
+/// More than any recording of a host or result of a sweep has; it is all read into memory.
+inline constexpr std::uint64_t kMostFileBytes = std::uint64_t{1} << 30;
+
+/// The size is looked at before memory is asked for. What has none, such as a device or a FIFO, has to end within
+/// kMostTextBytes.
+/// @param most  bytes  @throws std::runtime_error
+std::string read_file(const std::filesystem::path& file, std::uint64_t most = kMostFileBytes);
+
+/// For reading, without waiting for anybody to write into a FIFO: one into which nobody writes has ended.
+/// @return a descriptor  @throws std::runtime_error
+int open_file(const std::filesystem::path& file);
+
+/// FNV-1a, 64 bits: names contents and finds damage, keeps no secrets.
+std::uint64_t fnv1a(std::string_view bytes);
+/// As 16 hexadecimal digits.
+std::string fnv1a_hex(std::string_view bytes);
+
+}  // namespace offhook

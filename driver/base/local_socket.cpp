@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+#include "driver/base/local_socket.h"
+
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <stdexcept>
+#include <system_error>
+#include <utility>
+
+#include "driver/base/output.h"
+
+namespace offhook {
+
+namespace {
+
+[[noreturn]] void fail(const std::string& path, const std::string& why) {
+  throw std::runtime_error(path + ": " + why);
+}
+[[noreturn]] void fail(const std::string& path, int error) {
+  fail(path, std::generic_category().message(error));
+}
+
+sockaddr_un address_of(const std::string& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  // An empty path, or one that begins with a zero byte, would be an address outside of the file system.
+  if (path.empty() || path.find('\0') != std::string::npos) fail(path, "is not the path of a socket");
+  if (path.size() >= sizeof address.sun_path) {
+    fail(path, "too long for a socket's path; expected at most " + std::to_string(sizeof address.sun_path - 1) +
+                   " characters");
+  }
+  std::memcpy(address.sun_path, path.data(), path.size());
+  return address;
+}
+
+int stream_socket(const std::string& path) {
+  const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (fd < 0) fail(path, errno);
+  return fd;
+}
+
+}  // namespace
+
+int connect_local(const std::string& path) {
+  const sockaddr_un address = address_of(path);
+  const int fd = stream_socket(path);
+  if (connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) return fd;
+  const int error = errno;
+  close(fd);
+  return -error;
+}
+
+void remove_stale_socket(const std::string& path) {
+  struct stat there {};
+  if (lstat(path.c_str(), &there) != 0) {
+    if (errno == ENOENT) return;
+    fail(path, errno);
+  }
+  if (!S_ISSOCK(there.st_mode)) fail(path, "is " + kind_of_file(there.st_mode) + "; expected a socket, or nothing yet");
+  const int fd = connect_local(path);
+  if (fd >= 0) close(fd);
+  if (fd >= 0 || fd == -EAGAIN) fail(path, "another program listens there");
+  if (fd != -ECONNREFUSED && fd != -ENOENT) fail(path, -fd);
+  if (unlink(path.c_str()) != 0 && errno != ENOENT) fail(path, errno);
+}
+
+std::optional<LocalListener> LocalListener::where_nothing_is(const std::string& path) {
+  const sockaddr_un address = address_of(path);
+  const int fd = stream_socket(path);
+  // Linux gives the path the socket's own mode, less the umask: there is no moment at which others may connect.
+  if (fchmod(fd, 0600) == 0 && bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) {
+    LocalListener listener(fd, path);
+    if (listen(fd, 1) != 0) fail(path, errno);
+    return listener;
+  }
+  const int error = errno;
+  close(fd);
+  if (error != EADDRINUSE) fail(path, error);
+  return std::nullopt;
+}
+
+LocalListener LocalListener::at(const std::string& path) {
+  remove_stale_socket(path);
+  if (auto listener = where_nothing_is(path)) return std::move(*listener);
+  fail(path, "another program has just taken it");
+}
+
+LocalListener::LocalListener(int fd, std::string path) : fd_(fd), path_(std::move(path)) {
+  struct stat made {};
+  if (lstat(path_.c_str(), &made) == 0) {
+    device_ = made.st_dev;
+    inode_ = made.st_ino;
+  }
+}
+
+LocalListener::LocalListener(LocalListener&& other) noexcept
+    : fd_(std::exchange(other.fd_, -1)), path_(std::move(other.path_)), device_(other.device_), inode_(other.inode_) {}
+
+LocalListener::~LocalListener() {
+  if (fd_ < 0) return;
+  struct stat there {};
+  if (lstat(path_.c_str(), &there) == 0 && S_ISSOCK(there.st_mode) && there.st_dev == device_ &&
+      there.st_ino == inode_) {
+    unlink(path_.c_str());
+  }
+  close(fd_);
+}
+
+}  // namespace offhook

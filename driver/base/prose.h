@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+//
+// Sentences on a terminal: broken at blanks where it ends. What goes to a file or a pipe has whole lines.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "driver/base/terminal.h"
+
+namespace offhook {
+
+/// A line of its own behind `indent` blanks.
+Lines prose(std::string_view text, std::size_t indent = 0);
+
+/// The text of --help; the commands of its examples, which are to be copied, stay whole.
+Lines help_lines(std::string_view text);
+
+}  // namespace offhook

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+//
+// What people see while they wait, and tables afterwards. Progress goes to standard error, results to standard output.
+#pragma once
+
+#include <fmt/format.h>
+#include <signal.h>
+
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "driver/base/printable.h"
+
+namespace offhook {
+
+/// From the first call on, SIGINT, SIGTERM, SIGHUP and SIGPIPE set a flag instead of ending the program, so that what
+/// was recorded is completed and links and sockets are removed; a second SIGINT, SIGTERM or SIGHUP, 0.3 s later or
+/// more, ends it. A SIGHUP that is ignored, as by nohup, stays so.
+void catch_interrupts();
+/// While it lives, catch_interrupts() may be called; at its end the signals do what they did before, and what came
+/// meanwhile is forgotten.
+class SignalHandlers {
+ public:
+  SignalHandlers();
+  ~SignalHandlers();
+  SignalHandlers(const SignalHandlers&) = delete;
+  SignalHandlers& operator=(const SignalHandlers&) = delete;
+
+ private:
+  std::array<struct sigaction, 4> before_{};
+};
+bool interrupted();
+/// @return 128 + the signal
+int interrupt_status();
+
+/// A text of several lines, laid out by us: its line ends and tabs stay, all else is made printable.
+struct Lines {
+  explicit Lines(std::string_view text);
+  /// Of what is printable already, and may have colours (Table).
+  static Lines as_they_are(std::string text);
+  std::string text;
+
+ private:
+  Lines() = default;
+};
+
+inline std::string for_terminal(std::string_view text) {
+  return printable(text);
+}
+inline std::string for_terminal(const Lines& lines) {
+  return lines.text;
+}
+template <typename T>
+requires(!std::is_convertible_v<const T&, std::string_view>) const T& for_terminal(const T& value) {
+  return value;
+}
+
+/// A standard stream that the caller closed stays one that cannot be used, but its descriptor is taken: else the next
+/// file that is opened would have it, and our messages would be written into that file.
+void hold_standard_descriptors();
+
+/// Text that is ready, as it is. @throws std::system_error when the stream cannot be written; of standard error nothing
+/// is said, for there is nobody left to tell
+void put_text(std::FILE* to, const std::string& text);
+
+/// All that the program prints goes through here: text that is an argument, such as a name out of a file, is made
+/// printable (driver/base/printable.h). @throws what put_text() throws
+template <typename... T>
+void say(std::FILE* to, fmt::format_string<decltype(for_terminal(std::declval<const T&>()))...> format,
+         const T&... arguments) {
+  put_text(to, fmt::format(format, for_terminal(arguments)...));
+}
+template <typename... T>
+void say(fmt::format_string<decltype(for_terminal(std::declval<const T&>()))...> format, const T&... arguments) {
+  put_text(stdout, fmt::format(format, for_terminal(arguments)...));
+}
+
+/// A bar on a terminal, an occasional line elsewhere, nothing when quiet. Not for several threads at once.
+class Progress {
+ public:
+  enum class Style { kAuto, kQuiet };
+  Progress(const std::string& label, Style style = Style::kAuto);
+  ~Progress();  ///< clears the bar
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  /// @param share 0 to 1.  @param detail such as "31.2 of 37.9 s, 1,203 x real time"
+  void update(double share, const std::string& detail);
+  /// When update() would print nothing, so that the detail need not be made.
+  bool due() const;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  std::string label_;
+  bool quiet_, terminal_;
+  bool drawn_ = false;
+  Clock::time_point begin_, next_;
+};
+
+/// Columns as wide as their widest cell; numbers (all but the first column) to the right unless told. Where standard
+/// output has colours the titles are bold, and "sufficient", "marginal" and "insufficient" have theirs.
+class Table {
+ public:
+  enum class Align { kLeft, kRight };
+  void column(const std::string& title, Align align = Align::kRight);
+  void row(std::vector<std::string> cells);
+  std::string str() const { return text(false); }
+  Lines lines() const;
+
+ private:
+  std::string text(bool colours) const;
+
+  std::vector<std::string> titles_;
+  std::vector<Align> aligns_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+/// "1 h 02 min", "3 min 20 s", "4.2 s"
+std::string duration_text(double seconds);
+
+}  // namespace offhook

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+//
+// What `--json [FILE.json]`, `--csv [FILE.csv]` and `--perfetto [FILE.perfetto]` of every command ask for: no text, a
+// text on standard output, or one in a file. The name is taken only if it looks like one, so that `--json` may stand
+// before any other argument.
+#pragma once
+
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "driver/base/output.h"
+
+namespace offhook {
+
+/// An option of this kind, and how the name of its file ends.
+struct TextOption {
+  std::string_view name, ending;
+};
+inline constexpr TextOption kJsonOption{"--json", ".json"}, kCsvOption{"--csv", ".csv"},
+    kPerfettoOption{"--perfetto", ".perfetto"};
+
+struct TextOutput {
+  std::string path;  ///< empty: not asked for; "-": standard output
+
+  bool asked() const { return !path.empty(); }
+  /// Standard output is this text's: no progress, and nothing for people.
+  bool alone() const { return path == "-"; }
+  /// Nothing when it was not asked for. Ends the text with a line end. @throws std::runtime_error
+  void write(std::string_view text, Privacy privacy = Privacy::kShared) const;
+};
+
+/// @throws std::runtime_error: standard output would be more than one's
+void expect_one_alone(std::initializer_list<const TextOutput*> outputs);
+
+/// A command line in which each of these options has a value, "-" where no file's name follows. A name ends as the
+/// option has it, or is "-" or in /dev.
+std::vector<std::string> with_text_outputs(std::vector<std::string> words);
+
+}  // namespace offhook

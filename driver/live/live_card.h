@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+//
+// A card under Linux. Somebody who is called the interrupt thread waits in wait(); when it returns kInterrupt a block
+// has ended, and the thread calls oh_driver_isr(). What moves the samples meanwhile is the kind's own affair: this same
+// thread by the clock (timer), another process (shared memory), a sound device (ALSA, PortAudio).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "driver/card/card_memory.h"
+
+namespace offhook {
+
+class LiveCard {
+ public:
+  enum class Wait {
+    kInterrupt,
+    kStopped,  ///< stop() was called
+    kGone      ///< the device vanished, changed its rate, or failed: see failure()
+  };
+  LiveCard() = default;
+  virtual ~LiveCard() = default;
+  LiveCard(const LiveCard&) = delete;
+  LiveCard& operator=(const LiveCard&) = delete;
+
+  /// What the driver gets.
+  const oh_card& card() const { return card_; }
+  /// What driver and hardware share.
+  virtual oh_card_state& state() const { return *static_cast<oh_card_state*>(card_.self); }
+  /// Its rate, interrupts and losses go to this log. Before start().
+  void log_to(oh_event_log* log, std::uint16_t id) {
+    report_.log = log;
+    report_.id = id;
+  }
+  /// Sample periods: the one length of block that its interrupts come at; 0: any. Known from the start.
+  std::uint32_t period() const {
+    const std::uint32_t least = oh_streams_block_min(&card_.streams);
+    return least == oh_streams_block_max(&card_.streams) ? least : 0;
+  }
+  /// Samples between the rings and the line, both directions together, beyond what the driver keeps queued.
+  virtual std::uint32_t queued_samples() const { return 0; }
+  /// Samples begin to pass. After oh_driver_init(). @throws std::runtime_error when the device refuses
+  virtual void start() = 0;
+  /// Blocks until the next interrupt. From one thread. No allocation.
+  virtual Wait wait() = 0;
+  /// wait() returns kStopped soon, now and for ever. From any thread or signal handler.
+  virtual void stop() = 0;
+  /// For people; after kGone.
+  virtual std::string failure() const { return ""; }
+
+ protected:
+  oh_card card_{};
+  oh_card_report report_{};
+};
+
+/// A card whose hardware side is in this process.
+class LocalCard : public LiveCard {
+ protected:
+  LocalCard() = default;
+  explicit LocalCard(const oh_streams& streams) { build(streams); }
+  /// Makes rings and engine. Once. @throws std::invalid_argument
+  void build(const oh_streams& streams) {
+    memory_.emplace(streams);
+    card_ = memory_->card();
+    oh_card_engine_init(&engine_, &card_, &report_);
+  }
+  oh_card_engine engine_{};
+
+ private:
+  std::optional<CardMemory> memory_;
+};
+
+/// CLOCK_MONOTONIC.
+std::int64_t monotonic_ns();
+
+}  // namespace offhook

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+//
+// The table of modulations: the rows of every room of kind `modulation` (dsp/CMakeLists.txt).
+#pragma once
+
+#include <span>
+
+#include "driver/pumps/modulation.h"
+
+namespace offhook {
+
+/// From the slowest to the fastest; the last is automode, which finds out which of them both ends have.
+extern const std::span<const Modulation> kModulations;
+
+/// Where in the table it stands.
+int index_of(oh_modulation id);
+const Modulation& modulation_of(oh_modulation id);
+
+/// Every id, as a set; and of them those over which V.42 runs.
+extern const uint32_t kAllModulations, kModulationsWithV42;
+
+}  // namespace offhook

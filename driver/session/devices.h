@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+//
+// Cards by what a user calls them:
+//   null                 captures silence, plays into nothing; by the clock
+//   file:IN.wav[,OUT.wav]  captures a recording, then silence; what it plays is recorded; by the clock
+//   unix:PATH            hardware in another process (offhook line)
+//   alsa:NAME            a sound device, such as alsa:hw:CARD=PCH or alsa:default
+//   portaudio:NAME       a sound device by PortAudio's name or number
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "driver/live/card_kind.h"
+
+namespace offhook {
+
+/// @param rate_hz  of a card that has none of its own  @param more  what else the caller takes, for the message
+/// @throws std::runtime_error: no such kind, or the device's refusal
+std::unique_ptr<LiveCard> open_card(const std::string& address, std::uint32_t rate_hz = OH_MODEM_RATE_HZ,
+                                    std::string_view more = "");
+
+/// The built-in kinds, then every device of this machine. Tries each: takes a moment.
+std::vector<CardDevice> card_devices();
+
+}  // namespace offhook

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: MIT
+#include "driver/sound/alsa_card.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <stdexcept>
+
+namespace offhook {
+
+namespace {
+
+constexpr std::uint32_t kBufferPeriods = 8;  // what may wait at the device while the thread is held up
+constexpr int kPollMs = 100;                 // so soon stop() is seen
+// ALSA prints to standard error by itself; what matters is in our own message.
+void ignore(const char*, int, const char*, int, const char*, ...) {}
+void quiet() {
+  snd_lib_error_set_handler(ignore);
+}
+
+struct HardwareParameters {
+  HardwareParameters() { snd_pcm_hw_params_malloc(&p); }
+  ~HardwareParameters() { snd_pcm_hw_params_free(p); }
+  HardwareParameters(const HardwareParameters&) = delete;
+  HardwareParameters& operator=(const HardwareParameters&) = delete;
+  snd_pcm_hw_params_t* p = nullptr;
+};
+
+const char* direction(snd_pcm_t* pcm) {
+  return snd_pcm_stream(pcm) == SND_PCM_STREAM_CAPTURE ? "capture" : "play";
+}
+
+/// Format, channel and rate into `hw`. @return empty, or what the device cannot do and what it can
+std::string narrow(snd_pcm_t* pcm, snd_pcm_hw_params_t* hw, std::uint32_t rate_hz) {
+  if (snd_pcm_hw_params_any(pcm, hw) < 0) return std::string("cannot ") + direction(pcm) + ": it has no configuration";
+  snd_pcm_hw_params_set_rate_resample(pcm, hw, 0);
+  const std::string cannot = std::string("cannot ") + direction(pcm) + " ";
+  if (snd_pcm_hw_params_set_access(pcm, hw, SND_PCM_ACCESS_MMAP_INTERLEAVED) < 0) return cannot + "by mapped memory";
+  if (snd_pcm_hw_params_set_format(pcm, hw, SND_PCM_FORMAT_S16) < 0) return cannot + "16-bit samples";
+  unsigned least = 0, most = 0;
+  snd_pcm_hw_params_get_channels_min(hw, &least);
+  snd_pcm_hw_params_get_channels_max(hw, &most);
+  if (snd_pcm_hw_params_set_channels(pcm, hw, 1) < 0)
+    return cannot + "one channel, only " + std::to_string(least) + " to " + std::to_string(most);
+  snd_pcm_hw_params_get_rate_min(hw, &least, nullptr);
+  snd_pcm_hw_params_get_rate_max(hw, &most, nullptr);
+  if (snd_pcm_hw_params_set_rate(pcm, hw, rate_hz, 0) < 0)
+    return cannot + std::to_string(rate_hz) + " Hz, only " + std::to_string(least) + " to " + std::to_string(most) +
+           " Hz, and nothing here resamples";
+  return "";
+}
+
+}  // namespace
+
+AlsaCard::AlsaCard(const std::string& device, const SoundConfig& config) : device_(device) {
+  quiet();
+  SoundConfig given = config;  // from the first direction on the device's own period
+  const auto refuse = [this](const std::string& why) {
+    close();
+    throw std::runtime_error("alsa:" + device_ + ": " + why);
+  };
+  const auto open_one = [&](snd_pcm_t*& pcm, snd_pcm_stream_t stream) {
+    if (const int error = snd_pcm_open(&pcm, device.c_str(), stream, SND_PCM_NONBLOCK); error < 0) {
+      pcm = nullptr;
+      refuse(std::string(stream == SND_PCM_STREAM_CAPTURE ? "cannot be opened to capture: "
+                                                          : "cannot be opened to play: ") +
+             snd_strerror(error) + "; see `offhook devices`");
+    }
+  };
+  open_one(capture_, SND_PCM_STREAM_CAPTURE);
+  open_one(playback_, SND_PCM_STREAM_PLAYBACK);
+  for (snd_pcm_t* pcm : {capture_, playback_}) {
+    HardwareParameters hw;
+    if (const std::string why = narrow(pcm, hw.p, config.rate_hz); !why.empty()) refuse(why);
+    snd_pcm_uframes_t size = given.period_samples;
+    snd_pcm_hw_params_set_period_size_near(pcm, hw.p, &size, nullptr);
+    const std::uint32_t most = sound_streams(config).rx.ring_samples / 2;
+    if (size < 1 || size > most || (pcm == playback_ && size != given.period_samples))
+      refuse(std::string("cannot ") + direction(pcm) + " in periods of " + std::to_string(given.period_samples) +
+             " samples; the nearest is " + std::to_string(size) + ", and both directions need the same, at most " +
+             std::to_string(most));
+    given.period_samples = static_cast<std::uint32_t>(size);
+    snd_pcm_uframes_t buffer = kBufferPeriods * size;
+    snd_pcm_hw_params_set_buffer_size_near(pcm, hw.p, &buffer);
+    if (buffer < (kQueuedPeriods + 1) * size) refuse("has room for " + std::to_string(buffer) + " samples only");
+    if (const int error = snd_pcm_hw_params(pcm, hw.p); error < 0)
+      refuse(std::string("refused its configuration: ") + snd_strerror(error));
+
+    snd_pcm_sw_params_t* sw = nullptr;
+    snd_pcm_sw_params_malloc(&sw);
+    snd_pcm_uframes_t boundary = 0;
+    snd_pcm_sw_params_current(pcm, sw);
+    snd_pcm_sw_params_get_boundary(sw, &boundary);
+    snd_pcm_sw_params_set_start_threshold(pcm, sw, boundary);  // started by hand
+    snd_pcm_sw_params_set_stop_threshold(pcm, sw, buffer);     // ran over or dry
+    snd_pcm_sw_params_set_avail_min(pcm, sw, size);
+    const int error = snd_pcm_sw_params(pcm, sw);
+    snd_pcm_sw_params_free(sw);
+    if (error < 0) refuse(std::string("refused its thresholds: ") + snd_strerror(error));
+  }
+  snd_pcm_link(capture_, playback_);  // one start for both, where the device can
+  watch_ = ClockWatch(given.rate_hz, given.period_samples);
+  build(sound_streams(given));
+}
+
+AlsaCard::~AlsaCard() {
+  close();
+}
+
+void AlsaCard::close() {
+  for (snd_pcm_t** pcm : {&capture_, &playback_}) {
+    if (*pcm != nullptr) snd_pcm_close(*pcm);
+    *pcm = nullptr;
+  }
+}
+
+void AlsaCard::start() {
+  oh_card_engine_start(&engine_, static_cast<std::uint64_t>(monotonic_ns()));
+  const bool started = restart();
+  watch_.restart(engine_.position, monotonic_ns());
+  if (started) return;
+  throw std::runtime_error("alsa:" + device_ + ": does not start: " + snd_strerror(error_));
+}
+
+bool AlsaCard::restart() {
+  error_ = 0;
+  for (snd_pcm_t* pcm : {capture_, playback_}) {
+    snd_pcm_drop(pcm);
+    if (const int error = snd_pcm_prepare(pcm); error < 0) error_ = error;
+  }
+  for (snd_pcm_uframes_t left = kQueuedPeriods * period(); left > 0 && error_ == 0;) {
+    const snd_pcm_channel_area_t* areas = nullptr;
+    snd_pcm_uframes_t offset = 0, n = left;
+    snd_pcm_sframes_t done = snd_pcm_avail_update(playback_);
+    if (done >= 0) done = snd_pcm_mmap_begin(playback_, &areas, &offset, &n);
+    if (done >= 0 && n > 0) {
+      snd_pcm_areas_silence(areas, offset, 1, n, SND_PCM_FORMAT_S16);
+      done = snd_pcm_mmap_commit(playback_, offset, n);
+    }
+    if (done <= 0) {
+      error_ = done < 0 ? static_cast<int>(done) : -EPIPE;
+      break;
+    }
+    left -= static_cast<snd_pcm_uframes_t>(done);
+  }
+  for (snd_pcm_t* pcm : {playback_, capture_}) {
+    if (error_ != 0 || snd_pcm_state(pcm) == SND_PCM_STATE_RUNNING) continue;  // linked
+    if (const int error = snd_pcm_start(pcm); error < 0) error_ = error;
+  }
+  return error_ == 0;
+}
+
+LiveCard::Wait AlsaCard::gone(const std::string& why) {
+  failure_ = "alsa:" + device_ + ": " + why;
+  return Wait::kGone;
+}
+
+void AlsaCard::exchange(const std::int16_t* played, std::int16_t* captured, std::size_t n) {
+  const auto move = [this](snd_pcm_t* pcm, std::size_t count, auto copy) {
+    for (std::size_t done = 0; done < count && error_ == 0;) {
+      const snd_pcm_channel_area_t* areas = nullptr;
+      snd_pcm_uframes_t offset = 0, piece = count - done;
+      if (const snd_pcm_sframes_t room = snd_pcm_avail_update(pcm); room < 0) {
+        error_ = static_cast<int>(room);
+        return done;
+      }
+      if (const int error = snd_pcm_mmap_begin(pcm, &areas, &offset, &piece); error < 0 || piece == 0) {
+        error_ = error < 0 ? error : -EPIPE;  // nothing to have, or no room: the two directions have drifted apart
+        return done;
+      }
+      auto* samples = static_cast<std::int16_t*>(areas->addr) + areas->first / 16 +
+                      offset * static_cast<std::size_t>(areas->step / 16);
+      copy(samples, done, piece, areas->step / 16);
+      const snd_pcm_sframes_t committed = snd_pcm_mmap_commit(pcm, offset, piece);
+      if (committed <= 0) {
+        error_ = committed < 0 ? static_cast<int>(committed) : -EPIPE;
+        return done;
+      }
+      done += static_cast<std::size_t>(committed);
+    }
+    return count;
+  };
+  const std::size_t got =
+      move(capture_, n, [&](const std::int16_t* from, std::size_t at, std::size_t k, unsigned step) {
+        for (std::size_t i = 0; i < k; ++i) captured[at + i] = from[i * step];
+      });
+  std::fill(captured + got, captured + n, std::int16_t{0});
+  move(playback_, n, [&](std::int16_t* to, std::size_t at, std::size_t k, unsigned step) {
+    for (std::size_t i = 0; i < k; ++i) to[i * step] = played[at + i];
+  });
+}
+
+std::optional<LiveCard::Wait> AlsaCard::recover(int error) {
+  if (error == -EAGAIN || error == -EINTR) return std::nullopt;  // nothing is wrong
+  if (error != -EPIPE && error != -ESTRPIPE) return gone(std::string("the device is gone: ") + snd_strerror(error));
+  std::int64_t now = monotonic_ns();
+  if (const std::string why = watch_.verdict(now); !why.empty()) return gone(why);
+  if (!restart()) return gone(std::string("the device is gone: ") + snd_strerror(error_));
+  ++xruns_;
+  // What passed meanwhile: where the clock says that the stream would be, less where it is.
+  now = monotonic_ns();
+  const std::uint64_t expected = std::max(watch_.expected(now), engine_.position);
+  const bool ended = oh_card_engine_skip(&engine_, expected - engine_.position, static_cast<std::uint64_t>(now)) != 0;
+  watch_.resume(expected, now);
+  return ended ? std::optional(Wait::kInterrupt) : std::nullopt;
+}
+
+LiveCard::Wait AlsaCard::wait() {
+  while (!stopped_.load(std::memory_order_relaxed)) {
+    const snd_pcm_sframes_t available = snd_pcm_avail(capture_);
+    if (available < 0) {
+      if (const auto outcome = recover(static_cast<int>(available))) return *outcome;
+      continue;
+    }
+    const std::int64_t now = monotonic_ns();
+    watch_.seen(engine_.position + static_cast<std::uint64_t>(available), now);
+    if (const std::string why = watch_.verdict(now); !why.empty()) return gone(why);
+    const std::uint32_t left = oh_card_engine_left(&engine_);
+    if (available >= static_cast<snd_pcm_sframes_t>(std::min(left, period()))) {
+      const bool ended = oh_card_engine_run(&engine_, &line_, std::min(static_cast<std::uint32_t>(available), left),
+                                            static_cast<std::uint64_t>(now)) > 0;
+      if (error_ != 0) {
+        if (const auto outcome = recover(error_)) return *outcome;
+      }
+      if (ended) return Wait::kInterrupt;
+      continue;
+    }
+    if (const int ready = snd_pcm_wait(capture_, kPollMs); ready < 0) {
+      if (const auto outcome = recover(ready)) return *outcome;
+    }
+  }
+  return Wait::kStopped;
+}
+
+namespace {
+
+std::vector<CardDevice> devices() {
+  quiet();
+  std::vector<CardDevice> all;
+  void** hints = nullptr;
+  if (snd_device_name_hint(-1, "pcm", &hints) < 0) return all;
+  for (void** hint = hints; *hint != nullptr; ++hint) {
+    const auto text = [hint](const char* key) {
+      char* s = snd_device_name_get_hint(*hint, key);
+      std::string copy = s != nullptr ? s : "";
+      std::free(s);
+      std::replace(copy.begin(), copy.end(), '\n', ',');
+      return copy;
+    };
+    CardDevice device{"ALSA", "alsa:" + text("NAME"), text("DESC"), "", true};
+    for (const snd_pcm_stream_t stream : {SND_PCM_STREAM_CAPTURE, SND_PCM_STREAM_PLAYBACK}) {
+      snd_pcm_t* pcm = nullptr;
+      const std::string verb = stream == SND_PCM_STREAM_CAPTURE ? "capture" : "play";
+      std::string why;
+      if (const int error = snd_pcm_open(&pcm, text("NAME").c_str(), stream, SND_PCM_NONBLOCK); error < 0) {
+        why = "cannot " + verb + ": " + snd_strerror(error);
+      } else {
+        HardwareParameters hw;
+        why = narrow(pcm, hw.p, OH_MODEM_RATE_HZ);
+        snd_pcm_close(pcm);
+      }
+      if (why.empty()) continue;
+      device.usable = false;
+      device.capability += (device.capability.empty() ? "" : "; ") + why;
+    }
+    if (device.usable) device.capability = sound_format(OH_MODEM_RATE_HZ) + ", both directions";
+    all.push_back(device);
+  }
+  snd_device_name_free_hint(hints);
+  return all;
+}
+
+}  // namespace
+
+const CardKind kAlsaCards = {"alsa", "alsa:NAME", true,
+                             [](const std::string& place, std::uint32_t rate_hz) -> std::unique_ptr<LiveCard> {
+                               return std::make_unique<AlsaCard>(place, SoundConfig{.rate_hz = rate_hz});
+                             },
+                             devices};
+
+}  // namespace offhook

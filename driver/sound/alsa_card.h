@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+//
+// A sound device through ALSA: hw:CARD=... or any name that asoundrc gives, mapped, one ALSA period a block.
+//
+// The device is the line end: at each period the samples it captured go into the rings and as many go from the rings to
+// the device, which keeps kQueuedPeriods periods queued. The rings and their positions are those of every card, so the
+// driver sees no difference. Nothing is resampled: a device that cannot do the rate, one channel, 16 bits is refused.
+//
+// After an overrun or underrun of the device (the thread that waits was held up for more than the queue) it is started
+// anew. Only the clock tells how many samples passed meanwhile: they are skipped in both rings, so that the driver
+// fills them in and the modem's count of samples stays true.
+#pragma once
+
+#include <alsa/asoundlib.h>
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "driver/card/line_end.h"
+#include "driver/live/card_kind.h"
+#include "driver/live/clock_watch.h"
+
+namespace offhook {
+
+class AlsaCard final : public LocalCard, private LineEnd {
+ public:
+  static constexpr std::uint32_t kQueuedPeriods = 2;  ///< queued at the device after each period
+
+  /// Opens and configures both directions. The device may give the period nearest to the one asked for.
+  /// @throws std::runtime_error naming the device, what it cannot do, and what it can
+  explicit AlsaCard(const std::string& device, const SoundConfig& config = {});
+  ~AlsaCard() override;
+
+  std::uint32_t queued_samples() const override { return kQueuedPeriods * period(); }
+  void start() override;
+  Wait wait() override;
+  void stop() override { stopped_.store(true, std::memory_order_relaxed); }
+  std::string failure() const override { return failure_; }
+  /// Times that the device ran over or dry.
+  std::uint64_t xruns() const { return xruns_; }
+
+ private:
+  void exchange(const std::int16_t* played, std::int16_t* captured, std::size_t n) override;
+  void close();
+  bool restart();
+  /// The device said `error`. @return empty: go on; or what wait() returns
+  std::optional<Wait> recover(int error);
+  Wait gone(const std::string& why);
+
+  std::string device_, failure_;
+  snd_pcm_t* capture_ = nullptr;
+  snd_pcm_t* playback_ = nullptr;
+  oh_line_end line_ = handle();
+  int error_ = 0;  ///< of the exchange under way
+  std::uint64_t xruns_ = 0;
+  ClockWatch watch_{0, 0};
+  std::atomic<bool> stopped_{false};
+};
+
+/// What ALSA knows by name on this machine.
+extern const CardKind kAlsaCards;
+
+}  // namespace offhook

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: MIT
+#include "driver/sound/portaudio_card.h"
+
+#include <time.h>
+
+#include <algorithm>
+#include <charconv>
+#include <stdexcept>
+#include <thread>
+
+namespace offhook {
+
+namespace {
+
+constexpr std::int64_t kPollNs = 100'000'000;  // so soon a vanished device is seen
+
+/// PortAudio is begun and ended as often as asked, and lives from the first to the last.
+struct Library {
+  Library() {
+    if (const PaError error = Pa_Initialize(); error != paNoError)
+      throw std::runtime_error(std::string("PortAudio does not start: ") + Pa_GetErrorText(error));
+  }
+  ~Library() { Pa_Terminate(); }
+  Library(const Library&) = delete;
+  Library& operator=(const Library&) = delete;
+};
+
+/// By number, or by the beginning of its name. @return paNoDevice when there is none
+PaDeviceIndex find(const std::string& device) {
+  int number = -1;
+  const auto [end, error] = std::from_chars(device.data(), device.data() + device.size(), number);
+  if (error == std::errc() && end == device.data() + device.size())
+    return number >= 0 && number < Pa_GetDeviceCount() ? number : paNoDevice;
+  for (PaDeviceIndex i = 0; i < Pa_GetDeviceCount(); ++i) {
+    if (std::string(Pa_GetDeviceInfo(i)->name).starts_with(device)) return i;
+  }
+  return paNoDevice;
+}
+
+struct Parameters {
+  explicit Parameters(PaDeviceIndex device) {
+    const PaDeviceInfo* info = Pa_GetDeviceInfo(device);
+    in = {device, 1, paInt16, info->defaultLowInputLatency, nullptr};
+    out = {device, 1, paInt16, info->defaultLowOutputLatency, nullptr};
+  }
+  PaStreamParameters in, out;
+};
+
+/// @return empty, or what the device cannot do
+std::string cannot(PaDeviceIndex device, std::uint32_t rate_hz) {
+  const PaDeviceInfo* info = Pa_GetDeviceInfo(device);
+  if (info->maxInputChannels < 1) return "cannot capture";
+  if (info->maxOutputChannels < 1) return "cannot play";
+  const Parameters p(device);
+  const PaError error = Pa_IsFormatSupported(&p.in, &p.out, rate_hz);
+  return error == paFormatIsSupported
+             ? ""
+             : "cannot do " + sound_format(rate_hz) + " both ways: " + std::string(Pa_GetErrorText(error));
+}
+
+}  // namespace
+
+PortAudioCard::PortAudioCard(const std::string& device, const SoundConfig& config)
+    : name_("portaudio:" + device),
+      watch_(config.rate_hz, 4 * config.period_samples),
+      pace_(config.rate_hz, 4 * config.period_samples) {
+  build(sound_streams(config));
+  Library library;  // until the stream is open
+  const PaDeviceIndex index = find(device);
+  if (index == paNoDevice) throw std::runtime_error(name_ + ": there is no such device; see `offhook devices`");
+  if (const std::string why = cannot(index, config.rate_hz); !why.empty()) throw std::runtime_error(name_ + ": " + why);
+  const Parameters p(index);
+  const auto on_samples = [](const void* in, void* out, unsigned long n, const PaStreamCallbackTimeInfo*,
+                             PaStreamCallbackFlags flags, void* self) -> int {
+    auto* gate = static_cast<Gate*>(self);
+    // Whoever closes the gate sees us inside, or we see it closed: one order for all.
+    gate->inside.fetch_add(1);
+    const bool closed = gate->closed.load();
+    if (!closed) {
+      gate->card->callback(static_cast<const std::int16_t*>(in), static_cast<std::int16_t*>(out), n,
+                           (flags & (paInputOverflow | paOutputUnderflow)) != 0);
+    }
+    gate->inside.fetch_sub(1);
+    return closed ? paAbort : paContinue;
+  };
+  if (const PaError error = Pa_OpenStream(&stream_, &p.in, &p.out, config.rate_hz, period(), paClipOff | paDitherOff,
+                                          on_samples, gate_.get());
+      error != paNoError)
+    throw std::runtime_error(name_ + ": " + Pa_GetErrorText(error));
+  const PaStreamInfo* info = Pa_GetStreamInfo(stream_);
+  if (static_cast<std::uint32_t>(info->sampleRate + 0.5) != config.rate_hz) {
+    const double rate = info->sampleRate;
+    Pa_CloseStream(stream_);
+    throw std::runtime_error(name_ + ": gives " + std::to_string(rate) + " Hz, not " + std::to_string(config.rate_hz));
+  }
+  queued_ = static_cast<std::uint32_t>((info->inputLatency + info->outputLatency) * config.rate_hz);
+  sem_init(&interrupt_, 0, 0);
+  Pa_Initialize();  // the card's own, until its end
+}
+
+PortAudioCard::~PortAudioCard() {
+  gate_->closed.store(true);
+  while (gate_->inside.load() != 0) std::this_thread::yield();
+  // PortAudio's thread tries a vanished device again and again, for ever, and to end the stream would be to wait for
+  // it.
+  if (failure_.empty()) {
+    Pa_AbortStream(stream_);
+    Pa_CloseStream(stream_);
+    Pa_Terminate();
+  } else {
+    static_cast<void>(gate_.release());
+  }
+  sem_destroy(&interrupt_);
+}
+
+void PortAudioCard::start() {
+  const std::int64_t now = monotonic_ns();
+  oh_card_engine_start(&engine_, static_cast<std::uint64_t>(now));
+  watch_.restart(engine_.position, now);
+  pace_.restart(engine_.position, now);
+  if (const PaError error = Pa_StartStream(stream_); error != paNoError)
+    throw std::runtime_error(name_ + ": does not start: " + Pa_GetErrorText(error));
+}
+
+void PortAudioCard::exchange(const std::int16_t* played, std::int16_t* captured, std::size_t n) {
+  if (in_ != nullptr) {
+    std::copy(in_, in_ + n, captured);
+    in_ += n;
+  } else {
+    std::fill(captured, captured + n, std::int16_t{0});
+  }
+  if (out_ != nullptr) out_ = std::copy(played, played + n, out_);
+}
+
+void PortAudioCard::callback(const std::int16_t* in, std::int16_t* out, std::size_t n, bool lost) {
+  in_ = in;
+  out_ = out;
+  const std::int64_t now = monotonic_ns();
+  const auto now_ns = static_cast<std::uint64_t>(now);
+  if (lost) {
+    xruns_.fetch_add(1, std::memory_order_relaxed);
+    const std::uint64_t here = engine_.position + n;
+    oh_card_engine_skip(&engine_, std::max(pace_.expected(now), here) - here, now_ns);
+  }
+  // A callback brings a period, so it ends a block, too, where what was lost ended one.
+  const bool ended = oh_card_engine_run(&engine_, &line_, static_cast<std::uint32_t>(n), now_ns) > 0;
+  pace_.seen(engine_.position, now);
+  if (ended) sem_post(&interrupt_);
+}
+
+LiveCard::Wait PortAudioCard::wait() {
+  for (;;) {
+    // PortAudio's thread may be of a lower priority than this one: it is waited for, never polled.
+    const std::int64_t end = monotonic_ns() + kPollNs;
+    const timespec until{end / 1'000'000'000, end % 1'000'000'000};
+    const bool raised = sem_clockwait(&interrupt_, CLOCK_MONOTONIC, &until) == 0;
+    if (stopped_.load(std::memory_order_relaxed)) return Wait::kStopped;
+    const std::int64_t now = monotonic_ns();
+    watch_.seen(oh_card_position(&state()), now);
+    std::string why = watch_.verdict(now);
+    if (!raised && why.empty() && Pa_IsStreamActive(stream_) != 1) why = "the device is gone: its stream ended";
+    if (!why.empty()) {
+      failure_ = name_ + ": " + why;
+      return Wait::kGone;
+    }
+    if (raised) return Wait::kInterrupt;
+  }
+}
+
+void PortAudioCard::stop() {
+  stopped_.store(true, std::memory_order_relaxed);
+  sem_post(&interrupt_);
+}
+
+namespace {
+
+std::vector<CardDevice> devices() {
+  std::vector<CardDevice> all;
+  const Library library;
+  for (PaDeviceIndex i = 0; i < Pa_GetDeviceCount(); ++i) {
+    const PaDeviceInfo* info = Pa_GetDeviceInfo(i);
+    const std::string why = cannot(i, OH_MODEM_RATE_HZ);
+    all.push_back({"PortAudio", "portaudio:" + std::string(info->name),
+                   "Number " + std::to_string(i) + ", " + Pa_GetHostApiInfo(info->hostApi)->name,
+                   why.empty() ? sound_format(OH_MODEM_RATE_HZ) + ", both directions" : why, why.empty()});
+  }
+  return all;
+}
+
+}  // namespace
+
+const CardKind kPortAudioCards = {"portaudio", "portaudio:NAME", true,
+                                  [](const std::string& place, std::uint32_t rate_hz) -> std::unique_ptr<LiveCard> {
+                                    return std::make_unique<PortAudioCard>(place, SoundConfig{.rate_hz = rate_hz});
+                                  },
+                                  devices};
+
+}  // namespace offhook

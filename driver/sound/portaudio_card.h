@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+//
+// A sound device through PortAudio, by its name or number. PortAudio's own thread moves the samples, a period at a
+// time, and wakes the one that waits. As with ALSA nothing is resampled, and what the device lost is skipped by the
+// clock.
+#pragma once
+
+#include <portaudio.h>
+#include <semaphore.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "driver/card/line_end.h"
+#include "driver/live/card_kind.h"
+#include "driver/live/clock_watch.h"
+
+namespace offhook {
+
+class PortAudioCard final : public LocalCard, private LineEnd {
+ public:
+  /// @param device  a number of `offhook devices`, or the beginning of a name
+  /// @throws std::runtime_error naming the device and what it cannot do
+  explicit PortAudioCard(const std::string& device, const SoundConfig& config = {});
+  ~PortAudioCard() override;
+
+  std::uint32_t queued_samples() const override { return queued_; }
+  void start() override;
+  Wait wait() override;
+  void stop() override;
+  std::string failure() const override { return failure_; }
+  /// Times that PortAudio said that samples were lost.
+  std::uint64_t xruns() const { return xruns_.load(std::memory_order_relaxed); }
+
+ private:
+  /// What PortAudio's thread comes in by. That of a device that has vanished goes on trying, and may come in after the
+  /// card's end: then the gate is closed, and never freed.
+  struct Gate {
+    PortAudioCard* card;
+    std::atomic<bool> closed{false};
+    std::atomic<int> inside{0};
+  };
+  void callback(const std::int16_t* in, std::int16_t* out, std::size_t n, bool lost);
+  void exchange(const std::int16_t* played, std::int16_t* captured, std::size_t n) override;
+
+  std::string name_, failure_;
+  PaStream* stream_ = nullptr;
+  std::unique_ptr<Gate> gate_{new Gate{this}};
+  std::uint32_t queued_ = 0;
+  sem_t interrupt_;
+  std::atomic<bool> stopped_{false};
+  ClockWatch watch_;  // the waiting thread's
+  // PortAudio's thread's
+  oh_line_end line_ = handle();
+  ClockWatch pace_;
+  const std::int16_t* in_ = nullptr;
+  std::int16_t* out_ = nullptr;
+  std::atomic<std::uint64_t> xruns_{0};
+};
+
+/// What PortAudio finds on this machine.
+extern const CardKind kPortAudioCards;
+
+}  // namespace offhook

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+//
+// Bit swap: while data pass, a receiver whose noise has moved asks the far transmitter to take bits off tones whose
+// margin is small and to put as many on tones that have some left. The rate stays.
+//
+// What is said goes in the overhead octets that have nothing else to say (frame.h), one operation a superframe:
+//
+//    request      0xff  id  changes  (tone  command) for each  CRC-16        command 1: a bit more, 2: a bit less
+//    acknowledge  0xf0  id  superframe  CRC-16                               both ends change with that superframe
+//
+// A request is repeated until it is acknowledged, an acknowledgement until its superframe begins. Superframes are
+// counted on the line, from where data begin, modulo 256. In the manner of G.992.1 clause 11, as far as known: header
+// and commands are of that form; the number of changes, the id, the CRC and the repetition were chosen here.
+#pragma once
+
+#include <stdint.h>
+
+#include "dsp/dmt/frame.h"
+#include "dsp/dmt/loading.h"
+
+namespace offhook::dmt {
+
+struct SwapRequest {
+  static constexpr int kMost = 16;
+  struct Change {
+    uint8_t tone;
+    bool more;  ///< a bit more, else one less
+  };
+  uint8_t id = 0;
+  int count = 0;
+  Change changes[kMost]{};
+};
+
+struct Operation {
+  enum class Kind : uint8_t { kNone, kRequest, kAcknowledge };
+  Kind kind = Kind::kNone;
+  SwapRequest request;     ///< of kRequest
+  uint8_t id = 0;          ///< of kAcknowledge
+  uint8_t superframe = 0;  ///< of kAcknowledge
+};
+
+/// @param[out] octets  [kOperationOctets]; what is left is zero. Real-time: yes, O(kOperationOctets).
+void write_operation(const Operation& operation, uint8_t* octets);
+/// @param[in] octets  [kOperationOctets] of any content  @return Kind::kNone for what is none
+Operation read_operation(const uint8_t* octets);
+
+/// @return whether `loading` could be changed so; it is as it was when not: as many bits as before, each tone with none
+/// or with kLeastBits to the band's most, and room for the frame. Real-time: yes, O(tones).
+bool swap_bits(const Band& band, const SwapRequest& request, Loading* loading);
+
+/// SNR of a tone over what its bits need at the coding gain without margin, as a ratio. @param error  mean square of
+/// the points, unit power. @pre the tone carries bits
+float margin_of(const Loading& loading, int tone, float error);
+
+/// Moves bits from where the margin is least to where it is most, as long as a tone has less than kMarginDb / 2 and the
+/// least of the two gains 1 dB. @param[in] margin  [band.tones()] margin_of(), now; 0: not known, or no bits
+/// @return whether there is any change. Real-time: yes, O(tones), and as much again for each change.
+bool propose_swap(const Band& band, const Loading& loading, const float* margin, SwapRequest* request);
+
+}  // namespace offhook::dmt

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+//
+// How many bits each tone is to carry, and how they are made frames.
+#pragma once
+
+#include <stdint.h>
+
+#include "dsp/blocks/level.h"
+#include "dsp/dmt/frame.h"
+#include "dsp/dmt/tones.h"
+
+namespace offhook::dmt {
+
+inline constexpr uint32_t kDataSymbolsPerSecond = 4000;  ///< 68 of 69
+
+/// What a receiver asks the far transmitter for.
+struct Loading {
+  uint8_t bits[kMostTones]{};
+  int8_t gain_half_db[kMostTones]{};  ///< of the nominal power; -kMostGain to kMostGain, 0 where nothing is carried
+  bool trellis = false;               ///< the labels are those of the trellis code
+  PathParameters path;
+
+  /// Of all tones.
+  int total() const;
+  /// That carry bits.
+  int tones() const;
+  /// Of a symbol, for frames: without what the trellis code takes.
+  int data_bits() const;
+  /// Whether a frame of `path` fits in a symbol, and the trellis code may be used and has enough tones.
+  bool fits(const Band& band) const;
+  /// SNR that a bit needs, without margin, as a ratio: 2^bits - 1 of it make a tone's.
+  float gap() const;
+  /// As a ratio of amplitudes.
+  float gain(int tone) const;
+  /// bit/s, of the frames
+  uint32_t gross_bit_rate() const { return static_cast<uint32_t>(data_bits()) * kDataSymbolsPerSecond; }
+  /// bit/s, of the payload
+  uint32_t net_bit_rate() const { return 8 * kDataSymbolsPerSecond * path.payload; }
+};
+
+/// Gains are whole half decibels, 2.5 dB at the most either way.
+inline constexpr int kMostGain = 5;
+
+/// Noise that may be added before the error rate of 1e-7 is reached.
+inline constexpr double kMarginDb = 6;
+/// SNR over the gap of uncoded QAM at an error rate of 1e-7 (9.75 dB), with the margin and a coding gain of 3 dB.
+inline constexpr float kGap = static_cast<float>(db_to_gain(2 * (9.75 + kMarginDb - 3)));
+
+/// What the trellis code adds to that, in SNR at the same bits of a tone. It takes half a bit of each tone, 1.5 dB; 1.9
+/// dB are left. That is its gain at a bit error rate of 1e-3, which is left to Reed-Solomon (docs/dmt.md).
+inline constexpr double kTrellisGainDb = 3.4;
+
+/// Whole bits by each tone's SNR: floor(log2(1 + SNR / kGap)), none below two, no more than the band has; then gains:
+/// each tone gets no more power than its bits need, and what that saves gives further tones one bit more, those that
+/// need least first. All tones together send no more than as many at the nominal power.
+/// With the trellis code where the band has it and it carries more.
+/// @param[in] error  [band.tones()] mean square error of points of unit power; 0 where it is not known
+/// @param max_bit_rate  of the payload, bit/s; 0: as much as there is. Real-time: yes, O(tones).
+/// @return whether anything can be carried
+bool load(const Band& band, const float* error, uint32_t max_bit_rate, Loading* loading);
+
+/// Words of 16 check octets as long as may be, 64 symbols deep. @return whether a frame has room for a payload
+bool choose_path(int octets, PathParameters* path);
+
+}  // namespace offhook::dmt

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+//
+// What the two ends tell each other after MEDLEY: the loading that a receiver asks for, and whether it has the other's.
+//
+//    start  flags  payload  check  frames a word  depth  first tone  tones  bits and gain of each tone  CRC-16  end
+//
+// Flags: 1 the far end's message has been read, 2 with the trellis code.
+//
+// An octet symbol (training_signals.h) is start, end or a nibble, so that neither SEGUE nor REVERB is ever one of them.
+#pragma once
+
+#include <stdint.h>
+
+#include "dsp/dmt/loading.h"
+
+namespace offhook::dmt {
+
+struct Message {
+  Loading loading;
+  bool acknowledge = false;  ///< the far end's has been read
+};
+
+inline constexpr uint8_t kMessageStart = 0xa5, kMessageEnd = 0x5a, kNibble = 0x10;
+inline constexpr int kMostMessageOctets = 9 + kMostTones;
+inline constexpr int kMostMessageSymbols = 2 * kMostMessageOctets + 2;
+
+/// @param band  that the loading is for  @param[out] symbols  [kMostMessageSymbols] octets of the symbols
+/// @return how many. Real-time: yes, O(tones).
+int write_message(const Band& band, const Message& message, uint8_t* symbols);
+
+/// Reads octet symbols as they come.
+class MessageReader {
+ public:
+  /// @param band  that the loading must be for: what this end sends
+  explicit MessageReader(const Band& band) : band_(band) {}
+  void reset() { started_ = false; }
+  /// @return a whole message that is good. Real-time: yes; O(tones) at its end.
+  bool put(uint8_t symbol, Message* message);
+
+ private:
+  bool read(Message* message) const;
+  const Band band_;
+  bool started_ = false;
+  int nibbles_ = 0;
+  uint8_t octets_[kMostMessageOctets]{};
+};
+
+}  // namespace offhook::dmt

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: MIT
+//
+// From silence to data and back: what an ATU-C and an ATU-R send and listen for, as one table.
+//
+//    ATU-R   tones 9 17 25 ........|        | ..... REVERB ........ SEGUE MEDLEY message message .. SEGUE data
+//    ATU-C               tones 40 56 64 |  REVERB ................. SEGUE MEDLEY message message .. SEGUE data
+//
+// In the manner of G.994.1 and G.992.2, from what is known of them: the handshake is its tones alone, without messages;
+// both ends send at once, each in its own band; each receiver trains on the far REVERB (receiver.h) and measures each
+// tone's noise in MEDLEY; then each tells the other what it wants sent (message.h), and a second SEGUE marks where data
+// begin. There is no prefix before MEDLEY. The far REVERB is a reason to train at any time before data, not later.
+//
+// In data, an end whose margin is gone begins a fast retrain, which keeps clocks, equalisers and prefixes as they are:
+//
+//    RECOV .............. SEGUE MEDLEY message message .. SEGUE data      the far end: the same, once it hears RECOV
+//
+// Its clock is the symbols that it sends; what it hears comes from its receiver.
+#pragma once
+
+#include <stdint.h>
+
+#include "dsp/blocks/complex.h"
+#include "dsp/blocks/transition_table.h"
+#include "dsp/dmt/tones.h"
+#include "dsp/dmt/loading.h"
+#include "dsp/dmt/message.h"
+#include "dsp/dmt/showtime.h"
+#include "dsp/dmt/receiver.h"
+#include "dsp/dmt/training_signals.h"
+#include "offhook/pump.h"
+
+namespace offhook::dmt {
+
+enum class Side : uint8_t { kCentral, kRemote };  ///< ATU-C at the exchange, ATU-R at the customer
+
+struct ProcedureConfig {
+  Side side = Side::kRemote;
+  Band down = kLiteDown, up = kLiteUp;
+  uint32_t max_bit_rate = 0;  ///< of what this end receives, payload; 0: no limit
+  oh_bit_port port{};
+};
+
+class Procedure {
+ public:
+  enum class State : uint8_t {
+    kIdle,      ///< ATU-C: listens for a request
+    kRequest,   ///< ATU-R: asks
+    kTones,     ///< ATU-C: answers
+    kQuiet,     ///< before training
+    kReverb,    ///< the receivers train
+    kSegue,     ///< marks MEDLEY
+    kMedley,    ///< the receivers measure
+    kExchange,  ///< messages
+    kMark,      ///< SEGUE before data
+    kShowtime,
+    kRecover,  ///< of a fast retrain: until the far end does so too
+    kLost,     ///< silent, so that the far end notices
+    kFailed,
+    kEnded  ///< hung up
+  };
+  enum class Event : uint8_t {
+    kSent,  ///< as many symbols of a signal as were to be sent
+    kFarTones,
+    kFarQuiet,
+    kFarReverb,
+    kNothingToLoad,  ///< no tone carries anything
+    kDataLost,
+    kMarginLost,
+    kFarRecover,
+    kTimeout,
+    kHangUp
+  };
+
+  static constexpr int kMedleySymbols = 4096, kFastMedleySymbols = 1024;
+
+  explicit Procedure(const ProcedureConfig& config);
+
+  static const Transition<Procedure>* transitions(int* count);
+
+  /// The next symbol to send. @param[out] points  [kMostTones]  @param[out] prefix  whether it has one
+  /// @return false: silence, of a symbol's length. Real-time: yes, O(tones); as DataTransmitter in data.
+  bool next(Complex* points, bool* prefix);
+  /// `receiver` has a new symbol. Real-time: yes, O(tones); as DataReceiver in data.
+  void hear(Receiver* receiver);
+  void hang_up() { handle(Event::kHangUp); }
+
+  State state() const { return state_; }
+  /// Both directions carry the port's bits.
+  bool in_data() const { return state_ == State::kShowtime && hearing_ == Hearing::kData; }
+  const Loading& received_loading() const { return data_rx_.loading(); }
+  const Loading& sent_loading() const { return data_tx_.loading(); }
+  const DataReceiver& data() const { return data_rx_; }
+  const float* medley_error() const { return error_; }  ///< [tones] mean square, once MEDLEY has been heard
+  uint32_t trainings() const { return trainings_; }
+  uint32_t fast_retrains() const { return fast_retrains_; }
+  uint64_t bits_sent() const { return bits_sent_; }
+  uint64_t bits_received() const { return bits_received_; }
+
+ private:
+  enum class Signal : uint8_t { kSilence, kTones, kReverb, kSegue, kMedley, kOctets, kData };
+  enum class Hearing : uint8_t { kNothing, kTones, kTraining, kSegue, kMedley, kMessages, kData, kRecover };
+
+  bool handle(Event event);
+  void send(Signal signal, int symbols);
+  void listen(Hearing hearing) {
+    hearing_ = hearing;
+    heard_ = recovers_ = 0;
+  }
+  bool counted(bool is);
+
+  void hear_tones(const Receiver& receiver);
+  void hear_medley(Receiver* receiver);
+  void hear_message(Receiver* receiver);
+  void hear_data(Receiver* receiver);
+  bool segue_ended(Receiver* receiver);
+  bool recover_heard(const Receiver& receiver);
+  int medley_length() const { return fast_ ? kFastMedleySymbols : kMedleySymbols; }
+
+  // guards
+  bool is_central() const { return config_.side == Side::kCentral; }
+  bool is_remote() const { return config_.side == Side::kRemote; }
+  bool is_trained() const { return trained_; }
+  bool may_start_data() const { return far_read_ && (far_.acknowledge || hearing_ == Hearing::kData); }
+  bool far_recovers() const { return hearing_ == Hearing::kSegue; }
+  bool may_try_again() const { return failures_ < kMostFailures; }
+  // actions
+  void be_idle();
+  void send_request();
+  void send_tones();
+  void be_quiet();
+  void await_reverb();
+  void begin_reverb();
+  void time_reverb();
+  void send_reverb();
+  void wait_for_training();
+  void send_segue();
+  void send_medley();
+  void send_message();
+  void send_mark();
+  void send_data();
+  void begin_recover();
+  void answer_recover();
+  void send_recover();
+  void send_fast_segue();
+  void be_lost();
+  void be_silent();
+
+  static constexpr uint32_t kMostFailures = 6;
+
+  const ProcedureConfig config_;
+  const Band rx_band_, tx_band_;
+  Complex rx_reverb_[kMostTones], tx_reverb_[kMostTones], rx_recover_[kMostTones]{};
+  State state_ = State::kIdle;
+  Signal signal_ = Signal::kSilence;
+  Hearing hearing_ = Hearing::kNothing;
+  bool restart_ = false;  // the receiver is to begin again
+  bool trained_ = false;
+  bool fast_ = false;  // a fast retrain
+  int left_ = 0;       // symbols of the signal, and one; 0: for ever
+  uint32_t now_ = 0, deadline_ = 0;
+  int heard_ = 0;     // symbols in a row that were what is listened for
+  int recovers_ = 0;  // symbols of RECOV in a row
+  bool tones_there_ = false;
+  uint32_t trainings_ = 0, fast_retrains_ = 0, failures_ = 0;
+  uint64_t taken_ = 0;
+
+  Medley tx_medley_, rx_medley_;
+  int medley_symbols_ = 0, measured_ = 0;
+  float error_[kMostTones]{};
+
+  Message own_, far_;
+  bool own_known_ = false, far_read_ = false;
+  MessageReader reader_;
+  uint8_t symbols_[kMostMessageSymbols]{};
+  int symbol_at_ = 0;
+
+  DataTransmitter data_tx_;
+  DataReceiver data_rx_;
+  uint64_t bits_sent_ = 0, bits_received_ = 0;
+};
+
+}  // namespace offhook::dmt

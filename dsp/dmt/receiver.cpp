@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: MIT
+#include "dsp/dmt/receiver.h"
+
+#include "dsp/dmt/training_signals.h"
+
+namespace offhook::dmt {
+namespace {
+
+constexpr int kFound = 6;              // symbols in one place
+constexpr float kConcentrated = 0.5f;  // of the channel's energy in twice the prefix: noise has a seventh
+constexpr float kSmoothing = 1.0f / 16;
+constexpr float kFastLoop = 0.1f, kSlowLoop = 0.02f;
+constexpr int kFastSymbols = 64;
+constexpr float kPilotAway = 0.5f;
+// Of the shortening's fit (docs/dmt.md).
+constexpr double kRidgeDown = 1e-2, kRidgeUp = 1e-3;
+
+}  // namespace
+
+Receiver::Receiver(const Band& band)
+    : band_(band),
+      kernels_(best_kernels()),
+      fft_(band.points),
+      shortening_(band, band.prefix + 1 - kEdge, band.prefix > 4 ? kRidgeDown : kRidgeUp) {
+  reverb(band_, reverb_);
+  reset();
+}
+
+void Receiver::reset() {
+  stage_ = Stage::kTones;
+  count_ = 0;
+  symbol_ = band_.points;
+  start_ = now_;
+  offset_ = drift_ = 0;
+  following_ = shortened_ = false;
+  for (float& t : taps_) t = 0;
+  taps_[0] = 1;
+  for (Complex& m : mean_) m = {};
+}
+
+void Receiver::search() {
+  stage_ = Stage::kSearch;
+  count_ = 0;
+  for (Complex& m : mean_) m = {};
+}
+
+void Receiver::store(const int16_t* samples, int n) {
+  const auto at = static_cast<int>(now_ & (kBuffer - 1));
+  const int before_end = n < kBuffer - at ? n : kBuffer - at;
+  for (int k = 0; k < before_end; ++k) buffer_[at + k] = samples[k];
+  for (int k = before_end; k < n; ++k) buffer_[k - before_end] = samples[k];
+  now_ += n;
+}
+
+bool Receiver::take(float sample, bool good) {
+  buffer_[now_ & (kBuffer - 1)] = sample;
+  ++now_;
+  if (!good) bad_until_ = now_;
+  if (now_ < start_ + band_.points) return false;
+  // What the filter reaches back to counts too.
+  doubtful_ = false;
+  spoiled_ = bad_until_ > start_ - (shortened_ ? Shortening::kTaps : 0);
+  transform();
+  start_ += symbol_;
+  if (following_) follow_pilot();
+  ++count_;
+  switch (stage_) {
+    case Stage::kTones:
+      smooth();
+      break;
+    case Stage::kSearch:
+      smooth();
+      search_symbol();
+      break;
+    case Stage::kLock:
+      if (count_ < kLockSymbols) break;
+      stage_ = Stage::kMeasure;
+      count_ = 0;
+      for (int k = 0; k < band_.tones(); ++k) {
+        mean_[k] = {};
+        power_[k] = 0;
+      }
+      break;
+    case Stage::kMeasure:
+    case Stage::kShorten:
+      measure_symbol();
+      break;
+    case Stage::kGains:
+      gains_symbol();
+      break;
+    case Stage::kReady:
+      equalise();
+      break;
+  }
+  return true;
+}
+
+void Receiver::transform() {
+  constexpr int kTaps = Shortening::kTaps;
+  float past[2 * kMostTones + kTaps], filtered[2 * kMostTones];
+  // In two pieces, where the buffer's end lies within.
+  const int reach = shortened_ ? kTaps - 1 : 0, n = band_.points + reach;
+  const auto from = static_cast<int>((start_ - reach) & (kBuffer - 1));
+  const int before_end = n < kBuffer - from ? n : kBuffer - from;
+  for (int t = 0; t < before_end; ++t) past[t] = buffer_[from + t];
+  for (int t = before_end; t < n; ++t) past[t] = buffer_[t - before_end];
+  const float* window = past + reach;
+  rms_ = square_root(kernels_.dot(window, window, band_.points) / static_cast<float>(band_.points));
+  if (shortened_) {
+    for (int t = 0; t < band_.points; ++t) filtered[t] = 0;
+    for (int i = 0; i < kTaps; ++i) kernels_.accumulate(filtered, window - i, taps_[i], band_.points);
+    window = filtered;
+  }
+  fft_.forward(window, received_);
+}
+
+// Each tone by the delay that the timing loop knows of.
+void Receiver::turn_back() {
+  const float turns = offset_ / static_cast<float>(band_.points);
+  const SinCos first = sincos_turns(static_cast<double>(turns) * band_.first);
+  const SinCos step = sincos_turns(static_cast<double>(turns));
+  Complex w{static_cast<float>(first.cos), static_cast<float>(first.sin)};
+  const Complex by{static_cast<float>(step.cos), static_cast<float>(step.sin)};
+  for (int k = band_.first; k <= band_.last; ++k) {
+    received_[k] = received_[k] * w;
+    w = w * by;
+  }
+}
+
+// A symbol that has not its pilot as it was is no better than one that was lost: the far end was not served, or
+// something struck.
+void Receiver::watch_pilot() {
+  const float size = magnitude(received_[band_.pilot]);
+  if (stage_ == Stage::kLock) {
+    pilot_size_ += kFastLoop * (size - pilot_size_);
+    return;
+  }
+  const float away = size - pilot_size_;
+  doubtful_ = away > kPilotAway * pilot_size_ || away < -kPilotAway * pilot_size_;
+  if (trusted()) pilot_size_ += kSlowLoop * away;
+}
+
+void Receiver::follow_pilot() {
+  watch_pilot();
+  const float step = stage_ == Stage::kLock && count_ < kFastSymbols ? kFastLoop : kSlowLoop;
+  offset_ += drift_;
+  if (trusted()) {
+    // The phase that is left when the tone is turned back by what is known.
+    const float known = offset_ * static_cast<float>(band_.pilot) / static_cast<float>(band_.points);
+    const SinCos w = sincos_turns(static_cast<double>(known));
+    const Complex turned_back =
+        received_[band_.pilot] * Complex{static_cast<float>(w.cos), static_cast<float>(w.sin)} * conj(pilot_);
+    const float late = -angle_turns(turned_back) * static_cast<float>(band_.points) / static_cast<float>(band_.pilot);
+    offset_ += step * late;
+    drift_ += step * step / 4 * late;
+  }
+  turn_back();
+  if (offset_ > 0.5f || offset_ < -0.5f) {
+    const int samples = offset_ > 0 ? 1 : -1;
+    move_window(samples);
+    offset_ -= static_cast<float>(samples);
+  }
+}
+
+// What repeats from window to window stands out of what does not.
+void Receiver::smooth() {
+  if (spoiled_) return;
+  for (int k = band_.first; k <= band_.last; ++k) mean_[k] += kSmoothing * (received_[k] - mean_[k]);
+}
+
+void Receiver::search_symbol() {
+  if (spoiled_) return;
+  Complex channel[kMostTones] = {};
+  float h[2 * kMostTones];
+  for (int k = band_.first; k <= band_.last; ++k) channel[k] = mean_[k] * conj(reverb_[k]);
+  fft_.inverse(channel, h);
+  const int n = band_.points, wide = 2 * band_.prefix + 1, narrow = band_.prefix + 1;
+  float all = 0, in_wide = 0, in_narrow = 0, most_wide = 0, most_narrow = -1;
+  for (int t = 0; t < n; ++t) {
+    all += h[t] * h[t];
+    if (t < wide) in_wide += h[t] * h[t];
+    if (t < narrow) in_narrow += h[t] * h[t];
+  }
+  int place = 0;
+  for (int t = 0; t < n; ++t) {
+    if (in_wide > most_wide) most_wide = in_wide;
+    if (in_narrow > most_narrow) {
+      most_narrow = in_narrow;
+      place = t;
+    }
+    const auto square = [&h, n](int at) { return h[at & (n - 1)] * h[at & (n - 1)]; };
+    in_wide += square(t + wide) - square(t);
+    in_narrow += square(t + narrow) - square(t);
+  }
+  if (place > n / 2) place -= n;
+  move_window(place);
+  for (int k = band_.first; k <= band_.last; ++k) {
+    const SinCos w = sincos_turns(static_cast<double>(place * k) / n);
+    mean_[k] = mean_[k] * Complex{static_cast<float>(w.cos), static_cast<float>(w.sin)};
+  }
+  if (most_wide < kConcentrated * all || place > 2 || place < -2) count_ = 0;
+  if (count_ < kFound) return;
+  stage_ = Stage::kLock;
+  count_ = 0;
+  following_ = true;
+  offset_ = drift_ = 0;
+  const float size = magnitude(mean_[band_.pilot]);
+  pilot_ = size > 0 ? (1 / size) * mean_[band_.pilot] : Complex{1, 0};
+  pilot_size_ = size;
+}
+
+void Receiver::measure_symbol() {
+  if (stage_ == Stage::kShorten) {
+    if (!shortening_.work()) return;
+    for (int i = 0; i < Shortening::kTaps; ++i) taps_[i] = shortening_.taps()[i];
+    shortened_ = true;
+    // The target begins where the prefix leaves off, but for what it leaves free at both ends.
+    move_window(shortening_.delay() - kEdge / 2);
+    following_ = false;
+    stage_ = Stage::kGains;
+    count_ = 0;
+    for (int k = 0; k < band_.tones(); ++k) mean_[k] = {};
+    return;
+  }
+  if (!trusted()) {
+    --count_;
+    return;
+  }
+  for (int k = 0; k < band_.tones(); ++k) {
+    const bool sent = k >= band_.first && k <= band_.last;
+    if (sent) mean_[k] += received_[k] * conj(reverb_[k]);
+    power_[k] += norm(received_[k]);
+  }
+  if (count_ < kMeasureSymbols) return;
+  for (int k = 0; k < band_.tones(); ++k) {
+    mean_[k] = (1.0f / kMeasureSymbols) * mean_[k];
+    power_[k] *= 1.0f / kMeasureSymbols;
+  }
+  shortening_.begin(mean_, power_);
+  stage_ = Stage::kShorten;
+}
+
+void Receiver::gains_symbol() {
+  if (!trusted()) {
+    --count_;
+    return;
+  }
+  if (!following_) {  // the loop goes on from what the pilot is behind the filter
+    const float size = magnitude(received_[band_.pilot]);
+    pilot_ = size > 0 ? (1 / size) * received_[band_.pilot] : Complex{1, 0};
+    pilot_size_ = size;
+    offset_ = 0;
+    following_ = true;
+  }
+  for (int k = band_.first; k <= band_.last; ++k) mean_[k] += received_[k] * conj(reverb_[k]);
+  if (count_ < kGainSymbols) return;
+  weight_sum_ = 0;
+  for (int k = band_.first; k <= band_.last; ++k) {
+    const Complex h = (1.0f / kGainSymbols) * mean_[k];
+    weight_[k] = norm(h);
+    equaliser_[k] = weight_[k] > 0 ? (1 / weight_[k]) * conj(h) : Complex{};
+    if (k != band_.pilot) weight_sum_ += weight_[k];
+  }
+  stage_ = Stage::kReady;
+  count_ = 0;
+}
+
+void Receiver::equalise() {
+  for (int k = band_.first; k <= band_.last; ++k) points_[k] = received_[k] * equaliser_[k];
+}
+
+float Receiver::share(const int* tones, int n) const {
+  float all = 0, of_tones = 0;
+  for (int k = band_.first; k <= band_.last; ++k) all += norm(mean_[k]);
+  for (int k = 0; k < n; ++k) of_tones += norm(mean_[tones[k]]);
+  return all > 0 ? of_tones / all : 0;
+}
+
+float Receiver::likeness(const Complex* reference) const {
+  float sum = 0;
+  for (int k = band_.first; k <= band_.last; ++k) {
+    if (k == band_.pilot) continue;
+    const Complex z = points_[k] * conj(reference[k]);
+    sum += weight_[k] * z.re;
+  }
+  return weight_sum_ > 0 ? sum / weight_sum_ : 0;
+}
+
+uint8_t Receiver::octet(const Complex* reverb) const {
+  Complex sum[4]{};
+  for (int k = band_.first; k <= band_.last; ++k) {
+    if (k != band_.pilot) sum[k % 4] += weight_[k] * (points_[k] * conj(reverb[k]));
+  }
+  unsigned out = 0;
+  for (int pair = 0; pair < 4; ++pair) {
+    const float re = sum[pair].re, im = sum[pair].im;
+    const float x = re < 0 ? -re : re, y = im < 0 ? -im : im;
+    const unsigned bits = x >= y ? (re >= 0 ? 0u : 3u) : (im >= 0 ? 1u : 2u);
+    out |= bits << 2 * pair;
+  }
+  return static_cast<uint8_t>(out);
+}
+
+void Receiver::learn(const Complex* sent, float step) {
+  if (!trusted()) return;
+  for (int k = band_.first; k <= band_.last; ++k) {
+    const float power = norm(received_[k]);
+    if (power <= 0 || (sent[k].re == 0 && sent[k].im == 0)) continue;
+    const Complex error = sent[k] - points_[k];
+    // Normalised by what is received on average at least: a small point teaches no more than a large one.
+    const float size = power > weight_[k] ? power : weight_[k];
+    equaliser_[k] += (step / size) * (error * conj(received_[k]));
+  }
+}
+
+void Receiver::begin_prefix() {
+  symbol_ = band_.symbol();
+  start_ += band_.prefix;
+}
+
+}  // namespace offhook::dmt

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+//
+// Samples to points of the tones, one symbol after the other, and all that has to be learnt for it:
+//
+//    tones      a window at a time, whether the handshake's tones are there
+//    search     REVERB without prefix: the window moves to where the channel's energy lies behind its start
+//    lock       the timing loop follows the pilot
+//    measure    mean of the received tones and of their powers; from these the time-domain equaliser, a delay a symbol
+//    gains      the frequency-domain equaliser: mean of the tones behind the time-domain one
+//    ready      points, the frequency-domain equaliser following what was sent or decided
+//
+// The far clock is another one: the pilot's phase gives the delay in samples, every tone is turned back by it, and the
+// window moves by a sample when half of one has gathered. Nothing is resampled.
+//
+// Lost samples are zeros in their place. A symbol that has any, or whose pilot is not of the size that it was, is
+// marked and teaches nothing.
+#pragma once
+
+#include <stdint.h>
+
+#include "dsp/blocks/complex.h"
+#include "dsp/blocks/kernels.h"
+#include "dsp/blocks/real_fft.h"
+#include "dsp/dmt/tones.h"
+#include "dsp/dmt/shortening.h"
+
+namespace offhook::dmt {
+
+class Receiver {
+ public:
+  enum class Stage : uint8_t { kTones, kSearch, kLock, kMeasure, kShorten, kGains, kReady };
+
+  static constexpr int kLockSymbols = 128;
+  static constexpr int kMeasureSymbols = 256;
+  static constexpr int kGainSymbols = 64;
+  /// From the first symbol that is found to Stage::kReady, searching apart.
+  static constexpr int kTrainingSymbols = kLockSymbols + kMeasureSymbols + Shortening::kTaps + kGainSymbols;
+
+  explicit Receiver(const Band& band);
+
+  /// Back to Stage::kTones. Real-time: yes.
+  void reset();
+  /// From Stage::kTones to Stage::kSearch.
+  void search();
+
+  /// One sample. @return a symbol is complete: the functions below say what it is. Real-time: yes; O(n log n) when
+  /// true.
+  bool put(float sample) { return take(sample, true); }
+  /// Samples that put() takes before the one that completes a symbol.
+  int until_symbol() const { return static_cast<int>(start_ + band_.points - now_) - 1; }
+  /// What put() does with n samples of which none completes a symbol. @pre n <= until_symbol(). Real-time: yes, O(n).
+  void store(const int16_t* samples, int n);
+  /// A sample that was lost.
+  bool lost() { return take(0, false); }
+
+  Stage stage() const { return stage_; }
+  bool spoiled() const { return spoiled_; }  ///< samples of this symbol were lost
+  bool trusted() const { return !spoiled_ && !doubtful_; }
+  /// Stage::kTones: these tones' share of what is steady in the band, 0 to 1. @param tones  of the band
+  float share(const int* tones, int n) const;
+  /// Stage::kReady: [band.tones()] unit power.
+  const Complex* points() const { return points_; }
+  /// How much of the symbol is `reference`: 1 all, -1 its negative. @param[in] reference  [tones] unit power
+  float likeness(const Complex* reference) const;
+  /// What the octet symbol carries, most likely.
+  uint8_t octet(const Complex* reverb) const;
+  /// The equaliser follows: `sent` is what the points should have been; tones where it is zero keep theirs.
+  /// @param step  of the LMS, 0 to 1
+  void learn(const Complex* sent, float step);
+  /// From the next symbol on, a prefix stands before each.
+  void begin_prefix();
+
+  float clock_ppm() const { return -drift_ / static_cast<float>(symbol_) * 1e6f; }  ///< of the far clock against ours
+  float rms() const { return rms_; }  ///< of the samples of the last symbol
+
+ private:
+  static constexpr int kBuffer = 2048;
+  static constexpr int kEdge = 2;  // samples of the prefix that the target leaves free
+
+  bool take(float sample, bool good);
+  void transform();
+  void turn_back();
+  void watch_pilot();
+  void follow_pilot();
+  void smooth();
+  void search_symbol();
+  void measure_symbol();
+  void gains_symbol();
+  void equalise();
+  void move_window(int samples) { start_ += samples; }
+
+  const Band band_;
+  const Kernels& kernels_;
+  RealFft fft_;
+  Shortening shortening_;
+  Stage stage_ = Stage::kTones;
+  int64_t count_ = 0;      // symbols of this stage
+  int64_t now_ = 0;        // samples taken
+  int64_t start_ = 0;      // of the window
+  int64_t bad_until_ = 0;  // samples before this one are not all good
+  int symbol_ = 0;         // samples from window to window
+  bool spoiled_ = false, doubtful_ = false;
+  float rms_ = 0;
+
+  // timing: samples that the far signal is later than when the loop was started
+  float offset_ = 0, drift_ = 0;
+  Complex pilot_{};  // its first
+  float pilot_size_ = 0;
+  bool following_ = false;
+
+  float weight_sum_ = 0;
+  float taps_[Shortening::kTaps]{};
+  bool shortened_ = false;
+  Complex reverb_[kMostTones]{}, received_[kMostTones]{}, points_[kMostTones]{};
+  Complex mean_[kMostTones]{}, equaliser_[kMostTones]{};
+  float power_[kMostTones]{}, weight_[kMostTones]{};
+  float buffer_[kBuffer]{};
+};
+
+}  // namespace offhook::dmt

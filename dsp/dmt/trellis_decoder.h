@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+//
+// Viterbi decoder of the trellis code (trellis.h), a symbol at a time: for each pair of tones the squared distance of
+// what was received to the nearest point of each coset, over the tone's noise; then the path through the states from
+// state 0 to state 0 whose distances have the least sum. Nothing is cut off: the path is as long as the symbol.
+//
+// The constellations' borders count: a coset's nearest point is one that can be sent.
+#pragma once
+
+#include <stdint.h>
+
+#include "dsp/blocks/complex.h"
+#include "dsp/dmt/tones.h"
+
+namespace offhook::dmt {
+
+class TrellisDecoder {
+ public:
+  /// @pre table.trellis()  @param[in] noise  [kMostTones] mean square by tone, in units of the tone's points; 0: not
+  /// known. Real-time: yes, O(tones).
+  void set(const BitTable& table, const float* noise);
+
+  /// One symbol. @param[in] z  [tones] in the table's order, units of the points; any value, NaN too
+  /// @param[out] cosets  [tones] of the points that were most likely sent
+  /// @pre the table's as in set(). Real-time: yes, O(16 * 4 * pairs), the same for every z but for the few beyond a
+  /// cross's corners.
+  void decode(const Complex* z, uint8_t* cosets);
+
+ private:
+  using Float4 = float __attribute__((vector_size(16)));
+  using Int4 = int32_t __attribute__((vector_size(16)));
+
+  struct Tone {
+    float least, most;  // coordinates of the constellation that are 1 modulo 4
+    float inner;        // where both coordinates reach this, the constellation is no square
+    float weight;
+    int bits;
+  };
+  static Float4 distances(const Tone& tone, Complex z);
+  static Float4 exact_distances(const Tone& tone, Complex z);
+  void trace(uint8_t* cosets) const;
+
+  int count_ = 0;
+  Tone tones_[kMostTones]{};
+  /// Of each step: lane S1 S0 has the survivors' S3 S2 into the four next states, two bits each; lane u1 u0 whether u3
+  /// is one, bit 8 where u2 is zero and bit 9 where it is one.
+  Int4 survivors_[kMostTones / 2]{};
+};
+
+}  // namespace offhook::dmt

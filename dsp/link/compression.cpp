@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+#include "dsp/link/compression.h"
+
+namespace offhook::v42 {
+namespace {
+
+size_t larger(size_t a, size_t b) {
+  return a > b ? a : b;
+}
+
+size_t encoder_size(const oh_lapm_config& c) {
+  return larger(c.compression ? Dictionary::size(c.codewords) : 0,
+                c.v44 ? v44::Encoder::size(parameters_of(c.v44_tx)) : 0);
+}
+
+size_t decoder_size(const oh_lapm_config& c) {
+  return larger(c.compression ? Dictionary::size(c.codewords) : 0,
+                c.v44 ? v44::Decoder::size(parameters_of(c.v44_rx)) : 0);
+}
+
+}  // namespace
+
+v44::Parameters parameters_of(const oh_v44_parameters& p) {
+  return {p.codewords, p.max_string, p.history};
+}
+
+bool Compression::possible(const oh_lapm_config& c) {
+  const bool v42bis = c.codewords >= kMinCodewords && c.max_string >= kMinString && c.max_string <= kMaxString;
+  const bool v44 = parameters_of(c.v44_tx).valid() && parameters_of(c.v44_rx).valid();
+  return c.compression <= 3 && c.v44 <= 3 && (c.compression == 0 || v42bis) && (c.v44 == 0 || v44);
+}
+
+size_t Compression::size(const oh_lapm_config& c) {
+  return encoder_size(c) + decoder_size(c);
+}
+
+void Compression::init(uint8_t* memory, const oh_lapm_config& c) {
+  encoder_memory_ = memory;
+  decoder_memory_ = memory + encoder_size(c);
+}
+
+void Compression::start(const oh_lapm_status& agreed) {
+  v44_ = agreed.v44;
+  if (v44_) {
+    v44_encoder_.init(encoder_memory_, parameters_of(agreed.v44_tx));
+    v44_decoder_.init(decoder_memory_, parameters_of(agreed.v44_rx));
+  } else {
+    encoder_.init(encoder_memory_, agreed.codewords, agreed.max_string);
+    decoder_.init(decoder_memory_, agreed.codewords, agreed.max_string);
+  }
+}
+
+}  // namespace offhook::v42

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: MIT
+//
+// One LAPM link and its procedures: lapm.cpp is the C interface and the life of a link, link_states.cpp its states and
+// what moves it from one to another, link_receive.cpp what frames do to it, link_send.cpp which frame goes next.
+// Clauses are those of ITU-T V.42 (03/2002).
+#ifndef OFFHOOK_DSP_V42_LINK_H
+#define OFFHOOK_DSP_V42_LINK_H
+
+#include "dsp/blocks/byte_ring.h"
+#include "dsp/link/compression.h"
+#include "dsp/link/detection.h"
+#include "dsp/link/hdlc.h"
+#include "dsp/link/lapm.h"
+#include "dsp/link/xid.h"
+
+namespace offhook::v42 {
+
+inline constexpr uint16_t kDefaultN401 = 128;  // 9.2.3
+inline constexpr uint8_t kDefaultK = 15;       // 9.2.4
+inline constexpr uint8_t kModulus = 128;       // 8.2.3.2.1
+inline constexpr size_t kTestSize = 64;
+
+inline uint8_t modulo(unsigned x) {
+  return uint8_t(x & (kModulus - 1));
+}
+inline uint8_t distance(uint8_t from, uint8_t to) {
+  return modulo(unsigned(to) - from);
+}
+
+// Control fields (Table 8), P/F bit clear.
+enum Unnumbered : uint8_t {
+  kSabme = 0x6F,
+  kDm = 0x0F,
+  kUi = 0x03,
+  kDisc = 0x43,
+  kUa = 0x63,
+  kFrmr = 0x87,
+  kXidFrame = 0xAF,
+  kTestFrame = 0xE3
+};
+inline constexpr uint8_t kUnnumberedPf = 0x10;
+enum Supervisory : uint8_t { kRr = 0x01, kRnr = 0x05, kRej = 0x09, kSrej = 0x0D };
+
+/// One bit for each sequence number.
+class SequenceSet {
+ public:
+  bool has(uint8_t n) const { return (word_[n >> 5] >> (n & 31)) & 1; }
+  void add(uint8_t n) { word_[n >> 5] |= 1u << (n & 31); }
+  void remove(uint8_t n) { word_[n >> 5] &= ~(1u << (n & 31)); }
+  void clear() { *this = SequenceSet{}; }
+
+ private:
+  uint32_t word_[kModulus / 32] = {};
+};
+
+/// Runs down in line time.
+struct Timer {
+  uint32_t left = 0;  // samples; 0: stopped
+  void start(uint32_t samples) { left = samples ? samples : 1; }
+  void stop() { left = 0; }
+  bool running() const { return left != 0; }
+  /// If it runs: it was started with `before` and ends as if that had been `after`, or at once.
+  void prolong(uint32_t before, uint32_t after) {
+    if (running()) start(left + after > before ? left + after - before : 1);
+  }
+  /// @return true when it has just expired
+  bool advance(uint32_t n) {
+    if (left == 0) return false;
+    left = n < left ? left - n : 0;
+    return left == 0;
+  }
+};
+
+/// A received frame, check sequence taken off.
+struct Frame {
+  bool command;
+  uint8_t control;
+  bool pf;     // I and S: bit 1 of the second control octet; U: bit 5
+  uint8_t nr;  // I and S
+  bool fcs32;  // its check sequence
+  const uint8_t* info;
+  size_t n;
+};
+
+/// What moves a link from one state to another; the frames are those of Table 8.
+enum class LinkEvent : uint8_t {
+  kSabme,
+  kDisc,
+  kUa,
+  kDm,
+  kFrmr,
+  kXid,
+  kUi,
+  kTest,
+  kUndefined,  ///< a frame that is none of them
+  kT400,
+  kT401,
+  kN400  ///< T401 once more, after as many attempts
+};
+
+struct Link {
+  oh_lapm_config config;
+  oh_lapm_status status;
+
+  // Framing
+  HdlcSender sender;
+  HdlcReceiver receiver;
+  PatternSender pattern_sender;
+  PatternReceiver pattern_receiver;
+  uint8_t* received;    // the receiver's buffer
+  bool framing;         // flags and frames are sent, no detection pattern any more
+  bool pattern_seen;    // answerer: answer it
+  bool pattern_enough;  // answerer: kAnswerPatterns of our own do (flags came, or T400 is over)
+
+  // Timers
+  uint32_t t401_samples;
+  Timer t400, t401, t403, t401_break;
+  uint16_t attempts, break_attempts;  // retransmission counters
+
+  // Data transfer (8.2.3.2). vs is one past the newest frame sent ever; `next` goes back to repeat frames up to vs.
+  uint8_t vs, va, vr, next;
+  SequenceSet again;  // asked for by SREJ
+  struct {
+    uint32_t from;
+    uint16_t n;
+    uint32_t user;   // bytes that the user wrote for it
+  } sent[kModulus];  // where in `out` each frame's bytes are
+  uint32_t framed;   // position in `out` of the first byte that was in no frame yet
+  ByteRing out, in;
+  ByteRing written;  // by the user, not yet in `out`: with compression they stay characters until a frame wants them
+  uint32_t unframed_user;
+  Compression compression;
+  uint8_t* held;  // [k][n401] frames received ahead of V(R) (selective retransmission)
+  uint16_t held_n[kModulus];
+  uint8_t held_base;  // slot of V(R)
+  SequenceSet holding, asked, to_ask;
+  bool rejecting;           // REJ exception condition
+  uint8_t reject_distance;  // of the last frame received in it
+  bool recovery;            // timer-recovery condition
+  bool user_busy;
+  bool fresh;  // no I frame has been received since the SABME
+
+  // What to send, one thing each at the most (link_send.cpp)
+  uint8_t answer;  // UA or DM, 0: none
+  bool answer_f;
+  bool sabme_due, disc_due, xid_due, xid_answer_due, poll_due, final_due, ready_due, reject_due, ack_due;
+  Xid xid_answer;
+  bool test_due, test_pending, echo_due, break_due, break_pending, break_answer_due;
+  uint8_t test[kTestSize], test_n, echo[kTestSize], echo_n;
+  uint8_t break_handling, break_length;
+  bool vsb, vrb;  // break sequence numbers (8.13.2)
+  bool test_agreed, fcs32_agreed;
+
+  bool originator() const { return config.role == OH_PUMP_CALL; }
+  uint8_t command_address() const { return originator() ? 0x03 : 0x01; }  // Table 6: DLCI 0, C/R, EA
+  uint8_t response_address() const { return originator() ? 0x01 : 0x03; }
+  bool busy() const { return status.busy; }
+  bool connected() const { return status.state == OH_LAPM_CONNECTED; }
+  uint32_t samples(uint32_t ms) const { return uint32_t(uint64_t(ms) * config.sample_rate_hz / 1000); }
+  void notify(oh_lapm_event event, uint32_t argument) {
+    if (config.event) config.event(config.user, event, argument);
+  }
+
+  // lapm.cpp
+  void set_state(oh_lapm_state state);
+  void fail(oh_lapm_cause cause);
+  void start_framing();
+  void establish();
+  void enter_connected();
+  void update_busy();
+  void start_t403();
+  bool wants_compression() const { return Compression::wanted(config); }
+  size_t uncompress(uint8_t* bytes, size_t n);
+  // link_states.cpp
+  void fire(LinkEvent event, const Frame& f);
+  void receive_unnumbered(const Frame& f);
+  void t401_expired();
+  // link_send.cpp
+  void get_bits(uint8_t* octets, size_t n);
+  int next_bit();
+  size_t compose(uint8_t* f);
+  size_t unnumbered(uint8_t* f, bool command, uint8_t control) const;
+  size_t supervisory(uint8_t* f, bool command, uint8_t control, uint8_t nr, bool pf);
+  size_t information(uint8_t* f, uint8_t ns);
+  size_t compose_control(uint8_t* f);
+  size_t compose_message(uint8_t* f);
+  size_t compose_supervisory(uint8_t* f);
+  size_t compose_information(uint8_t* f);
+  void fill_out();
+  // link_receive.cpp
+  void put_bits(const uint8_t* octets, size_t n);
+  void put_bit(int bit);
+  void note_framing();
+  void receive(const uint8_t* frame, size_t n, bool oversize, bool fcs32);
+  void receive_information(const Frame& f, uint8_t ns);
+  void receive_supervisory(const Frame& f);
+  void receive_xid(const Frame& f);
+  bool agree_on_compression(const Xid& theirs, bool far_end_initiates);
+  bool agree_on_v44(const Xid& theirs);
+  bool agree_on_v42bis(const Xid& theirs, bool far_end_initiates);
+  void receive_break(const Frame& f);
+  void receive_test(const Frame& f);
+  void deliver(const uint8_t* bytes, size_t n);
+  uint8_t* slot(uint8_t ahead) { return held + size_t((held_base + ahead) % config.k) * config.n401; }
+  void advance_vr();
+  bool acknowledge(uint8_t nr);
+  void go_back(uint8_t nr);
+};
+
+}  // namespace offhook::v42
+
+struct oh_lapm : offhook::v42::Link {};
+#endif

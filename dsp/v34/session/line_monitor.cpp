@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+#include "dsp/v34/session/line_monitor.h"
+
+namespace offhook::v34 {
+
+void LineMonitor::start(const DataParameters& p, double required_next, uint8_t lowest) {
+  const bool resynchronised = after_resynchronisation_;
+  const int wait = wait_for_higher_;
+  const RateSearch search = search_;
+  const float quiet_then = quiet_then_;
+  *this = {};
+  search_ = search;
+  quiet_then_ = quiet_then;
+  energy_ = p.mean_energy();
+  search_.start(static_cast<uint8_t>(p.bit_rate / 2400), lowest);
+  after_resynchronisation_ = resynchronised;
+  wait_for_higher_ = wait;
+  bad_ = static_cast<float>(tolerated_variance(p.coding.trellis, p.coding.framing, kBadFrames));
+  // The variance at which the next rate would do, 1 dB to spare.
+  constexpr double kSpare = 1.26;
+  good_ = required_next > 0 ? static_cast<float>(p.mean_energy() / (2 * kSpare * required_next)) : 0;
+}
+
+LineMonitor::Advice LineMonitor::put(const DataReceiver& r) {
+  sum_ += r.variance();
+  grid_sum_ += r.grid_variance();
+  const bool edge = r.since_inversion() < kEdgePairs;
+  (edge ? edge_sum_ : rest_sum_) += r.variance();
+  (edge ? edge_pairs_ : rest_pairs_) += 1;
+  if (edge_pairs_ + rest_pairs_ >= kSuperframePairs && superframe_lost()) return resynchronise();
+  errors_ += error(r);
+  if (++pairs_ < kWindowPairs) return Advice::kNone;
+  const float mean = sum_ / kWindowPairs;
+  const float grid = grid_sum_ / kWindowPairs;
+  sum_ = 0;
+  grid_sum_ = 0;
+  pairs_ = 0;
+  return window(mean, grid);
+}
+
+// Of the last two seconds' quietest, against what it was in the two seconds after errors lowered the rate.
+void LineMonitor::follow_quiet(float mean) {
+  quietest_ = mean < quietest_ ? mean : quietest_;
+  if (++quiet_windows_ < kBadWindows) return;
+  const float quiet = quietest_ / energy_;
+  quiet_windows_ = 0;
+  quietest_ = 1;
+  if (quiet_then_ == 0) {
+    quiet_then_ = quiet;
+  } else if (kQuieter * quiet < quiet_then_) {
+    quiet_then_ = quiet;
+    search_.reset();
+  }
+}
+
+bool LineMonitor::error(const DataReceiver& r) {
+  if (since_error_ > 0) --since_error_;
+  if (!r.toss_up() || since_error_ > 0) return false;
+  since_error_ = kOneErrorPairs;
+  return true;
+}
+
+bool LineMonitor::superframe_lost() {
+  const float excess = edge_sum_ / static_cast<float>(edge_pairs_) - rest_sum_ / static_cast<float>(rest_pairs_);
+  edges_wrong_ = excess > kEdgeExcess ? edges_wrong_ + 1 : 0;
+  edge_sum_ = rest_sum_ = 0;
+  edge_pairs_ = rest_pairs_ = 0;
+  return edges_wrong_ >= 2;
+}
+
+LineMonitor::Advice LineMonitor::resynchronise() {
+  lost_windows_ = slip_windows_ = edges_wrong_ = 0;
+  if (after_resynchronisation_) return Advice::kRetrain;
+  after_resynchronisation_ = true;
+  return Advice::kResynchronise;
+}
+
+LineMonitor::Advice LineMonitor::window(float mean, float grid) {
+  if (windows_ < kSettledWindows && ++windows_ == kSettledWindows) after_resynchronisation_ = false;
+  lost_windows_ = mean < kLost ? 0 : lost_windows_ + 1;
+  slip_windows_ = mean < kSlipRatio * grid + kSlipExcess ? 0 : slip_windows_ + 1;
+  bad_windows_ = mean < bad_ ? 0 : bad_windows_ + 1;
+  good_windows_ = mean < good_ ? good_windows_ + 1 : 0;
+  const bool usual = lost_windows_ == 0 && slip_windows_ == 0;
+  good_for_ = usual ? (good_for_ < kSettledMean ? good_for_ + 1 : kSettledMean) : 0;
+  variance_ = good_for_ <= 1 ? mean : variance_ + (mean - variance_) / static_cast<float>(kSettledMean);
+  if (lost_windows_ >= kLostWindows || slip_windows_ >= kLostWindows) return resynchronise();
+  if (bad_windows_ >= kBadWindows) {
+    bad_windows_ = 0;
+    return Advice::kLower;
+  }
+  follow_quiet(mean);
+  const bool move = search_.put(errors_);
+  errors_ = 0;
+  if (move) {
+    quiet_then_ = 0;
+    return Advice::kMove;
+  }
+  if (good_windows_ >= wait_for_higher_ && search_.may_rise()) {
+    good_windows_ = 0;
+    if (wait_for_higher_ < kMostGoodWindows) wait_for_higher_ *= 2;
+    return Advice::kHigher;
+  }
+  return Advice::kNone;
+}
+
+}  // namespace offhook::v34

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+//
+// Watches data mode and says when the rate no longer fits the line, or the receiver has lost it.
+//
+// First at the noise variance that the Viterbi decoder's best path sees, averaged over 256 pairs (a sixth of
+// a second, to 0.01). It equals the true variance up to where every second data frame is bad (0.26 to 0.31, grid units
+// squared a dimension) and, when what is received has no relation to the grid, stays at 0.38.
+//
+// A receiver that has slipped by some symbols still sees points of the grid, but not where the code allows them. By an
+// odd number of symbols: half of all pairs have the wrong parity, and the path is worse than the nearest points are (by
+// 0.15 and more on a good line, a half as much again on the noisiest). By an even number: only the bits that the
+// superframe's pattern inverts are wrong; each costs the path about a squared distance of 4, within few pairs. All
+// these figures were measured for the three codes, and follow from the geometry of the grid.
+//
+// Then at the errors that the noise makes, for other noise makes more than white noise of its mean: robbed bits,
+// impulses. Where the second best path comes within 0.5 of the best the decision was a toss-up; noise strong enough for
+// that is about as often strong enough for the wrong one to win, so these places count the errors. Measured: 0.8 to 1.1
+// of them for each error, over robbed bits and impulses at the rates that they spoil. What follows: rate_search.h. Its
+// findings hold as long as the noise between the errors does.
+#pragma once
+
+#include <stdint.h>
+
+#include "dsp/v34/session/data_mode.h"
+#include "dsp/v34/session/rate_choice.h"
+#include "dsp/v34/session/rate_search.h"
+
+namespace offhook::v34 {
+
+class LineMonitor {
+ public:
+  enum class Advice : uint8_t {
+    kNone,
+    kResynchronise,  ///< lost, or slipped: a renegotiation finds the symbols again and keeps the equaliser
+    kLower,          ///< too many errors for seconds: renegotiate to a rate below
+    kHigher,         ///< the line has carried more than this for long
+    kMove,           ///< renegotiate to most(), for the errors' sake
+    kRetrain         ///< lost again right after data mode began
+  };
+
+  static constexpr int kWindowPairs = 256;
+  static constexpr float kLost = 0.34f;
+  static constexpr double kBadFrames = 0.1;  ///< more data frames bad than that: too many
+  static constexpr int kLostWindows = 2;
+  static constexpr int kBadWindows = 12;      ///< 2 s
+  static constexpr int kGoodWindows = 24;     ///< 4 s the first time, then twice as long each time
+  static constexpr int kSettledWindows = 30;  ///< lost within 5 s after a resynchronisation: it did not help
+
+  /// Data mode begins. @param required_next  as of required_snr(), for the next higher rate that both ends have; 0:
+  /// none
+  /// @param lowest  rate that both ends have, in 2400 bit/s
+  /// Not real-time in the strict sense: as required_snr().
+  void start(const DataParameters& p, double required_next, uint8_t lowest);
+  /// Another 4D symbol has gone into the receiver.  Real-time: yes, O(1).
+  Advice put(const DataReceiver& r);
+  /// The highest rate that the errors so far allow, in 2400 bit/s.
+  uint8_t most() const { return search_.most(); }
+  /// variance() is known: windows in a row were neither lost nor slipped.
+  bool settled() const { return good_for_ >= kSettledMean; }
+  /// Mean of the last windows.
+  float variance() const { return variance_; }
+
+ private:
+  Advice window(float mean, float grid);
+  void follow_quiet(float mean);
+  bool error(const DataReceiver& r);
+  bool superframe_lost();
+  Advice resynchronise();
+
+  static constexpr float kSlipRatio = 1.35f;  ///< of path and grid
+  static constexpr float kSlipExcess = 0.03f;
+  static constexpr int kEdgePairs = 4;           ///< pairs over which a wrong inversion tells
+  static constexpr int kSuperframePairs = 1024;  ///< two superframes, rounded
+  static constexpr float kEdgeExcess = 0.045f;
+
+  static constexpr float kQuieter = 1.6f;    ///< 2 dB
+  static constexpr int kOneErrorPairs = 48;  ///< what follows within a data frame belongs to the same error
+
+  static constexpr int kSettledMean = 4;
+  static constexpr int kMostGoodWindows = 1536;
+
+  float variance_ = 0;
+  int good_for_ = 0;
+  int wait_for_higher_ = kGoodWindows;
+  float bad_ = 0;
+  float good_ = 0;
+  float sum_ = 0;
+  float grid_sum_ = 0;
+  float edge_sum_ = 0;
+  float rest_sum_ = 0;
+  int edge_pairs_ = 0;
+  int rest_pairs_ = 0;
+  int edges_wrong_ = 0;
+  int slip_windows_ = 0;
+  int pairs_ = 0;
+  int windows_ = 0;
+  int lost_windows_ = 0;
+  int bad_windows_ = 0;
+  int good_windows_ = 0;
+  bool after_resynchronisation_ = false;
+  RateSearch search_;
+  float energy_ = 0;      // of the data's points
+  float quietest_ = 1;    // window of a number of them: noise without the impulses
+  float quiet_then_ = 0;  // noise over energy when the rate was last lowered for errors; 0: never
+  int quiet_windows_ = 0;
+  int since_error_ = 0;
+  int errors_ = 0;
+};
+
+}  // namespace offhook::v34

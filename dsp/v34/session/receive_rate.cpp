@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+#include "dsp/v34/session/receive_rate.h"
+
+namespace offhook::v34 {
+namespace {
+
+bool has(uint16_t mask, int rate) {
+  return (mask >> (rate - 1) & 1) != 0;
+}
+
+// SNR from which the next higher rate that both ends have would do; 0: there is none.
+double required_above(const RateLimits& l, int rate, uint16_t mask, int most) {
+  const int highest = highest_rate(l) < most ? highest_rate(l) : most;
+  for (int r = rate + 1; r <= highest; ++r) {
+    if (!has(mask, r)) continue;
+    const Framing f = make_framing(l.symbol_rate, static_cast<uint32_t>(r) * 2400, l.aux, l.expanded);
+    return required_snr(l.trellis, f, l.precoding);
+  }
+  return 0;
+}
+
+}  // namespace
+
+void ReceiveRate::start(const DataParameters& p, const RateLimits& limits, uint16_t mask, uint8_t most) {
+  rate_ = static_cast<uint8_t>(p.bit_rate / 2400);
+  lowest_ = 1;
+  while (lowest_ < rate_ && !has(mask, lowest_)) ++lowest_;
+  energy_ = p.mean_energy();
+  data_variance_ = 0;  // that of the data before is in other units
+  monitor_.start(p, required_above(limits, rate_, mask, most), lowest_);
+}
+
+LineMonitor::Advice ReceiveRate::put(const DataReceiver& r) {
+  const LineMonitor::Advice advice = monitor_.put(r);
+  if (monitor_.settled()) data_variance_ = monitor_.variance();
+  return advice;
+}
+
+uint8_t ReceiveRate::limit_after(LineMonitor::Advice advice) const {
+  if (advice == LineMonitor::Advice::kResynchronise) return rate_;
+  if (advice == LineMonitor::Advice::kLower) return rate_ > lowest_ ? static_cast<uint8_t>(rate_ - 1) : rate_;
+  return kNoLimit;
+}
+
+uint8_t ReceiveRate::choose(const RateLimits& limits, double training_snr, double margin, bool renegotiation,
+                            uint8_t limit) const {
+  double snr = training_snr;
+  // After seconds of data their noise is better known than from a short training, while the receiver finds itself
+  // again. A line that has become worse has `limit` for it.
+  if (renegotiation && data_variance_ > 0) {
+    const double in_data = static_cast<double>(energy_) / (2 * static_cast<double>(data_variance_));
+    if (in_data > snr) snr = in_data;
+  }
+  uint8_t rate = choose_rate(limits, snr / margin);
+  if (rate > limit) rate = limit;
+  return rate < monitor_.most() ? rate : monitor_.most();
+}
+
+}  // namespace offhook::v34

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+//
+// Which rate this end asks the other for in its MP: in start-up by the noise of the training, in a renegotiation also
+// by that of the data before it. Both of V.34's ends and the digital modem of V.90 have one.
+#pragma once
+
+#include <stdint.h>
+
+#include "dsp/v34/session/line_monitor.h"
+
+namespace offhook::v34 {
+
+/// Share of a far end's power below which it is silent: half of a window of the line monitor after it went so, the 64
+/// ms of memory of Heard::power have lost 11 dB.
+inline constexpr float kSilentShare = 0.1f;
+
+class ReceiveRate {
+ public:
+  static constexpr uint8_t kNoLimit = 14;
+
+  /// Data mode begins. @param mask  rates that both ends have, bit k: (k + 1) * 2400 bit/s  @param most  the highest of
+  /// them that may be asked for, in 2400 bit/s.  Not real-time in the strict sense: as required_snr().
+  void start(const DataParameters& p, const RateLimits& limits, uint16_t mask, uint8_t most);
+  /// As LineMonitor::put().  Real-time: yes, O(1).
+  LineMonitor::Advice put(const DataReceiver& r);
+  /// The highest rate to ask for after an advice to renegotiate, in 2400 bit/s.
+  uint8_t limit_after(LineMonitor::Advice advice) const;
+
+  /// The rate for MP, in 2400 bit/s. @param training_snr  as of required_snr()  @param margin  a rate needs so many
+  /// times its SNR  @param renegotiation  the data before it count  @param limit  kNoLimit, or limit_after().
+  /// Real-time: as choose_rate().
+  uint8_t choose(const RateLimits& limits, double training_snr, double margin, bool renegotiation, uint8_t limit) const;
+  /// Noise of the data, grid units squared a dimension, a mean over half a second or so; 0: not known.
+  float data_variance() const { return data_variance_; }
+
+ private:
+  LineMonitor monitor_;
+  uint8_t rate_ = 0, lowest_ = 1;
+  float energy_ = 0;  // of the data's points
+  float data_variance_ = 0;
+};
+
+}  // namespace offhook::v34

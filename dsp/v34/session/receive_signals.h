@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+//
+// The signals of Phases 3 and 4 as a receiver reads them (10.1.3), from equalised symbols: after the transition from S
+// to S-bar everything has its place, so S-bar, PP and the first 512 symbols of TRN are known and serve the equaliser as
+// reference; after that the nearest point does, and J, J', MP and E are looked for in the bits.
+//
+// A sequence sends changes of the quadrant, so it is found whatever the receiver's own rotation, and where TRN was
+// shorter than expected, or not sent at all.
+#pragma once
+
+#include <stdint.h>
+
+#include "dsp/blocks/complex.h"
+#include "dsp/v34/coding/training.h"
+#include "dsp/v34/session/mp.h"
+
+namespace offhook::v34 {
+
+class ReceiveSignals {
+ public:
+  enum class Found : uint8_t {
+    kNone,
+    kJ,       ///< two equal copies of J: wanted_points()
+    kJPrime,  ///< its last symbol
+    kMp,      ///< mp()
+    kE        ///< its last symbol; not before an MP
+  };
+
+  ReceiveSignals() = default;
+  /// @param far  of the far transmitter
+  explicit ReceiveSignals(Scrambling far) : scrambling_(far), decoder_(far, TrainingPoints::k4) {}
+
+  /// The transition from S to S-bar has been: `age` symbols of S-bar have come before the next one.
+  /// @param pp  PP follows S-bar (Phase 3)  @param points  of TRN and what comes after
+  /// @param known_trn  so many symbols of TRN are certain to come and are taken as known
+  void start(int age, bool pp, TrainingPoints points, int known_trn);
+
+  /// The point that was sent, as far as this can tell, for a received `y`. Both in grid units of the constellation in
+  /// use, PP with the power of four points.  Call it before put() of the same symbol.  Real-time: yes, O(1).
+  Complex decide(Complex y) const;
+  /// The next symbol.  Real-time: yes; O(1), and O(bits) after seventeen ones.
+  Found put(Complex y);
+
+  /// The newest symbol's bits, descrambled, as J and MP have them. @return [training_bits(points())]
+  const uint8_t* symbol_bits() const { return symbol_bits_; }
+
+  /// Symbols of TRN and later that have come.
+  int trn_symbols() const { return position_; }
+  TrainingPoints points() const { return points_; }
+  TrainingPoints wanted_points() const { return wanted_; }  ///< what the far modem's J asks for
+  const Mp& mp() const { return mp_; }
+
+  /// Mean squared error over the constellation's mean energy, of TRN or later: of the last 128 symbols while it falls,
+  /// then a mean of up to nine times as many; 1 before there is any.
+  float error() const { return error_; }
+  /// The error no longer falls: two windows in a row were not a tenth better than the mean before.
+  bool settled() const { return settled_windows_ >= 2; }
+
+ private:
+  static constexpr int kWindow = 128;
+  static constexpr int kLongestRun = 20;
+
+  Point nearest(Complex y) const;
+  Found read(int bit);
+  void measure(Complex y);
+
+  Scrambling scrambling_ = kGpc;
+  TrainingPoints points_ = TrainingPoints::k4;
+  int position_ = 0;  // of the next symbol; 0: the first of TRN; before it PP and S-bar
+  int pp_ = 0;        // symbols of PP
+  int known_ = 0;     // symbols of TRN that are taken as known
+  int mismatches_ = 0;
+  Point reference_{};  // the known symbol at position_
+  TrainingEncoder trn_;
+  TrainingDecoder decoder_;
+  BitHistory bits_;
+  uint8_t symbol_bits_[4]{};
+  MpReceiver mp_receiver_;
+  Mp mp_{};
+  bool mp_found_ = false;
+  int until_e_ = 0;  // bits to where the sequence after the last MP has its twentieth bit
+  TrainingPoints wanted_ = TrainingPoints::k4;
+  int j_age_ = -1;  // bits since the end of a copy of J; < 0: none found
+  float sum_ = 0;
+  int in_window_ = 0;
+  float error_ = 1;
+  int settled_windows_ = 0;
+};
+
+}  // namespace offhook::v34

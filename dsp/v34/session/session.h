@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: MIT
+//
+// Phases 3 and 4, data mode, rate renegotiation and cleardown of V.34 (10/96), 11.3, 11.4, 11.6 and 11.7, one modem's
+// side of them, at symbol level: symbols to send on one side, what was heard on the other, and time.
+//
+//    answer  S S' PP TRN J ......|                      | S S' TRN MP MP' E B1 data
+//    call                        | S S' PP TRN J .......... J' TRN  MP MP' E B1 data
+//                 Phase 3                                  Phase 4
+//
+// It knows no line: how symbols become samples, how S is found and the equaliser trained is up to the receiver.
+// Once a symbol put() is told what was heard, and order() says what is wanted of the receiver (symbol_reader.h).
+// Neither does it know Phase 2: when a procedure fails, outcome() says what Phase 2 has to do about it.
+//
+// What it does is a table (transitions(), dsp/blocks/transition_table.h).
+//
+// Transmit and receive symbol rates may differ; a symbol is sent when next_symbol() is called. tick() counts samples of
+// 8000 Hz, the one clock of all time-outs.
+#pragma once
+
+#include <stdint.h>
+
+#include "dsp/blocks/complex.h"
+#include "dsp/blocks/transition_table.h"
+#include "dsp/v34/session/data_mode.h"
+#include "dsp/v34/session/receive_rate.h"
+#include "dsp/v34/session/mp.h"
+#include "dsp/v34/session/symbol_reader.h"
+#include "dsp/v34/session/transmit_signals.h"
+#include "offhook/pump.h"
+
+namespace offhook::v34 {
+
+struct SessionConfig {
+  oh_pump_role role = OH_PUMP_CALL;
+  SymbolRate tx_symbol_rate = SymbolRate::k3200;
+  SymbolRate rx_symbol_rate = SymbolRate::k3200;
+  uint32_t round_trip_samples = 0;  ///< at the line's terminals
+  uint32_t io_delay_samples = 0;    ///< of card and driver, see oh_pump_config
+  uint8_t own_md_length = 0;        ///< in 35 ms, of the own INFO1
+  uint8_t far_md_length = 0;
+  bool far_cme = false;                    ///< bit 24 of the far INFO0: time-outs of Phase 4 are 30 s
+  bool points_1664 = true;                 ///< both INFO0 have bit 25
+  uint32_t elapsed = 0;                    ///< samples since the end of INFO1a
+  uint32_t since_info1c = 0;               ///< samples since the end of INFO1c, call modem
+  uint32_t max_bit_rate = 0;               ///< of either direction; 0: no limit
+  bool asymmetric = true;                  ///< the two data rates may differ (MP bit 50)
+  bool aux = false;                        ///< auxiliary channel wanted
+  TrellisCode trellis = TrellisCode::k64;  ///< this and the next two: wanted of the far transmitter
+  bool nonlinear = false;
+  bool expanded = true;
+  TrainingPoints points = TrainingPoints::k16;  ///< wanted of the far transmitter in Phase 4; the call modem, which has
+                                                ///< trained its receiver by then, takes 4 if 16 would not do
+  uint32_t phase3_trn_ms = 1500;                ///< the own TRN in Phase 3; a round trip is added, for the far echo
+  uint32_t phase4_trn_ms = 1000;  ///< of the far TRN in Phase 4, before its noise decides the rate; unless MP comes
+  double margin = 1.0;            ///< a rate needs so many times the SNR of required_snr()
+  bool adapt_rate = true;         ///< renegotiate and retrain by itself when the line has changed
+};
+
+/// How a procedure ended that did not end in data mode.
+enum class Outcome : uint8_t {
+  kNone,
+  kRetrain,               ///< start a retrain; 11.5.1.1, 11.5.2.1
+  kRepeatInfo1,           ///< listen for INFOMARKS or the far end's tone; 11.3.2.1.1, 11.4.2.2.1
+  kRepeatInfo1WithMarks,  ///< the same, sending INFOMARKS: 11.3.2.2, 11.4.2.1.1
+  kReleased               ///< cleardown is complete, or nothing in common
+};
+
+class Session {
+ public:
+  enum class State : uint8_t {
+    kFarS,      ///< S of the far end's Phase 3 is awaited: C11, A14
+    kFarMd,     ///< its MD is waited out
+    kFarTrn,    ///< its S-bar, PP, TRN and J come: C12, A14
+    kAnswerJ,   ///< J has come and is answered a round trip later
+    kTrainFar,  ///< own S, S-bar, PP and TRN: C13, C14; A11, A12
+    kSendJ,     ///< own J: C15; A13
+    kFinal,     ///< C16 to C18; A15 to A18; and the same signals of renegotiation and cleardown
+    kData,      ///< C19, A19: E has been sent and received
+    kEnded      ///< see outcome()
+  };
+  enum class Event : uint8_t {
+    // an own signal has ended, in the order of Signal
+    kSentSilence,
+    kSentS,
+    kSentSBar,
+    kSentMd,
+    kSentPp,
+    kSentTrn,
+    kSentJ,
+    kSentJPrime,
+    kSentMp,
+    kSentE,
+    // heard
+    kFarSBar,
+    kFarJ,
+    kFarJPrime,
+    kFarMp,
+    kFarE,
+    // time
+    kWaitOver,  ///< of kFarMd and kAnswerJ
+    kTimeout,   ///< of a state
+    kNoE,       ///< time-out of Phase 4, renegotiation or cleardown
+    // data mode
+    kBothSendData,  ///< E has been sent and received
+    kLineLost,
+    kRenegotiate,
+    kCleardown
+  };
+  using Transition = offhook::Transition<Session>;
+  /// @param[out] n  rows
+  static const Transition* transitions(int* n);
+
+  Session() = default;
+  /// Phase 3 begins now: INFO1a has been sent or received.
+  Session(const SessionConfig& config, const DataPort& port);
+
+  /// One sample of 8000 Hz has passed.  Real-time: yes.
+  void tick();
+  /// @return the next symbol to send, mean power 1; {0, 0} is silence.  Real-time: yes.
+  Complex next_symbol();
+  /// What is wanted of the receiver, from the next sample on.
+  const ReceiverOrder& order() const { return order_; }
+  /// S, S-bar, or a symbol has been heard as order() says.  Real-time: yes, but where data begin: DataParameters.
+  void put(const Heard& heard);
+
+  /// PP or TRN of Phase 3 is sent, and the far end is silent: the time to train an echo canceller.
+  bool far_end_silent() const;
+
+  /// Data mode only: change the rates, or resynchronise. @param max_rx_rate  in 2400 bit/s, limit of the received rate
+  void renegotiate(uint8_t max_rx_rate = kMostRate);
+  /// Data mode only: end the connection.
+  void cleardown() { handle(Event::kCleardown); }
+
+  State state() const { return state_; }
+  Outcome outcome() const { return outcome_; }
+  RatePair rates() const { return rates_; }
+  /// The far end's B1 has been received: its bits are delivered, until its S. Ours are sent from our B1's end on.
+  bool live() const { return rx_live_; }
+  bool circuit_107() const { return circuit_107_; }                                ///< data set ready
+  bool circuit_106() const { return data_tx_on_ && data_tx_.b1_sent(); }           ///< ready for sending
+  bool circuit_109() const { return circuit_109_; }                                ///< received line signal
+  Signal signal() const { return data_tx_on_ ? Signal::kSilence : tx_.signal(); }  ///< being sent, before data
+  const DataParameters& rx_parameters() const { return rx_parameters_; }
+  const DataParameters& tx_parameters() const { return tx_parameters_; }
+  /// Start-up: TRN of Phase 4 has come, and no MP that could be read.
+  bool missed_mp() const { return starts_up() && far_trn_ && !mp_.received; }
+  const Mp& own_mp() const { return mp_.own; }
+  const Mp& far_mp() const { return mp_.far; }
+  uint32_t renegotiations() const { return renegotiations_; }  ///< begun by either end
+  /// DataTransmitter's, for the next symbol.
+  bool wants_frame() const { return data_tx_on_ && data_tx_.wants_frame(); }
+  void begin_frame(FrameToEncode* frame) { data_tx_.begin_frame(port_, tx_live_, frame); }
+  void end_frame(const FrameToEncode& frame) { data_tx_.end_frame(frame); }
+  const DataTransmitter& data_transmitter() const { return data_tx_; }
+  /// What data mode will use.
+  void add_to(HotLines* hot) const { hot->add_up_to(&config_, &tx_); }
+  /// Set of the rows of transitions() that were taken.
+  uint64_t taken() const { return taken_; }
+
+ private:
+  static constexpr uint8_t kMostRate = 14;
+  enum class Procedure : uint8_t { kStartUp, kRenegotiation, kCleardown };
+  /// MP of one procedure, both ways.
+  struct MpExchange {
+    bool sent = false;
+    bool received = false;
+    bool answered = false;  // MP' or E has come
+    int primes = 0;         // complete MP' sent
+    bool e_received = false;
+    Mp own{}, far{};
+  };
+
+  // guards
+  bool calls() const { return config_.role == OH_PUMP_CALL; }
+  bool answers() const { return !calls(); }
+  bool owes_md() const { return config_.own_md_length > 0; }
+  bool expects_md() const { return config_.far_md_length > 0; }
+  bool starts_up() const { return procedure_ == Procedure::kStartUp; }
+  bool clears_down() const { return procedure_ == Procedure::kCleardown; }
+  bool expects_s() const { return procedure_ != Procedure::kStartUp && !mp_.e_received; }
+  bool expects_e() const { return mp_.sent && procedure_ != Procedure::kCleardown; }
+  /// From a symbol sent to the far end's answer to it, for time-outs.
+  uint32_t answer_delay() const { return config_.round_trip_samples + config_.io_delay_samples; }
+  bool far_end_trains() const;
+  bool ready_for_mp() const;
+  bool cleared() const;
+  bool agreed() const { return procedure_ != Procedure::kCleardown && mp_.primes > 0 && mp_.answered; }
+
+  // actions
+  void wait_out_md();
+  void listen_again() { order_.task = qam::Receiver::Task::kTrain; }
+  void follow_phase3() { listen(next_, true, TrainingPoints::k4, kMinTrnSymbols); }
+  void await_answer_to_j();
+  void send_s();
+  void send_s_bar();
+  void send_s_bar_in_time();
+  void send_md();
+  void send_pp() { tx_.start(Signal::kPp); }
+  void send_phase3_trn();
+  void begin_j();
+  void send_j() { tx_.start_j(rx_points_); }
+  void end_j();
+  void send_j_prime() { tx_.start(Signal::kJPrime); }
+  void begin_phase4();
+  void send_phase4_trn();
+  void send_renegotiation_trn();
+  void begin_cleardown_mp();
+  void send_mp();
+  void send_e();
+  void send_data();
+  void follow_phase4();
+  void take_mp();
+  void follow_renegotiation();
+  void answer_renegotiation();
+  void receive_data();
+  void begin_renegotiation() { begin_procedure(Procedure::kRenegotiation, true); }
+  void begin_cleardown() { begin_procedure(Procedure::kCleardown, true); }
+  void wait_for_e();
+  void end_without_info1() { end(Outcome::kRepeatInfo1); }
+  void end_with_marks() { end(Outcome::kRepeatInfo1WithMarks); }
+  void end_in_retrain() { end(Outcome::kRetrain); }
+  void release() { end(Outcome::kReleased); }
+
+  bool handle(Event event);
+  void end(Outcome outcome);
+  uint32_t ms(uint32_t t) const { return t * 8; }
+  uint32_t e_timeout() const;
+  void listen(int next, bool pp, TrainingPoints points, int known_trn);
+  void deliver(bool live, uint32_t clamped_at);
+  uint8_t rx_rate() const { return calls() ? rates_.answer_to_call : rates_.call_to_answer; }
+  void begin_procedure(Procedure procedure, bool initiator);
+  void advance_data();
+  void follow_line(const Heard& heard);
+  // What both MP settle: session_rates.cpp
+  RateLimits limits(bool receive) const;
+  Mp make_mp() const;
+  void agree();
+  void begin_monitor();
+
+  SessionConfig config_;
+  DataPort port_{};
+  State state_ = State::kEnded;
+  Outcome outcome_ = Outcome::kNone;
+  Procedure procedure_ = Procedure::kStartUp;
+  bool initiator_ = false;
+  uint64_t taken_ = 0;
+  ReceiverOrder order_;
+
+  uint32_t now_ = 0;         // samples since the start
+  uint32_t deadline_ = 0;    // of the state; 0: none
+  uint32_t e_deadline_ = 0;  // of E in Phase 4 and renegotiation; 0: none
+  bool waited_for_e_ = false;
+  uint32_t wait_until_ = 0;  // kFarMd, kAnswerJ; 0: not waiting
+  uint32_t silent_at_ = 0;   // the far end has gone silent, in Phase 3
+  uint32_t clamped_at_ = 0;  // S was found in data mode; 0: not
+  float power_ = 0;          // of the line when data began; 0: not known yet
+
+  Heard::Training training_;
+  LineQuality quality_;
+  DataTransmitter data_tx_;
+  ReceiveRate receive_rate_;
+  bool data_tx_on_ = false;
+  bool b1_received_ = false;
+  bool tx_live_ = false;
+  bool rx_live_ = false;
+  bool circuit_107_ = false;
+  bool circuit_109_ = false;
+
+  // What data mode does not use.
+  TransmitSignals tx_;
+  TrainingPoints tx_points_ = TrainingPoints::k4;
+  TrainingPoints rx_points_ = TrainingPoints::k4;
+  bool far_trn_ = false;  // of this procedure: it comes, or is over
+  MpExchange mp_;
+  uint8_t max_rx_rate_ = kMostRate;
+
+  int s_bar_age_ = 0;                    // of the S-bar that was heard last
+  int next_ = 0;                         // then the next symbol, counted from its first
+  PrecoderCoefficients own_precoder_{};  // of our transmitter, as the far end asks
+  PrecoderCoefficients far_precoder_{};  // of the far transmitter
+  RatePair rates_{};
+  DataParameters tx_parameters_{};
+  DataParameters rx_parameters_{};
+  uint32_t renegotiations_ = 0;
+};
+
+}  // namespace offhook::v34

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+//
+// The signals of Phases 3 and 4 as one transmitter sends them, symbol by symbol (10.1.3): each is started, runs for its
+// length, and then says that it has ended. Which comes next is the procedure's business (session.h).
+#pragma once
+
+#include <stdint.h>
+
+#include "dsp/blocks/complex.h"
+#include "dsp/v34/coding/training.h"
+#include "dsp/v34/session/mp.h"
+#include "offhook/pump.h"
+
+namespace offhook::v34 {
+
+inline constexpr int kSSymbols = 128;    ///< length of S; 10.1.3.7
+inline constexpr int kSBarSymbols = 16;  ///< length of S with a bar
+inline constexpr int kMinTrnSymbols = 512;
+inline constexpr uint32_t kMdUnitMs = 35;  ///< unit of the length of MD; Tables 15 and 16
+
+enum class Signal : uint8_t { kSilence, kS, kSBar, kMd, kPp, kTrn, kJ, kJPrime, kMp, kE, kScr, kSequence };
+
+/// What a modem of this role transmits with.
+constexpr Scrambling scrambling_of(oh_pump_role transmitter) {
+  return transmitter == OH_PUMP_CALL ? kGpc : kGpa;
+}
+constexpr oh_pump_role far_role(oh_pump_role own) {
+  return own == OH_PUMP_CALL ? OH_PUMP_ANSWER : OH_PUMP_CALL;
+}
+
+/// Grid units to unit mean power: 1 / sqrt(2) for four points, 1 / sqrt(10) for sixteen.
+constexpr float training_scale(TrainingPoints points) {
+  return points == TrainingPoints::k4 ? 0.70710678f : 0.31622777f;
+}
+
+class TransmitSignals {
+ public:
+  TransmitSignals() = default;
+  explicit TransmitSignals(Scrambling s) : scrambling_(s) {}
+
+  /// The signal from the next symbol on. @param symbols  of kSilence, kMd, kTrn and kScr: how many at the least; the
+  /// others know their length.  @pre s is none of kJ, kMp and kSequence
+  void start(Signal s, int symbols = 0);
+  /// TRN with this constellation, which MP and E after it keep.
+  void start_trn(TrainingPoints points, int symbols);
+  /// One J that asks the far modem for `wanted`.
+  void start_j(TrainingPoints wanted);
+  /// Sequences, SCR and E with this constellation follow, without a TRN before them: scrambler and differential encoder
+  /// at zero. V.90 8.5.2.
+  void begin_sequences(TrainingPoints points) {
+    points_ = points;
+    encoder_ = TrainingEncoder(scrambling_, points);
+  }
+  /// Any sequence, as J and MP are sent. @param[in] bits  [n] one a byte, kept by the caller until it has been sent; n
+  /// is a multiple of the bits of a symbol
+  void start_sequence(const uint8_t* bits, int n);
+  /// One MP; without a TRN before it (cleardown), as if one of no symbols had been sent.
+  void start_mp(const Mp& mp);
+
+  Signal signal() const { return signal_; }
+  /// All of it has been sent. Silence, MD and TRN then go on until something else is started; the rest must not.
+  bool ended() const { return sent_ >= length_; }
+  int sent() const { return sent_; }
+
+  /// @return the next symbol, mean power 1.  Real-time: yes, O(1).
+  Complex next();
+
+ private:
+  void start_bits(Signal s, int bits);
+  const uint8_t* given_ = nullptr;  // kSequence
+
+  Scrambling scrambling_ = kGpc;
+  Signal signal_ = Signal::kSilence;
+  int sent_ = 0;
+  int length_ = 0;
+  TrainingPoints points_ = TrainingPoints::k4;
+  TrainingEncoder encoder_;
+  uint8_t bits_[Mp::kBitsType1]{};
+};
+
+}  // namespace offhook::v34

@@ -1,0 +1,498 @@
+// SPDX-License-Identifier: MIT
+#include "dsp/v90/session/analogue.h"
+
+#include "dsp/blocks/renew.h"
+#include "dsp/v90/pcm/near_echo.h"
+
+namespace offhook::v90 {
+namespace {
+
+using Task = PcmReceiver::Task;
+using v34::Signal;
+using v34::TrainingPoints;
+
+constexpr uint32_t kSilenceMs = 70;      // 9.3.2.1
+constexpr uint32_t kWaitForJdMs = 4500;  // 9.3.2.6
+// Beyond 9.3.2.4's 1500 ms from the start of Ja, in which there is no term for the round trip.
+constexpr uint32_t kWaitForSdMs = 1500;
+
+constexpr int kSettle = 1200;   // symbols from the first taps to where the clock is right
+constexpr int kMeasure = 1020;  // whole frames, of which the levels of the intervals are a mean
+
+// From a level to the point half way to the next, in standard deviations of the noise. 4.5 would do: of 1000 bits, some
+// 140 symbols, one in a thousand has an error. The rest, 1 dB, is for what the mean error does not show.
+constexpr float kHalfDistance = 5.05f;
+
+constexpr uint32_t kMeasureMs = 320;    // of TRN2d, which has 550 ms and is as late as the line
+constexpr uint32_t kSilentScrMs = 800;  // 9.6.2.1.6: 1000 at the most
+static_assert(kSilentScrMs * 8 > NearEcho::kTraining);
+constexpr int kTrainingBits = 12;                      // K of CPt: four points an interval
+constexpr int kLeastUpstream = 2, kMostUpstream = 14;  // in 2400 bit/s
+
+}  // namespace
+
+uint8_t choose_u_info(Law law, int max_power) {
+  constexpr uint8_t kLeast = 67, kMost = 111;  // Table 10; and UINFO + 16 is sent
+  uint8_t u = kMost;
+  while (u > kLeast && linear_of(law, u) > power_limit_root(max_power)) --u;
+  return u;
+}
+
+Dil usual_dil(uint8_t u_info) {
+  constexpr int kSegment = 48;
+  Dil dil{};
+  const int most = u_info + 2 * kUchord < kUcodes ? u_info + 2 * kUchord : kUcodes - 1;
+  dil.segments = static_cast<uint8_t>(most + 1);
+  for (int u = 0; u <= most; ++u) dil.ucode[u] = static_cast<uint8_t>(u);
+  for (uint8_t& h : dil.length) h = kSegment / kFrameIntervals - 1;
+  for (uint8_t& r : dil.reference) r = u_info;
+  dil.training_length = 1;
+  dil.training[0] = 1;
+  // Pseudo-random signs, so that what is left of the echoes averages out, and then their opposite, so that no interval
+  // has a mean.
+  dil.sign_length = kSegment;
+  Scrambler scrambler(kGpc);
+  for (int k = 0; k < kLeastTrn1d; ++k) scrambler.scramble(1);
+  for (int k = 0; k < kSegment / 2; ++k) {
+    const int bit = scrambler.scramble(1);
+    dil.sign[k / 8] = static_cast<uint8_t>(dil.sign[k / 8] | bit << k % 8);
+    const int at = k + kSegment / 2;
+    dil.sign[at / 8] = static_cast<uint8_t>(dil.sign[at / 8] | (1 - bit) << at % 8);
+  }
+  return dil;
+}
+
+const AnalogueProcedure::Transition* AnalogueProcedure::transitions(int* n) {
+  using enum State;
+  using enum Event;
+  using P = AnalogueProcedure;
+  // clang-format off
+  static constexpr Transition kTable[] = {
+      // Phase 3
+      {in(kTrainFar), kSentSilence,  nullptr,            &P::send_s,               kTrainFar, "9.3.2.1"},
+      {in(kTrainFar), kSentS,        nullptr,            &P::send_s_bar,           kTrainFar, "9.3.2.1"},
+      {in(kTrainFar), kSentSBar,     &P::owes_md,        &P::send_md,              kTrainFar, "9.3.2.1"},
+      {in(kTrainFar), kSentMd,       nullptr,            &P::send_s,               kTrainFar, "9.3.2.1"},
+      {in(kTrainFar), kSentSBar,     nullptr,            &P::send_pp,              kTrainFar, "9.3.2.2"},
+      {in(kTrainFar), kSentPp,       nullptr,            &P::send_trn,             kTrainFar, "9.3.2.3"},
+      {in(kTrainFar), kSentTrn,      nullptr,            &P::begin_ja,             kSendJa,   "9.3.2.4"},
+      {in(kSendJa),   kSentSequence, nullptr,            &P::send_ja,              kSendJa,   "9.3.2.4"},
+      {in(kSendJa),   kFarSdBar,     nullptr,            &P::equalise,             kEqualise, "9.3.2.4, 9.3.2.5"},
+      {in(kSendJa),   kTimeout,      nullptr,            &P::end_in_retrain,       kEnded,    "9.3.2.4"},
+      {in(kEqualise), kFarJd,        &P::equalised,      &P::await_jd_prime,       kSendS,    "9.3.2.6, 9.3.2.7"},
+      {in(kEqualise), kTimeout,      nullptr,            &P::end_in_retrain,       kEnded,    "9.3.2.7"},
+      {in(kSendS),    kSentS,        nullptr,            &P::send_s,               kSendS,    "9.3.2.7"},
+      {in(kSendS),    kFarJdPrime,   nullptr,            &P::end_s,                kDil,      "9.3.2.8"},
+      {in(kDil),      kSentS,        nullptr,            &P::send_s_bar,           kDil,      "9.3.2.8"},
+      {in(kDil),      kSentSBar,     &P::wants_no_dil,   &P::end_unlearnt,         kCpt,      "9.3.2.8"},
+      {in(kDil),      kSentSBar,     nullptr,            &P::silence,              kDil,      "9.3.2.9"},
+      {in(kDil),      kLearnt,       &P::carries_nothing, &P::end_for_v34,         kEnded,    "9.2"},
+      {in(kDil),      kLearnt,       nullptr,            &P::choose,               kEndDil,   "9.3.2.10"},
+      {in(kSendS, kDil), kTimeout,   nullptr,            &P::end_in_retrain,       kEnded,    "9.3.2"},
+      {in(kEndDil),   kSentS,        nullptr,            &P::send_s_bar,           kEndDil,   "9.3.2.10"},
+      {in(kEndDil),   kSentSBar,     nullptr,            &P::begin_cpt,            kCpt,      "9.4.2.1"},
+      // Phase 4, renegotiation, cleardown
+      {in(kCpt),      kFarRBar,      nullptr,            &P::follow_frames,        kFinal,    "9.4.2.2"},
+      {in(kCpt),      kSentSequence, nullptr,            &P::send_cpt,             kCpt,      "9.4.2.1"},
+      {in(kFinal),    kSentS,        nullptr,            &P::send_s_bar,           kFinal,    "9.6.2.1.1, 9.6.2.2"},
+      {in(kFinal),    kSentSBar,     nullptr,            &P::begin_cp,             kFinal,    "9.6.2.1.3, 9.6.2.2"},
+      {in(kFinal),    kFarRBar,      nullptr,            &P::follow_frames,        kFinal,    "9.6.2.1.4"},
+      {in(kFinal),    kFarMp,        nullptr,            &P::take_mp,              kFinal,    "9.4.2.3"},
+      {in(kFinal),    kSentSequence, &P::owes_cp,        &P::send_scr,             kFinal,    "9.4.2.2"},
+      {in(kFinal),    kSentScr,      &P::renegotiates,   &P::send_cp,              kFinal,    "9.6.2.1.3"},
+      {in(kFinal),    kSentScr,      nullptr,            &P::choose_again,         kFinal,    "9.4.2.2, 9.4.2.3"},
+      {in(kFinal),    kSentSequence, &P::released_after_prime, &P::release,        kEnded,    "9.7"},
+      {in(kFinal),    kSentSequence, &P::silence_has_begun, &P::use_silence,       kFinal,    "9.6.2.1.3"},
+      {in(kFinal),    kSentSequence, &P::agreed,         &P::send_e,               kFinal,    "9.4.2.4"},
+      {in(kFinal),    kSentSequence, nullptr,            &P::send_cp,              kFinal,    "9.4.2.3, 9.4.2.4"},
+      {in(kFinal),    kFarEd,        &P::asks_silence,   &P::await_silence,        kFinal,    "9.6.2.1.3"},
+      {in(kFinal),    kFarEd,        nullptr,            &P::receive_b1d,          kFinal,    "9.4.2.4, 9.4.2.6"},
+      {in(kFinal),    kSentE,        nullptr,            &P::send_data,            kFinal,    "9.4.2.5"},
+      {in(kFinal),    kFarB1d,       nullptr,            &P::receive_data,         kFinal,    "9.4.2.6"},
+      {in(kFinal),    kBothSendData, nullptr,            nullptr,                  kData,     "9.4.2.6"},
+      {in(kDil, kEndDil, kCpt, kFinal), kNoEd, nullptr,  &P::end_in_retrain,       kEnded,    "9.4.2, 9.6.2"},
+      // data mode
+      {in(kData),     kFarR,         nullptr,            &P::clamp,                kData,     "9.6.2.2"},
+      {in(kData),     kFarRBar,      nullptr,            &P::answer_renegotiation, kFinal,    "9.6.2.2"},
+      {in(kData),     kRenegotiate,  &P::is_live,        &P::begin_renegotiation,  kFinal,    "9.6.2.1"},
+      {in(kData),     kCleardown,    &P::is_live,        &P::begin_cleardown,      kFinal,    "9.7"},
+      {in(kData),     kLineLost,     nullptr,            &P::end_in_retrain,       kEnded,    "9.5.2.1"},
+  };
+  // clang-format on
+  static_assert(sizeof kTable / sizeof kTable[0] <= 64, "taken()");
+  *n = sizeof kTable / sizeof kTable[0];
+  return kTable;
+}
+
+bool AnalogueProcedure::handle(Event event) {
+  const Transition* t = find_transition(*this, state_, event, &taken_);
+  if (t == nullptr) return false;
+  state_ = t->to;
+  if (t->action != nullptr) (this->*t->action)();
+  return true;
+}
+
+AnalogueProcedure::AnalogueProcedure(const AnalogueConfig& config, const oh_bit_port& port)
+    : config_(config), port_(port), state_(State::kTrainFar), tx_(kGpa), reader_(config.law, config.u_info, port) {
+  tx_.start(Signal::kSilence, v34::symbols_in(config.symbol_rate, ms(kSilenceMs)));
+  level_ = static_cast<float>(linear_of(config.law, config.u_info));
+  if (!config.without_dil) dil_ = usual_dil(config.u_info);
+  ed_deadline_ = ms(15000) + 5 * config.round_trip_samples;  // 9.4.2
+}
+
+void AnalogueProcedure::end(Outcome outcome) {
+  state_ = State::kEnded;
+  outcome_ = outcome;
+  task_ = Task::kHold;
+  tx_.start(Signal::kSilence);
+  data_tx_on_ = tx_live_ = false;
+  deliver(false);
+}
+
+void AnalogueProcedure::tick() {
+  ++now_;
+  if (is_due(now_, &deadline_)) handle(Event::kTimeout);
+  if (is_due(now_, &ed_deadline_)) handle(Event::kNoEd);
+}
+
+bool AnalogueProcedure::far_end_silent() const {
+  if (silent_) return tx_.signal() == Signal::kScr;
+  return state_ == State::kTrainFar && (tx_.signal() == Signal::kPp || tx_.signal() == Signal::kTrn);
+}
+
+// --- what is sent
+
+Complex AnalogueProcedure::next_symbol() {
+  // S ends on the second of its two points.
+  if (s_ends_ && tx_.signal() == Signal::kS && tx_.sent() % 2 == 0) {
+    handle(Event::kSentS);
+  }
+  if (!data_tx_on_ && tx_.ended()) {
+    if (tx_.signal() == Signal::kSequence && cp_begun_ && cp_.acknowledge) ++primes_;
+    static_assert(static_cast<int>(Event::kSentSequence) == static_cast<int>(Signal::kSequence));
+    handle(static_cast<Event>(tx_.signal()));
+  }
+  if (!data_tx_on_) return tx_.next();
+  const Complex s = data_tx_.next({port_, {}}, tx_live_);
+  advance_data();
+  return s;
+}
+
+void AnalogueProcedure::send_s() {
+  data_tx_on_ = false;
+  tx_.start(Signal::kS);
+}
+
+void AnalogueProcedure::send_s_bar() {
+  s_ends_ = false;
+  tx_.start(Signal::kSBar);
+}
+
+void AnalogueProcedure::send_md() {
+  tx_.start(Signal::kMd, v34::symbols_in(config_.symbol_rate, ms(v34::kMdUnitMs) * config_.own_md_length));
+  config_.own_md_length = 0;
+}
+
+void AnalogueProcedure::send_trn() {
+  tx_.start_trn(TrainingPoints::k4, v34::kMinTrnSymbols + v34::symbols_in(config_.symbol_rate, ms(config_.trn_ms)));
+}
+
+void AnalogueProcedure::begin_ja() {
+  task_ = Task::kSeek;
+  deadline_ = now_ + ms(kWaitForSdMs) + config_.round_trip_samples;
+  bits_size_ = encode(dil_, bits_);
+  send_ja();
+}
+
+void AnalogueProcedure::send_ja() {
+  tx_.start_sequence(bits_, bits_size_);
+}
+
+void AnalogueProcedure::equalise() {
+  silence();
+  deadline_ = now_ + ms(kWaitForJdMs);
+  reader_.begin_two_levels();
+  trained_ = false;
+  equalising_ = Equalising::kClock;
+}
+
+void AnalogueProcedure::await_jd_prime() {
+  jd_ = reader_.jd();
+  deadline_ = now_ + ms(2000) + 2 * config_.round_trip_samples;
+  send_s();
+}
+
+void AnalogueProcedure::end_s() {
+  s_ends_ = true;
+  reader_.begin_dil(dil_);
+  deadline_ = now_ + ms(5000);  // 9.3.2.10
+}
+
+void AnalogueProcedure::choose() {
+  choose_training_points();
+  send_s();
+}
+
+void AnalogueProcedure::choose_training_points() {
+  deadline_ = 0;
+  cpt_ = cp_;
+  choose_training(reader_.levels(), limits(noise_rms_), kTrainingBits, &cpt_);
+  frame_parameters(cpt_, config_.law, &training_frames_);
+}
+
+void AnalogueProcedure::end_unlearnt() {
+  reader_.assume_levels();
+  choose_data_rate(noise_rms_);
+  if (carries_nothing()) return end_for_v34();
+  choose_training_points();
+  begin_cpt();
+}
+
+ConstellationLimits AnalogueProcedure::limits(float rms) const {
+  ConstellationLimits limits;
+  limits.law = config_.law;
+  limits.max_power = config_.max_power;
+  limits.rates = jd_.rates;
+  limits.shaping_bits = config_.shaping_bits;
+  limits.least_distance = 2 * kHalfDistance * rms;
+  if (config_.max_bit_rate > 0) {
+    for (int drn = 1; drn <= Cp::kMaxDrn; ++drn) {
+      if (static_cast<uint32_t>(drn + 20) * 4000 > 3 * config_.max_bit_rate) limits.rates &= ~(1u << (drn - 1));
+    }
+  }
+  return limits;
+}
+
+// The highest rate that this noise allows, and the constellations for it.
+void AnalogueProcedure::choose_data_rate(float rms) {
+  noise_rms_ = rms;
+  cp_ = {};
+  cp_.upstream_mask = upstream_mask();
+  cp_.trn1d_ratio = 0x2000;
+  cp_.a_law = config_.law == Law::kA;
+  if (config_.shaping_bits > 0) {
+    cp_.look_ahead = jd_.look_ahead;
+    cp_.a1 = 64;
+  }
+  distance_ = choose_rate(reader_.levels(), limits(rms), &cp_);
+  frame_parameters(cp_, config_.law, &data_frames_);
+}
+
+uint16_t AnalogueProcedure::upstream_mask() const {
+  uint16_t mask = 0;
+  for (int r = kLeastUpstream; r <= kMostUpstream; ++r) {
+    const uint32_t rate = static_cast<uint32_t>(r) * 2400;
+    if (config_.max_bit_rate > 0 && rate > config_.max_bit_rate) continue;
+    if (v34::is_supported(config_.symbol_rate, rate)) mask = static_cast<uint16_t>(mask | 1u << (r - kLeastUpstream));
+  }
+  return mask;
+}
+
+void AnalogueProcedure::begin_cpt() {
+  tx_.begin_sequences(jd_.points16 ? TrainingPoints::k16 : TrainingPoints::k4);
+  bits_size_ = encode(cpt_, bits_);
+  tx_.start_sequence(bits_, bits_size_);
+}
+
+void AnalogueProcedure::send_cpt() {
+  tx_.start_sequence(bits_, bits_size_);
+}
+
+// TRN2d comes: its error is that of the data, since it has several levels.
+void AnalogueProcedure::send_scr() {
+  tx_.start(Signal::kScr, v34::symbols_in(config_.symbol_rate, ms(kMeasureMs)));
+}
+
+void AnalogueProcedure::choose_again() {
+  choose_data_rate(error_rms_);
+  if (carries_nothing()) return end_in_retrain();  // a CP without a rate would clear the call down
+  send_cp();
+}
+
+void AnalogueProcedure::begin_cp() {
+  tx_.begin_sequences(jd_.points16_renegotiation ? TrainingPoints::k16 : TrainingPoints::k4);
+  send_cp();
+}
+
+void AnalogueProcedure::send_cp() {
+  cp_begun_ = true;
+  cp_.acknowledge = mp_received_;
+  if (procedure_ == Procedure::kCleardown) cp_.drn = 0;
+  bits_size_ = encode(cp_, bits_);
+  tx_.start_sequence(bits_, bits_size_);
+}
+
+// Ed of CPs has come: silence follows. The text has one time limit for both Ed; here the second has its own.
+void AnalogueProcedure::await_silence() {
+  silent_ = true;
+  mp_received_ = answered_ = false;
+  ed_deadline_ = now_ + ms(5000) + 2 * config_.round_trip_samples;
+  reader_.begin_silence();
+}
+
+// SCR, in which the digital modem is not heard, and then the CP that ends the silence.
+void AnalogueProcedure::use_silence() {
+  cp_.silence = false;
+  primes_ = 0;
+  tx_.start(Signal::kScr, v34::symbols_in(config_.symbol_rate, ms(kSilentScrMs)));
+}
+
+void AnalogueProcedure::send_e() {
+  const int rate = upstream_rate(cp_.upstream_mask, far_mp_);
+  if (rate == 0 || cp_.drn == 0) return release();
+  const uint32_t bit_rate = static_cast<uint32_t>(rate) * 2400;
+  const v34::PrecoderCoefficients h = far_mp_.type1 ? far_mp_.precoder : tx_parameters_.coding.precoder;
+  tx_parameters_ = {
+      {v34::make_framing(config_.symbol_rate, bit_rate, false, far_mp_.expanded), kGpa, far_mp_.trellis, h},
+      far_mp_.nonlinear,
+      bit_rate};
+  tx_.start(Signal::kE);
+}
+
+void AnalogueProcedure::send_data() {
+  renew(data_tx_, tx_parameters_);
+  data_tx_on_ = true;
+  advance_data();
+}
+
+// --- what is heard
+
+void AnalogueProcedure::put(PcmReceiver::Event event) {
+  if (event == PcmReceiver::Event::kSdBar) handle(Event::kFarSdBar);
+  if (event == PcmReceiver::Event::kTrained) {
+    trained_ = true;
+    symbols_ = 0;
+    task_ = Task::kFollow;
+  }
+}
+
+DownstreamReader::Result AnalogueProcedure::put(float level, int interval, float error_power, bool refitting) {
+  const DownstreamReader::Result r = reader_.put(level, interval);
+  error_rms_ = square_root(error_power);
+  using Found = DownstreamReader::Found;
+  if (state_ == State::kEqualise) {
+    advance_equaliser(level > 0 ? level : -level, interval, refitting, error_power);
+  }
+  switch (r.found) {
+    case Found::kNone:
+      break;
+    case Found::kJd:
+      handle(Event::kFarJd);
+      break;
+    case Found::kJdPrime:
+      handle(Event::kFarJdPrime);
+      break;
+    case Found::kLearnt:
+      choose_data_rate(noise_rms_);
+      handle(Event::kLearnt);
+      break;
+    case Found::kR:
+      handle(Event::kFarR);
+      break;
+    case Found::kRBar:
+      handle(Event::kFarRBar);
+      break;
+    case Found::kMp:
+      far_mp_ = reader_.mp();
+      handle(Event::kFarMp);
+      break;
+    case Found::kEd:
+      handle(Event::kFarEd);
+      break;
+    case Found::kB1d:
+      handle(Event::kFarB1d);
+      break;
+    case Found::kMoved:
+      noisy_ = 0;
+      break;
+    case Found::kPoor:
+      handle(Event::kRenegotiate);
+      break;
+    case Found::kLost:
+      handle(Event::kLineLost);
+      break;
+  }
+  if (state_ == State::kData && rx_live_) follow_line(error_power);
+  return r;
+}
+
+// After the first taps the clock settles; the levels of the intervals are measured, which robbed bits make different;
+// the taps are found anew; the levels are measured again, now without echoes; then the error.
+void AnalogueProcedure::advance_equaliser(float magnitude, int interval, bool refitting, float error_power) {
+  if (!trained_) return;
+  ++symbols_;
+  const auto enter = [this](Equalising next) {
+    equalising_ = next;
+    symbols_ = 0;
+    for (float& sum : two_level_sum_) sum = 0;
+  };
+  switch (equalising_) {
+    case Equalising::kClock:
+      if (symbols_ >= kSettle && interval == kFrameIntervals - 1) enter(Equalising::kLevels);
+      break;
+    case Equalising::kLevels:
+    case Equalising::kFineLevels: {
+      two_level_sum_[interval] += magnitude;
+      if (symbols_ < kMeasure) break;
+      float levels[kFrameIntervals];
+      for (int i = 0; i < kFrameIntervals; ++i) levels[i] = two_level_sum_[i] * kFrameIntervals / kMeasure;
+      reader_.set_two_levels(levels);
+      if (equalising_ == Equalising::kLevels) {
+        ++refits_;
+        enter(Equalising::kTaps);
+      } else {
+        enter(Equalising::kError);
+      }
+      break;
+    }
+    case Equalising::kTaps:
+      if (symbols_ > 1 && !refitting && interval == kFrameIntervals - 1) enter(Equalising::kFineLevels);
+      break;
+    case Equalising::kError:
+      if (symbols_ < 3 * kMeasure) break;
+      noise_rms_ = square_root(error_power);
+      enter(Equalising::kDone);
+      break;
+    case Equalising::kDone:
+      break;
+  }
+}
+
+void AnalogueProcedure::follow_frames() {
+  if (procedure_ != Procedure::kStartUp) {
+    // 8.6: the points of the training, the shaping of the data that ran.
+    frame_parameters(cpt_, config_.law, &training_frames_);
+    training_frames_.shaping_bits = data_frames_.shaping_bits;
+    training_frames_.look_ahead = data_frames_.look_ahead;
+    training_frames_.filter = data_frames_.filter;
+  }
+  silent_ = false;
+  reader_.begin_frames(training_frames_, reader_.levels(), false);
+}
+
+void AnalogueProcedure::take_mp() {
+  mp_received_ = true;
+  answered_ |= far_mp_.acknowledge;
+}
+
+void AnalogueProcedure::receive_b1d() {
+  answered_ = true;
+  if (procedure_ != Procedure::kStartUp) ed_deadline_ = 0;
+  frame_parameters(cp_, config_.law, &data_frames_);
+  reader_.begin_frames(data_frames_, reader_.levels(), true);
+}
+
+void AnalogueProcedure::receive_data() {
+  b1d_received_ = true;
+  ed_deadline_ = 0;
+  deliver(true);
+  advance_data();
+}
+
+// B1 has gone and B1d has come: data mode.
+void AnalogueProcedure::advance_data() {
+  if (data_tx_on_ && data_tx_.b1_sent()) tx_live_ = true;
+  if (state_ == State::kFinal && tx_live_ && b1d_received_) handle(Event::kBothSendData);
+}
+
+}  // namespace offhook::v90

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT
+#include "dsp/v90/session/analogue_modem.h"
+
+#include "dsp/blocks/renew.h"
+#include "dsp/v34/coding/pre_emphasis.h"
+
+namespace offhook::v90 {
+namespace {
+
+// Trainings in a row that came to nothing, before V.34 is chosen: where nothing is known of the route, and where it has
+// carried PCM, so that what failed was an accident of the network.
+constexpr int kMostFailures = 2, kMostAccidents = 6;
+
+uint8_t u_info_for(const v34::Info0d& far) {
+  return choose_u_info(far.a_law ? Law::kA : Law::kMu, far.max_power);
+}
+
+v34::Phase2Config phase2_config(const oh_pump_config& c) {
+  v34::Phase2Config p;
+  p.role = AnalogueModem::kPhase2Role;
+  p.pcm = v34::PcmSide::kAnalogue;
+  p.u_info = u_info_for;
+  p.tx_level_dbm0 = c.tx_level_dbm0;
+  p.io_delay_samples = static_cast<uint16_t>(c.io_delay_samples + Decimator::kDelay);
+  return p;
+}
+
+}  // namespace
+
+AnalogueModem::AnalogueModem(const oh_pump_config& c, void* v34)
+    : Modem(c, v34, v8_config(c, v8::kPcmAnalogue, 0), phase2_config(c), v34::kToneBHz) {
+  decimator_.init();
+}
+
+int16_t AnalogueModem::step(const int16_t* rx, bool is_lost) {
+  for (int k = 0; k < kReceived; ++k)
+    power_ += (static_cast<float>(rx[k]) * static_cast<float>(rx[k]) - power_) * (1.f / 512);
+  if (stage_ == Stage::kReleased) return 0;
+  float tx = 0;
+  switch (stage_) {
+    case Stage::kV8:
+      tx = v8_.process(decimator_.put(rx[0], rx[1]));
+      follow_v8();
+      break;
+    case Stage::kQuick:
+      tx = quick_step(decimator_.put(rx[0], rx[1]));
+      break;
+    case Stage::kPhase2:
+      tx = phase2_step(decimator_.put(rx[0], rx[1]));
+      if (phase2_.done()) begin_training();
+      break;
+    case Stage::kHold:
+      tx = hold_step(decimator_.put(rx[0], rx[1]));
+      break;
+    case Stage::kTraining:
+      tx = train(rx, is_lost);
+      break;
+    case Stage::kV34:
+      return v34_step(decimator_.put(rx[0], rx[1]), is_lost);
+    default:
+      break;
+  }
+  watch();
+  return clip(tx);
+}
+
+void AnalogueModem::begin_training() {
+  const v34::Phase2Outcome& o = phase2_.outcome();
+  if (!o.pcm) return begin_v34(kPhase2Role, true);
+  AnalogueConfig a;
+  a.law = o.info0d.a_law ? Law::kA : Law::kMu;
+  a.u_info = o.info1a_v90.u_info;
+  a.max_power = o.info0d.max_power;
+  a.symbol_rate = o.tx_symbol_rate;
+  a.round_trip_samples = o.round_trip_samples;
+  a.own_md_length = o.own_md_length;
+  a.max_bit_rate = config_.max_bit_rate;
+  a.shaping_bits = options_.shaping_bits;
+  a.without_dil = options_.without_dil != 0;
+  renew(procedure_, a, config_.port);
+  refits_ = 0;
+  const Band tx = v34::band(o.tx_symbol_rate, o.tx_carrier);
+  modulator_.init(tx, dbm0_to_rms(static_cast<double>(config_.tx_level_dbm0) - o.tx_power_reduction_db),
+                  {v34::pre_emphasis_db, o.tx_pre_emphasis});
+  receiver_.init();
+  echo_.init(static_cast<int>(config_.io_delay_samples));
+  retrain_tone_.reset();
+  stage_ = Stage::kTraining;
+}
+
+// V.90 is tried again where there is reason to hope for it, the route being known as digital or the owner asking; and
+// once, for each attempt costs some ten seconds without data.
+void AnalogueModem::end_v34(bool had_data) {
+  const bool again = had_data && (is_digital_ || asked_);
+  phase2_.choose_pcm(again);
+  if (again) failures_ = (is_digital_ ? kMostAccidents : kMostFailures) - 1;
+}
+
+float AnalogueModem::train(const int16_t* rx, bool is_lost) {
+  if (echo_.training() != procedure_.far_end_silent()) echo_.set_training(!echo_.training());
+  float x[kReceived] = {};
+  if (!is_lost) echo_.process(rx, x);
+  for (const float sample : x) receive(sample, is_lost);
+  const float decimated = decimator_.put(x[0], x[1]);
+  if (!is_lost && retrain_tone_.put(decimated)) {
+    answer_tone();
+    return 0;
+  }
+  procedure_.tick();
+  if (modulator_.wants_symbol()) modulator_.put(procedure_.next_symbol());
+  const float tx = modulator_.next();
+  echo_.put(is_lost ? 0 : tx);
+  if (procedure_.live()) failures_ = 0;
+  is_digital_ |= procedure_.distance() > 0;
+  const Outcome outcome = procedure_.outcome();
+  if (outcome == Outcome::kRetrain || outcome == Outcome::kNotDigital) {
+    ++failures_;
+    phase2_.choose_pcm(is_digital_ ? failures_ < kMostAccidents
+                                   : outcome == Outcome::kRetrain && failures_ < kMostFailures);
+    train_again();
+  }
+  if (procedure_.outcome() == Outcome::kReleased) leave_training(Stage::kReleased);
+  return tx;
+}
+
+void AnalogueModem::receive(float rx, bool is_lost) {
+  if (receiver_.task() != procedure_.task()) receiver_.set_task(procedure_.task(), procedure_.level());
+  const bool symbol = is_lost ? receiver_.process_lost() : receiver_.process(rx);
+  const PcmReceiver::Event event = receiver_.take_event();
+  if (event != PcmReceiver::Event::kNone) procedure_.put(event);
+  if (!symbol) return;
+  const DownstreamReader::Result r =
+      procedure_.put(receiver_.symbol(), receiver_.interval(), receiver_.error_power(), receiver_.refitting());
+  watch_echo(receiver_.symbol() - r.reference);
+  receiver_.adapt(r.reference, r.trust);
+  if (r.move != 0) receiver_.move(r.move);
+  if (refits_ == procedure_.refits()) return;
+  refits_ = procedure_.refits();
+  receiver_.refit();
+}
+
+void AnalogueModem::watch_echo(float error) {
+  if (!procedure_.suspects_echo()) {
+    watching_ = false;
+    return;
+  }
+  if (!watching_) echo_.begin_watch();
+  watching_ = true;
+  echo_.watch(error);
+  constexpr int kEvery = 1024;
+  if (echo_.watched() % kEvery == 0) procedure_.set_echo_share(echo_.explained());
+}
+
+void AnalogueModem::instruments(oh_v90_instruments* i) const {
+  *i = {};
+  if (stage_ != Stage::kTraining) return;
+  const v34::Phase2Outcome& o = phase2_.outcome();
+  i->round_trip_samples = o.round_trip_samples;
+  i->u_info = o.info1a_v90.u_info;
+  i->upstream_symbol_rate_hz = static_cast<float>(v34::symbol_rate_hz(o.tx_symbol_rate));
+  i->clock_ppm = receiver_.clock_ppm();
+  i->noise_rms = procedure_.noise_rms();
+  i->echo_return_loss_db = static_cast<float>(power_db(static_cast<double>(echo_.return_loss())));
+  i->renegotiations = procedure_.renegotiations();
+  if (!procedure_.live()) return;
+  i->downstream_thirds = static_cast<uint32_t>(procedure_.rx_rate_thirds());
+  i->upstream_bit_rate = procedure_.tx_bit_rate();
+  i->least_distance = procedure_.distance();
+  const Cp& cp = procedure_.cp();
+  for (int k = 0; k < kFrameIntervals; ++k) {
+    i->points[k] = static_cast<uint8_t>(cp.constellation[cp.interval[k]].points());
+  }
+}
+
+}  // namespace offhook::v90

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+//
+// The analogue modem: which phase runs, and what lies between the samples of the line and the procedures.
+#pragma once
+
+#include "dsp/blocks/decimator.h"
+#include "dsp/qam/modulator.h"
+#include "dsp/v90/session/modem.h"
+#include "dsp/v90/pcm/near_echo.h"
+#include "dsp/v90/pcm/receiver.h"
+#include "dsp/v90/session/analogue.h"
+
+namespace offhook::v90 {
+
+class AnalogueModem : public Modem<AnalogueModem, AnalogueProcedure> {
+ public:
+  static constexpr int kReceived = 2;  ///< samples for each that is sent
+
+  static constexpr uint32_t kDelay = Decimator::kDelay;
+  static constexpr oh_pump_role kPhase2Role = OH_PUMP_ANSWER;
+
+  /// @param v34  memory for the pump of V.34 that a call falls back to: v34_size()
+  AnalogueModem(const oh_pump_config& c, void* v34);
+
+  int16_t process(const int16_t* rx) {
+    ++samples_;
+    return step(rx, false);
+  }
+  void lost() {
+    constexpr int16_t kNothing[kReceived] = {};
+    ++samples_;
+    ++filled_in_;
+    step(kNothing, true);
+  }
+  uint32_t rx_bit_rate() const { return static_cast<uint32_t>(procedure_.rx_rate_thirds()) / 3; }
+  uint32_t tx_bit_rate() const { return procedure_.tx_bit_rate(); }
+  uint64_t bits_received() const { return procedure_.bits_received(); }
+  /// As renegotiate(); the digital modem is silent for half a second in it.
+  void renegotiate_with_silence() {
+    if (in_data()) procedure_.renegotiate(true);
+  }
+  void set_options(const oh_v90_options& options) {
+    Modem::set_options(options);
+    procedure_.set_shaping(options.shaping_bits);
+  }
+  void retrain() {
+    asked_ = true;
+    Modem::retrain();
+    asked_ = false;
+  }
+  void end_v34(bool had_data);
+  void instruments(oh_v90_instruments* i) const;
+  const PcmReceiver& receiver() const { return receiver_; }
+
+ private:
+  int16_t step(const int16_t* rx, bool is_lost);
+  float train(const int16_t* rx, bool is_lost);
+  void begin_training();
+  void receive(float rx, bool is_lost);
+  void watch_echo(float error);
+
+  bool asked_ = false;       // the owner asks for the training that begins
+  int failures_ = 0;         // trainings in a row that came to nothing
+  bool is_digital_ = false;  // the route: its DIL had levels for a rate of V.90
+
+  Decimator decimator_;
+  uint32_t refits_ = 0;
+  PcmReceiver receiver_;
+  qam::Modulator modulator_;
+  NearEcho echo_;
+  bool watching_ = false;
+};
+
+}  // namespace offhook::v90

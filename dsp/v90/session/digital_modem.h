@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+//
+// The digital modem: which phase runs, and what lies between the octets of the network and the procedures.
+#pragma once
+
+#include "dsp/qam/receiver.h"
+#include "dsp/v34/session/symbol_reader.h"
+#include "dsp/v90/session/modem.h"
+#include "dsp/v90/session/upstream_alignment.h"
+#include "dsp/v90/pcm/echo_canceller.h"
+#include "dsp/v90/pcm/robbed_bits.h"
+#include "dsp/v90/session/digital.h"
+
+namespace offhook::v90 {
+
+class DigitalModem : public Modem<DigitalModem, DigitalProcedure> {
+ public:
+  static constexpr uint32_t kDelay = 0;
+  static constexpr oh_pump_role kPhase2Role = OH_PUMP_CALL;
+
+  /// @param v34  memory for the pump of V.34 that a call falls back to: v34_size()
+  DigitalModem(const oh_pump_config& c, void* v34);
+
+  uint8_t process(uint8_t rx) {
+    ++samples_;
+    return step(rx, false);
+  }
+  void lost() {
+    ++samples_;
+    ++filled_in_;
+    step(octet_of(law_, {0, true}), true);
+  }
+  uint32_t rx_bit_rate() const { return static_cast<uint32_t>(procedure_.rx_bit_rate()); }
+  uint32_t tx_bit_rate() const { return static_cast<uint32_t>(procedure_.cp().rate_thirds()) / 3; }
+  uint64_t bits_received() const { return reader_.data().bits_received(); }
+  void instruments(oh_v90_instruments* i) const;
+  void end_v34(bool) {}
+
+ private:
+  uint8_t step(uint8_t rx, bool is_lost);
+  uint8_t train(float rx, bool is_lost);
+  void begin_training();
+  void receive(float rx, bool is_lost);
+  void align(const v34::Heard& heard);
+  const v34::LineQuality* measure_noise();
+
+  Law law_;
+  RobbedBits robbed_bits_;
+  v34::SymbolReader reader_;
+  v34::LineQuality quality_;
+  uint32_t order_version_ = 0;
+  qam::Receiver receiver_;
+  PcmEchoCanceller echo_;
+  UpstreamAlignment alignment_;
+};
+
+}  // namespace offhook::v90

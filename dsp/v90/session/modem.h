@@ -1,0 +1,489 @@
+// SPDX-License-Identifier: MIT
+//
+// What the modems of both sides have in common: which phase runs, V.34 in the place of V.90, and what an owner asks
+// for.
+#pragma once
+
+#include "dsp/blocks/level.h"
+#include "dsp/blocks/renew.h"
+#include "dsp/pump/pump_type.h"
+#include "dsp/v34/session/handover.h"
+#include "dsp/v34/session/pump.h"
+#include "dsp/v34/phase2/phase2.h"
+#include "dsp/v8/pcm_side.h"
+#include "dsp/v8/v8.h"
+#include "dsp/v90/coding/quick_connect.h"
+#include "dsp/v90/session/pump.h"
+#include "dsp/v90/session/hold.h"
+#include "dsp/v90/session/short_phase1.h"
+
+namespace offhook::v90 {
+
+enum class Stage : uint8_t { kV8, kQuick, kPhase2, kTraining, kV34, kHold, kReleased, kFailed };
+
+/// Self, derived from it, has rx_bit_rate(), tx_bit_rate(), bits_received() of the data mode that runs, kDelay (what it
+/// adds to the way between codec and pump, samples of 8000 Hz), kPhase2Role and end_v34(had_data): V.34, which had data
+/// mode or never came to it, gives way to Phase 2.
+template <class Self, class Procedure>
+class Modem {
+ public:
+  /// Octets of the V.34 pump that a call falls back to; 0: not this configuration.
+  static size_t v34_size(const oh_pump_config& c) {
+    const oh_pump_config v = v34_config(c, c.role);
+    return oh_v34_type()->size(&v);
+  }
+  /// V.8 is over by other means: Phase 2 begins.
+  void begin() {
+    stage_ = Stage::kPhase2;
+    phase2_.start();
+  }
+  void renegotiate() {
+    if (stage_ == Stage::kV34) oh_v34_renegotiate(v34_);
+    if (in_data()) procedure_.renegotiate();
+  }
+  void retrain() {
+    if (stage_ == Stage::kV34) {
+      oh_v34_retrain(v34_);
+      follow_v34();
+    }
+    if (in_data()) train_again();
+  }
+  void hang_up() {
+    if (stage_ == Stage::kHold && hold_.state() == Hold::State::kAway) {
+      hold_.clear();
+    } else if (stage_ == Stage::kV34) {
+      oh_v34_type()->hang_up(v34_);
+    } else if (in_data() && procedure_.live()) {
+      procedure_.cleardown();
+    } else {
+      leave_training(Stage::kReleased);
+    }
+  }
+  void set_options(const oh_v90_options& options) {
+    options_ = options;
+    phase2_.set_upstream(options.upstream_symbol_rates, options.md_length);
+  }
+  /// Before the first sample.  @return false: not a profile of this modem
+  bool quick_connect(const oh_v90_profile& profile) {
+    const bool rate = profile.upstream_symbol_rate >= 3 && profile.upstream_symbol_rate <= 5;
+    const bool qts = is_digital() || (profile.u_qts != 0 && uqts_not_above(profile.u_qts) == profile.u_qts);
+    if (!rate || !qts || stage_ != Stage::kV8 || samples_ != 0) return false;
+    profile_ = profile;
+    renew(v8_, with_quick_connect(v8_config_, false));
+    return true;
+  }
+  bool profile(oh_v90_profile* profile) const {
+    if (!has_profile()) return false;
+    *profile = in_data() ? profile_now() : profile_;
+    return true;
+  }
+  bool was_quick() const { return was_quick_; }
+  /// @return false: not now
+  bool hold(oh_hold_order order) {
+    if (order == OH_HOLD_RESUME) {
+      if (stage_ != Stage::kHold || hold_.state() != Hold::State::kAway) return false;
+      hold_.resume();
+      return true;
+    }
+    if (!in_data() || !procedure_.live() || order > OH_HOLD_CLEAR_OTHER) return false;
+    ++retrains_;
+    leave_training(Stage::kHold);
+    listen_for_hold();
+    hold_.initiate(initiating(order));
+    hold_state_ = order == OH_HOLD_REQUEST ? OH_HOLD_ASKED : OH_HOLD_NONE;
+    return true;
+  }
+  /// @pre code 0, or one of hold_seconds()
+  void allow_hold(uint8_t timeout) { options_.hold_timeout = timeout; }
+  oh_hold_state hold_state(uint8_t* timeout) const {
+    const bool away = stage_ == Stage::kHold && hold_.state() == Hold::State::kAway;
+    const bool waits = waiting_ || (stage_ == Stage::kHold && hold_.holds());
+    *timeout = away ? hold_.granted() : waits ? options_.hold_timeout : uint8_t{0};
+    return away ? OH_HOLD_AWAY : waits ? OH_HOLD_WAITING : hold_state_;
+  }
+  bool in_data() const { return stage_ == Stage::kTraining && procedure_.state() == Procedure::State::kData; }
+  const Procedure& procedure() const { return procedure_; }
+
+  void status(oh_pump_status* s) const {
+    *s = {};
+    if (stage_ == Stage::kV34) {
+      s->struct_size = sizeof *s;
+      oh_v34_type()->status(v34_, s);
+    } else {
+      s->state = state();
+      s->modulation = OH_MODULATION_V90;
+      if (s->state == OH_PUMP_DATA) {
+        s->rx_bit_rate = self().rx_bit_rate();
+        s->tx_bit_rate = self().tx_bit_rate();
+      }
+      if (stage_ == Stage::kTraining) {
+        s->bits_sent = procedure_.bits_sent();
+        s->bits_received = self().bits_received();
+      }
+      s->rx_level_dbm0 = static_cast<float>(mean_square_to_dbm0(static_cast<double>(power_)));
+      if (nothing_in_common_) s->failure = OH_PUMP_NOTHING_IN_COMMON;
+    }
+    uint8_t timeout = 0;
+    s->hold = hold_state(&timeout);
+    s->hold_timeout = timeout;
+    s->bits_sent += bits_sent_;
+    s->bits_received += bits_received_;
+    s->samples = samples_;
+    s->filled_in = filled_in_;
+    s->retrains += retrains_ + phase2_.retrains();
+  }
+
+ protected:
+  static constexpr uint32_t kRateHz = 8000;
+
+  Modem(const oh_pump_config& c, void* v34, const v8::Config& v8, const v34::Phase2Config& phase2, int far_tone_hz)
+      : config_(c),
+        observer_(observer_of(c)),
+        v34_(v34),
+        v8_config_(v8),
+        v8_(v8),
+        phase2_config_(phase2),
+        phase2_(phase2),
+        retrain_tone_(far_tone_hz),
+        hold_(hold_config()) {
+    if (c.observer != nullptr) config_.observer = &observer_;  // the caller's need not outlive init
+  }
+
+  /// @param pcm, access  what this side says of itself; V.8, Tables 7 and 6
+  static v8::Config v8_config(const oh_pump_config& c, uint8_t pcm, uint8_t access) {
+    v8::Config v = v8::data_call(c, v8::kPcm | v8::kV34);
+    v.menu.has_pcm = v.menu.has_access = true;
+    v.menu.pcm = pcm;
+    v.menu.access = access;
+    return v;
+  }
+  void follow_v8() {
+    if (v8_.state() == v8::State::kRunning) return;
+    if (v8_.state() == v8::State::kShortPhase1) return begin_quick();
+    const bool done = v8_.state() == v8::State::kDone;
+    const bool calls = v8_config_.role == OH_PUMP_CALL;
+    const bool held = waiting_ || clearing_;
+    waiting_ = clearing_ = false;
+    if (done && v8_.result().modulation == v8::kPcm && v8::pcm_side(v8_.own_menu(), v8_.result().far, calls) != 0) {
+      begin();
+    } else if (done && (v8_.result().joint.modulations & v8::kV34) != 0) {
+      begin_v34(v8_config_.role, false);
+    } else if (held) {
+      stage_ = Stage::kReleased;  // T1 is over, or the far end has called without any modulation
+    } else {
+      nothing_in_common_ = true;
+      stage_ = Stage::kFailed;
+    }
+  }
+  float quick_step(float x) {
+    const float tx = short_.process(x);
+    follow_quick(x);
+    return tx;
+  }
+  Pcm quick_step_digital(float x) {
+    const Pcm tx = short_.process_digital(x);
+    follow_quick(x);
+    return tx;
+  }
+  /// V.34 was chosen, in Phase 2, or by V.8. In the latter case it stays until the call ends, in the former until the
+  /// next retrain: "any subsequent retrains shall use Phase 2 of V.90" (9.2.1.1.8, 9.2.2.1.9).
+  void begin_v34(oh_pump_role role, bool phase2_is_over) {
+    const oh_pump_config v = v34_config(config_, role);
+    oh_v34_type()->init(v34_, &v);
+    if (phase2_is_over) {
+      v34::begin_training(v34_, phase2_.outcome());
+    } else {
+      oh_v34_begin(v34_);
+    }
+    stage_ = Stage::kV34;
+  }
+  /// What is sent in Phase 2, beside which MH sequences are looked for where a retrain may be modem-on-hold's RT.
+  float phase2_step(float x) {
+    if (may_be_hold_) {
+      hold_.process(x);
+      if (hold_.state() != Hold::State::kListen) {
+        stage_ = Stage::kHold;
+        return 0;
+      }
+    }
+    if (quick_until_ != 0 && is_alone_in_phase2()) {
+      fall_back_to_v8(v8_config_.role);
+      return 0;
+    }
+    return phase2_.process(x);
+  }
+  float hold_step(float x) {
+    const float tx = hold_.process(x);
+    without_data_ = 0;
+    if (hold_.denied() && hold_state_ == OH_HOLD_ASKED) hold_state_ = OH_HOLD_DENIED;
+    switch (hold_.outcome()) {
+      case HoldOutcome::kNone:
+        break;
+      case HoldOutcome::kRetrain:
+        if (hold_state_ == OH_HOLD_ASKED) hold_state_ = OH_HOLD_DENIED;
+        stage_ = Stage::kPhase2;
+        may_be_hold_ = false;
+        phase2_.retrain();
+        break;
+      case HoldOutcome::kReleased:
+        stage_ = Stage::kReleased;
+        break;
+      case HoldOutcome::kCall:
+      case HoldOutcome::kClear:
+        start_again(OH_PUMP_CALL);
+        break;
+      case HoldOutcome::kAnswer:
+        start_again(OH_PUMP_ANSWER);
+        break;
+    }
+    return tx;
+  }
+  int16_t v34_step(float x, bool is_lost) {
+    const int16_t in = clip(x);
+    int16_t out = 0;
+    if (is_lost) {
+      oh_v34_type()->report_gap(v34_, 1);
+    } else {
+      oh_v34_type()->process(v34_, &in, &out, 1);
+    }
+    follow_v34();
+    return out;
+  }
+  void train_again() {
+    ++retrains_;
+    leave_training(Stage::kPhase2);
+    phase2_.retrain();
+  }
+  /// The far end's tone was heard in data mode: a retrain's, or RT.
+  void answer_tone() {
+    may_be_hold_ = procedure_.live();
+    train_again();
+    if (may_be_hold_) listen_for_hold();
+  }
+  void leave_training(Stage next) {
+    if (stage_ == Stage::kTraining) {
+      bits_sent_ += procedure_.bits_sent();
+      bits_received_ += self().bits_received();
+      if (self().bits_received() > 0) profile_ = profile_now();
+    }
+    stage_ = next;
+  }
+  /// Once a sample: a call that has no data mode for too long fails.
+  void watch() {
+    constexpr uint64_t kGiveUp = 90 * kRateHz;
+    without_data_ = waiting_ || (stage_ == Stage::kTraining && procedure_.live()) ? 0 : without_data_ + 1;
+    if (without_data_ > kGiveUp) leave_training(Stage::kFailed);
+  }
+
+  oh_pump_config config_;
+  oh_pump_observer observer_;
+  void* v34_;
+  oh_v90_options options_{};
+  Stage stage_ = Stage::kV8;
+  uint64_t samples_ = 0, filled_in_ = 0;
+  float power_ = 0;
+  v8::Config v8_config_;
+  v8::V8 v8_;
+  v34::Phase2Config phase2_config_;
+  v34::Phase2 phase2_;
+  v34::RetrainDetector retrain_tone_;
+  Procedure procedure_;
+  uint64_t qts_at_ = 0;  // digital: of samples_, the first symbol of QTS; 0: there was none
+
+ private:
+  static HoldMessage initiating(oh_hold_order order) {
+    const auto clear = [](ClearReason why) {
+      return HoldMessage{HoldSignal::kClearRequest, static_cast<uint8_t>(why)};
+    };
+    switch (order) {
+      case OH_HOLD_CLEAR_INCOMING:
+        return clear(ClearReason::kIncomingCall);
+      case OH_HOLD_CLEAR_OUTGOING:
+        return clear(ClearReason::kOutgoingCall);
+      case OH_HOLD_CLEAR_OTHER:
+        return clear(ClearReason::kOther);
+      case OH_HOLD_RECONNECT:
+        return hold_message(HoldSignal::kReconnect);
+      default:
+        return hold_message(HoldSignal::kRequest);
+    }
+  }
+  HoldConfig hold_config() const {
+    HoldConfig h;
+    h.digital = phase2_config_.pcm == v34::PcmSide::kDigital;
+    h.tx_level_dbm0 = phase2_config_.tx_level_dbm0;
+    h.guard_with_tone_db = phase2_config_.guard_with_tone_db;
+    h.round_trip_samples = phase2_.done() ? phase2_.outcome().round_trip_samples : 0;
+    h.grant = options_.hold_timeout;
+    return h;
+  }
+  void listen_for_hold() { renew(hold_, hold_config()); }
+  /// Phase 1 after modem-on-hold: nothing that it or Phase 2 said before counts any more.
+  void start_again(oh_pump_role role) {
+    constexpr int kAtOnce = 1;
+    v8_config_.role = role;
+    v8::Config v = v8_config_;
+    if (hold_state_ == OH_HOLD_ASKED) hold_state_ = OH_HOLD_NONE;  // it was granted, and is over
+    clearing_ = hold_.outcome() == HoldOutcome::kClear;
+    waiting_ = role == OH_PUMP_ANSWER && hold_.holds();
+    if (clearing_) v.menu.modulations = 0, v.menu.has_pcm = false;
+    if (!clearing_ && has_profile()) v = with_quick_connect(v, waiting_);
+    v.silence_before_ansam = kAtOnce;
+    if (waiting_) v.ansam = static_cast<int>(hold_.answer_tone_samples());
+    renew(v8_, v);
+    renew_phase2(phase2_config_);
+    may_be_hold_ = false;
+    stage_ = Stage::kV8;
+  }
+  void renew_phase2(const v34::Phase2Config& config) {
+    retrains_ += phase2_.retrains();
+    renew(phase2_, config);
+    phase2_.set_upstream(upstream_of(options_), options_.md_length);
+    was_quick_ = false;
+    qts_at_ = quick_until_ = 0;
+  }
+
+  // Quick Connect (V.92 9.2, 9.4).
+  bool is_digital() const { return phase2_config_.pcm == v34::PcmSide::kDigital; }
+  bool has_profile() const { return in_data() || profile_.upstream_symbol_rate != 0; }
+  /// @pre in data mode, or past it
+  oh_v90_profile profile_now() const {
+    const v34::Phase2Outcome& o = phase2_.outcome();
+    const uint8_t uqts = is_digital() ? uint8_t{0} : uqts_not_above(o.info1a_v90.u_info);
+    return {static_cast<uint8_t>(o.tx_symbol_rate), o.tx_carrier == v34::Carrier::kHigh, uqts, 0, o.round_trip_samples};
+  }
+  /// @param may_clear  the far end may be away, and say by QC that it does not return
+  v8::Config with_quick_connect(v8::Config v, bool may_clear) const {
+    const bool calls = v.role == OH_PUMP_CALL;
+    const QuickConnect own{!calls, is_digital(), false, profile_.u_qts, is_digital() ? anspcm_level() : int16_t{0}};
+    v.quick.sync = kSyncQuickConnect;
+    v.quick.octet = encode_qc1(own);
+    v.quick.understands = is_digital() ? (calls       ? is_from<true, false>
+                                          : may_clear ? is_qc_or_clear
+                                                      : is_from<false, false>)
+                                       : (calls ? is_from<true, true> : is_from<false, true>);
+    return v;
+  }
+  int16_t anspcm_level() const { return v90::anspcm_level(config_.tx_level_dbm0); }
+  template <bool kAcknowledges, bool kDigital>
+  static bool is_from(uint8_t octet) {
+    QuickConnect qc{};
+    return decode_qc1(octet, &qc) && qc.acknowledge == kAcknowledges && qc.digital == kDigital &&
+           (kDigital || qc.uqts != 0);
+  }
+  static bool is_qc_or_clear(uint8_t octet) {
+    QuickConnect qc{};
+    return decode_qc1(octet, &qc) && !qc.acknowledge && !qc.digital;
+  }
+  void begin_quick() {
+    QuickConnect far{};
+    decode_qc1(v8_.result().quick, &far);
+    waiting_ = clearing_ = false;
+    if (!far.digital && far.uqts == 0) {  // "cleardown from on-hold", 9.10.2.1
+      stage_ = Stage::kReleased;
+      return;
+    }
+    ShortPhase1Config s;
+    s.digital = is_digital();
+    s.calls = v8_config_.role == OH_PUMP_CALL;
+    s.law = phase2_config_.digital.a_law ? Law::kA : Law::kMu;
+    s.uqts = far.uqts;
+    s.anspcm_dbm0 = anspcm_level();
+    s.tx_level_dbm0 = config_.tx_level_dbm0;
+    renew(short_, s);
+    v34::Phase2Config p = phase2_config_;
+    p.v92 = p.short_phase2 = true;
+    p.known_rate = static_cast<v34::SymbolRate>(profile_.upstream_symbol_rate);
+    p.known_carrier = profile_.upstream_high_carrier != 0 ? v34::Carrier::kHigh : v34::Carrier::kLow;
+    p.known_round_trip_samples = profile_.round_trip_samples;
+    renew_phase2(p);
+    stage_ = Stage::kQuick;
+  }
+  void follow_quick(float x) {
+    if (short_.state() == ShortPhase1::State::kSilence) phase2_.process(x);  // its receivers listen already
+    switch (short_.outcome()) {
+      case ShortPhase1::Outcome::kNone:
+        break;
+      case ShortPhase1::Outcome::kPhase2:
+        was_quick_ = true;
+        quick_until_ = samples_ + kAlone;
+        if (is_digital()) qts_at_ = samples_ + 1 - short_.since_qts();
+        begin();
+        break;
+      case ShortPhase1::Outcome::kCall:
+        fall_back_to_v8(OH_PUMP_CALL);
+        break;
+      case ShortPhase1::Outcome::kAnswer:
+        fall_back_to_v8(OH_PUMP_ANSWER);
+        break;
+    }
+  }
+  /// After Quick Connect: the far end, whose INFO0 should come within a round trip, took ANSpcm or TONEq for something
+  /// else, and is in V.8. The text knows no such case.
+  bool is_alone_in_phase2() {
+    const auto state = phase2_.state();
+    if (state != v34::Phase2::State::kInfo0 && state != v34::Phase2::State::kInfo0Again) quick_until_ = 0;
+    return quick_until_ != 0 && samples_ > quick_until_;
+  }
+  /// What the far end did not answer: V.8 alone, and the full Phase 2.
+  void fall_back_to_v8(oh_pump_role role) {
+    v8::Config v = v8_config_;
+    v.role = role;
+    v.silence_before_ansam = 1;
+    renew(v8_, v);
+    renew_phase2(phase2_config_);
+    stage_ = Stage::kV8;
+  }
+  static v34::SymbolRates upstream_of(const oh_v90_options& o) {
+    return o.upstream_symbol_rates == 0 ? v34::kUpstreamRates : o.upstream_symbol_rates;
+  }
+
+  const Self& self() const { return static_cast<const Self&>(*this); }
+  void follow_v34() {
+    const v34::Outcome wanted = v34::handed_back(v34_);
+    if (wanted == v34::Outcome::kNone) return;
+    oh_pump_status s;
+    s.struct_size = sizeof s;
+    oh_v34_type()->status(v34_, &s);
+    bits_sent_ += s.bits_sent;
+    bits_received_ += s.bits_received;
+    retrains_ += s.retrains;
+    const bool had_data = s.bits_received > 0;
+    without_data_ = had_data ? 0 : without_data_ + s.samples;
+    static_cast<Self*>(this)->end_v34(had_data);
+    stage_ = Stage::kPhase2;
+    v34::restart(&phase2_, wanted);
+  }
+  oh_pump_state state() const {
+    if (stage_ == Stage::kFailed) return OH_PUMP_FAILED;
+    if (stage_ == Stage::kReleased) return OH_PUMP_IDLE;
+    if (stage_ == Stage::kTraining && procedure_.live()) return OH_PUMP_DATA;
+    if (stage_ == Stage::kTraining || stage_ == Stage::kHold || retrains_ > 0) return OH_PUMP_TRAINING;
+    return OH_PUMP_CONNECTING;
+  }
+  // V.34 knows nothing of octets or of a second sample rate.
+  static oh_pump_config v34_config(const oh_pump_config& c, oh_pump_role role) {
+    oh_pump_config v = c;
+    v.format = kLinear8000;
+    v.role = role;
+    v.io_delay_samples += Self::kDelay;
+    return v;
+  }
+
+  ShortPhase1 short_{ShortPhase1Config{}};
+  oh_v90_profile profile_{};  // of an earlier call; no symbol rate: there was none
+  static constexpr uint64_t kAlone = 3 * kRateHz;
+  uint64_t quick_until_ = 0;  // of samples_, in Phase 2 without the far end; 0: not so
+  bool was_quick_ = false;
+  Hold hold_;
+  oh_hold_state hold_state_ = OH_HOLD_NONE;
+  bool may_be_hold_ = false;  // the retrain that has begun
+  bool waiting_ = false;      // ANSam is sent for a far end that is away
+  bool clearing_ = false;     // Phase 1 is there to end the call
+  uint64_t without_data_ = 0;
+  uint64_t bits_sent_ = 0, bits_received_ = 0;  // of earlier data modes
+  uint32_t retrains_ = 0;
+  bool nothing_in_common_ = false;
+};
+
+}  // namespace offhook::v90

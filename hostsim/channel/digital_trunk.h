@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+//
+// The connection of V.90: a modem on the digital network at one end, octets at 8000 a second; at the other an
+// exchange's line card, a loop, and a modem whose converters are one crystal away from the network's clock.
+//
+//    digital modem            the network, 8000 Hz           line card           loop             analogue modem
+//    octets ---- delay --> pad, other law, robbed bits --> D/A, filter ---(hybrid)--- loss, high-pass --> A/D 16000 Hz
+//    octets <--- delay --- pad, other law, robbed bits <-- A/D, filter <--(hybrid)--- loss ------------- D/A  8000 Hz
+//
+// The analogue modem samples what it receives at 16000 Hz: the line card's filter lets pass, 14 dB down, what lies at
+// 4000 Hz, and with 8000 samples/s of a free-running clock what lies there could not be told from its image.
+//
+// D/A and filter are one pulse, known between the samples to 80 dB (256 phases, straight lines between them); the
+// transmitted samples go the other way through the resampler of every other line. Both hybrids leak: the near echo of
+// the analogue modem, with a second reflection; and the line card's, the digital modem's own PCM.
+//
+// Same seed and configuration, same bytes: no libm, fixed order of additions, counter-based noise.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "hostsim/channel/network_path.h"
+
+namespace offhook::hostsim {
+
+inline constexpr std::size_t kFrameIntervals = 6;  ///< of V.90's data frame, and of the robbed bits' pattern
+
+struct DigitalTrunkConfig {
+  std::string law = "mu-law";    ///< of the digital modem: "mu-law", "a-law"
+  std::string codec = "mu-law";  ///< of the line card
+  double pad_db = 0;             ///< digital pad, each direction
+  std::uint32_t robbed_bits =
+      0;                     ///< bit i: the last bit of every sixth octet from the i-th on is taken, each direction
+  bool robbed_value = true;  ///< what it is then
+  bool converters = false;   ///< a pair of converters with a filter lies between the digital modem and the trunk: the
+                             ///< route down is not digital
+  double loss_db = 6;        ///< of the loop, one direction
+  double slope_db = 0;       ///< of the loop besides, at 3400 Hz; grows with the frequency
+  double high_pass_hz = 20;  ///< of the analogue modem's transformer, first order; 0: none
+  double near_echo_db = 14;  ///< transhybrid loss of the analogue modem's hybrid
+  double card_echo_db = 24;  ///< transhybrid loss of the line card's
+  double delay_ms = 5;       ///< of the network, one way; packets add to it
+  NetworkFaults network;     ///< each direction by itself
+  double noise_dbm0 = -75;   ///< white over 0 to 4000 Hz, at either receiver
+  double clock_ppm = 0;      ///< how much faster the network's clock is than the analogue modem's
+};
+
+/// The modem at the digital end: one octet out for one in.
+class DigitalEnd {
+ public:
+  virtual ~DigitalEnd() = default;
+  virtual std::uint8_t process(std::uint8_t rx) = 0;
+};
+
+class DigitalTrunk {
+ public:
+  static constexpr std::size_t kReceivedRatio = 2;  ///< samples received for each that is sent
+
+  /// @throws std::invalid_argument with the field and what was expected. `end` outlives the trunk.
+  DigitalTrunk(const DigitalTrunkConfig& config, std::uint64_t seed, DigitalEnd& end);
+  /// The line as it is now, with what is on its way, at the same `end`.
+  DigitalTrunk(const DigitalTrunk& other);
+  ~DigitalTrunk();
+
+  /// One sample period of the analogue modem. @param played  what it sends  @param[out] captured  [kReceivedRatio] what
+  /// it receives meanwhile.  No allocation.
+  void exchange(std::int16_t played, std::int16_t* captured);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace offhook::hostsim

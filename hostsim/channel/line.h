@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+//
+// The telephone connection between two modems, both ends sampled at kLineRateHz.
+//
+//    near end                         the network, on the far end's clock                              far end
+//    sent --+--> resample --(+)--------------> delay, filter, frequency shift, loss --> codec ----+--> (+) --> received
+//           |               ^ far-echo hybrid                                                     |    ^ noise,
+//           impulses
+//      near | echo          |                                                    far-echo hybrid  v    | near echo
+//  received <-(+)<- resample <-+------- loss, frequency shift, filter, delay <-- codec <---------(+)<--+--------- sent
+//              ^ noise, impulses
+//
+// Each modem hears itself twice: through its own hybrid (near echo, kEchoDelay samples later) and from the network's
+// hybrid at the other end (far echo). Echoes of echoes are there too; nothing is left out of the loop.
+//
+// The near end drives the time. The far end is called in blocks of exactly kFarBlock samples however the near end's
+// calls are cut, so the result depends on the samples only. The network runs on the far end's clock: the near crystal
+// is the one that is off, and the two resamplers are the only places where the clocks meet.
+//
+// Same seed and configuration, same bytes: no libm, fixed order of additions, counter-based noise.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "driver/card/line_end.h"
+#include "hostsim/channel/line_config.h"
+
+namespace offhook::hostsim {
+
+/// The modem at the other end: one sample out for one in.
+class FarEnd {
+ public:
+  virtual ~FarEnd() = default;
+  /// @param rx [n] received  @param tx [n] to send; never the same memory.  n is always Line::kFarBlock.
+  virtual void process(const std::int16_t* rx, std::int16_t* tx, std::size_t n) = 0;
+};
+
+class Line : public LineEnd {
+ public:
+  static constexpr std::size_t kFarBlock = 8;
+  /// Delay of a modem's own hybrid: 1 ms, at both ends alike.
+  static constexpr std::size_t kEchoDelay = kFarBlock;
+  /// Shortest one-way delay, in samples: channel filter, resampler and one block.
+  static std::size_t least_delay();
+
+  /// @throws std::invalid_argument with the field and what was expected. `far` outlives the line.
+  Line(const LineConfig& config, std::uint64_t seed, FarEnd& far);
+  ~Line() override;
+
+  /// @param[in] played [n] what the near end sends  @param[out] captured [n] what it receives at the same instants;
+  /// never the same memory. Any n. No allocation.
+  void exchange(const std::int16_t* played, std::int16_t* captured, std::size_t n) override;
+
+  /// One way, at 1800 Hz, each direction: what delay_ms became. A sample is 1/kLineRateHz s.
+  std::size_t delay_samples() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace offhook::hostsim

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace offhook::hostsim {
+
+/// Both ends of the telephone line are sampled at this rate. Source: ITU-T G.711, 2.
+inline constexpr std::uint32_t kLineRateHz = 8000;
+
+/// The telephone connection between two modems, as plain data; hostsim/channel/line.h explains each stage and levels.h the
+/// levels. Everything but clock_ppm acts alike in both directions.
+struct LineConfig {
+  double loss_db = 10;             ///< of one direction, at 1000 Hz
+  double near_echo_db = 12;        ///< transhybrid loss of a modem's own hybrid: its near echo against what it sends
+  double far_echo_db = 30;         ///< transhybrid loss of the network's hybrids: the far echo comes back
+                                   ///< 2 loss_db + far_echo_db below what was sent, after twice the delay
+  double delay_ms = 10;            ///< one way, at 1800 Hz; 0: the least that the line can do
+  double noise_dbm0 = -60;         ///< white Gaussian, at the receiver, over 0 to 4000 Hz (300-3400: 1.1 dB less)
+  double impulse_rate_hz = 0;      ///< mean of the Poisson process, at each receiver
+  double impulse_dbm0 = -20;       ///< an impulse has the peak of a sine of this level
+  double frequency_offset_hz = 0;  ///< added to every frequency, in each direction
+  double clock_ppm = 0;         ///< how much faster the far end's and the network's sample clock is than the near end's
+  double phase_jitter_deg = 0;  ///< peak to peak, of every frequency, in each direction (ITU-T O.91)
+  double phase_jitter_hz = 60;  ///< its rate: a sine
+  double interruption_ms = 0;   ///< both directions of the network are silent for so long; 0: never
+  double interruption_at_s = 0;  ///< from there on, in seconds since the line's first sample
+  double slip_ms = 0;    ///< the delay of both directions grows by so much: samples are heard twice; less than 0: lost
+  double slip_at_s = 0;  ///< there, in seconds since the line's first sample
+  double upper_edge_hz = 3400;  ///< the band ends here: 3 dB at 200 Hz more, 30 dB at 500; 3400: where the channel ends
+  std::string codec = "mu-law";  ///< "none", "a-law", "mu-law"
+  std::string channel = "flat";  ///< "flat", "v56bis-ad1-edd1" ...: see hostsim/channel/channel.h
+  bool robbed_bit = false;       ///< every sixth octet's last bit is taken for signalling; needs a codec
+  bool far_digital = false;      ///< the far end is a modem on the digital network: its samples are the codec's
+                                 ///< values, it has no hybrid, and the noise towards it comes before the codec
+};
+
+}  // namespace offhook::hostsim

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+//
+// A subscriber loop between two ADSL transceivers: the one at the exchange (ATU-C) sends 1104 or 2208 kHz and takes 276
+// kHz, the one at the customer (ATU-R) the reverse. All that is between their samples and the copper is in here.
+//
+//    near end                                                                     far end
+//    sent -> D/A -+-> split filter -> transformer -> cable -> transformer -(+)-> split filter -> gain, A/D -> received
+//                 |                                                         ^ noise, crosstalk, impulses
+//                 +-> split filter -> hybrid -> split filter -(+)-> gain, A/D -> received    (echo)
+//
+// The near end drives the time and the far end runs on a crystal of its own; Path is where the clocks meet. The far end
+// is called in blocks of exactly kFarBlock periods of 276 kHz however the near end's calls are cut, so the result
+// depends on the samples only.
+//
+// The receiver's gain is set beforehand from what the loop is known to carry, as a transceiver's would be before it
+// trains; it does not move.
+//
+// Same seed and configuration, same bytes: no libm, fixed order of additions, counter-based noise.
+#pragma once
+
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "driver/card/line_end.h"
+#include "hostsim/channel/crosstalk.h"
+#include "hostsim/channel/front_end.h"
+#include "hostsim/channel/ingress.h"
+#include "offhook/pump.h"
+
+namespace offhook::hostsim {
+
+inline constexpr std::uint32_t kUpstreamHz = 276'000;
+
+struct LoopConfig {
+  Cable cable = cable_named("T1.601 7");
+  std::uint32_t downstream_hz = 1'104'000;  ///< or 2'208'000
+  bool near_is_exchange = false;
+  double noise_dbm_hz = -140;          ///< white, at each receiver
+  std::vector<Disturbers> disturbers;  ///< at each receiver
+  std::vector<RadioCarrier> ingress;   ///< at each receiver
+  double disturbers_from_s = 0;        ///< when crosstalk and ingress begin, from the first sample on
+  double impulse_rate_hz = 0;          ///< mean of the Poisson process, at each receiver
+  double impulse_volts = 0.01;
+  double clock_ppm = 0;  ///< how much faster the far end's clock is than the near end's; 1000 at the most
+  FrontEnd front_end;
+};
+
+class Loop final : public LineEnd {
+ public:
+  static constexpr std::size_t kFarBlock = 16;  ///< periods of 276 kHz
+
+  /// @throws std::invalid_argument with the field and what was expected. `far` is called from exchange() only; its
+  /// samples of a block are sent a block after those that it was given with them.
+  Loop(const LoopConfig& config, std::uint64_t seed, const oh_pump& far);
+  ~Loop() override;
+
+  /// n periods of 276 kHz. @param[in] played  what the near end sends, 16 bits  @param[out] captured  what it receives
+  /// at the same instants; each as many samples as its rate has in them, never the same memory. No allocation.
+  void exchange(const std::int16_t* played, std::int16_t* captured, std::size_t n) override;
+
+  /// From the transmitter's samples to the receiver's: gain at a frequency, as a ratio of sample values, for tests and
+  /// for reference rates. Images and aliases are not in it.
+  std::complex<double> gain(Direction direction, double hz) const;
+  /// Noise and crosstalk at the receiver of `direction` after its filters and gain, square sample values per Hz,
+  /// folded.
+  double noise_psd(Direction direction, double hz) const;
+  std::uint64_t impulses() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace offhook::hostsim

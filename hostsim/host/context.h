@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+//
+// The processing contexts of a simulated host, each on the mechanism it has in its operating system:
+//
+//   - INT: the interrupt routine itself calls service, at device level, with nothing but higher interrupts in its way.
+//   - THREADED: the interrupt leaves a stub, which wakes the handler's thread; that calls service.
+//   - DPC, SOFTIRQ: the interrupt routine queues deferred work that calls service.
+//   - THR, FIFO, ...: the interrupt routine queues deferred work that signals a semaphore; a thread waits for it.
+//   - RES: as THR, and the thread has a CPU reservation.
+//
+// They share the driver and what a service costs (ServiceRun), and nothing about when it runs. A context of one's own
+// derives from Context and gets a row in table.cpp, or register_context() from a program that links the library.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "driver/context/context_spec.h"
+#include "hostsim/host/service_counts.h"
+#include "hostsim/cpu/cpu.h"
+#include "hostsim/sched/mutexes.h"
+#include "offhook/driver.h"
+
+namespace offhook::hostsim {
+
+/// What the code costs on this host. Asked once per interrupt and once per oh_driver_service_begin().
+class ServiceCost {
+ public:
+  virtual ~ServiceCost() = default;
+  virtual Ns isr() = 0;                           ///< of the interrupt routine without service
+  virtual Ns next_isr() { return 0; }             ///< what isr() will say; 0: not known
+  virtual Ns service(std::uint32_t samples) = 0;  ///< of the pump's run over so many, a block or what merged into one
+  virtual double phi() = 0;                       ///< share of it after which the output is queued
+};
+
+/// What a context is made of: all references must outlive it.
+struct ContextParts {
+  Cpu& cpu;
+  oh_driver& driver;
+  ServiceCost& cost;
+  int level;  ///< of the card's interrupt
+  ContextSpec spec = {};
+  int interrupt_cpu = 0;
+  int dpc_cpu = 0;
+  DpcImportance dpc_importance = DpcImportance::kMedium;
+  std::optional<Policy> handler = {};  ///< of a thread that is the interrupt's handler, as on PREEMPT_RT
+  Ns hard_irq = 0;                     ///< what is then left at interrupt level
+  int thread_cpu = kAnyCpu;
+  /// Of a thread that is this context. @throws std::invalid_argument when the host has none
+  std::function<Policy(const ContextSpec&)> policy = {};
+  /// Of a thread that is this context: a mutex that it holds during each of its jobs.
+  struct HeldMutex {
+    Mutexes& mutexes;
+    Mutexes::MemberId thread;
+    Mutexes::MutexId mutex;
+  };
+  std::optional<HeldMutex> held = {};
+  Ns dispatch = 0;  ///< cost of the deferred work that signals a thread; a handler's thread signals by itself
+};
+
+/// A driver's place on a CPU. Start it by its table, then let the card call interrupt().
+class Context {
+ public:
+  virtual ~Context() = default;
+  /// The card's interrupt line went up: an event that fires says so.
+  /// @param next  when it comes again at the earliest
+  void interrupt(Ns next) {
+    if (started_ && !runs_unbroken(next)) cpu_.release(interrupt_);
+  }
+  /// The table of operations, with which the driver is configured.
+  oh_context driver_context();
+  /// See oh_context_reconfigure(). @throws std::invalid_argument saying why not
+  virtual void reconfigure(const ContextSpec& spec);
+  /// The entity that runs the pump: interrupt, deferred work or thread.
+  EntityId server() const { return server_; }
+  EntityId interrupt_entity() const { return interrupt_; }
+  const ServiceCounts& served() const { return served_; }
+
+ protected:
+  explicit Context(const ContextParts& parts) : cpu_(parts.cpu), spec_(parts.spec) {}
+  virtual void request_service() = 0;
+  /// What the interrupt releases ran at once, by Cpu::run_unbroken().
+  virtual bool runs_unbroken(Ns /*next*/) { return false; }
+
+  Cpu& cpu_;
+  ContextSpec spec_;
+  EntityId interrupt_ = kNoEntity;
+  EntityId server_ = kNoEntity;
+
+ private:
+  friend class ServiceRun;
+  bool started_ = false;
+  Ns requested_at_ = -1;  // the oldest request that was not served yet
+  oh_context_latency latency_{};
+  ServiceCounts served_;
+};
+
+/// One service run, cut where it takes input and where it gives output.
+class ServiceRun {
+ public:
+  ServiceRun(Context& context, const ContextParts& parts)
+      : context_(context), driver_(parts.driver), cost_(parts.cost) {}
+  /// As Program::next(): CPU time of the next part, 0 when the run is over.
+  Ns next();
+
+ private:
+  enum class At { kEntry, kOutput, kEnd };
+  void begin();
+  void output();
+  int end();
+  Context& context_;
+  oh_driver& driver_;
+  ServiceCost& cost_;
+  At at_ = At::kEntry;
+  Ns rest_ = 0;
+};
+
+/// The interrupt routine: the driver's isr and what it costs, then whatever the context does in interrupt context.
+class InterruptRoutine : public Program {
+ public:
+  explicit InterruptRoutine(const ContextParts& parts) : driver_(parts.driver), cost_(parts.cost) {}
+  Ns next(Ns now) override;
+
+ protected:
+  virtual Ns after_isr(Ns) { return 0; }
+
+ private:
+  oh_driver& driver_;
+  ServiceCost& cost_;
+  bool entered_ = false;
+};
+
+using ContextFactory = std::function<std::unique_ptr<Context>(const ContextParts&)>;
+
+/// The context that parts.spec names. @throws std::invalid_argument for one that no simulated host has, or this one has
+/// not
+std::unique_ptr<Context> make_context(const ContextParts& parts);
+/// A context of a program's own, from start-up on: in the grammar, in scenarios, on command lines. From any thread.
+/// @throws std::invalid_argument as add_context_form()
+void register_context(const ContextForm& form, ContextFactory make);
+
+}  // namespace offhook::hostsim

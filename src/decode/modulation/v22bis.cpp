@@ -1,0 +1,469 @@
+// SPDX-License-Identifier: MIT
+//
+// V.22bis, heard passively: 600 symbols/s of sixteen points around 1200 Hz (call) or 2400 Hz (answer). At 1200 bit/s it
+// uses four of the sixteen, so that one receiver does for the whole call, training included.
+#include "src/decode/modulation/v22bis.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "dsp/blocks/root_raised_cosine.h"
+#include "dsp/blocks/scrambler.h"
+#include "dsp/blocks/sincos.h"
+#include "dsp/modulation/modulation.h"
+#include "src/decode/line/symbol_receiver.h"
+
+namespace offhook::decode {
+namespace {
+
+constexpr double kSymbolRateHz = 600;  // 2.5.1
+constexpr double kRollOff = 0.75;      // 2.4
+constexpr double kStep = kRateHz / kSymbolRateHz;
+constexpr double kMeanPower = 10;      // of the points of Figure 2, and of those of 1200 bit/s
+constexpr double kLeastSnrDb = 12;     // sixteen points with less are no more than noise
+constexpr double kSureSnrDb = 14;      // a tone, decided for sixteen points, has 13.4
+constexpr double kGoodError = 0.1;     // mean square, of kMeanPower: 20 dB
+constexpr double kMostAlike = 0.4;     // sum of the squared shares of the four dibits; scrambled ones have 0.25
+constexpr std::size_t kAcquire = 600;  // symbols looked at for clock and carrier
+constexpr double kOffsetLimitHz = 10;  // 2.6 asks for 7
+
+// A point of Figure 2: coordinates -3, -1, 1 or 3.
+Cf nearest(Cf y) {
+  const auto level = [](float v) { return v < -2 ? -3.f : v < 0 ? -1.f : v < 2 ? 1.f : 3.f; };
+  return {level(y.real()), level(y.imag())};
+}
+
+// Quadrants counted from the first, anticlockwise, from 0.
+int quadrant(Cf p) {
+  return p.real() > 0 ? (p.imag() > 0 ? 0 : 3) : (p.imag() > 0 ? 1 : 2);
+}
+
+// The pair of bits beside a point in Figure 2, the left one in bit 1.
+int inner_bits(Cf p) {
+  constexpr std::array<Cf, 4> kTurns = {Cf{1, 0}, Cf{0, -1}, Cf{-1, 0}, Cf{0, 1}};
+  const Cf first = p * kTurns[static_cast<std::size_t>(quadrant(p))];
+  return (first.imag() > 2 ? 2 : 0) | (first.real() > 2 ? 1 : 0);
+}
+
+// Table 1, by quarter turns anticlockwise; the left bit in bit 1.
+constexpr std::array<int, 4> kDibitOfTurn = {1, 0, 2, 3};
+constexpr int kInnerAt1200 = 1, kInnerMirrored = 2;
+constexpr std::size_t kMirroredRun = 40;
+
+struct Symbol {
+  double t;  // s
+  int dibit, inner;
+  float error;  // squared distance
+  Cf y;
+};
+
+class Listener {
+ public:
+  Listener(const std::vector<float>& x, int carrier_hz)
+      : band_(x, carrier_hz, 2 * 525 / 1.1), receiver_(band_, nullptr, kSymbolRateHz, 200) {}
+
+  // Every symbol from where the band first is busy, or none when it holds no V.22bis.
+  std::vector<Symbol> listen() {
+    const auto [first, last] = busy();
+    if (last - first < 2.0 * kRateHz) return {};
+    // Clock, carrier and equaliser from the middle of what there is, or 4 s in; then everything with them. Where that
+    // goes wrong, as with a slip or a burst of noise there, from elsewhere.
+    std::vector<Symbol> best;
+    for (const double share : {1.0, 0.5, 1.6}) {
+      const double anchor = first + share * std::min(4.0 * kRateHz, (last - first) / 2);
+      std::vector<Symbol> symbols = listen_from(first, last, anchor);
+      if (best.empty() || (!symbols.empty() && mean_error(symbols) < mean_error(best))) best = std::move(symbols);
+      if (!best.empty() && mean_error(best) < kGoodError) break;
+    }
+    return best;
+  }
+
+  double clock_ppm() const { return clock_ppm_; }
+  double offset_hz() const { return offset_hz_; }
+  double power() const { return power_; }
+
+ private:
+  static double mean_error(const std::vector<Symbol>& s) {
+    double sum = 0;
+    for (const Symbol& symbol : s) sum += symbol.error;
+    return sum / static_cast<double>(s.size());
+  }
+
+  std::vector<Symbol> listen_from(double first, double last, double anchor) {
+    power_ = 0;
+    if (!acquire(anchor)) return {};
+    const ReceiverState at = receiver_.state;
+    run(std::min(last, anchor + 4.0 * kRateHz), 0.01f);
+    const double turn = receiver_.state.turn, step = receiver_.state.step;
+    clock_ppm_ = (kStep / step - 1) * 1e6;
+    offset_hz_ = turn * kSymbolRateHz / (2 * kPi);
+    const double back = std::floor((at.t - first) / step);
+    const double phase = at.phase - turn * back;
+    receiver_.state.t = at.t - back * step;
+    receiver_.state.phase = std::remainder(phase, 2 * kPi);
+    return run(last, 0.005f);
+  }
+
+  // The longest stretch in which the band is within 20 dB of its usual power, in samples.
+  std::pair<double, double> busy() const {
+    constexpr std::size_t kBlock = kRateHz / 50;
+    std::vector<double> power;
+    for (std::size_t i = 0; i + kBlock <= band_.size(); i += kBlock) {
+      double sum = 0;
+      for (std::size_t k = 0; k < kBlock; k += 8) sum += std::norm(band_.at(static_cast<double>(i + k)));
+      power.push_back(sum);
+    }
+    if (power.empty()) return {0, 0};
+    std::vector<double> sorted = power;
+    std::nth_element(sorted.begin(), sorted.begin() + static_cast<long>(sorted.size() * 3 / 4), sorted.end());
+    const double limit = std::max(0.01 * sorted[sorted.size() * 3 / 4], 20.0);
+    std::size_t best = 0, best_end = 0, begin = 0;
+    for (std::size_t i = 0; i <= power.size(); ++i) {
+      if (i < power.size() && power[i] >= limit) continue;
+      if (i - begin > best_end - best) best = begin, best_end = i;
+      begin = i + 1;
+    }
+    return {static_cast<double>(best * kBlock), static_cast<double>(best_end * kBlock)};
+  }
+
+  bool acquire(double t0) {
+    ReceiverState& s = receiver_.state;
+    s.turn = 0;
+    s.step = kStep;
+    s.power = kMeanPower;
+    const auto taps = static_cast<double>(s.w.size());
+    for (std::size_t k = 0; k < s.w.size(); ++k) {
+      s.w[k] = static_cast<float>(root_raised_cosine(kRollOff, (static_cast<double>(k) - taps / 2) / 2));
+    }
+    // The power of what the filter lets through beats at the symbol rate, strongest where the symbols are.
+    constexpr int kPhases = 8;
+    Cd beat = 0;
+    std::array<std::vector<Cf>, kPhases> y;
+    for (int p = 0; p < kPhases; ++p) {
+      for (std::size_t i = 0; i < kAcquire; ++i) {
+        s.t = t0 + (static_cast<double>(i) + static_cast<double>(p) / kPhases) * kStep;
+        s.phase = 0;
+        const Cf v = receiver_.equalise();
+        y[static_cast<std::size_t>(p)].push_back(v);
+        beat += std::polar(static_cast<double>(std::norm(v)), -2 * kPi * p / kPhases);
+        power_ += std::norm(v) / (kPhases * kAcquire);
+      }
+    }
+    if (power_ < 1) return false;
+    const double symbols_at = std::fmod(1 - std::arg(beat) / (2 * kPi), 1.0);  // of a symbol, after t0
+    const auto phase = static_cast<std::size_t>(std::lround(symbols_at * kPhases)) % kPhases;
+    // The fourth power of sixteen points, or of four, has a line at four times the carrier's error.
+    double best = 0, offset = 0;
+    Cd line = 0;
+    constexpr int kStepsAHertz = 20;
+    constexpr auto kSteps = static_cast<int>(kOffsetLimitHz) * kStepsAHertz;
+    for (int step = -kSteps; step <= kSteps; ++step) {
+      const double hz = static_cast<double>(step) / kStepsAHertz;
+      Cd sum = 0;
+      for (std::size_t i = 0; i < kAcquire; ++i) {
+        const Cd v = Cd(y[phase][i]);
+        sum += v * v * v * v * std::polar(1.0, -2 * kPi * 4 * hz / kSymbolRateHz * static_cast<double>(i));
+      }
+      if (std::abs(sum) > best) best = std::abs(sum), offset = hz, line = sum;
+    }
+    double at_symbols = 0;
+    for (const Cf v : y[phase]) at_symbols += std::norm(v) / kAcquire;
+    receiver_.scale(static_cast<float>(std::sqrt(kMeanPower / at_symbols)));
+    s.power = kMeanPower;
+    s.turn = 2 * kPi * offset / kSymbolRateHz;
+    s.t = t0 + static_cast<double>(phase) / kPhases * kStep;
+    // Sixteen points: the mean fourth power is negative. Of the four of 1200 bit/s it is that of (3 + i)^4 = 28 + 96 i;
+    // which it is, the decisions say.
+    const ReceiverState start = s;
+    double least = 1e9;
+    ReceiverState chosen;
+    for (const double of_points : {kPi, std::arg(Cd(28, 96))}) {
+      s = start;
+      s.phase = (std::arg(line) - of_points) / 4;
+      double sum = 0;
+      for (std::size_t i = 0; i < kAcquire; ++i) {
+        const Cf v = receiver_.equalise();
+        const Cf d = nearest(v);
+        sum += std::norm(v - d) / kAcquire;
+        receiver_.decided(d, 0.01f);
+      }
+      if (sum < least) least = sum, chosen = s;
+    }
+    s = chosen;
+    return 10 * std::log10(kMeanPower / least) > kLeastSnrDb - 3;
+  }
+
+  std::vector<Symbol> run(double end, float rate) {
+    std::vector<Symbol> symbols;
+    int before = -1;
+    std::size_t mirrored = 0;
+    while (receiver_.state.t < end) {
+      const double t = receiver_.state.t / kRateHz;
+      const Cf y = receiver_.equalise();
+      const Cf d = nearest(y);
+      receiver_.decided(d, rate);
+      const int q = quadrant(d);
+      if (before >= 0) {
+        const int dibit = kDibitOfTurn[static_cast<std::size_t>((q - before + 4) % 4)];
+        symbols.push_back({t, dibit, inner_bits(d), std::norm(y - d), y});
+        mirrored = symbols.back().inner == kInnerMirrored ? mirrored + 1 : 0;
+      }
+      // The four points of 1200 bit/s are four of the sixteen at another angle as well: a false lock.
+      if (mirrored == kMirroredRun) {
+        receiver_.state.phase += std::arg(Cf(1, 3)) - std::arg(Cf(3, 1));
+        for (std::size_t i = symbols.size() - kMirroredRun; i < symbols.size(); ++i) symbols[i].inner = kInnerAt1200;
+        mirrored = 0;
+      }
+      before = q;
+    }
+    return symbols;
+  }
+
+  Baseband band_;
+  SymbolReceiver receiver_;
+  double clock_ppm_ = 0, offset_hz_ = 0, power_ = 0;
+};
+
+// 5.2, and the guard against lock-up of 5.1.
+class GuardedDescrambler {
+ public:
+  int descramble(int bit) {
+    const bool inverted = ones_ == 64;
+    if (inverted) ones_ = 0;
+    ones_ = bit != 0 ? ones_ + 1 : 0;
+    return descrambler_.descramble(bit) ^ static_cast<int>(inverted);
+  }
+
+ private:
+  Descrambler descrambler_{Scrambling{14, 17}};
+  int ones_ = 0;
+};
+
+// Symbols of a run that begins at `i` of dibits that follow `next`.
+template <class Next>
+std::size_t run_length(const std::vector<Symbol>& s, std::size_t i, Next&& next) {
+  std::size_t n = 1;
+  while (i + n < s.size() && s[i + n].inner == kInnerAt1200 && next(s[i + n - 1].dibit, s[i + n].dibit)) ++n;
+  return n;
+}
+
+double snr_db(const std::vector<Symbol>& s, std::size_t from, std::size_t to) {
+  std::vector<float> errors;
+  for (std::size_t i = from; i < to; ++i) errors.push_back(s[i].error);
+  if (errors.empty()) return 0;
+  double sum = 0;
+  for (const float e : errors) sum += e;
+  return 10 * std::log10(kMeanPower / std::max(sum / static_cast<double>(errors.size()), 1e-6));
+}
+
+DataHeard read_symbols(const std::vector<Symbol>& s, std::size_t from, std::size_t to, bool at_2400) {
+  constexpr std::size_t kEvery = 60;  // symbols: 100 ms
+  DataHeard d;
+  d.bit_rate = at_2400 ? 2400 : 1200;
+  d.t0 = s[from].t;
+  d.t1 = s[to - 1].t;
+  d.snr_db = snr_db(s, from, to);
+  GuardedDescrambler descrambler;
+  for (std::size_t i = from; i < to; ++i) {
+    if ((i - from) % kEvery == 0) {
+      d.times.emplace_back(s[i].t, d.bits.size());
+      d.snr_track.emplace_back(s[i].t, snr_db(s, i, std::min(to, i + kEvery)));
+      if (d.constellation.size() < 2000) {
+        for (std::size_t k = i; k < std::min(to, i + 20); ++k) d.constellation.push_back(s[k].y);
+      }
+    }
+    const int quadbit = s[i].dibit << 2 | s[i].inner;
+    for (int b = 3; b >= (at_2400 ? 0 : 2); --b) {
+      d.bits.push_back(static_cast<std::uint8_t>(descrambler.descramble(quadbit >> b & 1)));
+    }
+  }
+  return d;
+}
+
+// As good and as scrambled as data are: of a tone, or of a chord, dibits repeat.
+bool is_scrambled(const std::vector<Symbol>& s, std::size_t from, std::size_t to) {
+  std::array<double, 4> count{};
+  for (std::size_t i = from; i < to; ++i) ++count[static_cast<std::size_t>(s[i].dibit)];
+  double alike = 0;
+  for (const double n : count) alike += n * n;
+  const auto all = static_cast<double>(to - from);
+  return snr_db(s, from, to) > kSureSnrDb && alike < kMostAlike * all * all;
+}
+
+// At 2400 bit/s each of the four points of a quadrant is as frequent; noise makes others of those of 1200 bit/s, but
+// not all alike.
+bool is_2400(const std::vector<Symbol>& s, std::size_t from, std::size_t to) {
+  constexpr std::size_t kFew = 200;
+  std::array<std::size_t, 4> count{};
+  for (std::size_t i = from; i < to; ++i) ++count[static_cast<std::size_t>(s[i].inner)];
+  const auto [least, most] = std::minmax_element(count.begin(), count.end());
+  const auto all = static_cast<double>(to - from);
+  const double spread = to - from < kFew ? 0.15 : 0.1;
+  return snr_db(s, from, to) > kSureSnrDb && static_cast<double>(*least) > (0.25 - spread) * all &&
+         static_cast<double>(*most) < (0.25 + spread) * all;
+}
+
+bool is_1200(const std::vector<Symbol>& s, std::size_t from, std::size_t to) {
+  const auto count = std::count_if(s.begin() + static_cast<long>(from), s.begin() + static_cast<long>(to),
+                                   [](const Symbol& x) { return x.inner == kInnerAt1200; });
+  return 2 * static_cast<std::size_t>(count) > to - from;
+}
+
+// 6.3.1 and 6.4: what the symbols are, one training after the other. @return where retrains begin, s
+std::vector<double> interpret(const std::vector<Symbol>& s, Connection::Side& side) {
+  constexpr std::size_t kLeastData = 300;      // symbols before S1, where the recording begins in data mode
+  constexpr std::size_t kMostTraining = 1500;  // symbols at 1200 bit/s before those at 2400, 0.8 s by 6.3.1
+  constexpr double kMostAt1200S = 1.5;         // behind S1 in a training that goes on to 2400 bit/s
+  std::vector<double> retrains;
+  constexpr std::size_t kWindow = 64;    // symbols; at 2400 bit/s three quarters of them are not of 1200
+  constexpr std::size_t kLeastRun = 40;  // S1 is 60 symbols, unscrambled ones 93
+  const auto same = [](int before, int now) { return before == 3 && now == 3; };
+  const auto alternate = [](int before, int now) { return before + now == 3 && (before == 0 || before == 3); };
+  const auto signal = [&](std::size_t from, std::size_t to, const char* what) {
+    side.signals.push_back({s[from].t, s[to - 1].t, what});
+  };
+  struct Trained {
+    std::size_t begins, from;  // where its first signal begins, and scrambled signals
+  };
+  std::vector<Trained> trained;
+  bool trained_by_s1 = false;
+  for (std::size_t i = 0; i < s.size();) {
+    std::size_t n = run_length(s, i, same);
+    if (n >= kLeastRun) {
+      signal(i, i + n, "unscrambled ones, 1200 bit/s");
+      i += n;
+      if (trained.empty())
+        trained.push_back({i - n, i});
+      else if (!trained_by_s1)
+        trained.back().from = i;
+      continue;
+    }
+    n = run_length(s, i, alternate);
+    if (n >= kLeastRun) {
+      signal(i, i + n, "S1");
+      if (trained.empty() && i > kLeastData && is_scrambled(s, 0, i)) trained.push_back({0, 0}), trained_by_s1 = true;
+      if (trained.size() > 1 || (trained.size() == 1 && trained_by_s1)) retrains.push_back(s[i].t);
+      i += n;
+      if (trained.size() == 1 && !trained_by_s1)
+        trained.back().from = i;
+      else
+        trained.push_back({i - n, i});
+      trained_by_s1 = true;
+      continue;
+    }
+    ++i;
+  }
+  if (trained.empty()) trained.push_back({0, 0});
+  for (std::size_t k = 0; k < trained.size(); ++k) {
+    const std::size_t from = trained[k].from, to = k + 1 < trained.size() ? trained[k + 1].begins : s.size();
+    if (from >= to) continue;
+    // 2400 bit/s begins where the points are no longer those of 1200.
+    std::size_t data = to;
+    for (std::size_t i = from; i + kWindow <= to && data == to; ++i) {
+      if (s[i].inner == kInnerAt1200) continue;
+      std::size_t others = 0;
+      for (std::size_t j = i; j < i + kWindow; ++j) others += s[j].inner != kInnerAt1200;
+      if (others > kWindow / 3) data = i;
+    }
+    const bool at_2400 = data < to && data - from < kMostTraining && is_2400(s, data, to);
+    const bool by_s1 = trained_by_s1 && from > 0;
+    if (!at_2400 && by_s1 && s[to - 1].t - s[from].t < kMostAt1200S && s[to - 1].inner == kInnerAt1200) {
+      signal(from, to, "scrambled ones, 1200 bit/s");
+      continue;
+    }
+    if (at_2400 && data > from) signal(from, data, "scrambled ones, 1200 bit/s");
+    DataHeard heard = read_symbols(s, at_2400 ? data : from, to, at_2400);
+    Link link = read_link(heard, side.links.empty() ? nullptr : &side.links.back());
+    // Behind a slip the receiver may stand at a wrong angle: points of neither rate.
+    if (!at_2400 && link.frames.empty() && !is_1200(s, from, to)) continue;
+    side.data.push_back(std::move(heard));
+    side.links.push_back(std::move(link));
+  }
+  return retrains;
+}
+
+// Who asks for a retrain sends S1, and the far end answers with S1 (6.4).
+void find_retrains(Connection& found, const std::vector<double> (&begun)[2]) {
+  constexpr double kOneExchangeS = 2, kBothS = 0.03;  // an answer comes when some of S1 has been heard
+  const bool one_alone = found.call.channel < 0 || found.answer.channel < 0;
+  std::vector<Change> all;
+  for (const bool answer : {false, true}) {
+    const Connection::Side& side = answer ? found.answer : found.call;
+    for (const double t : begun[answer])
+      all.push_back({Change::Kind::kRetrain, t, side.channel, one_alone ? nullptr : answer ? "answer" : "call", 0});
+  }
+  std::stable_sort(all.begin(), all.end(), [](const Change& a, const Change& b) { return a.t < b.t; });
+  for (const Change& c : all) {
+    if (found.changes.empty() || c.t - found.changes.back().t > kOneExchangeS) {
+      found.changes.push_back(c);
+    } else if (!one_alone && c.channel != found.changes.back().channel && c.t - found.changes.back().t < kBothS) {
+      found.changes.back().by = "both";
+    }
+  }
+  for (Change& c : found.changes) {
+    for (const Connection::Side* side : {&found.call, &found.answer}) {
+      const auto after =
+          std::find_if(side->data.begin(), side->data.end(), [&](const DataHeard& d) { return d.t0 > c.t; });
+      if (after != side->data.end()) c.bit_rate = after->bit_rate;
+    }
+  }
+}
+
+// Frames or V.42's detection tell; else what is called data is as good as data are, and as scrambled.
+bool is_believable(const std::vector<Symbol>& s, const Connection::Side& side) {
+  for (const Link& link : side.links)
+    if (!link.frames.empty() || link.detection != nullptr) return true;
+  const auto at = [&](double t) {
+    return static_cast<std::size_t>(
+        std::lower_bound(s.begin(), s.end(), t, [](const Symbol& x, double v) { return x.t < v; }) - s.begin());
+  };
+  return std::any_of(side.data.begin(), side.data.end(),
+                     [&](const DataHeard& d) { return is_scrambled(s, at(d.t0), at(d.t1)); });
+}
+
+}  // namespace
+
+Connection find_v22bis(const Recording& recording) {
+  Connection found;
+  std::vector<double> retrains[2];
+  for (const bool answer : {false, true}) {
+    Connection::Side& side = answer ? found.answer : found.call;
+    double loudest = 0;
+    for (std::size_t c = 0; c < recording.channel.size(); ++c) {
+      Listener listener(recording.channel[c], answer ? 2400 : 1200);
+      const std::vector<Symbol> symbols = listener.listen();
+      // The other direction's echo gives symbols as good: the louder channel is the one that sends.
+      if (symbols.size() < kAcquire || snr_db(symbols, 0, symbols.size()) < kLeastSnrDb) continue;
+      if (listener.power() <= loudest) continue;
+      Connection::Side heard;
+      heard.channel = static_cast<int>(c);
+      heard.carrier_hz = answer ? 2400 : 1200;
+      heard.clock_ppm = listener.clock_ppm();
+      heard.frequency_offset_hz = listener.offset_hz();
+      loudest = listener.power();
+      side = {};
+      retrains[answer] = interpret(symbols, heard);
+      if (!is_believable(symbols, heard)) continue;
+      side = std::move(heard);
+    }
+  }
+  if (found.call.channel >= 0 || found.answer.channel >= 0) found.modulation = kV22bis.title;
+  uncompress(found.call.links, found.answer.links);
+  find_retrains(found, retrains);
+  const auto at_2400 = [](const Connection::Side& side) {
+    return std::any_of(side.data.begin(), side.data.end(), [](const DataHeard& d) { return d.bit_rate == 2400; });
+  };
+  const auto sends_s1 = [](const Connection::Side& side) {
+    return side.channel < 0 ||
+           std::any_of(side.signals.begin(), side.signals.end(), [](const auto& s) { return s.what == "S1"; });
+  };
+  // S1 that is not answered with S1 asks in vain (6.3.1).
+  const bool both = sends_s1(found.call) && sends_s1(found.answer);
+  if (found.modulation != nullptr && !both && !at_2400(found.call) && !at_2400(found.answer))
+    found.modulation = kV22.title;
+  return found;
+}
+
+}  // namespace offhook::decode

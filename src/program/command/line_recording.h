@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "driver/base/output.h"
+
+namespace offhook {
+
+/// Both directions of the line as a stereo WAV, 16 bit: what the near end receives left, what it sends right.
+class LineRecording {
+ public:
+  /// @param file  one that appears at once  @throws std::runtime_error naming the file and the cause
+  LineRecording(OutputFile file, int rate_hz);
+  ~LineRecording();
+  /// @pre as many of each.  @throws std::runtime_error (disk full ...)
+  void write(std::span<const std::int16_t> left, std::span<const std::int16_t> right);
+  /// @throws std::runtime_error
+  void close();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace offhook

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+//
+// A modem that we did not write, at the far end of the simulated line: another program at the other end of a UNIX
+// stream socket.
+//
+// Samples are 16-bit signed, little-endian, mono. We write n of them and the peer writes n back, as fast as both can;
+// there is no other clock. The peer may answer with samples that it computed before it read ours: that is its own
+// delay. A peer that works in frames needs n to be a multiple of its frame.
+//
+// Some programs fill the queue of a sound card first: they write samples before they read any, and count these as their
+// delay. `ahead` is their number. They are played while the first n are heard. Such a queue may change its length: we
+// wait for no more of the peer's samples than are played until the next exchange, so the peer may read up to ahead - n
+// samples without an answer.
+//
+// V.90's analogue modem needs the line card's band around 4000 Hz. Its samples are taken at twice the line's rate.
+// Where the peer's own rate is another one they are flat to 7 kHz.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hostsim/call/connection.h"
+#include "hostsim/call/scenario.h"
+#include "hostsim/channel/resampler.h"
+
+namespace offhook {
+
+/// `unix:PATH[,rate=8000|9600][,block=SAMPLES][,ahead=SAMPLES]`
+struct FarEndAddress {
+  std::string path;
+  std::uint32_t rate_hz = hostsim::kLineRateHz;
+  std::uint32_t block_samples = 0;  ///< n, at rate_hz; 0 in the text: 20 ms of them
+  std::uint32_t ahead_samples = 0;  ///< that the peer writes before it reads
+
+  /// @throws std::runtime_error with what was expected
+  static FarEndAddress parse(std::string_view text);
+};
+
+class SocketModem final : public hostsim::ForeignModem {
+ public:
+  static constexpr int kPatienceS = 30;
+
+  /// Connects to a socket that someone listens on; else makes the socket and waits for a peer.
+  /// @param keep_waiting  asked ten times a second; false: give up
+  /// @param received_ratio  samples that the line gives the peer for each of its own, 1 or 2
+  /// @param patience_s  of wall clock, for one block of samples
+  /// @throws std::runtime_error
+  SocketModem(const FarEndAddress& address, std::function<bool()> keep_waiting, std::uint32_t received_ratio = 1,
+              int patience_s = kPatienceS);
+  ~SocketModem() override;
+  SocketModem(const SocketModem&) = delete;
+  SocketModem& operator=(const SocketModem&) = delete;
+
+  /// @param rx [received_ratio * n]  @param tx [n], at hostsim::kLineRateHz. The peer's samples come one block (and the
+  /// resamplers' 48 samples) later, or `ahead` sooner than that. Silence once it has failed.
+  void process(const std::int16_t* rx, std::int16_t* tx, std::size_t n) override;
+  std::string failure() const override { return failure_; }
+
+ private:
+  void exchange_block();
+  bool receive(std::uint32_t n);
+  bool transfer(bool write, void* bytes, std::size_t n);
+  std::string waits_for_more() const;
+
+  FarEndAddress address_;
+  std::function<bool()> keep_waiting_;
+  std::uint32_t received_ratio_;
+  int patience_s_;
+  int socket_ = -1;
+  std::string failure_;
+  hostsim::Resampler to_peer_, from_peer_;
+  std::uint32_t owed_ = 0;            // samples of the peer for those that it has been given
+  bool has_answered_ = false;         // at least once
+  std::vector<std::int16_t> block_;   // filling up at the peer's rate
+  std::vector<std::int16_t> queued_;  // at kLineRateHz, from next_ on
+  std::size_t next_ = 0;
+};
+
+/// The modem of another program at the far end of the scenario's line; waits for it. @param address  see FarEndAddress
+/// @throws std::runtime_error: also where the line has no place for it
+std::unique_ptr<SocketModem> make_far_end(const std::string& address, const hostsim::Scenario& scenario,
+                                          std::function<bool()> keep_waiting);
+
+}  // namespace offhook

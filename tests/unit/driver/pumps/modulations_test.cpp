@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT
+//
+// The rows of the table, and the pumps behind those that spandsp has, with start-stop characters over them.
+#include "driver/pumps/modulations.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "dsp/blocks/tone.h"
+#include "dsp/link/start_stop.h"
+#include "dsp/v8/answer_tone.h"
+#include "tests/unit/driver/pumps/pump_pair.h"
+
+namespace offhook {
+namespace {
+
+using test::LineConfig;
+using test::PumpPair;
+
+TEST(Modulations, EveryRowIsItsPumps) {
+  std::set<std::string> names, carriers;
+  uint32_t ids = 0, fastest = 0;
+  for (const Modulation& m : kModulations) {
+    SCOPED_TRACE(m.name);
+    EXPECT_EQ(m.type()->name, std::string(m.name));
+    EXPECT_EQ(ids & m.id, 0u);
+    ids |= m.id;
+    EXPECT_TRUE(names.insert(m.name).second);
+    EXPECT_TRUE(carriers.insert(m.carrier).second);
+    EXPECT_LE(m.min_bit_rate, m.max_bit_rate);
+    EXPECT_GE(m.max_bit_rate, fastest) << "from the slowest to the fastest";
+    fastest = m.max_bit_rate;
+    EXPECT_EQ(m.begin == nullptr, m.id == OH_MODULATION_NONE);
+    EXPECT_EQ(&modulation_of(m.id), &m);
+  }
+  EXPECT_EQ(ids, kAllModulations);
+  EXPECT_EQ(kModulations.back().id, OH_MODULATION_NONE);
+}
+
+/// Two modems of one kind, each with a queue of characters.
+class Slow : public testing::TestWithParam<Modulation> {
+ protected:
+  PumpPair make(const LineConfig& line) {
+    return PumpPair(GetParam().type(), line, {ends_[0].port(), ends_[1].port()});
+  }
+  uint32_t rate(int sender) const { return sender == 0 ? GetParam().min_bit_rate : GetParam().max_bit_rate; }
+  // So many characters each way, and what arrived of them.
+  void exchange(PumpPair* pair, uint32_t n) {
+    std::mt19937 random(7);
+    double seconds = 0;
+    for (int end = 0; end < 2; ++end) {
+      sent_[end].resize(n * rate(end) / GetParam().max_bit_rate);
+      for (uint8_t& c : sent_[end]) c = static_cast<uint8_t>(random());
+      ASSERT_EQ(ends_[end].write(sent_[end].data(), static_cast<uint32_t>(sent_[end].size())), sent_[end].size());
+      seconds = std::max(seconds, 10.0 * static_cast<double>(sent_[end].size()) / rate(end));
+    }
+    pair->run(static_cast<size_t>((seconds + 3) * 8000));
+    for (int end = 0; end < 2; ++end) {
+      came_[end].resize(sent_[1 - end].size() + 100);
+      came_[end].resize(ends_[end].read(came_[end].data(), static_cast<uint32_t>(came_[end].size())));
+    }
+  }
+  void expect_whole() {
+    EXPECT_EQ(came_[0], sent_[1]);
+    EXPECT_EQ(came_[1], sent_[0]);
+  }
+  v14::Link ends_[2];
+  std::vector<uint8_t> sent_[2], came_[2];
+};
+
+TEST_P(Slow, CarriesCharactersBothWaysAtEveryDelay) {
+  for (const size_t delay : {40, 1200, 4800}) {
+    SCOPED_TRACE(testing::Message() << delay << " samples");
+    PumpPair pair = make({.delay_samples = delay, .attenuation_db = 15, .snr_db = 25});
+    ASSERT_TRUE(pair.connect(25));
+    for (const int end : {0, 1}) {
+      EXPECT_EQ(pair.status(end).modulation, GetParam().id);
+      EXPECT_EQ(pair.status(end).tx_bit_rate, rate(end));
+      EXPECT_EQ(pair.status(end).rx_bit_rate, rate(1 - end));
+    }
+    exchange(&pair, 300);
+    expect_whole();
+    EXPECT_EQ(pair.status(0).retrains, 0u);
+  }
+}
+
+TEST_P(Slow, AnswererIsSilentThenSendsItsTone) {
+  v14::Link link;
+  oh_pump_config config{};
+  config.format = kLinear8000;
+  config.role = OH_PUMP_ANSWER;
+  config.tx_level_dbm0 = -12;
+  config.port = link.port();
+  const oh_pump_type* type = GetParam().type();
+  std::vector<unsigned char> memory(type->size(&config) + 64);
+  void* self = memory.data() + (64 - reinterpret_cast<uintptr_t>(memory.data()) % 64);
+  ASSERT_EQ(type->init(self, &config), 0);
+  ToneDetector ans(v8::kAnswerToneHz), mark(GetParam().mark_hz != 0 ? GetParam().mark_hz : 2250);
+  size_t silent = 0;
+  float ans_ms = 0, mark_ms = 0;
+  for (size_t k = 0; k < 8 * 8000; ++k) {
+    int16_t rx = 0, tx;
+    type->process(self, &rx, &tx, 1);
+    if (silent == k && tx == 0) ++silent;
+    ans.put(tx);
+    mark.put(tx);
+    ans_ms = std::max(ans_ms, ans.steady_ms());
+    mark_ms = std::max(mark_ms, mark.steady_ms());
+  }
+  // V.25 4.3: 1.8 to 2.5 s, and the tone for 3.3 +- 0.7 s; Bell 103's is its mark.
+  EXPECT_GE(silent, 1.8 * 8000);
+  EXPECT_LE(silent, 2.5 * 8000);
+  if (GetParam().id == OH_MODULATION_BELL103) {
+    EXPECT_EQ(ans_ms, 0);
+    EXPECT_EQ(GetParam().mark_hz, 2225);
+  } else {
+    EXPECT_GE(ans_ms, 2600);
+    EXPECT_LE(ans_ms, 4000);
+  }
+  EXPECT_GT(mark_ms, 1000);
+  type->release(self);
+}
+
+TEST_P(Slow, AShortGapFilledInCostsOnlyACharacterOrSo) {
+  PumpPair pair = make({.snr_db = 30});
+  ASSERT_TRUE(pair.connect(25));
+  pair.run(8000);
+  pair.lose(0, 80);
+  pair.run(4000);
+  for (v14::Link& end : ends_) {
+    uint8_t false_starts[16];
+    EXPECT_LE(end.read(false_starts, sizeof false_starts), 4u) << "a gap looks like start bits";
+  }
+  exchange(&pair, 100);
+  expect_whole();
+  EXPECT_EQ(pair.status(0).filled_in, 80u);
+  EXPECT_EQ(pair.status(0).samples, pair.status(1).samples);
+}
+
+TEST_P(Slow, HangingUpEndsTheCallAtBothEnds) {
+  PumpPair pair = make({.snr_db = 30});
+  ASSERT_TRUE(pair.connect(25));
+  pair.run(8000);
+  pair.hang_up(0);
+  EXPECT_EQ(pair.status(0).state, OH_PUMP_IDLE);
+  pair.run(45 * 8000);
+  EXPECT_EQ(pair.status(0).state, OH_PUMP_IDLE);
+  EXPECT_EQ(pair.status(1).state, OH_PUMP_FAILED);
+  EXPECT_EQ(pair.status(1).failure, OH_PUMP_FAILURE_NONE);
+}
+
+INSTANTIATE_TEST_SUITE_P(OfSpandsp, Slow, testing::Values(kV21, kV23, kBell103, kV22),
+                         [](const auto& row) { return std::string(row.param.name); });
+
+// A caller that never hears its like says so; one that hears nothing does not.
+TEST(SlowAlone, SomebodyElsesToneIsNothingInCommon) {
+  v14::Link link;
+  for (const bool tone : {false, true}) {
+    oh_pump_config config{};
+    config.format = kLinear8000;
+    config.role = OH_PUMP_CALL;
+    config.tx_level_dbm0 = -12;
+    config.port = link.port();
+    const oh_pump_type* type = kV21.type();
+    std::vector<unsigned char> memory(type->size(&config) + 64);
+    void* self = memory.data() + (64 - reinterpret_cast<uintptr_t>(memory.data()) % 64);
+    ASSERT_EQ(type->init(self, &config), 0);
+    for (size_t k = 0; k < 61 * 8000; ++k) {
+      const int16_t rx = tone ? static_cast<int16_t>(1000 * std::sin(2 * M_PI * 2225 / 8000 * double(k))) : int16_t{0};
+      int16_t tx;
+      type->process(self, &rx, &tx, 1);
+      ASSERT_EQ(tx, 0);
+    }
+    oh_pump_status s;
+    type->status(self, &s);
+    EXPECT_EQ(s.state, OH_PUMP_FAILED);
+    EXPECT_EQ(s.failure, tone ? OH_PUMP_NOTHING_IN_COMMON : OH_PUMP_FAILURE_NONE);
+    type->release(self);
+  }
+}
+
+}  // namespace
+}  // namespace offhook

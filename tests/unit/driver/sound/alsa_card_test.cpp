@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+//
+// On a device without hardware: tests/live/alsa_loop.c, which can fail in every way that a device can.
+#include "driver/sound/alsa_card.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <thread>
+#include <vector>
+
+#include "driver/session/devices.h"
+#include "driver/live/timer_card.h"
+#include "tests/unit/driver/sound/loop_device.h"
+#include "tests/unit/driver/card/loop_modem.h"
+
+namespace offhook {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr const char* kHeldUp = "held up more than a hundred times: the device's pace could not be watched here";
+
+class AlsaCardTest : public testing::Test {
+ protected:
+  AlsaCardTest() { use_loop_devices(); }
+
+  static std::string refusal(const std::string& device, std::uint32_t period = 100) {
+    try {
+      AlsaCard card(device, {.period_samples = period});
+    } catch (const std::runtime_error& e) {
+      return e.what();
+    }
+    return "";
+  }
+  /// Waits until the card is gone, at most for 8 seconds' worth of samples, and a second more for each time that this
+  /// machine came too late and the card began to watch the clock anew.
+  static std::string failure(const std::string& device) {
+    AlsaCard card(device);
+    card.start();
+    while (oh_card_position(&card.state()) < (8 + std::min<std::uint64_t>(card.xruns(), 60)) * OH_MODEM_RATE_HZ) {
+      if (card.wait() == LiveCard::Wait::kGone) return card.failure();
+    }
+    return card.xruns() > 100 ? kHeldUp : "";
+  }
+};
+
+using Modem = test::LoopModem<AlsaCard>;
+
+TEST_F(AlsaCardTest, CarriesWhatTheFarEndPlaysInOrder) {
+  Modem a("loop0"), b("loop1");
+  std::jthread other([&] { b.run(12'000); });
+  a.run(12'000);
+  other.join();
+  // In one run of consecutive samples, unless this machine held a thread up for longer than the device buffers.
+  for (const Modem* m : {&a, &b}) {
+    const std::size_t longest = m->pump.longest_run(0);
+    if (a.card.xruns() + b.card.xruns() == 0) {
+      EXPECT_GT(longest, 8000u);
+    }
+    EXPECT_GT(longest, 1000u);
+  }
+}
+
+TEST_F(AlsaCardTest, FillsInWhatPassedWhileTheDeviceWasStartedAnew) {
+  Modem m("xrun");
+  SamplePacer pacer(OH_MODEM_RATE_HZ, 0);
+  pacer.start();
+  m.run(16'000);
+  EXPECT_GE(m.card.xruns(), 1u);
+  EXPECT_GT(m.pump.filled_in, 0u);
+  EXPECT_EQ(m.pump.clock, oh_card_position(&m.card.state()));            // none is missing in the pump's count
+  EXPECT_NEAR(static_cast<double>(pacer.samples_now()), 16'000, 2'000);  // and the count is the clock's
+  // What the device lost, and what nobody had read yet.
+  EXPECT_GE(m.pump.filled_in, oh_card_counts(&m.card.state()).overrun_samples);
+  EXPECT_LE(m.pump.filled_in, oh_card_counts(&m.card.state()).overrun_samples + 3 * m.card.period());
+}
+
+TEST_F(AlsaCardTest, ADeviceWhosePlaybackStoppedAloneIsStartedAnew) {
+  Modem m("drift");
+  m.run(16'000);
+  EXPECT_GE(m.card.xruns(), 1u);
+  EXPECT_EQ(m.pump.clock, oh_card_position(&m.card.state()));
+}
+
+TEST_F(AlsaCardTest, SaysThatTheDeviceVanished) {
+  EXPECT_THAT(failure("vanish"), HasSubstr("alsa:vanish: the device is gone: No such device"));
+}
+TEST_F(AlsaCardTest, SaysThatTheDeviceStoppedGivingSamples) {
+  EXPECT_THAT(failure("stall"), HasSubstr("no samples for a second"));
+}
+TEST_F(AlsaCardTest, SaysThatTheRateChanged) {
+  const std::string why = failure("rate");
+  if (why == kHeldUp) GTEST_SKIP() << why;
+  EXPECT_THAT(why, HasSubstr("samples a second, no longer 8000: its rate changed"));
+}
+TEST_F(AlsaCardTest, RefusesADeviceWithoutAClock) {
+  EXPECT_THAT(failure("null"), HasSubstr("do not come at the pace of a clock"));
+}
+TEST_F(AlsaCardTest, RefusesWhatItWouldHaveToResample) {
+  EXPECT_EQ(refusal("cd"), "alsa:cd: cannot capture 8000 Hz, only 44100 to 44100 Hz, and nothing here resamples");
+}
+TEST_F(AlsaCardTest, RefusesAnUnknownDevice) {
+  EXPECT_THAT(refusal("hw:CARD=Nobody"), HasSubstr("alsa:hw:CARD=Nobody: cannot be opened to capture"));
+}
+TEST_F(AlsaCardTest, RefusesAPeriodThatTheRingsCannotHold) {
+  EXPECT_THAT(refusal("loop0", 300), HasSubstr("cannot capture in periods of 300 samples"));
+}
+
+TEST_F(AlsaCardTest, StopsFromAnotherThread) {
+  AlsaCard card("loop0");
+  card.start();
+  std::thread stopper([&] { card.stop(); });
+  while (card.wait() == LiveCard::Wait::kInterrupt) {
+  }
+  stopper.join();
+  EXPECT_EQ(card.wait(), LiveCard::Wait::kStopped);
+}
+
+TEST_F(AlsaCardTest, DevicesAreListedWithWhatTheyCanDo) {
+  bool loop = false, cd = false;
+  for (const CardDevice& d : card_devices()) {
+    if (d.address == "alsa:loop0") loop = d.usable;
+    if (d.address == "alsa:cd") cd = !d.usable && d.capability.find("44100") != std::string::npos;
+  }
+  EXPECT_TRUE(loop);
+  EXPECT_TRUE(cd);
+}
+
+}  // namespace
+}  // namespace offhook

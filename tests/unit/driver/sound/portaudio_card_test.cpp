@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+//
+// PortAudio over ALSA over the device of the tests, tests/live/alsa_loop.c.
+#include "driver/sound/portaudio_card.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "driver/sound/alsa_card.h"
+#include "tests/unit/driver/sound/loop_device.h"
+#include "tests/unit/driver/card/loop_modem.h"
+
+namespace offhook {
+namespace {
+
+using ::testing::HasSubstr;
+
+class PortAudioCardTest : public testing::Test {
+ protected:
+  PortAudioCardTest() { use_loop_devices(); }
+  /// Waits until the card is gone, for at most eight seconds' worth of samples. @return why; "plays on" when it is not
+  static std::string failure(const std::string& device) {
+    try {
+      PortAudioCard card(device);
+      card.start();
+      while (oh_card_position(&card.state()) < 8 * OH_MODEM_RATE_HZ) {
+        if (card.wait() == LiveCard::Wait::kGone) return card.failure();
+      }
+    } catch (const std::runtime_error& e) {
+      return e.what();
+    }
+    return "plays on";
+  }
+};
+
+TEST_F(PortAudioCardTest, PassesSamplesAtThePaceOfTheDevice) {
+  PortAudioCard card("loop0");
+  EXPECT_GT(card.queued_samples(), 0u) << "of the device, both ways";
+  card.start();
+  const std::int64_t begin = monotonic_ns();
+  while (oh_card_position(&card.state()) < 8000) ASSERT_EQ(card.wait(), LiveCard::Wait::kInterrupt) << card.failure();
+  const double seconds = static_cast<double>(monotonic_ns() - begin) * 1e-9;
+  EXPECT_NEAR(static_cast<double>(oh_card_position(&card.state())) / 8000, seconds, 0.25);
+  EXPECT_GT(oh_card_counts(&card.state()).interrupts, 40u);  // of 80 blocks; a callback may bring several
+  card.stop();
+  EXPECT_EQ(card.wait(), LiveCard::Wait::kStopped);
+}
+
+// The list says "Number N"; what that number names fails as the device of that name does.
+TEST_F(PortAudioCardTest, ADeviceIsKnownByItsNumberToo) {
+  std::string number;
+  int devices = 0;
+  for (const CardDevice& device : kPortAudioCards.describe()) {
+    const std::string& text = device.description;
+    ASSERT_THAT(text, ::testing::StartsWith("Number " + std::to_string(devices) + ","));
+    if (device.address == "portaudio:cd") number = std::to_string(devices);
+    ++devices;
+  }
+  ASSERT_NE(number, "");
+  EXPECT_THAT(failure(number), HasSubstr("portaudio:" + number + ": cannot do 8000 Hz"));
+  EXPECT_THAT(failure(std::to_string(devices)), HasSubstr("there is no such device"));
+  EXPECT_THAT(failure("-1"), HasSubstr("there is no such device"));
+  EXPECT_THAT(failure(number + "x"), HasSubstr("there is no such device"));
+}
+
+// After a loss a period of the device ends within one of the card's blocks: each is passed in two pieces.
+TEST_F(PortAudioCardTest, HearsTheFarEndInOrderAfterALossThatItCounts) {
+  test::LoopModem<PortAudioCard> near("xrun");
+  test::LoopModem<AlsaCard> far("loop1");
+  std::jthread other([&] { far.run(20'000); });
+  near.run(16'000);
+  other.join();
+  EXPECT_GE(near.card.xruns(), 1u);
+  EXPECT_GT(near.pump.filled_in, 0u);
+  EXPECT_EQ(near.pump.clock, near.card.state().rx_read) << "what is lost passes in the pump's count";
+  EXPECT_GT(near.pump.longest_run(4'000), 300u) << "three blocks and more";
+}
+
+TEST_F(PortAudioCardTest, SaysThatTheDeviceVanished) {
+  EXPECT_THAT(failure("vanish"), HasSubstr("portaudio:vanish: the device is gone"));
+}
+TEST_F(PortAudioCardTest, RefusesWhatItWouldHaveToResample) {
+  EXPECT_THAT(failure("cd"), HasSubstr("portaudio:cd: cannot do 8000 Hz"));
+}
+TEST_F(PortAudioCardTest, RefusesAnUnknownDevice) {
+  EXPECT_THAT(failure("Nobody"), HasSubstr("there is no such device"));
+  EXPECT_THAT(failure("4711"), HasSubstr("there is no such device"));
+}
+
+}  // namespace
+}  // namespace offhook

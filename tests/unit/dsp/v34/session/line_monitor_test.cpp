@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: MIT
+#include "dsp/v34/session/line_monitor.h"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+
+#include "tests/unit/dsp/v34/coding_gain.h"
+#include "tests/unit/dsp/v34/symbol_line.h"
+
+namespace offhook::v34 {
+namespace {
+
+constexpr TrellisCode kCodes[] = {TrellisCode::k16, TrellisCode::k32, TrellisCode::k64};
+
+// Mean metric step per dimension when what is received is `sigma2` away from the code, or has nothing to do with it.
+double seen(TrellisCode code, double sigma2, bool related) {
+  Random r(1, static_cast<uint32_t>(code));
+  ViterbiDecoder viterbi(code);
+  TrellisEncoder encoder(code);
+  const auto point = [&] {
+    return Point{static_cast<int16_t>(2 * r.below(16) - 15), static_cast<int16_t>(2 * r.below(16) - 15)};
+  };
+  const auto noise = [&] { return static_cast<float>(std::sqrt(sigma2) * r.gaussian()); };
+  constexpr int kPairs = 20000;
+  double sum = 0;
+  for (int k = 0; k < kPairs; ++k) {
+    const Point a = point();
+    Point b = point();
+    while (((subset_label(a) ^ subset_label(b)) & 1) != encoder.output()) b = point();
+    encoder.put(a, b);
+    float received[4] = {static_cast<float>(a.re), static_cast<float>(a.im), static_cast<float>(b.re),
+                         static_cast<float>(b.im)};
+    for (float& v : received) v = related ? v + noise() : static_cast<float>(30 * r.uniform() - 15);
+    Point decided[2];
+    viterbi.decode(received, false, decided);
+    sum += viterbi.path_metric_step() / 4;
+  }
+  return sum / kPairs;
+}
+
+TEST(V34LineMonitor, TheBestPathSeesTheNoiseUpToWhereNothingComesThrough) {
+  for (const TrellisCode code : kCodes) {
+    for (const double sigma2 : {0.10, 0.15, 0.20, 0.25})
+      EXPECT_NEAR(seen(code, sigma2, true), sigma2, 0.01 * sigma2 + 0.001);
+    EXPECT_NEAR(seen(code, 0, false), 0.38, 0.01);
+    const Framing f = make_framing(SymbolRate::k3200, 28800, false, true);
+    EXPECT_LT(tolerated_variance(code, f, LineMonitor::kBadFrames), 0.27);
+  }
+}
+
+// Noise that is strong now and then, as robbed bits and impulses make it: places where the decision was a toss-up
+// against errors.
+TEST(V34LineMonitor, TossUpsAreAboutAsManyAsErrors) {
+  for (const double strong : {0.4, 0.8, 1.6}) {
+    Random r(3, 0);
+    ViterbiDecoder viterbi(TrellisCode::k64);
+    LatticeSource source(TrellisCode::k64, 4);
+    viterbi.reset(TrellisCode::k64, true);
+    std::deque<Point> sent;
+    int errors = 0, toss_ups = 0, since_error = 48, since_toss_up = 48;
+    for (int m = 0; m < 200000; ++m) {
+      Point y[2];
+      source.next(false, y);
+      sent.insert(sent.end(), {y[0], y[1]});
+      const double sigma = std::sqrt(m % 200 < 4 ? strong : 0.05);
+      float received[4];
+      for (int k = 0; k < 2; ++k) {
+        received[2 * k] = static_cast<float>(y[k].re + sigma * r.gaussian());
+        received[2 * k + 1] = static_cast<float>(y[k].im + sigma * r.gaussian());
+      }
+      Point out[2];
+      if (!viterbi.decode(received, false, out)) continue;
+      const bool wrong = !(out[0] == sent[0] && out[1] == sent[1]);
+      sent.erase(sent.begin(), sent.begin() + 2);
+      if (wrong && since_error >= 48) ++errors, since_error = 0;
+      if (viterbi.toss_up() && since_toss_up >= 48) ++toss_ups, since_toss_up = 0;
+      ++since_error, ++since_toss_up;
+    }
+    EXPECT_GT(errors, 10) << strong;
+    EXPECT_GT(toss_ups, 0.25 * errors) << strong;
+    EXPECT_LT(toss_ups, 3 * errors) << strong;
+  }
+}
+
+TEST(V34LineMonitor, MoreNoiseLowersTheRateAndLessRaisesItAgain) {
+  SymbolLine line({}, {}, 160, 35, 1);
+  ASSERT_TRUE(line.connect());
+  const RatePair first = line.c().rates();
+  line.run_ms(1000);
+  line.set_snr(30.5);
+  ASSERT_TRUE(line.run_until([&] { return line.c().renegotiations() > 0; }, 5000));
+  ASSERT_TRUE(line.connect(3000));
+  line.run_ms(8000);
+  ASSERT_TRUE(line.connect(3000));
+  const RatePair low = line.c().rates();
+  EXPECT_LT(low.call_to_answer, first.call_to_answer);
+  EXPECT_LT(low.answer_to_call, first.answer_to_call);
+  EXPECT_GE(low.call_to_answer + 3, first.call_to_answer);
+  const size_t sent[2] = {line.call().sent.size(), line.answer().sent.size()};
+  line.run_ms(1000);
+  EXPECT_EQ(line.c().state(), Session::State::kData);
+  line.set_snr(36);
+  line.run_ms(20000);
+  EXPECT_GE(line.c().rates().call_to_answer, first.call_to_answer);
+  EXPECT_LE(line.c().renegotiations(), 8u);
+  (void)sent;
+}
+
+TEST(V34LineMonitor, AfterASlipARenegotiationFindsTheFramesAgain) {  // V34-9.6.3-6, V34-RN-6
+  for (const TrellisCode code : kCodes) {
+    for (const double snr : {45.0, 33.5}) {
+      for (const int slip : {1, 2, 3, 8, 16, 64}) {
+        SessionConfig c;
+        c.trellis = code;
+        c.max_bit_rate = 26400;
+        SymbolLine line(c, c, 160, snr, 1);
+        ASSERT_TRUE(line.connect());
+        line.run_ms(500);
+        for (int k = 0; k < slip; ++k) line.drop_symbol(0);
+        ASSERT_TRUE(line.run_until([&] { return line.a().renegotiations() > 0; }, 2500)) << slip << " " << snr;
+        ASSERT_TRUE(line.run_until([&] { return !line.c().live(); }, 500));
+        ASSERT_TRUE(line.connect(3000));
+        const size_t sent = line.call().sent.size();
+        line.run_ms(500);
+        EXPECT_EQ(errors_of(line.call().sent, line.answer().received, sent), 0u);
+        EXPECT_EQ(line.c().renegotiations(), 1u);
+      }
+    }
+  }
+}
+
+TEST(V34LineMonitor, AGoodLineIsLeftAlone) {
+  for (const TrellisCode code : kCodes) {
+    for (const double snr : {45.0, 33.0, 25.0}) {
+      SessionConfig c;
+      c.trellis = code;
+      SymbolLine line(c, c, 160, snr, 1);
+      ASSERT_TRUE(line.connect());
+      line.run_ms(12000);
+      EXPECT_EQ(line.c().renegotiations(), 0u) << snr;
+    }
+  }
+}
+
+TEST(V34LineMonitor, LostForGoodItRetrains) {
+  SymbolLine line({}, {}, 160, 45, 1);
+  ASSERT_TRUE(line.connect());
+  line.run_ms(500);
+  line.cut[0] = line.cut[1] = true;
+  ASSERT_TRUE(line.run_until([&] { return line.c().state() == Session::State::kEnded; }, 5000));
+  EXPECT_EQ(line.c().outcome(), Outcome::kRetrain);
+}
+
+/// A quiet line in data mode at 19 200 bit/s, where 21 600 would need a ratio of 100.
+struct QuietLine {
+  static constexpr int kWindowSymbols = 2 * LineMonitor::kWindowPairs;
+  DataParameters p{{make_framing(SymbolRate::k3200, 19'200, false, true), kGpc, TrellisCode::k64, {}}, false, 19'200};
+  LineMonitor monitor;
+
+  /// Data mode from its begin on. @return windows until the monitor advises a higher rate, at most `most`
+  int windows_until_higher(int most) {
+    DataTransmitter tx(p);
+    DataReceiver rx(p);
+    const oh_bit_port ones{[](void*) { return 1; }, [](void*, int) {}, nullptr};
+    const DataPort port{ones, ones};
+    const float grid = square_root(p.transmitted_energy());
+    monitor.start(p, 100, 2);
+    for (int n = 1; n <= most * kWindowSymbols; ++n) {
+      static_cast<void>(rx.decide(grid * tx.next(port, true)));
+      rx.put(port, true);
+      if (n % 2 != 0) continue;
+      const LineMonitor::Advice advice = monitor.put(rx);
+      if (advice == LineMonitor::Advice::kHigher) return (n + kWindowSymbols / 2) / kWindowSymbols;
+      EXPECT_EQ(advice, LineMonitor::Advice::kNone) << n;
+    }
+    return most;
+  }
+};
+
+// Each rise costs a renegotiation: after one, and the data mode that follows it, the next takes twice as long.
+TEST(V34LineMonitor, ARiseWaitsTwiceAsLongAsTheOneBefore) {
+  QuietLine line;
+  const int first = line.windows_until_higher(200), second = line.windows_until_higher(200);
+  EXPECT_NEAR(first, LineMonitor::kGoodWindows, 1);
+  EXPECT_NEAR(second, 2 * LineMonitor::kGoodWindows, 1);
+  EXPECT_NEAR(line.windows_until_higher(200), 4 * LineMonitor::kGoodWindows, 1);
+}
+
+}  // namespace
+}  // namespace offhook::v34

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+#include "traces/scenario/data.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+#include <utility>
+
+#include "driver/base/output.h"
+#include "traces/scenario/key.h"
+#include "driver/base/nearest.h"
+
+namespace offhook::config {
+
+namespace fs = std::filesystem;
+
+fs::path data_dir() {
+  if (const char* set = std::getenv("OFFHOOK_DATA_DIR"); set != nullptr && *set != '\0') return set;
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  if (!error) {
+    fs::path installed = program.parent_path().parent_path() / "share/offhook";
+    if (fs::is_directory(installed / "profiles", error)) return installed;
+  }
+  return fs::is_directory(OFFHOOK_DATA_DIR, error) ? OFFHOOK_DATA_DIR : OFFHOOK_INSTALLED_DATA;
+}
+
+std::vector<std::string> data_names(std::string_view room) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(data_dir() / room, error)) {
+    if (entry.path().extension() == ".toml") names.push_back(entry.path().stem().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::string file_named_in(std::string_view file, std::string name) {
+  const fs::path beside = fs::path(file).parent_path() / name;
+  std::error_code error;
+  return !name.empty() && fs::exists(beside, error) ? beside.string() : std::move(name);
+}
+
+fs::path data_file(std::string_view room, std::string_view name) {
+  if (name.ends_with(".toml")) return name;
+  const std::vector<std::string> names = data_names(room);
+  if (std::find(names.begin(), names.end(), name) == names.end()) {
+    const std::vector<std::string_view> known(names.begin(), names.end());
+    struct stat at {};
+    const bool exists = stat(std::string(name).c_str(), &at) == 0;  // a path, then, and not what a name was to be
+    throw Error(fmt::format("\"{}\" is {}not in {}{}; expected one of: {}{}", name,
+                            exists ? kind_of_file(at.st_mode) + ", and " : "", (data_dir() / room).string(),
+                            the_nearest(name, known), fmt::join(names, ", "),
+                            exists ? ", or a file whose name ends in .toml" : ""));
+  }
+  return data_dir() / room / fmt::format("{}.toml", name);
+}
+
+}  // namespace offhook::config

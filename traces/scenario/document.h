@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+//
+// A TOML file (or one --set option) that knows where each of its values stands, so that every complaint can say
+// file:line:column. The parser, toml++, is seen in document.cpp and nowhere else.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "traces/scenario/key.h"
+
+namespace offhook::config {
+
+/// Where each key of the effective configuration came from: path -> "file:line:column" or "--set KEY=VALUE".
+using Origins = std::map<std::string, std::string, std::less<>>;
+
+class Document {
+ public:
+  /// @throws Error when the file cannot be read, or is no TOML
+  static Document read_file(const std::filesystem::path& file);
+  static Document parse(std::string_view text, std::string_view name);
+  /// "key=value" as on the command line. A value that is no TOML is taken as a string: --set context.kind=dpc.
+  static Document assignment(std::string_view text);
+  /// One key with a value in TOML (or a bare string); complaints begin with `name`.
+  static Document setting(std::string_view path, std::string_view value, std::string_view name);
+  Document(Document&&) noexcept;
+  Document& operator=(Document&&) noexcept;
+  ~Document();
+
+  const std::string& name() const;
+  bool has(std::string_view path) const;
+  /// @return "file:line:column" of the key; the name alone when it is not there
+  std::string position(std::string_view path) const;
+
+  /// Take a value out, so that apply() will not see it. @throws Error when it has another type
+  std::optional<std::string> take_string(std::string_view path);
+  /// A string is taken out, anything else stays.
+  std::optional<std::string> take_if_string(std::string_view path);
+  std::optional<Document> take_table(std::string_view path);
+  /// The tables of a list [[path]], taken out; empty when it is not there. @throws Error when it is something else
+  std::vector<Document> take_rows(std::string_view path);
+  /// A key with the values it takes in turn.
+  struct Axis {
+    std::string path;
+    std::string position;
+    std::vector<std::string> values;  ///< as TOML; not yet checked against any table of keys
+  };
+  /// Every entry, a list or a range {from, to, step}, as an axis, in the order of the file.
+  /// @throws Error for an entry that is neither
+  std::vector<Axis> axes() const;
+
+  /// All that has not been taken out, as JSON: for data whose keys the reader does not know beforehand.
+  std::string json() const;
+
+  /// Put every value into its field. @throws Error for an unknown key, a wrong type or range
+  /// @param origins gets the position of each key; may be null
+  void apply(const KeyTable& keys, void* subject, Origins* origins = nullptr) const;
+
+ private:
+  struct Impl;
+  explicit Document(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace offhook::config
