@@ -2,9 +2,9 @@
 //
 // The CPU of a host, or its CPUs: each has its interrupt levels and its FIFO queue of deferred procedure calls; threads
 // under scheduling policies run on one of them or on any (sched/migration.h). On one CPU the semantics, down to the
-// tie-breaks, are those of shared/schedule-semantics.md (S1 to S10), which this engine runs for `offhook schedule` and
-// for every modem call alike. Of several, each follows them by itself, and threads change CPUs between S8's steps 7 and
-// 8.
+// tie-breaks, are those of docs/scheduling-semantics.md; comments cite its sections. This engine runs for
+// `offhook schedule` and for every modem call. With several CPUs, each follows them by itself, and threads change CPUs
+// between steps 7 and 8 of section 8.
 //
 // An entity (interrupt, DPC, thread) has a queue of jobs. A job is run by the entity's Program in segments: next() is
 // called when the job first gets the CPU and again at the end of every segment, and says how much CPU time the next
@@ -55,7 +55,7 @@ struct DpcSpec {
   int cpu = 0;  ///< in whose queue it waits: as a rule that of the interrupt
 };
 
-/// Sees every event of S9. Costs nothing when absent.
+/// Sees every event of section 9. Costs nothing when absent.
 class CpuObserver {
  public:
   enum class Kind : std::uint8_t { kStart, kResume, kPreempt, kFinish, kMiss, kThrottle, kReplenish };
@@ -101,7 +101,7 @@ class Cpu {
   Cpu(const Cpu&) = delete;
   Cpu& operator=(const Cpu&) = delete;
 
-  /// Entities are declared before the engine first runs; declaration order breaks ties (S2).
+  /// Entities are declared before the engine first runs; declaration order breaks ties (section 2).
   EntityId add_interrupt(InterruptSpec spec, Program& program);
   EntityId add_dpc(DpcSpec spec, Program& program);
   /// @param deadline relative to the release; kNever: none.
@@ -116,7 +116,7 @@ class Cpu {
   };
   ThreadedInterrupt add_threaded_interrupt(InterruptSpec spec, Ns stub, Policy policy, Program& handler);
 
-  /// One more job of this entity, released now (S8 step 5, or step 2 when called from a Program's last next()).
+  /// One more job of this entity, released now (section 8 step 5, or step 2 when called from a Program's last next()).
   void release(EntityId entity);
   /// Releases the first of `jobs` now and runs at once as many of them as it can, each as the one before it releases
   /// it: while nothing else happens and each goes before the thread that has the CPU. The outcome, log and what an

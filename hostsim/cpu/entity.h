@@ -21,7 +21,7 @@ struct Entity {
   JobQueue jobs;                         // unfinished ones, the current one first
   Ns remaining = 0;                      // of the current segment
   Ns switching = 0;                      // what the switch to it costs, not yet part of a segment
-  Ns queued = 0;                         // q of S3
+  Ns queued = 0;                         // q of section 3
   Ns cpu_time = 0;
   Ns deadline = kNever;    // relative
   std::size_t missed = 0;  // of the unfinished jobs, how many have been logged as missed

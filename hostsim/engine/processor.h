@@ -10,9 +10,9 @@ namespace offhook::hostsim {
 class Processor {
  public:
   virtual ~Processor() = default;
-  /// S8 steps 1 to 4: charge what ran, finish what is done, exhaust and refill budgets. Called when wake <= now.
+  /// section 8 steps 1 to 4: charge what ran, finish what is done, exhaust and refill budgets. Called when wake <= now.
   virtual void settle(Ns now) = 0;
-  /// S8 steps 6 to 8: misses, throttling, one dispatch decision; sets `wake` anew. Called when wake <= now.
+  /// section 8 steps 6 to 8: misses, throttling, one dispatch decision; sets `wake` anew. Called when wake <= now.
   virtual void dispatch(Ns now) = 0;
 
   /// What is to happen at `tick` and before `now` happens. Called before anything else of an instant, when tick < now.

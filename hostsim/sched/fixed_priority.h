@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Fixed priorities with round robin among equals, as Windows NT's 32 levels or POSIX SCHED_FIFO and SCHED_RR (S4). The
+// Fixed priorities with round robin among equals, as Windows NT's 32 levels or POSIX SCHED_FIFO and SCHED_RR (section 4). The
 // quantum counts running time, survives preemption, and begins anew with each job.
 #pragma once
 

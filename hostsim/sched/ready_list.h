@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The entities that can run, in the order of S2. Few are ready at a time, so a sorted array beats any tree.
+// The entities that can run, in the order of section 2. Few are ready at a time, so a sorted array beats any tree.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 namespace offhook::hostsim {
 
 struct Rank {
-  int band;          ///< class of S2
+  int band;          ///< class of section 2
   Ns key;            ///< within the class
   Ns queued;         ///< then who queued first
   std::uint16_t id;  ///< then who was declared first

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Rialto/NT (Jones and Regehr 1999): X of every Y, in a precomputed slot and, in the modified form (strict), nowhere
-// else; in the standard form the thread also competes at its priority outside its slots (S7). Several reservations get
+// else; in the standard form the thread also competes at its priority outside its slots (section 7). Several reservations get
 // slots that do not overlap from sched/slot_plan.h.
 #pragma once
 
@@ -14,7 +14,7 @@ namespace offhook::hostsim {
 
 /// `length` of every `period` from `offset` on. With tick_hz 0 length and period are ns; otherwise they count ticks of
 /// 1/tick_hz s, and tick n begins at offset + floor(n * 1e9 / tick_hz) ns, so that slots never drift: at 1024 Hz 16
-/// ticks stay 125 samples at 8 kHz for ever. Inside its slot the thread precedes every other one (S2), or, with
+/// ticks stay 125 samples at 8 kHz for ever. Inside its slot the thread precedes every other one (section 2), or, with
 /// slot_priority > 0, it has that fixed priority, as Rialto/NT gave it on Windows NT.
 struct Slot {
   Ns offset = 0;

@@ -17,7 +17,7 @@
 
 namespace offhook::hostsim {
 
-/// Classes of S2 in which a thread may stand; interrupts and DPCs (1 and 2) always come first.
+/// Classes of section 2 in which a thread may stand; interrupts and DPCs (1 and 2) always come first.
 enum class Band : int { kSlot = 3, kReserved = 4, kDeadline = 5, kPriority = 6, kCannotRun = 7 };
 
 /// Where a thread stands: the lowest band runs, in it the smallest key, then who queued first, then who was declared
@@ -34,14 +34,14 @@ struct CurrentJob {
 
 /// What update() found.
 struct Change {
-  bool requeue = false;      ///< S3: the thread goes behind its equals
-  bool replenished = false;  ///< its budget went from nothing to something (S9)
+  bool requeue = false;      ///< section 3: the thread goes behind its equals
+  bool replenished = false;  ///< its budget went from nothing to something (section 9)
 };
 
 class ThreadPolicy {
  public:
   virtual ~ThreadPolicy() = default;
-  /// S3 (a): `job` becomes current. @param woken true: the thread had no unfinished job before
+  /// section 3 (a): `job` becomes current. @param woken true: the thread had no unfinished job before
   virtual void begin_job(Ns /*now*/, const CurrentJob& /*job*/, bool /*woken*/) {}
   /// The last unfinished job of the thread is done; it sleeps until the next begin_job().
   virtual void sleep(Ns /*now*/) {}
@@ -54,7 +54,7 @@ class ThreadPolicy {
   virtual void stopped() {}
   /// Another thread has the CPU that this one had last, and this one still waits for it. @return standing() has changed
   virtual bool replaced() { return false; }
-  /// S8 steps 3 and 4, while a job is current: the thread ran, or next_change() came. May be called at other times too.
+  /// section 8 steps 3 and 4, while a job is current: the thread ran, or next_change() came. May be called at other times too.
   virtual Change update(Ns /*now*/) { return {}; }
   /// May be asked for while a job is current only. @param now not before the last begin_job() or update()
   virtual Standing standing(Ns now) const = 0;
@@ -72,7 +72,7 @@ class ThreadPolicy {
   /// Of one that shares(): since when its standing() counts among equal ones. @param by_cpu since its job became
   /// current or an update() asked for it
   virtual Ns queued(Ns by_cpu) const { return by_cpu; }
-  /// Its budget is spent: a throttle is logged when this becomes true while a job is current (S9).
+  /// Its budget is spent: a throttle is logged when this becomes true while a job is current (section 9).
   virtual bool exhausted() const { return false; }
 };
 

@@ -122,6 +122,21 @@ def no_path_of_a_machine_is_in_the_tree(args, _modules):
     return wrong
 
 
+def no_file_names_a_path_outside_the_tree(args, _modules):
+    """The files of tests that skip when recordings or DSL data are absent may name the folder beside the project."""
+    allowed = {"tests/recordings.h", "tests/unit/hostsim/channel/dsl_reference.h", "tests/checklist/checklist_test.py",
+               "tests/layering/layering_test.py"}
+    path = re.compile(rb"(?<![\w./-])(?:\.\./)?(?:shared/\w|\.\./\.library)")
+    wrong = []
+    for f in tree(args):
+        if f in allowed or f.startswith("tests/fuzz/corpus/") or os.path.islink(f"{args.source}/{f}"):
+            continue
+        with open(f"{args.source}/{f}", "rb") as text:
+            wrong += [f"{f}:{n}: {line.strip()[:100].decode(errors='replace')}"
+                      for n, line in enumerate(text, 1) if path.search(line)]
+    return wrong
+
+
 def no_file_has_more_than_900_lines(args, _modules):
     """Sources, tests included: a longer file usually holds two ideas (CONTRIBUTING.md)."""
     wrong = []
@@ -179,7 +194,8 @@ def write_map(args, modules):
 
 
 CLAIMS = [wrong_includes_fail, modules_use_lower_floors_only, every_folder_of_sources_is_a_module,
-          nothing_is_included_by_a_way_out, no_path_of_a_machine_is_in_the_tree, no_file_has_more_than_900_lines, architecture_names_every_folder,
+          nothing_is_included_by_a_way_out, no_path_of_a_machine_is_in_the_tree,
+          no_file_names_a_path_outside_the_tree, no_file_has_more_than_900_lines, architecture_names_every_folder,
           write_map]
 
 

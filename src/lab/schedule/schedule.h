@@ -14,7 +14,7 @@
 
 namespace offhook::schedule {
 
-/// S10, of one entity over [0, horizon).
+/// section 10, of one entity over [0, horizon).
 struct EntityFigures {
   std::uint64_t released = 0, completed = 0, misses = 0;
   Ns response_min = 0, response_max = 0, response_sum = 0;  ///< of completed jobs

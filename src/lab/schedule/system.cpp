@@ -273,7 +273,7 @@ EntityDescription parse_entity(const Object& o) {
   e.period = o.whole("period_ns", 1, kMaxNs);
   if (o.has("deadline_ns")) e.deadline = o.whole("deadline_ns", 1, kMaxNs);
   if (e.kind == Kind::kInterrupt) {
-    e.deadline = hostsim::kNever;  // S9: only threads miss deadlines
+    e.deadline = hostsim::kNever;  // section 9: only threads miss deadlines
     e.level = static_cast<int>(o.whole("level", -kMaxLevel, kMaxLevel));
   } else if (!e.scheduler.empty()) {
     parse_request(o, e);

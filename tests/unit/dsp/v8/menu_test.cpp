@@ -68,7 +68,7 @@ TEST(V8Menu, V8_5_EveryFunctionAndModulationIsTheBitOfTheTables) {
   }
 }
 
-// What real modems sent: shared/recordings, read from truth.json.
+// Menus that real modems sent, from recorded calls.
 TEST(V8Menu, ReadsTheMenusOfRealModems) {
   const uint8_t cm[] = {0xC1, 0x65, 0x13, 0x94, 0x0D, 0x27};
   Menu menu;

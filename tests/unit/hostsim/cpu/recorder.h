@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// For tests of the CPU: programs of fixed segments, periodic releases, and the events of S9 as text.
+// For tests of the CPU: programs of fixed segments, periodic releases, and the events of section 9 as text.
 #pragma once
 
 #include <functional>

@@ -211,7 +211,7 @@ TEST(ReservationLaw, WhatIsRecommendedIsTheLeastShareThatTheLawGrantsWithTheRese
   EXPECT_FALSE(recommend(hasty, {}));
 }
 
-// Jones and Saroiu's soft DSL under Cota-Robles and Held's buffers (shared/DESIGN.md): share and longest gap.
+// Jones and Saroiu's soft DSL under Cota-Robles and Held's buffers (docs/device-numbers.md): share and longest gap.
 TEST(DeviceTiming, SoftDslHasTheSharesAndGapsOfTheLaw) {
   const double buffers[] = {2, 3, 6}, g_lite[] = {3.6, 7.6, 19.6}, full_rate[] = {3.2, 7.2, 19.2};
   for (int i = 0; i < 3; i++) {
