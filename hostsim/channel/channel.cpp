@@ -80,9 +80,11 @@ ChannelCharacteristic channel_characteristic(std::string_view name) {
       "\": expected \"flat\" or \"v56bis-adA-eddE\" with A one of 1, 5, 6, 7, 8, 9 and E 1 to 3");
 }
 
-ChannelCharacteristic with_upper_edge(ChannelCharacteristic characteristic, double hz) {
-  if (hz >= kUpperEdgeHz) return characteristic;
-  const std::vector<ChannelPoint> edge = flat_to(hz);
+namespace {
+
+/// The characteristic, or the edge from `hz` on where that attenuates more.
+ChannelCharacteristic with_edge(ChannelCharacteristic characteristic, double hz,
+                                const std::vector<ChannelPoint>& edge) {
   std::vector<ChannelPoint> points;
   constexpr int kStepHz = 20;  // the steepest part of the edge falls by 1.8 dB from one point to the next
   for (int at = 200; at <= 4000; at += kStepHz) {
@@ -91,6 +93,18 @@ ChannelCharacteristic with_upper_edge(ChannelCharacteristic characteristic, doub
   }
   characteristic.attenuation_db = std::move(points);
   return characteristic;
+}
+
+}  // namespace
+
+ChannelCharacteristic with_upper_edge(ChannelCharacteristic characteristic, double hz) {
+  if (hz >= kUpperEdgeHz) return characteristic;
+  return with_edge(std::move(characteristic), hz, flat_to(hz));
+}
+
+ChannelCharacteristic with_steep_edge(ChannelCharacteristic characteristic, double hz) {
+  if (hz <= 0) return characteristic;
+  return with_edge(std::move(characteristic), hz, {{hz, 0}, {hz + 100, 6}, {hz + 200, 60}});
 }
 
 ChannelFilter design_channel(const ChannelCharacteristic& characteristic) {

@@ -12,6 +12,7 @@
 #include "dsp/blocks/sincos.h"
 #include "hostsim/channel/channel.h"
 #include "hostsim/channel/g711.h"
+#include "hostsim/channel/impairments.h"
 #include "hostsim/channel/levels.h"
 #include "hostsim/channel/noise.h"
 #include "hostsim/channel/resampler.h"
@@ -65,7 +66,7 @@ std::uint64_t block_at(double seconds) {
   return static_cast<std::uint64_t>(std::ceil(seconds * kSampleRate / kBlock));
 }
 
-/// Delay, channel filter, frequency shift, phase jitter, interruption and loss of one direction.
+/// Delay, channel filter, frequency shift, phase jitter, interruption, loss and impairments of one direction.
 class Direction {
  public:
   Direction(const ChannelFilter& filter, std::size_t delay, const LineConfig& c)
@@ -77,11 +78,16 @@ class Direction {
         silent_from_(c.interruption_ms > 0 ? block_at(c.interruption_at_s) : kNever),
         silent_blocks_(block_at(c.interruption_ms / 1000)),
         jitter_turns_(c.phase_jitter_deg / 720),
-        jitter_step_(c.phase_jitter_hz / kSampleRate) {
+        jitter_step_(c.phase_jitter_hz / kSampleRate),
+        hits_(c),
+        hit_gain_(static_cast<float>(db_to_gain(c.gain_hit_db))),
+        hit_turns_(c.phase_hit_deg / 360),
+        limit_(static_cast<float>(dbm0_to_peak(c.limit_dbm0))),
+        wander_(c) {
     history_ = delay_ + static_cast<std::size_t>(std::max<std::ptrdiff_t>(slip_, 0)) + kChannelTaps + kBlock;
     buffer_.assign(2 * history_ + 4096, 0);
     end_ = history_;
-    if (c.frequency_offset_hz != 0 || jitter_turns_ != 0) {
+    if (c.frequency_offset_hz != 0 || jitter_turns_ != 0 || hit_turns_ != 0) {
       const double turns = c.frequency_offset_hz / kSampleRate;
       shift_ = Shift{};
       // The phase is an integer share of a turn and wraps exactly, so that it does not drift.
@@ -120,8 +126,9 @@ class Direction {
       const SinCos w = sincos_turns(turns);
       auto c = static_cast<float>(w.cos), s = static_cast<float>(w.sin);
       for (std::size_t i = 0; i < kBlock; ++i) {
-        if (jitter_turns_ != 0) {
-          const SinCos jittered = sincos_turns(wrapped(turns + jitter(block * kBlock + i)));
+        if (jitter_turns_ != 0 || hit_turns_ != 0) {
+          const double hit = hits_.at(block * kBlock + i) ? hit_turns_ : 0;
+          const SinCos jittered = sincos_turns(wrapped(turns + jitter(block * kBlock + i) + hit));
           c = static_cast<float>(jittered.cos), s = static_cast<float>(jittered.sin);
         }
         y[i] = y[i] * (c * shift_->cos[i] - s * shift_->sin[i]) - q[i] * (s * shift_->cos[i] + c * shift_->sin[i]);
@@ -129,6 +136,10 @@ class Direction {
       shift_->phase += shift_->step * kBlock;
     }
     for (float& v : y) v *= silent ? 0 : loss_;
+    for (std::size_t i = 0; i < kBlock; ++i) {
+      if (hits_.at(block * kBlock + i)) y[i] *= hit_gain_;
+      y[i] = wander_.process(std::clamp(y[i], -limit_, limit_));
+    }
     return y;
   }
 
@@ -154,22 +165,30 @@ class Direction {
   std::uint64_t silent_blocks_;
   double jitter_turns_;  // peak, and
   double jitter_step_;   // turns of its sine in a sample
+  Hits hits_;
+  float hit_gain_;
+  double hit_turns_;
+  float limit_;
+  Wander wander_;
   std::size_t history_;
   std::vector<float> buffer_;
   std::size_t end_;
   std::optional<Shift> shift_;
 };
 
-/// Everything a modem hears at its own end: its near echo, noise and impulses. A level of -200 or less is silence.
+/// Everything a modem hears at its own end: its near echo, noise, impulses, DC and hum. A level of -200 or less is
+/// silence.
 class Receiver {
  public:
   Receiver(const LineConfig& config, const Random& noise, const Random& impulses)
-      : echo_(static_cast<float>(db_to_gain(-config.near_echo_db))) {
+      : echo_(static_cast<float>(db_to_gain(-config.near_echo_db))), hum_(config) {
     if (config.noise_dbm0 > -200) noise_.emplace(noise, config.noise_dbm0);
     if (config.impulse_rate_hz > 0) impulses_.emplace(impulses, config.impulse_rate_hz, config.impulse_dbm0);
   }
 
-  float noise() { return (noise_ ? noise_->next() : 0) + (impulses_ ? impulses_->next() : 0); }
+  float noise() {
+    return (noise_ ? noise_->next() : 0) + (impulses_ ? impulses_->next() : 0) + (hum_.any() ? hum_.next() : 0);
+  }
 
   /// The next sample of the near echo; and the next sample sent, heard kEchoDelay echoes later.
   float echo() { return echo_ * sent_[read_++ % Line::kEchoDelay]; }
@@ -182,6 +201,7 @@ class Receiver {
   std::size_t written_ = 0;
   std::optional<WhiteNoise> noise_;
   std::optional<ImpulseNoise> impulses_;
+  Hum hum_;
 };
 
 void require(bool good, const char* field, double value, const std::string& expected) {
@@ -204,7 +224,7 @@ std::size_t delay_of(const LineConfig& c) {
 
 const LineConfig& checked(const LineConfig& c) {
   const auto within = [](double v, double low, double high) { return v >= low && v <= high; };  // false for NaN
-  require(within(c.loss_db, 0, 100), "loss_db", c.loss_db, "0 to 100");
+  require(within(c.loss_db, -20, 100), "loss_db", c.loss_db, "-20 to 100");
   require(within(c.near_echo_db, 0, 400), "near_echo_db", c.near_echo_db, "0 to 400");
   require(within(c.far_echo_db, 0, 400), "far_echo_db", c.far_echo_db, "0 to 400");
   require(c.loss_db + c.far_echo_db >= 3, "far_echo_db", c.far_echo_db, "with loss_db at least 3, or the line sings");
@@ -224,6 +244,18 @@ const LineConfig& checked(const LineConfig& c) {
           std::to_string(-spare_ms) + " (as delay_ms is) to 1000");
   require(within(c.slip_at_s, 0, 1e6), "slip_at_s", c.slip_at_s, "0 to 1000000");
   require(within(c.upper_edge_hz, 1000, kUpperEdgeHz), "upper_edge_hz", c.upper_edge_hz, "1000 to 3400");
+  require(within(c.steep_edge_hz, 0, 3800), "steep_edge_hz", c.steep_edge_hz, "0 (none) to 3800");
+  require(within(c.limit_dbm0, -60, 20), "limit_dbm0", c.limit_dbm0, "-60 to 20");
+  require(within(c.dc_percent, -50, 50), "dc_percent", c.dc_percent, "-50 to 50");
+  require(within(c.hum_dbm0, -400, 3), "hum_dbm0", c.hum_dbm0, "-400 to 3");
+  require(within(c.hum_hz, 10, 500), "hum_hz", c.hum_hz, "10 to 500");
+  require(within(c.gain_hit_db, -40, 20), "gain_hit_db", c.gain_hit_db, "-40 to 20");
+  require(within(c.phase_hit_deg, -180, 180), "phase_hit_deg", c.phase_hit_deg, "-180 to 180");
+  require(within(c.hit_at_s, 0, 1e6), "hit_at_s", c.hit_at_s, "0 to 1000000");
+  require(within(c.hit_ms, 0, 1e6), "hit_ms", c.hit_ms, "0 to 1000000");
+  require(within(c.hit_period_s, 0, 1e6), "hit_period_s", c.hit_period_s, "0 to 1000000");
+  require(within(c.wander_ppm, -200, 200), "wander_ppm", c.wander_ppm, "-200 to 200");
+  require(within(c.wander_hz, 0.01, 10), "wander_hz", c.wander_hz, "0.01 to 10");
   require(within(c.clock_ppm, -1000, 1000), "clock_ppm", c.clock_ppm, "-1000 to 1000");
   if ((c.robbed_bit || c.far_digital) && law_of(c.codec) == Law::kNone)
     throw std::invalid_argument(
@@ -245,7 +277,8 @@ struct Line::Impl {
         digital(config.far_digital),
         delay(delay_of(config)),
         hybrid(static_cast<float>(db_to_gain(-config.far_echo_db))),
-        filter(design_channel(with_upper_edge(channel_characteristic(config.channel), config.upper_edge_hz))),
+        filter(design_channel(with_steep_edge(
+            with_upper_edge(channel_characteristic(config.channel), config.upper_edge_hz), config.steep_edge_hz))),
         to_network(kNearTicks, far_ticks(config.clock_ppm)),
         from_network(far_ticks(config.clock_ppm), kNearTicks),
         // Both resamplers delay by kDelay; a direction's filter by kChannelDelay.

@@ -9,8 +9,8 @@ namespace offhook::hostsim {
 /// Both ends of the telephone line are sampled at this rate. Source: ITU-T G.711, 2.
 inline constexpr std::uint32_t kLineRateHz = 8000;
 
-/// The telephone connection between two modems, as plain data; hostsim/channel/line.h explains each stage and levels.h the
-/// levels. Everything but clock_ppm acts alike in both directions.
+/// The telephone connection between two modems, as plain data; hostsim/channel/line.h explains each stage and levels.h
+/// the levels. Everything but clock_ppm acts alike in both directions.
 struct LineConfig {
   double loss_db = 10;             ///< of one direction, at 1000 Hz
   double near_echo_db = 12;        ///< transhybrid loss of a modem's own hybrid: its near echo against what it sends
@@ -29,6 +29,19 @@ struct LineConfig {
   double slip_ms = 0;    ///< the delay of both directions grows by so much: samples are heard twice; less than 0: lost
   double slip_at_s = 0;  ///< there, in seconds since the line's first sample
   double upper_edge_hz = 3400;  ///< the band ends here: 3 dB at 200 Hz more, 30 dB at 500; 3400: where the channel ends
+  double steep_edge_hz = 0;     ///< a steep filter ends the band here: 8 dB at 100 Hz more, 40 dB at 250; 0: none
+  // Impairments of real lines and codecs; hostsim/channel/impairments.h explains each model and names its source.
+  double limit_dbm0 = 20;        ///< each direction is limited hard at the peak of a sine of this level
+  double dc_percent = 0;         ///< DC that a receiver's converter adds, of full scale
+  double hum_dbm0 = -200;        ///< mains hum at each receiver: level of the fundamental; -200: none
+  double hum_hz = 50;            ///< its frequency
+  double gain_hit_db = 0;        ///< change of the gain of both directions in a hit
+  double phase_hit_deg = 0;      ///< change of the phase of every frequency, in both directions, in a hit
+  double hit_at_s = 0;           ///< when the first hit begins, in seconds since the line's first sample
+  double hit_ms = 0;             ///< length of a hit; 0: it lasts
+  double hit_period_s = 0;       ///< from one hit to the next; 0: there is one
+  double wander_ppm = 0;         ///< peak of a slow sine by which the far clock's rate varies, seen in both directions
+  double wander_hz = 0.2;        ///< frequency of that sine
   std::string codec = "mu-law";  ///< "none", "a-law", "mu-law"
   std::string channel = "flat";  ///< "flat", "v56bis-ad1-edd1" ...: see hostsim/channel/channel.h
   bool robbed_bit = false;       ///< every sixth octet's last bit is taken for signalling; needs a codec

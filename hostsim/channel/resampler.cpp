@@ -54,6 +54,15 @@ const Table& table() {
   return *instance;
 }
 
+/// @param position  in phases
+float interpolated(const float* x, double position) {
+  const auto phase = std::min(static_cast<std::size_t>(position), kPhases - 1);
+  const auto between = static_cast<float>(position - static_cast<double>(phase));
+  const float a = dot(table().row[phase], x, kTaps);
+  const float b = dot(table().row[phase + 1], x, kTaps);
+  return a + between * (b - a);
+}
+
 }  // namespace
 
 Resampler::Resampler(std::uint64_t numerator, std::uint64_t denominator)
@@ -78,17 +87,17 @@ float Resampler::pull() {
     ++whole_;
     return x[kTaps - 1 - kDelay];
   }
-  const double position = static_cast<double>(fraction_) * kPhases / static_cast<double>(denominator_);
-  const auto phase = std::min(static_cast<std::size_t>(position), kPhases - 1);
-  const auto between = static_cast<float>(position - static_cast<double>(phase));
-  const float a = dot(table().row[phase], x, kTaps);
-  const float b = dot(table().row[phase + 1], x, kTaps);
+  const float y = interpolated(x, static_cast<double>(fraction_) * kPhases / static_cast<double>(denominator_));
   fraction_ += numerator_;
   while (fraction_ >= denominator_) {
     fraction_ -= denominator_;
     ++whole_;
   }
-  return a + between * (b - a);
+  return y;
+}
+
+float Resampler::between(const float* x, double fraction) {
+  return interpolated(x, fraction * kPhases);
 }
 
 }  // namespace offhook::hostsim

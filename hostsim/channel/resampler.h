@@ -28,6 +28,9 @@ class Resampler {
   bool ready() const { return pushed_ > whole_; }
   /// The next output. @pre ready()
   float pull();
+  /// What a band-limited signal is between two samples. @param x  [kTaps], oldest first  @param fraction  0 to 1, after
+  /// the sample x[kTaps - 1 - kDelay]
+  static float between(const float* x, double fraction);
 
  private:
   static constexpr std::size_t kBuffer = 1024;

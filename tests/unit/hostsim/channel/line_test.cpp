@@ -394,7 +394,7 @@ TEST(Line, BadConfigurationIsAnErrorThatNamesTheField) {
   EXPECT_EQ(message([](LineConfig&) {}), "accepted");
   EXPECT_EQ(message([](LineConfig& c) { c.delay_ms = 3; }),
             "line.delay_ms = 3.000000: expected 0 (the least), or 9.000000 to 10000");
-  EXPECT_EQ(message([](LineConfig& c) { c.loss_db = std::nan(""); }), "line.loss_db = nan: expected 0 to 100");
+  EXPECT_EQ(message([](LineConfig& c) { c.loss_db = std::nan(""); }), "line.loss_db = nan: expected -20 to 100");
   EXPECT_EQ(message([](LineConfig& c) { c.codec = "g729"; }),
             "line.codec = \"g729\": expected \"none\", \"a-law\" or \"mu-law\"");
   EXPECT_NE(message([](LineConfig& c) { c.loss_db = c.far_echo_db = 0; }).find("sings"), std::string::npos);
@@ -423,7 +423,7 @@ TEST(Line, EachNumberHasTheLimitsThatItsRefusalNames) {
     }
     return "";
   };
-  for (const Limit& limit : {Limit{"loss_db", &C::loss_db, 0, 100},
+  for (const Limit& limit : {Limit{"loss_db", &C::loss_db, -20, 100},
                              {"near_echo_db", &C::near_echo_db, 0, 400},
                              {"far_echo_db", &C::far_echo_db, 0, 400},
                              {"delay_ms", &C::delay_ms, 9, 10'000},
@@ -438,6 +438,18 @@ TEST(Line, EachNumberHasTheLimitsThatItsRefusalNames) {
                              {"slip_ms", &C::slip_ms, -11, 1000},
                              {"slip_at_s", &C::slip_at_s, 0, 1e6},
                              {"upper_edge_hz", &C::upper_edge_hz, 1000, 3400},
+                             {"steep_edge_hz", &C::steep_edge_hz, 0, 3800},
+                             {"limit_dbm0", &C::limit_dbm0, -60, 20},
+                             {"dc_percent", &C::dc_percent, -50, 50},
+                             {"hum_dbm0", &C::hum_dbm0, -400, 3},
+                             {"hum_hz", &C::hum_hz, 10, 500},
+                             {"gain_hit_db", &C::gain_hit_db, -40, 20},
+                             {"phase_hit_deg", &C::phase_hit_deg, -180, 180},
+                             {"hit_at_s", &C::hit_at_s, 0, 1e6},
+                             {"hit_ms", &C::hit_ms, 0, 1e6},
+                             {"hit_period_s", &C::hit_period_s, 0, 1e6},
+                             {"wander_ppm", &C::wander_ppm, -200, 200},
+                             {"wander_hz", &C::wander_hz, 0.01, 10},
                              {"clock_ppm", &C::clock_ppm, -1000, 1000}}) {
     SCOPED_TRACE(limit.field);
     const std::string named = "line." + std::string(limit.field) + " = ";
