@@ -13,11 +13,17 @@ constexpr double kBinHz = 8000. / LineProbe::kWindow;
 constexpr double kToneBins = 5;     // to either side of a tone: main lobe of the window and 7 Hz of offset
 constexpr double kNoiseBins = 9.6;  // to half-way to the next tone
 constexpr int kOffsetToneHz = 1050;
+// DC, the mains' fundamental and its second harmonic; the window's main lobe around the 150 Hz tone ends above.
+constexpr int kHumBins = static_cast<int>(110 / kBinHz);
+constexpr double kLeastHum = 1e-4, kHumOverNoise = 8;
 
 // What separates a real receiver from capacity: trellis code and shaping of V.34 leave 3 dB at the error rate wanted,
 // and 3 dB are kept for everything that probing does not see (equaliser, echo canceller, timing). For a first guess
 // only: the rate is settled by MP.
 constexpr double kGap = 3.98;  // 6 dB
+
+constexpr float kSteep = 1.6e-3f;  // 28 dB in power, from one tone to the next
+constexpr int kPoints = 24;        // of a band, that are looked at
 
 constexpr bool has_tone(int band) {
   const int multiple = band + 1;
@@ -105,7 +111,35 @@ void LineProbe::analyse() {
     snr_db_[band] =
         static_cast<float>(power_db((static_cast<double>(tone_[band]) + 1e-9) / static_cast<double>(noise_[band])));
   }
+  find_edges();
+  measure_hum(scale);
   measure_offset();
+}
+
+// A steep edge: however quiet the line is beyond it, an equaliser of 48 symbols does not lift what it cuts off.
+void LineProbe::find_edges() {
+  int loudest = 0;
+  for (int band = 0; band < kBands; ++band) {
+    if (tone_[band] > tone_[loudest]) loudest = band;
+  }
+  int low = loudest, high = loudest;
+  while (low > 0 && tone_[low - 1] > kSteep * tone_[low]) --low;
+  while (high + 1 < kBands && tone_[high + 1] > kSteep * tone_[high]) ++high;
+  lower_edge_hz_ = low == 0 ? 0 : (low + 0.5) * kProbingSpacingHz;
+  upper_edge_hz_ = high + 1 == kBands ? 4000 : (high + 1.5) * kProbingSpacingHz;
+}
+
+// `scale` makes a power density of a bin: white noise of mean square 1 has 1 in each.
+void LineProbe::measure_hum(double scale) {
+  constexpr int kToneless = 1200 / kProbingSpacingHz - 1;
+  double low = 0, all = 0;
+  for (int k = 0; k < kBins; ++k) {
+    all += static_cast<double>(spectrum_[k]);
+    if (k < kHumBins) low = all;
+  }
+  const double noise = static_cast<double>(noise_[kToneless]) * kHumBins * kBinHz / kProbingSpacingHz;
+  const double hum = 2 * scale / kWindow * low;
+  hum_ = low > kLeastHum * all && hum > kHumOverNoise * noise;
 }
 
 // The mixer's phase goes on from block to block, so what turns is the offset alone. From the mean turn first, then from
@@ -141,6 +175,7 @@ double LineProbe::snr(SymbolRate s, int pre_emphasis, double hz) const {
   if (band > kBands - 2) band = kBands - 2;
   double part = at - band;
   part = part < 0 ? 0 : part > 1 ? 1 : part;
+  if (hz < lower_edge_hz_ || hz > upper_edge_hz_) return 0;
   // A straight line in dB.
   const double db = (1 - part) * static_cast<double>(snr_db_[band]) + part * static_cast<double>(snr_db_[band + 1]);
   const double rate = symbol_rate_hz(s);
@@ -148,8 +183,48 @@ double LineProbe::snr(SymbolRate s, int pre_emphasis, double hz) const {
   return amplitude * amplitude * kProbingTones * kProbingSpacingHz / rate;
 }
 
+namespace {
+
+// What three coefficients leave of a noise with this spectrum, a mean over the band. Source: Levinson's recursion over
+// the complex autocorrelation.
+double predicted_noise(const double (&spectrum)[kPoints]) {
+  constexpr int kOrder = 3;
+  struct Value {
+    double re = 0, im = 0;
+  } r[kOrder + 1], a[kOrder + 1];
+  for (int lag = 0; lag <= kOrder; ++lag) {
+    oh_preemption_point();
+    for (int k = 0; k < kPoints; ++k) {
+      const double turns = lag * (k + 0.5) / kPoints;
+      const SinCos w = sincos_turns(turns - static_cast<int>(turns));
+      r[lag].re += spectrum[k] * w.cos / kPoints;
+      r[lag].im += spectrum[k] * w.sin / kPoints;
+    }
+  }
+  double left = r[0].re;
+  for (int n = 1; n <= kOrder && left > 0; ++n) {
+    Value sum = r[n];
+    for (int k = 1; k < n; ++k) {
+      sum.re += a[k].re * r[n - k].re - a[k].im * r[n - k].im;
+      sum.im += a[k].re * r[n - k].im + a[k].im * r[n - k].re;
+    }
+    const Value reflection{-sum.re / left, -sum.im / left};
+    Value next[kOrder + 1];
+    for (int k = 1; k < n; ++k) {
+      const Value& back = a[n - k];
+      next[k].re = a[k].re + reflection.re * back.re + reflection.im * back.im;
+      next[k].im = a[k].im + reflection.im * back.re - reflection.re * back.im;
+    }
+    next[n] = reflection;
+    for (int k = 1; k <= n; ++k) a[k] = next[k];
+    left *= 1 - (reflection.re * reflection.re + reflection.im * reflection.im);
+  }
+  return left;
+}
+
+}  // namespace
+
 double LineProbe::projected_rate(SymbolRate s, Carrier c, int pre_emphasis) const {
-  constexpr int kPoints = 24;
   const double rate = symbol_rate_hz(s), centre = carrier_hz(s, c);
   // The template raises some of the band; the transmitter's power stays.
   double lift = 0;
@@ -161,15 +236,23 @@ double LineProbe::projected_rate(SymbolRate s, Carrier c, int pre_emphasis) cons
   // A linear equaliser brings the harmonic mean of 1 + SNR over the band, decision feedback the geometric one. Three
   // coefficients of a precoder go about half the way.
   double bits = 0, inverse = 0;
+  double noise[kPoints];
   for (int k = 0; k < kPoints; ++k) {
     const double f = centre + rate * ((k + 0.5) / kPoints - 0.5);
     const double ratio = 1 + snr(s, pre_emphasis, f) / lift;
     bits += log_2(ratio) / kPoints;
-    inverse += 1 / (ratio * kPoints);
+    noise[k] = 1 / ratio;
+    inverse += noise[k] / kPoints;
   }
   constexpr double kDbABit = 6.02059991327962390;
   const double amplitude = db_to_gain(kDbABit / 2 * 0.5 * (bits - log_2(inverse)));
-  const double equalised = amplitude * amplitude - 1;
+  double equalised = amplitude * amplitude - 1;
+  // Not where the band has a hole, which makes a linear equaliser lose more than 10 dB: work out what they gain.
+  constexpr double kHole = 10 / (kDbABit / 2);
+  if (bits + log_2(inverse) > kHole) {
+    const double predicted = 1 / predicted_noise(noise) - 1;
+    if (predicted < equalised) equalised = predicted;
+  }
   return rate * log_2(1 + equalised / kGap);
 }
 

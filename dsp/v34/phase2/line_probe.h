@@ -44,6 +44,9 @@ class LineProbe {
   float tone_power(int band) const { return tone_[band]; }
   float noise_power(int band) const { return noise_[band]; }
   float snr_db(int band) const { return snr_db_[band]; }
+  /// DC, mains hum or both are loud enough below the band to disturb a receiver: less than 40 dB below the probing
+  /// signal, and 9 dB more than the white noise of the line has there.
+  bool hum() const { return hum_; }
   /// Received minus sent frequency of the 1050 Hz tone.
   float frequency_offset_hz() const { return offset_hz_; }
 
@@ -81,6 +84,8 @@ class LineProbe {
   double snr(SymbolRate s, int pre_emphasis, double hz) const;
   void transform();
   void measure_offset();
+  void measure_hum(double scale);
+  void find_edges();
 
   float window_[kWindow];
   float input_[kWindow]{};
@@ -90,6 +95,7 @@ class LineProbe {
   float tone_[kBands]{};
   float noise_[kBands]{};
   float snr_db_[kBands]{};
+  double lower_edge_hz_ = 0, upper_edge_hz_ = 4000;  // of what can be equalised
   Oscillator offset_mixer_;
   Complex block_{};
   int in_block_ = 0;
@@ -98,6 +104,7 @@ class LineProbe {
   int blocks_ = 0;
   float offset_hz_ = 0;
   bool offset_known_ = false;
+  bool hum_ = false;
   oh_complex work_[kWindow];
   alignas(64) unsigned char fft_[OH_FFT_RADIX2_SIZE(kWindow)];
 };

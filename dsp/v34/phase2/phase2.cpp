@@ -197,6 +197,7 @@ void Phase2::put(float rx) {
   const bool decided = dpsk_.put(rx, &decision);
   if (decided) got_marks_ = marks_.put(decision) || (got_marks_ && decision.phase != 0);
   const bool reversal = tone_.put(rx) == ToneEvent::kReversal && tone_.steady_before_reversal_ms() >= kBeforeMs;
+  if (state_ == State::kHear && now_ < hear_from_ - kSettle) overload_.put_l1(rx);
   if (state_ == State::kHear && now_ >= hear_from_ && now_ < wait_until_) hear(rx);
   if (in_advance_) in_advance_ = choose_more();
 
@@ -439,11 +440,13 @@ void Phase2::begin_hear() {
   hear_from_ = reversal + kAfterReversal + kL1 + kSettle;
   wait_until_ = reversal + kHear;
   probe_.start();
+  overload_.reset();
 }
 
 void Phase2::hear(float rx) {
   const int before = probe_.windows();
   probe_.put(rx);
+  overload_.put_l2(rx);
   if (!calls() || before == kFewWindows || probe_.windows() != kFewWindows) return;
   probe_.analyse();
   constexpr int kToneB = 1200 / 150 - 1;  // L2 has nothing there

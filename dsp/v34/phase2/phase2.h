@@ -26,6 +26,7 @@
 #include "dsp/v34/phase2/info.h"
 #include "dsp/v34/phase2/info_detector.h"
 #include "dsp/v34/phase2/line_probe.h"
+#include "dsp/v34/phase2/overload_detector.h"
 #include "dsp/v34/phase2/tones.h"
 #include "offhook/pump.h"
 
@@ -83,8 +84,10 @@ struct Phase2Outcome {
   uint8_t tx_power_reduction_db;  ///< of Phases 3, 4 and data: what the far end asked for, 0 when we cannot
   uint8_t own_md_length;          ///< in 35 ms
   uint8_t far_md_length;
-  bool pcm;       ///< V.90 was chosen; of INFO1a info1a_v90 then holds, and tx or rx is the upstream's
-  Info0d info0d;  ///< kAnalogue: of the far end
+  uint8_t rx_power_reduction_db;  ///< that we asked the far end for: the line towards us is overloaded
+  bool hum;                       ///< LineProbe::hum()
+  bool pcm;                       ///< V.90 was chosen; of INFO1a info1a_v90 then holds, and tx or rx is the upstream's
+  Info0d info0d;                  ///< kAnalogue: of the far end
   Info1aV90 info1a_v90;
   float frequency_offset_hz;      ///< received minus sent; 0 when it could not be measured
   uint32_t samples_since_info1a;  ///< from the end of INFO1a's last bit, sent or received, to the first sample after
@@ -145,6 +148,10 @@ class Phase2 {
   /// Of V.90, in the INFO sequences to come: the symbol rates of Phase2Config::upstream, which the digital modem takes
   /// too (INFO0d, bit 40), and the length of the own MD.
   void set_upstream(SymbolRates rates, uint8_t md_length);
+
+  /// PcmSide::kNone: symbol rates that the own receiver could not be trained at. The far end is told that they carry
+  /// nothing, as long as another is left.
+  void avoid(SymbolRates rates) { avoided_ = rates; }
 
   /// Begin after Phase 1: the 75 ms of silence are over.
   void start();
@@ -226,6 +233,8 @@ class Phase2 {
   void begin_choice(bool in_advance);
   bool choose_more();
   const LineProbe::Search& chosen(SymbolRate s);
+  ProbingResult towards_us(SymbolRate s);
+  uint8_t wanted_reduction_db() const;
   void send_info1c();
   void send_info1a();
   void take_info1a();
@@ -279,9 +288,11 @@ class Phase2 {
   ToneDetector tone_;
   LineProbe probe_;
   LineProbe::Search search_[kSymbolRates];  // towards us
-  int searching_ = 0;                       // the symbol rate whose search is not done; kSymbolRates: all are
-  bool in_advance_ = false;                 // it goes on with every sample
-  bool got_marks_ = false;                  // INFOMARKS have been found and have not ended
+  SymbolRates avoided_ = 0;
+  OverloadDetector overload_;
+  int searching_ = 0;        // the symbol rate whose search is not done; kSymbolRates: all are
+  bool in_advance_ = false;  // it goes on with every sample
+  bool got_marks_ = false;   // INFOMARKS have been found and have not ended
 
   // Sending.
   DpskModulator modulator_;

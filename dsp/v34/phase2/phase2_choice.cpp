@@ -58,6 +58,24 @@ const LineProbe::Search& Phase2::chosen(SymbolRate s) {
   return search_[static_cast<int>(s)];
 }
 
+// What INFO1 says of a symbol rate. @pre can_use(s, far, own)
+ProbingResult Phase2::towards_us(SymbolRate s) {
+  const Info0 &far = outcome_.far_info0, &own = outcome_.own_info0;
+  ProbingResult result = LineProbe::result(s, chosen(s), far.supports_1664_points);
+  if ((avoided_ >> static_cast<int>(s) & 1) == 0) return result;
+  for (int k = 0; k < kSymbolRates; ++k) {
+    const SymbolRate other = symbol_rate(k);
+    if ((avoided_ >> k & 1) != 0 || !can_use(other, far, own)) continue;
+    if (LineProbe::result(other, chosen(other), far.supports_1664_points).max_rate > 0) result.max_rate = 0;
+  }
+  return result;
+}
+
+uint8_t Phase2::wanted_reduction_db() const {
+  if (config_.pcm != PcmSide::kNone || !outcome_.far_info0.can_reduce_power) return 0;
+  return overload_.reduction_db();
+}
+
 void Phase2::send_info1c() {
   Info1c& info = outcome_.info1c;
   const Info0 &far = outcome_.far_info0, &own = outcome_.own_info0;
@@ -65,8 +83,9 @@ void Phase2::send_info1c() {
   info.md_length = outcome_.own_md_length = v34_md(config_.md_length);
   for (int k = 0; k < kSymbolRates; ++k) {
     if (!can_use(symbol_rate(k), far, own)) continue;
-    info.probing[k] = LineProbe::result(symbol_rate(k), chosen(symbol_rate(k)), far.supports_1664_points);
+    info.probing[k] = towards_us(symbol_rate(k));
   }
+  info.min_power_reduction = outcome_.rx_power_reduction_db = wanted_reduction_db();
   // V.92's Table 17 has another meaning for the bit of 3429's carrier, which is one and the same: no PCM upstream.
   if (config_.v92) info.probing[static_cast<int>(SymbolRate::k3429)].carrier = Carrier::kLow;
   info.frequency_offset = probe_.offset_field();
@@ -132,29 +151,30 @@ void Phase2::send_info1a() {
   const Info0 &far = outcome_.far_info0, &own = outcome_.own_info0;
   const int step_most =
       far.max_rate_difference < own.max_rate_difference ? far.max_rate_difference : own.max_rate_difference;
-  ProbingResult towards_us[kSymbolRates];
+  ProbingResult there_by[kSymbolRates];
   for (int k = 0; k < kSymbolRates; ++k) {
-    towards_us[k] = {Carrier::kLow, 0, 0};
+    there_by[k] = {Carrier::kLow, 0, 0};
     const SymbolRate s = symbol_rate(k);
-    if (can_use(s, far, own)) towards_us[k] = LineProbe::result(s, chosen(s), far.supports_1664_points);
+    if (can_use(s, far, own)) there_by[k] = towards_us(s);
   }
 
   Info1a& info = outcome_.info1a;
   info = {};
   info.md_length = outcome_.own_md_length = v34_md(config_.md_length);
   info.call_to_answer = {Carrier::kLow, 0, 1};  // nothing fits: the slowest, and Phase 3 will show
+  info.min_power_reduction = outcome_.rx_power_reduction_db = wanted_reduction_db();
   double best = 0;
   for (int from_call = 0; from_call < kSymbolRates; ++from_call) {
     for (int to_call = 0; to_call < kSymbolRates; ++to_call) {
       const int apart = from_call > to_call ? from_call - to_call : to_call - from_call;
-      const int there = towards_us[from_call].max_rate, back = outcome_.info1c.probing[to_call].max_rate;
+      const int there = there_by[from_call].max_rate, back = outcome_.info1c.probing[to_call].max_rate;
       if (apart > step_most || there == 0 || back == 0 || !can_use(symbol_rate(to_call), own, far)) continue;
       // The far end's view is in whole rates. Much the same sums: equal symbol rates; the same: the lower.
       const double known = chosen(symbol_rate(from_call)).rate / 2400;
       const double worth = (known < there + 1 ? known : there + 1) + back + (from_call == to_call ? 0.5 : 0);
       if (worth <= best) continue;
       best = worth;
-      info.call_to_answer = towards_us[from_call];
+      info.call_to_answer = there_by[from_call];
       info.rate_call_to_answer = symbol_rate(from_call);
       info.rate_answer_to_call = symbol_rate(to_call);
     }
@@ -222,6 +242,7 @@ void Phase2::finish(const ProbingResult& tx, const ProbingResult& rx, uint32_t s
   o.tx_projected_rate = tx.max_rate;
   o.rx_projected_rate = rx.max_rate;
   o.frequency_offset_hz = probe_.frequency_offset_hz();
+  o.hum = probe_.windows() > 0 && probe_.hum();
   o.samples_since_info1a = samples_since_info1a;
   modulator_.silence();
 }

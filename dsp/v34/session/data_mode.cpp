@@ -140,6 +140,7 @@ Complex DataReceiver::decide(Complex y) {
   if (symbols_ < b1_symbols_) {
     if (symbols_ % kSymbolsPerMappingFrame == 0) b1_.frame(FrameBits::ones(), 1, known_);
     p = known_[symbols_ % kSymbolsPerMappingFrame].y;
+    b1_sum_ += norm(y - to_complex(p));
   } else if (second_) {
     Point pair[2];
     viterbi_.tentative(pair);

@@ -100,6 +100,9 @@ class DataReceiver {
   /// Bits of B1 that were not one, of those decoded so far.
   int b1_errors() const { return b1_errors_; }
   uint64_t bits_received() const { return bits_; }
+  /// Noise variance per dimension in B1, grid units squared. All of B1 is known, so that it holds where noise is beyond
+  /// what data could be decided in.  @pre b1_received()
+  float b1_variance() const { return b1_sum_ / (2 * static_cast<float>(b1_symbols_)); }
 
   /// True when the last put() completed a 4D symbol.
   bool pair_completed() const { return !second_; }
@@ -137,6 +140,7 @@ class DataReceiver {
   int b1_symbols_ = 0;
   int symbols_ = 0;
   int b1_errors_ = 0;
+  float b1_sum_ = 0;  // of squared distances
   uint64_t bits_ = 0;
   bool toss_up_ = false;
   float variance_ = 0;

@@ -4,21 +4,23 @@
 namespace offhook::v34 {
 
 void LineMonitor::start(const DataParameters& p, double required_next, uint8_t lowest) {
-  const bool resynchronised = after_resynchronisation_;
-  const int wait = wait_for_higher_;
-  const RateSearch search = search_;
-  const float quiet_then = quiet_then_;
+  const int losses = losses_;
+  const Memory kept = memory();
   *this = {};
-  search_ = search;
-  quiet_then_ = quiet_then;
+  remember(kept);
   energy_ = p.mean_energy();
   search_.start(static_cast<uint8_t>(p.bit_rate / 2400), lowest);
-  after_resynchronisation_ = resynchronised;
-  wait_for_higher_ = wait;
+  losses_ = losses;
   bad_ = static_cast<float>(tolerated_variance(p.coding.trellis, p.coding.framing, kBadFrames));
   // The variance at which the next rate would do, 1 dB to spare.
   constexpr double kSpare = 1.26;
   good_ = required_next > 0 ? static_cast<float>(p.mean_energy() / (2 * kSpare * required_next)) : 0;
+}
+
+void LineMonitor::remember(const Memory& memory) {
+  search_ = memory.search;
+  wait_for_higher_ = memory.wait_for_higher;
+  quiet_then_ = memory.quiet_then;
 }
 
 LineMonitor::Advice LineMonitor::put(const DataReceiver& r) {
@@ -70,13 +72,19 @@ bool LineMonitor::superframe_lost() {
 
 LineMonitor::Advice LineMonitor::resynchronise() {
   lost_windows_ = slip_windows_ = edges_wrong_ = 0;
-  if (after_resynchronisation_) return Advice::kRetrain;
-  after_resynchronisation_ = true;
-  return Advice::kResynchronise;
+  switch (losses_++) {
+    case 0:
+      return Advice::kResynchronise;
+    case 1:
+      search_.lose();
+      return Advice::kYield;
+    default:
+      return Advice::kRetrain;
+  }
 }
 
 LineMonitor::Advice LineMonitor::window(float mean, float grid) {
-  if (windows_ < kSettledWindows && ++windows_ == kSettledWindows) after_resynchronisation_ = false;
+  if (windows_ < kSettledWindows && ++windows_ == kSettledWindows) losses_ = 0;
   lost_windows_ = mean < kLost ? 0 : lost_windows_ + 1;
   slip_windows_ = mean < kSlipRatio * grid + kSlipExcess ? 0 : slip_windows_ + 1;
   bad_windows_ = mean < bad_ ? 0 : bad_windows_ + 1;

@@ -35,7 +35,8 @@ class LineMonitor {
     kLower,          ///< too many errors for seconds: renegotiate to a rate below
     kHigher,         ///< the line has carried more than this for long
     kMove,           ///< renegotiate to most(), for the errors' sake
-    kRetrain         ///< lost again right after data mode began
+    kYield,          ///< lost again after that: renegotiate to a rate well below
+    kRetrain         ///< lost once more, at that rate
   };
 
   static constexpr int kWindowPairs = 256;
@@ -45,6 +46,15 @@ class LineMonitor {
   static constexpr int kBadWindows = 12;      ///< 2 s
   static constexpr int kGoodWindows = 24;     ///< 4 s the first time, then twice as long each time
   static constexpr int kSettledWindows = 30;  ///< lost within 5 s after a resynchronisation: it did not help
+
+  /// What outlives a training.
+  struct Memory {
+    RateSearch search;
+    int wait_for_higher = kGoodWindows;
+    float quiet_then = 0;
+  };
+  Memory memory() const { return {search_, wait_for_higher_, quiet_then_}; }
+  void remember(const Memory& memory);
 
   /// Data mode begins. @param required_next  as of required_snr(), for the next higher rate that both ends have; 0:
   /// none
@@ -97,7 +107,7 @@ class LineMonitor {
   int lost_windows_ = 0;
   int bad_windows_ = 0;
   int good_windows_ = 0;
-  bool after_resynchronisation_ = false;
+  int losses_ = 0;  // of the receiver, each within kSettledWindows of data mode after the one before
   RateSearch search_;
   float energy_ = 0;      // of the data's points
   float quietest_ = 1;    // window of a number of them: noise without the impulses

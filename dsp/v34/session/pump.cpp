@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "dsp/v34/session/pump.h"
 
+#include "dsp/blocks/high_pass.h"
 #include "dsp/blocks/level.h"
 #include "dsp/blocks/renew.h"
 #include "dsp/blocks/tone.h"
@@ -9,9 +10,10 @@
 #include "dsp/qam/modulator.h"
 #include "dsp/qam/receiver.h"
 #include "dsp/v34/coding/pre_emphasis.h"
-#include "dsp/v34/session/bank.h"
-#include "dsp/v34/session/handover.h"
 #include "dsp/v34/phase2/phase2.h"
+#include "dsp/v34/session/bank.h"
+#include "dsp/v34/session/call_memory.h"
+#include "dsp/v34/session/handover.h"
 #include "dsp/v34/session/session.h"
 #include "dsp/v8/v8.h"
 
@@ -108,11 +110,11 @@ class Modem {
   uint64_t samples_ = 0, filled_in_ = 0, without_data_ = 0;
   uint64_t bits_sent_ = 0, bits_received_ = 0;  // of earlier data modes
   uint64_t live_samples_ = 0;                   // of this data mode
+  uint64_t data_samples_ = 0;                   // of this training's data modes
   uint32_t retrains_ = 0;
   oh_retrain_cause cause_ = OH_RETRAIN_NONE;
   bool nothing_in_common_ = false;
-  bool missed_mp_ = false;  // in a training: what probing shows of the line is not all
-  bool is_guest_ = false;   // another runs Phase 2
+  bool is_guest_ = false;  // another runs Phase 2
   Outcome handed_back_ = Outcome::kNone;
   bool wants_auxiliary_ = false;
   oh_bit_port auxiliary_{};
@@ -128,6 +130,9 @@ class Modem {
   Session session_;
   SymbolReader reader_;
   LineQuality quality_;
+  CallMemory memory_;
+  bool removes_hum_ = false;
+  HighPass high_pass_;
   qam::Modulator modulator_;
   qam::Receiver receiver_;
   qam::EchoCanceller echo_;
@@ -170,7 +175,9 @@ bool Modem::hear(float x, bool is_lost, float* tx) {
 
 int16_t Modem::end_step(float tx) {
   if (stage_ == Stage::kReleased) return 0;
-  without_data_ = stage_ == Stage::kTraining && session_.live() ? 0 : without_data_ + 1;
+  const bool live = stage_ == Stage::kTraining && session_.live();
+  without_data_ = live ? 0 : without_data_ + 1;
+  data_samples_ += live;
   if (without_data_ > kGiveUp) stage_ = Stage::kFailed;
   if (observer_.instrument != nullptr && samples_ % kInstrumentsEvery == 0) show_instruments();
   if (observer_.taps != nullptr) show_taps();
@@ -256,9 +263,13 @@ void Modem::begin_training() {
   h.aux = wants_auxiliary_;
   // Sixteen points need 22 dB, which is what five bits a symbol need, too.
   const double bits = 2400.0 * o.rx_projected_rate / symbol_rate_hz(o.rx_symbol_rate);
-  h.points = bits >= 5 && !missed_mp_ ? TrainingPoints::k16 : TrainingPoints::k4;
+  h.points = bits >= 5 && !memory_.missed_mp() ? TrainingPoints::k16 : TrainingPoints::k4;
   // On lines so good that the noise is that of G.711, it grows with the level.
   h.nonlinear = bits >= 9;
+  h.memory = memory_.rates(samples_);
+  data_samples_ = 0;
+  removes_hum_ = o.hum;
+  high_pass_.reset();
   const DataPort port{config_.port, auxiliary_};
   renew(session_, h, port);
   renew(reader_, h.role, port);
@@ -276,6 +287,7 @@ void Modem::begin_training() {
 // @return whether it is still training, or in data mode.
 bool Modem::train(float rx, bool is_lost) {
   if (echo_.training() != session_.far_end_silent()) echo_.set_training(!echo_.training());
+  if (removes_hum_) rx = high_pass_.process(is_lost ? 0 : rx);
   const float x = is_lost ? 0 : echo_.process(rx);
   receive(x, is_lost);
   if (!is_lost && retrain_tone_.put(x)) retrain(OH_RETRAIN_FAR);
@@ -364,7 +376,11 @@ void Modem::begin_phase2(Outcome why, oh_retrain_cause cause) {
   ++retrains_;
   cause_ = cause;
   show_cause();
-  missed_mp_ |= stage_ == Stage::kTraining && session_.missed_mp();
+  if (stage_ == Stage::kTraining) {
+    memory_.put({samples_, phase2_.outcome().rx_symbol_rate, session_.missed_far_training(), session_.missed_mp(),
+                 data_samples_, session_.memory()});
+    phase2_.avoid(memory_.avoided(samples_));
+  }
   leave_training(Stage::kPhase2);
   if (is_guest_) {
     handed_back_ = why;
@@ -410,6 +426,7 @@ void Modem::status(oh_pump_status* s) const {
 void Modem::instruments(oh_v34_instruments* i) const {
   *i = {};
   i->cause = cause_;
+  i->trainings_in_vain = memory_.in_vain();
   if (stage_ != Stage::kTraining) return;
   const Phase2Outcome& o = phase2_.outcome();
   i->tx_symbol_rate_hz = static_cast<float>(symbol_rate_hz(o.tx_symbol_rate));
@@ -418,6 +435,10 @@ void Modem::instruments(oh_v34_instruments* i) const {
   i->rx_carrier_hz = static_cast<float>(carrier_hz(o.rx_symbol_rate, o.rx_carrier));
   i->tx_pre_emphasis = o.tx_pre_emphasis;
   i->rx_pre_emphasis = o.rx_pre_emphasis;
+  i->tx_power_reduction_db = o.tx_power_reduction_db;
+  i->rx_power_reduction_db = o.rx_power_reduction_db;
+  i->high_pass = removes_hum_;
+  i->data_loss_db = static_cast<float>(power_db(session_.memory().loss));
   i->round_trip_samples = o.round_trip_samples;
   if (session_.live()) {
     const DataParameters& tx = session_.tx_parameters();

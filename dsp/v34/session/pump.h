@@ -39,7 +39,12 @@ struct oh_v34_instruments {
   uint8_t tx_trellis_states, rx_trellis_states; /**< 16, 32, 64 */
   uint8_t tx_nonlinear, rx_nonlinear;           /**< non-linear encoding */
   uint8_t tx_precoding, rx_precoding;
-  uint8_t auxiliary; /**< the auxiliary channel is there: both ends want it */
+  uint8_t auxiliary;             /**< the auxiliary channel is there: both ends want it */
+  uint8_t tx_power_reduction_db; /**< that the far end asked for in Phase 2 */
+  uint8_t rx_power_reduction_db; /**< that this end asked for: probing found the line towards it overloaded; 0: not */
+  uint8_t high_pass;             /**< probing found DC or mains hum, and a high-pass removes them */
+  uint8_t trainings_in_vain;     /**< trainings in a row without ten seconds of data */
+  float data_loss_db;            /**< SNR of the training less that of data, from 1.5 dB on; else 0 */
   uint32_t round_trip_samples;
   float snr_db;                 /**< of the equalised symbols, as the decoder gets them */
   float path_variance;          /**< of the Viterbi decoder's best path, grid units squared a dimension */

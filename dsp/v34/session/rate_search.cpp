@@ -18,6 +18,16 @@ void RateSearch::reset() {
   start(old.rate_, old.lowest_);
 }
 
+void RateSearch::lose() {
+  constexpr float kAllFrames = 25;  // data frames a second
+  errors_at_[rate_] = kAllFrames;
+  if (again_) wait_ = wait_ < kLongestWait ? kPatience * wait_ : wait_;
+  again_ = trial_ = false;
+  excess_ = 0;
+  if (rate_ > lowest_ && most_ >= rate_) most_ = static_cast<uint8_t>(rate_ - 1);
+  left_ = wait_;
+}
+
 bool RateSearch::put(int errors) {
   ++windows_;
   errors_ += errors;

@@ -22,6 +22,8 @@ class RateSearch {
   /// A window of LineMonitor::kWindowPairs has passed.  @return true when most() is another rate now and should be
   /// gone to.  Real-time: yes, O(1).
   bool put(int errors);
+  /// The receiver could not hold this rate: the next lower one is the highest to ask for, for as long as after errors.
+  void lose();
   /// The line is another one now: all rates are good again.
   void reset();
   /// The highest rate to ask for.

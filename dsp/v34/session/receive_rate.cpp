@@ -21,12 +21,34 @@ double required_above(const RateLimits& l, int rate, uint16_t mask, int most) {
 
 }  // namespace
 
-void ReceiveRate::start(const DataParameters& p, const RateLimits& limits, uint16_t mask, uint8_t most) {
+// Less than 1.5 dB is within what one B1 of 96 symbols and more tells. A B1 that has nothing of the known points (6 dB)
+// was heard out of place.
+double ReceiveRate::loss_of(double data_snr) const {
+  constexpr double kLeast = 1.41, kLeastSnr = 4;
+  if (!(data_snr > kLeastSnr) || !(training_snr_ > kLeast * data_snr)) return 1;
+  return training_snr_ / data_snr;
+}
+
+ReceiveRate::Memory ReceiveRate::memory() const {
+  return {monitor_.memory(), loss_};
+}
+
+void ReceiveRate::remember(const Memory& memory) {
+  monitor_.remember(memory.monitor);
+  loss_ = memory.loss;
+}
+
+void ReceiveRate::start(const DataParameters& p, const RateLimits& limits, uint16_t mask, uint8_t most,
+                        double training_snr, float b1_variance) {
   rate_ = static_cast<uint8_t>(p.bit_rate / 2400);
   lowest_ = 1;
   while (lowest_ < rate_ && !has(mask, lowest_)) ++lowest_;
   energy_ = p.mean_energy();
   data_variance_ = 0;  // that of the data before is in other units
+  training_snr_ = training_snr;
+  if (training_snr > 0 && b1_variance > 0) {
+    loss_ = loss_of(static_cast<double>(energy_) / (2 * static_cast<double>(b1_variance)));
+  }
   monitor_.start(p, required_above(limits, rate_, mask, most), lowest_);
 }
 
@@ -38,13 +60,17 @@ LineMonitor::Advice ReceiveRate::put(const DataReceiver& r) {
 
 uint8_t ReceiveRate::limit_after(LineMonitor::Advice advice) const {
   if (advice == LineMonitor::Advice::kResynchronise) return rate_;
+  if (advice == LineMonitor::Advice::kYield) {
+    const int low = rate_ * 3 / 4;
+    return static_cast<uint8_t>(low > lowest_ ? low : lowest_);
+  }
   if (advice == LineMonitor::Advice::kLower) return rate_ > lowest_ ? static_cast<uint8_t>(rate_ - 1) : rate_;
   return kNoLimit;
 }
 
 uint8_t ReceiveRate::choose(const RateLimits& limits, double training_snr, double margin, bool renegotiation,
                             uint8_t limit) const {
-  double snr = training_snr;
+  double snr = training_snr / loss_;
   // After seconds of data their noise is better known than from a short training, while the receiver finds itself
   // again. A line that has become worse has `limit` for it.
   if (renegotiation && data_variance_ > 0) {

@@ -18,9 +18,22 @@ class ReceiveRate {
  public:
   static constexpr uint8_t kNoLimit = 14;
 
+  /// What outlives a training.
+  struct Memory {
+    LineMonitor::Memory monitor;
+    /// SNR of TRN over SNR of data. Noise of the line gives 1. An overloaded line gives more: the points of TRN do not
+    /// reach the peaks that are clipped.
+    double loss = 1;
+  };
+  Memory memory() const;
+  void remember(const Memory& memory);
+
   /// Data mode begins. @param mask  rates that both ends have, bit k: (k + 1) * 2400 bit/s  @param most  the highest of
-  /// them that may be asked for, in 2400 bit/s.  Not real-time in the strict sense: as required_snr().
-  void start(const DataParameters& p, const RateLimits& limits, uint16_t mask, uint8_t most);
+  /// them that may be asked for, in 2400 bit/s  @param training_snr  that choose() was given for it, in this procedure;
+  /// 0: not known  @param b1_variance  DataReceiver::b1_variance().  Not real-time in the strict sense: as
+  /// required_snr().
+  void start(const DataParameters& p, const RateLimits& limits, uint16_t mask, uint8_t most, double training_snr = 0,
+             float b1_variance = 0);
   /// As LineMonitor::put().  Real-time: yes, O(1).
   LineMonitor::Advice put(const DataReceiver& r);
   /// The highest rate to ask for after an advice to renegotiate, in 2400 bit/s.
@@ -34,10 +47,14 @@ class ReceiveRate {
   float data_variance() const { return data_variance_; }
 
  private:
+  double loss_of(double data_snr) const;
+
   LineMonitor monitor_;
   uint8_t rate_ = 0, lowest_ = 1;
   float energy_ = 0;  // of the data's points
   float data_variance_ = 0;
+  double training_snr_ = 0;  // of the newest procedure; 0: not known
+  double loss_ = 1;
 };
 
 }  // namespace offhook::v34

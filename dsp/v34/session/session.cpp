@@ -42,8 +42,7 @@ const Session::Transition* Session::transitions(int* n) {
       {in(kFarTrn),   kFarJ,         nullptr,          &P::await_answer_to_j,      kAnswerJ,    "11.3.1.1.3, 11.3.1.2.6"},
       {in(kAnswerJ),     kWaitOver,     &P::calls,        &P::send_s,                 kTrainFar, "11.3.1.1.3"},
       {in(kAnswerJ),     kWaitOver,     nullptr,          &P::send_s,                 kFinal,    "11.3.1.2.6, 11.4.1.2.1"},
-      {in(kFarS, kFarMd, kFarTrn), kTimeout, &P::calls, &P::end_without_info1,     kEnded,    "11.3.2.1.1"},
-      {in(kFarS, kFarMd, kFarTrn), kTimeout, nullptr,  &P::end_with_marks,         kEnded,    "11.3.2.2.2"},
+      {in(kFarS, kFarMd, kFarTrn), kTimeout, nullptr,   &P::miss_far_training,     kEnded,    "11.3.2.1.1, 11.3.2.2.2"},
       // Phase 3, the own part
       {in(kTrainFar), kSentSilence,  nullptr,          &P::send_s,                 kTrainFar, "11.3.1.2.1"},
       {in(kTrainFar), kSentS,        nullptr,          &P::send_s_bar,             kTrainFar, "11.3.1.1.3, 11.3.1.2.1"},
@@ -101,6 +100,7 @@ bool Session::handle(Event event) {
 
 Session::Session(const SessionConfig& config, const DataPort& port)
     : config_(config), port_(port), tx_(scrambling_of(config.role)), rx_points_(config.points) {
+  receive_rate_.remember(config.memory);
   if (calls()) {
     state_ = State::kFarS;
     order_.task = Task::kTrain;
@@ -245,6 +245,7 @@ void Session::send_mp() {
     initiator_ = false;
   }
   if (!mp_.sent) {
+    mp_snr_ = training_snr();
     mp_.own = make_mp();
     mp_.sent = true;
   }
@@ -284,6 +285,7 @@ void Session::put(const Heard& heard) {
   if (!heard.symbol) return;
   if (heard.data != nullptr) {
     b1_received_ = heard.data->b1_received();
+    if (b1_received_) b1_variance_ = heard.data->b1_variance();
     advance_data();
     if (order_.deliver && heard.data->pair_completed()) follow_line(heard);
   } else {
@@ -324,6 +326,11 @@ void Session::wait_out_md() {
   config_.far_md_length = 0;
   wait_until_ = now_ + (md > gone ? md - gone : 1);
   order_.task = Task::kHold;
+}
+
+void Session::miss_far_training() {
+  missed_far_training_ = true;
+  end(calls() ? Outcome::kRepeatInfo1 : Outcome::kRepeatInfo1WithMarks);
 }
 
 void Session::await_answer_to_j() {

@@ -22,8 +22,8 @@
 #include "dsp/blocks/complex.h"
 #include "dsp/blocks/transition_table.h"
 #include "dsp/v34/session/data_mode.h"
-#include "dsp/v34/session/receive_rate.h"
 #include "dsp/v34/session/mp.h"
+#include "dsp/v34/session/receive_rate.h"
 #include "dsp/v34/session/symbol_reader.h"
 #include "dsp/v34/session/transmit_signals.h"
 #include "offhook/pump.h"
@@ -54,6 +54,7 @@ struct SessionConfig {
   uint32_t phase4_trn_ms = 1000;  ///< of the far TRN in Phase 4, before its noise decides the rate; unless MP comes
   double margin = 1.0;            ///< a rate needs so many times the SNR of required_snr()
   bool adapt_rate = true;         ///< renegotiate and retrain by itself when the line has changed
+  ReceiveRate::Memory memory;     ///< of the trainings before this one
 };
 
 /// How a procedure ended that did not end in data mode.
@@ -144,6 +145,10 @@ class Session {
   const DataParameters& tx_parameters() const { return tx_parameters_; }
   /// Start-up: TRN of Phase 4 has come, and no MP that could be read.
   bool missed_mp() const { return starts_up() && far_trn_ && !mp_.received; }
+  /// Start-up: the far end's Phase 3 signals were awaited or came, and its J was not found.
+  bool missed_far_training() const { return missed_far_training_; }
+  /// For the next training of the call.
+  ReceiveRate::Memory memory() const { return receive_rate_.memory(); }
   const Mp& own_mp() const { return mp_.own; }
   const Mp& far_mp() const { return mp_.far; }
   uint32_t renegotiations() const { return renegotiations_; }  ///< begun by either end
@@ -216,6 +221,7 @@ class Session {
   void begin_renegotiation() { begin_procedure(Procedure::kRenegotiation, true); }
   void begin_cleardown() { begin_procedure(Procedure::kCleardown, true); }
   void wait_for_e();
+  void miss_far_training();
   void end_without_info1() { end(Outcome::kRepeatInfo1); }
   void end_with_marks() { end(Outcome::kRepeatInfo1WithMarks); }
   void end_in_retrain() { end(Outcome::kRetrain); }
@@ -233,6 +239,7 @@ class Session {
   void follow_line(const Heard& heard);
   // What both MP settle: session_rates.cpp
   RateLimits limits(bool receive) const;
+  double training_snr() const;
   Mp make_mp() const;
   void agree();
   void begin_monitor();
@@ -261,6 +268,7 @@ class Session {
   ReceiveRate receive_rate_;
   bool data_tx_on_ = false;
   bool b1_received_ = false;
+  float b1_variance_ = 0;
   bool tx_live_ = false;
   bool rx_live_ = false;
   bool circuit_107_ = false;
@@ -270,6 +278,8 @@ class Session {
   TransmitSignals tx_;
   TrainingPoints tx_points_ = TrainingPoints::k4;
   TrainingPoints rx_points_ = TrainingPoints::k4;
+  bool missed_far_training_ = false;
+  double mp_snr_ = 0;     // training_snr() when the own MP was made
   bool far_trn_ = false;  // of this procedure: it comes, or is over
   MpExchange mp_;
   uint8_t max_rx_rate_ = kMostRate;

@@ -17,6 +17,10 @@ RateLimits Session::limits(bool receive) const {
   return l;
 }
 
+double Session::training_snr() const {
+  return quality_.snr > 0 ? quality_.snr : 1 / static_cast<double>(training_.error);
+}
+
 Mp Session::make_mp() const {
   Mp mp{};
   if (clears_down() && initiator_) {
@@ -25,9 +29,8 @@ Mp Session::make_mp() const {
     return mp;
   }
   const RateLimits rx = limits(true), tx = limits(false);
-  const double snr = quality_.snr > 0 ? quality_.snr : 1 / static_cast<double>(training_.error);
   const uint8_t receive =
-      receive_rate_.choose(rx, snr, config_.margin, procedure_ == Procedure::kRenegotiation, max_rx_rate_);
+      receive_rate_.choose(rx, training_snr(), config_.margin, procedure_ == Procedure::kRenegotiation, max_rx_rate_);
   const uint8_t transmit = highest_rate(tx);
   mp.type1 = rx.precoding;
   mp.max_call_to_answer = calls() ? transmit : receive;
@@ -67,7 +70,7 @@ void Session::agree() {
 
 void Session::begin_monitor() {
   receive_rate_.start(rx_parameters_, limits(true), mp_.own.rate_mask & mp_.far.rate_mask,
-                      calls() ? mp_.far.max_answer_to_call : mp_.far.max_call_to_answer);
+                      calls() ? mp_.far.max_answer_to_call : mp_.far.max_call_to_answer, mp_snr_, b1_variance_);
 }
 
 }  // namespace offhook::v34

@@ -50,5 +50,30 @@ TEST(V34ReceiveRate, WithoutNoiseOfDataARenegotiationGoesByTheTraining) {
   EXPECT_EQ(rate.choose(kLimits, 1.01 * needed(6), 1, true, ReceiveRate::kNoLimit), 6);
 }
 
+// Four points do not reach the peaks that an overloaded line clips; B1 does.
+TEST(V34ReceiveRate, ADataModeThatIsWorseThanItsTrainingLowersTheRatesToCome) {
+  ReceiveRate rate;
+  const double training = 1.01 * needed(12);
+  const auto b1_variance = [](double snr) { return static_cast<float>(at(12).mean_energy() / (2 * snr)); };
+  rate.start(at(12), kLimits, kAllRates, 14, training, b1_variance(1.02 * needed(7)));
+  EXPECT_EQ(rate.choose(kLimits, training, 1, true, ReceiveRate::kNoLimit), 7);
+  ReceiveRate next;  // after a retrain
+  next.remember(rate.memory());
+  EXPECT_EQ(next.choose(kLimits, training, 1, false, ReceiveRate::kNoLimit), 7);
+  // As good as the training, or as nothing that was sent: nothing is learnt.
+  for (const double snr : {0.9 * training, 2.}) {
+    rate.start(at(12), kLimits, kAllRates, 14, training, b1_variance(snr));
+    EXPECT_EQ(rate.choose(kLimits, training, 1, true, ReceiveRate::kNoLimit), 12);
+  }
+}
+
+TEST(V34ReceiveRate, AReceiverThatWasLostTwiceYieldsAQuarterOfItsRate) {
+  ReceiveRate rate;
+  rate.start(at(12), kLimits, kAllRates, 14);
+  EXPECT_EQ(rate.limit_after(Advice::kYield), 9);
+  rate.start(at(4), kLimits, kAllRates & ~((1u << 3) - 1), 14);
+  EXPECT_EQ(rate.limit_after(Advice::kYield), 4);
+}
+
 }  // namespace
 }  // namespace offhook::v34

@@ -295,13 +295,16 @@ TEST(V34Transitions, EveryRowIsTakenInACall) {
     EXPECT_EQ(line.c().outcome(), Outcome::kReleased);
   });
   connected([&](SymbolLine& line) { cut(line, line.c()); });
-  connected([&](SymbolLine& line) {  // frames are lost, and again soon after they were found
+  connected([&](SymbolLine& line) {  // frames are lost, and twice again soon after they were found
     const auto slip = [&] {
       line.drop_symbol(0);
       line.drop_symbol(0);
     };
     slip();
     ASSERT_TRUE(line.run_until([&] { return line.a().renegotiations() > 0 && !line.c().live(); }, 3000));
+    ASSERT_TRUE(line.connect());
+    slip();
+    ASSERT_TRUE(line.run_until([&] { return line.a().renegotiations() > 1 && !line.c().live(); }, 3000));
     ASSERT_TRUE(line.connect());
     slip();
     time_to_end(line, line.a(), 5000);

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+//
+// Calls of two V.34 pumps over lines whose impairments a training does not show, or that a training must know of.
+#include <gtest/gtest.h>
+
+#include "tests/sim/v34_call.h"
+
+namespace offhook::test {
+namespace {
+
+// -12 dBm0 sent, -18 dBm0 received, four wires, mu-law: 31 200 or 33 600 bit/s without an impairment.
+hostsim::LineConfig mu_law_line() {
+  hostsim::LineConfig c;
+  c.loss_db = 6;
+  c.near_echo_db = c.far_echo_db = 400;
+  c.noise_dbm0 = -70;
+  return c;
+}
+
+std::uint32_t rate(V34Call& call) {
+  return std::min(call.near().pump_status().rx_bit_rate, call.far().pump_status().rx_bit_rate);
+}
+
+TEST(V34Lines, DcOfOneAndAHalfPercentBelowAWeakSignalIsRemoved) {
+  hostsim::LineConfig c = mu_law_line();
+  c.loss_db = 16;
+  c.dc_percent = 1.5;
+  V34Call call(c, 1);
+  ASSERT_TRUE(call.connect(15));
+  EXPECT_EQ(call.retrains(), 0u);
+  EXPECT_GE(rate(call), 28'800u);
+}
+
+TEST(V34Lines, HumAsLoudAsTheSignalIsRemoved) {
+  for (const double hz : {50., 60.}) {
+    hostsim::LineConfig c = mu_law_line();
+    c.hum_dbm0 = -20;
+    c.hum_hz = hz;
+    V34Call call(c, 1);
+    ASSERT_TRUE(call.connect(15)) << hz;
+    EXPECT_EQ(call.retrains(), 0u);
+    call.run(10);
+    EXPECT_TRUE(call.intact());
+    EXPECT_GE(rate(call), 14'400u) << "its harmonics lie in the band";
+  }
+}
+
+TEST(V34Lines, AnOverloadedLineIsAskedForLessPower) {
+  hostsim::LineConfig clipped = mu_law_line();
+  clipped.limit_dbm0 = -15;  // 6 dB above the mean, as a peak
+  hostsim::LineConfig loud = mu_law_line();
+  loud.loss_db = -12;
+  for (const hostsim::LineConfig& c : {clipped, loud}) {
+    V34Call call(c, 1);
+    ASSERT_TRUE(call.connect(15)) << c.loss_db;
+    EXPECT_EQ(call.retrains(), 0u);
+    EXPECT_GE(rate(call), 28'800u);
+    EXPECT_GE(call.near_instruments().rx_power_reduction_db, 3);
+    EXPECT_GE(call.far_instruments().rx_power_reduction_db, 3);
+  }
+}
+
+// The limit is above the peaks of probing and training.
+TEST(V34Lines, ALimitThatOnlyDataReachLowersTheRateWithoutARetrain) {
+  hostsim::LineConfig c = mu_law_line();
+  c.limit_dbm0 = -12.4;
+  V34Call call(c, 1);
+  ASSERT_TRUE(call.connect(15));
+  call.run(20);
+  EXPECT_EQ(call.retrains(), 0u);
+  EXPECT_GE(rate(call), 19'200u);
+  EXPECT_TRUE(call.intact());
+}
+
+// 3429 symbols/s need 3670 Hz. On a quiet line the noise left without that edge is small, but it is a hole.
+TEST(V34Lines, ASteepFilterGetsASymbolRateThatFitsIt) {
+  hostsim::LineConfig c = mu_law_line();
+  c.codec = "none";
+  c.loss_db = 0;
+  c.steep_edge_hz = 3350;
+  V34Call call(c, 1);
+  ASSERT_TRUE(call.connect(15));
+  EXPECT_EQ(call.retrains(), 0u);
+  EXPECT_GE(rate(call), 28'800u);
+  EXPECT_LT(call.near_instruments().rx_symbol_rate_hz, 3400);
+}
+
+}  // namespace
+}  // namespace offhook::test
