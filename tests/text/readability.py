@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Measures the readability of everything that users read, and names the sentences to rewrite.
+
+    readability.py [--commit COMMIT] [--list] [SOURCE]
+
+It measures four kinds of text: the Markdown files, the help (string literals of src/program/command), other messages
+(string literals of the remaining sources) and the comments of the public headers. For each kind it prints the number
+of sentences, their mean length in words, the sentences of more than 25 and of more than 40 words, and the number of
+places with one of the habits below. --commit measures a commit instead of the working tree, so that two commits can be
+compared. --list names each long sentence and each habit with its file. The exit status is 0: this is a report.
+"""
+
+import argparse
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+LONG, TOO_LONG = 25, 40  # words
+LEAST_WORDS = 4  # shorter texts are headings, keys or table cells
+
+HABITS = {
+    "fronted object, inverted verb": r"\b(?:says|say|decides|tells) (?:the|`\w+(?:\(\))?`\.)|^Of (?:a|the|its|two|V\.\d+)\b[^,.]*\b(?:are|is)\b",
+    "free relative clause as a noun": r"^What \w+|\b(?:who|whoever|whatever) (?:calls|answers|writes|reads|waits|can|is|has)\b(?=[^?]*$)",
+    "conditional without if": r"^(?:Where|Killed|Interrupted|Stopped),? |; (?:interrupted|killed|stopped),",
+    "so many, so much, so long": r"\bso (?:many|much|long)\b(?! (?:as|that))",
+    "calque verb": r"\b(?:goes on|go on|went on|stands in|stand in|stood in|is told from|are told from|taken off|comes to nothing|made anew|mended|is had|be had)\b",
+    "beside, but for, thrice, at the most, for ever": r"\b(?:beside|besides|but for|thrice|at the most|for ever)\b",
+    "double negation": r"\b(?:none that|nobody's|no second way|is no \w+ that is no)\b",
+    "distributive article": r"\b(?:a|one) (?:row|line|file|page|thread|channel|block) a (?:\w+)\b",
+    "everyday word for a field term": r"\b(?:yardstick|filled in|fill in|passed over|to begin with|at work|hold the CPU|takes? off)\b",
+    "dated note in a manual": r"\b(?:on|in|of) (?:20\d\d-\d\d-\d\d|\d{1,2} (?:January|February|March|April|May|June|July|August|September|October|November|December) 20\d\d)\b|\bwas tried\b|\bhas been seen\b",
+}
+PATTERNS = {habit: re.compile(pattern, re.MULTILINE) for habit, pattern in HABITS.items()}
+
+
+class Tree:
+    """Files of the working tree, or of a commit."""
+
+    def __init__(self, source: Path, commit: str | None):
+        self.source, self.commit = source, commit
+
+    def git(self, *arguments: str) -> str:
+        done = subprocess.run(["git", "-C", self.source, *arguments], capture_output=True, check=True, text=True)
+        return done.stdout
+
+    def names(self) -> list[str]:
+        listed = self.git("ls-tree", "-r", "--name-only", self.commit) if self.commit else self.git("ls-files")
+        return [name for name in listed.splitlines() if self.commit or (self.source / name).is_file()]
+
+    def text(self, name: str) -> str:
+        return self.git("show", f"{self.commit}:{name}") if self.commit else (self.source / name).read_text()
+
+
+def prose_of_markdown(text: str) -> list[str]:
+    """Paragraphs, list items and table cells, without code blocks."""
+    text = re.sub(r"^```.*?^```$", "\n", text, flags=re.DOTALL | re.MULTILINE)
+    parts, current = [], []
+    for line in [*text.splitlines(), ""]:
+        starts_anew = not line.strip() or re.match(r"\s*([-*#|>]|\d+\.)\s", line) or line.startswith(("|", "    "))
+        if starts_anew and current:
+            parts.append(" ".join(current))
+            current = []
+        if line.startswith("|"):
+            parts += [cell for cell in line.split("|") if not re.fullmatch(r"[-: ]*", cell)]
+        elif line.strip() and not line.startswith(("#", "    ")):
+            current.append(re.sub(r"^\s*([-*>]|\d+\.)\s", "", line).strip())
+    return parts
+
+
+def literals(text: str) -> list[str]:
+    """String literals that are text; adjacent ones are one, and raw ones are split into lines."""
+    raw = [line for body in re.findall(r'R"\w*\((.*?)\)\w*"', text, re.DOTALL) for line in body.splitlines()]
+    text = re.sub(r'R"\w*\(.*?\)\w*"', "", text, flags=re.DOTALL)
+    text = re.sub(r"^\s*(?://|#include|\*).*$", "", text, flags=re.MULTILINE)
+    found = []
+    for group in re.findall(r'"(?:[^"\\\n]|\\.)*"(?:\s*"(?:[^"\\\n]|\\.)*")*', text):
+        found.append("".join(re.findall(r'"((?:[^"\\\n]|\\.)*)"', group)).replace('\\"', '"').replace("\\n", " "))
+    return [one for one in found + raw if not one.startswith(("  offhook", "  trace-cmd"))]
+
+
+def comments(text: str) -> list[str]:
+    found = re.findall(r"/\*(.*?)\*/|((?:^[ \t]*//.*\n)+)", text, re.DOTALL | re.MULTILINE)
+    bodies = [re.sub(r"^[ \t]*(?:\*|///?<?|//)[ <]?", "", block or lines, flags=re.MULTILINE) for block, lines in found]
+    return [part for body in bodies for part in re.split(r"\n\s*\n|\n\s*(?=@)", body) if "SPDX" not in part]
+
+
+def sentences(part: str) -> list[str]:
+    plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", " ".join(part.split()))
+    pieces = re.split(r"(?<=[.!?:])\s+(?=[A-Z`*\"])|;\s+(?=[A-Z])", plain)
+    return [one.strip() for one in pieces if len(one.split()) >= LEAST_WORDS]
+
+
+def kind_of(name: str) -> str | None:
+    if name.endswith(".md"):
+        return None if name.startswith("tests/") else "docs"
+    if name.startswith("include/") and name.endswith(".h"):
+        return "headers"
+    if name.startswith("src/program/command/") and name.endswith(".cpp"):
+        return "help"
+    sources = ("src/", "driver/", "traces/", "hostsim/", "dsp/")
+    return "messages" if name.startswith(sources) and name.endswith((".cpp", ".c", ".js")) else None
+
+
+def parts_of(kind: str, text: str) -> list[str]:
+    if kind == "docs":
+        return prose_of_markdown(text)
+    return comments(text) if kind == "headers" else literals(text)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--commit", help="measure this commit (default: the working tree)")
+    parser.add_argument("--list", action="store_true", help="name each long sentence and each habit")
+    parser.add_argument("source", nargs="?", type=Path, default=Path(__file__).resolve().parents[2])
+    options = parser.parse_args()
+    tree = Tree(options.source, options.commit)
+    lengths = {kind: [] for kind in ("docs", "help", "messages", "headers")}
+    places = dict.fromkeys(lengths, 0)
+    for name in tree.names():
+        kind = kind_of(name)
+        for sentence in (s for part in parts_of(kind, tree.text(name)) for s in sentences(part)) if kind else ():
+            words = len(sentence.split())
+            lengths[kind].append(words)
+            habits = [habit for habit, pattern in PATTERNS.items() if pattern.search(sentence)]
+            places[kind] += len(habits)
+            if options.list and (words > TOO_LONG or habits):
+                reasons = habits + ([f"{words} words"] if words > TOO_LONG else [])
+                print(f"{name}: {', '.join(reasons)}: {sentence[:160]}")
+    print(f"{'text':9} {'sentences':>9} {'mean words':>10} {'over 25':>8} {'over 40':>8} {'habits':>7}")
+    for kind, counts in lengths.items():
+        mean = sum(counts) / max(len(counts), 1)
+        print(
+            f"{kind:9} {len(counts):9} {mean:10.1f} {sum(n > LONG for n in counts):8}"
+            f" {sum(n > TOO_LONG for n in counts):8} {places[kind]:7}"
+        )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Every table of every Markdown file renders as a table, by Python-Markdown, which also makes the site of `./dev docs`.
+
+    tables_test.py SOURCE
+
+Two faults are looked for: a row that comes out as text with pipes, and a row with more or fewer cells than its header,
+of which a renderer drops or empties cells without a word. Exit status 77 without Python-Markdown (skipped).
+"""
+
+import pathlib
+import re
+import subprocess
+import sys
+
+try:
+    import markdown
+except ImportError:
+    print("skipped: no Python-Markdown (Debian package python3-markdown)")
+    sys.exit(77)
+
+
+def cells(row: str) -> int:
+    """Cells of a row as GitHub counts them: a pipe separates unless a backslash precedes it, in code spans as well."""
+    return len(re.findall(r"(?<!\\)\|", row.strip().removeprefix("|").removesuffix("|"))) + 1
+
+
+def faults(text: str) -> list[str]:
+    found = []
+    rendered = markdown.markdown(text, extensions=["tables", "fenced_code", "admonition", "attr_list"])
+    prose = re.sub(r"<pre>.*?</pre>|<code>.*?</code>", "", rendered, flags=re.DOTALL)
+    for line in re.sub(r"<[^>]*>", "", prose).splitlines():
+        if line.lstrip().startswith("|"):
+            found.append(f"renders as text: {line.strip()[:80]}")
+    fenced, header = False, 0
+    for number, line in enumerate(text.splitlines(), 1):
+        fenced ^= line.startswith("```")
+        if fenced or not line.startswith("|"):
+            header = 0
+        elif not header:
+            header = cells(line)
+        elif cells(line) != header:
+            found.append(f"line {number}: {cells(line)} cells, its header has {header}: {line[:60]}")
+    return found
+
+
+def main() -> int:
+    for bad in ("a\n\n| a | b |\n|---|---|\n| `x|y` | z |\n", "| a | b |\n| c | d |\n"):
+        assert faults(bad), f"this fault goes unnoticed: {bad!r}"
+    assert not faults("| a | b |\n|---|---|\n| `x\\|y` | z |\n")
+    source = pathlib.Path(sys.argv[1])
+    names = subprocess.run(["git", "-C", source, "ls-files", "*.md"], capture_output=True, check=True, text=True).stdout
+    count = 0
+    for name in names.split():
+        for fault in faults((source / name).read_text()):
+            print(f"{name}: {fault}")
+            count += 1
+    print(f"{len(names.split())} files, {count} faults")
+    return 1 if count else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
