@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "driver/session/call.h"
 
+#include <algorithm>
 #include <array>
 
 namespace offhook::modem {
@@ -26,8 +27,10 @@ Call::Call(const CallConfig& config, std::uint32_t io_delay_samples, oh_event_lo
               .window = config.window,
               .error_control = config.error_control,
               .format = kFormat,
-              .hold_timeout = config.hold_timeout}) {
+              .hold_timeout = config.hold_timeout}),
+      digits_only_(config.digits_only) {
   modem_.start();
+  publish();  // there is no moment in which the digits seem to be out
 }
 
 void Call::process(const std::int16_t* rx, std::int16_t* tx, std::size_t n) {
@@ -37,6 +40,11 @@ void Call::process(const std::int16_t* rx, std::int16_t* tx, std::size_t n) {
     return;
   }
   if (listening()) detector_.process(rx, n);
+  if (digits_only_) {
+    std::fill_n(tx, n, std::int16_t{0});
+    publish();
+    return;
+  }
   if (releasing_.load(std::memory_order_relaxed) && !asked_) {
     asked_ = true;
     modem_.hang_up();
@@ -69,7 +77,7 @@ void Call::report_gap(std::size_t n) {
     dialler_.report_gap(n);
   } else {
     if (listening()) detector_.report_gap(n);
-    modem_.report_gap(n);
+    if (!digits_only_) modem_.report_gap(n);
   }
   publish();
 }

@@ -23,7 +23,8 @@ struct CallConfig {
   std::uint32_t min_bit_rate = 0, max_bit_rate = 0;  ///< bit/s, 0: no limit
   std::uint8_t window = 15;                          ///< of V.42, frames
   ErrorControl error_control{};
-  std::string digits{};  ///< none: off hook is all
+  std::string digits{};      ///< none: off hook is all
+  bool digits_only = false;  ///< no modem after the digits: the line stays off hook and silent
   DialPlan plan{};
   std::uint32_t hold_timeout = 0;  ///< as in Modem::Config
 };
@@ -80,6 +81,7 @@ class Call {
   ProgressDetector detector_;
   Modem modem_;
   CallStatus status_;  // the context's
+  bool digits_only_ = false;
   bool asked_ = false, had_data_ = false;
   std::atomic<bool> releasing_{false}, released_{false};
   static constexpr int kNoOrder = -1;

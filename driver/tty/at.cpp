@@ -70,6 +70,7 @@ void AtInterpreter::report(Result result, std::uint32_t rate) {
 
 void AtInterpreter::put(char c) {
   if (settings_.echo != 0) dte_({&c, 1});
+  c = static_cast<char>(c & 0x7f);  // programs of seven bits send a parity bit
   switch (line_.put(c, static_cast<char>(settings_.s[3]), static_cast<char>(settings_.s[5]))) {
     case AtLine::Action::kRun:
     case AtLine::Action::kRepeat:

@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "driver/tty/at_line.h"
 
@@ -46,7 +47,7 @@ struct AtSettings {
   std::string modulation;                ///< +MS carrier, empty: the best
   int automode = 1;                      ///< +MS, N
   int min_rate = 0, max_rate = 0;        ///< bit/s, +MS; 0: no limit
-  int min_rx_rate = 0, max_rx_rate = 0;  ///< the same, or 0
+  int min_rx_rate = 0, max_rx_rate = 0;  ///< limits for the other direction; a pump has the stricter one for both
   /// +ES, \N: 0 direct mode, 1 normal mode (here the same), 2 V.42 without, 3 with detection; what else will do, 0 and
   /// 1 no error control, 2 and 3 nothing; the same of an answerer, which has 0 and 1 for none at all, 2 and 3, 4 and 5.
   int es_request = 3, es_originator = 0, es_answerer = 2;
@@ -59,14 +60,18 @@ struct AtSettings {
   int v44_codewords_tx = 2048, v44_codewords_rx = 2048;  ///< +DS44
   int v44_string_tx = 255, v44_string_rx = 255;
   int v44_history_tx = 6144, v44_history_rx = 6144;
-  int report_modulation = 0;     ///< +MR
-  int report_error_control = 0;  ///< +ER
-  int report_compression = 0;    ///< +DR
-  int report_local_rate = 0;     ///< +ILRR
-  int dte_rate = 0;              ///< +IPR, 0: automatic
-  int service_class = 0;         ///< +FCLASS: data, there is no fax
-  int hold_disabled = 1;         ///< +PMH: 0 modem-on-hold is enabled, 1 it is not
-  int hold_timeout = 0;          ///< +PMHT: 0 a far end's request is denied, else code of T1 (V.92, Table 33)
+  int report_modulation = 0;                                  ///< +MR
+  int report_error_control = 0;                               ///< +ER
+  int report_compression = 0;                                 ///< +DR
+  int report_local_rate = 0;                                  ///< +ILRR
+  int dte_rate = 0;                                           ///< +IPR, 0: automatic
+  int service_class = 0;                                      ///< +FCLASS: data, there is no fax
+  int parity_format = 3, parity = 3;                          ///< +ICF: accepted, a pseudo-terminal has no parity
+  int break_handling = 0, break_timed = 0, break_length = 0;  ///< +EB: accepted
+  int report_end = 0;                                         ///< +WHY: a line after a call that says why it ended
+  std::array<std::uint8_t, 98> other_s{};                     ///< S13 to S110: stored, no effect
+  int hold_disabled = 1;                                      ///< +PMH: 0 modem-on-hold is enabled, 1 it is not
+  int hold_timeout = 0;  ///< +PMHT: 0 a far end's request is denied, else code of T1 (V.92, Table 33)
 
   AtSettings();
 };
@@ -77,13 +82,16 @@ class AtHost {
   virtual ~AtHost() = default;
   virtual std::string_view carriers() const = 0;               ///< those of +MS, the fastest last: "V22B,V34"
   virtual std::string_view not_offered() const { return {}; }  ///< for people: what this card cannot have, and why
-  virtual void dial(std::string_view digits) = 0;              ///< reports by AtInterpreter::report()
+  /// Reports by AtInterpreter::report(). @param stay  the digits are all: off hook and back to the command state
+  virtual void dial(std::string_view digits, bool stay) = 0;
   virtual void answer() = 0;
   virtual bool go_online() = 0;  ///< O  @return false: there is no call
   virtual void hang_up() = 0;    ///< done when it returns
   /// +PMHR: the far end is asked to hold the call. Answers by AtInterpreter::information() and report().
   /// @return false: there is no call
   virtual bool request_hold() { return false; }
+  /// The last call. @param objects  as V.59 names it, else for people
+  virtual std::vector<std::string> last_call(bool objects) const = 0;
 };
 
 class AtInterpreter {
@@ -109,7 +117,9 @@ class AtInterpreter {
   AtHost& host_;
   std::function<void(std::string_view)> dte_;
   AtSettings settings_;
-  AtSettings stored_;  // by &W, for Z; gone with the program
+  AtSettings stored_;                   // by &W, for Z; gone with the program
+  std::array<std::string, 4> numbers_;  // by &Z
+  std::string last_digits_;
   AtLine line_;
   int last_s_ = 0;
 };

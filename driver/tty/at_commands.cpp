@@ -103,6 +103,16 @@ constexpr Register kRegisters[] = {
     {12, 255, "Hayes", "pause around the escape sequence, 1/50 s"},
 };
 static_assert(std::size(kRegisters) == std::tuple_size_v<decltype(AtSettings::s)>);
+/// Registers beyond these differ from maker to maker. They are stored and have no effect.
+constexpr int kLastRegister =
+    static_cast<int>(std::size(kRegisters) + std::tuple_size_v<decltype(AtSettings::other_s)>) - 1;
+
+/// Numbers of +MS before V.250 had names: Rockwell's and Conexant's, and those of slmodemd.
+struct OldCarrier {
+  std::string_view number, name;
+};
+constexpr OldCarrier kOldCarriers[] = {{"1", "V22"},  {"2", "V22B"},   {"10", "V32B"},  {"11", "V34"}, {"12", "V90"},
+                                       {"22", "V22"}, {"122", "V22B"}, {"132", "V32B"}, {"34", "V34"}, {"90", "V90"}};
 
 using Setting = int AtSettings::*;
 
@@ -135,10 +145,10 @@ constexpr Parameter kParameters[] = {
       {&AtSettings::max_rate, 300, kFastest, true},
       {&AtSettings::min_rx_rate, 300, kFastest, true},
       {&AtSettings::max_rx_rate, 300, kFastest, true}},
-     // A pump has one limit for both directions, so the receiver's limit is the same one, or 0, which stands for it.
+     // A pump has one limit for both directions: the stricter one. Together they must leave a rate.
      [](const AtSettings& s) {
-       return (s.max_rate == 0 || s.min_rate <= s.max_rate) && (s.min_rx_rate == 0 || s.min_rx_rate == s.min_rate) &&
-              (s.max_rx_rate == 0 || s.max_rx_rate == s.max_rate);
+       const int least = std::max(s.min_rate, s.min_rx_rate);
+       return (s.max_rate == 0 || least <= s.max_rate) && (s.max_rx_rate == 0 || least <= s.max_rx_rate);
      }},
     {"MR", "6.4.2", "+MCR and +MRR before CONNECT", {{&AtSettings::report_modulation}}},
     {"ES",
@@ -176,6 +186,15 @@ constexpr Parameter kParameters[] = {
      {{&AtSettings::dte_rate, 300, 4'000'000, true}},
      nullptr,
      "(0),(300-4000000)"},
+    {"ICF",
+     "6.2.11",
+     "format and parity of characters: no effect",
+     {{&AtSettings::parity_format, 0, 6}, {&AtSettings::parity, 0, 3}}},
+    {"EB",
+     "6.5.2",
+     "break: no effect",
+     {{&AtSettings::break_handling, 0, 2}, {&AtSettings::break_timed, 0, 1}, {&AtSettings::break_length, 0, 255}}},
+    {"WHY", "Offhook", "+WHY after NO CARRIER or BUSY: code of V.59 and reason", {{&AtSettings::report_end}}},
     {"ILRR", "6.2.13", "+ILRR before CONNECT", {{&AtSettings::report_local_rate}}},
     {"PMH", "V.92", "modem-on-hold: 0 enabled, 1 disabled", {{&AtSettings::hold_disabled}}},
     {"PMHT", "V.92", "far end's request for hold: 0 denied, else code of T1", {{&AtSettings::hold_timeout, 0, 13}}},
@@ -189,14 +208,49 @@ struct AtInterpreter::Commands {
   using Action = Outcome (*)(At&, int number);
   using Line = Outcome (*)(At&, std::string_view& rest);  // takes its part of the command line
 
+  /// The digits of a D command that names a stored number (S=n) or the last one (L); nothing where there is none.
+  static std::optional<std::string> stored_digits(const At& at, std::string_view wanted) {
+    if (wanted.substr(0, 1) == "L") return at.last_digits_.empty() ? std::nullopt : std::optional(at.last_digits_);
+    wanted.remove_prefix(1);
+    take(wanted, '=');
+    const auto slot = static_cast<std::size_t>(take_number(wanted));
+    if (slot >= at.numbers_.size() || at.numbers_[slot].empty()) return std::nullopt;
+    return at.numbers_[slot];
+  }
+
+  // T and P say how, which is by tones always; @ and ! have no effect.
   static Outcome dial(At& at, std::string_view& rest) {
+    const std::size_t end = rest.find(';');
+    const bool stay = end != std::string_view::npos;
+    std::string wanted = upper(rest.substr(0, end));
+    rest = {};
+    const auto first = std::find_if(wanted.begin(), wanted.end(), [](char c) { return c != 'T' && c != 'P'; });
+    wanted.erase(wanted.begin(), first);
+    if (!wanted.empty() && (wanted.front() == 'L' || wanted.front() == 'S')) {
+      const auto stored = stored_digits(at, wanted);
+      if (!stored) return Outcome::kError;
+      wanted = *stored;
+    }
     std::string digits;
-    const std::string wanted = upper(rest.substr(0, rest.find(';')));
     std::copy_if(wanted.begin(), wanted.end(), std::back_inserter(digits),
                  [](char c) { return std::string_view("0123456789*#ABCD,W").find(c) != std::string_view::npos; });
-    rest = {};
-    at.host_.dial(digits);
+    if (!digits.empty()) at.last_digits_ = digits;
+    at.host_.dial(digits, stay);
     return Outcome::kSilent;
+  }
+
+  // &Zn=number, up to the end of the line.
+  static Outcome store_number(At& at, std::string_view& rest) {
+    const auto slot = static_cast<std::size_t>(take_number(rest));
+    if (slot >= at.numbers_.size()) return Outcome::kError;
+    if (take(rest, '?')) {
+      at.information(at.numbers_[slot]);
+      return Outcome::kOk;
+    }
+    if (!take(rest, '=')) return Outcome::kError;
+    at.numbers_[slot] = upper(rest);
+    rest = {};
+    return Outcome::kOk;
   }
 
   static Outcome answer(At& at, std::string_view& rest) {
@@ -235,10 +289,18 @@ struct AtInterpreter::Commands {
   }
 
   static Outcome flow_control(At& at, int n) {
+    if (n == 1 || n == 2) return Outcome::kOk;  // USR's compression, which is %C here
     const auto row = std::find_if(std::begin(kFlow), std::end(kFlow), [n](const FlowControl& f) { return f.k == n; });
     if (row == std::end(kFlow)) return Outcome::kError;
     at.settings_.flow_by_dte = row->by_dte;
     at.settings_.flow_by_dce = row->by_dce;
+    return Outcome::kOk;
+  }
+
+  static Outcome microcom_flow(At& at, int n) {
+    constexpr std::array<int, 2> kByDteAndDce[] = {{0, 0}, {1, 1}, {0, 2}, {2, 2}};
+    at.settings_.flow_by_dte = kByDteAndDce[n][0];
+    at.settings_.flow_by_dce = kByDteAndDce[n][1];
     return Outcome::kOk;
   }
 
@@ -265,7 +327,23 @@ struct AtInterpreter::Commands {
     return Outcome::kOk;
   }
 
-  static Outcome show(At& at, int) {
+  static Outcome tell_last_call(At& at, int objects) {
+    for (const std::string& line : at.host_.last_call(objects != 0)) at.information(line);
+    return Outcome::kOk;
+  }
+  static Outcome tell_objects(At& at, int) { return tell_last_call(at, 1); }
+
+  // X5 to X7 of other makers add nothing to X4 that this modem has.
+  static Outcome result_codes(At& at, int n) {
+    at.settings_.extended = std::min(n, 4);
+    return Outcome::kOk;
+  }
+
+  // Asynchronous, with and without error control: there is +ES for that. The others are synchronous.
+  static Outcome asynchronous(At&, int n) { return n == 0 || (n >= 4 && n != 7) ? Outcome::kOk : Outcome::kError; }
+
+  static Outcome show(At& at, int n) {
+    if (n == 1) return tell_last_call(at, 0);
     const AtSettings& s = at.settings_;
     const auto flow =
         std::find_if(std::begin(kFlow), std::end(kFlow), [&s](const auto& f) { return f.by_dte == s.flow_by_dte; });
@@ -288,6 +366,7 @@ struct AtInterpreter::Commands {
       const bool number = b.most > 0 && b.most < kAnyNumber;
       row(b.name, number ? fmt::format("0-{}", b.most) : "", b.what, b.from);
     }
+    row("S", fmt::format("{}-{}=0-255", std::size(kRegisters), kLastRegister), "stored, no effect", "other makers");
     for (const Register& r : kRegisters) row("S", fmt::format("{}=0-{}", r.number, r.most), r.what, r.from);
     for (const Identity& i : kIdentities) row("+", i.name, i.what, i.from);
     for (const Order& o : kOrders) row("+", o.name, o.what, o.from);
@@ -298,15 +377,18 @@ struct AtInterpreter::Commands {
   static Outcome s_register(At& at, std::string_view& rest) {
     if (!rest.empty() && is_digit(rest.front())) {
       const int n = take_number(rest);
-      if (n >= static_cast<int>(std::size(kRegisters))) return Outcome::kError;
+      if (n > kLastRegister) return Outcome::kError;
       at.last_s_ = n;
     }
+    const bool known = at.last_s_ < static_cast<int>(std::size(kRegisters));
+    std::uint8_t& value =
+        known ? at.s(at.last_s_) : at.settings_.other_s[static_cast<std::size_t>(at.last_s_) - std::size(kRegisters)];
     if (take(rest, '?')) {
-      at.information(fmt::format("{:03}", at.s(at.last_s_)));
+      at.information(fmt::format("{:03}", value));
     } else if (take(rest, '=')) {
-      const int value = take_number(rest);
-      if (value > kRegisters[at.last_s_].most) return Outcome::kError;
-      at.s(at.last_s_) = static_cast<std::uint8_t>(value);
+      const int given = take_number(rest);
+      if (given > (known ? kRegisters[at.last_s_].most : 255)) return Outcome::kError;
+      value = static_cast<std::uint8_t>(given);
     }
     return Outcome::kOk;
   }
@@ -322,8 +404,13 @@ struct AtInterpreter::Commands {
   static constexpr Basic kBasic[] = {
       {"$", 0, list, "Hayes", "this list"},
       {"A", 0, answer, "6.3.5", "answer"},
-      {"D", 0, dial, "6.3.1", "dial: digits, * # A-D, and a comma for a pause of S8"},
+      {"B", 99, kNoEffect, "Hayes", "standard of a modulation: by +MS"},
+      {"C", 1, kNoEffect, "Hayes", "carrier: by the modulation"},
+      {"D", 0, dial, "6.3.1",
+       "dial: digits * # A-D; comma pauses for S8; W waits for dial tone; L last number; S=n number of &Z; "
+       "; at the end stays in the command state; T P @ ! have no effect"},
       {"E", 1, &AtSettings::echo, "6.2.4", "echo of the command line"},
+      {"F", 1, kNoEffect, "USR", "echo of data: none"},
       {"H", 1, hang_up, "6.3.6", "go on hook"},
       {"I", 9, identify, "6.1.3", "identity; I3 with the version"},
       {"L", 3, &AtSettings::volume, "6.3.13", "loudness: there is no speaker"},
@@ -335,26 +422,48 @@ struct AtInterpreter::Commands {
       {"S", 0, s_register, "5.3.2", "register: Sn?, Sn=value"},
       {"T", kAnyNumber, kNoEffect, "6.3.2", "by tones"},
       {"V", 1, &AtSettings::verbose, "6.2.6", "result codes as words"},
-      {"X", 4, &AtSettings::extended, "6.2.7", "which result codes there are"},
-      {"Z", 1, reset, "6.1.1", "go on hook, and the profile of &W"},
+      {"W", 3, kNoEffect, "Rockwell", "form of CONNECT: by +MR, +ER and +DR"},
+      {"X", 7, result_codes, "6.2.7", "set of result codes; above 4 as 4"},
+      {"Y", 1, kNoEffect, "Hayes", "hang up on a long space: no"},
+      {"Z", 5, reset, "6.1.1", "go on hook, and the profile of &W"},
       {"&C", 2, &AtSettings::dcd, "6.2.8", "carrier detect: 1 while there is a carrier"},
       {"&D", 3, &AtSettings::dtr, "6.2.9", "what the DTE's going means: 2 and 3 hang up"},
-      {"&F", 1, factory_settings, "6.1.2", "factory settings"},
+      {"&F", 3, factory_settings, "6.1.2", "factory settings"},
       {"&K", 6, flow_control, "Hayes", "flow control: 0 none, 3 RTS/CTS, 4 XON/XOFF, 5 that passed on, 6 both"},
-      {"&V", kAnyNumber, show, "Hayes", "settings"},
+      {"&V", kAnyNumber, show, "Hayes", "settings; &V1 the last call and why it ended"},
       {"&W", 1, store, "Hayes", "store the settings for Z, until the program ends"},
       {"&Y", 1, kNoEffect, "Hayes", "which profile: there is one"},
+      {"&Z", 0, store_number, "Hayes", "&Zn=NUMBER stores a number, n 0 to 3, until the program ends; &Zn? reads"},
+      {"#UD", 0, tell_objects, "V.59", "the last call as V.59's objects"},
       {"\\N", 0, error_control, "Microcom",
        "error control: 0 none, 3 V.42 if the far end has it, 4 V.42 or nothing; \\N? reads"},
       {"%C", 3, compression, "Microcom", "compression: 0 none, else both ways"},
       // Guard tone, leased line, synchronous modes, speed of the answer: the one value that is true here.
       {"&G", 0, kNoEffect, "Hayes", "guard tone: none"},
       {"&L", 0, kNoEffect, "Hayes", "line: switched"},
-      {"&M", 0, kNoEffect, "Hayes", "mode: asynchronous"},
-      {"&Q", 0, kNoEffect, "Hayes", "mode: asynchronous"},
-      {"&R", 0, kNoEffect, "Hayes", "CTS: by flow control"},
-      {"&S", 0, kNoEffect, "Hayes", "DSR: always on"},
+      {"&M", 9, asynchronous, "Hayes", "mode: 0, 4 to 9 but 7 asynchronous, error control by +ES"},
+      {"&Q", 9, asynchronous, "Hayes", "mode: 0, 4 to 9 but 7 asynchronous, error control by +ES"},
+      {"&R", 2, kNoEffect, "Hayes", "CTS: by flow control"},
+      {"&S", 2, kNoEffect, "Hayes", "DSR: always on"},
       {"&X", 0, kNoEffect, "Hayes", "clock: the modem's own"},
+      // Of other makers: what they set is as it is here.
+      {"&A", 3, kNoEffect, "USR", "form of CONNECT: by +MR, +ER and +DR"},
+      {"&B", 1, kNoEffect, "USR", "rate of the DTE: stays"},
+      {"&H", 3, kNoEffect, "USR", "flow control of the modem: by +IFC"},
+      {"&I", 5, kNoEffect, "USR", "flow control of the DTE: by +IFC"},
+      {"&J", 1, kNoEffect, "Hayes", "jack: there is none"},
+      {"&N", 31, kNoEffect, "USR", "rate: by +MS"},
+      {"&P", 3, kNoEffect, "Hayes", "pulses: there are none"},
+      {"&T", 0, kNoEffect, "Hayes", "tests: none"},
+      {"&U", 31, kNoEffect, "USR", "least rate: by +MS"},
+      {"%B", 0, kNoEffect, "Microcom", "rate of the line: by +MS"},
+      {"%E", 3, kNoEffect, "Rockwell", "retrain on bad quality: always"},
+      {"\\A", 3, kNoEffect, "Microcom", "block of MNP: there is no MNP"},
+      {"\\G", 1, kNoEffect, "Microcom", "flow control on the line: none"},
+      {"\\J", 1, kNoEffect, "Microcom", "rate of the DTE: stays"},
+      {"\\K", 5, kNoEffect, "Microcom", "break: no effect"},
+      {"\\Q", 3, microcom_flow, "Microcom", "flow control: 0 none, 1 XON/XOFF, 2 CTS, 3 RTS/CTS"},
+      {"\\V", 9, kNoEffect, "Microcom", "form of CONNECT: by +MR, +ER and +DR"},
   };
 
   static Outcome basic(At& at, std::string_view& rest) {
@@ -469,7 +578,9 @@ struct AtInterpreter::Commands {
 
   static bool write(const At& at, const Value& v, const std::string& text, AtSettings& settings) {
     if (v.word != nullptr) {
-      const std::string word = text == "0" ? "" : upper(text);
+      const auto old = std::find_if(std::begin(kOldCarriers), std::end(kOldCarriers),
+                                    [&text](const OldCarrier& c) { return c.number == text; });
+      const std::string word = text == "0" ? "" : old != std::end(kOldCarriers) ? std::string(old->name) : upper(text);
       settings.*v.word = word;
       return word.empty() || fmt::format(",{},", at.host_.carriers()).find("," + word + ",") != std::string::npos;
     }
@@ -482,7 +593,13 @@ struct AtInterpreter::Commands {
 };
 
 void AtInterpreter::run(std::string_view given) {
-  const std::string line(given);  // a command may come back here
+  // Spaces are for people, but for those of a string (V.250 5.2.2). A copy: a command may come back here.
+  std::string line;
+  bool quoted = false;
+  for (const char c : given) {
+    quoted ^= c == '"';
+    if (c != ' ' || quoted) line += c;
+  }
   std::string_view rest = line;
   Outcome outcome = Outcome::kOk;
   while (outcome == Outcome::kOk) {

@@ -13,7 +13,12 @@ namespace {
 
 // Exchanges take a shorter break for a flash of the hook, or for nothing at all.
 constexpr std::int64_t kOnHookMs = 250;
+// In a retrain one end is silent while the other sends S, MD, PP and TRN, which last at most 4 s, and the way there and
+// back takes 1.2 s (V.34 11.4.1). A far end that stays silent for longer has gone.
+constexpr std::int64_t kSilentTrainingMs = 8'000;
 constexpr std::int64_t kRetrainMs = 30'000;  // V.34's takes 15 s at a round trip of 1.2 s
+constexpr int kBusyDetected = 3;             // X3 and X4, V.250 6.2.7
+constexpr int kIgnoreCarrier = 255;          // S10, as in other modems
 constexpr float kSilenceDbm0 = -48;          // V.22bis and V.34 alike know no carrier below it
 
 constexpr char kXon = 0x11, kXoff = 0x13;
@@ -45,15 +50,18 @@ bool Dce::handle(Event event) {
                                 [&](const Transition& t) { return t.state == state_ && t.event == event; });
   if (row == std::end(kTransitions)) return false;
   const bool was_online = state_ >= State::kOnline;
+  off_hook_before_ = state_ == State::kDialled;
   switch (row->action) {
     case Action::kBegin:
       try {
         line_.begin_call(call_config());
+        last_call_.begin(role_, now_ms_);
       } catch (const std::invalid_argument&) {
         return handle(Event::kRefused);
       }
       break;
     case Action::kHangUp:
+      record_end(event);
       line_.end_call();
       hung_up_ = true;
       break;
@@ -76,17 +84,44 @@ bool Dce::handle(Event event) {
   state_ = row->next;
   if (row->result) at_.report(*row->result, line_.status().pump.rx_bit_rate);
   const bool lost = row->action == Action::kHangUp && row->result;
+  if (lost) tell_why();
   if (was_online && lost && at_.settings().dcd != 0) terminal_.carrier_lost();
   return true;
 }
 
-void Dce::order(oh_pump_role role, std::string_view digits) {
-  if (!handle(Event::kOrder)) {
+void Dce::order(oh_pump_role role, std::string_view digits, bool stay) {
+  if (state_ != State::kOnHook && state_ != State::kDialled) {
     at_.report(Result::kError);
     return;
   }
   role_ = role;
   digits_ = digits;
+  digits_only_ = stay;
+  deadline_ms_ = now_ms_ + 1000 * std::max<int>(at_.s(7), 1);
+  handle(Event::kOrder);
+}
+
+// Why, before the line forgets how the call stood.
+void Dce::record_end(Event event) {
+  const CallStatus status = line_.status();
+  last_call_.follow(status, data_carrier(status), now_ms_);
+  const bool busy = status.progress == Progress::kBusy;
+  last_call_.end(event == Event::kNoDialTone     ? CallEnd::kNoDialTone
+                 : event == Event::kBusy         ? CallEnd::kBusy
+                 : event == Event::kFailed       ? end_of(status)
+                 : event == Event::kIncompatible ? CallEnd::kProtocolError
+                 : event == Event::kTooLong      ? CallEnd::kSetUpTimeOut
+                 : event == Event::kLost         ? (busy ? CallEnd::kBusy : CallEnd::kCarrierLost)
+                 : event == Event::kDtrOff       ? CallEnd::kDtrOff
+                                                 : CallEnd::kUser);
+}
+
+std::string_view Dce::data_carrier(const CallStatus& status) const {
+  return status.pump.state == OH_PUMP_DATA ? carrier_of(status.pump, carriers_) : "";
+}
+
+void Dce::tell_why() {
+  if (at_.settings().report_end != 0) at_.information("+WHY: " + last_call_.reason());
 }
 
 // After a call the line has to be on hook for some time, or the exchange takes the next call for the rest of it. To
@@ -102,6 +137,7 @@ std::string Dce::state_text() const {
   const char* role = role_ == OH_PUMP_CALL ? "call" : "answer";
   if (state_ == State::kOnHook) return was_ringing_ ? "ringing" : "on hook";
   const CallStatus s = line_.status();
+  if (state_ == State::kDialled) return "off hook";
   if (state_ <= State::kConnecting)
     return s.dialling
                ? "dialling"
@@ -132,6 +168,7 @@ void Dce::follow_call(std::int64_t now_ms) {
   if (!calling()) return;
   const CallStatus status = line_.status();
   const AtSettings& s = at_.settings();
+  last_call_.follow(status, data_carrier(status), now_ms);
   if (status.dialling) deadline_ms_ = now_ms + 1000 * std::max<int>(s.s[7], 1);  // S7 counts from the last digit
   const bool data = status.pump.state == OH_PUMP_DATA;
   const oh_hold_state hold = status.pump.hold;
@@ -139,14 +176,18 @@ void Dce::follow_call(std::int64_t now_ms) {
   const bool held = pending || hold == OH_HOLD_ASKED || hold == OH_HOLD_AWAY || hold == OH_HOLD_WAITING;
   if (data || held || status.pump.rx_level_dbm0 > kSilenceDbm0) heard_ms_ = now_ms;
   if (data || held || state_ < State::kOnline) data_ms_ = now_ms;
-  // A modem that hears nothing at all will not train again: S10, in tenths of a second. Nor will one that hears the
+  // In data mode the pump decides whether there is a carrier. In training, silence is a part of the procedure; S10, in
+  // tenths of a second, can allow more of it than the procedure needs. A modem that hears nothing for longer will not
+  // train again. Nor will one that hears the
   // exchange's busy tone, or for long what is no modem.
-  const bool lost = now_ms - heard_ms_ > 100 * std::max<int>(s.s[10], 1) || now_ms - data_ms_ > kRetrainMs ||
+  const std::int64_t silent_ms = std::max<std::int64_t>(100 * std::max<int>(s.s[10], 1), kSilentTrainingMs);
+  const bool lost = (s.s[10] < kIgnoreCarrier && now_ms - heard_ms_ > silent_ms) || now_ms - data_ms_ > kRetrainMs ||
                     (!data && !held && status.progress == Progress::kBusy);
   const bool compressed = compression_suffices(s, status);
-  const std::array<std::pair<Event, bool>, 10> seen = {
+  const std::array<std::pair<Event, bool>, 11> seen = {
       {{Event::kNoDialTone, status.progress == Progress::kNoDialTone},
-       {Event::kBusy, role_ == OH_PUMP_CALL && status.progress == Progress::kBusy},
+       {Event::kDigitsOut, digits_only_ && !status.dialling},
+       {Event::kBusy, role_ == OH_PUMP_CALL && s.extended >= kBusyDetected && status.progress == Progress::kBusy},
        {Event::kFailed, !status.failure().empty()},
        {Event::kIncompatible, status.connected() && !compressed},
        {Event::kConnected, status.connected()},
@@ -165,11 +206,14 @@ CallConfig Dce::call_config() const {
   call.role = role_;
   call.error_control = error_control();
   call.digits = digits_;
+  call.digits_only = digits_only_;
   call.hold_timeout = s.hold_disabled != 0 ? 0 : static_cast<std::uint32_t>(s.hold_timeout);
   call.plan = {.need_dial_tone = s.extended == 2 || s.extended == 4,
                .pause_s = s.s[6],
                .comma_s = s.s[8],
                .digit_ms = std::max<int>(s.s[11], 50)};
+  // There is no second dial tone in one call.
+  if (off_hook_before_) call.plan.need_dial_tone = false, call.plan.pause_s = 0;
   return call;
 }
 
@@ -271,6 +315,7 @@ void Dce::take_commands() {
 }
 
 void Dce::work(std::int64_t now_ms) {
+  now_ms_ = now_ms;
   terminal_.flush();
   follow_hook(now_ms);  // before what may hang up: to release a call takes time that is not on hook
   if (state_ == State::kOnline) {

@@ -11,6 +11,7 @@
 
 #include "driver/session/call_line.h"
 #include "driver/tty/at.h"
+#include "driver/tty/last_call.h"
 #include "driver/tty/modulation.h"
 #include "driver/tty/terminal.h"
 #include "offhook/pump.h"
@@ -24,6 +25,7 @@ class Dce final : private AtHost {
     kOnHook,
     kGuardTime,  ///< a call is wanted, as soon as the line has been on hook for long enough since the last one
     kConnecting,
+    kDialled,  ///< off hook after D with a semicolon: command state
     kOnline,
     kOnlineCommand,
     kAskingHold,  ///< the far end is asked to wait; no commands meanwhile
@@ -39,8 +41,9 @@ class Dce final : private AtHost {
     kFailed,        ///< the modem gave up, or the far end cleared down
     kIncompatible,  ///< connected, but without the compression that +DS or +DS44 requires
     kConnected,
-    kTooLong,  ///< S7
-    kLost,     ///< S10: nothing is heard; or it is no modem that is heard
+    kDigitsOut,  ///< of D with a semicolon
+    kTooLong,    ///< S7
+    kLost,       ///< S10: nothing is heard; or it is no modem that is heard
     kCharacter,
     kEscape,
     kReturn,   ///< O
@@ -74,9 +77,15 @@ class Dce final : private AtHost {
       {State::kConnecting, Event::kFailed, Action::kHangUp, Result::kNoCarrier, State::kOnHook, "6.3.1"},
       {State::kConnecting, Event::kIncompatible, Action::kHangUp, Result::kNoCarrier, State::kOnHook, "6.6.1"},
       {State::kConnecting, Event::kConnected, Action::kGoOnline, Result::kConnect, State::kOnline, "6.3.1"},
+      {State::kConnecting, Event::kDigitsOut, Action::kNone, Result::kOk, State::kDialled, "6.3.1"},
       {State::kConnecting, Event::kTooLong, Action::kHangUp, Result::kNoCarrier, State::kOnHook, "6.3.10"},
       {State::kConnecting, Event::kCharacter, Action::kHangUp, Result::kNoCarrier, State::kOnHook, "5.6.1"},
       {State::kConnecting, Event::kDtrOff, Action::kHangUp, {}, State::kOnHook, "6.2.9"},
+
+      {State::kDialled, Event::kOrder, Action::kBegin, {}, State::kConnecting, "6.3.1"},
+      {State::kDialled, Event::kRefused, Action::kNone, Result::kError, State::kDialled, "6.4.1"},
+      {State::kDialled, Event::kHangUp, Action::kHangUp, {}, State::kOnHook, "6.3.6"},
+      {State::kDialled, Event::kDtrOff, Action::kHangUp, {}, State::kOnHook, "6.2.9"},
 
       {State::kOnline, Event::kFailed, Action::kHangUp, Result::kNoCarrier, State::kOnHook, "6.2.8"},
       {State::kOnline, Event::kLost, Action::kHangUp, Result::kNoCarrier, State::kOnHook, "6.3.12"},
@@ -120,15 +129,21 @@ class Dce final : private AtHost {
   // What the AT interpreter asks for.
   std::string_view carriers() const override { return carrier_names_; }
   std::string_view not_offered() const override { return not_offered_; }
-  void dial(std::string_view digits) override { order(OH_PUMP_CALL, digits); }
-  void answer() override { order(OH_PUMP_ANSWER, {}); }
+  void dial(std::string_view digits, bool stay) override { order(OH_PUMP_CALL, digits, stay); }
+  void answer() override { order(OH_PUMP_ANSWER, {}, false); }
+  std::vector<std::string> last_call(bool objects) const override {
+    return objects ? last_call_.objects() : last_call_.facts();
+  }
   bool go_online() override { return handle(Event::kReturn); }
   void hang_up() override { handle(Event::kHangUp); }
   bool request_hold() override { return handle(Event::kAskHold); }
 
   /// @return false: the state has no row for it
   bool handle(Event event);
-  void order(oh_pump_role role, std::string_view digits);
+  void order(oh_pump_role role, std::string_view digits, bool stay);
+  void record_end(Event event);
+  void tell_why();
+  std::string_view data_carrier(const CallStatus& status) const;
   bool calling() const { return state_ >= State::kConnecting; }
   void report_connection();
   CallConfig call_config() const;
@@ -152,7 +167,11 @@ class Dce final : private AtHost {
   EscapeDetector escape_;
   State state_ = State::kOnHook;
   oh_pump_role role_ = OH_PUMP_CALL;
-  std::string digits_;              // of a call that has not begun
+  std::string digits_;            // of a call that has not begun
+  bool digits_only_ = false;      // D with a semicolon
+  bool off_hook_before_ = false;  // the call begins after such a D
+  LastCall last_call_;
+  std::int64_t now_ms_ = 0;
   bool hung_up_ = false;            // since the last work()
   std::int64_t line_ready_ms_ = 0;  // from when off hook is a new call
   std::int64_t deadline_ms_ = 0, heard_ms_ = 0, data_ms_ = 0;

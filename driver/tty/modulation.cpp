@@ -59,11 +59,16 @@ std::string names_of(Carriers carriers) {
 }
 
 CallConfig choose_modem(const AtSettings& settings, Carriers carriers) {
+  // A pump has one limit for both directions.
+  const int least = std::max(settings.min_rate, settings.min_rx_rate);
+  const bool one = settings.max_rate == 0 || settings.max_rx_rate == 0;
+  const int most =
+      one ? std::max(settings.max_rate, settings.max_rx_rate) : std::min(settings.max_rate, settings.max_rx_rate);
   CallConfig call{
       .pump = carriers.back().type(),
       .role = OH_PUMP_CALL,
-      .min_bit_rate = static_cast<std::uint32_t>(settings.min_rate),
-      .max_bit_rate = static_cast<std::uint32_t>(settings.max_rate),
+      .min_bit_rate = static_cast<std::uint32_t>(least),
+      .max_bit_rate = static_cast<std::uint32_t>(most),
       .window = carriers.back().v42_window,
   };
   // Without automode the carrier that AT+MS? tells is the only one, also where it was not chosen.

@@ -10,7 +10,8 @@ namespace {
 
 struct Nobody final : offhook::modem::AtHost {
   std::string_view carriers() const override { return "V22B,V34"; }
-  void dial(std::string_view digits) override { dialled = digits; }
+  void dial(std::string_view digits, bool) override { dialled = digits; }
+  std::vector<std::string> last_call(bool) const override { return {}; }
   void answer() override {}
   bool go_online() override { return false; }
   void hang_up() override {}

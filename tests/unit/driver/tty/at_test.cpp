@@ -8,7 +8,12 @@ namespace {
 
 struct FakeModem final : AtHost {
   std::string_view carriers() const override { return "V22B,V34"; }
-  void dial(std::string_view digits) override { log += "dial " + std::string(digits) + ";"; }
+  void dial(std::string_view digits, bool stay) override {
+    log += "dial " + std::string(digits) + (stay ? " and stay;" : ";");
+  }
+  std::vector<std::string> last_call(bool objects) const override {
+    return {objects ? "callTerminate{60}" : "end: 60"};
+  }
   void answer() override { log += "answer;"; }
   bool go_online() override { return online; }
   void hang_up() override { log += "hang up;"; }
@@ -44,12 +49,13 @@ TEST_F(At, TakesManyCommandsOnALineAndStopsAtTheFirstError) {
   EXPECT_EQ(at.s(0), 2);
   EXPECT_EQ(at.settings().extended, 3);
   EXPECT_EQ(say("ATX9S0=5"), kError);
+  EXPECT_EQ(say("AT S3 = 13 S0 = 2"), kOk);
   EXPECT_EQ(at.s(0), 2);
 }
 
 TEST_F(At, DialsWhatIsADigitAndReportsByItself) {
   EXPECT_EQ(say("ATDT 0-800,(555)#*A;"), "");
-  EXPECT_EQ(host.log, "dial 0800,555#*A;");
+  EXPECT_EQ(host.log, "dial 0800,555#*A and stay;");
   at.report(Result::kConnect, 33'600);
   EXPECT_EQ(seen, "\r\nCONNECT 33600\r\n");
   EXPECT_EQ(say("ATX0D"), "");
@@ -80,9 +86,11 @@ TEST_F(At, RegistersAreReadWrittenAndGuarded) {
   EXPECT_EQ(at.s(7), 9);
   EXPECT_EQ(say("ATS3=200"), kError);
   EXPECT_EQ(say("ATS0?"), "\r\n000\r\n\r\nOK\r\n");
-  for (const char* none : {"ATS13?", "ATS99?", "ATS99=1", "ATS256=1", "ATS7?S99?"})
+  for (const char* none : {"ATS111?", "ATS111=1", "ATS256=1", "ATS7?S999?"})
     EXPECT_TRUE(say(none).ends_with(kError)) << none << ": V.250 5.3.2";
   EXPECT_EQ(say("ATS?"), "\r\n009\r\n\r\nOK\r\n") << "the last register that there is";
+  EXPECT_EQ(say("ATS30=7S110=255S30?"), "\r\n007\r\n\r\nOK\r\n") << "of other makers: stored";
+  EXPECT_EQ(say("ATS30=256"), kError);
   EXPECT_EQ(say("ATS0=256"), kError);
   EXPECT_EQ(say("AT&FE0"), kOk);
   EXPECT_EQ(at.s(7), 60);
@@ -114,13 +122,74 @@ TEST_F(At, ModulationIsCheckedAgainstWhatTheModemHas) {
   EXPECT_EQ(say("AT+MS?"), "\r\n+MS: V34,0,0,28800,0,0\r\n\r\nOK\r\n");
 }
 
-TEST_F(At, AReceiversOwnLimitIsTheTransmittersOrRefused) {
-  EXPECT_EQ(say("AT+MS=V34,1,9600,28800,9600,28800"), kOk);
-  EXPECT_EQ(say("AT+MS?"), "\r\n+MS: V34,1,9600,28800,9600,28800\r\n\r\nOK\r\n");
+TEST_F(At, AReceiversOwnLimitsAreTakenWhereBothLeaveARate) {
+  EXPECT_EQ(say("AT+MS=V34,1,300,28800,300,33600"), kOk);
+  EXPECT_EQ(say("AT+MS?"), "\r\n+MS: V34,1,300,28800,300,33600\r\n\r\nOK\r\n");
   EXPECT_EQ(say("AT+MS=V34,1,9600,28800,0,0"), kOk);
-  for (const char* apart : {"AT+MS=,,,,,21600", "AT+MS=,,,,4800", "AT+MS=V34,1,0,0,0,28800", "AT+MS=,,4800,,9600"})
-    EXPECT_EQ(say(apart), kError) << apart;
+  for (const char* none : {"AT+MS=,,,,,4800", "AT+MS=,,,,31200", "AT+MS=V34,1,0,2400,4800"})
+    EXPECT_EQ(say(none), kError) << none;
   EXPECT_EQ(say("AT+MS?"), "\r\n+MS: V34,1,9600,28800,0,0\r\n\r\nOK\r\n");
+}
+
+// Rockwell's numbers of +MS, and those of slmodemd.
+TEST_F(At, CarriersHaveTheirOldNumbersToo) {
+  for (const auto& [number, name] : {std::pair("11", "V34"), {"34", "V34"}, {"2", "V22B"}, {"122", "V22B"}}) {
+    EXPECT_EQ(say(std::string("AT+MS=") + number + ",0"), kOk) << number;
+    EXPECT_EQ(at.settings().modulation, name);
+  }
+  EXPECT_EQ(say("AT+MS=132,0"), kError) << "V.32bis is none of this modem's";
+}
+
+TEST_F(At, NumbersAreStoredAndDialled) {
+  EXPECT_EQ(say("ATDL"), kError) << "nothing was dialled";
+  EXPECT_EQ(say("ATDS=0"), kError) << "nothing is stored";
+  EXPECT_EQ(host.log, "");
+  EXPECT_EQ(say("AT&Z0=5551234"), kOk);
+  EXPECT_EQ(say("AT&Z3=9,1"), kOk);
+  EXPECT_EQ(say("AT&Z4=1"), kError);
+  EXPECT_EQ(say("AT&Z0?"), "\r\n5551234\r\n\r\nOK\r\n");
+  say("ATDS=3");
+  say("ATDTS=0;");
+  say("ATDL");
+  say("ATDS");
+  say("ATDP5@6!7");
+  say("ATDTL");
+  EXPECT_EQ(host.log, "dial 9,1;dial 5551234 and stay;dial 5551234;dial 5551234;dial 567;dial 567;");
+}
+
+TEST_F(At, TheLastCallIsToldByTwoCommands) {
+  EXPECT_EQ(say("AT&V1"), "\r\nend: 60\r\n\r\nOK\r\n");
+  EXPECT_EQ(say("AT#UD"), "\r\ncallTerminate{60}\r\n\r\nOK\r\n");
+  EXPECT_EQ(say("AT+WHY=1;+WHY?"), "\r\n+WHY: 1\r\n\r\nOK\r\n");
+}
+
+// Programs send these, and a modem that answers ERROR loses what follows on the line.
+TEST_F(At, InitialisationStringsOfOldProgramsAreTaken) {
+  for (const char* line : {"ATZ",                                                 // wvdial
+                           "ATQ0 V1 E0 S0=0 &C1 &D2 +FCLASS=0",                   // wvdial
+                           "ATS0=0Q0&D3&C1",                                      // mgetty
+                           "AT&FE0X4&C1&D2W2",                                    // mgetty with a Rockwell modem
+                           "ATE0 S7=45 S0=0 L1 V1 X4 &c1 Q0",                     // minicom
+                           "AT&F1E0M0&M5S2=255",                                  // Solaris' pppd
+                           "AT&FE0V1&D2&C1S95=47S0=0",                            // Windows, Rockwell
+                           "ATS7=60S30=0L0M1\\N3%C1&K3B0N1X4",                    // Windows
+                           "ATW2B0Y0&Q5&R1&S1%E2\\V1S36=7",                       // Rockwell
+                           "AT&F1E0Q0V1X4&A3&B1&C1&D2&H1&I0&K1&M4&N0&R2&S0S0=0",  // USR
+                           "AT&FE0\\G0\\J0\\K5\\Q3\\N3%C3",                       // Microcom
+                           "AT+ICF=3,3;+EB=1,0,10;+MR=1;+DR=1;+ER=1;S0 = 0"}) {   // Conexant
+    const std::string answer = say(line);                                         // ATZ brings the echo back
+    EXPECT_TRUE(answer.ends_with(kOk)) << line << ": " << answer;
+  }
+  EXPECT_EQ(say("AT&Q1"), kError) << "synchronous";
+  EXPECT_EQ(say("AT&M2"), kError) << "synchronous";
+}
+
+TEST_F(At, AParityBitIsIgnored) {
+  std::string seven("ATS7=31");
+  for (char& c : seven)
+    if (__builtin_popcount(static_cast<unsigned char>(c)) % 2 != 0) c = static_cast<char>(c | 0x80);
+  say(seven);
+  EXPECT_EQ(at.s(7), 31);
 }
 
 TEST_F(At, ErrorControlByEitherSyntax) {
@@ -158,7 +227,9 @@ TEST_F(At, FlowControlByEitherSyntax) {
   EXPECT_EQ(say("AT&K0+IFC?"), "\r\n+IFC: 0,0\r\n\r\nOK\r\n");
   EXPECT_NE(say("AT+IFC=3,1;&V").find("&K5"), std::string::npos);
   EXPECT_EQ(say("AT+IFC=4"), kError);
-  EXPECT_EQ(say("AT&K1"), kError);
+  EXPECT_EQ(say("AT&K7"), kError);
+  EXPECT_EQ(say("AT\\Q1+IFC?"), "\r\n+IFC: 1,1\r\n\r\nOK\r\n");
+  EXPECT_EQ(say("AT\\Q3+IFC?"), "\r\n+IFC: 2,2\r\n\r\nOK\r\n");
 }
 
 TEST_F(At, IdentifiesItselfAsProbesAsk) {

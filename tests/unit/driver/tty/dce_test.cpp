@@ -50,6 +50,10 @@ const std::vector<Step> kSteps = {
     {State::kConnecting, Event::kFailed, State::kOnHook, "NO CARRIER"},
     {State::kConnecting, Event::kIncompatible, State::kOnHook, "NO CARRIER"},
     {State::kConnecting, Event::kConnected, State::kOnline, "CONNECT 28800"},
+    {State::kDialled, Event::kOrder, State::kConnecting, ""},
+    {State::kDialled, Event::kRefused, State::kDialled, "ERROR"},
+    {State::kDialled, Event::kHangUp, State::kOnHook, "OK"},
+    {State::kDialled, Event::kDtrOff, State::kOnHook, ""},
     {State::kConnecting, Event::kTooLong, State::kOnHook, "NO CARRIER"},
     {State::kConnecting, Event::kCharacter, State::kOnHook, "NO CARRIER"},
     {State::kConnecting, Event::kDtrOff, State::kOnHook, ""},
@@ -103,7 +107,8 @@ TEST(Dce, NoRowOfTheTableIsUntested) {
   for (const Dce::Transition& t : Dce::kTransitions) {
     EXPECT_TRUE(rows.insert({t.state, t.event}).second) << "two rows for one event";
     EXPECT_TRUE(std::any_of(kSteps.begin(), kSteps.end(),
-                            [&t](const Step& s) { return s.state == t.state && s.event == t.event; }))
+                            [&t](const Step& s) { return s.state == t.state && s.event == t.event; }) ||
+                t.event == Event::kDigitsOut)  // DceDial has it
         << int(t.state) << " " << int(t.event);
   }
 }
@@ -171,6 +176,133 @@ TEST(Dce, TheCompressionIsReportedByItsName) {
       EXPECT_NE(told.find(std::string(c.report) + "CONNECT"), std::string::npos) << c.settings << ": " << told;
     }
   }
+}
+
+// V.250 6.3.1: the semicolon. The modem stays off hook, and a further D goes on.
+TEST(DceDial, ASemicolonDialsAndStaysInTheCommandState) {
+  Desk desk;
+  desk.say("ATE0X4\r");
+  desk.line.now.dialling = true;
+  EXPECT_EQ(desk.say("ATDT555;\r"), "");
+  EXPECT_EQ(desk.dce.state(), State::kConnecting);
+  EXPECT_TRUE(desk.line.config.digits_only);
+  EXPECT_TRUE(desk.line.config.plan.need_dial_tone);
+  desk.line.now.dialling = false;
+  desk.work();
+  EXPECT_EQ(desk.heard(), "OK");
+  EXPECT_EQ(desk.dce.state(), State::kDialled);
+  EXPECT_TRUE(desk.line.off_hook);
+  EXPECT_EQ(desk.say("ATS7?\r"), "060OK");
+  desk.say("ATD1234\r");
+  EXPECT_EQ(desk.dce.state(), State::kConnecting);
+  EXPECT_EQ(desk.line.config.digits, "1234");
+  EXPECT_FALSE(desk.line.config.digits_only);
+  EXPECT_FALSE(desk.line.config.plan.need_dial_tone) << "there is no second dial tone";
+  desk.far_end(OH_PUMP_DATA, 3);
+  desk.work();
+  EXPECT_EQ(desk.dce.state(), State::kOnline);
+}
+
+// V.250 6.2.7: busy is detected under X3 and X4 alone.
+TEST(DceDial, BusyEndsACallUnderX3AndX4Alone) {
+  for (int x = 0; x <= 4; ++x) {
+    Desk desk;
+    desk.say("ATE0X" + std::to_string(x) + "\r");
+    desk.say("ATD5\r");
+    desk.line.now.progress = Progress::kBusy;
+    desk.work(1);
+    EXPECT_EQ(desk.dce.state(), x >= 3 ? State::kOnHook : State::kConnecting) << x;
+    EXPECT_EQ(desk.heard(), x >= 3 ? "BUSY" : "") << x;
+  }
+}
+
+// V.34's Phase 3 is silent for seconds where the own echo is low; a far end that has gone is silent for longer.
+TEST(DceS10, SilenceInARetrainIsNoLostCarrier) {
+  for (const char* s10 : {"1", "14", "50"}) {
+    Desk desk;
+    desk.bring_to(State::kOnline);
+    desk.work(1.1);
+    desk.say("+++");
+    desk.work(1.1);
+    desk.say(std::string("ATS10=") + s10 + "O\r");
+    desk.far_end(OH_PUMP_TRAINING, 3, -90);
+    desk.work(5.5);
+    EXPECT_EQ(desk.dce.state(), State::kOnline) << s10;
+    desk.far_end(OH_PUMP_DATA, 3);
+    desk.work(1);
+    desk.far_end(OH_PUMP_TRAINING, 3, -90);
+    desk.work(9);
+    EXPECT_EQ(desk.dce.state(), State::kOnHook) << s10;
+  }
+}
+
+TEST(DceS10, LongerThanARetrainItCountsAnd255IsNever) {
+  for (const int s10 : {120, 255}) {
+    Desk desk;
+    desk.say("AT&FE0S10=" + std::to_string(s10) + "\r");
+    desk.say("ATD5\r");
+    desk.far_end(OH_PUMP_DATA, 3);
+    desk.work(0.1);
+    desk.far_end(OH_PUMP_TRAINING, 3, -90);
+    desk.work(11.5);
+    EXPECT_EQ(desk.dce.state(), State::kOnline) << s10;
+    desk.work(1);
+    EXPECT_EQ(desk.dce.state(), s10 == 255 ? State::kOnline : State::kOnHook) << s10;
+  }
+}
+
+struct Ending {
+  Event event;
+  const char* why;
+  const char* terminate;
+};
+
+// Source of the codes: V.59, Table 17.
+TEST(DceLastCall, EveryFailedCallHasAReason) {
+  for (const Ending& e :
+       {Ending{Event::kNoDialTone, "+WHY: 47,no dial tone", "callTerminate{47}"},
+        Ending{Event::kBusy, "+WHY: 51,busy tone", "callTerminate{51}"},
+        Ending{Event::kFailed, "+WHY: 61,training failed (the modem could not connect)", "callTerminate{61}"},
+        Ending{Event::kTooLong, "+WHY: 44,no connection within S7", "callTerminate{44}"},
+        Ending{Event::kIncompatible, "+WHY: 80,error control or compression", "callTerminate{80}"},
+        Ending{Event::kCharacter, "+WHY: 90,ended here", "callTerminate{90}"}}) {
+    Desk desk;
+    EXPECT_EQ(desk.say("ATE0#UD\r"), "ATE0#UDcallProgressResult{0}OK");
+    desk.say("AT&FE0+DS=3,1;+WHY=1\r");
+    desk.say("ATD5\r");
+    const std::string told = desk.happen(e.event);
+    EXPECT_NE(told.find(e.why), std::string::npos) << told;
+    EXPECT_NE(desk.say("AT#UD\r").find(e.terminate), std::string::npos);
+    EXPECT_NE(desk.say("AT&V1\r").find("end: "), std::string::npos);
+  }
+}
+
+TEST(DceLastCall, KeepsWhatDataModeReachedAndHowItEnded) {
+  Desk desk;
+  desk.say("AT&FE0\r");
+  desk.say("ATD5\r");
+  desk.far_end(OH_PUMP_DATA, 3);
+  desk.line.now.pump.modulation = OH_MODULATION_V34;
+  desk.line.now.pump.tx_bit_rate = 26'400;
+  desk.line.now.pump.bits_received = 1;
+  desk.work(2);
+  desk.far_end(OH_PUMP_TRAINING, 3);
+  desk.line.now.pump.retrains = 1;
+  desk.work(1);
+  desk.far_end(OH_PUMP_DATA, 3);
+  desk.work(1);
+  desk.heard();
+  desk.line.now.pump.state = OH_PUMP_IDLE;
+  desk.work(0.1);
+  EXPECT_EQ(desk.heard(), "NO CARRIER");
+  const std::string objects = desk.say("AT#UD\r");
+  for (const char* object :
+       {"callProgressResult{40}", "callTerminate{65}", "txCarrier{V34}", "txDataHistory{26400}", "rxDataHistory{28800}",
+        "rxLevelEstimate{-20dBm0}", "retrainRequests{1}", "retrainSuccesses{1}", "duration{00H00M04S}", "caller{TRUE}"})
+    EXPECT_NE(objects.find(object), std::string::npos) << object << " in " << objects;
+  const std::string facts = desk.say("AT&V1\r");
+  EXPECT_NE(facts.find("26400 bit/s sent, 28800 bit/s received"), std::string::npos) << facts;
+  EXPECT_NE(facts.find("the far end cleared down"), std::string::npos) << facts;
 }
 
 TEST(Dce, BusyToneInsteadOfDataEndsTheCall) {

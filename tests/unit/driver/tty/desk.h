@@ -119,6 +119,12 @@ struct Desk {
       say("x");
     }
     if (state >= State::kGuardTime) say("ATD5\r");
+    if (state == State::kDialled) {
+      work();
+      say("ATH\r");
+      work(0.3);
+      say("ATD5;\r");
+    }
     if (state >= State::kOnline) far_end(OH_PUMP_DATA, 3);
     work();
     if (state >= State::kOnlineCommand) {
@@ -152,6 +158,7 @@ struct Desk {
         break;
       case Event::kRefused:
         line.refuses = true;
+        if (dce.state() == State::kDialled) return say("ATD5\r");
         work(0.3);
         break;
       case Event::kNoDialTone:
@@ -169,12 +176,15 @@ struct Desk {
       case Event::kConnected:
         far_end(OH_PUMP_DATA, 3);
         break;
+      case Event::kDigitsOut:
+        line.now.dialling = false;
+        break;
       case Event::kTooLong:
         work(60);
         break;
       case Event::kLost:
         far_end(OH_PUMP_TRAINING, 3, -90);
-        work(1.5);
+        work(9);
         break;
       case Event::kCharacter:
         return say("x");
