@@ -10,7 +10,7 @@
 #include <string>
 
 #include "driver/modem/modem.h"
-#include "driver/session/byte_ring.h"
+#include "driver/session/spsc_byte_ring.h"
 #include "driver/session/call_progress.h"
 #include "driver/session/snapshot.h"
 
@@ -86,7 +86,7 @@ class Call {
   std::atomic<bool> releasing_{false}, released_{false};
   static constexpr int kNoOrder = -1;
   std::atomic<int> order_{kNoOrder};  // until what became of it is published
-  ByteRing<kRingBytes> to_far_, from_far_;
+  SpscByteRing<kRingBytes> to_far_, from_far_;
   Snapshot<CallStatus> shown_;
 };
 

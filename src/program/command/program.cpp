@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "offhook/program.h"
-#include "src/program/command/earlier_spellings.h"
 #include "src/program/command/guide.h"
 #include "driver/base/colour.h"
 #include "driver/base/prose.h"
@@ -183,7 +182,7 @@ int run_program(int argc, const char* const* argv) {
   const auto app = command::make_app(action);
   try {
     std::vector<std::string> words =
-        with_text_outputs(command::with_todays_names({argv + std::min(argc, 1), argv + argc}));
+        with_text_outputs({argv + std::min(argc, 1), argv + argc});
     std::reverse(words.begin(), words.end());  // as CLI11 takes them
     app->parse(std::move(words));
   } catch (const CLI::CallForHelp&) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "driver/session/byte_ring.h"
+#include "driver/session/spsc_byte_ring.h"
 
 #include <gtest/gtest.h>
 
@@ -17,8 +17,8 @@ Bytes counting(std::size_t first, std::size_t n) {
   return bytes;
 }
 
-TEST(ByteRing, TakesWhatHasRoomAndGivesItInOrderRoundItsEnd) {
-  ByteRing<16> ring;
+TEST(SpscByteRing, TakesWhatHasRoomAndGivesItInOrderRoundItsEnd) {
+  SpscByteRing<16> ring;
   std::size_t written = 0, read = 0;
   for (int turn = 0; turn < 50; ++turn) {
     const Bytes more = counting(written, 11);

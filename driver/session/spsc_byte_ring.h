@@ -10,9 +10,9 @@
 
 namespace offhook::modem {
 
-/// Bytes from one thread to another without a lock; neither ever waits.
+/// Bytes from one thread to one other without a lock. Neither thread ever waits.
 template <std::size_t kCapacity>
-class ByteRing {
+class SpscByteRing {
   static_assert((kCapacity & (kCapacity - 1)) == 0);
 
  public:
