@@ -253,9 +253,10 @@ void judge_pcm(const Call& call, Verdict& v) {
 }
 
 std::string words(const SymbolClock& c) {
-  return fmt::format(
-      "a symbol clock of {} symbols/s {:+.0f} ppm around {:.0f} Hz in channel {} from {:.1f} to {:.1f} s",
-      c.symbol_rate, c.clock_ppm, c.carrier_hz, c.channel, c.t0, c.t1);
+  const std::string clock =
+      c.carrier_hz > 0 ? fmt::format(" {:+.0f} ppm around {:.0f} Hz", c.clock_ppm, c.carrier_hz) : std::string();
+  return fmt::format("a symbol clock of {} symbols/s{} in channel {} from {:.1f} to {:.1f} s", c.symbol_rate, clock,
+                     c.channel, c.t0, c.t1);
 }
 
 void judge_v34(const Call& call, const Training::Side* lone, Verdict& v) {
@@ -369,14 +370,17 @@ void judge_fsk(const Call& call, Verdict& v) {
     });
     Way way;
     way.name = calling ? "call to answer" : "answer to call";
+    if (at != call.fsk.end() && at->one_band) way.name = at->channel == 0 ? "channel 0" : "channel 1";
+    if (at == call.fsk.end() && call.fsk.front().one_band) continue;  // there is no other band
     if (at == call.fsk.end()) {
       way.channel = call.recording.channel.size() == 2 ? 1 - call.fsk.front().channel : call.fsk.front().channel;
       way.reason = fmt::format("nothing that {} sends but its mark, if that, was heard", v.technology);
       v.directions.push_back(std::move(way));
       continue;
     }
-    v.evidence.push_back(fmt::format("two frequencies of {}, {} station, {} bit/s from {:.2f} s", at->modulation,
-                                     calling ? "calling" : "answering", at->bit_rate, at->t0));
+    const char* station = at->one_band ? "" : calling ? ", calling station" : ", answering station";
+    v.evidence.push_back(
+        fmt::format("two frequencies of {}{}, {} bit/s from {:.2f} s", at->modulation, station, at->bit_rate, at->t0));
     way.channel = at->channel;
     way.bit_rate = at->bit_rate;
     way.rate_from = "nominal";
@@ -404,8 +408,10 @@ void judge_symbol_clocks(const Call& call, Verdict& v) {
   const auto strongest =
       std::max_element(call.symbol_clocks.begin(), call.symbol_clocks.end(),
                        [](const SymbolClock& a, const SymbolClock& b) { return a.over_noise_db < b.over_noise_db; });
-  const auto is_v34 = [](const SymbolClock& c) { return c.symbol_rate > 2400; };
-  v.technology = is_v34(*strongest) ? kV34.title : fmt::format("unknown modem of {} symbols/s", strongest->symbol_rate);
+  // 2400 symbols/s are V.32's, V.29's and V.17's, too.
+  const auto is_v34 = [](const SymbolClock& c) { return c.symbol_rate > 2400 && v34_band(c).has_value(); };
+  v.technology =
+      is_v34(*strongest) ? kV34.title : fmt::format("another signal of {} symbols/s", strongest->symbol_rate);
   for (const SymbolClock& c : call.symbol_clocks)
     v.evidence.push_back(fmt::format("{}, {:.0f} dB over noise", words(c), c.over_noise_db));
   v.evidence.emplace_back("no training was found");
@@ -420,15 +426,22 @@ void judge_symbol_clocks(const Call& call, Verdict& v) {
     } else {
       const std::optional<V34Band> band = is_v34(*clock) ? v34_band(*clock) : std::nullopt;
       way.since_s = clock->t0;
-      way.reason = fmt::format("no training was found before it, and how data are coded is said there: {}{} symbols/s",
-                               band ? "data mode of V.34 at " : "", clock->symbol_rate);
-      if (band) way.reason += fmt::format(", carrier {:.0f} Hz", carrier_hz(band->rate, band->carrier));
+      if (!band) {
+        way.reason = fmt::format("no training was found, and nothing identifies its {} symbols/s", clock->symbol_rate);
+        v.directions.push_back(std::move(way));
+        continue;
+      }
+      way.reason = fmt::format(
+          "no training was found before it, and how data are coded is said there: data mode of V.34 at {} symbols/s, "
+          "carrier {:.0f} Hz",
+          clock->symbol_rate, carrier_hz(band->rate, band->carrier));
     }
     v.directions.push_back(std::move(way));
   }
 }
 
 // What is left where no connection could be read: how far it came.
+constexpr double kUnreadSignalS = 1;  // a signal as long as this behind an answer tone is mentioned
 void judge_start_up(const Call& call, Verdict& v) {
   const StartUp& s = call.start_up;
   if (!s.info.empty()) {
@@ -443,8 +456,13 @@ void judge_start_up(const Call& call, Verdict& v) {
     v.technology = "V.8bis";
     v.evidence.emplace_back("messages of V.8bis, and nothing of a modulation behind them");
   } else if (!s.answer_tones.empty()) {
-    v.technology = fmt::format("{} alone", s.answer_tones.front().name());
-    v.evidence.emplace_back("an answer tone, and nothing else");
+    const double end_s = s.answer_tones.back().t1;
+    const bool more = std::any_of(call.activity_end_s.begin(), call.activity_end_s.end(),
+                                  [&](double end) { return end > end_s + kUnreadSignalS; });
+    v.technology =
+        s.answer_tones.front().name() + std::string(more ? ", then a signal that was not identified" : " alone");
+    v.evidence.emplace_back(more ? "an answer tone; the signal behind it was not read"
+                                 : "an answer tone, and nothing else");
   } else {
     v.technology = "no modem found";
     v.found = false;

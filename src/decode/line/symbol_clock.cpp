@@ -17,9 +17,14 @@ constexpr double kRates[] = {1600, 2400, 2400.0 * 8 / 7, 2800, 3000, 3200, 2400.
 constexpr double kMostPpm = 200, kStepPpm = 0.25;
 constexpr double kBlockS = 0.1, kLeastS = 3, kLongestS = 20;
 constexpr double kSteady = 1.6;    // of a block's power to the mean so far, either way
-constexpr double kLeastLine = 40;  // over the mean by chance: one in 10^17 has it
+constexpr double kLeastLine = 25;  // over the mean by chance: one in 10^9 stretches of noise has it, over all rates
 constexpr double kLeastCoherence = 0.02;
 constexpr double kLowestHz = 150, kHighestHz = 3850;
+constexpr double kLowestLineHz = 70;    // below, changes of level have lines of their own
+constexpr double kLeastOtherLine = 20;  // over the mean by chance: one in 30,000 stretches of noise has such a line
+constexpr double kLeastEdge = 1e-4;     // of the band's power: less at an edge is what a window leaks
+constexpr double kDominance = 2;        // of another line's power to that of a rate that is looked for
+constexpr double kHannSpread = 1.944;   // neighbouring bins under a Hann window are alike: 1 + 2 (2/3)^2 + 2 (1/6)^2
 constexpr int kToneHz = 300;
 constexpr double kLeastBroad = 0.4;  // of the bins between 600 and 3000 Hz, within 20 dB of the strongest
 constexpr std::size_t kSpectrum = 1024;
@@ -73,9 +78,11 @@ std::optional<std::pair<std::size_t, std::size_t>> steady_and_broad(std::span<co
   return std::pair{from, to};
 }
 
+// Under a window: the lines of a clean signal would leak into every rate.
 std::vector<oh_complex> spectrum_of(const Fft& fft, std::span<const float> x) {
+  const std::vector<float> windowed = hann(x.first(fft.size()));
   std::vector<oh_complex> z(fft.size());
-  for (std::size_t k = 0; k < fft.size(); ++k) z[k] = {x[k], 0};
+  for (std::size_t k = 0; k < fft.size(); ++k) z[k] = {windowed[k], 0};
   fft.forward(z);
   return z;
 }
@@ -94,6 +101,37 @@ Likeness likeness(std::span<const oh_complex> x, std::size_t first, std::size_t 
     sum.high += static_cast<double>(b.re) * b.re + static_cast<double>(b.im) * b.im;
   }
   return sum;
+}
+
+// The strongest line of the band's envelope: how the spectrum is like itself, at every distance at once.
+struct EnvelopeLine {
+  std::size_t apart = 0;  // bins
+  double power = 0;       // |sum of X(f + apart) X*(f)|^2, as Likeness has it
+  double over = 0;        // over what it is by chance
+};
+double power_of(oh_complex z) {
+  return static_cast<double>(z.re) * z.re + static_cast<double>(z.im) * z.im;
+}
+EnvelopeLine strongest_line(const Fft& fft, std::vector<oh_complex> x, double bin_hz) {
+  const auto bin = [&](double hz) { return static_cast<std::size_t>(hz / bin_hz); };
+  double power = 0, squares = 0;
+  for (std::size_t k = 0; k < x.size(); ++k) {
+    if (k < bin(kLowestHz) || k >= bin(kHighestHz)) x[k] = {0, 0};
+    power += power_of(x[k]);
+    squares += power_of(x[k]) * power_of(x[k]);
+  }
+  // The square of a bin's power is, on average, twice the square of the average.
+  const double by_chance = kHannSpread * squares / 2;
+  fft.inverse(x);
+  for (oh_complex& z : x) z = {z.re * z.re + z.im * z.im, 0};
+  fft.forward(x);
+  const double scale = x[0].re > 0 ? power / x[0].re : 0;  // whatever the inverse transform scales by
+  EnvelopeLine line;
+  for (std::size_t k = bin(kLowestLineHz); k < bin(kHighestHz - kLowestHz); ++k) {
+    const double here = power_of(x[k]) * scale * scale;
+    if (here > line.power) line = {k, here, by_chance > 0 ? here / by_chance : 0};
+  }
+  return line;
 }
 
 // The middle of the band's edges that are alike, in pieces over which a line's delay turns the phase but little.
@@ -152,27 +190,39 @@ std::optional<SymbolClock> find_symbol_clock(std::span<const float> x) {
   const std::vector<oh_complex> spectrum = spectrum_of(fft, part);
   const double bin_hz = static_cast<double>(kRateHz) / static_cast<double>(fft.size());
   std::optional<SymbolClock> best;
-  double best_rate = 0;
+  double best_rate = 0, best_power = 0;
   std::size_t best_apart = 0;
+  double band = 0;
+  for (auto k = static_cast<std::size_t>(kLowestHz / bin_hz); k < static_cast<std::size_t>(kHighestHz / bin_hz); ++k)
+    band += power_of(spectrum[k]);
   for (const double rate : kRates) {
     const auto first = static_cast<std::size_t>(kLowestHz / bin_hz);
     const auto last = static_cast<std::size_t>((kHighestHz - rate) / bin_hz);
     const auto reach = static_cast<std::size_t>(std::ceil(rate * kMostPpm * 1e-6 / bin_hz));
     const auto nominal = static_cast<std::size_t>(std::lround(rate / bin_hz));
-    double most = 0;
+    double most = 0, power = 0;
     std::size_t apart = nominal;
     for (std::size_t k = nominal - reach; k <= nominal + reach; ++k) {
       const Likeness here = likeness(spectrum, first, last, k);
       const double share = std::norm(here.alike) / std::max(here.low * here.high, 1e-9);
-      if (share > most) most = share, apart = k;
+      if (here.low < kLeastEdge * band || here.high < kLeastEdge * band) continue;
+      if (share > most) most = share, apart = k, power = std::norm(here.alike);
     }
-    const double over = most * static_cast<double>(last - first);
+    const double over = most * static_cast<double>(last - first) / kHannSpread;
     if (most < kLeastCoherence || over < kLeastLine) continue;
     const double db = 10 * std::log10(over);
     if (best && db <= best->over_noise_db) continue;
     best = SymbolClock{0, static_cast<int>(std::lround(rate)), 0, 0, seconds(from), seconds(to), db};
     best_rate = rate;
     best_apart = apart;
+    best_power = power;
+  }
+  const EnvelopeLine line = strongest_line(fft, spectrum, bin_hz);
+  const bool near_best = best && std::abs(static_cast<double>(line.apart) - static_cast<double>(best_apart)) < 3;
+  if (!near_best && line.power > kDominance * best_power && line.over >= kLeastOtherLine) {
+    const double rate = static_cast<double>(line.apart) * bin_hz;
+    return SymbolClock{0,           static_cast<int>(std::lround(rate)), 0, 0, seconds(from),
+                       seconds(to), 10 * std::log10(line.over)};
   }
   if (!best) return best;
   best->carrier_hz = middle_hz(spectrum, bin_hz, best_rate, best_apart);

@@ -7,10 +7,10 @@
 #include <cmath>
 #include <span>
 
-#include "dsp/blocks/sincos.h"
 #include "driver/pumps/bell103.h"
 #include "driver/pumps/v21.h"
 #include "driver/pumps/v23.h"
+#include "dsp/blocks/sincos.h"
 #include "src/decode/line/samples.h"
 
 namespace offhook::decode {
@@ -20,15 +20,19 @@ struct Band {
   const char* modulation;
   int spandsp;  // index of preset_fsk_specs
   bool calling;
+  bool one_band = false;  // either station sends in it, in turn
 };
+constexpr const char* kBell202 = "Bell 202";
 constexpr Band kBands[] = {{kV21.title, FSK_V21CH1, true},         {kV21.title, FSK_V21CH2, false},
                            {kBell103.title, FSK_BELL103CH2, true}, {kBell103.title, FSK_BELL103CH1, false},
-                           {kV23.title, FSK_V23CH2, true},         {kV23.title, FSK_V23CH1, false}};
+                           {kV23.title, FSK_V23CH2, true},         {kV23.title, FSK_V23CH1, false},
+                           {kBell202, FSK_BELL202, false, true}};
 
 constexpr double kBlockS = 0.05, kBlockBits = 8;  // the longer one
 constexpr double kSteady = 0.2;       // variance of the power over its squared mean: noise has 1, two equal tones 0.5
 constexpr double kOnFrequency = 0.6;  // share of the samples that are near one of the two; the rest is between bits
 constexpr double kNear = 0.5;         // of half the shift
+constexpr float kResting = 0.05F;     // change of the frequency from sample to sample, of half the shift
 constexpr double kGapS = 0.15;
 constexpr double kLeastS = 0.5;
 constexpr int kLeastChanges = 20;
@@ -103,8 +107,11 @@ bool has_bits(const Tuned& t, double bit_samples, FskHeard& f) {
   double last = -1;
   Cd grid;
   double power = 0;
+  std::vector<float> distance;  // from the middle, where the frequency rests
   for (std::size_t i = from + 1; i < to; ++i) {
     power += t.power[i];
+    if (i > from + 1 && std::abs(t.deviation[i] - t.deviation[i - 1]) < kResting)
+      distance.push_back(std::abs(t.deviation[i]));
     const float a = t.deviation[i - 1], b = t.deviation[i];
     if ((a > 0) == (b > 0)) continue;
     const double at = static_cast<double>(i - 1) + a / (a - b);
@@ -117,6 +124,11 @@ bool has_bits(const Tuned& t, double bit_samples, FskHeard& f) {
   }
   f.amplitude = std::sqrt(power / static_cast<double>(std::max<std::size_t>(1, to - from)));
   f.step_match = f.changes > 0 ? std::abs(grid) / f.changes : 0;
+  if (!distance.empty()) {
+    const auto middle = distance.begin() + static_cast<std::ptrdiff_t>(distance.size() / 2);
+    std::nth_element(distance.begin(), middle, distance.end());
+    f.shift_error = std::abs(static_cast<double>(*middle) - 1);
+  }
   return f.changes >= kLeastChanges && f.step_match > kLeastMatch && grid.real() > 0 && both_reached(t, from, to);
 }
 
@@ -128,7 +140,13 @@ void find_in(std::span<const float> x, int channel, const Band& band, std::vecto
   double since = -1, last = -1;
   const auto close = [&] {
     if (since >= 0 && last - since >= kLeastS) {
-      FskHeard f{band.modulation, channel, band.calling, static_cast<int>(baud), since, last, 0, 0, 0};
+      FskHeard f{.modulation = band.modulation,
+                 .channel = channel,
+                 .calling = band.calling,
+                 .one_band = band.one_band,
+                 .bit_rate = static_cast<int>(baud),
+                 .t0 = since,
+                 .t1 = last};
       if (has_bits(tuned, kRateHz / baud, f)) found.push_back(f);
     }
     since = -1;
@@ -144,6 +162,11 @@ void find_in(std::span<const float> x, int channel, const Band& band, std::vecto
   close();
 }
 
+// Of two modulations with the same bits, the one whose frequencies fit; else the one whose grid of bits fits.
+bool fits_better(const FskHeard& a, const FskHeard& b) {
+  return a.bit_rate == b.bit_rate ? a.shift_error < b.shift_error : a.step_match > b.step_match;
+}
+
 }  // namespace
 
 std::vector<FskHeard> find_fsk(const Recording& r) {
@@ -152,14 +175,14 @@ std::vector<FskHeard> find_fsk(const Recording& r) {
     for (const Band& band : kBands) find_in(r.channel[c], static_cast<int>(c), band, all);
   }
   const std::vector<FskHeard> heard = all;
-  // The same band louder in the other channel; and what passes for two modulations is the one whose grid fits better.
+  // The same band louder in the other channel; and of two modulations at a time the one that fits better.
   std::erase_if(all, [&](const FskHeard& f) {
     return std::any_of(heard.begin(), heard.end(), [&](const FskHeard& o) {
       const double both = std::min(f.t1, o.t1) - std::max(f.t0, o.t0);
       if (both < 0.5 * (f.t1 - f.t0)) return false;
       if (o.channel != f.channel)
         return o.modulation == f.modulation && o.calling == f.calling && o.amplitude > 2 * f.amplitude;
-      return o.modulation != f.modulation && o.calling == f.calling && o.step_match > f.step_match;
+      return o.modulation != f.modulation && o.calling == f.calling && fits_better(o, f);
     });
   });
   std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.t0 < b.t0; });

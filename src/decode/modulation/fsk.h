@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The modems of two frequencies: V.21, V.23, Bell 103. A signal is one of them where its envelope is constant, its
-// frequency is always one of the two, and it changes in steps of the bit.
+// The modems of two frequencies: V.21, V.23, Bell 103, Bell 202. A signal is one of them where its envelope is
+// constant, its frequency is always one of the two, and it changes in steps of the bit.
 #pragma once
 
 #include <vector>
@@ -12,14 +12,16 @@ namespace offhook::decode {
 
 /// One direction, from its first bit to its last. Times in seconds.
 struct FskHeard {
-  const char* modulation = nullptr;  ///< "V.21", "V.23", "Bell 103"
+  const char* modulation = nullptr;  ///< "V.21", "V.23", "Bell 103", "Bell 202"
   int channel = 0;
-  bool calling = false;   ///< in the band of the calling station; V.23's 75 bit/s too
-  int bit_rate = 0;       ///< nominal
-  double t0 = 0, t1 = 0;  ///< s
-  double amplitude = 0;   ///< peak in int16 units
-  double step_match = 0;  ///< 0 to 1: how well its changes lie on a grid of bits
-  int changes = 0;        ///< of the frequency
+  bool calling = false;    ///< in the band of the calling station; V.23's 75 bit/s too
+  bool one_band = false;   ///< one band for both stations, in turn: nothing tells which one sends (Bell 202)
+  int bit_rate = 0;        ///< nominal
+  double t0 = 0, t1 = 0;   ///< s
+  double amplitude = 0;    ///< peak in int16 units
+  double step_match = 0;   ///< 0 to 1: how well its changes lie on a grid of bits
+  double shift_error = 0;  ///< difference of the measured shift from the nominal one, relative
+  int changes = 0;         ///< of the frequency
 };
 
 /// In order of time, echoes removed. Menus of V.8, messages of V.8bis and frames of T.30 are V.21 too: the caller

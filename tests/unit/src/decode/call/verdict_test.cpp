@@ -292,6 +292,59 @@ TEST(DecodeVerdict, ARecordingThatBeginsInDataModeIsNamedByItsSymbolClock) {
   }
 }
 
+// Half-duplex: nothing tells which station sends. 1200 and 2200 Hz are not 1300 and 2100 Hz.
+TEST(DecodeVerdict, Bell202IsNoV23) {
+  const Sound x = silence(1) + keyed(characters(400, 1200, 7), 1200, 2200, 1200) + silence(0.5);
+  for (const double noise_rms : {1, 200}) {
+    const Verdict v = verdict_of({mixed(x, noise(seconds(x.size()), noise_rms, 2))});
+    EXPECT_EQ(v.technology, "Bell 202") << noise_rms;
+    ASSERT_EQ(v.directions.size(), 1u);
+    EXPECT_EQ(v.directions[0].bit_rate, 1200);
+    EXPECT_EQ(v.evidence[0].find("station"), std::string::npos) << v.evidence[0];
+  }
+}
+
+// PSK of root-raised-cosine pulses on one carrier, or on several that are `apart_hz` apart; clean, so that every leak
+// shows.
+Sound psk(double baud, double carrier_hz, int carriers, double apart_hz, double duration_s) {
+  std::mt19937 random(7);
+  Sound x(static_cast<std::size_t>(duration_s * kRateHz), 0.0F);
+  for (int c = 0; c < carriers; ++c) {
+    std::vector<double> phase;
+    for (int k = 0; k < static_cast<int>(duration_s * baud) + 20; ++k)
+      phase.push_back(std::numbers::pi / 2 * static_cast<double>(random() % 4));
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const double at = static_cast<double>(i) * baud / kRateHz;
+      double re = 0, im = 0;
+      for (int k = std::max(0, static_cast<int>(at) - 6); k < static_cast<int>(at) + 7; ++k) {
+        const double u = at - k + 1e-7, p = std::numbers::pi * u;  // of roll-off 0.5; never at a zero of the divisor
+        const double pulse = (std::sin(p / 2) + 2 * u * std::cos(1.5 * p)) / (p * (1 - 4 * u * u));
+        re += pulse * std::cos(phase[static_cast<std::size_t>(k)]);
+        im += pulse * std::sin(phase[static_cast<std::size_t>(k)]);
+      }
+      const double turn = 2 * std::numbers::pi * (carrier_hz + c * apart_hz) / kRateHz * static_cast<double>(i);
+      x[i] += static_cast<float>(6000 / std::sqrt(carriers) * (re * std::cos(turn) - im * std::sin(turn)));
+    }
+  }
+  return x;
+}
+
+// Clean lines of other symbol rates leak into every rate of a spectrum without a window.
+TEST(DecodeVerdict, CleanSignalsOfOtherSymbolRatesAreNotV34) {
+  EXPECT_EQ(verdict_of({silence(0.5) + psk(1200, 1800, 1, 0, 5) + silence(0.5)}).technology,
+            "another signal of 1200 symbols/s");
+  EXPECT_EQ(verdict_of({silence(0.5) + psk(2000, 1700, 1, 0, 5) + silence(0.5)}).technology,
+            "another signal of 2000 symbols/s");
+  const Verdict several = verdict_of({silence(0.5) + psk(100, 800, 8, 200, 5) + silence(0.5)});
+  EXPECT_NE(several.technology, "V.34") << several.evidence.front();
+}
+
+TEST(DecodeVerdict, ASignalBehindAnAnswerToneIsMentioned) {
+  const Sound unread = noise(6, 3000, 11);
+  const Verdict v = verdict_of({silence(1) + answer_tone(2100, 3, false) + silence(0.1) + unread + silence(1)});
+  EXPECT_EQ(v.technology, "ANS, then a signal that was not identified");
+}
+
 TEST(DecodeVerdict, AnspcmThatTurnsIntoAnsamIsTwoTones) {
   const Sound x =
       silence(1) + answer_tone(8000.0 * 79 / 301, 1.8, false) + answer_tone(2100, 1, true, 1.8) + silence(1);
