@@ -1,0 +1,51 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Print one line that names each test that did not run, with its reason, from the JUnit file that ctest wrote.
+
+Usage: not_run.py FILE. Tests with the same reason are listed together. Exit status: 0; 1 if FILE cannot be read.
+"""
+import re
+import sys
+import xml.etree.ElementTree
+
+GTEST_SKIP = re.compile(r"^\S+:\d+: Skipped\s*\n(.*?)\s*^\[", re.MULTILINE | re.DOTALL)
+
+
+def reason(case):
+    """@return why this test case did not run: the test's own words, or else those of ctest"""
+    output = (case.findtext("system-out") or "").strip()
+    found = GTEST_SKIP.search(output)
+    if found and found.group(1):
+        return " ".join(found.group(1).split())
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    said = [line for line in lines if "skip" in line.lower()] or lines
+    if said:
+        return re.sub(r"^skipped: ", "", said[-1])
+    skipped = case.find("skipped")
+    return (skipped.get("message") if skipped is not None else None) or "no reason given"
+
+
+def main(path):
+    """@return the exit status"""
+    try:
+        cases = list(xml.etree.ElementTree.parse(path).getroot().iter("testcase"))
+    except (OSError, xml.etree.ElementTree.ParseError) as error:
+        print(f"error: {path}: {error}; expected the JUnit file of ctest", file=sys.stderr)
+        return 1
+    if not cases:  # ctest -N
+        return 0
+    absent = {}
+    for case in cases:
+        if case.get("status") not in ("run", "fail"):
+            absent.setdefault(reason(case), []).append(case.get("name"))
+    count = sum(len(names) for names in absent.values())
+    if count == 0:
+        print(f"All {len(cases)} tests ran.")
+    else:
+        groups = "; ".join(f"{', '.join(names)} ({why})" for why, names in absent.items())
+        print(f"{count} of {len(cases)} tests did not run: {groups}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))
