@@ -6,7 +6,7 @@ include(CMakePackageConfigHelpers)
 
 # liboffhook: the datapumps, the driver and the modem behind the C ABI of include/offhook, and nothing that needs the
 # sound libraries. Only oh_* is exported.
-set(modules ${OFFHOOK_offhook_dsp_MODULES} ${OFFHOOK_offhook_pumps_MODULES} ${OFFHOOK_offhook_driver_core_MODULES}
+set(modules ${OFFHOOK_offhook_dsp_MODULES} ${OFFHOOK_offhook_driver_core_MODULES}
   ${OFFHOOK_offhook_modem_MODULES})
 offhook_objects(objects link ${modules})
 file(WRITE ${PROJECT_BINARY_DIR}/liboffhook.map "{ global: oh_*; local: *; };\n")
@@ -23,10 +23,9 @@ endforeach()
 
 # The components: dsp <- driver <- modem <- hostsim, decode, and the whole program as a library. That one needs the sound
 # libraries, so it is a set of its own.
-set(components offhook_dsp offhook_base offhook_pumps offhook_driver_core offhook_context offhook_modem offhook_hostsim offhook_decode)
+set(components offhook_dsp offhook_base offhook_driver_core offhook_context offhook_modem offhook_hostsim offhook_decode)
 set_target_properties(offhook_dsp PROPERTIES EXPORT_NAME dsp)
 set_target_properties(offhook_base PROPERTIES EXPORT_NAME base)
-set_target_properties(offhook_pumps PROPERTIES EXPORT_NAME pumps)
 set_target_properties(offhook_driver_core PROPERTIES EXPORT_NAME driver)
 set_target_properties(offhook_context PROPERTIES EXPORT_NAME context)
 set_target_properties(offhook_modem PROPERTIES EXPORT_NAME modem)
@@ -63,8 +62,8 @@ install(FILES driver/linux/Kbuild ${PROJECT_BINARY_DIR}/driver/linux/dkms.conf $
   DESTINATION ${module} COMPONENT kernel)
 install(DIRECTORY include dsp DESTINATION ${module} COMPONENT kernel FILES_MATCHING PATTERN "*.h" PATTERN "*.cpp"
   PATTERN "*.inc" PATTERN "fftw" EXCLUDE PATTERN "radio" EXCLUDE)
-install(DIRECTORY driver/core driver/card driver/linux DESTINATION ${module}/driver COMPONENT kernel FILES_MATCHING PATTERN "*.h"
-  PATTERN "*.c")
+install(DIRECTORY driver/core driver/card driver/modem driver/linux DESTINATION ${module}/driver COMPONENT kernel FILES_MATCHING
+  PATTERN "*.h" PATTERN "*.c" PATTERN "*.cpp")
 
 # All of it by one name, and neither tests nor benchmarks: `./dev demo` builds that, so that `cmake --install` works after it.
 add_custom_target(offhook_installed DEPENDS offhook offhook_pages offhook_shared offhook_static ${components} offhook_session offhook_traces offhook_app ${OFFHOOK_TRIVIAL})

@@ -48,16 +48,7 @@ oh_kernel_call kernel_call(const modem::CallConfig& call, const KernelLineConfig
   k.role = call.role;
   std::string(modulation.name).copy(k.pump, sizeof k.pump - 1);
   k.max_bit_rate = call.max_bit_rate;
-  k.error_control = static_cast<oh_error_control>(call.error_control.mode);
-  k.skip_detection = call.error_control.detect ? 0 : 1;
-  k.window = call.window;
-  k.compression = call.error_control.compression;
-  k.codewords = call.error_control.codewords;
-  k.max_string = call.error_control.max_string;
-  k.v44 = call.error_control.v44;
-  const auto v44 = [](const oh_v44_parameters& p) { return oh_kernel_v44{p.codewords, p.history, p.max_string}; };
-  k.v44_tx = v44(call.error_control.v44_tx);
-  k.v44_rx = v44(call.error_control.v44_rx);
+  k.link = call.link;
   k.hold_timeout = call.hold_timeout;
   k.policy = config.policy;
   k.transmit_lead_samples = config.transmit_lead_samples;

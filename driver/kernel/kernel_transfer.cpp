@@ -16,7 +16,6 @@ oh_kernel_call plain_kernel_call(oh_pump_role role, std::string_view pump, std::
   oh_kernel_call call{};
   call.role = role;
   pump.copy(call.pump, sizeof call.pump - 1);
-  call.error_control = OH_ERROR_CONTROL_REQUIRED;
   call.policy = OH_SERVICE_DRAIN_ALL;
   call.transmit_lead_samples = lead;
   call.block_plan[0] = block;

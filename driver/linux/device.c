@@ -11,24 +11,14 @@
 #include <linux/poll.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
-#include <linux/timekeeping.h>
 #include <linux/uaccess.h>
 #include <linux/vmalloc.h>
 
-#include "dsp/link/lapm.h"
 #include "offhook.h"
 
 static DEFINE_IDA(numbers);
 
-u64 oh_now_ns(void *clock)
-{
-	return ktime_get_mono_fast_ns();
-}
-
-static uint64_t now_ns(void *clock)
-{
-	return oh_now_ns(clock);
-}
+struct dentry *oh_debugfs;
 
 void oh_device_wake(struct oh_device *device)
 {
@@ -47,7 +37,7 @@ void oh_device_stop(struct oh_device *device)
 	synchronize_irq(device->context.irq);
 	device->context.context.ops->stop(device->context.context.self);
 	irq_work_sync(&device->wake);
-	oh_modem_end_destroy(device->end);
+	oh_kernel_end_destroy(device->end);
 	device->end = NULL;
 	vfree(device->staging);
 	device->staging = NULL;
@@ -59,7 +49,7 @@ static int prepare(struct oh_device *device, const struct oh_kernel_call *call)
 	struct oh_hardware *hw = &device->hardware;
 	struct oh_driver_config config = {
 		.context = device->context.context,
-		.now_ns = now_ns,
+		.now_ns = oh_now_ns,
 		.log = &device->log,
 		.id = 1,
 		.policy = call->policy,
@@ -76,7 +66,7 @@ static int prepare(struct oh_device *device, const struct oh_kernel_call *call)
 	if (!device->staging)
 		return -ENOMEM;
 	config.staging = device->staging;
-	config.pump = oh_modem_end_pump(device->end);
+	config.pump = oh_kernel_end_pump(device->end);
 	return oh_driver_init(&device->driver, &config);
 }
 
@@ -90,7 +80,7 @@ int oh_device_start(struct oh_device *device, const struct oh_kernel_call *call)
 	if (call->policy != OH_SERVICE_ONE_BLOCK && call->policy != OH_SERVICE_DRAIN_ALL)
 		return -EINVAL;
 	device->end =
-		oh_modem_end_create(call, &device->hardware.streams, &device->log, &device->wake);
+		oh_kernel_end_create(call, &device->hardware.streams, &device->log, &device->wake);
 	if (IS_ERR(device->end)) {
 		error = PTR_ERR(device->end);
 		device->end = NULL;
@@ -120,7 +110,7 @@ int oh_device_start(struct oh_device *device, const struct oh_kernel_call *call)
 	return 0;
 
 end:
-	oh_modem_end_destroy(device->end);
+	oh_kernel_end_destroy(device->end);
 	device->end = NULL;
 	vfree(device->staging);
 	device->staging = NULL;
@@ -142,7 +132,7 @@ static void give_status(struct oh_device *device, struct oh_kernel_status *s)
 		return;
 	}
 	s->card = READ_ONCE(hw->failed) ? OH_KERNEL_CARD_FAILED : OH_KERNEL_IN_CALL;
-	oh_modem_end_status(device->end, s);
+	oh_kernel_end_status(device->end, s);
 	card = oh_card_counts(hw->memory);
 	s->interrupts = READ_ONCE(hw->interrupts);
 	s->coalesced = READ_ONCE(hw->coalesced);
@@ -241,14 +231,14 @@ static long control(struct oh_device *device, unsigned int what, void __user *ar
 	case OH_KERNEL_HANG_UP:
 		if (!device->end)
 			return -ENOTCONN;
-		oh_modem_end_hang_up(device->end);
+		oh_kernel_end_hang_up(device->end);
 		return 0;
 	case OH_KERNEL_HOLD:
 		if (!device->end)
 			return -ENOTCONN;
 		if ((unsigned long)argument > OH_HOLD_CLEAR_OTHER)
 			return -EINVAL;
-		oh_modem_end_hold(device->end, (unsigned long)argument);
+		oh_kernel_end_hold(device->end, (unsigned long)argument);
 		return 0;
 	case OH_KERNEL_TERMINAL:
 		return oh_terminal_take(device->terminal);
@@ -279,15 +269,15 @@ static ssize_t transfer(struct oh_device *device, char __user *octets, size_t n,
 		return -ENODEV;
 	if (!device->end)
 		return -ENOTCONN;
-	error = read ? oh_modem_end_read(device->end, octets, n, &moved)
-		     : oh_modem_end_write(device->end, octets, n, &moved);
+	error = read ? oh_kernel_end_read(device->end, octets, n, &moved)
+		     : oh_kernel_end_write(device->end, octets, n, &moved);
 	if (error)
 		return error;
 	if (moved > 0)
 		return moved;
 	if (READ_ONCE(device->hardware.failed))
 		return -EIO;
-	if (oh_modem_end_ended(device->end))
+	if (oh_kernel_end_ended(device->end))
 		return read ? 0 : -EPIPE;
 	return -EAGAIN;
 }
@@ -331,11 +321,11 @@ static __poll_t device_poll(struct file *file, poll_table *table)
 	if (device->gone || !device->end || READ_ONCE(device->hardware.failed)) {
 		events = EPOLLERR | EPOLLHUP;
 	} else {
-		if (oh_modem_end_readable(device->end))
+		if (oh_kernel_end_readable(device->end))
 			events |= EPOLLIN | EPOLLRDNORM;
-		if (oh_modem_end_writable(device->end))
+		if (oh_kernel_end_writable(device->end))
 			events |= EPOLLOUT | EPOLLWRNORM;
-		if (oh_modem_end_ended(device->end))
+		if (oh_kernel_end_ended(device->end))
 			events |= EPOLLHUP;
 	}
 	mutex_unlock(&device->lock);

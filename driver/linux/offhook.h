@@ -5,10 +5,8 @@
  *   pci.c      the device: probe, interrupt, remove
  *   hardware.c registers, card memory, descriptors; what the card says is checked here
  *   context.c  who calls service, and when
- *   modem.c    the pump, and the octets of the user
- *   link.c     V.42, characters or cells between the two; nothing else uses floating point
- *   fpu.c      the vector registers, from any context
- *   device.c   /dev/offhookN, sysfs, debugfs
+ *   modem.c    the modem end (driver/modem), and the octets of the user; nothing else uses floating
+ * point fpu.c      the vector registers, from any context device.c   /dev/offhookN, sysfs, debugfs
  *   tty.c      /dev/ttySMN
  *   terminal_end.c  its other end, for the program that speaks the AT commands
  */
@@ -21,6 +19,7 @@
 #include <linux/irq_work.h>
 #include <linux/kfifo.h>
 #include <linux/kref.h>
+#include <linux/ktime.h>
 #include <linux/miscdevice.h>
 #include <linux/mutex.h>
 #include <linux/pci.h>
@@ -30,11 +29,15 @@
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 
-#include "dsp/link/cells.h"
-#include "dsp/link/lapm.h"
 #include "offhook/card_engine.h"
 #include "offhook/kernel_modem.h"
 #include "offhook/pci_card.h"
+
+/* Of the log. */
+static inline uint64_t oh_now_ns(void *clock)
+{
+	return ktime_get_mono_fast_ns();
+}
 
 /* fpu.c */
 
@@ -133,77 +136,36 @@ irqreturn_t oh_kernel_context_irq(struct oh_kernel_context *context);
 /* The interrupt's thread. */
 void oh_kernel_context_threaded(struct oh_kernel_context *context);
 
-/* link.c */
+/* modem.c */
 
 /* Of the driver's own events in the log. */
 enum { OH_NEAR_END = 0 };
 
-struct oh_link {
-	struct oh_event_log *log;
-	void *lapm_memory;
-	struct oh_lapm *lapm;
-	struct oh_bit_port lapm_port;
-	struct oh_lapm_status status;
-	/* where error control is not required */
-	void *characters_memory;
-	struct oh_v14 *characters;
-	struct oh_bit_port characters_port;
-	bool direct; /* no error control: configured so, or the far end has none */
-	/* of a DMT pump, which has cells alone */
-	void *cells_memory;
-	struct oh_cells *cells;
-	struct oh_cells_status cells_status;
-	bool disconnecting;
-	u32 tx_bit_rate, rx_bit_rate; /* that LAPM knows */
-};
-
-/* @param link  all zero. Not from interrupts. What failed is destroyed like the rest. */
-int oh_link_create(struct oh_link *link, const struct oh_kernel_call *call,
-		   const struct oh_pump_type *pump, u32 rate_hz, struct oh_event_log *log,
-		   struct oh_fpu *fpu);
-void oh_link_destroy(struct oh_link *link);
-void oh_link_port(struct oh_link *link, struct oh_bit_port *port);
-/* octets that are taken or none of them: a cell's, or 1 */
-size_t oh_link_unit(const struct oh_link *link);
-/* @return octets of `most` that a write would take; whole cells, where there are cells */
-size_t oh_link_writable(const struct oh_link *link, size_t most);
-void oh_link_write(struct oh_link *link, const u8 *octets, size_t n);
-size_t oh_link_read(struct oh_link *link, u8 *octets, size_t most);
-/* octets */
-u32 oh_link_unsent(const struct oh_link *link);
-/* n sample periods have passed. */
-void oh_link_follow(struct oh_link *link, const struct oh_pump_status *pump, size_t n);
-/* @return there is no link any more; asked until then */
-bool oh_link_release(struct oh_link *link);
-/* The far end released it, or it failed. */
-bool oh_link_is_over(const struct oh_link *link);
-
-/* modem.c */
-
-struct oh_modem_end;
+struct oh_kernel_end;
 
 /* Not from interrupts. */
-struct oh_modem_end *oh_modem_end_create(const struct oh_kernel_call *call,
-					 const struct oh_streams *card, struct oh_event_log *log,
-					 struct irq_work *wake);
-void oh_modem_end_destroy(struct oh_modem_end *end);
-struct oh_pump oh_modem_end_pump(struct oh_modem_end *end);
-void oh_modem_end_hang_up(struct oh_modem_end *end);
-void oh_modem_end_hold(struct oh_modem_end *end, enum oh_hold_order order);
+struct oh_kernel_end *oh_kernel_end_create(const struct oh_kernel_call *call,
+					   const struct oh_streams *card, struct oh_event_log *log,
+					   struct irq_work *wake);
+void oh_kernel_end_destroy(struct oh_kernel_end *end);
+struct oh_pump oh_kernel_end_pump(struct oh_kernel_end *end);
+void oh_kernel_end_hang_up(struct oh_kernel_end *end);
+void oh_kernel_end_hold(struct oh_kernel_end *end, enum oh_hold_order order);
 /* One caller at a time. */
-void oh_modem_end_status(struct oh_modem_end *end, struct oh_kernel_status *status);
+void oh_kernel_end_status(struct oh_kernel_end *end, struct oh_kernel_status *status);
 /*
  * One reader and one writer. Above a DMT pump whole cells are taken, and
  * less than one is -EINVAL. Where user memory ends, the whole ones before are
  * taken; -EFAULT: there was none.
  */
-int oh_modem_end_write(struct oh_modem_end *end, const char __user *octets, size_t n,
-		       unsigned int *taken);
-int oh_modem_end_read(struct oh_modem_end *end, char __user *octets, size_t n, unsigned int *given);
-bool oh_modem_end_readable(struct oh_modem_end *end);
-bool oh_modem_end_writable(struct oh_modem_end *end);
+int oh_kernel_end_write(struct oh_kernel_end *end, const char __user *octets, size_t n,
+			unsigned int *taken);
+int oh_kernel_end_read(struct oh_kernel_end *end, char __user *octets, size_t n,
+		       unsigned int *given);
+bool oh_kernel_end_readable(struct oh_kernel_end *end);
+bool oh_kernel_end_writable(struct oh_kernel_end *end);
 /* Nothing will come any more. */
-bool oh_modem_end_ended(struct oh_modem_end *end);
+bool oh_kernel_end_ended(struct oh_kernel_end *end);
 
 /* tty.c */
 
@@ -252,7 +214,7 @@ struct oh_device {
 	bool running; /* the interrupt may use what follows */
 	struct oh_driver driver;
 	void *staging;
-	struct oh_modem_end *end;
+	struct oh_kernel_end *end;
 	struct oh_card_report report;
 	/* the log */
 	struct oh_event_log log;
@@ -272,7 +234,6 @@ struct oh_device {
 	u64 storms;
 };
 
-u64 oh_now_ns(void *clock);
 void oh_device_wake(struct oh_device *device);
 int oh_device_start(struct oh_device *device, const struct oh_kernel_call *call);
 void oh_device_stop(struct oh_device *device);

@@ -12,8 +12,6 @@ enum {
 	UNMASK_MS = 100,
 };
 
-struct dentry *oh_debugfs;
-
 /* Nothing but spurious interrupts would keep a CPU for ever. */
 static void calm(struct oh_device *device)
 {

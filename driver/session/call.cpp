@@ -10,24 +10,23 @@ namespace {
 constexpr std::size_t kAtOnce = 256;  // bytes moved per block and direction; 33 600 bit/s bring 53
 }
 
-Call::Call(const CallConfig& config, std::uint32_t io_delay_samples, oh_event_log* log,
-           std::function<std::uint64_t()> now_ns)
+Call::Call(const CallConfig& config, std::uint32_t io_delay_samples, oh_event_log* log, std::uint64_t (*now_ns)(void*),
+           void* clock)
     : dialler_(config.digits, config.plan, kFormat.tx.rate_hz),
       detector_(kFormat.rx.rate_hz),
       modem_({.pump = config.pump,
               .role = config.role,
-              .id = 0,
-              .log = log,
-              .now_ns = std::move(now_ns),
-              .log_symbols = true,
-              .io_delay_samples = io_delay_samples,
+              .format = kFormat,
+              .link = config.link,
               .max_bit_rate = config.max_bit_rate,
               .min_bit_rate = config.min_bit_rate,
               .modulations = config.modulations,
-              .window = config.window,
-              .error_control = config.error_control,
-              .format = kFormat,
-              .hold_timeout = config.hold_timeout}),
+              .io_delay_samples = io_delay_samples,
+              .hold_timeout = config.hold_timeout,
+              .log = log,
+              .now_ns = now_ns,
+              .clock = clock,
+              .log_symbols = 1}),
       digits_only_(config.digits_only) {
   modem_.start();
   publish();  // there is no moment in which the digits seem to be out
@@ -97,16 +96,14 @@ bool Call::listening() const {
 }
 
 void Call::publish() {
-  status_.pump = modem_.pump_status();
+  static_cast<oh_modem_end_status&>(status_) = modem_.status();
   if (status_.pump.state == OH_PUMP_DATA) {
     if (!had_data_ || detector_.progress() != Progress::kNothing) detector_.reset();
     had_data_ = true;
   }
-  status_.link = modem_.lapm_status();
-  status_.direct = modem_.direct();
   status_.dialling = !dialler_.done() && !dialler_.failed();
   status_.progress = dialler_.failed() ? Progress::kNoDialTone : detector_.progress();
-  released_.store(modem_.hung_up(), std::memory_order_relaxed);
+  released_.store(status_.released != 0, std::memory_order_relaxed);
   shown_.store(status_);
 }
 

@@ -9,10 +9,10 @@
 #include <cstdint>
 #include <string>
 
-#include "driver/modem/modem.h"
-#include "driver/session/spsc_byte_ring.h"
 #include "driver/session/call_progress.h"
 #include "driver/session/snapshot.h"
+#include "driver/session/spsc_byte_ring.h"
+#include "driver/user_modem/modem.h"
 
 namespace offhook::modem {
 
@@ -21,8 +21,7 @@ struct CallConfig {
   oh_pump_role role;
   std::uint32_t modulations = 0;                     ///< this and the next as in oh_pump_config
   std::uint32_t min_bit_rate = 0, max_bit_rate = 0;  ///< bit/s, 0: no limit
-  std::uint8_t window = 15;                          ///< of V.42, frames
-  ErrorControl error_control{};
+  oh_link_config link{};
   std::string digits{};      ///< none: off hook is all
   bool digits_only = false;  ///< no modem after the digits: the line stays off hook and silent
   DialPlan plan{};
@@ -37,24 +36,22 @@ enum class OrderStatus : std::uint8_t {
 };
 
 /// How a call stands.
-struct CallStatus {
-  oh_pump_status pump{};
-  oh_lapm_status link{};
-  bool direct = false;                     ///< no error control: the link counts for nothing
+struct CallStatus : oh_modem_end_status {
   bool dialling = false;                   ///< the digits are not yet out
   Progress progress = Progress::kNothing;  ///< what the exchange said, but for data mode
   OrderStatus order = OrderStatus::kNone;
   /// Bytes go through.
-  bool connected() const { return direct ? pump.state == OH_PUMP_DATA : link.state == OH_LAPM_CONNECTED; }
+  bool connected() const { return oh_modem_end_is_connected(this) != 0; }
   /// Why the call is over by itself; empty while it lives.
-  std::string_view failure() const { return Modem::failure(pump, link, direct); }
+  std::string_view failure() const { return oh_modem_end_failure(this); }
 };
 
 class Call {
  public:
-  /// @param io_delay_samples  see oh_pump_config  @param log  may be null  @throws std::invalid_argument as Modem
-  Call(const CallConfig& config, std::uint32_t io_delay_samples, oh_event_log* log,
-       std::function<std::uint64_t()> now_ns);
+  /// @param io_delay_samples  see oh_pump_config  @param log, now_ns, clock  as of oh_modem_end_config
+  /// @throws std::invalid_argument as Modem
+  Call(const CallConfig& config, std::uint32_t io_delay_samples, oh_event_log* log, std::uint64_t (*now_ns)(void*),
+       void* clock = nullptr);
 
   /// The context's. Real-time: yes. @param rx [n]  @param[out] tx [n]
   void process(const std::int16_t* rx, std::int16_t* tx, std::size_t n);

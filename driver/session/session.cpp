@@ -58,7 +58,7 @@ void Session::swap_call(std::unique_ptr<Call> next) {
 
 void Session::begin_call(const CallConfig& call) {
   swap_call(std::make_unique<Call>(call, io_delay_samples(), log_,
-                                   [] { return static_cast<std::uint64_t>(monotonic_ns()); }));
+                                   [](void*) { return static_cast<std::uint64_t>(monotonic_ns()); }));
   oh_card_set_off_hook(&card_.state(), 1);
 }
 

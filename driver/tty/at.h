@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "driver/tty/at_line.h"
+#include "offhook/link.h"
 
 namespace offhook::modem {
 
@@ -51,15 +52,10 @@ struct AtSettings {
   /// +ES, \N: 0 direct mode, 1 normal mode (here the same), 2 V.42 without, 3 with detection; what else will do, 0 and
   /// 1 no error control, 2 and 3 nothing; the same of an answerer, which has 0 and 1 for none at all, 2 and 3, 4 and 5.
   int es_request = 3, es_originator = 0, es_answerer = 2;
-  int compression = 3;                                   ///< +DS: 0 none, 1 sent, 2 received, 3 both
-  int compression_required = 0;                          ///< +DS
-  int dictionary = 2048, max_string = 32;                ///< +DS
-  int v44 = 0;                                           ///< +DS44: as +DS, and preferred to it
-  int v44_required = 0;                                  ///< +DS44
-  int v44_method = 0;                                    ///< +DS44: 0, streams, alone
-  int v44_codewords_tx = 2048, v44_codewords_rx = 2048;  ///< +DS44
-  int v44_string_tx = 255, v44_string_rx = 255;
-  int v44_history_tx = 6144, v44_history_rx = 6144;
+  oh_link_config link{.compression = 3};                      ///< +DS and +DS44
+  int compression_required = 0;                               ///< +DS
+  int v44_required = 0;                                       ///< +DS44
+  int v44_method = 0;                                         ///< +DS44: 0, streams, alone
   int report_modulation = 0;                                  ///< +MR
   int report_error_control = 0;                               ///< +ER
   int report_compression = 0;                                 ///< +DR

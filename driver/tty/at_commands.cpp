@@ -122,7 +122,22 @@ struct Value {
   int least = 0, most = 1;
   bool or_zero = false;
   std::string AtSettings::*word = nullptr;
+  std::uint32_t& (*link)(oh_link_config&) = nullptr;  ///< in the place of `number`
+
+  bool used() const { return number != nullptr || word != nullptr || link != nullptr; }
+  int get(AtSettings settings) const {
+    return link != nullptr ? static_cast<int>(link(settings.link)) : settings.*number;
+  }
+  void set(AtSettings& settings, int n) const {
+    if (link != nullptr) {
+      link(settings.link) = static_cast<std::uint32_t>(n);
+    } else {
+      settings.*number = n;
+    }
+  }
 };
+using Link = oh_link_config;
+using Number = std::uint32_t;
 struct Parameter {
   std::string_view name, from, what;
   Value values[9];  // those in use come first
@@ -130,8 +145,7 @@ struct Parameter {
   std::string_view test = {};  // where the ranges of the values do not say it
   bool bare = false;           // is read without its name
   std::span<const Value> used() const {
-    const auto end = std::find_if(std::begin(values), std::end(values),
-                                  [](const Value& v) { return v.number == nullptr && v.word == nullptr; });
+    const auto end = std::find_if(std::begin(values), std::end(values), [](const Value& v) { return !v.used(); });
     return {std::begin(values), end};
   }
 };
@@ -159,22 +173,22 @@ constexpr Parameter kParameters[] = {
     {"DS",
      "6.6.1",
      "V.42bis: directions, required, dictionary, string",
-     {{&AtSettings::compression, 0, 3},
+     {{.least = 0, .most = 3, .link = [](Link& l) -> Number& { return l.compression; }},
       {&AtSettings::compression_required},
-      {&AtSettings::dictionary, 512, 65'535},
-      {&AtSettings::max_string, 6, 250}}},
+      {.least = 512, .most = 65'535, .link = [](Link& l) -> Number& { return l.codewords; }},
+      {.least = 6, .most = 250, .link = [](Link& l) -> Number& { return l.max_string; }}}},
     {"DS44",
      "6.6.2",
      "V.44: directions, required, method, code words, strings, history",  // as of 07/2003
-     {{&AtSettings::v44, 0, 3},
+     {{.least = 0, .most = 3, .link = [](Link& l) -> Number& { return l.v44; }},
       {&AtSettings::v44_required},
       {&AtSettings::v44_method, 0, 0},
-      {&AtSettings::v44_codewords_tx, 256, 65'535},
-      {&AtSettings::v44_codewords_rx, 256, 65'535},
-      {&AtSettings::v44_string_tx, 32, 255},
-      {&AtSettings::v44_string_rx, 32, 255},
-      {&AtSettings::v44_history_tx, 512, 65'535},
-      {&AtSettings::v44_history_rx, 512, 65'535}}},
+      {.least = 256, .most = 65'535, .link = [](Link& l) -> Number& { return l.v44_tx.codewords; }},
+      {.least = 256, .most = 65'535, .link = [](Link& l) -> Number& { return l.v44_rx.codewords; }},
+      {.least = 32, .most = 255, .link = [](Link& l) -> Number& { return l.v44_tx.max_string; }},
+      {.least = 32, .most = 255, .link = [](Link& l) -> Number& { return l.v44_rx.max_string; }},
+      {.least = 512, .most = 65'535, .link = [](Link& l) -> Number& { return l.v44_tx.history; }},
+      {.least = 512, .most = 65'535, .link = [](Link& l) -> Number& { return l.v44_rx.history; }}}},
     {"DR", "6.6.2", "+DR before CONNECT", {{&AtSettings::report_compression}}},
     {"IFC",
      "6.2.12",
@@ -283,8 +297,8 @@ struct AtInterpreter::Commands {
   }
 
   static Outcome compression(At& at, int n) {
-    at.settings_.compression = n == 0 ? 0 : 3;
-    if (n == 0) at.settings_.v44 = 0;
+    at.settings_.link.compression = n == 0 ? 0 : 3;
+    if (n == 0) at.settings_.link.v44 = 0;
     return Outcome::kOk;
   }
 
@@ -570,7 +584,7 @@ struct AtInterpreter::Commands {
   }
 
   static std::string read(const At& at, const Value& v) {
-    if (v.word == nullptr) return std::to_string(at.settings_.*v.number);
+    if (v.word == nullptr) return std::to_string(v.get(at.settings_));
     const std::string& word = at.settings_.*v.word;
     const std::string_view all = at.host_.carriers();  // from the slowest to the fastest
     return word.empty() ? std::string(all.substr(all.rfind(',') + 1)) : word;
@@ -586,7 +600,7 @@ struct AtInterpreter::Commands {
     }
     int n = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
-    settings.*v.number = n;
+    v.set(settings, n);
     return error == std::errc() && end == text.data() + text.size() &&
            ((n >= v.least && n <= v.most) || (v.or_zero && n == 0));
   }

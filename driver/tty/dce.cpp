@@ -31,8 +31,8 @@ std::uint8_t compression_of(const CallStatus& status) {
 /// +DS and +DS44: what one of them requires is there, or what is preferred to it.
 bool compression_suffices(const AtSettings& s, const CallStatus& status) {
   const bool v44 = !status.direct && status.link.v44 != 0;
-  if (s.v44_required != 0 && s.v44 != 0 && !(v44 && compression_of(status) == s.v44)) return false;
-  return s.compression_required == 0 || compression_of(status) == (v44 ? s.v44 : s.compression);
+  if (s.v44_required != 0 && s.link.v44 != 0 && !(v44 && compression_of(status) == s.link.v44)) return false;
+  return s.compression_required == 0 || compression_of(status) == (v44 ? s.link.v44 : s.link.compression);
 }
 
 }  // namespace
@@ -204,7 +204,7 @@ CallConfig Dce::call_config() const {
   const AtSettings& s = at_.settings();
   CallConfig call = choose_modem(s, carriers_);
   call.role = role_;
-  call.error_control = error_control();
+  call.link = link(call.link.window);
   call.digits = digits_;
   call.digits_only = digits_only_;
   call.hold_timeout = s.hold_disabled != 0 ? 0 : static_cast<std::uint32_t>(s.hold_timeout);
@@ -217,24 +217,17 @@ CallConfig Dce::call_config() const {
   return call;
 }
 
-ErrorControl Dce::error_control() const {
+oh_link_config Dce::link(std::uint32_t window) const {
   const AtSettings& s = at_.settings();
   const bool call = role_ == OH_PUMP_CALL;
   const int none_below = 2, required_from = call ? 2 : 4;
-  return {.mode = (call ? s.es_request : s.es_answerer) < none_below         ? ErrorControl::kNone
-                  : (call ? s.es_originator : s.es_answerer) < required_from ? ErrorControl::kOptional
-                                                                             : ErrorControl::kRequired,
-          .detect = !call || s.es_request != 2,
-          .compression = static_cast<std::uint8_t>(s.compression),
-          .codewords = static_cast<std::uint16_t>(s.dictionary),
-          .max_string = static_cast<std::uint8_t>(s.max_string),
-          .v44 = static_cast<std::uint8_t>(s.v44),
-          .v44_tx = {.codewords = static_cast<std::uint16_t>(s.v44_codewords_tx),
-                     .history = static_cast<std::uint16_t>(s.v44_history_tx),
-                     .max_string = static_cast<std::uint8_t>(s.v44_string_tx)},
-          .v44_rx = {.codewords = static_cast<std::uint16_t>(s.v44_codewords_rx),
-                     .history = static_cast<std::uint16_t>(s.v44_history_rx),
-                     .max_string = static_cast<std::uint8_t>(s.v44_string_rx)}};
+  oh_link_config link = s.link;
+  link.error_control = (call ? s.es_request : s.es_answerer) < none_below         ? OH_ERROR_CONTROL_NONE
+                       : (call ? s.es_originator : s.es_answerer) < required_from ? OH_ERROR_CONTROL_OPTIONAL
+                                                                                  : OH_ERROR_CONTROL_REQUIRED;
+  link.skip_detection = call && s.es_request == 2 ? 1 : 0;
+  link.window = window;
+  return link;
 }
 
 // In the order of V.250: modulation, error control, compression, local rate, CONNECT.

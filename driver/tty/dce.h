@@ -147,7 +147,7 @@ class Dce final : private AtHost {
   bool calling() const { return state_ >= State::kConnecting; }
   void report_connection();
   CallConfig call_config() const;
-  ErrorControl error_control() const;
+  oh_link_config link(std::uint32_t window) const;
 
   void follow_ring();
   void follow_hook(std::int64_t now_ms);

@@ -69,7 +69,7 @@ CallConfig choose_modem(const AtSettings& settings, Carriers carriers) {
       .role = OH_PUMP_CALL,
       .min_bit_rate = static_cast<std::uint32_t>(least),
       .max_bit_rate = static_cast<std::uint32_t>(most),
-      .window = carriers.back().v42_window,
+      .link = {.window = carriers.back().v42_window},
   };
   // Without automode the carrier that AT+MS? tells is the only one, also where it was not chosen.
   std::string wanted = settings.modulation;
@@ -79,7 +79,7 @@ CallConfig choose_modem(const AtSettings& settings, Carriers carriers) {
     if (!wanted.empty() && m.carrier == wanted) {
       if (settings.automode == 0 && m.alone && call.min_bit_rate <= m.min_bit_rate) {
         call.pump = m.type();
-        call.window = m.v42_window;
+        call.link.window = m.v42_window;
       } else {
         call.modulations = m.id | (settings.automode != 0 ? slower : 0u);
       }

@@ -19,7 +19,7 @@
  * allow it has no effect.
  *
  * What automode may fall to is a table (dsp/modulation), from the slowest to the fastest: a room that is freestanding
- * makes a freestanding table (V.32bis, V.34), and driver/pumps one of all there are. All that take part stand
+ * makes a freestanding table (V.32bis, V.34), and driver/user_modem one of all there are. All that take part stand
  * initialised side by side; from the decision on, process() is theirs.
  */
 #ifndef OFFHOOK_DSP_AUTOMODE_AUTOMODE_H
@@ -32,7 +32,7 @@
 extern "C" {
 #endif
 
-/** Automode over V.34 and V.32bis; with all others: driver/pumps/automode.h. A modulation takes part when
+/** Automode over V.34 and V.32bis; with all others: driver/user_modem/automode.h. A modulation takes part when
  * oh_pump_config.modulations has it (0: all), its pump accepts the configuration (but for a format that can be
  * converted), and it can reach min_bit_rate. When nothing is left, size() is 0. */
 OH_API const struct oh_pump_type* oh_automode_type(void);

@@ -8,33 +8,38 @@ size_t larger(size_t a, size_t b) {
   return a > b ? a : b;
 }
 
-size_t encoder_size(const oh_lapm_config& c) {
-  return larger(c.compression ? Dictionary::size(c.codewords) : 0,
+size_t encoder_size(const oh_link_config& c) {
+  return larger(c.compression ? Dictionary::size(uint16_t(c.codewords)) : 0,
                 c.v44 ? v44::Encoder::size(parameters_of(c.v44_tx)) : 0);
 }
 
-size_t decoder_size(const oh_lapm_config& c) {
-  return larger(c.compression ? Dictionary::size(c.codewords) : 0,
+size_t decoder_size(const oh_link_config& c) {
+  return larger(c.compression ? Dictionary::size(uint16_t(c.codewords)) : 0,
                 c.v44 ? v44::Decoder::size(parameters_of(c.v44_rx)) : 0);
 }
 
 }  // namespace
 
 v44::Parameters parameters_of(const oh_v44_parameters& p) {
-  return {p.codewords, p.max_string, p.history};
+  return {uint16_t(p.codewords), uint8_t(p.max_string), uint16_t(p.history)};
 }
 
-bool Compression::possible(const oh_lapm_config& c) {
-  const bool v42bis = c.codewords >= kMinCodewords && c.max_string >= kMinString && c.max_string <= kMaxString;
-  const bool v44 = parameters_of(c.v44_tx).valid() && parameters_of(c.v44_rx).valid();
+static bool possible_of_v44(const oh_v44_parameters& p) {
+  return p.codewords <= UINT16_MAX && p.history <= UINT16_MAX && p.max_string <= UINT8_MAX && parameters_of(p).valid();
+}
+
+bool Compression::possible(const oh_link_config& c) {
+  const bool v42bis = c.codewords >= kMinCodewords && c.codewords <= UINT16_MAX && c.max_string >= kMinString &&
+                      c.max_string <= kMaxString;
+  const bool v44 = possible_of_v44(c.v44_tx) && possible_of_v44(c.v44_rx);
   return c.compression <= 3 && c.v44 <= 3 && (c.compression == 0 || v42bis) && (c.v44 == 0 || v44);
 }
 
-size_t Compression::size(const oh_lapm_config& c) {
+size_t Compression::size(const oh_link_config& c) {
   return encoder_size(c) + decoder_size(c);
 }
 
-void Compression::init(uint8_t* memory, const oh_lapm_config& c) {
+void Compression::init(uint8_t* memory, const oh_link_config& c) {
   encoder_memory_ = memory;
   decoder_memory_ = memory + encoder_size(c);
 }

@@ -18,12 +18,12 @@ class Compression {
   static constexpr size_t kMaxStep =
       Encoder::kMaxStep > v44::Encoder::kMaxStep ? Encoder::kMaxStep : v44::Encoder::kMaxStep;
 
-  static bool wanted(const oh_lapm_config& c) { return c.compression != 0 || c.v44 != 0; }
-  static bool possible(const oh_lapm_config& c);
+  static bool wanted(const oh_link_config& c) { return c.compression != 0 || c.v44 != 0; }
+  static bool possible(const oh_link_config& c);
   /// @return bytes of memory for what the configuration allows, 0 where that is none  @pre possible(c)
-  static size_t size(const oh_lapm_config& c);
+  static size_t size(const oh_link_config& c);
   /// @param memory  [size(c)], aligned to 64
-  void init(uint8_t* memory, const oh_lapm_config& c);
+  void init(uint8_t* memory, const oh_link_config& c);
   /// C-INIT, with what is agreed on.
   void start(const oh_lapm_status& agreed);
 

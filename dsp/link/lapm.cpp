@@ -119,16 +119,21 @@ size_t aligned(size_t n) {
   return (n + 63) / 64 * 64;
 }
 
+uint32_t wanted_window(const oh_lapm_config& c) {
+  return c.link.window == 0 ? uint32_t(kDefaultK) : c.link.window;
+}
+
 bool possible(const oh_lapm_config* c) {
   return c && (c->role == OH_PUMP_CALL || c->role == OH_PUMP_ANSWER) && c->sample_rate_hz > 0 && c->bit_rate > 0 &&
-         c->k >= kDefaultK && c->k < kModulus && c->n401 >= kDefaultN401 && c->n401 <= 1024 && c->n400 >= 1 &&
-         c->t400_ms > 0 && c->buffer_bytes >= 2u * c->n401 && c->buffer_bytes <= 1u << 24 && Compression::possible(*c);
+         wanted_window(*c) >= kDefaultK && wanted_window(*c) < kModulus && c->n401 >= kDefaultN401 && c->n401 <= 1024 &&
+         c->n400 >= 1 && c->t400_ms > 0 && c->buffer_bytes >= 2u * c->n401 && c->buffer_bytes <= 1u << 24 &&
+         Compression::possible(c->link);
 }
 
 // Of a window of more than half the modulus, a frame that comes again is not told from one that is new (selective
 // retransmission holds it, and delivers it 128 frames later).
 uint8_t window(const oh_lapm_config& c) {
-  return c.srej && c.k > kModulus / 2 ? uint8_t(kModulus / 2) : c.k;
+  return uint8_t(c.srej && wanted_window(c) > kModulus / 2 ? kModulus / 2 : wanted_window(c));
 }
 
 uint32_t ring_size(const oh_lapm_config& c) {
@@ -159,23 +164,19 @@ void oh_lapm_default_config(oh_lapm_config* config, oh_pump_role role, uint32_t 
   config->role = role;
   config->sample_rate_hz = 8000;
   config->bit_rate = bit_rate;
-  config->detect = 1;
   config->srej = 1;
-  config->k = kDefaultK;
   config->n401 = kDefaultN401;
   config->n400 = 10;
   config->t400_ms = 750;
   config->t403_ms = 10000;
   config->buffer_bytes = 8192;
-  config->codewords = 2048;
-  config->max_string = 32;
-  config->v44_tx = config->v44_rx = {2048, 6144, offhook::v44::kDefaultString};
 }
 
 size_t oh_lapm_size(const oh_lapm_config* c) {
   if (!possible(c)) return 0;
-  return aligned(sizeof(oh_lapm)) + 2 * aligned(ring_size(*c)) + aligned(size_t(c->k) * c->n401) +
-         2 * aligned(frame_size(*c)) + (Compression::wanted(*c) ? aligned(ring_size(*c)) + Compression::size(*c) : 0);
+  return aligned(sizeof(oh_lapm)) + 2 * aligned(ring_size(*c)) + aligned(size_t(wanted_window(*c)) * c->n401) +
+         2 * aligned(frame_size(*c)) +
+         (Compression::wanted(c->link) ? aligned(ring_size(*c)) + Compression::size(c->link) : 0);
 }
 
 oh_lapm* oh_lapm_init(void* memory, const oh_lapm_config* config) {
@@ -190,22 +191,22 @@ oh_lapm* oh_lapm_init(void* memory, const oh_lapm_config* config) {
   *lapm = oh_lapm{};
   Link& link = *lapm;
   link.config = *config;
-  link.config.k = window(*config);
+  link.k = window(*config);
   link.in.size = link.out.size = ring_size(*config);
   link.in.bytes = take(link.in.size);
   link.out.bytes = take(link.out.size);
-  link.held = take(size_t(config->k) * config->n401);
+  link.held = take(size_t(wanted_window(*config)) * config->n401);
   link.receiver.init(take(frame_size(*config)), frame_size(*config));
   link.sender.init(take(frame_size(*config)));
   if (link.wants_compression()) {
     link.written.size = ring_size(*config);
     link.written.bytes = take(link.written.size);
-    link.compression.init(take(Compression::size(*config)), *config);
+    link.compression.init(take(Compression::size(config->link)), config->link);
   }
   link.t401_samples = link.samples(t401_ms(*config, config->bit_rate, config->bit_rate));
   link.status.n401_tx = link.status.n401_rx = kDefaultN401;
   link.status.k_tx = link.status.k_rx = kDefaultK;
-  if (config->detect) {
+  if (!config->link.skip_detection) {
     if (link.originator()) link.pattern_sender.start(PatternSender::kOriginator);
     link.t400.start(link.samples(config->t400_ms));
   } else {
@@ -273,6 +274,8 @@ void oh_lapm_set_busy(oh_lapm* lapm, int busy) {
 }
 
 void oh_lapm_do_without(oh_lapm* lapm) {
+  if (lapm->status.state == OH_LAPM_UNSUPPORTED) return;
+  lapm->status.cause = OH_LAPM_NO_CLOCK;
   lapm->set_state(OH_LAPM_UNSUPPORTED);
 }
 

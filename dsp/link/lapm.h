@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "offhook/abi.h"
+#include "offhook/link.h"
 #include "offhook/pump.h"
 
 #ifdef __cplusplus
@@ -36,18 +37,16 @@ enum oh_lapm_state {
   OH_LAPM_FAILED         /**< terminated (8.4.9); cause in the status */
 };
 
-/** Directions of data compression, of this end. */
-enum oh_lapm_compression { OH_LAPM_COMPRESS_SENT = 1, OH_LAPM_COMPRESS_RECEIVED = 2 };
-
-/** Why a link is OH_LAPM_FAILED. */
+/** Why a link is OH_LAPM_FAILED or, for OH_LAPM_NO_CLOCK, OH_LAPM_UNSUPPORTED. */
 enum oh_lapm_cause {
   OH_LAPM_NO_CAUSE = 0,
-  OH_LAPM_NO_ANSWER,      /**< N400 attempts without an answer */
-  OH_LAPM_REFUSED,        /**< DM */
-  OH_LAPM_FRAME_REJECTED, /**< a frame that 8.5.5 does not allow, or FRMR from the far end */
-  OH_LAPM_BAD_NR,         /**< it acknowledged what was never sent (8.5.2) */
-  OH_LAPM_RESET,          /**< SABME in the midst of data */
-  OH_LAPM_BAD_COMPRESSION /**< octets or parameters that are none of V.42bis (5.1, 5.8) or V.44 (7.4, 7.15) */
+  OH_LAPM_NO_ANSWER,       /**< N400 attempts without an answer */
+  OH_LAPM_REFUSED,         /**< DM */
+  OH_LAPM_FRAME_REJECTED,  /**< a frame that 8.5.5 does not allow, or FRMR from the far end */
+  OH_LAPM_BAD_NR,          /**< it acknowledged what was never sent (8.5.2) */
+  OH_LAPM_RESET,           /**< SABME in the midst of data */
+  OH_LAPM_BAD_COMPRESSION, /**< octets or parameters that are none of V.42bis (5.1, 5.8) or V.44 (7.4, 7.15) */
+  OH_LAPM_NO_CLOCK         /**< oh_lapm_do_without() */
 };
 
 enum oh_lapm_event {
@@ -60,34 +59,21 @@ enum oh_lapm_event {
   OH_LAPM_EVENT_TEST_DONE   /**< the frame of oh_lapm_send_test() came back unharmed */
 };
 
-/** What V.44 may take of memory in one direction (its Table 10); 8 bytes for a codeword and 1 for a character. */
-struct oh_v44_parameters {
-  uint16_t codewords; /**< at least 256 */
-  uint16_t history;   /**< characters, at least 512 */
-  uint8_t max_string; /**< 32 to 255 */
-};
-
 /** oh_lapm_default_config() fills all of it. */
 struct oh_lapm_config {
-  enum oh_pump_role role;  /**< OH_PUMP_CALL is V.42's originator */
-  uint32_t sample_rate_hz; /**< unit of oh_lapm_advance() */
-  uint32_t bit_rate;       /**< bit/s of both directions, until oh_lapm_set_bit_rates() says better */
-  uint8_t detect;          /**< 0: skip the detection phase */
-  uint8_t srej;            /**< offer (originator) or allow selective retransmission */
-  uint8_t fcs32;           /**< offer or allow the 32-bit check sequence */
-  uint8_t k;               /**< largest window wanted, 15 (the default value of 9.2.4) to 127 frames; with srej 64 at
-                                the most are used, half the modulus */
-  uint16_t n401;           /**< longest information field wanted, 128 (the default of 9.2.3) to 1024 octets */
-  uint16_t n400;           /**< attempts of one procedure, at least 1 */
-  uint32_t t400_ms;        /**< wait for the far end's pattern; an answerer repeats its own as long again at the most */
-  uint32_t t401_ms;        /**< acknowledgement; 0: from the bit rates, for round trips of up to 1.2 s */
-  uint32_t t403_ms;        /**< inactivity; 0: never asks */
-  uint32_t buffer_bytes;   /**< of each of the user's two byte buffers; at least 2 * n401 */
-  uint8_t compression;     /**< V.42bis, offered or allowed: enum oh_lapm_compression together */
-  uint16_t codewords;      /**< largest dictionary of it, at least 512; each direction takes 10 to 12 bytes for one */
-  uint8_t max_string;      /**< longest string of it, 6 to 250 */
-  uint8_t v44;             /**< V.44, which is preferred to V.42bis: enum oh_lapm_compression together */
-  struct oh_v44_parameters v44_tx, v44_rx;
+  enum oh_pump_role role;     /**< OH_PUMP_CALL is V.42's originator */
+  uint32_t sample_rate_hz;    /**< unit of oh_lapm_advance() */
+  uint32_t bit_rate;          /**< bit/s of both directions, until oh_lapm_set_bit_rates() says better */
+  struct oh_link_config link; /**< what is offered or allowed; error_control is not read. A window of 15 is the default
+                                   of 9.2.4; with srej 64 frames are used at most, half the modulus */
+  uint8_t srej;               /**< offer (originator) or allow selective retransmission */
+  uint8_t fcs32;              /**< offer or allow the 32-bit check sequence */
+  uint16_t n401;              /**< longest information field wanted, 128 (the default of 9.2.3) to 1024 octets */
+  uint16_t n400;              /**< attempts of one procedure, at least 1 */
+  uint32_t t400_ms;      /**< wait for the far end's pattern; an answerer repeats its own as long again at the most */
+  uint32_t t401_ms;      /**< acknowledgement; 0: from the bit rates, for round trips of up to 1.2 s */
+  uint32_t t403_ms;      /**< inactivity; 0: never asks */
+  uint32_t buffer_bytes; /**< of each of the user's two byte buffers; at least 2 * n401 */
   void (*event)(void* user, enum oh_lapm_event event, uint32_t argument); /**< may be NULL; must be real-time safe */
   void* user;
 };
@@ -120,8 +106,8 @@ struct oh_lapm_status {
 
 struct oh_lapm;
 
-/** N401 128, k 15, SREJ, N400 10, T400 750 ms, T403 10 s, buffers of 8192 bytes, samples of 8000 Hz, no compression
- * (if any, 2048 codewords, and strings of 32 in V.42bis, 255 with a history of 6144 in V.44). */
+/** N401 128, k 15, SREJ, N400 10, T400 750 ms, T403 10 s, buffers of 8192 bytes, samples of 8000 Hz, and the
+ * link's defaults (offhook/link.h). */
 OH_API void oh_lapm_default_config(struct oh_lapm_config* config, enum oh_pump_role role, uint32_t bit_rate);
 
 /** @return bytes of memory, aligned to 64, that init needs; 0 when a value is out of its range */

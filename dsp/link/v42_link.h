@@ -108,6 +108,7 @@ struct Link {
   PatternSender pattern_sender;
   PatternReceiver pattern_receiver;
   uint8_t* received;    // the receiver's buffer
+  uint8_t k;            // largest window of ours
   bool framing;         // flags and frames are sent, no detection pattern any more
   bool pattern_seen;    // answerer: answer it
   bool pattern_enough;  // answerer: kAnswerPatterns of our own do (flags came, or T400 is over)
@@ -169,7 +170,7 @@ struct Link {
   void enter_connected();
   void update_busy();
   void start_t403();
-  bool wants_compression() const { return Compression::wanted(config); }
+  bool wants_compression() const { return Compression::wanted(config.link); }
   size_t uncompress(uint8_t* bytes, size_t n);
   // link_states.cpp
   void fire(LinkEvent event, const Frame& f);
@@ -201,7 +202,7 @@ struct Link {
   void receive_break(const Frame& f);
   void receive_test(const Frame& f);
   void deliver(const uint8_t* bytes, size_t n);
-  uint8_t* slot(uint8_t ahead) { return held + size_t((held_base + ahead) % config.k) * config.n401; }
+  uint8_t* slot(uint8_t ahead) { return held + size_t((held_base + ahead) % k) * config.n401; }
   void advance_vr();
   bool acknowledge(uint8_t nr);
   void go_back(uint8_t nr);

@@ -158,7 +158,7 @@ void Link::advance_vr() {
   asked.remove(vr);
   to_ask.remove(vr);
   vr = modulo(vr + 1u);
-  held_base = uint8_t((held_base + 1) % config.k);
+  held_base = uint8_t((held_base + 1) % k);
 }
 
 void Link::receive_information(const Frame& f, uint8_t ns) {
@@ -281,8 +281,8 @@ void Link::receive_xid(const Frame& f) {
     }
     status.n401_rx = between(config.n401, n401_tx, kDefaultN401);
     status.n401_tx = between(config.n401, n401_rx, kDefaultN401);
-    status.k_rx = between(config.k, k_tx, kDefaultK);
-    status.k_tx = between(config.k, k_rx, kDefaultK);
+    status.k_rx = between(k, k_tx, kDefaultK);
+    status.k_tx = between(k, k_rx, kDefaultK);
     status.srej = xid.srej && config.srej;
     test_agreed = xid.test;
     fcs32_agreed = xid.fcs32 && config.fcs32;
@@ -300,7 +300,7 @@ void Link::receive_xid(const Frame& f) {
     xid_answer.v44_directions = status.compression;
     xid_answer.v44_tx = parameters_of(status.v44_tx);
     xid_answer.v44_rx = parameters_of(status.v44_rx);
-    xid_answer.v42bis = !status.v44 && xid.v42bis && config.compression != 0;
+    xid_answer.v42bis = !status.v44 && xid.v42bis && config.link.compression != 0;
     xid_answer.compress = swapped(status.compression);
     xid_answer.codewords = status.codewords;
     xid_answer.max_string = status.max_string;
@@ -309,8 +309,8 @@ void Link::receive_xid(const Frame& f) {
     // A responder that chose more than it was offered gets what was offered.
     status.n401_tx = between(n401_rx, config.n401, kDefaultN401);
     status.n401_rx = between(n401_tx, config.n401, kDefaultN401);
-    status.k_tx = between(k_rx, config.k, kDefaultK);
-    status.k_rx = between(k_tx, config.k, kDefaultK);
+    status.k_tx = between(k_rx, k, kDefaultK);
+    status.k_rx = between(k_tx, k, kDefaultK);
     status.srej = xid.srej && config.srej;
     test_agreed = xid.test;
     status.fcs32 = fcs32_agreed = xid.fcs32 && config.fcs32;
@@ -322,17 +322,17 @@ void Link::receive_xid(const Frame& f) {
 bool Link::agree_on_compression(const Xid& theirs, bool far_end_initiates) {
   status.compression = 0;
   status.v44 = 0;
-  if (theirs.v44 && config.v44 && !agree_on_v44(theirs)) return false;
-  return status.v44 || !theirs.v42bis || !config.compression || agree_on_v42bis(theirs, far_end_initiates);
+  if (theirs.v44 && config.link.v44 && !agree_on_v44(theirs)) return false;
+  return status.v44 || !theirs.v42bis || !config.link.compression || agree_on_v42bis(theirs, far_end_initiates);
 }
 
 // V.44 7.4
 bool Link::agree_on_v44(const Xid& theirs) {
   if (!theirs.v44_tx.valid() || !theirs.v44_rx.valid()) return false;
-  status.compression = config.v44 & swapped(theirs.v44_directions);
+  status.compression = uint8_t(config.link.v44) & swapped(theirs.v44_directions);
   status.v44 = status.compression != 0;
-  status.v44_tx = smaller(config.v44_tx, theirs.v44_rx);
-  status.v44_rx = smaller(config.v44_rx, theirs.v44_tx);
+  status.v44_tx = smaller(config.link.v44_tx, theirs.v44_rx);
+  status.v44_rx = smaller(config.link.v44_rx, theirs.v44_tx);
   return true;
 }
 
@@ -340,9 +340,11 @@ bool Link::agree_on_v44(const Xid& theirs) {
 bool Link::agree_on_v42bis(const Xid& theirs, bool far_end_initiates) {
   if (theirs.codewords < kMinCodewords || theirs.max_string < kMinString || theirs.max_string > kMaxString)
     return false;
-  status.compression = config.compression & (far_end_initiates ? swapped(theirs.compress) : theirs.compress);
-  status.codewords = theirs.codewords < config.codewords ? theirs.codewords : config.codewords;
-  status.max_string = theirs.max_string < config.max_string ? theirs.max_string : config.max_string;
+  status.compression =
+      uint8_t(config.link.compression) & (far_end_initiates ? swapped(theirs.compress) : theirs.compress);
+  const oh_link_config& ours = config.link;
+  status.codewords = uint16_t(theirs.codewords < ours.codewords ? theirs.codewords : ours.codewords);
+  status.max_string = uint8_t(theirs.max_string < ours.max_string ? theirs.max_string : ours.max_string);
   return true;
 }
 

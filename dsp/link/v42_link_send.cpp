@@ -118,15 +118,16 @@ size_t Link::compose_control(uint8_t* f) {
     offer.test = true;
     offer.fcs32 = config.fcs32;
     offer.n401_tx = offer.n401_rx = config.n401;
-    offer.k_tx = offer.k_rx = config.k;
-    offer.v42bis = config.compression != 0;
-    offer.compress = config.compression;  // we are the initiator
-    offer.codewords = config.codewords;
-    offer.max_string = config.max_string;
-    offer.v44 = config.v44 != 0;
-    offer.v44_directions = config.v44;
-    offer.v44_tx = parameters_of(config.v44_tx);
-    offer.v44_rx = parameters_of(config.v44_rx);
+    offer.k_tx = offer.k_rx = k;
+    const oh_link_config& l = config.link;
+    offer.v42bis = l.compression != 0;
+    offer.compress = uint8_t(l.compression);  // we are the initiator
+    offer.codewords = uint16_t(l.codewords);
+    offer.max_string = uint8_t(l.max_string);
+    offer.v44 = l.v44 != 0;
+    offer.v44_directions = uint8_t(l.v44);
+    offer.v44_tx = parameters_of(l.v44_tx);
+    offer.v44_rx = parameters_of(l.v44_rx);
     t401.start(t401_samples);
     return unnumbered(f, true, kXidFrame) + write_xid(offer, false, f + 2);
   }

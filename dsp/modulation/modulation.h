@@ -2,7 +2,7 @@
 //
 // What there is to know of a modulation besides its pump, as one row. Automode, scenarios, AT commands, sessions and
 // measurements read the rows; a new pump is a folder with a row in its modulation.h, and a line in dsp/CMakeLists.txt.
-// The rows here need no operating system; the table of all stands in driver/pumps/modulations.h.
+// The rows here need no operating system; the table of all stands in driver/user_modem/modulations.h.
 #pragma once
 
 #include <stdint.h>

@@ -29,7 +29,7 @@ class ForeignConnection final : public Connection, private LineEnd {
   ForeignConnection(const Scenario& scenario, const ForeignCall& call, ForeignModem& modem, oh_event_log* log)
       : call_(call),
         modem_(modem),
-        near_(near_modem(scenario, call.near_end, log, [this] { return now(); })),
+        near_(logged(near_modem(scenario, call.near_end), log, 0, this)),
         hold_(scenario.hold, near_, nullptr),
         format_(near_format(scenario)),
         config_(scenario.trunk),
@@ -44,6 +44,9 @@ class ForeignConnection final : public Connection, private LineEnd {
       line_.emplace(scenario.line, scenario.seed, modem);
     }
   }
+
+  /// Of the log, ns.
+  std::uint64_t now() const { return engine_ == nullptr ? 0 : static_cast<std::uint64_t>(engine_->now()); }
 
   void bind(Engine& engine, SimulatedCard&, const oh_driver&) override { engine_ = &engine; }
   oh_pump near_pump() override { return near_.pump(); }
@@ -148,8 +151,6 @@ class ForeignConnection final : public Connection, private LineEnd {
     };
     return std::max(time_s(call_.send.size(), tx_bit_rate_), time_s(call_.expect.size(), rx_bit_rate_));
   }
-  std::uint64_t now() const { return engine_ == nullptr ? 0 : static_cast<std::uint64_t>(engine_->now()); }
-
   void exchange(const std::int16_t* played, std::int16_t* captured, std::size_t n) override {
     if (!started_) {  // on hook: the foreign modem's time has not begun
       std::memset(captured, 0, n * sizeof *captured);

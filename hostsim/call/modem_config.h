@@ -5,27 +5,21 @@
 
 #include <algorithm>
 
-#include "driver/modem/modem.h"
+#include "driver/user_modem/modem.h"
 #include "dsp/pump/pump_type.h"
 #include "hostsim/call/scenario.h"
 #include "offhook/modem_card.h"
 
 namespace offhook::hostsim {
 
-inline modem::ErrorControl error_control(const LinkScenario& link) {
-  const auto codewords = static_cast<std::uint16_t>(link.codewords);
-  // V.44 I.2 and Table 10: the longest strings, and the history that is the default for so many codewords.
-  const oh_v44_parameters v44{
-      .codewords = codewords,
-      .history = static_cast<std::uint16_t>(std::min<std::uint32_t>(3 * link.codewords, 0xFFFF)),
-      .max_string = 255};
-  return {.mode = static_cast<modem::ErrorControl::Mode>(link.error_control),
-          .compression = static_cast<std::uint8_t>(link.compression == Compression::kV42bis ? 3 : 0),
-          .codewords = codewords,
-          .max_string = static_cast<std::uint8_t>(link.max_string),
-          .v44 = static_cast<std::uint8_t>(link.compression == Compression::kV44 ? 3 : 0),
-          .v44_tx = v44,
-          .v44_rx = v44};
+/// The link of a modem of this kind.
+inline oh_link_config link_of(const Scenario& s, const Modulation& modulation) {
+  oh_link_config link = s.link;
+  link.window = modulation.v42_window;
+  // V.44 I.2 and Table 10: the longest strings, and the default history for this number of codewords.
+  link.v44_tx =
+      link.v44_rx = {.codewords = link.codewords, .history = std::min(3 * link.codewords, 0xFFFFu), .max_string = 255};
+  return link;
 }
 
 /// The pump under test, and the one at the far end.
@@ -60,21 +54,37 @@ inline oh_streams card_streams(const oh_pump_format& format) {
   return streams;
 }
 
-/// The modem under test.
-inline modem::Modem::Config near_modem(const Scenario& scenario, const oh_pump_type* pump, oh_event_log* log,
-                                       std::function<std::uint64_t()> now_ns) {
+/// The modem under test, without its event log.
+inline modem::Modem::Config near_modem(const Scenario& scenario, const oh_pump_type* pump) {
   return {.pump = pump,
           .role = scenario.role,
-          .id = 0,
-          .log = log,
-          .now_ns = std::move(now_ns),
-          .log_symbols = true,
-          .io_delay_samples = scenario.transmit_lead_samples + scenario.device_delay_samples,
-          .modulations = scenario.modulations,
-          .window = modulation_of(scenario.modem).v42_window,
-          .error_control = error_control(scenario.link),
           .format = near_format(scenario),
+          .link = link_of(scenario, modulation_of(scenario.modem)),
+          .modulations = scenario.modulations,
+          .io_delay_samples = scenario.transmit_lead_samples + scenario.device_delay_samples,
           .hold_timeout = scenario.hold.granted()};
+}
+
+/// The modem at the far end, likewise.
+inline modem::Modem::Config far_modem(const Scenario& scenario, const oh_pump_type* pump) {
+  return {.pump = pump,
+          .role = scenario.role == OH_PUMP_CALL ? OH_PUMP_ANSWER : OH_PUMP_CALL,
+          .format = far_format(scenario),
+          .link = link_of(scenario, modulation_of(scenario.far_modem.value_or(scenario.modem))),
+          .modulations = scenario.far_modulations,
+          .hold_timeout = scenario.hold.granted()};
+}
+
+/// The same with its events in a log, of the id `id`; of the near end (0) with the pump's observations. @param
+/// connection  has now(), ns
+template <class Connection>
+modem::Modem::Config logged(modem::Modem::Config config, oh_event_log* log, std::uint16_t id, Connection* connection) {
+  config.log_symbols = id == 0;
+  config.log = log;
+  config.id = id;
+  config.now_ns = [](void* self) { return static_cast<const Connection*>(self)->now(); };
+  config.clock = connection;
+  return config;
 }
 
 }  // namespace offhook::hostsim

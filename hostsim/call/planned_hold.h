@@ -5,7 +5,7 @@
 
 #include <optional>
 
-#include "driver/modem/modem.h"
+#include "driver/user_modem/modem.h"
 #include "hostsim/call/connection.h"
 #include "hostsim/call/scenario.h"
 

@@ -15,10 +15,6 @@ namespace offhook::hostsim {
 
 namespace {
 
-oh_pump_role other(oh_pump_role role) {
-  return role == OH_PUMP_CALL ? OH_PUMP_ANSWER : OH_PUMP_CALL;
-}
-
 /// Two pumps over a line, each under V.42; the far end, served on time by a machine that does nothing else, sends the
 /// file. Until the far end answers, the line is silent in both directions.
 class SampledConnection final : public Connection {
@@ -28,22 +24,16 @@ class SampledConnection final : public Connection {
         tap_(pumps.tap),
         trunk_(scenario.trunk),
         format_(near_format(scenario)),
-        near_(near_modem(scenario, pumps.near_end, log, [this] { return now(); })),
-        far_({.pump = pumps.far_end,
-              .role = other(scenario.role),
-              .id = 1,
-              .log = log,
-              .now_ns = [this] { return now(); },
-              .modulations = scenario.far_modulations,
-              .window = modulation_of(scenario.far_modem.value_or(scenario.modem)).v42_window,
-              .error_control = error_control(scenario.link),
-              .format = far_format(scenario),
-              .hold_timeout = scenario.hold.granted()}),
+        near_(logged(near_modem(scenario, pumps.near_end), log, 0, this)),
+        far_(logged(far_modem(scenario, pumps.far_end), log, 1, this)),
         hold_(scenario.hold, scenario.hold.by_far_end ? far_ : near_, scenario.hold.by_far_end ? &near_ : &far_),
         ppp_(scenario.protocol == TransferProtocol::kPppTcp),
         server_(pumps.file),
         line_(make_line_between(scenario, [this](const void* rx, void* tx, std::size_t n) { serve_far(rx, tx, n); })),
         log_(log) {}
+
+  /// Of the log, ns.
+  std::uint64_t now() const { return engine_ == nullptr ? 0 : static_cast<std::uint64_t>(engine_->now()); }
 
   void bind(Engine& engine, SimulatedCard&, const oh_driver&) override { engine_ = &engine; }
 
@@ -126,8 +116,6 @@ class SampledConnection final : public Connection {
   }
 
  private:
-  std::uint64_t now() const { return engine_ == nullptr ? 0 : static_cast<std::uint64_t>(engine_->now()); }
-
   std::uint32_t ratio() const { return format_.rx.rate_hz / format_.tx.rate_hz; }
 
   void exchange(const void* played, void* captured, std::size_t n) {

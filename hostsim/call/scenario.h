@@ -11,17 +11,18 @@
 #include <vector>
 
 #include "driver/context/context_spec.h"
-#include "driver/pumps/modulations.h"
+#include "driver/user_modem/modulations.h"
 #include "hostsim/call/soft_device.h"
-#include "hostsim/cpu/cpu.h"
-#include "hostsim/engine/engine.h"
-#include "hostsim/host/distribution.h"
 #include "hostsim/channel/digital_trunk.h"
 #include "hostsim/channel/line_config.h"
+#include "hostsim/cpu/cpu.h"
+#include "hostsim/engine/engine.h"
 #include "hostsim/host/device.h"
+#include "hostsim/host/distribution.h"
 #include "hostsim/host/host_load.h"
 #include "hostsim/sched/mutexes.h"
 #include "offhook/driver.h"
+#include "offhook/link.h"
 
 namespace offhook::hostsim {
 
@@ -103,25 +104,13 @@ struct LoadScenario {
   std::shared_ptr<const HostLoad> recorded;  ///< that trace; filled in by traces/scenario
   std::vector<LoadDevice> devices;
   std::vector<LoadThread> threads;
-  std::vector<ReservedThread> reservations;  ///< admitted together with the driver's own
-  std::vector<CompetingDevice> soft_devices;    ///< likewise
+  std::vector<ReservedThread> reservations;   ///< admitted together with the driver's own
+  std::vector<CompetingDevice> soft_devices;  ///< likewise
 };
 
 /// kDevice: a device of any kind, by its cost (soft_device.h); on a subscriber loop and on the air with a real pump,
 /// else on no line.
 enum class PumpKind { kReal, kCostProfile, kDevice };
-
-enum class Compression { kNone, kV42bis, kV44 };
-
-enum class ErrorControl { kNone, kOptional, kRequired };
-
-/// What both ends want of V.42; real pumps.
-struct LinkScenario {
-  ErrorControl error_control = ErrorControl::kRequired;
-  Compression compression = Compression::kNone;  ///< in both directions
-  std::uint32_t codewords = 2048;
-  std::uint32_t max_string = 32;
-};
 
 /// A hold of the call (V.92 9.10), in mid-transfer; of V.90 pumps.
 struct HoldScenario {
@@ -187,9 +176,10 @@ struct Scenario {
   std::optional<oh_modulation> far_modem;       ///< of the far end; empty: as the near end
   std::uint32_t far_modulations = kAllModulations;
   oh_pump_role role = OH_PUMP_CALL;  ///< of the near end, with real pumps
-  LinkScenario link;
+  oh_link_config link;               ///< of both ends, with real pumps; window and V.44's parameters: link_of()
   HoldScenario hold;
-  std::string cost_profile = "pentium2-450-vendor";  ///< traces/data/profiles/NAME.toml: cost of ISR and service by phase
+  std::string cost_profile =
+      "pentium2-450-vendor";        ///< traces/data/profiles/NAME.toml: cost of ISR and service by phase
   bool event_logging_cost = false;  ///< charge what the instrumented kernel's own logging cost (see the profile)
   oh_service_policy policy = OH_SERVICE_DRAIN_ALL;
   std::uint32_t transmit_lead_samples = 204;

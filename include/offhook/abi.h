@@ -22,9 +22,9 @@
 
 /** What a member is where C++ is not told otherwise; in C it is zero. */
 #ifdef __cplusplus
-#define OH_BY_DEFAULT(value) = value
+#define OH_BY_DEFAULT(...) = __VA_ARGS__
 #else
-#define OH_BY_DEFAULT(value)
+#define OH_BY_DEFAULT(...)
 #endif
 
 #define OH_STRUCT_SIZE(type) uint32_t struct_size OH_BY_DEFAULT(sizeof(type))

@@ -23,7 +23,9 @@
 
 #include "offhook/context.h"
 #include "offhook/driver.h"
-#include "offhook/modem.h"
+#include "offhook/hold.h"
+#include "offhook/link.h"
+#include "offhook/pump.h"
 #include "offhook/stream.h"
 
 #ifdef __cplusplus
@@ -42,11 +44,6 @@ static inline uint32_t oh_kernel_slice(uint32_t rate_hz) {
   return periods > 0 ? periods : 1;
 }
 
-/** What V.44 may take of memory in one direction (its Table 10). */
-struct oh_kernel_v44 {
-  uint32_t codewords, history, max_string;
-};
-
 /** A call. */
 struct oh_kernel_call {
   uint32_t struct_size;
@@ -55,14 +52,7 @@ struct oh_kernel_call {
                                      (dsp/v90/session/pump.h); "dmt" on a subscriber loop, whose remote end calls and
                                      whose central end answers */
   uint32_t max_bit_rate;          /**< bit/s; 0: the pump's highest */
-  enum oh_error_control error_control;
-  /* V.42, as struct oh_lapm_config has it */
-  uint32_t skip_detection; /**< not 0: no detection phase */
-  uint32_t window;         /**< frames, to 127; 0: 15 */
-  uint32_t compression;    /**< enum oh_lapm_compression together */
-  uint32_t codewords, max_string;
-  uint32_t v44; /**< V.44, which is preferred to V.42bis: enum oh_lapm_compression together */
-  struct oh_kernel_v44 v44_tx, v44_rx;
+  struct oh_link_config link;
   uint32_t hold_timeout; /**< what a far end that asks for modem-on-hold is granted: oh_pump_type.allow_hold */
   /* the driver */
   enum oh_service_policy policy;

@@ -3,9 +3,9 @@
  * One end of a modem connection for whoever has samples and wants octets: a datapump, V.42 with V.42bis above it, or
  * start-stop characters (V.14) where there is no error control.
  *
- * The owner calls oh_modem_process() for every block of samples, in order and without gaps, and oh_modem_report_gap() for
- * those that were lost: the modem's only clock is their number. Between blocks it writes and reads octets. One thread
- * at a time.
+ * The owner calls oh_modem_process() for every block of samples, in order and without gaps, and oh_modem_report_gap()
+ * for those that were lost: the modem's only clock is their number. Between blocks it writes and reads octets. One
+ * thread at a time.
  */
 #ifndef OFFHOOK_MODEM_H
 #define OFFHOOK_MODEM_H
@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "offhook/abi.h"
+#include "offhook/link.h"
 #include "offhook/pump.h"
 
 #ifdef __cplusplus
@@ -22,12 +23,6 @@ extern "C" {
 
 struct oh_modem;
 
-enum oh_error_control {
-  OH_ERROR_CONTROL_NONE = 0,     /**< start-stop characters (V.14): what arrives may be wrong */
-  OH_ERROR_CONTROL_OPTIONAL = 1, /**< V.42, or none where the far end does not have it */
-  OH_ERROR_CONTROL_REQUIRED = 2
-};
-
 struct oh_modem_config {
   OH_STRUCT_SIZE(struct oh_modem_config);
   enum oh_pump_role role;
@@ -35,8 +30,8 @@ struct oh_modem_config {
   uint32_t max_bit_rate;           /**< bit/s; 0: the pump's highest */
   uint32_t min_bit_rate;           /**< bit/s; less is no connection; with automode */
   enum oh_error_control error_control;
-  uint32_t compression;      /**< V.42bis in both directions if not 0 */
-  uint32_t window;           /**< frames of V.42 that may be under way, 1 to 64: what a round trip holds */
+  uint32_t compression; /**< V.42bis in both directions if not 0 */
+  uint32_t window; /**< frames of V.42 that may be under way, 1 to 64: what a round trip holds; less than 15 is 15 */
   uint32_t io_delay_samples; /**< as in oh_pump_config */
 };
 
@@ -81,7 +76,7 @@ OH_API size_t oh_modem_read(struct oh_modem* modem, uint8_t* octets, size_t n);
 OH_API void oh_modem_hang_up(struct oh_modem* modem);
 /** @return 0, or -EINVAL for a struct_size that is not one of a published version. Real-time: yes. */
 OH_API int oh_modem_get_status(const struct oh_modem* modem, struct oh_modem_status* status);
-/** @return why the connection ended, for people; "" while it lives. Valid for ever. Real-time: yes. */
+/** @return why the connection ended, for people; "hung up" after oh_modem_hang_up(), "" while it lives. Valid for ever. Real-time: yes. */
 OH_API const char* oh_modem_failure(struct oh_modem* modem);
 
 #ifdef __cplusplus

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "driver/context/live_context.h"
-#include "driver/pumps/modulations.h"
+#include "driver/user_modem/modulations.h"
 #include "src/measure/stall_watch.h"
 
 namespace offhook::measure {

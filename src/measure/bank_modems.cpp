@@ -61,11 +61,11 @@ class Sessions final : public BankModems {
   oh_driver_counters counters(std::size_t k) const override { return channels_[k]->session.counters(); }
   void begin_calls() override {
     for (std::size_t k = 0; k < size(); ++k)
-      channels_[k]->session.begin_call({.pump = modem_.type(),
-                                        .role = role_of(k),
-                                        .window = modem_.v42_window,
-                                        .error_control = {.mode = modem_.v42_window > 0 ? modem::ErrorControl::kRequired
-                                                                                        : modem::ErrorControl::kNone}});
+      channels_[k]->session.begin_call(
+          {.pump = modem_.type(),
+           .role = role_of(k),
+           .link = {.error_control = modem_.v42_window > 0 ? OH_ERROR_CONTROL_REQUIRED : OH_ERROR_CONTROL_NONE,
+                    .window = modem_.v42_window}});
   }
   int connected() const override {
     return static_cast<int>(std::count_if(channels_.begin(), channels_.end(),

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "driver/pumps/modulations.h"
+#include "driver/user_modem/modulations.h"
 
 namespace offhook::measure {
 

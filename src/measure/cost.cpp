@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "driver/modem/modem.h"
+#include "driver/user_modem/modem.h"
 #include "hostsim/channel/line.h"
 #include "offhook/modem_card.h"
 #include "src/measure/real_time.h"
@@ -17,15 +17,11 @@ namespace offhook::measure {
 namespace {
 
 modem::Modem::Config end_of(const Modulation& modem, oh_pump_role role, std::uint32_t io_delay = 0) {
-  return {
-      .pump = modem.type(),
-      .role = role,
-      .id = 0,
-      .log = nullptr,
-      .now_ns = [] { return 0; },
-      .io_delay_samples = io_delay,
-      .window = modem.v42_window,
-      .error_control = {.mode = modem.v42_window > 0 ? modem::ErrorControl::kRequired : modem::ErrorControl::kNone}};
+  return {.pump = modem.type(),
+          .role = role,
+          .link = {.error_control = modem.v42_window > 0 ? OH_ERROR_CONTROL_REQUIRED : OH_ERROR_CONTROL_NONE,
+                   .window = modem.v42_window},
+          .io_delay_samples = io_delay};
 }
 
 /// Answers, and sends without end.

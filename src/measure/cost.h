@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "driver/base/histogram.h"
-#include "driver/pumps/modulations.h"
+#include "driver/user_modem/modulations.h"
 
 namespace offhook::measure {
 

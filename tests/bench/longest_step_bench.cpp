@@ -17,8 +17,8 @@
 #include <string_view>
 #include <vector>
 
+#include "driver/user_modem/modulations.h"
 #include "dsp/pump/pump_type.h"
-#include "driver/pumps/modulations.h"
 #include "offhook/kernel_modem.h"
 #include "tests/bench/stretches.h"
 #include "tests/v90_call.h"

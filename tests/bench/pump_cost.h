@@ -23,7 +23,7 @@
 #include <vector>
 
 #include "dsp/pump/pump_type.h"
-#include "tests/unit/driver/pumps/pump_pair.h"
+#include "tests/unit/driver/user_modem/pump_pair.h"
 
 extern "C" __attribute__((noinline)) inline void measured(const oh_pump_type* type, void* self, const void* rx,
                                                           void* tx, size_t n) {

@@ -20,7 +20,7 @@
 
 #include "dsp/pump/pump_type.h"
 #include "dsp/v22/pump.h"
-#include "tests/unit/driver/pumps/pump_pair.h"
+#include "tests/unit/driver/user_modem/pump_pair.h"
 #include "tests/unit/dsp/v22/spandsp_v22bis.h"
 
 namespace {

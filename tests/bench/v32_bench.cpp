@@ -15,7 +15,7 @@
 #include "dsp/v32/line_monitor.h"
 #include "dsp/v32/pump.h"
 #include "tests/bench/pump_cost.h"
-#include "tests/unit/driver/pumps/pump_pair.h"
+#include "tests/unit/driver/user_modem/pump_pair.h"
 
 namespace {
 

@@ -23,16 +23,16 @@ oh_lapm_config config_of(Input& in) {
   oh_lapm_config config;
   const uint8_t options = in.next();
   oh_lapm_default_config(&config, options & 1 ? OH_PUMP_ANSWER : OH_PUMP_CALL, 2400);
-  config.detect = options >> 1 & 1;
+  config.link.skip_detection = (options >> 1 & 1) ^ 1u;
   config.srej = options >> 2 & 1;
   config.fcs32 = options >> 3 & 1;
-  config.k = options & 16 ? 127 : 15;
+  config.link.window = options & 16 ? 127 : 15;
   config.n401 = options & 32 ? 300 : 128;
   config.buffer_bytes = options & 64 ? 8192 : 600;
   const uint8_t compression = options & 128 ? in.next() : 0;
-  config.compression = compression & 3;
-  config.v44 = compression >> 2 & 3;
-  config.codewords = 512;
+  config.link.compression = compression & 3;
+  config.link.v44 = compression >> 2 & 3;
+  config.link.codewords = 512;
   return config;
 }
 
@@ -124,7 +124,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     }
     oh_lapm_status status;
     oh_lapm_get_status(lapm, &status);
-    if (delivered > status.bytes_delivered || status.n401_rx > config.n401 || status.k_rx > config.k) abort();
+    if (delivered > status.bytes_delivered || status.n401_rx > config.n401 || status.k_rx > config.link.window) abort();
   }
   free(memory);
   return 0;

@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "driver/pumps/modulations.h"
+#include "driver/user_modem/modulations.h"
 #include "tests/fuzz/pump_call.h"
 
 namespace {

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "driver/modem/modem.h"
-#include "driver/pumps/modulations.h"
+#include "driver/user_modem/modem.h"
+#include "driver/user_modem/modulations.h"
 #include "tests/sim/calls.h"
 
 namespace offhook::modem {
@@ -20,17 +20,12 @@ constexpr std::size_t kBlock = 80;
 
 /// Two ends joined by four wires, some loss and no noise.
 struct Pair {
-  Pair(const oh_pump_type* ops, const ErrorControl& call, const ErrorControl& answer)
+  Pair(const oh_pump_type* ops, const oh_link_config& call, const oh_link_config& answer)
       : ends{make(ops, OH_PUMP_CALL, call), make(ops, OH_PUMP_ANSWER, answer)} {
     for (auto& end : ends) end->start();
   }
-  static std::unique_ptr<Modem> make(const oh_pump_type* ops, oh_pump_role role, const ErrorControl& error_control) {
-    return std::make_unique<Modem>(Modem::Config{.pump = ops,
-                                                 .role = role,
-                                                 .id = 0,
-                                                 .log = nullptr,
-                                                 .now_ns = [] { return 0; },
-                                                 .error_control = error_control});
+  static std::unique_ptr<Modem> make(const oh_pump_type* ops, oh_pump_role role, const oh_link_config& link) {
+    return std::make_unique<Modem>(Modem::Config{.pump = ops, .role = role, .link = link});
   }
   void step() {
     std::array<std::array<std::int16_t, kBlock>, 2> next;
@@ -68,11 +63,12 @@ struct Pair {
   std::array<std::size_t, 2> sent{};
 };
 
-ErrorControl compressed(ErrorControl::Mode mode) {
-  return {.mode = mode, .compression = 3};
+oh_link_config compressed(oh_error_control mode) {
+  return {.error_control = mode, .compression = 3};
 }
 
-constexpr auto kNone = ErrorControl::kNone, kOptional = ErrorControl::kOptional, kRequired = ErrorControl::kRequired;
+constexpr auto kNone = OH_ERROR_CONTROL_NONE, kOptional = OH_ERROR_CONTROL_OPTIONAL,
+               kRequired = OH_ERROR_CONTROL_REQUIRED;
 
 class ErrorControlOf : public testing::TestWithParam<Modulation> {};
 
@@ -158,14 +154,9 @@ TEST_P(WithoutV42, RequiredIsNoConnectionAndSaysWhy) {
 }
 
 TEST_P(WithoutV42, AutomodeDoesNotOfferItWhereV42IsRequired) {
-  Modem::Config config{.pump = kModulations.back().type(),
-                       .role = OH_PUMP_CALL,
-                       .id = 0,
-                       .log = nullptr,
-                       .now_ns = [] { return 0; },
-                       .modulations = GetParam().id};
+  Modem::Config config{.pump = kModulations.back().type(), .role = OH_PUMP_CALL, .modulations = GetParam().id};
   EXPECT_THROW(Modem{config}, std::invalid_argument);
-  config.error_control.mode = kOptional;
+  config.link.error_control = kOptional;
   EXPECT_NO_THROW(Modem{config});
 }
 

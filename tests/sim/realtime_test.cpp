@@ -10,10 +10,10 @@
 #include <utility>
 
 #include "driver/card/line_end.h"
-#include "dsp/pump/pump_type.h"
-#include "driver/pumps/automode.h"
-#include "driver/pumps/modulations.h"
+#include "driver/user_modem/automode.h"
+#include "driver/user_modem/modulations.h"
 #include "dsp/link/lapm.h"
+#include "dsp/pump/pump_type.h"
 #include "hostsim/card/card.h"
 #include "offhook/driver.h"
 #include "tests/realtime/realtime_guard.h"
@@ -184,7 +184,7 @@ struct Lapm {
   explicit Lapm(oh_pump_role role) {
     oh_lapm_config config;
     oh_lapm_default_config(&config, role, 2400);
-    config.compression = OH_LAPM_COMPRESS_SENT | OH_LAPM_COMPRESS_RECEIVED;
+    config.link.compression = OH_LAPM_COMPRESS_SENT | OH_LAPM_COMPRESS_RECEIVED;
     memory.reset(std::aligned_alloc(64, (oh_lapm_size(&config) + 63) / 64 * 64));
     link = oh_lapm_init(memory.get(), &config);
     EXPECT_NE(link, nullptr);

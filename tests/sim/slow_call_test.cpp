@@ -27,7 +27,7 @@ hostsim::Scenario scenario_of(const Modulation& modem, oh_pump_role role, const 
   hostsim::Scenario s = test::scenario("THR 24");
   s.role = role;
   s.modem = modem.id;
-  if (modem.v42_window == 0) s.link.error_control = hostsim::ErrorControl::kNone;
+  if (modem.v42_window == 0) s.link.error_control = OH_ERROR_CONTROL_NONE;
   s.line.loss_db = way.loss_db;
   s.line.near_echo_db = way.near_echo_db;
   s.line.noise_dbm0 = way.noise_dbm0;
@@ -66,7 +66,7 @@ INSTANTIATE_TEST_SUITE_P(Lines, SlowCall,
 
 TEST(SlowCalls, V42IsNotToBeHadAndTheResultSaysSo) {
   hostsim::Scenario s = scenario_of(kV21, OH_PUMP_CALL, kWays[0]);
-  s.link.error_control = hostsim::ErrorControl::kRequired;
+  s.link.error_control = OH_ERROR_CONTROL_REQUIRED;
   const auto r = test::run(s, test::random_file(100), false).result;
   EXPECT_FALSE(r.completed);
   EXPECT_THAT(r.transfer.failure, testing::HasSubstr("requires V.42, which does not run over the modulation"));
@@ -75,7 +75,7 @@ TEST(SlowCalls, V42IsNotToBeHadAndTheResultSaysSo) {
 TEST(SlowCalls, AutomodeFallsToAMarkWhereTheFarEndHasNoMore) {
   for (const Modulation& far : {kV21, kV23, kBell103}) {
     hostsim::Scenario s = scenario_of(far, OH_PUMP_CALL, kWays[0]);
-    s.link.error_control = hostsim::ErrorControl::kOptional;
+    s.link.error_control = OH_ERROR_CONTROL_OPTIONAL;
     s.far_modem = far.id;
     s.modem = OH_MODULATION_NONE;
     const auto file = test::random_file(200);

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "driver/modem/modem.h"
+#include "driver/user_modem/modem.h"
 #include "dsp/v34/session/pump.h"
 #include "hostsim/channel/levels.h"
 #include "hostsim/channel/line.h"
@@ -106,7 +106,7 @@ class V34Call : private hostsim::FarEnd {
     modem::Modem::Config c{};
     c.pump = ops;
     c.role = role;
-    c.window = 64;
+    c.link.window = 64;
     c.max_bit_rate = max_bit_rate;
     return c;
   }

@@ -10,18 +10,18 @@
 #include <map>
 #include <mutex>
 
+#include "driver/base/file.h"
+#include "driver/base/printable.h"
 #include "hostsim/call/host_policies.h"
 #include "hostsim/call/modem_config.h"
 #include "hostsim/call/radio_call.h"
 #include "hostsim/call/subscriber_call.h"
-#include "traces/scenario/data.h"
-#include "driver/base/file.h"
 #include "traces/import/import.h"
+#include "traces/scenario/data.h"
 #include "traces/scenario/device.h"
 #include "traces/scenario/host_source.h"
 #include "traces/scenario/latency.h"
 #include "traces/scenario/load_device.h"
-#include "driver/base/printable.h"
 
 namespace offhook::config {
 
@@ -203,7 +203,7 @@ void check_pump(const Scenario& s, const Origins& origins) {
   };
   needs_auto("pump.modulations", s.modulations, s.modem);
   needs_auto("pump.far_modulations", s.far_modulations, s.far_modem.value_or(s.modem));
-  if (s.protocol == hostsim::TransferProtocol::kPppTcp && s.link.error_control != hostsim::ErrorControl::kRequired) {
+  if (s.protocol == hostsim::TransferProtocol::kPppTcp && s.link.error_control != OH_ERROR_CONTROL_REQUIRED) {
     throw Error(
         fmt::format("{}transfer.protocol is \"ppp-tcp\", which sends nothing twice; expected "
                     "link.error_control = \"required\" beside it",
@@ -217,8 +217,7 @@ void check_pump(const Scenario& s, const Origins& origins) {
   }
   const auto needs_no_v42 = [&](std::string_view key, oh_modulation id) {
     const Modulation& modem = modulation_of(id);
-    if (s.pump != hostsim::PumpKind::kReal || s.link.error_control != hostsim::ErrorControl::kRequired ||
-        modem.v42_window > 0)
+    if (s.pump != hostsim::PumpKind::kReal || s.link.error_control != OH_ERROR_CONTROL_REQUIRED || modem.v42_window > 0)
       return;
     throw Error(
         fmt::format("{}{} is \"{}\", over which V.42 does not run; expected link.error_control = \"none\" or "

@@ -3,7 +3,7 @@
 #include <array>
 #include <vector>
 
-#include "driver/pumps/modulations.h"
+#include "driver/user_modem/modulations.h"
 #include "hostsim/channel/channel.h"
 #include "hostsim/sched/scheduler.h"
 #include "traces/scenario/device.h"
@@ -314,12 +314,21 @@ KeyTable pump_keys() {
 }
 
 KeyTable link_keys() {
-  using L = hostsim::LinkScenario;
+  using L = oh_link_config;
   return {
       key<L>("error_control", "V.42, both ends; none: start-stop characters, and what arrives may be wrong",
              [](L& l) -> Field { return choice(l.error_control, kErrorControls); }),
       key<L>("compression", "of V.42's data, both ways; with real pumps",
-             [](L& l) -> Field { return choice(l.compression, kCompressions); }),
+             [](L& l) -> Field {
+               return Choice{kCompressions, [&l] { return l.v44 != 0           ? 2
+                                                          : l.compression != 0 ? 1
+                                                                               : 0; },
+                             [&l](int v) {
+                               constexpr auto kBoth = OH_LAPM_COMPRESS_SENT | OH_LAPM_COMPRESS_RECEIVED;
+                               l.compression = v == 1 ? kBoth : 0;
+                               l.v44 = v == 2 ? kBoth : 0;
+                             }};
+             }),
       key<L>("codewords", 512, 65535,
              "largest dictionary of the compression (P1; V.44's history has three characters for each)", &L::codewords),
       key<L>("max_string", 6, 250, "longest string of V.42bis (P2); V.44's have 255", &L::max_string),
@@ -391,7 +400,7 @@ KeyTable make_scenario_keys() {
   add(keys_under<S>("loop", loop_keys(), [](S& s) -> hostsim::SubscriberLoop& { return s.loop; }));
   add(keys_under<S>("air", air_keys(), [](S& s) -> hostsim::AirScenario& { return s.air; }));
   add(pump_keys());
-  add(keys_under<S>("link", link_keys(), [](S& s) -> hostsim::LinkScenario& { return s.link; }));
+  add(keys_under<S>("link", link_keys(), [](S& s) -> oh_link_config& { return s.link; }));
   add(keys_under<S>("hold", hold_keys(), [](S& s) -> hostsim::HoldScenario& { return s.hold; }));
   add(keys_under<S>("device", device_keys(), [](S& s) -> hostsim::SoftDevice& { return s.device; }));
   add(run_keys());

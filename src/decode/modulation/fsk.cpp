@@ -7,9 +7,9 @@
 #include <cmath>
 #include <span>
 
-#include "driver/pumps/bell103.h"
-#include "driver/pumps/v21.h"
-#include "driver/pumps/v23.h"
+#include "driver/user_modem/bell103.h"
+#include "driver/user_modem/v21.h"
+#include "driver/user_modem/v23.h"
 #include "dsp/blocks/sincos.h"
 #include "src/decode/line/samples.h"
 

@@ -10,13 +10,15 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "driver/base/json.h"
+#include "driver/base/output.h"
+#include "driver/base/terminal.h"
 #include "driver/card/card_memory.h"
 #include "driver/card/line_end.h"
 #include "driver/kernel/ivshmem.h"
 #include "driver/live/shared_card.h"
 #include "driver/live/timer_card.h"
-#include "driver/modem/modem.h"
-#include "driver/base/output.h"
+#include "driver/user_modem/modem.h"
 #include "hostsim/call/modem_config.h"
 #include "hostsim/call/random_file.h"
 #include "hostsim/channel/line.h"
@@ -28,9 +30,7 @@
 #include "src/program/command/kernel_run.h"
 #include "src/program/command/program.h"
 #include "src/program/command/socket_modem.h"
-#include "driver/base/terminal.h"
 #include "traces/scenario/scenario.h"
-#include "driver/base/json.h"
 
 namespace offhook::command {
 namespace {
@@ -267,8 +267,7 @@ int run_in_process(const CardOptions& options, const hostsim::Scenario& scenario
 void take(const hostsim::Scenario& scenario, CardOptions& options) {
   const oh_kernel_call near = kernel_call_of(scenario);
   options.pump = near.pump;
-  options.window = modulation_of(scenario.modem).v42_window;
-  options.error_control = hostsim::error_control(scenario.link);
+  options.link = hostsim::link_of(scenario, modulation_of(scenario.modem));
   if (options.send.empty()) options.octets = hostsim::random_file(scenario);
 }
 
@@ -287,6 +286,8 @@ int run(CardOptions options) {
     if (!options.receive.empty())
       throw std::runtime_error("--receive: what another program's modem receives is its own; expected no --far-end");
   }
+  if (loop && options.far_training_s > 0)
+    throw std::runtime_error("--far-training: over a subscriber loop go ATM cells, without V.42; expected another pump");
   if (loop && options.no_v42)
     throw std::runtime_error("--pump dmt: over a subscriber loop go ATM cells; expected no --no-v42");
   if (trunk) builder.set("line.kind=\"digital-trunk\"");
@@ -303,7 +304,7 @@ int run(CardOptions options) {
   options.octets = octets_to_send(options.send, on_a_loop(scenario));
   if (options.block == 0) options.block = usual_block(scenario);
   if (options.lead == 0) options.lead = usual_lead(scenario);
-  if (options.no_v42) options.error_control.mode = modem::ErrorControl::kNone;
+  if (options.no_v42) options.link.error_control = OH_ERROR_CONTROL_NONE;
   if (!options.scenario.empty()) {
     take(scenario, options);
   } else {
@@ -356,6 +357,11 @@ void add_card(CLI::App& app, Action& action) {
                   "each call")
       ->excludes(far_card)
       ->type_name("unix:PATH[,rate=8000|9600][,block=N][,ahead=N]");
+  sub->add_option(
+         "--far-training", options->far_training_s,
+         "Time that the far modem trains longer than the near one, to test how long V.42 is waited for; 0 to 20")
+      ->check(CLI::Range(0.0, 20.0))
+      ->type_name("S");
   sub->add_option("--send", options->send, "What the far modem sends")->type_name("FILE");
   sub->add_option("--receive", options->receive, "Where what it receives is written, when the call ends")
       ->type_name("FILE");

@@ -5,133 +5,55 @@
 
 #include <algorithm>
 #include <array>
-#include <new>
 #include <stdexcept>
 
-#include "dsp/link/cells.h"
+#include "driver/base/terminal.h"
 #include "dsp/dmt/pump.h"
+#include "dsp/link/cells.h"
 #include "dsp/v90/session/pump.h"
 #include "hostsim/call/modem_config.h"
 #include "hostsim/call/subscriber_call.h"
 #include "offhook/modem.h"
 #include "src/program/command/kernel_call.h"
+#include "src/program/command/late_pump.h"
 #include "src/program/command/socket_modem.h"
-#include "driver/base/terminal.h"
 
 namespace offhook::command {
 namespace {
 
-const oh_pump_type& pump_named(const std::string& name) {
-  for (const oh_pump_type* type : {oh_v22bis_type(), oh_v32bis_type(), oh_v90_type()}) {
-    if (name == type->name) return *type;
-  }
-  return *oh_v34_type();
+/// @param late_s  that it trains longer
+const oh_pump_type* pump_named(const std::string& name, oh_pump_role role, double late_s) {
+  if (name == "dmt") return role == OH_PUMP_CALL ? oh_dmt_remote_type() : oh_dmt_central_type();
+  if (name == "v90") return late_s > 0 ? LatePump<oh_v90_type>::type(late_s) : oh_v90_type();
+  if (name == "v32bis") return late_s > 0 ? LatePump<oh_v32bis_type>::type(late_s) : oh_v32bis_type();
+  if (name == "v22bis") return late_s > 0 ? LatePump<oh_v22bis_type>::type(late_s) : oh_v22bis_type();
+  return late_s > 0 ? LatePump<oh_v34_type>::type(late_s) : oh_v34_type();
 }
 
 oh_pump_format format_of(const oh_streams& streams) {
   return {{streams.rx.rate_hz, streams.rx.encoding}, {streams.tx.rate_hz, streams.tx.encoding}};
 }
 
-class ModemTalker final : public Talker {
- public:
-  ModemTalker(const CardOptions& options, const oh_pump_format& format, oh_pump_role role, std::uint32_t io_delay)
-      : octets_(options.octets), modem_([&] {
-          modem::Modem::Config config{};
-          config.pump = &pump_named(options.pump);
-          config.role = role;
-          config.io_delay_samples = io_delay;
-          config.window = options.window;
-          config.error_control = options.error_control;
-          config.format = format;
-          return config;
-        }()) {
-    modem_.start();
-  }
-  void process(const void* rx, void* tx, std::size_t n) override {
-    sent_ += modem_.write(octets_.data() + sent_, octets_.size() - sent_);
-    modem_.process(rx, tx, n);
-    std::uint8_t piece[256];
-    while (const std::size_t got = modem_.read(piece, sizeof piece))
-      received_.insert(received_.end(), piece, piece + got);
-  }
-  void report_gap(std::size_t n) override { modem_.report_gap(n); }
-  const std::vector<std::uint8_t>& received() const override { return received_; }
-  std::uint32_t retrains() const override { return modem_.pump_status().retrains; }
-
- private:
-  std::vector<std::uint8_t> octets_, received_;
-  std::size_t sent_ = 0;
-  modem::Modem modem_;
-};
-
-class CellTalker final : public Talker {
- public:
-  CellTalker(const CardOptions& options, const oh_pump_format& format, oh_pump_role role)
-      : octets_(options.octets),
-        type_(role == OH_PUMP_CALL ? oh_dmt_remote_type() : oh_dmt_central_type()),
-        cell_memory_(allocate(oh_cells_size())),
-        cells_(oh_cells_init(cell_memory_.get())) {
-    oh_pump_config config{};
-    config.format = format;
-    config.role = role;
-    oh_cells_port(cells_, &config.port);
-    pump_ = allocate(type_->size(&config));
-    if (type_->init(pump_.get(), &config) != 0) throw std::runtime_error("a DMT pump of other rates than the card's");
-  }
-  void process(const void* rx, void* tx, std::size_t n) override {
-    sent_ += oh_cells_write(cells_, octets_.data() + sent_, octets_.size() - sent_);
-    type_->process(pump_.get(), rx, tx, n);
-    std::array<std::uint8_t, OH_CELL_OCTETS> cell;
-    while (oh_cells_read(cells_, cell.data(), cell.size()) > 0)
-      received_.insert(received_.end(), cell.begin(), cell.end());
-  }
-  void report_gap(std::size_t n) override { type_->report_gap(pump_.get(), n); }
-  const std::vector<std::uint8_t>& received() const override { return received_; }
-  std::uint32_t retrains() const override {
-    oh_pump_status s{};
-    type_->status(pump_.get(), &s);
-    return s.retrains;
-  }
-
- private:
-  struct Release {
-    void operator()(void* memory) const { ::operator delete (memory, std::align_val_t{64}); }
-  };
-  using Memory = std::unique_ptr<void, Release>;
-  static Memory allocate(std::size_t octets) { return Memory(::operator new (octets, std::align_val_t{64})); }
-
-  std::vector<std::uint8_t> octets_, received_;
-  std::size_t sent_ = 0;
-  const oh_pump_type* type_;
-  Memory cell_memory_, pump_;
-  oh_cells* cells_;
-};
-
-std::unique_ptr<Talker> make_talker(const CardOptions& options, bool cells, const oh_pump_format& format,
-                                    oh_pump_role role, std::uint32_t io_delay) {
-  if (cells) return std::make_unique<CellTalker>(options, format, role);
-  return std::make_unique<ModemTalker>(options, format, role, io_delay);
-}
-
-oh_pump_format format_of_far_end(const hostsim::Scenario& scenario) {
-  if (!on_a_loop(scenario)) return hostsim::far_format(scenario);
-  const oh_streams near = card_streams(scenario);
-  return format_of({near.tx, near.rx});
-}
-
 class BuiltIn final : public FarParty {
  public:
   BuiltIn(const CardOptions& options, const hostsim::Scenario& scenario)
-      : talker_(make_talker(options, on_a_loop(scenario), format_of_far_end(scenario),
-                            scenario.role == OH_PUMP_CALL ? OH_PUMP_ANSWER : OH_PUMP_CALL, 0)) {}
-  void process(const void* rx, void* tx, std::size_t n) override { talker_->process(rx, tx, n); }
+      : role_(scenario.role == OH_PUMP_CALL ? OH_PUMP_ANSWER : OH_PUMP_CALL),
+        talker_(options, pump_named(options.pump, role_, options.far_training_s), format(scenario), role_, 0) {}
+  void process(const void* rx, void* tx, std::size_t n) override { talker_.process(rx, tx, n); }
   nlohmann::ordered_json summary() const override {
-    return {{"far_received", talker_->received().size()}, {"far_retrains", talker_->retrains()}};
+    return {{"far_received", talker_.received().size()}, {"far_retrains", talker_.retrains()}};
   }
-  const std::vector<std::uint8_t>* received() const override { return &talker_->received(); }
+  const std::vector<std::uint8_t>* received() const override { return &talker_.received(); }
 
  private:
-  std::unique_ptr<Talker> talker_;
+  static oh_pump_format format(const hostsim::Scenario& scenario) {
+    if (!on_a_loop(scenario)) return hostsim::far_format(scenario);
+    const oh_streams near = card_streams(scenario);
+    return format_of({near.tx, near.rx});
+  }
+
+  oh_pump_role role_;
+  Talker talker_;
 };
 
 class Foreign final : public FarParty {
@@ -179,9 +101,30 @@ std::uint32_t usual_lead(const hostsim::Scenario& scenario) {
   return on_a_loop(scenario) ? in_periods(scenario).lead() : kKernelLead;
 }
 
+Talker::Talker(const CardOptions& options, const oh_pump_type* pump, const oh_pump_format& format, oh_pump_role role,
+               std::uint32_t io_delay)
+    : octets_(options.octets),
+      modem_({.pump = pump,
+              .role = role,
+              .format = format,
+              .kind = pump == oh_dmt_remote_type() || pump == oh_dmt_central_type() ? OH_LINK_CELLS : OH_LINK_OCTETS,
+              .link = options.link,
+              .io_delay_samples = io_delay}) {
+  modem_.start();
+}
+
+void Talker::process(const void* rx, void* tx, std::size_t n) {
+  sent_ += modem_.write(octets_.data() + sent_, octets_.size() - sent_);
+  modem_.process(rx, tx, n);
+  std::array<std::uint8_t, 5 * OH_CELL_OCTETS> piece;
+  while (const std::size_t got = modem_.read(piece.data(), piece.size()))
+    received_.insert(received_.end(), piece.begin(), piece.begin() + static_cast<std::ptrdiff_t>(got));
+}
+
 std::unique_ptr<Talker> make_talker(const CardOptions& options, const hostsim::Scenario& scenario,
                                     std::uint32_t io_delay) {
-  return make_talker(options, on_a_loop(scenario), format_of(card_streams(scenario)), scenario.role, io_delay);
+  return std::make_unique<Talker>(options, pump_named(options.pump, scenario.role, 0),
+                                  format_of(card_streams(scenario)), scenario.role, io_delay);
 }
 
 std::unique_ptr<FarParty> make_far_party(const CardOptions& options, const hostsim::Scenario& scenario) {

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "driver/modem/modem.h"
+#include "driver/user_modem/modem.h"
 #include "hostsim/call/line_between.h"
 #include "hostsim/call/scenario.h"
 #include "offhook/card_engine.h"
@@ -25,12 +25,12 @@ struct CardOptions {
   std::vector<std::string> set;
   std::uint64_t seed = 1;  ///< of the line
   double hash_seconds = 20;
+  double far_training_s = 0;          ///< that the far modem trains longer than the near one, s
   std::uint32_t block = 0, lead = 0;  ///< periods; 0: the pump's usual ones
   bool in_process = false, rings = false, no_v42 = false;
   // of the scenario
   std::vector<std::uint8_t> octets;  ///< that the far modem sends; the near one, too, in process
-  modem::ErrorControl error_control{};
-  std::uint8_t window = modem::Modem::Config{}.window;
+  oh_link_config link{};
 };
 
 /// The card's modem is an ADSL one.
@@ -44,12 +44,19 @@ std::uint32_t usual_lead(const hostsim::Scenario& scenario);
 /// A modem with octets to send, and all that it has received. On a loop the octets are cells.
 class Talker {
  public:
-  virtual ~Talker() = default;
+  /// @param io_delay  periods
+  Talker(const CardOptions& options, const oh_pump_type* pump, const oh_pump_format& format, oh_pump_role role,
+         std::uint32_t io_delay);
   /// n periods, as of oh_pump.
-  virtual void process(const void* rx, void* tx, std::size_t n) = 0;
-  virtual void report_gap(std::size_t n) = 0;
-  virtual const std::vector<std::uint8_t>& received() const = 0;
-  virtual std::uint32_t retrains() const = 0;
+  void process(const void* rx, void* tx, std::size_t n);
+  void report_gap(std::size_t n) { modem_.report_gap(n); }
+  const std::vector<std::uint8_t>& received() const { return received_; }
+  std::uint32_t retrains() const { return modem_.pump_status().retrains; }
+
+ private:
+  std::vector<std::uint8_t> octets_, received_;
+  std::size_t sent_ = 0;
+  modem::Modem modem_;
 };
 /// The modem of the card, in process. @param scenario  its role is this one's
 std::unique_ptr<Talker> make_talker(const CardOptions& options, const hostsim::Scenario& scenario,

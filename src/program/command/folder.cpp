@@ -6,6 +6,9 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "driver/base/file.h"
+#include "driver/base/json.h"
+#include "driver/base/terminal.h"
 #include "dsp/link/lapm.h"
 #include "hostsim/call/modem_config.h"
 #include "hostsim/call/radio_call.h"
@@ -14,14 +17,11 @@
 #include "src/page/page.h"
 #include "src/program/command/line_recording.h"
 #include "src/program/command/run_folder.h"
-#include "driver/base/terminal.h"
 #include "traces/export/perfetto.h"
-#include "driver/base/file.h"
 #include "traces/log/reader.h"
 #include "traces/log/writer.h"
 #include "traces/scenario/context_words.h"
 #include "traces/scenario/scenario.h"
-#include "driver/base/json.h"
 
 namespace offhook::command {
 
@@ -342,9 +342,8 @@ Json summarise(const hostsim::Scenario& scenario, const CallOutcome& outcome, co
     if (outcome.dmt) summary["dmt"] = to_json(*outcome.dmt);
     if (outcome.radio) summary["radio"] = to_json(*outcome.radio);
     for (const char* of_a_file : {"bytes", "bytes_delivered"}) summary.erase(of_a_file);
-  } else if (scenario.link.compression != hostsim::Compression::kNone) {
-    const bool v44 = scenario.link.compression == hostsim::Compression::kV44;
-    summary["compression"] = {{"by", v44 ? "V.44" : "V.42bis"},
+  } else if (scenario.link.compression != 0 || scenario.link.v44 != 0) {
+    summary["compression"] = {{"by", scenario.link.v44 != 0 ? "V.44" : "V.42bis"},
                               {"sent", (outcome.compression & OH_LAPM_COMPRESS_SENT) != 0},
                               {"received", (outcome.compression & OH_LAPM_COMPRESS_RECEIVED) != 0},
                               {"octets", outcome.octets_carried}};

@@ -11,21 +11,21 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "driver/base/json.h"
+#include "driver/base/output.h"
+#include "driver/base/terminal.h"
 #include "driver/kernel/kernel_modem.h"
 #include "driver/kernel/kernel_transfer.h"
-#include "driver/base/output.h"
 #include "hostsim/channel/line_config.h"
 #include "hostsim/channel/loop.h"
-#include "src/measure/host_description.h"
 #include "src/lab/analysis/figures.h"
+#include "src/measure/host_description.h"
 #include "src/program/command/context_times.h"
 #include "src/program/command/kernel_call.h"
 #include "src/program/command/program.h"
-#include "driver/base/terminal.h"
 #include "traces/log/clock.h"
 #include "traces/log/header.h"
 #include "traces/log/writer.h"
-#include "driver/base/json.h"
 
 namespace offhook::command {
 namespace {
@@ -51,7 +51,7 @@ struct Options {
                                             lead != 0     ? lead
                                             : on_a_loop() ? kKernelLoopLead
                                                           : kKernelLead);
-    if (no_v42) call.error_control = OH_ERROR_CONTROL_NONE;
+    if (no_v42) call.link.error_control = OH_ERROR_CONTROL_NONE;
     return call;
   }
 };

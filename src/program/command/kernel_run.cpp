@@ -13,8 +13,8 @@
 #include "hostsim/call/modem_config.h"
 #include "hostsim/call/random_file.h"
 #include "offhook/modem_card.h"
-#include "src/measure/host_description.h"
 #include "src/lab/analysis/tally.h"
+#include "src/measure/host_description.h"
 #include "src/program/command/kernel_call.h"
 #include "src/program/command/modem_channel.h"
 #include "traces/log/clock.h"
@@ -39,11 +39,11 @@ bool lost(const oh_kernel_status& s) {
 std::string ending(const oh_kernel_status& s) {
   if (s.card == OH_KERNEL_NO_CALL) return "the machine was suspended";
   if (s.card == OH_KERNEL_CARD_FAILED) return "the card does not work any more";
-  oh_pump_status pump{};
-  pump.state = static_cast<oh_pump_state>(s.pump);
-  oh_lapm_status link{};
-  link.state = static_cast<oh_lapm_state>(s.link);
-  const std::string_view failure = modem::Modem::failure(pump, link, s.direct != 0);
+  oh_modem_end_status end{};
+  end.pump.state = static_cast<oh_pump_state>(s.pump);
+  end.link.state = static_cast<oh_lapm_state>(s.link);
+  end.direct = s.direct;
+  const std::string_view failure = oh_modem_end_failure(&end);
   return failure.empty() ? "" : fmt::format("the modem under test {}", failure);
 }
 
@@ -80,8 +80,7 @@ oh_kernel_call kernel_call_of(const hostsim::Scenario& scenario) {
   const modem::CallConfig call{.pump = hostsim::near_type(scenario),
                                .role = scenario.role,
                                .modulations = scenario.modem,
-                               .window = modulation_of(scenario.modem).v42_window,
-                               .error_control = hostsim::error_control(scenario.link)};
+                               .link = hostsim::link_of(scenario, modulation_of(scenario.modem))};
   if (scenario.modem == OH_MODULATION_NONE)
     refuse("pump.modem", "nobody looks for what both ends have; expected the name of a modulation");
   try {

@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <utility>
 
-#include "driver/pumps/modulations.h"
-#include "src/measure/host_description.h"
+#include "driver/base/terminal.h"
+#include "driver/user_modem/modulations.h"
 #include "src/measure/bank.h"
+#include "src/measure/host_description.h"
 #include "src/program/command/context_times.h"
 #include "src/program/command/measure.h"
-#include "driver/base/terminal.h"
 
 namespace offhook::command {
 namespace {

@@ -5,16 +5,16 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "driver/base/json.h"
 #include "driver/session/devices.h"
 #include "driver/session/session.h"
-#include "driver/pumps/modulations.h"
+#include "driver/user_modem/modulations.h"
 #include "src/measure/host_description.h"
 #include "src/program/command/context_times.h"
 #include "src/program/command/folder.h"
 #include "src/program/command/run_folder.h"
 #include "traces/log/clock.h"
 #include "traces/log/header.h"
-#include "driver/base/json.h"
 
 namespace offhook::command {
 

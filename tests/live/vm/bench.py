@@ -100,6 +100,8 @@ def matrix_cells(options):
     # Each on every kernel, in another context.
     for turn, kind in enumerate((Kind("v32bis"), Kind("v22bis"), Kind(v42=False), Kind("dmt"), Kind("v90"))):
         cells += [(k, options.contexts[(n + turn) % len(options.contexts)], kind, "") for n, k in enumerate(options.kernels)]
+    # The kernel's modem waits for V.42 while the far one still trains.
+    cells.append((options.kernels[0], "thread", Kind("v90", far_training=10), ""))
     # A kernel of PREEMPT_RT always is; the others are told when they boot.
     cells += [(k, c, Kind(), "preempt=full") for k in options.kernels if not k.endswith("rt") for c in options.contexts
               if c in ("thread", "reservation", "worker")]
@@ -426,7 +428,7 @@ status=$?; cp -r /run/record $KEEP; exit $status"""
 def call(bench, options):
     options.contexts = options.contexts or ["thread"]
     heading()
-    kind = Kind(options.pump or "v34", v42=not options.no_v42, full_rate=options.full_rate)
+    kind = Kind(options.pump or "v34", v42=not options.no_v42, full_rate=options.full_rate, far_training=options.far_training)
     return 0 if all([cell(bench, k, c, kind) for k in options.kernels for c in options.contexts]) else 1
 
 
@@ -451,6 +453,8 @@ def main():
     parser.add_argument("--program", type=os.path.abspath,
                         help="live: the far end is this program, as of ./dev interop (docs/interop.md), in both roles")
     parser.add_argument("--full-rate", action="store_true", help="call with --pump dmt: at full rate")
+    parser.add_argument("--far-training", type=float, default=0,
+                        help="call: seconds that the far modem trains longer than the kernel's, up to 20")
     parser.add_argument("--no-v42", action="store_true", help="call, and abuse's shortage: without error control")
     parser.add_argument("--interrupts", type=int, default=16000,
                         help="abuse, case fpu: so many in this run, which is added to those before (default 16000)")

@@ -121,21 +121,23 @@ class Kind:
     block: int = 0  # samples an interrupt; 0: what the pump usually has
     line_seconds: float = 0  # 0: as long as start-up and file take
     full_rate: bool = False  # of a DMT pump; else G.lite
+    far_training: float = 0  # seconds that the far modem trains longer than the kernel's
 
     def seconds(self):
-        return self.line_seconds or CALL_SECONDS[self.pump]
+        return (self.line_seconds or CALL_SECONDS[self.pump]) + self.far_training
 
     def octets(self):
         """@return what is sent each way; above a DMT pump whole cells"""
         return octets_to_send(FILE_OCTETS // CELL_OCTETS * CELL_OCTETS if self.pump == "dmt" else FILE_OCTETS)
 
     def __str__(self):
-        return self.pump + ("" if self.v42 else " N0") + (" full" if self.full_rate else "")
+        return self.pump + ("" if self.v42 else " N0") + (" full" if self.full_rate else "") + (" late" if self.far_training else "")
 
     def at_the_card(self):
         """@return what `offhook card` is told besides the file"""
         return ["--pump", self.pump, "--hash", str(self.seconds()), *([] if self.v42 else ["--no-v42"]),
-                *(FULL_RATE if self.full_rate else [])]
+                *(FULL_RATE if self.full_rate else []),
+                *(["--far-training", str(self.far_training)] if self.far_training else [])]
 
     def in_the_kernel(self):
         """@return what `offhook kernel` is told besides file and context"""

@@ -33,16 +33,15 @@ PROBE = (
 )
 
 
-def start_steps(v42):
-    """@return as PROBE, of a call's start: V.14's converter is there where V.42 is not required"""
-    memory = ("V.42", "the pump", "staging") if v42 else ("V.42", "V.14", "the pump", "staging")
-    return (
-        ("the modem", KZALLOC, 0, 1),
-        ("octets to the line", "__kfifo_alloc(_noprof)?", ENOMEM, 1),
-        ("octets from the line", "__kfifo_alloc(_noprof)?", ENOMEM, 2),
-        *((what, VZALLOC, 0, nth) for nth, what in enumerate(memory, 1)),
-        ("the thread", "kthread_create_on_node", ENOMEM, 1),
-    )
+# As PROBE, of a call's start.
+START = (
+    ("the modem's queues", KZALLOC, 0, 1),
+    ("octets to the line", "__kfifo_alloc(_noprof)?", ENOMEM, 1),
+    ("octets from the line", "__kfifo_alloc(_noprof)?", ENOMEM, 2),
+    ("the modem end", VZALLOC, 0, 1),
+    ("staging", VZALLOC, 0, 2),
+    ("the thread", "kthread_create_on_node", ENOMEM, 1),
+)
 
 
 def build_fail_nth(kernel, build):
@@ -74,7 +73,7 @@ arm() {{ insmod {shlex.quote(fail)} symbol=$1 value=$2 nth=$3 from=$from size=$s
 disarm() {{ hits=$(cat /sys/module/offhook_fail_nth/parameters/hits); rmmod offhook_fail_nth; }}
 left() {{ ls -d /dev/offhook0 /dev/ttySM0 /sys/kernel/debug/offhook/offhook0 2>/dev/null | wc -l; }}
 """
-    for _, pattern, value, nth in start_steps(kind.v42):
+    for _, pattern, value, nth in START:
         script += f"""arm {symbol_of(module, pattern)} {value} {nth}
 $OFFHOOK kernel --context "OTHER 0" {"" if kind.v42 else "--no-v42 "}--seconds 1 --timeout 20 >/dev/null 2>/run/error; status=$?
 disarm; grep -q "Cannot allocate memory" /run/error && told=1 || told=0; echo start $status $hits $told >>/run/steps
@@ -99,8 +98,7 @@ def shortage(bench, kernel, keep):
     with open(os.path.join(keep, "steps"), encoding="ascii") as file:
         lines = [line.split() for line in file]
     wrong = [] if verdict == "ok" else [verdict]
-    start = start_steps(kind.v42)
-    steps = [("start", *step) for step in start] + [("probe", *step) for step in PROBE]
+    steps = [("start", *step) for step in START] + [("probe", *step) for step in PROBE]
     if len(lines) != len(steps):
         wrong.append(f"{len(lines)} of {len(steps)} steps")
     for (phase, what, *_), (_, status, hits, last) in zip(steps, lines, strict=False):
@@ -113,4 +111,4 @@ def shortage(bench, kernel, keep):
         elif phase == "start" and last != "1":
             wrong.append(f"{phase}, {what}: the program is not told")
     section = f"longest section {said['longest_section_us']:.1f} us, {' to '.join(said['longest_section'])}"
-    return "; ".join(wrong) or f"ok, {len(PROBE)} steps of probe and {len(start)} of a call's start, then {kind}; {section}"
+    return "; ".join(wrong) or f"ok, {len(PROBE)} steps of probe and {len(START)} of a call's start, then {kind}; {section}"

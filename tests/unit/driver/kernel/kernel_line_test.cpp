@@ -101,7 +101,7 @@ TEST(KernelLine, AHoldIsTheKernelsModems) {
 TEST(KernelLine, TellsTheKernelRatesWindowAndBlocks) {
   const oh_kernel_call call = by_command("V34", 1, 0, 28'800);
   EXPECT_EQ(call.max_bit_rate, 28'800u);
-  EXPECT_EQ(call.window, 64u);
+  EXPECT_EQ(call.link.window, 64u);
   EXPECT_EQ(call.transmit_lead_samples, 204u);
   ASSERT_EQ(call.block_plan_length, 3u);
   EXPECT_EQ(call.block_plan[2], 90u);
@@ -109,25 +109,25 @@ TEST(KernelLine, TellsTheKernelRatesWindowAndBlocks) {
 
 TEST(KernelLine, TellsTheKernelWhatV42IsToOffer) {
   modem::CallConfig call{.pump = kV34.type(), .role = OH_PUMP_ANSWER};
-  call.error_control.compression = 3;
-  call.error_control.codewords = 1024;
-  call.error_control.max_string = 20;
-  call.error_control.detect = false;
+  call.link.compression = 3;
+  call.link.codewords = 1024;
+  call.link.max_string = 20;
+  call.link.skip_detection = 1;
   const oh_kernel_call k = kernel_call(call, kConfig);
   EXPECT_EQ(k.role, OH_PUMP_ANSWER);
-  EXPECT_EQ(k.compression, 3u);
-  EXPECT_EQ(k.codewords, 1024u);
-  EXPECT_EQ(k.max_string, 20u);
-  EXPECT_EQ(k.skip_detection, 1u);
-  EXPECT_EQ(k.error_control, OH_ERROR_CONTROL_REQUIRED);
+  EXPECT_EQ(k.link.compression, 3u);
+  EXPECT_EQ(k.link.codewords, 1024u);
+  EXPECT_EQ(k.link.max_string, 20u);
+  EXPECT_EQ(k.link.skip_detection, 1u);
+  EXPECT_EQ(k.link.error_control, OH_ERROR_CONTROL_REQUIRED);
 }
 
 TEST(KernelLine, TellsTheKernelWhetherThereIsErrorControl) {
   modem::CallConfig call{.pump = kV34.type(), .role = OH_PUMP_CALL};
-  call.error_control.mode = modem::ErrorControl::kNone;
-  EXPECT_EQ(kernel_call(call, kConfig).error_control, OH_ERROR_CONTROL_NONE);
-  call.error_control.mode = modem::ErrorControl::kOptional;
-  EXPECT_EQ(kernel_call(call, kConfig).error_control, OH_ERROR_CONTROL_OPTIONAL);
+  call.link.error_control = OH_ERROR_CONTROL_NONE;
+  EXPECT_EQ(kernel_call(call, kConfig).link.error_control, OH_ERROR_CONTROL_NONE);
+  call.link.error_control = OH_ERROR_CONTROL_OPTIONAL;
+  EXPECT_EQ(kernel_call(call, kConfig).link.error_control, OH_ERROR_CONTROL_OPTIONAL);
 }
 
 TEST(KernelLine, ACallWithoutErrorControlStandsInDataModeAndIsToldThatItEnds) {
@@ -135,7 +135,7 @@ TEST(KernelLine, ACallWithoutErrorControlStandsInDataModeAndIsToldThatItEnds) {
   device.direct = true;
   KernelLine line(device, kConfig);
   modem::CallConfig call{.pump = kV34.type(), .role = OH_PUMP_CALL};
-  call.error_control.mode = modem::ErrorControl::kNone;
+  call.link.error_control = OH_ERROR_CONTROL_NONE;
   line.begin_call(call);
   EXPECT_FALSE(line.status().connected());
   device.wait(0);
@@ -149,19 +149,19 @@ TEST(KernelLine, ACallWithoutErrorControlStandsInDataModeAndIsToldThatItEnds) {
 
 TEST(KernelLine, TellsTheKernelOfV44) {
   modem::CallConfig call{.pump = kV34.type(), .role = OH_PUMP_CALL};
-  EXPECT_EQ(kernel_call(call, kConfig).v44, 0u);
+  EXPECT_EQ(kernel_call(call, kConfig).link.v44, 0u);
   constexpr std::uint8_t kBoth = OH_LAPM_COMPRESS_SENT | OH_LAPM_COMPRESS_RECEIVED;
-  call.error_control.v44 = kBoth;
-  call.error_control.v44_tx = {.codewords = 1'024, .history = 3'072, .max_string = 64};
-  call.error_control.v44_rx = {.codewords = 512, .history = 1'536, .max_string = 32};
+  call.link.v44 = kBoth;
+  call.link.v44_tx = {.codewords = 1'024, .history = 3'072, .max_string = 64};
+  call.link.v44_rx = {.codewords = 512, .history = 1'536, .max_string = 32};
   const oh_kernel_call k = kernel_call(call, kConfig);
-  EXPECT_EQ(k.v44, kBoth);
-  EXPECT_EQ(k.v44_tx.codewords, 1'024u);
-  EXPECT_EQ(k.v44_tx.history, 3'072u);
-  EXPECT_EQ(k.v44_tx.max_string, 64u);
-  EXPECT_EQ(k.v44_rx.codewords, 512u);
-  EXPECT_EQ(k.v44_rx.history, 1'536u);
-  EXPECT_EQ(k.v44_rx.max_string, 32u);
+  EXPECT_EQ(k.link.v44, kBoth);
+  EXPECT_EQ(k.link.v44_tx.codewords, 1'024u);
+  EXPECT_EQ(k.link.v44_tx.history, 3'072u);
+  EXPECT_EQ(k.link.v44_tx.max_string, 64u);
+  EXPECT_EQ(k.link.v44_rx.codewords, 512u);
+  EXPECT_EQ(k.link.v44_rx.history, 1'536u);
+  EXPECT_EQ(k.link.v44_rx.max_string, 32u);
 }
 
 TEST(KernelLine, RefusesWhatTheKernelLacks) {

@@ -24,7 +24,7 @@ CallConfig dial(std::string digits) {
 }
 
 TEST(Call, SamplesLostWhileDiallingAreTheDiallersAndNotThePumps) {
-  Call call(dial("5"), 0, nullptr, [] { return 0; });
+  Call call(dial("5"), 0, nullptr, nullptr);
   std::array<std::int16_t, kBlock> rx{}, tx{};
   const auto process = [&](double seconds) {
     for (double t = 0; t < seconds; t += kBlock / 8000.) call.process(rx.data(), tx.data(), kBlock);
@@ -44,7 +44,7 @@ TEST(Call, SamplesLostWhileDiallingAreTheDiallersAndNotThePumps) {
 TEST(Call, DialToneThatDoesNotComeIsSaid) {
   CallConfig config = dial("5");
   config.plan.need_dial_tone = true;
-  Call call(config, 0, nullptr, [] { return 0; });
+  Call call(config, 0, nullptr, nullptr);
   std::array<std::int16_t, kBlock> rx{}, tx{};
   call.process(rx.data(), tx.data(), kBlock);
   EXPECT_TRUE(call.status().dialling);
@@ -54,7 +54,7 @@ TEST(Call, DialToneThatDoesNotComeIsSaid) {
 }
 
 TEST(Call, AnOrderIsTheContextsToGiveAndWhatBecomesOfItIsShown) {
-  Call call({.pump = oh_v22bis_type(), .role = OH_PUMP_CALL}, 0, nullptr, [] { return 0; });
+  Call call({.pump = oh_v22bis_type(), .role = OH_PUMP_CALL}, 0, nullptr, nullptr);
   EXPECT_EQ(call.status().order, OrderStatus::kNone);
   call.hold(OH_HOLD_REQUEST);
   EXPECT_EQ(call.status().order, OrderStatus::kPending);
@@ -67,8 +67,8 @@ TEST(Call, AnOrderIsTheContextsToGiveAndWhatBecomesOfItIsShown) {
 
 /// Two modems that hear each other a block later.
 struct TwoCalls {
-  Call caller{{.pump = oh_v22bis_type(), .role = OH_PUMP_CALL}, 0, nullptr, [] { return 0; }};
-  Call answerer{{.pump = oh_v22bis_type(), .role = OH_PUMP_ANSWER}, 0, nullptr, [] { return 0; }};
+  Call caller{{.pump = oh_v22bis_type(), .role = OH_PUMP_CALL}, 0, nullptr, nullptr};
+  Call answerer{{.pump = oh_v22bis_type(), .role = OH_PUMP_ANSWER}, 0, nullptr, nullptr};
   std::array<std::int16_t, kBlock> from_caller{}, from_answerer{};
 
   template <class Condition>

@@ -216,7 +216,7 @@ TEST_F(At, ErrorControlByEitherSyntax) {
   EXPECT_EQ(say("AT+DS44=3,0,0,,,31"), kError);
   EXPECT_EQ(say("AT+DS44=3,0,0,,,,,,511"), kError);
   EXPECT_EQ(say("AT%C0"), kOk);
-  EXPECT_EQ(at.settings().v44, 0) << "no compression is none of either";
+  EXPECT_EQ(at.settings().link.v44, 0u) << "no compression is none of either";
   EXPECT_EQ(say("AT+ILRR=1;+ILRR?"), "\r\n+ILRR: 1\r\n\r\nOK\r\n");
   EXPECT_EQ(say("AT+ER=2"), kError);
 }

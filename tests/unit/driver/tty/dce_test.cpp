@@ -140,17 +140,17 @@ TEST(Dce, TheCallIsAsTheSettingsSay) {
   EXPECT_EQ(call.plan.digit_ms, 70);
   EXPECT_EQ(call.min_bit_rate, 2400u);
   EXPECT_EQ(call.max_bit_rate, 28'800u);
-  EXPECT_EQ(call.error_control.mode, ErrorControl::kRequired);
-  EXPECT_EQ(call.error_control.compression, 1);
-  EXPECT_EQ(call.error_control.codewords, 1024);
-  EXPECT_EQ(call.error_control.max_string, 20);
-  EXPECT_EQ(call.error_control.v44, 2);
-  EXPECT_EQ(call.error_control.v44_tx.codewords, 300);
-  EXPECT_EQ(call.error_control.v44_tx.max_string, 50);
-  EXPECT_EQ(call.error_control.v44_tx.history, 700);
-  EXPECT_EQ(call.error_control.v44_rx.codewords, 400);
-  EXPECT_EQ(call.error_control.v44_rx.max_string, 60);
-  EXPECT_EQ(call.error_control.v44_rx.history, 800);
+  EXPECT_EQ(call.link.error_control, OH_ERROR_CONTROL_REQUIRED);
+  EXPECT_EQ(call.link.compression, 1u);
+  EXPECT_EQ(call.link.codewords, 1024u);
+  EXPECT_EQ(call.link.max_string, 20u);
+  EXPECT_EQ(call.link.v44, 2u);
+  EXPECT_EQ(call.link.v44_tx.codewords, 300u);
+  EXPECT_EQ(call.link.v44_tx.max_string, 50u);
+  EXPECT_EQ(call.link.v44_tx.history, 700u);
+  EXPECT_EQ(call.link.v44_rx.codewords, 400u);
+  EXPECT_EQ(call.link.v44_rx.max_string, 60u);
+  EXPECT_EQ(call.link.v44_rx.history, 800u);
 }
 
 // V.250 6.6.2: which of the two it is, and in which directions; what is required is required.

@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "driver/user_modem/modulations.h"
 #include "dsp/pump/pump_type.h"
-#include "driver/pumps/modulations.h"
 
 namespace offhook::modem {
 namespace {
@@ -64,8 +64,8 @@ TEST(Modulation, TheRatesAreThoseOfTheCall) {
 }
 
 TEST(Modulation, TheWindowIsThatOfThePumpThatMayRun) {
-  EXPECT_EQ(choice("V22B", false).window, 15);
-  EXPECT_EQ(choice("V22B", true).window, 64);
+  EXPECT_EQ(choice("V22B", false).link.window, 15u);
+  EXPECT_EQ(choice("V22B", true).link.window, 64u);
 }
 
 TEST(Modulation, TheCarriersOfMsAreThoseWithAName) {

@@ -9,14 +9,14 @@
 #include <random>
 #include <string>
 
+#include "driver/user_modem/automode.h"
+#include "driver/user_modem/modulations.h"
 #include "dsp/blocks/decimator.h"
 #include "dsp/blocks/level.h"
 #include "dsp/pump/pump_type.h"
-#include "driver/pumps/automode.h"
-#include "driver/pumps/modulations.h"
 #include "dsp/v8/v8.h"
 #include "dsp/v90/coding/ucode.h"
-#include "tests/unit/driver/pumps/pump_pair.h"
+#include "tests/unit/driver/user_modem/pump_pair.h"
 
 namespace offhook {
 namespace {

@@ -7,10 +7,10 @@
 #include <cstdlib>
 #include <memory>
 
+#include "driver/user_modem/automode.h"
+#include "driver/user_modem/modulations.h"
 #include "dsp/pump/pump_type.h"
-#include "driver/pumps/automode.h"
-#include "driver/pumps/modulations.h"
-#include "tests/unit/driver/pumps/pump_pair.h"
+#include "tests/unit/driver/user_modem/pump_pair.h"
 
 namespace offhook {
 namespace {

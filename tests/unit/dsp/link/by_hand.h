@@ -18,10 +18,10 @@ class ByHand : public testing::Test {
   ByHand() { restart(); }
   void restart(oh_pump_role role = OH_PUMP_ANSWER) {
     oh_lapm_config c = default_config(role, 2400);
-    c.detect = 0;
+    c.link.skip_detection = 1;
     c.t401_ms = 1000;
-    c.compression = compression;
-    c.v44 = v44;
+    c.link.compression = compression;
+    c.link.v44 = v44;
     c.srej = srej;
     c.buffer_bytes = buffer_bytes;
     end_ = std::make_unique<End>(c);

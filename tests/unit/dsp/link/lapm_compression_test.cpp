@@ -40,9 +40,9 @@ TEST(Lapm, AgreesOnTheDirectionsOfCompression) {
       SCOPED_TRACE(testing::Message() << "originator " << a << " answerer " << b);
       LapmPair pair({.bit_rate = 33600}, [&](oh_lapm_config& c) {
         const bool originator = c.role == OH_PUMP_CALL;
-        c.compression = uint8_t(originator ? a : b);
-        c.codewords = originator ? 700 : 4096;
-        c.max_string = originator ? 100 : 9;
+        c.link.compression = uint8_t(originator ? a : b);
+        c.link.codewords = originator ? 700 : 4096;
+        c.link.max_string = originator ? 100 : 9;
       });
       ASSERT_NO_FATAL_FAILURE(expect_directions(pair, a, b));
       for (int i : {0, 1}) {
@@ -62,8 +62,8 @@ TEST(Lapm, AgreesOnTheDirectionsOfV44) {
       SCOPED_TRACE(testing::Message() << "originator " << a << " answerer " << b);
       LapmPair pair({.bit_rate = 33600}, [&](oh_lapm_config& c) {
         const bool originator = c.role == OH_PUMP_CALL;
-        c.v44 = uint8_t(originator ? a : b);
-        if (originator) c.v44_tx = {300, 700, 40}, c.v44_rx = {5000, 20000, 255};
+        c.link.v44 = uint8_t(originator ? a : b);
+        if (originator) c.link.v44_tx = {300, 700, 40}, c.link.v44_rx = {5000, 20000, 255};
       });
       ASSERT_NO_FATAL_FAILURE(expect_directions(pair, a, b));
       for (int i : {0, 1}) {
@@ -85,7 +85,7 @@ class LapmFlush : public testing::TestWithParam<bool> {};
 INSTANTIATE_TEST_SUITE_P(V44, LapmFlush, testing::Bool());
 
 TEST_P(LapmFlush, SingleCharactersAreNotKeptForLongerStrings) {
-  LapmPair pair({}, [](oh_lapm_config& c) { (GetParam() ? c.v44 : c.compression) = 3; });
+  LapmPair pair({}, [](oh_lapm_config& c) { (GetParam() ? c.link.v44 : c.link.compression) = 3; });
   pair[0].to_send = std::vector<uint8_t>(3000, 'x');  // long enough for compressed mode
   ASSERT_TRUE(pair.run_until([&] { return pair.complete(); }, 30));
   for (int i = 0; i < 40; ++i) {

@@ -68,12 +68,12 @@ TEST(Lapm, TheAnswererSendsTenWholePatternsHoweverShortT400Is) {
 }
 
 TEST(Lapm, SkipsDetectionWhenTold) {
-  LapmPair pair({}, [](oh_lapm_config& c) { c.detect = 0; });
+  LapmPair pair({}, [](oh_lapm_config& c) { c.link.skip_detection = 1; });
   ASSERT_TRUE(pair.connect());
 }
 
 TEST(Lapm, AnswererThatDetectsTakesAnOriginatorThatDoesNot) {
-  LapmPair pair({}, [](oh_lapm_config& c) { c.detect = c.role == OH_PUMP_ANSWER; });
+  LapmPair pair({}, [](oh_lapm_config& c) { c.link.skip_detection = c.role == OH_PUMP_CALL; });
   ASSERT_TRUE(pair.connect());
 }
 
@@ -140,7 +140,7 @@ TEST_P(LapmIntegrity, DeliversExactlyWhatWasWrittenOrReportsFailure) {
                v44 = variant >= 16;
     LapmPair pair(channel, [&](oh_lapm_config& c) {
       c.srej = srej, c.fcs32 = fcs32, c.t400_ms = 3000;
-      (v44 ? c.v44 : c.compression) = compress ? 3 : 0;
+      (v44 ? c.link.v44 : c.link.compression) = compress ? 3 : 0;
     });
     const size_t times = compress ? 5 : 1;
     pair[0].to_send = random_bytes(6000 * times, unsigned(variant));
@@ -205,7 +205,7 @@ TEST(Lapm, LargeWindowsKeepTheirOrder) {
   for (int srej : {0, 1}) {
     for (unsigned seed = 1; seed <= 6; ++seed) {
       LapmPair pair({.bit_rate = 50600, .delay_s = 0.3, .bit_error_rate = 5e-5, .seed = seed}, [&](oh_lapm_config& c) {
-        c.srej = uint8_t(srej), c.k = 127, c.buffer_bytes = 65536, c.t400_ms = 3000;
+        c.srej = uint8_t(srej), c.link.window = 127, c.buffer_bytes = 65536, c.t400_ms = 3000;
       });
       pair[0].to_send = random_bytes(150000, seed);
       ASSERT_TRUE(pair.run_until([&] { return pair.complete() || pair.failed(); }, 600));
@@ -241,7 +241,7 @@ TEST(Lapm, IdleLinkStaysUpByT403) {
 /// Line time until T401 of a frame that nobody answers ends; the rates become known or change after `changed_s`.
 double t401_s(uint32_t before, double changed_s, uint32_t tx, uint32_t rx, uint32_t given_ms = 0) {
   oh_lapm_config c = default_config(OH_PUMP_CALL, before);
-  c.detect = 0;
+  c.link.skip_detection = 1;
   c.t401_ms = given_ms;
   End end(c);
   while (end.status().frames_sent == 0) oh_port_get_bit(&end.port);
@@ -304,7 +304,7 @@ TEST(Lapm, SrejRepeatsOneFrameWhereRejRepeatsAll) {
 
 TEST(Lapm, SelectiveRetransmissionCutsWindowsBeyondHalfTheModulusAndNoOthers) {
   for (const auto& [k, taken] : {std::pair{50, 50}, {64, 64}, {65, 64}, {127, 64}}) {
-    LapmPair pair({}, [k = k](oh_lapm_config& c) { c.srej = 1, c.k = uint8_t(k); });
+    LapmPair pair({}, [k = k](oh_lapm_config& c) { c.srej = 1, c.link.window = uint8_t(k); });
     ASSERT_TRUE(pair.connect());
     for (int i : {0, 1}) EXPECT_EQ(pair[i].status().k_tx, taken) << k;
   }
@@ -312,7 +312,7 @@ TEST(Lapm, SelectiveRetransmissionCutsWindowsBeyondHalfTheModulusAndNoOthers) {
 
 TEST(Lapm, NegotiatesLargerFramesAndWindow) {
   LapmPair pair({}, [](oh_lapm_config& c) {
-    c.n401 = c.role == OH_PUMP_CALL ? 512 : 256, c.k = c.role == OH_PUMP_CALL ? 127 : 30;
+    c.n401 = c.role == OH_PUMP_CALL ? 512 : 256, c.link.window = c.role == OH_PUMP_CALL ? 127 : 30;
   });
   ASSERT_TRUE(pair.connect());
   for (int i : {0, 1}) {
@@ -426,23 +426,27 @@ TEST(Lapm, TestFrameComesBack) {
 TEST(Lapm, RefusesConfigurationsOutOfRange) {
   const oh_lapm_config good = default_config(OH_PUMP_CALL, 2400);
   EXPECT_GT(oh_lapm_size(&good), 0u);
-  std::vector<oh_lapm_config> bad(16, good);
-  bad[0].k = 14;
-  bad[1].k = 128;
+  std::vector<oh_lapm_config> bad(20, good);
+  bad[0].link.window = 14;
+  bad[1].link.window = 128;
   bad[2].n401 = 127;
   bad[3].n401 = 1025;
   bad[4].bit_rate = 0;
   bad[5].n400 = 0;
   bad[6].buffer_bytes = 255;
   bad[7].sample_rate_hz = 0;
-  bad[8].compression = 4;
-  bad[9].compression = 1, bad[9].codewords = 511;
-  bad[10].compression = 2, bad[10].max_string = 5;
-  bad[11].compression = 3, bad[11].max_string = 251;
-  bad[12].v44 = 4;
-  bad[13].v44 = 1, bad[13].v44_tx.codewords = 255;
-  bad[14].v44 = 1, bad[14].v44_rx.history = 511;
-  bad[15].v44 = 2, bad[15].v44_tx.max_string = 31;
+  bad[8].link.compression = 4;
+  bad[9].link.compression = 1, bad[9].link.codewords = 511;
+  bad[10].link.compression = 2, bad[10].link.max_string = 5;
+  bad[11].link.compression = 3, bad[11].link.max_string = 251;
+  bad[12].link.v44 = 4;
+  bad[13].link.v44 = 1, bad[13].link.v44_tx.codewords = 255;
+  bad[14].link.v44 = 1, bad[14].link.v44_rx.history = 511;
+  bad[15].link.v44 = 2, bad[15].link.v44_tx.max_string = 31;
+  bad[16].link.compression = 3, bad[16].link.codewords = 65536 + 2048;
+  bad[17].link.v44 = 3, bad[17].link.v44_rx.codewords = 65536 + 2048;
+  bad[18].link.v44 = 3, bad[18].link.v44_tx.history = 65536 + 6144;
+  bad[19].link.v44 = 3, bad[19].link.v44_rx.max_string = 256 + 64;
   uint64_t nothing;
   for (const auto& c : bad) {
     EXPECT_EQ(oh_lapm_size(&c), 0u);

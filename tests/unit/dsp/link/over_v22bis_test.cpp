@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "dsp/v22/pump.h"
-#include "tests/unit/driver/pumps/pump_pair.h"
+#include "tests/unit/driver/user_modem/pump_pair.h"
 #include "tests/unit/dsp/link/lapm_pair.h"
 
 namespace offhook::test {

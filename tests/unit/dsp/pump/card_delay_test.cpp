@@ -16,7 +16,7 @@
 #include "dsp/v22/pump.h"
 #include "dsp/v32/pump.h"
 #include "dsp/v34/session/pump.h"
-#include "tests/unit/driver/pumps/pump_pair.h"
+#include "tests/unit/driver/user_modem/pump_pair.h"
 
 namespace offhook {
 namespace {

@@ -10,9 +10,9 @@
 #include <random>
 #include <vector>
 
+#include "driver/user_modem/modulations.h"
 #include "dsp/automode/automode.h"
 #include "dsp/pump/pump_type.h"
-#include "driver/pumps/modulations.h"
 
 namespace offhook {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "dsp/v22/pump.h"
-#include "tests/unit/driver/pumps/pump_pair.h"
+#include "tests/unit/driver/user_modem/pump_pair.h"
 #include "tests/unit/dsp/v22/rough_line.h"
 #include "tests/unit/dsp/v22/spandsp_v22bis.h"
 

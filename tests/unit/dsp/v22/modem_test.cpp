@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "dsp/pump/pump_type.h"
-#include "tests/unit/driver/pumps/pump_pair.h"
+#include "tests/unit/driver/user_modem/pump_pair.h"
 
 namespace offhook::v22 {
 namespace {

@@ -19,7 +19,7 @@
 
 #include "dsp/v22/modem.h"
 #include "dsp/v22/pump.h"
-#include "tests/unit/driver/pumps/pump_pair.h"
+#include "tests/unit/driver/user_modem/pump_pair.h"
 
 namespace offhook::v22 {
 namespace {

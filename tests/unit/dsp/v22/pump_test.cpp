@@ -7,7 +7,7 @@
 #include <cerrno>
 
 #include "dsp/pump/pump_type.h"
-#include "tests/unit/driver/pumps/pump_pair.h"
+#include "tests/unit/driver/user_modem/pump_pair.h"
 
 namespace offhook::test {
 namespace {

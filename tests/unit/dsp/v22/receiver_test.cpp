@@ -10,7 +10,7 @@
 
 #include "dsp/blocks/level.h"
 #include "dsp/v22/transmitter.h"
-#include "tests/unit/driver/pumps/pump_pair.h"
+#include "tests/unit/driver/user_modem/pump_pair.h"
 
 namespace offhook::v22 {
 namespace {

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "dsp/v32/modem.h"
-#include "tests/unit/driver/pumps/pump_pair.h"
+#include "tests/unit/driver/user_modem/pump_pair.h"
 
 namespace offhook::v32 {
 namespace {

@@ -17,11 +17,11 @@
 #include "dsp/blocks/dpsk.h"
 #include "dsp/blocks/level.h"
 #include "dsp/pump/pump_type.h"
-#include "dsp/v34/session/handover.h"
-#include "dsp/v34/session/pump.h"
 #include "dsp/v34/phase2/info.h"
 #include "dsp/v34/phase2/phase2.h"
-#include "tests/unit/driver/pumps/pump_pair.h"
+#include "dsp/v34/session/handover.h"
+#include "dsp/v34/session/pump.h"
+#include "tests/unit/driver/user_modem/pump_pair.h"
 
 namespace offhook::test {
 

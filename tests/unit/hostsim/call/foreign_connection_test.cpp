@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "driver/modem/modem.h"
+#include "driver/user_modem/modem.h"
 #include "hostsim/call/call.h"
 #include "hostsim/call/call_events.h"
 #include "hostsim/call/connection.h"
@@ -21,14 +21,7 @@ namespace {
 class OtherProgram final : public ForeignModem {
  public:
   OtherProgram(const Scenario& s, const std::vector<std::uint8_t>& file)
-      : modem_({.pump = far_type(s),
-                .role = OH_PUMP_ANSWER,
-                .id = 1,
-                .log = nullptr,
-                .now_ns = {},
-                .window = modulation_of(s.modem).v42_window,
-                .error_control = error_control(s.link)}),
-        file_(file) {
+      : modem_({.pump = far_type(s), .role = OH_PUMP_ANSWER, .link = link_of(s, modulation_of(s.modem))}), file_(file) {
     modem_.start();
   }
   std::vector<std::uint8_t> heard;
@@ -88,7 +81,7 @@ Made make_call(const Scenario& scenario, const std::vector<std::uint8_t>& send, 
   return made;
 }
 
-Scenario scenario_of(ErrorControl error_control) {
+Scenario scenario_of(oh_error_control error_control) {
   Scenario s;
   s.pump = PumpKind::kReal;
   s.modem = OH_MODULATION_V32BIS;
@@ -102,12 +95,12 @@ Scenario scenario_of(ErrorControl error_control) {
 
 TEST(ForeignConnection, BothFilesArriveWithV42AndWithout) {
   const auto ours = file_of(1, 2500), theirs = file_of(2, 1200);
-  for (const ErrorControl control : {ErrorControl::kRequired, ErrorControl::kOptional, ErrorControl::kNone}) {
+  for (const oh_error_control control : {OH_ERROR_CONTROL_REQUIRED, OH_ERROR_CONTROL_OPTIONAL, OH_ERROR_CONTROL_NONE}) {
     Made m = make_call(scenario_of(control), ours, theirs, theirs);
     EXPECT_TRUE(m.result.completed) << static_cast<int>(control) << ": " << m.result.transfer.failure;
     EXPECT_EQ(m.received, theirs) << static_cast<int>(control);
     // Without V.42 the end of the connection sounds like characters.
-    if (control == ErrorControl::kNone && m.heard_there.size() > ours.size()) m.heard_there.resize(ours.size());
+    if (control == OH_ERROR_CONTROL_NONE && m.heard_there.size() > ours.size()) m.heard_there.resize(ours.size());
     EXPECT_EQ(m.heard_there, ours) << static_cast<int>(control);
     EXPECT_EQ(m.result.transfer.bytes_delivered, ours.size() + theirs.size());
   }
@@ -116,9 +109,9 @@ TEST(ForeignConnection, BothFilesArriveWithV42AndWithout) {
 // 14 400 bit/s: eight bits a byte with V.42, ten as start-stop characters.
 TEST(ForeignConnection, KnowsWhatTheLineWouldTake) {
   const auto ours = file_of(3, 1800), theirs = file_of(4, 900);
-  const Made with = make_call(scenario_of(ErrorControl::kRequired), ours, theirs, theirs);
+  const Made with = make_call(scenario_of(OH_ERROR_CONTROL_REQUIRED), ours, theirs, theirs);
   EXPECT_NEAR(with.result.transfer.at_line_rate_s, 1.0, 1e-9);
-  const Made without = make_call(scenario_of(ErrorControl::kNone), ours, theirs, theirs);
+  const Made without = make_call(scenario_of(OH_ERROR_CONTROL_NONE), ours, theirs, theirs);
   EXPECT_NEAR(without.result.transfer.at_line_rate_s, 1.25, 1e-9);
   EXPECT_GE(without.result.transfer_s, 1.25) << "no character leaves sooner";
   EXPECT_LT(without.result.transfer_s, 1.5);
@@ -128,7 +121,7 @@ TEST(ForeignConnection, WithoutV42AWrongByteEndsTheCall) {
   const auto ours = file_of(5, 500), theirs = file_of(6, 500);
   auto other = theirs;
   other[250] ^= 1;
-  const Made m = make_call(scenario_of(ErrorControl::kNone), ours, theirs, other);
+  const Made m = make_call(scenario_of(OH_ERROR_CONTROL_NONE), ours, theirs, other);
   EXPECT_FALSE(m.result.completed);
   EXPECT_EQ(m.result.transfer.failure, "bytes arrived that were not expected");
 }

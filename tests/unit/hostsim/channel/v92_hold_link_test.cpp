@@ -7,7 +7,7 @@
 #include <numeric>
 #include <vector>
 
-#include "driver/modem/modem.h"
+#include "driver/user_modem/modem.h"
 #include "dsp/pump/pump_type.h"
 #include "dsp/v90/session/pump.h"
 #include "hostsim/channel/digital_trunk.h"
@@ -61,7 +61,7 @@ class Calls : public hostsim::DigitalEnd {
     c.pump = oh_v90_type();
     c.role = role;
     c.format = format;
-    c.error_control.mode = modem::ErrorControl::kRequired;
+    c.link.error_control = OH_ERROR_CONTROL_REQUIRED;
     if (role == OH_PUMP_CALL) c.io_delay_samples = 1;  // this loop's own
     return c;
   }

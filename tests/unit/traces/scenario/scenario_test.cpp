@@ -335,7 +335,7 @@ TEST_F(ScenarioFile, EveryModulationHasAName) {
     if (m.id != OH_MODULATION_NONE) names += (names.empty() ? "\"" : ", \"") + std::string(m.name) + "\"";
   }
   EXPECT_EQ(read("pump.modem = \"auto\"\npump.modulations = [" + names + "]").modulations, kAllModulations);
-  EXPECT_EQ(read("link.error_control = \"optional\"").link.error_control, hostsim::ErrorControl::kOptional);
+  EXPECT_EQ(read("link.error_control = \"optional\"").link.error_control, OH_ERROR_CONTROL_OPTIONAL);
 }
 
 TEST_F(ScenarioFile, ADeviceOnASubscriberLoopIsADmtPumpAndTheOthersAreNot) {

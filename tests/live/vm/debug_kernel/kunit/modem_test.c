@@ -47,7 +47,7 @@ static struct oh_kernel_call call_of(const char *pump)
 	struct oh_kernel_call call = {
 		.struct_size = sizeof(call),
 		.role = OH_PUMP_CALL,
-		.error_control = OH_ERROR_CONTROL_REQUIRED,
+		.link.error_control = OH_ERROR_CONTROL_REQUIRED,
 		.transmit_lead_samples = BLOCK,
 	};
 
@@ -55,7 +55,7 @@ static struct oh_kernel_call call_of(const char *pump)
 	return call;
 }
 
-static struct oh_modem_end *create(struct kunit *test, const struct oh_kernel_call *call)
+static struct oh_kernel_end *create(struct kunit *test, const struct oh_kernel_call *call)
 {
 	const struct oh_stream_format format = {
 		.rate_hz = RATE_HZ,
@@ -67,7 +67,7 @@ static struct oh_modem_end *create(struct kunit *test, const struct oh_kernel_ca
 	const struct oh_streams card = {.rx = format, .tx = format};
 	struct fixture *f = test->priv;
 
-	return oh_modem_end_create(call, &card, &f->log, &f->wake);
+	return oh_kernel_end_create(call, &card, &f->log, &f->wake);
 }
 
 static void refuses_what_is_no_call(struct kunit *test)
@@ -81,7 +81,7 @@ static void refuses_what_is_no_call(struct kunit *test)
 	call.role = 7;
 	KUNIT_EXPECT_EQ(test, PTR_ERR(create(test, &call)), -EINVAL);
 	call = call_of("v34");
-	call.error_control = OH_ERROR_CONTROL_REQUIRED + 1;
+	call.link.error_control = OH_ERROR_CONTROL_REQUIRED + 1;
 	KUNIT_EXPECT_EQ(test, PTR_ERR(create(test, &call)), -EINVAL);
 	call = call_of("v34");
 	call.max_bit_rate = 1;
@@ -94,7 +94,7 @@ static void refuses_what_is_no_call(struct kunit *test)
 /* Two ends, each other's far end. Too much for a stack. */
 struct talk {
 	struct oh_kernel_call call[2];
-	struct oh_modem_end *end[2];
+	struct oh_kernel_end *end[2];
 	s16 sent[2][BLOCK], heard[2][BLOCK];
 	struct oh_kernel_status status;
 };
@@ -102,7 +102,7 @@ struct talk {
 static const struct oh_kernel_status *look(struct talk *t, int k)
 {
 	memset(&t->status, 0, sizeof(t->status));
-	oh_modem_end_status(t->end[k], &t->status);
+	oh_kernel_end_status(t->end[k], &t->status);
 	return &t->status;
 }
 
@@ -119,14 +119,14 @@ static void two_on_one_line_reach_data(struct kunit *test)
 		t->call[k].role = k == 0 ? OH_PUMP_CALL : OH_PUMP_ANSWER;
 		t->end[k] = create(test, &t->call[k]);
 		KUNIT_ASSERT_FALSE(test, IS_ERR(t->end[k]));
-		KUNIT_EXPECT_FALSE(test, oh_modem_end_readable(t->end[k]));
-		KUNIT_EXPECT_TRUE(test, oh_modem_end_writable(t->end[k]));
+		KUNIT_EXPECT_FALSE(test, oh_kernel_end_readable(t->end[k]));
+		KUNIT_EXPECT_TRUE(test, oh_kernel_end_writable(t->end[k]));
 	}
 	for (n = 0; n < 20 * RATE_HZ; n += BLOCK) {
 		memcpy(t->heard[0], t->sent[1], sizeof(t->heard[0]));
 		memcpy(t->heard[1], t->sent[0], sizeof(t->heard[1]));
 		for (k = 0; k < 2; ++k)
-			oh_modem_end_pump(t->end[k]).process(t->end[k], t->heard[k], t->sent[k],
+			oh_kernel_end_pump(t->end[k]).process(t->end[k], t->heard[k], t->sent[k],
 							     BLOCK);
 		if (look(t, 0)->pump == OH_PUMP_DATA && look(t, 1)->pump == OH_PUMP_DATA)
 			break;
@@ -135,13 +135,13 @@ static void two_on_one_line_reach_data(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, look(t, k)->pump, OH_PUMP_DATA);
 		KUNIT_EXPECT_EQ(test, t->status.samples, n + BLOCK);
 		KUNIT_EXPECT_GT(test, t->status.tx_bit_rate, 0);
-		KUNIT_EXPECT_FALSE(test, oh_modem_end_ended(t->end[k]));
-		oh_modem_end_pump(t->end[k]).report_gap(t->end[k], 3);
+		KUNIT_EXPECT_FALSE(test, oh_kernel_end_ended(t->end[k]));
+		oh_kernel_end_pump(t->end[k]).report_gap(t->end[k], 3);
 		KUNIT_EXPECT_EQ(test, look(t, k)->samples, n + BLOCK + 3);
 	}
 	KUNIT_EXPECT_GT(test, READ_ONCE(f->woken), 0);
 	for (k = 0; k < 2; ++k)
-		oh_modem_end_destroy(t->end[k]);
+		oh_kernel_end_destroy(t->end[k]);
 }
 
 enum {
@@ -155,7 +155,7 @@ enum {
 /* G.lite: the exchange's end sends four samples a period. */
 struct loop {
 	struct oh_kernel_call call[2];
-	struct oh_modem_end *end[2];
+	struct oh_kernel_end *end[2];
 	s16 up[LOOP_BLOCK], down[LOOP_BLOCK * LOOP_RATIO];
 	struct oh_kernel_status status[2];
 };
@@ -166,7 +166,7 @@ static bool loop_in_data(struct loop *t)
 
 	for (k = 0; k < 2; ++k) {
 		memset(&t->status[k], 0, sizeof(t->status[k]));
-		oh_modem_end_status(t->end[k], &t->status[k]);
+		oh_kernel_end_status(t->end[k], &t->status[k]);
 	}
 	return t->status[0].pump == OH_PUMP_DATA && t->status[1].pump == OH_PUMP_DATA;
 }
@@ -176,8 +176,8 @@ static void loop_block(struct loop *t, s16 *up, s16 *down)
 {
 	int k;
 
-	oh_modem_end_pump(t->end[0]).process(t->end[0], t->down, up, LOOP_BLOCK);
-	oh_modem_end_pump(t->end[1]).process(t->end[1], t->up, down, LOOP_BLOCK);
+	oh_kernel_end_pump(t->end[0]).process(t->end[0], t->down, up, LOOP_BLOCK);
+	oh_kernel_end_pump(t->end[1]).process(t->end[1], t->up, down, LOOP_BLOCK);
 	for (k = 0; k < LOOP_BLOCK; ++k)
 		t->up[k] = up[k] / LOOP_LOSS;
 	for (k = 0; k < LOOP_BLOCK * LOOP_RATIO; ++k)
@@ -211,7 +211,7 @@ static void cells_lost_on_a_loop_are_in_the_status(struct kunit *test)
 
 		t->call[k] = call_of("dmt");
 		t->call[k].role = k == 0 ? OH_PUMP_CALL : OH_PUMP_ANSWER;
-		t->end[k] = oh_modem_end_create(&t->call[k], &card, &f->log, &f->wake);
+		t->end[k] = oh_kernel_end_create(&t->call[k], &card, &f->log, &f->wake);
 		KUNIT_ASSERT_FALSE(test, IS_ERR(t->end[k]));
 	}
 	for (n = 0; n < 3 * LOOP_HZ && !loop_in_data(t); n += LOOP_BLOCK)
@@ -240,7 +240,7 @@ static void cells_lost_on_a_loop_are_in_the_status(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->status[0].cells_unread, 0);
 	KUNIT_EXPECT_EQ(test, t->status[1].delineation_losses, 0);
 	for (k = 0; k < 2; ++k)
-		oh_modem_end_destroy(t->end[k]);
+		oh_kernel_end_destroy(t->end[k]);
 }
 
 static struct kunit_case cases[] = {

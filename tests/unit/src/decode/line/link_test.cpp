@@ -52,7 +52,7 @@ Read read(const Heard& h) {
 }
 
 TEST(DecodeLink, V44OfBothDirectionsComesByteForByte) {
-  const Heard h = call_with([](oh_lapm_config& c) { c.v44 = 3; });
+  const Heard h = call_with([](oh_lapm_config& c) { c.link.v44 = 3; });
   const Read r = read(h);
   EXPECT_TRUE(r.call.v44 && r.answer.v44);
   EXPECT_FALSE(r.call.v42bis || r.answer.v42bis);
@@ -64,9 +64,9 @@ TEST(DecodeLink, V44OfBothDirectionsComesByteForByte) {
 TEST(DecodeLink, EachDirectionOfV44IsThatOfItsOwnParameters) {
   const Heard h = call_with([](oh_lapm_config& c) {
     const bool calls = c.role == OH_PUMP_CALL;
-    c.v44 = 3;
-    c.v44_tx = calls ? oh_v44_parameters{300, 1000, 40} : oh_v44_parameters{2048, 6144, 255};
-    c.v44_rx = calls ? oh_v44_parameters{1024, 4000, 100} : oh_v44_parameters{2048, 6144, 255};
+    c.link.v44 = 3;
+    c.link.v44_tx = calls ? oh_v44_parameters{300, 1000, 40} : oh_v44_parameters{2048, 6144, 255};
+    c.link.v44_rx = calls ? oh_v44_parameters{1024, 4000, 100} : oh_v44_parameters{2048, 6144, 255};
   });
   const Read r = read(h);
   EXPECT_TRUE(r.call.v44 && r.answer.v44);
@@ -76,8 +76,8 @@ TEST(DecodeLink, EachDirectionOfV44IsThatOfItsOwnParameters) {
 
 TEST(DecodeLink, ADirectionWithoutV44IsLeftAsItIs) {
   const Heard h = call_with([](oh_lapm_config& c) {
-    c.compression = 0;
-    c.v44 = c.role == OH_PUMP_CALL ? 1 : 2;  // of both, what the call modem transmits
+    c.link.compression = 0;
+    c.link.v44 = c.role == OH_PUMP_CALL ? 1 : 2;  // of both, what the call modem transmits
   });
   const Read r = read(h);
   EXPECT_TRUE(r.call.v44);
@@ -88,8 +88,8 @@ TEST(DecodeLink, ADirectionWithoutV44IsLeftAsItIs) {
 
 TEST(DecodeLink, V42bisIsReadWhereOneEndHasNoV44) {
   const Heard h = call_with([](oh_lapm_config& c) {
-    c.compression = 3;
-    c.v44 = c.role == OH_PUMP_CALL ? 3 : 0;
+    c.link.compression = 3;
+    c.link.v44 = c.role == OH_PUMP_CALL ? 3 : 0;
   });
   const Read r = read(h);
   EXPECT_TRUE(r.call.v42bis && r.answer.v42bis);

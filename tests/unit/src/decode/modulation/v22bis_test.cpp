@@ -8,7 +8,7 @@
 #include <cmath>
 #include <vector>
 
-#include "driver/modem/modem.h"
+#include "driver/user_modem/modem.h"
 #include "dsp/v22/pump.h"
 #include "hostsim/channel/line.h"
 #include "hostsim/engine/random.h"

@@ -37,15 +37,15 @@ std::string refusal(const hostsim::Scenario& s) {
 TEST(KernelRun, TellsTheKernelWhatTheScenarioSays) {
   hostsim::Scenario s = scenario();
   s.role = OH_PUMP_ANSWER;
-  s.link.compression = hostsim::Compression::kV42bis;
+  s.link.compression = OH_LAPM_COMPRESS_SENT | OH_LAPM_COMPRESS_RECEIVED;
   s.link.codewords = 1024;
   const oh_kernel_call call = kernel_call_of(s);
   EXPECT_STREQ(call.pump, "v34");
   EXPECT_EQ(call.role, OH_PUMP_ANSWER);
   EXPECT_EQ(call.block_plan[0], 80u);
   EXPECT_EQ(call.transmit_lead_samples, 160u);
-  EXPECT_EQ(call.compression, 3u);
-  EXPECT_EQ(call.codewords, 1024u);
+  EXPECT_EQ(call.link.compression, 3u);
+  EXPECT_EQ(call.link.codewords, 1024u);
 }
 
 TEST(KernelRun, TakesV90AtEitherEndOfADigitalTrunk) {

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "driver/user_modem/modulations.h"
 #include "dsp/pump/pump_type.h"
-#include "driver/pumps/modulations.h"
 #include "dsp/v22/pump.h"
 #include "dsp/v32/pump.h"
 #include "dsp/v34/session/pump.h"

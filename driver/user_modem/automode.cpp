@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "driver/pumps/automode.h"
+#include "driver/user_modem/automode.h"
 
+#include "driver/user_modem/modulations.h"
 #include "dsp/automode/automode.h"
-#include "driver/pumps/modulations.h"
 
 namespace {
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
 // The C ABI of offhook/modem.h on modem.h.
+#include <algorithm>
 #include <cerrno>
 #include <exception>
 #include <string>
 
-#include "driver/modem/modem.h"
+#include "driver/user_modem/modem.h"
 #include "offhook/modem.h"
 
 struct oh_modem {
@@ -14,8 +15,6 @@ struct oh_modem {
 };
 
 namespace {
-
-using Mode = offhook::modem::ErrorControl;
 
 thread_local std::string refusal;
 
@@ -39,11 +38,6 @@ oh_modem* oh_modem_create(const oh_modem_config* config, const char** reason) {
   };
   if (config == nullptr || config->struct_size != sizeof *config) return refuse("a configuration of unknown size");
   if (config->pump == nullptr) return refuse("no pump");
-  if (config->role != OH_PUMP_CALL && config->role != OH_PUMP_ANSWER)
-    return refuse("a role that is neither call nor answer");
-  if (config->error_control < OH_ERROR_CONTROL_NONE || config->error_control > OH_ERROR_CONTROL_REQUIRED) {
-    return refuse("an error control that is not none, optional or required");
-  }
   if (config->window < 1 || config->window > 64) return refuse("a window that is not 1 to 64 frames");
   try {
     offhook::modem::Modem::Config c{};
@@ -52,9 +46,9 @@ oh_modem* oh_modem_create(const oh_modem_config* config, const char** reason) {
     c.io_delay_samples = config->io_delay_samples;
     c.max_bit_rate = config->max_bit_rate;
     c.min_bit_rate = config->min_bit_rate;
-    c.window = static_cast<std::uint8_t>(config->window);
-    c.error_control.mode = static_cast<Mode::Mode>(config->error_control);
-    c.error_control.compression = config->compression != 0 ? 3 : 0;
+    c.link.error_control = config->error_control;
+    c.link.window = std::max<std::uint32_t>(config->window, 15);  // no end may have less (V.42 9.2.4)
+    c.link.compression = config->compression != 0 ? OH_LAPM_COMPRESS_SENT | OH_LAPM_COMPRESS_RECEIVED : 0;
     return new oh_modem(c);
   } catch (const std::exception& e) {
     return refuse(e.what());
@@ -85,18 +79,17 @@ void oh_modem_hang_up(oh_modem* modem) {
 
 int oh_modem_get_status(const oh_modem* modem, struct oh_modem_status* status) {
   if (status->struct_size != sizeof *status) return -EINVAL;
-  const oh_pump_status pump = modem->end.pump_status();
-  const oh_lapm_status link = modem->end.lapm_status();
-  status->state = pump.state;
-  status->connected = modem->end.direct() ? pump.state == OH_PUMP_DATA : link.state == OH_LAPM_CONNECTED;
-  status->ended = modem->end.hung_up() || !modem->end.failure().empty();
-  status->tx_bit_rate = pump.tx_bit_rate;
-  status->rx_bit_rate = pump.rx_bit_rate;
-  status->retrains = pump.retrains;
-  status->unacknowledged = modem->end.direct() ? 0 : link.unacknowledged;
+  const oh_modem_end_status now = modem->end.status();
+  status->state = now.pump.state;
+  status->connected = static_cast<uint32_t>(oh_modem_end_is_connected(&now));
+  status->ended = modem->end.ended();
+  status->tx_bit_rate = now.pump.tx_bit_rate;
+  status->rx_bit_rate = now.pump.rx_bit_rate;
+  status->retrains = now.pump.retrains;
+  status->unacknowledged = now.direct != 0 ? 0 : now.link.unacknowledged;
   return 0;
 }
 
 const char* oh_modem_failure(oh_modem* modem) {
-  return modem->end.failure().data();
+  return modem->end.hung_up() ? "hung up" : modem->end.failure().data();
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "driver/pumps/modulations.h"
+#include "driver/user_modem/modulations.h"
 
 #include <algorithm>
 #include <array>
 #include <string_view>
 #include <tuple>
 
-#include "driver/pumps/automode.h"
+#include "driver/user_modem/automode.h"
 #include "tables/modulation.h"
 
 namespace offhook {

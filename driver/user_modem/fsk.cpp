@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "driver/pumps/fsk.h"
+#include "driver/user_modem/fsk.h"
 
 #define SPANDSP_EXPOSE_INTERNAL_STRUCTURES
 #include <spandsp.h>

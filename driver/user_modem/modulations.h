@@ -5,7 +5,7 @@
 
 #include <span>
 
-#include "driver/pumps/modulation.h"
+#include "driver/user_modem/modulation.h"
 
 namespace offhook {
 

@@ -4,7 +4,7 @@
 // 2, the caller the backward one with 75.
 #pragma once
 
-#include "driver/pumps/fsk.h"
+#include "driver/user_modem/fsk.h"
 
 namespace offhook {
 

@@ -3,7 +3,7 @@
 // V.21: 300 bit/s both ways. The caller has channel 1.
 #pragma once
 
-#include "driver/pumps/fsk.h"
+#include "driver/user_modem/fsk.h"
 
 namespace offhook {
 

@@ -3,7 +3,7 @@
 // Bell 103: 300 bit/s both ways. Its answer tone is its mark of 2225 Hz, and V.8 does not know it.
 #pragma once
 
-#include "driver/pumps/fsk.h"
+#include "driver/user_modem/fsk.h"
 
 namespace offhook {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "driver/modem/modem.h"
+#include "driver/user_modem/modem.h"
 
 #include <gtest/gtest.h>
 #include <malloc.h>
@@ -70,12 +70,7 @@ struct Puppet {
 };
 
 struct Originator : testing::Test {
-  Modem modem{{.pump = Puppet::type(),
-               .role = OH_PUMP_CALL,
-               .id = 0,
-               .log = nullptr,
-               .now_ns = [] { return 0; },
-               .error_control = {.detect = false}}};
+  Modem modem{{.pump = Puppet::type(), .role = OH_PUMP_CALL, .link = {.skip_detection = 1}}};
   Originator() { modem.start(); }
   /// @return seconds until V.42 has waited T401 in vain once more, at most `seconds`
   double run(oh_pump_state state, std::uint32_t bit_rate, double seconds) {
@@ -105,15 +100,10 @@ TEST_F(Originator, T401FollowsTheRatesOfARetrainWhichDoesNotAgeIt) {
 }
 
 /// Of a caller on the puppet.
-Modem::Config on_puppet(ErrorControl::Mode mode) {
+Modem::Config on_puppet(oh_error_control mode) {
   Puppet::now = {};
   Puppet::filled_in = Puppet::hang_ups = 0;
-  return {.pump = Puppet::type(),
-          .role = OH_PUMP_CALL,
-          .id = 0,
-          .log = nullptr,
-          .now_ns = [] { return 0; },
-          .error_control = {.mode = mode, .detect = true}};
+  return {.pump = Puppet::type(), .role = OH_PUMP_CALL, .link = {.error_control = mode}};
 }
 void step(Modem& modem, int milliseconds = 1) {
   std::array<std::int16_t, 8> samples{};
@@ -121,11 +111,11 @@ void step(Modem& modem, int milliseconds = 1) {
 }
 
 TEST(Modem, ThePumpIsGivenWhatTheCallIsToHave) {
-  { const Modem modem(on_puppet(ErrorControl::kNone)); }
+  { const Modem modem(on_puppet(OH_ERROR_CONTROL_NONE)); }
   EXPECT_EQ(Puppet::given.max_bit_rate + Puppet::given.min_bit_rate, 0u) << "no limits";
   EXPECT_EQ(Puppet::given.io_delay_samples, 0u);
   EXPECT_EQ(Puppet::given.modulations, 0u) << "all that the pump has";
-  Modem::Config config = on_puppet(ErrorControl::kNone);
+  Modem::Config config = on_puppet(OH_ERROR_CONTROL_NONE);
   config.role = OH_PUMP_ANSWER;
   config.max_bit_rate = 9600;
   config.min_bit_rate = 4800;
@@ -142,7 +132,7 @@ TEST(Modem, ThePumpIsGivenWhatTheCallIsToHave) {
 }
 
 TEST(Modem, WhereV42IsRequiredOnlyModulationsThatHaveItAreUsed) {
-  Modem::Config config = on_puppet(ErrorControl::kRequired);
+  Modem::Config config = on_puppet(OH_ERROR_CONTROL_REQUIRED);
   config.modulations = OH_MODULATION_V21 | OH_MODULATION_V34;
   { const Modem modem(config); }
   EXPECT_EQ(Puppet::given.modulations, std::uint32_t{OH_MODULATION_V34});
@@ -160,15 +150,15 @@ TEST(Modem, ItsEndGivesBackItsMemory) {
     const struct mallinfo2 all = mallinfo2();
     return all.uordblks + all.hblkhd;
   };
-  { const Modem first(on_puppet(ErrorControl::kRequired)); }
+  { const Modem first(on_puppet(OH_ERROR_CONTROL_REQUIRED)); }
   const std::size_t before = in_use();
   constexpr std::size_t kModems = 1000, kLeastBlock = 16;
-  for (std::size_t k = 0; k < kModems; ++k) const Modem modem(on_puppet(ErrorControl::kRequired));
+  for (std::size_t k = 0; k < kModems; ++k) const Modem modem(on_puppet(OH_ERROR_CONTROL_REQUIRED));
   EXPECT_LT(in_use(), before + kModems * kLeastBlock / 2) << "malloc keeps a little for itself";
 }
 
 TEST(Modem, IsSilentAndLosesNothingBeforeItsStart) {
-  Modem modem(on_puppet(ErrorControl::kNone));
+  Modem modem(on_puppet(OH_ERROR_CONTROL_NONE));
   std::array<std::int16_t, 8> rx{}, tx;
   tx.fill(99);
   modem.process(rx.data(), tx.data(), tx.size());
@@ -181,7 +171,7 @@ TEST(Modem, IsSilentAndLosesNothingBeforeItsStart) {
 }
 
 TEST(Modem, ByTheCInterfaceLostSamplesReachThePump) {
-  on_puppet(ErrorControl::kNone);
+  on_puppet(OH_ERROR_CONTROL_NONE);
   oh_modem_config config;
   oh_modem_default_config(&config, OH_PUMP_CALL);
   config.pump = Puppet::type();
@@ -196,7 +186,7 @@ TEST(Modem, ByTheCInterfaceLostSamplesReachThePump) {
 }
 
 TEST(Modem, WithoutErrorControlBytesAreStartStopCharactersAtOnce) {
-  Modem modem(on_puppet(ErrorControl::kNone));
+  Modem modem(on_puppet(OH_ERROR_CONTROL_NONE));
   EXPECT_TRUE(modem.direct());
   EXPECT_GT(modem.writable(), 0u);
   const std::uint8_t byte = 'x';
@@ -218,7 +208,7 @@ TEST(Modem, WithoutErrorControlBytesAreStartStopCharactersAtOnce) {
 }
 
 TEST(Modem, WhereV42MayBeAbsentItIsLookedForForThreeSeconds) {
-  Modem modem(on_puppet(ErrorControl::kOptional));
+  Modem modem(on_puppet(OH_ERROR_CONTROL_OPTIONAL));
   modem.start();
   EXPECT_FALSE(modem.direct());
   EXPECT_EQ(modem.writable(), 0u) << "what is under them is not known";
@@ -230,7 +220,7 @@ TEST(Modem, WhereV42MayBeAbsentItIsLookedForForThreeSeconds) {
   step(modem, 200);
   EXPECT_TRUE(modem.direct());
   EXPECT_GT(modem.writable(), 0u);
-  Modem without(on_puppet(ErrorControl::kOptional));
+  Modem without(on_puppet(OH_ERROR_CONTROL_OPTIONAL));
   without.start();
   Puppet::now.state = OH_PUMP_DATA;
   Puppet::now.modulation = OH_MODULATION_V21;
@@ -239,15 +229,94 @@ TEST(Modem, WhereV42MayBeAbsentItIsLookedForForThreeSeconds) {
   EXPECT_TRUE(without.direct()) << "a modulation that V.42 does not run over";
 }
 
+// The far end may train 15 s and five round trips of 1.2 s longer (V.90 9.4.1).
+TEST(Modem, WhereV42IsRequiredItIsLookedForAsLongAsTheFarEndMayTrain) {
+  for (const oh_pump_role role : {OH_PUMP_CALL, OH_PUMP_ANSWER}) {
+    Modem::Config config = on_puppet(OH_ERROR_CONTROL_REQUIRED);
+    config.role = role;
+    Modem modem(config);
+    modem.start();
+    Puppet::now.state = OH_PUMP_DATA;
+    Puppet::now.tx_bit_rate = Puppet::now.rx_bit_rate = 9600;
+    step(modem, 20'900);
+    EXPECT_EQ(modem.lapm_status().state, OH_LAPM_DETECTION) << role;
+    EXPECT_EQ(modem.failure(), "");
+    EXPECT_FALSE(modem.ended());
+    step(modem, 200);
+    EXPECT_EQ(modem.lapm_status().state, OH_LAPM_UNSUPPORTED) << role;
+    EXPECT_EQ(modem.failure(), "found no V.42 at the other end");
+    EXPECT_TRUE(modem.ended());
+  }
+}
+
+/// Two pumps that carry bits to each other without a line, each from its own beginning of data mode on.
+struct Wire {
+  struct End {
+    oh_bit_port port{};
+    oh_pump_state state = OH_PUMP_TRAINING;
+    Wire* wire = nullptr;
+  };
+  static inline Wire* made;  ///< the one whose ends are created
+  End* ends[2] = {};
+  static End& of(void* self) { return *static_cast<End*>(self); }
+  static const oh_pump_type* type() {
+    static const oh_pump_type kType = [] {
+      oh_pump_type t = *Puppet::type();
+      t.size = [](const oh_pump_config*) { return sizeof(End); };
+      t.init = [](void* self, const oh_pump_config* config) {
+        made->ends[config->role] = new (self) End{config->port, OH_PUMP_TRAINING, made};
+        return 0;
+      };
+      t.process = [](void* self, const void*, void*, std::size_t n) {  // a bit a sample, of the caller's clock
+        End *call = &of(self), *answer = call->wire->ends[1];
+        if (call != call->wire->ends[0]) return;
+        for (std::size_t k = 0; k < n; ++k) {
+          const int down = answer->state == OH_PUMP_DATA ? oh_port_get_bit(&answer->port) : 1;
+          const int up = call->state == OH_PUMP_DATA ? oh_port_get_bit(&call->port) : 1;
+          if (call->state == OH_PUMP_DATA) oh_port_put_bit(&call->port, down);
+          if (answer->state == OH_PUMP_DATA) oh_port_put_bit(&answer->port, up);
+        }
+      };
+      t.status = [](const void* self, oh_pump_status* s) {
+        s->state = static_cast<const End*>(self)->state;
+        s->tx_bit_rate = s->rx_bit_rate = s->state == OH_PUMP_DATA ? 8000 : 0;
+      };
+      return t;
+    }();
+    return &kType;
+  }
+};
+
+TEST(Modem, AFarEndThatTrainsTenSecondsLongerIsConnected) {
+  for (const int late : {0, 1}) {
+    Wire wire;
+    Wire::made = &wire;
+    Modem::Config config = on_puppet(OH_ERROR_CONTROL_REQUIRED);
+    config.pump = Wire::type();
+    Modem call(config);
+    config.role = OH_PUMP_ANSWER;
+    Modem answer(config);
+    for (Modem* m : {&call, &answer}) m->start();
+    wire.ends[1 - late]->state = OH_PUMP_DATA;
+    for (int ms = 0; ms < 15'000 && call.lapm_status().state != OH_LAPM_CONNECTED; ++ms) {
+      if (ms == 10'000) wire.ends[late]->state = OH_PUMP_DATA;
+      step(call);
+      step(answer);
+    }
+    EXPECT_EQ(call.lapm_status().state, OH_LAPM_CONNECTED) << (late == 0 ? "call" : "answer") << " was late";
+    EXPECT_EQ(answer.lapm_status().state, OH_LAPM_CONNECTED);
+  }
+}
+
 TEST(Modem, TheLogHasStatesRatesAndWhatThePumpShows) {
   oh_event_log log;
   std::vector<oh_event> slots(64);
   ASSERT_EQ(oh_event_log_init(&log, slots.data(), slots.size(), 0), 0);
-  Modem::Config config = on_puppet(ErrorControl::kNone);
+  Modem::Config config = on_puppet(OH_ERROR_CONTROL_NONE);
   config.id = 7;
   config.log = &log;
-  config.now_ns = [] { return 42; };
-  config.log_symbols = true;
+  config.now_ns = [](void*) -> std::uint64_t { return 42; };
+  config.log_symbols = 1;
   Modem modem(config);
   modem.start();
   Puppet::now.state = OH_PUMP_DATA;
@@ -290,8 +359,9 @@ TEST(Modem, AHoldIsThePumpsAndItsStatesAreInTheLog) {
   ASSERT_EQ(oh_event_log_init(&log, slots.data(), slots.size(), 0), 0);
   Puppet::orders.clear();
   Puppet::allowed = 0;
-  Modem::Config config = on_puppet(ErrorControl::kRequired);
+  Modem::Config config = on_puppet(OH_ERROR_CONTROL_REQUIRED);
   config.log = &log;
+  config.now_ns = [](void*) -> std::uint64_t { return 0; };
   config.hold_timeout = 7;
   Modem modem(config);
   EXPECT_EQ(Puppet::allowed, 7u);
@@ -317,7 +387,7 @@ TEST(Modem, AHoldIsThePumpsAndItsStatesAreInTheLog) {
 
 // The link would wait for an answer that cannot come.
 TEST(Modem, WhoHangsUpOnHoldEndsTheConnectionAtOnce) {
-  Modem modem(on_puppet(ErrorControl::kRequired));
+  Modem modem(on_puppet(OH_ERROR_CONTROL_REQUIRED));
   modem.start();
   Puppet::now.state = OH_PUMP_TRAINING;
   Puppet::now.hold = OH_HOLD_AWAY;
@@ -327,6 +397,22 @@ TEST(Modem, WhoHangsUpOnHoldEndsTheConnectionAtOnce) {
   EXPECT_EQ(Puppet::hang_ups, 1);
 }
 
+TEST(Modem, IsEndedByItsOwnerWhenThePumpHasClearedDown) {
+  Modem modem(on_puppet(OH_ERROR_CONTROL_REQUIRED));
+  modem.start();
+  Puppet::now.state = OH_PUMP_DATA;
+  Puppet::now.tx_bit_rate = Puppet::now.rx_bit_rate = 9600;
+  step(modem);
+  modem.hang_up();
+  step(modem);
+  EXPECT_EQ(modem.lapm_status().state, OH_LAPM_DISCONNECTED);
+  EXPECT_EQ(Puppet::hang_ups, 1);
+  EXPECT_FALSE(modem.ended()) << "the far end is still to be told";
+  Puppet::now = {};
+  step(modem);
+  EXPECT_TRUE(modem.ended());
+}
+
 // As of the version before: its struct is shorter, and what stands behind it is not looked at.
 TEST(Modem, APumpWithoutHoldRefusesIt) {
   static oh_pump_type older = *Puppet::type();
@@ -334,7 +420,7 @@ TEST(Modem, APumpWithoutHoldRefusesIt) {
   EXPECT_FALSE(oh_pump_has_hold(&older));
   Puppet::orders.clear();
   Puppet::allowed = 0;
-  Modem::Config config = on_puppet(ErrorControl::kNone);
+  Modem::Config config = on_puppet(OH_ERROR_CONTROL_NONE);
   config.pump = &older;
   config.hold_timeout = 7;
   Modem modem(config);
@@ -350,38 +436,38 @@ TEST(Modem, EachEndOfACallHasItsReason) {
     oh_pump_state pump;
     oh_pump_failure failure;
     std::uint64_t bits_received;
-    oh_modulation modulation;
+    oh_lapm_cause cause;
     oh_lapm_state link;
     bool direct;
     const char* text;
   };
-  constexpr auto kV34Now = OH_MODULATION_V34, kV21Now = OH_MODULATION_V21;
   constexpr auto kNoFailure = OH_PUMP_FAILURE_NONE;
   for (const Case& c : {
-           Case{OH_PUMP_FAILED, OH_PUMP_NOTHING_IN_COMMON, 0, kV34Now, OH_LAPM_CONNECTED, false,
+           Case{OH_PUMP_FAILED, OH_PUMP_NOTHING_IN_COMMON, 0, OH_LAPM_NO_CAUSE, OH_LAPM_CONNECTED, false,
                 "has no modulation in common with the other end"},
-           {OH_PUMP_FAILED, OH_PUMP_TOO_SLOW, 0, kV34Now, OH_LAPM_CONNECTED, false,
+           {OH_PUMP_FAILED, OH_PUMP_TOO_SLOW, 0, OH_LAPM_NO_CAUSE, OH_LAPM_CONNECTED, false,
             "ended the call: the rate agreed on is below its least"},
-           {OH_PUMP_FAILED, kNoFailure, 0, kV34Now, OH_LAPM_CONNECTED, true, "could not connect"},
-           {OH_PUMP_FAILED, kNoFailure, 1, kV34Now, OH_LAPM_CONNECTED, true, "lost the carrier"},
-           {OH_PUMP_IDLE, kNoFailure, 1, kV34Now, OH_LAPM_CONNECTED, true, "was cleared down by the far end"},
-           {OH_PUMP_IDLE, kNoFailure, 0, kV34Now, OH_LAPM_CONNECTED, false, ""},
-           {OH_PUMP_DATA, kNoFailure, 1, kV34Now, OH_LAPM_FAILED, true, ""},
-           {OH_PUMP_DATA, kNoFailure, 1, kV34Now, OH_LAPM_FAILED, false, "gave up the V.42 link"},
-           {OH_PUMP_DATA, kNoFailure, 1, kV34Now, OH_LAPM_UNSUPPORTED, false, "found no V.42 at the other end"},
-           {OH_PUMP_DATA, kNoFailure, 1, kV21Now, OH_LAPM_UNSUPPORTED, false,
+           {OH_PUMP_FAILED, kNoFailure, 0, OH_LAPM_NO_CAUSE, OH_LAPM_CONNECTED, true, "could not connect"},
+           {OH_PUMP_FAILED, kNoFailure, 1, OH_LAPM_NO_CAUSE, OH_LAPM_CONNECTED, true, "lost the carrier"},
+           {OH_PUMP_IDLE, kNoFailure, 1, OH_LAPM_NO_CAUSE, OH_LAPM_CONNECTED, true, "was cleared down by the far end"},
+           {OH_PUMP_IDLE, kNoFailure, 0, OH_LAPM_NO_CAUSE, OH_LAPM_CONNECTED, false, ""},
+           {OH_PUMP_DATA, kNoFailure, 1, OH_LAPM_NO_CAUSE, OH_LAPM_FAILED, true, ""},
+           {OH_PUMP_DATA, kNoFailure, 1, OH_LAPM_NO_CAUSE, OH_LAPM_FAILED, false, "gave up the V.42 link"},
+           {OH_PUMP_DATA, kNoFailure, 1, OH_LAPM_NO_CAUSE, OH_LAPM_UNSUPPORTED, false,
+            "found no V.42 at the other end"},
+           {OH_PUMP_DATA, kNoFailure, 1, OH_LAPM_NO_CLOCK, OH_LAPM_UNSUPPORTED, false,
             "requires V.42, which does not run over the modulation"},
-           {OH_PUMP_DATA, kNoFailure, 1, kV34Now, OH_LAPM_DISCONNECTED, false, "released the V.42 link"},
-           {OH_PUMP_DATA, kNoFailure, 1, kV34Now, OH_LAPM_CONNECTED, false, ""},
+           {OH_PUMP_DATA, kNoFailure, 1, OH_LAPM_NO_CAUSE, OH_LAPM_DISCONNECTED, false, "released the V.42 link"},
+           {OH_PUMP_DATA, kNoFailure, 1, OH_LAPM_NO_CAUSE, OH_LAPM_CONNECTED, false, ""},
        }) {
-    oh_pump_status pump{};
-    pump.state = c.pump;
-    pump.failure = c.failure;
-    pump.bits_received = c.bits_received;
-    pump.modulation = c.modulation;
-    oh_lapm_status link{};
-    link.state = c.link;
-    EXPECT_EQ(Modem::failure(pump, link, c.direct), c.text);
+    oh_modem_end_status end;
+    end.pump.state = c.pump;
+    end.pump.failure = c.failure;
+    end.pump.bits_received = c.bits_received;
+    end.link.state = c.link;
+    end.link.cause = c.cause;
+    end.direct = c.direct;
+    EXPECT_STREQ(oh_modem_end_failure(&end), c.text);
   }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The rows of the table, and the pumps behind those that spandsp has, with start-stop characters over them.
-#include "driver/pumps/modulations.h"
+#include "driver/user_modem/modulations.h"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@
 #include "dsp/blocks/tone.h"
 #include "dsp/link/start_stop.h"
 #include "dsp/v8/answer_tone.h"
-#include "tests/unit/driver/pumps/pump_pair.h"
+#include "tests/unit/driver/user_modem/pump_pair.h"
 
 namespace offhook {
 namespace {

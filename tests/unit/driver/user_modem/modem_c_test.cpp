@@ -92,6 +92,8 @@ TEST(ModemC, TwoConnectExchangeOctetsAndHangUp) {
   EXPECT_EQ(got, sent);
   oh_modem_hang_up(pair.call.get());
   EXPECT_TRUE(pair.run_until([&] { return Pair::status(pair.call).ended && Pair::status(pair.answer).ended; }, 5));
+  EXPECT_EQ(Pair::status(pair.call).state, OH_PUMP_IDLE) << "the far end has been told";
+  EXPECT_STREQ(oh_modem_failure(pair.call.get()), "hung up");
   EXPECT_STREQ(oh_modem_failure(pair.answer.get()), "released the V.42 link");
 }
 

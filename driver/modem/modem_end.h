@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * One end of a modem connection: a datapump and the link above it, in memory that its owner provides.
+ *
+ *     samples <-> pump <-> bits <-> link <-> octets
+ *
+ * Every owner of a modem uses this object: the C ABI (offhook/modem.h), live calls, the simulator and the kernel
+ * driver. An owner adds only what its environment needs: memory, threads, queues, floating-point sections.
+ *
+ * The link is one of four kinds:
+ * - V.42 (LAPM), required or optional. If it is optional and the far end does not have it, V.14 replaces it.
+ * - V.14: start-stop characters without error control.
+ * - ATM cells, for DMT pumps.
+ * - raw: the owner's own bit port. Octets cannot be written or read.
+ * `direct` means that no error control runs: V.14, cells or raw. Then the end is connected when the pump is in data
+ * mode; otherwise when LAPM is connected.
+ *
+ * Life of an end:
+ * 1. oh_modem_end_size() and oh_modem_end_init(). The end is silent.
+ * 2. oh_modem_end_start(). From the next sample on the pump runs.
+ * 3. Each block of samples exactly once and in order, by oh_modem_end_process() or, if it was lost, by
+ *    oh_modem_end_report_gap(). Their number is the only clock. Time counts for LAPM's timers only while the pump
+ * carries bits, so that a training does not exhaust them.
+ * 4. oh_modem_end_hang_up(). The link is released first, then the pump clears down, each telling the far end. While the
+ *    far end waits on hold (V.92), nothing of the link would be sent, so the pump clears down at once.
+ * 5. oh_modem_end_release().
+ *
+ * Detection of V.42 waits 21 s if V.42 is required: one end may be in data mode while the far end still trains, for up
+ * to 15 s and five round trips of 1.2 s (V.90 9.4.1). If V.42 is optional it waits 3 s, which a round trip of 1.2 s and
+ * the far end's answer need; V.14 begins after that.
+ *
+ * Freestanding: no operating system, allocation, exceptions or RTTI. All functions but size, init and release are
+ * real-time safe. All use floating-point registers: a kernel calls them in a section that saves these. One thread at a
+ * time.
+ */
+#ifndef OFFHOOK_DRIVER_MODEM_MODEM_END_H
+#define OFFHOOK_DRIVER_MODEM_MODEM_END_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "dsp/link/cells.h"
+#include "dsp/link/lapm.h"
+#include "offhook/event_log.h"
+#include "offhook/link.h"
+#include "offhook/pump.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct oh_modem_end;
+
+enum oh_link_kind {
+  OH_LINK_OCTETS = 0, /**< V.42 or V.14, as oh_link_config says */
+  OH_LINK_CELLS,
+  OH_LINK_RAW
+};
+
+struct oh_modem_end_config {
+  const struct oh_pump_type* pump OH_BY_DEFAULT(NULL); /**< any type; it outlives the end */
+  enum oh_pump_role role OH_BY_DEFAULT(OH_PUMP_CALL);
+  struct oh_pump_format format OH_BY_DEFAULT({}); /**< of the card's samples, one of the pump's; all zero: its first */
+  enum oh_link_kind kind OH_BY_DEFAULT(OH_LINK_OCTETS);
+  struct oh_link_config link OH_BY_DEFAULT({}); /**< of OH_LINK_OCTETS */
+  struct oh_bit_port raw OH_BY_DEFAULT({});     /**< of OH_LINK_RAW */
+  /* as in oh_pump_config */
+  uint32_t max_bit_rate OH_BY_DEFAULT(0), min_bit_rate OH_BY_DEFAULT(0);
+  uint32_t modulations OH_BY_DEFAULT(0), io_delay_samples OH_BY_DEFAULT(0);
+  /** Set of enum oh_modulation that V.42 cannot run over. If V.42 is required, the pump may not use them. */
+  uint32_t without_v42 OH_BY_DEFAULT(0);
+  uint32_t hold_timeout
+      OH_BY_DEFAULT(0); /**< what a far end that requests hold is granted, as in oh_pump_type::allow_hold; 0: denied */
+  /* the event log: states, rates, retransmissions and, if asked for, the pump's symbols, instruments and taps */
+  struct oh_event_log* log OH_BY_DEFAULT(NULL); /**< NULL: none, and no clock */
+  uint64_t (*now_ns)(void* clock) OH_BY_DEFAULT(NULL);
+  void* clock OH_BY_DEFAULT(NULL);
+  uint16_t id OH_BY_DEFAULT(0);          /**< of the end, in the log */
+  uint32_t log_symbols OH_BY_DEFAULT(0); /**< not 0: the pump's observations are logged, one symbol of eight */
+};
+
+struct oh_modem_end_status {
+  struct oh_pump_status pump OH_BY_DEFAULT({});
+  struct oh_lapm_status link OH_BY_DEFAULT({});   /**< all zero if no LAPM runs: error control off, cells, raw */
+  struct oh_cells_status cells OH_BY_DEFAULT({}); /**< of OH_LINK_CELLS */
+  uint32_t direct OH_BY_DEFAULT(0);               /**< not 0: no error control */
+  uint32_t unsent OH_BY_DEFAULT(0);   /**< octets written that the far end has not acknowledged or, if direct, that the
+                                           pump has not taken */
+  uint32_t released OH_BY_DEFAULT(0); /**< not 0: what oh_modem_end_hang_up() began is done */
+};
+
+/** @param reason  set to a literal if the result is 0; may be NULL
+ * @return bytes of memory, aligned to 64, that init needs; 0: no such end is possible */
+size_t oh_modem_end_size(const struct oh_modem_end_config* config, const char** reason);
+/** Copies the configuration.  @param memory  [oh_modem_end_size()] that is not moved
+ * @return the end, at `memory`; NULL: the configuration was refused */
+struct oh_modem_end* oh_modem_end_init(void* memory, const struct oh_modem_end_config* config);
+/** Gives back what the pump took outside of its memory. @param end  may be NULL */
+void oh_modem_end_release(struct oh_modem_end* end);
+
+void oh_modem_end_start(struct oh_modem_end* end);
+/** n periods, as oh_pump::process. O(n) */
+void oh_modem_end_process(struct oh_modem_end* end, const void* rx, void* tx, size_t n);
+/** n periods were lost, as oh_pump::report_gap. O(n) */
+void oh_modem_end_report_gap(struct oh_modem_end* end, size_t n);
+
+/** @return octets that are taken whole: OH_CELL_OCTETS or 1 */
+size_t oh_modem_end_unit(const struct oh_modem_end* end);
+/** @return octets that a write would take; 0 until it is known whether V.42 or V.14 carries them, if V.42 is optional
+ */
+size_t oh_modem_end_writable(const struct oh_modem_end* end);
+/** @return octets taken, a multiple of the unit */
+size_t oh_modem_end_write(struct oh_modem_end* end, const uint8_t* octets, size_t n);
+/** @return octets given, a multiple of the unit */
+size_t oh_modem_end_read(struct oh_modem_end* end, uint8_t* octets, size_t n);
+
+/** Ends the connection. Takes some round trips; without an answer, LAPM's timers. */
+void oh_modem_end_hang_up(struct oh_modem_end* end);
+/** Modem-on-hold (offhook/hold.h).  @return 0, or -EINVAL: not possible now, or never with this pump */
+int oh_modem_end_hold(struct oh_modem_end* end, enum oh_hold_order order);
+
+void oh_modem_end_get_status(const struct oh_modem_end* end, struct oh_modem_end_status* status);
+/** Parts of it. */
+void oh_modem_end_pump_status(const struct oh_modem_end* end, struct oh_pump_status* status);
+void oh_modem_end_link_status(const struct oh_modem_end* end, struct oh_lapm_status* status);
+int oh_modem_end_direct(const struct oh_modem_end* end);
+uint32_t oh_modem_end_unsent(const struct oh_modem_end* end);
+int oh_modem_end_released(const struct oh_modem_end* end);
+/** Nothing will come any more: released, or ended by the pump, the far end or, unless it hangs up, LAPM. */
+int oh_modem_end_ended(const struct oh_modem_end* end);
+/** What the pump's operations call self. */
+void* oh_modem_end_pump_memory(struct oh_modem_end* end);
+
+/** @return whether octets pass */
+static inline int oh_modem_end_is_connected(const struct oh_modem_end_status* s) {
+  return s->direct ? s->pump.state == OH_PUMP_DATA : s->link.state == OH_LAPM_CONNECTED;
+}
+/** @return why the connection ended by itself, a literal; "" while it lives */
+const char* oh_modem_end_failure(const struct oh_modem_end_status* status);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

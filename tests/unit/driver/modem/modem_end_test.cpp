@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT
+#include "driver/modem/modem_end.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "dsp/pump/pump_type.h"
+
+namespace offhook {
+namespace {
+
+/// A pump in data mode that gives back the bits that it takes, an octet a period.
+struct Mirror {
+  oh_bit_port port;
+  bool cleared = false;
+
+  static const oh_pump_type* type() {
+    static const oh_pump_type kType = {
+        .format_count = 1,
+        .name = "mirror",
+        .formats = &kLinear8000,
+        .roles = kBothRoles,
+        .fpu = kEveryOperation,
+        .longest_step = 0,
+        .size = [](const oh_pump_config* c) { return oh_port_is_whole(&c->port) ? sizeof(Mirror) : 0; },
+        .init =
+            [](void* self, const oh_pump_config* c) {
+              new (self) Mirror{c->port};
+              return 0;
+            },
+        .process =
+            [](void* self, const void*, void*, std::size_t n) {
+              const oh_bit_port& port = static_cast<Mirror*>(self)->port;
+              std::vector<std::uint8_t> octets(n);
+              oh_port_get(&port, octets.data(), 8 * n);
+              oh_port_put(&port, octets.data(), 8 * n);
+            },
+        .report_gap = [](void*, std::size_t) {},
+        .status =
+            [](const void* self, oh_pump_status* s) {
+              s->state = static_cast<const Mirror*>(self)->cleared ? OH_PUMP_IDLE : OH_PUMP_DATA;
+              s->tx_bit_rate = s->rx_bit_rate = 64'000;
+            },
+        .hang_up = [](void* self) { static_cast<Mirror*>(self)->cleared = true; },
+        .release = [](void*) {},
+        .advance = oh_pump_advance_each};
+    return &kType;
+  }
+};
+
+oh_modem_end_config mirrored(oh_link_kind kind, oh_error_control control = OH_ERROR_CONTROL_NONE) {
+  return {.pump = Mirror::type(), .role = OH_PUMP_CALL, .kind = kind, .link = {.error_control = control}};
+}
+
+/// An end in memory of its size and not an octet more.
+class End {
+ public:
+  explicit End(const oh_modem_end_config& config) : size_(oh_modem_end_size(&config, nullptr)) {
+    memory_.reset(static_cast<std::uint8_t*>(std::aligned_alloc(64, size_ + kGuard)));
+    std::fill_n(memory_.get(), size_ + kGuard, kPattern);
+    end = oh_modem_end_init(memory_.get(), &config);
+    if (end != nullptr) oh_modem_end_start(end);
+  }
+  ~End() {
+    oh_modem_end_release(end);
+    EXPECT_TRUE(std::all_of(memory_.get() + size_, memory_.get() + size_ + kGuard,
+                            [](std::uint8_t octet) { return octet == kPattern; }));
+  }
+  void step(std::size_t periods) {
+    std::vector<std::int16_t> samples(periods);
+    oh_modem_end_process(end, samples.data(), samples.data(), periods);
+  }
+  oh_modem_end_status status() const {
+    oh_modem_end_status s;
+    oh_modem_end_get_status(end, &s);
+    return s;
+  }
+  oh_modem_end* end = nullptr;
+
+ private:
+  static constexpr std::size_t kGuard = 64;
+  static constexpr std::uint8_t kPattern = 0xa5;
+  struct Free {
+    void operator()(std::uint8_t* memory) const { std::free(memory); }
+  };
+  std::size_t size_;
+  std::unique_ptr<std::uint8_t, Free> memory_;
+};
+
+TEST(ModemEnd, CarriesWholeCellsAndCountsThem) {
+  End e(mirrored(OH_LINK_CELLS));
+  ASSERT_NE(e.end, nullptr);
+  EXPECT_EQ(oh_modem_end_unit(e.end), std::size_t{OH_CELL_OCTETS});
+  std::array<std::uint8_t, 2 * OH_CELL_OCTETS + 7> cells;
+  for (std::size_t k = 0; k < cells.size(); ++k) cells[k] = static_cast<std::uint8_t>(k + 1);
+  EXPECT_EQ(oh_modem_end_write(e.end, cells.data(), OH_CELL_OCTETS - 1), 0u);
+  EXPECT_EQ(oh_modem_end_write(e.end, cells.data(), cells.size()), 2u * OH_CELL_OCTETS);
+  EXPECT_EQ(oh_modem_end_unsent(e.end), 2u * OH_CELL_OCTETS);
+  e.step(40 * (OH_CELL_OCTETS + 1));
+  EXPECT_EQ(oh_modem_end_unsent(e.end), 0u);
+  std::array<std::uint8_t, 3 * OH_CELL_OCTETS> back;
+  ASSERT_EQ(oh_modem_end_read(e.end, back.data(), back.size()), 2u * OH_CELL_OCTETS);
+  EXPECT_TRUE(std::equal(back.begin(), back.begin() + 2 * OH_CELL_OCTETS, cells.begin()));
+  const oh_modem_end_status s = e.status();
+  EXPECT_TRUE(s.direct != 0 && oh_modem_end_is_connected(&s) != 0);
+  EXPECT_EQ(s.cells.sent, 2u);
+  EXPECT_EQ(s.cells.received, 2u);
+  EXPECT_EQ(s.cells.hec_errors, 0u);
+}
+
+TEST(ModemEnd, ARawLinkIsTheOwnersPort) {
+  struct Owner {
+    std::uint64_t given = 0, taken = 0;
+  } owner;
+  oh_modem_end_config config = mirrored(OH_LINK_RAW);
+  config.raw = {[](void* user) { return static_cast<int>(++static_cast<Owner*>(user)->given & 1); },
+                [](void* user, int bit) { static_cast<Owner*>(user)->taken += static_cast<unsigned>(bit); }, &owner};
+  End e(config);
+  ASSERT_NE(e.end, nullptr);
+  e.step(10);
+  EXPECT_EQ(owner.given, 80u);
+  EXPECT_EQ(owner.taken, 40u);
+  std::uint8_t octet = 0;
+  EXPECT_EQ(oh_modem_end_write(e.end, &octet, 1), 0u);
+  EXPECT_EQ(oh_modem_end_read(e.end, &octet, 1), 0u);
+  EXPECT_EQ(oh_modem_end_unsent(e.end), 0u);
+  oh_modem_end_hang_up(e.end);
+  e.step(1);
+  EXPECT_TRUE(oh_modem_end_released(e.end) != 0 && oh_modem_end_ended(e.end) != 0);
+}
+
+TEST(ModemEnd, WithoutErrorControlOctetsComeBackAsCharacters) {
+  End e(mirrored(OH_LINK_OCTETS));
+  ASSERT_NE(e.end, nullptr);
+  const std::string text = "start and stop";
+  EXPECT_EQ(oh_modem_end_write(e.end, reinterpret_cast<const std::uint8_t*>(text.data()), text.size()), text.size());
+  e.step(100);
+  std::array<std::uint8_t, 32> back;
+  const std::size_t n = oh_modem_end_read(e.end, back.data(), back.size());
+  EXPECT_EQ(std::string(back.begin(), back.begin() + static_cast<std::ptrdiff_t>(n)), text);
+  EXPECT_EQ(e.status().link.frames_sent, 0u);
+}
+
+TEST(ModemEnd, AnEndThatHearsItselfHasNoV42) {
+  End optional(mirrored(OH_LINK_OCTETS, OH_ERROR_CONTROL_OPTIONAL)), required(mirrored(OH_LINK_OCTETS, OH_ERROR_CONTROL_REQUIRED));
+  EXPECT_EQ(oh_modem_end_writable(optional.end), 0u);
+  optional.step(8000 * 3 + 100);
+  required.step(8000 * 3 + 100);
+  EXPECT_NE(oh_modem_end_direct(optional.end), 0);
+  EXPECT_GT(oh_modem_end_writable(optional.end), 0u);
+  EXPECT_EQ(oh_modem_end_direct(required.end), 0);
+  EXPECT_EQ(required.status().link.state, OH_LAPM_DETECTION);
+  required.step(8000 * 18);
+  const oh_modem_end_status s = required.status();
+  EXPECT_STREQ(oh_modem_end_failure(&s), "found no V.42 at the other end");
+  EXPECT_NE(oh_modem_end_ended(required.end), 0);
+}
+
+TEST(ModemEnd, SaysWhyItIsRefused) {
+  const auto reason = [](auto change) {
+    oh_modem_end_config config = mirrored(OH_LINK_OCTETS, OH_ERROR_CONTROL_REQUIRED);
+    change(config);
+    const char* why = nullptr;
+    const std::size_t size = oh_modem_end_size(&config, &why);
+    std::array<std::uint8_t, 64> nothing;
+    if (size == 0) EXPECT_EQ(oh_modem_end_init(nothing.data(), &config), nullptr);
+    EXPECT_EQ(size == 0, why != nullptr);
+    return std::string(why == nullptr ? "" : why);
+  };
+  EXPECT_EQ(reason([](auto&) {}), "");
+  EXPECT_EQ(reason([](auto& c) { c.role = static_cast<oh_pump_role>(7); }), "a role that is neither call nor answer");
+  EXPECT_EQ(reason([](auto& c) { c.link.error_control = static_cast<oh_error_control>(3); }),
+            "an error control that is not none, optional or required");
+  const char* kV42 = "V.42 cannot have this window or these parameters of compression";
+  EXPECT_EQ(reason([](auto& c) { c.link.window = 14; }), kV42);
+  EXPECT_EQ(reason([](auto& c) { c.link.window = 128; }), kV42);
+  EXPECT_EQ(reason([](auto& c) { c.link.compression = 3, c.link.codewords = 1 << 16; }), kV42);
+  EXPECT_EQ(reason([](auto& c) { c.modulations = c.without_v42 = OH_MODULATION_V21; }),
+            "V.42 is required, and none of the modulations has it");
+  EXPECT_EQ(reason([](auto& c) { c.kind = OH_LINK_RAW; }), "a raw link without a bit port");
+}
+
+}  // namespace
+}  // namespace offhook
