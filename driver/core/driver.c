@@ -197,21 +197,21 @@ static void report_gap(struct oh_driver* driver, uint64_t n) {
   record(driver, OH_EV_FILL_IN, n);
 }
 
-static void end_call(struct oh_driver* driver) {
-  driver->in_call = 0;
-  record(driver, OH_EV_CALL_END, driver->call_chunks);
+static void end_run(struct oh_driver* driver) {
+  driver->in_run = 0;
+  record(driver, OH_EV_SERVICE_RUN_END, driver->run_chunks);
 }
 
 uint32_t oh_driver_service_begin(struct oh_driver* driver) {
   const struct oh_driver_config* config = &driver->config;
-  if (!driver->in_call) {
-    record(driver, OH_EV_CALL_BEGIN, 0);
-    driver->call_head = __atomic_load_n(&driver->owed_head, __ATOMIC_ACQUIRE);
-    driver->call_chunks = 0;
-    driver->in_call = 1;
+  if (!driver->in_run) {
+    record(driver, OH_EV_SERVICE_RUN_BEGIN, 0);
+    driver->run_head = __atomic_load_n(&driver->owed_head, __ATOMIC_ACQUIRE);
+    driver->run_chunks = 0;
+    driver->in_run = 1;
   }
   uint64_t tail = driver->owed_tail;
-  while (tail != driver->call_head) {
+  while (tail != driver->run_head) {
     const uint64_t end = __atomic_load_n(&driver->owed_end[tail % OH_OWED_MAX], __ATOMIC_RELAXED);
     if (end > driver->rx_read) {
       const uint64_t left = end - driver->rx_read;
@@ -247,7 +247,7 @@ uint32_t oh_driver_service_begin(struct oh_driver* driver) {
       config->card.ops->rx_read(config->card.self, driver->rx_read);
     }
   }
-  end_call(driver);
+  end_run(driver);
   return 0;
 }
 
@@ -281,12 +281,12 @@ int oh_driver_service_end(struct oh_driver* driver) {
   __atomic_store_n(&counters->pending_last, pending, __ATOMIC_RELAXED);
   if (pending > counters->pending_max) __atomic_store_n(&counters->pending_max, pending, __ATOMIC_RELAXED);
   record(driver, OH_EV_SERVICE_END, counters->pending_last);
-  ++driver->call_chunks;
+  ++driver->run_chunks;
   if (driver->chunk_ends_block &&
-      (driver->config.policy != OH_SERVICE_DRAIN_ALL || driver->owed_tail == driver->call_head)) {
-    end_call(driver);
+      (driver->config.policy != OH_SERVICE_DRAIN_ALL || driver->owed_tail == driver->run_head)) {
+    end_run(driver);
   }
-  return driver->in_call;
+  return driver->in_run;
 }
 
 uint32_t oh_driver_service(struct oh_driver* driver) {

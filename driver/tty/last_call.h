@@ -65,7 +65,7 @@ class LastCall {
   std::string failure_;
 };
 
-/// Why a call that ended by itself ended. Source of the texts: Modem::failure()
+/// Why a call that ended by itself ended. Source of the texts: oh_modem_end_failure()
 CallEnd end_of(const CallStatus& status);
 
 }  // namespace offhook::modem

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What a driver costs: CPU time of the interrupt routine and of a service call, by phase of the call. The numbers, with
+// What a driver costs: CPU time of the interrupt routine and of a service run, by phase of the call. The numbers, with
 // their sources, stand in traces/data/profiles/*.toml.
 #pragma once
 
@@ -32,7 +32,7 @@ struct LoggingCost {
   double bytes_per_minute = 0;
   double event_bytes = 16;
   double event_ns = 0;
-  /// CPU time of logging in `interval`, all of it charged to the service call.
+  /// CPU time of logging in `interval`, all of it charged to the service run.
   Ns in(Ns interval) const {
     return static_cast<Ns>(bytes_per_minute / event_bytes / 60e9 * static_cast<double>(interval) * event_ns);
   }
@@ -64,7 +64,7 @@ struct CostProfile {  // NOLINT(bugprone-reserved-identifier)
   std::string name;
   Ns isr_mean_ns = 5'400;  ///< when the service is deferred
   Ns isr_max_ns = 16'000;
-  double phi = 0.2;           ///< share of a service call after which its output is ready
+  double phi = 0.2;           ///< share of a service run after which its output is ready
   double service_spread = 0;  ///< a block's cost varies by up to this share, uniformly, both ways
   LoggingCost logging;
   PhaseProfile phases[kPhases];

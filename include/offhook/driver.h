@@ -40,8 +40,8 @@ extern "C" {
 #endif
 
 enum oh_service_policy {
-  OH_SERVICE_ONE_BLOCK, /**< one block per call, as the vendor's driver did: a call per interrupt */
-  OH_SERVICE_DRAIN_ALL  /**< all that is owed when the call begins; what comes later has its own request */
+  OH_SERVICE_ONE_BLOCK, /**< one block per run, as the vendor's driver did: a run per interrupt */
+  OH_SERVICE_DRAIN_ALL  /**< all that is owed when the run begins; what comes later has its own request */
 };
 
 enum { OH_BLOCK_PLAN_MAX = 8, OH_OWED_MAX = 512 };
@@ -95,9 +95,9 @@ struct oh_driver {
   /* service's own */
   uint64_t rx_read;       /**< next received position to take */
   uint64_t tx_next;       /**< position of the next transmit sample */
-  int in_call;            /**< between the first begin of a call and its last end */
-  uint64_t call_head;     /**< owed_head when the call began: a call is bounded */
-  uint32_t call_chunks;   /**< served in it */
+  int in_run;             /**< between the first begin of a service run and its last end */
+  uint64_t run_head;      /**< owed_head when the run began: a run is bounded */
+  uint32_t run_chunks;    /**< served in it */
   uint32_t chunk_samples; /**< of the chunk in service */
   int chunk_ends_block;
   int block_late;
@@ -121,7 +121,7 @@ OH_API int oh_driver_set_block_plan(struct oh_driver* driver, const uint32_t* sa
 /** The card's interrupt. Real-time: yes, O(1). */
 OH_API void oh_driver_isr(struct oh_driver* driver);
 
-/** Serve what the policy allows. Real-time: yes. @return blocks served */
+/** One service run: serve what the policy allows. Real-time: yes. @return blocks served */
 OH_API uint32_t oh_driver_service(struct oh_driver* driver);
 
 /** Take the oldest owed block (or its next chunk) and run the pump on it. Blocks overwritten as a whole are filled in
@@ -129,7 +129,7 @@ OH_API uint32_t oh_driver_service(struct oh_driver* driver);
 OH_API uint32_t oh_driver_service_begin(struct oh_driver* driver);
 /** Queue that block's output. */
 OH_API void oh_driver_service_output(struct oh_driver* driver);
-/** Count it. @return 1 when more is to be done in this call: the rest of the block, or another one that is owed and
+/** Count it. @return 1 when more is to be done in this run: the rest of the block, or another one that is owed and
  * that the policy allows. */
 OH_API int oh_driver_service_end(struct oh_driver* driver);
 

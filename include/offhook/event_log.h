@@ -42,8 +42,9 @@ enum oh_event_kind {
   OH_EV_OUTPUT_READY = 24,    /**< its output queued; argument: samples that came too late to be played (0: in time) */
   OH_EV_SERVICE_END = 25,     /**< argument: received samples pending now */
   OH_EV_FILL_IN = 26,         /**< argument: samples lost and filled in */
-  OH_EV_CALL_BEGIN = 27,      /**< the context entered service() (one wake-up; several blocks may follow) */
-  OH_EV_CALL_END = 28, /**< the context left service(); argument: blocks served, each chunk of a long one counted */
+  OH_EV_SERVICE_RUN_BEGIN = 27, /**< the context entered service() (one wake-up; several blocks may follow) */
+  OH_EV_SERVICE_RUN_END = 28, /**< the context left service(); argument: blocks served, each chunk of a long one counted
+                               */
   /* the pump and the link; id: end (0 near, 1 far) */
   OH_EV_PUMP_STATE = 40,      /**< argument: enum oh_pump_state */
   OH_EV_SYMBOL = 41,          /**< received constellation point: re in the low, im in the high 16 bits, Q4.12 */

@@ -48,7 +48,7 @@ LatencyResult measure_kernel_latency(KernelDevice& device, const KernelLatencyCo
                                    }});
   const auto so_far = [&]() -> const LatencyResult& {
     result.latency = analyzer.figures().interrupt_to_service;
-    result.own_cost = analyzer.figures().call_elapsed;
+    result.own_cost = analyzer.figures().service_run_elapsed;
     result.missed = transfer.status().coalesced;
     return result;
   };

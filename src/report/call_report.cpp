@@ -247,13 +247,13 @@ json tiles(const CallReport& call, const Figures& f) {
   tile("Overrun, underrun",
        fmt::format("{} / {}", grouped(f.total.losses.overrun_samples), grouped(f.total.losses.underrun_samples)),
        "samples, by the card's own count");
-  if (f.call_elapsed.count() > 0) {
+  if (f.service_run_elapsed.count() > 0) {
     // A pump without a line takes microseconds.
     const auto time = [](double ns) {
       return ns < 1e6 ? fmt::format("{:.3g} us", ns * 1e-3) : fmt::format("{:.2f} ms", ms(ns));
     };
-    tile("Service call", time(f.call_elapsed.mean()),
-         fmt::format("mean elapsed; longest {}", time(static_cast<double>(f.call_elapsed.max()))));
+    tile("Service run", time(f.service_run_elapsed.mean()),
+         fmt::format("mean elapsed; longest {}", time(static_cast<double>(f.service_run_elapsed.max()))));
   }
   if (f.isr_elapsed.count() > 0) {
     const double longest_us = static_cast<double>(f.isr_elapsed.max()) * 1e-3;
@@ -296,7 +296,7 @@ std::string call_page(const CallReport& call, const Figures& f) {
                {"tiles", tiles(call, f)},
                {"phases", phases_json(call, f)},
                {"pending", series_json(f.pending, 0)},
-               {"elapsed_ms", series_json(f.call_elapsed_over_time, 4)},
+               {"elapsed_ms", series_json(f.service_run_elapsed_over_time, 4)},
                {"isr_ms", series_json(f.isr_elapsed_over_time, 4)},
                {"latency_ms", series_json(f.output_latency_over_time, 4)},
                {"period_ms", series_json(f.interrupt_period_over_time, 4)},
@@ -310,7 +310,7 @@ std::string call_page(const CallReport& call, const Figures& f) {
                  histogram_json("interrupt to service", f.interrupt_to_service),
                  histogram_json("interrupt to output", f.interrupt_to_output),
                  histogram_json("elapsed in the ISR", f.isr_elapsed),
-                 histogram_json("elapsed in a service call", f.call_elapsed)}},
+                 histogram_json("elapsed in a service run", f.service_run_elapsed)}},
                {"timer", timer_json(f)},
                {"timeline", timeline_json(call, f.timeline)},
                {"ends", ends_json(f)},

@@ -85,7 +85,7 @@ inline void synthesise(const SyntheticCall& call, const std::function<void(const
       run(kServiceThread);
       const Block block = owed.front();
       owed.pop_front();
-      emit(now, OH_EV_CALL_BEGIN, 0, 0);
+      emit(now, OH_EV_SERVICE_RUN_BEGIN, 0, 0);
       if (captured - taken > 512) {
         const std::uint32_t gone = static_cast<std::uint32_t>(captured - taken - 512);
         emit(now, OH_EV_RX_OVERRUN, 0, gone);
@@ -121,7 +121,7 @@ inline void synthesise(const SyntheticCall& call, const std::function<void(const
       if (work == 0) {
         serving = false;
         emit(now, OH_EV_SERVICE_END, 0, static_cast<std::uint32_t>(now / 125'000 > taken ? now / 125'000 - taken : 0));
-        emit(now, OH_EV_CALL_END, 0, 1);
+        emit(now, OH_EV_SERVICE_RUN_END, 0, 1);
         if (phase == 4) {
           emit(now, OH_EV_LINK_BYTES, 0, bytes += 79);
           for (int i = 0; i < 7; ++i) {

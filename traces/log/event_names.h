@@ -29,8 +29,8 @@ inline constexpr auto kEventNames = [] {
   names[OH_EV_OUTPUT_READY] = "output_ready";
   names[OH_EV_SERVICE_END] = "service_end";
   names[OH_EV_FILL_IN] = "report_gap";
-  names[OH_EV_CALL_BEGIN] = "call_begin";
-  names[OH_EV_CALL_END] = "call_end";
+  names[OH_EV_SERVICE_RUN_BEGIN] = "service_run_begin";
+  names[OH_EV_SERVICE_RUN_END] = "service_run_end";
   names[OH_EV_PUMP_STATE] = "pump_state";
   names[OH_EV_SYMBOL] = "symbol";
   names[OH_EV_LINK_STATE] = "link_state";
@@ -78,7 +78,7 @@ constexpr bool names_entity(std::uint8_t kind) {
   return kind == OH_EV_RUN || kind == OH_EV_FINISH || kind == OH_EV_TIMER_CALLBACK;
 }
 constexpr bool names_driver(std::uint8_t kind) {
-  return kind >= OH_EV_INTERRUPT && kind <= OH_EV_CALL_END;
+  return kind >= OH_EV_INTERRUPT && kind <= OH_EV_SERVICE_RUN_END;
 }
 
 }  // namespace offhook::traces

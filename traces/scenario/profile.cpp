@@ -29,7 +29,7 @@ KeyTable make_profile_keys() {
                      [](F& f) -> std::int64_t& { return f.profile.isr_mean_ns; }),
       key_of_time<F>("isr.max_us", 0, 1e5, "and at most", kUs,
                      [](F& f) -> std::int64_t& { return f.profile.isr_max_ns; }),
-      key<F>("service.phi", 0, 1, "share of a service call after which its output is queued",
+      key<F>("service.phi", 0, 1, "share of a service run after which its output is queued",
              [](F& f) -> Field { return &f.profile.phi; }),
       key<F>("service.spread", 0, 1, "a block's cost varies by up to this share, both ways",
              [](F& f) -> Field { return &f.profile.service_spread; }),

@@ -294,7 +294,7 @@ Measured measure(const Figures& f, const Scenario& scenario) {
   m.isr_max_us = 1e3 * ms(f.isr_elapsed.max());
   const oh_context_kind kind = scenario.context.kind;
   const bool deferred = kind == OH_CONTEXT_DPC || kind == OH_CONTEXT_SOFTIRQ;
-  m.dpc_max_us = deferred                       ? 1e3 * ms(f.call_elapsed.max())
+  m.dpc_max_us = deferred                       ? 1e3 * ms(f.service_run_elapsed.max())
                  : kind == OH_CONTEXT_INTERRUPT ? 0
                                                 : static_cast<double>(scenario.host.dispatch_ns) * 1e-3;
   m.share = total.modem_cpu_ns / span_ns;

@@ -144,19 +144,19 @@ void Analyzer::add_wake_up(const oh_event& event) {
         if (d.isr_entity == event.id) isr_done(d, now);
       }
       break;
-    case OH_EV_CALL_BEGIN: {
+    case OH_EV_SERVICE_RUN_BEGIN: {
       Driver& d = driver(event.id);
-      d.call_begin_ns = now;
-      d.in_call = true;
+      d.run_begin_ns = now;
+      d.in_run = true;
       break;
     }
-    case OH_EV_CALL_END: {
+    case OH_EV_SERVICE_RUN_END: {
       Driver& d = driver(event.id);
-      if (!d.in_call) break;
-      d.in_call = false;
-      const std::uint64_t elapsed = since(now, d.call_begin_ns);
-      f.call_elapsed.add(elapsed);
-      f.call_elapsed_over_time.add(d.call_begin_ns, static_cast<double>(elapsed) * 1e-6);
+      if (!d.in_run) break;
+      d.in_run = false;
+      const std::uint64_t elapsed = since(now, d.run_begin_ns);
+      f.service_run_elapsed.add(elapsed);
+      f.service_run_elapsed_over_time.add(d.run_begin_ns, static_cast<double>(elapsed) * 1e-6);
       count([&](PhaseFigures& p) { p.elapsed_max_ns = std::max(p.elapsed_max_ns, elapsed); });
       break;
     }
@@ -274,8 +274,8 @@ void Analyzer::add(const oh_event& logged) {
     case OH_EV_ISR_ENTER:
     case OH_EV_ISR_EXIT:
     case OH_EV_FINISH:
-    case OH_EV_CALL_BEGIN:
-    case OH_EV_CALL_END:
+    case OH_EV_SERVICE_RUN_BEGIN:
+    case OH_EV_SERVICE_RUN_END:
       return add_wake_up(event);
     case OH_EV_SERVICE_BEGIN:
     case OH_EV_FILL_IN:
@@ -331,7 +331,7 @@ nlohmann::json phase_json(const PhaseFigures& p) {
           {"interrupts", p.interrupts},
           {"blocks", p.blocks},
           {"pending_max_samples", p.pending_max},
-          {"call_elapsed_max_ms", static_cast<double>(p.elapsed_max_ns) * 1e-6},
+          {"service_run_elapsed_max_ms", static_cast<double>(p.elapsed_max_ns) * 1e-6},
           {"modem_cpu_share", seconds > 0 ? p.modem_cpu_ns * 1e-9 / seconds : 0.0},
           {"lead_used_max_samples", p.lead_used_max_samples},
           {"blocks_late", p.losses.blocks_late},
@@ -352,7 +352,7 @@ nlohmann::json to_json(const Figures& figures) {
                         {"interrupt_to_output", latency_json(figures.interrupt_to_output)},
                         {"interrupt_period", latency_json(figures.interrupt_period)},
                         {"isr_elapsed", latency_json(figures.isr_elapsed)},
-                        {"call_elapsed", latency_json(figures.call_elapsed)},
+                        {"service_run_elapsed", latency_json(figures.service_run_elapsed)},
                         {"timer_interval", latency_json(figures.timer_interval_log)},
                         {"ends", nlohmann::json::array()}};
   for (const PhaseFigures& p : figures.phases) {

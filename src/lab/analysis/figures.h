@@ -23,7 +23,7 @@ namespace offhook {
 struct PhaseFigures : ServiceTally {
   std::uint32_t phase = 0;
   std::uint64_t begin_ns = 0, end_ns = 0;
-  std::uint64_t elapsed_max_ns = 0;  ///< longest service call
+  std::uint64_t elapsed_max_ns = 0;  ///< longest service run
   double modem_cpu_ns = 0;           ///< of the entities that run the driver
   /// Largest share of the transmit lead that a block used up: its own length and the samples played between its
   /// interrupt and its output. More than the lead: late.
@@ -53,9 +53,10 @@ struct Figures {
   /// The interrupt's whole job where it is an entity of its own (in INT the service too: Figure 2), else enter to exit;
   /// with what preempted it.
   LogLinearHistogram isr_elapsed;
-  LogLinearHistogram call_elapsed;      ///< one wake-up: CALL_BEGIN to CALL_END, with what preempted it
+  LogLinearHistogram
+      service_run_elapsed;              ///< one wake-up: SERVICE_RUN_BEGIN to SERVICE_RUN_END, with what preempted it
   LogLinearHistogram interrupt_period;  ///< between interrupts
-  ExtremaSeries call_elapsed_over_time{4096};
+  ExtremaSeries service_run_elapsed_over_time{4096};
   ExtremaSeries isr_elapsed_over_time{2048};
   ExtremaSeries interrupt_period_over_time{4096};
   ExtremaSeries output_latency_over_time{4096};
@@ -109,8 +110,8 @@ class Analyzer {
     std::uint64_t taken_position = 0;
     std::uint64_t last_interrupt_ns = 0;
     double rate_hz = 0;  ///< OH_EV_CARD_RATE; 0: the log does not say
-    std::uint64_t isr_enter_ns = 0, call_begin_ns = 0;
-    bool in_isr = false, in_call = false;
+    std::uint64_t isr_enter_ns = 0, run_begin_ns = 0;
+    bool in_isr = false, in_run = false;
     std::uint16_t isr_entity = kIdle;  ///< whose job the isr is, when it is one of its own
   };
   void add_card(const oh_event& event);

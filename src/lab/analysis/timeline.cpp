@@ -95,7 +95,7 @@ void Timeline::add(const oh_event& event) {
     }
     case OH_EV_ISR_ENTER:
     case OH_EV_SERVICE_BEGIN:
-    case OH_EV_CALL_BEGIN:
+    case OH_EV_SERVICE_RUN_BEGIN:
       if (event.cpu < cpus_.size() && cpus_[event.cpu].entity != kIdle) entity(cpus_[event.cpu].entity).serves = true;
       break;
     case OH_EV_INTERRUPT:
@@ -104,7 +104,7 @@ void Timeline::add(const oh_event& event) {
     case OH_EV_OUTPUT_READY:
     case OH_EV_SERVICE_END:
     case OH_EV_FILL_IN:
-    case OH_EV_CALL_END:
+    case OH_EV_SERVICE_RUN_END:
       break;
     default:
       return;

@@ -173,7 +173,7 @@ Outcome jones_fig4(const Run& run) {
     longest_us = std::max(longest_us, 1e-3 * static_cast<double>(calls[i].figures.isr_elapsed.max()));
   const Stretch all{0, kTraceS};
   const auto in_isr = dpc.figures.isr_elapsed_over_time.points();
-  const auto in_dpc = dpc.figures.call_elapsed_over_time.points();
+  const auto in_dpc = dpc.figures.service_run_elapsed_over_time.points();
   const auto in_handler = isr.figures.isr_elapsed_over_time.points();
   const Stretch after = stretch(dpc.figures, Phase::kConnected), before = stretch(isr.figures, Phase::kConnected);
 
@@ -319,7 +319,7 @@ Outcome jones_fig15(const Run& run) {
   CallLog calls[3];
   run.parallel(3, [&](std::size_t i) { calls[i] = run_logged(run, trace(kContexts[i], run.seed, true)); });
   const auto cluster = p.numbers("cluster_ms");
-  const auto elapsed = [&](int i) { return calls[i].figures.call_elapsed_over_time.points(); };
+  const auto elapsed = [&](int i) { return calls[i].figures.service_run_elapsed_over_time.points(); };
   const auto connected = values_in(elapsed(2), stretch(calls[2].figures, Phase::kConnected));
   std::vector<double> long_ones;
   const double needed = quantile(values_in(elapsed(0), stretch(calls[0].figures, Phase::kConnected)), 1);

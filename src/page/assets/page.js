@@ -93,9 +93,9 @@ function callPage() {
   if (used.length === 0) latencies.append(el("p", {}, "No block was served."));
 
   const elapsed = section("Elapsed time in service", "From wake-up to return, with everything that preempted it (Figures 2, 4, 8, 9 and 15 of Jones and Saroiu).");
-  chart(elapsed, "elapsed", {series: [{name: "service call", ...data.elapsed_ms, style: "points", colour: "accent"},
+  chart(elapsed, "elapsed", {series: [{name: "service run", ...data.elapsed_ms, style: "points", colour: "accent"},
     {name: "ISR", ...data.isr_ms, style: "points", colour: "accent-2"}].filter(s => s.t.length), unit: "ms", decimals: 3});
-  elapsed.append(legendNames([["service call", "accent"], ["ISR", "accent-2"]]));
+  elapsed.append(legendNames([["service run", "accent"], ["ISR", "accent-2"]]));
   elapsed.append(el("h3", {}, "Time from interrupt to output"),
     el("p", {class: "caption"}, "How long the codec had to play from the transmit lead before this block's output was queued."));
   chart(elapsed, "latency-time", {series: [{name: "interrupt to output", ...data.latency_ms, style: "points", colour: "accent-3"}], unit: "ms", decimals: 3, ticks: losses});

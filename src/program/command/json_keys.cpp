@@ -42,10 +42,10 @@ constexpr const char* kCalls = R"(run: offhook run --json and summary.json
   figures.{total,phases[]}.{samples_late,samples_filled_in,overrun_samples,underrun_samples} (samples): late, replaced by silence, received and lost, missing when to be sent
   figures.{total,phases[]}.pending_max_samples (samples): most that waited for service
   figures.{total,phases[]}.lead_used_max_samples (samples): most of the transmit lead that was used up
-  figures.{total,phases[]}.call_elapsed_max_ms (ms): longest call of the pump
+  figures.{total,phases[]}.service_run_elapsed_max_ms (ms): longest service run
   figures.{total,phases[]}.modem_cpu_share: CPU time of the driver over time, 0 to 1
-  figures.{interrupt_to_isr,interrupt_to_service,interrupt_to_output,interrupt_period,isr_elapsed,call_elapsed,timer_interval}.count: how many of these times were taken
-  figures.{interrupt_to_isr,interrupt_to_service,interrupt_to_output,interrupt_period,isr_elapsed,call_elapsed,timer_interval}.{min_ms,mean_ms,p50_ms,p99_ms,p999_ms,max_ms} (ms): least, mean, quantiles, greatest
+  figures.{interrupt_to_isr,interrupt_to_service,interrupt_to_output,interrupt_period,isr_elapsed,service_run_elapsed,timer_interval}.count: how many of these times were taken
+  figures.{interrupt_to_isr,interrupt_to_service,interrupt_to_output,interrupt_period,isr_elapsed,service_run_elapsed,timer_interval}.{min_ms,mean_ms,p50_ms,p99_ms,p999_ms,max_ms} (ms): least, mean, quantiles, greatest
   figures.ends[].{sent_bps,received_bps} (bit/s): of the last data mode; near end, far end
   figures.ends[].{data_modes,frames_retransmitted,recoveries,bad_frames}: counts
   figures.ends[].bytes_delivered (bytes): to this end's user

@@ -141,7 +141,7 @@ class KernelCall {
               {"p99", f.pending_samples.quantile(0.99)},
               {"max", f.pending_samples.max()}}},
             {"interrupt_to_service", quantiles_us(f.interrupt_to_service)},
-            {"service_time", quantiles_us(f.call_elapsed)},
+            {"service_time", quantiles_us(f.service_run_elapsed)},
             {"cells",
              {{"sent", s.cells_sent},
               {"received", s.cells_received},

@@ -74,7 +74,7 @@ class KernelChannel final : public Channel {
             {"overrun_samples", total.losses.overrun_samples},
             {"underrun_samples", total.losses.underrun_samples},
             {"dispatch_latency", quantiles_us(f.interrupt_to_service)},
-            {"service_time", quantiles_us(f.call_elapsed)},
+            {"service_time", quantiles_us(f.service_run_elapsed)},
             {"v42", {{"bytes_sent", line_.bytes_sent()}, {"bytes_received", line_.bytes_received()}}},
             {"host", measure::host_description()}};
   }

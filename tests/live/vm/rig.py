@@ -101,9 +101,9 @@ def instructions(offhook, log):
         last[kind] = at
         if kind == "isr_exit" and "isr_enter" in last:
             isr.append(at - last["isr_enter"])
-        elif kind == "call_end" and {"call_begin", "service_begin", "output_ready"} <= last.keys():
-            if last["call_begin"] <= last["service_begin"] <= last["output_ready"]:
-                own.append(last["service_begin"] - last["call_begin"] + at - last["output_ready"])
+        elif kind == "service_run_end" and {"service_run_begin", "service_begin", "output_ready"} <= last.keys():
+            if last["service_run_begin"] <= last["service_begin"] <= last["output_ready"]:
+                own.append(last["service_begin"] - last["service_run_begin"] + at - last["output_ready"])
                 pump.append(last["output_ready"] - last["service_begin"])
     return [round(statistics.median(ns) / vm.INSTRUCTION_NS) if ns else 0 for ns in (isr, own, pump)]
 

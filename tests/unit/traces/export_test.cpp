@@ -52,12 +52,12 @@ const std::vector<oh_event> kBlock = {
     {110, OH_EV_ISR_EXIT, 0, 1, 0},
     {110, OH_EV_FINISH, 0, 0, 10},
     {110, OH_EV_RUN, 0, 1, 1},
-    {110, OH_EV_CALL_BEGIN, 0, 1, 0},
+    {110, OH_EV_SERVICE_RUN_BEGIN, 0, 1, 0},
     {110, OH_EV_SERVICE_BEGIN, 0, 1, 105},
     {150, OH_EV_TX_UNDERRUN, 0, 1, 4},
     {150, OH_EV_OUTPUT_READY, 0, 1, 4},
     {190, OH_EV_SERVICE_END, 0, 1, 12},
-    {190, OH_EV_CALL_END, 0, 1, 1},
+    {190, OH_EV_SERVICE_RUN_END, 0, 1, 1},
     {200, OH_EV_IDLE, 0, 0, 0},
     {210, OH_EV_TX_UNDERRUN, 0, 1, 3},
     {220, OH_EV_LINK_RETRANSMIT, 0, 1, 2},
@@ -249,13 +249,13 @@ TEST_F(Export, PerfettoTellsTheStoryOfABlock) {
                           "110 near isr: end isr",                     //
                           "110 card isr: end job",                     //
                           "110 modem, \"soft\": begin job",            //
-                          "110 near service: begin service call",      //
+                          "110 near service: begin service run",       //
                           "110 near service: begin block",             //
                           "150 near underruns: 4",                     //
                           "150 near service: instant late output(4)",  //
                           "190 near service: end block",               //
                           "190 near samples pending: 12",              //
-                          "190 near service: end service call",        //
+                          "190 near service: end service run",         //
                           "200 modem, \"soft\": end job",              //
                           "210 near underruns: 7",                     //
                           "220 far link: instant link_retransmit(2)",  //
@@ -265,7 +265,7 @@ TEST_F(Export, PerfettoTellsTheStoryOfABlock) {
 
 TEST_F(Export, PerfettoStandsEndsWithoutBeginningsAndUnknownKinds) {
   LogReader log = log_of({{1, OH_EV_ISR_EXIT, 0, 4, 0},
-                          {2, OH_EV_CALL_END, 0, 4, 0},
+                          {2, OH_EV_SERVICE_RUN_END, 0, 4, 0},
                           {3, 99, 0, 0, 0},
                           {4, OH_EV_IDLE, 0, 0, 0},
                           {5, OH_EV_RUN, 0, 77, 1}});

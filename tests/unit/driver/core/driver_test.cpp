@@ -351,9 +351,10 @@ TEST(Driver, LogsTheStoryOfABlock) {
   rig.card.advance(20);
   rig.serve();
   std::vector<oh_event> want = {
-      {100, OH_EV_ISR_ENTER, 0, 7, 1},    {100, OH_EV_SERVICE_REQUEST, 0, 7, 1}, {100, OH_EV_ISR_EXIT, 0, 7, 0},
-      {120, OH_EV_CALL_BEGIN, 0, 7, 0},   {120, OH_EV_SERVICE_BEGIN, 0, 7, 100}, {120, OH_EV_OUTPUT_READY, 0, 7, 0},
-      {120, OH_EV_SERVICE_END, 0, 7, 20}, {120, OH_EV_CALL_END, 0, 7, 1},
+      {100, OH_EV_ISR_ENTER, 0, 7, 1},       {100, OH_EV_SERVICE_REQUEST, 0, 7, 1},
+      {100, OH_EV_ISR_EXIT, 0, 7, 0},        {120, OH_EV_SERVICE_RUN_BEGIN, 0, 7, 0},
+      {120, OH_EV_SERVICE_BEGIN, 0, 7, 100}, {120, OH_EV_OUTPUT_READY, 0, 7, 0},
+      {120, OH_EV_SERVICE_END, 0, 7, 20},    {120, OH_EV_SERVICE_RUN_END, 0, 7, 1},
   };
   const std::vector<oh_event> got = rig.events();
   ASSERT_EQ(got.size(), want.size());

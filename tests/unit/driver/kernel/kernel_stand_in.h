@@ -105,11 +105,11 @@ class KernelStandIn final : public KernelDevice {
       record(raised, OH_EV_INTERRUPT, block);
       record(raised, OH_EV_ISR_ENTER, static_cast<std::uint32_t>(blocks_));
       record(raised + 1'000, OH_EV_ISR_EXIT, 0);
-      record(begun, OH_EV_CALL_BEGIN, 0);
+      record(begun, OH_EV_SERVICE_RUN_BEGIN, 0);
       record(begun, OH_EV_SERVICE_BEGIN, block);
       record(begun + 2'000, OH_EV_OUTPUT_READY, 0);
       record(begun + 3'000, OH_EV_SERVICE_END, 0);
-      record(begun + 3'000, OH_EV_CALL_END, 1);
+      record(begun + 3'000, OH_EV_SERVICE_RUN_END, 1);
       if (samples_ >= connected_at && samples_ - block < connected_at)
         record(begun + 3'000, OH_EV_LINK_STATE, OH_LAPM_CONNECTED);
     }

@@ -31,10 +31,10 @@ void block(Log& log, std::uint64_t t, std::uint64_t wait, std::uint32_t samples 
   log.at(t, OH_EV_INTERRUPT, 0, samples);
   log.at(t + 10 * kUs, OH_EV_RUN, kIsr).at(t + 10 * kUs, OH_EV_ISR_ENTER).at(t + 15 * kUs, OH_EV_ISR_EXIT);
   if (wait > 5 * kUs) log.at(t + 15 * kUs, OH_EV_RUN, kSpinner);
-  log.at(t + 10 * kUs + wait, OH_EV_RUN, kService).at(t + 10 * kUs + wait, OH_EV_CALL_BEGIN);
+  log.at(t + 10 * kUs + wait, OH_EV_RUN, kService).at(t + 10 * kUs + wait, OH_EV_SERVICE_RUN_BEGIN);
   log.at(t + 10 * kUs + wait, OH_EV_SERVICE_BEGIN, 0, samples);
   log.at(t + 410 * kUs + wait, OH_EV_OUTPUT_READY, 0, late);
-  log.at(t + 1010 * kUs + wait, OH_EV_SERVICE_END, 0, pending).at(t + 1010 * kUs + wait, OH_EV_CALL_END, 0, 1);
+  log.at(t + 1010 * kUs + wait, OH_EV_SERVICE_END, 0, pending).at(t + 1010 * kUs + wait, OH_EV_SERVICE_RUN_END, 0, 1);
   log.at(t + 1010 * kUs + wait, OH_EV_RUN, kSpinner);
 }
 
@@ -50,7 +50,7 @@ TEST(Figures, LatenciesCountFromTheInterrupt) {
   EXPECT_EQ(f.isr_elapsed.max(), 5 * kUs);
   EXPECT_EQ(f.interrupt_to_service.max(), 200 * kUs);
   EXPECT_EQ(f.interrupt_to_output.min(), 600 * kUs);
-  EXPECT_EQ(f.call_elapsed.max(), 1000 * kUs);
+  EXPECT_EQ(f.service_run_elapsed.max(), 1000 * kUs);
   EXPECT_EQ(f.interrupt_period.min(), 12'500 * kUs);
   EXPECT_NEAR(f.total.lead_used_max_samples, 100 + 0.6 * 9.6, 1e-9);  // the block and 600 us at 9.6 kHz
   EXPECT_EQ(f.total.interrupts, 10u);
@@ -62,19 +62,19 @@ TEST(Figures, EachBlockOfABacklogKeepsItsOwnInterrupt) {
   Log log;
   for (std::uint64_t i = 0; i < 3; ++i) log.at(i * 10 * kMs, OH_EV_INTERRUPT, 0, 100);
   log.at(21 * kMs, OH_EV_ISR_ENTER).at(21 * kMs, OH_EV_ISR_EXIT);
-  log.at(25 * kMs, OH_EV_CALL_BEGIN);
+  log.at(25 * kMs, OH_EV_SERVICE_RUN_BEGIN);
   for (std::uint64_t i = 0; i < 3; ++i) {
     log.at((25 + i) * kMs, OH_EV_SERVICE_BEGIN, 0, 100).at((25 + i) * kMs + 1, OH_EV_OUTPUT_READY);
     log.at((26 + i) * kMs - 1, OH_EV_SERVICE_END, 0, 100 * static_cast<std::uint32_t>(2 - i));
   }
-  log.at(28 * kMs, OH_EV_CALL_END, 0, 3);
+  log.at(28 * kMs, OH_EV_SERVICE_RUN_END, 0, 3);
   const Figures& f = log.figures();
   EXPECT_EQ(f.interrupt_to_isr.max(), 21 * kMs);
   EXPECT_EQ(f.interrupt_to_isr.min(), 1 * kMs);
   EXPECT_EQ(f.interrupt_to_service.count(), 3u);
   EXPECT_EQ(f.interrupt_to_service.max(), 25 * kMs);
   EXPECT_EQ(f.interrupt_to_service.min(), 7 * kMs);
-  EXPECT_EQ(f.call_elapsed.max(), 3 * kMs);
+  EXPECT_EQ(f.service_run_elapsed.max(), 3 * kMs);
   EXPECT_EQ(f.total.pending_max, 200u);
 }
 
@@ -133,17 +133,17 @@ TEST(Figures, AnIsrThatIsAJobOfItsOwnLastsUntilTheJobIsFinished) {
   for (std::uint64_t i = 0; i < 5; ++i) {  // as hostsim logs the context INT: everything in one interrupt
     const std::uint64_t t = i * 12'500 * kUs;
     log.at(t, OH_EV_INTERRUPT, 0, 100).at(t, OH_EV_RUN, kIsr, 1).at(t, OH_EV_ISR_ENTER).at(t, OH_EV_ISR_EXIT);
-    log.at(t + 5 * kUs, OH_EV_CALL_BEGIN).at(t + 5 * kUs, OH_EV_SERVICE_BEGIN, 0, 100);
+    log.at(t + 5 * kUs, OH_EV_SERVICE_RUN_BEGIN).at(t + 5 * kUs, OH_EV_SERVICE_BEGIN, 0, 100);
     log.at(t + 900 * kUs, OH_EV_RUN, kSpinner, 1).at(t + 910 * kUs, OH_EV_FINISH, kSpinner, 10);
     log.at(t + 910 * kUs, OH_EV_RUN, kIsr, 0);
-    log.at(t + 1800 * kUs, OH_EV_CALL_END, 0, 1).at(t + 1800 * kUs, OH_EV_FINISH, kIsr, 1800);
+    log.at(t + 1800 * kUs, OH_EV_SERVICE_RUN_END, 0, 1).at(t + 1800 * kUs, OH_EV_FINISH, kIsr, 1800);
     log.at(t + 1800 * kUs, OH_EV_IDLE);
   }
   const Figures& f = log.figures();
   EXPECT_EQ(f.isr_elapsed.count(), 5u);
   EXPECT_EQ(f.isr_elapsed.min(), 1800 * kUs);
   EXPECT_EQ(f.isr_elapsed.max(), 1800 * kUs);
-  EXPECT_EQ(f.call_elapsed.max(), 1795 * kUs);
+  EXPECT_EQ(f.service_run_elapsed.max(), 1795 * kUs);
 }
 
 TEST(Figures, PhasesKeepTheirOwnMaxima) {
@@ -291,12 +291,12 @@ TEST(Figures, JsonHasTheUnitsThatItsNamesSay) {
   expect_all("isr_elapsed", 10, 0.005);
   expect_all("interrupt_to_service", 10, 0.200);
   expect_all("interrupt_to_output", 10, 0.600);
-  expect_all("call_elapsed", 10, 1.000);
+  expect_all("service_run_elapsed", 10, 1.000);
   expect_all("interrupt_period", 9, 12.500);
   const nlohmann::json& total = json["total"];
   EXPECT_EQ(total["interrupts"], 10);
   EXPECT_EQ(total["blocks"], 10);
-  EXPECT_NEAR(total["call_elapsed_max_ms"].get<double>(), 1.0, 1e-9);
+  EXPECT_NEAR(total["service_run_elapsed_max_ms"].get<double>(), 1.0, 1e-9);
   EXPECT_NEAR(total["begin_s"].get<double>(), 0, 1e-12);
   EXPECT_NEAR(total["end_s"].get<double>(), 0.1147, 1e-9);  // the tenth block's call ends
 }
