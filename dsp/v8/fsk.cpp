@@ -8,8 +8,7 @@ namespace {
 
 constexpr double kCutoffHz = 330;   // one bit's spectrum; the other channel begins 470 Hz away
 constexpr float kLeastPeak = 45.f;  // -48 dBm0
-constexpr float kLeastClarity = 0.5f;
-constexpr int kShiftHz = 100;  // from the middle of a channel to either frequency
+constexpr int kShiftHz = 100;       // from the middle of a channel to either frequency
 
 int centre_hz(Channel channel) {
   return fsk_hz(channel, 1) + kShiftHz;
@@ -63,12 +62,20 @@ bool FskReceiver::put_baseband(Complex y, Octet* octet) {
     rest_ += kBit / 2;
     return false;
   }
+  if (bit >= 1 && bit <= 8) contrasts_[bit - 1] = contrast_;
   if (bit >= 1 && bit <= 8 && is_one) value_ = static_cast<uint8_t>(value_ | 1 << (bit - 1));
   if (bit < 9) return false;
   clock_ = -1;
   rest_ = 0;
-  if (!is_one || peak_ < kLeastPeak || clarity_ < kLeastClarity) return false;
-  *octet = {value_, ones_before_, peak_, clarity_};
+  // The framing decides. An echo of a few milliseconds lowers the contrast of every bit that follows another bit, so a
+  // limit on the contrast would drop the same octets of every repetition.
+  if (peak_ < kLeastPeak) return false;
+  if (!is_one) {
+    ++framing_errors_;
+    return false;
+  }
+  *octet = {value_, ones_before_, peak_, clarity_, {}};
+  for (int k = 0; k < 8; ++k) octet->contrast[k] = contrasts_[k];
   return true;
 }
 

@@ -27,6 +27,7 @@ struct Octet {
   uint16_t ones_before;  ///< bits of rest between the stop bit of the last octet and this start bit, at most 65535
   float peak;            ///< amplitude, int16 units
   float clarity;         ///< 0 to 1: mean contrast of its bits; noise alone gives about 0.4, a clean line 0.7
+  float contrast[8];     ///< of each bit, -1 (zero) to 1 (one); repetitions are combined by their sums
 };
 
 /// Reads octets from one channel of the line. Passive: it may listen beside anything.
@@ -35,8 +36,12 @@ class FskReceiver {
   explicit FskReceiver(Channel channel);
 
   /// One sample of 8000 Hz. @return true when `octet` has got a new one: its stop bit has been seen, its middle
-  /// kDelaySamples ago. Framing errors, silence and what is not clear enough to be V.21 give nothing. Real-time: yes.
+  /// kDelaySamples ago. Framing errors and silence give nothing. Noise gives some octets, so a reader requires a
+  /// synchronization octet and repetitions. Real-time: yes.
   bool put(float x, Octet* octet);
+
+  /// Octets with the level of a signal whose stop bit was no stop bit.
+  uint32_t framing_errors() const { return framing_errors_; }
 
   /// From the middle of a bit on the line to the sample that completes it, rounded.
   static constexpr int kDelaySamples = 57 + 13;
@@ -56,6 +61,8 @@ class FskReceiver {
   uint8_t value_ = 0;
   uint16_t ones_before_ = 0;
   float clarity_ = 0;
+  float contrasts_[8]{};
+  uint32_t framing_errors_ = 0;
   float peak_ = 0;
 };
 

@@ -58,6 +58,7 @@ enum Modulation : uint16_t {
 };
 
 /// Options of Menu::access and Menu::pcm. Tables 6 and 7.
+inline constexpr uint8_t kAccessCallCellular = 1, kAccessAnswerCellular = 2;
 inline constexpr uint8_t kAccessDigital = 4;  ///< of whoever says so: on a digital network connection
 inline constexpr uint8_t kPcmAnalogue = 1, kPcmDigital = 2;
 
@@ -75,8 +76,12 @@ struct Menu {
 
 inline constexpr uint8_t kProtocolLapm = 1;  ///< LAPM of V.42
 
-/// Longest menu that is sent or looked at, without the synchronization octet.
+/// Longest menu that is sent, without the synchronization octet.
 inline constexpr int kMaxMenuOctets = 16;
+
+/// Longest menu that is read, without the synchronization octet. Non-standard facilities (6.6) may have any length; two
+/// copies of a longer menu would take 9 s, and ANSam ends after 6 s at the latest (8.2.2).
+inline constexpr int kMaxHeardOctets = 128;
 
 /// Write a menu: call function first, then modulations (as many octets as the highest needs, at least `min_modulation_
 /// octets`), protocol, access, PCM.

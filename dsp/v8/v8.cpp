@@ -18,8 +18,9 @@ constexpr int kCmGone = seconds(2);         // no octet for so long: CJ has been
 constexpr int kCjOctet = seconds(0.06);     // a third octet of CJ that has not come by then was cut short
 constexpr int kMenuEnd = seconds(0.05);     // 15 bits: a further octet of the menu would have come after 10
 constexpr int kPreambleOnes = 10;
-constexpr int kLeastPreamble = 3;  // of these, heard: none stand between the octets of a menu
-constexpr int kQuickCopies = 2;    // V.92, Tables 2, 4, 11, 13
+constexpr int kLeastPreamble = 3;   // of these, heard: none stand between the octets of a menu
+constexpr int kQuickCopies = 2;     // V.92, Tables 2, 4, 11, 13
+constexpr int kCombinedCopies = 3;  // a majority of fewer says nothing
 
 }  // namespace
 
@@ -92,6 +93,7 @@ float V8::process(float rx) {
       call ? step_ == Step::kQc || step_ == Step::kCm : step_ == Step::kAnsam || step_ == Step::kJm;
   Octet octet;
   if (receiver_.put(rx, &octet) && hears_menus) take_octet(octet);
+  if (receiver_.framing_errors() != framing_errors_) take_framing_error();
   if (!agreed_ && second_copy_complete()) take_menu();
 
   float tx = 0;
@@ -210,6 +212,7 @@ float V8::ci() {
 
 // Octets of CM (answerer) or JM (caller), and of CJ.
 void V8::take_octet(const Octet& octet) {
+  const bool ended = now_ - last_octet_ > kMenuEnd;
   last_octet_ = now_;
   if (config_.quick.sync != 0 && step_ != Step::kJm && take_quick(octet)) return;
   if (step_ == Step::kJm) {
@@ -217,17 +220,63 @@ void V8::take_octet(const Octet& octet) {
     return;
   }
   if (octet.value == kSyncCm) {
-    if (rx_octets_ > 0) {
-      memcpy(first_, rx_, sizeof first_);
-      first_octets_ = rx_octets_;
-    }
-    rx_octets_ = 0;
+    begin_copy();
     return;
   }
+  // After a menu has ended, a synchronization octet follows. If this is another octet, the copy cannot be used.
+  if (ended && rx_octets_ > 0) {
+    begin_copy();
+    rx_octets_ = -1;
+  }
   if (rx_octets_ < 0) return;
-  if (rx_octets_ < kMaxMenuOctets) rx_[rx_octets_] = octet.value;
+  if (rx_octets_ == kMaxHeardOctets) {
+    rx_octets_ = -1;  // not a menu
+    return;
+  }
+  rx_[rx_octets_] = octet.value;
+  memcpy(contrast_[rx_octets_], octet.contrast, sizeof octet.contrast);
   ++rx_octets_;
-  if (rx_octets_ > kMaxMenuOctets) rx_octets_ = -1;  // not a menu
+}
+
+// An octet that could not be read: a copy without it is no copy.
+void V8::take_framing_error() {
+  framing_errors_ = receiver_.framing_errors();
+  if (rx_octets_ > 0 && now_ - last_octet_ > kMenuEnd) begin_copy();
+  rx_octets_ = -1;
+}
+
+// The copy so far is complete, and the next begins.
+void V8::begin_copy() {
+  if (rx_octets_ > 0) {
+    combine();
+    memcpy(first_, rx_, sizeof first_);
+    first_octets_ = rx_octets_;
+  }
+  rx_octets_ = 0;
+}
+
+// Adds a complete copy to the others of its length. From the third on, `rx_` becomes what all of them say together, so
+// that errors of single copies do not keep two of them from being equal.
+void V8::combine() {
+  if (rx_octets_ != sum_octets_) {
+    if (sum_copies_ >= kCombinedCopies && !other_length_) {
+      other_length_ = true;  // one copy with an octet too many does not discard the others
+      return;
+    }
+    memset(sum_, 0, sizeof sum_);
+    sum_octets_ = rx_octets_;
+    sum_copies_ = 0;
+  }
+  other_length_ = false;
+  ++sum_copies_;
+  for (int k = 0; k < rx_octets_; ++k) {
+    uint8_t value = 0;
+    for (int bit = 0; bit < 8; ++bit) {
+      sum_[k][bit] += contrast_[k][bit];
+      if (sum_[k][bit] > 0) value = static_cast<uint8_t>(value | 1 << bit);
+    }
+    if (sum_copies_ >= kCombinedCopies) rx_[k] = value;
+  }
 }
 
 // QC (answerer) or QCA (caller).  @return whether the octet is one of its
@@ -246,29 +295,54 @@ bool V8::take_quick(const Octet& octet) {
   return true;
 }
 
-// Two equal menus one after the other, and nothing follows but the ten ones of the next.
+// Two equal menus one after the other, and nothing follows but the ten ones of the next. After kCombinedCopies the
+// first of the two is what the copies so far say together, and the second what they say with this one.
 bool V8::second_copy_complete() const {
-  return first_octets_ > 0 && rx_octets_ == first_octets_ && now_ - last_octet_ > kMenuEnd &&
-         memcmp(first_, rx_, static_cast<size_t>(rx_octets_)) == 0;
+  if (first_octets_ <= 0 || rx_octets_ != first_octets_ || now_ - last_octet_ <= kMenuEnd) return false;
+  if (memcmp(first_, rx_, static_cast<size_t>(rx_octets_)) == 0) return true;
+  if (sum_octets_ != rx_octets_ || sum_copies_ < kCombinedCopies) return false;
+  for (int k = 0; k < rx_octets_; ++k) {
+    for (int bit = 0; bit < 8; ++bit) {
+      if ((sum_[k][bit] + contrast_[k][bit] > 0) != (first_[k] >> bit & 1)) return false;
+    }
+  }
+  return true;
 }
 
 void V8::take_menu() {
   agreed_ = true;
-  const int modulation_octets = decode(rx_, rx_octets_, &result_.far);
-  if (config_.role == OH_PUMP_CALL) {
-    result_.joint = result_.far;
-    result_.modulation = selected_modulation(result_.joint.modulations & config_.menu.modulations);
+  // What has been combined is at least as good as the last copy: where the two differ, `first_` holds it.
+  const int modulation_octets = decode(first_, first_octets_, &result_.far);
+  if (config_.role == OH_PUMP_ANSWER) {
+    take_answer_menu(modulation_octets);
     return;
   }
+  result_.joint = result_.far;
+  result_.modulation = selected_modulation(result_.joint.modulations & config_.menu.modulations);
+}
+
+// JM: what both can do. Source: 7.4, 8.2.3
+void V8::take_answer_menu(int modulation_octets) {
   const Menu& own = config_.menu;
   Menu& joint = result_.joint;
   joint = result_.far;
   joint.modulations &= own.modulations;
   joint.has_protocol &= own.has_protocol && own.protocol == joint.protocol;
-  joint.has_access = own.has_access;
-  joint.access = own.access;
+  // The caller's cellular bit is repeated, and calls for this category (7.4).
+  const uint8_t call_cellular = result_.far.has_access ? result_.far.access & kAccessCallCellular : 0;
+  joint.has_access = own.has_access || call_cellular != 0;
+  joint.access = static_cast<uint8_t>(own.access | call_cellular);
   joint.has_pcm &= own.has_pcm;
   joint.pcm = own.pcm;
+  // A call function that this end does not have: its own, no modulation, no PCM (8.2.3). Code 0 is reserved, and
+  // receivers ignore reserved codes (6).
+  const bool has_function = joint.call_function == CallFunction::kNone || own.call_function == CallFunction::kNone ||
+                            joint.call_function == own.call_function;
+  if (!has_function) {
+    joint.call_function = own.call_function;
+    joint.modulations = 0;
+    joint.has_pcm = joint.has_protocol = false;
+  }
   result_.modulation = selected_modulation(joint.modulations);
   load(kSyncCm, joint, modulation_octets);
 }

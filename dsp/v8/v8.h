@@ -103,6 +103,10 @@ class V8 {
  private:
   void enter(Step step);
   void take_octet(const Octet& octet);
+  void take_framing_error();
+  void begin_copy();
+  void combine();
+  void take_answer_menu(int modulation_octets);
   bool take_quick(const Octet& octet);
   void load_quick();
   void take_menu();
@@ -145,10 +149,17 @@ class V8 {
   bool octet_done_ = false;  // the bit being sent is the first after an octet's stop bit, or after the sequence
 
   // Receiving: the copy that is coming in, and the one before it.
-  uint8_t rx_[kMaxMenuOctets]{};
+  uint8_t rx_[kMaxHeardOctets]{};
   int rx_octets_ = -1;  // -1: no synchronization yet
-  uint8_t first_[kMaxMenuOctets]{};
+  uint8_t first_[kMaxHeardOctets]{};
   int first_octets_ = 0;
+  // Copies of one length, combined: the sum of the contrast of each bit.
+  float contrast_[kMaxHeardOctets][8]{};  // of the copy that is coming in
+  float sum_[kMaxHeardOctets][8]{};
+  int sum_octets_ = 0;
+  int sum_copies_ = 0;
+  bool other_length_ = false;  // the last copy had another length
+  uint32_t framing_errors_ = 0;
   bool agreed_ = false;    // two equal menus have come
   bool in_quick_ = false;  // the synchronization octet of Quick Connect has come
   int quick_copies_ = 0;   // equal ones, one after the other

@@ -97,11 +97,14 @@ Json extensions_json(const std::vector<std::uint8_t>& octets) {
 }
 
 Json menu_json(const MenuHeard& m) {
+  Json confidence = Json::array();
+  for (const double c : m.confidence) confidence.push_back(rounded(c, 2));
   Json j = {{"channel", m.channel},
             {"start_s", time(m.t0)},
             {"end_s", time(m.t1)},
             {"count", m.identical},
             {"octets", octet_string(m.octets)},
+            {"octet_confidence", confidence},
             {"call_function", call_function_name(m.menu)},
             {"modulations", modulation_names(m.menu)},
             {"extensions", extensions_json(m.octets)}};

@@ -18,9 +18,20 @@ constexpr double kFskBitS = 1.0 / 300;
 // Sequences of V.8 in one channel and band: octets between one set of ten ones and the next.
 struct Sequence {
   std::vector<std::uint8_t> octets;  // the synchronization octet first
+  std::vector<v8::Octet> heard;      // the same with what is known of each
   double t0 = 0, t1 = 0;             // from the first start bit to the last stop bit
   double amplitude = 0;
+
+  double clarity() const {
+    double sum = 0;
+    for (const v8::Octet& o : heard) sum += static_cast<double>(o.clarity);
+    return heard.empty() ? 0 : sum / static_cast<double>(heard.size());
+  }
 };
+
+// Of a sequence that stands alone. Noise and data have about 0.4; with an echo, single octets of a menu have less than
+// this, so what is repeated needs no such limit.
+constexpr double kLeastClarity = 0.5;
 
 struct V8Octets {
   std::vector<Sequence> sequences;
@@ -45,8 +56,9 @@ V8Octets v8_octets(std::span<const float> x, v8::Channel band) {
     // Of the ten ones before the first of all, some are lost when the carrier comes on, or taken for an octet.
     const Sequence* const last = out.sequences.empty() ? nullptr : &out.sequences.back();
     const bool inside = last != nullptr && !last->octets.empty() && is_sync(last->octets[0]) && t0 - last->t1 <= 0.1;
-    if (octet.ones_before >= 9 || (is_sync(octet.value) && !inside)) out.sequences.push_back({{}, t0, 0, 0});
-    zeros = octet.value == 0 && octet.ones_before <= 2 ? zeros + 1 : octet.value == 0 ? 1 : 0;
+    if (octet.ones_before >= 9 || (is_sync(octet.value) && !inside)) out.sequences.push_back({{}, {}, t0, 0, 0});
+    const bool zero = octet.value == 0 && static_cast<double>(octet.clarity) >= kLeastClarity;
+    zeros = zero && octet.ones_before <= 2 ? zeros + 1 : zero ? 1 : 0;
     if (zeros == 1) zeros_t = t0;
     if (zeros >= 2) {
       out.cj = zeros_t;
@@ -55,6 +67,7 @@ V8Octets v8_octets(std::span<const float> x, v8::Channel band) {
     if (out.sequences.empty() || (!out.sequences.back().octets.empty() && t0 - out.sequences.back().t1 > 0.1)) continue;
     Sequence& s = out.sequences.back();
     s.octets.push_back(octet.value);
+    s.heard.push_back(octet);
     s.t1 = stop_t + 0.5 * kFskBitS;
     s.amplitude = std::max(s.amplitude, static_cast<double>(octet.peak));
   }
@@ -82,31 +95,67 @@ double carrier_end(std::span<const float> x, v8::Channel band, double t) {
   return seconds(at + kWindow / 2);
 }
 
+// A menu without its synchronization octet and without CJ, which follows the last CM without a break; its zeros are no
+// category.
+std::vector<std::uint8_t> menu_octets(const Sequence& s) {
+  std::vector<std::uint8_t> octets(s.octets.begin() + 1, s.octets.end());
+  while (!octets.empty() && octets.back() == 0) octets.pop_back();
+  return octets;
+}
+
+// What the sequences with as many octets say together: the sign of the sum of each bit's contrast. The confidence of an
+// octet is the share of this contrast, over all copies, that agrees with the bit that agrees least.
+void combine(const std::vector<const Sequence*>& copies, MenuHeard* m) {
+  for (std::size_t k = 0; k < m->octets.size(); ++k) {
+    double least = 1;
+    unsigned value = 0;
+    for (std::size_t bit = 0; bit < 8; ++bit) {
+      double sum = 0, all = 0;
+      for (const Sequence* s : copies) {
+        const double contrast = static_cast<double>(s->heard[k + 1].contrast[bit]);
+        sum += contrast;
+        all += std::abs(contrast);
+      }
+      if (sum > 0) value |= 1U << bit;
+      least = std::min(least, all > 0 ? (1 + std::abs(sum) / all) / 2 : 0.5);
+    }
+    m->octets[k] = static_cast<std::uint8_t>(value);
+    m->confidence.push_back(least);
+  }
+}
+
 std::optional<MenuHeard> menu_of(const V8Octets& v8, int channel) {
-  constexpr double kLongestPause = 2;  // s; a menu is sent over and over
-  std::vector<std::pair<std::vector<std::uint8_t>, int>> count;
+  constexpr double kLongestPause = 2;              // s; a menu is sent over and over
+  std::vector<std::pair<std::size_t, int>> count;  // of the sequences with a number of octets
   std::vector<const Sequence*> right;
-  for (const Sequence& s : v8.sequences) {
+  for (auto at = v8.sequences.begin(); at != v8.sequences.end(); ++at) {
+    const Sequence& s = *at;
     if (s.octets.size() < 2 || s.octets[0] != v8::kSyncCm) continue;
+    const bool repeated = (at != v8.sequences.begin() && (at - 1)->octets == s.octets) ||
+                          (at + 1 != v8.sequences.end() && (at + 1)->octets == s.octets);
+    if (s.clarity() < kLeastClarity && !repeated) continue;
     if (!right.empty() && s.t0 - right.back()->t1 > kLongestPause) {
       if (right.size() > 1) break;  // what follows is data that look like it
       right.clear();
       count.clear();
     }
     right.push_back(&s);
-    std::vector<std::uint8_t> octets(s.octets.begin() + 1, s.octets.end());
-    // CJ follows the last CM without a break, and its zeros are no category.
-    while (!octets.empty() && octets.back() == 0) octets.pop_back();
-    const auto same = std::find_if(count.begin(), count.end(), [&](const auto& c) { return c.first == octets; });
-    ++(same == count.end() ? count.emplace_back(std::move(octets), 0) : *same).second;
+    const std::size_t n = menu_octets(s).size();
+    const auto same = std::find_if(count.begin(), count.end(), [&](const auto& c) { return c.first == n; });
+    ++(same == count.end() ? count.emplace_back(n, 0) : *same).second;
   }
   if (right.empty()) return {};
   const auto best =
       std::max_element(count.begin(), count.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  std::vector<const Sequence*> copies;
+  for (const Sequence* s : right)
+    if (menu_octets(*s).size() == best->first) copies.push_back(s);
   MenuHeard m;
   m.channel = channel;
-  m.octets = best->first;
-  m.identical = best->second;
+  m.octets.resize(best->first);
+  combine(copies, &m);
+  m.identical = static_cast<int>(
+      std::count_if(copies.begin(), copies.end(), [&](const Sequence* s) { return menu_octets(*s) == m.octets; }));
   m.sequences = static_cast<int>(right.size());
   m.t0 = right.front()->t0;
   m.t1 = right.back()->t1;
@@ -120,7 +169,7 @@ std::optional<QuickConnectHeard> quick_connect_of(const V8Octets& v8, int channe
   std::optional<QuickConnectHeard> heard;
   for (std::size_t k = 0; k < v8.sequences.size(); ++k) {
     const Sequence& s = v8.sequences[k];
-    if (s.octets.size() != 2 || s.octets[0] != v90::kSyncQuickConnect) continue;
+    if (s.octets.size() != 2 || s.octets[0] != v90::kSyncQuickConnect || s.clarity() < kLeastClarity) continue;
     QuickConnectHeard h;
     if (!v90::decode_qc1(s.octets[1], &h.qc)) continue;
     if (heard && heard->octet == s.octets[1] && s.t0 - heard->t < 0.15) {

@@ -15,6 +15,7 @@ struct MenuHeard {
   int channel = 0;
   double t0 = 0, t1 = 0;
   std::vector<std::uint8_t> octets;  ///< without the synchronization octet
+  std::vector<double> confidence;    ///< of each octet, 0.5 (a guess) to 1 (every repetition agrees on every bit)
   int identical = 0;                 ///< sequences received with just these octets
   int sequences = 0;                 ///< in a row, equal ones or not
   v8::Menu menu;

@@ -265,6 +265,100 @@ TEST(V8, V8_6_JmHoldsWhatBothCanDoInAsManyModulationOctets) {
   }
 }
 
+/// A caller of any menu: its octets after ANSam, again and again.  @return JM, or nothing in 12 s
+std::vector<uint8_t> answer_to(std::vector<uint8_t> cm, const Menu& own, float echo = 0) {
+  cm.insert(cm.begin(), kSyncCm);
+  V8 answer(config(OH_PUMP_ANSWER, own));
+  FskModulator modulator(Channel::kLow, -18);
+  std::vector<float> line, jm;
+  size_t bit = 0;
+  for (int n = 0; n < 12 * 8000 && jm.size() < 8000; ++n) {
+    const float x = n < 12000 ? 0 : modulator.next([&]() -> int {
+      const size_t k = bit++ % (10 + 10 * cm.size());
+      if (k < 10) return 1;
+      const size_t in_octet = k % 10;
+      return in_octet == 0 ? 0 : in_octet == 9 ? 1 : cm[k / 10 - 1] >> (in_octet - 1) & 1;
+    });
+    line.push_back(x);
+    const float tx = answer.process(x + (n >= 24 ? echo * line[static_cast<size_t>(n - 24)] : 0));
+    if (answer.step() == V8::Step::kJm) jm.push_back(tx);
+  }
+  std::vector<uint8_t> one;
+  bool in_menu = false;
+  for (const Octet& octet : octets_of(jm, Channel::kHigh)) {
+    if (octet.value == kSyncCm && !one.empty()) break;
+    if (in_menu) one.push_back(octet.value);
+    in_menu |= octet.value == kSyncCm;
+  }
+  return one;
+}
+
+// 5.2, 6.6: non-standard facilities have any length.
+TEST(V8, AMenuOfAnyLengthIsAnswered) {
+  const std::vector<uint8_t> jm = answer_to({0xC1, 0x45, 0x13, 0x94, 0x2A}, all_modes());
+  ASSERT_EQ(jm, (std::vector<uint8_t>{0xC1, 0x45, 0x13, 0x10, 0x2A}));
+  for (const size_t length : {1U, 11U, 12U, 20U, 40U}) {
+    std::vector<uint8_t> cm = {0xC1, 0x45, 0x13, 0x94, 0x2A, 0x0F};
+    for (size_t k = 0; k < length; ++k) cm.push_back(static_cast<uint8_t>(0x10 | (k & 7) | (k & 3) << 6));
+    EXPECT_EQ(answer_to(cm, all_modes()), jm) << length;
+  }
+}
+
+// 7.4, 8.2.3: a call function that is not available gets this end's own, no modulation and no PCM category.
+TEST(V8, ACallFunctionThatIsNotAvailableGetsNoModulation) {
+  Menu own = all_modes();
+  own.has_pcm = own.has_access = true;
+  own.pcm = kPcmAnalogue;
+  own.modulations |= kPcm;
+  for (const CallFunction function : {CallFunction::kMultimedia, CallFunction::kTextphone, CallFunction::kVideotext,
+                                      CallFunction::kTransmitFax, CallFunction::kReceiveFax}) {
+    const auto callf = static_cast<uint8_t>(kCallFunction | static_cast<int>(function) << 5);
+    EXPECT_EQ(answer_to({callf, 0x65, 0x13, 0x10, 0x0D, 0x27}, own),
+              (std::vector<uint8_t>{0xC1, 0x05, 0x10, 0x10, 0x0D}))
+        << int(function);
+  }
+}
+
+// 7.4: the caller's cellular bit is repeated, and nothing else makes a modem of the analogue network send the category.
+TEST(V8, TheCallersCellularBitIsRepeated) {
+  EXPECT_EQ(answer_to({0xC1, 0x45, 0x13, 0x2A, 0x2D}, all_modes()),
+            (std::vector<uint8_t>{0xC1, 0x45, 0x13, 0x2A, 0x2D}));
+  EXPECT_EQ(answer_to({0xC1, 0x45, 0x13, 0x2A, 0x8D}, all_modes()), (std::vector<uint8_t>{0xC1, 0x45, 0x13, 0x2A}));
+}
+
+// One echo 3 ms later lowers the contrast of the same bits in every repetition; the framing holds.
+TEST(V8, AnEchoOfACmTakesNoOctetFromIt) {
+  const std::vector<uint8_t> cm = {0xC1, 0x65, 0x13, 0x94, 0x2A, 0x0D, 0x27};
+  Menu own = all_modes();
+  for (const float echo : {0.3f, 0.5f, 0.6f})
+    EXPECT_EQ(answer_to(cm, own, echo), (std::vector<uint8_t>{0xC1, 0x45, 0x13, 0x10, 0x2A})) << echo;
+}
+
+// Repetitions are combined: over noise this loud, hardly two copies in a row are alike.
+TEST(V8, AMenuIsReadOverNoiseThatDamagesMostOfItsCopies) {
+  int agreed = 0;
+  for (unsigned seed = 1; seed <= 20; ++seed) {
+    Call c(config(OH_PUMP_CALL), config(OH_PUMP_ANSWER));
+    c.random.seed(seed);
+    c.to_answer = [&](int64_t, float x) { return x + static_cast<float>(0.3 * dbm0_to_rms(-8) * c.normal(c.random)); };
+    c.run(12, [&] { return c.answer.step() == V8::Step::kJm || c.answer.state() != State::kRunning; });
+    c.to_answer = nullptr;
+    c.run(12, [&] { return c.both_ended(); });
+    agreed += c.answer.result().far == all_modes();
+  }
+  EXPECT_GE(agreed, 18);
+}
+
+TEST(V8, NoiseIsNoMenu) {
+  for (unsigned seed = 1; seed <= 20; ++seed) {
+    Call c(config(OH_PUMP_CALL), config(OH_PUMP_ANSWER));
+    c.random.seed(seed);
+    c.to_answer = [&](int64_t, float) { return static_cast<float>(3000 * c.normal(c.random)); };
+    c.run(12, [&] { return c.answer.state() != State::kRunning; });
+    EXPECT_EQ(c.answer.state(), State::kAnswerTone) << seed;
+  }
+}
+
 // LAPM stands in JM where both have it.
 TEST(V8, V8_6_AProtocolIsInJmWhereBothNamedIt) {
   for (const bool calls : {false, true}) {

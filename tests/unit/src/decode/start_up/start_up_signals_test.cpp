@@ -58,6 +58,26 @@ TEST(DecodeStartUp, MenusThatAreAlikeAreCounted) {
   }
 }
 
+// An echo 3 ms later takes no octet from a menu, and each octet has a confidence.
+TEST(DecodeStartUp, AMenuWithAnEchoKeepsItsOctets) {
+  const std::vector<std::uint8_t> menu = {0xC1, 0x65, 0x13, 0x94, 0x2A, 0x0D, 0x27};
+  for (const float echo : {0.F, 0.5F, 0.6F}) {
+    Bits bits(100, 1);
+    for (int k = 0; k < 6; ++k) append_menu(menu, bits);
+    bits.insert(bits.end(), 100, 1);
+    std::vector<float> x = fsk(bits);
+    for (std::size_t n = x.size(); n-- > 24;) x[n] += echo * x[n - 24];
+    Recording r;
+    r.channel = {x};
+    const V8Heard heard = find_v8(r);
+    ASSERT_EQ(heard.cm.size(), 1u) << echo;
+    EXPECT_EQ(heard.cm[0].octets, menu) << echo;
+    EXPECT_EQ(heard.cm[0].identical, 6) << echo;
+    ASSERT_EQ(heard.cm[0].confidence.size(), menu.size());
+    for (const double c : heard.cm[0].confidence) EXPECT_GT(c, 0.9);
+  }
+}
+
 // Data of V.22 held these octets once.
 TEST(DecodeStartUp, OneMenuWithoutACallFunctionIsNone) {
   Bits bits(100, 1);
