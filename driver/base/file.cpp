@@ -62,7 +62,9 @@ int open_file(const fs::path& file) {
   fail(file, error);
 }
 
-std::string read_file(const fs::path& file, std::uint64_t most) {
+namespace {
+
+std::string read_whole(const fs::path& file, std::uint64_t most) {
   const int fd = open_file(file);
   const auto close_fd = [](const int* p) { close(*p); };
   const std::unique_ptr<const int, decltype(close_fd)> closer(&fd, close_fd);
@@ -90,6 +92,12 @@ std::string read_file(const fs::path& file, std::uint64_t most) {
     bytes.resize(done);
     return bytes;
   }
+}
+
+}  // namespace
+
+std::string read_file(const fs::path& file, std::uint64_t most) {
+  return with_memory_for(file, [&] { return read_whole(file, most); });
 }
 
 std::uint64_t fnv1a(std::string_view bytes) {

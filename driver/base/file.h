@@ -5,6 +5,8 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <new>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 
@@ -12,13 +14,23 @@ namespace offhook {
 
 /// More than any document, plan, profile or histogram has.
 inline constexpr std::uint64_t kMostTextBytes = std::uint64_t{1} << 26;
-/// More than any recording of a host or result of a sweep has; it is all read into memory.
-inline constexpr std::uint64_t kMostFileBytes = std::uint64_t{1} << 30;
+/// More than any result of a sweep or file to send has; it is all read into memory, and some of it twice.
+inline constexpr std::uint64_t kMostFileBytes = std::uint64_t{1} << 26;
 
 /// The size is looked at before memory is asked for. What has none, such as a device or a FIFO, has to end within
 /// kMostTextBytes.
 /// @param most  bytes  @throws std::runtime_error
 std::string read_file(const std::filesystem::path& file, std::uint64_t most = kMostFileBytes);
+
+/// What `work` returns; an allocation that fails in it is an error that names the file. @throws std::runtime_error
+template <typename Work>
+auto with_memory_for(const std::filesystem::path& file, const Work& work) {
+  try {
+    return work();
+  } catch (const std::bad_alloc&) {
+    throw std::runtime_error(file.string() + ": not enough memory to read it");
+  }
+}
 
 /// For reading, without waiting for anybody to write into a FIFO: one into which nobody writes has ended.
 /// @return a descriptor  @throws std::runtime_error

@@ -3,7 +3,45 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 namespace offhook {
+
+namespace {
+
+[[noreturn]] void refuse_json(const std::string& why) {
+  throw nlohmann::json::other_error::create(501, why, nullptr);
+}
+
+}  // namespace
+
+void check_json(std::string_view text) {
+  std::array<std::size_t, kDeepestJson + 1> members{};  // by depth, of the object or array that is open there
+  std::size_t depth = 0, values = 1;
+  bool in_string = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (in_string) {
+      if (c == '\\') ++i;
+      in_string = c != '"';
+    } else if (c == '"') {
+      in_string = true;
+    } else if (c == '[' || c == '{') {
+      if (++depth > kDeepestJson)
+        refuse_json(fmt::format("nested deeper than {} levels, which no file of ours is", kDeepestJson));
+      members[depth] = 0;
+      ++values;
+    } else if ((c == ']' || c == '}') && depth > 0) {
+      --depth;
+    } else if (c == ',') {
+      ++values;
+    } else if (c == ':' && ++members[depth] > kMostJsonMembers) {
+      refuse_json(fmt::format("an object with more than {} members, which no file of ours has", kMostJsonMembers));
+    }
+    if (values > kMostJsonValues)
+      refuse_json(fmt::format("more than {} values, which no file of ours has", kMostJsonValues));
+  }
+}
 
 std::string escape_in_json(std::string text) {
   // Both occur in strings only, where the dump leaves them as they are: DEL, and C1 as C2 80 to C2 9F.

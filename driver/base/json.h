@@ -9,8 +9,11 @@
 
 namespace offhook {
 
-/// Nested deeper than this is no file of ours; walking it could use up the stack.
-inline constexpr int kDeepestJson = 64;
+/// Limits of JSON that is read. No file of ours comes near them. They bound the stack, the memory (at most 150 bytes
+/// per value) and the time (an ordered object searches its members one by one).
+inline constexpr int kDeepestJson = 64;                    ///< levels of nesting
+inline constexpr std::size_t kMostJsonValues = 2'000'000;  ///< values in one text
+inline constexpr std::size_t kMostJsonMembers = 1'000;     ///< members of one object
 
 /// Escape what is valid in a JSON string and commands a terminal all the same: DEL and C1.
 std::string escape_in_json(std::string text);
@@ -25,16 +28,15 @@ std::string json_text(const Json& value, int indent = -1) {
 /// What is wrong, without the library's number for it. @return "type must be string, but is number"
 std::string_view in_words(const nlohmann::json::exception& e);
 
-/// @throws Json::exception: with the position for what is no JSON; for what is nested too deep
+/// Check nesting and sizes before a text is parsed, in one pass. What is no JSON is left to the parser.
+/// @throws nlohmann::json::other_error that names the limit
+void check_json(std::string_view text);
+
+/// @throws Json::exception: with the position for what is no JSON; other_error for what check_json() refuses
 template <typename Json = nlohmann::json>
 Json parse_json(std::string_view text) {
-  return Json::parse(text, [](int depth, typename Json::parse_event_t, Json&) {
-    if (depth > kDeepestJson) {
-      throw Json::other_error::create(
-          501, "nested deeper than " + std::to_string(kDeepestJson) + " levels, which no file of ours is", nullptr);
-    }
-    return true;
-  });
+  check_json(text);
+  return Json::parse(text);
 }
 
 }  // namespace offhook

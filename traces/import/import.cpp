@@ -6,16 +6,15 @@
 #include <algorithm>
 
 #include "driver/base/file.h"
+#include "traces/import/load_file.h"
 #include "traces/import/perf_sched.h"
 #include "traces/import/trace_cmd.h"
-#include "traces/import/load_file.h"
 
 namespace offhook::traces {
 
 std::string trace_bytes(const std::string& file) {
-  constexpr std::uint64_t kMost = std::uint64_t{1} << 32;  // hours of a busy machine
   try {
-    return read_file(file, kMost);
+    return read_file(file, kMostTraceBytes);
   } catch (const std::runtime_error& e) {
     throw TraceError(e.what());
   }
@@ -44,12 +43,22 @@ KernelTraceText import_kernel_trace(const std::string& file) {
   return trace;
 }
 
-hostsim::HostLoad import_host_load(const std::string& file, const std::vector<std::string>& without) {
-  const std::string bytes = trace_bytes(file);
+namespace {
+
+hostsim::HostLoad import_bytes(const std::string& file, const std::vector<std::string>& without) {
+  std::string bytes = trace_bytes(file);
   const std::string_view all = bytes;
-  if (all.starts_with(kLoadMagic)) return read_load(all, file);
+  if (all.starts_with(kLoadMagic)) {
+    if (bytes.size() > kMostLoadBytes)
+      throw TraceError(
+          fmt::format("{}: has {} bytes; expected at most {} of a load", file, bytes.size(), kMostLoadBytes));
+    return read_load(all, file);
+  }
   // A text begins with neither magic's first byte.
-  if (all.starts_with(kTraceCmdMagic.substr(0, 3))) return import_trace_cmd(file, without);
+  if (all.starts_with(kTraceCmdMagic.substr(0, 3))) {
+    std::string().swap(bytes);
+    return import_trace_cmd(file, without);
+  }
   if (all.find('\0') != std::string_view::npos) {
     throw TraceError(fmt::format(
         "{}: byte {}: expected a trace-cmd .dat, an offhook load, or the text of perf sched script (perf sched script "
@@ -57,6 +66,12 @@ hostsim::HostLoad import_host_load(const std::string& file, const std::vector<st
         file, all.find('\0')));
   }
   return import_perf_sched(all, file, without);
+}
+
+}  // namespace
+
+hostsim::HostLoad import_host_load(const std::string& file, const std::vector<std::string>& without) {
+  return with_memory_for(file, [&] { return import_bytes(file, without); });
 }
 
 }  // namespace offhook::traces

@@ -3,12 +3,19 @@
 // Recorded on somebody's board, replayed here: kernel traces as host loads.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "hostsim/host/host_load.h"
 
 namespace offhook::traces {
+
+/// Of a kernel's recording: hours of a machine that does little, a quarter of an hour of one that is busy. A text is
+/// read into memory as a whole, beside the load that it becomes.
+inline constexpr std::uint64_t kMostTraceBytes = std::uint64_t{1} << 28;
+/// Of a load in its file, where an interval has 3 bytes or more; in memory it has 24.
+inline constexpr std::uint64_t kMostLoadBytes = std::uint64_t{48} << 20;
 
 /// A recording's bytes. @throws TraceError when it cannot be read, or is longer than a recording is
 std::string trace_bytes(const std::string& file);

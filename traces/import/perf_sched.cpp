@@ -10,8 +10,8 @@
 #include <optional>
 
 #include "traces/import/load_builder.h"
-#include "traces/import/softirq_names.h"
 #include "traces/import/load_file.h"
+#include "traces/import/softirq_names.h"
 
 namespace offhook::traces {
 
@@ -23,6 +23,7 @@ using Type = KernelEvent::Type;
 namespace {
 
 constexpr auto kNone = std::string_view::npos;
+constexpr std::size_t kLongestLine = 4096;  // where its fields are is searched for again and again
 
 template <typename Number>
 std::optional<Number> whole(std::string_view text) {
@@ -190,6 +191,7 @@ std::size_t read_perf_sched(std::string_view text, const std::string& name,
     text.remove_prefix(std::min(end + 1, text.size()));
     Line line(name, ++number, whole_line);
     if (is_preamble(trim(whole_line))) continue;
+    if (whole_line.size() > kLongestLine) line.fail(fmt::format("at most {} characters in a line", kLongestLine));
     if (!line.parse()) line.fail("COMM PID [CPU] TIME: EVENT: ..., as perf sched script prints");
     if (line.cpu < 0 || line.cpu > kMostCpu) line.fail(fmt::format("a CPU of 0 to {}", kMostCpu));
     const auto [last, fresh] = before.try_emplace(line.cpu, line.time);

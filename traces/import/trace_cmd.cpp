@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstring>
 #include <functional>
+#include <new>
 #include <system_error>
 
 // tracefs.h, which trace-cmd.h wants and nobody here, is no C++ (version 1.6).
@@ -19,8 +20,8 @@
 
 #include "traces/import/import.h"
 #include "traces/import/kernel_event.h"
-#include "traces/import/perf_sched.h"
 #include "traces/import/load_file.h"
+#include "traces/import/perf_sched.h"
 
 // libtracecmd 1.3 has it and does not declare it; null where it has it not.
 extern "C" const char* tracecmd_get_trace_clock(tracecmd_input* handle) __attribute__((weak));
@@ -114,6 +115,8 @@ rlim_t longest_read(std::uint64_t bytes) {
   std::string answer;
   try {
     answer = read_in_child();
+  } catch (const std::bad_alloc&) {
+    answer = "Enot enough memory to read it";
   } catch (const std::exception& e) {
     answer = std::string("E") + e.what();
   }
@@ -134,13 +137,16 @@ std::string library_in_a_child(const std::string& file, std::uint64_t bytes, con
     close(pipe_ends[0]);
     run_child(pipe_ends[1], bytes, read_in_child);
   }
+  const int error = errno;
   close(pipe_ends[1]);
   std::string answer;
   char some[65536];
   for (ssize_t n = 0; child > 0 && ((n = read(pipe_ends[0], some, sizeof some)) > 0 || (n < 0 && errno == EINTR));)
     if (n > 0) answer.append(some, static_cast<std::size_t>(n));
   close(pipe_ends[0]);
-  if (child < 0) throw TraceError(fmt::format("{}: cannot start a process to read it", file));
+  if (child < 0)
+    throw TraceError(
+        fmt::format("{}: cannot start a process to read it: {}", file, std::generic_category().message(error)));
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }

@@ -34,9 +34,9 @@ namespace {
 #include <sstream>
 #include <system_error>
 
-#include "traces/scenario/other_files.h"
 #include "driver/base/file.h"
 #include "driver/base/nearest.h"
+#include "traces/scenario/other_files.h"
 
 namespace offhook::config {
 
@@ -92,10 +92,13 @@ class Depth {
   int nested_ = 0, dots_ = 0;
 };
 
+/// Keys and values of one document, more than any has. Each takes up to 400 bytes of memory.
+constexpr std::size_t kMostItems = 500'000;
+
 /// Refuse what would be too deep for the parser; and what TOML 1.0 allows in comments and strings only, anything but
 /// ASCII, in words that say so. @throws Error with the position
 void check_text(std::string_view text, std::string_view name) {
-  std::size_t line = 1, line_begin = 0;
+  std::size_t line = 1, line_begin = 0, items = 0;
   Depth depth;
   std::string_view closing;  // of the string that we are in
   if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
@@ -104,6 +107,10 @@ void check_text(std::string_view text, std::string_view name) {
     if (closing.empty() && !depth.goes_on(c)) {
       throw Error(fmt::format("{}:{}:{}: is nested too deep; expected at most {} levels of keys, lists and tables",
                               name, line, i - line_begin + 1, Depth::kMost));
+    }
+    if (closing.empty() && std::string_view("=,.[{").find(c) != std::string_view::npos && ++items > kMostItems) {
+      throw Error(
+          fmt::format("{}:{}:{}: expected at most {} keys and values", name, line, i - line_begin + 1, kMostItems));
     }
     if (c == '\n') {
       ++line;
@@ -264,7 +271,7 @@ Document Document::read_file(const std::filesystem::path& file) {
   } catch (const std::runtime_error& e) {
     throw Error(e.what());
   }
-  return parse(text, file.string());
+  return with_memory_for(file, [&] { return parse(text, file.string()); });
 }
 
 Document Document::parse(std::string_view text, std::string_view name) {

@@ -3,14 +3,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <stdexcept>
+#include <string_view>
 
-#include "driver/base/output.h"
 #include "driver/base/file.h"
-#include "traces/scenario/scenario.h"
 #include "driver/base/json.h"
+#include "driver/base/output.h"
+#include "traces/scenario/scenario.h"
 
 namespace offhook::advice {
 
@@ -82,10 +83,11 @@ void from_json(const Json& json, Measured& m) {
   json.at("longest_ms").get_to(m.longest_ms);
 }
 
-RunsByKey parse_kept_runs(const std::string& text) {
+RunsByKey parse_kept_runs(std::string_view text) {
   RunsByKey runs;
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
     try {
       const Json entry = parse_json<Json>(line);
       const auto key = entry.at("key").get<std::string>();

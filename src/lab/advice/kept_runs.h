@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "driver/base/output.h"
 #include "src/lab/advice/advice.h"
@@ -18,7 +19,7 @@ namespace offhook::advice {
 using RunsByKey = std::map<std::string, nlohmann::ordered_json>;
 
 /// The runs of such a file's text. A line that was cut off or spoilt, or whose checksum is wrong, is left out.
-RunsByKey parse_kept_runs(const std::string& text);
+RunsByKey parse_kept_runs(std::string_view text);
 /// A run's line, without its end.
 std::string kept_run_line(const std::string& key, const nlohmann::ordered_json& run);
 /// @tparam Run  Measured or Lost  @return nothing: it is of something else

@@ -10,12 +10,12 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 
+#include "driver/base/csv.h"
+#include "driver/base/file.h"
+#include "driver/base/json.h"
 #include "driver/base/output.h"
 #include "src/lab/sweep/parallel.h"
 #include "traces/scenario/data.h"
-#include "driver/base/file.h"
-#include "driver/base/csv.h"
-#include "driver/base/json.h"
 
 namespace offhook::reproduce {
 
@@ -115,7 +115,7 @@ Json read_claim(const fs::path& folder, const Claim& claim, const std::string& i
   std::error_code error;
   if (claim.experiment == nullptr || !fs::exists(path, error)) return nullptr;
   try {
-    const Json file = parse_json<Json>(read_file(path));
+    const Json file = with_memory_for(path, [&] { return parse_json<Json>(read_file(path)); });
     const bool ours = file.at("identity") == identity && file.at("checksum") == fnv1a_hex(file.at("claim").dump());
     return ours ? file.at("claim") : Json(nullptr);
   } catch (const Json::exception&) {  // it is made again

@@ -13,9 +13,10 @@
 #include <stdexcept>
 #include <utility>
 
-#include "traces/scenario/key.h"
+#include "driver/base/file.h"
 #include "driver/base/json.h"
 #include "driver/base/nearest.h"
+#include "traces/scenario/key.h"
 
 namespace offhook::schedule {
 namespace {
@@ -334,11 +335,11 @@ void link_dpcs(System& system, const std::vector<Object>& objects) {
 System parse_system(std::string_view text, std::string_view file) {
   json root;
   try {
-    root = parse_json<json>(text);
+    root = with_memory_for(std::string(file), [&] { return parse_json<json>(text); });
   } catch (const json::out_of_range& e) {  // 1e999
     throw SystemError(fmt::format("{}: {}", file, in_words(e)));
-  } catch (const json::other_error&) {
-    throw SystemError(fmt::format("{}: is nested deeper than {} levels", file, kDeepestJson));
+  } catch (const json::other_error& e) {
+    throw SystemError(fmt::format("{}: {}", file, in_words(e)));
   } catch (const json::parse_error& e) {
     const std::string_view before = text.substr(0, e.byte > 0 ? e.byte - 1 : 0);
     const auto line = std::count(before.begin(), before.end(), '\n') + 1;

@@ -8,14 +8,14 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "driver/base/file.h"
+#include "driver/base/json.h"
 #include "hostsim/call/host_policies.h"
 #include "traces/scenario/data.h"
-#include "traces/scenario/document.h"
-#include "driver/base/file.h"
 #include "traces/scenario/device.h"
+#include "traces/scenario/document.h"
 #include "traces/scenario/load_device.h"
 #include "traces/scenario/scenario.h"
-#include "driver/base/json.h"
 
 namespace offhook::sweep {
 
@@ -204,7 +204,7 @@ Plan plan_from_json(const std::string& text, const std::string& name) {
   Plan plan;
   std::string hash;
   try {
-    const auto json = parse_json(text);
+    const auto json = with_memory_for(name, [&] { return parse_json(text); });
     if (json.at("offhook_plan") != 2)
       throw Error(fmt::format("{}: is of another format; expected offhook_plan 2", name));
     json.at("version").get_to(plan.version);
