@@ -40,15 +40,18 @@ double activity_end(const std::vector<float>& x) {
   return 0;
 }
 
-// The recording with each channel free of the other's echo, as far as it could be learnt.
-Recording take_echo_off(Call& call) {
-  Recording clean = call.recording;
+// The recording with each channel free of the other's echo, as far as it could be learnt; nothing: there is none.
+std::optional<Recording> take_echo_off(Call& call) {
   const auto& x = call.recording.channel;
   call.echo.resize(x.size());
-  for (std::size_t c = 0; x.size() == 2 && c < 2; ++c) {
-    call.echo[c] = find_echo_paths(x[c], x[1 - c]);
-    clean.channel[c] = without_echo(x[c], x[1 - c], call.echo[c]);
-  }
+  for (std::size_t c = 0; x.size() == 2 && c < 2; ++c) call.echo[c] = find_echo_paths(x[c], x[1 - c]);
+  if (std::all_of(call.echo.begin(), call.echo.end(), [](const auto& paths) { return paths.empty(); })) return {};
+  Recording clean;
+  clean.name = call.recording.name;
+  clean.file_rate_hz = call.recording.file_rate_hz;
+  clean.duration_s = call.recording.duration_s;
+  clean.truncated = call.recording.truncated;
+  for (std::size_t c = 0; c < 2; ++c) clean.channel.push_back(without_echo(x[c], x[1 - c], call.echo[c]));
   return clean;
 }
 
@@ -179,7 +182,8 @@ Call analyse(Recording recording, const std::function<void(double, const std::st
   say(0.02, "answer tone, V.8, INFO, probing");
   call.start_up = listen_start_up(call.recording);
   say(0.25, "echo");
-  const Recording clean = take_echo_off(call);
+  const std::optional<Recording> without = take_echo_off(call);
+  const Recording& clean = without ? *without : call.recording;
   say(0.3, "training");
   call.trainings = find_trainings(clean, call.start_up, data_mode);
   if (!call.trainings.empty()) {
@@ -244,7 +248,7 @@ std::shared_ptr<const Call> decode_file(const std::string& path, const Options& 
 }
 
 std::shared_ptr<const Call> decode_samples(Samples samples, const Options& options) {
-  Recording recording = make_recording(std::move(samples.channels), samples.rate_hz, samples.name);
+  Recording recording = make_recording(samples.channels, samples.rate_hz, samples.name);
   return std::make_shared<const Call>(analyse(std::move(recording), options.progress, options.data_mode));
 }
 

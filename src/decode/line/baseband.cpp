@@ -55,34 +55,53 @@ const Baseband::Table& Baseband::table() {
   return instance;
 }
 
-Baseband::Baseband(std::span<const float> x, double carrier_hz, double symbol_rate_hz) : table_(table()), x_(x.size()) {
+Baseband::Baseband(std::span<const float> x, double carrier_hz, double symbol_rate_hz)
+    : table_(table()), x_(x), carrier_hz_(carrier_hz), blocks_(x.size() / kBlock + 1) {
   // Lowpass: flat to 0.55 of the symbol rate, 60 dB down where the mirror image of the band begins.
-  constexpr int kHalf = 64;
   const double cutoff = 0.59 * symbol_rate_hz / kRateHz;
-  std::array<float, 2 * kHalf + 1> taps;
   for (int k = -kHalf; k <= kHalf; ++k) {
     const double w = 0.42 + 0.5 * std::cos(kPi * k / (kHalf + 1)) + 0.08 * std::cos(2 * kPi * k / (kHalf + 1));
     const double u = 2 * kPi * cutoff * k;
-    const int at = k + kHalf;
-    taps[static_cast<std::size_t>(at)] = static_cast<float>(2 * cutoff * (k == 0 ? 1 : std::sin(u) / u) * w);
+    taps_[static_cast<std::size_t>(k + kHalf)] = static_cast<float>(2 * cutoff * (k == 0 ? 1 : std::sin(u) / u) * w);
   }
-  const auto n = static_cast<long>(x.size());
-  std::vector<Cf> mixed(x.size());
-  for (long i = 0; i < n; ++i) {
-    const double phase = carrier_hz / kRateHz * static_cast<double>(i);
+}
+
+std::vector<Cf> Baseband::compute(std::size_t number) const {
+  const auto n = static_cast<long>(x_.size());
+  const auto from = static_cast<long>(number * kBlock);
+  const long to = std::min(n, from + static_cast<long>(kBlock) + kTaps);
+  const long first = std::max(0L, from - kHalf), last = std::min(n - 1, to - 1 + kHalf);
+  std::vector<Cf> mixed(static_cast<std::size_t>(last - first + 1));
+  for (long i = first; i <= last; ++i) {
+    const double phase = carrier_hz_ / kRateHz * static_cast<double>(i);
     const double turn = -2 * kPi * (phase - std::floor(phase));
-    mixed[static_cast<std::size_t>(i)] = x[static_cast<std::size_t>(i)] * Cf(std::polar(1.0, turn)) * 2.f;
+    mixed[static_cast<std::size_t>(i - first)] = x_[static_cast<std::size_t>(i)] * Cf(std::polar(1.0, turn)) * 2.f;
   }
-  for (long i = 0; i < n; ++i) {
+  std::vector<Cf> out(static_cast<std::size_t>(to - from));
+  for (long i = from; i < to; ++i) {
     float re = 0, im = 0;
     const long a = std::max(0L, i - kHalf), b = std::min(n - 1, i + kHalf);
     for (long k = a; k <= b; ++k) {
-      const float tap = taps[static_cast<std::size_t>(k - i + kHalf)];
-      re += tap * mixed[static_cast<std::size_t>(k)].real();
-      im += tap * mixed[static_cast<std::size_t>(k)].imag();
+      const float tap = taps_[static_cast<std::size_t>(k - i + kHalf)];
+      re += tap * mixed[static_cast<std::size_t>(k - first)].real();
+      im += tap * mixed[static_cast<std::size_t>(k - first)].imag();
     }
-    x_[static_cast<std::size_t>(i)] = {re, im};
+    out[static_cast<std::size_t>(i - from)] = {re, im};
   }
+  return out;
+}
+
+const Cf* Baseband::block(std::size_t number) const {
+  std::vector<Cf>& there = blocks_[number];
+  if (there.empty()) {
+    if (kept_.size() == kMostBlocks) {
+      std::vector<Cf>().swap(blocks_[kept_.front()]);
+      kept_.pop_front();
+    }
+    there = compute(number);
+    kept_.push_back(number);
+  }
+  return there.data();
 }
 
 void Baseband::at(double t, Cf* value, Cf* derivative) const {
@@ -93,7 +112,8 @@ void Baseband::at(double t, Cf* value, Cf* derivative) const {
   const long first = whole - (kTaps / 2 - 1);
   if (first < 0 || first + kTaps > static_cast<long>(x_.size())) return;
   const auto& taps = table_.both[p];
-  const Cf* x = x_.data() + first;
+  const auto begin = static_cast<std::size_t>(first);
+  const Cf* x = block(begin / kBlock) + begin % kBlock;
   Four sum{};
   for (int k = 0; k < kTaps; ++k) {
     const float v = taps[k][0], d = taps[k][1], re = x[k].real(), im = x[k].imag();

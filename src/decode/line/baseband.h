@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// A whole channel mixed down from a carrier and filtered to the band of a symbol rate, to be looked at any time.
+// A whole channel mixed down from a carrier and filtered to the band of a symbol rate, to be looked at any time. It is
+// computed where it is looked at, in blocks, of which the latest are kept: its memory does not grow with the recording.
 #pragma once
 
+#include <array>
+#include <cstddef>
+#include <deque>
 #include <span>
 #include <vector>
 
@@ -12,7 +16,7 @@ namespace offhook::decode {
 
 class Baseband {
  public:
-  /// @param x  real samples at 8000 Hz
+  /// @param x  real samples at 8000 Hz, which must stay where they are
   Baseband(std::span<const float> x, double carrier_hz, double symbol_rate_hz);
 
   /// Value, and derivative per sample of 8000 Hz, at a time in samples; 0 outside the recording.
@@ -25,11 +29,20 @@ class Baseband {
   std::size_t size() const { return x_.size(); }
 
  private:
+  static constexpr int kHalf = 64;                 // taps of the lowpass on each side
+  static constexpr std::size_t kBlock = 4096;      // samples; a block holds what an interpolator needs beyond, too
+  static constexpr std::size_t kMostBlocks = 192;  // 98 s, 6 MB
+  const Cf* block(std::size_t number) const;
+  std::vector<Cf> compute(std::size_t number) const;
   struct Table;  // of an interpolator
   static const Table& table();
 
   const Table& table_;
-  std::vector<Cf> x_;
+  std::span<const float> x_;
+  double carrier_hz_;
+  std::array<float, 2 * kHalf + 1> taps_;
+  mutable std::vector<std::vector<Cf>> blocks_;  // by number; empty: not there
+  mutable std::deque<std::size_t> kept_;         // those that are there, the oldest first
 };
 
 }  // namespace offhook::decode

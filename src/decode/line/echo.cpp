@@ -26,11 +26,13 @@ constexpr int kBefore = 48, kTaps = 256;  // of a path, around its first reflect
 constexpr int kFewTaps = 96;              // around others, and to tell what a window holds
 constexpr int kReflections = 3;
 constexpr double kWorthwhileDb = 6;
-constexpr double kLeastLearnt = 0.4;               // s, for another path than the last
-constexpr double kSamplesATap = 6;                 // make a path worth something
-constexpr std::size_t kFarTogether = 8 * kRateHz;  // stretches of one path
-constexpr std::size_t kGuard = 2 * kRateHz;        // either side, to see whether the echo is there
-constexpr double kSurelyAway = 4;                  // standard deviations of what it lacks
+constexpr double kLeastLearnt = 0.4;                      // s, for another path than the last
+constexpr double kSamplesATap = 6;                        // make a path worth something
+constexpr std::size_t kFarTogether = 8 * kRateHz;         // stretches of one path
+constexpr std::size_t kLongestLearnt = 120 * kRateHz;     // then the path is fitted, and looked for again
+constexpr std::size_t kBeforeStretch = kLongLag + kTaps;  // samples before a stretch, so that every lag is there
+constexpr std::size_t kGuard = 2 * kRateHz;               // either side, to see whether the echo is there
+constexpr double kSurelyAway = 4;                         // standard deviations of what it lacks
 
 double power(std::span<const float> x) {
   double sum = 0;
@@ -263,12 +265,28 @@ double energy_left(std::span<const float> own, std::span<const float> other, con
   return sum;
 }
 
+// The samples of a channel from kBeforeStretch before `from` to one behind `to`; silence before the channel. All that
+// is done with a stretch is done in these, so that it takes as long in a long recording as in a short one.
+std::vector<float> around(std::span<const float> x, std::size_t from, std::size_t to) {
+  const std::size_t silence = kBeforeStretch - std::min(kBeforeStretch, from);
+  std::vector<float> y(silence);
+  const std::size_t begin = from + silence - kBeforeStretch;
+  const auto some = x.subspan(begin, std::min(x.size(), to + 1) - begin);
+  y.insert(y.end(), some.begin(), some.end());
+  return y;
+}
+
 // @param last  the path until then, or null  @return none if it is worth nothing, or says nothing else than the last
-std::optional<EchoPath> fit(const Fft& fft, std::span<const float> own, std::span<const float> other,
+std::optional<EchoPath> fit(const Fft& fft, std::span<const float> own_channel, std::span<const float> other_channel,
                             std::vector<Stretch> stretches, int lag, const EchoPath* last) {
   EchoPath path;
-  path.t0 = static_cast<double>(stretches.front().from) / kRateHz;
+  const std::size_t first = stretches.front().from;
+  path.t0 = static_cast<double>(first) / kRateHz;
   path.t1 = static_cast<double>(stretches.back().to) / kRateHz;
+  const std::vector<float> own_near = around(own_channel, first, stretches.back().to),
+                           other_near = around(other_channel, first, stretches.back().to);
+  const std::span<const float> own = own_near, other = other_near;
+  for (Stretch& s : stretches) s = {s.from - first + kBeforeStretch, s.to - first + kBeforeStretch};
   path.lag = lags_around(lag, kBefore, kTaps);
   refit(own, other, stretches, path);
   // All reflections first: a late one is missing in the beginning, which would pass for the best explained.
@@ -302,9 +320,12 @@ std::optional<EchoPath> fit(const Fft& fft, std::span<const float> own, std::spa
 class Windows {
  public:
   /// @return the delay of the echo in a window that holds nothing else, or -1
-  int echo_alone(std::span<const float> own, std::span<const float> other, const Stretch& window) const {
-    const double here = power(own.subspan(window.from, kWindow)), source = power(other.subspan(window.from, kWindow));
+  int echo_alone(std::span<const float> own_channel, std::span<const float> other_channel, std::size_t from) const {
+    const double here = power(own_channel.subspan(from, kWindow)), source = power(other_channel.subspan(from, kWindow));
     if (source < kQuiet || here * kLeastLoss > source || here < 0.25) return -1;
+    const std::vector<float> own = around(own_channel, from, from + kWindow),
+                             other = around(other_channel, from, from + kWindow);
+    const Stretch window{kBeforeStretch, kBeforeStretch + kWindow};
     bool broad = false;
     Peak peak = peak_of(response(short_, kShortLag, own, other, {window}, &broad));
     if (!broad) return -1;
@@ -335,15 +356,7 @@ double EchoPath::delay_ms() const {
   return strongest == taps.end() ? 0 : 1000.0 * lag[static_cast<std::size_t>(strongest - taps.begin())] / kRateHz;
 }
 
-std::vector<EchoPath> find_echo_paths(std::span<const float> own_channel, std::span<const float> other_channel) {
-  // Silence before, so that every lag is there.
-  const auto after_silence = [](std::span<const float> x) {
-    std::vector<float> y(kLongLag + kTaps);
-    y.insert(y.end(), x.begin(), x.end());
-    return y;
-  };
-  const std::vector<float> own = after_silence(own_channel), other = after_silence(other_channel);
-  const std::size_t begin = own.size() - own_channel.size();
+std::vector<EchoPath> find_echo_paths(std::span<const float> own, std::span<const float> other) {
   const Windows windows;
   std::vector<EchoPath> paths;
   std::vector<Stretch> stretches;
@@ -354,11 +367,13 @@ std::vector<EchoPath> find_echo_paths(std::span<const float> own_channel, std::s
     if (auto path = fit(windows.fft(), own, other, stretches, lag, last)) paths.push_back(std::move(*path));
     stretches.clear();
   };
-  for (std::size_t at = begin; at + kWindow < own.size(); at += kHop) {
+  for (std::size_t at = 0; at + kWindow < own.size(); at += kHop) {
     const Stretch window{at, at + kWindow};
-    const int here = windows.echo_alone(own, other, window);
+    const int here = windows.echo_alone(own, other, at);
     if (here < 0) continue;
-    if (!stretches.empty() && (at > stretches.back().to + kFarTogether || std::abs(here - lag) > kBefore / 2)) close();
+    if (!stretches.empty() && (at > stretches.back().to + kFarTogether ||
+                               at > stretches.front().from + kLongestLearnt || std::abs(here - lag) > kBefore / 2))
+      close();
     if (stretches.empty()) lag = here;
     if (!stretches.empty() && at <= stretches.back().to) {
       stretches.back().to = window.to;
@@ -367,21 +382,19 @@ std::vector<EchoPath> find_echo_paths(std::span<const float> own_channel, std::s
     }
   }
   close();
-  for (EchoPath& path : paths) {
-    path.t0 -= static_cast<double>(begin) / kRateHz;
-    path.t1 -= static_cast<double>(begin) / kRateHz;
-  }
   return paths;
 }
 
-std::vector<float> without_echo(std::span<const float> own, std::span<const float> other,
-                                const std::vector<EchoPath>& paths) {
-  std::vector<float> left(own.begin(), own.end());
-  for (std::size_t k = 0; k < paths.size(); ++k) {
-    const auto sample = [](double t) { return static_cast<std::size_t>(t * kRateHz); };
-    const std::size_t from = k == 0 ? 0 : sample(paths[k].t0);
-    const std::size_t to = k + 1 < paths.size() ? sample(paths[k + 1].t0) : own.size();
-    const std::vector<float> y = echo_of(other, paths[k], from, to);
+namespace {
+
+// Less the echo by a path in [from, to), where it is there. Done in pieces: only a piece's sums are in memory.
+void take_off(std::span<const float> own, std::span<const float> other, const EchoPath& path, const Stretch& stretch,
+              std::vector<float>& left) {
+  constexpr std::size_t kPiece = 8 * kGuard;
+  for (std::size_t at = stretch.from; at < stretch.to; at += kPiece) {
+    const std::size_t end = std::min(stretch.to, at + kPiece);
+    const std::size_t from = std::max(stretch.from, at - std::min(at, kGuard));
+    const std::vector<float> y = echo_of(other, path, from, std::min(stretch.to, end + kGuard));
     // The share of the estimate that is there, over some seconds. The channel's own signal makes it uncertain, the more
     // the fainter the echo is: only what can be told to be away is left out.
     std::vector<double> both(y.size() + 1), alone(y.size() + 1), here(y.size() + 1);
@@ -390,13 +403,25 @@ std::vector<float> without_echo(std::span<const float> own, std::span<const floa
       alone[t + 1] = alone[t] + static_cast<double>(y[t]) * y[t];
       here[t + 1] = here[t] + static_cast<double>(own[from + t]) * own[from + t];
     }
-    for (std::size_t t = 0; t < y.size(); ++t) {
+    for (std::size_t t = at - from; t < end - from; ++t) {
       const std::size_t a = t - std::min(t, kGuard);
       const std::size_t b = std::min(y.size(), t + kGuard);
       const double echo = alone[b] - alone[a], lacks = echo - (both[b] - both[a]);
       const double by_chance = std::sqrt(echo * (here[b] - here[a]) / static_cast<double>(b - a));
       if (lacks < std::max(0.5 * echo, kSurelyAway * by_chance)) left[from + t] -= y[t];
     }
+  }
+}
+
+}  // namespace
+
+std::vector<float> without_echo(std::span<const float> own, std::span<const float> other,
+                                const std::vector<EchoPath>& paths) {
+  std::vector<float> left(own.begin(), own.end());
+  for (std::size_t k = 0; k < paths.size(); ++k) {
+    const auto sample = [](double t) { return static_cast<std::size_t>(t * kRateHz); };
+    const std::size_t from = k == 0 ? 0 : sample(paths[k].t0);
+    take_off(own, other, paths[k], {from, k + 1 < paths.size() ? sample(paths[k + 1].t0) : own.size()}, left);
   }
   return left;
 }

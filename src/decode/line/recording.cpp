@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "src/decode/line/recording.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sndfile.h>
 #include <unistd.h>
@@ -11,13 +12,11 @@
 #include <cstdint>
 #include <fstream>
 #include <memory>
-#include <numbers>
-#include <numeric>
 #include <optional>
 #include <stdexcept>
 #include <string_view>
+#include <utility>
 
-#include "dsp/blocks/window.h"
 #include "driver/base/file.h"
 
 namespace offhook::decode {
@@ -39,11 +38,6 @@ void check_format(int channels, int rate_hz, const std::string& name) {
     throw std::runtime_error(
         fmt::format("{}: {} channels; one direction, or both as two channels, were expected", name, channels));
   }
-}
-
-void check_duration(std::size_t samples, int rate_hz, const std::string& name) {
-  if (static_cast<double>(samples) > kLongestS * rate_hz)
-    throw std::runtime_error(name + ": longer than an hour; cut out the call");
 }
 
 /// Of the chunk of samples in a RIFF file.
@@ -86,110 +80,131 @@ std::optional<Data> data_of(const std::filesystem::path& path) {
   return std::nullopt;
 }
 
-}  // namespace
-
-Recording make_recording(std::vector<std::vector<float>> channels, int rate_hz, const std::string& name) {
-  check_format(static_cast<int>(channels.size()), rate_hz, name);
-  check_duration(channels[0].size(), rate_hz, name);
-  if (channels[0].empty()) throw std::runtime_error(name + ": no samples");
-  if (channels.back().size() != channels[0].size())
-    throw std::runtime_error(name + ": the two channels are not equally long");
-  Recording r;
-  r.name = name;
-  r.file_rate_hz = rate_hz;
-  r.duration_s = static_cast<double>(channels[0].size()) / rate_hz;
-  r.channels_alike = channels.size() == 2 && channels[0] == channels[1];
-  if (r.channels_alike) channels.pop_back();
-  for (auto& x : channels) {
-    float peak = 0;
-    int clipped = 0;
-    for (float& v : x) v = std::isfinite(v) ? std::clamp(32768 * v, -65536.f, 65536.f) : 0.f;
-    for (std::size_t i = 0; i < x.size(); ++i) {
-      peak = std::max(peak, std::abs(x[i]));
-      if (i > 0 && std::abs(x[i]) >= 32767 && x[i] == x[i - 1]) ++clipped;
-    }
-    r.peak.push_back(static_cast<int>(std::lround(peak)));
-    r.clipped.push_back(clipped);
-    // A converter's offset is no signal, but lies within the filters of a carrier below 2 kHz.
-    const auto offset = static_cast<float>(std::accumulate(x.begin(), x.end(), 0.0) / static_cast<double>(x.size()));
-    for (float& v : x) v -= offset;
-    r.channel.push_back(resample(x, rate_hz));
+/// libmpg123, which libsndfile asks for MP3, writes what it finds wrong to standard error, a line each. While this
+/// lives a file that begins as MP3 does is read without.
+class QuietLibrary {
+ public:
+  explicit QuietLibrary(const std::filesystem::path& path) {
+    std::array<char, 3> head{};
+    std::ifstream(path, std::ios::binary).read(head.data(), head.size());
+    const bool tag = std::string_view(head.data(), head.size()) == "ID3";
+    const bool frame = static_cast<unsigned char>(head[0]) == 0xff && (head[1] & 0xe0) == 0xe0;
+    if (!tag && !frame) return;
+    kept_ = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+    const int nothing = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (kept_ >= 0 && nothing >= 0) dup2(nothing, STDERR_FILENO);
+    if (nothing >= 0) close(nothing);
   }
-  return r;
-}
+  ~QuietLibrary() {
+    if (kept_ < 0) return;
+    dup2(kept_, STDERR_FILENO);
+    close(kept_);
+  }
+  QuietLibrary(const QuietLibrary&) = delete;
+  QuietLibrary& operator=(const QuietLibrary&) = delete;
 
-Recording read_recording(const std::filesystem::path& path) {
+ private:
+  int kept_ = -1;
+};
+
+Recording read_audio(const std::filesystem::path& path) {
   const std::string name = path.string();  // for messages
   // To open a FIFO might wait for ever.
   if (std::error_code ignored; std::filesystem::is_fifo(path, ignored))
     throw std::runtime_error(name + ": is a FIFO; expected an audio file");
   close(open_file(path));  // says why it cannot, and what is there
   SF_INFO info{};
+  const QuietLibrary quiet(path);
   const File file(sf_open(path.c_str(), SFM_READ, &info));
   if (file == nullptr) throw std::runtime_error(fmt::format("{}: not an audio file: {}", name, sf_strerror(nullptr)));
   check_format(info.channels, info.samplerate, name);
   const auto channels = static_cast<std::size_t>(info.channels);
-  // Only as much memory as there are samples, whatever the header says.
-  constexpr sf_count_t kBlock = 65536;
+  RecordingBuilder builder(info.channels, info.samplerate, name);
+  constexpr sf_count_t kBlock = 4096;
   std::vector<float> block(kBlock * channels);
-  std::vector<std::vector<float>> x(channels);
-  for (;;) {
-    const sf_count_t n = sf_readf_float(file.get(), block.data(), kBlock);
-    if (n <= 0) break;
-    for (std::size_t c = 0; c < channels; ++c) {
-      for (sf_count_t i = 0; i < n; ++i) x[c].push_back(block[static_cast<std::size_t>(i) * channels + c]);
-    }
-    check_duration(x[0].size(), info.samplerate, name);
-  }
+  sf_count_t frames = 0;
+  for (sf_count_t n; (n = sf_readf_float(file.get(), block.data(), kBlock)) > 0; frames += n)
+    builder.add({block.data(), static_cast<std::size_t>(n) * channels});
   const std::optional<Data> data = data_of(path);
-  if (x[0].empty() && data && data->promised == 0 && data->there > 0) {
+  if (frames == 0 && data && data->promised == 0 && data->there > 0) {
     throw std::runtime_error(
         fmt::format("{}: no samples by its header, though {} octets follow: its recorder did not "
                     "finish it; sox --ignore-length OLD.wav NEW.wav mends that",
                     name, data->there));
   }
-  const bool truncated = static_cast<sf_count_t>(x[0].size()) < info.frames || (data && data->cut_off());
-  Recording r = make_recording(std::move(x), info.samplerate, name);
+  const bool truncated = frames < info.frames || (data && data->cut_off());
+  Recording r = builder.finish();
   r.name = path.filename().string();
   r.truncated = truncated;
   return r;
 }
 
-std::vector<float> resample(std::span<const float> x, int from_hz) {
-  if (from_hz == kRateHz) return {x.begin(), x.end()};
-  // A windowed sinc at the lower of the two rates: flat to 3.8 kHz, 80 dB down from 4.2 kHz on (for from_hz >= 8000).
-  // The ratio is that of small integers, so each phase's taps are worked out once.
-  const int common = std::gcd(from_hz, kRateHz);
-  const int phases = kRateHz / common;
-  const double step = static_cast<double>(from_hz) / kRateHz;
-  const double bandwidth = std::min(1.0, static_cast<double>(kRateHz) / from_hz);
-  const int half = static_cast<int>(std::ceil(50 / bandwidth));
-  std::vector<std::vector<float>> taps(static_cast<std::size_t>(phases));
-  for (int p = 0; p < phases; ++p) {
-    const double at = p * step;
-    const double fraction = at - std::floor(at);
-    auto& row = taps[static_cast<std::size_t>(p)];
-    row.resize(2 * static_cast<std::size_t>(half));
-    for (int k = 0; k < 2 * half; ++k) {
-      const double t = k - (half - 1) - fraction;
-      const double u = std::numbers::pi * t * bandwidth;
-      row[static_cast<std::size_t>(k)] =
-          static_cast<float>(bandwidth * (t == 0 ? 1 : std::sin(u) / u) * kaiser(t / half, 7.857));
+}  // namespace
+
+RecordingBuilder::RecordingBuilder(int channels, int rate_hz, std::string name)
+    : name_(std::move(name)), rate_hz_(rate_hz), channels_(static_cast<std::size_t>(channels)) {
+  for (Channel& c : channels_) c.resampler.emplace(rate_hz);
+}
+
+void RecordingBuilder::add(std::span<const float> frames) {
+  const std::size_t channels = channels_.size(), n = frames.size() / channels;
+  samples_ += n;
+  if (static_cast<double>(samples_) > kLongestS * rate_hz_)
+    throw std::runtime_error(name_ + ": longer than an hour; cut out the call");
+  for (std::size_t i = 0; alike_ && channels == 2 && i < n; ++i) alike_ = frames[2 * i] == frames[2 * i + 1];
+  scaled_.resize(n);
+  for (std::size_t k = 0; k < channels; ++k) {
+    Channel& c = channels_[k];
+    for (std::size_t i = 0; i < n; ++i) {
+      const float x = frames[i * channels + k];
+      const float v = std::isfinite(x) ? std::clamp(32768 * x, -65536.f, 65536.f) : 0.f;
+      c.peak = std::max(c.peak, std::abs(v));
+      if (std::abs(v) >= 32767 && v == c.last) ++c.clipped;
+      c.last = v;
+      c.sum += v;
+      scaled_[i] = v;
     }
+    c.resampler->add(scaled_);
   }
-  const auto samples = static_cast<long>(x.size());
-  std::vector<float> y(static_cast<std::size_t>(static_cast<double>(x.size()) / step));
-  for (std::size_t n = 0; n < y.size(); ++n) {
-    const long whole = static_cast<long>(n * static_cast<unsigned long>(from_hz) / kRateHz);
-    const auto& row = taps[n % static_cast<std::size_t>(phases)];
-    float sum = 0;
-    for (int k = 0; k < 2 * half; ++k) {
-      const long i = whole + k - (half - 1);
-      if (i >= 0 && i < samples) sum += row[static_cast<std::size_t>(k)] * x[static_cast<std::size_t>(i)];
+}
+
+Recording RecordingBuilder::finish() {
+  if (samples_ == 0) throw std::runtime_error(name_ + ": no samples");
+  Recording r;
+  r.name = name_;
+  r.file_rate_hz = rate_hz_;
+  r.duration_s = static_cast<double>(samples_) / rate_hz_;
+  r.channels_alike = channels_.size() == 2 && alike_;
+  if (r.channels_alike) channels_.pop_back();
+  for (Channel& c : channels_) {
+    r.peak.push_back(static_cast<int>(std::lround(c.peak)));
+    r.clipped.push_back(c.clipped);
+    // A converter's offset is no signal, but lies within the filters of a carrier below 2 kHz.
+    r.channel.push_back(c.resampler->finish(static_cast<float>(c.sum / static_cast<double>(samples_))));
+    c.resampler.reset();
+  }
+  return r;
+}
+
+Recording make_recording(const std::vector<std::vector<float>>& channels, int rate_hz, const std::string& name) {
+  check_format(static_cast<int>(channels.size()), rate_hz, name);
+  if (channels.back().size() != channels[0].size() && !channels[0].empty())
+    throw std::runtime_error(name + ": the two channels are not equally long");
+  RecordingBuilder builder(static_cast<int>(channels.size()), rate_hz, name);
+  std::vector<float> block;
+  constexpr std::size_t kBlock = 4096;
+  for (std::size_t at = 0; at < channels[0].size(); at += kBlock) {
+    block.clear();
+    for (std::size_t i = at; i < std::min(at + kBlock, channels[0].size()); ++i) {
+      for (const auto& x : channels) block.push_back(x[i]);
     }
-    y[n] = sum;
+    builder.add(block);
   }
-  return y;
+  return builder.finish();
+}
+
+Recording read_recording(const std::filesystem::path& path) {
+  return with_memory_for(path, [&] { return read_audio(path); });
 }
 
 }  // namespace offhook::decode

@@ -5,10 +5,12 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "src/decode/line/rate_converter.h"
 #include "src/decode/line/samples.h"
 
 namespace offhook::decode {
@@ -24,15 +26,39 @@ struct Recording {
   std::vector<std::vector<float>> channel;  ///< [1 or 2][samples]
 };
 
+/// Makes a recording while its samples are read: each block is brought to 8000 Hz at once, so that the memory is that
+/// of the recording at 8000 Hz, whatever rate and container the file has.
+class RecordingBuilder {
+ public:
+  /// @param channels  1 or 2  @param rate_hz  4000 to 192 000  @param name  for messages
+  RecordingBuilder(int channels, int rate_hz, std::string name);
+  /// @param frames  [channels * n], interleaved, full scale 1  @throws std::runtime_error beyond an hour
+  void add(std::span<const float> frames);
+  /// @throws std::runtime_error without samples
+  Recording finish();
+
+ private:
+  struct Channel {
+    std::optional<RateConverter> resampler;
+    float peak = 0, last = 0;
+    int clipped = 0;
+    double sum = 0;
+  };
+  std::string name_;
+  int rate_hz_;
+  std::size_t samples_ = 0;
+  bool alike_ = true;
+  std::vector<Channel> channels_;
+  std::vector<float> scaled_;
+};
+
 /// @param channels  [1 or 2][samples], full scale 1  @param name  for messages
 /// @throws std::runtime_error: no samples, unequal channels, more than two, over an hour, a rate beyond 4000 to 192 000
-Recording make_recording(std::vector<std::vector<float>> channels, int rate_hz, const std::string& name);
+Recording make_recording(const std::vector<std::vector<float>>& channels, int rate_hz, const std::string& name);
 
 /// Reads any format of libsndfile at 4000 to 192 000 Hz.
-/// @throws std::runtime_error naming the file and what is wrong: not audio, empty, more than two channels, over an hour
+/// @throws std::runtime_error naming the file and what is wrong: not audio, empty, more than two channels, over an
+/// hour, not enough memory
 Recording read_recording(const std::filesystem::path& file);
-
-/// Band-limited conversion of a whole signal to 8000 Hz. @param from_hz  4000 to 192 000
-std::vector<float> resample(std::span<const float> x, int from_hz);
 
 }  // namespace offhook::decode

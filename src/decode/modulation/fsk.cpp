@@ -54,18 +54,27 @@ Tuned tune(std::span<const float> x, double middle_hz, double half_shift_hz, dou
     const double u = 2 * cutoff / kRateHz * k, window = 0.5 + 0.5 * std::cos(kPi * k / (half + 1));
     taps.push_back(static_cast<float>(2 * cutoff / kRateHz * (k == 0 ? 1 : std::sin(kPi * u) / (kPi * u)) * window));
   }
-  std::vector<Cf> mixed(x.size());
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    const double phase = middle_hz / kRateHz * static_cast<double>(i);
-    mixed[i] = 2 * x[i] * Cf(std::polar(1.0, -2 * kPi * (phase - std::floor(phase))));
-  }
-  Tuned t;
-  Cf before;
+  constexpr long kPiece = 4096;  // as much is mixed down at a time
+  std::vector<Cf> mixed;
+  long first = 0;  // sample of mixed[0]
   const auto n = static_cast<long>(x.size());
+  const auto mix = [&](long from, long to) {
+    first = from;
+    mixed.clear();
+    for (long i = from; i < to; ++i) {
+      const double phase = middle_hz / kRateHz * static_cast<double>(i);
+      mixed.push_back(2 * x[static_cast<std::size_t>(i)] * Cf(std::polar(1.0, -2 * kPi * (phase - std::floor(phase)))));
+    }
+  };
+  Tuned t;
+  t.power.reserve(x.size());
+  t.deviation.reserve(x.size());
+  Cf before;
   for (long i = 0; i < n; ++i) {
+    if (i % kPiece == 0) mix(std::max(0L, i - half), std::min(n, i + kPiece + half));
     Cf z;
     for (long k = std::max(0L, i - half); k <= std::min(n - 1, i + half); ++k)
-      z += taps[static_cast<std::size_t>(k - i + half)] * mixed[static_cast<std::size_t>(k)];
+      z += taps[static_cast<std::size_t>(k - i + half)] * mixed[static_cast<std::size_t>(k - first)];
     t.power.push_back(std::norm(z));
     const double turn = std::arg(times_conj(z, before));
     t.deviation.push_back(static_cast<float>(turn * kRateHz / (2 * kPi) / half_shift_hz));

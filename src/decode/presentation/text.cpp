@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "driver/base/printable.h"
 #include "offhook/decode.h"
 #include "src/decode/call/verdict.h"
 #include "src/decode/presentation/fields.h"
@@ -23,7 +24,7 @@ std::string to_text(const FieldTable& table) {
   std::string out = fmt::format("\n{}\n", table.title);
   const auto add = [&](const std::vector<std::string>& row) {
     std::string line = " ";
-    for (std::size_t k = 0; k < row.size(); ++k) line += fmt::format(" {:<{}}", row[k], width[k] + 1);
+    for (std::size_t k = 0; k < row.size(); ++k) line += fmt::format(" {:<{}}", printable(row[k]), width[k] + 1);
     line.resize(line.find_last_not_of(' ') + 1);
     out += line + '\n';
   };
@@ -39,14 +40,14 @@ std::string summary(const Call& call) {
   const Recording& r = call.recording;
   const StartUp& s = call.start_up;
   std::string out =
-      fmt::format("{}: {:.1f} s, {} at {} Hz{}\n", r.name, r.duration_s,
+      fmt::format("{}: {:.1f} s, {} at {} Hz{}\n", printable(r.name), r.duration_s,
                   r.channel.size() == 2                                       ? "both directions"
                   : s.call_channel >= 0 && s.call_channel == s.answer_channel ? "both directions in one channel"
                                                                               : "one direction",
                   r.file_rate_hz, r.truncated ? ", truncated" : "");
   const Verdict v = verdict_of(call);
   out += fmt::format("verdict: {}{}\n", v.technology,
-                     v.evidence.empty() ? "" : fmt::format(" ({})", fmt::join(v.evidence, "; ")));
+                     v.evidence.empty() ? "" : printable(fmt::format(" ({})", fmt::join(v.evidence, "; "))));
   const auto many = [](int n, const char* what) { return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s"); };
   if (!v.directions.empty()) {
     out += fmt::format("  {}, {}, {}\n", many(v.retrains, "retrain"), many(v.renegotiations, "rate renegotiation"),
@@ -100,13 +101,13 @@ std::string summary(const Call& call) {
 
 std::string to_text(const Call& call) {
   std::string out = summary(call);
-  for (const std::string& note : notes(call)) out += "note: " + note + '\n';
+  for (const std::string& note : notes(call)) out += "note: " + printable(note) + '\n';
   const auto events = timeline(call);
   if (events.empty()) return out;
   out += "\n    from s       to s  ch  what\n";
   for (const Event& e : events) {
     out += fmt::format("{:>10.4f} {:>10}  {:>2}  {}{}{}\n", e.t, e.t_end > 0 ? fmt::format("{:.4f}", e.t_end) : "",
-                       e.channel, e.event, e.detail.empty() ? "" : ": ", e.detail);
+                       e.channel, e.event, e.detail.empty() ? "" : ": ", printable(e.detail));
   }
   for (const FieldTable& table : field_tables(call)) out += to_text(table);
   return out;

@@ -149,5 +149,27 @@ TEST_F(DecodeRecording, AnyRateIsBroughtTo8000HzWithoutLoss) {
   }
 }
 
+// A file is read in blocks, and each is brought to 8000 Hz at once: neither their ends nor the offset may be seen.
+TEST_F(DecodeRecording, BlocksOfTheFileLeaveNoTraceInTheSamples) {
+  std::vector<short> frames;
+  for (int n = 0; n < 48000; ++n)
+    frames.push_back(static_cast<short>(std::lround(2000 + 8000 * std::sin(2 * std::numbers::pi * 1000 * n / 48000))));
+  const Recording r = read_recording(write("offset48.wav", 48000, 1, frames));
+  ASSERT_EQ(r.channel[0].size(), 8000u);
+  for (int n = 60; n < 7940; ++n) {
+    const double want = 8000 * std::sin(2 * std::numbers::pi * 1000 * n / 8000);
+    ASSERT_NEAR(r.channel[0][static_cast<std::size_t>(n)], want, 2) << n;
+  }
+  // What is silence but for the offset is silence up to both ends.
+  const Recording quiet = read_recording(write("quiet48.wav", 48000, 1, std::vector<short>(48000, 2000)));
+  for (const float v : quiet.channel[0]) ASSERT_NEAR(v, 0, 0.5);
+}
+
+TEST_F(DecodeRecording, ANameThatCommandsATerminalDoesNotWhereItIsShown) {
+  Call call = analyse(read_recording(write("esc\x1b[31m\nline.wav", 8000, 1, std::vector<short>(8000))));
+  EXPECT_THAT(to_text(call), testing::StartsWith("esc\\x1b[31m\\x0aline.wav: 1.0 s"));
+  EXPECT_THAT(to_html(call), testing::HasSubstr("<title>esc\\x1b[31m\\x0aline.wav"));
+}
+
 }  // namespace
 }  // namespace offhook::decode

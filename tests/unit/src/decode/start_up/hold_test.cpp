@@ -36,7 +36,7 @@ std::vector<HoldHeard> heard_after(oh_hold_order order, bool analogue, uint8_t t
     channels[kFromDigital].push_back(received.analogue[k] / 32768.f);
   const std::size_t n = std::min(channels[0].size(), channels[1].size());
   for (auto& channel : channels) channel.resize(n);
-  return find_hold(make_recording(std::move(channels), 8000, "hold"));
+  return find_hold(make_recording(channels, 8000, "hold"));
 }
 
 /// "2400 MHreq", "1200 MHack hold for 30 s".
