@@ -95,11 +95,16 @@ LocalListener::LocalListener(int fd, std::string path) : fd_(fd), path_(std::mov
   if (lstat(path_.c_str(), &made) == 0) {
     device_ = made.st_dev;
     inode_ = made.st_ino;
+    made_ = MadeEntry(path_);
   }
 }
 
 LocalListener::LocalListener(LocalListener&& other) noexcept
-    : fd_(std::exchange(other.fd_, -1)), path_(std::move(other.path_)), device_(other.device_), inode_(other.inode_) {}
+    : fd_(std::exchange(other.fd_, -1)),
+      path_(std::move(other.path_)),
+      device_(other.device_),
+      inode_(other.inode_),
+      made_(std::move(other.made_)) {}
 
 LocalListener::~LocalListener() {
   if (fd_ < 0) return;

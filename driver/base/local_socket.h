@@ -9,6 +9,8 @@
 #include <optional>
 #include <string>
 
+#include "driver/base/left_behind.h"
+
 namespace offhook {
 
 /// To whoever listens at the path; does not wait for room in the listener's queue.
@@ -39,6 +41,7 @@ class LocalListener {
   std::string path_;
   dev_t device_ = 0;
   ino_t inode_ = 0;
+  MadeEntry made_;
 };
 
 }  // namespace offhook

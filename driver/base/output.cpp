@@ -25,8 +25,9 @@ namespace {
 [[noreturn]] void refuse(const std::string& name, const std::string& why) {
   throw std::runtime_error(name + ": " + why);
 }
+/// "NAME: No space left on device"; a command tells a reader that left from other errors by the code.
 [[noreturn]] void fail_at(const std::string& name, int error) {
-  refuse(name, std::generic_category().message(error));
+  throw std::system_error(error, std::generic_category(), name);
 }
 
 mode_t mode_of(Privacy privacy) {
@@ -162,6 +163,7 @@ OutputFile::OutputFile(OutputFile&& other) noexcept
       folder_fd_(std::exchange(other.folder_fd_, -1)),
       entry_(std::move(other.entry_)),
       temporary_(std::exchange(other.temporary_, "")),
+      nameless_(other.nameless_),
       name_(std::move(other.name_)) {}
 
 OutputFile::~OutputFile() {
@@ -174,20 +176,46 @@ void OutputFile::fail(int error) const {
   fail_at(name_, error);
 }
 
-/// Under a name of its own, of the umask's permissions, which mkstemp() would not give it.
+std::string OutputFile::some_name() const {
+  std::uint64_t number = 0;
+  if (getrandom(&number, sizeof number, 0) != sizeof number) fail(errno);
+  std::array<char, 32> name{};
+  std::snprintf(name.data(), name.size(), ".offhook-%016llx", static_cast<unsigned long long>(number));
+  return name.data();
+}
+
+/// Without a name until close(), so that a kill leaves nothing. Where the file system has no such files, under a name
+/// of its own, of the umask's permissions, which mkstemp() would not give it.
 void OutputFile::make_beside(mode_t mode) {
+  fd_ = openat(folder_fd_, ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, mode);
+  if (fd_ >= 0 && access(("/proc/self/fd/" + std::to_string(fd_)).c_str(), F_OK) == 0) {
+    nameless_ = true;
+    return;
+  }
+  if (fd_ >= 0) ::close(std::exchange(fd_, -1));
   for (int tries = 0; fd_ < 0; ++tries) {
-    std::uint64_t number = 0;
-    if (getrandom(&number, sizeof number, 0) != sizeof number) fail(errno);
-    std::array<char, 32> name{};
-    std::snprintf(name.data(), name.size(), ".offhook-%016llx", static_cast<unsigned long long>(number));
-    fd_ = openat(folder_fd_, name.data(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+    const std::string name = some_name();
+    fd_ = openat(folder_fd_, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
     if (fd_ >= 0) {
-      temporary_ = name.data();
+      temporary_ = name;
     } else if (errno != EEXIST || tries > 100) {
       fail(errno);
     }
   }
+}
+
+/// A name beside its own, which takes the place of what is there in one step.
+void OutputFile::give_name() {
+  const std::string self = "/proc/self/fd/" + std::to_string(fd_);
+  for (int tries = 0; temporary_.empty(); ++tries) {
+    const std::string name = some_name();
+    if (linkat(AT_FDCWD, self.c_str(), folder_fd_, name.c_str(), AT_SYMLINK_FOLLOW) == 0) {
+      temporary_ = name;
+    } else if (errno != EEXIST || tries > 100) {
+      fail(errno);
+    }
+  }
+  nameless_ = false;
 }
 
 void OutputFile::write(std::string_view bytes) {
@@ -200,7 +228,8 @@ void OutputFile::write(std::string_view bytes) {
 }
 
 void OutputFile::close() {
-  if (!temporary_.empty() && fsync(fd_) != 0) fail(errno);
+  if ((nameless_ || !temporary_.empty()) && fsync(fd_) != 0) fail(errno);
+  if (nameless_) give_name();
   if (::close(std::exchange(fd_, -1)) != 0) fail(errno);
   if (temporary_.empty()) return;
   if (renameat(folder_fd_, temporary_.c_str(), folder_fd_, entry_.c_str()) != 0) fail(errno);
@@ -313,6 +342,7 @@ void OutputFolder::write(std::string_view name, std::string_view bytes, Privacy 
 
 void OutputFolder::remove(std::string_view name) const {
   const std::string entry = one_component(name);
+  entry_of(*fd_, entry, (path_ / entry).string());
   if (unlinkat(*fd_, entry.c_str(), 0) != 0 && errno != ENOENT) fail_at((path_ / entry).string(), errno);
 }
 

@@ -63,12 +63,15 @@ class OutputFile {
   friend class OutputFolder;
   OutputFile(int folder_fd, std::string entry, std::string name);
   void make_beside(mode_t mode);
+  void give_name();
+  std::string some_name() const;
   [[noreturn]] void fail(int error) const;
 
   int fd_ = -1;
   int folder_fd_ = -1;     // where the entries below are; -1: it has its name already
   std::string entry_;      // its name in that folder
-  std::string temporary_;  // until close()
+  std::string temporary_;  // until close(), or empty while
+  bool nameless_ = false;  // it has no name at all
   std::string name_;       // for messages
 };
 
@@ -107,7 +110,7 @@ class OutputFolder {
   OutputFile create(std::string_view name, Privacy privacy, Appears appears) const;
   /// A whole file at once.
   void write(std::string_view name, std::string_view bytes, Privacy privacy = Privacy::kShared) const;
-  /// An entry that is no folder; nothing when there is none.
+  /// A file or a link; nothing when there is none. @throws std::runtime_error for anything else, as create() does
   void remove(std::string_view name) const;
   /// Open for appending, made if it is not there. A link, or a file with a second name elsewhere, is refused: what is
   /// in it is needed, so that it cannot be replaced.

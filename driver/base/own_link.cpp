@@ -107,6 +107,7 @@ void OwnLink::point_to(const std::string& target) {
     fail(path_, error);
   }
   target_ = target;
+  made_ = MadeEntry(path_);
 }
 
 }  // namespace offhook

@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include "driver/base/left_behind.h"
+
 namespace offhook {
 
 /// A symbolic link that keeps a name for something whose own name changes: a pseudo-terminal's.
@@ -26,6 +28,7 @@ class OwnLink {
   void expect_ours() const;
   void keep();
   std::string path_, target_;
+  MadeEntry made_;
   int kept_ = -1;  // a socket by whose name others see that a process keeps the link
 };
 

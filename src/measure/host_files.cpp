@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "driver/base/left_behind.h"
 #include "src/measure/host_bench.h"
 
 namespace offhook::measure {
@@ -20,6 +21,7 @@ class Files {
     std::string name = (folder / "offhook-host-XXXXXX").string();
     if (mkdtemp(name.data()) == nullptr) fail(name);
     root_ = name;
+    made_ = MadeEntry(root_);
     const std::string contents(bytes, 'x');
     for (int d = 0; d < folders; ++d) fs::create_directory(root_ / std::to_string(d));
     for (int k = 0; k < count; ++k) {
@@ -61,6 +63,7 @@ class Files {
 
  private:
   fs::path root_;
+  MadeEntry made_;
   std::vector<std::string> files_;
 };
 

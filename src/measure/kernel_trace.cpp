@@ -10,9 +10,13 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <charconv>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <optional>
+#include <sstream>
 #include <stdexcept>
 #include <system_error>
 
@@ -31,10 +35,44 @@ std::string contents(const fs::path& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-fs::path tracefs() {
+constexpr std::string_view kInstance = "offhook-";  // "offhook-PID-START-N", START of the process in ticks since boot
+
+/// @return ticks since the machine was started; 0: there is no such process
+std::uint64_t start_of(std::uint64_t pid) {
+  // Field 22 of /proc/PID/stat; the second, in parentheses, may have anything in it.
+  const std::string stat = contents(fmt::format("/proc/{}/stat", pid));
+  std::istringstream fields(stat.substr(std::min(stat.size(), stat.rfind(')') + 1)));
+  std::string field;
+  for (int k = 3; k <= 22; ++k) fields >> field;
+  return fields ? std::strtoull(field.c_str(), nullptr, 10) : 0;
+}
+
+/// An instance of ours by its name, and nobody's any more.
+bool is_left_behind(std::string_view name) {
+  if (!name.starts_with(kInstance)) return false;
+  std::vector<std::uint64_t> numbers;
+  for (std::string_view rest = name.substr(kInstance.size()); !rest.empty();) {
+    std::uint64_t number = 0;
+    const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), number);
+    if (error != std::errc{}) return false;
+    numbers.push_back(number);
+    rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
+    if (!rest.empty() && !rest.starts_with('-')) return false;
+    rest.remove_prefix(rest.empty() ? 0 : 1);
+  }
+  if (numbers.size() == 2) return start_of(numbers[0]) == 0;  // as earlier versions named them
+  return numbers.size() == 3 && start_of(numbers[0]) != numbers[1];
+}
+
+std::optional<fs::path> writable_tracefs() {
   for (const char* place : {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"}) {
     if (access((fs::path(place) / "instances").c_str(), W_OK) == 0) return place;
   }
+  return std::nullopt;
+}
+
+fs::path tracefs() {
+  if (const auto place = writable_tracefs()) return *place;
   if (geteuid() != 0) {
     throw std::runtime_error(
         "the kernel's trace needs root: run with sudo, or go on without it (measure latency without --stages)");
@@ -85,7 +123,9 @@ struct KernelTrace::Impl {
 KernelTrace::KernelTrace(const std::vector<Wanted>& wanted, int kilobytes) : impl_(std::make_unique<Impl>()) {
   static std::atomic<int> count{0};
   const fs::path root = tracefs();
-  const fs::path folder = root / "instances" / fmt::format("offhook-{}-{}", getpid(), count++);
+  const fs::path folder =
+      root / "instances" /
+      fmt::format("{}{}-{}-{}", kInstance, getpid(), start_of(static_cast<std::uint64_t>(getpid())), count++);
   if (mkdir(folder.c_str(), 0750) != 0) fail(folder);
   impl_->folder = folder;
   put(folder / "tracing_on", "0");
@@ -156,6 +196,17 @@ void KernelTrace::read(std::vector<traces::KernelEvent>& into) {
     }
   }
   std::stable_sort(into.begin() + first, into.end(), [](const auto& a, const auto& b) { return a.time < b.time; });
+}
+
+void remove_stale_instances(const fs::path& root) {
+  std::error_code error;
+  for (fs::directory_iterator entry(root / "instances", error), end; !error && entry != end; entry.increment(error)) {
+    if (is_left_behind(entry->path().filename().string())) rmdir(entry->path().c_str());
+  }
+}
+
+void remove_stale_instances() {
+  if (const auto place = writable_tracefs()) remove_stale_instances(*place);
 }
 
 std::vector<KernelTrace::Wanted> all_scheduling_events() {

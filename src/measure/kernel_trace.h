@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -38,6 +39,13 @@ class KernelTrace {
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
+
+/// Remove instances of ours whose process is gone: after SIGKILL one traces on and keeps its rings. An instance that
+/// anybody has open stays, as the kernel refuses to remove it. Does nothing without the right to.
+/// @param root  of tracefs
+void remove_stale_instances(const std::filesystem::path& root);
+/// Of the tracefs of this machine.
+void remove_stale_instances();
 
 /// sched_switch, sched_waking, interrupts, softirqs, timers: all that may come between a timer and its thread.
 std::vector<KernelTrace::Wanted> all_scheduling_events();

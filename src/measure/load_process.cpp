@@ -26,6 +26,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "driver/base/left_behind.h"
 #include "src/measure/real_time.h"
 
 namespace offhook::measure {
@@ -184,10 +185,12 @@ LoadProcess::LoadProcess(const MakeRound& make) {
   const sched_param normal{0};
   sched_setscheduler(0, SCHED_OTHER, &normal);
   fs::path folder;
+  MadeEntry made;
   try {
     std::string name = (fs::temp_directory_path() / "offhook-load-XXXXXX").string();
     if (mkdtemp(name.data()) == nullptr) throw std::runtime_error(name + ": " + error_text(errno));
     folder = name;
+    made = MadeEntry(folder);
     Supervisor supervisor(folder);
     const Round round = make(supervisor);
     shared_->state.store(Shared::kRunning);
@@ -206,6 +209,7 @@ LoadProcess::LoadProcess(const MakeRound& make) {
   end_descendants();
   std::error_code none;
   if (!folder.empty()) fs::remove_all(folder, none);
+  made = {};
   _exit(0);
 }
 

@@ -188,6 +188,23 @@ TEST_F(Output, AnOpenDescriptorIsWrittenWhereItStands) {
   EXPECT_EQ(content(file), "before, after");
 }
 
+TEST_F(Output, AWholeFileHasNoNameBeforeItsEndSoThatAKillLeavesNothing) {
+  OutputFile file(path / "a", Privacy::kShared, Appears::kWhole);
+  file.write("half of the n");
+  EXPECT_EQ(entries(), 0) << "on a file system with O_TMPFILE, as ext4, xfs, btrfs and tmpfs have";
+  file.close();
+  EXPECT_EQ(entries(), 1);
+  EXPECT_EQ(mode(path / "a"), 0644u);
+}
+
+TEST_F(Output, WhatIsNoFileIsNotRemovedFromAnOutputFolder) {
+  const OutputFolder folder(path);
+  ASSERT_EQ(mkfifo((path / "line.wav").c_str(), 0600), 0);
+  EXPECT_THAT(complaint([&] { folder.remove("line.wav"); }), HasSubstr("line.wav: is a FIFO; expected a file"));
+  EXPECT_EQ(entries(), 1);
+  folder.remove("absent");
+}
+
 TEST_F(Output, ALinkThatTheUserNamedIsFollowed) {
   write_file(path / "target", "old, and longer");
   fs::create_symlink(path / "target", path / "link");

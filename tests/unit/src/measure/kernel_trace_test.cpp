@@ -6,9 +6,15 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "tests/unit/temporary_folder.h"
 
 namespace offhook::measure {
 namespace {
@@ -53,6 +59,21 @@ TEST(KernelTrace, HasNothingBeforeItIsOnAndNothingAfterIt) {
   trace.off();
   (void)events();
   EXPECT_TRUE(events().empty());
+}
+
+// Folders in the place of tracefs: rmdir() is all that is done.
+TEST(StaleInstances, AreThoseOfOursWhoseProcessIsGone) {
+  const test::TemporaryFolder temporary;
+  const std::filesystem::path instances = temporary.path() / "instances";
+  const std::string self = std::to_string(getpid());
+  const std::vector<std::string> gone = {"offhook-4194305-0", "offhook-4194305-77-0", "offhook-" + self + "-1-0"};
+  const std::vector<std::string> kept = {"offhook-" + self + "-0", "offhook-clock-77",   "offhook-",
+                                         "offhook-4194305",        "offhook-4194305-0x", "other-4194305-0"};
+  for (const auto& names : {gone, kept})
+    for (const std::string& name : names) std::filesystem::create_directories(instances / name);
+  remove_stale_instances(temporary.path());
+  for (const std::string& name : gone) EXPECT_FALSE(std::filesystem::exists(instances / name)) << name;
+  for (const std::string& name : kept) EXPECT_TRUE(std::filesystem::exists(instances / name)) << name;
 }
 
 }  // namespace

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+//
+// What a process makes in the file system under names that others know: sockets, links to terminals, temporary folders.
+// A process removes them itself, also after most signals. After SIGKILL, or a crash of the machine, nobody does. So
+// each is noted in a folder of the user's own, in a record that the process keeps locked. A record that is not locked
+// has no process any more, and the next start of any command removes what it names.
+//
+// The folder is /run/offhook of root, else offhook in $XDG_RUNTIME_DIR, else /tmp/offhook-UID, with mode 0700. Where it
+// cannot be made nothing is noted, and everything else works as it does with it.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace offhook {
+
+/// A note that an entry is this process's, while it lives. The entry itself is removed by who made it.
+class MadeEntry {
+ public:
+  MadeEntry() = default;
+  /// @param path  a socket, a symbolic link or a folder that is there
+  explicit MadeEntry(const std::filesystem::path& path);
+  MadeEntry(MadeEntry&& other) noexcept;
+  MadeEntry& operator=(MadeEntry&& other) noexcept;
+  ~MadeEntry();
+
+ private:
+  void forget();
+  int fd_ = -1;  // of the record, locked
+  std::filesystem::path record_;
+};
+
+/// Remove what processes that are gone have noted and not removed. An entry that was replaced since, or that is of
+/// another kind than it was, stays. Errors are ignored: there may be a next time.
+void remove_left_behind();
+
+}  // namespace offhook
