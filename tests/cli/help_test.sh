@@ -6,9 +6,11 @@
 
 expect 0 "offhook 0." --version
 expect 0 "Exit status:" --help
-expect 0 "Subcommands:" help
+expect 0 "Advise and simulate:" help
 expect 0 "Usage: offhook measure latency " help measure latency
-expect_error "offhook needs a command: demo, run, "
+expect 0 "Advise and simulate:"
+"$offhook" --help | cmp - out.txt || fail "offhook alone does not print --help"
+expect_error "offhook measure needs a command: " measure
 expect_error "offhook run needs SCENARIO.toml; offhook run --help" run
 expect_error '--seed: "abc"; expected a whole number, 0 or more' run plain.toml --seed abc
 expect_error "--seed needs N" run plain.toml --seed
@@ -32,8 +34,9 @@ expect_error "'advis' is not a command of offhook; the nearest command is 'advis
 expect_error "'--frobnicate' is not an option of offhook; all of them: offhook --help" --frobnicate
 
 # Every command has help with examples, has a man page and stands in every completion.
-commands=$("$offhook" --help | sed -n '/^Subcommands:/,/^$/p' | awk '/^  [a-z]/ {print $1}')
-[ -n "$commands" ] || fail "no commands in --help"
+commands=$("$offhook" --help | sed '/^Examples:/,$d' | awk '/^  [a-z]/ {print $1}')
+[ "$(wc -w <<<"$commands")" -ge 25 ] || fail "only these commands are in --help: $commands"
+if "$offhook" --help | grep -q "^Subcommands:"; then fail "a command of --help is in no group"; fi
 for shell in bash zsh fish; do "$offhook" completion "$shell" >"complete.$shell" || fail "completion $shell"; done
 for command in $commands; do
   expect 0 "Examples:" "$command" --help

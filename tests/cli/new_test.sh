@@ -46,7 +46,7 @@ expect_error "the nearest command is 'latency'" help measure latenc
 expect_error "the nearest command is 'latency'; all of them: offhook measure --help" measure latenc
 expect_error "'--sed' is not an option of offhook run; the nearest option is '--seed'" run plain.toml --sed 7
 expect_error 'the nearest is "g-lite"' law g-lit
-for command in $("$offhook" --help | sed -n '/^Subcommands:/,/^$/p' | awk '/^  [a-z]/ {print $1}'); do
+for command in $("$offhook" --help | sed '/^Examples:/,$d' | awk '/^  [a-z]/ {print $1}'); do
   expect 0 "xit status" "$command" --help
 done
 finish

@@ -63,7 +63,7 @@ sleep 1
 kill -INT $pid
 wait $pid
 [ $? = 130 ] || fail "Ctrl-C: not 130"
-grep -q "the same command goes on from there" err.txt || fail "Ctrl-C: $(cat err.txt)"
+grep -q "rerun the command to resume" err.txt || fail "Ctrl-C: $(cat err.txt)"
 
 # What merging and starting refuse.
 expect_error "holds another sweep" sweep long.toml --out one

@@ -14,7 +14,9 @@
 #include <span>
 #include <thread>
 
+#include "driver/base/json.h"
 #include "driver/base/output.h"
+#include "driver/base/terminal.h"
 #include "src/lab/reproduce/published.h"
 #include "src/lab/sweep/parallel.h"
 #include "src/page/page.h"
@@ -22,9 +24,7 @@
 #include "src/program/command/folder.h"
 #include "src/program/command/program.h"
 #include "src/program/command/run_folder.h"
-#include "driver/base/terminal.h"
 #include "traces/scenario/scenario.h"
-#include "driver/base/json.h"
 
 namespace offhook::command {
 namespace {
@@ -372,8 +372,8 @@ int Demo::run() {
 }  // namespace
 
 void add_demo(CLI::App& app, Action& action) {
-  CLI::App* sub =
-      app.add_subcommand("demo", "Every context with the real pump, then Table 3, beside what was published");
+  CLI::App* sub = app.add_subcommand(
+      "demo", "Run every context with the real pump, then Table 3, and compare with the publication");
   auto options = std::make_shared<Options>();
   sub->add_option("-o,--out", options->out, "Output folder")->type_name("DIR");
   sub->add_option("--bytes", options->bytes, "Length of the file for the real pump")

@@ -9,11 +9,12 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "driver/base/json.h"
 #include "driver/base/output.h"
+#include "driver/base/terminal.h"
 #include "src/measure/kernel_recording.h"
 #include "src/program/command/program.h"
 #include "src/program/command/run_folder.h"
-#include "driver/base/terminal.h"
 #include "traces/export/csv.h"
 #include "traces/export/perfetto.h"
 #include "traces/import/import.h"
@@ -21,7 +22,6 @@
 #include "traces/log/clock.h"
 #include "traces/log/header.h"
 #include "traces/log/reader.h"
-#include "driver/base/json.h"
 
 namespace offhook::command {
 namespace {
@@ -117,9 +117,9 @@ void add_export(CLI::App& app, Action& action) {
                   "(default: what `offhook modem --trace-kernel` recorded)")
       ->type_name("FILE");
   sub->add_option("--kernel-offset-ns", options->kernel_offset_ns,
-                  "Add so much to the kernel's times (default: as its clock and the log's header say)")
+                  "Offset added to kernel timestamps (default: from the trace clock and the log header)")
       ->type_name("NS");
-  add_text_output(*sub, kJsonOption, options->json, "What was exported as JSON");
+  add_text_output(*sub, kJsonOption, options->json, "A summary of the export as JSON");
   sub->footer(R"(Examples:
   offhook export out/res-2-8 --perfetto call.perfetto
   offhook export out/res-2-8/events.ohlog --csv | grep ,service_begin,

@@ -213,7 +213,7 @@ void add_kernel(CLI::App& app, Action& action) {
                   "--switch")
       ->type_name("CONTEXT")
       ->expected(1, 64);
-  sub->add_option("--switch", options->switches, "Change to the next of the contexts so many times in the call")
+  sub->add_option("--switch", options->switches, "Switch to the next of the contexts N times during the call")
       ->type_name("N")
       ->check(in_range(0, 1'000'000));
   sub->add_option(
@@ -223,12 +223,12 @@ void add_kernel(CLI::App& app, Action& action) {
       ->check(one_of({"v90", "v34", "v32bis", "v22bis", "dmt"}));
   sub->add_flag("--no-v42", options->no_v42, "Start-stop characters (V.14) without error control, as AT\\N0 has it");
   sub->add_option("--role", options->role, "Whether it calls or answers")->check(one_of({"call", "answer"}));
-  sub->add_option("--send", options->send, "What is sent, up to 64 KiB at once")->type_name("FILE");
-  sub->add_option("--receive", options->receive, "Where what is received is written")->type_name("FILE");
+  sub->add_option("--send", options->send, "File to send, up to 64 KiB at once")->type_name("FILE");
+  sub->add_option("--receive", options->receive, "File for the received data")->type_name("FILE");
   sub->add_option("--log", options->log, "The event log, for offhook report and export")->type_name("FILE");
   sub->add_option("--seconds", options->seconds, "Time of the line after which the modem hangs up")->type_name("S");
   sub->add_flag("--drop", options->drop, "At the end just go on hook: the far end is not told");
-  sub->add_option("--timeout", options->timeout, "Give up after so much of this machine's time")->type_name("S");
+  sub->add_option("--timeout", options->timeout, "Give up after S seconds of wall-clock time")->type_name("S");
   sub->add_option("--block", options->block, "Samples an interrupt")->type_name("N");
   sub->add_option("--lead", options->lead, "Samples queued ahead of the codec")->type_name("N");
   sub->footer(R"(Examples:

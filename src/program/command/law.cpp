@@ -6,18 +6,18 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "driver/base/json.h"
 #include "driver/base/output.h"
+#include "driver/base/terminal.h"
 #include "src/lab/law/check.h"
 #include "src/lab/law/experiment.h"
 #include "src/page/page.h"
 #include "src/program/command/call_run.h"
 #include "src/program/command/program.h"
 #include "src/program/command/run_folder.h"
-#include "driver/base/terminal.h"
 #include "src/report/law_report.h"
 #include "traces/scenario/device.h"
 #include "traces/scenario/scenario.h"
-#include "driver/base/json.h"
 
 namespace offhook::command {
 namespace {
@@ -336,7 +336,7 @@ int run(const Options& options) {
   if (options.confirm) {
     catch_interrupts();
     if (!confirm(options, *output, report)) {
-      say(stderr, "offhook: interrupted; what is done is kept in {}: the same command goes on from there\n",
+      say(stderr, "offhook: interrupted; completed runs are kept in {}; rerun the command to resume\n",
           folder.string());
       return interrupt_status();
     }
@@ -366,7 +366,7 @@ void add_law(CLI::App& app, Action& action) {
       ->type_name("HZ")
       ->check(in_range(100, 10000));
   sub->add_option("--x-max", options->x_max, "Largest X in ticks")->type_name("N")->check(in_range(1, 64));
-  sub->add_option("--buffers", options->buffers, "Use so many output buffers instead of the description's")
+  sub->add_option("--buffers", options->buffers, "Use N output buffers instead of the number in the description")
       ->type_name("N")
       ->check(in_range(1u, 512u));
   sub->add_flag("--confirm", options->confirm,
@@ -381,14 +381,15 @@ void add_law(CLI::App& app, Action& action) {
       ->type_name("N")
       ->check(in_range(1u, 10000u));
   sub->add_option("--seconds", options->seconds, "Simulated time a run")->type_name("S")->check(in_range(1.0, 1e6));
-  sub->add_option("--threads", options->threads, "Runs at a time (default: all cores); changes no byte of the result")
+  sub->add_option("--threads", options->threads,
+                  "Number of parallel runs (default: all cores); does not affect results")
       ->type_name("N")
       ->check(in_range(1u, 1024u));
   sub->add_option("-o,--out", options->out,
                   "Folder for law.csv, law.json and report.html (default with --confirm: out/law-DEVICE)")
       ->type_name("DIR");
   sub->add_option("--check", options->check,
-                  "Instead: so many random devices, each at the law's boundary and a tick beyond, by simulation")
+                  "Validate the law on N random devices instead, each at the boundary and one tick beyond")
       ->type_name("N")
       ->check(in_range(1u, 10'000'000u));
   sub->add_option("--seed", options->seed, "Seed of --check: same seed, same devices")->type_name("N")->check(seed());

@@ -16,19 +16,19 @@
 #include <map>
 #include <stdexcept>
 
+#include "driver/base/json.h"
 #include "driver/base/output.h"
-#include "src/measure/host_description.h"
+#include "driver/base/terminal.h"
 #include "src/lab/law/law.h"
 #include "src/lab/reproduce/published.h"
 #include "src/measure/cost.h"
 #include "src/measure/device_cost.h"
 #include "src/measure/hgrm.h"
+#include "src/measure/host_description.h"
 #include "src/measure/kernel.h"
 #include "src/measure/stolen.h"
-#include "driver/base/terminal.h"
 #include "traces/scenario/device.h"
 #include "traces/scenario/scenario.h"
-#include "driver/base/json.h"
 
 namespace offhook::command {
 
@@ -362,7 +362,7 @@ void add_measure(CLI::App& app, Action& action) {
   add_measure_cause(*sub, action, options);
   add_measure_host(*sub, action, options);
   add_measure_host_profile(*sub, action, options);
-  CLI::App* stolen = sub->add_subcommand("stolen", "What others steal from a reservation (Regehr and Stankovic)");
+  CLI::App* stolen = sub->add_subcommand("stolen", "Measure the time stolen from a reservation (Regehr and Stankovic)");
   add_context(stolen, *options);
   add_seconds(stolen, *options);
   stolen->add_option("--gap-us", options->gap_us, "A gap between two polls that is longer than this counts as stolen")
@@ -392,7 +392,7 @@ void add_measure(CLI::App& app, Action& action) {
 )");
   kernel->final_callback([&action, options] { action = [options] { return run_kernel(*options); }; });
 
-  CLI::App* cost = sub->add_subcommand("cost", "What a pump costs on this CPU, as a cost profile");
+  CLI::App* cost = sub->add_subcommand("cost", "Measure the cost of a pump on this CPU, as a cost profile");
   std::vector<std::string> names;
   for (const Modulation& modem : kModulations) {
     if (takes(*modem.type(), kLinear8000)) names.emplace_back(modem.name);  // the two ends of V.90 are different

@@ -5,11 +5,11 @@
 
 #include <stdexcept>
 
-#include "src/measure/host_description.h"
+#include "driver/base/terminal.h"
 #include "src/measure/cause.h"
+#include "src/measure/host_description.h"
 #include "src/measure/loads.h"
 #include "src/program/command/measure.h"
-#include "driver/base/terminal.h"
 
 namespace offhook::command {
 namespace {
@@ -92,8 +92,8 @@ int run_cause(const MeasureOptions& options) {
 }  // namespace
 
 void add_measure_cause(CLI::App& measure, Action& action, const std::shared_ptr<MeasureOptions>& options) {
-  CLI::App* cause =
-      measure.add_subcommand("cause", "What ran while a thread was late (Cota-Robles and Held's cause tool)");
+  CLI::App* cause = measure.add_subcommand(
+      "cause", "Find the code that ran while a thread was late (Cota-Robles and Held's cause tool)");
   add_context(cause, *options);
   add_seconds(cause, *options);
   cause->add_option("--interval-us", options->interval_us, "Time between two wake-ups")

@@ -7,14 +7,14 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "driver/context/context_spec.h"
+#include "driver/base/json.h"
 #include "driver/base/output.h"
+#include "driver/base/terminal.h"
+#include "driver/context/context_spec.h"
 #include "src/measure/kernel_recording.h"
 #include "src/program/command/modem_channel.h"
 #include "src/program/command/program.h"
 #include "src/program/command/run_folder.h"
-#include "driver/base/terminal.h"
-#include "driver/base/json.h"
 
 namespace offhook::command {
 namespace {
@@ -185,7 +185,7 @@ void add_modem(CLI::App& app, Action& action) {
       ->type_name("DIR");
   sub->add_flag("--trace-kernel", options->trace_kernel,
                 "Record the kernel's scheduling and interrupts too, for `offhook export --perfetto DIR` (root)");
-  sub->add_option("--seconds", options->seconds, "End after so long")->type_name("S");
+  sub->add_option("--seconds", options->seconds, "Stop after S seconds")->type_name("S");
   sub->add_flag("--best-effort", options->best_effort, "Go on without privileges that are missing");
   add_text_output(*sub, kJsonOption, options->json, "The summary as JSON");
   sub->footer(R"(Examples:

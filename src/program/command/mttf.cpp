@@ -12,20 +12,20 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "driver/base/csv.h"
+#include "driver/base/file.h"
+#include "driver/base/json.h"
 #include "driver/base/output.h"
+#include "driver/base/terminal.h"
 #include "src/lab/advice/advice.h"
 #include "src/lab/law/computations.h"
 #include "src/lab/law/schedulability.h"
 #include "src/lab/sweep/parallel.h"
 #include "src/program/command/program.h"
-#include "driver/base/terminal.h"
 #include "src/report/mttf_report.h"
-#include "driver/base/file.h"
 #include "traces/scenario/device.h"
 #include "traces/scenario/latency.h"
 #include "traces/scenario/scenario.h"
-#include "driver/base/csv.h"
-#include "driver/base/json.h"
 
 namespace offhook::command {
 namespace {
@@ -364,10 +364,10 @@ void add_mttf(CLI::App& app, Action& action) {
       ->check(in_range(0.0, 1.0))
       ->excludes(device);
   sub->add_flag("--virus-scanner", options->virus_scanner, "The host has its virus scanner on");
-  sub->add_option("--unit-us", options->unit_us, "What a value of 1 means in an .hgrm file")
+  sub->add_option("--unit-us", options->unit_us, "Unit of the values in an .hgrm file")
       ->type_name("US")
       ->check(in_range(1e-3, 1e6));
-  sub->add_option("--hours", options->hours, "Simulate so long at the most")
+  sub->add_option("--hours", options->hours, "Limit of the simulated time, in hours")
       ->type_name("HOURS")
       ->check(in_range(1e-3, 1e6));
   sub->add_option("--enough", options->enough, "and no longer than it takes to see so many underruns of a buffering")

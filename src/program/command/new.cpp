@@ -5,11 +5,11 @@
 #include <stdexcept>
 
 #include "driver/base/output.h"
-#include "src/program/command/guide.h"
 #include "driver/base/terminal.h"
-#include "traces/scenario/template.h"
+#include "src/program/command/guide.h"
 #include "traces/scenario/device.h"
 #include "traces/scenario/scenario.h"
+#include "traces/scenario/template.h"
 
 namespace offhook::command {
 namespace {
@@ -69,7 +69,7 @@ constexpr FileKind kKinds[] = {{"scenario", "of run", scenario_template},
 }  // namespace
 
 void add_new(CLI::App& app, Action& action) {
-  CLI::App* sub = app.add_subcommand("new", "Write a file to begin with: a scenario, a device, a host or a system");
+  CLI::App* sub = app.add_subcommand("new", "Write a template file: a scenario, a device, a host or a system");
   struct Options {
     std::string kind, file;
   };

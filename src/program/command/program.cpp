@@ -10,13 +10,13 @@
 #include <string_view>
 #include <vector>
 
-#include "offhook/program.h"
-#include "src/program/command/guide.h"
 #include "driver/base/colour.h"
+#include "driver/base/nearest.h"
 #include "driver/base/prose.h"
 #include "driver/base/terminal.h"
+#include "offhook/program.h"
+#include "src/program/command/guide.h"
 #include "traces/scenario/key.h"
-#include "driver/base/nearest.h"
 
 namespace offhook::command {
 namespace {
@@ -33,6 +33,23 @@ void say_statuses(CLI::App& app) {
     }
     say_statuses(*command);
   }
+}
+
+/// Help lists the commands by task. A command that is not named here appears under "Subcommands".
+void group_commands(CLI::App& app) {
+  struct Group {
+    const char* title;
+    std::vector<const char*> commands;
+  };
+  static const Group groups[] = {
+      {"Start here", {"demo", "help"}},
+      {"Advise and simulate", {"advise", "run", "sweep", "schedule", "law", "admit", "mttf", "hosts", "reproduce"}},
+      {"Calls", {"decode", "modem", "line", "kernel", "card"}},
+      {"This machine", {"measure", "devices", "trace"}},
+      {"Files", {"report", "export", "new", "keys", "man", "completion"}},
+  };
+  for (const Group& group : groups)
+    for (const char* command : group.commands) app.get_subcommand(command)->group(group.title);
 }
 
 /// For CLI11: empty, or why the file cannot be written.
@@ -124,33 +141,32 @@ Exit status:
 
 Environment:
   OFFHOOK_DATA_DIR  folder of hosts/, profiles/ and published/ (default: the installed or the source tree's))");
-  // As people come to them: simulated calls and their results, advice, recordings, live modems, this machine, files,
-  // help.
   add_demo(*app, action);
+  add_help(*app, action);
+  add_advise(*app, action);
   add_run(*app, action);
   add_sweep(*app, action);
   add_schedule(*app, action);
-  add_reproduce(*app, action);
-  add_report(*app, action);
-  add_export(*app, action);
-  add_advise(*app, action);
   add_law(*app, action);
   add_admit(*app, action);
   add_mttf(*app, action);
   add_hosts(*app, action);
+  add_reproduce(*app, action);
   add_decode(*app, action);
   add_modem(*app, action);
-  add_devices(*app, action);
   add_line(*app, action);
   add_kernel(*app, action);
   add_card(*app, action);
   add_measure(*app, action);
+  add_devices(*app, action);
   add_trace(*app, action);
+  add_report(*app, action);
+  add_export(*app, action);
   add_new(*app, action);
   add_keys(*app, action);
-  add_help(*app, action);
   add_man(*app, action);
   add_completion(*app, action);
+  group_commands(*app);
   say_statuses(*app);
   refuse_empty_values(*app);
   refuse_unwritable_files(*app);
@@ -180,6 +196,10 @@ int run_program(int argc, const char* const* argv) {
   const SignalHandlers handlers;
   command::Action action;
   const auto app = command::make_app(action);
+  if (argc <= 1) {
+    say("{}", help_lines(app->help()));
+    return command::kOk;
+  }
   try {
     std::vector<std::string> words =
         with_text_outputs({argv + std::min(argc, 1), argv + argc});

@@ -3,12 +3,12 @@
 
 #include <nlohmann/json.hpp>
 
+#include "driver/base/json.h"
+#include "driver/base/terminal.h"
 #include "src/program/command/folder.h"
 #include "src/program/command/program.h"
-#include "src/program/command/sweep_folder.h"
 #include "src/program/command/run_folder.h"
-#include "driver/base/terminal.h"
-#include "driver/base/json.h"
+#include "src/program/command/sweep_folder.h"
 
 namespace offhook::command {
 namespace {
@@ -30,14 +30,14 @@ int report(const Options& options) {
 }  // namespace
 
 void add_report(CLI::App& app, Action& action) {
-  CLI::App* sub = app.add_subcommand("report", "Make the report of a run, a sweep or an event log again");
+  CLI::App* sub = app.add_subcommand("report", "Regenerate the report of a run, a sweep or an event log");
   auto options = std::make_shared<Options>();
   sub->add_option("input", options->in, "Output folder of a run or a sweep, or an event log")
       ->required()
       ->type_name("DIR_OR_LOG");
   sub->add_option("--html", options->html, "Write the page here (default: report.html in the folder)")
       ->type_name("FILE");
-  add_text_output(*sub, kJsonOption, options->json, "Where the report is as JSON");
+  add_text_output(*sub, kJsonOption, options->json, "The path of the report as JSON");
   sub->footer("Examples:\n  offhook report out/res-2-8\n  offhook report out/res-2-8/events.ohlog --html page.html");
   sub->final_callback([&action, options] { action = [options] { return report(*options); }; });
 }

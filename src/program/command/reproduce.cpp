@@ -9,15 +9,15 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "driver/base/json.h"
 #include "driver/base/output.h"
+#include "driver/base/terminal.h"
 #include "src/lab/reproduce/results.h"
 #include "src/lab/reproduce/sensitivity.h"
 #include "src/page/page.h"
 #include "src/program/command/program.h"
 #include "src/program/command/run_folder.h"
-#include "driver/base/terminal.h"
 #include "src/report/report.h"
-#include "driver/base/json.h"
 
 namespace offhook::command {
 namespace {
@@ -196,7 +196,7 @@ int run(Options options) {
   }
   const Made made = make_claims(claims, options, kept_claims);
   if (interrupted()) {
-    say(stderr, "interrupted; the claims that are done are kept in {}: the same command goes on from there\n",
+    say(stderr, "interrupted; completed claims are kept in {}; rerun the command to resume\n",
         kept_claims.path().string());
     return interrupt_status();
   }
@@ -234,16 +234,17 @@ int run(Options options) {
 }  // namespace
 
 void add_reproduce(CLI::App& app, Action& action) {
-  CLI::App* sub = app.add_subcommand("reproduce", "Make published results again, beside what was published");
+  CLI::App* sub = app.add_subcommand("reproduce", "Reproduce published results and compare");
   auto options = std::make_shared<Options>();
   sub->add_option("id", options->names, "Claims, figures or tables: jones, jones.table3, jones.fig7 (default: all)")
       ->type_name("ID");
-  sub->add_option("-o,--out", options->out, "Output folder; claims that are done are kept there")->type_name("DIR");
+  sub->add_option("-o,--out", options->out, "Output folder; completed results are kept there")->type_name("DIR");
   sub->add_option("--seed", options->settings.seed, "First seed")->type_name("N")->check(seed());
   sub->add_option("--repeats", options->settings.repetitions, "Runs where the paper repeated")
       ->type_name("N")
       ->check(in_range(1u, 10000u));
-  sub->add_option("--threads", options->settings.threads, "Runs at a time (default: all cores); changes no byte")
+  sub->add_option("--threads", options->settings.threads,
+                  "Number of parallel runs (default: all cores); does not affect results")
       ->type_name("N")
       ->check(in_range(1u, 1024u));
   sub->add_option(
@@ -252,8 +253,8 @@ void add_reproduce(CLI::App& app, Action& action) {
       ->type_name("NAME=CHANGE");
   sub->add_option(
          "--sensitivity", options->sensitivity,
-         "Scan each constant that Table 3 hangs on, so many values of each: over what each class holds, drawn; "
-         "and five-fold")
+         "Scan STEPS values of each constant that Table 3 depends on, and draw the range over which each class holds; "
+         "also find the constants five-fold")
       ->type_name("STEPS")
       ->check(in_range(3u, 1000u));
   sub->add_flag("--real-pump", options->real_pump,

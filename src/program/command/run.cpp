@@ -7,22 +7,22 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "driver/base/colour.h"
+#include "driver/base/file.h"
+#include "driver/base/json.h"
 #include "driver/base/output.h"
+#include "driver/base/prose.h"
+#include "driver/base/terminal.h"
 #include "src/lab/sweep/plan.h"
 #include "src/program/command/folder.h"
 #include "src/program/command/kernel_call.h"
 #include "src/program/command/kernel_run.h"
 #include "src/program/command/program.h"
-#include "src/program/command/socket_modem.h"
-#include "driver/base/colour.h"
-#include "driver/base/prose.h"
 #include "src/program/command/run_folder.h"
-#include "driver/base/terminal.h"
-#include "driver/base/file.h"
+#include "src/program/command/socket_modem.h"
 #include "traces/scenario/context_words.h"
 #include "traces/scenario/load_device.h"
 #include "traces/scenario/scenario.h"
-#include "driver/base/json.h"
 
 namespace offhook::command {
 namespace {
@@ -276,9 +276,9 @@ std::string help_of_keys() {
   } catch (const config::Error&) {  // help must work where the data does not
   }
   return config::describe(config::scenario_keys(), &defaults) +
-         "\nDevices that steal time stand in tables [[load.device]]; a kind is a file of traces/import, and the keys "
-         "beside "
-         "it are over\nthat file's. For short: load.device = \"network usb\". Keys:\n" +
+         "\nCompeting devices are listed in [[load.device]] tables. A kind is a file of traces/import; other keys of "
+         "the\n"
+         "table override those of that file. For short: load.device = \"network usb\". Keys:\n" +
          config::describe_load_devices();
 }
 
@@ -293,26 +293,28 @@ void add_run(CLI::App& app, Action& action) {
   sub->add_option("--file", options->file, "Transfer this file instead of transfer.bytes of random data")
       ->type_name("FILE");
   CLI::Option* host = sub->add_option("--host", options->host,
-                                      "kernel or kernel:N: not simulated, but the modem N (0) of the kernel driver on "
-                                      "this machine")
+                                      "kernel or kernel:N: use modem N (0) of the kernel driver on this machine, "
+                                      "instead of a simulated host")
                           ->type_name("HOST");
   CLI::Option* far_end =
-      sub->add_option("--far-end", options->far_end,
-                      "Call a modem that another program is: lock-step samples, s16le mono, over a UNIX stream socket")
+      sub->add_option(
+             "--far-end", options->far_end,
+             "Use an external program as the far-end modem (s16le mono samples, lock-step, UNIX stream socket)")
           ->type_name("unix:PATH[,rate=8000|9600][,block=N][,ahead=N]")
           ->excludes(host);
-  sub->add_option("--expect", options->expect, "With --far-end: what that modem is to send")
+  sub->add_option("--expect", options->expect, "File that the external modem is expected to send (with --far-end)")
       ->type_name("FILE")
       ->needs(far_end);
-  sub->add_option(
-         "--reference", options->reference,
-         "The same call in INT too, to judge a slow one by: auto (when samples were lost and the file arrived), "
-         "always, never")
+  sub->add_option("--reference", options->reference,
+                  "Also run the call in INT as a baseline: auto (if samples were lost and the file arrived), "
+                  "always, never")
       ->type_name("WHEN")
       ->check(one_of({"auto", "always", "never"}));
   sub->add_option("-o,--out", options->out, "Output folder (default: out/NAME)")->type_name("DIR");
   sub->add_option("--context", options->context, "One of: " + context_usage())->type_name("CONTEXT");
-  sub->add_option("--seed", options->seed, "Same seed, same bytes")->type_name("N")->check(seed());
+  sub->add_option("--seed", options->seed, "Random seed; runs with the same seed are identical")
+      ->type_name("N")
+      ->check(seed());
   sub->add_option("--set", options->set, "Override one key of the scenario")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
@@ -338,10 +340,10 @@ context, blocks and file are the scenario's, host and load are the machine, line
 that is `offhook card --scenario SCENARIO.toml` has line, far modem and file from the same scenario. The log's times are
 the kernel's; the transfer's time is the line's, by its samples. There is no line.wav.
 
---far-end connects to PATH if a program listens there, else makes the socket and waits. Then, as fast as both go: we
-write N samples, the peer writes N back; at RATE, 8000 (the default) or 9600 Hz; N is 20 ms of them unless said. What a
-peer writes before it reads any, such as to fill a sound card's queue, is told by AHEAD. --file is then sent by us; the
-call ends when it is acknowledged and what is expected has come, or the peer leaves. With link.error_control = "none"
+--far-end connects to PATH if a program listens there. If not, it makes the socket and waits. Both sides then exchange N
+samples at a time, as fast as possible: Offhook writes first. RATE is 8000 (the default) or 9600 Hz; N is 20 ms by default.
+AHEAD is the number of samples that the peer writes before it reads, for example to fill a sound card's queue. Offhook sends
+--file. The call ends when --file is acknowledged and --expect has arrived, or when the peer leaves. With link.error_control = "none"
 nothing is acknowledged: bytes go out from a second after data mode on, as start-stop characters. There is no call in INT
 to hold it against; one that takes more than twice what the line's bit rate needs, and 2.4 s, is marginal.
 

@@ -5,9 +5,9 @@
 #include <ostream>
 #include <string>
 
+#include "driver/base/file.h"
 #include "driver/base/output.h"
 #include "src/program/command/program.h"
-#include "driver/base/file.h"
 
 namespace offhook::command {
 namespace {
@@ -36,9 +36,9 @@ int run(const Options& options) {
 }  // namespace
 
 void add_schedule(CLI::App& app, Action& action) {
-  CLI::App* sub = app.add_subcommand("schedule", "Run a bare system of interrupts, DPCs and threads, without a modem");
+  CLI::App* sub = app.add_subcommand("schedule", "Simulate a system of interrupts, DPCs and threads, without a modem");
   auto options = std::make_shared<Options>();
-  sub->add_option("system", options->system, "Description of the system, JSON")->required()->type_name("SYSTEM.json");
+  sub->add_option("system", options->system, "System description in JSON")->required()->type_name("SYSTEM.json");
   add_text_output(*sub, kCsvOption, options->csv,
                   "Every event as CSV: time_ns,cpu,entity,event; this is printed if nothing else is asked for");
   add_text_output(*sub, kJsonOption, options->json, "Jobs, misses, response times and CPU time of each entity as JSON");

@@ -7,17 +7,17 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "driver/base/file.h"
+#include "driver/base/json.h"
 #include "driver/base/output.h"
+#include "driver/base/terminal.h"
 #include "src/lab/sweep/shard.h"
 #include "src/lab/sweep/slurm.h"
 #include "src/program/command/call_run.h"
 #include "src/program/command/program.h"
-#include "src/program/command/sweep_folder.h"
 #include "src/program/command/run_folder.h"
-#include "driver/base/terminal.h"
+#include "src/program/command/sweep_folder.h"
 #include "traces/scenario/key.h"
-#include "driver/base/file.h"
-#include "driver/base/json.h"
 
 namespace offhook::command {
 namespace {
@@ -71,8 +71,7 @@ bool run_shards(const OutputFolder& folder, const sweep::Plan& plan, const std::
 }
 
 int say_interrupted(const fs::path& folder) {
-  say(stderr, "offhook: interrupted; what is done is kept in {}: the same command goes on from there\n",
-      folder.string());
+  say(stderr, "offhook: interrupted; completed runs are kept in {}; rerun the command to resume\n", folder.string());
   return interrupt_status();
 }
 
@@ -188,8 +187,7 @@ int merge(const Options& options) {
 }  // namespace
 
 void add_sweep(CLI::App& app, Action& action) {
-  CLI::App* sub =
-      app.add_subcommand("sweep", "Run a grid of scenarios in parallel; killed, the same command goes on where it was");
+  CLI::App* sub = app.add_subcommand("sweep", "Run a grid of scenarios in parallel (resumable)");
   auto options = std::make_shared<Options>();
   const auto grid = [&](CLI::App* to) {
     to->add_option("grid", options->grid, "The grid: base scenario, axes, repeats")->type_name("GRID.toml");
@@ -201,7 +199,7 @@ void add_sweep(CLI::App& app, Action& action) {
   const auto common = [&](CLI::App* to, bool threads) {
     if (threads) {
       to->add_option("--threads", options->threads,
-                     "Runs at a time (default: all cores); changes no byte of the result")
+                     "Number of parallel runs (default: all cores); does not affect results")
           ->type_name("N")
           ->check(in_range(1u, 1024u));
     }
@@ -234,10 +232,10 @@ A grid file:
   });
 
   CLI::App* plan =
-      sub->add_subcommand("plan", "Cut a sweep into shards, to be run anywhere; Slurm by the job array slurm.sh");
+      sub->add_subcommand("plan", "Split a sweep into shards that run on any machine; slurm.sh is a Slurm job array");
   grid(plan);
   plan->get_option("grid")->required();
-  plan->add_option("--shards", options->shards, "How many shards")
+  plan->add_option("--shards", options->shards, "Number of shards")
       ->required()
       ->type_name("N")
       ->check(in_range(1u, 1000000u));
@@ -245,14 +243,14 @@ A grid file:
   plan->footer("Examples:\n  offhook sweep plan examples/reservation-map.toml --shards 16 --out out/shards");
   plan->final_callback([&action, options] { action = [options] { return plan_sweep(*options); }; });
 
-  CLI::App* run = sub->add_subcommand("run", "Run one shard of a plan; to run it twice changes nothing");
+  CLI::App* run = sub->add_subcommand("run", "Run one shard of a plan; running it again is harmless");
   folder(run);
   run->add_option("--shard", options->shard, "Shard I of N")->required()->type_name("I/N");
   common(run, true);
   run->footer("Examples:\n  offhook sweep run out/shards --shard 3/16");
   run->final_callback([&action, options] { action = [options] { return run_shard(*options); }; });
 
-  CLI::App* merged = sub->add_subcommand("merge", "Put the shards together: the bytes of the sweep run in one piece");
+  CLI::App* merged = sub->add_subcommand("merge", "Merge the shards; the result is identical to an undivided sweep");
   folder(merged);
   common(merged, false);
   rows(merged);

@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "driver/base/json.h"
 #include "driver/base/output.h"
-#include "src/program/command/program.h"
 #include "driver/base/terminal.h"
+#include "src/program/command/program.h"
 #include "traces/import/import.h"
 #include "traces/import/load_file.h"
-#include "driver/base/json.h"
 
 namespace offhook::command {
 namespace {
@@ -86,14 +86,14 @@ int run(const Options& options) {
 }  // namespace
 
 void add_trace(CLI::App& app, Action& action) {
-  CLI::App* sub = app.add_subcommand("trace", "What else a recorded Linux host was doing, as a load for the simulator");
+  CLI::App* sub = app.add_subcommand("trace", "Convert the recording of a Linux host to a load for the simulator");
   auto options = std::make_shared<Options>();
   sub->add_option("trace", options->trace, "trace-cmd's .dat, the text of perf sched script, or a load")
       ->required()
       ->type_name("TRACE");
-  sub->add_option("-o,--out", options->out, "Write the load, about five bytes an interval")->type_name("FILE");
+  sub->add_option("-o,--out", options->out, "Write the load to FILE, about five bytes per interval")->type_name("FILE");
   sub->add_option("--without", options->without,
-                  "Threads and interrupts that are not load, by name: the driver itself, the recorder")
+                  "Leave out these threads and interrupts, such as the driver itself and the recorder")
       ->type_name("NAME");
   add_text_output(*sub, kJsonOption, options->json, "The result as JSON");
   sub->footer(R"(Recording (as root; B: a tracefs instance of its own):
