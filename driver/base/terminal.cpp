@@ -7,10 +7,12 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <cmath>
 #include <csignal>
 #include <cstdint>
 #include <ctime>
+#include <system_error>
 
 #include "driver/base/colour.h"
 #include "driver/base/fit.h"
@@ -24,6 +26,9 @@ std::atomic<std::int64_t> g_signal_ms{0};
 constexpr std::int64_t kSameSignalMs = 300;
 
 constexpr std::array kSignals = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
+constexpr std::array kRestored = {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ};
+
+int g_output_error = 0;  // errno of the first write to standard output that failed
 
 constexpr auto kBarEvery = std::chrono::milliseconds(100);
 constexpr auto kLineEvery = std::chrono::seconds(10);
@@ -51,14 +56,22 @@ void catch_interrupts() {
   }
 }
 
+void catch_file_size_limit() {
+  struct sigaction action {};
+  action.sa_handler = [](int) {};  // not SIG_IGN, which the programs that are started would have, too
+  action.sa_flags = SA_RESTART;
+  sigaction(SIGXFSZ, &action, nullptr);
+}
+
 SignalHandlers::SignalHandlers() {
-  static_assert(kSignals.size() == std::tuple_size_v<decltype(before_)>);
-  for (std::size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], nullptr, &before_[i]);
+  static_assert(kRestored.size() == std::tuple_size_v<decltype(before_)>);
+  for (std::size_t i = 0; i < kRestored.size(); ++i) sigaction(kRestored[i], nullptr, &before_[i]);
 }
 
 SignalHandlers::~SignalHandlers() {
-  for (std::size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &before_[i], nullptr);
+  for (std::size_t i = 0; i < kRestored.size(); ++i) sigaction(kRestored[i], &before_[i], nullptr);
   g_signal = 0;
+  g_output_error = 0;
 }
 
 bool interrupted() {
@@ -79,11 +92,20 @@ void hold_standard_descriptors() {
 }
 
 void put_text(std::FILE* to, const std::string& text) {
-  if (to == stderr) {
-    std::fwrite(text.data(), 1, text.size(), to);
-  } else {
-    fmt::print(to, "{}", text);
-  }
+  if (std::fwrite(text.data(), 1, text.size(), to) == text.size() || to == stderr) return;
+  const int error = errno;
+  if (to == stdout && g_output_error == 0) g_output_error = error;
+  throw std::system_error(error, std::generic_category(), to == stdout ? "standard output" : "output");
+}
+
+void flush_output() {
+  if (std::fflush(stdout) != 0 && g_output_error == 0) g_output_error = errno;
+}
+
+void expect_output_complete() {
+  flush_output();
+  if (g_output_error == 0 && std::ferror(stdout) != 0) g_output_error = EIO;
+  if (g_output_error != 0) throw std::system_error(g_output_error, std::generic_category(), "standard output");
 }
 
 Lines::Lines(std::string_view all) {

@@ -33,11 +33,14 @@ class SignalHandlers {
   SignalHandlers& operator=(const SignalHandlers&) = delete;
 
  private:
-  std::array<struct sigaction, 4> before_{};
+  std::array<struct sigaction, 5> before_{};
 };
 bool interrupted();
 /// @return 128 + the signal
 int interrupt_status();
+/// From now on a file that would grow beyond a limit (ulimit -f) fails with EFBIG, which names the file, and does not
+/// end the program by SIGXFSZ. SignalHandlers restores what was before. Programs that are started are not concerned.
+void catch_file_size_limit();
 
 /// A text of several lines, laid out by us: its line ends and tabs stay, all else is made printable.
 struct Lines {
@@ -68,6 +71,11 @@ void hold_standard_descriptors();
 /// Text that is ready, as it is. @throws std::system_error when the stream cannot be written; of standard error nothing
 /// is said, for there is nobody left to tell
 void put_text(std::FILE* to, const std::string& text);
+
+/// Flush standard output. A failure is kept for expect_output_complete(), so that work that must end in order does.
+void flush_output();
+/// The last step of every command. @throws std::system_error if any write to standard output failed, also earlier ones
+void expect_output_complete();
 
 /// All that the program prints goes through here: text that is an argument, such as a name out of a file, is made
 /// printable (driver/base/printable.h). @throws what put_text() throws

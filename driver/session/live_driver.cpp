@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "driver/base/thread.h"
+
 namespace offhook {
 
 void init_driver(LiveCard& card, const oh_pump& pump, const oh_context& context, LiveDriverConfig* config,
@@ -42,7 +44,7 @@ LiveDriver::LiveDriver(LiveCard& card, const oh_pump& pump, const LiveDriverConf
   context_.start();
   card_.start();
   std::atomic<bool> up{false};
-  interrupt_thread_ = std::thread([this, &up] {
+  interrupt_thread_ = start_thread([this, &up] {
     if (config_.context.cpu) interrupt_shortcoming_ = keep_to_cpu(*config_.context.cpu);
     if (config_.interrupt_priority > 0 && interrupt_shortcoming_.empty())
       interrupt_shortcoming_ = become_fifo(config_.interrupt_priority, &interrupt_rule_);

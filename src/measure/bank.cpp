@@ -14,6 +14,7 @@
 #include <stdexcept>
 #include <thread>
 
+#include "driver/base/thread.h"
 #include "src/measure/bank_modems.h"
 #include "src/measure/real_time.h"
 
@@ -51,7 +52,7 @@ double stolen_ms(std::optional<int> cpu) {
 class Hardware {
  public:
   Hardware(const BankConfig& config, BankModems& modems) : config_(config), modems_(modems) {
-    thread_ = std::thread([this] { run(); });
+    thread_ = start_thread([this] { run(); });
     while (!up_.load()) std::this_thread::yield();
   }
   ~Hardware() { stop(); }

@@ -16,6 +16,7 @@
 #include <system_error>
 #include <thread>
 
+#include "driver/base/thread.h"
 #include "src/measure/host_bench.h"
 #include "src/measure/loads.h"
 
@@ -117,7 +118,7 @@ void network(Bench& bench) {
       continue;
     }
     const int receiver = accept4(server, nullptr, nullptr, SOCK_CLOEXEC);
-    std::thread reader([receiver] {
+    std::thread reader = start_thread([receiver] {
       std::vector<char> bytes(kBytes);
       for (std::size_t got = 0;;) {
         const ssize_t n = read(receiver, bytes.data(), bytes.size());

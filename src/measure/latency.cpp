@@ -11,6 +11,8 @@
 #include <thread>
 #include <vector>
 
+#include "driver/base/thread.h"
+
 namespace offhook::measure {
 
 namespace {
@@ -49,7 +51,7 @@ LatencyResult measure_latency(const LatencyConfig& config, const std::function<b
   std::exception_ptr refused;
   std::vector<std::string> without;
   WakeupRing wakeups(static_cast<bool>(config.on_wakeups));
-  std::thread runner([&] {
+  std::thread runner = start_thread([&] {
     try {
       without = run_as(config.context, [&] {
         probe.tid = gettid();

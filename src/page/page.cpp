@@ -89,7 +89,7 @@ std::string page_around(std::string_view title, const nlohmann::json& data) {
       "style-src 'unsafe-inline'; img-src data:\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
       "<meta name=\"generator\" content=\"Offhook\">\n<title>";
-  out += html_escape(title);
+  out += html_escape(printable(title));
   out += "</title>\n<style>\n";
   out += asset(offhook_chart_library_css, offhook_chart_library_css_end);
   out += asset(offhook_page_css, offhook_page_css_end);

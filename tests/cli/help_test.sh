@@ -25,7 +25,7 @@ for range in "--threads N (1 to 1024)" "--context CONTEXT (default: DPC)" "(not 
   "$offhook" "$command" --help | grep -qF -- "$range" || fail "$command --help has no $range"
 done
 # A name with a colon in it is no range; a default is that of the program.
-"$offhook" run --help | grep -qF -- "--far-end unix:PATH[,rate=8000|9600][,block=N][,ahead=N] (not with --host)" || fail "run --far-end"
+"$offhook" run --help | grep -qF -- "--far-end unix:PATH[,rate=8000|9600][,block=N][,ahead=N][,patience=S] (not with --host)" || fail "run --far-end"
 "$offhook" measure host --help | grep -qF -- "--folder DIR (default: .)" || fail "measure host --folder"
 "$offhook" measure latency --help | grep -qF -- "--context CONTEXT (default: FIFO 80)" || fail "a default of measure latency"
 "$offhook" man --out pages || fail "man --out"

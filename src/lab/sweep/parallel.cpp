@@ -4,6 +4,7 @@
 #include <atomic>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -25,7 +26,10 @@ void parallel(std::size_t n, unsigned threads, const std::function<void(std::siz
   };
   {
     std::vector<std::jthread> others;
-    for (unsigned i = 1; i < threads && i < n; ++i) others.emplace_back(work);
+    try {
+      for (unsigned i = 1; i < threads && i < n; ++i) others.emplace_back(work);
+    } catch (const std::system_error&) {  // the limit of processes: those that there are do all of it
+    }
     work();
   }
   if (failure) std::rethrow_exception(failure);

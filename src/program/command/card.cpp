@@ -74,7 +74,7 @@ void finish(const CardOptions& options, const CardCall& call, const FarParty& fa
   summary.update(call.summary());
   summary.update(far.summary());
   say("{}\n", Lines(json_text(summary)));
-  std::fflush(stdout);
+  flush_output();
 }
 
 /// What is between two looks at the commands.
@@ -356,7 +356,7 @@ void add_card(CLI::App& app, Action& action) {
                   "Instead of a far modem in this process another program's, as of `offhook run`: a new connection for "
                   "each call")
       ->excludes(far_card)
-      ->type_name("unix:PATH[,rate=8000|9600][,block=N][,ahead=N]");
+      ->type_name("unix:PATH[,rate=8000|9600][,block=N][,ahead=N][,patience=S]");
   sub->add_option(
          "--far-training", options->far_training_s,
          "Time that the far modem trains longer than the near one, to test how long V.42 is waited for; 0 to 20")

@@ -395,8 +395,13 @@ fs::path report_run(const fs::path& given, const fs::path& out) {
     builder.apply_file(given / kScenarioName);
     Json summary;
     const fs::path file = given / kSummaryName;
+    if (!fs::exists(file)) {
+      throw config::Error(
+          fmt::format("{}: is not there: the run was ended before its end; its log can be read: offhook report {}",
+                      file.string(), (given / kLogName).string()));
+    }
     try {
-      summary = parse_json<Json>(read_file(file, kMostTextBytes));
+      summary = with_memory_for(file, [&] { return parse_json<Json>(read_file(file, kMostTextBytes)); });
       call = call_report(log, builder.finish(), summary);
     } catch (const Json::exception& e) {
       throw config::Error(fmt::format("{}: is not a summary of a run: {}", file.string(), in_words(e)));

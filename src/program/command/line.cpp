@@ -13,14 +13,14 @@
 #include <nlohmann/json.hpp>
 #include <numbers>
 
+#include "driver/base/json.h"
+#include "driver/base/terminal.h"
+#include "driver/context/live_context.h"
 #include "driver/live/shared_card.h"
 #include "driver/live/timer_card.h"
-#include "driver/context/live_context.h"
 #include "src/measure/host_description.h"
 #include "src/program/command/program.h"
-#include "driver/base/terminal.h"
 #include "traces/scenario/scenario.h"
-#include "driver/base/json.h"
 
 namespace offhook::command {
 namespace {
@@ -241,7 +241,7 @@ int run(const Options& options) {
   if (const std::string why = lock_memory(); !why.empty() && !options.best_effort) throw std::runtime_error(why);
 
   say(news, "cards at {} and {}: waiting for a modem at each\n", options.call, options.answer);
-  std::fflush(stdout);
+  flush_output();
   while (!near.has_modem() || !far.has_modem()) {  // neither waits for the other's card
     if (interrupted()) return interrupt_status();
     near.follow(50);

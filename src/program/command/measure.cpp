@@ -126,7 +126,7 @@ void write_hgrm_into_folder(const MeasureOptions& options, const std::string& na
 
 int finish_measure(const MeasureOptions& options, const Json& result, std::int64_t over_ns) {
   options.json.write(json_text(result, 1));
-  std::fflush(stdout);
+  flush_output();
   if (over_ns > 0 && options.threshold.size() > 1) {
     setenv("OFFHOOK_US", fmt::format("{:.3f}", us_of(double(over_ns))).c_str(), 1);
     const std::string& command = options.threshold[1];

@@ -10,8 +10,9 @@
 #include <memory>
 
 #include "driver/base/output.h"
-#include "src/measure/host_description.h"
+#include "driver/base/terminal.h"
 #include "src/measure/hgrm.h"
+#include "src/measure/host_description.h"
 #include "src/measure/kernel_latency.h"
 #include "src/measure/kernel_trace.h"
 #include "src/measure/latency.h"
@@ -19,7 +20,6 @@
 #include "src/measure/stages.h"
 #include "src/program/command/kernel_run.h"
 #include "src/program/command/measure.h"
-#include "driver/base/terminal.h"
 
 namespace offhook::command {
 
@@ -122,10 +122,10 @@ class TopView {
     next_ = seconds + 0.5;
     const std::string text =
         fmt::format("{}  {:.0f} s, {} skipped\n{}", title_, seconds, r.missed, latency_table(words_, r, stages));
-    if (lines_ > 0 && isatty(STDOUT_FILENO) != 0) fmt::print("\x1b[{}A\x1b[J", lines_);
+    if (lines_ > 0 && isatty(STDOUT_FILENO) != 0) put_text(stdout, fmt::format("\x1b[{}A\x1b[J", lines_));
     lines_ = std::count(text.begin(), text.end(), '\n');
     say("{}", Lines(text));
-    std::fflush(stdout);
+    flush_output();
   }
 
  private:

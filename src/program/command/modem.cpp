@@ -91,7 +91,7 @@ int run(const Options& options) {
     if (!options.json.alone()) say("modem on {} ({}), context {}\n", c.name(), c.address(), context.str());
     if (!c.not_offered().empty()) say(options.json.alone() ? stderr : stdout, "not offered: {}\n", c.not_offered());
   }
-  std::fflush(stdout);
+  flush_output();
   std::unique_ptr<measure::KernelRecording> kernel;
   if (options.trace_kernel) {
     if (options.out.empty()) throw std::runtime_error("--trace-kernel needs --out DIR to record in");
@@ -118,7 +118,7 @@ int run(const Options& options) {
       if (drain) c->drain();
       if (const std::string news = c->news(); !news.empty() && !options.json.alone()) {
         say("{}{}\n", n > 1 ? c->name() + ": " : "", news);
-        std::fflush(stdout);
+        flush_output();
       }
       if (const std::string why = c->card_failure(); !why.empty()) {
         gone.push_back(why);

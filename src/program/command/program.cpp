@@ -5,16 +5,21 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <exception>
+#include <new>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "driver/base/colour.h"
+#include "driver/base/left_behind.h"
 #include "driver/base/nearest.h"
 #include "driver/base/prose.h"
 #include "driver/base/terminal.h"
 #include "offhook/program.h"
+#include "src/measure/kernel_trace.h"
 #include "src/program/command/guide.h"
 #include "traces/scenario/key.h"
 
@@ -189,11 +194,9 @@ namespace {
 Coloured error_head() {
   return {stderr, Tone::kBad, "offhook: error:"};
 }
-}  // namespace
 
-int run_program(int argc, const char* const* argv) {
-  hold_standard_descriptors();
-  const SignalHandlers handlers;
+/// Parse the command line, and do what it asks for.
+int run_command(int argc, const char* const* argv) {
   command::Action action;
   const auto app = command::make_app(action);
   if (argc <= 1) {
@@ -208,21 +211,38 @@ int run_program(int argc, const char* const* argv) {
   } catch (const CLI::CallForHelp&) {
     say("{}", help_lines(app->help()));
     return command::kOk;
-  } catch (const CLI::Success& e) {  // --version
-    return app->exit(e);
+  } catch (const CLI::CallForVersion& e) {
+    say("{}\n", e.what());
+    return command::kOk;
   } catch (const CLI::ParseError& e) {
     say(stderr, "{} {}\n", error_head(), command::explain(*app, e));
     return command::kError;
   }
+  return action();
+}
+
+}  // namespace
+
+int run_program(int argc, const char* const* argv) {
+  hold_standard_descriptors();
+  const SignalHandlers handlers;
+  catch_file_size_limit();
+  remove_left_behind();
+  measure::remove_stale_instances();
   try {
-    const int status = action();
-    if (std::fflush(stdout) != 0)
-      throw std::runtime_error("standard output: " + std::generic_category().message(errno));
+    const int status = run_command(argc, argv);
+    expect_output_complete();
     return status;
+  } catch (const std::system_error& e) {
+    // The reader of a pipe left: the same status, with or without a handler for SIGPIPE.
+    if (e.code() == std::errc::broken_pipe) return 128 + SIGPIPE;
+    say(stderr, "{} {}\n", error_head(), e.what());
+  } catch (const std::bad_alloc&) {
+    say(stderr, "{} not enough memory\n", error_head());
   } catch (const std::exception& e) {
     say(stderr, "{} {}\n", error_head(), e.what());
-    return command::kError;
   }
+  return command::kError;
 }
 
 }  // namespace offhook

@@ -300,7 +300,7 @@ void add_run(CLI::App& app, Action& action) {
       sub->add_option(
              "--far-end", options->far_end,
              "Use an external program as the far-end modem (s16le mono samples, lock-step, UNIX stream socket)")
-          ->type_name("unix:PATH[,rate=8000|9600][,block=N][,ahead=N]")
+          ->type_name("unix:PATH[,rate=8000|9600][,block=N][,ahead=N][,patience=S]")
           ->excludes(host);
   sub->add_option("--expect", options->expect, "File that the external modem is expected to send (with --far-end)")
       ->type_name("FILE")

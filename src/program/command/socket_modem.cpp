@@ -13,14 +13,15 @@
 #include <bit>
 #include <cerrno>
 #include <charconv>
+#include <chrono>
 #include <optional>
 #include <stdexcept>
 #include <system_error>
 
 #include "driver/base/local_socket.h"
+#include "driver/base/terminal.h"
 #include "hostsim/channel/digital_trunk.h"
 #include "hostsim/channel/sample.h"
-#include "driver/base/terminal.h"
 
 namespace offhook {
 
@@ -30,11 +31,13 @@ static_assert(std::endian::native == std::endian::little, "samples go out as the
 
 using hostsim::kLineRateHz;
 constexpr std::uint32_t kMaxBlock = 9600;
+constexpr std::uint32_t kMaxPatienceS = 86'400;
 
 [[noreturn]] void refuse(std::string_view text, std::string_view why) {
   throw std::runtime_error(
-      fmt::format("--far-end \"{}\": {}; expected unix:PATH[,rate={}|9600][,block=1..{}][,ahead=0..{}]", text, why,
-                  kLineRateHz, kMaxBlock, kMaxBlock));
+      fmt::format("--far-end \"{}\": {}; expected unix:PATH[,rate={}|9600][,block=1..{}][,ahead=0..{}]"
+                  "[,patience=1..{}]",
+                  text, why, kLineRateHz, kMaxBlock, kMaxBlock, kMaxPatienceS));
 }
 
 std::optional<std::uint32_t> number(std::string_view digits) {
@@ -106,6 +109,8 @@ FarEndAddress FarEndAddress::parse(std::string_view text) {
       address.block_samples = *value;
     } else if (key == "ahead" && value && *value <= kMaxBlock) {
       address.ahead_samples = *value;
+    } else if (key == "patience" && value && *value >= 1 && *value <= kMaxPatienceS) {
+      address.patience_s = static_cast<int>(*value);
     } else {
       refuse(text, fmt::format("\"{}\" is not understood", item));
     }
@@ -114,12 +119,10 @@ FarEndAddress FarEndAddress::parse(std::string_view text) {
   return address;
 }
 
-SocketModem::SocketModem(const FarEndAddress& address, std::function<bool()> keep_waiting, std::uint32_t received_ratio,
-                         int patience_s)
+SocketModem::SocketModem(const FarEndAddress& address, std::function<bool()> keep_waiting, std::uint32_t received_ratio)
     : address_(address),
       keep_waiting_(std::move(keep_waiting)),
       received_ratio_(received_ratio),
-      patience_s_(patience_s),
       socket_(meet(address.path, keep_waiting_)),
       to_peer_(std::uint64_t{kLineRateHz} * received_ratio, address.rate_hz),
       from_peer_(address.rate_hz, kLineRateHz) {
@@ -180,22 +183,23 @@ bool SocketModem::receive(std::uint32_t n) {
 
 bool SocketModem::transfer(bool write, void* bytes, std::size_t n) {
   auto* at = static_cast<char*>(bytes);
-  for (int tenths = 0; n > 0;) {
+  // For the whole block: a peer that sends an octet now and then has stalled, too.
+  const auto given_up = std::chrono::steady_clock::now() + std::chrono::seconds(address_.patience_s);
+  while (n > 0) {
     const ssize_t moved =
         write ? send(socket_, at, n, MSG_NOSIGNAL | MSG_DONTWAIT) : recv(socket_, at, n, MSG_DONTWAIT);
     if (moved > 0) {
       at += moved;
       n -= static_cast<std::size_t>(moved);
-      tenths = 0;
     } else if (moved < 0 && errno == EINTR) {
       continue;
     } else if (moved < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
       pollfd wait{socket_, static_cast<short>(write ? POLLOUT : POLLIN), 0};
-      if (poll(&wait, 1, 100) == 0) ++tenths;
+      poll(&wait, 1, 100);
       if (!keep_waiting_()) {
         failure_ = "was given up: interrupted";
-      } else if (tenths >= 10 * patience_s_) {
-        failure_ = fmt::format("{} no samples for {} s", write ? "took" : "sent", patience_s_);
+      } else if (std::chrono::steady_clock::now() >= given_up) {
+        failure_ = fmt::format("{} no block of samples within {} s", write ? "took" : "sent", address_.patience_s);
         if (!write && has_answered_) failure_ += waits_for_more();
       }
       if (!failure_.empty()) return false;

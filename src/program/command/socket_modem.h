@@ -30,12 +30,13 @@
 
 namespace offhook {
 
-/// `unix:PATH[,rate=8000|9600][,block=SAMPLES][,ahead=SAMPLES]`
+/// `unix:PATH[,rate=8000|9600][,block=SAMPLES][,ahead=SAMPLES][,patience=SECONDS]`
 struct FarEndAddress {
   std::string path;
   std::uint32_t rate_hz = hostsim::kLineRateHz;
   std::uint32_t block_samples = 0;  ///< n, at rate_hz; 0 in the text: 20 ms of them
   std::uint32_t ahead_samples = 0;  ///< that the peer writes before it reads
+  int patience_s = 30;              ///< s of wall clock that the peer has for one block; then it is given up
 
   /// @throws std::runtime_error with what was expected
   static FarEndAddress parse(std::string_view text);
@@ -43,15 +44,11 @@ struct FarEndAddress {
 
 class SocketModem final : public hostsim::ForeignModem {
  public:
-  static constexpr int kPatienceS = 30;
-
   /// Connects to a socket that someone listens on; else makes the socket and waits for a peer.
   /// @param keep_waiting  asked ten times a second; false: give up
   /// @param received_ratio  samples that the line gives the peer for each of its own, 1 or 2
-  /// @param patience_s  of wall clock, for one block of samples
   /// @throws std::runtime_error
-  SocketModem(const FarEndAddress& address, std::function<bool()> keep_waiting, std::uint32_t received_ratio = 1,
-              int patience_s = kPatienceS);
+  SocketModem(const FarEndAddress& address, std::function<bool()> keep_waiting, std::uint32_t received_ratio = 1);
   ~SocketModem() override;
   SocketModem(const SocketModem&) = delete;
   SocketModem& operator=(const SocketModem&) = delete;
@@ -70,7 +67,6 @@ class SocketModem final : public hostsim::ForeignModem {
   FarEndAddress address_;
   std::function<bool()> keep_waiting_;
   std::uint32_t received_ratio_;
-  int patience_s_;
   int socket_ = -1;
   std::string failure_;
   hostsim::Resampler to_peer_, from_peer_;

@@ -74,11 +74,12 @@ TEST(SocketModem, APeerThatShortensItsQueueIsWaitedForNoLongerThanItCanAnswer) {
     std::thread peer(loop_back, path, 96, 40);
     {
       SocketModem modem(
-          {path, 8000, smaller ? 48u : 96u, 96}, [] { return true; }, 1, 1);
+          {path, 8000, smaller ? 48u : 96u, 96, 1}, [] { return true; }, 1);
       std::int16_t sent[480]{}, heard[480];
       modem.process(sent, heard, 480);
       const std::string told =
-          "sent no samples for 1 s, and waits for samples itself: with block=96 it can shorten its queue by 0 samples "
+          "sent no block of samples within 1 s, and waits for samples itself: with block=96 it can shorten its queue "
+          "by 0 samples "
           "and "
           "no more; a smaller block= leaves it more";
       EXPECT_EQ(modem.failure(), smaller ? "" : told);

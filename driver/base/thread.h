@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+namespace offhook {
+
+/// A thread, or an error that says what is missing: the library's is "Resource temporarily unavailable" alone.
+/// @throws std::runtime_error when the system refuses another thread
+template <typename Work>
+std::thread start_thread(Work&& work) {
+  try {
+    return std::thread(std::forward<Work>(work));
+  } catch (const std::system_error& e) {
+    throw std::runtime_error("a thread cannot be started: " + e.code().message() +
+                             "; the limits of processes (ulimit -u, pids.max of the cgroup) or of memory are reached");
+  }
+}
+
+}  // namespace offhook
