@@ -204,8 +204,7 @@ int run_command(int argc, const char* const* argv) {
     return command::kOk;
   }
   try {
-    std::vector<std::string> words =
-        with_text_outputs({argv + std::min(argc, 1), argv + argc});
+    std::vector<std::string> words = with_text_outputs({argv + std::min(argc, 1), argv + argc});
     std::reverse(words.begin(), words.end());  // as CLI11 takes them
     app->parse(std::move(words));
   } catch (const CLI::CallForHelp&) {
