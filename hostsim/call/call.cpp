@@ -10,12 +10,12 @@
 #include "hostsim/call/host_policies.h"
 #include "hostsim/call/profile_cost.h"
 #include "hostsim/card/card_event.h"
-#include "hostsim/host/context.h"
 #include "hostsim/cpu/critical_section.h"
+#include "hostsim/engine/random.h"
+#include "hostsim/host/context.h"
 #include "hostsim/host/hold_off.h"
 #include "hostsim/host/load.h"
 #include "hostsim/host/recorded_load.h"
-#include "hostsim/engine/random.h"
 
 namespace offhook::hostsim {
 
@@ -242,12 +242,12 @@ void Call::Impl::add_load() {
   }
   for (const LoadThread& t : scenario.load.threads) {
     if (t.every_ns == 0) {
-      cpu.release(cpu.add_thread(t.name, policies->program(t.priority), spinner, kNever, t.cpu));
+      cpu.release(cpu.add_thread(t.name, policies->load_thread(t), spinner, kNever, t.cpu));
       continue;
     }
     threads.push_back(std::make_unique<PeriodicThread>(engine, cpu, t.every_ns, t.work_ns));
     threads.back()->start(t.lock.empty()
-                              ? cpu.add_thread(t.name, policies->program(t.priority), *threads.back(), kNever, t.cpu)
+                              ? cpu.add_thread(t.name, policies->load_thread(t), *threads.back(), kNever, t.cpu)
                               : add_locking_thread(t));
   }
   for (const LoadDevice& device : scenario.load.devices) {
@@ -264,8 +264,7 @@ EntityId Call::Impl::add_locking_thread(const LoadThread& t) {
   const std::vector<CriticalSection> sections = {
       {mutexes.mutex(t.lock), t.lock_after_ns, t.lock_ns > 0 ? t.lock_ns : t.work_ns - t.lock_after_ns}};
   locking_jobs.push_back(std::make_unique<SectionedJob>(t.work_ns, sections, mutexes, member));
-  return cpu.add_thread(t.name, mutexes.policy(member, policies->program(t.priority)), *locking_jobs.back(), kNever,
-                        t.cpu);
+  return cpu.add_thread(t.name, mutexes.policy(member, policies->load_thread(t)), *locking_jobs.back(), kNever, t.cpu);
 }
 
 void Call::Impl::replay_load() {
@@ -274,7 +273,8 @@ void Call::Impl::replay_load() {
   const auto cpu_load = std::find_if(load->cpus.begin(), load->cpus.end(),
                                      [&](const auto& one) { return one.number == scenario.load.trace_cpu; });
   if (cpu_load == load->cpus.end()) throw std::invalid_argument("load.trace has no such CPU");
-  recorded_load.emplace(engine, cpu, load, *cpu_load, kModemLevel, scenario.host.priorities, scenario.host.quantum_ns);
+  recorded_load.emplace(engine, cpu, load, *cpu_load, kModemLevel, scenario.host.priorities, scenario.host.quantum_ns,
+                        [this](const HostLoad::Source& source) { return policies->recorded(source); });
   const double from_s = scenario.load.trace_from_s;
   recorded_load->start(from_s >= 0 ? static_cast<Ns>(from_s * 1e9)
                                    : static_cast<Ns>(Random(scenario.seed, kTraceStream).uniform(0) *

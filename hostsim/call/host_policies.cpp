@@ -6,8 +6,9 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "hostsim/host/host_load.h"
 #include "hostsim/engine/random.h"
+#include "hostsim/host/host_load.h"
+#include "hostsim/sched/linux_admission.h"
 #include "hostsim/sched/slot_plan.h"
 
 namespace offhook::hostsim {
@@ -15,8 +16,11 @@ namespace {
 
 constexpr std::uint64_t kPhaseStream = 2;  // as in call.cpp
 
-// Linux gives interrupt threads SCHED_FIFO 50 (kernel/irq/manage.c).
-constexpr int kInterruptThread = 50;
+constexpr int kMostRealTime = 99;  // of SCHED_FIFO and SCHED_RR (sched_get_priority_max)
+constexpr int kRealTimeFrom = 40;  // SCHED_FIFO p of a replayed trace is priority 40 + p (host_load.h)
+constexpr int kNormalProgram = 8;  // of Windows NT
+constexpr int kNiceZero = 19;      // SCHED_OTHER at nice 0 of a replayed trace
+
 // Windows NT gives worker threads normal priorities.
 constexpr int kWorkerPriority = 8;
 
@@ -24,9 +28,13 @@ bool has_own(const Scenario& s) {
   return s.context.kind == OH_CONTEXT_RESERVATION;
 }
 
+bool is_deadline(const LoadThread& t) {
+  return t.scheduling == ThreadClass::kDeadline;
+}
+
 /// Reservations besides the driver's own.
 bool has_others(const Scenario& s) {
-  return !s.load.reservations.empty() ||
+  return !s.load.reservations.empty() || std::any_of(s.load.threads.begin(), s.load.threads.end(), is_deadline) ||
          std::any_of(s.load.soft_devices.begin(), s.load.soft_devices.end(),
                      [](const CompetingDevice& d) { return d.context.kind == OH_CONTEXT_RESERVATION; });
 }
@@ -46,6 +54,14 @@ ContextSpec spec_of(const ReservedThread& r) {
   spec.kind = OH_CONTEXT_RESERVATION;
   spec.x_ticks = r.x_ticks;
   spec.y_ticks = r.y_ticks;
+  return spec;
+}
+
+ContextSpec spec_of(const LoadThread& t) {
+  ContextSpec spec;
+  spec.kind = OH_CONTEXT_RESERVATION;
+  spec.budget_ns = t.budget_ns > 0 ? t.budget_ns : t.work_ns;
+  spec.period_ns = t.period_ns > 0 ? t.period_ns : t.every_ns;
   return spec;
 }
 
@@ -93,6 +109,8 @@ std::vector<Wanted> all_reservations(const Scenario& s, const Scheduler& reserva
   for (const ReservedThread& r : s.load.reservations) all.push_back({r.name, spec_of(r), on(r.cpu)});
   for (const CompetingDevice& d : s.load.soft_devices)
     if (d.context.kind == OH_CONTEXT_RESERVATION) all.push_back({d.name, d.context, on(d.context.cpu)});
+  for (const LoadThread& t : s.load.threads)
+    if (is_deadline(t)) all.push_back({t.name, spec_of(t), on(t.cpu)});
   return all;
 }
 
@@ -131,15 +149,44 @@ void check_shares(const std::vector<Wanted>& all, int cpus) {
 
 }  // namespace
 
+std::optional<DeadlineAdmission> deadline_admission(const HostScenario& host) {
+  const auto threads = scheduler_of(host);
+  // "deadline", the ideal server, is SCHED_DEADLINE where the host is Linux.
+  const bool ideal = host.reservations == "deadline" && threads->has(ThreadRequest::Class::kFifo);
+  if (!ideal && !reservations_of(host)->admits_by_bandwidth()) return std::nullopt;
+  return DeadlineAdmission{host.cpus, threads->has_fair_server()};
+}
+
 void check_reservations(const Scenario& s) {
-  if (!has_others(s)) return;
+  if (!has_others(s) && !has_own(s)) return;
   const auto reservations = reservations_of(s.host);
   const std::vector<Wanted> all = all_reservations(s, *reservations);
+  if (const auto admission = deadline_admission(s.host)) {
+    std::vector<DeadlineAdmission::Asked> asked;
+    for (const Wanted& w : all) {
+      const ReservationRequest r = request_of(w.spec, s.host);
+      asked.push_back({w.name, r.budget, r.period});
+    }
+    if (const std::string why = admission->problem(asked); !why.empty()) throw std::invalid_argument(why);
+    return;
+  }
+  if (!has_others(s)) return;
   if (!reservations->slots()) return check_shares(all, s.host.cpus);
   for (int cpu = kAnyCpu; cpu < s.host.cpus; cpu++) (void)plan_slots(reservations_on(all, cpu, s.host));
 }
 
+bool has_linux_classes(const HostScenario& host) {
+  return scheduler_of(host)->has(ThreadRequest::Class::kFifo);
+}
+
+bool wants_threaded_interrupts(const HostScenario& host) {
+  return scheduler_of(host)->wants_threaded_interrupts();
+}
+
 std::string scheduler_problem(const HostScenario& host) {
+  if (has_linux_classes(host) && reservations_of(host)->slots())
+    return "host.reservations is \"" + host.reservations + "\", whose slots no Linux has (host.scheduler is \"" +
+           host.scheduler + "\"); expected deadline-ticks or deadline-hrtick, as SCHED_DEADLINE is";
   if (host.charge_stolen_time) {
     const auto problem = [](std::string_view key, const std::string& name) {
       return "host.charge_stolen_time is true, but host." + std::string(key) + " is \"" + name +
@@ -151,6 +198,57 @@ std::string scheduler_problem(const HostScenario& host) {
   if (host.threaded_interrupts || !scheduler_of(host)->wants_threaded_interrupts()) return "";
   return "host.scheduler is \"" + host.scheduler +
          "\", of PREEMPT_RT, where interrupt handlers are threads; expected host.threaded_interrupts = true";
+}
+
+std::string load_thread_problem(const HostScenario& host, const LoadThread& t) {
+  const bool linux_classes = scheduler_of(host)->has(ThreadRequest::Class::kFifo);
+  // The host of a replayed trace: all of Linux's classes on one scale of fixed priorities (host_load.h).
+  const bool one_scale = !linux_classes && host.priorities == kLinuxPriorities;
+  const std::string_view name = kThreadClasses.at(static_cast<std::size_t>(t.scheduling));
+  const std::string what = "load.thread \"" + t.name + "\": ";
+  const std::string at_most = std::to_string(host.priorities - 1);
+  switch (t.scheduling) {
+    case ThreadClass::kDefault:
+      if (linux_classes && t.priority > kMostRealTime)
+        return what + "priority is " + std::to_string(t.priority) + "; expected 1 to 99 of SCHED_FIFO on host " +
+               host.name;
+      if (t.nice != 0 && (!linux_classes || t.priority > 0))
+        return what + "nice is of SCHED_OTHER; expected class = \"other\", and no priority";
+      break;
+    case ThreadClass::kNt:
+      if (linux_classes || one_scale)
+        return what + "class is \"nt\", but host " + host.name + " is Linux; expected fifo, rr, deadline or other";
+      break;
+    default:
+      if (!linux_classes && !one_scale)
+        return what + "class is \"" + std::string(name) + "\", which host " + host.name + " with scheduler " +
+               host.scheduler + " does not have; expected class = \"nt\" and a priority of 1 to " + at_most;
+  }
+  if (!linux_classes && t.priority >= host.priorities)
+    return what + "priority is " + std::to_string(t.priority) + "; expected at most " + at_most + " on host " +
+           host.name;
+  if (t.scheduling == ThreadClass::kFifo || t.scheduling == ThreadClass::kRoundRobin) {
+    if (t.priority < 1 || t.priority > kMostRealTime)
+      return what + "class is \"" + std::string(name) + "\" and priority " + std::to_string(t.priority) +
+             "; expected a priority of 1 to 99";
+    if (t.nice != 0) return what + "nice is of SCHED_OTHER; expected class = \"other\"";
+  } else if ((t.scheduling == ThreadClass::kOther || is_deadline(t)) && t.priority > 0) {
+    return what + "class is \"" + std::string(name) + "\", which has no priority; expected " +
+           (is_deadline(t) ? "budget_us and period_us" : "nice");
+  }
+  if (!is_deadline(t)) {
+    if (t.budget_ns > 0 || t.period_ns > 0)
+      return what + "budget_us and period_us are of SCHED_DEADLINE; expected class = \"deadline\"";
+    return "";
+  }
+  const ContextSpec spec = spec_of(t);
+  if (spec.period_ns == 0) return what + "it never blocks; expected period_us, the period of SCHED_DEADLINE";
+  if (spec.budget_ns > spec.period_ns)
+    return what + "its budget is longer than its period; expected budget_us up to period_us";
+  if (!one_scale && !host.reservations.starts_with("deadline"))
+    return what + "class is \"deadline\", but host.reservations is \"" + host.reservations +
+           "\"; expected deadline-ticks, as Linux's SCHED_DEADLINE";
+  return "";
 }
 
 std::string lock_problem(const Scenario& s) {
@@ -197,6 +295,10 @@ std::string admission_problem(const HostScenario& host, const ContextSpec& spec)
                                            : spec.str() + " cannot be admitted: ";
   if (spec.share() > 1)
     return what + std::to_string(std::llrint(100 * spec.share())) + " % of the CPU; expected X <= Y";
+  if (const auto admission = deadline_admission(host)) {
+    const DeadlineAdmission::Asked own[] = {{spec.str(), r.budget, r.period}};
+    return admission->problem(own);
+  }
   if (!reservations_of(host)->slots()) return "";
   if (r.x_ticks == 0 || r.y_ticks == 0)
     return what + "slots are whole clock interrupts, and this host's come " + std::to_string(host.tick_hz) +
@@ -272,6 +374,48 @@ Policy HostPolicies::program(int priority, int boost) {
   return scheduler_->thread({.wants = ThreadRequest::Class::kProgram, .priority = priority, .boost = boost});
 }
 
+Policy HostPolicies::load_thread(const LoadThread& t) {
+  using Class = ThreadRequest::Class;
+  if (const std::string why = load_thread_problem(scenario_.host, t); !why.empty()) throw std::invalid_argument(why);
+  const bool linux_classes = scheduler_->has(Class::kFifo);
+  if (!linux_classes) {
+    const bool one_scale = scenario_.host.priorities == kLinuxPriorities;
+    switch (t.scheduling) {
+      case ThreadClass::kFifo:
+      case ThreadClass::kRoundRobin:
+        return thread(kRealTimeFrom + t.priority);
+      case ThreadClass::kDeadline:
+        return thread(kLinuxPriorities - 1);
+      case ThreadClass::kOther:
+        return program(kNiceZero - t.nice);
+      default:
+        return program(t.priority > 0 ? t.priority : one_scale ? kNiceZero : kNormalProgram);
+    }
+  }
+  switch (t.scheduling) {
+    case ThreadClass::kRoundRobin:
+      return scheduler_->thread({.wants = Class::kRoundRobin, .priority = t.priority});
+    case ThreadClass::kDeadline:
+      return reserve(spec_of(t), 0, reservation_cpu(t.cpu));
+    default:
+      if (t.priority > 0) return scheduler_->thread({.wants = Class::kFifo, .priority = t.priority});
+      return scheduler_->thread({.wants = Class::kNice, .nice = t.nice});
+  }
+}
+
+// A recorded deadline thread goes before every real-time one: its budget is not known, and it kept to it.
+std::optional<Policy> HostPolicies::recorded(const HostLoad::Source& source) {
+  using Class = ThreadRequest::Class;
+  constexpr int kAboveRealTime = 1000;
+  if (!scheduler_->has(Class::kFifo) || source.kind == HostLoad::Kind::kInterrupt) return std::nullopt;
+  if (source.kind == HostLoad::Kind::kSoftirq)
+    return scenario_.host.threaded_interrupts ? std::optional(interrupt_thread()) : std::nullopt;
+  if (source.priority > kRealTimeFrom + kMostRealTime) return FixedPriority{kAboveRealTime, 0};
+  if (source.priority > kRealTimeFrom)
+    return scheduler_->thread({.wants = Class::kFifo, .priority = source.priority - kRealTimeFrom});
+  return scheduler_->thread({.wants = Class::kNice, .nice = std::clamp(kNiceZero - source.priority, -20, 19)});
+}
+
 Policy HostPolicies::of(const ContextSpec& spec) {
   using Class = ThreadRequest::Class;
   if (const std::string why = refusal(scenario_.host, spec); !why.empty()) throw std::invalid_argument(why);
@@ -332,7 +476,7 @@ Policy HostPolicies::reserve(const ContextSpec& spec, Ns offset, int cpu) {
 }
 
 Policy HostPolicies::interrupt_thread() {
-  return scheduler_->thread({.priority = kInterruptThread, .handler = true});
+  return scheduler_->thread({.priority = kInterruptThreadPriority, .handler = true});
 }
 
 DeviceHost HostPolicies::device_host() {

@@ -4,13 +4,16 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "hostsim/call/scenario.h"
-#include "hostsim/host/context.h"
 #include "hostsim/cpu/cpu.h"
+#include "hostsim/host/context.h"
 #include "hostsim/host/device_load.h"
+#include "hostsim/host/host_load.h"
+#include "hostsim/sched/linux_admission.h"
 #include "hostsim/sched/scheduler.h"
 
 namespace offhook::hostsim {
@@ -18,14 +21,25 @@ namespace offhook::hostsim {
 /// Whether the driver's reservation and those of the load, its soft devices among them, fit into the CPU together.
 /// @throws std::invalid_argument naming the one that does not, and why
 void check_reservations(const Scenario& scenario);
+/// The admission test of this host's reservations. None: they are no SCHED_DEADLINE.
+std::optional<DeadlineAdmission> deadline_admission(const HostScenario& host);
+/// Whether the host has SCHED_FIFO, SCHED_RR and SCHED_OTHER.
+bool has_linux_classes(const HostScenario& host);
+/// Whether its scheduler is one of PREEMPT_RT.
+bool wants_threaded_interrupts(const HostScenario& host);
 /// Why its scheduler is not one of such a host. Empty: it is.
 std::string scheduler_problem(const HostScenario& host);
 /// Why the host cannot run this context: it is another system's. Empty: it can.
 std::string refusal(const HostScenario& host, const ContextSpec& spec);
+/// Why this host cannot run a thread of the load as its file says. Empty: it can.
+std::string load_thread_problem(const HostScenario& host, const LoadThread& thread);
 /// Why its mutexes cannot be as they are said to be. Empty: they can.
 std::string lock_problem(const Scenario& scenario);
 /// Why its reservation cannot be admitted, whatever else there is. Empty: it can, or there is none.
 std::string admission_problem(const HostScenario& host, const ContextSpec& spec);
+
+/// Linux gives interrupt threads SCHED_FIFO 50 (kernel/irq/manage.c).
+inline constexpr int kInterruptThreadPriority = 50;
 
 class HostPolicies {
  public:
@@ -41,6 +55,10 @@ class HostPolicies {
   Policy thread(int priority);
   /// Of programs: time-sliced, SCHED_OTHER on Linux. @param boost on Windows NT, for what ends its waits
   Policy program(int priority, int boost = 0);
+  /// Of a thread of the load. @throws std::invalid_argument with load_thread_problem()
+  Policy load_thread(const LoadThread& thread);
+  /// Of a source of a recorded load that is a thread of this host's classes: none on a host of fixed priorities.
+  std::optional<Policy> recorded(const HostLoad::Source& source);
   /// Of the driver's thread in this context. @throws std::invalid_argument for a context that is no thread, or that
   /// this host has not; std::runtime_error for slots that were not planned
   Policy of(const ContextSpec& spec);

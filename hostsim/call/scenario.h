@@ -4,10 +4,12 @@
 // from TOML.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "driver/context/context_spec.h"
@@ -73,11 +75,21 @@ struct ReservedThread {
   int cpu = kAnyCpu;
 };
 
-/// A program besides: it works, waits and works again, or never blocks.
+/// How a thread of the load is scheduled. kDefault: a priority is the host's own (on Linux SCHED_FIFO, as of the
+/// driver's thread); without one it is a normal program (NT's priority 8, SCHED_OTHER). The rest exist on the system
+/// that has them only.
+enum class ThreadClass : std::uint8_t { kDefault, kFifo, kRoundRobin, kDeadline, kOther, kNt };
+inline constexpr std::array<std::string_view, 6> kThreadClasses = {"default", "fifo", "rr", "deadline", "other", "nt"};
+
+/// A competing program: it works, waits and works again, or never blocks.
 struct LoadThread {
   std::string name = "thread";
-  int priority = 8;
-  Ns every_ns = 0;  ///< from start to start; 0: it never blocks
+  ThreadClass scheduling = ThreadClass::kDefault;
+  int priority = 0;  ///< in the host's range; 0: none given
+  int nice = 0;      ///< of SCHED_OTHER
+  Ns budget_ns = 0;  ///< of SCHED_DEADLINE; 0: as work_ns
+  Ns period_ns = 0;  ///< of SCHED_DEADLINE; 0: as every_ns
+  Ns every_ns = 0;   ///< from start to start; 0: it never blocks
   Ns work_ns = 1'000'000;
   int cpu = kAnyCpu;
   std::string lock{};    ///< a mutex that it has for a part of each work; empty: none

@@ -78,6 +78,11 @@ struct HostLatencies {
   int high_priority = 28;
   double waits_per_s = 1;   ///< of the measurement, which makes a frequency per wait of a worst case per hour
   double use_per_load = 1;  ///< hours of a heavy user that one hour of the measured load stands for
+  /// Of the thread that was measured: a more urgent one waits no longer, of a less urgent one nothing is known. 0: any.
+  int measured_priority = 0;
+
+  /// How long the measurement took, of the service with the most waits.
+  double measured_s() const { return 1 / thread.rarest() / waits_per_s; }
 
   /// @throws std::invalid_argument for a DPC on a host without
   const LatencyDistribution& to(Modality modality, int priority) const;

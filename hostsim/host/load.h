@@ -19,7 +19,8 @@ class Spinner final : public Program {
   Ns next(Ns) override { return Ns{1} << 60; }
 };
 
-/// A thread that works for `work` every `every`, counted from start(); late work is not made up for twice.
+/// A thread that works for `work` every `every`, counted from start(). Work that is late is followed by the
+/// next at once; of those that come meanwhile one is kept.
 class PeriodicThread final : public Event, public Program {
  public:
   PeriodicThread(Engine& engine, Cpu& cpu, Ns every, Ns work)
@@ -29,7 +30,7 @@ class PeriodicThread final : public Event, public Program {
     engine_.at(engine_.now(), *this);
   }
   void fire(Ns now) override {
-    if (cpu_.unfinished_jobs(thread_) == 0) cpu_.release(thread_);
+    if (cpu_.unfinished_jobs(thread_) < 2) cpu_.release(thread_);
     engine_.at(now + every_, *this);
   }
   Ns next(Ns) override {

@@ -6,7 +6,8 @@
 namespace offhook::hostsim {
 
 RecordedLoad::RecordedLoad(Engine& engine, Cpu& cpu, std::shared_ptr<const HostLoad> load,
-                           const HostLoad::CpuLoad& recorded, int level, int priorities, Ns quantum)
+                           const HostLoad::CpuLoad& recorded, int level, int priorities, Ns quantum,
+                           const PolicyOf& policy)
     : engine_(engine), cpu_(cpu), load_(std::move(load)), recorded_(recorded), sources_(load_->sources.size()) {
   // Only what ran on this CPU: a machine has hundreds of sources.
   std::vector<bool> ran(sources_.size());
@@ -15,6 +16,10 @@ RecordedLoad::RecordedLoad(Engine& engine, Cpu& cpu, std::shared_ptr<const HostL
     if (!ran[i]) continue;
     const HostLoad::Source& source = load_->sources[i];
     Stolen& stolen = sources_[i];
+    if (std::optional<Policy> own = policy ? policy(source) : std::nullopt) {
+      stolen.entity = cpu.add_thread(source.name, std::move(*own), stolen, kNever, 0);
+      continue;
+    }
     switch (source.kind) {
       case HostLoad::Kind::kInterrupt:
         stolen.entity = cpu.add_interrupt({source.name, level, kNoEntity}, stolen);

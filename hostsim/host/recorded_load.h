@@ -7,7 +7,9 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "hostsim/cpu/cpu.h"
@@ -18,9 +20,11 @@ namespace offhook::hostsim {
 class RecordedLoad final : public Event {
  public:
   /// Declares an entity for each source on the CPU.
+  /// Where a source runs as a thread. @return none: where its kind says, a thread at a fixed priority
+  using PolicyOf = std::function<std::optional<Policy>(const HostLoad::Source&)>;
   /// @param recorded one of load.cpus  @param level of its interrupts  @param priorities of the simulated host
   RecordedLoad(Engine& engine, Cpu& cpu, std::shared_ptr<const HostLoad> load, const HostLoad::CpuLoad& recorded,
-               int level, int priorities, Ns quantum);
+               int level, int priorities, Ns quantum, const PolicyOf& policy = {});
   /// @param from the moment of the trace that is now, 0 to duration
   void start(Ns from);
   void fire(Ns now) override;

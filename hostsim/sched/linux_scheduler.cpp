@@ -55,6 +55,7 @@ class LinuxScheduler final : public Scheduler {
 
   bool has(ThreadRequest::Class) const override { return true; }
   bool charges_stolen_time() const override { return true; }
+  bool has_fair_server() const override { return version_.server; }
   bool wants_threaded_interrupts() const override { return version_.softirqs != Version::Softirqs::kBeforeThreads; }
   Policy thread(const ThreadRequest& t) override {
     using Class = ThreadRequest::Class;
@@ -153,6 +154,7 @@ class Hcbs final : public Scheduler {
  public:
   explicit Hcbs(const SchedulerHost& host) : tick_hz_(host.tick_hz), cpus_(host.cpus) {}
   bool groups() const override { return true; }
+  bool admits_by_bandwidth() const override { return true; }
   bool charges_stolen_time() const override { return true; }
   Policy reserve(const ReservationRequest& r) override {
     const LinuxDeadline limit{r.budget, r.period, tick_hz_};

@@ -34,20 +34,20 @@ class Rialto final : public Scheduler {
 template <typename Make>
 class Simple final : public Scheduler {
  public:
-  Simple(Make make, bool moves, bool charges_stolen_time)
-      : make_(std::move(make)), moves_(moves), charges_stolen_time_(charges_stolen_time) {}
+  Simple(Make make, bool moves, bool of_linux) : make_(std::move(make)), moves_(moves), of_linux_(of_linux) {}
   Policy reserve(const Request& r) override { return make_(r); }
   bool moves() const override { return moves_; }
-  bool charges_stolen_time() const override { return charges_stolen_time_; }
+  bool charges_stolen_time() const override { return of_linux_; }
+  bool admits_by_bandwidth() const override { return of_linux_; }
 
  private:
   Make make_;
-  bool moves_, charges_stolen_time_;
+  bool moves_, of_linux_;
 };
 
 template <typename Make>
-std::unique_ptr<Scheduler> simple(Make make, bool moves, bool charges_stolen_time = false) {
-  return std::make_unique<Simple<Make>>(std::move(make), moves, charges_stolen_time);
+std::unique_ptr<Scheduler> simple(Make make, bool moves, bool of_linux = false) {
+  return std::make_unique<Simple<Make>>(std::move(make), moves, of_linux);
 }
 
 /// One RezScheduler on each CPU.

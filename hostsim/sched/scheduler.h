@@ -80,6 +80,10 @@ class Scheduler {
   virtual bool charges_stolen_time() const { return false; }
   /// Whether it is of a kernel in which devices' interrupt handlers are threads.
   virtual bool wants_threaded_interrupts() const { return false; }
+  /// Whether its reservations pass SCHED_DEADLINE's admission test (linux_admission.h).
+  virtual bool admits_by_bandwidth() const { return false; }
+  /// Whether the fair class has a deadline server, whose bandwidth that test subtracts.
+  virtual bool has_fair_server() const { return false; }
   /// Of one CPU; a DpcQueue by default.
   virtual std::unique_ptr<DeferredWork> deferred_work(int cpu);
 };

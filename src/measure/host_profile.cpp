@@ -46,14 +46,12 @@ std::string word(const nlohmann::ordered_json& host, const char* key) {
   return found != host.end() && found->is_string() ? found->get<std::string>() : "unknown";
 }
 
-/// host.scheduler for a kernel, "Linux 6.12.1 ...": docs/schedulers.md. Of one that does not tell: the oldest.
-std::string scheduler_of(const std::string& kernel, bool real_time) {
-  int major = 0, minor = 0;
-  if (sscanf(kernel.c_str(), "Linux %d.%d", &major, &minor) != 2) return "linux";
-  const auto from = [&](int m, int n) { return major > m || (major == m && minor >= n); };
-  if (real_time && from(6, 18)) return "linux-6.18-rt";
-  if (from(6, 12)) return real_time ? "linux-6.12-rt" : "linux-6.12";
-  return from(6, 6) ? "linux-6.6" : "linux";
+/// 80 of "FIFO 80"; 0 of a context without a real-time priority.
+int priority_of(const std::string& context) {
+  int priority = 0;
+  return sscanf(context.c_str(), "FIFO %d", &priority) == 1 || sscanf(context.c_str(), "RR %d", &priority) == 1
+             ? priority
+             : 0;
 }
 
 /// A text in TOML's quotes.
@@ -62,6 +60,15 @@ std::string quoted(const std::string& text) {
 }
 
 }  // namespace
+
+std::string scheduler_of_kernel(const std::string& kernel, bool real_time) {
+  int major = 0, minor = 0;
+  if (sscanf(kernel.c_str(), "Linux %d.%d", &major, &minor) != 2) return "linux";
+  const auto from = [&](int m, int n) { return major > m || (major == m && minor >= n); };
+  if (real_time && from(6, 18)) return "linux-6.18-rt";
+  if (from(6, 12)) return real_time ? "linux-6.12-rt" : "linux-6.12";
+  return from(6, 6) ? "linux-6.6" : "linux";
+}
 
 std::string to_host_file(const HostProfile& p, const nlohmann::ordered_json& host) {
   const bool stages = p.interrupt.count() > 0;
@@ -89,7 +96,7 @@ std::string to_host_file(const HostProfile& p, const nlohmann::ordered_json& hos
       "[latency]                    # exceeded once in 10, 100, 1000 ... wake-ups; the last is the greatest\n"
       "waits_per_s = {:.6g}\n"
       "use_hours = [{}]\n",
-      word(host, "cpu"), word(host, "kernel"), scheduler_of(word(host, "kernel"), real_time),
+      word(host, "cpu"), word(host, "kernel"), scheduler_of_kernel(word(host, "kernel"), real_time),
       tick_known ? tick->get<long>() : 250, tick_known ? "" : "                # assumption", real_time,
       1e6 / p.interval_us, fmt::join(hours, ", "));
   if (stages) {
@@ -101,6 +108,7 @@ std::string to_host_file(const HostProfile& p, const nlohmann::ordered_json& hos
   } else {
     out += "# Interrupts alone were not measured: INT is taken to wait as long as a thread. See --stages.\n";
   }
+  if (const int priority = priority_of(p.context); priority > 0) out += fmt::format("thread_priority = {}\n", priority);
   out += lists("thread", waits, of(p.thread));
   out += fmt::format(
       "\n[source]\ngrade = \"measured\"\nwhat = {}\nassumed = \"{}clock_isr_us, clock_ppm_spread{}\"\n",

@@ -21,6 +21,9 @@ struct HostProfile {
   std::vector<std::string> loads;
 };
 
+/// host.scheduler for a kernel, "Linux 6.12.1 ...": docs/schedulers.md. Of one that does not tell: the oldest.
+std::string scheduler_of_kernel(const std::string& kernel, bool real_time);
+
 /// The host's file in TOML, graded as measured. Each distribution goes through the latency that was exceeded once in
 /// 10, 100, 1000 ... wake-ups, the last one through the greatest.
 /// @param host  host_description() of the machine  @pre profile.thread is not empty

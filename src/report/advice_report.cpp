@@ -6,7 +6,9 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "hostsim/call/host_policies.h"
 #include "src/lab/advice/explanation.h"
+#include "src/lab/advice/recipe.h"
 #include "src/page/page.h"
 #include "traces/scenario/key.h"
 #include "traces/scenario/scenario.h"
@@ -23,11 +25,9 @@ Json finite(double seconds) {
 }
 
 Json expectation_json(const advice::Expectation& e) {
-  return {{"expected_s", finite(e.expected_s)},
-          {"low_s", e.interval_s.low},
-          {"high_s", finite(e.interval_s.high)},
-          {"evidence", std::string(to_string(e.evidence))},
-          {"because", e.because},
+  return {{"expected_s", finite(e.expected_s)},   {"low_s", e.interval_s.low},
+          {"high_s", finite(e.interval_s.high)},  {"evidence", std::string(to_string(e.evidence))},
+          {"evidence_s", finite(e.evidence_s)},   {"because", e.because},
           {"low", advice::span(e.interval_s.low)}};
 }
 
@@ -42,12 +42,17 @@ Json advice_json(const advice::Advice& a) {
            {"with_reserve", a.with_reserve()},
            {"warnings", a.warnings},
            {"reasons", a.reasons},
-           {"required_s", a.required_s},
+           {"required_s", a.required_s > 0 ? Json(a.required_s) : Json()},
+           {"assumed", a.assumed},
            {"lead_ms", a.lead_ms},
+           {"limit_ms", a.limit_ms},
            {"buffers", a.base.device.buffers},
            {"buffers_that_suffice", a.buffers_that_suffice ? Json(*a.buffers_that_suffice) : Json()},
            {"control", {{"timer_late_max_ms", a.control_late_max_ms}, {"timer_late_p999_ms", a.control_late_p999_ms}}},
            {"pc99", {{"interrupt_us", advice::kPc99InterruptUs}, {"dpc_us", advice::kPc99DpcUs}}},
+           {"linux", hostsim::has_linux_classes(a.base.host)},
+           {"commands", advice::recipe(a)},
+           {"priorities", advice::order_of_priorities(a)},
            {"load", advice::load_in_words(a.base)},
            {"passed_over_for", Json::array()},
            {"trials", Json::array()}};
@@ -59,7 +64,7 @@ Json advice_json(const advice::Advice& a) {
     if (!t.refusal.empty()) {
       row["refusal"] = t.refusal;
     } else {
-      const bool enough = t.loses_nothing() && t.expectation.carries(a.required_s);
+      const bool enough = a.enough(t);
       row.update({{"class", !t.loses_nothing()           ? "insufficient"
                             : enough && a.keeps_clear(t) ? "sufficient"
                                                          : "marginal"},
@@ -116,6 +121,24 @@ std::string advice_page(const advice::Advice& a) {
   return page_around("Advice: " + a.device + " - Offhook", data);
 }
 
+namespace {
+
+/// What to do, for somebody who reads no more.
+std::string one_sentence(const advice::Advice& a) {
+  if (!a.suffices) return a.headline;
+  const advice::Trial& t = a.trials[*a.chosen];
+  const std::string where = t.context.kind == OH_CONTEXT_RESERVATION ? "with the CPU reservation"
+                            : t.context.kind == OH_CONTEXT_INTERRUPT ? "in the interrupt routine"
+                            : t.context.kind == OH_CONTEXT_DPC       ? "in deferred work"
+                                                                     : "in a real-time thread";
+  return fmt::format("Run it {}, {}, with {} buffers: no loss for {}{}, by {}.", where, t.in_full,
+                     a.base.device.buffers, advice::span(t.expectation.interval_s.low),
+                     t.expectation.interval_s.low < advice::kWeekS ? " at least" : "",
+                     advice::in_words(t.expectation.evidence));
+}
+
+}  // namespace
+
 std::string advice_memo(const advice::Advice& a, const std::string& made_by) {
   nlohmann::json data = head("memo", a);
   const hostsim::Scenario& s = a.base;
@@ -123,6 +146,7 @@ std::string advice_memo(const advice::Advice& a, const std::string& made_by) {
   for (const advice::Trial& t : a.trials) seconds = std::max(seconds, t.seconds);
   using Facts = std::vector<std::pair<std::string, std::string>>;
   Facts facts = {
+      {"In one sentence", one_sentence(a)},
       {"Device",
        fmt::format("{}: {} buffers of {:.4g} ms, {:.4g} ms of transmit lead, {:.4g} us of work a block", a.device,
                    s.device.buffers, a.buffer_ms, a.lead_ms, static_cast<double>(s.device.cost_ns) * 1e-3)},
@@ -133,7 +157,9 @@ std::string advice_memo(const advice::Advice& a, const std::string& made_by) {
       {"Trace", s.load.recorded ? advice::span(static_cast<double>(s.load.recorded->duration) * 1e-9) + " long"
                                 : "none was given"},
       {"Asked for",
-       fmt::format("no loss in {}", a.required_s < advice::kWeekS ? advice::span(a.required_s) : "a week")}};
+       a.required_s <= 0
+           ? "no time between losses: as long as the evidence carries"
+           : fmt::format("no loss in {}", a.required_s < advice::kWeekS ? advice::span(a.required_s) : "a week")}};
   if (a.chosen) {
     const advice::Trial& t = a.trials[*a.chosen];
     const double low_s = t.expectation.interval_s.low;
@@ -141,6 +167,8 @@ std::string advice_memo(const advice::Advice& a, const std::string& made_by) {
                                                      low_s < advice::kWeekS ? " at least" : "",
                                                      advice::in_words(t.expectation.evidence)));
   }
+  const auto lines = advice::recipe(a);
+  if (!lines.empty()) facts.emplace_back("Start it by", lines.front());
   data["facts"] = facts;
   data["against"] = nlohmann::json::array();
   for (const advice::PassedOver& p : advice::passed_over(a)) data["against"].push_back({p.contexts, p.because});

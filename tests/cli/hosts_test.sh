@@ -29,7 +29,7 @@ expect 0 "deadline-ticks" run --help
 # Alone, one that reclaims has what nobody reserved: 1 ms of 12 is enough. Together they have 95 % and no more.
 expect 0 "sufficient" run cost.toml --set host.reservations=deadline-reclaim --set host.tick_hz=1000 \
   --context "RES 1/12 strict" --out reclaims
-expect_error "of which 95" run cost.toml --set host.reservations=deadline-reclaim --context "RES 32/33 strict"
+expect_error "fails with EBUSY" run cost.toml --set host.reservations=deadline-reclaim --context "RES 32/33 strict"
 
 # Linux as it was later. In a control group that has 3 of every 12 ms a fair thread suffices, with 1 of 12 it does not.
 for kind in linux-6.6 linux-6.12 linux-6.12-rt linux-6.18-rt linux-7.0-scx-simple; do

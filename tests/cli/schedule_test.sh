@@ -59,4 +59,14 @@ expect_error "critical_sections[0]: ends after 9 ns, expected at most the cost_n
 sed 's/"mutex"/"mutecks"/' locks.json >wrong.json
 expect_error 'the nearest known key is "mutex"' schedule wrong.json
 [ ! -w /dev/full ] || expect_error "No space left" schedule system.json --csv /dev/full
+# SCHED_DEADLINE is admitted as the kernel does: 95 % of the one CPU, 90 where the fair class has its server.
+dl() { printf '{"name": "%s", "kind": "deadline-ticks", "budget_ns": %s, "res_period_ns": 100, "period_ns": 100, "cost_ns": 1}' "$1" "$2"; }
+printf '{"horizon_ns": 100, "entities": [%s]}' "$(dl a 95)" >dl.json
+expect 0 "a" schedule dl.json
+printf '{"horizon_ns": 100, "entities": [%s]}' "$(dl a 96)" >dl.json
+expect_error "entities[0] 'a': sched_setattr of 'a' fails with EBUSY: SCHED_DEADLINE admits at most 95 %" schedule dl.json
+printf '{"horizon_ns": 100, "entities": [%s, %s]}' "$(dl a 90)" "$(dl b 90)" >dl.json
+expect_error "it asks for 90 % and others have 90 %" schedule dl.json
+printf '{"horizon_ns": 100, "entities": [%s, {"name": "f", "kind": "linux-6.12", "nice": 0, "period_ns": 100, "cost_ns": 1}]}' "$(dl a 95)" >dl.json
+expect_error "less 5 % for the fair server" schedule dl.json
 finish

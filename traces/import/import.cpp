@@ -74,4 +74,29 @@ hostsim::HostLoad import_host_load(const std::string& file, const std::vector<st
   return with_memory_for(file, [&] { return import_bytes(file, without); });
 }
 
+std::string recorded_kernel(const std::string& file) {
+  const std::string bytes = trace_bytes(file);
+  const std::string_view all = bytes;
+  const auto line_from = [all](std::size_t at) {
+    std::size_t end = at;
+    while (end < all.size() && end < at + 300 && all[end] >= ' ' && all[end] <= '~') end++;
+    return all.substr(at, end - at);
+  };
+  if (all.starts_with(kTraceCmdMagic.substr(0, 3))) {
+    // uname -a without its first word's options: "Linux NODE 6.12.57 #1 SMP ... x86_64".
+    for (std::size_t at = 0; (at = all.find("Linux ", at)) != std::string_view::npos; at++) {
+      const std::string_view line = line_from(at);
+      const std::size_t node = line.find(' ', 6);
+      if (node == std::string_view::npos || node + 3 >= line.size()) continue;
+      const std::string_view release = line.substr(node + 1);
+      if (release[0] >= '2' && release[0] <= '9' && release.find(" #") != std::string_view::npos)
+        return fmt::format("Linux {}", release);
+    }
+    return "";
+  }
+  constexpr std::string_view kOsRelease = "# os release : ";
+  const std::size_t at = all.substr(0, std::min<std::size_t>(all.size(), 1 << 16)).find(kOsRelease);
+  return at == std::string_view::npos ? "" : fmt::format("Linux {}", line_from(at + kOsRelease.size()));
+}
+
 }  // namespace offhook::traces

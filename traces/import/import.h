@@ -25,6 +25,11 @@ std::string trace_bytes(const std::string& file);
 /// @throws TraceError naming the file and the position
 hostsim::HostLoad import_host_load(const std::string& file, const std::vector<std::string>& without = {});
 
+/// The kernel that was recorded, "Linux 6.12.57 #1 SMP PREEMPT_RT ...": a trace-cmd .dat has its uname, the text of
+/// `perf sched script --header` an "os release". Empty: the recording does not say. @throws TraceError when it cannot
+/// be read
+std::string recorded_kernel(const std::string& file);
+
 /// What had the CPU, in words: "interrupt", "softirq", "normal thread", "thread at FIFO/RR 50", "deadline thread".
 std::string as_text(const hostsim::HostLoad::Source& source);
 

@@ -6,6 +6,8 @@
 
 #include <charconv>
 #include <cmath>
+#include <map>
+#include <mutex>
 #include <optional>
 #include <stdexcept>
 
@@ -28,7 +30,7 @@ struct Table {
   Service interrupt, dpc, thread, high_thread;
   std::vector<double> use_hours;
   double measurements = 0, waits_per_s = 1, use_per_load = 1, virus_scanner_factor = 1;
-  int high_priority = 28;
+  int high_priority = 28, thread_priority = 0;
 };
 
 KeyTable table_keys() {
@@ -48,6 +50,9 @@ KeyTable table_keys() {
              [](T& t) -> Field { return &t.high_thread.ms; }),
       key<T>("high_thread_least_ms", 1e-6, kLongest, "", [](T& t) -> Field { return &t.high_thread.least_ms; }),
       key<T>("high_priority", 0, 255, "of a thread that waits less", &T::high_priority),
+      key<T>("thread_priority", 0, 255,
+             "priority of the thread that waited thread_ms; less urgent ones are not known by it; 0: not told",
+             &T::thread_priority),
       key<T>("use_hours", 1e-9, 1e6, "of use behind each worst case", &T::use_hours),
       key<T>("use_per_load", 1e-3, 1e6, "hours of use that an hour of the measured load stands for", &T::use_per_load),
       key<T>("waits_per_s", 1e-3, 1e6, "measurements a second of the load", &T::waits_per_s),
@@ -144,7 +149,8 @@ HostLatencies read_latencies(const Document& table, bool virus_scanner) {
             fit(t, t.high_thread, "high_thread").more_often(factor),
             t.high_priority,
             t.waits_per_s,
-            t.use_per_load};
+            t.use_per_load,
+            t.thread_priority};
   } catch (const std::invalid_argument& e) {
     throw Error(fmt::format("{}: [latency]: {}", table.name(), e.what()));
   } catch (const Error& e) {
@@ -159,7 +165,32 @@ std::vector<std::string> latency_hosts() {
   return names;
 }
 
+namespace {
+
+struct Registered {
+  std::mutex mutex;
+  std::map<std::string, HostLatencies, std::less<>> by_name;
+};
+
+Registered& registered() {
+  static Registered all;
+  return all;
+}
+
+}  // namespace
+
+void register_latencies(const std::string& name, HostLatencies latencies) {
+  Registered& all = registered();
+  const std::lock_guard lock(all.mutex);
+  all.by_name.insert_or_assign(name, std::move(latencies));
+}
+
 HostLatencies load_latencies(std::string_view host, bool virus_scanner) {
+  {
+    Registered& all = registered();
+    const std::lock_guard lock(all.mutex);
+    if (const auto found = all.by_name.find(host); found != all.by_name.end()) return found->second;
+  }
   const bool is_file = host.ends_with(".toml");
   if (const auto table =
           Document::read_file(is_file ? std::filesystem::path(host) : data_file("hosts", host)).take_table("latency"))

@@ -3,7 +3,9 @@
 // Where latency distributions come from: the table [latency] of a host (traces/data/hosts/*.toml) and histogram files.
 #pragma once
 
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "hostsim/host/distribution.h"
 #include "traces/scenario/document.h"
@@ -12,8 +14,27 @@ namespace offhook::config {
 
 /// The table [latency] of a host. @throws Error naming `host`
 hostsim::HostLatencies read_latencies(const Document& table, bool virus_scanner);
-/// Of traces/data/hosts/NAME.toml, or of a file whose name ends in .toml. @throws Error when it has none, naming the hosts
-/// that do
+/// A host that a program made: load_latencies(name) gives it from now on. From any thread.
+void register_latencies(const std::string& name, hostsim::HostLatencies latencies);
+
+/// A histogram as cyclictest and rtla print it, and what its header says of the measurement.
+struct LatencyHistogram {
+  hostsim::LatencyDistribution latency;
+  std::string tool;          ///< "cyclictest" or "rtla timerlat"
+  std::string scheduling{};  ///< "FIFO", "RR"; empty: the header does not say
+  int priority = 0;          ///< 0: the header does not say
+  double seconds = 0;        ///< 0: the header does not say
+  double waits = 0;          ///< of all threads
+  std::string kernel{};      ///< "Linux 6.12.57 ..."; empty: the header does not say
+};
+/// cyclictest -h (text), cyclictest --json, rtla timerlat hist: of several threads the sums, in microseconds.
+/// @throws Error with the line, and with what is accepted
+LatencyHistogram parse_histogram(std::string_view text, std::string_view file);
+/// Whether a text begins as one of them does.
+bool is_histogram(std::string_view text);
+
+/// Of traces/data/hosts/NAME.toml, or of a file whose name ends in .toml. @throws Error when it has none, naming the
+/// hosts that do
 hostsim::HostLatencies load_latencies(std::string_view host, bool virus_scanner = false);
 /// Names of the hosts with a table [latency].
 std::vector<std::string> latency_hosts();

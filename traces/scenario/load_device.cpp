@@ -35,7 +35,8 @@ KeyTable make_keys() {
              &D::window),
       key_of_time<D>("read_us", 0, 1e6, "a reader thread's work for a segment", kUs, &D::read_ns),
       key_of_time<D>("round_trip_us", 0, 1e9, "from reading until what that allowed arrives", kUs, &D::round_trip_ns),
-      key<D>("reader_priority", 1, 31, "of that thread", &D::reader_priority),
+      key<D>("reader_priority", 1, 31, "of that thread on Windows NT; on Linux it is SCHED_OTHER at nice 0",
+             &D::reader_priority),
       key<D>("dpc_importance", "Windows: high goes to the head of the queue, low may wait for the clock",
              [](D& d) -> Field { return choice(d.dpc_importance, kDpcImportances); }),
       key<D>("napi_budget", 0, 65535,
@@ -144,7 +145,19 @@ const KeyTable& thread_keys() {
   using T = hostsim::LoadThread;
   static const KeyTable table = {
       key<T>("name", "shown in logs and reports", &T::name),
-      key<T>("priority", 1, 31, "as load.spinner_priority", &T::priority),
+      optional(
+          key<T>("class",
+                 "how it is scheduled: SCHED_FIFO, SCHED_RR, SCHED_DEADLINE, SCHED_OTHER, or NT's priorities; default: "
+                 "with a priority as the driver's thread (Linux: SCHED_FIFO), else a normal program",
+                 [](T& t) -> Field { return choice(t.scheduling, hostsim::kThreadClasses); })),
+      optional(key<T>("priority", 0, 255,
+                      "Linux: 1 to 99 of SCHED_FIFO and SCHED_RR; NT: 1 to 31; 0: none, a normal program",
+                      &T::priority)),
+      optional(key<T>("nice", -20, 19, "of SCHED_OTHER", &T::nice)),
+      optional(key_of_time<T>("budget_us", 0, 4e6, "of SCHED_DEADLINE: CPU time in each period; 0: as work_us", kUs,
+                              &T::budget_ns)),
+      optional(key_of_time<T>("period_us", 0, 4e6, "of SCHED_DEADLINE, also its deadline; 0: as every_us", kUs,
+                              &T::period_ns)),
       key_of_time<T>("every_us", 0, 1e9, "from start to start; 0: it never blocks", kUs, &T::every_ns),
       key_of_time<T>("work_us", 0.001, 1e9, "CPU time of each, unless it never blocks", kUs, &T::work_ns),
       key<T>("cpu", -1, hostsim::kMaxCpus - 1, "that it is pinned to; -1: none", &T::cpu),
@@ -265,7 +278,8 @@ std::string describe_load_devices() {
       "[[load.reservation]]. "
       "Keys:\n{}\nThreads without stand in tables [[load.thread]]. Keys:\n{}\nOther soft devices, by their cost alone, "
       "stand in "
-      "tables [[load.soft_device]]: context = \"RES 2/8\", and device = \"rt-audio\", a device of traces/data/devices or a "
+      "tables [[load.soft_device]]: context = \"RES 2/8\", and device = \"rt-audio\", a device of traces/data/devices "
+      "or a "
       "file, or\nits keys. Keys:\n{}",
       kinds, describe(keys(), &defaults), describe(reservation_keys(), &reserved), describe(thread_keys(), &thread),
       describe(soft_device_keys(), &beside));

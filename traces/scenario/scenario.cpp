@@ -9,6 +9,7 @@
 #include <climits>
 #include <map>
 #include <mutex>
+#include <set>
 
 #include "driver/base/file.h"
 #include "driver/base/printable.h"
@@ -253,7 +254,29 @@ void check_pump(const Scenario& s, const Origins& origins) {
   }
 }
 
+/// What every Linux has, where neither the file nor the host that it begins with says anything.
+/// @param given whether a key of the host is in the file
+template <class Given>
+void complete_linux(HostScenario& host, const Given& given) {
+  if (!hostsim::has_linux_classes(host)) return;
+  if (!given("reservations") && host.reservations == HostScenario{}.reservations) host.reservations = "deadline-ticks";
+  if (!given("priorities") && host.priorities == HostScenario{}.priorities) host.priorities = 100;
+}
+
 }  // namespace
+
+void apply_host_keys(const Document& file, HostScenario& host) {
+  std::set<std::string, std::less<>> keys;
+  for (const Key& key : host_keys())
+    if (file.has(key.path)) keys.insert(key.path);
+  file.apply(host_keys(), &host);
+  const auto given = [&keys](std::string_view key) { return keys.contains(key); };
+  complete_linux(host, given);
+  if (!hostsim::has_linux_classes(host)) return;
+  if (!given("tick_hz")) host.tick_hz = 250;  // CONFIG_HZ of Debian, and the default of most architectures
+  if (!given("high_resolution_timers")) host.high_resolution_timers = true;
+  if (!given("threaded_interrupts")) host.threaded_interrupts = hostsim::wants_threaded_interrupts(host);
+}
 
 HostScenario load_host(std::string_view name) {
   HostScenario host;
@@ -263,7 +286,7 @@ HostScenario load_host(std::string_view name) {
     host.latencies = name;
   }
   (void)take_host_source(document);
-  document.apply(host_keys(), &host);
+  apply_host_keys(document, host);
   host.name = name;
   return host;
 }
@@ -313,6 +336,8 @@ void ScenarioBuilder::apply(Document document) {
   rows("load.reservation", scenario_.load.reservations, take_reserved_threads);
   rows("load.soft_device", scenario_.load.soft_devices, take_soft_devices);
   document.apply(scenario_keys(), &scenario_, &origins_);
+  complete_linux(scenario_.host,
+                 [this](std::string_view key) { return origins_.contains(fmt::format("host.{}", key)); });
   if (document.has("load.trace")) scenario_.load.trace = here(scenario_.load.trace);
   if (document.has("host.latencies")) scenario_.host.latencies = toml(scenario_.host.latencies);
   if (document.has("pump.cost_profile")) scenario_.cost_profile = toml(scenario_.cost_profile);
@@ -329,6 +354,8 @@ Scenario ScenarioBuilder::finish() const {
            hostsim::scheduler_problem(scenario_.host));
   complain({"context.kind", "context", "host.scheduler", "host.name"}, refusal(scenario_.host, context));
   complain({"host.locks", "context.lock", "load.thread"}, lock_problem(scenario_));
+  for (const hostsim::LoadThread& t : scenario_.load.threads)
+    complain({"load.thread", "host.scheduler", "host.name"}, hostsim::load_thread_problem(scenario_.host, t));
   complain({"context.y_ticks", "context.x_ticks", "context.budget_ms", "context.strict"},
            admission_problem(scenario_.host, context));
   if (scenario_.pump == hostsim::PumpKind::kDevice) {
@@ -354,9 +381,9 @@ Scenario ScenarioBuilder::finish() const {
     throw Error(position_of(origins_, {"load.soft_device", "load.reservation"}) + e.what());
   }
   const HostScenario& host = scenario_.host;
-  if (!scenario_.load.trace.empty() && host.scheduler != "fixed-priority") {
+  if (!scenario_.load.trace.empty() && host.scheduler == "windows-nt") {
     throw Error(position_of(origins_, {"load.trace", "host.scheduler", "host.name"}) +
-                "load.trace is replayed by priorities alone; expected host.scheduler = \"fixed-priority\"");
+                "load.trace is a recorded Linux, which a Windows host cannot replay; expected a host of Linux");
   }
   if (scenario_.context.priority >= host.priorities) {
     throw Error(fmt::format("{}context.priority is {}; expected at most {} on host {}",
@@ -378,10 +405,13 @@ Scenario ScenarioBuilder::finish() const {
   }
   if (!host.latencies.empty()) {
     scenario.host.latency = load_latencies(host.latencies, host.virus_scanner);
-    if (!scenario.host.latency->dpc && scenario.context.kind == OH_CONTEXT_DPC) {
-      throw Error(fmt::format("{}host {} has no DPCs; expected another context",
-                              position_of(origins_, {"context.kind", "context", "host.latencies", "host.name"}),
-                              host.name));
+    const oh_context_kind kind = scenario.context.kind;
+    if (!scenario.host.latency->dpc && (kind == OH_CONTEXT_DPC || kind == OH_CONTEXT_SOFTIRQ)) {
+      throw Error(fmt::format(
+          "{}host {} {}; expected another context",
+          position_of(origins_, {"context.kind", "context", "host.latencies", "host.name"}), host.name,
+          hostsim::has_linux_classes(host) ? "is known by its latencies, and those of softirqs were not measured"
+                                           : "has no DPCs"));
     }
   }
   return scenario;

@@ -41,5 +41,9 @@ class ScenarioBuilder {
 std::string to_toml(const hostsim::Scenario& scenario);
 /// traces/data/hosts/NAME.toml. @throws Error
 hostsim::HostScenario load_host(std::string_view name);
+/// Apply the keys of a host's file. On a Linux, keys that it does not name are what every Linux has: SCHED_DEADLINE, 99
+/// real-time priorities, a tick of 250 Hz, high-resolution timers.
+/// @throws Error as Document::apply()
+void apply_host_keys(const Document& file, hostsim::HostScenario& host);
 
 }  // namespace offhook::config

@@ -149,7 +149,8 @@ KeyTable load_keys() {
   using L = hostsim::LoadScenario;
   return {
       key<L>("spinner", "a thread that never blocks", &L::spinner),
-      key<L>("spinner_priority", 1, 31, "its priority", &L::spinner_priority),
+      key<L>("spinner_priority", 1, 31, "its priority on Windows NT; on Linux it is SCHED_OTHER at nice 0",
+             &L::spinner_priority),
       key<L>("spinner_cpu", -1, kLastCpu, "that it is pinned to; -1: none", &L::spinner_cpu),
       key<L>("timer_callback", "a 1 ms multimedia timer with its callback at priority 31", &L::timer_callback),
       key<L>("timer_cpu", -1, kLastCpu, "that the callback is pinned to; -1: none", &L::timer_cpu),

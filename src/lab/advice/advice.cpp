@@ -7,6 +7,7 @@
 #include <cmath>
 #include <mutex>
 
+#include "hostsim/call/host_policies.h"
 #include "src/lab/advice/explanation.h"
 #include "src/lab/law/law.h"
 #include "src/lab/sweep/parallel.h"
@@ -79,15 +80,16 @@ bool closer(const Trial& a, const Trial& b) {
 
 /// The context to take, or the one that comes closest.
 void choose(Advice& advice) {
-  std::optional<std::size_t> best, solid, closest;
+  std::optional<std::size_t> best, clear, solid, closest;
   for (std::size_t i = 0; i < advice.trials.size(); ++i) {
     const Trial& t = advice.trials[i];
     if (!t.refusal.empty()) continue;
     const auto over = [&](const std::optional<std::size_t>& other) {
       return !other || better(t, advice.trials[*other]);
     };
-    const bool enough = t.loses_nothing() && t.expectation.carries(advice.required_s);
+    const bool enough = advice.enough(t);
     if (enough && over(best)) best = i;
+    if (enough && advice.keeps_clear(t) && over(clear)) clear = i;
     if (enough && !t.thin() && over(solid)) solid = i;
     if (!t.swamped && (!closest || closer(t, advice.trials[*closest]))) closest = i;
   }
@@ -97,6 +99,7 @@ void choose(Advice& advice) {
     return a.within_pc99() == b.within_pc99() && (b.within_pc99() || !to_interrupt);
   };
   if (best && solid && keeps_limits(advice.trials[*best], advice.trials[*solid])) best = solid;
+  if (clear) best = clear;
   advice.suffices = best.has_value();
   advice.chosen = best ? best : closest;
 }
@@ -117,9 +120,43 @@ int quietest_cpu(const Scenario& base) {
 
 }  // namespace
 
-std::vector<ContextScenario> contexts_for(const Scenario& base) {
-  std::vector<ContextScenario> out = {context(OH_CONTEXT_INTERRUPT, 24), context(OH_CONTEXT_DPC, 24)};
-  for (const int eighths : {7, 6, 4, 2}) out.push_back(context(OH_CONTEXT_THREAD, base.host.priorities * eighths / 8));
+namespace {
+
+/// Priorities of threads to try, falling. On PREEMPT_RT none as urgent as interrupt threads; and the one whose waits
+/// were measured on this host, which is evidence for that one and above.
+std::vector<int> priorities_for(const Scenario& base) {
+  std::vector<int> out;
+  for (const int eighths : {7, 6, 4, 2}) out.push_back(base.host.priorities * eighths / 8);
+  for (int& p : out)
+    if (base.host.threaded_interrupts && p == hostsim::kInterruptThreadPriority) p++;
+  const int measured = base.host.latency ? base.host.latency->measured_priority : 0;
+  if (measured > 0 && std::find(out.begin(), out.end(), measured) == out.end()) out.push_back(measured);
+  std::sort(out.begin(), out.end(), std::greater<>());
+  return out;
+}
+
+/// Budgets of SCHED_DEADLINE, in microseconds: in each block's period its costliest work and a tenth more, and half as
+/// much again. A job has its budget within a period of its release: the period is what a block can wait, at most.
+std::vector<ContextScenario> deadline_reservations(const Scenario& base) {
+  constexpr double kLeastPeriodUs = 100;  // sched_deadline_period_min_us
+  const DeviceTiming device = device_timing(base.device);
+  const double cost_us = 1e3 * device.cost_ms * (1 + device.cost_spread);
+  const double period_us = std::floor(1e3 * std::min(device.mean_period_ms(), std::max(device.least_slack_ms(), 0.1)));
+  std::vector<ContextScenario> out;
+  for (const double reserve : {1.1, 1.6}) {
+    const double budget_us = std::ceil(reserve * cost_us * std::max(1.0, period_us / (1e3 * device.mean_period_ms())));
+    ContextScenario c = context(OH_CONTEXT_RESERVATION, 24);
+    c.budget_ns = static_cast<std::uint64_t>(budget_us) * 1000;
+    c.period_ns = static_cast<std::uint64_t>(period_us) * 1000;
+    c.strict = true;
+    if (period_us >= kLeastPeriodUs && hostsim::admission_problem(base.host, c).empty()) out.push_back(c);
+  }
+  return out;
+}
+
+/// Slots of whole ticks, as the law recommends them.
+std::vector<ContextScenario> slot_reservations(const Scenario& base) {
+  std::vector<ContextScenario> out;
   RecommendOptions wanted;
   wanted.tick_ms = 1000.0 / base.host.tick_hz;
   wanted.reserve = 1.1 * (1 + base.device.cost_spread) - 1;
@@ -142,6 +179,16 @@ std::vector<ContextScenario> contexts_for(const Scenario& base) {
       out.push_back(c);
     }
   }
+  return out;
+}
+
+}  // namespace
+
+std::vector<ContextScenario> contexts_for(const Scenario& base) {
+  std::vector<ContextScenario> out = {context(OH_CONTEXT_INTERRUPT, 24), context(OH_CONTEXT_DPC, 24)};
+  for (const int priority : priorities_for(base)) out.push_back(context(OH_CONTEXT_THREAD, priority));
+  const bool linux_host = hostsim::has_linux_classes(base.host);
+  for (ContextScenario& c : linux_host ? deadline_reservations(base) : slot_reservations(base)) out.push_back(c);
   for (ContextScenario& c : out) {
     c.cpu = base.context.cpu;
     c.interrupt_cpu = base.context.interrupt_cpu;
@@ -167,6 +214,7 @@ Advice describe(const Scenario& base) {
   advice.host = base.host.name;
   advice.lead_ms = 1000.0 * base.device.lead() / base.device.rate_hz;
   advice.buffer_ms = 1000.0 * base.device.buffer() / base.device.rate_hz;
+  advice.limit_ms = device_timing(base.device).least_slack_ms();
   return advice;
 }
 
@@ -175,6 +223,8 @@ std::optional<Advice> try_contexts(const Scenario& base, const Options& options)
   advice.slot_s = options.slot_s;
   advice.required_s = options.slot_s > 0 ? options.slot_s / kSlotsMissed : options.required_s;
   advice.host_source = options.host_source;
+  advice.assumed = options.assumed;
+  advice.warnings = options.notes;
   advice.one_only = options.only.has_value();
   for (const ContextScenario& c : options.only ? std::vector{*options.only} : contexts_for(base)) {
     Trial trial;
@@ -238,7 +288,7 @@ std::optional<Advice> try_contexts(const Scenario& base, const Options& options)
     Scenario s = base;
     s.context = t.context;
     s.load.timer_callback = true;
-    t.expectation = expectation(s, {t.seconds, t.blocks, t.losses(), t.longest_ms});
+    t.expectation = expectation(s, {t.seconds, t.blocks, t.losses(), t.longest_ms}, advice.assumed);
   }
   choose(advice);
   explain(advice);
@@ -246,6 +296,20 @@ std::optional<Advice> try_contexts(const Scenario& base, const Options& options)
 }
 
 }  // namespace
+
+double Advice::best_supported_s() const {
+  double best = 0;
+  for (const Trial& t : trials)
+    if (t.loses_nothing() && t.expectation.expects_none()) best = std::max(best, t.expectation.interval_s.low);
+  return best;
+}
+
+bool Advice::enough(const Trial& t) const {
+  constexpr double kAsLong = 0.5;
+  if (!t.loses_nothing()) return false;
+  if (required_s > 0) return t.expectation.carries(required_s);
+  return t.expectation.expects_none() && t.expectation.carries(kAsLong * best_supported_s());
+}
 
 Lost::Lost(const ServiceTally& service, double simulated_s)
     : seconds(simulated_s),
@@ -287,6 +351,8 @@ Measured measure(const Figures& f, const Scenario& scenario) {
   const double used = total.lead_used_max_samples;
   m.margin_ms = std::min(scenario.device.lead() - used, static_cast<double>(scenario.device.lead())) * sample_ms;
   if (starved) m.margin_ms -= span_ns * 1e-6;  // at least: its output never came
+  // The codec never ran dry: the sample of the card's crystal by which a block seems late is none of the margin.
+  if (m.samples_lost == 0) m.margin_ms = std::max(m.margin_ms, 0.0);
   m.buffers_needed = static_cast<std::uint32_t>(std::ceil(used / scenario.device.buffer()));
   const auto ms = [](std::uint64_t ns) { return static_cast<double>(ns) * 1e-6; };
   m.latency_p999_ms = ms(f.interrupt_to_output.quantile(0.999));
@@ -344,9 +410,35 @@ std::optional<Verification> verify(const Advice& advice, double seconds, std::ui
   return v;
 }
 
+namespace {
+
+/// Whether more buffers cannot help: something lost nothing, and only the evidence is too short for what was asked.
+bool lacks_evidence_only(const Advice& advice) {
+  return std::any_of(advice.trials.begin(), advice.trials.end(), [](const Trial& t) {
+    return t.loses_nothing() && t.expectation.expects_none() && t.expectation.evidence != Evidence::kTail;
+  });
+}
+
+/// Start-up apart from steady work. @return what suffices once the costly first block is done; empty: the same as
+/// before
+std::optional<std::string> without_first_block(const Scenario& base, const Options& options) {
+  if (base.device.worst_cost_ns <= base.device.cost_ns) return std::nullopt;
+  Scenario steady = base;
+  steady.device.worst_cost_ns = 0;
+  const std::optional<Advice> other = try_contexts(steady, options);
+  if (!other || !other->suffices) return std::nullopt;
+  return fmt::format(
+      "Only the first block is too costly: {:.4g} ms, where later ones take {:.4g} ms. Do that work before the device "
+      "starts, and these buffers suffice: {}",
+      static_cast<double>(base.device.worst_cost_ns) * 1e-6, static_cast<double>(base.device.cost_ns) * 1e-6,
+      other->headline);
+}
+
+}  // namespace
+
 std::optional<Advice> advise(const Scenario& base, const Options& options) {
   std::optional<Advice> advice = try_contexts(base, options);
-  if (!advice || advice->suffices) return advice;
+  if (!advice || advice->suffices || lacks_evidence_only(*advice)) return advice;
   if (const double demand = device_timing(base.device).share(); demand > 1) {
     advice->reasons.insert(advice->reasons.begin(),
                            fmt::format("The device's blocks alone need {:.1f} % of the CPU: more than there is, and "
@@ -354,6 +446,11 @@ std::optional<Advice> advise(const Scenario& base, const Options& options) {
                                        100 * demand));
     return advice;
   }
+  if (auto steady = without_first_block(base, options)) {
+    advice->reasons.push_back(std::move(*steady));
+    return advice;
+  }
+  if (options.stop && options.stop()) return std::nullopt;
   Scenario deeper = base;
   while (deeper.device.buffers <= kMostBuffersTried / 2) {
     deeper.device.buffers *= 2;

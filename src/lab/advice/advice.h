@@ -3,17 +3,19 @@
 // Where should this device's work run on that host? Every context is tried by simulation under the host's load, and
 // judged by three things: whether the device loses anything, with what margin, and what it does to everyone else.
 //
-// A context suffices when it lost nothing, and when the evidence carries that to the time between losses that is asked
-// for, a week unless told (expectation.h). The choice among those, in this order. One that keeps the PC 99 limits (an
-// interrupt routine of 100 us, a DPC of 500 us) and cannot be disturbed by threads that come later: a reservation that
-// the law grants, of the least share. Else the thread of the lowest real-time priority, which leaves the most room
-// above it; pinned with its interrupt to another CPU only if it must be. Else another reservation: what its budget
-// guarantees is in doubt, and it is more of the CPU than the device takes as a thread. Else one over the limits, the
-// DPC before the interrupt. What is left of the transmit lead must be no thin margin, as long as another choice within
-// the same limits leaves more; both are told then. Else nothing suffices with these buffers; all is tried again with
-// twice as many, until something does, unless the device asks for more than all of the CPU. The context that comes
-// closest is told with what it does carry. Where each is refused or had its input overwritten, none comes close, and
-// that is the answer: nothing is promised, and so nothing that is seen can be less.
+// A context suffices when it lost nothing, nothing says that it will within a week, and the evidence carries that for
+// the time that is asked for (expectation.h). If no time is asked for, it is carried about as long as any on this host
+// (a factor of two is within what such evidence can tell). The answer always names the time that its evidence supports.
+//
+// The choice among those. First one that is sufficient without a but: within the limits for interrupt routines and
+// deferred work, and with a margin. Then, in this order: a reservation that the law grants, of the least share, which
+// threads that come later cannot disturb. Else the thread of the lowest real-time priority, which leaves the most room
+// above it; pinned with its interrupt to another CPU only if it must be. Else another reservation, of whose budget no
+// law says when it comes. Else one over the limits, the deferred work before the interrupt. Else nothing suffices with
+// these buffers; all is tried again with twice as many, until something does, unless the device asks for more than all
+// of the CPU, only its first block is too costly, or only the evidence is too short. The context that comes closest is
+// told with what it does carry. If each is refused or had its input overwritten, none comes close, and nothing is
+// promised.
 #pragma once
 
 #include <algorithm>
@@ -90,7 +92,9 @@ struct Advice {
   hostsim::Scenario base;
   double lead_ms = 0, buffer_ms = 0;
   double control_late_max_ms = 0, control_late_p999_ms = 0;  ///< of the timer's callback without the device
-  double required_s = kWeekS;                                ///< between losses
+  double required_s = 0;                                     ///< between losses, that was asked for; 0: none was
+  bool assumed = false;                                      ///< nobody measured the host's numbers
+  double limit_ms = 0;                                       ///< that a block's output may take from its interrupt on
   double slot_s = 0;                                         ///< of a radio; 0: it is none
   std::vector<Trial> trials;
   std::optional<std::size_t> chosen;                  ///< index into trials
@@ -105,18 +109,22 @@ struct Advice {
   double miss_ratio_at_most(const Trial& t) const { return std::min(1.0, slot_s / t.expectation.interval_s.low); }
   /// It suffices, but not without a but: a limit is broken, the last buffer is used, the margin is thin, or a warning.
   bool with_reserve() const { return suffices && (!warnings.empty() || !keeps_clear(trials[*chosen])); }
-  /// Within the limits, a buffer to spare, and a margin.
-  bool keeps_clear(const Trial& t) const {
-    return t.within_pc99() && t.buffers_needed < base.device.buffers && !t.thin();
-  }
+  /// Within the limits, and with a margin.
+  bool keeps_clear(const Trial& t) const { return t.within_pc99() && !t.thin(); }
+  /// It suffices: it loses nothing, and the evidence carries that (see above).
+  bool enough(const Trial& t) const;
+  /// The longest time between losses that the evidence of any context supports.
+  double best_supported_s() const;
 };
 
 struct Options {
   std::uint32_t repeats = 3;
   double seconds = 60;
-  double required_s = kWeekS;  ///< between losses, a week at most
-  double slot_s = 0;           ///< of a radio, and then required_s is what kSlotsMissed comes to; 0: it is none
-  std::string host_source;     ///< goes into the advice
+  double required_s = 0;             ///< between losses, a week at most; 0: as long as the evidence carries
+  double slot_s = 0;                 ///< of a radio, and then required_s is what kSlotsMissed comes to; 0: it is none
+  std::string host_source;           ///< goes into the advice
+  bool assumed = false;              ///< the host's numbers are assumptions: no verdict on it is without a but
+  std::vector<std::string> notes{};  ///< sentences on what was assumed, which become warnings
   unsigned threads = 1;
   std::optional<hostsim::ContextScenario> only;  ///< this context instead of contexts_for()
   std::function<bool()> stop;

@@ -8,10 +8,12 @@
 #include <cmath>
 #include <optional>
 
+#include "hostsim/call/host_policies.h"
 #include "src/lab/law/law.h"
 
 namespace offhook::advice {
 
+using hostsim::HostLatencies;
 using hostsim::LatencyDistribution;
 using hostsim::Modality;
 using hostsim::Scenario;
@@ -27,14 +29,38 @@ double at_most_a_week(double seconds) {
 }
 
 Interval between_losses(double seconds, std::uint64_t losses) {
+  if (losses == 0) return {at_most_a_week(rule_of_three(seconds)), kInfinite};
   const Interval count = poisson_interval(losses);
-  return {at_most_a_week(seconds / count.high), count.low > 0 ? seconds / count.low : kInfinite};
+  return {at_most_a_week(seconds / count.high), seconds / count.low};
 }
 
-Expectation from_losses(const Seen& seen) {
-  return {
-      Evidence::kLosses, seen.seconds / static_cast<double>(seen.losses), between_losses(seen.seconds, seen.losses),
-      fmt::format("{} of {} blocks lost something in {} of simulation", seen.losses, seen.blocks, span(seen.seconds))};
+/// A recording that was replayed is as long as it is.
+double independent_s(const Scenario& s, const Seen& seen) {
+  if (!s.load.recorded) return seen.seconds;
+  return std::min(seen.seconds, static_cast<double>(s.load.recorded->duration) * 1e-9);
+}
+
+/// A loss that is replayed is one loss.
+Expectation from_losses(const Scenario& s, const Seen& seen) {
+  const double of = independent_s(s, seen);
+  const auto losses =
+      seen.seconds > of
+          ? static_cast<std::uint64_t>(std::ceil(static_cast<double>(seen.losses) * of / seen.seconds - 1e-9))
+          : seen.losses;
+  const std::string replayed =
+      seen.seconds > of ? fmt::format(", which replayed {} of recording", span(of)) : std::string();
+  Expectation e{Evidence::kLosses, of / static_cast<double>(losses), between_losses(of, losses),
+                fmt::format("{} of {} blocks lost something in {} of simulation{}", seen.losses, seen.blocks,
+                            span(seen.seconds), replayed)};
+  e.evidence_s = of;
+  return e;
+}
+
+/// Nothing was lost, and that is all that is known.
+Expectation from_seconds(Evidence evidence, double seconds, const std::string& because) {
+  Expectation e{evidence, kInfinite, between_losses(seconds, 0), because};
+  e.evidence_s = seconds;
+  return e;
 }
 
 /// Whether nothing takes time but what the law knows of.
@@ -70,11 +96,22 @@ std::optional<Expectation> from_law(const Scenario& s) {
 /// No more urgent than the thread that never blocks, a thread waits for its turn besides the host's latencies, of which
 /// nobody measured anything.
 bool takes_turns(const Scenario& s) {
+  if (hostsim::has_linux_classes(s.host)) return false;  // the thread that never blocks is SCHED_OTHER
   return s.load.spinner && s.context.kind == OH_CONTEXT_THREAD && s.context.priority <= s.load.spinner_priority;
 }
 
+bool is_thread(const ContextSpec& context) {
+  return context.kind == OH_CONTEXT_THREAD || context.kind == OH_CONTEXT_FIFO || context.kind == OH_CONTEXT_ROUND_ROBIN;
+}
+
+/// A thread that is less urgent than the one whose waits were measured.
+bool below_what_was_measured(const Scenario& s) {
+  return s.host.latency && is_thread(s.context) &&
+         static_cast<int>(s.context.priority) < s.host.latency->measured_priority;
+}
+
 const LatencyDistribution* latency_of(const Scenario& s) {
-  if (!s.host.latency || !s.load.devices.empty() || !s.load.trace.empty()) return nullptr;
+  if (!s.host.latency || !s.load.devices.empty() || !s.load.threads.empty() || !s.load.trace.empty()) return nullptr;
   try {
     switch (s.context.kind) {
       case OH_CONTEXT_INTERRUPT:
@@ -82,7 +119,9 @@ const LatencyDistribution* latency_of(const Scenario& s) {
       case OH_CONTEXT_DPC:
         return &s.host.latency->to(Modality::kDpc, 0);
       case OH_CONTEXT_THREAD:
-        if (takes_turns(s)) return nullptr;
+      case OH_CONTEXT_FIFO:
+      case OH_CONTEXT_ROUND_ROBIN:
+        if (takes_turns(s) || below_what_was_measured(s)) return nullptr;
         return &s.host.latency->to(Modality::kThread, s.context.priority);
       default:
         return nullptr;
@@ -106,31 +145,39 @@ double longest_wait_ms(const Scenario& s, const DeviceTiming& device) {
   }
 }
 
+/// How long a measurement of latencies speaks for a device: as long as it took, and as long as the device takes for as
+/// many waits.
+double measured_for_s(const HostLatencies& host, const LatencyDistribution& latency, double period_s) {
+  const double waits = 1 / latency.rarest();
+  return std::min(waits / host.waits_per_s, waits * period_s);
+}
+
 Expectation from_latencies(const Scenario& s, const LatencyDistribution& latency) {
   const DeviceTiming device = device_timing(s.device);
   const double period_s = device.mean_period_ms() * 1e-3;
   const double wait_ms = longest_wait_ms(s, device);
   const double longer = wait_ms > 0 ? latency.longer_than(wait_ms) : 1;
+  const double measured_s = measured_for_s(*s.host.latency, latency, period_s);
+  Expectation e;
   if (longer <= 0) {
-    return {
-        Evidence::kLatencies,
-        kInfinite,
-        {kWeekS, kInfinite},
-        fmt::format("A block can wait {:.3g} ms, and this host's distribution, which is known down to once in {:.0f} "
-                    "waits, ends at {:.3g} ms. This assumes that no wait is ever longer (without that: {}, 95 %)",
-                    wait_ms, 1 / latency.rarest(), latency.worst_ms(),
-                    span(period_s / latency.rarest() / poisson_interval(0).high)),
-        wait_ms - latency.worst_ms()};
+    e = from_seconds(Evidence::kDistribution, measured_s,
+                     fmt::format("A block can wait {:.3g} ms, and none of the {:.3g} waits that were measured on this "
+                                 "host was longer than {:.3g} ms: they stand for {} of this device",
+                                 wait_ms, 1 / latency.rarest(), latency.worst_ms(), span(measured_s)));
+    e.margin_ms = wait_ms - latency.worst_ms();
+    return e;
   }
   // So many of the waits that were measured were as long: what is known of their frequency.
-  const double waits = 1 / latency.rarest();
-  const Interval count = poisson_interval(static_cast<std::uint64_t>(std::lround(longer * waits)));
-  return {Evidence::kLatencies,
-          period_s / longer,
-          {at_most_a_week(period_s * waits / count.high), count.low > 0 ? period_s * waits / count.low : kInfinite},
-          fmt::format("A block can wait {:.3g} ms, and one latency in {:.0f} of this host is longer. This assumes "
-                      "that waits do not depend on one another",
-                      wait_ms, 1 / longer)};
+  const Interval count = poisson_interval(static_cast<std::uint64_t>(std::lround(longer / latency.rarest())));
+  const double in_device_s = period_s / latency.rarest();
+  e = {Evidence::kDistribution,
+       period_s / longer,
+       {at_most_a_week(measured_s / count.high), count.low > 0 ? in_device_s / count.low : kInfinite},
+       fmt::format("A block can wait {:.3g} ms, and one latency in {:.0f} of this host is longer. This assumes "
+                   "that waits do not depend on one another",
+                   wait_ms, 1 / longer)};
+  e.evidence_s = measured_s;
+  return e;
 }
 
 /// Beside a thread that never blocks, and below 16 as that is: whose turn it is depends on boosts and on what is left
@@ -143,28 +190,24 @@ bool waits_for_boosts(const Scenario& s) {
 Expectation from_tail(const Scenario& s, const Seen& seen) {
   const double wait_ms = device_timing(s.device).least_slack_ms(),
                period_s = device_timing(s.device).mean_period_ms() * 1e-3;
+  const std::string nothing = fmt::format("Nothing was lost in {} of simulation", span(seen.seconds));
   // A tenth of the blocks at most are tail.
   const std::size_t k =
       std::min(seen.longest_ms.empty() ? 0 : seen.longest_ms.size() - 1, static_cast<std::size_t>(seen.blocks / 10));
   if (waits_for_boosts(s)) {
-    return {
-        Evidence::kTail, kInfinite, between_losses(seen.seconds, 0),
-        fmt::format("Nothing was lost in {} of simulation. How Windows boosts threads below priority 16 can leave this "
-                    "one behind the thread that never blocks, more rarely and for longer than a tail shows",
-                    span(seen.seconds))};
+    return from_seconds(Evidence::kSeen, seen.seconds,
+                        nothing +
+                            ". How Windows boosts threads below priority 16 can leave this one behind the thread "
+                            "that never blocks, more rarely and for longer than a tail shows");
   }
   if (s.host.latency && takes_turns(s)) {
-    return {
-        Evidence::kTail, kInfinite, between_losses(seen.seconds, 0),
-        fmt::format("Nothing was lost in {} of simulation. The thread takes turns with the one that never blocks: a "
-                    "whole turn and a long latency at once are rarer than a tail shows",
-                    span(seen.seconds))};
+    return from_seconds(Evidence::kSeen, seen.seconds,
+                        nothing +
+                            ". The thread takes turns with the one that never blocks: a whole turn and a long "
+                            "latency at once are rarer than a tail shows");
   }
-  if (k < 8 || seen.longest_ms[k] <= 0 || wait_ms <= seen.longest_ms[k]) {
-    return {Evidence::kTail, kInfinite, between_losses(seen.seconds, 0),
-            fmt::format("Nothing was lost in {} of simulation, which is too little to extrapolate from",
-                        span(seen.seconds))};
-  }
+  if (k < 8 || seen.longest_ms[k] <= 0 || wait_ms <= seen.longest_ms[k])
+    return from_seconds(Evidence::kSeen, seen.seconds, nothing + ", which is too little to extrapolate from");
   double sum = 0;
   for (std::size_t i = 0; i < k; ++i) sum += std::log(seen.longest_ms[i] / seen.longest_ms[k]);
   const double n = static_cast<double>(k), alpha = sum > 0 ? n / sum : kInfinite;
@@ -174,50 +217,91 @@ Expectation from_tail(const Scenario& s, const Seen& seen) {
   };
   const double error = 1.96 / std::sqrt(n);
   const auto within_a_week = [](double seconds) { return seconds < kWeekS ? seconds : kInfinite; };
-  return {
-      Evidence::kTail,
-      within_a_week(time(alpha)),
-      {at_most_a_week(time(alpha * (1 - error))), within_a_week(time(alpha * (1 + error)))},
-      fmt::format("Nothing was lost in {} of simulation. This assumes that times longer than the {:.3g} ms seen go on "
-                  "becoming rarer as the longest {} of {} did, up to the {:.3g} ms that a block can wait",
-                  span(seen.seconds), seen.longest_ms.front(), k, seen.blocks, wait_ms)};
+  return {Evidence::kTail,
+          within_a_week(time(alpha)),
+          {at_most_a_week(time(alpha * (1 - error))), within_a_week(time(alpha * (1 + error)))},
+          fmt::format("{}. This assumes that times longer than the {:.3g} ms seen go on "
+                      "becoming rarer as the longest {} of {} did, up to the {:.3g} ms that a block can wait",
+                      nothing, seen.longest_ms.front(), k, seen.blocks, wait_ms)};
+}
+
+/// A recording: its own length and no more, however often it was replayed.
+Expectation from_recording(const Scenario& s, const Seen& seen) {
+  const double of = independent_s(s, seen);
+  return from_seconds(
+      Evidence::kSeen, of,
+      fmt::format("Nothing was lost in {} of recording{}. What happens less often than that is not in it", span(of),
+                  seen.seconds > of ? ", replayed" : ""));
+}
+
+/// What was drawn from latencies is as good as these are, whatever a tail of it shows.
+Expectation within_the_measurement(const Scenario& s, Expectation e) {
+  const HostLatencies& host = *s.host.latency;
+  const double most = rule_of_three(host.measured_s());
+  e.interval_s.low = std::min(e.interval_s.low, most);
+  e.evidence_s = std::min(e.evidence_s, host.measured_s());
+  return e;
 }
 
 }  // namespace
 
 std::string_view to_string(Evidence evidence) {
-  static constexpr std::array<std::string_view, 4> kNames = {"losses", "law", "latencies", "tail"};
+  static constexpr std::array<std::string_view, 6> kNames = {"losses",       "seen", "law",
+                                                             "distribution", "tail", "assumed"};
   return kNames.at(static_cast<std::size_t>(evidence));
 }
 
 std::string_view in_words(Evidence evidence) {
-  static constexpr std::array<std::string_view, 4> kWords = {
-      "the losses that were seen, with 95 % confidence", "the reservation law, if what it assumes holds",
-      "the latencies measured on this host, if what is assumed of them holds",
-      "how the longest times fall, with 95 % confidence"};
+  static constexpr std::array<std::string_view, 6> kWords = {
+      "the losses that were seen, with 95 % confidence",
+      "the seconds in which nothing was lost, with 95 % confidence",
+      "the reservation law, if what it assumes holds",
+      "the latencies measured on this host, with 95 % confidence",
+      "how the longest times fall, with 95 % confidence",
+      "the seconds that were simulated, if the host is as it is assumed to be"};
   return kWords.at(static_cast<std::size_t>(evidence));
 }
 
-Expectation expectation(const Scenario& scenario, const Seen& seen) {
+Expectation expectation(const Scenario& scenario, const Seen& seen, bool assumed) {
+  const auto of_a_model = [&](const std::string& because) {
+    return from_seconds(Evidence::kAssumed, seen.seconds, because);
+  };
+  const std::string nothing = fmt::format("Nothing was lost in {} of simulation", span(seen.seconds));
   if (const LatencyDistribution* latency = latency_of(scenario)) {
     Expectation known = from_latencies(scenario, *latency);
+    if (assumed) {
+      known.evidence = Evidence::kAssumed;
+      known.interval_s.low = std::min(known.interval_s.low, rule_of_three(seen.seconds));
+      known.because += ". Nobody measured these latencies: they are assumptions";
+    }
     const Interval count = poisson_interval(seen.losses);
     const double of_that_rate = seen.seconds / known.expected_s;  // losses in the time that was simulated
     if (of_that_rate >= count.low && of_that_rate <= count.high) return known;
     if (seen.losses == 0) return known;  // fewer than expected: the rarer of the two is not to be relied on
   }
-  if (seen.losses > 0) return from_losses(seen);
+  if (seen.losses > 0) return from_losses(scenario, seen);
   if (const auto law = from_law(scenario)) return *law;
-  return from_tail(scenario, seen);
+  if (scenario.load.recorded) return from_recording(scenario, seen);
+  if (assumed) return of_a_model(nothing + " of a host whose numbers nobody measured");
+  if (below_what_was_measured(scenario)) {
+    return of_a_model(fmt::format("{}, with the waits of a thread at priority {}. Nobody measured one at {}", nothing,
+                                  scenario.host.latency->measured_priority, scenario.context.priority));
+  }
+  const Expectation tail = from_tail(scenario, seen);
+  return scenario.host.latency ? within_the_measurement(scenario, tail) : tail;
 }
 
 std::string span(double seconds) {
   if (seconds >= kWeekS) return "a week or more";
-  if (seconds < 1) return fmt::format("{:.2g} s", seconds);
-  if (seconds < 90) return fmt::format("{:.0f} s", seconds);
-  if (seconds < 90 * 60) return fmt::format("{:.0f} min", seconds / 60);
-  if (seconds < 36 * 3600) return fmt::format("{:.0f} h", seconds / 3600);
-  return fmt::format("{:.1f} days", seconds / 86400);
+  const auto digits = [](double value) {  // three, rounded down: 179.999999999 is 180 all the same
+    const double unit = std::pow(10, std::floor(std::log10(value)) - 2);
+    return fmt::format("{:.10g}", std::floor(value / unit * (1 + 1e-12) + 1e-9) * unit);
+  };
+  if (seconds <= 0) return "0 s";
+  if (seconds < 120) return digits(seconds) + " s";
+  if (seconds < 120 * 60) return digits(seconds / 60) + " min";
+  if (seconds < 48 * 3600) return digits(seconds / 3600) + " h";
+  return digits(seconds / 86400) + " days";
 }
 
 }  // namespace offhook::advice

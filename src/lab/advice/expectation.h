@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: MIT
 //
-// How long a device works in a context until it loses something, and what says so: three minutes of simulation in which
-// nothing was lost say little of a week. The evidence, the strongest that there is:
+// How long a device works in a context until it loses something, and the evidence for it. No duration exceeds what its
+// evidence supports. The kinds:
 //
-//     losses      some were seen: their rate, with the interval of a Poisson count
-//     law         a reservation's slots suffice from every phase, with the costliest block, every block costing
-//                 the most that its spread allows, and what the host does in the slots (law.h)
-//     latencies   the host is drawn from measured latencies: how often one is longer than a block can wait; not
-//                 of a thread that takes turns with one that never blocks
-//     tail        the longest times from interrupt to output go on falling as those that were seen do: Hill's estimate
-//                 (Annals of Statistics 1975), P(t) = k/n (t / t_k)^-alpha above the k-th longest of n
+//     losses        some were seen: their rate, with the interval of a Poisson count
+//     seen          nothing was lost in T independent seconds: T/3 with 95 % (rule of three). A recording that is
+//                   replayed is no new evidence: T is at most its length
+//     law           a reservation's slots suffice from every phase, with the costliest block, every block costing
+//                   the most that its spread allows, and what the host does in the slots (law.h)
+//     distribution  the host is drawn from latencies that were measured for T: how often one is longer than a block
+//                   can wait, T/3 at most if none was. It counts for the priority that was measured and above; not for
+//                   a thread that takes turns with one that never blocks
+//     tail          the longest simulated times from interrupt to output go on falling as those that were seen do:
+//                   Hill's estimate (Annals of Statistics 1975), P(t) = k/n (t / t_k)^-alpha above the k-th longest
+//                   of n. Of synthetic load only: a recording supports no more than T/3
+//     assumed       nothing was lost in T simulated seconds of a host whose numbers nobody measured: T/3 of that model
 //
 // Nothing is extrapolated beyond a week.
 #pragma once
@@ -28,23 +33,31 @@ namespace offhook::advice {
 inline constexpr double kWeekS = 7 * 24 * 3600;
 inline constexpr std::size_t kLongestKept = 64;  ///< longest times that a run keeps
 
-enum class Evidence : std::uint8_t { kLosses, kLaw, kLatencies, kTail };
+enum class Evidence : std::uint8_t { kLosses, kSeen, kLaw, kDistribution, kTail, kAssumed };
 std::string_view to_string(Evidence evidence);
 /// "the losses that were seen"
 std::string_view in_words(Evidence evidence);
+
+/// Without an event in T seconds, the mean time between events is T/3 or more with 95 % confidence: exp(-3) < 0.05.
+constexpr double rule_of_three(double seconds) {
+  return seconds / 3;
+}
 
 /// Time between losses, s.
 struct Expectation {
   Evidence evidence = Evidence::kTail;
   double expected_s = 0;  ///< infinite: none is expected, or none within a week
-  /// 95 %; of the law, and of latencies that all suffice, a week if `because` holds. The lower end can be relied on, a
-  /// week at most.
+  /// 95 %; of the law a week if `because` holds. The lower end can be relied on, a week at most.
   Interval interval_s;
   std::string because;  ///< a sentence, with what it assumes
   double margin_ms =
       std::numeric_limits<double>::infinity();  ///< that the longest wait known leaves; infinite: none is
 
+  double evidence_s = std::numeric_limits<double>::infinity();  ///< independent seconds behind it; infinite: the law
+
   bool carries(double seconds) const { return interval_s.low >= seconds; }
+  /// Nothing says that there will be a loss within a week.
+  bool expects_none() const { return expected_s >= kWeekS; }
 };
 
 /// What the runs of one context in one scenario came to.
@@ -55,10 +68,10 @@ struct Seen {
   std::vector<double> longest_ms;  ///< from interrupt to output, falling; at most kLongestKept
 };
 
-/// @param scenario with the context
-Expectation expectation(const hostsim::Scenario& scenario, const Seen& seen);
+/// @param scenario with the context  @param assumed nobody measured the host's numbers
+Expectation expectation(const hostsim::Scenario& scenario, const Seen& seen, bool assumed = false);
 
-/// "12 min", "3 h", "a week or more".
+/// "90 s", "12 min", "3.25 h", "a week or more": three digits, never rounded up.
 std::string span(double seconds);
 
 }  // namespace offhook::advice

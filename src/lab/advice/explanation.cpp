@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "hostsim/call/host_policies.h"
 #include "src/lab/law/law.h"
 #include "traces/scenario/context_words.h"
 
@@ -20,6 +21,11 @@ namespace {
 
 /// Two measurements of a machine, of 10 s and of 15 s, differ by a factor of two in what is rare (docs/hosts.md).
 constexpr double kShortestMeasurementS = 600;
+
+/// Between losses: what was asked for, else the longest that is spoken of.
+double required_or_week(const Advice& advice) {
+  return advice.required_s > 0 ? advice.required_s : kWeekS;
+}
 
 std::string why(const Advice& advice, const Trial& t) {
   if (advice.one_only) return "No other context was tried: this one was asked about.";
@@ -41,12 +47,20 @@ std::string why(const Advice& advice, const Trial& t) {
     default:
       break;
   }
-  return "No thread will do here; this goes before all of them, whatever they need.";
+  return "No thread is sufficient here; this runs before all of them.";
 }
 
-/// By its scheduler: "linux", "linux-6.12" ...
 bool is_linux(const Scenario& s) {
-  return s.host.scheduler.starts_with("linux");
+  return hostsim::has_linux_classes(s.host);
+}
+
+/// What Linux calls the host's reservations; empty: none of its own.
+std::string_view reservation_class(const Scenario& base) {
+  const std::string& name = base.host.reservations;
+  if (name.starts_with("deadline")) return "SCHED_DEADLINE";
+  if (name == "cpu-max") return "cpu.max";
+  if (name == "hcbs") return "cpu.rt.max";
+  return "";
 }
 
 /// What administrators of a Linux call a context; empty where the grammar's word is the host's own, or on another host.
@@ -61,9 +75,10 @@ std::string linux_name(const Scenario& base, const Trial& t) {
     case OH_CONTEXT_DPC:
       return "softirq";
     case OH_CONTEXT_RESERVATION: {
-      if (!t.context.in_ticks()) return "SCHED_DEADLINE";
+      const std::string_view name = reservation_class(base);
+      if (name.empty() || !t.context.in_ticks()) return std::string(name);
       const double tick_ms = 1000.0 / base.host.tick_hz;
-      return fmt::format("SCHED_DEADLINE {:.4g}/{:.4g} ms", static_cast<double>(t.context.x_ticks) * tick_ms,
+      return fmt::format("{} {:.4g}/{:.4g} ms", name, static_cast<double>(t.context.x_ticks) * tick_ms,
                          static_cast<double>(t.context.y_ticks) * tick_ms);
     }
     case OH_CONTEXT_THREAD: {
@@ -99,15 +114,26 @@ void say_basis(Advice& advice) {
   if (!advice.host_source.empty()) advice.reasons.push_back(fmt::format("The host's numbers: {}.", advice.host_source));
   if (others == "nothing")
     advice.warnings.push_back("an idle machine was simulated, which says nothing of a busy one: load.*, or --trace.");
-  if (base.load.recorded && trace_s < seconds) {
+  if (advice.assumed) {
     advice.warnings.push_back(
-        fmt::format("the trace is {} long and was replayed {:.0f} times: what happens less than once in that time is "
-                    "not in this verdict. Record for longer than the rarest event that matters, and give --seconds "
-                    "that length.",
-                    span(trace_s), std::ceil(seconds / trace_s)));
+        "nobody measured this host: its numbers are assumptions, and so is every duration here. Measure yours with "
+        "offhook measure host-profile, or record it (--trace).");
+  }
+  if (base.load.recorded) {
+    advice.warnings.push_back(fmt::format(
+        "the trace is {} long{}: that supports {} between losses with 95 % confidence, and no more. Record for three "
+        "times as long as the device must work.",
+        span(trace_s),
+        trace_s < seconds ? fmt::format(" and was replayed {:.0f} times", std::ceil(seconds / trace_s)) : "",
+        span(rule_of_three(std::min(trace_s, seconds)))));
+    const auto is_interrupt = [](const auto& source) { return source.kind == hostsim::HostLoad::Kind::kInterrupt; };
+    if (const auto& sources = base.load.recorded->sources; std::none_of(sources.begin(), sources.end(), is_interrupt))
+      advice.warnings.push_back(
+          "the trace has no interrupts (perf sched records none): what they take is not in this verdict. Record "
+          "irq, softirq and timer events too (trace-cmd record -e sched -e irq -e timer).");
   }
   if (base.host.latency) {
-    const double measured_s = 1 / base.host.latency->thread.rarest() / base.host.latency->waits_per_s;
+    const double measured_s = base.host.latency->measured_s();
     if (measured_s < std::max(seconds, kShortestMeasurementS)) {
       advice.warnings.push_back(
           fmt::format("this host's latencies are those of {} of measurement: what happens less than once in that time "
@@ -135,6 +161,24 @@ std::string between(const Expectation& e) {
              : fmt::format("one every {} (95 %: {} at least)", span(e.expected_s), span(e.interval_s.low));
 }
 
+/// What would carry a context that lost nothing to the time that was asked for.
+std::string longer_evidence(const Advice& advice, const Trial& t) {
+  const std::string needed = span(std::min(3 * advice.required_s, kWeekS * (1 - 1e-9)));
+  switch (t.expectation.evidence) {
+    case Evidence::kDistribution:
+      return fmt::format("What would do: latencies measured for {} or more, none of them longer.", needed);
+    case Evidence::kSeen:
+      if (advice.base.load.recorded)
+        return fmt::format("What would do: a recording of {} or more without a loss in it.", needed);
+      [[fallthrough]];
+    default:
+      return fmt::format(
+          "Too little was simulated for that: simulate {} or more in each context (--seconds, --repeats)"
+          "{}.",
+          needed, advice.assumed ? ", or measure the host" : "");
+  }
+}
+
 /// What was chosen does not suffice, or nothing came close.
 void say_what_is_missing(Advice& advice) {
   const std::uint32_t buffers = advice.base.device.buffers;
@@ -151,8 +195,10 @@ void say_what_is_missing(Advice& advice) {
         "{} with {} buffers{}: nothing was lost in {} of simulation, but the evidence does not "
         "carry that to {}.",
         advice.one_only ? t.name + " does not suffice" : "No context suffices", buffers,
-        advice.one_only ? "" : fmt::format("; {} comes closest", t.name), span(t.seconds), span(advice.required_s));
+        advice.one_only ? "" : fmt::format("; {} comes closest", t.name), span(t.seconds),
+        span(required_or_week(advice)));
     advice.reasons.push_back(fmt::format("Losses to expect: {}; {}.", between(t.expectation), t.expectation.because));
+    if (t.expectation.expects_none()) advice.reasons.push_back(longer_evidence(advice, t));
     return;
   }
   advice.headline = advice.one_only ? fmt::format("{} does not suffice with {} buffers; it needs {}.", t.name, buffers,
@@ -163,72 +209,90 @@ void say_what_is_missing(Advice& advice) {
   advice.reasons.push_back(fmt::format("Losses to expect: {}; {}.", between(t.expectation), t.expectation.because));
 }
 
-/// What the host is to be told, where it is a Linux; elsewhere ticks in ms.
+/// Why a reservation of this Linux is not promised what the law promises.
+std::string no_law(const Scenario& base) {
+  if (base.host.reservations == "cpu-max")
+    return "cpu.max is a limit: it promises no CPU time, and other threads of the class may come first.";
+  if (base.host.reservations == "deadline-hrtick")
+    return "Its budget comes within each period and the law says nothing of where; other deadline threads go first.";
+  return fmt::format(
+      "The law does not cover it: without HRTICK the kernel looks at budgets at ticks of {:.4g} ms, so that a deadline "
+      "thread may run that much too long, and is held back for as long afterwards.",
+      1000.0 / base.host.tick_hz);
+}
+
+/// What a reservation is in time, and to the kernel where the host is a Linux.
 void say_how(Advice& advice, const Trial& t) {
   const Scenario& base = advice.base;
-  const bool linux_host = is_linux(base);
   const double tick_ms = 1000.0 / base.host.tick_hz;
   if (t.context.kind == OH_CONTEXT_RESERVATION && t.context.in_ticks()) {
-    const double x_ms = static_cast<double>(t.context.x_ticks) * tick_ms;
-    const double y_ms = static_cast<double>(t.context.y_ticks) * tick_ms;
-    advice.reasons.push_back(
-        fmt::format("In time: {:.4g} ms of every {:.4g} ms, for a tick is {:.4g} ms.{}", x_ms, y_ms, tick_ms,
-                    linux_host ? fmt::format(" sched_setattr: SCHED_DEADLINE, sched_runtime {:.0f}, "
-                                             "sched_deadline and sched_period {:.0f} ns. Budgets end "
-                                             "at ticks (HRTICK_DL is off): a smaller runtime is "
-                                             "rounded up to {:.4g} ms.",
-                                             x_ms * 1e6, y_ms * 1e6, tick_ms)
-                               : ""));
-  } else if (linux_host && t.context.kind == OH_CONTEXT_THREAD) {
-    advice.reasons.push_back(
-        fmt::format("sched_setattr: SCHED_FIFO, sched_priority {}. The device takes {:.1f} % of the CPU.",
-                    t.context.priority, 100 * t.share));
-    for (const Trial& other : advice.trials) {
-      if (other.context.kind != OH_CONTEXT_RESERVATION || !other.loses_nothing() || other.context.share() <= t.share)
-        continue;
-      const double x_ms = static_cast<double>(other.context.x_ticks) * tick_ms;
-      advice.reasons.push_back(fmt::format(
-          "{} loses nothing either, but is {:.4g} ms of every {:.4g} ms at ticks of {:.4g} ms: {:.0f} % of the CPU set "
-          "aside, and only this simulation speaks for it.",
-          other.name, x_ms, static_cast<double>(other.context.y_ticks) * tick_ms, tick_ms,
-          100 * other.context.share()));
-      return;
-    }
+    advice.reasons.push_back(fmt::format("In time: {:.4g} ms of every {:.4g} ms, for a tick is {:.4g} ms.",
+                                         static_cast<double>(t.context.x_ticks) * tick_ms,
+                                         static_cast<double>(t.context.y_ticks) * tick_ms, tick_ms));
   }
+  if (!is_linux(base)) return;
+  if (t.context.kind == OH_CONTEXT_RESERVATION) {
+    advice.reasons.push_back(no_law(base));
+    return;
+  }
+  if (t.context.kind != OH_CONTEXT_THREAD) return;
+  advice.reasons.push_back(fmt::format("The device takes {:.1f} % of the CPU.", 100 * t.share));
+  for (const Trial& other : advice.trials) {
+    if (other.context.kind != OH_CONTEXT_RESERVATION || !other.loses_nothing()) continue;
+    advice.reasons.push_back(fmt::format("{} loses nothing either, with {:.1f} % of the CPU set aside. {}",
+                                         other.in_full, 100 * other.context.share(), no_law(base)));
+    return;
+  }
+}
+
+/// The limit for work before all threads that it breaks. PC 99 is the System Design Guide for PCs that Microsoft and
+/// Intel published; Linux has no such limit, and the same is taken for one.
+std::string over_limit(const Scenario& base, const Trial& t) {
+  const bool isr = t.isr_max_us > kPc99InterruptUs;
+  const double us = isr ? t.isr_max_us : t.dpc_max_us, limit = isr ? kPc99InterruptUs : kPc99DpcUs;
+  if (is_linux(base))
+    return fmt::format("Its {} ran {:.0f} us; more than {:.0f} us there holds up every other device",
+                       isr ? "interrupt routine" : "softirq", us, limit);
+  return fmt::format("Its {} ran {:.0f} us where PC 99, the design guide for PCs of its time, allows {:.0f}",
+                     isr ? "interrupt routine" : "DPC", us, limit);
+}
+
+/// One buffer is always being filled and consumed; the others are for waits.
+std::string buffers_in_words(const Advice& advice, const Trial& t) {
+  const std::uint32_t buffers = advice.base.device.buffers;
+  return fmt::format("Buffers: {} of {:.4g} ms {} needed at the worst moment of this simulation, there {} {}{}.",
+                     t.buffers_needed, advice.buffer_ms, t.buffers_needed == 1 ? "was" : "were",
+                     buffers == 1 ? "is" : "are", buffers,
+                     t.buffers_needed + 1 < buffers ? ": fewer would do, for less delay"
+                     : t.thin()                     ? ": one more is advised"
+                                                    : "");
 }
 
 /// Why this one: its margin, what it costs everyone else, how many buffers it needs.
 void say_why(Advice& advice, const Trial& t) {
-  const std::uint32_t buffers = advice.base.device.buffers;
   advice.headline = fmt::format(
       "{}: nothing is lost, {}", t.in_full,
-      t.margin_ms < t.least_margin_ms
-          ? fmt::format("but only {:.3g} of {:.3g} ms of transmit lead were left.", t.margin_ms, advice.lead_ms)
-      : t.thin() ? fmt::format("but the longest wait that is known leaves only {:.3g} of {:.3g} ms of transmit lead.",
-                               t.worst_margin_ms(), advice.lead_ms)
-                 : fmt::format("{:.3g} of {:.3g} ms of transmit lead were never needed.", t.margin_ms, advice.lead_ms));
+      t.margin_ms < t.least_margin_ms ? fmt::format("but only {:.3g} of the {:.3g} ms that a block can wait were left.",
+                                                    t.margin_ms, advice.limit_ms)
+      : t.thin()
+          ? fmt::format("but the longest wait that is known leaves only {:.3g} of the {:.3g} ms that a block can "
+                        "wait.",
+                        t.worst_margin_ms(), advice.limit_ms)
+          : fmt::format("{:.3g} of the {:.3g} ms that a block can wait were never needed.", t.margin_ms,
+                        advice.limit_ms));
   if (t.thin()) {
     advice.reasons.push_back(fmt::format(
         "That is no margin to rely on (less than {:.3g} ms): what this simulation did not show may need it. One more "
         "buffer gives {:.3g} ms.",
         t.least_margin_ms, advice.buffer_ms));
   }
-  advice.reasons.push_back(
-      fmt::format("Between losses: {}. {}.", span(t.expectation.interval_s.low), t.expectation.because));
+  advice.reasons.push_back(fmt::format("Between losses: {}{}, by {}. {}.", span(t.expectation.interval_s.low),
+                                       t.expectation.interval_s.low < kWeekS ? " at least" : "",
+                                       in_words(t.expectation.evidence), t.expectation.because));
   advice.reasons.push_back(why(advice, t));
   say_how(advice, t);
-  if (!t.within_pc99()) {
-    advice.reasons.push_back(
-        fmt::format("It breaks a PC 99 limit: longest interrupt routine {:.0f} us (limit {:.0f}), longest DPC {:.0f} "
-                    "us (limit {:.0f}).",
-                    t.isr_max_us, kPc99InterruptUs, t.dpc_max_us, kPc99DpcUs));
-  }
-  advice.reasons.push_back(fmt::format(
-      "Buffers: {} of {:.4g} ms {} needed at the worst moment of this simulation, there {} {}{}.", t.buffers_needed,
-      advice.buffer_ms, t.buffers_needed == 1 ? "was" : "were", buffers == 1 ? "is" : "are", buffers,
-      t.buffers_needed + 1 < buffers ? ": fewer would do, for less delay"
-      : t.buffers_needed == buffers  ? ": the last one was in use, one more is advised"
-                                     : ""));
+  if (!t.within_pc99()) advice.reasons.push_back(over_limit(advice.base, t) + ".");
+  advice.reasons.push_back(buffers_in_words(advice, t));
   advice.reasons.push_back(
       fmt::format("For everyone else: a 1 ms timer's callback comes at most {:.3g} ms late (without the device {:.3g} "
                   "ms), 999 in 1000 "
@@ -261,6 +325,13 @@ std::string no_reservation(const Advice& advice) {
   DeviceTiming costliest = device_timing(device);
   costliest.cost_ms *= 1 + costliest.cost_spread;
   const double first_ms = static_cast<double>(device.worst_cost_ns) * 1e-6;
+  if (is_linux(advice.base)) {
+    const auto admission = hostsim::deadline_admission(advice.base.host);
+    return fmt::format(
+        "Not tried: the device takes up to {:.1f} % of a CPU, and with a tenth of reserve SCHED_DEADLINE "
+        "admits {:.1f} % at most.",
+        100 * costliest.share(), admission ? hostsim::DeadlineAdmission::percent(admission->most()) : 100.0);
+  }
   return fmt::format(
       "Not tried: none of whole ticks of {:.4g} ms keeps to the reservation law with a tenth of reserve. The device "
       "bears gaps of at most {:.3g} ms and takes up to {:.1f} % of the CPU{}.",
@@ -268,23 +339,18 @@ std::string no_reservation(const Advice& advice) {
       first_ms > costliest.cost_ms ? fmt::format(", its first block {:.4g} ms", first_ms) : "");
 }
 
-/// The PC 99 limit that it breaks.
-std::string over_limit(const Trial& t) {
-  return t.isr_max_us > kPc99InterruptUs
-             ? fmt::format("Its interrupt routine ran {:.0f} us where PC 99 allows {:.0f}", t.isr_max_us,
-                           kPc99InterruptUs)
-             : fmt::format("Its DPC ran {:.0f} us where PC 99 allows {:.0f}", t.dpc_max_us, kPc99DpcUs);
-}
-
 /// It would do, as the chosen one does: why the other is preferred, by the order at the top of advice.h.
-std::string less_preferred(const Trial& t, const Trial& chosen) {
+std::string less_preferred(const Scenario& base, const Trial& t, const Trial& chosen) {
   if (!t.within_pc99()) {
-    return fmt::format("{}, and a timer's callback came at most {:.3g} ms late.", over_limit(t), t.timer_late_max_ms);
+    return fmt::format("{}, and a timer's callback came at most {:.3g} ms late.", over_limit(base, t),
+                       t.timer_late_max_ms);
   }
   switch (t.context.kind) {
     case OH_CONTEXT_RESERVATION:
       if (chosen.context.kind != OH_CONTEXT_RESERVATION || chosen.expectation.evidence != t.expectation.evidence)
-        return "The reservation law does not vouch for it on this host: what its budget guarantees is in doubt.";
+        return is_linux(base) ? no_law(base)
+                              : "The reservation law does not vouch for it on this host: nothing says when its budget "
+                                "comes.";
       if (t.context.share() <= chosen.context.share())
         return fmt::format("It sets aside as much of the CPU as {}.", chosen.name);
       return fmt::format("It sets aside {:.1f} % of the CPU, where {:.1f} % is enough.", 100 * t.context.share(),
@@ -310,9 +376,13 @@ std::string against(const Advice& advice, const Trial& t) {
   if (!t.loses_nothing())
     return fmt::format("It loses samples: {} of {} blocks late{}, {}.", t.blocks_lost(), t.blocks_that_came(),
                        t.blocks_given_up > 0 ? " or given up" : "", between(t.expectation));
-  if (!t.expectation.carries(advice.required_s)) {
+  if (advice.suffices && advice.required_s <= 0 && !advice.enough(t) && t.expectation.expects_none()) {
+    return fmt::format("The evidence carries it for {} only, where {} of others is carried. {}.",
+                       span(t.expectation.interval_s.low), span(advice.best_supported_s()), t.expectation.because);
+  }
+  if (!advice.enough(t)) {
     return fmt::format("It can be promised to lose nothing for {}, not for {}. {}.", span(t.expectation.interval_s.low),
-                       span(advice.required_s), t.expectation.because);
+                       span(required_or_week(advice)), t.expectation.because);
   }
   const Trial& chosen = advice.trials[*advice.chosen];
   if (t.thin() && !chosen.thin() && t.within_pc99() == chosen.within_pc99()) {
@@ -324,7 +394,11 @@ std::string against(const Advice& advice, const Trial& t) {
                      "is no margin to rely on.",
                      t.worst_margin_ms(), t.least_margin_ms);
   }
-  return less_preferred(t, chosen);
+  std::string because = less_preferred(advice.base, t, chosen);
+  if (t.expectation.interval_s.low > 1.05 * chosen.expectation.interval_s.low)
+    because += fmt::format(" Its evidence carries further: {}, where {} of {} is carried.",
+                           span(t.expectation.interval_s.low), span(chosen.expectation.interval_s.low), chosen.name);
+  return because;
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "hostsim/call/call.h"
+#include "hostsim/call/host_policies.h"
 #include "src/lab/law/law.h"
 
 namespace offhook::law {
@@ -42,14 +43,16 @@ void grow_device(SoftDevice& device, double factor) {
 }  // namespace
 
 bool Admission::admitted() const {
-  return demand <= cpus && reserved <= cpus && std::none_of(devices.begin(), devices.end(), [](const DeviceShare& d) {
-           return d.overloaded || (d.margin_ms && *d.margin_ms < 0);
-         });
+  return demand <= cpus && reserved <= reserved_most + 1e-9 &&
+         std::none_of(devices.begin(), devices.end(),
+                      [](const DeviceShare& d) { return d.overloaded || (d.margin_ms && *d.margin_ms < 0); });
 }
 
 Admission admission_of(const Scenario& s) {
   Admission a;
   a.cpus = s.host.cpus;
+  const auto linux_admission = hostsim::deadline_admission(s.host);
+  a.reserved_most = linux_admission ? hostsim::DeadlineAdmission::percent(linux_admission->most()) / 100 : a.cpus;
   a.devices.push_back(share_of(s.device.name, s.device, s.context, s.host));
   for (const hostsim::CompetingDevice& d : s.load.soft_devices)
     a.devices.push_back(share_of(d.name, d.device, d.context, s.host));

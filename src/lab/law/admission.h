@@ -28,7 +28,8 @@ struct DeviceShare {
 struct Admission {
   std::vector<DeviceShare> devices;  ///< the scenario's own first
   double demand = 0, reserved = 0;   ///< sums, of one CPU
-  int cpus = 1;                      ///< the bound of either sum
+  int cpus = 1;                      ///< the bound of the demand
+  double reserved_most = 1;          ///< the bound of what is reserved: less than cpus on Linux (linux_admission.h)
   /// The sums are within the bound, and the law grants each reservation.
   bool admitted() const;
 };

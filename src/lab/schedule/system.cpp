@@ -16,6 +16,7 @@
 #include "driver/base/file.h"
 #include "driver/base/json.h"
 #include "driver/base/nearest.h"
+#include "hostsim/sched/linux_admission.h"
 #include "traces/scenario/key.h"
 
 namespace offhook::schedule {
@@ -318,6 +319,26 @@ void check_slots(const System& system, const std::vector<Object>& objects) {
   }
 }
 
+/// The threads of SCHED_DEADLINE, as sched_setattr() admits them on one CPU. Those of a group have one bandwidth.
+void check_bandwidth(const System& system, const std::vector<Object>& objects) {
+  hostsim::DeadlineAdmission admission;
+  std::vector<hostsim::DeadlineAdmission::Asked> asked;
+  std::vector<std::string> groups;
+  for (const EntityDescription& e : system.entities)
+    admission.fair_server |= !e.scheduler.empty() && !e.reserves &&
+                             make_scheduler(hostsim::PolicyUse::kThreads, e.scheduler, {})->has_fair_server();
+  for (std::size_t i = 0; i < system.entities.size(); i++) {
+    const EntityDescription& e = system.entities[i];
+    if (!e.reserves) continue;
+    if (!make_scheduler(hostsim::PolicyUse::kReservations, e.scheduler, {})->admits_by_bandwidth()) continue;
+    const std::string& group = e.reservation.group;
+    if (!group.empty() && std::find(groups.begin(), groups.end(), group) != groups.end()) continue;
+    if (!group.empty()) groups.push_back(group);
+    asked.push_back({e.name, e.reservation.budget, e.reservation.period});
+    if (const std::string why = admission.problem(asked); !why.empty()) objects[i].fail(why);
+  }
+}
+
 void link_dpcs(System& system, const std::vector<Object>& objects) {
   for (std::size_t i = 0; i < system.entities.size(); i++) {
     if (system.entities[i].kind != Kind::kInterrupt || !objects[i].has("dpc")) continue;
@@ -384,6 +405,7 @@ System parse_system(std::string_view text, std::string_view file) {
     }
     link_dpcs(system, objects);
     check_slots(system, objects);
+    check_bandwidth(system, objects);
     return system;
   } catch (const json::exception& e) {  // a string that is no UTF-8, quoted in a complaint
     throw SystemError(fmt::format("{}: {}", file, in_words(e)));

@@ -9,13 +9,13 @@
 #include <string>
 #include <vector>
 
-#include "src/lab/law/admission.h"
-#include "src/program/command/program.h"
 #include "driver/base/colour.h"
-#include "driver/base/terminal.h"
-#include "traces/scenario/scenario.h"
 #include "driver/base/csv.h"
 #include "driver/base/json.h"
+#include "driver/base/terminal.h"
+#include "src/lab/law/admission.h"
+#include "src/program/command/program.h"
+#include "traces/scenario/scenario.h"
 
 namespace offhook::command {
 namespace {
@@ -55,10 +55,15 @@ Json as_json(const hostsim::Scenario& scenario, const law::Admission& a, const s
     steps.push_back(std::move(row));
   }
   const auto first = law::breaks_first(growths);
-  return {{"offhook_admission", 1},        {"scenario", scenario.name},
-          {"admitted", a.admitted()},      {"demand", a.demand},
-          {"reserved", a.reserved},        {"bound", a.cpus},
-          {"devices", std::move(devices)}, {"breaks_first", first ? Json(a.devices[*first].name) : Json()},
+  return {{"offhook_admission", 1},
+          {"scenario", scenario.name},
+          {"admitted", a.admitted()},
+          {"demand", a.demand},
+          {"reserved", a.reserved},
+          {"bound", a.cpus},
+          {"reserved_bound", a.reserved_most},
+          {"devices", std::move(devices)},
+          {"breaks_first", first ? Json(a.devices[*first].name) : Json()},
           {"growths", std::move(steps)}};
 }
 
@@ -99,10 +104,13 @@ void print(const law::Admission& a, const std::vector<law::Growth>& growths) {
                                  : fmt::format("none up to {:.2f}", growths.back().factor)});
   }
   table.row({"all", "", fmt::format("{:.1f}", 100 * a.demand), fmt::format("{:.1f}", 100 * a.reserved),
-             fmt::format("bound {:.0f} %", 100.0 * a.cpus), ""});
+             a.reserved_most < a.cpus
+                 ? fmt::format("bounds {:.0f} % of work, {:.0f} % reserved", 100.0 * a.cpus, 100 * a.reserved_most)
+                 : fmt::format("bound {:.0f} %", 100.0 * a.cpus),
+             ""});
   say("{}", table.lines());
   const char* const answer = a.admitted() ? "Admitted."
-                             : a.demand > a.cpus || a.reserved > a.cpus
+                             : a.demand > a.cpus || a.reserved > a.reserved_most + 1e-9
                                  ? "Not admitted: work or reservations are over the bound."
                                  : "Not admitted: see the law.";
   say("\n{}\n", Coloured(stdout, a.admitted() ? Tone::kGood : Tone::kBad, answer));

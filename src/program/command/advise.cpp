@@ -3,31 +3,37 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <ctime>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "driver/base/colour.h"
+#include "driver/base/csv.h"
+#include "driver/base/file.h"
+#include "driver/base/json.h"
 #include "driver/base/output.h"
+#include "driver/base/prose.h"
+#include "driver/base/terminal.h"
+#include "hostsim/call/host_policies.h"
 #include "src/lab/advice/advice.h"
 #include "src/lab/advice/explanation.h"
 #include "src/lab/advice/kept_runs.h"
+#include "src/lab/advice/recipe.h"
 #include "src/lab/reproduce/results.h"
+#include "src/measure/host_profile.h"
 #include "src/page/page.h"
 #include "src/program/command/call_run.h"
 #include "src/program/command/program.h"
-#include "driver/base/colour.h"
-#include "driver/base/prose.h"
 #include "src/program/command/run_folder.h"
-#include "driver/base/terminal.h"
 #include "src/report/advice_report.h"
 #include "src/report/report.h"
+#include "traces/import/import.h"
 #include "traces/scenario/data.h"
-#include "driver/base/file.h"
 #include "traces/scenario/device.h"
 #include "traces/scenario/host_source.h"
+#include "traces/scenario/latency.h"
 #include "traces/scenario/scenario.h"
-#include "driver/base/csv.h"
-#include "driver/base/json.h"
 
 namespace offhook::command {
 namespace {
@@ -38,7 +44,8 @@ struct Options {
   std::string device, host, trace, out, memo;
   std::vector<std::string> set;
   std::uint32_t repeats = 3;
-  double seconds = 60, between_hours = advice::kWeekS / 3600, verify_hours = 0, slot_us = 0;
+  double seconds = 60, between_hours = 0, verify_hours = 0, slot_us = 0, measured_s = 0;
+  std::string measured_at;
   unsigned threads = std::max(1u, std::thread::hardware_concurrency());
   TextOutput json, csv;
 
@@ -74,7 +81,7 @@ config::ScenarioBuilder host_and_load(const std::string& host) {
   }
   hostsim::Scenario alone = builder.scenario();
   (void)config::take_host_source(document);
-  document.apply(config::host_keys(), &alone.host);
+  config::apply_host_keys(document, alone.host);
   alone.host.name = fs::path(host).stem().string();
   return config::ScenarioBuilder(alone);
 }
@@ -95,22 +102,138 @@ std::optional<hostsim::ContextScenario> only_context(const Options& options, con
   return given ? std::optional(base.context) : std::nullopt;
 }
 
-/// Of the file that was given, or of the host that it begins with.
-std::string host_source_of(const Options& options, const hostsim::Scenario& base) {
-  if (options.host.ends_with(".toml")) {
-    config::Document document = config::Document::read_file(options.host);
-    if (document.has("source")) return config::in_words(config::take_host_source(document));
-    if (!document.has("host.name")) return config::in_words({});
+/// A host of Linux by the kernel that was recorded or measured; which one is said in `notes`.
+hostsim::HostScenario linux_by_kernel(const std::string& kernel, std::vector<std::string>& notes) {
+  hostsim::HostScenario host = config::load_host("linux-hz250");
+  const bool real_time = kernel.find("PREEMPT_RT") != std::string::npos || kernel.find("-rt") != std::string::npos;
+  host.scheduler = kernel.empty() ? "linux-6.12" : measure::scheduler_of_kernel(kernel, real_time);
+  host.name = host.scheduler;
+  if (real_time) {
+    const hostsim::HostScenario threaded = config::load_host("linux-rt");
+    host.threaded_interrupts = true;
+    host.hard_irq_ns = threaded.hard_irq_ns;
+    if (!host.scheduler.ends_with("-rt")) host.name += "-rt";
   }
-  return config::in_words(config::load_host_source(base.host.name));
+  notes.push_back(kernel.empty()
+                      ? "the file does not say which kernel it is of: the scheduler of Linux 6.12 and a tick of "
+                        "250 Hz are assumed. Name a host beside it to choose others."
+                      : fmt::format("the scheduler is that of {}; its tick of 250 Hz is assumed.", kernel));
+  return host;
 }
 
-hostsim::Scenario base_of(const Options& options) {
-  if (options.host.empty() && options.trace.empty()) {
+/// A recorded host: the recording holds what interrupts and switches cost.
+hostsim::HostScenario host_of_trace(const std::string& trace, std::vector<std::string>& notes) {
+  hostsim::HostScenario host = linux_by_kernel(traces::recorded_kernel(trace), notes);
+  host.clock_isr_ns = 0;
+  host.dispatch_ns = config::load_host("linux").dispatch_ns;
+  return host;
+}
+
+/// A host that is known by a histogram of cyclictest or rtla: class, priority and duration by its header, or as asked.
+hostsim::HostScenario host_of_histogram(const Options& options, const config::LatencyHistogram& h,
+                                        std::vector<std::string>& notes, std::string& source) {
+  std::string at = h.priority > 0 ? fmt::format("{} {}", h.scheduling, h.priority) : options.measured_at;
+  if (!options.measured_at.empty()) at = options.measured_at;
+  const double seconds = options.measured_s > 0 ? options.measured_s : h.seconds;
+  if (at.empty() || seconds <= 0)
+    throw config::Error(fmt::format("{}: the header of {} does not say {}; expected {}", options.host, h.tool,
+                                    at.empty() && seconds <= 0
+                                        ? "which class and priority were measured, nor for how long"
+                                    : at.empty() ? "which class and priority were measured"
+                                                 : "for how long it measured",
+                                    at.empty() && seconds <= 0 ? "--measured-at \"FIFO 80\" and --measured-seconds S"
+                                    : at.empty()               ? "--measured-at \"FIFO 80\""
+                                                               : "--measured-seconds S"));
+  const ContextSpec context = ContextSpec::parse(at);
+  if (context.kind != OH_CONTEXT_FIFO && context.kind != OH_CONTEXT_ROUND_ROBIN)
+    throw config::Error(fmt::format("--measured-at is \"{}\"; expected FIFO 1..99 or RR 1..99", at));
+  hostsim::HostScenario host = linux_by_kernel(h.kernel, notes);
+  host.dispatch_ns = 0;  // part of what was measured
+  host.name = fs::path(options.host).filename().string();
+  host.latencies = fmt::format("{} ({}, {:g} s)", options.host, context.str(), seconds);
+  config::register_latencies(host.latencies, {.interrupt = h.latency,
+                                              .dpc = std::nullopt,
+                                              .thread = h.latency,
+                                              .high_thread = h.latency,
+                                              .high_priority = static_cast<int>(context.priority),
+                                              .waits_per_s = 1 / h.latency.rarest() / seconds,
+                                              .measured_priority = static_cast<int>(context.priority)});
+  source = fmt::format(
+      "measured: {}, {:.0f} waits of {} in {}; no source for the latency of an interrupt, clock_isr_us, "
+      "clock_ppm_spread",
+      h.tool, h.waits, context.str(), advice::span(seconds));
+  return host;
+}
+
+/// A histogram, by what is in the file. @return nothing: it is none, or no file
+std::optional<config::LatencyHistogram> histogram_of(const std::string& host) {
+  std::error_code error;
+  if (host.empty() || host.ends_with(".toml") || !fs::is_regular_file(host, error)) return std::nullopt;
+  const std::string text = read_file(host, kMostTextBytes);
+  if (!config::is_histogram(text))
+    throw config::Error(
+        fmt::format("{}: expected a host's .toml, or a histogram of cyclictest (-h, --json) or rtla "
+                    "(timerlat hist); a trace goes with --trace",
+                    host));
+  return config::parse_histogram(text, host);
+}
+
+/// What is known of a host's numbers.
+struct HostBasis {
+  std::string source;              ///< in words
+  bool assumed = false;            ///< nobody measured them
+  std::vector<std::string> notes;  ///< what was assumed in place of what a file does not say
+};
+
+/// Of the file that was given, or of the host that it begins with.
+HostBasis basis_of(const Options& options, const hostsim::Scenario& base) {
+  config::HostSource source;
+  if (options.host.ends_with(".toml")) {
+    config::Document document = config::Document::read_file(options.host);
+    if (document.has("source")) {
+      source = config::take_host_source(document);
+      return {config::in_words(source), source.grade == config::HostGrade::kAssumed, {}};
+    }
+    if (!document.has("host.name")) return {config::in_words({}), true, {}};
+  }
+  source = config::load_host_source(base.host.name);
+  return {config::in_words(source), source.grade == config::HostGrade::kAssumed, {}};
+}
+
+/// "linux" is for traces alone: a kernel without a version has no scheduler.
+void expect_host(const Options& options) {
+  if (options.host.empty() && options.trace.empty())
     throw std::runtime_error(
         "HOST.toml is missing; expected a host (offhook hosts lists them), or --trace with a recorded one");
+  if (options.host == "linux" && options.trace.empty())
+    throw config::Error(
+        "linux is which Linux? Expected --trace with a recording of it, or a host with a version: linux-hz250 (6.1; "
+        "6.12 "
+        "with --set host.scheduler=linux-6.12), linux-rt, linux-6.12-rt-am64x, or your own machine by offhook measure "
+        "host-profile");
+}
+
+/// Device, host and load, and what is known of the host.
+struct Question {
+  hostsim::Scenario base;
+  HostBasis basis;
+};
+
+Question question_of(const Options& options) {
+  expect_host(options);
+  const bool own_host = !options.host.empty() && options.host != "linux";
+  HostBasis basis;
+  config::ScenarioBuilder builder;
+  const auto histogram = histogram_of(own_host ? options.host : "");
+  if (histogram || !own_host) {
+    hostsim::Scenario alone = config::ScenarioBuilder().scenario();
+    alone.host = histogram ? host_of_histogram(options, *histogram, basis.notes, basis.source)
+                           : host_of_trace(options.trace, basis.notes);
+    alone.load.spinner = true;
+    builder = config::ScenarioBuilder(alone);
+  } else {
+    builder = host_and_load(options.host);
   }
-  config::ScenarioBuilder builder = host_and_load(options.host.empty() ? "linux" : options.host);
   if (!options.trace.empty()) {
     builder.set("load.spinner=false");  // what competes is in the trace
     builder.apply(config::Document::setting("load.trace", options.trace, "--trace"));
@@ -121,7 +244,14 @@ hostsim::Scenario base_of(const Options& options) {
   base.name = "advice";
   config::ScenarioBuilder with_device(std::move(base));
   for (const std::string& assignment : options.set) with_device.set(assignment);
-  return with_device.finish();
+  base = with_device.finish();
+  if (own_host && !histogram) basis = basis_of(options, base);
+  if (!options.trace.empty()) {
+    basis.source = fmt::format("measured: the recording {}; rules of the scheduler by kernel/sched{}", options.trace,
+                               own_host ? fmt::format(" as of {}", base.host.name) : "");
+    basis.assumed = false;
+  }
+  return {std::move(base), std::move(basis)};
 }
 
 Figures run_figures(const hostsim::Scenario& scenario) {
@@ -133,6 +263,22 @@ Figures run_figures(const hostsim::Scenario& scenario) {
   sinks.progress = [](const CallProgress&) { return !interrupted(); };
   (void)run_call(scenario, {}, sinks);
   return analyzer.finish();
+}
+
+/// Program, day, and the files that the question named, by their contents.
+std::string made_by(const Options& options) {
+  const std::time_t now = std::time(nullptr);
+  std::tm day{};
+  gmtime_r(&now, &day);
+  char date[16];
+  (void)std::strftime(date, sizeof date, "%Y-%m-%d", &day);
+  std::string text = fmt::format("Offhook {}, {}", OFFHOOK_VERSION, date);
+  for (const std::string& file : {options.device, options.host, options.trace}) {
+    std::error_code error;
+    if (!file.empty() && fs::is_regular_file(file, error))
+      text += fmt::format(", {} {}", file, fnv1a_hex(read_file(file)));
+  }
+  return text;
 }
 
 void print(const advice::Advice& a) {
@@ -170,10 +316,19 @@ void print(const advice::Advice& a) {
     table.row(std::move(row));
   }
   say("\n{}{}", table.lines(),
-      prose(fmt::format("(between losses: at least, and the evidence; losses and tail with 95 % confidence, law and "
-                        "latencies if their assumptions hold; !: over the PC 99 limit, or a margin not to rely on; "
-                        "without the device the timer is at most {:.3f} ms late)",
-                        a.control_late_max_ms)));
+      prose(fmt::format(
+          "(between losses: at least, with 95 % confidence, and the evidence: losses or none seen, latencies "
+          "measured, a tail; the law if its assumptions hold; assumed: of a model that nobody measured; !: "
+          "{}, or a margin not to rely on; without the device the timer is at most {:.3f} ms late)",
+          hostsim::has_linux_classes(a.base.host) ? "100 us of interrupt routine or 500 us of softirq"
+                                                  : "over the PC 99 limit",
+          a.control_late_max_ms)));
+  const auto order = advice::order_of_priorities(a);
+  if (!order.empty()) say("\nWho goes first on this host:\n");
+  for (const std::string& line : order) say("  {}\n", line);
+  const auto lines = advice::recipe(a);
+  if (!lines.empty()) say("\nTo copy:\n");
+  for (const std::string& line : lines) say("  {}\n", line);
 }
 
 void print(const advice::Advice& a, const advice::Verification& v, double hours) {
@@ -183,7 +338,8 @@ void print(const advice::Advice& a, const advice::Verification& v, double hours)
 }
 
 /// What is asked of advice::advise(), but its runs and its progress.
-advice::Options asked(const Options& options, const hostsim::Scenario& base) {
+advice::Options asked(const Options& options, const Question& question) {
+  const hostsim::Scenario& base = question.base;
   advice::Options how;
   how.repeats = options.repeats;
   how.seconds = options.seconds;
@@ -196,16 +352,19 @@ advice::Options asked(const Options& options, const hostsim::Scenario& base) {
   how.threads = options.threads;
   how.stop = interrupted;
   how.only = only_context(options, base);
-  how.host_source = host_source_of(options, base);
+  how.host_source = question.basis.source;
+  how.assumed = question.basis.assumed;
+  how.notes = question.basis.notes;
   return how;
 }
 
 int run(const Options& options) {
   expect_one_alone({&options.json, &options.csv});
-  const hostsim::Scenario base = base_of(options);
+  const Question question = question_of(options);
+  const hostsim::Scenario& base = question.base;
   if (!options.memo.empty()) expect_writable(options.memo);
   catch_interrupts();
-  advice::Options how = asked(options, base);
+  advice::Options how = asked(options, question);
   std::optional<OutputFolder> folder;
   std::optional<advice::KeptRuns> kept, kept_counts;
   if (!options.out.empty()) {
@@ -264,7 +423,7 @@ int run(const Options& options) {
   if (verified && !options.alone()) print(*advice, *verified, options.verify_hours);
   if (options.verify_hours > 0 && !verified && !options.alone())
     say("verified: nothing was run, for no context comes close and so nothing is promised\n");
-  if (!options.memo.empty()) write_file(options.memo, advice_memo(*advice, "Offhook " OFFHOOK_VERSION));
+  if (!options.memo.empty()) write_file(options.memo, advice_memo(*advice, made_by(options)));
   if (folder) {
     folder->write("advice.json", json_text(out, 1) + "\n");
     folder->write(kReportName, advice_page(*advice));
@@ -285,13 +444,20 @@ void add_advise(CLI::App& app, Action& action) {
       ->type_name("DEVICE.toml");
   sub->add_option(
          "host", options->host,
-         "The host: a name from traces/data/hosts, beside a spinning thread; or a file with the keys host.* and load.* "
-         "of a scenario")
+         "The host: a name from traces/data/hosts, beside a spinning thread; a file with the keys host.* and load.* "
+         "of a scenario; or a histogram of cyclictest (-h, --json) or rtla (timerlat hist)")
       ->type_name("HOST.toml");
   sub->add_option("--trace", options->trace,
-                  "A recorded host beside the device: trace-cmd's .dat, perf sched's text, a load (see offhook trace); "
-                  "the host is then linux unless told")
+                  "A recorded host beside the device: trace-cmd's .dat, perf sched's text, a load (see offhook trace). "
+                  "Without a host its kernel's rules are taken")
       ->type_name("FILE");
+  sub->add_option("--measured-at", options->measured_at,
+                  "Class and priority behind a histogram, if its header does not say: \"FIFO 80\"")
+      ->type_name("CONTEXT");
+  sub->add_option("--measured-seconds", options->measured_s,
+                  "Duration of the measurement behind a histogram, if its header does not say")
+      ->type_name("S")
+      ->check(in_range(1e-3, 1e9));
   sub->add_option("--set", options->set,
                   "Any key of a scenario over these: device.buffers.count=2; with a context, no other is tried")
       ->type_name("KEY=VALUE");
@@ -300,7 +466,7 @@ void add_advise(CLI::App& app, Action& action) {
       ->check(in_range(1u, 1000u));
   sub->add_option("--seconds", options->seconds, "Simulated time a run")->type_name("S")->check(in_range(1.0, 1e6));
   sub->add_option("--between-losses", options->between_hours,
-                  "Hours between losses that are asked for, a week at most (default: a week)")
+                  "Hours between losses that the evidence must support, a week at most (default: as long as it does)")
       ->type_name("H")
       ->check(in_range(1e-3, advice::kWeekS / 3600));
   sub->add_option(
@@ -335,7 +501,8 @@ void add_advise(CLI::App& app, Action& action) {
   offhook advise g-lite nt2000-p2-450 --set "context=THR 20"
   offhook advise g-lite nt2000-p2-450 --memo memo.html
   offhook advise g-lite win98-games --verify 2
-  offhook advise soft-radio linux --slot-us 625 --seconds 10
+  offhook advise soft-radio linux-6.12-rt-am64x --slot-us 625 --seconds 10
+  offhook advise rt-audio cyclictest.hist --measured-at "FIFO 80" --measured-seconds 1200
 
 Exit status: 0 a context suffices, 1 error, or --verify saw more losses than the advice allows, 2 no context suffices,
 130 interrupted.)");

@@ -212,13 +212,18 @@ law-check: offhook law --check --json
 
 advise: offhook advise --json and advice.json
   {device,host,load}: what was asked about, in words
-  suffices: whether a context loses nothing for as long as asked
+  suffices: whether a context loses nothing for as long as asked, or as the evidence carries
   context?: the advice
   headline: in a sentence
   with_reserve: whether it suffices with a "but"
   warnings[]?: what makes the simulation a weak witness
   reasons[]: why, a sentence each
-  required_s (s): between losses, as asked
+  required_s? (s): between losses, as asked
+  assumed: whether nobody measured the host's numbers
+  linux: whether the host has Linux's classes
+  commands[]?: the context as lines to copy, on Linux
+  priorities[]?: who goes first on a Linux host, the most urgent first
+  limit_ms (ms): what a block's output may take from its interrupt on
   slot_ms? (ms): a radio's slot, --slot-us
   trials[].miss_ratio_at_most?: of its slots, 0 to 1
   lead_ms (ms): queued for transmission
@@ -234,7 +239,8 @@ advise: offhook advise --json and advice.json
   trials[].{loses_nothing,swamped,thin,within_pc99}?: whether nothing was lost, work did not end, worst_margin_ms is below least_margin_ms, the limits are kept
   trials[].{blocks,blocks_late,blocks_given_up,samples_lost,buffers_needed}?: blocks served, of them late, never served, and other counts
   trials[].between_losses.{expected_s,low_s,high_s}? (s): time between losses, with its interval
-  trials[].between_losses.{evidence,because,low}?: what that rests on
+  trials[].between_losses.evidence_s? (s): independent seconds behind it
+  trials[].between_losses.{evidence,because,low}?: its kind (losses, seen, law, distribution, tail, assumed), what that rests on
   trials[].{margin_ms,worst_margin_ms,least_margin_ms,latency_p999_ms,latency_max_ms,timer_late_max_ms,timer_late_p999_ms}? (ms): least time to a deadline, the same after the longest wait known of the host, what would be thin, latency, what timers of others waited
   trials[].{isr_max_us,dpc_max_us}? (us): longest
   trials[].{share,stolen_share}?: of the CPU for the device, and taken from others above their priority, 0 to 1
@@ -244,7 +250,7 @@ admit: offhook admit --json
   offhook_admission: version of this document
   scenario: its name
   admitted: whether all fit by share and law
-  {demand,reserved,bound}: of CPUs: work, reservations, what there is
+  {demand,reserved,bound,reserved_bound}: of CPUs: work, reservations, what there is, what reservations may have
   devices[].{name,context}: of a device
   devices[].{demand,reserved}: of a CPU, 0 to 1
   devices[].overloaded?: whether its reservation is less than its work

@@ -7,10 +7,10 @@
 #include <memory>
 
 #include "driver/base/output.h"
+#include "driver/base/terminal.h"
 #include "src/measure/host_description.h"
 #include "src/measure/host_profile.h"
 #include "src/program/command/measure.h"
-#include "driver/base/terminal.h"
 
 namespace offhook::command {
 namespace {
@@ -67,8 +67,8 @@ void add_measure_host_profile(CLI::App& measure, Action& action, const std::shar
                     "Interrupts and softirqs too, from the kernel's trace (root; adds its cost)");
   profile->add_flag("--best-effort", options->best_effort, "Go on without privileges that are missing");
   profile->footer(R"(Examples:
-  sudo offhook measure host-profile --seconds 600 --load cpu --load network --out mine.toml
-  sudo offhook measure host-profile --stages --load all --out mine.toml
+  sudo offhook measure host-profile --seconds 600 --load all --out mine.toml
+  sudo offhook measure host-profile --stages --load cpu --load network --out mine.toml   # needs stress-ng
   offhook advise rt-audio mine.toml
 
 What is rarer than once in the whole measurement is not in the file, and advice says how far it carries. Measure under

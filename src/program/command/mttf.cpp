@@ -75,16 +75,29 @@ Source load_source(const Options& options) {
   if (path.extension() == ".hgrm")
     return {config::parse_hgrm(text(), options.source, options.unit_us * 1e-3), options.source};
   if (path.extension() == ".csv") return {config::parse_latency_csv(text(), options.source), options.source};
+  std::error_code no_file;
+  if (path.extension() != ".toml" && std::filesystem::is_regular_file(path, no_file)) {
+    const std::string all = text();
+    if (!config::is_histogram(all))
+      throw config::Error(
+          fmt::format("{}: expected a latency distribution: HdrHistogram's .hgrm, .csv, the output of "
+                      "cyclictest -h or --json or of rtla timerlat hist, or a host's .toml",
+                      options.source));
+    config::LatencyHistogram h = config::parse_histogram(all, options.source);
+    return {std::move(h.latency), options.source, h.seconds > 0 ? h.waits / h.seconds : 0};
+  }
   const hostsim::HostLatencies host = config::load_latencies(options.source, options.virus_scanner);
   const ContextSpec context = ContextSpec::parse(options.context);
   if (context.kind == OH_CONTEXT_RESERVATION)
     throw config::Error(
         "a host known by its latencies says nothing of reservations; expected INT, DPC or THR PRIORITY");
-  static constexpr oh_context_kind kKnown[] = {OH_CONTEXT_INTERRUPT, OH_CONTEXT_DPC, OH_CONTEXT_THREAD};
+  static constexpr oh_context_kind kKnown[] = {OH_CONTEXT_INTERRUPT, OH_CONTEXT_DPC,  OH_CONTEXT_SOFTIRQ,
+                                               OH_CONTEXT_THREAD,    OH_CONTEXT_FIFO, OH_CONTEXT_ROUND_ROBIN};
   if (std::find(std::begin(kKnown), std::end(kKnown), context.kind) == std::end(kKnown))
     throw config::Error(not_of_this_host(context, options.source, kKnown));
+  const bool deferred = context.kind == OH_CONTEXT_DPC || context.kind == OH_CONTEXT_SOFTIRQ;
   const Modality modality = context.kind == OH_CONTEXT_INTERRUPT ? Modality::kInterrupt
-                            : context.kind == OH_CONTEXT_DPC     ? Modality::kDpc
+                            : deferred                           ? Modality::kDpc
                                                                  : Modality::kThread;
   try {
     return {host.to(modality, context.priority),

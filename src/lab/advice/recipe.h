@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+//
+// The chosen context as lines to copy: commands, unit lines and calls that put a program into it on Linux.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "src/lab/advice/advice.h"
+
+namespace offhook::advice {
+
+/// Lines for a terminal, a systemd unit and a C program. Empty: nothing was chosen, or the host is not Linux.
+std::vector<std::string> recipe(const Advice& advice);
+
+/// Who goes before whom on this host, the most urgent first: interrupts, deferred work, threads of the load, the
+/// device in the chosen context.
+std::vector<std::string> order_of_priorities(const Advice& advice);
+
+}  // namespace offhook::advice
