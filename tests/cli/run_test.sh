@@ -142,7 +142,7 @@ expect_error "over.toml:4:1: reservation of 9 ticks in every 8 cannot be admitte
 expect_error '--context: "RES 2" is not a valid context: at character 6, its end, expected /' run call.toml --context "RES 2"
 expect_error '--seed: "-1"; expected a whole number, 0 or more' run call.toml --seed -1
 expect_error '--set loud=1: unknown key "loud"' run call.toml --set loud=1
-expect_error "line.loss_db is 99; expected a number, 0 to 60" run call.toml --set line.loss_db=99
+expect_error "line.loss_db is 99; expected a number, -20 to 60" run call.toml --set line.loss_db=99
 : >in-the-way
 expect_error "in-the-way" run call.toml --out in-the-way
 expect_error "in-the-way" run call.toml --out in-the-way/below

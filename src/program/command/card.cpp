@@ -28,6 +28,7 @@
 #include "src/program/command/card_call.h"
 #include "src/program/command/kernel_call.h"
 #include "src/program/command/kernel_run.h"
+#include "src/program/command/option_words.h"
 #include "src/program/command/program.h"
 #include "src/program/command/socket_modem.h"
 #include "traces/scenario/scenario.h"
@@ -360,7 +361,7 @@ void add_card(CLI::App& app, Action& action) {
   sub->add_option(
          "--far-training", options->far_training_s,
          "Time that the far modem trains longer than the near one, to test how long V.42 is waited for; 0 to 20")
-      ->check(CLI::Range(0.0, 20.0))
+      ->check(in_range(0.0, 20.0))
       ->type_name("S");
   sub->add_option("--send", options->send, "What the far modem sends")->type_name("FILE");
   sub->add_option("--receive", options->receive, "Where what it receives is written, when the call ends")

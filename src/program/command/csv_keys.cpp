@@ -114,6 +114,7 @@ advise: offhook advise --csv; a row a context that was tried; empty cells where 
   {loses_nothing,swamped,thin,within_pc99}: whether nothing was lost, work did not end, worst_margin_ms is below least_margin_ms, the limits are kept
   {blocks,blocks_late,blocks_given_up,samples_lost,buffers_needed}: blocks served, of them late, never served, and other counts
   between_losses_{expected_s,low_s,high_s} (s): time between losses, with its interval
+  between_losses_evidence_s (s): independent seconds behind it
   between_losses_{evidence,because,low}: what that rests on
   {margin_ms,worst_margin_ms,least_margin_ms,latency_p999_ms,latency_max_ms,timer_late_max_ms,timer_late_p999_ms} (ms): least time to a deadline, the same after the longest wait known of the host, what would be thin, latency, what timers of others waited
   {isr_max_us,dpc_max_us} (us): longest

@@ -131,8 +131,9 @@ TEST(DecodeLink, AFrameWhoseShorterCheckSequenceIsRightByChanceHasTheLongerOne) 
                                                 static_cast<std::uint8_t>(number >> 16)};
     DataHeard heard;
     heard.bit_rate = 9600;
-    heard.bits = frame_of(information);
-    if (!shorter_sequence_is_right_too(heard.bits)) continue;
+    const std::vector<std::uint8_t> bits = frame_of(information);
+    if (!shorter_sequence_is_right_too(bits)) continue;
+    heard.bits.assign(bits.begin(), bits.end());
     const Link link = read_link(heard);
     ASSERT_EQ(link.frames.size(), 1u);
     EXPECT_TRUE(link.frames[0].fcs32);
