@@ -14,7 +14,7 @@ namespace {
 
 hostsim::Scenario g_lite() {
   config::ScenarioBuilder builder;
-  builder.apply_file((config::data_dir() / "../examples/g-lite.toml").string());
+  builder.apply_file((config::data_dir() / "../../examples/g-lite.toml").string());
   return builder.finish();
 }
 
