@@ -85,7 +85,7 @@ grep -q '"perturbed": "phi=' held/results.json || fail "what was found is not wh
 expect 0 "of 20 and 0 of 20 executions" reproduce siemens.table1 --out siemens --repeats 1
 
 # A hard claim that falls short ends with 2; a published value that no experiment looks at is an error.
-mkdir data && cp -r "$source_dir"/traces/{hosts,profiles,published,devices} data/
+mkdir data && cp -r "$source_dir"/traces/data/{hosts,profiles,published,devices} data/
 export OFFHOOK_DATA_DIR=$work/data
 sed -i 's/^share_percent = 14.7$/share_percent = 12.7/' data/published/claims.toml
 expect 2 "FALLS SHORT" reproduce jones.fig2 --out short
