@@ -25,9 +25,9 @@
 #include <string_view>
 #include <vector>
 
+#include "driver/base/histogram.h"
 #include "driver/context/context_spec.h"
 #include "driver/context/watchdog.h"
-#include "driver/base/histogram.h"
 #include "offhook/context.h"
 
 namespace offhook {

@@ -8,8 +8,8 @@
 #include <optional>
 #include <string>
 
-#include "driver/kernel/pci_card.h"
 #include "driver/base/local_socket.h"
+#include "driver/kernel/pci_card.h"
 
 namespace offhook {
 

@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <stdexcept>
 
-#include "driver/live/timer_card.h"
 #include "driver/base/output.h"
+#include "driver/live/timer_card.h"
 
 namespace offhook {
 

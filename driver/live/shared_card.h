@@ -16,8 +16,8 @@
 #include <string>
 #include <vector>
 
-#include "driver/live/card_kind.h"
 #include "driver/base/local_socket.h"
+#include "driver/live/card_kind.h"
 
 namespace offhook {
 

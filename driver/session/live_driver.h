@@ -12,8 +12,8 @@
 #include <thread>
 #include <vector>
 
-#include "driver/live/live_card.h"
 #include "driver/context/live_context.h"
+#include "driver/live/live_card.h"
 #include "offhook/driver.h"
 
 namespace offhook {

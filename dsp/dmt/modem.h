@@ -7,9 +7,9 @@
 #include <stdint.h>
 
 #include "dsp/blocks/complex.h"
-#include "dsp/dmt/pump.h"
-#include "dsp/dmt/procedure.h"
 #include "dsp/dmt/modulator.h"
+#include "dsp/dmt/procedure.h"
+#include "dsp/dmt/pump.h"
 #include "dsp/dmt/receiver.h"
 #include "dsp/pump/pump_type.h"
 

@@ -21,11 +21,11 @@
 
 #include "dsp/blocks/complex.h"
 #include "dsp/blocks/transition_table.h"
-#include "dsp/dmt/tones.h"
 #include "dsp/dmt/loading.h"
 #include "dsp/dmt/message.h"
-#include "dsp/dmt/showtime.h"
 #include "dsp/dmt/receiver.h"
+#include "dsp/dmt/showtime.h"
+#include "dsp/dmt/tones.h"
 #include "dsp/dmt/training_signals.h"
 #include "offhook/pump.h"
 

@@ -21,8 +21,8 @@
 #include "dsp/blocks/complex.h"
 #include "dsp/blocks/kernels.h"
 #include "dsp/blocks/real_fft.h"
-#include "dsp/dmt/tones.h"
 #include "dsp/dmt/shortening.h"
+#include "dsp/dmt/tones.h"
 
 namespace offhook::dmt {
 

@@ -13,12 +13,12 @@
 #include <stdint.h>
 
 #include "dsp/blocks/complex.h"
-#include "dsp/dmt/frame.h"
-#include "dsp/dmt/tones.h"
-#include "dsp/dmt/trellis_decoder.h"
 #include "dsp/dmt/bit_swap.h"
+#include "dsp/dmt/frame.h"
 #include "dsp/dmt/loading.h"
 #include "dsp/dmt/receiver.h"
+#include "dsp/dmt/tones.h"
+#include "dsp/dmt/trellis_decoder.h"
 #include "offhook/pump.h"
 
 namespace offhook::dmt {

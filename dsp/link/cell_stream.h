@@ -8,8 +8,8 @@
 
 #include <stdint.h>
 
-#include "dsp/link/cells.h"
 #include "dsp/blocks/byte_ring.h"
+#include "dsp/link/cells.h"
 
 namespace offhook::atm {
 

@@ -3,8 +3,8 @@
 
 #include <bit>
 
-#include "dsp/link/v44_coding.h"
 #include "dsp/link/v44.h"
+#include "dsp/link/v44_coding.h"
 
 namespace offhook::v44 {
 

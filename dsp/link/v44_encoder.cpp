@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <string.h>
 
-#include "dsp/link/v44_coding.h"
 #include "dsp/link/v44.h"
+#include "dsp/link/v44_coding.h"
 
 namespace offhook::v44 {
 namespace {

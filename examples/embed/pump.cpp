@@ -21,7 +21,8 @@ constexpr std::int32_t tap(std::size_t k) {
   return static_cast<std::int32_t>(k + 1);
 }
 
-/// The driver calls process() for each block and report_gap() for samples that never came, so that the filter keeps step.
+/// The driver calls process() for each block and report_gap() for samples that never came, so that the filter keeps
+/// step.
 struct Filter {
   std::array<std::int32_t, kTaps> past{};  // a ring
   std::size_t at = 0;

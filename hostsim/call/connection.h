@@ -15,8 +15,8 @@
 #include "hostsim/call/cost_profile.h"
 #include "hostsim/call/scenario.h"
 #include "hostsim/card/card.h"
-#include "hostsim/engine/engine.h"
 #include "hostsim/channel/line.h"
+#include "hostsim/engine/engine.h"
 #include "offhook/driver.h"
 #include "offhook/pump.h"
 

@@ -4,8 +4,8 @@
 #pragma once
 
 #include "hostsim/call/cost_profile.h"
-#include "hostsim/host/context.h"
 #include "hostsim/engine/random.h"
+#include "hostsim/host/context.h"
 
 namespace offhook::hostsim {
 

@@ -8,8 +8,8 @@
 
 #include "driver/core/logged_instrument.h"
 #include "driver/core/logged_rate.h"
-#include "dsp/dmt/pump.h"
 #include "dsp/dmt/loading.h"
+#include "dsp/dmt/pump.h"
 #include "hostsim/call/loop_rates.h"
 #include "hostsim/call/pump_connection.h"
 #include "hostsim/call/tested_pump.h"

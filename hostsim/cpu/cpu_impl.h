@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// How a host's CPUs go through an instant (section 8). The steps stand in settle() and dispatch(). What only several CPUs need
-// is in cpu_migration.cpp; what runs without instants of its own, in cpu_unbroken.cpp.
+// How a host's CPUs go through an instant (section 8). The steps stand in settle() and dispatch(). What only several
+// CPUs need is in cpu_migration.cpp; what runs without instants of its own, in cpu_unbroken.cpp.
 #pragma once
 
 #include <algorithm>

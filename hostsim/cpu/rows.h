@@ -19,7 +19,8 @@ class Rows {
   void note(EntityId id, Kind kind) {
     if (observer_ != nullptr) rows_.push_back({kOrder[static_cast<int>(kind)] << 16 | id, kind});
   }
-  /// The only row of its instant that is left to tell, or the next one in the order of section 9. @pre empty(), observed()
+  /// The only row of its instant that is left to tell, or the next one in the order of section 9. @pre empty(),
+  /// observed()
   void tell_alone(Ns now, EntityId id, Kind kind) { observer_->on_event(now, id, kind); }
   bool observed() const { return observer_ != nullptr; }
   bool empty() const { return rows_.empty(); }
@@ -52,7 +53,8 @@ class Rows {
   }
 
  private:
-  // section 9: the order of rows within an instant, for kStart, kResume, kPreempt, kFinish, kMiss, kThrottle, kReplenish.
+  // section 9: the order of rows within an instant, for kStart, kResume, kPreempt, kFinish, kMiss, kThrottle,
+  // kReplenish.
   static constexpr std::uint32_t kOrder[] = {5, 5, 4, 0, 1, 3, 2};
   struct Row {
     std::uint32_t order;  // kind's place of section 9, then declaration order

@@ -18,8 +18,8 @@
 #include <optional>
 
 #include "driver/context/context_spec.h"
-#include "hostsim/host/service_counts.h"
 #include "hostsim/cpu/cpu.h"
+#include "hostsim/host/service_counts.h"
 #include "hostsim/sched/mutexes.h"
 #include "offhook/driver.h"
 

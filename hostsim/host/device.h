@@ -2,7 +2,8 @@
 //
 // A device that steals time in bottom halves (Regehr and Stankovic 2001, section 5): every transfer is an interrupt and
 // a DPC. Programmed I/O copies the bytes in the handler. Disks, USB, a controller that holds interrupts off, a network
-// and a soft modem's blocks are all of this kind and differ in these numbers; traces/import/*.toml has them with sources.
+// and a soft modem's blocks are all of this kind and differ in these numbers; traces/import/*.toml has them with
+// sources.
 #pragma once
 
 #include <string>

@@ -9,8 +9,8 @@
 
 #include "hostsim/cpu/chain.h"
 #include "hostsim/cpu/cpu.h"
-#include "hostsim/host/device.h"
 #include "hostsim/engine/random.h"
+#include "hostsim/host/device.h"
 
 namespace offhook::hostsim {
 

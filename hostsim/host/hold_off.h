@@ -10,8 +10,8 @@
 #pragma once
 
 #include "hostsim/cpu/cpu.h"
-#include "hostsim/host/distribution.h"
 #include "hostsim/engine/random.h"
+#include "hostsim/host/distribution.h"
 
 namespace offhook::hostsim {
 

@@ -3,9 +3,9 @@
 #include <array>
 #include <stdexcept>
 
-#include "hostsim/host/context.h"
 #include "hostsim/cpu/chain.h"
 #include "hostsim/cpu/critical_section.h"
+#include "hostsim/host/context.h"
 
 namespace offhook::hostsim {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // Rialto/NT (Jones and Regehr 1999): X of every Y, in a precomputed slot and, in the modified form (strict), nowhere
-// else; in the standard form the thread also competes at its priority outside its slots (section 7). Several reservations get
-// slots that do not overlap from sched/slot_plan.h.
+// else; in the standard form the thread also competes at its priority outside its slots (section 7). Several
+// reservations get slots that do not overlap from sched/slot_plan.h.
 #pragma once
 
 #include <cstdint>

@@ -76,7 +76,8 @@ OH_API size_t oh_modem_read(struct oh_modem* modem, uint8_t* octets, size_t n);
 OH_API void oh_modem_hang_up(struct oh_modem* modem);
 /** @return 0, or -EINVAL for a struct_size that is not one of a published version. Real-time: yes. */
 OH_API int oh_modem_get_status(const struct oh_modem* modem, struct oh_modem_status* status);
-/** @return why the connection ended, for people; "hung up" after oh_modem_hang_up(), "" while it lives. Valid for ever. Real-time: yes. */
+/** @return why the connection ended, for people; "hung up" after oh_modem_hang_up(), "" while it lives. Valid for ever.
+ * Real-time: yes. */
 OH_API const char* oh_modem_failure(struct oh_modem* modem);
 
 #ifdef __cplusplus

@@ -8,9 +8,9 @@
  * Whoever hosts a pump (the simulator, a Linux thread, a kernel module) gives it memory once and then calls process()
  * with blocks of any length; the pump never blocks, allocates, locks or calls the system after init, and its cost per
  * sample is bounded. Its only clock is the number of samples it has been given: every block must come exactly once and
- * in order, and when samples were lost report_gap() says how many, so that the count stays exact and the far end sees no
- * jump in time. The rates of the two directions may differ by a whole ratio (offhook/stream.h). Every count here is of
- * sample periods of the slower direction; a block of n periods has n * ratio samples of the faster one.
+ * in order, and when samples were lost report_gap() says how many, so that the count stays exact and the far end sees
+ * no jump in time. The rates of the two directions may differ by a whole ratio (offhook/stream.h). Every count here is
+ * of sample periods of the slower direction; a block of n periods has n * ratio samples of the faster one.
  *
  * Bits pass through a port that the layer above (V.42, a bit-error tester, a raw file) implements.
  */
@@ -146,8 +146,8 @@ enum oh_retrain_cause {
   OH_RETRAIN_TIMEOUT   /**< a procedure of the training, or a renegotiation, did not come to its end */
 };
 
-/** What an observer may see. Called from within process() and report_gap(); every function may be NULL and then costs one
- * predictable branch. */
+/** What an observer may see. Called from within process() and report_gap(); every function may be NULL and then costs
+ * one predictable branch. */
 struct oh_pump_observer {
   OH_STRUCT_SIZE(struct oh_pump_observer);
   void* user;

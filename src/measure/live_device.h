@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "driver/context/live_context.h"
 #include "driver/base/histogram.h"
+#include "driver/context/live_context.h"
 #include "hostsim/call/connection.h"
 
 namespace offhook::measure {

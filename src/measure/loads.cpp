@@ -11,10 +11,10 @@
 #include <stdexcept>
 #include <string>
 
+#include "driver/base/nearest.h"
 #include "driver/base/output.h"
 #include "src/measure/workloads.h"
 #include "traces/scenario/key.h"
-#include "driver/base/nearest.h"
 
 namespace offhook::measure {
 

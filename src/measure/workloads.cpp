@@ -17,9 +17,9 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "driver/base/file.h"
 #include "driver/base/output.h"
 #include "hostsim/engine/random.h"
-#include "driver/base/file.h"
 
 namespace offhook::measure {
 

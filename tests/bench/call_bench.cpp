@@ -67,7 +67,8 @@ BENCHMARK_CAPTURE(real_pump, RES_2_8, "RES 2/8")->Unit(benchmark::kMillisecond);
 
 int main(int argc, char** argv) {
   std::puts(
-      "benchmark targets, simulated seconds per second (ten periodic EDF tasks, 2 GHz core): SimSo 4-7, RTSim 560-830;\n"
+      "benchmark targets, simulated seconds per second (ten periodic EDF tasks, 2 GHz core): SimSo 4-7, RTSim "
+      "560-830;\n"
       "goals: 2000 and 5 M events/s with the cost profile, 100 with the real pump. events: those of the event log.");
   benchmark::Initialize(&argc, argv);
   benchmark::RunSpecifiedBenchmarks();

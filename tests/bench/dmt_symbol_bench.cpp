@@ -14,8 +14,8 @@
 #include <numeric>
 #include <vector>
 
-#include "dsp/dmt/tones.h"
 #include "dsp/dmt/shortening.h"
+#include "dsp/dmt/tones.h"
 #include "offhook/kernel_modem.h"
 #include "tests/bench/stretches.h"
 #include "tests/unit/hostsim/channel/dmt_call.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // How fast the simulation engine is: ten periodic EDF tasks (periods 4 to 100 ms, U = 0.75), bare and with interrupts,
-// DPCs and a spinner. Benchmark targets, simulated seconds per wall second of the same task set on a 2 GHz core: SimSo 4-7,
-// RTSim 560-830, a hand-written event loop 10,000-13,000.
+// DPCs and a spinner. Benchmark targets, simulated seconds per wall second of the same task set on a 2 GHz core: SimSo
+// 4-7, RTSim 560-830, a hand-written event loop 10,000-13,000.
 #include <benchmark/benchmark.h>
 
 #include <cmath>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// The cost of writing one event, beside the benchmark targets: what the instrumented kernel of the paper took, LTTng-UST, and
-// the floor of a time stamp and a ring without any concurrency. The floor is measured here too, on the same core in the
-// same run, because the others come from other machines.
+// The cost of writing one event, beside the benchmark targets: what the instrumented kernel of the paper took,
+// LTTng-UST, and the floor of a time stamp and a ring without any concurrency. The floor is measured here too, on the
+// same core in the same run, because the others come from other machines.
 #include <benchmark/benchmark.h>
 
 #if defined(__x86_64__)
@@ -97,7 +97,8 @@ int main(int argc, char** argv) {
   benchmark::Initialize(&argc, argv);
   std::printf(
       "Writing one event; see the column `event`. Goal: %.0f ns or less with its time stamp.\n"
-      "Benchmark targets: the paper's instrumented kernel 549 ns, LTTng-UST 118 ns, rdtsc + bare ring 19 ns (2 GHz core).\n",
+      "Benchmark targets: the paper's instrumented kernel 549 ns, LTTng-UST 118 ns, rdtsc + bare ring 19 ns (2 GHz "
+      "core).\n",
       kGoalNs);
   benchmark::RunSpecifiedBenchmarks();
   return 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Cost of the line, both directions, per sample of the near end. Benchmark target: 300 ns, so that with two pumps of about
-// 400 ns a sample a call runs at 100 times real time (1250 ns a sample) on one core.
+// Cost of the line, both directions, per sample of the near end. Benchmark target: 300 ns, so that with two pumps of
+// about 400 ns a sample a call runs at 100 times real time (1250 ns a sample) on one core.
 #include <benchmark/benchmark.h>
 
 #include <vector>

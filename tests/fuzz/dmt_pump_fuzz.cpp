@@ -9,9 +9,9 @@
 #include <memory>
 #include <new>
 
-#include "dsp/dmt/pump.h"
 #include "dsp/dmt/bit_swap.h"
 #include "dsp/dmt/message.h"
+#include "dsp/dmt/pump.h"
 #include "dsp/dmt/showtime.h"
 
 namespace {

@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "src/lab/advice/kept_runs.h"
 #include "driver/base/json.h"
+#include "src/lab/advice/kept_runs.h"
 
 using namespace offhook;
 using Json = nlohmann::ordered_json;

@@ -14,11 +14,11 @@
 #include <optional>
 #include <string>
 
+#include "driver/base/file.h"
 #include "src/lab/sweep/plan.h"
 #include "src/lab/sweep/result.h"
 #include "src/lab/sweep/shard.h"
 #include "traces/scenario/key.h"
-#include "driver/base/file.h"
 
 using namespace offhook;
 

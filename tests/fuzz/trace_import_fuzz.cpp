@@ -6,9 +6,9 @@
 #include <cstdlib>
 #include <string>
 
+#include "traces/import/load_file.h"
 #include "traces/import/perf_sched.h"
 #include "traces/import/trace_cmd.h"
-#include "traces/import/load_file.h"
 
 using namespace offhook;
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // What a hole in the transmitted signal does to real receivers: the measurement behind the link model's settling_ms and
-// the pool's patience (traces/data/profiles/pentium2-450-vendor.toml). Two V.34 pumps at 28 800 bit/s, hybrids with echoes.
+// the pool's patience (traces/data/profiles/pentium2-450-vendor.toml). Two V.34 pumps at 28 800 bit/s, hybrids with
+// echoes.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -122,7 +122,8 @@ TEST(Paper, Reservation2Of8HasMorePendingThanThread24AndNeverOverflows) {
   EXPECT_NEAR(reservation.transfer_s / thread.transfer_s, 1, 0.01);
 }
 
-// Which of the twelve is which is the paper's word; it is here and in traces/data/published, and nowhere in the program.
+// Which of the twelve is which is the paper's word; it is here and in traces/data/published, and nowhere in the
+// program.
 TEST(Paper, EveryRowOfTable3HasItsClass) {
   const std::map<std::string, Verdict> published = {
       {"RES 1/7 strict", Verdict::kSufficient},    {"RES 1/8 strict", Verdict::kInsufficient},

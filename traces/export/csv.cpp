@@ -7,9 +7,9 @@
 #include <string>
 #include <utility>
 
+#include "driver/base/csv.h"
 #include "traces/log/event_names.h"
 #include "traces/log/header.h"
-#include "driver/base/csv.h"
 
 namespace offhook::traces {
 

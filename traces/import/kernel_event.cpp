@@ -8,8 +8,8 @@
 #include <cstring>
 #include <vector>
 
-#include "traces/import/softirq_names.h"
 #include "traces/import/load_file.h"
+#include "traces/import/softirq_names.h"
 
 namespace offhook::traces {
 

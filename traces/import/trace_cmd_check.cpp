@@ -6,8 +6,8 @@
 #include <cstring>
 #include <set>
 
-#include "traces/import/trace_cmd.h"
 #include "traces/import/load_file.h"
+#include "traces/import/trace_cmd.h"
 
 namespace offhook::traces {
 namespace {

@@ -10,9 +10,9 @@
 #include <string>
 #include <utility>
 
+#include "driver/base/nearest.h"
 #include "driver/base/output.h"
 #include "traces/scenario/key.h"
-#include "driver/base/nearest.h"
 
 namespace offhook::config {
 

@@ -13,9 +13,9 @@ namespace offhook::config {
 
 const KeyTable& profile_keys();
 
-/// traces/data/profiles/NAME.toml. Where the file gives what an interrupt handler that did everything took with the kernel's
-/// event logging on (measured.*), the cost of a connected block is what is left of it without the interrupt routine and
-/// without the logging; so is the worst case of a phase. @throws Error
+/// traces/data/profiles/NAME.toml. Where the file gives what an interrupt handler that did everything took with the
+/// kernel's event logging on (measured.*), the cost of a connected block is what is left of it without the interrupt
+/// routine and without the logging; so is the worst case of a phase. @throws Error
 hostsim::CostProfile load_profile(std::string_view name);
 /// The same out of a document. @throws Error
 hostsim::CostProfile read_profile(const Document& document, std::string_view name);

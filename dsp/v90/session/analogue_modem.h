@@ -5,10 +5,10 @@
 
 #include "dsp/blocks/decimator.h"
 #include "dsp/qam/modulator.h"
-#include "dsp/v90/session/modem.h"
 #include "dsp/v90/pcm/near_echo.h"
 #include "dsp/v90/pcm/receiver.h"
 #include "dsp/v90/session/analogue.h"
+#include "dsp/v90/session/modem.h"
 
 namespace offhook::v90 {
 

@@ -5,11 +5,11 @@
 
 #include "dsp/qam/receiver.h"
 #include "dsp/v34/session/symbol_reader.h"
-#include "dsp/v90/session/modem.h"
-#include "dsp/v90/session/upstream_alignment.h"
 #include "dsp/v90/pcm/echo_canceller.h"
 #include "dsp/v90/pcm/robbed_bits.h"
 #include "dsp/v90/session/digital.h"
+#include "dsp/v90/session/modem.h"
+#include "dsp/v90/session/upstream_alignment.h"
 
 namespace offhook::v90 {
 

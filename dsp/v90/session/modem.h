@@ -7,14 +7,14 @@
 #include "dsp/blocks/level.h"
 #include "dsp/blocks/renew.h"
 #include "dsp/pump/pump_type.h"
+#include "dsp/v34/phase2/phase2.h"
 #include "dsp/v34/session/handover.h"
 #include "dsp/v34/session/pump.h"
-#include "dsp/v34/phase2/phase2.h"
 #include "dsp/v8/pcm_side.h"
 #include "dsp/v8/v8.h"
 #include "dsp/v90/coding/quick_connect.h"
-#include "dsp/v90/session/pump.h"
 #include "dsp/v90/session/hold.h"
+#include "dsp/v90/session/pump.h"
 #include "dsp/v90/session/short_phase1.h"
 
 namespace offhook::v90 {

@@ -91,8 +91,9 @@ OH_API void oh_v90_retrain(void* self);
  * and a round trip in it (CPs, 9.6.2.1.3). Real-time: yes. */
 OH_API void oh_v90_renegotiate_with_silence(void* self);
 
-/** Modem-on-hold (dsp/v90/session), as oh_pump_type::hold, whose allow_hold is oh_v90_options::hold_timeout. In data mode
- * of V.90, resume in OH_HOLD_AWAY; else nothing.  @return 0, or -EINVAL: it is not possible now. Real-time: yes. */
+/** Modem-on-hold (dsp/v90/session), as oh_pump_type::hold, whose allow_hold is oh_v90_options::hold_timeout. In data
+ * mode of V.90, resume in OH_HOLD_AWAY; else nothing.  @return 0, or -EINVAL: it is not possible now. Real-time: yes.
+ */
 OH_API int oh_v90_hold(void* self, enum oh_hold_order order);
 /** @param[out] timeout  code of T1, of OH_HOLD_AWAY and OH_HOLD_WAITING; else 0 */
 OH_API enum oh_hold_state oh_v90_hold_state(const void* self, uint8_t* timeout);

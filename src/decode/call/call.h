@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "src/decode/line/connection.h"
-#include "src/decode/modulation/fax.h"
-#include "src/decode/modulation/fsk.h"
 #include "src/decode/line/echo.h"
 #include "src/decode/line/recording.h"
 #include "src/decode/line/symbol_clock.h"
+#include "src/decode/modulation/fax.h"
+#include "src/decode/modulation/fsk.h"
 #include "src/decode/start_up/start_up.h"
 #include "src/decode/v34/trainings.h"
 

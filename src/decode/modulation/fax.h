@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "src/decode/modulation/v21_frames.h"
 #include "src/decode/line/recording.h"
+#include "src/decode/modulation/v21_frames.h"
 
 namespace offhook::decode {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "dsp/blocks/scrambler.h"
-#include "src/decode/line/connection.h"
 #include "src/decode/line/baseband.h"
+#include "src/decode/line/connection.h"
 #include "src/decode/line/symbol_receiver.h"
 
 namespace offhook::decode {

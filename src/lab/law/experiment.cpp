@@ -8,10 +8,10 @@
 #include <numeric>
 #include <set>
 
+#include "driver/base/file.h"
 #include "driver/base/output.h"
 #include "src/lab/sweep/result.h"
 #include "src/lab/sweep/shard.h"
-#include "driver/base/file.h"
 #include "traces/scenario/device.h"
 #include "traces/scenario/scenario.h"
 

@@ -3,10 +3,10 @@
 // A claim is something that a paper published and an experiment that makes it again in the simulator: rows of published
 // beside simulated values, and the paper's figures redrawn from simulation logs.
 //
-// To add one: its entry in a file of traces/data/published, a function Outcome(const Run&) in a file of this folder, and its
-// line in the table of registry.cpp. Read every number from run.published, never type one in; every value of the claim
-// has to be read (published.h). Simulations go through run.parallel() and write into slots of their own, so that the
-// result is the same for any number of threads.
+// To add one: its entry in a file of traces/data/published, a function Outcome(const Run&) in a file of this folder,
+// and its line in the table of registry.cpp. Read every number from run.published, never type one in; every value of
+// the claim has to be read (published.h). Simulations go through run.parallel() and write into slots of their own, so
+// that the result is the same for any number of threads.
 #pragma once
 
 #include <cstddef>

@@ -9,8 +9,8 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "traces/scenario/key.h"
 #include "driver/base/nearest.h"
+#include "traces/scenario/key.h"
 
 namespace offhook::reproduce {
 

@@ -148,7 +148,8 @@ Outcome jones_fig10(const Run& run) {
   const double tail = p.number("int_and_dpc_tail_ms"), near = p.number("near_2ms_percent");
   const hostsim::HostScenario host = machine(run);
   out.rows = {
-      input("clock interrupts", "Hz", p.number("rtc_hz"), host.tick_hz, "traces/data/hosts/nt2000-p2-450.toml, tick_hz"),
+      input("clock interrupts", "Hz", p.number("rtc_hz"), host.tick_hz,
+            "traces/data/hosts/nt2000-p2-450.toml, tick_hz"),
       within_share("wake-ups observed, control", "", p.number("wakeups"), static_cast<double>(h[0].count()), 0.03),
       input("bucket", "us", p.number("bucket_us"), static_cast<double>(h[0].bucket_width()) / 1000,
             "the histograms below"),

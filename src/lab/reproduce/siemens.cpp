@@ -11,8 +11,8 @@
 #include <optional>
 #include <span>
 
-#include "hostsim/host/hold_off.h"
 #include "hostsim/host/device_load.h"
+#include "hostsim/host/hold_off.h"
 #include "src/lab/reproduce/claim.h"
 #include "traces/scenario/latency.h"
 

@@ -10,9 +10,9 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
-#include "hostsim/cpu/critical_section.h"
 #include "driver/base/csv.h"
 #include "driver/base/json.h"
+#include "hostsim/cpu/critical_section.h"
 
 namespace offhook::schedule {
 namespace {

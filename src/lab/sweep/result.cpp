@@ -7,10 +7,10 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "traces/scenario/key.h"
-#include "traces/scenario/scenario.h"
 #include "driver/base/csv.h"
 #include "driver/base/json.h"
+#include "traces/scenario/key.h"
+#include "traces/scenario/scenario.h"
 
 namespace offhook::sweep {
 

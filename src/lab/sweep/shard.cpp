@@ -10,9 +10,9 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "driver/base/file.h"
 #include "src/lab/sweep/parallel.h"
 #include "traces/scenario/key.h"
-#include "driver/base/file.h"
 
 namespace offhook::sweep {
 

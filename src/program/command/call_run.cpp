@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "driver/base/terminal.h"
 #include "hostsim/call/call.h"
 #include "hostsim/call/call_events.h"
 #include "hostsim/call/modem_config.h"
@@ -15,7 +16,6 @@
 #include "hostsim/call/random_file.h"
 #include "hostsim/call/subscriber_call.h"
 #include "src/lab/analysis/tally.h"
-#include "driver/base/terminal.h"
 #include "traces/scenario/device.h"
 #include "traces/scenario/profile.h"
 #include "traces/scenario/scenario.h"

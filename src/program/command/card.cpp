@@ -288,7 +288,8 @@ int run(CardOptions options) {
       throw std::runtime_error("--receive: what another program's modem receives is its own; expected no --far-end");
   }
   if (loop && options.far_training_s > 0)
-    throw std::runtime_error("--far-training: over a subscriber loop go ATM cells, without V.42; expected another pump");
+    throw std::runtime_error(
+        "--far-training: over a subscriber loop go ATM cells, without V.42; expected another pump");
   if (loop && options.no_v42)
     throw std::runtime_error("--pump dmt: over a subscriber loop go ATM cells; expected no --no-v42");
   if (trunk) builder.set("line.kind=\"digital-trunk\"");

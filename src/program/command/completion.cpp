@@ -4,9 +4,9 @@
 
 #include <cstdio>
 
+#include "driver/base/terminal.h"
 #include "src/program/command/program.h"
 #include "src/program/command/tree.h"
-#include "driver/base/terminal.h"
 #include "traces/scenario/scenario.h"
 
 namespace offhook::command {

@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include "driver/base/output.h"
-#include "src/program/command/program.h"
 #include "driver/base/terminal.h"
+#include "src/program/command/program.h"
 
 namespace offhook::command {
 namespace {

@@ -6,9 +6,9 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "src/program/command/program.h"
-#include "driver/base/terminal.h"
 #include "driver/base/json.h"
+#include "driver/base/terminal.h"
+#include "src/program/command/program.h"
 
 namespace offhook::command {
 namespace {

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "src/program/command/guide.h"
 #include "driver/base/prose.h"
 #include "driver/base/terminal.h"
+#include "src/program/command/guide.h"
 
 namespace offhook::command {
 

@@ -6,14 +6,14 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "src/program/command/guide.h"
+#include "driver/base/csv.h"
+#include "driver/base/json.h"
 #include "driver/base/terminal.h"
+#include "src/program/command/guide.h"
 #include "traces/scenario/data.h"
 #include "traces/scenario/host_source.h"
 #include "traces/scenario/latency.h"
 #include "traces/scenario/scenario.h"
-#include "driver/base/csv.h"
-#include "driver/base/json.h"
 
 namespace offhook::command {
 namespace {

@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 
+#include "driver/base/file.h"
 #include "dsp/link/cells.h"
 #include "traces/scenario/key.h"
-#include "driver/base/file.h"
 
 namespace offhook::command {
 

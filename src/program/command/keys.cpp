@@ -3,13 +3,13 @@
 
 #include <stdexcept>
 
+#include "driver/base/terminal.h"
 #include "src/lab/law/computations.h"
 #include "src/lab/schedule/system.h"
 #include "src/program/command/guide.h"
 #include "src/program/command/text_keys.h"
-#include "driver/base/terminal.h"
-#include "traces/scenario/key.h"
 #include "traces/scenario/device.h"
+#include "traces/scenario/key.h"
 #include "traces/scenario/load_device.h"
 #include "traces/scenario/scenario.h"
 

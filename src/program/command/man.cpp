@@ -8,10 +8,10 @@
 #include <filesystem>
 
 #include "driver/base/output.h"
+#include "driver/base/terminal.h"
 #include "src/program/command/guide.h"
 #include "src/program/command/program.h"
 #include "src/program/command/tree.h"
-#include "driver/base/terminal.h"
 
 namespace offhook::command {
 namespace {

@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
+#include "driver/base/histogram.h"
 #include "driver/context/live_context.h"
 #include "driver/kernel/kernel_device.h"
-#include "driver/base/histogram.h"
 #include "src/measure/kernel_trace.h"
 #include "src/measure/latency.h"
 #include "src/measure/loads.h"

@@ -3,11 +3,11 @@
 // `offhook measure batch`: pumps that one thread advances in one call.
 #include <fmt/format.h>
 
-#include "offhook/modem_card.h"
-#include "src/measure/host_description.h"
-#include "src/measure/batch.h"
-#include "src/program/command/measure.h"
 #include "driver/base/terminal.h"
+#include "offhook/modem_card.h"
+#include "src/measure/batch.h"
+#include "src/measure/host_description.h"
+#include "src/program/command/measure.h"
 
 namespace offhook::command {
 namespace {

@@ -3,13 +3,13 @@
 // `offhook measure device`: a DMT pump or a radio live.
 #include <fmt/format.h>
 
+#include "driver/base/terminal.h"
 #include "hostsim/call/radio_call.h"
 #include "hostsim/call/subscriber_call.h"
 #include "src/measure/host_description.h"
 #include "src/measure/live_device.h"
 #include "src/program/command/context_times.h"
 #include "src/program/command/measure.h"
-#include "driver/base/terminal.h"
 #include "traces/scenario/scenario.h"
 
 namespace offhook::command {

@@ -6,12 +6,12 @@
 #include <algorithm>
 
 #include "driver/base/output.h"
-#include "src/measure/host_description.h"
+#include "driver/base/terminal.h"
 #include "src/lab/reproduce/published.h"
 #include "src/measure/host.h"
+#include "src/measure/host_description.h"
 #include "src/page/page.h"
 #include "src/program/command/measure.h"
-#include "driver/base/terminal.h"
 #include "src/report/host_report.h"
 #include "src/report/report.h"
 

@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "driver/context/context_spec.h"
 #include "driver/base/output.h"
+#include "driver/context/context_spec.h"
 #include "driver/tty/dce.h"
 #include "src/lab/analysis/figures.h"
 #include "traces/log/writer.h"

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <string_view>
 
+#include "driver/base/nearest.h"
 #include "src/program/command/guide.h"
 #include "traces/scenario/key.h"
-#include "driver/base/nearest.h"
 
 namespace offhook::command {
 namespace {

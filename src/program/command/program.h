@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "src/program/command/option_words.h"
 #include "driver/base/text_output.h"
+#include "src/program/command/option_words.h"
 
 namespace offhook::command {
 

@@ -3,13 +3,13 @@
 
 #include <algorithm>
 
+#include "driver/base/file.h"
 #include "src/lab/reproduce/published.h"
 #include "src/lab/sweep/shard.h"
 #include "src/page/page.h"
 #include "src/program/command/call_run.h"
 #include "src/program/command/folder.h"
 #include "src/program/command/run_folder.h"
-#include "driver/base/file.h"
 #include "traces/scenario/scenario.h"
 
 namespace offhook::command {

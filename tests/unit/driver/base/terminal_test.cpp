@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include "driver/base/terminal.h"
+
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,13 +14,11 @@
 #include <string>
 #include <vector>
 
-#include "driver/base/fit.h"
-#include "driver/base/terminal.h"
 #include "driver/base/file.h"
+#include "driver/base/fit.h"
 
 namespace offhook {
 namespace {
-
 
 TEST(Table, CellsCommandNoTerminal) {
   Table table;

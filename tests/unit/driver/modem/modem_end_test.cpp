@@ -150,7 +150,8 @@ TEST(ModemEnd, WithoutErrorControlOctetsComeBackAsCharacters) {
 }
 
 TEST(ModemEnd, AnEndThatHearsItselfHasNoV42) {
-  End optional(mirrored(OH_LINK_OCTETS, OH_ERROR_CONTROL_OPTIONAL)), required(mirrored(OH_LINK_OCTETS, OH_ERROR_CONTROL_REQUIRED));
+  End optional(mirrored(OH_LINK_OCTETS, OH_ERROR_CONTROL_OPTIONAL)),
+      required(mirrored(OH_LINK_OCTETS, OH_ERROR_CONTROL_REQUIRED));
   EXPECT_EQ(oh_modem_end_writable(optional.end), 0u);
   optional.step(8000 * 3 + 100);
   required.step(8000 * 3 + 100);

@@ -10,10 +10,10 @@
 #include <thread>
 #include <vector>
 
-#include "driver/session/devices.h"
 #include "driver/live/timer_card.h"
-#include "tests/unit/driver/sound/loop_device.h"
+#include "driver/session/devices.h"
 #include "tests/unit/driver/card/loop_modem.h"
+#include "tests/unit/driver/sound/loop_device.h"
 
 namespace offhook {
 namespace {

@@ -9,8 +9,8 @@
 #include <thread>
 
 #include "driver/sound/alsa_card.h"
-#include "tests/unit/driver/sound/loop_device.h"
 #include "tests/unit/driver/card/loop_modem.h"
+#include "tests/unit/driver/sound/loop_device.h"
 
 namespace offhook {
 namespace {

@@ -12,8 +12,8 @@
 #include <new>
 #include <vector>
 
-#include "dsp/dmt/tones.h"
 #include "dsp/dmt/loading.h"
+#include "dsp/dmt/tones.h"
 #include "dsp/pump/pump_type.h"
 #include "tests/realtime/realtime_guard.h"
 

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "dsp/dmt/constellation.h"
+#include "dsp/dmt/loading.h"
 #include "dsp/dmt/tones.h"
 #include "dsp/dmt/trellis_decoder.h"
-#include "dsp/dmt/loading.h"
 
 namespace offhook::dmt {
 namespace {

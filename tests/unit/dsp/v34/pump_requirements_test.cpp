@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "dsp/v34/session/pump.h"
 #include "dsp/v34/phase2/info.h"
+#include "dsp/v34/session/pump.h"
 #include "tests/unit/dsp/v34/pump_line.h"
 
 namespace offhook {

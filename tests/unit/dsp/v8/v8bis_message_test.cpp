@@ -133,7 +133,8 @@ TEST(V8bisMessage, NonStandardBlocksAreReadToTheirEnd) {
   EXPECT_EQ(encoded(m), octets);
 }
 
-// Messages that real modems sent, from recorded calls. The last one was answered with NAK(1) although it is well formed.
+// Messages that real modems sent, from recorded calls. The last one was answered with NAK(1) although it is well
+// formed.
 TEST(V8bisMessage, ReadsTheMessagesOfRealModems) {
   const Octets cl = {0x12, 0xC1, 0x80, 0x80, 0x81, 0xC6, 0x09, 0xB5, 0x02, 0x00, 0x94, 0x81, 0x83, 0x03, 0x47, 0x85};
   const Message m = parsed(cl);

@@ -34,7 +34,8 @@ bool loses(const HostScenario& host, const LoadThread& thread, const char* conte
 }
 
 LoadThread busy(ThreadClass scheduling, int priority, int percent = 90) {
-  return {.name = "busy", .scheduling = scheduling, .priority = priority, .every_ns = 100 * kMs, .work_ns = percent * kMs};
+  return {
+      .name = "busy", .scheduling = scheduling, .priority = priority, .every_ns = 100 * kMs, .work_ns = percent * kMs};
 }
 
 TEST(LoadThread, OfSchedFifoIsAboveOrBelowTheDriversThreadByItsPriority) {

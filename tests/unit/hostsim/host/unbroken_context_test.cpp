@@ -13,11 +13,11 @@
 
 #include "driver/card/line_end.h"
 #include "hostsim/card/card_event.h"
-#include "hostsim/host/context.h"
 #include "hostsim/engine/processor.h"
+#include "hostsim/engine/random.h"
+#include "hostsim/host/context.h"
 #include "hostsim/host/device_load.h"
 #include "hostsim/host/load.h"
-#include "hostsim/engine/random.h"
 
 namespace offhook::hostsim {
 namespace {

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "hostsim/engine/processor.h"
+#include "hostsim/engine/random.h"
 #include "hostsim/host/device_load.h"
 #include "hostsim/host/load.h"
-#include "hostsim/engine/random.h"
 
 namespace offhook::hostsim {
 namespace {

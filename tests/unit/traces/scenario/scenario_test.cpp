@@ -163,9 +163,8 @@ TEST_F(ScenarioFile, ANameIsOneComponentOfAPath) {
 }
 
 TEST_F(ScenarioFile, ARealPumpCarriesAFileThatFitsIntoMemory) {
-  EXPECT_THAT(
-      complaint("pump.kind = \"real\"\ntransfer.bytes = 1_000_000_000_000\n"),
-      testing::HasSubstr(":2:10: transfer.bytes is 1000000000000; expected at most 67108864 with real pumps"));
+  EXPECT_THAT(complaint("pump.kind = \"real\"\ntransfer.bytes = 1_000_000_000_000\n"),
+              testing::HasSubstr(":2:10: transfer.bytes is 1000000000000; expected at most 67108864 with real pumps"));
   EXPECT_EQ(complaint("pump.kind = \"cost-profile\"\ntransfer.bytes = 1_000_000_000_000\n"), "no error");
 }
 

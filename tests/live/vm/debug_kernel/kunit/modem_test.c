@@ -127,7 +127,7 @@ static void two_on_one_line_reach_data(struct kunit *test)
 		memcpy(t->heard[1], t->sent[0], sizeof(t->heard[1]));
 		for (k = 0; k < 2; ++k)
 			oh_kernel_end_pump(t->end[k]).process(t->end[k], t->heard[k], t->sent[k],
-							     BLOCK);
+							      BLOCK);
 		if (look(t, 0)->pump == OH_PUMP_DATA && look(t, 1)->pump == OH_PUMP_DATA)
 			break;
 	}

@@ -14,8 +14,8 @@
 #include "dsp/v32/pump.h"
 #include "hostsim/engine/random.h"
 #include "offhook/decode.h"
-#include "src/decode/presentation/json.h"
 #include "src/decode/modulation/v32bis.h"
+#include "src/decode/presentation/json.h"
 #include "tests/unit/src/decode/recorded_call.h"
 
 namespace offhook::decode {

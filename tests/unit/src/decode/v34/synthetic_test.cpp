@@ -8,8 +8,8 @@
 
 #include "dsp/v34/session/data_mode.h"
 #include "hostsim/channel/channel.h"
-#include "src/decode/line/recording.h"
 #include "src/decode/line/link.h"
+#include "src/decode/line/recording.h"
 #include "src/decode/v34/data_mode.h"
 #include "src/decode/v34/training.h"
 #include "tests/unit/src/decode/frame_source.h"

@@ -18,7 +18,8 @@ std::string complaint(std::string_view text) {
 }
 
 TEST(Computations, TheExampleIsOne) {
-  const auto file = read_computations(Document::read_file((data_dir() / "../../examples/schedulability.toml").string()));
+  const auto file =
+      read_computations(Document::read_file((data_dir() / "../../examples/schedulability.toml").string()));
   ASSERT_EQ(file.computations.size(), 4u);
   EXPECT_EQ(file.host, "win98-games");
   EXPECT_EQ(file.computations[1].modality, hostsim::Modality::kDpc);

@@ -9,11 +9,11 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "driver/base/file.h"
 #include "src/lab/sweep/plan.h"
 #include "src/lab/sweep/result.h"
 #include "src/lab/sweep/shard.h"
 #include "tests/unit/traces/scenario/data_folder.h"
-#include "driver/base/file.h"
 #include "traces/scenario/scenario.h"
 
 namespace offhook::sweep {
