@@ -67,6 +67,7 @@ void Receiver::set_format(const SymbolFormat& format) {
   per_scale_ = 1 / scale_;
   format_ = format;
   whitening_ = false;
+  hits_.reset();
   for (const Complex& h : format.whitening) whitening_ |= h != Complex{};
   if (!whitening_) return;
   for (Complex& x : x_) x = {};  // the precoder's memory is empty before B1
@@ -167,6 +168,7 @@ void Receiver::adapt(Complex reference) {
   const float energy = scale_ * scale_;
   const bool plain = !whitening_ && format_.warp == 0;
   if (lost_ > 0 || stage_ == Stage::kInS || stage_ == Stage::kInSBar || !(norm(error) < 16 * energy)) return;
+  if (format_.grid != Grid::kUnknown && follow_hits(norm(error))) return;
   reference_power_ += memory * (norm(reference) - reference_power_);
   error_power_ += memory * (norm(error) - error_power_);
   const Complex unit_error = per_scale_ * error;
@@ -201,12 +203,57 @@ void Receiver::adapt(Complex reference) {
   if (late < -0.1f) late = -0.1f;
   previous_error_ = error;
   timing_error_ += (1.0f / 256) * (late - timing_error_);
-  const float gain = settled ? kTimingGainSettled : kTimingGain;
+  if (settled) follow_wander(late);
+  const float gain = settled ? timing_boost_ * kTimingGainSettled : kTimingGain;
   interpolator_.delay(-late * gain * symbol_samples_);
   deviation_ -= static_cast<double>(late * gain * gain / 8);
   if (deviation_ > 5e-4) deviation_ = 5e-4;
   if (deviation_ < -5e-4) deviation_ = -5e-4;
   interpolator_.set_deviation(deviation_);
+}
+
+// A clock that wanders leaves the loop behind: the mean of its detector is no longer zero. A faster loop costs noise,
+// so that it becomes slower again when the mean has been zero for seconds.
+void Receiver::follow_wander(float late) {
+  constexpr int kWindow = 256;
+  constexpr float kSure = 5, kLeast = 0.003f;  // sigmas of the mean; symbols
+  constexpr float kMost = 4;
+  constexpr int kSteady = 64;  // windows: 5 s
+  late_sum_ += late;
+  late_squares_ += late * late;
+  if (++late_count_ < kWindow) return;
+  const float mean = late_sum_ * (1.f / kWindow);
+  const float variance = late_squares_ * (1.f / kWindow) - mean * mean;
+  const bool behind = mean * mean > kSure * kSure / kWindow * variance && mean * mean > kLeast * kLeast;
+  steady_windows_ = behind ? 0 : steady_windows_ + 1;
+  if (behind && timing_boost_ < kMost) timing_boost_ *= 2;
+  if (steady_windows_ == kSteady) {
+    steady_windows_ = 0;
+    if (timing_boost_ > 1) timing_boost_ *= 0.5f;
+  }
+  late_sum_ = late_squares_ = 0;
+  late_count_ = 0;
+}
+
+// @return whether nothing is to be adapted to
+bool Receiver::follow_hits(float squared_error) {
+  if (hits_.put(squared_error)) turn_back();
+  return hits_.waiting();
+}
+
+// Symbols were hit: all of them, for the last kRecent were received while nothing was adapted.
+void Receiver::turn_back() {
+  static_assert(kRecent == HitRecovery::kSymbols);
+  Complex recent[kRecent];
+  for (int n = 0; n < kRecent; ++n) recent[n] = recent_[(recent_at_ + 1 + n) % kRecent];
+  const HitRecovery::Found hit = hits_.search(format_.grid, recent, scale_, format_.warp, format_.whitening);
+  if (!hit.found) return;
+  phase_ += phase_of(hit.turns);
+  for (int k = 0; k < kTaps; ++k) {
+    tap_re_[k] /= hit.gain;
+    tap_im_[k] /= hit.gain;
+  }
+  previous_error_ = {};
 }
 
 void Receiver::go_on_from(const Loops& then) {
@@ -314,6 +361,30 @@ void Receiver::resume() {
   }
   s_bar_age_ = symbols_skipped_ = age;
   phase_ += step_of(angle_turns(turn));
+  follow_frequency_of_s(parity, (kLate + kFrom) / 2);
+}
+
+// The carrier has moved by more than noise explains: a step of the line's frequency, which lost the receiver.
+// @param middle  so many symbols ago the phase was taken
+void Receiver::follow_frequency_of_s(int parity, int middle) {
+  constexpr int kHalf = 24;  // symbols to either side
+  constexpr float kSure = 5;
+  Complex half[2]{};
+  float power = 0;
+  for (int n = middle - kHalf; n < middle + kHalf; ++n) {
+    const Complex u = recent_[(recent_at_ + kRecent - n) % kRecent];
+    half[n >= middle] += u * conj(s_direction(n + parity));
+    power += norm(u);
+  }
+  const float size = 0.5f / kHalf * (magnitude(half[0]) + magnitude(half[1]));
+  if (!(size > 0)) return;
+  const float turns = angle_turns(half[0] * conj(half[1])) / kHalf;
+  // The angle of a mean of kHalf has the noise's variance over twice the power; the difference of two has it twice.
+  const float noise = 0.5f / kHalf * power - size * size;
+  const float sigma = square_root((noise > 0 ? noise : 0) / kHalf) / size * kTurnsPerRadian / kHalf;
+  if (turns * turns < kSure * kSure * sigma * sigma || turns * turns < 1e-8f) return;
+  frequency_ += turns;
+  phase_ += phase_of(turns * static_cast<float>(middle));
 }
 
 void Receiver::adapt_from_now() {
@@ -325,6 +396,8 @@ void Receiver::adapt_from_now() {
   reference_power_ = error_power_ = 0;
   noise_.reset();
   previous_error_ = {};
+  late_sum_ = late_squares_ = 0;
+  late_count_ = 0;
   stage_ = Stage::kSeek;
   detector_.reset();
 }

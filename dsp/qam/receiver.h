@@ -42,6 +42,7 @@
 #include "dsp/blocks/kernels.h"
 #include "dsp/blocks/s_detector.h"
 #include "dsp/qam/equaliser_fit.h"
+#include "dsp/qam/hit_recovery.h"
 #include "dsp/qam/noise_predictor.h"
 
 namespace offhook::qam {
@@ -54,9 +55,10 @@ struct CyclicTraining {
 
 /// How received symbols are to be given out.
 struct SymbolFormat {
-  float energy = 2;        ///< mean |x|^2 of the symbols as they were transmitted
-  float warp = 0;          ///< NonlinearEncoder::zeta_per_energy() of the far end; 0: none
-  Complex whitening[3]{};  ///< h1, h2, h3 of the filter that the far end's precoder undoes; zero: none
+  float energy = 2;            ///< mean |x|^2 of the symbols as they were transmitted
+  float warp = 0;              ///< NonlinearEncoder::zeta_per_energy() of the far end; 0: none
+  Complex whitening[3]{};      ///< h1, h2, h3 of the filter that the far end's precoder undoes; zero: none
+  Grid grid = Grid::kUnknown;  ///< of the points; if it is known, hits of phase and gain are recovered from
 };
 
 class Receiver {
@@ -110,6 +112,11 @@ class Receiver {
   /// The point that was sent for the newest symbol.  Real-time: yes, O(taps).  @pre process() has just returned true
   void adapt(Complex reference);
 
+  /// As adapt() where nothing is to be adapted to: only a hit of phase or gain is recovered from.
+  void look_for_hit(Complex reference) {
+    if (format_.grid != Grid::kUnknown) follow_hits(norm(reference - symbol_));
+  }
+
   /// Carrier and clock at one symbol.
   struct Loops {
     Phase phase;
@@ -154,7 +161,7 @@ class Receiver {
   static constexpr int kPeriods = 5;     // of the cyclic training that are measured
   static constexpr int kCaptureAt = 40;  // its symbol at which that begins: the line's echo of S-bar has gone
   static constexpr int kRing = 128;      // T/2 samples kept: the taps' and the whitening filter's
-  static constexpr int kRecent = 128;    // symbols kept for S
+  static constexpr int kRecent = 128;    // symbols kept for S and for hits
 
   bool put(float sample, bool lost);
   bool half_symbol(Complex u);
@@ -164,6 +171,10 @@ class Receiver {
   void begin_at_zero();
   void adapt_from_now();
   void resume();
+  bool follow_hits(float squared_error);
+  void turn_back();
+  void follow_frequency_of_s(int parity, int middle);
+  void follow_wander(float late);
   void fit(const float* re, const float* im, Complex wanted);
   void capture(Complex u);
   void train();
@@ -205,6 +216,10 @@ class Receiver {
   Phase phase_;          // carrier loop
   float frequency_ = 0;  // turns a symbol
   float timing_error_ = 0;
+  float late_sum_ = 0, late_squares_ = 0;  // of the symbols of a window
+  int late_count_ = 0;
+  int steady_windows_ = 0;
+  float timing_boost_ = 1;  // of the timing loop's gain
   Complex rotation_{1, 0};  // of the newest symbol
 
   float scale_ = 1, per_scale_ = 1;  // from unit power to grid units, and back
@@ -217,6 +232,7 @@ class Receiver {
   float reference_power_ = 0;
   float error_power_ = 0;
   NoisePredictor noise_;
+  HitRecovery hits_;
 
   int recent_at_ = 0;
 

@@ -194,6 +194,7 @@ void Receiver::start() {
   symbols_ = 0;
   lms_ = kFirstLms;
   error_ = 1;
+  level_ = 1;
   previous_error_ = {};
   power_ = fast_ > power_ ? fast_ : power_;
 }
@@ -234,7 +235,22 @@ void Receiver::adapt() {
   const float gain = settled ? kCarrierGainSettled : kCarrierGain;
   phase_ += phase_of(angle * gain);
   frequency_ += angle * (gain * gain / 8);
+  if (settled) follow_gain(reference);
   follow_timing(error, settled ? kTimingGainSettled : kTimingGain);
+}
+
+// A step of the line's gain: the decisions stay right, and LMS would take seconds.
+void Receiver::follow_gain(Complex reference) {
+  constexpr float kMemory = 1.f / 32, kStep = 0.12f;
+  const float now = symbol_.re * reference.re + symbol_.im * reference.im;
+  level_ += kMemory / kMeanEnergy * (now - level_ * norm(reference));
+  if (level_ > 1 - kStep && level_ < 1 + kStep) return;
+  for (int k = 0; k < kTaps; ++k) {
+    tap_re_[k] /= level_;
+    tap_im_[k] /= level_;
+  }
+  level_ = 1;
+  previous_error_ = {};
 }
 
 // A symbol that is late by t has grown by t (next - previous).

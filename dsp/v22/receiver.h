@@ -95,6 +95,7 @@ class Receiver {
   void start();
   void equalise();
   void adapt();
+  void follow_gain(Complex reference);
   void follow_timing(Complex error, float gain);
   Complex ago(int n) const { return {re_[at_ + kRing - n], im_[at_ + kRing - n]}; }
 
@@ -138,6 +139,7 @@ class Receiver {
   Complex rotation_{1, 0};
   Complex symbol_{};
   Complex previous_[2]{};
+  float level_ = 1;  // of the symbols over that of their points
   Complex previous_error_{};
   Decision decision_{};
   float error_ = 0;

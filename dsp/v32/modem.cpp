@@ -30,9 +30,16 @@ constexpr float kEarlyOffsetHz = 10;  // a busy tone has 620 Hz
 // Received power over the usual one: so much, with data that are lost, is noise; and when it has gone. In symbols.
 constexpr float kNoise = 1.6f;
 constexpr float kNoiseGone = 1.3f;
+constexpr float kRight = 0.25f;  // of LineMonitor::kLostError: data are right, and the line has become louder
 constexpr int kLongestNoise = 4 * 2400;
 
 constexpr uint64_t kInstrumentsEvery = kRateHz / 10;
+
+// The four points of 4800 bit/s stand a turn of 26 degrees and more.
+qam::Grid grid_of(const Rate& rate) {
+  if (rate.count == 4) return qam::Grid::kUnknown;
+  return ((rate.points[0].re + rate.points[0].im) & 1) != 0 ? qam::Grid::kOddSum : qam::Grid::kOdd;
+}
 
 }  // namespace
 
@@ -239,7 +246,7 @@ void Modem::receive(float rx, bool is_lost) {
   const Complex y = receiver_.symbol();
   const Complex sent = bits_.put(y);
   if (bits_.live()) look_for_noise();
-  if (!receiver_.erased() && !bits_.doubtful() && noisy_ == 0) receiver_.adapt(sent);
+  if (!receiver_.erased() && !bits_.doubtful()) noisy_ == 0 ? receiver_.adapt(sent) : receiver_.look_for_hit(sent);
   if (observer_.symbol != nullptr) {
     const float scale = 1 / square_root(energy);
     observer_.symbol(observer_.user, scale * y.re, scale * y.im);
@@ -253,7 +260,9 @@ void Modem::symbol_received(BitReceiver::Stage before) {
   if (now == before) {
     if (live() && bits_.symbols() % LineMonitor::kEvery == 0) follow_line();
   } else if (now == BitReceiver::Stage::kData) {
-    receiver_.set_format(qam::SymbolFormat{bits_.energy()});
+    qam::SymbolFormat format{bits_.energy()};
+    format.grid = grid_of(bits_.rate());
+    receiver_.set_format(format);
     receiver_.set_task(Receiver::Task::kFollow);
     monitor_.start(static_cast<int>(&bits_.rate() - kRates));
     usual_power_ = 0;
@@ -272,6 +281,7 @@ void Modem::look_for_noise() {
   const bool loud = power > kNoise * usual_power_ && bits_.data_error() > 0.5f * LineMonitor::kLostError;
   noisy_ = loud || noisy_ > 0 ? noisy_ + 1 : 0;
   if (noisy_ > 0 && power < kNoiseGone * usual_power_) noisy_ = 0;
+  if (noisy_ > 0 && bits_.data_error() < kRight * LineMonitor::kLostError) usual_power_ = power, noisy_ = 0;
   if (noisy_ > kLongestNoise) usual_power_ = power, noisy_ = 0;
   if (noisy_ == 0) usual_power_ += (power - usual_power_) * (1.f / 4096);
 }

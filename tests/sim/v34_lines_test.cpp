@@ -3,6 +3,8 @@
 // Calls of two V.34 pumps over lines whose impairments a training does not show, or that a training must know of.
 #include <gtest/gtest.h>
 
+#include "dsp/v22/pump.h"
+#include "dsp/v32/pump.h"
 #include "tests/sim/v34_call.h"
 
 namespace offhook::test {
@@ -83,6 +85,57 @@ TEST(V34Lines, ASteepFilterGetsASymbolRateThatFitsIt) {
   EXPECT_EQ(call.retrains(), 0u);
   EXPECT_GE(rate(call), 28'800u);
   EXPECT_LT(call.near_instruments().rx_symbol_rate_hz, 3400);
+}
+
+TEST(V34Lines, HitsOfPhaseAndGainCostNoRetrain) {
+  struct Case {
+    double db, degrees;
+  };
+  for (const Case hit : {Case{0.5, 0}, {-0.5, 0}, {0, 5}, {0, 10}, {3, 0}}) {
+    SCOPED_TRACE(testing::Message() << hit.db << " dB, " << hit.degrees << " degrees");
+    hostsim::LineConfig c = mu_law_line();
+    c.gain_hit_db = hit.db;
+    c.phase_hit_deg = hit.degrees;
+    c.hit_at_s = 15;
+    c.hit_ms = 2500;
+    c.hit_period_s = 5;
+    V34Call call(c, 1);
+    ASSERT_TRUE(call.connect(14));
+    call.run(22);
+    EXPECT_TRUE(call.data(2));
+    EXPECT_EQ(call.retrains(), 0u);
+    EXPECT_GE(rate(call), 24'000u);
+    EXPECT_TRUE(call.intact());
+  }
+}
+
+TEST(V34Lines, AHitCostsThePumpsBelowNoRetrainEither) {
+  for (const oh_pump_type* pump : {oh_v32bis_type(), oh_v22bis_type()}) {
+    for (const bool phase : {true, false}) {
+      SCOPED_TRACE(testing::Message() << pump->name << (phase ? " phase" : " gain"));
+      hostsim::LineConfig c = mu_law_line();
+      (phase ? c.phase_hit_deg : c.gain_hit_db) = phase ? 10 : 3;
+      c.hit_at_s = 15;
+      V34Call call(c, 1, 0, pump);
+      ASSERT_TRUE(call.connect(14));
+      call.run(10);
+      EXPECT_TRUE(call.data(0));
+      EXPECT_EQ(call.retrains(), 0u);
+      EXPECT_TRUE(call.intact());
+    }
+  }
+}
+
+TEST(V34Lines, AClockThatWandersBy50PpmIsFollowed) {
+  hostsim::LineConfig c = mu_law_line();
+  c.wander_ppm = 50;
+  c.wander_hz = 0.2;
+  V34Call call(c, 1);
+  ASSERT_TRUE(call.connect(15));
+  call.run(25);
+  EXPECT_EQ(call.retrains(), 0u);
+  EXPECT_GE(rate(call), 26'400u);
+  EXPECT_TRUE(call.intact());
 }
 
 }  // namespace

@@ -376,6 +376,7 @@ void Session::receive_data() {
   ++order_.version;
   order_.data = rx_parameters_;
   order_.format = rx_parameters_.format();
+  order_.format.grid = qam::Grid::kOdd;
   order_.grid_energy = rx_parameters_.mean_energy();
 }
 

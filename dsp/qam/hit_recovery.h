@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+//
+// Finds the way back after a hit: a step of the line's phase or gain, or both. Decisions go wrong at the outer points
+// first, so that loops which follow decisions do not recover. The symbols themselves still lie on a grid, only turned
+// and scaled: this tries turns and gains on the last symbols and takes the one that brings them nearest to the grid.
+//
+//   watching --error of 128 symbols well above the usual--> waiting: nothing is adapted for 128 symbols
+//      ^                                                       |
+//      '--- turned and scaled, or given up after four tries ---+--- no turn helps: wait again
+#pragma once
+
+#include <stdint.h>
+
+#include "dsp/blocks/complex.h"
+
+namespace offhook::qam {
+
+/// Where the points of a constellation are.
+enum class Grid : uint8_t {
+  kUnknown,
+  kOdd,    ///< both coordinates are odd
+  kOddSum  ///< the coordinates are integers with an odd sum
+};
+
+/// The point of an unbounded grid that is nearest to y.  @pre grid is known
+Complex nearest_on(Grid grid, Complex y);
+
+class HitRecovery {
+ public:
+  static constexpr int kSymbols = 128;
+
+  /// Other symbols than before come.
+  void reset() { *this = {}; }
+  /// The squared error of a decided symbol.  @return true when search() is due.  Real-time: yes, O(1).
+  bool put(float squared_error) {
+    sum_ += squared_error;
+    if (++count_ < kSymbols) return false;
+    return end_window();
+  }
+  /// Nothing is to be adapted: the symbols lie somewhere else than decisions say.
+  bool waiting() const { return waiting_; }
+
+  struct Found {
+    bool found = false;
+    float turns = 0;  ///< by which the symbols lead
+    float gain = 1;   ///< by which they are too large
+  };
+  /// @param recent  [kSymbols] symbols of unit power, oldest first  @param scale  to grid units
+  /// @param warp  NonlinearEncoder's zeta per energy; 0: none  @param whitening  h1, h2, h3
+  /// Real-time: yes; about 200 000 multiplications, once for each hit that put() reports.
+  Found search(Grid grid, const Complex* recent, float scale, float warp, const Complex* whitening);
+
+ private:
+  static constexpr float kJump = 1.45f;      // times the usual error; a mean of 128 is known to 9 % (one sigma)
+  static constexpr float kLikeUsual = 1.3f;  // the error that a turn must leave, at the most
+  static constexpr int kTries = 4;
+  static constexpr int kLearnt = 4;  // windows that the usual error is a mean of before it counts
+
+  bool end_window();
+
+  float sum_ = 0;
+  int count_ = 0;
+  float usual_ = 0;
+  int learnt_ = 0;
+  int tries_ = 0;
+  bool waiting_ = false;
+};
+
+}  // namespace offhook::qam
