@@ -13,9 +13,12 @@ constexpr uint64_t ms(uint64_t t) {
 }
 
 // V.32bis Annex A.
-constexpr float kAnsBeforeAaMs = 1000;      // A.2.1.3
-constexpr uint64_t kLongAns = ms(800);      // A.2.1.3: so much of ANS after AA began, and the far end heard AA
-constexpr float kUsb1Ms = 155;              // A.2.1.3, +-10
+constexpr float kAnsBeforeAaMs = 1000;  // A.2.1.3
+constexpr uint64_t kLongAns = ms(800);  // A.2.1.3: so much of ANS after AA began, and the far end heard AA
+constexpr float kUsb1Ms = 155;          // A.2.1.3, +-10
+// AC or USB1 begins 75 +- 20 ms after ANS (V.25 4.4), whatever the round trip, and 155 ms of it suffice. Some answerers
+// of V.22bis take AA for a carrier and stay silent while it lasts: AA without an answer ends.
+constexpr uint64_t kAaAfterAns = ms(1000);
 constexpr uint64_t kTc = ms(3150);          // A.2.1.2: more than 3100
 constexpr uint64_t kTa = ms(3000);          // A.2.2, +-50
 constexpr uint64_t kBeforeSigA = ms(75);    // V.8 8.2.2
@@ -74,6 +77,11 @@ Automode::Automode(const oh_pump_config& c, const Table& table, const Member* me
 
 bool Automode::hears_usb1() const {
   return usb1_.steady_ms() >= kUsb1Ms && (marks_n_ == 0 || usb1_.frequency_offset_hz() > -kNearHz);
+}
+
+// The far end's receiver had AA for long enough during ANS (A.2.1.3).
+bool Automode::heard_aa() const {
+  return ans_after_aa_ > kLongAns;
 }
 
 void Automode::begin(Member* member, Step next) {
@@ -159,8 +167,8 @@ void Automode::listen() {
   const bool usb1 = hears_usb1();
   Member* v32 = member(OH_MODULATION_V32BIS);
   if (usb1) far_peak_ = usb1_.peak();
-  const bool v22bis_alone =
-      v32 == nullptr || (!ans_heard_ && samples_ > kNoAns + ms(static_cast<uint64_t>(usb1_.steady_ms())));
+  const bool no_ans = !ans_heard_ && samples_ > kNoAns + ms(static_cast<uint64_t>(usb1_.steady_ms()));
+  const bool v22bis_alone = v32 == nullptr || no_ans || heard_aa();
   // An answerer that has marks sends them after these.
   const float ac_alone_ms = tries_marks_ ? kLastProbeMs : kAcAloneMs;
   const bool usb1_lasts = usb1 && step_ == Step::kUsb1 && age() >= kTc;
@@ -210,17 +218,20 @@ float Automode::call(float rx) {
       }
       return 0;
     case Step::kAa: {
-      if (ans_.present()) ++ans_after_aa_;
+      ans_after_aa_ += ans_.present();
+      after_ans_ = ans_.present() ? 0 : after_ans_ + 1;
       const int16_t tx = active(static_cast<int16_t>(rx));
       if (hears_usb1()) {
         // The far end has heard AA and does not care; or it may be one of us that has not.
-        if (ans_after_aa_ > kLongAns && psk() != nullptr) {
+        if (heard_aa() && psk() != nullptr) {
           begin(psk(), Step::kRunning);
         } else {
           enter(Step::kUsb1);
         }
       } else if (age() % 64 == 0 && answered()) {
         enter(Step::kRunning);
+      } else if (after_ans_ > kAaAfterAns) {
+        enter(Step::kListen);
       } else {
         follow_mark();
       }

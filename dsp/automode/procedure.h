@@ -105,6 +105,7 @@ class Automode {
     return s.state != OH_PUMP_CONNECTING;
   }
   bool hears_usb1() const;
+  bool heard_aa() const;
   void check_rate();
   void fail(oh_pump_failure why) {
     failure_ = why;
@@ -144,7 +145,8 @@ class Automode {
   int marks_n_ = 0;
   ToneDetector aa_{kAaHz};     // answerer
   v34::SigCDetector sig_c_;    // answerer
-  uint64_t ans_after_aa_ = 0;  // samples
+  uint64_t ans_after_aa_ = 0;  // samples of ANS since AA began
+  uint64_t after_ans_ = 0;     // samples since ANS ended, while AA is sent
   bool ans_heard_ = false;
   float far_peak_ = 0;  // of the answer tone, or USB1
 };
