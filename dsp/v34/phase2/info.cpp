@@ -115,6 +115,10 @@ constexpr int kFillBits = 4;
 
 }  // namespace
 
+ProbingResult usable(const ProbingResult& result) {
+  return is_defined(result) ? result : ProbingResult{result.carrier, 0, 0};
+}
+
 void encode(const Info0& info, uint8_t* bits) {
   FieldWriter io(bits);
   layout_info0(io, info);
@@ -161,9 +165,7 @@ bool decode(const uint8_t* bits, Info0d* info) {
 bool decode(const uint8_t* bits, Info1c* info) {
   FieldReader io(bits + kFillBits);
   layout_info1c(io, *info);
-  bool good = io.good();
-  for (const ProbingResult& result : info->probing) good &= is_defined(result);
-  return good;
+  return io.good();
 }
 
 bool decode(const uint8_t* bits, Info1a* info) {

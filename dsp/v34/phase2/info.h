@@ -62,6 +62,9 @@ struct ProbingResult {
   friend bool operator==(const ProbingResult&, const ProbingResult&) = default;
 };
 
+/// What may be chosen of it: a result with a number that Tables 15 and 16 do not define cannot be used.
+ProbingResult usable(const ProbingResult& result);
+
 inline constexpr int16_t kOffsetUnknown = -512;
 
 /// INFO1c, and INFO1d of V.90: results for the direction towards the sender, one for each symbol rate.
@@ -109,7 +112,8 @@ void encode(const Info1aV90& info, uint8_t* bits);
 
 /// Read a sequence that may be damaged. @param[in] bits  [T::kBits], each 0 or 1; fill bits are not looked at
 /// @return true when frame sync and CRC are right and no field that selects something holds an undefined value; else
-/// `info` holds what was read.  Real-time: yes, O(kBits).
+/// `info` holds what was read. INFO1c selects nothing: usable() tells what may be chosen.
+/// Real-time: yes, O(kBits).
 bool decode(const uint8_t* bits, Info0* info);
 bool decode(const uint8_t* bits, Info0d* info);
 bool decode(const uint8_t* bits, Info1c* info);

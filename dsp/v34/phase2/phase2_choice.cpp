@@ -147,6 +147,7 @@ void Phase2::send_info1a_v90() {
 // The symbol rates that carry most in both directions together.
 void Phase2::send_info1a() {
   outcome_.info1c = info1c_.found().info;
+  for (ProbingResult& result : outcome_.info1c.probing) result = usable(result);
   if (config_.pcm == PcmSide::kAnalogue && choose_pcm_) return send_info1a_v90();
   const Info0 &far = outcome_.far_info0, &own = outcome_.own_info0;
   const int step_most =

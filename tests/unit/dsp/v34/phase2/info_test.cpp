@@ -171,10 +171,20 @@ TEST(V34Info, UndefinedChoicesAreRefused) {
   bad = kInfo1a;
   bad.rate_answer_to_call = static_cast<SymbolRate>(7);
   EXPECT_FALSE(read(text(bad), &out));
+}
+
+// A far end fills fields that nobody uses with what it likes: the frame is good, and only that symbol rate is lost.
+TEST(V34Info, AnUndefinedResultOfOneSymbolRateLeavesTheOthers) {
   Info1c c = kInfo1c;
   c.probing[5].max_rate = 15;
-  Info1c c_out;
-  EXPECT_FALSE(read(text(c), &c_out));
+  c.probing[1].pre_emphasis = 11;
+  Info1c out;
+  ASSERT_TRUE(read(text(c), &out));
+  EXPECT_EQ(out, c);
+  for (int k = 0; k < kSymbolRates; ++k) {
+    const ProbingResult unusable = {c.probing[k].carrier, 0, 0};
+    EXPECT_EQ(usable(out.probing[k]), k == 5 || k == 1 ? unusable : kInfo1c.probing[k]) << k;
+  }
 }
 
 TEST(V34Info, ReceiverFindsSequencesInAStreamWithFalseSyncs) {
