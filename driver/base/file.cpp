@@ -53,7 +53,7 @@ std::string neighbour(const fs::path& file) {
 }  // namespace
 
 int open_file(const fs::path& file) {
-  if (file.empty()) throw std::runtime_error("the name of a file is empty; expected its path");
+  if (file.empty()) throw std::runtime_error("empty file name; expected a path");
   const int fd = open(file.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
   if (fd < 0) fail(file, errno);
   if (fcntl(fd, F_SETFL, 0) == 0) return fd;
@@ -88,7 +88,7 @@ std::string read_whole(const fs::path& file, std::uint64_t most) {
     if (done > most) throw std::runtime_error(fmt::format("{}: does not end within {} bytes", file.string(), most));
     if (n > 0) continue;
     if (done == 0 && S_ISFIFO(there.st_mode))
-      throw std::runtime_error(fmt::format("{}: is a FIFO into which nobody writes", file.string()));
+      throw std::runtime_error(fmt::format("{}: a FIFO that has no writer", file.string()));
     bytes.resize(done);
     return bytes;
   }

@@ -28,7 +28,7 @@ void check_json(std::string_view text) {
       in_string = true;
     } else if (c == '[' || c == '{') {
       if (++depth > kDeepestJson)
-        refuse_json(fmt::format("nested deeper than {} levels, which no file of ours is", kDeepestJson));
+        refuse_json(fmt::format("nested deeper than {} levels, the limit of every Offhook file", kDeepestJson));
       members[depth] = 0;
       ++values;
     } else if ((c == ']' || c == '}') && depth > 0) {
@@ -36,10 +36,11 @@ void check_json(std::string_view text) {
     } else if (c == ',') {
       ++values;
     } else if (c == ':' && ++members[depth] > kMostJsonMembers) {
-      refuse_json(fmt::format("an object with more than {} members, which no file of ours has", kMostJsonMembers));
+      refuse_json(
+          fmt::format("an object with more than {} members, the limit of every Offhook file", kMostJsonMembers));
     }
     if (values > kMostJsonValues)
-      refuse_json(fmt::format("more than {} values, which no file of ours has", kMostJsonValues));
+      refuse_json(fmt::format("more than {} values, the limit of every Offhook file", kMostJsonValues));
   }
 }
 

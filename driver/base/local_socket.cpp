@@ -29,7 +29,7 @@ sockaddr_un address_of(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   // An empty path, or one that begins with a zero byte, would be an address outside of the file system.
-  if (path.empty() || path.find('\0') != std::string::npos) fail(path, "is not the path of a socket");
+  if (path.empty() || path.find('\0') != std::string::npos) fail(path, "is not a valid socket path");
   if (path.size() >= sizeof address.sun_path) {
     fail(path, "too long for a socket's path; expected at most " + std::to_string(sizeof address.sun_path - 1) +
                    " characters");
@@ -61,7 +61,8 @@ void remove_stale_socket(const std::string& path) {
     if (errno == ENOENT) return;
     fail(path, errno);
   }
-  if (!S_ISSOCK(there.st_mode)) fail(path, "is " + kind_of_file(there.st_mode) + "; expected a socket, or nothing yet");
+  if (!S_ISSOCK(there.st_mode))
+    fail(path, "is " + kind_of_file(there.st_mode) + "; expected a socket, or an unused name");
   const int fd = connect_local(path);
   if (fd >= 0) close(fd);
   if (fd >= 0 || fd == -EAGAIN) fail(path, "another program listens there");

@@ -64,7 +64,7 @@ struct stat entry_of(int folder, const std::string& entry, const std::string& na
     return {};
   }
   if (!S_ISREG(there.st_mode) && !S_ISLNK(there.st_mode)) {
-    refuse(name, "is " + kind_of_file(there.st_mode) + "; expected a file, or nothing yet, in an output folder");
+    refuse(name, "is " + kind_of_file(there.st_mode) + "; expected a file or an unused name in an output folder");
   }
   return there;
 }
@@ -82,7 +82,7 @@ void expect_no_trap(const fs::path& path, const struct stat& there, const std::s
   struct stat around {};
   if (stat(folder.c_str(), &around) != 0 || (around.st_mode & S_ISVTX) == 0 || (around.st_mode & S_IWOTH) == 0) return;
   if (there.st_uid == geteuid() || there.st_uid == around.st_uid) return;
-  refuse(name, "is " + kind_of_file(there.st_mode) + " that another user made in a folder of all users");
+  refuse(name, "is " + kind_of_file(there.st_mode) + " that another user made in a shared folder");
 }
 
 /// A FIFO without a reader would be waited for, maybe for ever. What is written to one that has a reader waits for it.
@@ -97,7 +97,7 @@ int open_at_once(const fs::path& path, Privacy privacy, const std::string& name)
   const int error = errno;
   struct stat there {};
   if (error == ENXIO && stat(path.c_str(), &there) == 0 && S_ISFIFO(there.st_mode))
-    refuse(name, "is a FIFO that nobody reads; expected a reader before anything is written, or a file");
+    refuse(name, "is a FIFO without a reader; expected a reader first, or a file");
   fail_at(name, error);
 }
 
@@ -323,14 +323,14 @@ OutputFile OutputFolder::create(std::string_view name, Privacy privacy, Appears 
 OutputFile OutputFolder::append(std::string_view name, Privacy privacy) const {
   OutputFile file(*fd_, one_component(name), (path_ / name).string());
   if (S_ISLNK(entry_of(*fd_, file.entry_, file.name_).st_mode))
-    refuse(file.name_, "is a symbolic link; expected a file that is gone on with, or nothing yet");
+    refuse(file.name_, "is a symbolic link; expected a file to continue, or an unused name");
   file.fd_ = openat(*fd_, file.entry_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
                     mode_of(privacy));
   if (file.fd_ < 0) file.fail(errno);
   struct stat there {};
   if (fstat(file.fd_, &there) != 0) file.fail(errno);
   if (there.st_nlink > 1)
-    refuse(file.name_, "has a second name (hard link), which would be written, too; move it away, or copy it");
+    refuse(file.name_, "has a second name (hard link), which would change too; move it away, or copy it");
   return file;
 }
 

@@ -56,7 +56,7 @@ void OwnLink::expect_ours() const {
     if (errno == ENOENT) return;
     fail(path_, errno);
   }
-  constexpr const char* kExpected = "; expected nothing there, or a link to a terminal that was left behind";
+  constexpr const char* kExpected = "; expected nothing there, or an old link to a terminal";
   if (!S_ISLNK(there.st_mode)) fail(path_, "is " + kind_of_file(there.st_mode) + kExpected);
   const std::string target = target_of(path_);
   if (!target.starts_with(kTerminals)) fail(path_, "is a link to " + target + kExpected);
@@ -93,7 +93,7 @@ void OwnLink::keep() {
       connected && getsockopt(asked, SOL_SOCKET, SO_PEERCRED, &keeper, &keeper_size) == 0 && keeper.pid != 0;
   if (asked >= 0) close(asked);
   if (connected && (!known || keeper.uid == geteuid() || keeper.uid == 0))
-    fail(path_, "a running modem keeps it; expected another name");
+    fail(path_, "a running modem uses it; expected another name");
 }
 
 void OwnLink::point_to(const std::string& target) {

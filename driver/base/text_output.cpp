@@ -21,7 +21,7 @@ void TextOutput::write(std::string_view text, Privacy privacy) const {
 
 void expect_one_alone(std::initializer_list<const TextOutput*> outputs) {
   if (std::count_if(outputs.begin(), outputs.end(), [](const TextOutput* o) { return o->alone(); }) > 1)
-    throw std::runtime_error("standard output can have one of them only: give --json, --csv or --perfetto a file");
+    throw std::runtime_error("only one of them can go to standard output: give --json, --csv or --perfetto a file");
 }
 
 std::vector<std::string> with_text_outputs(std::vector<std::string> words) {

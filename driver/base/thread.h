@@ -17,7 +17,7 @@ std::thread start_thread(Work&& work) {
     return std::thread(std::forward<Work>(work));
   } catch (const std::system_error& e) {
     throw std::runtime_error("a thread cannot be started: " + e.code().message() +
-                             "; the limits of processes (ulimit -u, pids.max of the cgroup) or of memory are reached");
+                             "; the limit of processes (ulimit -u, pids.max of the cgroup) or of memory is reached");
   }
 }
 

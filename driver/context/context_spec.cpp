@@ -110,7 +110,7 @@ void parse_reservation(Words& words, ContextSpec& spec) {
     if (!words.peek().starts_with('/')) words.fail("/ and a time in ms");
     words.take(1);
     const auto period = words.time();
-    if (!period) words.fail("a time in ms, as the first");
+    if (!period) words.fail("a time in ms, like the first");
     spec.budget_ns = *budget;
     spec.period_ns = *period;
   } else {
@@ -217,7 +217,7 @@ std::string context_usage(std::span<const oh_context_kind> kinds) {
 
 std::string not_of_this_host(const ContextSpec& spec, std::string_view host, std::span<const oh_context_kind> runs) {
   const std::string& system = context_form(spec.kind).system;
-  return spec.str() + (system.empty() ? " cannot be run here" : " is " + system + (system.back() == 's' ? "'" : "'s")) +
+  return spec.str() + (system.empty() ? " cannot run here" : " is " + system + (system.back() == 's' ? "'" : "'s")) +
          "; this host is " + std::string(host) + ": " + context_usage(runs);
 }
 

@@ -115,8 +115,7 @@ std::string lock_memory() {
   errno = error;  // of the one attempt, whoever asks
   return "memory cannot be locked (" + reason() +
          "): needs CAP_IPC_LOCK or a larger memlock limit: \"@audio - memlock unlimited\" in /etc/security/limits.d/, "
-         "or "
-         "the systemd unit (LimitMEMLOCK=infinity)";
+         "or the systemd unit (LimitMEMLOCK=infinity)";
 }
 
 std::string keep_to_cpu(int cpu) {
@@ -124,7 +123,7 @@ std::string keep_to_cpu(int cpu) {
   CPU_ZERO(&set);
   CPU_SET(static_cast<std::size_t>(cpu), &set);
   if (pthread_setaffinity_np(pthread_self(), sizeof set, &set) == 0) return "";
-  return "CPU " + std::to_string(cpu) + " cannot be had";
+  return "CPU " + std::to_string(cpu) + " is not available";
 }
 
 std::string become_fifo_unwatched(int priority) {
@@ -196,7 +195,7 @@ void LiveContext::request() {
 void LiveContext::lacking(const LiveContextConfig& config, const std::string& what, int error) {
   if (what.empty()) return;
   refused_ = error;
-  if (!config.best_effort) throw std::runtime_error(what + "; or go on without by --best-effort");
+  if (!config.best_effort) throw std::runtime_error(what + "; or continue without it by --best-effort");
   shortcomings_.push_back(what);
 }
 
@@ -206,7 +205,7 @@ void LiveContext::schedule(const LiveContextConfig& config) {
   const bool reserves = config.kind == OH_CONTEXT_RESERVATION;
   if (config.cpu && reserves) {
     lacking(config,
-            "a reservation cannot be kept to CPU " + std::to_string(*config.cpu) +
+            "a reservation cannot be pinned to CPU " + std::to_string(*config.cpu) +
                 ": the kernel admits SCHED_DEADLINE threads for all CPUs together",
             EINVAL);
   }
@@ -216,7 +215,7 @@ void LiveContext::schedule(const LiveContextConfig& config) {
     for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
       if (reserves || cpu == *config.cpu) CPU_SET(static_cast<std::size_t>(cpu), &set);
     if (sched_setaffinity(tid, sizeof set, &set) != 0)
-      lacking(config, "CPU " + std::to_string(*config.cpu) + " cannot be had: " + reason(), errno);
+      lacking(config, "CPU " + std::to_string(*config.cpu) + " is not available: " + reason(), errno);
   }
   SchedAttributes attributes{};
   attributes.policy = SCHED_OTHER;

@@ -57,8 +57,7 @@ void KernelModem::map_log() {
   status.struct_size = sizeof status;
   // Other drivers do not know the command: ENOTTY, or what they say to any that they do not know.
   if (ioctl(file_, OH_KERNEL_GET_STATUS, &status) != 0 && (errno == ENOTTY || errno == EINVAL))
-    throw std::runtime_error(path_ + ": is a device of another driver, or of another version of the module" +
-                             kExpected);
+    throw std::runtime_error(path_ + ": belongs to another driver, or to another version of the module" + kExpected);
   void* log = mmap(nullptr, kLogOctets, PROT_READ, MAP_SHARED, file_, 0);
   if (log == MAP_FAILED) fail(path_, "its event log cannot be mapped");
   log_ = static_cast<const oh_event*>(log);
@@ -77,7 +76,7 @@ void KernelModem::set_context(const ContextSpec& context) {
 
 void KernelModem::start(oh_kernel_call call) {
   call.struct_size = sizeof call;
-  control(OH_KERNEL_START, &call, "the call cannot begin");
+  control(OH_KERNEL_START, &call, "the call cannot start");
 }
 
 void KernelModem::stop() {

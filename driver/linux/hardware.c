@@ -176,7 +176,7 @@ int oh_hardware_probe(struct oh_hardware *hw, struct pci_dev *pci)
 	memcpy_fromio(&hw->streams, &r->streams, sizeof(hw->streams));
 	hw->memory_size = oh_card_size(&hw->streams);
 	if (hw->memory_size == 0 || hw->memory_size > MEMORY_MAX) {
-		dev_err(&pci->dev, "the card describes streams that cannot be\n");
+		dev_err(&pci->dev, "the card describes invalid streams\n");
 		return -EINVAL;
 	}
 	pci_set_master(pci);

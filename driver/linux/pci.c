@@ -72,7 +72,7 @@ static void watch(struct work_struct *work)
 	if (device->idle_s >= WATCHDOG_S || READ_ONCE(device->hardware.failed)) {
 		WRITE_ONCE(device->hardware.failed, true);
 		dev_err(&device->hardware.pci->dev, "the card has failed: %s\n",
-			device->idle_s >= WATCHDOG_S ? "no interrupt" : "positions that cannot be");
+			device->idle_s >= WATCHDOG_S ? "no interrupt" : "invalid positions");
 		oh_device_wake(device);
 		return;
 	}
@@ -169,7 +169,7 @@ static int suspend(struct device *dev)
 		/* Nobody else writes the log now. */
 		oh_event_log_write(&device->log, oh_now_ns(NULL), OH_EV_PUMP_STATE, 0,
 				   OH_PUMP_IDLE);
-		dev_info(dev, "the call ends: the machine is suspended\n");
+		dev_info(dev, "the call ends because the machine is suspended\n");
 	}
 	mutex_unlock(&device->lock);
 	return 0;

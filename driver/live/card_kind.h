@@ -19,7 +19,7 @@ struct CardDevice {
   std::string kind;         ///< "built-in", "ALSA", "PortAudio"
   std::string address;      ///< as open_card() takes it
   std::string description;  ///< for people
-  std::string capability;   ///< what it can do, or where `usable` is false why it cannot
+  std::string capability;   ///< what the card can do; if `usable` is false, why it cannot
   bool usable = false;
 };
 

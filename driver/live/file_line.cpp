@@ -83,7 +83,7 @@ const CardKind kFileCards = {
     },
     [] {
       return std::vector<CardDevice>{{"built-in", "file:IN.wav,OUT.wav",
-                                      "Hears a recording, records what it plays; either may be left out",
+                                      "Plays one recording to the modem and records its output; either may be omitted",
                                       "any rate, by the clock", true}};
     }};
 

@@ -157,15 +157,15 @@ void SharedCard::attach() {
   std::array<int, kDescriptors> descriptors;
   const Received received = connected ? receive_descriptors(socket_, descriptors) : Received::kNothing;
   if (received == Received::kNothing) {
-    fail(path_, "who listens there gives no card within " + std::to_string(kAnswerSeconds) +
-                    " s; one that has its modem takes no other");
+    fail(path_, "the program there offers no card within " + std::to_string(kAnswerSeconds) +
+                    " s; a card that already has its modem accepts no other");
   }
   interrupt_ = descriptors[1];
   if (received == Received::kAll && is_interrupt(interrupt_)) size_ = size_of_card(descriptors[0]);
   if (size_ > 0) memory_ = map(descriptors[0], size_);
   if (descriptors[0] >= 0) close(descriptors[0]);
   if (memory_ == nullptr || oh_card_attach(&shared_, memory_, size_) != 0)
-    fail(path_, "who listens there is no card of this build; expected `offhook line`");
+    fail(path_, "the program there is not a card of this build; expected `offhook line`");
   card_ = shared_;
   card_.ops = &kOps;
   card_.self = this;
@@ -235,12 +235,12 @@ LiveCard::Wait SharedCard::wait() {
     if (fds[1].revents != 0) return Wait::kStopped;
     if (fds[2].revents != 0) {
       char byte;
-      return gone(recv(socket_, &byte, 1, MSG_DONTWAIT | MSG_PEEK) > 0 ? "its process sends what no card does"
+      return gone(recv(socket_, &byte, 1, MSG_DONTWAIT | MSG_PEEK) > 0 ? "its process violates the card protocol"
                                                                        : "its process ended");
     }
     std::uint64_t raised;
     if (fds[0].revents == POLLIN && take(interrupt_, &raised) == sizeof raised) {
-      if (!position_can_be()) return gone("it has had more samples than there was time for");
+      if (!position_can_be()) return gone("it received samples faster than the clock allows");
       // The hardware's process has no log.
       oh_card_log_changes(&report_, &state(), static_cast<std::uint64_t>(monotonic_ns()));
       return Wait::kInterrupt;

@@ -69,13 +69,14 @@ LiveCard::Wait TimerCard::wait() {
   return Wait::kStopped;
 }
 
-const CardKind kNullCards = {"null", "null", false,
-                             [](const std::string&, std::uint32_t rate_hz) -> std::unique_ptr<LiveCard> {
-                               return std::make_unique<ClockedCard<SilentLine>>(rate_hz);
-                             },
-                             [] {
-                               return std::vector<CardDevice>{{"built-in", "null", "Hears nothing, plays to nobody",
-                                                               "any rate, by the clock", true}};
-                             }};
+const CardKind kNullCards = {
+    "null", "null", false,
+    [](const std::string&, std::uint32_t rate_hz) -> std::unique_ptr<LiveCard> {
+      return std::make_unique<ClockedCard<SilentLine>>(rate_hz);
+    },
+    [] {
+      return std::vector<CardDevice>{
+          {"built-in", "null", "Receives silence and discards its output", "any rate, by the clock", true}};
+    }};
 
 }  // namespace offhook

@@ -165,11 +165,11 @@ Parts parts_of(const oh_modem_end_config& c, const char** reason) {
   const oh_pump_config pump = pump_config(c, {nullptr, nullptr, nullptr, get_bits, put_bits});
   parts.pump = aligned(c.pump->size(&pump));
   if (may_run_v42(c) && parts.lapm == 0) {
-    *reason = "V.42 cannot have this window or these parameters of compression";
+    *reason = "invalid V.42 window or compression parameters";
   } else if (c.modulations != 0 && pump.modulations == 0) {
-    *reason = "V.42 is required, and none of the modulations has it";
+    *reason = "V.42 is required, but no modulation supports it";
   } else if (parts.pump == 0) {
-    *reason = "the pump has nothing for these samples, modulations and rates";
+    *reason = "the pump supports none of these samples, modulations and rates";
   }
   return parts;
 }
@@ -183,8 +183,8 @@ oh_modem_end_config completed(const oh_modem_end_config& given) {
 const char* refusal(const oh_modem_end_config& c, Parts* parts) {
   const char* reason = nullptr;
   if (c.link.error_control > OH_ERROR_CONTROL_REQUIRED)
-    return "an error control that is not none, optional or required";
-  if (c.role != OH_PUMP_CALL && c.role != OH_PUMP_ANSWER) return "a role that is neither call nor answer";
+    return "invalid error control; expected none, optional or required";
+  if (c.role != OH_PUMP_CALL && c.role != OH_PUMP_ANSWER) return "invalid role; expected call or answer";
   if (c.kind == OH_LINK_RAW && !oh_port_is_whole(&c.raw)) return "a raw link without a bit port";
   *parts = parts_of(c, &reason);
   return reason;
@@ -407,7 +407,7 @@ const char* oh_modem_end_failure(const oh_modem_end_status* s) {
       case OH_PUMP_NOTHING_IN_COMMON:
         return "has no modulation in common with the other end";
       case OH_PUMP_TOO_SLOW:
-        return "ended the call: the rate agreed on is below its least";
+        return "ended the call: the negotiated rate is below the configured minimum";
       default:
         return carried ? "lost the carrier" : "could not connect";
     }
@@ -418,7 +418,7 @@ const char* oh_modem_end_failure(const oh_modem_end_status* s) {
     case OH_LAPM_FAILED:
       return "gave up the V.42 link";
     case OH_LAPM_UNSUPPORTED:
-      return s->link.cause == OH_LAPM_NO_CLOCK ? "requires V.42, which does not run over the modulation"
+      return s->link.cause == OH_LAPM_NO_CLOCK ? "requires V.42, which does not run over this modulation"
                                                : "found no V.42 at the other end";
     case OH_LAPM_DISCONNECTED:
       return "released the V.42 link";

@@ -54,7 +54,8 @@ LiveDriver::LiveDriver(LiveCard& card, const oh_pump& pump, const LiveDriverConf
   while (!up.load()) std::this_thread::yield();
   if (!interrupt_shortcoming_.empty() && !config_.context.best_effort) {
     stop();
-    throw std::runtime_error("the interrupt thread: " + interrupt_shortcoming_ + "; or go on without by --best-effort");
+    throw std::runtime_error("the interrupt thread: " + interrupt_shortcoming_ +
+                             "; or continue without it by --best-effort");
   }
 }
 
@@ -97,7 +98,8 @@ oh_driver_counters counters_of(const oh_driver& driver) {
 std::vector<std::string> LiveDriver::shortcomings() const {
   std::vector<std::string> all = context_.shortcomings();
   if (!interrupt_shortcoming_.empty()) all.push_back("the interrupt thread: " + interrupt_shortcoming_);
-  if (interrupt_rule_.demoted.load()) all.push_back("the interrupt thread: the watchdog made a normal thread of it");
+  if (interrupt_rule_.demoted.load())
+    all.push_back("the interrupt thread: the watchdog demoted the thread to normal priority");
   return all;
 }
 

@@ -18,8 +18,8 @@ LiveCard& card_of_a_modem(LiveCard& card) {
   const oh_streams& streams = card.card().streams;
   for (const oh_stream_format* direction : {&streams.rx, &streams.tx}) {
     if (direction->rate_hz != OH_MODEM_RATE_HZ || direction->encoding != OH_LINEAR16)
-      throw std::runtime_error("the card is not a modem's: expected 16-bit linear samples at " +
-                               std::to_string(OH_MODEM_RATE_HZ) + " Hz both ways");
+      throw std::runtime_error("not a modem card: expected 16-bit linear samples at " +
+                               std::to_string(OH_MODEM_RATE_HZ) + " Hz in both directions");
   }
   return card;
 }

@@ -47,7 +47,7 @@ std::string narrow(snd_pcm_t* pcm, snd_pcm_hw_params_t* hw, std::uint32_t rate_h
   snd_pcm_hw_params_get_rate_max(hw, &most, nullptr);
   if (snd_pcm_hw_params_set_rate(pcm, hw, rate_hz, 0) < 0)
     return cannot + std::to_string(rate_hz) + " Hz, only " + std::to_string(least) + " to " + std::to_string(most) +
-           " Hz, and nothing here resamples";
+           " Hz, and Offhook does not resample";
   return "";
 }
 
@@ -63,8 +63,8 @@ AlsaCard::AlsaCard(const std::string& device, const SoundConfig& config) : devic
   const auto open_one = [&](snd_pcm_t*& pcm, snd_pcm_stream_t stream) {
     if (const int error = snd_pcm_open(&pcm, device.c_str(), stream, SND_PCM_NONBLOCK); error < 0) {
       pcm = nullptr;
-      refuse(std::string(stream == SND_PCM_STREAM_CAPTURE ? "cannot be opened to capture: "
-                                                          : "cannot be opened to play: ") +
+      refuse(std::string(stream == SND_PCM_STREAM_CAPTURE ? "cannot be opened for capture: "
+                                                          : "cannot be opened for playback: ") +
              snd_strerror(error) + "; see `offhook devices`");
     }
   };
@@ -78,7 +78,7 @@ AlsaCard::AlsaCard(const std::string& device, const SoundConfig& config) : devic
     const std::uint32_t most = sound_streams(config).rx.ring_samples / 2;
     if (size < 1 || size > most || (pcm == playback_ && size != given.period_samples))
       refuse(std::string("cannot ") + direction(pcm) + " in periods of " + std::to_string(given.period_samples) +
-             " samples; the nearest is " + std::to_string(size) + ", and both directions need the same, at most " +
+             " samples; the nearest is " + std::to_string(size) + ", and both directions must match, at most " +
              std::to_string(most));
     given.period_samples = static_cast<std::uint32_t>(size);
     snd_pcm_uframes_t buffer = kBufferPeriods * size;

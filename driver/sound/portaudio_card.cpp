@@ -67,7 +67,7 @@ PortAudioCard::PortAudioCard(const std::string& device, const SoundConfig& confi
   build(sound_streams(config));
   Library library;  // until the stream is open
   const PaDeviceIndex index = find(device);
-  if (index == paNoDevice) throw std::runtime_error(name_ + ": there is no such device; see `offhook devices`");
+  if (index == paNoDevice) throw std::runtime_error(name_ + ": no such device; see `offhook devices`");
   if (const std::string why = cannot(index, config.rate_hz); !why.empty()) throw std::runtime_error(name_ + ": " + why);
   const Parameters p(index);
   const auto on_samples = [](const void* in, void* out, unsigned long n, const PaStreamCallbackTimeInfo*,

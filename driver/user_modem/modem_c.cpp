@@ -38,7 +38,7 @@ oh_modem* oh_modem_create(const oh_modem_config* config, const char** reason) {
   };
   if (config == nullptr || config->struct_size != sizeof *config) return refuse("a configuration of unknown size");
   if (config->pump == nullptr) return refuse("no pump");
-  if (config->window < 1 || config->window > 64) return refuse("a window that is not 1 to 64 frames");
+  if (config->window < 1 || config->window > 64) return refuse("invalid window; expected 1 to 64 frames");
   try {
     offhook::modem::Modem::Config c{};
     c.pump = config->pump;

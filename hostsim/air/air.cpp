@@ -242,7 +242,7 @@ class RadioConnection final : public PumpConnection {
   std::string problem() const override {
     const RadioStatus radio = this->radio();
     if (radio.in_time()) return "";
-    if (radio.connected_s < 0) return "the radios did not find each other";
+    if (radio.connected_s < 0) return "the radios did not connect";
     if (!radio.in_data || radio.retrains > 0) return "the link was lost";
     return "bursts were lost";
   }

@@ -24,7 +24,7 @@ RadioChannel::RadioChannel(const RadioChannelConfig& config, std::uint64_t seed,
     : noise_(seed, kNoiseStream + direction),
       noise_rms_(dbm0_to_rms(config.signal_dbm0 - config.snr_db)),
       offset_turns_((direction == 0 ? -1 : 1) * config.offset_hz / config.sample_rate_hz) {
-  if (config.paths.empty()) throw std::invalid_argument("a radio channel has one path or more");
+  if (config.paths.empty()) throw std::invalid_argument("expected a radio channel with at least one path");
   const Random fading(seed, kFadingStream);
   std::uint64_t drawn = 0;
   std::size_t longest = 0;

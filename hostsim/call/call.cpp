@@ -428,7 +428,7 @@ CallResult Call::result() const {
   if (s.misdialled) {
     r.transfer.failed = true;
     r.transfer.failure =
-        "the number was not dialled: a hole of more than " + std::to_string(kBrokenTone_ms) + " ms broke a tone";
+        "the number was not dialled: a gap of more than " + std::to_string(kBrokenTone_ms) + " ms broke a tone";
   }
   if (r.completed) r.transfer_s = static_cast<double>(r.transfer.done_at - r.transfer.connected_at) / 1e9;
   r.simulated_s = static_cast<double>(s.engine.now()) / 1e9;

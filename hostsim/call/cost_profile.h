@@ -55,7 +55,7 @@ struct LinkProfile {
   double sync_loss_samples = 55;  ///< lost samples after which the receiver has lost synchronisation, on average
   double pool_sync_loss_samples = 10'000;  ///< the same of another server, for experiments that name it
   double training_ms = 6000;               ///< a retrain needs this long without losing synchronisation
-  double give_up_ms = 30'000;              ///< training that has not succeeded by then ends the call
+  double give_up_ms = 30'000;              ///< time of unsuccessful training after which the call ends
   Ns retrain_service_ns = 0;               ///< CPU time of one block of ours during a retrain; 0: as in data mode
 };
 

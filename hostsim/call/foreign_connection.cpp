@@ -36,7 +36,7 @@ class ForeignConnection final : public Connection, private LineEnd {
         log_(log) {
     if (scenario.hold.at_s > 0 && scenario.hold.by_far_end)
       throw std::invalid_argument(
-          "hold.by is \"far-end\", a foreign modem that is asked for nothing; expected \"near-end\"");
+          "hold.by is \"far-end\", but the far end is an external modem; expected \"near-end\"");
     if (scenario.line_kind == LineKind::kDigitalTrunk) {
       trunk_.emplace(scenario.trunk, scenario.seed,
                      [this](const std::int16_t* rx, std::int16_t* tx) { modem_.process(rx, tx, 1); });
@@ -194,9 +194,8 @@ std::unique_ptr<Connection> make_foreign_connection(const Scenario& scenario, co
   const bool trunk = scenario.line_kind == LineKind::kDigitalTrunk && scenario.near_is_digital;
   if (!trunk && scenario.line_kind != LineKind::kAnalogue) {
     throw std::invalid_argument(
-        "line.kind: expected \"analogue\", or \"digital-trunk\" with trunk.near_end = \"digital\", where the far end "
-        "is "
-        "another program");
+        "line.kind: expected \"analogue\", or \"digital-trunk\" with trunk.near_end = \"digital\", because the far end "
+        "is another program");
   }
   return std::make_unique<ForeignConnection>(scenario, call, modem, log);
 }

@@ -185,12 +185,14 @@ bool wants_threaded_interrupts(const HostScenario& host) {
 
 std::string scheduler_problem(const HostScenario& host) {
   if (has_linux_classes(host) && reservations_of(host)->slots())
-    return "host.reservations is \"" + host.reservations + "\", whose slots no Linux has (host.scheduler is \"" +
-           host.scheduler + "\"); expected deadline-ticks or deadline-hrtick, as SCHED_DEADLINE is";
+    return "host.reservations is \"" + host.reservations +
+           "\", whose slots do not exist on Linux (host.scheduler is \"" + host.scheduler +
+           "\"); expected deadline-ticks or deadline-hrtick, as SCHED_DEADLINE does";
   if (host.charge_stolen_time) {
     const auto problem = [](std::string_view key, const std::string& name) {
       return "host.charge_stolen_time is true, but host." + std::string(key) + " is \"" + name +
-             "\", which charges threads with their own time alone; expected one of Linux's that can, or false";
+             "\", which charges threads with their own time only; expected one of Linux's schedulers that charges it, "
+             "or false";
     };
     if (!scheduler_of(host)->charges_stolen_time()) return problem("scheduler", host.scheduler);
     if (!reservations_of(host)->charges_stolen_time()) return problem("reservations", host.reservations);
@@ -213,7 +215,7 @@ std::string load_thread_problem(const HostScenario& host, const LoadThread& t) {
         return what + "priority is " + std::to_string(t.priority) + "; expected 1 to 99 of SCHED_FIFO on host " +
                host.name;
       if (t.nice != 0 && (!linux_classes || t.priority > 0))
-        return what + "nice is of SCHED_OTHER; expected class = \"other\", and no priority";
+        return what + "nice belongs to SCHED_OTHER; expected class = \"other\", and no priority";
       break;
     case ThreadClass::kNt:
       if (linux_classes || one_scale)
@@ -231,14 +233,14 @@ std::string load_thread_problem(const HostScenario& host, const LoadThread& t) {
     if (t.priority < 1 || t.priority > kMostRealTime)
       return what + "class is \"" + std::string(name) + "\" and priority " + std::to_string(t.priority) +
              "; expected a priority of 1 to 99";
-    if (t.nice != 0) return what + "nice is of SCHED_OTHER; expected class = \"other\"";
+    if (t.nice != 0) return what + "nice belongs to SCHED_OTHER; expected class = \"other\"";
   } else if ((t.scheduling == ThreadClass::kOther || is_deadline(t)) && t.priority > 0) {
     return what + "class is \"" + std::string(name) + "\", which has no priority; expected " +
            (is_deadline(t) ? "budget_us and period_us" : "nice");
   }
   if (!is_deadline(t)) {
     if (t.budget_ns > 0 || t.period_ns > 0)
-      return what + "budget_us and period_us are of SCHED_DEADLINE; expected class = \"deadline\"";
+      return what + "budget_us and period_us belong to SCHED_DEADLINE; expected class = \"deadline\"";
     return "";
   }
   const ContextSpec spec = spec_of(t);
@@ -256,7 +258,7 @@ std::string lock_problem(const Scenario& s) {
   const bool ext = s.host.scheduler.ends_with("scx-simple");
   if (s.host.locks == LockProtocol::kProxy && (scheduler->wants_threaded_interrupts() || ext))
     return "host.locks is \"proxy\", which a kernel with " + std::string(ext ? "sched_ext" : "PREEMPT_RT") +
-           " has not; expected plain or inherit, or another host.scheduler";
+           " lacks; expected plain or inherit, or another host.scheduler";
   const oh_context_kind kind = s.context.kind;
   const bool is_thread = kind == OH_CONTEXT_THREAD || kind == OH_CONTEXT_RESERVATION || kind == OH_CONTEXT_WORKER ||
                          kind == OH_CONTEXT_FIFO || kind == OH_CONTEXT_ROUND_ROBIN || kind == OH_CONTEXT_NORMAL;
@@ -268,7 +270,7 @@ std::string lock_problem(const Scenario& s) {
     const std::string what = "load.thread \"" + t.name + "\": lock is \"" + t.lock + "\", but ";
     if (t.every_ns == 0) return what + "its work never ends; expected every_us above 0";
     if (t.lock_after_ns >= t.work_ns || t.lock_ns > t.work_ns - t.lock_after_ns)
-      return what + "its work ends before; expected lock_after_us and lock_us within work_us";
+      return what + "its work ends earlier; expected lock_after_us and lock_us within work_us";
   }
   return "";
 }
@@ -301,8 +303,8 @@ std::string admission_problem(const HostScenario& host, const ContextSpec& spec)
   }
   if (!reservations_of(host)->slots()) return "";
   if (r.x_ticks == 0 || r.y_ticks == 0)
-    return what + "slots are whole clock interrupts, and this host's come " + std::to_string(host.tick_hz) +
-           " times a second (expected RES X/Y, in ticks)";
+    return what + "slots are whole clock interrupts, and this host has " + std::to_string(host.tick_hz) +
+           " per second (expected RES X/Y, in ticks)";
   if (!spec.strict && !std::has_single_bit(static_cast<std::uint64_t>(r.y_ticks)))
     return what +
            "the standard scheduler's periods are powers of two (expected Y = 1, 2, 4, 8 ... or context.strict "

@@ -34,11 +34,11 @@ struct ContextScenario : ContextSpec {
   ContextScenario(const ContextSpec& spec) : ContextSpec(spec) {}
   int background_priority = 8;  ///< of a reservation, standard form: priority outside the slots
   int cpu = kAnyCpu;            ///< of the driver's thread; any: it moves as its scheduler's threads do
-  int interrupt_cpu = 0;        ///< that takes the card's interrupt
+  int interrupt_cpu = 0;        ///< CPU that takes the card's interrupt
   DpcImportance dpc_importance = DpcImportance::kMedium;
   int dpc_cpu = kAnyCpu;   ///< in whose queue the driver's DPC waits; any: where the interrupt came
   double slot_phase = -1;  ///< start of the first slot as a share of Y, 0 to 1; negative: drawn from the seed
-  std::string lock;        ///< a mutex that the driver's thread holds during each of its jobs; empty: none
+  std::string lock;        ///< mutex that the driver's thread holds during each of its jobs; empty: none
 };
 
 /// The machine: every constant with its source stands in traces/data/hosts/*.toml.
@@ -53,16 +53,16 @@ struct HostScenario {
   bool charge_stolen_time = false;            ///< interrupts' time is the threads' that they hit
   Ns quantum_ns = 0;                          ///< of normal threads, 0: none
   double clock_ppm = 0;                       ///< card's crystal against the host's clock
-  double clock_ppm_spread = 0;                ///< and up to this much more or less, drawn from the seed
+  double clock_ppm_spread = 0;                ///< random part of that offset, at most, drawn from the seed
   Ns callback_ns = 10'000;                    ///< CPU time of the 1 ms timer callback
   std::string scheduler = "fixed-priority";   ///< of threads that reserve nothing, see sched/scheduler.h
   std::string reservations = "rialto";        ///< what X of every Y means
   bool threaded_interrupts = false;           ///< devices' handlers are threads of priority 50, as on PREEMPT_RT
   Ns hard_irq_ns = 1'000;                     ///< and what is left at interrupt level, to wake them
   bool high_resolution_timers = false;        ///< timers expire when they are due, not when the clock interrupts
-  int priorities = 32;                        ///< of threads: 0 to one less, the higher the more urgent
+  int priorities = 32;                        ///< number of thread priorities, from 0; a higher one is more urgent
   LockProtocol locks = LockProtocol::kPlain;  ///< what becomes of the holder of a mutex, see sched/mutexes.h
-  std::string latencies;       ///< a host with a table [latency], which this one draws its latencies from; empty: none
+  std::string latencies;       ///< host with a table [latency] from which this host draws its latencies; empty: none
   bool virus_scanner = false;  ///< where the table knows what one does to them
   std::optional<HostLatencies> latency;  ///< that table; filled in by traces/scenario
 };
@@ -89,7 +89,7 @@ struct LoadThread {
   int nice = 0;      ///< of SCHED_OTHER
   Ns budget_ns = 0;  ///< of SCHED_DEADLINE; 0: as work_ns
   Ns period_ns = 0;  ///< of SCHED_DEADLINE; 0: as every_ns
-  Ns every_ns = 0;   ///< from start to start; 0: it never blocks
+  Ns every_ns = 0;   ///< time from start to start; 0: it never blocks
   Ns work_ns = 1'000'000;
   int cpu = kAnyCpu;
   std::string lock{};    ///< a mutex that it has for a part of each work; empty: none
@@ -163,10 +163,10 @@ struct SubscriberLoop {
 struct AirScenario {
   std::string waveform = "radio-burst";  ///< or "radio-ofdm"
   double snr_db = 30;                    ///< of a path without loss, each direction
-  double offset_hz = 0;                  ///< of the far end's carrier against the near end's
+  double offset_hz = 0;                  ///< offset of the far end's carrier from the near end's
   double doppler_hz = 0;                 ///< 0: nothing fades
   double rice_db = -100;                 ///< steady power above that of the scattered waves; -100: none
-  double echo_us = 0;                    ///< a second path, so much later; 0: none
+  double echo_us = 0;                    ///< delay of a second path after the first; 0: none
   double echo_loss_db = 10;
 };
 

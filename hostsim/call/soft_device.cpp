@@ -15,7 +15,8 @@ std::string SoftDevice::problem() const {
   const auto text = [](std::uint64_t n) { return std::to_string(n); };
   if (block_plan.empty() || block_plan.size() > OH_BLOCK_PLAN_MAX) {
     return "the block plan has " + text(block_plan.size()) + " blocks; expected 1 to " + text(OH_BLOCK_PLAN_MAX) +
-           " (where samples do not fill a block, as 44.1 of a millisecond at 44100 Hz: 44 at 44000 Hz)";
+           " (for a fraction of a sample per block, as in 44.1 samples of a millisecond at 44100 Hz, use 44 at 44000 "
+           "Hz)";
   }
   if (*std::min_element(block_plan.begin(), block_plan.end()) == 0) return "a block of 0 samples; expected 1 or more";
   if (buffer() < longest_block()) {

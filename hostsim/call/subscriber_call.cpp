@@ -206,10 +206,10 @@ class SubscriberConnection final : public PumpConnection {
   std::string problem() const override {
     const DmtStatus dmt = this->dmt();
     if (dmt.intact()) return "";
-    if (dmt.trained_s < 0) return "the start-up was not passed";
+    if (dmt.trained_s < 0) return "the start-up did not complete";
     if (dmt.in_data && dmt.trainings == 1 && dmt.fast_retrains > 0) return "the margin was lost in data mode";
     if (!dmt.in_data || dmt.trainings > 1) return "the line was lost in data mode";
-    return "data arrived wrong";
+    return "wrong data arrived";
   }
 
   const bool near_is_exchange_;
@@ -247,7 +247,7 @@ SoftDevice in_periods(const Scenario& s) {
     if (*samples % ratio != 0) {
       throw std::invalid_argument("blocks, buffers or a lead of " + std::to_string(*samples) +
                                   " samples; expected a multiple of " + std::to_string(ratio) +
-                                  " on a subscriber loop, a sample upstream");
+                                  " on a subscriber loop, per upstream sample");
     }
     *samples /= ratio;
   };

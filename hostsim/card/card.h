@@ -39,7 +39,7 @@ class SampleClock {
 
 struct CardConfig {
   oh_streams streams = oh_modem_streams(OH_MODEM_RATE_HZ);
-  double clock_ppm = 0;       ///< the card's crystal against the host's clock; kept to 0.001 ppm
+  double clock_ppm = 0;       ///< offset of the card's crystal from the host's clock; kept to 0.001 ppm
   std::uint32_t block = 105;  ///< samples per interrupt until somebody sets another
   std::uint16_t id = 0;       ///< in the log
   oh_event_log* log = nullptr;

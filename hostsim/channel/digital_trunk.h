@@ -30,20 +30,20 @@ namespace offhook::hostsim {
 inline constexpr std::size_t kFrameIntervals = 6;  ///< of V.90's data frame, and of the robbed bits' pattern
 
 struct DigitalTrunkConfig {
-  std::string law = "mu-law";    ///< of the digital modem: "mu-law", "a-law"
+  std::string law = "mu-law";    ///< companding law of the digital modem: "mu-law", "a-law"
   std::string codec = "mu-law";  ///< of the line card
   double pad_db = 0;             ///< digital pad, each direction
   std::uint32_t robbed_bits =
       0;                     ///< bit i: the last bit of every sixth octet from the i-th on is taken, each direction
-  bool robbed_value = true;  ///< what it is then
+  bool robbed_value = true;  ///< value of the robbed bits
   bool converters = false;   ///< a pair of converters with a filter lies between the digital modem and the trunk: the
                              ///< route down is not digital
-  double loss_db = 6;        ///< of the loop, one direction
-  double slope_db = 0;       ///< of the loop besides, at 3400 Hz; grows with the frequency
+  double loss_db = 6;        ///< loss of the loop, one direction
+  double slope_db = 0;       ///< additional loss of the loop at 3400 Hz; grows with the frequency
   double high_pass_hz = 20;  ///< of the analogue modem's transformer, first order; 0: none
   double near_echo_db = 14;  ///< transhybrid loss of the analogue modem's hybrid
-  double card_echo_db = 24;  ///< transhybrid loss of the line card's
-  double delay_ms = 5;       ///< of the network, one way; packets add to it
+  double card_echo_db = 24;  ///< transhybrid loss of the line card's hybrid
+  double delay_ms = 5;       ///< one-way delay of the network; packets add to it
   NetworkFaults network;     ///< each direction by itself
   double noise_dbm0 = -75;   ///< white over 0 to 4000 Hz, at either receiver
   double clock_ppm = 0;      ///< how much faster the network's clock is than the analogue modem's

@@ -47,7 +47,7 @@ void check(const LoopConfig& c) {
   check(c.impulse_rate_hz >= 0 && c.impulse_rate_hz <= 1000, "loop.impulse_rate_hz", "0 to 1000");
   check(c.impulse_volts >= 0 && c.impulse_volts <= 10, "loop.impulse_volts", "0 to 10");
   check(std::abs(c.clock_ppm) <= 1000, "loop.clock_ppm", "-1000 to 1000");
-  check(c.cable.size() <= 32, "loop.cable", "32 sections at the most");
+  check(c.cable.size() <= 32, "loop.cable", "at most 32 sections");
   const FrontEnd& f = c.front_end;
   check(f.split_hz > 0 && f.split_hz < 276e3, "loop.split_hz", "more than 0, less than 276000");
   check(f.split_width_hz >= 500 && f.split_width_hz <= 50e3, "loop.split_width_hz", "500 to 50000");

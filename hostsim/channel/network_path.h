@@ -18,9 +18,9 @@ namespace offhook::hostsim {
 
 struct NetworkFaults {
   double slip_every_s = 0;  ///< an octet is deleted, and the next time one repeated, as often; 0: never
-  double packet_ms = 0;     ///< octets travel in packets of so much; 0: a circuit
-  double packet_loss = 0;   ///< share of the packets that is lost
-  bool concealment = true;  ///< a lost packet is the one before once more; false: silence
+  double packet_ms = 0;     ///< packet length in which octets travel; 0: a circuit
+  double packet_loss = 0;   ///< share of the packets that are lost
+  bool concealment = true;  ///< true: the previous packet replaces a lost one; false: silence does
   double jump_every_s = 0;  ///< a playout falls back, and the next time it comes forward again, the two directions in
                             ///< turn; 0: never
   double jump_ms = 20;      ///< by so much

@@ -123,11 +123,11 @@ bool Cpu::Impl::run_unbroken(std::span<const PlannedJob> jobs) {
       rows.tell_alone(unbroken_now, job.entity, CpuObserver::Kind::kStart);
     }
     if (dpc) core.deferred->begins(unbroken_now);
-    if (e.program->next(unbroken_now) != job.cost) throw std::logic_error("'" + e.name + "' is not what was planned");
+    if (e.program->next(unbroken_now) != job.cost) throw std::logic_error("'" + e.name + "' differs from the plan");
     unbroken_now += job.cost;
     e.cpu_time += job.cost;
     if (dpc) core.dpc_time += job.cost;
-    if (e.program->next(unbroken_now) != 0) throw std::logic_error("'" + e.name + "' is longer than was planned");
+    if (e.program->next(unbroken_now) != 0) throw std::logic_error("'" + e.name + "' is longer than planned");
     const Ns released = e.jobs.front();
     e.jobs.pop();
     finished = job.entity;

@@ -102,7 +102,7 @@ oh_context Context::driver_context() {
 }
 
 void Context::reconfigure(const ContextSpec& spec) {
-  throw std::invalid_argument(spec_.str() + " cannot become " + spec.str() + " while it is at work");
+  throw std::invalid_argument(spec_.str() + " cannot become " + spec.str() + " while it is running");
 }
 
 }  // namespace offhook::hostsim

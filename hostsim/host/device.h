@@ -24,11 +24,11 @@ struct LoadDevice {
   int level = 10;           ///< of the interrupt; above all others: it holds interrupts off
   int window = 0;           ///< segments that may be unread before the sender falls silent; 0: nobody has to read
   Ns read_ns = 0;           ///< window > 0: the reading thread's work for one segment
-  Ns round_trip_ns = 0;     ///< window > 0: from reading until what that allowed arrives
+  Ns round_trip_ns = 0;     ///< window > 0: time from a read until the data that it allowed arrive
   int reader_priority = 9;  ///< window > 0
   DpcImportance dpc_importance = DpcImportance::kMedium;
   int napi_budget = 0;  ///< window > 0: segments that one poll may take, as NAPI does; 0: an interrupt for each
-  int cpu = 0;          ///< that takes its interrupt and runs its DPC
+  int cpu = 0;          ///< CPU that takes its interrupt and runs its DPC
   int reader_cpu = -1;  ///< window > 0: that the reader is pinned to; -1: any
   Ns begin_ns = 0;      ///< active in [begin_ns, end_ns)
   Ns end_ns = 10'000'000'000'000'000;  ///< 10^7 s: longer than any run

@@ -11,7 +11,7 @@ namespace offhook::hostsim {
 
 namespace {
 
-/// THR, FIFO, RR, WORKER, OTHER and RES: one of them can become any other while it is at work.
+/// THR, FIFO, RR, WORKER, OTHER and RES: one of them can become any other while it is running.
 class ThreadContext final : public Context {
  public:
   explicit ThreadContext(const ContextParts& p)

@@ -135,7 +135,7 @@ class CpuMax final : public Scheduler {
     const ThreadRequest fair{.wants = ThreadRequest::Class::kNice};
     if (!host_.threads->has(fair.wants))
       throw std::invalid_argument(
-          "cpu-max limits fair threads, and this host's scheduler has none; expected one of Linux");
+          "cpu-max limits fair threads, which this host's scheduler does not have; expected a scheduler of Linux");
     const LinuxCpuMax limit{r.budget, r.period, r.offset, host_.tick_hz};
     return OwnPolicy([limit, group = groups_.find(r.group, limit, host_.cpus), cpus = host_.cpus,
                       thread = host_.threads->thread(fair)] {

@@ -192,7 +192,7 @@ bool Mutexes::take(MemberId thread, MutexId mutex, Ns now) {
   for (const Member* holder = wanted.holder; holder != nullptr;
        holder = holder->waits_for == nullptr ? nullptr : holder->waits_for->holder) {
     chain += " waits for " + holder->name;
-    if (holder == &me) throw std::runtime_error("for ever: " + chain + "; expected mutexes taken in one order");
+    if (holder == &me) throw std::runtime_error("deadlock: " + chain + "; expected mutexes taken in a fixed order");
     chain += ", which";
   }
   me.stood = me.thread->own().standing(now);

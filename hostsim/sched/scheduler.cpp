@@ -65,7 +65,7 @@ Policy Scheduler::thread(const ThreadRequest&) {
 }
 
 Policy Scheduler::reserve(const ReservationRequest&) {
-  throw std::invalid_argument("this scheduler knows no reservations");
+  throw std::invalid_argument("this scheduler supports no reservations");
 }
 
 std::unique_ptr<DeferredWork> Scheduler::deferred_work(int) {

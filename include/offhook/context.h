@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A processing context: who calls the driver's service routine, and when. The interrupt routine asks for service by
+ * A processing context calls the driver's service routine and decides when. The interrupt routine asks for service by
  * request(); the context calls the routine later, in its own way: at once, from a queue of deferred work, on a thread
  * at some priority, or on a thread with a CPU reservation. Implementations are small and know nothing of modems:
  * simulated ones (hostsim/host), threads of a Linux process (driver/context), and those of a kernel.

@@ -176,7 +176,7 @@ def mttf(source, *, context="DPC", buffers=(2, 3, 4, 6), buffer_ms=(4, 6, 8, 10,
 
 
 def advise(device, host=None, *, trace=None, set=None, seconds=None, repeats=None):
-    """Where a device's work should run on a host, with what buffers, and why (`offhook advise --json`)."""
+    """Advise where a device's work should run on a host, with how many buffers, and why (`offhook advise --json`)."""
     arguments = ["advise", device, *([host] if host else []), "--json", *_settings(set)]
     for name, value in (("--trace", trace), ("--seconds", seconds), ("--repeats", repeats)):
         if value is not None:

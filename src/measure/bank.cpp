@@ -122,7 +122,7 @@ void measure_bank(const BankConfig& config, const std::function<bool(double, con
                   BankResult& result) {
   if (config.channels < 2 || config.channels % 2 != 0)
     throw std::runtime_error(
-        fmt::format("a bank of {} channels; expected an even number: they call each other", config.channels));
+        fmt::format("a bank of {} channels; expected an even number, because they call each other", config.channels));
   const std::unique_ptr<BankModems> modems = make_bank_modems(config);
   result.without = modems->shortcomings();
   const double stolen_before = stolen_ms(config.context.cpu);
@@ -130,7 +130,7 @@ void measure_bank(const BankConfig& config, const std::function<bool(double, con
   if (!hardware.shortcoming().empty()) {
     if (!config.context.best_effort)
       throw std::runtime_error("the hardware's thread: " + hardware.shortcoming() +
-                               "; or go on without by --best-effort");
+                               "; or continue without it by --best-effort");
     result.without.push_back("the hardware's thread: " + hardware.shortcoming());
   }
   modems->begin_calls();
@@ -168,7 +168,8 @@ void measure_bank(const BankConfig& config, const std::function<bool(double, con
   result.stolen_ms = stolen_ms(config.context.cpu) - stolen_before;
   result.connected = std::min(result.connected, still_connected);
   hardware.stop();
-  if (hardware.demoted()) result.without.push_back("the hardware's thread: the watchdog made a normal thread of it");
+  if (hardware.demoted())
+    result.without.push_back("the hardware's thread: the watchdog demoted the thread to normal priority");
 
   result.channels = config.channels;
   result.seconds = hardware.seconds();

@@ -83,7 +83,7 @@ std::string first_of(const std::vector<Culprit>& culprits, const std::string& bu
     return c.as.empty() ? fmt::format("the CPU was idle or not traced for {:.1f} us", us(c.ns))
                         : fmt::format("{} {} had the CPU for {:.1f} us", c.as, c.name, us(c.ns));
   }
-  return "nobody else had the CPU";
+  return "no other thread had the CPU";
 }
 
 }  // namespace
@@ -94,7 +94,7 @@ void judge(CauseResult& r, const std::vector<KernelEvent>& events, const Wakeup&
   const WakeupStages& s = r.stages;
   const std::string late = fmt::format("{} ran {:.1f} us late", thread, us(s.ran));
   if (s.interrupt < 0 || s.switched < 0) {
-    r.verdict = late + ": the trace has not all of its wake-up";
+    r.verdict = late + ": the trace lacks part of its wake-up";
     for (const KernelEvent& e : events) {
       if (e.time >= w.due && e.time <= w.ran && r.timeline.size() < kTimelineLines)
         r.timeline.push_back(line_of(e, w.due));
@@ -136,7 +136,7 @@ void judge(CauseResult& r, const std::vector<KernelEvent>& events, const Wakeup&
 }
 
 CauseResult measure_cause(const CauseConfig& config, const std::function<bool(const LatencyResult&)>& look) {
-  if (config.latency.threshold_ns <= 0) throw std::runtime_error("a threshold of more than 0 is needed");
+  if (config.latency.threshold_ns <= 0) throw std::runtime_error("expected a threshold above 0");
   CauseResult result;
   KernelTrace trace(all_scheduling_events(), kRingKb);
   std::unique_ptr<IpSampler> sampler;

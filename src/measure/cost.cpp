@@ -106,17 +106,17 @@ std::string to_profile(const CostConfig& config, const CostResult& result, const
   const CostPhase& connected = result.phases[1];
   return fmt::format(R"(# SPDX-License-Identifier: MIT
 # Pump {0}, measured by `offhook measure cost` on {1}.
-# Of {2} connecting blocks, whose work changes with the signals, what 99 % stayed below; of {3} connected ones the
-# median: 99.9 % of them took at most {4:.1f} us.
+# Connecting: the 99 % quantile of {2} blocks, because their work depends on the signals. Connected: the median of {3}
+# blocks, of which 99.9 % took at most {4:.1f} us.
 
-[isr]                        # not measured: the driver's own interrupt routine is some tenths of a microsecond
+[isr]                        # not measured: the driver's own interrupt routine takes some tenths of a microsecond
 mean_us = 1
 max_us = 5
 
 [service]
-phi = 1                      # output is queued when all of a block is done
+phi = 1                      # output is queued after the whole block is done
 
-[on_hook]                    # there is nothing to do but to move silence
+[on_hook]                    # the pump only moves silence
 rate_hz = {10}
 block_plan_samples = [{5}]
 service_us = 1

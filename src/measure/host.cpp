@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 namespace {
 
 void null_and_syscalls(Bench& bench) {
-  bench.row("null (clock)", "the clock read twice, nothing between; taken off all that follows", "ns", 1,
+  bench.row("null (clock)", "two reads of the clock with nothing between; subtracted from all following rows", "ns", 1,
             {.work = [] {}});
   if (!bench.stopped()) bench.correct_by(bench.last().median());
   try {
@@ -77,7 +77,7 @@ void exec(Bench& bench) {
     const std::string name = fmt::format("exec {}", linking), what = "a trivial program started and waited for";
     const fs::path program = trivial_program(linking);
     if (program.empty()) {
-      bench.skip(name, what, fmt::format("there is no trivial-{} beside this program", linking));
+      bench.skip(name, what, fmt::format("the program trivial-{} is missing next to this program", linking));
       continue;
     }
     bench.row(name, what, "us", 1e3,
@@ -131,7 +131,7 @@ void network(Bench& bench) {
       }
     });
     std::vector<char> bytes(kBytes, 'x');
-    bench.row(name, "256 kB over TCP on the loopback, until the receiver says that it has them", "MB/s", 0,
+    bench.row(name, "256 kB over TCP on the loopback, until the receiver acknowledges it", "MB/s", 0,
               {.work =
                    [&] {
                      char done = 0;
@@ -143,7 +143,7 @@ void network(Bench& bench) {
                      if (read(client, &done, 1) != 1) fail("loopback");
                    },
                .operations = kBytes},
-              buffer > 0 ? "receive buffer of 24 kB, as the paper's" : "");
+              buffer > 0 ? "receive buffer of 24 kB, as in the paper" : "");
     shutdown(client, SHUT_RDWR);
     reader.join();
     close(client);

@@ -72,7 +72,7 @@ std::string hypervisor_of_cpuid() {
   std::memcpy(text.data(), &b, 4);
   std::memcpy(text.data() + 4, &c, 4);
   std::memcpy(text.data() + 8, &d, 4);
-  return or_else(text.data(), "one that does not say which");
+  return or_else(text.data(), "an unnamed one");
 #else
   return "";
 #endif

@@ -79,7 +79,7 @@ void files(Bench& bench) {
   const fs::path& folder = bench.config().folder;
   {
     const Files cached(folder, 128, 1, 4096);
-    bench.row("buffer-cache read", "128 files of 4 kB just written: open, read, close; of one file", "us", 1e3,
+    bench.row("buffer-cache read", "128 files of 4 kB just written: open, read, close; time per file", "us", 1e3,
               {.work = [&] { cached.read_all(); }, .operations = 128});
   }
   {
@@ -87,7 +87,7 @@ void files(Bench& bench) {
     const Files small(folder, kFiles, 32, 8192);
     long blocks = 0, runs = 0;
     bench.row("small-file disk read",
-              fmt::format("{} files of 8 kB in 32 folders, dropped from the cache; of one file", kFiles), "us", 1e3,
+              fmt::format("{} files of 8 kB in 32 folders, dropped from the cache; time per file", kFiles), "us", 1e3,
               {.work =
                    [&] {
                      const long before = blocks_read();
@@ -100,7 +100,7 @@ void files(Bench& bench) {
                .at_most = 5});
     if (!bench.stopped()) {
       const double each = runs > 0 ? static_cast<double>(blocks) / static_cast<double>(runs) / kFiles : 0;
-      bench.last().remark = each < 1 ? "nothing came from a disk: this file system keeps them in memory"
+      bench.last().remark = each < 1 ? "no data came from a disk: this file system keeps them in memory"
                                      : fmt::format("{:.1f} blocks of 512 bytes came from the disk for each", each);
     }
   }
@@ -121,10 +121,11 @@ void files(Bench& bench) {
   const auto remove = [&] {
     for (const std::string& file : empty.names()) unlink(file.c_str());
   };
-  bench.row("file create (metadata)", "128 files of no length; of one", "us", 1e3,
+  bench.row("file create (metadata)", "128 empty files; time per file", "us", 1e3,
             {.work = [&] { create(false); }, .operations = 128, .after = remove});
-  bench.row("file create, synchronous", "the same, file and folder on the disk (fsync) before the next, as FFS did",
-            "us", 1e3, {.work = [&] { create(true); }, .operations = 128, .after = remove, .at_most = 5});
+  bench.row("file create, synchronous",
+            "as above, with file and folder on the disk (fsync) before the next, as FFS did", "us", 1e3,
+            {.work = [&] { create(true); }, .operations = 128, .after = remove, .at_most = 5});
 }
 
 }  // namespace offhook::measure

@@ -78,7 +78,7 @@ void bitblt(Bench& bench) {
                  },
              .operations = kRounds});
   std::vector<std::uint32_t> pixels(kHeight * kWidth);
-  bench.row("bitblt, 1 bit to 32", "the same, every bit made a pixel of 32 bits", "us", 1e3,
+  bench.row("bitblt, 1 bit to 32", "as above, with every bit expanded to a pixel of 32 bits", "us", 1e3,
             {.work =
                  [&] {
                    for (std::size_t k = 0; k < kRounds; ++k) {

@@ -106,7 +106,7 @@ std::string to_host_file(const HostProfile& p, const nlohmann::ordered_json& hos
       out += lists("dpc", waits, [&](double share) { return of(p.interrupt)(share) + of(p.softirq)(share); });
     }
   } else {
-    out += "# Interrupts alone were not measured: INT is taken to wait as long as a thread. See --stages.\n";
+    out += "# Interrupts alone were not measured: INT is assumed to wait as long as a thread. See --stages.\n";
   }
   if (const int priority = priority_of(p.context); priority > 0) out += fmt::format("thread_priority = {}\n", priority);
   out += lists("thread", waits, of(p.thread));
@@ -114,7 +114,7 @@ std::string to_host_file(const HostProfile& p, const nlohmann::ordered_json& hos
       "\n[source]\ngrade = \"measured\"\nwhat = {}\nassumed = \"{}clock_isr_us, clock_ppm_spread{}\"\n",
       quoted(fmt::format(
           "offhook measure host-profile, {:.6g} s, {} wake-ups of {}, {}", p.seconds, p.thread.count(), p.context,
-          p.loads.empty() ? "on the machine as it was" : fmt::format("beside {}", fmt::join(p.loads, ", ")))),
+          p.loads.empty() ? "on the machine without added load" : fmt::format("beside {}", fmt::join(p.loads, ", ")))),
       tick_known ? "" : "tick_hz, ", stages ? "" : ", the latency of an interrupt");
   return out;
 }

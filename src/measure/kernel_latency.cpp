@@ -60,7 +60,7 @@ LatencyResult measure_kernel_latency(KernelDevice& device, const KernelLatencyCo
     failed = transfer.look().card != OH_KERNEL_IN_CALL;
   } while (!failed && transfer.status().samples < samples && result.over_threshold_ns == 0 && look(so_far()));
   transfer.end();
-  if (failed) throw std::runtime_error("the call ended: the card does not work any more, or the machine was suspended");
+  if (failed) throw std::runtime_error("the call ended: the card has failed, or the machine was suspended");
   analyzer.finish();
   return so_far();
 }

@@ -75,7 +75,7 @@ fs::path tracefs() {
   if (const auto place = writable_tracefs()) return *place;
   if (geteuid() != 0) {
     throw std::runtime_error(
-        "the kernel's trace needs root: run with sudo, or go on without it (measure latency without --stages)");
+        "the kernel's trace needs root: run with sudo, or omit it (measure latency without --stages)");
   }
   throw std::runtime_error(
       "no tracefs at /sys/kernel/tracing: mount -t tracefs nodev /sys/kernel/tracing (the kernel needs CONFIG_FTRACE)");

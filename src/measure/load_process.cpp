@@ -243,7 +243,7 @@ std::string LoadProcess::failure() const {
     case Shared::kFailed:
       return shared_->failure;
     default:
-      return "the load's process ended before it was set up";
+      return "the load's process ended during its set-up";
   }
 }
 

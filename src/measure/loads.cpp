@@ -23,7 +23,7 @@ namespace {
 /// One process that computes, for ever, on every CPU that this process may use.
 Round make_spin(Supervisor& supervisor) {
   cpu_set_t allowed;
-  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) throw std::runtime_error("spin: no CPUs to be had");
+  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) throw std::runtime_error("spin: no CPUs available");
   for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
     if (!CPU_ISSET(cpu, &allowed)) continue;
     const pid_t pid = fork();
@@ -101,7 +101,7 @@ Round make_compile(Supervisor& supervisor) {
 
 const std::vector<LoadKind>& kinds() {
   static const std::vector<LoadKind> all = {
-      {"none", "nothing but the machine itself", {}, nullptr},
+      {"none", "no added load", {}, nullptr},
       {"spin", "a computing process on every CPU", {}, make_spin},
       {"cpu", "stress-ng: arithmetic on every CPU", {{"stress-ng", "stress-ng"}}, make_stress_cpu},
       {"vm",

@@ -75,7 +75,7 @@ Rehearsal::Rehearsal(const hostsim::Scenario& scenario, double seconds, const st
   config.card = memory.card();
   config.staging = staging.data();
   config.pump = connection->near_pump();
-  if (oh_driver_init(&driver, &config) != 0) throw std::invalid_argument("a block or a lead that cannot be");
+  if (oh_driver_init(&driver, &config) != 0) throw std::invalid_argument("invalid block length or transmit lead");
   connection->start(0);
   oh_card_engine_start(&engine, 0);
   while (engine.position < periods) {

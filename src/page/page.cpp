@@ -94,9 +94,8 @@ std::string page_around(std::string_view title, const nlohmann::json& data) {
   out += asset(offhook_chart_library_css, offhook_chart_library_css_end);
   out += asset(offhook_page_css, offhook_page_css_end);
   out +=
-      "</style>\n</head>\n<body>\n<main id=\"page\"></main>\n"
-      "<noscript>The figures are drawn by the code in this file: allow JavaScript to see them.</noscript>\n"
-      "<script type=\"application/json\" id=\"data\">";
+      "</style>\n</head>\n<body>\n<main id=\"page\"></main>\n<noscript>Allow JavaScript to see the figures; the code "
+      "that draws them is in this file.</noscript>\n<script type=\"application/json\" id=\"data\">";
   out += json_in_html(data);
   out += "</script>\n<script>\n";
   out += asset(offhook_chart_library_js, offhook_chart_library_js_end);

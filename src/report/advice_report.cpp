@@ -148,7 +148,7 @@ std::string advice_memo(const advice::Advice& a, const std::string& made_by) {
   Facts facts = {
       {"In one sentence", one_sentence(a)},
       {"Device",
-       fmt::format("{}: {} buffers of {:.4g} ms, {:.4g} ms of transmit lead, {:.4g} us of work a block", a.device,
+       fmt::format("{}: {} buffers of {:.4g} ms, {:.4g} ms of transmit lead, {:.4g} us of work per block", a.device,
                    s.device.buffers, a.buffer_ms, a.lead_ms, static_cast<double>(s.device.cost_ns) * 1e-3)},
       {"Host", fmt::format("{}: {}, ticks of {:.4g} ms", a.host,
                            s.host.cpus == 1 ? "1 CPU" : fmt::format("{} CPUs", s.host.cpus), 1000.0 / s.host.tick_hz)},
@@ -158,7 +158,7 @@ std::string advice_memo(const advice::Advice& a, const std::string& made_by) {
                                 : "none was given"},
       {"Asked for",
        a.required_s <= 0
-           ? "no time between losses: as long as the evidence carries"
+           ? "the longest time between losses that the evidence supports"
            : fmt::format("no loss in {}", a.required_s < advice::kWeekS ? advice::span(a.required_s) : "a week")}};
   if (a.chosen) {
     const advice::Trial& t = a.trials[*a.chosen];

@@ -236,17 +236,17 @@ json tiles(const CallReport& call, const Figures& f) {
   if (call.octets_carried > 0 && call.complete.value_or(false)) {
     tile("V.42bis",
          fmt::format("{:.2f} : 1", static_cast<double>(call.bytes) / static_cast<double>(call.octets_carried)),
-         fmt::format("{} octets carried them", grouped(call.octets_carried)));
+         fmt::format("{} octets carried these bytes", grouped(call.octets_carried)));
   }
   tile("Samples pending", grouped(f.total.pending_max),
-       call.device ? fmt::format("at most, after service; {} buffers hold {} each", call.device->buffers,
+       call.device ? fmt::format("at most, after service; {} buffers of {} samples", call.device->buffers,
                                  grouped(call.device->buffer_samples))
                    : fmt::format("at most, after service; the ring holds {}", call.ring_samples));
   tile("Late blocks", grouped(f.total.losses.blocks_late),
-       fmt::format("{} output samples missed their time", grouped(f.total.losses.samples_late)));
+       fmt::format("{} output samples were late", grouped(f.total.losses.samples_late)));
   tile("Overrun, underrun",
        fmt::format("{} / {}", grouped(f.total.losses.overrun_samples), grouped(f.total.losses.underrun_samples)),
-       "samples, by the card's own count");
+       "samples, by the card's counter");
   if (f.service_run_elapsed.count() > 0) {
     // A pump without a line takes microseconds.
     const auto time = [](double ns) {

@@ -18,8 +18,8 @@ std::string host_page(const nlohmann::ordered_json& result) {
     skipped += row.at("skipped").get_ref<const std::string&>().empty() ? 0u : 1u;
   std::vector<std::string> reasons;
   if (const std::string counters = data.at("counters"); !counters.empty()) reasons.push_back(counters);
-  if (skipped > 0) reasons.push_back(fmt::format("{} benchmarks were skipped; the tables say why", skipped));
-  data.update(page_head("host", "The measured performance of this host", "",
+  if (skipped > 0) reasons.push_back(fmt::format("{} benchmarks were skipped; the tables give the reasons", skipped));
+  data.update(page_head("host", "Measured performance of this host", "",
                         fmt::format("{}, {}", host.value("cpu", "a CPU"), host.value("kernel", "a kernel")), reasons));
   data["settings"] = {{"repetitions", result.at("repetitions").dump()}, {"files on", result.at("file_system")}};
   data["counters"] = "";

@@ -63,41 +63,40 @@ std::vector<std::string> law_sentences(const LawReport& report) {
   const double tick = report.setting.tick_ms(), lead_ms = 1000.0 * d.transmit_lead_samples / d.rate_hz;
   std::vector<std::string> out;
   out.push_back(
-      fmt::format("A block every {:.4g} ms takes {:.4g} ms of CPU time, its output is ready after {:.0f} % of "
-                  "that; {:.4g} ms of output are queued when idle.",
+      fmt::format("A block every {:.4g} ms takes {:.4g} ms of CPU time. Its output is ready after {:.0f} % of that. "
+                  "{:.4g} ms of output are queued when idle.",
                   d.mean_period_ms(), d.cost_ms, 100 * d.output_fraction, lead_ms));
   out.push_back(fmt::format("Share: more than {:.1f} % of the CPU.", 100 * d.share()));
   if (d.longest_gap_ms() < 0) {
     out.push_back(
-        fmt::format("Gap: none will do: even when served at once the output of a block comes {:.4g} ms late. It needs "
-                    "another buffer.",
+        fmt::format("Gap: no gap is acceptable. Even with immediate service, the output of a block is {:.4g} ms late. "
+                    "Another buffer is needed.",
                     -d.longest_gap_ms()));
     return out;
   }
-  out.push_back(
-      fmt::format("Gap: at most {:.4g} ms between slots. At the interrupt of the longest block {:.4g} ms are left to "
-                  "play, and {:.4g} ms of work come before its output. (The authors' rule: less than a block "
-                  "period, {:.4g} ms.)",
-                  d.longest_gap_ms(), d.least_slack_ms(), d.output_fraction * d.cost_ms, d.mean_period_ms()));
+  out.push_back(fmt::format(
+      "Gap: at most {:.4g} ms between slots. At the interrupt of the longest block, {:.4g} ms are left to play, and "
+      "its output needs {:.4g} ms of work. (The authors' rule: less than a block period, {:.4g} ms.)",
+      d.longest_gap_ms(), d.least_slack_ms(), d.output_fraction * d.cost_ms, d.mean_period_ms()));
   if (report.any_period) {
     std::string text = fmt::format("Recommended: {}", named(*report.any_period, tick));
     if (report.power_of_two) {
       const bool same =
           report.power_of_two->x == report.any_period->x && report.power_of_two->y == report.any_period->y;
-      text += same ? ", a power of two as standard Rialto/NT wants it"
-                   : fmt::format("; where the period must be a power of two: {}", named(*report.power_of_two, tick));
+      text += same ? ", a power of two, as standard Rialto/NT requires"
+                   : fmt::format("; with a period that is a power of two: {}", named(*report.power_of_two, tick));
     }
-    text += fmt::format("; each with a tenth more work a block than the costliest");
+    text += fmt::format("; each with a reserve of a tenth more work per block than the costliest");
     if (report.setting.device.worst_cost_ns > 0) {
       text +=
           fmt::format(", and one block of {:.4g} ms", static_cast<double>(report.setting.device.worst_cost_ns) * 1e-6);
     }
     out.push_back(text + ".");
     const LawResult law = full_law(d, report.any_period->x * tick, report.any_period->y * tick);
-    out.push_back(fmt::format("Its margin: {:.4g} ms at the mean cost, {:.1f} points of CPU share.", law.margin_ms,
+    out.push_back(fmt::format("Margin: {:.4g} ms at the mean cost, {:.1f} points of CPU share.", law.margin_ms,
                               100 * (report.any_period->share() - d.share())));
   } else {
-    out.push_back(fmt::format("No reservation in ticks of {:.4g} ms will do with a tenth of reserve{}.", tick,
+    out.push_back(fmt::format("No reservation in ticks of {:.4g} ms is sufficient with a reserve of a tenth{}.", tick,
                               d.longest_gap_ms() < tick ? ": the longest gap is shorter than a tick" : ""));
   }
   return out;

@@ -31,21 +31,21 @@ nlohmann::json of_bufferings(const Json& result) {
     }
   }
   std::vector<std::string> reasons = {fmt::format(
-      "Latencies of {}: {:.3g} ms on average, {:.4g} ms at the longest that was measured.",
+      "Latencies of {}: {:.3g} ms on average, {:.4g} ms at most in the measurement.",
       result.at("source").get<std::string>(), result.at("mean_ms").get<double>(), result.at("worst_ms").get<double>())};
-  std::string headline = "No buffering was asked about.";
+  std::string headline = "No buffering was given.";
   if (least) {
-    headline = fmt::format("{} are the least of these that had no underrun in {:.3g} h of simulation.",
+    headline = fmt::format("{} is the smallest buffering without an underrun in {:.3g} h of simulation.",
                            buffering(*least), least->at("simulated_hours").get<double>());
     reasons.push_back(fmt::format("That shows a mean time to an underrun of more than {:.3g} h, with 95 % confidence.",
                                   least->at("low_s").get<double>() / 3600));
     if (least->at("formula_s").is_null()) {
       reasons.push_back(
-          "None can come by what was measured: the slack is above the longest latency. What the measurement was too "
-          "short to see is not in that.");
+          "The measurements rule out any underrun: the slack exceeds the longest latency. Events rarer than the "
+          "measurement could show are not covered.");
     }
   } else if (best) {
-    headline = fmt::format("Each of these had underruns; {} had the fewest: one in {:.3g} h.", buffering(*best),
+    headline = fmt::format("Every buffering had underruns; {} had the fewest: one in {:.3g} h.", buffering(*best),
                            best->at("simulated_s").get<double>() / 3600);
   }
   return page_head("mttf", "Time to an underrun on " + result.at("source").get<std::string>(), "", headline, reasons);
@@ -60,15 +60,14 @@ nlohmann::json of_computations(const Json& result) {
   }
   const std::size_t all = result.at("computations").size();
   if (!undecided.empty()) {
-    reasons.push_back(fmt::format("{:g} h of simulation does not decide: {}.",
+    reasons.push_back(fmt::format("{:g} h of simulation are too few to decide: {}.",
                                   result.at("simulated_hours").get<double>(), listed(undecided)));
   }
   const std::string headline =
       !fail.empty()
-          ? fmt::format("{} of {} computations drop more than is permitted: {}.", fail.size(), all, listed(fail))
-      : !undecided.empty()
-          ? fmt::format("None of {} computations is seen to fail; {} undecided.", all, undecided.size())
-          : fmt::format("All {} computations drop no more than is permitted.", all);
+          ? fmt::format("{} of {} computations drop more buffers than permitted: {}.", fail.size(), all, listed(fail))
+      : !undecided.empty() ? fmt::format("None of {} computations failed; {} are undecided.", all, undecided.size())
+                           : fmt::format("All {} computations drop no more buffers than permitted.", all);
   return page_head("mttf", "Deadlines on " + result.at("host").get<std::string>(),
                    !fail.empty()        ? "insufficient"
                    : !undecided.empty() ? "marginal"

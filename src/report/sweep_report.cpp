@@ -127,8 +127,8 @@ Words sweep_words(const SweepReport& sweep) {
     out.standing = differing.empty() ? "agrees" : "differs";
     out.reasons.push_back(out.headline);
     out.headline = differing.empty()
-                       ? counted(compared, "configuration") + " with a published class: all come out in that class."
-                       : fmt::format("{} of {} configurations with a published class come out in that class.",
+                       ? counted(compared, "configuration") + " with a published class: all are in that class."
+                       : fmt::format("{} of {} configurations with a published class are in that class.",
                                      compared - differing.size(), compared);
     if (!differing.empty()) out.reasons.push_back("In another class: " + listed(differing) + ".");
   }
@@ -153,9 +153,8 @@ Words sweep_words(const SweepReport& sweep) {
     }
     if (reservations > 0) {
       std::string sentence = fmt::format(
-          "The reservation law, computed from cost, block plan and transmit lead alone, and this simulation agree on "
-          "which "
-          "are sufficient for {} of {} reservations",
+          "The reservation law uses only cost, block plan and transmit lead. It agrees with this simulation on which "
+          "reservations are sufficient for {} of {} reservations",
           agreeing, reservations);
       if (!not_agreeing.empty() && not_agreeing.size() <= 12) sentence += "; not for " + listed(not_agreeing);
       out.reasons.push_back(sentence + ".");

@@ -69,8 +69,8 @@ std::string culprits(const CallReport& call, const Figures& f) {
       const std::string where = several_cpus ? fmt::format(" of CPU {}", cpu) : "";
       names.push_back(fmt::format("{} {:.0f} %{}", name, -100 * order[i].first, where));
     }
-    return fmt::format("The first loss came at {:.3f} s. In the {:.0f} ms before it the CPU was with {}.",
-                       centre * 1e-9, (centre - from) * 1e-6, listed(names));
+    return fmt::format("The first loss occurred at {:.3f} s. In the {:.0f} ms before it the CPU ran {}.", centre * 1e-9,
+                       (centre - from) * 1e-6, listed(names));
   }
   return {};
 }
@@ -91,35 +91,34 @@ std::string pending(const CallReport& call, const Figures& f) {
     return fmt::format("At most {} samples were pending after service: {}.", grouped(most),
                        in_buffers(*call.device, most));
   }
-  return most > call.ring_samples
-             ? fmt::format(
-                   "Up to {} samples were pending after service: the ring holds {}, and what was beyond was "
-                   "overwritten unread.",
-                   grouped(most), call.ring_samples)
-             : fmt::format("At most {} samples were pending after service; the ring holds {}.", grouped(most),
-                           call.ring_samples);
+  return most > call.ring_samples ? fmt::format(
+                                        "Up to {} samples were pending after service. The ring holds {}; samples "
+                                        "beyond that were overwritten unread.",
+                                        grouped(most), call.ring_samples)
+                                  : fmt::format("At most {} samples were pending after service; the ring holds {}.",
+                                                grouped(most), call.ring_samples);
 }
 
 std::string headline(const CallReport& call, Verdict verdict, bool lost) {
   switch (verdict) {
     case Verdict::kSufficient:
-      if (call.dmt) return "Sufficient: every block was in time, and every superframe was right.";
+      if (call.dmt) return "Sufficient: every block was on time, and every superframe was correct.";
       if (call.radio) {
         return call.radio->received.lost() + call.radio->sent.lost() == 0
-                   ? "Sufficient: every block was in time, and every burst arrived."
-                   : "Sufficient: every block was in time; what was lost, the air lost.";
+                   ? "Sufficient: every block was on time, and every burst arrived."
+                   : "Sufficient: every block was on time; all losses were caused by the radio channel.";
       }
-      if (call.device) return "Sufficient: every block was in time, nothing was lost.";
-      return !lost              ? "Sufficient: the file arrived whole and no sample was lost."
-             : call.reference_s ? "Sufficient, with losses: the file arrived whole and in time, but samples were lost "
-                                  "on the way."
-                                : "Sufficient by itself, with losses: the file arrived whole, but samples were lost on "
-                                  "the way. Whether in time, only a comparison with INT tells.";
+      if (call.device) return "Sufficient: every block was on time, and nothing was lost.";
+      return !lost ? "Sufficient: the whole file arrived, and no sample was lost."
+             : call.reference_s
+                 ? "Sufficient, with losses: the whole file arrived on time, but samples were lost on the way."
+                 : "Sufficient by itself, with losses: the whole file arrived, but samples were lost on the way. "
+                   "Compare with an INT run to see whether it was fast enough.";
     case Verdict::kMarginal:
-      if (call.dmt) return "Marginal: samples were lost, but every superframe was right.";
-      if (call.radio) return "Marginal: samples were lost, but no burst with them.";
-      if (!call.reference_s) return "Marginal: the file arrived, but slowly for the rate of the line.";
-      return "Marginal: the file arrived, but took a time more than 5 % away from that of INT.";
+      if (call.dmt) return "Marginal: samples were lost, but every superframe was correct.";
+      if (call.radio) return "Marginal: samples were lost, but no burst was.";
+      if (!call.reference_s) return "Marginal: the file arrived, but slowly for the line's bit rate.";
+      return "Marginal: the file arrived, but its time differs from that of INT by more than 5 %.";
     default:
       if (call.dmt) {
         return call.dmt->trained_s < 0   ? "Insufficient: data mode was not reached."
@@ -129,10 +128,10 @@ std::string headline(const CallReport& call, Verdict verdict, bool lost) {
                        0
                    ? (lost ? "Insufficient: samples were lost."
                            : "Insufficient: the line or its margin was lost in data mode.")
-                   : "Insufficient: data arrived wrong.";
+                   : "Insufficient: wrong data arrived.";
       }
       if (call.radio) {
-        return call.radio->connected_s < 0 ? "Insufficient: the radios did not find each other."
+        return call.radio->connected_s < 0 ? "Insufficient: the radios did not connect."
                : call.radio->retrains > 0  ? "Insufficient: the link was lost."
                : call.radio->received.late + call.radio->sent.late > 0
                    ? "Insufficient: bursts were lost because the host was late."
@@ -140,22 +139,22 @@ std::string headline(const CallReport& call, Verdict verdict, bool lost) {
       }
       if (call.device) return "Insufficient: the device lost samples.";
       return lost ? "Insufficient: the transfer did not complete."
-                  : "Not finished: no sample was lost, but the transfer had not completed when the run ended.";
+                  : "Not finished: no sample was lost, but the run ended before the transfer completed.";
   }
 }
 
 std::string carried(const CallReport::Dmt& dmt) {
-  if (dmt.trained_s < 0) return "The pumps never were in data mode.";
+  if (dmt.trained_s < 0) return "Data mode was never reached.";
   const auto way = [](const char* name, const CallReport::Dmt::Direction& d) {
     return fmt::format("{} {:.0f} kbit/s, {} of {} wrong, {}", name, 1e-3 * d.gross_bit_rate, grouped(d.crc_errors),
                        counted(d.superframes, "superframe"),
-                       d.wrong_bits == 0 ? "no bit wrong" : counted(d.wrong_bits, "bit") + " wrong") +
+                       d.wrong_bits == 0 ? "no wrong bits" : counted(d.wrong_bits, "bit") + " wrong") +
            (d.swapped_bits == 0 ? "" : fmt::format(", {} swapped", counted(d.swapped_bits, "bit"))) +
            (d.cells
                 ? fmt::format(", {}, {}", counted(d.cells->received, "cell"), counted(d.cells->hec_errors, "HEC error"))
                 : "");
   };
-  return fmt::format("In data mode after {:.2f} s, trained {}{}: {}; {}.", dmt.trained_s,
+  return fmt::format("Data mode after {:.2f} s, trained {}{}: {}; {}.", dmt.trained_s,
                      dmt.trainings == 1 ? "once" : fmt::format("{} times", dmt.trainings),
                      dmt.fast_retrains == 0 ? "" : ", " + counted(dmt.fast_retrains, "fast retrain"),
                      way("down", dmt.down), way("up", dmt.up));
@@ -169,13 +168,13 @@ constexpr double kMostOfLineRate = 2, kStartS = 2.4;
 constexpr double kMissRatioAsked = 1e-5;
 
 std::string carried(const CallReport::Radio& radio) {
-  if (radio.connected_s < 0) return "The radios never were in data mode.";
+  if (radio.connected_s < 0) return "The radios never reached data mode.";
   const auto way = [](const char* name, const CallReport::Radio::Direction& d) {
     return fmt::format("{} {:.0f} kbit/s, {} of {} lost ({} not heard, {} broken; {} because the host was late)", name,
                        1e-3 * d.bit_rate, grouped(d.lost()), counted(d.due, "burst"), grouped(d.missed),
                        grouped(d.broken), grouped(d.late));
   };
-  return fmt::format("In data mode after {:.3f} s: {}; {}.", radio.connected_s, way("received", radio.received),
+  return fmt::format("Data mode after {:.3f} s: {}; {}.", radio.connected_s, way("received", radio.received),
                      way("sent", radio.sent));
 }
 
@@ -185,19 +184,18 @@ std::string miss_ratio(const CallReport::Radio& radio) {
   const double most = worse.miss_ratio_at_most();
   const double least = worse.due > 0 ? poisson_interval(worse.lost()).low / static_cast<double>(worse.due) : 0;
   return fmt::format(
-      "{:.4f} % of the bursts arrived in the worse direction, with 95 % confidence at least {:.4f} %: {}.",
+      "In the worse direction {:.4f} % of the bursts arrived (at least {:.4f} % with 95 % confidence): {}.",
       100 * (1 - worse.miss_ratio()), 100 * std::max(0.0, 1 - most),
-      fmt::format("{} the {:.3f} % that is asked of radios",
+      fmt::format("{} the {:.3f} % that is required of radios",
                   most <= kMissRatioAsked   ? "meets"
                   : least > kMissRatioAsked ? "falls short of"
-                                            : "too few bursts to tell whether it meets",
+                                            : "too few bursts to decide whether it meets",
                   100 * (1 - kMissRatioAsked)));
 }
 
 std::string against_slot(const CallReport::Radio& radio, const Figures& f) {
   return fmt::format(
-      "From interrupt to output {:.3f} ms at the mean and {:.3f} ms at most: {:.1f} and {:.1f} % of a slot of "
-      "{} ms.",
+      "From interrupt to output {:.3f} ms on average and {:.3f} ms at most: {:.1f} and {:.1f} % of a slot of {} ms.",
       1e-6 * f.interrupt_to_output.mean(), 1e-6 * static_cast<double>(f.interrupt_to_output.max()),
       100 * of_slot(radio, f.interrupt_to_output.mean()),
       100 * of_slot(radio, static_cast<double>(f.interrupt_to_output.max())), radio.slot_ms);
@@ -205,7 +203,7 @@ std::string against_slot(const CallReport::Radio& radio, const Figures& f) {
 
 std::string transfer(const CallReport& call, const Figures& f, const std::optional<VerdictResult>& result) {
   if (call.device) return work_done(f);
-  if (!result) return "Whether the transfer completed is not in the log.";
+  if (!result) return "The log does not show whether the transfer completed.";
   if (result->complete == 0) {
     return fmt::format("The transfer did not complete: {} of {} bytes arrived.", grouped(bytes_delivered(call, f)),
                        grouped(call.bytes));
@@ -260,7 +258,7 @@ CallVerdict judge(const CallReport& call, const Figures& f) {
   // The card counts what was missing when it was to be sent: also the output of blocks that were given up.
   const std::string never_came =
       lost.underrun_samples > lost.samples_late
-          ? fmt::format(", and {} more never came", grouped(lost.underrun_samples - lost.samples_late))
+          ? fmt::format(", and {} more never arrived", grouped(lost.underrun_samples - lost.samples_late))
           : "";
   if (call.transmit_lead_samples && f.interrupt_to_output.count() > 0) {
     const double lead = *call.transmit_lead_samples;
@@ -268,23 +266,22 @@ CallVerdict judge(const CallReport& call, const Figures& f) {
     // Of the lead, what is left when the output is queued: the safety margin of this context.
     if (lost.blocks_late == 0) {
       out.reasons.push_back(
-          fmt::format("Output was always in time: at worst {:.0f} of the {:.0f} samples of transmit lead were used up, "
+          fmt::format("Output was always on time: at worst {:.0f} of the {:.0f} samples of transmit lead were used, "
                       "{:.0f} were left.",
                       used, lead, lead - used));
     } else {
       out.reasons.push_back(fmt::format(
-          "Output came too late: {}, {} missed their time{}; the worst needed a lead of "
-          "{:.0f} samples where "
-          "{:.0f} are queued.",
+          "Output was late: {}, {} missed their time{}; the worst case needs a lead of {:.0f} samples, {:.0f} are "
+          "queued.",
           counted(lost.blocks_late, "block"), counted(lost.samples_late, "sample"), never_came, used, lead));
     }
   } else if (lost.blocks_late > 0) {
-    out.reasons.push_back(fmt::format("Output came too late: {}, {} missed their time{}.",
+    out.reasons.push_back(fmt::format("Output was late: {}, {} missed their time{}.",
                                       counted(lost.blocks_late, "block"), counted(lost.samples_late, "sample"),
                                       never_came));
   }
   if (lost.overrun_samples + lost.samples_filled_in > 0) {
-    out.reasons.push_back(fmt::format("Input was overwritten before it was taken: {}, {} filled in.",
+    out.reasons.push_back(fmt::format("Input was overwritten before the driver took it: {}, {} concealed.",
                                       counted(lost.overrun_samples, "sample"), grouped(lost.samples_filled_in)));
   }
   if (lost.any()) {
@@ -293,7 +290,7 @@ CallVerdict judge(const CallReport& call, const Figures& f) {
   }
   const std::uint64_t again = f.ends[0].frames_retransmitted + f.ends[1].frames_retransmitted;
   if (again > 0) {
-    out.reasons.push_back(fmt::format("V.42 sent {} again, recoveries: {}.", counted(again, "frame"),
+    out.reasons.push_back(fmt::format("V.42 repeated {}, recoveries: {}.", counted(again, "frame"),
                                       grouped(f.ends[0].recoveries + f.ends[1].recoveries)));
   }
   return out;

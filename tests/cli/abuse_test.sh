@@ -49,7 +49,7 @@ fi
 { printf '{"entities":['; repeated '{},' 400000; printf '{}]}'; } >system.json
 OFFHOOK_PATIENCE_S=30 expect_error "system.json: missing key" schedule system.json
 cp -r run wide && { printf '{"figures":['; repeated '{},' 400000; printf '{}]}'; } >wide/summary.json
-OFFHOOK_PATIENCE_S=30 expect_error "is not a summary of a run" report wide
+OFFHOOK_PATIENCE_S=30 expect_error "not the summary of a run" report wide
 { printf '{"horizon_ns":'; repeated '[' 100; } >deep.json
 expect_error "nested deeper than 64 levels" schedule deep.json
 { printf '['; repeated '0,' 2000001; } >many.json
@@ -157,6 +157,6 @@ except OSError:
 PY
 timeout 100 "$offhook" run "$source_dir/examples/int.toml" --out far --far-end "unix:$work/peer,patience=1" >out.txt 2>err.txt
 grep -q 'sent no block of samples within 1 s' out.txt err.txt || fail "a peer that stalls: $(head -c 600 out.txt err.txt)"
-expect_error '"patience=0" is not understood' run "$source_dir/examples/int.toml" --far-end unix:x,patience=0
+expect_error '"patience=0" is not recognised' run "$source_dir/examples/int.toml" --far-end unix:x,patience=0
 
 finish

@@ -40,7 +40,7 @@ assert a["slot_ms"] == 0.625 and abs(a["required_s"] - 62.5) < 1e-9, a
 assert all(0 < t["miss_ratio_at_most"] <= 1 for t in a["trials"] if "refusal" not in t)
 END
 expect_error "longer than a slot; expected 4000 us or more" advise g-lite linux-rt --slot-us 625
-expect_error "--between-losses and --slot-us are not for one command together" advise soft-radio linux-rt --slot-us 625 --between-losses 1
+expect_error "--between-losses and --slot-us cannot be combined" advise soft-radio linux-rt --slot-us 625 --between-losses 1
 # The memo, and why each other context was passed over.
 expect 0 "passed_over_for" advise g-lite nt2000-p2-450 --seconds 5 --repeats 1 --memo memo.html --json
 python3 - out.txt memo.html <<'END' || fail "memo"
@@ -102,8 +102,8 @@ assert a["with_reserve"] and a["required_s"] is None
 END
 expect 0 "THR 50 (SCHED_FIFO 50): nothing is lost" advise rt-audio linux-hz250 --trace "$board" --seconds 5 --repeats 1 --set "context=THR 50"
 grep -q "Simulated: 5.* in each context, on linux-hz250, beside CPU 0 of the recorded" out.txt || fail "not what was simulated"
-expect 2 "What would do: a recording of 3 h or more" advise rt-audio --trace "$board" --seconds 3 --repeats 1 --set "context=FIFO 50" --between-losses 1
-expect_error "linux is which Linux? Expected --trace" advise rt-audio linux
+expect 2 "Evidence that would suffice: a recording of 3 h or more" advise rt-audio --trace "$board" --seconds 3 --repeats 1 --set "context=FIFO 50" --between-losses 1
+expect_error "names no version. Expected --trace" advise rt-audio linux
 # A thread of the load is what its file says: above the device's, it takes the CPU from it on every Linux.
 sed 's/work_us = 3000/work_us = 19000/' "$source_dir/examples/host.toml" >busy.toml
 for host in linux-hz250 linux-rt linux-6.12-rt-am64x; do
@@ -130,7 +130,7 @@ printf 'scheduler = "linux"\n' >line.toml
 expect 0 "SCHED_DEADLINE" advise rt-audio line.toml --seconds 2 --repeats 1 --set "context=RES 1/2 strict"
 grep -q "reservation law, if" out.txt && fail "the law of slots for SCHED_DEADLINE"
 printf 'scheduler = "linux"\nreservations = "rialto"\n' >slots.toml
-expect_error "whose slots no Linux has" advise rt-audio slots.toml
+expect_error "whose slots do not exist on Linux" advise rt-audio slots.toml
 expect_error "fails with EBUSY: SCHED_DEADLINE admits at most 95 % for 1 CPU" run "$source_dir/examples/int.toml" --context "RES 100/100 strict" --set host.name=linux-hz250
 # A histogram of cyclictest: what its header does not say is asked for.
 {
@@ -152,9 +152,9 @@ END
 expect 0 "cyc.hist: mean" mttf cyc.hist --buffers 2 --hours 1
 
 # So are measured latencies of 80 s; those of six hours are not. No reservation to be tried: that is said, too.
-expect 0 "Warning: this host's latencies are those of 80 s of measurement" advise rt-audio ce3-sh4 --seconds 1 --repeats 1 --json a.json
+expect 0 "Warning: this host's latencies come from 80 s of measurement" advise rt-audio ce3-sh4 --seconds 1 --repeats 1 --json a.json
 python3 -c 'import json; a = json.load(open("a.json")); assert a["suffices"] and a["with_reserve"], a["headline"]' || fail "a verdict without a but on 80 s of measurement"
-expect 0 "but the longest wait that is known leaves only 0.0" advise full-rate-dsl win98-workstation --seconds 1 --repeats 1
+expect 0 "but the longest known wait leaves only 0.0" advise full-rate-dsl win98-workstation --seconds 1 --repeats 1
 expect 0 "nothing is lost" advise bluetooth linux-6.12-rt-am64x --seconds 1 --repeats 1
 grep -q "Warning" out.txt && fail "a warning of six hours of measurement"
 grep -q "Between losses: 120 min at least, by the latencies measured on this host" out.txt || fail "not two of six hours"

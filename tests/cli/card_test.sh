@@ -59,7 +59,7 @@ expect_error "expected a socket and --ram" card
 expect_error "expected stepped, real, slowed:FACTOR or guest" card socket --ram ram --clock fast
 expect_error "expected FAULT@SECONDS" card socket --ram ram --fault gone
 expect_error "expected gone, frozen, garbage or storm" card socket --ram ram --fault odd@3
-expect_error "is not a key of the line" card --in-process --set host.tick_hz=100
+expect_error "unknown key of the line" card --in-process --set host.tick_hz=100
 expect_error "that cannot be" card --in-process --block 300
 
 # A scenario's call: line, far modem and file are the scenario's, which a card and a run read alike.
@@ -69,7 +69,7 @@ grep -q '"near_received":16000' <<<"$first" || fail "the scenario's file did not
 [ "$(wc -c <got)" = 16000 ] || fail "the far modem heard $(wc -c <got) bytes"
 "$offhook" run "$example" --out simulated --json >simulated.json || fail "the same scenario on a simulated host"
 grep -q '"bytes_delivered": *16000' simulated.json || fail "the simulated host carried something else"
-expect_error "--scenario and --pump are not for one command together" card --in-process --scenario "$example" --pump v34
+expect_error "--scenario and --pump cannot be combined" card --in-process --scenario "$example" --pump v34
 expect_error "/dev/offhook31: cannot be opened; expected a device of the module offhook" run "$example" --host kernel:31
 [ ! -e out/kernel ] || fail "a run without a device left a folder"
 expect_error "expected kernel, or kernel:N" run "$example" --host nt2000
@@ -78,7 +78,7 @@ expect_error "load: with --host kernel" run "$example" --host kernel --set load.
 expect_error "sent: is a file; expected a device of the module offhook" kernel sent
 expect_error "/dev/null: is a device of another driver" kernel /dev/null
 expect_error "/dev/offhook31: cannot be opened" measure latency --host kernel:31 --context SOFTIRQ
-expect_error "are not for one command together" measure latency --host kernel --cpu 0
+expect_error "cannot be combined" measure latency --host kernel --cpu 0
 
 # Another program's modem at the far end: here a second run of ours, over a line without echo.
 head -c 2000 "$offhook" >near.bin && head -c 3000 /dev/zero >far.bin
@@ -92,7 +92,7 @@ grep -q '"near_received":3000' near.json || fail "what came from the far end: $(
 cmp near.bin far/received.bin || fail "what came to the far end"
 expect_error "expected no --far-end" card --in-process --far-end unix:far.sock --receive got
 expect_error "expected unix:PATH" card --in-process --far-end far.sock
-expect_error "is at a telephone line" card --in-process --far-end unix:far.sock --pump dmt
+expect_error "is on a telephone line" card --in-process --far-end unix:far.sock --pump dmt
 expect_error "expected trunk.near_end" card --in-process --far-end unix:far.sock --pump v90
 
 expect_error "cannot be opened" kernel none

@@ -30,6 +30,6 @@ load.spinner = true
 [[load.device]]
 kind = "interrupts-off"
 END
-expect 0 "pinned to CPU 1, away from what interrupts CPU 0" advise bluetooth host.toml --seconds 5 --repeats 1
+expect 0 "pinned to CPU 1, away from the interrupts of CPU 0" advise bluetooth host.toml --seconds 5 --repeats 1
 expect_error "context.cpu is 1; expected at most 0" run "$example" --set host.cpus=1 --set context.interrupt_cpu=0
 finish

@@ -42,7 +42,7 @@ grep -q '"at_line_rate_s": 6.25' call-none/summary.json || fail "1500 characters
 # A peer that leaves, and one that is no modem at all.
 timeout 120 python3 "$source_dir/examples/far-end-peer.py" "$work/noise" 3000 >peer.txt &
 peer=$!
-expect 2 "before the connection was up" run call.toml --far-end unix:noise --file from-call.bin --out noise.out \
+expect 2 "before data mode" run call.toml --far-end unix:noise --file from-call.bin --out noise.out \
   --set transfer.time_limit_s=30
 wait "$peer"
 grep -q "^heard" peer.txt || fail "the example peer heard nothing"
@@ -66,8 +66,8 @@ expect_error 'trunk.near_end has no effect with line.kind = "analogue"' run digi
   --set line.kind=analogue --set pump.modem=v34
 expect_error 'expected trunk.near_end = "digital"' run digital.toml --set trunk.near_end=analogue --far-end unix:nobody
 expect_error 'is not the address of a far end; expected unix:PATH[,rate=8000|9600]' run call.toml --far-end tcp:1
-expect_error '"rate=44100" is not understood' run call.toml --far-end unix:x,rate=44100
-expect_error '"ahead=-1" is not understood' run call.toml --far-end unix:x,ahead=-1
+expect_error '"rate=44100" is not recognised' run call.toml --far-end unix:x,rate=44100
+expect_error '"ahead=-1" is not recognised' run call.toml --far-end unix:x,ahead=-1
 expect_error 'has no path' run call.toml --far-end unix:
 expect_error "nowhere/x: No such file or directory" run call.toml --far-end unix:nowhere/x
 expect_error "expected pump.kind = \"real\"" run call.toml --far-end unix:nobody --set pump.kind='"cost-profile"'

@@ -16,7 +16,7 @@ expect_error '--seed: "abc"; expected a whole number, 0 or more' run plain.toml 
 expect_error "--seed needs N" run plain.toml --seed
 expect_error '--x-max: "3.5"; expected a whole number from 1 to 64' law g-lite --x-max 3.5
 expect_error '"b" is one argument too many' schedule a b c
-expect_error "'--host' is not an option of offhook advise, but an argument without a name" advise --host linux
+expect_error "'--host' is a positional argument of offhook advise; write it without dashes" advise --host linux
 touch plain.toml call.wav
 expect_error 'No such file or directory; the nearest is "plain.toml"' run plan.toml
 expect_error 'No such file or directory; the nearest is "call.wav"' decode cal.wav
@@ -31,7 +31,7 @@ done
 "$offhook" man --out pages || fail "man --out"
 if grep -hE "UINT|FLOAT|NONNEG| in \[[0-9]" pages/*.1; then fail "the library's words in the man page"; fi
 expect_error "'advis' is not a command of offhook; the nearest command is 'advise'" advis rt-audio
-expect_error "'--frobnicate' is not an option of offhook; all of them: offhook --help" --frobnicate
+expect_error "'--frobnicate' is not an option of offhook; offhook --help lists them" --frobnicate
 
 # Every command has help with examples, has a man page and stands in every completion.
 commands=$("$offhook" --help | sed '/^Examples:/,$d' | awk '/^  [a-z]/ {print $1}')

@@ -25,7 +25,7 @@ for kind in rez rez-ticks rez-c rez-fb deadline deadline-ticks deadline-hrtick h
   # shellcheck disable=SC2086
   [ $kind = rez-fb ] || expect 2 "insufficient" run cost.toml $at --context "RES 1/12 strict" --out "less-$kind"
 done
-expect 0 "deadline-ticks" run --help
+expect 0 "deadline-ticks" keys scenario host.reservations
 # Alone, one that reclaims has what nobody reserved: 1 ms of 12 is enough. Together they have 95 % and no more.
 expect 0 "sufficient" run cost.toml --set host.reservations=deadline-reclaim --set host.tick_hz=1000 \
   --context "RES 1/12 strict" --out reclaims
@@ -53,7 +53,7 @@ for charge in true:2:insufficient:2 true:0:sufficient:3 false:0:sufficient:2; do
   expect "$status" "$verdict" run network.toml --set host.name=linux-hz250 --set host.tick_hz=1000 \
     --set "host.charge_stolen_time=$charged" --context "RES ${x}ms/12ms strict" --out "charged-$charged-$x"
 done
-expect_error "expected one of Linux's that can, or false" run cost.toml --set host.charge_stolen_time=true
+expect_error "expected one of Linux's schedulers that charges it, or false" run cost.toml --set host.charge_stolen_time=true
 expect_error "expected host.threaded_interrupts = true" run cost.toml --set host.scheduler=linux-6.12-rt
 expect_error "expected one of Linux" run cost.toml --set host.reservations=cpu-max --context "RES 3/12 strict"
 

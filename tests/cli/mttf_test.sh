@@ -25,12 +25,12 @@ expect 0 "in time" mttf short.csv --device soft-radio --slot-us 625 --hours 0.1
 expect_error "a buffer of 4 ms is longer than a slot of 0.625 ms" mttf short.csv --slot-us 625 --hours 0.1
 expect 0 '"miss_ratio": 0.0,' mttf short.csv --device soft-radio --slot-us 625 --hours 0.1 --json - -q
 expect 0 "is ready after 40 % of it" mttf win98-workstation --device full-rate-dsl --context INT --hours 1 -q
-expect_error "--buffers and --device are not for one command together" mttf short.csv --device soft-radio -n 2
+expect_error "--buffers and --device cannot be combined" mttf short.csv --device soft-radio -n 2
 printf 'latency_us,count\n10,x\n' >bad.csv
 expect_error "bad.csv:2: expected a latency and a count" mttf bad.csv
 expect_error "has no latency distributions" mttf nt2000-p2-450
 expect_error "has no DPCs" mttf ce3-sh4 --context DPC
-expect_error "nothing of reservations" mttf win98-web --context "RES 2/8"
+expect_error "no data about reservations" mttf win98-web --context "RES 2/8"
 expect_error "expected either" mttf
 expect_error "nowhere/a.json: No such file" mttf win98-web --json nowhere/a.json --hours 100000
 

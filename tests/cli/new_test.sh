@@ -41,9 +41,9 @@ done
 "$offhook" run --help >a.txt
 "$offhook" help run >b.txt
 cmp a.txt b.txt || fail "help run is not run --help"
-expect 0 "Time from a timer interrupt to a thread" help measure latency
+expect 0 "the latency from a timer interrupt to a thread" help measure latency
 expect_error "the nearest command is 'latency'" help measure latenc
-expect_error "the nearest command is 'latency'; all of them: offhook measure --help" measure latenc
+expect_error "the nearest command is 'latency'; offhook measure --help lists them" measure latenc
 expect_error "'--sed' is not an option of offhook run; the nearest option is '--seed'" run plain.toml --sed 7
 expect_error 'the nearest is "g-lite"' law g-lit
 for command in $("$offhook" --help | sed '/^Examples:/,$d' | awk '/^  [a-z]/ {print $1}'); do

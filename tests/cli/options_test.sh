@@ -49,8 +49,8 @@ grep -q "Recommended" people.txt || fail "nothing for people beside the files"
 "$offhook" law g-lite --csv | cmp - file.csv || fail "--csv has other bytes than its file"
 "$offhook" law g-lite --json=equals.json >/dev/null || fail "--json=FILE"
 cmp alone.json equals.json || fail "--json=FILE has other bytes"
-expect_error "standard output can have one of them only" law g-lite --json --csv
-expect_error "standard output can have one of them only" schedule "$source_dir/examples/system.json" --json --csv
+expect_error "only one of them can go to standard output" law g-lite --json --csv
+expect_error "only one of them can go to standard output" schedule "$source_dir/examples/system.json" --json --csv
 expect_error "nowhere/a.json: No such file" devices --json nowhere/a.json
 expect_error "out.txt" hosts win98-web --json out.txt
 [ ! -e out.txt ] || [ ! -s out.txt ] || ! grep -q '^\[' out.txt || fail "a name that ends otherwise was taken for the file"

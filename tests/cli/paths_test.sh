@@ -99,7 +99,7 @@ pid=$!
 for _ in $(seq 50); do [ -S wait ] && break; sleep 0.1; done
 kill -INT $pid
 wait $pid
-grep -q "interrupted before a far end came" wait.txt || fail "waiting: $(cat wait.txt)"
+grep -q "interrupted before a far end connected" wait.txt || fail "waiting: $(cat wait.txt)"
 [ ! -e wait ] || fail "the socket is left"
 
 # --tty: a link of its own only, also after SIGHUP, SIGPIPE and kill -9.

@@ -48,7 +48,7 @@ cp slow/report.html first.html
 expect 0 "slow/report.html" report slow
 cmp -s slow/report.html first.html || fail "slow: report differs from run's"
 expect 0 "Sufficient by itself" run cost.toml --context "RES 3/16 strict" --set transfer.bytes=200000 --seed 2 --reference never --out e
-expect 0 "the same in INT" run cost.toml --reference always --out e
+expect 0 "same call in INT" run cost.toml --reference always --out e
 grep -q '"reference"' a/summary.json && fail "a call without losses was compared"
 # --json is JSON and nothing else, on standard output.
 expect 0 '"verdict"' run cost.toml --out e --json
@@ -187,7 +187,7 @@ spinner = true
 device_s = 2
 END
 for context in INT DPC "THR 24" "RES 2/7 strict"; do
-  expect 0 "every superframe was right" run dsl.toml --context "$context" --out dsl
+  expect 0 "every superframe was correct" run dsl.toml --context "$context" --out dsl
   python3 - <<'END' || fail "dsl: $context"
 import json
 dmt = json.load(open("dsl/summary.json"))["dmt"]
@@ -208,8 +208,8 @@ for way in ("down", "up"):
     d = dmt[way]
     assert d["cells"] > 500 and d["hec_errors"] == d["delineation_losses"] == 0 and d["bits_compared"] <= 384 * d["cells"], d
 END
-expect_error "expected line.kind = \"subscriber-loop\" beside it" run call.toml --set transfer.protocol=atm --out dsl
-expect 2 "the start-up was not passed" run dsl.toml --context "RES 1/5 strict" --out dsl
+expect_error "expected line.kind = \"subscriber-loop\" as well" run call.toml --set transfer.protocol=atm --out dsl
+expect 2 "the start-up did not complete" run dsl.toml --context "RES 1/5 strict" --out dsl
 expect_error "expected a device on it" run call.toml --set 'line.kind="subscriber-loop"' --out dsl
 
 # Ctrl-C: 130, and what was recorded is kept, with a report.

@@ -55,7 +55,7 @@ done
 sed 's/plain/proxi/' locks.json >wrong.json
 expect_error 'locks is "proxi"; the nearest is "proxy", expected one of plain, inherit, proxy' schedule wrong.json
 sed 's/"length_ns": 4/"length_ns": 8/' locks.json >wrong.json
-expect_error "critical_sections[0]: ends after 9 ns, expected at most the cost_ns of 8" schedule wrong.json
+expect_error "critical_sections[0]: ends after 9 ns; expected at most the cost_ns of 8" schedule wrong.json
 sed 's/"mutex"/"mutecks"/' locks.json >wrong.json
 expect_error 'the nearest known key is "mutex"' schedule wrong.json
 [ ! -w /dev/full ] || expect_error "No space left" schedule system.json --csv /dev/full

@@ -27,18 +27,18 @@ same four
 # A task of the job array for Slurm; a folder with what a shell would take for its own.
 expect 0 "on Slurm" sweep plan grid.toml --shards 3 --out "it's \$HOME"
 (cd / && OFFHOOK=$offhook SLURM_ARRAY_TASK_ID=2 sh "$work/it's \$HOME/slurm.sh") || fail "the script for Slurm"
-expect 0 "was done already" sweep run "it's \$HOME" --shard 2/3
+expect 0 "already done" sweep run "it's \$HOME" --shard 2/3
 rm -r "it's \$HOME"
 
 # In shards, one of them twice.
 for shard in 3 1 2; do expect 0 "shard $shard of 3" sweep run cut --shard "$shard/3"; done
 before=$(sha256sum cut/shards/* | sha256sum)
-expect 0 "was done already" sweep run cut --shard 2/3
+expect 0 "already done" sweep run cut --shard 2/3
 [ "$before" = "$(sha256sum cut/shards/* | sha256sum)" ] || fail "running a shard twice changed it"
 expect 0 "report.html" sweep merge cut
 same cut
 
-# The runs as CSV, alone on standard output or in a file.
+# Runs as CSV, alone on standard output or in a file.
 expect 0 "context.x_ticks" sweep merge cut --csv
 cmp -s out.txt one/results.csv || fail "sweep merge --csv is not results.csv"
 expect 0 '"cells"' sweep grid.toml --out one --csv runs.csv --json

@@ -125,7 +125,7 @@ expect("the tree with all six builds", True)
 
 call = ["run", TREE / "examples/int.toml", "--set", "transfer.bytes=2000", "--out"]
 said = run(PROGRAM, *call, "pump", "--set", "pump.modem=extension", cwd=WORK)
-expect("a call with the pump: " + said.splitlines()[0], "2,000 of 2,000" in said or "arrived whole" in said)
+expect("a call with the pump: " + said.splitlines()[0], "2,000 of 2,000" in said or "whole file arrived" in said)
 run(PROGRAM, *call, "context", "--context", "EXTENSION", cwd=WORK)
 expect("a call in the context WALK", 'context = "EXTENSION"' in (WORK / "context/scenario.toml").read_text() or
        'kind = "extension"' in (WORK / "context/scenario.toml").read_text())

@@ -30,7 +30,7 @@ with Bench(sys.argv[1]) as bench:
     # kill -9 leaves a log whose every event but those of the last moment can be read; that its end is missing is said.
     done = subprocess.run([bench.offhook, "export", "--csv", os.path.join(bench.path("outa"), "events.ohlog")],
                           capture_output=True, text=True, check=False)
-    if done.returncode != 0 or "ends w" not in done.stderr or "before it are whole" not in done.stderr:
+    if done.returncode != 0 or "ends w" not in done.stderr or "before it are intact" not in done.stderr:
         fail("the killed modem's log: " + done.stderr)
     if done.stdout.count("\n") < 1000 or "pump_state" not in done.stdout:
         fail(f"the killed modem's log holds {done.stdout.count(chr(10))} events only")

@@ -150,7 +150,7 @@ TEST_P(WithoutV42, OptionalIsDirectAtOnceAndTheFilesAreWhole) {
 TEST_P(WithoutV42, RequiredIsNoConnectionAndSaysWhy) {
   Pair pair(GetParam().type(), compressed(kRequired), compressed(kRequired));
   EXPECT_FALSE(pair.run(15));
-  EXPECT_EQ(pair.ends[0]->failure(), "requires V.42, which does not run over the modulation");
+  EXPECT_EQ(pair.ends[0]->failure(), "requires V.42, which does not run over this modulation");
 }
 
 TEST_P(WithoutV42, AutomodeDoesNotOfferItWhereV42IsRequired) {

@@ -69,7 +69,7 @@ TEST(SlowCalls, V42IsNotToBeHadAndTheResultSaysSo) {
   s.link.error_control = OH_ERROR_CONTROL_REQUIRED;
   const auto r = test::run(s, test::random_file(100), false).result;
   EXPECT_FALSE(r.completed);
-  EXPECT_THAT(r.transfer.failure, testing::HasSubstr("requires V.42, which does not run over the modulation"));
+  EXPECT_THAT(r.transfer.failure, testing::HasSubstr("requires V.42, which does not run over this modulation"));
 }
 
 TEST(SlowCalls, AutomodeFallsToAMarkWhereTheFarEndHasNoMore) {

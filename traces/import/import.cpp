@@ -60,10 +60,10 @@ hostsim::HostLoad import_bytes(const std::string& file, const std::vector<std::s
     return import_trace_cmd(file, without);
   }
   if (all.find('\0') != std::string_view::npos) {
-    throw TraceError(fmt::format(
-        "{}: byte {}: expected a trace-cmd .dat, an offhook load, or the text of perf sched script (perf sched script "
-        "makes it of a perf.data)",
-        file, all.find('\0')));
+    throw TraceError(
+        fmt::format("{}: byte {}: expected a trace-cmd .dat, an offhook load, or the text of perf sched script (run "
+                    "perf sched script to convert a perf.data)",
+                    file, all.find('\0')));
   }
   return import_perf_sched(all, file, without);
 }

@@ -195,7 +195,7 @@ std::size_t read_perf_sched(std::string_view text, const std::string& name,
     if (!line.parse()) line.fail("COMM PID [CPU] TIME: EVENT: ..., as perf sched script prints");
     if (line.cpu < 0 || line.cpu > kMostCpu) line.fail(fmt::format("a CPU of 0 to {}", kMostCpu));
     const auto [last, fresh] = before.try_emplace(line.cpu, line.time);
-    if (line.time < last->second) line.fail("a time not before the one before on this CPU");
+    if (line.time < last->second) line.fail("a time that does not precede the last one on this CPU");
     last->second = line.time;
     if (const KernelEvent event = event_of(line, irqs); event.type != Type::kOther) take(event);
   }

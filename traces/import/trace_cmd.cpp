@@ -151,8 +151,8 @@ std::string library_in_a_child(const std::string& file, std::uint64_t bytes, con
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
   if (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU) {
-    throw TraceError(fmt::format("{}: libtracecmd has read it for {} s and found no end: its events are damaged", file,
-                                 longest_read(bytes)));
+    throw TraceError(fmt::format("{}: libtracecmd read it for {} s without reaching its end: its events are damaged",
+                                 file, longest_read(bytes)));
   }
   if (WIFSIGNALED(status)) {
     throw TraceError(fmt::format("{}: libtracecmd ended by signal {} ({}) while reading it: its events are damaged",

@@ -65,7 +65,7 @@ LogHeader parse_log_header(std::string_view text, const std::string& file) {
   try {
     root = parse_json(text);
   } catch (const json::exception& e) {
-    throw LogError(file + ": header: is no JSON of a header: " + std::string(in_words(e)));
+    throw LogError(file + ": header: not the JSON of a header: " + std::string(in_words(e)));
   }
   if (!root.is_object()) refuse(file + ": header", "an object");
   LogHeader header;

@@ -32,7 +32,7 @@ std::unique_ptr<std::istream> open_log(const std::string& path) {
     if (stat(path.c_str(), &there) == 0 && S_ISDIR(there.st_mode))
       throw LogError(fmt::format("{}: is a directory; expected an event log", path));
     if (S_ISFIFO(there.st_mode) && file->peek() == std::istream::traits_type::eof())
-      throw LogError(fmt::format("{}: is a FIFO into which nobody writes; expected an event log", path));
+      throw LogError(fmt::format("{}: is a FIFO without a writer; expected an event log", path));
     return file;
   } catch (const LogError&) {
     throw;
@@ -81,7 +81,7 @@ bool LogReader::stop(std::string why) {
   done_ = true;
   events_.clear();
   ending_.message =
-      fmt::format("{}: byte {}: {}; the {} events before it are whole", name_, ending_.offset, why, ending_.events);
+      fmt::format("{}: byte {}: {}; the {} events before it are intact", name_, ending_.offset, why, ending_.events);
   return false;
 }
 

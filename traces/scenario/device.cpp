@@ -21,20 +21,21 @@ constexpr std::string_view kRequired[] = {"name",          "block.rate_hz", "blo
 KeyTable make_device_keys() {
   using D = SoftDevice;
   return {
-      key<D>("name", "what it is, shown in reports", &D::name),
+      key<D>("name", "description, shown in reports", &D::name),
       key<D>("block.rate_hz", 1, 1e9, "sample rate of the card", &D::rate_hz),
       key<D>("block.plan_samples", 1, 1e9, "samples per interrupt, repeated; 8 blocks at the most", &D::block_plan),
       key<D>("buffers.count", 1, 512, "output buffers, n", &D::buffers),
-      key<D>("buffers.samples", 0, 1e9, "length of one, t; 0: the longest block", &D::buffer_samples),
+      key<D>("buffers.samples", 0, 1e9, "length t of one buffer; 0: the longest block", &D::buffer_samples),
       key<D>("buffers.lead_samples", 0, 1e9, "transmit lead: output queued when idle; 0: all buffers full",
              &D::transmit_lead_samples),
-      key_of_time<D>("work.block_us", 0.001, 1e9, "CPU time of a block, c", kUs, &D::cost_ns),
-      key<D>("work.spread", 0, 1, "a block's cost varies by up to this share, both ways", &D::cost_spread),
-      key_of_time<D>("work.worst_us", 0, 1e9, "CPU time of the first block; 0: like every other", kUs,
+      key_of_time<D>("work.block_us", 0.001, 1e9, "CPU time c of a block", kUs, &D::cost_ns),
+      key<D>("work.spread", 0, 1, "random variation of a block's cost, as a share, both ways", &D::cost_spread),
+      key_of_time<D>("work.worst_us", 0, 1e9, "CPU time of the first block; 0: like the others", kUs,
                      &D::worst_cost_ns),
       key<D>("work.phi", 0, 1, "share of a block's work after which its output is queued", &D::output_fraction),
-      key_of_time<D>("isr.mean_us", 0, 1e6, "interrupt routine when the work is deferred, mean", kUs, &D::isr_mean_ns),
-      key_of_time<D>("isr.max_us", 0, 1e6, "and at most", kUs, &D::isr_max_ns),
+      key_of_time<D>("isr.mean_us", 0, 1e6, "mean time of the interrupt routine when the work is deferred", kUs,
+                     &D::isr_mean_ns),
+      key_of_time<D>("isr.max_us", 0, 1e6, "longest time of the interrupt routine", kUs, &D::isr_max_ns),
   };
 }
 

@@ -10,7 +10,7 @@
 // goes on regardless when NDEBUG is set. Its assertions throw here, in every build.
 namespace {
 [[noreturn]] void toml_assertion_failed() {
-  throw std::domain_error("a key or a value is expected here and is not one");
+  throw std::domain_error("expected a key or a value here");
 }
 }  // namespace
 #pragma push_macro("NDEBUG")
@@ -283,7 +283,7 @@ Document Document::parse(std::string_view text, std::string_view name) {
   } catch (const toml::parse_error& e) {
     throw Error(fmt::format("{}: {}", impl->at(e.source()), e.description()));
   } catch (const std::domain_error& e) {
-    throw Error(fmt::format("{}: is no TOML: {}", name, e.what()));
+    throw Error(fmt::format("{}: invalid TOML: {}", name, e.what()));
   }
   return Document(std::move(impl));
 }

@@ -28,10 +28,11 @@ std::string in_words(const HostSource& source) {
 KeyTable host_source_keys() {
   using S = HostSource;
   return {
-      key<S>("grade", "the weakest of what decides a verdict", [](S& s) -> Field { return choice(s.grade, kGrades); }),
-      key<S>("what", "document and place in it, command, duration", &S::what),
+      key<S>("grade", "grade of the weakest number that decides a verdict",
+             [](S& s) -> Field { return choice(s.grade, kGrades); }),
+      key<S>("what", "source: document and place in it, command, duration", &S::what),
       key<S>("where", "its address", &S::where),
-      key<S>("assumed", "keys that are assumptions all the same", &S::assumed),
+      key<S>("assumed", "keys whose values are nevertheless assumptions", &S::assumed),
   };
 }
 

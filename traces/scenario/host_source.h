@@ -21,9 +21,9 @@ enum class HostGrade : std::uint8_t {
 
 struct HostSource {
   HostGrade grade = HostGrade::kAssumed;
-  std::string what;     ///< document and place in it, command, duration; empty: the file says nothing
+  std::string what;     ///< source: document and place in it, command, duration; empty: the file says nothing
   std::string where;    ///< its address; may be empty
-  std::string assumed;  ///< the keys that are assumptions all the same
+  std::string assumed;  ///< the keys whose values are nevertheless assumptions
 };
 
 /// "assumed", "published" or "measured".

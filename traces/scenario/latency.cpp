@@ -38,28 +38,30 @@ KeyTable table_keys() {
   constexpr double kLongest = 1e6;
   return {
       key<T>("interrupt_ms", 1e-6, kLongest,
-             "hardware interrupt to ISR: a worst case per number of waits; none: as late as a DPC or a thread",
+             "latency from the hardware interrupt to its ISR: one worst case per duration in use_hours; none: as late "
+             "as a DPC or a thread",
              [](T& t) -> Field { return &t.interrupt.ms; }),
-      key<T>("interrupt_least_ms", 1e-6, kLongest, "and the least",
+      key<T>("interrupt_least_ms", 1e-6, kLongest, "least such latency",
              [](T& t) -> Field { return &t.interrupt.least_ms; }),
-      key<T>("dpc_ms", 1e-6, kLongest, "to a DPC; none: the host has no DPCs", [](T& t) -> Field { return &t.dpc.ms; }),
+      key<T>("dpc_ms", 1e-6, kLongest, "latency of a DPC; none: the host has no DPCs",
+             [](T& t) -> Field { return &t.dpc.ms; }),
       key<T>("dpc_least_ms", 1e-6, kLongest, "", [](T& t) -> Field { return &t.dpc.least_ms; }),
       key<T>("thread_ms", 1e-6, kLongest, "to a thread", [](T& t) -> Field { return &t.thread.ms; }),
       key<T>("thread_least_ms", 1e-6, kLongest, "", [](T& t) -> Field { return &t.thread.least_ms; }),
-      key<T>("high_thread_ms", 1e-6, kLongest, "to a thread of high_priority; none: like any other",
+      key<T>("high_thread_ms", 1e-6, kLongest, "latency of a thread of high_priority; none: like any other",
              [](T& t) -> Field { return &t.high_thread.ms; }),
       key<T>("high_thread_least_ms", 1e-6, kLongest, "", [](T& t) -> Field { return &t.high_thread.least_ms; }),
-      key<T>("high_priority", 0, 255, "of a thread that waits less", &T::high_priority),
+      key<T>("high_priority", 0, 255, "priority of a thread with the shorter latency", &T::high_priority),
       key<T>("thread_priority", 0, 255,
-             "priority of the thread that waited thread_ms; less urgent ones are not known by it; 0: not told",
-             &T::thread_priority),
-      key<T>("use_hours", 1e-9, 1e6, "of use behind each worst case", &T::use_hours),
-      key<T>("use_per_load", 1e-3, 1e6, "hours of use that an hour of the measured load stands for", &T::use_per_load),
+             "priority of the measured thread; less urgent threads are not covered; 0: unknown", &T::thread_priority),
+      key<T>("use_hours", 1e-9, 1e6, "duration of use that each worst case covers", &T::use_hours),
+      key<T>("use_per_load", 1e-3, 1e6, "hours of use that one hour of the measured load represents", &T::use_per_load),
       key<T>("waits_per_s", 1e-3, 1e6, "measurements a second of the load", &T::waits_per_s),
-      key<T>("measurements", 0, 1e12, "above 0: each list is the least, the mean and the greatest of so many",
+      key<T>("measurements", 0, 1e12,
+             "number of measurements; above 0: each list is the least, the mean and the greatest of them",
              &T::measurements),
-      key<T>("virus_scanner_factor", 1, 1e6, "thread latencies come so much oftener with the virus scanner",
-             &T::virus_scanner_factor),
+      key<T>("virus_scanner_factor", 1, 1e6,
+             "factor by which thread latencies are more frequent with the virus scanner", &T::virus_scanner_factor),
   };
 }
 
@@ -109,7 +111,7 @@ class Counted {
   bool rises(double latency_ms) const { return steps_.empty() || latency_ms > steps_.back().latency_ms; }
   double seen() const { return seen_; }
   LatencyDistribution distribution(std::string_view file) const {
-    if (steps_.empty()) throw Error(fmt::format("{}: no latency above 0 in it", file));
+    if (steps_.empty()) throw Error(fmt::format("{}: no latency above 0", file));
     std::vector<LatencyPoint> points = {{1, steps_.front().latency_ms}};
     for (const Step& step : steps_) {
       const double longer = std::max(seen_ - step.seen, 0.5) / seen_;

@@ -63,7 +63,7 @@ LatencyDistribution distribution(const Counts& counts, std::string_view file) {
     if (longer < points.back().longer * (1 - 1e-12)) points.push_back({longer, us * kMsPerUs});
     points.back().latency_ms = us * kMsPerUs;
   }
-  if (points.empty()) throw Error(fmt::format("{}: no latency above 0 in it; expected {}", file, kAccepted));
+  if (points.empty()) throw Error(fmt::format("{}: no latency above 0; expected {}", file, kAccepted));
   try {
     return LatencyDistribution(std::move(points));
   } catch (const std::invalid_argument& e) {
@@ -207,7 +207,7 @@ LatencyHistogram parse_json(std::string_view text, std::string_view file) {
       double counted = 0;
       for (const auto& [us, count] : thread.at("histogram").items()) {
         const auto latency = number(us);
-        if (!latency) throw Error(fmt::format("{}: thread {}: \"{}\" is no latency in us", file, name, us));
+        if (!latency) throw Error(fmt::format("{}: thread {}: \"{}\" is not a latency in us", file, name, us));
         counts[*latency] += count.get<double>();
         counted += count.get<double>();
       }

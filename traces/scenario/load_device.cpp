@@ -21,31 +21,33 @@ constexpr std::size_t kMost = 32;
 KeyTable make_keys() {
   using D = LoadDevice;
   return {
-      key<D>("name", "shown in logs and reports; default: the kind", &D::name),
-      key_of_time<D>("every_us", 1, 1e9, "from transfer to transfer; a network's segment on the wire", kUs,
+      key<D>("name", "name in logs and reports; default: the kind", &D::name),
+      key_of_time<D>("every_us", 1, 1e9, "time from transfer to transfer; for a network, of a segment on the wire", kUs,
                      &D::every_ns),
-      key<D>("jitter", 0, 1, "a transfer comes up to this share of that later, uniformly", &D::jitter),
-      key_of_time<D>("isr_us", 0, 1e6, "its interrupt handler, on average", kUs, &D::isr_ns),
-      key<D>("isr_spread", 0, 1, "varies by up to this share, both ways", &D::isr_spread),
-      key_of_time<D>("dpc_us", 0, 1e6, "its DPC, on average; 0: none", kUs, &D::dpc_ns),
-      key<D>("dpc_spread", 0, 1, "varies by up to this share, both ways", &D::dpc_spread),
-      key<D>("level", 0, 31, "of its interrupt: the simulated card's is 10, the clock's 28; 31 holds all off",
+      key<D>("jitter", 0, 1, "random delay of a transfer, as a share of that time", &D::jitter),
+      key_of_time<D>("isr_us", 0, 1e6, "mean time of its interrupt handler", kUs, &D::isr_ns),
+      key<D>("isr_spread", 0, 1, "random variation of that time, as a share, both ways", &D::isr_spread),
+      key_of_time<D>("dpc_us", 0, 1e6, "mean time of its DPC; 0: none", kUs, &D::dpc_ns),
+      key<D>("dpc_spread", 0, 1, "random variation of that time, as a share, both ways", &D::dpc_spread),
+      key<D>("level", 0, 31, "level of its interrupt: the simulated card's is 10, the clock's 28; 31 masks all others",
              &D::level),
-      key<D>("window", 0, 65535, "segments that may be unread before the sender falls silent; 0: no reader, no sender",
+      key<D>("window", 0, 65535, "segments that may be unread before the sender stops; 0: neither reader nor sender",
              &D::window),
-      key_of_time<D>("read_us", 0, 1e6, "a reader thread's work for a segment", kUs, &D::read_ns),
-      key_of_time<D>("round_trip_us", 0, 1e9, "from reading until what that allowed arrives", kUs, &D::round_trip_ns),
-      key<D>("reader_priority", 1, 31, "of that thread on Windows NT; on Linux it is SCHED_OTHER at nice 0",
-             &D::reader_priority),
+      key_of_time<D>("read_us", 0, 1e6, "a reader thread's work per segment", kUs, &D::read_ns),
+      key_of_time<D>("round_trip_us", 0, 1e9, "time from a read until the data that it allowed arrive", kUs,
+                     &D::round_trip_ns),
+      key<D>("reader_priority", 1, 31,
+             "priority of the reader thread on Windows NT; on Linux it is SCHED_OTHER at nice 0", &D::reader_priority),
       key<D>("dpc_importance", "Windows: high goes to the head of the queue, low may wait for the clock",
              [](D& d) -> Field { return choice(d.dpc_importance, kDpcImportances); }),
       key<D>("napi_budget", 0, 65535,
-             "segments a poll, as Linux's NAPI (64 there): its interrupts are off meanwhile; 0: one for each segment",
+             "segments per poll, as Linux's NAPI (64 there): its interrupts are off meanwhile; 0: one interrupt per "
+             "segment",
              &D::napi_budget),
-      key<D>("cpu", 0, hostsim::kMaxCpus - 1, "that takes its interrupt and runs its DPC", &D::cpu),
-      key<D>("reader_cpu", -1, hostsim::kMaxCpus - 1, "that the reader is pinned to; -1: none", &D::reader_cpu),
-      key_of_time<D>("from_s", 0, 1e7, "active from this time on", 1e9, &D::begin_ns),
-      key_of_time<D>("to_s", 0, 1e7, "and until then", 1e9, &D::end_ns),
+      key<D>("cpu", 0, hostsim::kMaxCpus - 1, "CPU that takes its interrupt and runs its DPC", &D::cpu),
+      key<D>("reader_cpu", -1, hostsim::kMaxCpus - 1, "CPU to which the reader is pinned; -1: none", &D::reader_cpu),
+      key_of_time<D>("from_s", 0, 1e7, "time from which it is active", 1e9, &D::begin_ns),
+      key_of_time<D>("to_s", 0, 1e7, "time until which it is active", 1e9, &D::end_ns),
   };
 }
 
@@ -112,7 +114,7 @@ std::string device_problem(const std::vector<LoadDevice>& devices) {
     most = std::max(most, sum);
     for (std::size_t j = 0; j < i; ++j) {
       if (devices[i].name == devices[j].name) {
-        return fmt::format("load.device: two devices are named \"{}\"; expected names of their own", devices[i].name);
+        return fmt::format("load.device: two devices are named \"{}\"; expected unique names", devices[i].name);
       }
     }
   }
@@ -132,11 +134,11 @@ namespace {
 const KeyTable& reservation_keys() {
   using R = hostsim::ReservedThread;
   static const KeyTable table = {
-      key<R>("name", "shown in logs and reports", &R::name),
-      key<R>("x_ticks", 1, 1024, "X ticks of CPU time ...", &R::x_ticks),
-      key<R>("y_ticks", 1, 1024, "... in every Y ticks", &R::y_ticks),
-      key<R>("cpu", -1, hostsim::kMaxCpus - 1, "that it is pinned to; -1: none, or 0 where reservations do not move",
-             &R::cpu),
+      key<R>("name", "name in logs and reports", &R::name),
+      key<R>("x_ticks", 1, 1024, "X ticks of CPU time", &R::x_ticks),
+      key<R>("y_ticks", 1, 1024, "in every Y ticks", &R::y_ticks),
+      key<R>("cpu", -1, hostsim::kMaxCpus - 1,
+             "CPU to which it is pinned; -1: none, or CPU 0 if reservations do not migrate", &R::cpu),
   };
   return table;
 }
@@ -144,27 +146,28 @@ const KeyTable& reservation_keys() {
 const KeyTable& thread_keys() {
   using T = hostsim::LoadThread;
   static const KeyTable table = {
-      key<T>("name", "shown in logs and reports", &T::name),
+      key<T>("name", "name in logs and reports", &T::name),
       optional(
           key<T>("class",
-                 "how it is scheduled: SCHED_FIFO, SCHED_RR, SCHED_DEADLINE, SCHED_OTHER, or NT's priorities; default: "
-                 "with a priority as the driver's thread (Linux: SCHED_FIFO), else a normal program",
+                 "scheduling class: SCHED_FIFO, SCHED_RR, SCHED_DEADLINE, SCHED_OTHER, or NT's priorities; default: "
+                 "with a priority, the class of the driver's thread (Linux: SCHED_FIFO), else a normal program",
                  [](T& t) -> Field { return choice(t.scheduling, hostsim::kThreadClasses); })),
       optional(key<T>("priority", 0, 255,
-                      "Linux: 1 to 99 of SCHED_FIFO and SCHED_RR; NT: 1 to 31; 0: none, a normal program",
+                      "Linux: 1 to 99 for SCHED_FIFO and SCHED_RR; NT: 1 to 31; 0: none, a normal program",
                       &T::priority)),
-      optional(key<T>("nice", -20, 19, "of SCHED_OTHER", &T::nice)),
-      optional(key_of_time<T>("budget_us", 0, 4e6, "of SCHED_DEADLINE: CPU time in each period; 0: as work_us", kUs,
+      optional(key<T>("nice", -20, 19, "nice value of SCHED_OTHER", &T::nice)),
+      optional(key_of_time<T>("budget_us", 0, 4e6, "CPU time of SCHED_DEADLINE in each period; 0: that of work_us", kUs,
                               &T::budget_ns)),
-      optional(key_of_time<T>("period_us", 0, 4e6, "of SCHED_DEADLINE, also its deadline; 0: as every_us", kUs,
+      optional(key_of_time<T>("period_us", 0, 4e6, "period and deadline of SCHED_DEADLINE; 0: that of every_us", kUs,
                               &T::period_ns)),
-      key_of_time<T>("every_us", 0, 1e9, "from start to start; 0: it never blocks", kUs, &T::every_ns),
-      key_of_time<T>("work_us", 0.001, 1e9, "CPU time of each, unless it never blocks", kUs, &T::work_ns),
-      key<T>("cpu", -1, hostsim::kMaxCpus - 1, "that it is pinned to; -1: none", &T::cpu),
-      optional(key<T>("lock", "a mutex that it holds in a part of each work (host.locks); empty: none", &T::lock)),
+      key_of_time<T>("every_us", 0, 1e9, "time from start to start; 0: it never blocks", kUs, &T::every_ns),
+      key_of_time<T>("work_us", 0.001, 1e9, "CPU time of each run, unless it never blocks", kUs, &T::work_ns),
+      key<T>("cpu", -1, hostsim::kMaxCpus - 1, "CPU to which it is pinned; -1: none", &T::cpu),
+      optional(key<T>("lock", "mutex that it holds during part of each work (host.locks); empty: none", &T::lock)),
+      optional(key_of_time<T>("lock_after_us", 0, 1e9, "CPU time of a work before it locks the mutex", kUs,
+                              &T::lock_after_ns)),
       optional(
-          key_of_time<T>("lock_after_us", 0, 1e9, "CPU time of a work until it takes that", kUs, &T::lock_after_ns)),
-      optional(key_of_time<T>("lock_us", 0, 1e9, "and until it gives it back; 0: at the end", kUs, &T::lock_ns)),
+          key_of_time<T>("lock_us", 0, 1e9, "CPU time until it unlocks the mutex; 0: at the end", kUs, &T::lock_ns)),
   };
   return table;
 }
@@ -172,7 +175,7 @@ const KeyTable& thread_keys() {
 const KeyTable& soft_device_keys() {
   using D = hostsim::CompetingDevice;
   static const KeyTable table = [] {
-    KeyTable keys = {key<D>("name", "shown in results; default: the device's", &D::name)};
+    KeyTable keys = {key<D>("name", "name in the results; default: the device's", &D::name)};
     const KeyTable more = keys_under<D>("device", device_keys(), [](D& d) -> hostsim::SoftDevice& { return d.device; });
     keys.insert(keys.end(), more.begin(), more.end());
     return keys;
@@ -229,8 +232,8 @@ std::vector<hostsim::CompetingDevice> take_soft_devices(Document& document) {
     if (d.name.empty()) d.name = d.device.name;
     const bool again = std::any_of(devices.begin(), devices.end(), [&](const auto& o) { return o.name == d.name; });
     if (d.name.empty() || again) {
-      throw Error(fmt::format("{}: load.soft_device: name is \"{}\"; expected a name of its own", row.position("name"),
-                              d.name));
+      throw Error(
+          fmt::format("{}: load.soft_device: name is \"{}\"; expected a unique name", row.position("name"), d.name));
     }
     if (const std::string why = d.device.problem(); !why.empty())
       throw Error(fmt::format("{}: load.soft_device \"{}\": {}", row.position("device"), d.name, why));
@@ -274,13 +277,10 @@ std::string describe_load_devices() {
   const hostsim::LoadThread thread;
   const hostsim::CompetingDevice beside;
   return fmt::format(
-      "  kind = one of: {}\n{}\nOther threads with reservations, which never block, stand in tables "
-      "[[load.reservation]]. "
-      "Keys:\n{}\nThreads without stand in tables [[load.thread]]. Keys:\n{}\nOther soft devices, by their cost alone, "
-      "stand in "
-      "tables [[load.soft_device]]: context = \"RES 2/8\", and device = \"rt-audio\", a device of traces/data/devices "
-      "or a "
-      "file, or\nits keys. Keys:\n{}",
+      "  kind = one of: {}\n{}\nOther threads with reservations, which never block, are [[load.reservation]] tables. "
+      "Keys:\n{}\nThreads without reservations are [[load.thread]] tables. Keys:\n{}\nOther soft devices, represented "
+      "by their cost alone, are [[load.soft_device]] tables: context = \"RES 2/8\", and device = \"rt-audio\" (a "
+      "device of\ntraces/data/devices or a file), or the device's keys. Keys:\n{}",
       kinds, describe(keys(), &defaults), describe(reservation_keys(), &reserved), describe(thread_keys(), &thread),
       describe(soft_device_keys(), &beside));
 }

@@ -190,7 +190,7 @@ void check_line(const Scenario& s, const Origins& origins) {
   if (s.line_kind != hostsim::LineKind::kAnalogue) return;
   for (const auto& [key, modem] : {std::pair("pump.modem", std::optional(s.modem)), {"pump.far_modem", s.far_modem}}) {
     if (modem != OH_MODULATION_V90) continue;
-    throw Error(fmt::format("{}{} is \"v90\"; expected line.kind = \"digital-trunk\" beside it",
+    throw Error(fmt::format("{}{} is \"v90\"; expected line.kind = \"digital-trunk\" as well",
                             position_of(origins, {key}), key));
   }
 }
@@ -199,41 +199,38 @@ void check_line(const Scenario& s, const Origins& origins) {
 void check_pump(const Scenario& s, const Origins& origins) {
   const auto needs_auto = [&](std::string_view key, std::uint32_t modulations, oh_modulation modem) {
     if (modulations == kAllModulations || modem == OH_MODULATION_NONE) return;
-    throw Error(fmt::format("{}{} is what automode may use; expected pump.{} = \"auto\" beside it",
-                            position_of(origins, {key}), key, key == "pump.modulations" ? "modem" : "far_modem"));
+    throw Error(fmt::format("{}{} limits automode; expected pump.{} = \"auto\" as well", position_of(origins, {key}),
+                            key, key == "pump.modulations" ? "modem" : "far_modem"));
   };
   needs_auto("pump.modulations", s.modulations, s.modem);
   needs_auto("pump.far_modulations", s.far_modulations, s.far_modem.value_or(s.modem));
   if (s.protocol == hostsim::TransferProtocol::kPppTcp && s.link.error_control != OH_ERROR_CONTROL_REQUIRED) {
     throw Error(
-        fmt::format("{}transfer.protocol is \"ppp-tcp\", which sends nothing twice; expected "
-                    "link.error_control = \"required\" beside it",
+        fmt::format("{}transfer.protocol is \"ppp-tcp\", which retransmits nothing; expected link.error_control = "
+                    "\"required\" as well",
                     position_of(origins, {"transfer.protocol", "link.error_control"})));
   }
   if (s.protocol == hostsim::TransferProtocol::kAtm && s.line_kind != hostsim::LineKind::kSubscriberLoop) {
-    throw Error(
-        fmt::format("{}transfer.protocol is \"atm\", which is above a DMT pump; expected line.kind = "
-                    "\"subscriber-loop\" beside it",
-                    position_of(origins, {"transfer.protocol", "line.kind"})));
+    throw Error(fmt::format(
+        "{}transfer.protocol is \"atm\", which requires a DMT pump; expected line.kind = \"subscriber-loop\" as well",
+        position_of(origins, {"transfer.protocol", "line.kind"})));
   }
   const auto needs_no_v42 = [&](std::string_view key, oh_modulation id) {
     const Modulation& modem = modulation_of(id);
     if (s.pump != hostsim::PumpKind::kReal || s.link.error_control != OH_ERROR_CONTROL_REQUIRED || modem.v42_window > 0)
       return;
-    throw Error(
-        fmt::format("{}{} is \"{}\", over which V.42 does not run; expected link.error_control = \"none\" or "
-                    "\"optional\" beside it",
-                    position_of(origins, {key, "link.error_control"}), key, modem.name));
+    throw Error(fmt::format(
+        "{}{} is \"{}\", over which V.42 does not run; expected link.error_control = \"none\" or \"optional\" as well",
+        position_of(origins, {key, "link.error_control"}), key, modem.name));
   };
   needs_no_v42("pump.modem", s.modem);
   if (s.far_modem) needs_no_v42("pump.far_modem", *s.far_modem);
   const Modulation& asks = modulation_of(s.hold.by_far_end ? s.far_modem.value_or(s.modem) : s.modem);
   if (s.hold.at_s > 0 && (s.pump != hostsim::PumpKind::kReal || !oh_pump_has_hold(asks.type()))) {
-    throw Error(
-        fmt::format("{}hold.at_s is {}; modem-on-hold is of real pumps that are V.90 modems, expected {} = "
-                    "\"v90\" or \"auto\" beside it",
-                    position_of(origins, {"hold.at_s", "pump.modem", "pump.kind"}), s.hold.at_s,
-                    s.hold.by_far_end && s.far_modem ? "pump.far_modem" : "pump.modem"));
+    throw Error(fmt::format(
+        "{}hold.at_s is {}; modem-on-hold requires real V.90 pumps; expected {} = \"v90\" or \"auto\" as well",
+        position_of(origins, {"hold.at_s", "pump.modem", "pump.kind"}), s.hold.at_s,
+        s.hold.by_far_end && s.far_modem ? "pump.far_modem" : "pump.modem"));
   }
   const auto& plan = s.block_plan;
   if (plan.size() > OH_BLOCK_PLAN_MAX) {
@@ -383,7 +380,7 @@ Scenario ScenarioBuilder::finish() const {
   const HostScenario& host = scenario_.host;
   if (!scenario_.load.trace.empty() && host.scheduler == "windows-nt") {
     throw Error(position_of(origins_, {"load.trace", "host.scheduler", "host.name"}) +
-                "load.trace is a recorded Linux, which a Windows host cannot replay; expected a host of Linux");
+                "load.trace is a recording of Linux, which a Windows host cannot replay; expected a host of Linux");
   }
   if (scenario_.context.priority >= host.priorities) {
     throw Error(fmt::format("{}context.priority is {}; expected at most {} on host {}",
@@ -410,8 +407,7 @@ Scenario ScenarioBuilder::finish() const {
       throw Error(fmt::format(
           "{}host {} {}; expected another context",
           position_of(origins_, {"context.kind", "context", "host.latencies", "host.name"}), host.name,
-          hostsim::has_linux_classes(host) ? "is known by its latencies, and those of softirqs were not measured"
-                                           : "has no DPCs"));
+          hostsim::has_linux_classes(host) ? "has measured latencies, but none of softirqs" : "has no DPCs"));
     }
   }
   return scenario;

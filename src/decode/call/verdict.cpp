@@ -85,17 +85,17 @@ void judge_data(const Call& call, const std::vector<V34DataHeard>& data, const T
     way.since_s = last.t0;
     const double b1_s =
         last.parameters.coding.framing.symbols_per_data_frame() / v34::symbol_rate_hz(side.direction.rate);
-    way.reason =
-        last.t0 + b1_s > call.recording.duration_s
-            ? "the recording ends within B1"
-            : fmt::format("B1 is not as the MPs have it: {:.0f} % of its energy are explained", 100 * last.b1_match);
+    way.reason = last.t0 + b1_s > call.recording.duration_s
+                     ? "the recording ends within B1"
+                     : fmt::format("B1 does not match the negotiated MP parameters ({:.0f} % of its energy explained)",
+                                   100 * last.b1_match);
     return;
   }
   if (last.unsure_t > 0) {
     way.since_s = last.unsure_t;
-    way.reason = "the points can no longer be told from each other";
+    way.reason = "the constellation points can no longer be distinguished";
     if (last.unsure_t > last.t0 + kCloseS) return;
-    way.reason = fmt::format("its SNR is below {:.0f} dB, too little for {} bit/s",
+    way.reason = fmt::format("its SNR is below {:.0f} dB, too low for {} bit/s",
                              10 * std::log10(last.parameters.mean_energy() / kUnsureSquared), last.bit_rate);
     return;
   }
@@ -106,12 +106,12 @@ void judge_data(const Call& call, const std::vector<V34DataHeard>& data, const T
     end = std::min(end, begins);
     if (p.t_e_end == 0) continue;
     way.since_s = p.t_e_end;
-    way.reason = "how data are coded after the rate renegotiation is not known";
+    way.reason = "the data coding after the rate renegotiation is unknown";
     return;
   }
   if (last.lost || (last.t1 < end - kCloseS && !last.s_after && !last.silence_after)) {
     way.since_s = last.t1;
-    way.reason = "the points can no longer be told from each other";
+    way.reason = "the constellation points can no longer be distinguished";
     return;
   }
   way.to_the_end = true;
@@ -136,7 +136,7 @@ Way v34_way(const Call& call, const Training& t, bool call_to_answer, const Trai
     return way;
   }
   if (lone != nullptr && lone != &side) {
-    way.reason = "it is no V.34";
+    way.reason = "it is not V.34";
     way.since_s = t.info1a_t;
     return way;
   }
@@ -153,11 +153,11 @@ Way v34_way(const Call& call, const Training& t, bool call_to_answer, const Trai
     find_hole(side.data, way);
   } else if (start != nullptr) {
     way.since_s = start->t_e_end;
-    way.reason = !call.data_mode ? "data mode was not to be read"
-                 : !far_mp       ? "the far modem's MP, which says how data are coded, was not read"
-                 : !own_mp       ? "its own MP, of which the rate depends too, was not read"
+    way.reason = !call.data_mode ? "data mode could not be decoded"
+                 : !far_mp       ? "the far modem's MP, which defines the data coding, was not decoded"
+                 : !own_mp       ? "its own MP, which also limits the rate, was not decoded"
                  : t.precoder_is_missing(side, start->t_e_end)
-                     ? "the precoder's coefficients, which MP leaves as they are, were sent before the recording"
+                     ? "MP leaves the precoder's coefficients unchanged, and they were sent before the recording"
                      : "the MPs agree on no rate";
   } else if (side.segments.empty()) {
     way.since_s = t.info1a_t;
@@ -166,8 +166,8 @@ Way v34_way(const Call& call, const Training& t, bool call_to_answer, const Trai
     const Segment& last = side.segments.back();
     way.since_s = last.t_lost;
     way.reason = ends_in_training(call, last)            ? kEndsInTraining
-                 : last.mp.empty() && last.j_points == 0 ? "no J or MP was read"
-                                                         : "no E was read";
+                 : last.mp.empty() && last.j_points == 0 ? "no J or MP was decoded"
+                                                         : "no E was decoded";
   }
   return way;
 }
@@ -191,9 +191,9 @@ Way upstream_way(const Call& call, const Training& t) {
     judge_data(call, side.data, side, up);
   } else if (start != nullptr) {
     up.since_s = start->t_e_end;
-    up.reason = !call.data_mode ? "data mode was not to be read"
+    up.reason = !call.data_mode ? "data mode could not be decoded"
                 : t.downstream.mp.empty()
-                    ? "the digital modem's MP, which says how data are coded, was not read" +
+                    ? "the digital modem's MP, which defines the data coding, was not decoded" +
                           (t.downstream.stopped.empty() ? std::string() : ": " + t.downstream.stopped)
                     : "CP and MP agree on no rate";
   } else if (side.segments.empty()) {
@@ -202,8 +202,8 @@ Way upstream_way(const Call& call, const Training& t) {
   } else {
     up.since_s = side.segments.back().t_lost;
     up.reason = ends_in_training(call, side.segments.back()) ? kEndsInTraining
-                : side.cp() != nullptr                       ? "no E was read"
-                                                             : "no CP of data mode was read";
+                : side.cp() != nullptr                       ? "no E was decoded"
+                                                             : "no CP for data mode was decoded";
   }
   return up;
 }
@@ -223,11 +223,11 @@ Way downstream_way(const Call& call, const Training& t) {
   if (down.to_the_end) return down;
   const bool trains = heard.stopped.empty() && heard.t_trn1d > 0 && t.from_2400.started() == nullptr;
   down.since_s = !heard.stopped.empty() ? heard.t_lost : trains ? end_of(call, down.channel) : t.info1a_t;
-  down.reason = !call.data_mode          ? "data mode was not to be read"
+  down.reason = !call.data_mode          ? "data mode could not be decoded"
                 : !heard.stopped.empty() ? heard.stopped
                 : trains                 ? kEndsInTraining
-                : heard.mp.empty()       ? "no MP was read"
-                                         : "no Ed was read";
+                : heard.mp.empty()       ? "no MP was decoded"
+                                         : "no Ed was decoded";
   return down;
 }
 
@@ -265,26 +265,25 @@ void judge_v34(const Call& call, const Training::Side* lone, Verdict& v) {
     v.technology = kV34.title;
     if (call.trainings.back().begins_in_data) {
       for (const SymbolClock& c : call.symbol_clocks) v.evidence.push_back(words(c));
-      v.evidence.emplace_back("TRN of V.34 behind data");
+      v.evidence.emplace_back("TRN of V.34 after data");
       return;
     }
     v.evidence.emplace_back("INFO1a of V.34");
     if (call.begins_behind_start_up)
       v.evidence.emplace_back(
-          "the first Phase 2 has no INFO0: the recording begins behind the start-up, this is a retrain");
+          "the first Phase 2 has no INFO0: the recording begins after the start-up, and this is a retrain");
     if (std::any_of(call.trainings.begin(), call.trainings.end(),
                     [](const Training& t) { return trained(t.from_1200) && trained(t.from_2400); }))
-      v.evidence.emplace_back("both directions train as V.34 does");
+      v.evidence.emplace_back("both directions have V.34 training");
     return;
   }
   const bool k56flex = has_field_of_provider_0094(s);
   v.technology = k56flex ? "K56flex" : "other PCM modem";
   if (k56flex)
     v.evidence.emplace_back("V.8bis with the non-standard field of provider 0094, which modems with K56flex send");
-  v.evidence.push_back(
-      fmt::format("INFO1a is V.34's, and channel {} trains as V.34 does, but not channel {}, which "
-                  "sends a signal all the same",
-                  lone->direction.channel, 1 - lone->direction.channel));
+  v.evidence.push_back(fmt::format(
+      "INFO1a is V.34's, and channel {} has V.34 training, but channel {}, which also carries a signal, has not",
+      lone->direction.channel, 1 - lone->direction.channel));
 }
 
 // Whether the signal of a channel falls silent at `t`, but for the other direction's echo.
@@ -314,12 +313,12 @@ void judge_connection_data(const Call& call, const Connection::Side& side, Way& 
   way.since_s = last.t1;
   const bool early = last.t1 <= end - kCloseToChangeS;
   if (early && !falls_silent(call, way.channel, last.t1)) {
-    way.reason = "the points can no longer be told from each other";
+    way.reason = "the constellation points can no longer be distinguished";
   } else if (!early && after != nullptr && end_of(call, way.channel) > end + kCloseToChangeS) {
     way.bit_rate = 0;
     way.rate_from = "not read";
-    way.reason = after->kind == Change::Kind::kRetrain ? "no data mode was found behind the retrain"
-                                                       : "no data mode was found behind the rate renegotiation";
+    way.reason = after->kind == Change::Kind::kRetrain ? "no data mode was found after the retrain"
+                                                       : "no data mode was found after the rate renegotiation";
   } else {
     way.to_the_end = true;
   }
@@ -352,7 +351,7 @@ void judge_connection(const Call& call, Verdict& v) {
       }
       way.since_s = side->signals.empty() ? 0 : side->signals.back().t1;
       way.reason = way.since_s > call.recording.duration_s - kCloseS ? kEndsInTraining
-                                                                     : "no data mode was found behind its training";
+                                                                     : "no data mode was found after its training";
     } else {
       way.bit_rate = static_cast<int>(side->data.back().bit_rate);
       way.rate_from = side->rate_signals.empty() ? "its symbols" : "rate signals";
@@ -374,7 +373,7 @@ void judge_fsk(const Call& call, Verdict& v) {
     if (at == call.fsk.end() && call.fsk.front().one_band) continue;  // there is no other band
     if (at == call.fsk.end()) {
       way.channel = call.recording.channel.size() == 2 ? 1 - call.fsk.front().channel : call.fsk.front().channel;
-      way.reason = fmt::format("nothing that {} sends but its mark, if that, was heard", v.technology);
+      way.reason = fmt::format("no signal of {} was found other than, at most, its mark tone", v.technology);
       v.directions.push_back(std::move(way));
       continue;
     }
@@ -385,7 +384,7 @@ void judge_fsk(const Call& call, Verdict& v) {
     way.bit_rate = at->bit_rate;
     way.rate_from = "nominal";
     way.since_s = at->t0;
-    way.reason = "its characters are not read";
+    way.reason = "its characters are not decoded";
     v.directions.push_back(std::move(way));
   }
 }
@@ -427,13 +426,14 @@ void judge_symbol_clocks(const Call& call, Verdict& v) {
       const std::optional<V34Band> band = is_v34(*clock) ? v34_band(*clock) : std::nullopt;
       way.since_s = clock->t0;
       if (!band) {
-        way.reason = fmt::format("no training was found, and nothing identifies its {} symbols/s", clock->symbol_rate);
+        way.reason = fmt::format("no training was found, and its {} symbols/s are not specific to a modulation",
+                                 clock->symbol_rate);
         v.directions.push_back(std::move(way));
         continue;
       }
       way.reason = fmt::format(
-          "no training was found before it, and how data are coded is said there: data mode of V.34 at {} symbols/s, "
-          "carrier {:.0f} Hz",
+          "no training was found before it to define the data coding: data mode of V.34 at {} symbols/s, carrier "
+          "{:.0f} Hz",
           clock->symbol_rate, carrier_hz(band->rate, band->carrier));
     }
     v.directions.push_back(std::move(way));
@@ -451,17 +451,16 @@ void judge_start_up(const Call& call, Verdict& v) {
     judge_symbol_clocks(call, v);
   } else if (!s.v8.cm.empty() || !s.v8.jm.empty()) {
     v.technology = "V.8";
-    v.evidence.emplace_back("menus of V.8, and nothing of a modulation behind them");
+    v.evidence.emplace_back("V.8 menus, but no modulation after them");
   } else if (!s.v8bis.empty()) {
     v.technology = "V.8bis";
-    v.evidence.emplace_back("messages of V.8bis, and nothing of a modulation behind them");
+    v.evidence.emplace_back("V.8bis messages, but no modulation after them");
   } else if (!s.answer_tones.empty()) {
     const double end_s = s.answer_tones.back().t1;
     const bool more = std::any_of(call.activity_end_s.begin(), call.activity_end_s.end(),
                                   [&](double end) { return end > end_s + kUnreadSignalS; });
-    v.technology =
-        s.answer_tones.front().name() + std::string(more ? ", then a signal that was not identified" : " alone");
-    v.evidence.emplace_back(more ? "an answer tone; the signal behind it was not read"
+    v.technology = s.answer_tones.front().name() + std::string(more ? ", then an unidentified signal" : " alone");
+    v.evidence.emplace_back(more ? "an answer tone; the signal after it was not decoded"
                                  : "an answer tone, and nothing else");
   } else {
     v.technology = "no modem found";
@@ -507,10 +506,10 @@ std::string describe_frames(const Verdict::Direction& d) {
 
 std::string describe(const Way& way) {
   if (way.to_the_end && way.hole_s > 0)
-    return fmt::format("data read to the end, but not those behind {:.1f} s", way.hole_s);
-  if (way.to_the_end) return "data read to the end";
-  if (way.channel < 0) return fmt::format("data not followed because {}", way.reason);
-  return fmt::format("data not followed since {:.1f} s because {}", way.since_s, way.reason);
+    return fmt::format("data decoded to the end, but not those after {:.1f} s", way.hole_s);
+  if (way.to_the_end) return "data decoded to the end";
+  if (way.channel < 0) return fmt::format("data not decoded because {}", way.reason);
+  return fmt::format("data not decoded after {:.1f} s because {}", way.since_s, way.reason);
 }
 
 }  // namespace offhook::decode

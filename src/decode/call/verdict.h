@@ -40,7 +40,7 @@ Verdict verdict_of(const Call& call);
 /// "20 good frames, 1 bad", "no frames, V.42's ODP alone" or "no frames"
 std::string describe_frames(const Verdict::Direction& direction);
 
-/// "data read to the end", the same with ", but not those behind 13.1 s", or "data not followed since 21.0 s because
+/// "data decoded to the end", the same with ", but not those behind 13.1 s", or "data not followed since 21.0 s because
 /// ..."
 std::string describe(const Verdict::Direction& direction);
 

@@ -32,11 +32,11 @@ using File = std::unique_ptr<SNDFILE, Close>;
 void check_format(int channels, int rate_hz, const std::string& name) {
   if (rate_hz < 4000 || rate_hz > 192000) {
     throw std::runtime_error(
-        fmt::format("{}: {} samples/s; a recording of a telephone line has 4000 to 192 000", name, rate_hz));
+        fmt::format("{}: {} samples/s; expected 4000 to 192 000 for a telephone line", name, rate_hz));
   }
   if (channels < 1 || channels > 2) {
     throw std::runtime_error(
-        fmt::format("{}: {} channels; one direction, or both as two channels, were expected", name, channels));
+        fmt::format("{}: {} channels; expected one direction, or both as two channels", name, channels));
   }
 }
 
@@ -128,8 +128,8 @@ Recording read_audio(const std::filesystem::path& path) {
   const std::optional<Data> data = data_of(path);
   if (frames == 0 && data && data->promised == 0 && data->there > 0) {
     throw std::runtime_error(
-        fmt::format("{}: no samples by its header, though {} octets follow: its recorder did not "
-                    "finish it; sox --ignore-length OLD.wav NEW.wav mends that",
+        fmt::format("{}: its header declares no samples, though {} octets follow: its recorder did not finish it; "
+                    "repair it with sox --ignore-length OLD.wav NEW.wav",
                     name, data->there));
   }
   const bool truncated = frames < info.frames || (data && data->cut_off());
@@ -150,7 +150,7 @@ void RecordingBuilder::add(std::span<const float> frames) {
   const std::size_t channels = channels_.size(), n = frames.size() / channels;
   samples_ += n;
   if (static_cast<double>(samples_) > kLongestS * rate_hz_)
-    throw std::runtime_error(name_ + ": longer than an hour; cut out the call");
+    throw std::runtime_error(name_ + ": longer than an hour; extract the call");
   for (std::size_t i = 0; alike_ && channels == 2 && i < n; ++i) alike_ = frames[2 * i] == frames[2 * i + 1];
   scaled_.resize(n);
   for (std::size_t k = 0; k < channels; ++k) {
@@ -189,7 +189,7 @@ Recording RecordingBuilder::finish() {
 Recording make_recording(const std::vector<std::vector<float>>& channels, int rate_hz, const std::string& name) {
   check_format(static_cast<int>(channels.size()), rate_hz, name);
   if (channels.back().size() != channels[0].size() && !channels[0].empty())
-    throw std::runtime_error(name + ": the two channels are not equally long");
+    throw std::runtime_error(name + ": the two channels differ in length");
   RecordingBuilder builder(static_cast<int>(channels.size()), rate_hz, name);
   std::vector<float> block;
   constexpr std::size_t kBlock = 4096;

@@ -84,10 +84,10 @@ const InfoHeard* last_info(const StartUp& s, int carrier_hz, bool info0) {
 }
 
 FieldTable info0(const StartUp& s) {
-  FieldTable t{"INFO0: what each modem can do", {""}, {}, ""};
+  FieldTable t{"INFO0: capabilities of each modem", {""}, {}, ""};
   for (const char* row : {"symbol rates", "sends 3000 at carrier", "sends 3200 at carrier", "sends 3429",
-                          "can reduce its power", "steps between its two rates", "CME", "1664 points (over 28 800)",
-                          "transmit clock", "V.92", "acknowledges an INFO0"}) {
+                          "can reduce its power", "difference between its two symbol rates, in steps", "CME",
+                          "1664 points (over 28 800)", "transmit clock", "V.92", "acknowledges an INFO0"}) {
     t.rows.push_back({row});
   }
   for (const int hz : {v34::kDpskCallHz, v34::kDpskAnswerHz}) {
@@ -129,7 +129,7 @@ std::string power_and_md(const Info& i) {
 FieldTable info1(const InfoHeard& heard) {
   FieldTable t;
   if (const auto* c = std::get_if<v34::Info1c>(&heard.info)) {
-    t.title = fmt::format("{}: what the line from the answer modem carries", heard.type());
+    t.title = fmt::format("{}: properties of the line from the answer modem", heard.type());
     t.columns = {"symbol rate", "carrier Hz", "pre-emphasis", "projected bit/s"};
     for (int k = 0; k < v34::kSymbolRates; ++k) {
       const auto rate = static_cast<v34::SymbolRate>(k);
@@ -139,15 +139,15 @@ FieldTable info1(const InfoHeard& heard) {
     }
     t.note = power_and_md(*c);
   } else if (const auto* a = std::get_if<v34::Info1a>(&heard.info)) {
-    t.title = "INFO1a: what the answer modem chose";
+    t.title = "INFO1a: choices of the answer modem";
     t.columns = {"direction", "symbol rate", "carrier Hz", "pre-emphasis", "projected bit/s"};
     t.rows.push_back({"call to answer", symbol_rate(a->rate_call_to_answer),
                       fmt::format("{:.0f}", carrier_hz(a->rate_call_to_answer, a->call_to_answer.carrier)),
                       std::to_string(a->call_to_answer.pre_emphasis), bit_rate(a->call_to_answer.max_rate)});
-    t.rows.push_back({"answer to call", symbol_rate(a->rate_answer_to_call), "as INFO1c has it", "", ""});
+    t.rows.push_back({"answer to call", symbol_rate(a->rate_answer_to_call), "as in INFO1c", "", ""});
     t.note = power_and_md(*a);
   } else if (const auto* v = std::get_if<v34::Info1aV90>(&heard.info)) {
-    t.title = "INFO1a of V.90: what the analogue modem chose";
+    t.title = "INFO1a of V.90: choices of the analogue modem";
     t.columns = {"upstream symbol rate", "downstream", "Uinfo", "MD", "frequency offset"};
     t.rows.push_back({symbol_rate(v->rate_upstream), "PCM, 8000", std::to_string(v->u_info),
                       fmt::format("{} ms", 35 * v->md_length), offset(v->frequency_offset)});
@@ -156,7 +156,7 @@ FieldTable info1(const InfoHeard& heard) {
 }
 
 FieldTable probing(const Call& call) {
-  FieldTable t{"Line probing: SNR and level, dB, of L2's tones", {"Hz"}, {}, ""};
+  FieldTable t{"Line probing: SNR and level (dB) of L2's tones", {"Hz"}, {}, ""};
   for (const Probing& p : call.start_up.probing) {
     t.columns.push_back(fmt::format("{}, {:.1f} s: SNR", speaker(call, p.channel), p.probed_s()));
     t.columns.emplace_back("level");
@@ -184,7 +184,7 @@ std::string taps(const v34::Mp& mp) {
 }
 
 FieldTable mps(const Call& call) {
-  FieldTable t{"MP: what each modem asks of the other",
+  FieldTable t{"MP: requests of each modem to the other",
                {"from s", "by", "", "type", "c to a", "a to c", "trellis", "non-linear", "shaping", "asymmetric",
                 "auxiliary", "rates", "precoder"},
                {},
@@ -227,7 +227,7 @@ std::string ranges(const v90::UcodeMask& set) {
 FieldTable cp_table(const CpHeard& heard) {
   const v90::Cp& c = heard.cp;
   FieldTable t{
-      fmt::format("{} at {:.2f} s: what the analogue modem asks the digital one to send", cp_name(c), heard.t_first),
+      fmt::format("{} at {:.2f} s: requests of the analogue modem to the digital one", cp_name(c), heard.t_first),
       {"interval", "points", "Ucodes"},
       {},
       ""};
@@ -239,7 +239,7 @@ FieldTable cp_table(const CpHeard& heard) {
   }
   t.note = c.drn == 0 ? "cleardown"
                       : fmt::format("downstream {} bit/s (drn {}, K {})", downstream_bit_rate(c), c.drn, c.k());
-  if (c.silence) t.note += ", asks for silence";
+  if (c.silence) t.note += ", requests silence";
   t.note += fmt::format("; shaping: {} sign bits, look-ahead {}, a {:.3f} {:.3f}, b {:.3f} {:.3f}", c.shaping_bits,
                         c.look_ahead, c.a1 / 64.0, c.a2 / 64.0, c.b1 / 64.0, c.b2 / 64.0);
   t.note += fmt::format("; {}-law codec, TRN1d at the transmitter {:.4f} of that at the codec; upstream: {}",

@@ -84,7 +84,7 @@ std::string to_html(const Call& call) {
   Json data = {{"kind", "decode"},
                {"title", call.recording.name},
                {"verdict", ""},
-               {"headline", modulation != nullptr ? modulation : "no modem of V.34, V.32bis or V.22bis found"},
+               {"headline", modulation != nullptr ? modulation : "no V.34, V.32bis or V.22bis modem found"},
                {"reasons", Json::array()},
                {"warnings", notes(call)},
                {"settings", Json::array()},

@@ -18,27 +18,27 @@ constexpr int kTelephoneRateHz = 8000;
 /// What is wrong with the recording, before anything is said of the modems.
 void add_recording(const Recording& r, std::vector<std::string>& out) {
   if (r.truncated)
-    out.push_back(fmt::format("the file ends after {:.1f} s, before its header says: it was cut off", r.duration_s));
+    out.push_back(
+        fmt::format("the file ends after {:.1f} s, earlier than its header states: it is truncated", r.duration_s));
   if (r.channels_alike)
-    out.emplace_back(
-        "the file's two channels are the same, sample for sample: it is read as one channel with both directions");
+    out.emplace_back("the file's two channels are identical: it is decoded as one channel with both directions");
   if (r.file_rate_hz < kTelephoneRateHz) {
-    out.push_back(fmt::format("recorded at {} Hz, which holds nothing above {} Hz; modems need up to 3700 Hz",
+    out.push_back(fmt::format("recorded at {} Hz, which cannot contain signals above {} Hz; modems need up to 3700 Hz",
                               r.file_rate_hz, r.file_rate_hz / 2));
   }
   for (std::size_t c = 0; c < r.peak.size(); ++c) {
     const double clipped = r.clipped[c] / (r.duration_s * r.file_rate_hz);
     if (clipped > kMuchClipped) {
       out.push_back(
-          fmt::format("channel {} is clipped: {:.1f} % of its samples are at full scale, which spoils data; "
-                      "expected a lower level of the recorder",
+          fmt::format("channel {} is clipped: {:.1f} % of its samples are at full scale, which damages the data; "
+                      "record at a lower level",
                       c, 100 * clipped));
     }
     if (r.peak[c] <= kSilent) {
       out.push_back(fmt::format("channel {} is silent", c));
     } else if (r.peak[c] < kFaint) {
       out.push_back(fmt::format(
-          "channel {} is faint: its peak is {:.0f} dB below full scale, where the steps of 16 bits are noise", c,
+          "channel {} is faint: its peak is {:.0f} dB below full scale, near the quantisation steps of 16 bits", c,
           20 * std::log10(32768.0 / r.peak[c])));
     }
   }

@@ -55,7 +55,7 @@ std::string summary(const Call& call) {
   }
   for (const Verdict::Direction& d : v.directions) {
     out += fmt::format("  {}: {}; {}; {}\n", d.name,
-                       d.bit_rate > 0 ? fmt::format("{} bit/s ({})", d.bit_rate, d.rate_from) : "rate not read",
+                       d.bit_rate > 0 ? fmt::format("{} bit/s ({})", d.bit_rate, d.rate_from) : "rate not decoded",
                        describe(d), describe_frames(d));
   }
   if (s.call_channel >= 0 && s.answer_channel >= 0) {
@@ -64,7 +64,7 @@ std::string summary(const Call& call) {
   }
   for (std::size_t c = 0; c < call.echo.size(); ++c) {
     for (const EchoPath& e : call.echo[c]) {
-      out += fmt::format("echo of channel {} on channel {}: {:.1f} dB below it, {:.1f} ms late, {:.1f} dB taken off\n",
+      out += fmt::format("echo of channel {} on channel {}: {:.1f} dB below it, {:.1f} ms late, {:.1f} dB cancelled\n",
                          1 - c, c, e.loss_db, e.delay_ms(), e.enhancement_db);
     }
   }
@@ -78,7 +78,7 @@ std::string summary(const Call& call) {
     if (t.pcm) {
       say("upstream", t.from_2400, 0);
       const CpHeard* cp = t.from_2400.cp();
-      out += cp != nullptr ? fmt::format("downstream: PCM, {} bit/s asked for by CP", downstream_bit_rate(cp->cp))
+      out += cp != nullptr ? fmt::format("downstream: PCM, {} bit/s requested by CP", downstream_bit_rate(cp->cp))
                            : std::string("downstream: PCM");
       if (t.downstream.training_db < 0)
         out += fmt::format("; TRN1d at {:.2f} s, {:.1f} dB left of it", t.downstream.t_trn1d, t.downstream.training_db);

@@ -164,7 +164,7 @@ class Reading {
         begin_frames(true);
         break;
       case Found::kLost:
-        stop("the levels can no longer be told from each other", seconds(now_));
+        stop("the levels can no longer be distinguished", seconds(now_));
         break;
       default:
         break;
@@ -188,7 +188,7 @@ class Reading {
     const v90::Cp* c = cp(data);
     v90::FrameParameters p;
     if (c == nullptr || !frame_parameters(*c, asked_.law, &p)) {
-      stop(data ? "no CP of data mode was read" : "no CPt was read", seconds(now_));
+      stop(data ? "no CP for data mode was decoded" : "no CPt was decoded", seconds(now_));
       return;
     }
     if (!data && !heard_.data.empty()) p.shaping_bits = shaping_bits_;  // 8.6: that of the data that ran
@@ -241,7 +241,7 @@ class Reading {
     d.times.emplace_back(t, d.bits.size());
     const double distance = reader_.decision_distance();
     if (errors_ > kLost * kLost * distance * distance * static_cast<double>(marked_))
-      stop("the levels can no longer be told from each other", t);
+      stop("the levels can no longer be distinguished", t);
     squares_ = errors_ = 0;
     marked_ = 0;
   }

@@ -234,7 +234,7 @@ std::optional<Advice> try_contexts(const Scenario& base, const Options& options)
     trial.margin_ms = advice.lead_ms;
     trial.least_margin_ms = thin_margin_ms(base, c);
     if (c.kind == OH_CONTEXT_RESERVATION && !base.host.latencies.empty()) {
-      trial.refusal = "nobody measured what a reservation would do on this host";
+      trial.refusal = "nobody has measured a reservation on this host";
     }
     advice.trials.push_back(std::move(trial));
   }
@@ -428,8 +428,8 @@ std::optional<std::string> without_first_block(const Scenario& base, const Optio
   const std::optional<Advice> other = try_contexts(steady, options);
   if (!other || !other->suffices) return std::nullopt;
   return fmt::format(
-      "Only the first block is too costly: {:.4g} ms, where later ones take {:.4g} ms. Do that work before the device "
-      "starts, and these buffers suffice: {}",
+      "Only the first block is too costly: {:.4g} ms, where later ones take {:.4g} ms. If that work is done before the "
+      "device starts, these buffers suffice: {}",
       static_cast<double>(base.device.worst_cost_ns) * 1e-6, static_cast<double>(base.device.cost_ns) * 1e-6,
       other->headline);
 }
@@ -441,8 +441,8 @@ std::optional<Advice> advise(const Scenario& base, const Options& options) {
   if (!advice || advice->suffices || lacks_evidence_only(*advice)) return advice;
   if (const double demand = device_timing(base.device).share(); demand > 1) {
     advice->reasons.insert(advice->reasons.begin(),
-                           fmt::format("The device's blocks alone need {:.1f} % of the CPU: more than there is, and "
-                                       "no buffering makes up for it.",
+                           fmt::format("The device's blocks alone need {:.1f} % of the CPU: more than exists, and no "
+                                       "buffering can compensate for it.",
                                        100 * demand));
     return advice;
   }
@@ -459,11 +459,11 @@ std::optional<Advice> advise(const Scenario& base, const Options& options) {
     if (!other->suffices) continue;
     advice->buffers_that_suffice = deeper.device.buffers;
     advice->reasons.push_back(
-        fmt::format("With {} buffers (doubled until something suffices): {}", deeper.device.buffers, other->headline));
+        fmt::format("With {} buffers (doubled until a context suffices): {}", deeper.device.buffers, other->headline));
     return advice;
   }
   advice->reasons.push_back(
-      fmt::format("Nor does any with up to {} buffers (doubled each time).", deeper.device.buffers));
+      fmt::format("No context suffices with up to {} buffers either (doubled each time).", deeper.device.buffers));
   return advice;
 }
 

@@ -50,7 +50,7 @@ Expectation from_losses(const Scenario& s, const Seen& seen) {
   const std::string replayed =
       seen.seconds > of ? fmt::format(", which replayed {} of recording", span(of)) : std::string();
   Expectation e{Evidence::kLosses, of / static_cast<double>(losses), between_losses(of, losses),
-                fmt::format("{} of {} blocks lost something in {} of simulation{}", seen.losses, seen.blocks,
+                fmt::format("{} of {} blocks lost samples in {} of simulation{}", seen.losses, seen.blocks,
                             span(seen.seconds), replayed)};
   e.evidence_s = of;
   return e;
@@ -89,7 +89,7 @@ std::optional<Expectation> from_law(const Scenario& s) {
                      kInfinite,
                      {kWeekS, kInfinite},
                      fmt::format("The reservation law leaves {:.3g} ms in its worst case, from every phase, with every "
-                                 "block at its costliest. This assumes that nothing but the clock runs above the slots",
+                                 "block at its costliest. This assumes that only the clock runs above the slots",
                                  law.margin_ms)};
 }
 
@@ -161,8 +161,8 @@ Expectation from_latencies(const Scenario& s, const LatencyDistribution& latency
   Expectation e;
   if (longer <= 0) {
     e = from_seconds(Evidence::kDistribution, measured_s,
-                     fmt::format("A block can wait {:.3g} ms, and none of the {:.3g} waits that were measured on this "
-                                 "host was longer than {:.3g} ms: they stand for {} of this device",
+                     fmt::format("A block can wait {:.3g} ms. None of the {:.3g} waits that were measured on this host "
+                                 "was longer than {:.3g} ms: they represent {} of this device",
                                  wait_ms, 1 / latency.rarest(), latency.worst_ms(), span(measured_s)));
     e.margin_ms = wait_ms - latency.worst_ms();
     return e;
@@ -173,8 +173,8 @@ Expectation from_latencies(const Scenario& s, const LatencyDistribution& latency
   e = {Evidence::kDistribution,
        period_s / longer,
        {at_most_a_week(measured_s / count.high), count.low > 0 ? in_device_s / count.low : kInfinite},
-       fmt::format("A block can wait {:.3g} ms, and one latency in {:.0f} of this host is longer. This assumes "
-                   "that waits do not depend on one another",
+       fmt::format("A block can wait {:.3g} ms; one latency in {:.0f} of this host is longer. This assumes that waits "
+                   "are independent",
                    wait_ms, 1 / longer)};
   e.evidence_s = measured_s;
   return e;
@@ -197,14 +197,14 @@ Expectation from_tail(const Scenario& s, const Seen& seen) {
   if (waits_for_boosts(s)) {
     return from_seconds(Evidence::kSeen, seen.seconds,
                         nothing +
-                            ". How Windows boosts threads below priority 16 can leave this one behind the thread "
-                            "that never blocks, more rarely and for longer than a tail shows");
+                            ". Windows boosts threads below priority 16, which can put this thread behind the thread "
+                            "that never blocks. That is rarer and longer than a tail shows");
   }
   if (s.host.latency && takes_turns(s)) {
     return from_seconds(Evidence::kSeen, seen.seconds,
                         nothing +
-                            ". The thread takes turns with the one that never blocks: a whole turn and a long "
-                            "latency at once are rarer than a tail shows");
+                            ". The thread takes turns with the thread that never blocks: a whole turn and a long "
+                            "latency together are rarer than a tail shows");
   }
   if (k < 8 || seen.longest_ms[k] <= 0 || wait_ms <= seen.longest_ms[k])
     return from_seconds(Evidence::kSeen, seen.seconds, nothing + ", which is too little to extrapolate from");
@@ -220,18 +220,17 @@ Expectation from_tail(const Scenario& s, const Seen& seen) {
   return {Evidence::kTail,
           within_a_week(time(alpha)),
           {at_most_a_week(time(alpha * (1 - error))), within_a_week(time(alpha * (1 + error)))},
-          fmt::format("{}. This assumes that times longer than the {:.3g} ms seen go on "
-                      "becoming rarer as the longest {} of {} did, up to the {:.3g} ms that a block can wait",
+          fmt::format("{}. This assumes that times longer than the {:.3g} ms observed continue to become rarer as the "
+                      "longest {} of {} did, up to the {:.3g} ms that a block can wait",
                       nothing, seen.longest_ms.front(), k, seen.blocks, wait_ms)};
 }
 
 /// A recording: its own length and no more, however often it was replayed.
 Expectation from_recording(const Scenario& s, const Seen& seen) {
   const double of = independent_s(s, seen);
-  return from_seconds(
-      Evidence::kSeen, of,
-      fmt::format("Nothing was lost in {} of recording{}. What happens less often than that is not in it", span(of),
-                  seen.seconds > of ? ", replayed" : ""));
+  return from_seconds(Evidence::kSeen, of,
+                      fmt::format("Nothing was lost in {} of recording{}. Rarer events are not in it", span(of),
+                                  seen.seconds > of ? ", replayed" : ""));
 }
 
 /// What was drawn from latencies is as good as these are, whatever a tail of it shows.
@@ -253,12 +252,12 @@ std::string_view to_string(Evidence evidence) {
 
 std::string_view in_words(Evidence evidence) {
   static constexpr std::array<std::string_view, 6> kWords = {
-      "the losses that were seen, with 95 % confidence",
-      "the seconds in which nothing was lost, with 95 % confidence",
-      "the reservation law, if what it assumes holds",
+      "the observed losses, with 95 % confidence",
+      "the time without a loss, with 95 % confidence",
+      "the reservation law, if its assumptions hold",
       "the latencies measured on this host, with 95 % confidence",
-      "how the longest times fall, with 95 % confidence",
-      "the seconds that were simulated, if the host is as it is assumed to be"};
+      "the tail of the longest times, with 95 % confidence",
+      "the simulated time, if the assumptions about the host hold"};
   return kWords.at(static_cast<std::size_t>(evidence));
 }
 
@@ -272,7 +271,7 @@ Expectation expectation(const Scenario& scenario, const Seen& seen, bool assumed
     if (assumed) {
       known.evidence = Evidence::kAssumed;
       known.interval_s.low = std::min(known.interval_s.low, rule_of_three(seen.seconds));
-      known.because += ". Nobody measured these latencies: they are assumptions";
+      known.because += ". These latencies are assumptions: nobody measured them";
     }
     const Interval count = poisson_interval(seen.losses);
     const double of_that_rate = seen.seconds / known.expected_s;  // losses in the time that was simulated

@@ -28,26 +28,25 @@ double required_or_week(const Advice& advice) {
 }
 
 std::string why(const Advice& advice, const Trial& t) {
-  if (advice.one_only) return "No other context was tried: this one was asked about.";
+  if (advice.one_only) return "No other context was tried: only this one was given.";
   switch (t.context.kind) {
     case OH_CONTEXT_RESERVATION:
       return fmt::format(
-          "It is guaranteed {:.1f} % of the CPU, whatever threads come later, and takes no more from them.",
+          "It is guaranteed {:.1f} % of the CPU, whatever threads start later, and takes no more from them.",
           100 * t.context.share());
     case OH_CONTEXT_THREAD:
       if (t.pinned) {
         return fmt::format(
-            "Its interrupt and its thread are pinned to CPU {}, away from what interrupts CPU {}; no other thread "
-            "does.",
+            "Its interrupt and its thread are pinned to CPU {}, away from the interrupts of CPU {}; no other thread "
+            "is.",
             t.context.cpu, advice.base.context.interrupt_cpu);
       }
-      return "It is the lowest of the priorities tried for which that can be said, which leaves the most room above "
-             "it; a busy "
-             "thread of a higher priority would starve it.";
+      return "It is the lowest priority tried for which that holds, and leaves the most room above it. A busy thread "
+             "of a higher priority would starve it.";
     default:
       break;
   }
-  return "No thread is sufficient here; this runs before all of them.";
+  return "No thread priority is sufficient; this context preempts all threads.";
 }
 
 bool is_linux(const Scenario& s) {
@@ -110,10 +109,10 @@ void say_basis(Advice& advice) {
   const double trace_s = base.load.recorded ? static_cast<double>(base.load.recorded->duration) * 1e-9 : 0;
   const std::string others = load_in_words(base);
   advice.reasons.push_back(
-      fmt::format("Simulated: {} in each context, on {}, beside {}.", span(seconds), base.host.name, others));
+      fmt::format("Simulated: {} in each context, on {}, with {}.", span(seconds), base.host.name, others));
   if (!advice.host_source.empty()) advice.reasons.push_back(fmt::format("The host's numbers: {}.", advice.host_source));
   if (others == "nothing")
-    advice.warnings.push_back("an idle machine was simulated, which says nothing of a busy one: load.*, or --trace.");
+    advice.warnings.push_back("an idle machine was simulated, which does not show a busy one: use load.* or --trace.");
   if (advice.assumed) {
     advice.warnings.push_back(
         "nobody measured this host: its numbers are assumptions, and so is every duration here. Measure yours with "
@@ -121,7 +120,7 @@ void say_basis(Advice& advice) {
   }
   if (base.load.recorded) {
     advice.warnings.push_back(fmt::format(
-        "the trace is {} long{}: that supports {} between losses with 95 % confidence, and no more. Record for three "
+        "the trace lasts {}{}: that supports {} between losses with 95 % confidence, and no more. Record for three "
         "times as long as the device must work.",
         span(trace_s),
         trace_s < seconds ? fmt::format(" and was replayed {:.0f} times", std::ceil(seconds / trace_s)) : "",
@@ -129,15 +128,15 @@ void say_basis(Advice& advice) {
     const auto is_interrupt = [](const auto& source) { return source.kind == hostsim::HostLoad::Kind::kInterrupt; };
     if (const auto& sources = base.load.recorded->sources; std::none_of(sources.begin(), sources.end(), is_interrupt))
       advice.warnings.push_back(
-          "the trace has no interrupts (perf sched records none): what they take is not in this verdict. Record "
-          "irq, softirq and timer events too (trace-cmd record -e sched -e irq -e timer).");
+          "the trace has no interrupts (perf sched records none), so the verdict ignores their time. Record irq, "
+          "softirq and timer events too (trace-cmd record -e sched -e irq -e timer).");
   }
   if (base.host.latency) {
     const double measured_s = base.host.latency->measured_s();
     if (measured_s < std::max(seconds, kShortestMeasurementS)) {
       advice.warnings.push_back(
-          fmt::format("this host's latencies are those of {} of measurement: what happens less than once in that time "
-                      "is not in this verdict. Measure for ten minutes or more, and beside the load that matters.",
+          fmt::format("this host's latencies come from {} of measurement: the verdict ignores rarer events. Measure "
+                      "for ten minutes or more, under the load that matters.",
                       span(measured_s)));
     }
   }
@@ -147,14 +146,14 @@ void say_basis(Advice& advice) {
 void say_slots(Advice& advice) {
   if (advice.slot_s <= 0 || !advice.chosen) return;
   const double most = advice.miss_ratio_at_most(advice.trials[*advice.chosen]);
-  advice.reasons.push_back(fmt::format(
-      "Slots of {:g} ms: at most {:.2g} of them are missed, each loss counted as one; radios may miss {:g}, "
-      "which is one loss in {}.",
-      1e3 * advice.slot_s, most, kSlotsMissed, span(advice.required_s)));
+  advice.reasons.push_back(
+      fmt::format("Slots of {:g} ms: at most {:.2g} of them are missed, if each loss is one slot; radios may miss "
+                  "{:g}, which is one loss in {}.",
+                  1e3 * advice.slot_s, most, kSlotsMissed, span(advice.required_s)));
 }
 
 std::string between(const Expectation& e) {
-  if (!std::isfinite(e.expected_s)) return fmt::format("none within {} can be told", span(e.interval_s.low));
+  if (!std::isfinite(e.expected_s)) return fmt::format("no loss expected within {}", span(e.interval_s.low));
   return std::isfinite(e.interval_s.high)
              ? fmt::format("one every {} (95 %: {} to {})", span(e.expected_s), span(e.interval_s.low),
                            span(e.interval_s.high))
@@ -166,15 +165,15 @@ std::string longer_evidence(const Advice& advice, const Trial& t) {
   const std::string needed = span(std::min(3 * advice.required_s, kWeekS * (1 - 1e-9)));
   switch (t.expectation.evidence) {
     case Evidence::kDistribution:
-      return fmt::format("What would do: latencies measured for {} or more, none of them longer.", needed);
+      return fmt::format("Evidence that would suffice: latencies measured for {} or more, none of them longer.",
+                         needed);
     case Evidence::kSeen:
       if (advice.base.load.recorded)
-        return fmt::format("What would do: a recording of {} or more without a loss in it.", needed);
+        return fmt::format("Evidence that would suffice: a recording of {} or more without a loss.", needed);
       [[fallthrough]];
     default:
       return fmt::format(
-          "Too little was simulated for that: simulate {} or more in each context (--seconds, --repeats)"
-          "{}.",
+          "The simulation was too short for that: simulate {} or more in each context (--seconds, --repeats){}.",
           needed, advice.assumed ? ", or measure the host" : "");
   }
 }
@@ -191,13 +190,12 @@ void say_what_is_missing(Advice& advice) {
   }
   const Trial& t = advice.trials[*advice.chosen];
   if (t.loses_nothing()) {
-    advice.headline = fmt::format(
-        "{} with {} buffers{}: nothing was lost in {} of simulation, but the evidence does not "
-        "carry that to {}.",
-        advice.one_only ? t.name + " does not suffice" : "No context suffices", buffers,
-        advice.one_only ? "" : fmt::format("; {} comes closest", t.name), span(t.seconds),
-        span(required_or_week(advice)));
-    advice.reasons.push_back(fmt::format("Losses to expect: {}; {}.", between(t.expectation), t.expectation.because));
+    advice.headline =
+        fmt::format("{} with {} buffers{}: nothing was lost in {} of simulation, but the evidence does not support {}.",
+                    advice.one_only ? t.name + " does not suffice" : "No context suffices", buffers,
+                    advice.one_only ? "" : fmt::format("; {} comes closest", t.name), span(t.seconds),
+                    span(required_or_week(advice)));
+    advice.reasons.push_back(fmt::format("Expected losses: {}; {}.", between(t.expectation), t.expectation.because));
     if (t.expectation.expects_none()) advice.reasons.push_back(longer_evidence(advice, t));
     return;
   }
@@ -206,18 +204,18 @@ void say_what_is_missing(Advice& advice) {
                                     : fmt::format("No context suffices with {} buffers; {} comes closest and needs {}.",
                                                   buffers, t.name, t.buffers_needed);
   advice.reasons.push_back(fmt::format("Its output was at most {:.3g} ms late.", -t.margin_ms));
-  advice.reasons.push_back(fmt::format("Losses to expect: {}; {}.", between(t.expectation), t.expectation.because));
+  advice.reasons.push_back(fmt::format("Expected losses: {}; {}.", between(t.expectation), t.expectation.because));
 }
 
 /// Why a reservation of this Linux is not promised what the law promises.
 std::string no_law(const Scenario& base) {
   if (base.host.reservations == "cpu-max")
-    return "cpu.max is a limit: it promises no CPU time, and other threads of the class may come first.";
+    return "cpu.max is a limit: it promises no CPU time, and other threads of the class may run first.";
   if (base.host.reservations == "deadline-hrtick")
-    return "Its budget comes within each period and the law says nothing of where; other deadline threads go first.";
+    return "The kernel gives its budget in each period but not at a fixed position; other deadline threads run first.";
   return fmt::format(
-      "The law does not cover it: without HRTICK the kernel looks at budgets at ticks of {:.4g} ms, so that a deadline "
-      "thread may run that much too long, and is held back for as long afterwards.",
+      "The law does not cover it. Without HRTICK the kernel checks budgets at ticks of {:.4g} ms: a deadline thread "
+      "may overrun by that much, and is then throttled for as long.",
       1000.0 / base.host.tick_hz);
 }
 
@@ -226,7 +224,7 @@ void say_how(Advice& advice, const Trial& t) {
   const Scenario& base = advice.base;
   const double tick_ms = 1000.0 / base.host.tick_hz;
   if (t.context.kind == OH_CONTEXT_RESERVATION && t.context.in_ticks()) {
-    advice.reasons.push_back(fmt::format("In time: {:.4g} ms of every {:.4g} ms, for a tick is {:.4g} ms.",
+    advice.reasons.push_back(fmt::format("In time: {:.4g} ms of every {:.4g} ms, because a tick is {:.4g} ms.",
                                          static_cast<double>(t.context.x_ticks) * tick_ms,
                                          static_cast<double>(t.context.y_ticks) * tick_ms, tick_ms));
   }
@@ -239,8 +237,8 @@ void say_how(Advice& advice, const Trial& t) {
   advice.reasons.push_back(fmt::format("The device takes {:.1f} % of the CPU.", 100 * t.share));
   for (const Trial& other : advice.trials) {
     if (other.context.kind != OH_CONTEXT_RESERVATION || !other.loses_nothing()) continue;
-    advice.reasons.push_back(fmt::format("{} loses nothing either, with {:.1f} % of the CPU set aside. {}",
-                                         other.in_full, 100 * other.context.share(), no_law(base)));
+    advice.reasons.push_back(fmt::format("{} also loses nothing, with {:.1f} % of the CPU reserved. {}", other.in_full,
+                                         100 * other.context.share(), no_law(base)));
     return;
   }
 }
@@ -251,9 +249,9 @@ std::string over_limit(const Scenario& base, const Trial& t) {
   const bool isr = t.isr_max_us > kPc99InterruptUs;
   const double us = isr ? t.isr_max_us : t.dpc_max_us, limit = isr ? kPc99InterruptUs : kPc99DpcUs;
   if (is_linux(base))
-    return fmt::format("Its {} ran {:.0f} us; more than {:.0f} us there holds up every other device",
+    return fmt::format("Its {} ran {:.0f} us; more than {:.0f} us there delays every other device",
                        isr ? "interrupt routine" : "softirq", us, limit);
-  return fmt::format("Its {} ran {:.0f} us where PC 99, the design guide for PCs of its time, allows {:.0f}",
+  return fmt::format("Its {} ran {:.0f} us; PC 99, the design guide for PCs of its time, allows {:.0f}",
                      isr ? "interrupt routine" : "DPC", us, limit);
 }
 
@@ -263,7 +261,7 @@ std::string buffers_in_words(const Advice& advice, const Trial& t) {
   return fmt::format("Buffers: {} of {:.4g} ms {} needed at the worst moment of this simulation, there {} {}{}.",
                      t.buffers_needed, advice.buffer_ms, t.buffers_needed == 1 ? "was" : "were",
                      buffers == 1 ? "is" : "are", buffers,
-                     t.buffers_needed + 1 < buffers ? ": fewer would do, for less delay"
+                     t.buffers_needed + 1 < buffers ? ": fewer would suffice, for less delay"
                      : t.thin()                     ? ": one more is advised"
                                                     : "");
 }
@@ -274,17 +272,15 @@ void say_why(Advice& advice, const Trial& t) {
       "{}: nothing is lost, {}", t.in_full,
       t.margin_ms < t.least_margin_ms ? fmt::format("but only {:.3g} of the {:.3g} ms that a block can wait were left.",
                                                     t.margin_ms, advice.limit_ms)
-      : t.thin()
-          ? fmt::format("but the longest wait that is known leaves only {:.3g} of the {:.3g} ms that a block can "
-                        "wait.",
-                        t.worst_margin_ms(), advice.limit_ms)
-          : fmt::format("{:.3g} of the {:.3g} ms that a block can wait were never needed.", t.margin_ms,
-                        advice.limit_ms));
+      : t.thin() ? fmt::format("but the longest known wait leaves only {:.3g} of the {:.3g} ms that a block can wait.",
+                               t.worst_margin_ms(), advice.limit_ms)
+                 : fmt::format("{:.3g} of the {:.3g} ms that a block can wait were never needed.", t.margin_ms,
+                               advice.limit_ms));
   if (t.thin()) {
-    advice.reasons.push_back(fmt::format(
-        "That is no margin to rely on (less than {:.3g} ms): what this simulation did not show may need it. One more "
-        "buffer gives {:.3g} ms.",
-        t.least_margin_ms, advice.buffer_ms));
+    advice.reasons.push_back(
+        fmt::format("That margin is unreliable (less than {:.3g} ms): rarer events than in this simulation may need "
+                    "it. One more buffer gives {:.3g} ms.",
+                    t.least_margin_ms, advice.buffer_ms));
   }
   advice.reasons.push_back(fmt::format("Between losses: {}{}, by {}. {}.", span(t.expectation.interval_s.low),
                                        t.expectation.interval_s.low < kWeekS ? " at least" : "",
@@ -294,9 +290,8 @@ void say_why(Advice& advice, const Trial& t) {
   if (!t.within_pc99()) advice.reasons.push_back(over_limit(advice.base, t) + ".");
   advice.reasons.push_back(buffers_in_words(advice, t));
   advice.reasons.push_back(
-      fmt::format("For everyone else: a 1 ms timer's callback comes at most {:.3g} ms late (without the device {:.3g} "
-                  "ms), 999 in 1000 "
-                  "within {:.3g} ms ({:.3g} ms); {:.2f} % of the CPU goes to the device before any thread.",
+      fmt::format("Effect on others: a 1 ms timer's callback is at most {:.3g} ms late (without the device {:.3g} ms), "
+                  "999 in 1000 within {:.3g} ms ({:.3g} ms); {:.2f} % of the CPU goes to the device before any thread.",
                   t.timer_late_max_ms, advice.control_late_max_ms, t.timer_late_p999_ms, advice.control_late_p999_ms,
                   100 * t.stolen_share));
 }
@@ -311,7 +306,7 @@ void say_whether_pinned(Advice& advice, const Trial& t) {
   if (const auto pinned = thread_does(true);
       !t.pinned && pinned != advice.trials.end() && thread_does(false) == advice.trials.end()) {
     advice.reasons.push_back(
-        fmt::format("A thread loses nothing either once its interrupt and it are pinned to CPU {}: {}.",
+        fmt::format("A thread also loses nothing once it and its interrupt are pinned to CPU {}: {}.",
                     pinned->context.cpu, pinned->name));
   }
 }
@@ -328,13 +323,13 @@ std::string no_reservation(const Advice& advice) {
   if (is_linux(advice.base)) {
     const auto admission = hostsim::deadline_admission(advice.base.host);
     return fmt::format(
-        "Not tried: the device takes up to {:.1f} % of a CPU, and with a tenth of reserve SCHED_DEADLINE "
-        "admits {:.1f} % at most.",
+        "Not tried: the device takes up to {:.1f} % of a CPU, and with a reserve of a tenth SCHED_DEADLINE admits "
+        "{:.1f} % at most.",
         100 * costliest.share(), admission ? hostsim::DeadlineAdmission::percent(admission->most()) : 100.0);
   }
   return fmt::format(
-      "Not tried: none of whole ticks of {:.4g} ms keeps to the reservation law with a tenth of reserve. The device "
-      "bears gaps of at most {:.3g} ms and takes up to {:.1f} % of the CPU{}.",
+      "Not tried: no reservation in whole ticks of {:.4g} ms meets the reservation law with a reserve of a tenth. The "
+      "device tolerates gaps of at most {:.3g} ms and takes up to {:.1f} % of the CPU{}.",
       tick_ms, std::max(costliest.longest_gap_ms(), 0.0), 100 * costliest.share(),
       first_ms > costliest.cost_ms ? fmt::format(", its first block {:.4g} ms", first_ms) : "");
 }
@@ -342,30 +337,30 @@ std::string no_reservation(const Advice& advice) {
 /// It would do, as the chosen one does: why the other is preferred, by the order at the top of advice.h.
 std::string less_preferred(const Scenario& base, const Trial& t, const Trial& chosen) {
   if (!t.within_pc99()) {
-    return fmt::format("{}, and a timer's callback came at most {:.3g} ms late.", over_limit(base, t),
+    return fmt::format("{}, and a timer's callback was at most {:.3g} ms late.", over_limit(base, t),
                        t.timer_late_max_ms);
   }
   switch (t.context.kind) {
     case OH_CONTEXT_RESERVATION:
       if (chosen.context.kind != OH_CONTEXT_RESERVATION || chosen.expectation.evidence != t.expectation.evidence)
         return is_linux(base) ? no_law(base)
-                              : "The reservation law does not vouch for it on this host: nothing says when its budget "
-                                "comes.";
+                              : "The reservation law does not cover it on this host, because the position of its "
+                                "budget is not known.";
       if (t.context.share() <= chosen.context.share())
-        return fmt::format("It sets aside as much of the CPU as {}.", chosen.name);
-      return fmt::format("It sets aside {:.1f} % of the CPU, where {:.1f} % is enough.", 100 * t.context.share(),
+        return fmt::format("It reserves as much of the CPU as {}.", chosen.name);
+      return fmt::format("It reserves {:.1f} % of the CPU, where {:.1f} % is enough.", 100 * t.context.share(),
                          100 * chosen.context.share());
     case OH_CONTEXT_THREAD:
       if (chosen.context.kind == OH_CONTEXT_RESERVATION)
-        return "A busy thread of a higher priority that comes later would starve it; a reservation is guaranteed its "
+        return "A busy thread of a higher priority that starts later would starve it; a reservation is guaranteed its "
                "share.";
       if (t.pinned && !chosen.pinned)
         return fmt::format("It must be pinned to CPU {}; {} need not be.", t.context.cpu, chosen.name);
       return fmt::format("{} suffices at a lower priority, and leaves more room above it.", chosen.name);
     default:
       if (chosen.context.kind == OH_CONTEXT_DPC || chosen.context.kind == OH_CONTEXT_SOFTIRQ)
-        return fmt::format("It holds up other interrupts too; {} does not.", chosen.name);
-      return fmt::format("It goes before every thread of the machine, with {:.2f} % of the CPU; {} does not.",
+        return fmt::format("It delays other interrupts too; {} does not.", chosen.name);
+      return fmt::format("It preempts every thread of the machine, with {:.2f} % of the CPU; {} does not.",
                          100 * t.stolen_share, chosen.name);
   }
 }
@@ -377,26 +372,26 @@ std::string against(const Advice& advice, const Trial& t) {
     return fmt::format("It loses samples: {} of {} blocks late{}, {}.", t.blocks_lost(), t.blocks_that_came(),
                        t.blocks_given_up > 0 ? " or given up" : "", between(t.expectation));
   if (advice.suffices && advice.required_s <= 0 && !advice.enough(t) && t.expectation.expects_none()) {
-    return fmt::format("The evidence carries it for {} only, where {} of others is carried. {}.",
+    return fmt::format("The evidence supports only {} for it, but {} for another context. {}.",
                        span(t.expectation.interval_s.low), span(advice.best_supported_s()), t.expectation.because);
   }
   if (!advice.enough(t)) {
-    return fmt::format("It can be promised to lose nothing for {}, not for {}. {}.", span(t.expectation.interval_s.low),
+    return fmt::format("The evidence supports {} without a loss, not {}. {}.", span(t.expectation.interval_s.low),
                        span(required_or_week(advice)), t.expectation.because);
   }
   const Trial& chosen = advice.trials[*advice.chosen];
   if (t.thin() && !chosen.thin() && t.within_pc99() == chosen.within_pc99()) {
     return t.margin_ms < t.least_margin_ms
-               ? fmt::format("It left only {:.3g} ms of transmit lead; less than {:.3g} ms is no margin to rely on.",
+               ? fmt::format("It left only {:.3g} ms of transmit lead; less than {:.3g} ms is an unreliable margin.",
                              t.margin_ms, t.least_margin_ms)
                : fmt::format(
-                     "The longest wait that is known leaves only {:.3g} ms of transmit lead; less than {:.3g} ms "
-                     "is no margin to rely on.",
+                     "The longest known wait leaves only {:.3g} ms of transmit lead; less than {:.3g} ms is an "
+                     "unreliable margin.",
                      t.worst_margin_ms(), t.least_margin_ms);
   }
   std::string because = less_preferred(advice.base, t, chosen);
   if (t.expectation.interval_s.low > 1.05 * chosen.expectation.interval_s.low)
-    because += fmt::format(" Its evidence carries further: {}, where {} of {} is carried.",
+    because += fmt::format(" Its evidence carries further: {}, compared with {} of {}.",
                            span(t.expectation.interval_s.low), span(chosen.expectation.interval_s.low), chosen.name);
   return because;
 }

@@ -15,14 +15,14 @@ constexpr std::array<double, 3> kIntervalSeconds = {300, 3600, 86400};
 KeyTable computation_keys() {
   using C = Computation;
   return {
-      key<C>("name", "shown in the results", &C::name),
-      key<C>("modality", "where it runs", [](C& c) -> Field { return choice(c.modality, kModalities); }),
-      key<C>("priority", 0, 255, "of a thread; an interrupt's level", &C::priority),
-      key<C>("period_ms", 0.01, 1e5, "between two of its interrupts", &C::period_ms),
+      key<C>("name", "name of the computation, shown in the results", &C::name),
+      key<C>("modality", "context in which it runs", [](C& c) -> Field { return choice(c.modality, kModalities); }),
+      key<C>("priority", 0, 255, "priority of a thread, or level of an interrupt", &C::priority),
+      key<C>("period_ms", 0.01, 1e5, "time between two of its interrupts", &C::period_ms),
       key<C>("cost_ms", 0.001, 1e5, "CPU time of one buffer", &C::cost_ms),
-      key<C>("raised_ms", 0, 1e5, "of a thread's cost, the stretch at raised IRQL", &C::raised_ms),
-      key<C>("buffers", 2, 1000, "n: the deadline is n - 1 periods after the interrupt", &C::buffers),
-      key<C>("failure", "one dropped buffer may come in so much time",
+      key<C>("raised_ms", 0, 1e5, "part of a thread's cost that runs at raised IRQL", &C::raised_ms),
+      key<C>("buffers", 2, 1000, "number n of buffers: the deadline is n - 1 periods after the interrupt", &C::buffers),
+      key<C>("failure", "shortest permitted time between two dropped buffers",
              [](C& c) -> Field {
                return Choice{kIntervals,
                              [&c] {
@@ -58,9 +58,9 @@ ComputationFile read_computations(Document document) {
   if (file.computations.empty() || file.computations.size() > kMost)
     throw Error(fmt::format("{}: expected 1 to {} tables [[computation]]", position, kMost));
   using F = ComputationFile;
-  document.apply(
-      {key<F>("host", "with a table [latency]", &F::host), key<F>("virus_scanner", "of the host", &F::virus_scanner)},
-      &file);
+  document.apply({key<F>("host", "host with a table [latency]", &F::host),
+                  key<F>("virus_scanner", "virus scanner of the host", &F::virus_scanner)},
+                 &file);
   return file;
 }
 

@@ -2,7 +2,7 @@
 //
 // Periodic computations for `offhook mttf --tasks`, as TOML:
 //
-//     host = "win98-games"           # with a table [latency]
+//     host = "win98-games"           # a host with a table [latency]
 //     virus_scanner = false
 //
 //     [[computation]]

@@ -90,8 +90,8 @@ bool run_sweep(const std::string& id, const std::string& title, const hostsim::S
     folder.write(sweep::kPlanName, to_json(swept.plan));
   } else if (sweep::plan_from_json(read_file(there, kMostTextBytes), there.string()).grid_hash() !=
              swept.plan.grid_hash()) {
-    throw config::Error(
-        fmt::format("{}: holds another experiment; give another --out or remove it", folder.path().string()));
+    throw config::Error(fmt::format("{}: this folder holds another experiment; give another --out or remove it",
+                                    folder.path().string()));
   }
   std::vector<std::uint32_t> shards(swept.plan.shards);
   std::iota(shards.begin(), shards.end(), 1U);
@@ -115,12 +115,11 @@ std::vector<Experiment> experiments(const Setting& given) {
     Setting s = setting;
     s.device.transmit_lead_samples = device.lead() + device.longest_block();
     if (s.device.transmit_lead_samples > s.device.buffers * s.device.buffer()) s.device.buffers++;
-    out.push_back(
-        {"more-lead", "One more block of transmit lead",
-         fmt::format("The lead is {} samples in place of {}, which is {:.3f} ms more. The law: the longest gap "
-                     "grows by as much, the share stays. The authors' rule: nothing changes.",
-                     s.device.lead(), device.lead(), ms * device.longest_block()),
-         s});
+    out.push_back({"more-lead", "One more block of transmit lead",
+                   fmt::format("The lead is {} samples in place of {}, which is {:.3f} ms more. The law: the longest "
+                               "gap grows by as much, the share stays. The authors' rule: nothing changes.",
+                               s.device.lead(), device.lead(), ms * device.longest_block()),
+                   s});
   }
   const std::uint32_t shortest = *std::min_element(device.block_plan.begin(), device.block_plan.end());
   if (shortest != device.longest_block()) {
@@ -130,10 +129,10 @@ std::vector<Experiment> experiments(const Setting& given) {
     s.device.transmit_lead_samples = device.lead() - (device.longest_block() - shortest);
     out.push_back(
         {"short-blocks", fmt::format("Blocks of {} samples only", shortest),
-         fmt::format("A block comes every {:.3f} ms, and as much is left to play at its interrupt as was at that "
-                     "of the longest ({:.3f} ms). The law: the longest gap stays where it was. The authors' "
-                     "rule: it shrinks to the new period.",
-                     ms * shortest, ms * (device.lead() - device.longest_block())),
+         fmt::format(
+             "A block comes every {:.3f} ms, and the time left to play at its interrupt is that of the longest block "
+             "({:.3f} ms). The law: the longest gap stays the same. The authors' rule: it shrinks to the new period.",
+             ms * shortest, ms * (device.lead() - device.longest_block())),
          s});
   }
   {

@@ -31,12 +31,12 @@ namespace offhook {
 struct Computation {
   std::string name;
   hostsim::Modality modality = hostsim::Modality::kThread;
-  int priority = 24;         ///< of a thread; an interrupt's level; a DPC has none
+  int priority = 24;         ///< priority of a thread, or level of an interrupt; a DPC has none
   double period_ms = 0;      ///< T
   double cost_ms = 0;        ///< C
-  double raised_ms = 0;      ///< of a thread's cost, the stretch at raised IRQL
+  double raised_ms = 0;      ///< part of a thread's cost that runs at raised IRQL
   int buffers = 2;           ///< n: the deadline is (n - 1) T after the interrupt
-  double interval_s = 3600;  ///< one dropped buffer may come in so much time
+  double interval_s = 3600;  ///< shortest permitted time between two dropped buffers
 };
 
 struct ResponseTime {

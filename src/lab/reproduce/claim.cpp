@@ -43,7 +43,7 @@ const Judgement& judgement_of(const Row& row, const Published& claim) {
   const bool input = judgement.provenance == Provenance::kInput, paper = judgement.grade == Grade::kPaper;
   const bool as_made = row.kind == Row::Kind::kInput ? input : row.kind == Row::Kind::kPaper ? paper : !paper;
   if (as_made) return judgement;
-  throw config::Error(fmt::format("{}: the experiment makes \"{}\" as {}, where it is judged to be {}, {}",
+  throw config::Error(fmt::format("{}: the experiment reports \"{}\" as {}, but it is listed as {}, {}",
                                   judgement.position, row.what,
                                   row.kind == Row::Kind::kInput   ? "an input"
                                   : row.kind == Row::Kind::kPaper ? "inconsistent in the paper"

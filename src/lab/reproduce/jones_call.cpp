@@ -285,7 +285,7 @@ Outcome jones_fig5(const Run& run) {
               at_most("THR 24, pending at most", "samples", thr24, most(2)),
               holds("THR 24, cases at the most that INT has", "more than INT",
                     fmt::format("{} of INT, {} of THR 24", cases(0), cases(2)), cases(2) > cases(0)),
-              holds("THR 8 beside the spinner", p.text("thr8_with_spinner"),
+              holds("THR 8 with the spinner", p.text("thr8_with_spinner"),
                     fmt::format("{:.0f} samples overwritten unread, {}", overrun(3),
                                 calls[3].result.transfer.connected ? "connected" : "never connected"),
                     overrun(3) > 0 && !calls[3].result.transfer.connected),

@@ -61,7 +61,7 @@ std::vector<Judgement> take_judgements(config::Document& claim, const std::strin
     };
     j.what = take("what");
     if (std::count(j.what.begin(), j.what.end(), '*') > 4)  // each * is tried at each place
-      throw Error(fmt::format("{}: what has more than four *", j.position));
+      throw Error(fmt::format("{}: an entry with more than four *", j.position));
     j.grade = of_claim;
     if (row.has("grade")) {
       const std::string at = row.position("grade");
@@ -76,7 +76,7 @@ std::vector<Judgement> take_judgements(config::Document& claim, const std::strin
     row.apply({}, nullptr);  // anything else is an error
     out.push_back(std::move(j));
   }
-  if (out.empty()) throw Error(fmt::format("{}: a claim without judged", position));
+  if (out.empty()) throw Error(fmt::format("{}: a claim without the key judged", position));
   return out;
 }
 
@@ -211,7 +211,7 @@ const Judgement& Published::judgement(std::string_view what) const {
     claim_->judged_rows.insert(j.what);
     return j;
   }
-  throw Error(fmt::format("{}: {} does not judge \"{}\"", claim_->position, claim_->head.id, what));
+  throw Error(fmt::format("{}: {} has no judgement for \"{}\"", claim_->position, claim_->head.id, what));
 }
 
 std::vector<std::string> Published::unread() const {
@@ -240,7 +240,7 @@ std::vector<Published> read_published(config::Document document) {
     const std::string grade_at = row.position("grade");
     claim->head.grade = word<Grade>("grade", take("grade"), grade_at, kGrades);
     if (std::any_of(out.begin(), out.end(), [&](const Published& p) { return p.id() == claim->head.id; }))
-      throw Error(fmt::format("{}: the claim {} is there twice", claim->position, claim->head.id));
+      throw Error(fmt::format("{}: duplicate claim {}", claim->position, claim->head.id));
     claim->judged = take_judgements(row, claim->position, claim->head.grade);
     try {
       const Json body = Json::parse(row.json());
@@ -252,7 +252,7 @@ std::vector<Published> read_published(config::Document document) {
         claim->values.emplace_back(path, body.at(Json::json_pointer(pointer)));
       }
     } catch (const Json::exception&) {  // a key in quotes, with a dot, a bracket or a stroke in it
-      throw Error(fmt::format("{}: the claim {} holds a key that is not a word", claim->position, claim->head.id));
+      throw Error(fmt::format("{}: the claim {} has a key that is not a word", claim->position, claim->head.id));
     }
     out.push_back(Published(std::move(claim), ""));
   }
@@ -265,7 +265,7 @@ std::vector<Published> load_published() {
   for (const std::string& name : config::data_names("published")) {
     for (Published& p : read_published(config::Document::read_file(config::data_file("published", name)))) {
       if (std::any_of(all.begin(), all.end(), [&](const Published& known) { return known.id() == p.id(); }))
-        throw Error(fmt::format("{}.toml: the claim {} stands in another file too", name, p.id()));
+        throw Error(fmt::format("{}.toml: the claim {} is also in another file", name, p.id()));
       all.push_back(std::move(p));
     }
   }

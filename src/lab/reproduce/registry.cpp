@@ -20,7 +20,7 @@ namespace offhook::reproduce {
   X(jones_logging, "jones.logging", 0, "What the instrumented kernel's log costs")                                  \
   X(jones_fig5, "jones.fig5.pending", 0.3, "Samples pending to be processed", "jones.fig5", "jones.fig6",           \
     "jones.fig7", "jones.fig14")                                                                                    \
-  X(jones_fig10, "jones.fig10.timer", 0.5, "What the modem does to a 1 ms timer", "jones.fig10", "jones.fig11",     \
+  X(jones_fig10, "jones.fig10.timer", 0.5, "Effect of the modem on a 1 ms timer", "jones.fig10", "jones.fig11",     \
     "jones.fig12", "jones.fig13", "jones.fig16")                                                                    \
   X(jones_fig15, "jones.fig15.elapsed_res", 0.2, "Elapsed times per wake-up of the thread", "jones.fig8",           \
     "jones.fig9", "jones.fig15")                                                                                    \
@@ -110,10 +110,8 @@ std::vector<Claim> select_claims(std::vector<Published> published, const std::ve
       if (c.experiment != nullptr)
         known.insert(known.end(), c.experiment->figures.begin(), c.experiment->figures.end());
     }
-    throw config::Error(
-        fmt::format("\"{}\" is neither a claim nor a figure{} (`offhook reproduce --list` "
-                    "shows all)",
-                    name, the_nearest(name, known)));
+    throw config::Error(fmt::format("\"{}\" is neither a claim nor a figure{} (`offhook reproduce --list` shows all)",
+                                    name, the_nearest(name, known)));
   }
   std::vector<Claim> out;
   for (std::size_t i = 0; i < all.size(); ++i) {

@@ -81,7 +81,7 @@ namespace {
 void explain(Json& rows, const Perturbation& perturbation) {
   for (Json& row : rows) {
     if (row.at("agrees").get<bool>() || !row.at("note").get<std::string>().empty()) continue;
-    row["note"] = perturbation.empty() ? "no reason is known" : fmt::format("perturbed: {}", perturbation.text());
+    row["note"] = perturbation.empty() ? "no known reason" : fmt::format("perturbed: {}", perturbation.text());
   }
 }
 
@@ -95,14 +95,14 @@ Json run_claim(const Claim& claim, const Settings& settings, const ClaimProgress
            {"at", p.at()},
            {"grade", std::string(to_string(p.grade()))}};
   if (claim.experiment == nullptr) {
-    out.update({{"standing", "no experiment"}, {"summary", "No experiment makes this claim again yet."}});
+    out.update({{"standing", "no experiment"}, {"summary", "No experiment reproduces this claim yet."}});
     out.update({{"rows", Json::array()}, {"figures", Json::array()}});
     return out;
   }
   const Outcome outcome = claim.experiment->run(run_of(p, settings, progress));
   Json made = to_json(outcome, p);
   if (const auto unread = p.unread(); !unread.empty()) {
-    throw config::Error(fmt::format("{}: the experiment looks at nothing of: {}", p.id(), fmt::join(unread, ", ")));
+    throw config::Error(fmt::format("{}: the experiment does not use: {}", p.id(), fmt::join(unread, ", ")));
   }
   explain(made.at("rows"), settings.perturbation);
   out["standing"] = standing(made.at("rows"));
@@ -181,7 +181,7 @@ std::string sentence(const Totals& t) {
   parts.push_back(fmt::format("{} inputs, which are not results", inputs.rows));
   std::string out = fmt::format("{} claims: {}", t.claims, fmt::join(parts, "; "));
   if (inputs.agree != inputs.rows)
-    out += fmt::format(" ({} used otherwise than published)", inputs.rows - inputs.agree);
+    out += fmt::format(" ({} used with other values than published)", inputs.rows - inputs.agree);
   if (t.paper != 0) out += fmt::format("; {} inconsistent in their paper", t.paper);
   if (!t.missing.empty()) out += fmt::format("; without an experiment: {}", fmt::join(t.missing, ", "));
   return out;

@@ -223,8 +223,8 @@ nlohmann::ordered_json to_json(const Sensitivity& sensitivity) {
     f.id = fmt::format("sensitivity.{}", scan.constant->name);
     f.title = fmt::format("Table 3 over {}", scan.constant->name);
     f.caption = fmt::format(
-        "{}. Five-fold, this constant alone chosen by the rows of four folds, the others left as they were fitted with "
-        "all twelve: {} of {} rows come out.",
+        "{}. Five-fold: this constant alone is fitted to the rows of four folds; the others keep the values fitted "
+        "with all twelve. {} of {} rows match.",
         scan.constant->what, scan.held_out(), sensitivity.rows.size());
     f.x.text = scan.constant->unit.empty() ? std::string(scan.constant->name)
                                            : fmt::format("{} ({})", scan.constant->name, scan.constant->unit);
@@ -254,7 +254,7 @@ std::string to_text(const Sensitivity& sensitivity) {
         fmt::format("{} = {:.4g} {}: {}\n", scan.constant->name, scan.used, scan.constant->unit, scan.constant->what);
     for (std::size_t row = 0; row < sensitivity.rows.size(); ++row)
       out += fmt::format("  {:9} {}\n", sensitivity.rows[row], shown(scan, scan.range(row)));
-    out += fmt::format("  five-fold, the others as fitted with all rows: {} of {} rows\n", scan.held_out(),
+    out += fmt::format("  five-fold, the other constants as fitted with all rows: {} of {} rows\n", scan.held_out(),
                        sensitivity.rows.size());
   }
   return out;

@@ -49,44 +49,43 @@ struct KeyHelp {
   std::string_view key, help;
 };
 constexpr KeyHelp kTopHelp[] = {
-    {"horizon_ns", "how long it runs (a whole number, 1 or more)"},
-    {"entities", "a list of objects with the keys below"},
-    {"tick_hz", "of the host's clock, for schedulers that look at it (default 1000)"},
-    {"quantum_ns", "of threads of one priority, for schedulers that have it (default 0: none)"},
+    {"horizon_ns", "simulated time (a whole number, 1 or more)"},
+    {"entities", "list of objects with the keys below"},
+    {"tick_hz", "clock rate of the host, for schedulers that use it (default 1000)"},
+    {"quantum_ns", "quantum of threads of one priority, for schedulers that have it (default 0: none)"},
     {"charge_stolen_time",
-     "true: what interrupts and DPCs take from a thread of Linux is charged to it (default false)"},
+     "true: time that interrupts and DPCs take from a thread of Linux is charged to it (default false)"},
     {"locks",
-     "what becomes of who holds a mutex for which another waits: plain: nothing; inherit: it has the waiter's "
-     "priority; "
-     "proxy: it runs in the waiter's place and budget (default plain)"},
+     "effect on a mutex holder when another thread waits for the mutex: plain: none; inherit: it gets the waiter's "
+     "priority; proxy: it runs in the waiter's place and budget (default plain)"},
 };
 constexpr KeyHelp kEntityHelp[] = {
-    {"name", "what it is called in the CSV (a string, each only once)"},
-    {"kind", "what it is, and so what else it has"},
-    {"offset_ns", "its first release (default 0)"},
-    {"period_ns", "from release to release (1 or more)"},
+    {"name", "unique name, shown in the CSV (a string)"},
+    {"kind", "kind of the entity, which decides its other keys"},
+    {"offset_ns", "time of the first release (default 0)"},
+    {"period_ns", "time from release to release (1 or more)"},
     {"cost_ns", "CPU time of each job (1 or more)"},
-    {"deadline_ns", "after the release; a job that is not finished then misses it (default: none)"},
-    {"level", "of an interrupt; a higher one interrupts a lower one"},
-    {"dpc", "the name of the entity of kind dpc that it queues when it ends (default: none)"},
+    {"deadline_ns", "deadline relative to the release; a job that is not finished then misses it (default: none)"},
+    {"level", "level of an interrupt; a higher level preempts a lower one"},
+    {"dpc", "name of the entity of kind dpc that it queues when it ends (default: none)"},
     {"priority",
-     "0 to 31, a higher one goes first; of a scheduler's thread 0 to 255; of a slot that is not strict: outside it"},
-    {"quantum_ns", "until a thread of its priority has its turn (default 0: it keeps the CPU)"},
-    {"budget_ns", "of CPU time in each res_period_ns"},
-    {"res_period_ns", "in which it has its budget"},
-    {"res_offset_ns", "where its first period begins (default 0)"},
-    {"nice", "-20 to 19: it is a fair thread of Linux; without it one of SCHED_FIFO at its priority"},
-    {"handler", "true: its jobs are an interrupt's handler (default false)"},
-    {"group", "threads of one group have one budget together (default: each its own)"},
-    {"background", "its priority when the budget is spent, 0 to 31; -1: it waits (default -1)"},
-    {"slot_offset_ns", "where its first slot begins (default 0)"},
-    {"slot_length_ns", "of a slot, at most slot_period_ns"},
-    {"slot_period_ns", "from slot to slot"},
+     "priority, 0 to 31 (threads of Linux: 0 to 255); the highest runs first; for a slot that is not strict: its "
+     "priority outside the slot"},
+    {"quantum_ns", "time until another thread of its priority runs (default 0: it keeps the CPU)"},
+    {"budget_ns", "CPU time in each res_period_ns"},
+    {"res_period_ns", "period of the budget"},
+    {"res_offset_ns", "start of its first period (default 0)"},
+    {"nice", "nice value, -20 to 19, of a fair thread of Linux; without it a thread of SCHED_FIFO at its priority"},
+    {"handler", "true: its jobs are an interrupt handler (default false)"},
+    {"group", "name of a group that shares one budget (default: each thread has its own)"},
+    {"background", "its priority after the budget is spent, 0 to 31; -1: it waits (default -1)"},
+    {"slot_offset_ns", "start of its first slot (default 0)"},
+    {"slot_length_ns", "length of a slot, at most slot_period_ns"},
+    {"slot_period_ns", "time from slot to slot"},
     {"strict", "true: it never runs outside its slots (default true)"},
     {"critical_sections",
-     "of each job: a list of {\"mutex\": name, \"after_ns\": CPU time until it takes it, \"length_ns\": until it gives "
-     "it "
-     "back} (default: none)"},
+     "critical sections of each job: a list of {\"mutex\": name, \"after_ns\": CPU time before it locks the mutex, "
+     "\"length_ns\": CPU time until it unlocks it} (default: none)"},
 };
 
 // Of a thread whose policy a scheduler of hostsim/sched makes.
@@ -211,9 +210,9 @@ void parse_request(const Object& o, EntityDescription& e) {
     using Class = hostsim::ThreadRequest::Class;
     e.thread.wants = Class::kNice;
     e.thread.nice = static_cast<int>(o.whole("nice", -20, 19));
-    if (o.has("priority") || e.thread.handler) o.fail("has a nice value, expected neither a priority nor a handler");
+    if (o.has("priority") || e.thread.handler) o.fail("has a nice value; expected neither a priority nor a handler");
     if (!make_scheduler(hostsim::PolicyUse::kThreads, e.scheduler, {})->has(Class::kNice))
-      o.fail("has a nice value, expected a kind that is one of Linux's schedulers");
+      o.fail("has a nice value; expected a kind that is one of Linux's schedulers");
     return;
   }
   hostsim::ReservationRequest& r = e.reservation;
@@ -236,12 +235,13 @@ std::vector<CriticalSectionDescription> parse_critical_sections(const Object& o,
     CriticalSectionDescription s{section.text("mutex"), section.whole("after_ns", 0, kMaxNs, 0),
                                  section.whole("length_ns", 1, kMaxNs)};
     if (s.after > cost || s.length > cost - s.after)
-      section.fail(fmt::format("ends after {} ns, expected at most the cost_ns of {}", s.after + s.length, cost));
+      section.fail(fmt::format("ends after {} ns; expected at most the cost_ns of {}", s.after + s.length, cost));
     for (const CriticalSectionDescription& other : sections) {
-      if (s.after == other.after) section.fail("begins with another one, expected another after_ns");
+      if (s.after == other.after) section.fail("begins together with another section; expected another after_ns");
       const bool apart = s.after >= other.after + other.length || other.after >= s.after + s.length;
       if (s.mutex == other.mutex && !apart)
-        section.fail(fmt::format("mutex \"{}\" is held then, expected sections of one mutex apart", s.mutex));
+        section.fail(
+            fmt::format("mutex \"{}\" is already held; expected sections of one mutex that do not overlap", s.mutex));
     }
     sections.push_back(std::move(s));
   }
@@ -314,7 +314,7 @@ void check_slots(const System& system, const std::vector<Object>& objects) {
     for (std::size_t j = 0; slot != nullptr && j < i; j++) {
       const auto* other = std::get_if<hostsim::Slot>(&system.entities[j].policy);
       if (other == nullptr || !overlap(*slot, *other, system.horizon)) continue;
-      objects[i].fail(fmt::format("its slots overlap those of '{}', expected slots apart", system.entities[j].name));
+      objects[i].fail(fmt::format("its slots overlap those of '{}'; expected separate slots", system.entities[j].name));
     }
   }
 }
@@ -366,7 +366,7 @@ System parse_system(std::string_view text, std::string_view file) {
     const auto line = std::count(before.begin(), before.end(), '\n') + 1;
     const auto column = before.size() - (before.rfind('\n') + 1) + 1;
     throw SystemError(
-        fmt::format("{}:{}:{}: no JSON here, expected an object with horizon_ns and entities", file, line, column));
+        fmt::format("{}:{}:{}: invalid JSON; expected an object with horizon_ns and entities", file, line, column));
   }
   try {
     const Object top(root, std::string(file));
@@ -401,7 +401,7 @@ System parse_system(std::string_view text, std::string_view file) {
       objects.emplace_back(entity, std::move(where));
       system.entities.push_back(parse_entity(objects.back()));
       const auto [first, fresh] = names.emplace(system.entities.back().name, i);
-      if (!fresh) objects.back().fail(fmt::format("entities[{}] has that name already", first->second));
+      if (!fresh) objects.back().fail(fmt::format("duplicate name of entities[{}]", first->second));
     }
     link_dpcs(system, objects);
     check_slots(system, objects);
@@ -438,7 +438,7 @@ std::string describe_system() {
   }
   std::size_t there = 0;
   for (const auto& [kind, keys] : kinds) there += keys.size();
-  if (explained != there) throw std::logic_error("a key of a system is not explained");
+  if (explained != there) throw std::logic_error("a key of a system has no explanation");
   std::vector<std::string> names;
   for (const auto& [kind, keys] : kinds) names.push_back(kind);
   return out + fmt::format("\nKinds: {}\n", fmt::join(names, ", "));

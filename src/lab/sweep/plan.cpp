@@ -38,12 +38,12 @@ struct Head {
 const config::KeyTable& head_keys() {
   using config::Field;
   static const config::KeyTable keys = {
-      config::key<Head>("base", "scenario file beside the grid", &Head::base),
-      config::key<Head>("name", "shown in reports", &Head::name),
-      config::key<Head>("repeats", 1, 1'000'000, "runs a cell, seeds counted up from the scenario's", &Head::repeats),
+      config::key<Head>("base", "scenario file, relative to the grid file", &Head::base),
+      config::key<Head>("name", "name of the sweep, shown in reports", &Head::name),
+      config::key<Head>("repeats", 1, 1'000'000, "runs per cell; seeds count up from the scenario's", &Head::repeats),
       // Known here so that a misspelt one is told from them; taken out before the head is read.
-      config::key<Head>("scenario", "keys over the base", &Head::base),
-      config::key<Head>("axes", "keys that vary", &Head::base),
+      config::key<Head>("scenario", "keys that override the base scenario", &Head::base),
+      config::key<Head>("axes", "keys that vary, with their values", &Head::base),
   };
   return keys;
 }
@@ -54,8 +54,9 @@ std::size_t count_combinations(const Plan& plan, const std::vector<std::string>&
   for (std::size_t a = 0; a < plan.axes.size(); ++a) {
     const std::size_t values = plan.axes[a].values.size();
     if (values > kMostCells / combinations) {
-      throw Error(fmt::format("{}: makes over {} cells; expected fewer: a cell takes memory and time before any runs",
-                              positions[a], kMostCells));
+      throw Error(fmt::format(
+          "{}: the grid has over {} cells; expected fewer, because each cell needs memory and time before any run",
+          positions[a], kMostCells));
     }
     combinations *= values;
     if (combinations * plan.repeats > kMostRuns)
@@ -95,8 +96,8 @@ void expand(Plan& plan, const std::vector<std::string>& positions) {
   if (plan.cells.empty()) {
     ScenarioBuilder all(base.scenario());
     throw Error(
-        fmt::format("no cell of the grid can be run: {} reservations cannot be admitted (X > Y, or a standard "
-                    "scheduler's period that is not a power of two)",
+        fmt::format("no cell of the grid can run: {} reservations cannot be admitted (X > Y, or a standard scheduler's "
+                    "period that is not a power of two)",
                     plan.left_out));
   }
 }
@@ -205,8 +206,7 @@ Plan plan_from_json(const std::string& text, const std::string& name) {
   std::string hash;
   try {
     const auto json = with_memory_for(name, [&] { return parse_json(text); });
-    if (json.at("offhook_plan") != 2)
-      throw Error(fmt::format("{}: is of another format; expected offhook_plan 2", name));
+    if (json.at("offhook_plan") != 2) throw Error(fmt::format("{}: another format; expected offhook_plan 2", name));
     json.at("version").get_to(plan.version);
     json.at("name").get_to(plan.name);
     json.at("base").get_to(plan.base);
@@ -221,23 +221,22 @@ Plan plan_from_json(const std::string& text, const std::string& name) {
       if (axis.values.empty()) throw Error(fmt::format("{}: axis {} has no values", name, axis.key));
     }
   } catch (const nlohmann::json::exception& e) {
-    throw Error(fmt::format("{}: is not a plan: {}", name, in_words(e)));
+    throw Error(fmt::format("{}: not a plan: {}", name, in_words(e)));
   }
   if (hash != plan.hash() || plan.repeats == 0 || plan.shards == 0) {
-    throw Error(fmt::format("{}: is damaged: its contents do not match its hash", name));
+    throw Error(fmt::format("{}: damaged: its contents do not match its hash", name));
   }
   if (plan.version != OFFHOOK_VERSION) {
-    throw Error(fmt::format("{}: was made by offhook {}; this is {}", name, plan.version, OFFHOOK_VERSION));
+    throw Error(fmt::format("{}: written by offhook {}; this is {}", name, plan.version, OFFHOOK_VERSION));
   }
   std::vector<std::string> positions;
   for (const Axis& axis : plan.axes) positions.push_back(fmt::format("{}: axis {}", name, axis.key));
   expand(plan, positions);
   if (plan.shards > plan.runs()) {
-    throw Error(fmt::format("{}: is damaged: {} shards for {} runs", name, plan.shards, plan.runs()));
+    throw Error(fmt::format("{}: damaged: {} shards for {} runs", name, plan.shards, plan.runs()));
   }
   if (hash_of_profiles(plan) != plan.data_hash) {
-    throw Error(
-        fmt::format("{}: was made with other cost profiles than those in {}", name, config::data_dir().string()));
+    throw Error(fmt::format("{}: made with other cost profiles than those in {}", name, config::data_dir().string()));
   }
   return plan;
 }

@@ -20,8 +20,8 @@ std::string quoted(const std::string& text) {
 
 std::string slurm_script(const std::filesystem::path& folder, std::uint32_t shards) {
   return fmt::format(R"(#!/bin/sh
-# The {0} shards of this sweep on Slurm. Submit it again after a failure: what is done stays. Every node needs this
-# folder and the program; OFFHOOK=/path/to/offhook names one that is not in PATH.
+# The {0} shards of this sweep on Slurm. After a failure, submit this script again: completed shards are kept. Every
+# node needs this folder and the program; OFFHOOK=/path/to/offhook names a program outside PATH.
 #SBATCH --job-name=offhook-sweep
 #SBATCH --array=1-{0}
 #SBATCH --ntasks=1

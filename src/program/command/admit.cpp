@@ -82,9 +82,9 @@ std::string as_csv(const Json& result) {
 }
 
 std::string by_law(const law::DeviceShare& d) {
-  if (d.overloaded) return "too small a share";
+  if (d.overloaded) return "share too small";
   if (!d.margin_ms) return "";
-  return fmt::format("{} by {:.2f} ms", *d.margin_ms < 0 ? "too long a gap," : "suffices,", std::abs(*d.margin_ms));
+  return fmt::format("{} by {:.2f} ms", *d.margin_ms < 0 ? "gap too long," : "suffices,", std::abs(*d.margin_ms));
 }
 
 void print(const law::Admission& a, const std::vector<law::Growth>& growths) {
@@ -92,8 +92,8 @@ void print(const law::Admission& a, const std::vector<law::Growth>& growths) {
   table.column("device", Table::Align::kLeft);
   table.column("context", Table::Align::kLeft);
   for (const char* heading : {"work, % of a CPU", "reserved, %"}) table.column(heading);
-  table.column("law, by itself", Table::Align::kLeft);
-  table.column("first loss at work times");
+  table.column("law, for this device alone", Table::Align::kLeft);
+  table.column("first loss at this factor of work");
   for (std::size_t i = 0; i < a.devices.size(); ++i) {
     const law::DeviceShare& d = a.devices[i];
     const auto at = law::breaks_at(growths, i);
@@ -111,7 +111,7 @@ void print(const law::Admission& a, const std::vector<law::Growth>& growths) {
   say("{}", table.lines());
   const char* const answer = a.admitted() ? "Admitted."
                              : a.demand > a.cpus || a.reserved > a.reserved_most + 1e-9
-                                 ? "Not admitted: work or reservations are over the bound."
+                                 ? "Not admitted: work or reservations exceed the bound."
                                  : "Not admitted: see the law.";
   say("\n{}\n", Coloured(stdout, a.admitted() ? Tone::kGood : Tone::kBad, answer));
   if (const auto first = law::breaks_first(growths)) {
@@ -119,13 +119,13 @@ void print(const law::Admission& a, const std::vector<law::Growth>& growths) {
     std::size_t same = 0;
     for (std::size_t i = 0; i < a.devices.size(); ++i) same += law::breaks_at(growths, i) == at;
     if (at <= 1) {
-      say("{} loses samples with the work as it is.\n", a.devices[*first].name);
+      say("{} loses samples even without added work.\n", a.devices[*first].name);
     } else {
-      say("As the work of all grows, {} breaks first: at {:.2f} times{}.\n", a.devices[*first].name, at,
+      say("As all work grows, {} fails first: at {:.2f} times{}.\n", a.devices[*first].name, at,
           same > 1 ? ", others at the same step" : "");
     }
   } else if (!growths.empty()) {
-    say("Nothing is lost with up to {:.2f} times the work.\n", growths.back().factor);
+    say("Nothing is lost at up to {:.2f} times the work.\n", growths.back().factor);
   }
 }
 
@@ -168,29 +168,29 @@ int run(const Options& options) {
 
 void add_admit(CLI::App& app, Action& action) {
   CLI::App* sub = app.add_subcommand(
-      "admit", "Several soft devices on one host: are they admitted together, and which breaks first as work grows");
+      "admit", "Check whether several soft devices fit on one host, and which fails first as work grows");
   auto options = std::make_shared<Options>();
-  sub->add_option("scenario", options->scenario, "A scenario with a device, and others in [[load.soft_device]]")
+  sub->add_option("scenario", options->scenario, "Scenario with a device, and others in [[load.soft_device]]")
       ->required()
       ->type_name("SCENARIO.toml");
-  sub->add_option("--set", options->set, "A key over the scenario's, as in `run`")->type_name("KEY=VALUE");
-  sub->add_option("--seconds", options->seconds, "Simulated time a step")->type_name("S")->check(in_range(0.01, 1e6));
+  sub->add_option("--set", options->set, "Override a key of the scenario, as in `run`")->type_name("KEY=VALUE");
+  sub->add_option("--seconds", options->seconds, "Simulated time per step")->type_name("S")->check(in_range(0.01, 1e6));
   sub->add_option("--step", options->step, "Step of the factor by which all work grows")
       ->type_name("X")
       ->check(in_range(0.001, 10.0));
-  sub->add_option("--most", options->most, "The factor with which to end")->type_name("X")->check(in_range(1.0, 100.0));
+  sub->add_option("--most", options->most, "Largest factor of work")->type_name("X")->check(in_range(1.0, 100.0));
   add_text_output(*sub, kJsonOption, options->json, "Results as JSON");
-  add_text_output(*sub, kCsvOption, options->csv, "Each device at each step of the work, as CSV");
+  add_text_output(*sub, kCsvOption, options->csv, "One row per device and step of work, as CSV");
   sub->footer(R"(Examples:
   offhook admit examples/several-devices.toml
   offhook admit examples/several-devices.toml --set load.spinner=false --json
 
-Every device has a card, a driver and a context of its own. The law is asked of each reservation as if it were alone;
-what the others take of its slots by their interrupts and DPCs is simulated. Work grows for all by one factor, as on a
-slower CPU.
+Every device has its own card, driver and context. The law is applied to each reservation alone. The simulation shows
+how much of its slots the interrupts and DPCs of the other devices take. One factor scales the work of all devices, as
+on a slower CPU.
 
-Exit status: 0 all are admitted and nothing is lost as it is, 1 error, or the slots do not fit into each other, 2 one is
-refused or loses samples, 130 interrupted.
+Exit status: 0 all devices are admitted and lose nothing, 1 error, or the slots overlap, 2 a device is refused or loses
+samples, 130 interrupted.
 )");
   sub->final_callback([&action, options] { action = [options] { return run(*options); }; });
 }

@@ -68,8 +68,9 @@ config::ScenarioBuilder host_and_load(const std::string& host) {
   const bool placed = document.has("context.cpu") || document.has("context.interrupt_cpu") ||
                       document.has("context.dpc_cpu") || document.has("context.dpc_importance");
   if (document.has("context.kind") || (document.has("context") && !placed)) {
-    throw config::Error(document.position("context") +
-                        ": a host has no context; expected host.* and load.*, and --set context=... to try one only");
+    throw config::Error(
+        document.position("context") +
+        ": this host file sets a context; expected host.* and load.*, and --set context=... to try a single context");
   }
   if (document.has("host") || document.has("load")) {
     builder.apply(std::move(document));
@@ -114,10 +115,9 @@ hostsim::HostScenario linux_by_kernel(const std::string& kernel, std::vector<std
     host.hard_irq_ns = threaded.hard_irq_ns;
     if (!host.scheduler.ends_with("-rt")) host.name += "-rt";
   }
-  notes.push_back(kernel.empty()
-                      ? "the file does not say which kernel it is of: the scheduler of Linux 6.12 and a tick of "
-                        "250 Hz are assumed. Name a host beside it to choose others."
-                      : fmt::format("the scheduler is that of {}; its tick of 250 Hz is assumed.", kernel));
+  notes.push_back(kernel.empty() ? "the file does not name its kernel: the scheduler of Linux 6.12 and a tick of 250 "
+                                   "Hz are assumed. Name a host as well to choose others."
+                                 : fmt::format("the scheduler is that of {}; a tick of 250 Hz is assumed.", kernel));
   return host;
 }
 
@@ -136,11 +136,10 @@ hostsim::HostScenario host_of_histogram(const Options& options, const config::La
   if (!options.measured_at.empty()) at = options.measured_at;
   const double seconds = options.measured_s > 0 ? options.measured_s : h.seconds;
   if (at.empty() || seconds <= 0)
-    throw config::Error(fmt::format("{}: the header of {} does not say {}; expected {}", options.host, h.tool,
-                                    at.empty() && seconds <= 0
-                                        ? "which class and priority were measured, nor for how long"
-                                    : at.empty() ? "which class and priority were measured"
-                                                 : "for how long it measured",
+    throw config::Error(fmt::format("{}: the header of {} lacks {}; expected {}", options.host, h.tool,
+                                    at.empty() && seconds <= 0 ? "the class, priority and duration of the measurement"
+                                    : at.empty()               ? "the class and priority of the measurement"
+                                                               : "the duration of the measurement",
                                     at.empty() && seconds <= 0 ? "--measured-at \"FIFO 80\" and --measured-seconds S"
                                     : at.empty()               ? "--measured-at \"FIFO 80\""
                                                                : "--measured-seconds S"));
@@ -172,8 +171,8 @@ std::optional<config::LatencyHistogram> histogram_of(const std::string& host) {
   const std::string text = read_file(host, kMostTextBytes);
   if (!config::is_histogram(text))
     throw config::Error(
-        fmt::format("{}: expected a host's .toml, or a histogram of cyclictest (-h, --json) or rtla "
-                    "(timerlat hist); a trace goes with --trace",
+        fmt::format("{}: expected a host's .toml, or a histogram of cyclictest (-h, --json) or rtla (timerlat hist); "
+                    "give a trace with --trace",
                     host));
   return config::parse_histogram(text, host);
 }
@@ -204,13 +203,12 @@ HostBasis basis_of(const Options& options, const hostsim::Scenario& base) {
 void expect_host(const Options& options) {
   if (options.host.empty() && options.trace.empty())
     throw std::runtime_error(
-        "HOST.toml is missing; expected a host (offhook hosts lists them), or --trace with a recorded one");
+        "HOST.toml is missing; expected a host (offhook hosts lists them), or --trace with a recorded host");
   if (options.host == "linux" && options.trace.empty())
     throw config::Error(
-        "linux is which Linux? Expected --trace with a recording of it, or a host with a version: linux-hz250 (6.1; "
-        "6.12 "
-        "with --set host.scheduler=linux-6.12), linux-rt, linux-6.12-rt-am64x, or your own machine by offhook measure "
-        "host-profile");
+        "\"linux\" names no version. Expected --trace with a recording, or a host with a version: linux-hz250 (6.1; "
+        "6.12 with --set host.scheduler=linux-6.12), linux-rt, linux-6.12-rt-am64x, or the profile of your machine "
+        "from offhook measure host-profile");
 }
 
 /// Device, host and load, and what is known of the host.
@@ -317,14 +315,14 @@ void print(const advice::Advice& a) {
   }
   say("\n{}{}", table.lines(),
       prose(fmt::format(
-          "(between losses: at least, with 95 % confidence, and the evidence: losses or none seen, latencies "
-          "measured, a tail; the law if its assumptions hold; assumed: of a model that nobody measured; !: "
-          "{}, or a margin not to rely on; without the device the timer is at most {:.3f} ms late)",
+          "(between losses: at least, with 95 % confidence, and the evidence. losses or none seen: simulated; "
+          "latencies measured, a tail: extrapolated; the law: if its assumptions hold; assumed: from a model without "
+          "measurements; !: {}, or an unreliable margin. Without the device the timer is at most {:.3f} ms late.)",
           hostsim::has_linux_classes(a.base.host) ? "100 us of interrupt routine or 500 us of softirq"
                                                   : "over the PC 99 limit",
           a.control_late_max_ms)));
   const auto order = advice::order_of_priorities(a);
-  if (!order.empty()) say("\nWho goes first on this host:\n");
+  if (!order.empty()) say("\nPriority order on this host:\n");
   for (const std::string& line : order) say("  {}\n", line);
   const auto lines = advice::recipe(a);
   if (!lines.empty()) say("\nTo copy:\n");
@@ -332,8 +330,8 @@ void print(const advice::Advice& a) {
 }
 
 void print(const advice::Advice& a, const advice::Verification& v, double hours) {
-  say("verified: {} lost something in {} of {} blocks, {} runs of {:g} h on other seeds: {}\n",
-      a.trials[*a.chosen].name, v.seen.losses(), v.seen.blocks, kVerifyRuns, hours,
+  say("verified: {} lost samples in {} of {} blocks, {} runs of {:g} h on other seeds: {}\n", a.trials[*a.chosen].name,
+      v.seen.losses(), v.seen.blocks, kVerifyRuns, hours,
       v.safer ? "MORE than the advice allows" : "no more than the advice allows");
 }
 
@@ -347,8 +345,9 @@ advice::Options asked(const Options& options, const Question& question) {
   how.slot_s = 1e-6 * options.slot_us;
   const double block_s = static_cast<double>(base.device.buffer()) / base.device.rate_hz;
   if (how.slot_s > 0 && block_s > how.slot_s)
-    throw config::Error(fmt::format("--slot-us: a block of {} is {:g} ms, longer than a slot; expected {:g} us or more",
-                                    base.device.name, 1e3 * block_s, 1e6 * block_s));
+    throw config::Error(
+        fmt::format("--slot-us: a block of {} lasts {:g} ms, longer than a slot; expected {:g} us or more",
+                    base.device.name, 1e3 * block_s, 1e6 * block_s));
   how.threads = options.threads;
   how.stop = interrupted;
   how.only = only_context(options, base);
@@ -395,8 +394,7 @@ int run(const Options& options) {
     advice = advice::advise(base, how);
   }
   const auto say_interrupted = [&] {
-    say(stderr, "offhook: interrupted{}\n",
-        kept ? "; what is done is kept, and the same command goes on from there" : "");
+    say(stderr, "offhook: interrupted{}\n", kept ? "; completed runs are kept; rerun the command to resume" : "");
     return interrupt_status();
   };
   if (!advice) return say_interrupted();
@@ -422,7 +420,7 @@ int run(const Options& options) {
   if (!options.alone()) print(*advice);
   if (verified && !options.alone()) print(*advice, *verified, options.verify_hours);
   if (options.verify_hours > 0 && !verified && !options.alone())
-    say("verified: nothing was run, for no context comes close and so nothing is promised\n");
+    say("verified: no run was made, because no context is sufficient and nothing is promised\n");
   if (!options.memo.empty()) write_file(options.memo, advice_memo(*advice, made_by(options)));
   if (folder) {
     folder->write("advice.json", json_text(out, 1) + "\n");
@@ -437,62 +435,60 @@ int run(const Options& options) {
 
 void add_advise(CLI::App& app, Action& action) {
   CLI::App* sub =
-      app.add_subcommand("advise", "Where a device's work should run on a host, with what buffers, and why");
+      app.add_subcommand("advise", "Advise where a device's work should run on a host, with how many buffers, and why");
   auto options = std::make_shared<Options>();
-  sub->add_option("device", options->device, "The device: a name from traces/data/devices, or a file of one's own")
+  sub->add_option("device", options->device, "Device: a name from traces/data/devices, or a device file")
       ->required()
       ->type_name("DEVICE.toml");
-  sub->add_option(
-         "host", options->host,
-         "The host: a name from traces/data/hosts, beside a spinning thread; a file with the keys host.* and load.* "
-         "of a scenario; or a histogram of cyclictest (-h, --json) or rtla (timerlat hist)")
+  sub->add_option("host", options->host,
+                  "Host: a name from traces/data/hosts (a spinning thread competes); a file with the keys host.* and "
+                  "load.* of a scenario; or a histogram of cyclictest (-h, --json) or rtla (timerlat hist)")
       ->type_name("HOST.toml");
   sub->add_option("--trace", options->trace,
-                  "A recorded host beside the device: trace-cmd's .dat, perf sched's text, a load (see offhook trace). "
-                  "Without a host its kernel's rules are taken")
+                  "Recorded host as the competing load: trace-cmd's .dat, perf sched's text, or a load (see offhook "
+                  "trace). Without HOST, the rules of its kernel apply")
       ->type_name("FILE");
   sub->add_option("--measured-at", options->measured_at,
-                  "Class and priority behind a histogram, if its header does not say: \"FIFO 80\"")
+                  "Class and priority of a histogram's measurement, if its header lacks them: \"FIFO 80\"")
       ->type_name("CONTEXT");
   sub->add_option("--measured-seconds", options->measured_s,
-                  "Duration of the measurement behind a histogram, if its header does not say")
+                  "Duration of a histogram's measurement, if its header lacks it")
       ->type_name("S")
       ->check(in_range(1e-3, 1e9));
   sub->add_option("--set", options->set,
-                  "Any key of a scenario over these: device.buffers.count=2; with a context, no other is tried")
+                  "Override any key of a scenario, such as device.buffers.count=2; if a context is given, only that "
+                  "one is tried")
       ->type_name("KEY=VALUE");
-  sub->add_option("--repeats", options->repeats, "Runs a context, each from another seed")
+  sub->add_option("--repeats", options->repeats, "Runs per context, each from another seed")
       ->type_name("N")
       ->check(in_range(1u, 1000u));
-  sub->add_option("--seconds", options->seconds, "Simulated time a run")->type_name("S")->check(in_range(1.0, 1e6));
+  sub->add_option("--seconds", options->seconds, "Simulated time per run")->type_name("S")->check(in_range(1.0, 1e6));
   sub->add_option("--between-losses", options->between_hours,
-                  "Hours between losses that the evidence must support, a week at most (default: as long as it does)")
+                  "Hours between losses that the evidence must support, up to a week (default: as long as it supports)")
       ->type_name("H")
       ->check(in_range(1e-3, advice::kWeekS / 3600));
-  sub->add_option(
-         "--slot-us", options->slot_us,
-         "Length of a radio's slot. The context is chosen for 99.999 % of the slots in time, as its makers ask")
+  sub->add_option("--slot-us", options->slot_us,
+                  "Length of a radio's slot. The advised context is on time in 99.999 % of the slots, the share that "
+                  "radio makers require")
       ->type_name("US")
       ->check(in_range(1.0, 1e6))
       ->excludes("--between-losses");
   sub->add_option("--verify", options->verify_hours,
-                  "Then run what was chosen so many hours on five other seeds, counting what is lost; it is an error "
-                  "if the advice "
-                  "promised more than that")
+                  "Verify the advice: run the advised context for H hours on each of five other seeds and count "
+                  "losses. More losses than the advice allows are an error")
       ->type_name("H")
       ->check(in_range(1e-3, 1e5));
-  sub->add_option("--threads", options->threads, "Runs at a time (default: all cores); changes no byte of the result")
+  sub->add_option("--threads", options->threads,
+                  "Number of parallel runs (default: all cores); does not affect results")
       ->type_name("N")
       ->check(in_range(1u, 1024u));
-  sub->add_option(
-         "-o,--out", options->out,
-         "Folder for advice.json, report.html and the runs that are done: interrupted, the same command goes on")
+  sub->add_option("-o,--out", options->out, "Folder for advice.json, report.html and completed runs (resumable)")
       ->type_name("DIR");
   sub->add_option("--memo", options->memo,
-                  "Write one A4 sheet for a meeting: the verdict, what it rests on, what was passed over")
+                  "Write a one-page summary (A4): the verdict, its evidence and the rejected contexts")
       ->type_name("FILE.html");
-  add_text_output(*sub, kJsonOption, options->json, "The advice as JSON");
-  add_text_output(*sub, kCsvOption, options->csv, "The contexts that were tried, as CSV");
+  add_text_output(*sub, kJsonOption, options->json, "Advice as JSON");
+  add_text_output(*sub, kCsvOption, options->csv, "Contexts that were tried, as CSV");
   sub->footer(R"(Examples:
   offhook advise vendor-modem nt2000-p2-450 --out out/advice
   offhook advise rt-audio win98-games --seconds 600 --set host.virus_scanner=true
@@ -504,8 +500,8 @@ void add_advise(CLI::App& app, Action& action) {
   offhook advise soft-radio linux-6.12-rt-am64x --slot-us 625 --seconds 10
   offhook advise rt-audio cyclictest.hist --measured-at "FIFO 80" --measured-seconds 1200
 
-Exit status: 0 a context suffices, 1 error, or --verify saw more losses than the advice allows, 2 no context suffices,
-130 interrupted.)");
+Exit status: 0 a context is sufficient, 1 error, or --verify found more losses than the advice allows, 2 no context is
+sufficient, 130 interrupted.)");
   sub->final_callback([&action, options] { action = [options] { return run(*options); }; });
 }
 

@@ -83,7 +83,7 @@ std::string ending(const hostsim::Scenario& scenario, const CallResult& result, 
   }
   if (stopped) return "interrupted";
   if (result.transfer.failed) return result.transfer.failure;
-  return result.transfer.connected ? "time limit during the transfer" : "time limit before the connection was up";
+  return result.transfer.connected ? "time limit during the transfer" : "time limit before data mode";
 }
 
 traces::LogHeader log_header(const Call& call, const hostsim::Scenario& scenario) {
@@ -101,8 +101,8 @@ traces::LogHeader log_header(const Call& call, const hostsim::Scenario& scenario
 }
 
 std::string overflowed(const Call& call, std::uint64_t lost) {
-  return fmt::format("{} events of {:.3f} s did not fit into the log: the context was starved for too long before",
-                     lost, static_cast<double>(call.now()) * 1e-9);
+  return fmt::format("{} events of {:.3f} s did not fit into the log: the context had been starved for too long", lost,
+                     static_cast<double>(call.now()) * 1e-9);
 }
 
 /// A call whose log is card, driver and ends alone.

@@ -248,7 +248,7 @@ int run_in_process(const CardOptions& options, const hostsim::Scenario& scenario
   config.transmit_lead_samples = options.lead;
   config.block_plan[0] = options.block;
   config.block_plan_length = 1;
-  if (oh_driver_init(&near.driver, &config) != 0) throw std::runtime_error("a block or a lead that cannot be");
+  if (oh_driver_init(&near.driver, &config) != 0) throw std::runtime_error("invalid block length or transmit lead");
   oh_card_engine_start(&engine, 0);
   const oh_line_end end = call.handle();
   const auto total = static_cast<std::uint64_t>(options.hash_seconds * rate_hz);
@@ -281,17 +281,16 @@ int run(CardOptions options) {
   const bool trunk = options.pump == "v90", loop = options.pump == "dmt";
   if ((trunk || loop) && !options.far_card.empty())
     throw std::runtime_error("--pump " + options.pump +
-                             ": the other end is a pump of this process; expected no --far-card");
+                             ": the far end is a pump of this process; expected no --far-card");
   if (!options.far_end.empty()) {
     FarEndAddress::parse(options.far_end);
     if (!options.receive.empty())
-      throw std::runtime_error("--receive: what another program's modem receives is its own; expected no --far-end");
+      throw std::runtime_error("--receive: the external modem keeps its received data; expected no --far-end");
   }
   if (loop && options.far_training_s > 0)
-    throw std::runtime_error(
-        "--far-training: over a subscriber loop go ATM cells, without V.42; expected another pump");
+    throw std::runtime_error("--far-training: a subscriber loop carries ATM cells without V.42; expected another pump");
   if (loop && options.no_v42)
-    throw std::runtime_error("--pump dmt: over a subscriber loop go ATM cells; expected no --no-v42");
+    throw std::runtime_error("--pump dmt: a subscriber loop carries ATM cells; expected no --no-v42");
   if (trunk) builder.set("line.kind=\"digital-trunk\"");
   if (trunk) builder.set("pump.modem=\"v90\"");
   if (loop) builder.set("line.kind=\"subscriber-loop\"");
@@ -299,7 +298,7 @@ int run(CardOptions options) {
   for (const std::string& assignment : options.set) {
     constexpr std::array<std::string_view, 4> kOfALine = {"line.", "trunk.", "loop.", "device="};
     if (std::ranges::none_of(kOfALine, [&](std::string_view start) { return assignment.starts_with(start); }))
-      throw std::runtime_error("--set " + assignment + ": is not a key of the line");
+      throw std::runtime_error("--set " + assignment + ": unknown key of the line");
     builder.set(assignment);
   }
   hostsim::Scenario scenario = builder.finish();
@@ -324,76 +323,74 @@ int run(CardOptions options) {
 
 void add_card(CLI::App& app, Action& action) {
   CLI::App* sub =
-      app.add_subcommand("card", "Act as the PCI card of a virtual machine, with its line and the far modem");
+      app.add_subcommand("card", "Emulate the PCI card of a virtual machine, with its line and the far modem");
   auto options = std::make_shared<CardOptions>();
-  sub->add_option("socket", options->socket, "Where QEMU's ivshmem-doorbell connects")->type_name("PATH");
-  sub->add_option("--ram", options->ram, "The file that is the virtual machine's memory")->type_name("FILE");
-  sub->add_option(
-         "--clock", options->clock,
-         "stepped: a block when the one before is served; real; slowed:FACTOR; guest: the virtual machine moves the "
-         "samples itself (tests/live/vm/pacer)")
+  sub->add_option("socket", options->socket, "Socket to which QEMU's ivshmem-doorbell connects")->type_name("PATH");
+  sub->add_option("--ram", options->ram, "File that backs the virtual machine's memory")->type_name("FILE");
+  sub->add_option("--clock", options->clock,
+                  "Pace of the card: stepped (the next block starts when the previous one was served), real, "
+                  "slowed:FACTOR, or guest (the virtual machine moves the samples, see tests/live/vm/pacer)")
       ->type_name("CLOCK");
-  CLI::Option* scenario =
-      sub->add_option("--scenario", options->scenario,
-                      "Line, seed, far modem and the file that it sends, as `offhook run SCENARIO.toml --host kernel` "
-                      "expects them")
-          ->type_name("SCENARIO.toml");
-  sub->add_option(
-         "--pump", options->pump,
-         "Modulation of the far modem; v90: over a digital trunk; dmt: ADSL, on a subscriber loop, files are ATM cells "
-         "of 52 octets")
+  CLI::Option* scenario = sub->add_option("--scenario", options->scenario,
+                                          "Take line, seed, far modem and its file from a scenario, as `offhook run "
+                                          "SCENARIO.toml --host kernel` expects them")
+                              ->type_name("SCENARIO.toml");
+  sub->add_option("--pump", options->pump,
+                  "Modulation of the far modem; v90: over a digital trunk; dmt: ADSL on a subscriber loop, whose files "
+                  "are ATM cells of 52 octets")
       ->excludes(scenario)
       ->check(one_of({"v90", "v34", "v32bis", "v22bis", "dmt"}));
   sub->add_option("--role", options->role, "Role of the far modem")
       ->excludes(scenario)
       ->check(one_of({"call", "answer"}));
-  sub->add_flag("--no-v42", options->no_v42, "The far modem sends start-stop characters (V.14) without error control")
+  sub->add_flag("--no-v42", options->no_v42,
+                "Send start-stop characters (V.14) without error control from the far modem")
       ->excludes(scenario);
-  sub->add_flag("--ring", options->rings, "Ring on the line while no samples pass, 2 s of every 6");
+  sub->add_flag("--ring", options->rings, "Ring while no samples pass, 2 s of every 6");
   CLI::Option* far_card =
       sub->add_option("--far-card", options->far_card,
-                      "Instead of a far modem in this process a second card there, for: offhook modem unix:PATH")
+                      "Connect a second card instead of a far modem in this process, for: offhook modem unix:PATH")
           ->type_name("PATH");
   sub->add_option("--far-end", options->far_end,
-                  "Instead of a far modem in this process another program's, as of `offhook run`: a new connection for "
-                  "each call")
+                  "Use an external program as the far modem, as `offhook run` does; each call opens a new connection")
       ->excludes(far_card)
       ->type_name("unix:PATH[,rate=8000|9600][,block=N][,ahead=N][,patience=S]");
-  sub->add_option(
-         "--far-training", options->far_training_s,
-         "Time that the far modem trains longer than the near one, to test how long V.42 is waited for; 0 to 20")
+  sub->add_option("--far-training", options->far_training_s,
+                  "Time that the far modem trains longer than the near one, to test the wait for V.42 (0 to 20)")
       ->check(in_range(0.0, 20.0))
       ->type_name("S");
-  sub->add_option("--send", options->send, "What the far modem sends")->type_name("FILE");
-  sub->add_option("--receive", options->receive, "Where what it receives is written, when the call ends")
+  sub->add_option("--send", options->send, "File that the far modem sends")->type_name("FILE");
+  sub->add_option("--receive", options->receive, "File for the far modem's received data, written when the call ends")
       ->type_name("FILE");
-  sub->add_option("--set", options->set, "A key of the line, the trunk or the loop (see offhook run --help)")
+  sub->add_option("--set", options->set,
+                  "Override a key of the line, the trunk or the loop (offhook keys scenario line.)")
       ->type_name("line.KEY=VALUE")
       ->allow_extra_args(false);
   sub->add_option("--seed", options->seed, "Seed of the line's noise")
       ->type_name("N")
       ->check(seed())
       ->excludes(scenario);
-  sub->add_option("--hash", options->hash_seconds, "Hash the samples of so many seconds of each call")
+  sub->add_option("--hash", options->hash_seconds, "Hash the samples of the first S seconds of each call")
       ->type_name("SECONDS");
   sub->add_option("--record", options->record,
-                  "Where what the codec captures is written, s16le or the trunk's octets, when the call ends")
+                  "File for the codec's captured samples (s16le, or the trunk's octets), written when the call ends")
       ->type_name("FILE");
-  sub->add_option("--fault", options->fault, "Go wrong: gone, frozen, garbage or storm, from a second of the call on")
+  sub->add_option("--fault", options->fault, "Inject a fault (gone, frozen, garbage or storm) at SECONDS into the call")
       ->type_name("FAULT@SECONDS");
-  sub->add_flag("--in-process", options->in_process,
-                "No virtual machine: the driver runs here, for as long as --hash says, and sends the same file");
-  sub->add_option("--block", options->block, "Samples an interrupt, in process")->type_name("N");
-  sub->add_option("--lead", options->lead, "Samples queued ahead, in process")->type_name("N");
+  sub->add_flag(
+      "--in-process", options->in_process,
+      "Run the driver in this process, without a virtual machine, for the duration of --hash; it sends the same file");
+  sub->add_option("--block", options->block, "Samples per interrupt, with --in-process")->type_name("N");
+  sub->add_option("--lead", options->lead, "Samples queued ahead, with --in-process")->type_name("N");
   sub->footer(R"(Examples:
   offhook card /tmp/card --ram /dev/shm/guest --send README.md &
   offhook card /tmp/card --ram /dev/shm/guest --scenario examples/kernel.toml &
   qemu-system-x86_64 ... -object memory-backend-file,id=ram,size=1G,mem-path=/dev/shm/guest,share=on \
     -machine q35,memory-backend=ram -chardev socket,path=/tmp/card,id=card -device ivshmem-doorbell,vectors=2,chardev=card
 
-In the virtual machine the module offhook drives the card: docs/kernel.md. `./dev vm call` does all of this. A line of
-JSON for each call: what the card counted, the far modem's octets, and a hash of the samples at the codec. docs/card.md
-is the card's data sheet.
+In the virtual machine, the kernel module offhook drives the card (docs/kernel.md). `./dev vm call` does all of this.
+The command prints one line of JSON per call: the card's counters, the far modem's octets and a hash of the samples at
+the codec. docs/card.md is the card's data sheet.
 )");
   sub->final_callback([&action, options] { action = [options] { return run(*options); }; });
 }

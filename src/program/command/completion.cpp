@@ -2,31 +2,70 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <string_view>
 
 #include "driver/base/terminal.h"
 #include "src/program/command/program.h"
 #include "src/program/command/tree.h"
+#include "traces/scenario/data.h"
 #include "traces/scenario/scenario.h"
 
 namespace offhook::command {
 namespace {
 
 bool takes_path(const OptionWords& option) {
-  return option.value.find("FILE") != std::string::npos || option.value.find("TOML") != std::string::npos ||
-         option.value.find("DIR") != std::string::npos;
+  constexpr std::string_view kPaths[] = {"FILE", ".toml", ".json", "DIR", "WAV", "TRACE", "PATH"};
+  return std::ranges::any_of(kPaths,
+                             [&](std::string_view part) { return option.value.find(part) != std::string::npos; });
 }
 
 bool may_lack_value(const OptionWords& option) {
   return option.value.starts_with('[');
 }
 
-/// What may follow an option, or stand as a positional. --set KEY=VALUE completes the scenario's keys.
-std::vector<std::string> value_words(const OptionWords& option) {
-  if (option.value != "KEY=VALUE") return option.choices;
+bool is_assignment(const OptionWords& option) {
+  return option.value.ends_with("KEY=VALUE");
+}
+
+/// Keys of a scenario as "line.loss_db=". @param lines  only those of line, trunk and loop
+std::vector<std::string> assignments(bool lines) {
   std::vector<std::string> keys;
-  for (const config::Key& key : config::scenario_keys()) keys.push_back(fmt::format("{}=", key.path));
+  for (const config::Key& key : config::scenario_keys()) {
+    const bool of_line =
+        key.path.starts_with("line.") || key.path.starts_with("trunk.") || key.path.starts_with("loop.");
+    if (of_line || !lines) keys.push_back(fmt::format("{}=", key.path));
+  }
   return keys;
+}
+
+/// Values that an option or a positional argument accepts: its choices, names of shipped devices and hosts, contexts,
+/// or the keys of a scenario.
+std::vector<std::string> value_words(const OptionWords& option) {
+  if (is_assignment(option)) return assignments(option.value != "KEY=VALUE");
+  if (option.value.starts_with("CONTEXT"))
+    return {"INT",     "DPC",   "SOFTIRQ", "THREADED", "WORKER",     "THR 24",
+            "FIFO 50", "RR 10", "OTHER",   "RES 2/8",  "RES 2ms/8ms"};
+  if (std::ranges::find(option.names, "--host") != option.names.end()) return {"kernel"};
+  const bool output = std::ranges::find(option.names, "--out") != option.names.end();
+  try {
+    if (option.value.starts_with("HOST") && !output) return config::data_names("hosts");
+    if (option.value.starts_with("DEVICE")) return config::data_names("devices");
+  } catch (const config::Error&) {  // completion must work where the data does not
+  }
+  return option.choices;
+}
+
+/// One word of a list for a shell: blanks escaped.
+std::string list_of(const std::vector<std::string>& words) {
+  std::vector<std::string> out;
+  for (const std::string& word : words) {
+    std::string one;
+    for (const char c : word) one += c == ' ' ? "\\ " : std::string(1, c);
+    out.push_back(one);
+  }
+  return fmt::format("{}", fmt::join(out, " "));
 }
 
 /// Patterns of every subcommand's path: "offhook run"|"offhook sweep"|...
@@ -61,13 +100,13 @@ std::string bash(const std::vector<CommandWords>& tree) {
         for (const std::string& name : option.names)
           patterns.push_back(fmt::format("\"{} {}\"", command.joined(), name));
         const char* what = takes_path(option) ? "-f" : "";
-        after += fmt::format("    {}) {}COMPREPLY=($(compgen {} -W \"{}\" -- \"$cur\")); return ;;\n",
-                             fmt::join(patterns, "|"), option.value == "KEY=VALUE" ? "compopt -o nospace; " : "", what,
-                             fmt::join(values, " "));
+        after += fmt::format("    {}) {}mapfile -t COMPREPLY < <(compgen {} -W '{}' -- \"$cur\"); return ;;\n",
+                             fmt::join(patterns, "|"), is_assignment(option) ? "compopt -o nospace; " : "", what,
+                             list_of(values));
       }
     }
-    words += fmt::format("    \"{}\") COMPREPLY=($(compgen {} -W \"{}\" -- \"$cur\")) ;;\n", command.joined(),
-                         files ? "-f" : "", fmt::join(all, " "));
+    words += fmt::format("    \"{}\") mapfile -t COMPREPLY < <(compgen {} -W '{}' -- \"$cur\") ;;\n", command.joined(),
+                         files ? "-f" : "", list_of(all));
   }
   return fmt::format(R"sh(# bash completion for offhook: eval "$(offhook completion bash)"
 _offhook() {{
@@ -91,7 +130,7 @@ std::string zsh(const std::vector<CommandWords>& tree) {
     std::vector<std::string> specs;
     for (const OptionWords& option : command.options) {
       const std::vector<std::string> values = value_words(option);
-      const std::string complete = !values.empty()      ? fmt::format("({})", fmt::join(values, " "))
+      const std::string complete = !values.empty()      ? fmt::format("({})", list_of(values))
                                    : takes_path(option) ? std::string("_files")
                                                         : std::string();
       const std::string help = escaped(option.help, "[]:'\\");
@@ -157,7 +196,7 @@ function __offhook_at
       if (takes_path(option)) line += " -F";
       if (!option.names.empty() && !option.value.empty() && !may_lack_value(option)) line += " -r";
       const std::vector<std::string> values = value_words(option);
-      if (!values.empty()) line += fmt::format(" -a '{}'", fmt::join(values, " "));
+      if (!values.empty()) line += fmt::format(" -a '{}'", list_of(values));
       out += fmt::format("{} -d '{}'\n", line, escaped(option.help, "'\\"));
     }
   }
@@ -174,7 +213,7 @@ std::string completion(const CLI::App& app, const std::string& shell) {
 }
 
 void add_completion(CLI::App& app, Action& action) {
-  CLI::App* sub = app.add_subcommand("completion", "Print a shell's completion script");
+  CLI::App* sub = app.add_subcommand("completion", "Print a completion script for a shell");
   auto shell = std::make_shared<std::string>();
   sub->add_option("shell", *shell, "The shell")->required()->check(one_of({"bash", "zsh", "fish"}));
   sub->footer("Examples:\n  eval \"$(offhook completion bash)\"\n  offhook completion fish | source");

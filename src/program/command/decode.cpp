@@ -38,19 +38,21 @@ int run_decode(const Options& options) {
 }  // namespace
 
 void add_decode(CLI::App& app, Action& action) {
-  CLI::App* sub = app.add_subcommand("decode", "Tell what two modems did in a recorded call");
+  CLI::App* sub = app.add_subcommand("decode", "Decode a recorded modem call: modulation, rates, start-up, data");
   auto options = std::make_shared<Options>();
-  sub->add_option("recording", options->in, "The call: one direction, or both as two channels, at any rate")
+  sub->add_option("recording", options->in,
+                  "Audio file of one direction, or of both as two channels: WAV, AIFF, AU, FLAC, Ogg, MP3 or another "
+                  "format of libsndfile, 4 to 192 kHz")
       ->required()
       ->type_name("WAV");
-  add_text_output(*sub, kJsonOption, options->json, "Everything as JSON");
+  add_text_output(*sub, kJsonOption, options->json, "All results as JSON");
   sub->add_option("--html", options->html, "Write a page: timeline, spectrogram, SNR over frequency, constellations")
       ->type_name("FILE");
   sub->add_option("--payload", options->payload,
-                  "Write what each direction carried: call.bin and answer.bin, bits as call.bits and answer.bits")
+                  "Write the data of each direction: call.bin and answer.bin, bits as call.bits and answer.bits")
       ->type_name("DIR");
   sub->add_flag("-q,--quiet", options->quiet, "No progress");
-  sub->footer(R"(Exit status: 0 a modem was found, 1 the recording cannot be read, 2 there is no modem in it.
+  sub->footer(R"(Exit status: 0 a modem was found, 1 the recording cannot be read, 2 it contains no modem.
 
 Examples:
   offhook decode examples/call.wav

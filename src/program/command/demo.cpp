@@ -74,7 +74,7 @@ std::vector<PublishedContext> published_contexts() {
                         table.judgement(fmt::format("{}, complete transfers", name)).provenance});
     if (without) {
       contexts.push_back({name, true, Verdict::kInsufficient, pending.text("thr8_with_spinner"),
-                          pending.judgement("THR 8 beside the spinner").provenance});
+                          pending.judgement("THR 8 with the spinner").provenance});
     }
   }
   return contexts;
@@ -303,7 +303,7 @@ Lines Demo::reservation_table() {
   table.column("published s");
   table.column("pending max");
   table.column("blocks late");
-  table.column("what decides (share of what is needed, gap of what is allowed)", Table::Align::kLeft);
+  table.column("deciding quantity (share of the required share, gap of the allowed gap)", Table::Align::kLeft);
   const std::optional<double> reference_s = time_of(jobs_.back().row);
   for (std::size_t r = 0; r < reservations_.size(); ++r) {
     const reproduce::Published& p = reservations_[r];
@@ -347,21 +347,23 @@ int Demo::run() {
   std::vector<std::string> counted;
   for (const auto& [provenance, count] : counts_)
     counted.push_back(fmt::format("{}, {} of {}", provenance, count.agreeing, count.rows));
-  const std::string headline = fmt::format("Verdicts that are the published ones: {}", fmt::join(counted, "; "));
+  const std::string headline = fmt::format("Verdicts that match the publication: {}", fmt::join(counted, "; "));
   json_["sentence"] = headline;
-  report_.findings.push_back(headline + ". Calibrated: a constant was fitted with these rows; independent: with none.");
+  report_.findings.push_back(headline +
+                             ". Calibrated: a constant was fitted with these rows; independent: no constant was.");
   folder_.write(kSummaryName, json_text(json_, 1) + "\n");
   folder_.write(kReportName, sweep_page(report_));
   options_.json.write(json_text(json_, 1));
   if (options_.json.alone()) return kOk;
-  say("One call in each context: the real V.22bis pump under V.42 carries {} bytes (200,000 in the paper, over a\n"
-      "faster modem; fewer here so that the demo is short: --bytes N).\n\n{}\n",
+  say("One call in each context: the real V.22bis pump under V.42 transfers {} bytes (the paper: 200,000, with "
+      "a\nfaster modem). Use --bytes N for a longer file.\n\n{}\n",
       options_.bytes, contexts);
-  say("Reservations, never outside their slots, {} runs each with another starting phase: cost profile \"{}\",\n"
-      "{} bytes. The law asks for {:.1f} % of the CPU, and no gap over the lead less phi c, {:.2f} ms.\n\n{}\n",
+  say("Reservations, never outside their slots, {} runs each with another starting phase: cost profile \"{}\",\n{} "
+      "bytes. The law requires {:.1f} % of the CPU and gaps of at most {:.2f} ms (transmit lead minus phi x "
+      "cost).\n\n{}\n",
       options_.repeats, base_.cost_profile, base_.bytes, 100 * device_.share(), device_.longest_gap_ms(), reservations);
-  say("pending max: samples that waited for service, at most. The ring holds {}: what is beyond was overwritten\n"
-      "unread.\n\n",
+  say("pending max: greatest number of samples that waited for service. The ring holds {}: samples beyond that "
+      "were\noverwritten unread.\n\n",
       OH_MODEM_RING_SAMPLES);
   say("{}\n{} calls in {:.1f} s of wall time\nreport: {}\n", headline, jobs_.size(),
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(),
@@ -379,10 +381,9 @@ void add_demo(CLI::App& app, Action& action) {
   sub->add_option("--bytes", options->bytes, "Length of the file for the real pump")
       ->type_name("N")
       ->check(in_range(1u, 100000000u));
-  sub->add_option("--repeats", options->repeats, "Runs of each reservation")
-      ->type_name("N")
-      ->check(in_range(1u, 10000u));
-  sub->add_option("--threads", options->threads, "Calls at a time (default: all cores); changes no byte of the result")
+  sub->add_option("--repeats", options->repeats, "Runs per reservation")->type_name("N")->check(in_range(1u, 10000u));
+  sub->add_option("--threads", options->threads,
+                  "Number of parallel calls (default: all cores); does not affect results")
       ->type_name("N")
       ->check(in_range(1u, 1024u));
   add_text_output(*sub, kJsonOption, options->json, "The results as JSON");

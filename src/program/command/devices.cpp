@@ -28,7 +28,7 @@ int run(const TextOutput& json) {
     if (json.alone()) return kOk;
   }
   Table table;
-  for (const char* heading : {"card", "usable", "what it can do", "what it is"})
+  for (const char* heading : {"card", "usable", "capability", "description"})
     table.column(heading, Table::Align::kLeft);
   for (const CardDevice& d : devices) table.row({d.address, d.usable ? "yes" : "no", d.capability, d.description});
   say("{}", table.lines());
@@ -38,14 +38,15 @@ int run(const TextOutput& json) {
 }  // namespace
 
 void add_devices(CLI::App& app, Action& action) {
-  CLI::App* sub = app.add_subcommand("devices", "The cards that `offhook modem` can run on, and what each can do");
+  CLI::App* sub = app.add_subcommand("devices", "List the cards that `offhook modem` can use, and their capabilities");
   auto json = std::make_shared<TextOutput>();
-  add_text_output(*sub, kJsonOption, *json, "The cards as JSON");
+  add_text_output(*sub, kJsonOption, *json, "Cards as JSON");
   sub->footer(R"(Examples:
   offhook devices
   offhook devices --json | jq '.[] | select(.usable) | .address'
 
-Tries each sound device, so it takes a moment (and libraries such as JACK's say on standard error that no server runs). Nothing is resampled: a device must do 8000 Hz, one channel, 16 bits.
+The command opens each sound device, which takes a moment. Libraries such as JACK's may report on standard error that
+no server runs. Offhook does not resample: a device must support 8000 Hz, one channel and 16 bits.
 )");
   sub->final_callback([&action, json] { action = [json] { return run(*json); }; });
 }

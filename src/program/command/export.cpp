@@ -46,12 +46,11 @@ std::int64_t to_log_clock(const Options& options, const traces::LogHeader& heade
   const auto clock = header.scenario.find("clock");
   if (clock == header.scenario.end())
     throw std::runtime_error(
-        fmt::format("{}: is not the log of a live call: it has no clock that {} could be laid on", options.in, file));
+        fmt::format("{}: not the log of a live call: it has no clock to align {} with", options.in, file));
   if (const auto offset = traces::to_log_clock(*clock, trace.clock)) return *offset;
   throw std::runtime_error(
-      fmt::format("{}: its clock ({}) cannot be compared with the log's, CLOCK_MONOTONIC: record it by trace-cmd "
-                  "record -C mono, or "
-                  "say what to add to its times by --kernel-offset-ns",
+      fmt::format("{}: its clock ({}) cannot be compared with the log's, CLOCK_MONOTONIC; record with trace-cmd record "
+                  "-C mono, or give --kernel-offset-ns",
                   file, trace.clock.empty() ? "not named" : trace.clock));
 }
 
@@ -79,10 +78,8 @@ int run_export(const Options& options) {
     }
     kernel_events = traces::export_perfetto(log, out, source);
     if (!kernel.empty() && kernel_events == 0)
-      throw std::runtime_error(
-          fmt::format("{}: none of its events lies within the call: another call's, or another "
-                      "clock",
-                      kernel));
+      throw std::runtime_error(fmt::format(
+          "{}: none of its events lies within the call: it belongs to another call or another clock", kernel));
   } else {
     traces::export_csv(log, out);
   }
@@ -109,17 +106,17 @@ int run_export(const Options& options) {
 void add_export(CLI::App& app, Action& action) {
   CLI::App* sub = app.add_subcommand("export", "Convert an event log for other programs");
   auto options = std::make_shared<Options>();
-  add_text_output(*sub, kPerfettoOption, options->perfetto, "A Perfetto trace, for ui.perfetto.dev");
-  add_text_output(*sub, kCsvOption, options->csv, "One event a line: time_ns,cpu,kind,id,name,argument");
+  add_text_output(*sub, kPerfettoOption, options->perfetto, "Write a Perfetto trace, for ui.perfetto.dev");
+  add_text_output(*sub, kCsvOption, options->csv, "Write one event per line: time_ns,cpu,kind,id,name,argument");
   sub->add_option("input", options->in, "Output folder of a run, or an event log")->required()->type_name("DIR_OR_LOG");
   sub->add_option("--kernel", options->kernel,
-                  "With --perfetto: the kernel's scheduling beside it, from trace-cmd's .dat or perf sched script "
-                  "(default: what `offhook modem --trace-kernel` recorded)")
+                  "Add the kernel's scheduling to the Perfetto trace, from trace-cmd's .dat or perf sched script "
+                  "(default: the recording of `offhook modem --trace-kernel`)")
       ->type_name("FILE");
   sub->add_option("--kernel-offset-ns", options->kernel_offset_ns,
                   "Offset added to kernel timestamps (default: from the trace clock and the log header)")
       ->type_name("NS");
-  add_text_output(*sub, kJsonOption, options->json, "A summary of the export as JSON");
+  add_text_output(*sub, kJsonOption, options->json, "Summary of the export as JSON");
   sub->footer(R"(Examples:
   offhook export out/res-2-8 --perfetto call.perfetto
   offhook export out/res-2-8/events.ohlog --csv | grep ,service_begin,

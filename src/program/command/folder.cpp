@@ -2,9 +2,15 @@
 #include "src/program/command/folder.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cmath>
+#include <fstream>
+#include <iterator>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
 
 #include "driver/base/file.h"
 #include "driver/base/json.h"
@@ -241,8 +247,8 @@ CallReport call_report(const LogContents& log, const hostsim::Scenario& scenario
     const bool complete = reference->at("complete").get<bool>();
     if (complete) call.reference_s = reference->at("transfer_s").get<double>();
     if (!complete || reference->at("lost_samples").get<bool>()) {
-      call.warnings.push_back(fmt::format("INT, the reference, {} beside this load",
-                                          complete ? "lost samples too" : "did not complete the transfer either"));
+      call.warnings.push_back(fmt::format("INT, the reference, {} under this load",
+                                          complete ? "also lost samples" : "also did not complete the transfer"));
     }
   }
   if (const auto hold = summary.find("hold"); hold != summary.end()) call.hold = hold_in_words(*hold);
@@ -260,8 +266,8 @@ std::string hold_in_words(const Json& hold) {
   if (!hold.contains("resumed_at_s")) return fmt::format("from {:.3f} s on", at("away_at_s"));
   const std::string away = fmt::format("for {:.3f} s", since("resumed_at_s", "away_at_s"));
   return hold.contains("data_at_s")
-             ? fmt::format("{}, data again {:.3f} s after", away, since("data_at_s", "resumed_at_s"))
-             : away + ", no data after";
+             ? fmt::format("{}, data again after {:.3f} s", away, since("data_at_s", "resumed_at_s"))
+             : away + ", no data afterwards";
 }
 
 LogContents read_log(const fs::path& log) {
@@ -284,6 +290,42 @@ LogContents read_log(const fs::path& log) {
   contents.figures = analyzer.finish();
   contents.warning = reader.ending().message;
   return contents;
+}
+
+namespace {
+
+/// The assignments of a TOML text that to_toml() wrote: full key and value; tables of a list are numbered.
+std::map<std::string, std::string> assignments(const std::string& toml) {
+  std::map<std::string, std::string> out;
+  std::map<std::string, int> tables;
+  std::istringstream lines(toml);
+  std::string table;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("[[")) {
+      const std::string name = line.substr(2, line.find(']') - 2);
+      table = fmt::format("{}[{}].", name, tables[name]++);
+    } else if (line.starts_with('[')) {
+      table = line.substr(1, line.find(']') - 1) + ".";
+    } else if (const std::size_t equals = line.find(" = "); equals != std::string::npos) {
+      out[table + line.substr(0, equals)] = line.substr(equals + 3);
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string changed_keys(const std::filesystem::path& folder, const hostsim::Scenario& scenario) {
+  std::ifstream file(folder / kScenarioName);
+  if (!file) return {};
+  const std::string earlier((std::istreambuf_iterator<char>(file)), {});
+  const std::map<std::string, std::string> before = assignments(earlier), now = assignments(config::to_toml(scenario));
+  std::set<std::string> keys;
+  for (const auto& [key, value] : before)
+    if (const auto same = now.find(key); same == now.end() || same->second != value) keys.insert(key);
+  for (const auto& [key, value] : now)
+    if (!before.contains(key)) keys.insert(key);
+  return fmt::format("{}", fmt::join(keys, ", "));
 }
 
 CallOutcome record_call(const hostsim::Scenario& scenario, const OutputFolder& folder,
@@ -397,14 +439,14 @@ fs::path report_run(const fs::path& given, const fs::path& out) {
     const fs::path file = given / kSummaryName;
     if (!fs::exists(file)) {
       throw config::Error(
-          fmt::format("{}: is not there: the run was ended before its end; its log can be read: offhook report {}",
+          fmt::format("{}: does not exist, because the run was stopped early; to read its log: offhook report {}",
                       file.string(), (given / kLogName).string()));
     }
     try {
       summary = with_memory_for(file, [&] { return parse_json<Json>(read_file(file, kMostTextBytes)); });
       call = call_report(log, builder.finish(), summary);
     } catch (const Json::exception& e) {
-      throw config::Error(fmt::format("{}: is not a summary of a run: {}", file.string(), in_words(e)));
+      throw config::Error(fmt::format("{}: not the summary of a run: {}", file.string(), in_words(e)));
     }
   } else if (call.title.empty()) {
     call.title = given.filename().string();

@@ -24,6 +24,10 @@ struct LogContents {
 /// @throws traces::LogError, config::Error
 LogContents read_log(const std::filesystem::path& log);
 
+/// Keys of a scenario whose values differ from those of the earlier run in a folder, such as "context.kind, seed".
+/// @return empty if the values are equal, or if the folder holds no earlier run
+std::string changed_keys(const std::filesystem::path& folder, const hostsim::Scenario& scenario);
+
 /// Write events, line recording, scenario.toml, and what a foreign modem sent, while the call runs. @throws
 /// std::runtime_error for a folder that cannot be written or a full disk
 /// @param run  makes the call and gives what the sinks take

@@ -24,7 +24,7 @@ const CLI::App& command_of(const CLI::App& app, const std::vector<std::string>& 
 /// A kind of file that people write, for `new` and `keys`.
 struct FileKind {
   const char* name;  ///< "device"
-  const char* used;  ///< "of law and advise"
+  const char* used;  ///< "file of law and advise"
   std::string (*text)();
 };
 /// The argument KIND of a command: required, one of these.

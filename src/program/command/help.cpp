@@ -36,7 +36,7 @@ const CLI::App& command_of(const CLI::App& app, const std::vector<std::string>& 
 void add_help(CLI::App& app, Action& action) {
   CLI::App* help = app.add_subcommand("help", "Print the help of a command, as COMMAND --help does");
   auto words = std::make_shared<std::vector<std::string>>();
-  help->add_option("command", *words, "The command, such as run or measure latency")->type_name("COMMAND");
+  help->add_option("command", *words, "Command, such as run or measure latency")->type_name("COMMAND");
   help->footer("Examples:\n  offhook help\n  offhook help run\n  offhook help measure latency");
   help->final_callback([&app, &action, words] {
     action = [&app, words] {

@@ -86,19 +86,20 @@ int run(const Options& options) {
 }  // namespace
 
 void add_hosts(CLI::App& app, Action& action) {
-  CLI::App* sub = app.add_subcommand("hosts", "The hosts that advise, mttf and scenarios take, and their sources");
+  CLI::App* sub =
+      app.add_subcommand("hosts", "List the hosts that advise, mttf and scenarios accept, with their sources");
   auto options = std::make_shared<Options>();
-  sub->add_option("host", options->host, "Only this one, or a file of one's own")->type_name("HOST");
-  add_text_output(*sub, kJsonOption, options->json, "The hosts as JSON");
-  add_text_output(*sub, kCsvOption, options->csv, "The hosts as CSV");
+  sub->add_option("host", options->host, "Show only this host, or a host file")->type_name("HOST");
+  add_text_output(*sub, kJsonOption, options->json, "Hosts as JSON");
+  add_text_output(*sub, kCsvOption, options->csv, "Hosts as CSV");
   sub->footer(R"(Examples:
   offhook hosts
   offhook hosts linux-6.12-rt-am64x
   offhook hosts --json | jq -r '.[] | select(.grade == "published") | .host'
 
-A grade is the weakest of what decides a verdict on the host: measured (by `offhook measure host-profile` on the machine
-itself), published (by others, who said how), assumed. Without latencies in the table a host is known by its scheduler's
-rules alone; what competes is then simulated.)");
+The grade is that of the weakest number that decides a verdict: measured (by `offhook measure host-profile` on the
+machine), published (by others, with their method) or assumed. A host without latencies in the table is described by its
+scheduler's rules only; its competing load is simulated.)");
   sub->final_callback([&action, options] { action = [options] { return run(*options); }; });
 }
 

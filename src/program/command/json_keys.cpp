@@ -8,464 +8,464 @@ namespace {
 
 constexpr const char* kCalls = R"(run: offhook run --json and summary.json
   offhook_summary: version of this document
-  version: of offhook
-  name: of the scenario
-  context: of the driver
-  seed: of the run
+  version: version of offhook
+  name: name of the scenario
+  context: context of the driver
+  seed: random seed of the run
   complete: whether the file arrived, or a device ran to its end
-  interrupted: whether the user ended it
-  ending: what ended the call, in words
-  bytes? (bytes): length of the file; not of a device
-  bytes_delivered? (bytes): of them to the other end; with --far-end both ways together
-  transfer_s (s): from the first byte to the last; 0: it did not arrive
-  at_line_rate_s? (s): with --far-end: what the line's bit rate needs
-  simulated_s? (s): the whole call
-  line_s? (s): the same of a call in a kernel, by the samples of its line
+  interrupted: whether the user stopped the run
+  ending: why the call ended, in words
+  bytes? (bytes): length of the file; absent for a device
+  bytes_delivered? (bytes): bytes that arrived; with --far-end in both directions together
+  transfer_s (s): time from the first byte to the last; 0: the file did not arrive
+  at_line_rate_s? (s): with --far-end: time that the line's bit rate needs
+  simulated_s? (s): length of the whole call
+  line_s? (s): length of a call in a kernel, counted in samples of its line
   kernel?.*: counts of the kernel driver (docs/kernel.md)
-  device?.{buffers,buffer_samples,lead_samples}: of a soft device as it ran
-  dmt?.{trained_s,trainings,fast_retrains,in_data}: of a DMT pump's start-up
-  dmt?.{down,up}.**: rates, margins and errors of a direction (docs/dmt.md)
-  radio?.**: of a soft radio (docs/radio.md)
-  compression?.{by,sent,received,octets}: V.42bis or V.44, whether it was agreed on, and what it came to
-  hold?.{asked_at_s,refused_at_s?,away_at_s?,resumed_at_s?,data_at_s?} (s): modem-on-hold, by the simulated time: asked for; refused; granted; ordered to end; data mode again
-  hold?.limit_s? (s): what was granted; 0: no limit
+  device?.{buffers,buffer_samples,lead_samples}: buffers of a soft device as it ran
+  dmt?.{trained_s,trainings,fast_retrains,in_data}: start-up of a DMT pump
+  dmt?.{down,up}.**: rates, margins and errors of one direction (docs/dmt.md)
+  radio?.**: results of a soft radio (docs/radio.md)
+  compression?.{by,sent,received,octets}: V.42bis or V.44, whether it was negotiated, and the octets that it produced
+  hold?.{asked_at_s,refused_at_s?,away_at_s?,resumed_at_s?,data_at_s?} (s): simulated times of modem-on-hold: request, refusal, grant, order to end, return to data mode
+  hold?.limit_s? (s): granted duration; 0: no limit
   reference?.{context,complete,lost_samples,transfer_s}: the same call in INT
   verdict: sufficient, marginal or insufficient
-  headline: the same in a sentence
-  reasons[]: why, a sentence each
-  figures.events: in the log
-  figures.{total,phases[]}.{begin_s,end_s} (s): of the whole log, and of each phase of the call
+  headline: the verdict in a sentence
+  reasons[]: reasons, one sentence each
+  figures.events: events in the log
+  figures.{total,phases[]}.{begin_s,end_s} (s): start and end of the whole log, and of each phase of the call
   figures.phases[].phase: 0 on hook, 1 dialling, 2 connecting, 3 connected
-  figures.{total,phases[]}.interrupts: of the card
-  figures.{total,phases[]}.blocks: served
-  figures.{total,phases[]}.blocks_late: served after their samples were due
-  figures.{total,phases[]}.{samples_late,samples_filled_in,overrun_samples,underrun_samples} (samples): late, replaced by silence, received and lost, missing when to be sent
-  figures.{total,phases[]}.pending_max_samples (samples): most that waited for service
-  figures.{total,phases[]}.lead_used_max_samples (samples): most of the transmit lead that was used up
+  figures.{total,phases[]}.interrupts: interrupts of the card
+  figures.{total,phases[]}.blocks: blocks served
+  figures.{total,phases[]}.blocks_late: blocks served after their samples were due
+  figures.{total,phases[]}.{samples_late,samples_filled_in,overrun_samples,underrun_samples} (samples): samples that were late, replaced by silence, received and lost, missing when due for sending
+  figures.{total,phases[]}.pending_max_samples (samples): greatest number of samples that waited for service
+  figures.{total,phases[]}.lead_used_max_samples (samples): greatest part of the transmit lead that was used
   figures.{total,phases[]}.service_run_elapsed_max_ms (ms): longest service run
   figures.{total,phases[]}.modem_cpu_share: CPU time of the driver over time, 0 to 1
-  figures.{interrupt_to_isr,interrupt_to_service,interrupt_to_output,interrupt_period,isr_elapsed,service_run_elapsed,timer_interval}.count: how many of these times were taken
-  figures.{interrupt_to_isr,interrupt_to_service,interrupt_to_output,interrupt_period,isr_elapsed,service_run_elapsed,timer_interval}.{min_ms,mean_ms,p50_ms,p99_ms,p999_ms,max_ms} (ms): least, mean, quantiles, greatest
-  figures.ends[].{sent_bps,received_bps} (bit/s): of the last data mode; near end, far end
-  figures.ends[].{data_modes,frames_retransmitted,recoveries,bad_frames}: counts
-  figures.ends[].bytes_delivered (bytes): to this end's user
+  figures.{interrupt_to_isr,interrupt_to_service,interrupt_to_output,interrupt_period,isr_elapsed,service_run_elapsed,timer_interval}.count: number of these times
+  figures.{interrupt_to_isr,interrupt_to_service,interrupt_to_output,interrupt_period,isr_elapsed,service_run_elapsed,timer_interval}.{min_ms,mean_ms,p50_ms,p99_ms,p999_ms,max_ms} (ms): least, mean, quantiles and greatest
+  figures.ends[].{sent_bps,received_bps} (bit/s): bit rate of the last data mode; near end, far end
+  figures.ends[].{data_modes,frames_retransmitted,recoveries,bad_frames}: counters
+  figures.ends[].bytes_delivered (bytes): bytes delivered to this end's user
 
-modem: offhook modem --json and summary.json; a list of them of a bank
-  card?: its address, of a bank
-  context: of the service
-  interrupts: of the card
-  blocks_served: by the pump
-  blocks_late: served after their samples were due
-  {samples_late,samples_filled_in,overrun_samples,underrun_samples} (samples): as of run
-  pending_max_samples (samples): most that waited for service
-  {dispatch_latency,service_time}.count: how many of these times were taken
-  {dispatch_latency,service_time}.{p50_us,p99_us,p999_us,max_us} (us): interrupt to service; service
-  yields?: of the CPU at preemption points
-  throttles?: times that the reservation was used up
-  demoted?: whether the watchdog made a normal thread of it
-  v42.{bytes_sent,octets_sent,bytes_received,octets_received}? (bytes): of the user, and as V.42 carried them
-  without[]?: privileges that were missing
-  host.*: this machine
+modem: offhook modem --json and summary.json; for a bank, a list of them
+  card?: address of the card, for a bank
+  context: context of the service
+  interrupts: interrupts of the card
+  blocks_served: blocks served by the pump
+  blocks_late: blocks served after their samples were due
+  {samples_late,samples_filled_in,overrun_samples,underrun_samples} (samples): as for run
+  pending_max_samples (samples): greatest number of samples that waited for service
+  {dispatch_latency,service_time}.count: number of these times
+  {dispatch_latency,service_time}.{p50_us,p99_us,p999_us,max_us} (us): time from interrupt to service; time of the service
+  yields?: times that the CPU was yielded at preemption points
+  throttles?: times that the reservation was exhausted
+  demoted?: whether the watchdog demoted the thread to normal priority
+  v42.{bytes_sent,octets_sent,bytes_received,octets_received}? (bytes): bytes of the user, and octets of V.42 that carried them
+  without[]?: missing privileges
+  host.*: description of this machine
 
 line: offhook line --json
-  seconds (s): the line ran
-  calls: connected
-  bursts_late: of 1 ms, more than 1 ms late
-  host.*: this machine
+  seconds (s): time that the line ran
+  calls: calls that connected
+  bursts_late: bursts of 1 ms that were more than 1 ms late
+  host.*: description of this machine
 
 kernel: offhook kernel, always
-  context: of the service, at the end
-  switches: of context in the call
+  context: context of the service at the end
+  switches: switches of context during the call
   card: no call, in call or failed
   connected: whether data mode was reached
-  {tx_bit_rate,rx_bit_rate} (bit/s): of the last data mode
-  retrains: of the near pump
-  {sent,received} (bytes): of the user; cells of a DMT pump
-  seconds (s): of the line
-  interrupts: with at least one new descriptor
-  coalesced: descriptors that came with another one's interrupt
+  {tx_bit_rate,rx_bit_rate} (bit/s): bit rate of the last data mode
+  retrains: retrains of the near pump
+  {sent,received} (bytes): bytes of the user; cells of a DMT pump
+  seconds (s): line time
+  interrupts: interrupts with at least one new descriptor
+  coalesced: descriptors without an interrupt of their own
   spurious: interrupts without a new descriptor
-  bad: descriptors that could not be, by sequence or position
-  storms: times that the interrupt was silenced
-  {overrun,underrun} (sample periods): received and lost, missing when to be sent, as the card counts
-  blocks: served
-  blocks_late: served after their samples were due
-  {samples_late,samples_filled_in} (sample periods): late, replaced by silence
-  pending_max (sample periods): most that waited for service
-  pending_samples.{p50,p99,max} (sample periods): at each service
-  longest_section_us (us): with the FPU held
-  longest_section[]: the code where it began, and where it ended; empty: there was none
-  latency_max_us (us): longest from interrupt to service, as the driver measured
-  {interrupt_to_service,service_time}.count: how many of these times are in the log
-  {interrupt_to_service,service_time}.{p50_us,p99_us,p999_us,max_us} (us): of them
-  cells.{sent,received,idle,hec_errors}: of ATM, of a DMT pump; counts
-  cells.delineation_losses: times that the cells' boundaries were lost
-  cells.unread: received, and lost for nobody read them
-  {log_events,log_lost}: read from the event log, and dropped for want of room
+  bad: malformed descriptors (wrong sequence number or position)
+  storms: times that the interrupt was masked because of a storm
+  {overrun,underrun} (sample periods): received and lost, missing when due for sending, by the card's counters
+  blocks: blocks served
+  blocks_late: blocks served after their samples were due
+  {samples_late,samples_filled_in} (sample periods): late samples, samples replaced by silence
+  pending_max (sample periods): greatest number that waited for service
+  pending_samples.{p50,p99,max} (sample periods): number that waited, at each service
+  longest_section_us (us): longest section that held the FPU
+  longest_section[]: code at which that section began and ended; empty: no section
+  latency_max_us (us): longest time from interrupt to service, measured by the driver
+  {interrupt_to_service,service_time}.count: number of these times in the log
+  {interrupt_to_service,service_time}.{p50_us,p99_us,p999_us,max_us} (us): quantiles and maximum of them
+  cells.{sent,received,idle,hec_errors}: counters of ATM cells of a DMT pump
+  cells.delineation_losses: times that cell delineation was lost
+  cells.unread: cells received and dropped because no program read them
+  {log_events,log_lost}: events read from the log, and events dropped because it was full
 
-card: offhook card, a line for each call
-  interrupts: raised
-  {overrun,underrun} (sample periods): received and lost, missing when to be played
-  near_received? (bytes): by the modem at the card, with --in-process
-  seconds (s): of the line
-  hashed_seconds (s): of them, --hash
-  {hash,hash_played}: of the samples at the codec, both directions and the played one; FNV-1a, hexadecimal
-  far_received? (bytes): by the far modem
-  far_retrains?: of the far modem
-  {far_overrun,far_underrun}? (samples): of the second card, --far-card
-  far_end?: why the program there sent no more, --far-end
+card: offhook card, one line per call
+  interrupts: interrupts raised
+  {overrun,underrun} (sample periods): received and lost, missing when due for playing
+  near_received? (bytes): bytes received by the modem at the card, with --in-process
+  seconds (s): line time
+  hashed_seconds (s): hashed part of the line time, --hash
+  {hash,hash_played}: hash of the samples at the codec, both directions and the played one; FNV-1a, hexadecimal
+  far_received? (bytes): bytes received by the far modem
+  far_retrains?: retrains of the far modem
+  {far_overrun,far_underrun}? (samples): overruns and underruns of the second card, --far-card
+  far_end?: why the external program stopped sending, --far-end
 
 export: offhook export --json
-  out: the file
-  events: exported
-  kernel: the kernel's trace that was laid beside; empty: none
-  kernel_events: of it
-  kernel_offset_ns (ns): added to its times
-  lost: events that had no room in the log
-  complete: whether the log has its end
-  truncated: whether it ends early but sound
-  message: what is wrong with it
+  out: output file
+  events: exported events
+  kernel: kernel trace that was added; empty: none
+  kernel_events: events of the kernel trace
+  kernel_offset_ns (ns): offset added to kernel timestamps
+  lost: events that did not fit into the log
+  complete: whether the log has its end record
+  truncated: whether it ends early but is otherwise intact
+  message: fault of the log
 
 report: offhook report --json
-  report: the page
+  report: path of the page
 
 devices: offhook devices --json
-  [].{kind,address,description,capability}: of a card, in words; the address is what offhook modem takes
+  [].{kind,address,description,capability}: properties of a card in words; offhook modem accepts the address
   [].usable: whether a modem can run on it
 )";
 
 constexpr const char* kLab = R"(
 sweep: results.json of offhook sweep
   offhook_sweep: version of this document
-  version: of offhook
-  name: of the grid
+  version: version of offhook
+  name: name of the grid
   grid: hash of the plan
-  base: the scenario, as TOML
-  axes[].key: of a scenario
-  axes[].values[]: as TOML
-  repeats: runs of a cell
+  base: base scenario, as TOML
+  axes[].key: key of a scenario
+  axes[].values[]: values of the axis, as TOML
+  repeats: runs per cell
   left_out: combinations whose reservation cannot be admitted
-  cells[].name: what differs, in words
+  cells[].name: description of the cell
   cells[].*.*?: the cell's value of each axis, under its key
   cells[].verdict: sufficient, marginal or insufficient
-  cells[].runs: of the cell
-  cells[].complete: of them with the whole file
-  cells[].{transfer_mean_s,transfer_min_s,transfer_max_s,transfer_deviation_s} (s): of the complete runs
+  cells[].runs: runs of the cell
+  cells[].complete: runs in which the whole file arrived
+  cells[].{transfer_mean_s,transfer_min_s,transfer_max_s,transfer_deviation_s} (s): transfer time of the complete runs
   cells[].reference_s (s): the same call in INT
-  cells[].pending_max_samples (samples): greatest of all runs
-  cells[].{blocks_late,frames_retransmitted}: of all runs together
-  cells[].rows[].*: each run, as in results.csv (offhook keys csv sweep)
-  references[].*: each reference, likewise
+  cells[].pending_max_samples (samples): greatest value of all runs
+  cells[].{blocks_late,frames_retransmitted}: sum over all runs
+  cells[].rows[].*: one run, as in results.csv (offhook keys csv sweep)
+  references[].*: one reference run, as in results.csv
 
 sweep-printed: offhook sweep --json and offhook sweep merge --json
-  {results,report}: the files
-  runs: in all
+  {results,report}: output files
+  runs: total number of runs
   left_out: combinations whose reservation cannot be admitted
   cells[].{name,verdict,complete,runs}: as in results.json
 
 sweep-plan: offhook sweep plan --json
-  plan: its hash
-  folder: where it is
-  slurm: the script of the job array
-  {shards,cells,runs,left_out}: counts
+  plan: hash of the plan
+  folder: folder of the plan
+  slurm: script of the Slurm job array
+  {shards,cells,runs,left_out}: numbers of them
 
 sweep-run: offhook sweep run --json
   {shard,of}: I and N of I/N
-  file: what it made
-  was_done: whether an earlier start had made it
+  file: output file of the shard
+  was_done: whether an earlier run had already made it
 
 demo: offhook demo --json and summary.json
   offhook_demo: version of this document
-  report: the page
-  {contexts,table3}[].{name,verdict,published,provenance}: our verdict beside the paper's, and what agreement is worth
-  {contexts,table3}[].{runs,complete,blocks_late}: counts
-  {contexts,table3}[].{mean_s,published_mean_s} (s): of the transfer
-  {contexts,table3}[].pending_max_samples (samples): most that waited for service
-  {contexts,table3}[].decides: what decides the verdict, in words
-  counts.*.{rows,agreeing}: of each provenance
-  sentence: all of that in one
+  report: path of the page
+  {contexts,table3}[].{name,verdict,published,provenance}: simulated and published verdict, and the kind of evidence that agreement is
+  {contexts,table3}[].{runs,complete,blocks_late}: counters
+  {contexts,table3}[].{mean_s,published_mean_s} (s): transfer time
+  {contexts,table3}[].pending_max_samples (samples): greatest number of samples that waited for service
+  {contexts,table3}[].decides: deciding quantity, in words
+  counts.*.{rows,agreeing}: number of rows of each provenance, and of rows that agree
+  sentence: summary in one sentence
 
 law: offhook law --json and law.json
   device: its name
-  {period_ms,cost_ms} (ms): of a block, T and c
-  phi: share of the work after which the output is there, 0 to 1
+  {period_ms,cost_ms} (ms): period T and cost c of a block
+  phi: share of the work after which the output is ready, 0 to 1
   lead_samples (samples): queued ahead
-  slack_ms (ms): least time that a block may be late
-  share: of a CPU, that a reservation must exceed
+  slack_ms (ms): shortest time that a block may be late
+  share: share of a CPU that a reservation must exceed
   longest_gap_ms (ms): longest Y - X
-  authors_gap_ms (ms): the same by the rule of the paper's authors
-  tick_hz (Hz): of the host's clock
+  authors_gap_ms (ms): longest Y - X by the rule of the paper's authors
+  tick_hz (Hz): rate of the host's clock interrupts
   {recommended,recommended_power_of_two}?.{x_ticks,y_ticks,share}: the reservation with a reserve, Y any or a power of two
-  {recommended,recommended_power_of_two}?.margin_ms (ms): below the longest gap
-  boundary[].*: the columns of law.csv (offhook keys csv law)
-  experiments[]?.**: with --confirm: each experiment, what law, rule and simulation say of each cell
-  phases[]?.**: with --confirm: how many starting phases succeed
+  {recommended,recommended_power_of_two}?.margin_ms (ms): margin below the longest gap
+  boundary[].*: columns of law.csv (offhook keys csv law)
+  experiments[]?.**: with --confirm: results of law, rule and simulation for each cell of each experiment
+  phases[]?.**: with --confirm: number of starting phases that succeed
 
 law-check: offhook law --check --json
   offhook_law_check: version of this document
-  seed: of the devices
-  devices: how many
-  no_reservation: of them that no reservation suits
-  unexplained: of them where law and simulation differ without a reason
-  counts.*: of each kind of agreement
-  differing[]?.*: each device where they differ
+  seed: random seed of the devices
+  devices: number of devices
+  no_reservation: devices for which no reservation is sufficient
+  unexplained: devices for which law and simulation differ without an explanation
+  counts.*: number of devices for each kind of agreement
+  differing[]?.*: one device for which they differ
 
 advise: offhook advise --json and advice.json
-  {device,host,load}: what was asked about, in words
-  suffices: whether a context loses nothing for as long as asked, or as the evidence carries
-  context?: the advice
-  headline: in a sentence
-  with_reserve: whether it suffices with a "but"
-  warnings[]?: what makes the simulation a weak witness
-  reasons[]: why, a sentence each
-  required_s? (s): between losses, as asked
-  assumed: whether nobody measured the host's numbers
+  {device,host,load}: device, host and load, in words
+  suffices: whether a context loses nothing for the required time, or for as long as the evidence supports
+  context?: advised context
+  headline: advice in a sentence
+  with_reserve: whether the advice has a reservation ("but")
+  warnings[]?: reasons why the simulation is weak evidence
+  reasons[]: reasons, one sentence each
+  required_s? (s): required time between losses
+  assumed: whether the host's numbers are assumptions
   linux: whether the host has Linux's classes
-  commands[]?: the context as lines to copy, on Linux
-  priorities[]?: who goes first on a Linux host, the most urgent first
-  limit_ms (ms): what a block's output may take from its interrupt on
-  slot_ms? (ms): a radio's slot, --slot-us
-  trials[].miss_ratio_at_most?: of its slots, 0 to 1
-  lead_ms (ms): queued for transmission
-  buffers: of the device
-  buffers_that_suffice?: where its own do not
-  control.{timer_late_max_ms,timer_late_p999_ms} (ms): of a timer's callback without the device
-  pc99.{interrupt_us,dpc_us} (us): what PC 99 allows
-  passed_over_for[].contexts[]: that share a reason
-  passed_over_for[].because: the reason
-  trials[].{context,in_full,against}: its name, what the host calls it, why it was passed over
-  trials[].refusal?: why the host cannot do it; nothing else is there then
+  commands[]?: shell commands for the context, on Linux
+  priorities[]?: priority order on a Linux host, the most urgent first
+  limit_ms (ms): longest permitted time from a block's interrupt to its output
+  slot_ms? (ms): length of a radio's slot, --slot-us
+  trials[].miss_ratio_at_most?: upper bound of the share of missed slots, 0 to 1
+  lead_ms (ms): output queued for transmission
+  buffers: number of buffers of the device
+  buffers_that_suffice?: sufficient number of buffers, if the device's own is not
+  control.{timer_late_max_ms,timer_late_p999_ms} (ms): lateness of a timer's callback without the device
+  pc99.{interrupt_us,dpc_us} (us): limits of PC 99
+  passed_over_for[].contexts[]: rejected contexts that share a reason
+  passed_over_for[].because: reason for the rejection
+  trials[].{context,in_full,against}: name, name on the host, and reason for the rejection
+  trials[].refusal?: why the host cannot run the context; then the other keys are absent
   trials[].class?: sufficient, marginal or insufficient
-  trials[].{loses_nothing,swamped,thin,within_pc99}?: whether nothing was lost, work did not end, worst_margin_ms is below least_margin_ms, the limits are kept
-  trials[].{blocks,blocks_late,blocks_given_up,samples_lost,buffers_needed}?: blocks served, of them late, never served, and other counts
-  trials[].between_losses.{expected_s,low_s,high_s}? (s): time between losses, with its interval
-  trials[].between_losses.evidence_s? (s): independent seconds behind it
-  trials[].between_losses.{evidence,because,low}?: its kind (losses, seen, law, distribution, tail, assumed), what that rests on
-  trials[].{margin_ms,worst_margin_ms,least_margin_ms,latency_p999_ms,latency_max_ms,timer_late_max_ms,timer_late_p999_ms}? (ms): least time to a deadline, the same after the longest wait known of the host, what would be thin, latency, what timers of others waited
-  trials[].{isr_max_us,dpc_max_us}? (us): longest
-  trials[].{share,stolen_share}?: of the CPU for the device, and taken from others above their priority, 0 to 1
-  verified?.{seconds,blocks,losses,low_s,advice_is_safer}: of --verify; not there when no context was chosen
+  trials[].{loses_nothing,swamped,thin,within_pc99}?: whether nothing was lost, the work never finished, worst_margin_ms is below least_margin_ms, the PC 99 limits are met
+  trials[].{blocks,blocks_late,blocks_given_up,samples_lost,buffers_needed}?: blocks served, late and never served; samples lost; buffers needed
+  trials[].between_losses.{expected_s,low_s,high_s}? (s): time between losses, with its confidence interval
+  trials[].between_losses.evidence_s? (s): independent seconds of evidence
+  trials[].between_losses.{evidence,because,low}?: kind of evidence (losses, seen, law, distribution, tail, assumed), and its basis
+  trials[].{margin_ms,worst_margin_ms,least_margin_ms,latency_p999_ms,latency_max_ms,timer_late_max_ms,timer_late_p999_ms}? (ms): least time to a deadline, that time after the host's longest known wait, the least reliable margin, latency, lateness of other timers
+  trials[].{isr_max_us,dpc_max_us}? (us): longest times of interrupt routine and DPC
+  trials[].{share,stolen_share}?: share of the CPU used by the device, and taken from all threads above their priority, 0 to 1
+  verified?.{seconds,blocks,losses,low_s,advice_is_safer}: results of --verify; absent if no context was chosen
 
 admit: offhook admit --json
   offhook_admission: version of this document
-  scenario: its name
-  admitted: whether all fit by share and law
-  {demand,reserved,bound,reserved_bound}: of CPUs: work, reservations, what there is, what reservations may have
-  devices[].{name,context}: of a device
-  devices[].{demand,reserved}: of a CPU, 0 to 1
+  scenario: name of the scenario
+  admitted: whether all devices fit by share and law
+  {demand,reserved,bound,reserved_bound}: numbers of CPUs: work, reservations, available, available to reservations
+  devices[].{name,context}: name and context of a device
+  devices[].{demand,reserved}: shares of a CPU, 0 to 1
   devices[].overloaded?: whether its reservation is less than its work
-  devices[].law_margin_ms? (ms): below the longest gap
-  devices[].breaks_at?: the factor of work at which it first loses samples
-  breaks_first?: the device
+  devices[].law_margin_ms? (ms): margin below the longest gap
+  devices[].breaks_at?: factor of work at which the device first loses samples
+  breaks_first?: device that first loses samples
   growths[].growth: factor of all work
-  growths[].devices[].{blocks,blocks_late,samples_lost,share}: of a device
-  growths[].devices[].first_loss_s (s): null: none
+  growths[].devices[].{blocks,blocks_late,samples_lost,share}: counters of a device, and its share of the CPU
+  growths[].devices[].first_loss_s (s): time of the first loss; null: none
 
 mttf: offhook mttf --json
   source: host and context, or the file
-  {mean_ms,worst_ms} (ms): latency
-  points[].longer: share of latencies above, 0 to 1
-  points[].latency_ms (ms): this
-  bufferings[].*: the columns of --csv (offhook keys csv mttf)
+  {mean_ms,worst_ms} (ms): mean and worst latency
+  points[].longer: share of latencies above latency_ms, 0 to 1
+  points[].latency_ms (ms): a latency
+  bufferings[].*: columns of --csv (offhook keys csv mttf)
 
 tasks: offhook mttf --tasks --json
-  host: its name
-  simulated_hours (h): how long
-  computations[].*: the columns of --csv (offhook keys csv tasks)
+  host: name of the host
+  simulated_hours (h): simulated time
+  computations[].*: columns of --csv (offhook keys csv tasks)
 
 schedule: offhook schedule --json
-  horizon_ns (ns): when it ended
-  entities[].{name,kind}: of an interrupt, a DPC or a thread
-  entities[].{released,completed,misses}: jobs
-  entities[].{resp_min,resp_max,resp_sum}? (ns): of their response times
+  horizon_ns (ns): end of the simulation
+  entities[].{name,kind}: name and kind of an interrupt, a DPC or a thread
+  entities[].{released,completed,misses}: numbers of jobs
+  entities[].{resp_min,resp_max,resp_sum}? (ns): least, greatest and sum of their response times
   entities[].cpu_ns (ns): CPU time
-  entities[].events.{start,resume,preempt,finish,miss,throttle,replenish}: counts
+  entities[].events.{start,resume,preempt,finish,miss,throttle,replenish}: numbers of events
 
 reproduce: offhook reproduce --json and results.json
   offhook_reproduce: version of this document
-  seed: the first
-  repetitions: where the paper repeated
-  sentence: the outcome in one
-  counts.{independent,calibrated,derived,input}.{rows,agree,hard,hard_agree}?: values, and those within tolerance
-  counts.inconsistent_in_the_paper: values
-  falls_short[]?: hard claims
-  claims[].{id,title,seed,at,grade,standing,summary}: the claim, where the paper makes it, how we stand
-  claims[].rows[]?.*: the columns of results.csv (offhook keys csv reproduce)
-  claims[].figures[]?.**: what the page draws
-  perturbed?: --perturb
-  held_out?.**: --held-out
-  sensitivity?.**: --sensitivity
+  seed: first random seed
+  repetitions: number of runs where the paper repeated an experiment
+  sentence: summary in one sentence
+  counts.{independent,calibrated,derived,input}.{rows,agree,hard,hard_agree}?: numbers of values, and of those within tolerance
+  counts.inconsistent_in_the_paper: values that contradict others in their paper
+  falls_short[]?: mandatory (hard) claims that were not reproduced
+  claims[].{id,title,seed,at,grade,standing,summary}: claim, place in the paper, and result
+  claims[].rows[]?.*: columns of results.csv (offhook keys csv reproduce)
+  claims[].figures[]?.**: data of the page's figures
+  perturbed?: changed constants, --perturb
+  held_out?.**: results of --held-out
+  sensitivity?.**: results of --sensitivity
 
 hosts: offhook hosts --json
-  [].{host,scheduler,reservations}: names
-  [].tick_hz (Hz): of its clock
+  [].{host,scheduler,reservations}: names of the host, its scheduler and its reservations
+  [].tick_hz (Hz): rate of its clock interrupts
   [].charge_stolen_time: whether interrupts are time of the threads that they hit
-  [].{grade,what,where,assumed}: what its numbers are worth, and where they come from
-  [].latencies.{interrupt,dpc,thread,high_thread}?.{mean_ms,worst_ms} (ms): of each kind of context
-  [].latencies.{interrupt,dpc,thread,high_thread}?.worst_once_in: waits
+  [].{grade,what,where,assumed}: grade and source of its numbers, and assumed keys
+  [].latencies.{interrupt,dpc,thread,high_thread}?.{mean_ms,worst_ms} (ms): latency of each kind of context
+  [].latencies.{interrupt,dpc,thread,high_thread}?.worst_once_in: number of waits in which the worst occurs once
 
 trace: offhook trace --json
-  trace: what was read
-  duration_s (s): of it
-  cpus[].cpu: its number
-  cpus[].lost_events: lost, or without their counterpart
-  cpus[].sources[].{name,as}: who had the CPU, and as what
-  cpus[].sources[].intervals: how often
-  cpus[].sources[].share: of the time, 0 to 1
-  cpus[].sources[].{mean_us,longest_us} (us): of an interval
+  trace: file that was read
+  duration_s (s): duration of the trace
+  cpus[].cpu: number of the CPU
+  cpus[].lost_events: events lost, or without their counterpart
+  cpus[].sources[].{name,as}: name and kind of the thread or interrupt that ran
+  cpus[].sources[].intervals: number of intervals
+  cpus[].sources[].share: share of the time, 0 to 1
+  cpus[].sources[].{mean_us,longest_us} (us): mean and longest interval
 )";
 
 constexpr const char* kMeasured = R"(
-measure-latency: offhook measure latency --json; of several loads all but the first four in loads[]
+measure-latency: offhook measure latency --json; with several loads, all but the first four keys are in loads[]
   measure: latency
-  host.*: this machine
-  context: of the thread
-  interval_us (us): between wake-ups
-  {load,load_rounds}: beside it, and how often it ended and began again
-  {latency,own_cost}.unit: us, of all times below
-  {latency,own_cost}.count: how many
-  {latency,own_cost}.{min,mean,p50,p99,p99.9,p99.99,max} (us): of them
-  {latency,own_cost}.bars[][]: [from, to, count] of the histogram
-  missed: wake-ups that were due while one was late
-  over_threshold_us (us): the latency that ended it; 0: none
-  over_at_ns (ns): when, on CLOCK_MONOTONIC
-  stages?.**: interrupt, softirq and scheduling apart
-  without[]?: privileges that were missing
+  host.*: description of this machine
+  context: context of the thread
+  interval_us (us): time between wake-ups
+  {load,load_rounds}: load during the measurement, and its number of restarts
+  {latency,own_cost}.unit: us, for all times below
+  {latency,own_cost}.count: number of times
+  {latency,own_cost}.{min,mean,p50,p99,p99.9,p99.99,max} (us): statistics of them
+  {latency,own_cost}.bars[][]: [from, to, count] of each bar of the histogram
+  missed: wake-ups skipped because an earlier one was late
+  over_threshold_us (us): latency that ended the measurement; 0: none
+  over_at_ns (ns): time of that latency, on CLOCK_MONOTONIC
+  stages?.**: interrupt, softirq and scheduling separately
+  without[]?: missing privileges
 
 measure-stolen: offhook measure stolen --json
   measure: stolen
-  host.*: this machine
-  context: of the reservation
-  stolen.**: the stolen intervals, as latency of measure latency
-  stolen_percent (%): of the time
-  {deadline_hits,deadline_misses}: periods with their whole budget, and without
-  {gap_us,poll_us} (us): a longer gap was stolen; what a poll takes
-  without[]?: privileges that were missing
+  host.*: description of this machine
+  context: context of the reservation
+  stolen.**: stolen intervals, in the form of latency in measure-latency
+  stolen_percent (%): stolen share of the time
+  {deadline_hits,deadline_misses}: periods with their whole budget, and periods without
+  {gap_us,poll_us} (us): shortest gap that counts as stolen; time of a poll
+  without[]?: missing privileges
 
 measure-kernel: offhook measure kernel --json
   measure: kernel
-  host.*: this machine
-  rows[].{call,equivalent}: the operation, and what it is here
-  rows[].count: how many were timed
-  rows[].{min_us,mean_us,max_us} (us): a call
-  rows[].time.**: the histogram, as latency of measure latency
-  rows[].published_us?.* (us): of each board in the paper
-  integer_mix_per_s: runs a second of a mix in the manner of Dhrystone
+  host.*: description of this machine
+  rows[].{call,equivalent}: operation, and its Linux equivalent
+  rows[].count: number of timed calls
+  rows[].{min_us,mean_us,max_us} (us): time of a call
+  rows[].time.**: histogram, in the form of latency in measure-latency
+  rows[].published_us?.* (us): published time for each board
+  integer_mix_per_s: runs per second of a mix in the manner of Dhrystone
 
 measure-cost: offhook measure cost --json
   measure: cost
-  host.*: this machine
-  pump: its name
-  state_bytes (bytes): of a modem
-  *.blocks: of each phase: blocks measured
-  *.cost.**: of a block, as latency of measure latency
-  *.ns_per_sample (ns): at the median
+  host.*: description of this machine
+  pump: name of the pump
+  state_bytes (bytes): state of one modem
+  *.blocks: measured blocks of each phase
+  *.cost.**: cost of a block, in the form of latency in measure-latency
+  *.ns_per_sample (ns): median cost per sample
 
 measure-host: offhook measure host --json
   measure: host
-  host.*: this machine
-  repetitions: of a microbenchmark, as asked
-  file_system: of the folder under test
-  counters: why the hardware's are missing; empty: all were read
-  rows[].{name,what}: the operation, and what it is
-  rows[].unit: of the times or rates of this row
-  rows[].repetitions: that were made
-  rows[].{median,min,p10,p90,max}: of them, in the row's unit; of a skipped one 0
-  rows[].counters.*?: each counter, a repetition's mean
-  rows[].skipped: why it was not run; empty: it was
-  rows[].remark: what was seen in running it
-  rows[].application: whether it is an application of the paper's Table 6
-  rows[].published?.{netbsd_s,windows_nt_s,windows_s} (s): of the paper's 90 MHz Pentium
-  rows[].faster?.{netbsd_s,windows_nt_s,windows_s}: how many times as fast this machine is
-  memory[].stride (bytes): between references; 0: random
+  host.*: description of this machine
+  repetitions: requested repetitions of a microbenchmark
+  file_system: file system of the folder under test
+  counters: why hardware counters are missing; empty: all were read
+  rows[].{name,what}: operation and its description
+  rows[].unit: unit of the times or rates of this row
+  rows[].repetitions: repetitions that were run
+  rows[].{median,min,p10,p90,max}: statistics in the row's unit; 0 if skipped
+  rows[].counters.*?: mean of each counter per repetition
+  rows[].skipped: why the row was skipped; empty: it was run
+  rows[].remark: observation during the run
+  rows[].application: whether the row is an application of the paper's Table 6
+  rows[].published?.{netbsd_s,windows_nt_s,windows_s} (s): times of the paper's 90 MHz Pentium
+  rows[].faster?.{netbsd_s,windows_nt_s,windows_s}: speed-up of this machine
+  memory[].stride (bytes): distance between references; 0: random
   memory[].bytes[] (bytes): sizes of the array
-  memory[].{median_ns,min_ns,max_ns}[] (ns): of a reference, for each size
+  memory[].{median_ns,min_ns,max_ns}[] (ns): time of a reference, for each size
 
 measure-bank: offhook measure bank --json
   measure: bank
-  host.*: this machine
-  pump: its name
-  context: of every modem, or of the one thread
-  one_thread: that serves the pumps of all, without V.42
-  {channels,connected}: modems, and those in data mode
-  seconds (s): of samples, with the time to connect
-  blocks: served
-  blocks_late: served after their samples were due
-  blocks_late_in_stalls: of them within 100 ms of a stall of the machine
-  blocks_late_connecting: of them before all were connected
-  {samples_late,samples_filled_in,underrun_samples} (samples): late, replaced by silence, missing when to be sent
-  pending_max_samples (samples): most that waited for service
-  bytes (bytes): that arrived, of all modems
-  bytes_wrong (bytes): of them not as sent
-  {cpu_share_percent,hardware_share_percent,owner_share_percent} (%): of a CPU in data mode: modems, played hardware, who writes and reads the bytes
-  {service_time,dispatch_latency}.count: how many of these times were taken
-  {service_time,dispatch_latency}.{p50_us,p99_us,p999_us,max_us} (us): service; request to service
-  stolen_ms (ms): that the hypervisor took of this CPU
-  stalls[]?.at_s (s): the hardware's thread was late, from the first sample
-  stalls[]?.ms (ms): by so much
-  stalls[]?.blocks_late: until 100 ms later
-  without[]?: privileges that were missing
+  host.*: description of this machine
+  pump: name of the pump
+  context: context of every modem, or of the single thread
+  one_thread: whether one thread serves all pumps, without V.42
+  {channels,connected}: number of modems, and of modems in data mode
+  seconds (s): line time, including the time to connect
+  blocks: blocks served
+  blocks_late: blocks served after their samples were due
+  blocks_late_in_stalls: late blocks within 100 ms after a stall of the machine
+  blocks_late_connecting: late blocks before all modems were connected
+  {samples_late,samples_filled_in,underrun_samples} (samples): samples that were late, replaced by silence, missing when due for sending
+  pending_max_samples (samples): greatest number of samples that waited for service
+  bytes (bytes): bytes that arrived at all modems
+  bytes_wrong (bytes): bytes that arrived wrong
+  {cpu_share_percent,hardware_share_percent,owner_share_percent} (%): share of a CPU in data mode: modems, played hardware, and the thread that writes and reads the bytes
+  {service_time,dispatch_latency}.count: number of these times
+  {service_time,dispatch_latency}.{p50_us,p99_us,p999_us,max_us} (us): time of the service; time from request to service
+  stolen_ms (ms): time of this CPU that the hypervisor took
+  stalls[]?.at_s (s): time of a stall of the hardware's thread, from the first sample
+  stalls[]?.ms (ms): length of the stall
+  stalls[]?.blocks_late: late blocks until 100 ms after the stall
+  without[]?: missing privileges
 
 measure-batch: offhook measure batch --json
   measure: batch
-  host.*: this machine
-  pump: its name
-  {calls,connected}: of two pumps each, and those in data mode
-  connected_after_s (s): the last of them, of line time
-  bits: compared
-  bits_wrong: of them
-  {calls_alone,calls_same}: run once more alone, and those with the same samples there
-  groups[].name: of pumps that are advanced in one call
-  groups[].pumps: their number
-  groups[].state_bytes (bytes): of one
-  groups[].{together_ns_per_sample,one_by_one_ns_per_sample} (ns): of one pump, with all the others, in one call and pump by pump
-  groups[].alone_ns_per_sample (ns): with its own call only, pump by pump
-  groups[].pumps_per_core: that one CPU advances in real time
+  host.*: description of this machine
+  pump: name of the pump
+  {calls,connected}: number of calls (two pumps each), and of calls in data mode
+  connected_after_s (s): line time until the last call connected
+  bits: compared bits
+  bits_wrong: wrong bits
+  {calls_alone,calls_same}: calls repeated alone, and those with identical samples
+  groups[].name: name of a group of pumps that are advanced in one call
+  groups[].pumps: number of pumps
+  groups[].state_bytes (bytes): state of one pump
+  groups[].{together_ns_per_sample,one_by_one_ns_per_sample} (ns): cost of one pump when all run, in one call and pump by pump
+  groups[].alone_ns_per_sample (ns): cost of one pump when only its call runs, pump by pump
+  groups[].pumps_per_core: number of pumps that one CPU can run in real time
 
 measure-cause: offhook measure cause --json
   measure: cause
-  host.*: this machine
-  context: of the thread
-  load: beside it
-  threshold_us (us): the latency that was looked for
-  found: whether a wake-up was later
-  latency.**: of all wake-ups, as latency of measure latency
-  verdict: why it was, in a sentence; empty: none was
-  lost_events: of the kernel's trace
-  stages_us?.{interrupt,waking,switched,ran} (us): from when that wake-up was due: to the timer's interrupt, made runnable, switched to, running; below 0: not in the trace
-  stages_us?.cpu: where
-  had_the_cpu[]?.{name,as}: who had the CPU in that time, and as what
-  had_the_cpu[]?.us (us): how long
-  samples[]?.{function,thread}: where the instruction pointer was sampled
-  samples[]?.count: how often
-  timeline[]?: the events of that time, a line each
+  host.*: description of this machine
+  context: context of the thread
+  load: load during the measurement
+  threshold_us (us): latency threshold
+  found: whether a wake-up exceeded the threshold
+  latency.**: latencies of all wake-ups, in the form of latency in measure-latency
+  verdict: cause in a sentence; empty: no wake-up was late
+  lost_events: lost events of the kernel's trace
+  stages_us?.{interrupt,waking,switched,ran} (us): time after that wake-up was due, until the timer interrupt, runnable, switched to, running; below 0: not in the trace
+  stages_us?.cpu: CPU of that wake-up
+  had_the_cpu[]?.{name,as}: name and kind of the thread or interrupt that had the CPU meanwhile
+  had_the_cpu[]?.us (us): duration
+  samples[]?.{function,thread}: function and thread of the sampled instruction pointer
+  samples[]?.count: number of samples
+  timeline[]?: events of that time, one line each
 
 measure-device: offhook measure device --json
   measure: device
-  host.*: this machine
-  {scenario,device}: names
-  context: of the service
-  seconds (s): of samples
-  blocks: served
-  blocks_late: served after their samples were due
-  {samples_late,underrun_samples,overrun_samples} (samples): late, missing when to be sent, received and lost
-  pending_max_samples (samples): most that waited for service
-  buffer_samples (samples): of a buffer of the device
-  {service_time,dispatch_latency}.count: how many of these times were taken
-  {service_time,dispatch_latency}.{p50_us,p99_us,p999_us,max_us} (us): service; request to service
-  without[]?: privileges that were missing
-  reservation?.{yields,throttles}: of the CPU at preemption points; times that the budget was used up
-  periods_sent_otherwise?: than recorded, with --recorded
-  {dmt,radio}?.in_data: whether the pumps are in data mode at the end; with --recorded the near one
-  dmt?.{trainings,fast_retrains}: counts
-  dmt?.{down,up}.{gross_bit_rate,net_bit_rate} (bit/s): with and without the code's redundancy
-  dmt?.{down,up}.{superframes,crc_errors}: received, and those whose check was wrong
-  dmt?.{down,up}.corrected_octets: by Reed-Solomon
-  {dmt,radio}?.*.{bits_compared,wrong_bits}: of the pattern
-  radio?.retrains: links lost
-  radio?.slot_ms (ms): of its frame
-  radio?.{received,sent}.bit_rate (bit/s): of a burst's data
-  radio?.{received,sent}.{bursts_due,bursts_missed,bursts_broken}: counts: to be received, not heard, heard with errors
+  host.*: description of this machine
+  {scenario,device}: names of the scenario and the device
+  context: context of the service
+  seconds (s): line time
+  blocks: blocks served
+  blocks_late: blocks served after their samples were due
+  {samples_late,underrun_samples,overrun_samples} (samples): samples that were late, missing when due for sending, received and lost
+  pending_max_samples (samples): greatest number of samples that waited for service
+  buffer_samples (samples): length of a buffer of the device
+  {service_time,dispatch_latency}.count: number of these times
+  {service_time,dispatch_latency}.{p50_us,p99_us,p999_us,max_us} (us): time of the service; time from request to service
+  without[]?: missing privileges
+  reservation?.{yields,throttles}: times that the CPU was yielded at preemption points; times that the budget was exhausted
+  periods_sent_otherwise?: periods sent differently than recorded, with --recorded
+  {dmt,radio}?.in_data: whether the pumps are in data mode at the end; with --recorded, whether the near pump is
+  dmt?.{trainings,fast_retrains}: counters
+  dmt?.{down,up}.{gross_bit_rate,net_bit_rate} (bit/s): bit rate with and without the code's redundancy
+  dmt?.{down,up}.{superframes,crc_errors}: superframes received, and those with a wrong CRC
+  dmt?.{down,up}.corrected_octets: octets corrected by Reed-Solomon
+  {dmt,radio}?.*.{bits_compared,wrong_bits}: bits of the pattern
+  radio?.retrains: number of lost links
+  radio?.slot_ms (ms): length of a slot
+  radio?.{received,sent}.bit_rate (bit/s): bit rate of a burst's data
+  radio?.{received,sent}.{bursts_due,bursts_missed,bursts_broken}: bursts that were due, not heard, and heard with errors
 )";
 
 }  // namespace

@@ -207,35 +207,34 @@ int run(const Options& options) {
 void add_kernel(CLI::App& app, Action& action) {
   CLI::App* sub = app.add_subcommand("kernel", "Make a call with a modem of the kernel driver");
   auto options = std::make_shared<Options>();
-  sub->add_option("device", options->device, "Device of the module offhook")->type_name("DEVICE");
+  sub->add_option("device", options->device, "Device file of the kernel module offhook")->type_name("DEVICE");
   sub->add_option("--context", options->contexts,
-                  "INT, SOFTIRQ, THREADED, WORKER, \"FIFO 50\", \"RR 10\", \"OTHER 0\", \"RES 2ms/8ms\"; several with "
-                  "--switch")
+                  "INT, SOFTIRQ, THREADED, WORKER, \"FIFO 50\", \"RR 10\", \"OTHER 0\" or \"RES 2ms/8ms\"; several "
+                  "with --switch")
       ->type_name("CONTEXT")
       ->expected(1, 64);
   sub->add_option("--switch", options->switches, "Switch to the next of the contexts N times during the call")
       ->type_name("N")
       ->check(in_range(0, 1'000'000));
-  sub->add_option(
-         "--pump", options->pump,
-         "Modulation; v90: on a card at either end of a digital trunk; dmt: ADSL on a card of a subscriber loop, "
-         "octets are ATM cells of 52; the remote end calls, the central end answers")
+  sub->add_option("--pump", options->pump,
+                  "Modulation; v90: needs a card at an end of a digital trunk; dmt: ADSL on a card of a subscriber "
+                  "loop, octets are ATM cells of 52, the remote end calls and the central end answers")
       ->check(one_of({"v90", "v34", "v32bis", "v22bis", "dmt"}));
-  sub->add_flag("--no-v42", options->no_v42, "Start-stop characters (V.14) without error control, as AT\\N0 has it");
-  sub->add_option("--role", options->role, "Whether it calls or answers")->check(one_of({"call", "answer"}));
+  sub->add_flag("--no-v42", options->no_v42, "Start-stop characters (V.14) without error control, as with AT\\N0");
+  sub->add_option("--role", options->role, "Role of this modem: call or answer")->check(one_of({"call", "answer"}));
   sub->add_option("--send", options->send, "File to send, up to 64 KiB at once")->type_name("FILE");
   sub->add_option("--receive", options->receive, "File for the received data")->type_name("FILE");
-  sub->add_option("--log", options->log, "The event log, for offhook report and export")->type_name("FILE");
-  sub->add_option("--seconds", options->seconds, "Time of the line after which the modem hangs up")->type_name("S");
-  sub->add_flag("--drop", options->drop, "At the end just go on hook: the far end is not told");
+  sub->add_option("--log", options->log, "File for the event log, for offhook report and export")->type_name("FILE");
+  sub->add_option("--seconds", options->seconds, "Line time after which the modem hangs up")->type_name("S");
+  sub->add_flag("--drop", options->drop, "Go on hook at the end without telling the far end");
   sub->add_option("--timeout", options->timeout, "Give up after S seconds of wall-clock time")->type_name("S");
-  sub->add_option("--block", options->block, "Samples an interrupt")->type_name("N");
+  sub->add_option("--block", options->block, "Samples per interrupt")->type_name("N");
   sub->add_option("--lead", options->lead, "Samples queued ahead of the codec")->type_name("N");
   sub->footer(R"(Examples:
   modprobe offhook && offhook kernel --context INT --send README.md --receive got --log call.ohlog
   offhook kernel --context INT SOFTIRQ "FIFO 50" "RES 2ms/8ms" WORKER --switch 100
 
-A line of JSON says how it went (docs/kernel.md).
+The result is one line of JSON (docs/kernel.md).
 
 Exit status: 0 connected, 1 error, 2 no connection, or the card failed, 130 interrupted.)");
   sub->final_callback([&action, options] { action = [options] { return run(*options); }; });

@@ -38,7 +38,7 @@ bool lost(const oh_kernel_status& s) {
 /// Why no more octets come; empty while they may.
 std::string ending(const oh_kernel_status& s) {
   if (s.card == OH_KERNEL_NO_CALL) return "the machine was suspended";
-  if (s.card == OH_KERNEL_CARD_FAILED) return "the card does not work any more";
+  if (s.card == OH_KERNEL_CARD_FAILED) return "the card has failed";
   oh_modem_end_status end{};
   end.pump.state = static_cast<oh_pump_state>(s.pump);
   end.link.state = static_cast<oh_lapm_state>(s.link);
@@ -65,16 +65,16 @@ std::unique_ptr<KernelDevice> open_kernel_host(const std::string& host) {
 
 oh_kernel_call kernel_call_of(const hostsim::Scenario& scenario) {
   const hostsim::LoadScenario& load = scenario.load;
-  if (scenario.pump != hostsim::PumpKind::kReal) refuse("pump.kind", "the pump is a real one; expected \"real\"");
+  if (scenario.pump != hostsim::PumpKind::kReal) refuse("pump.kind", "the kernel runs real pumps; expected \"real\"");
   if (scenario.line_kind != hostsim::LineKind::kAnalogue && scenario.line_kind != hostsim::LineKind::kDigitalTrunk)
-    refuse("line.kind", "the card is a modem's; expected \"analogue\" or \"digital-trunk\"");
+    refuse("line.kind", "the card is a modem card; expected \"analogue\" or \"digital-trunk\"");
   if (scenario.protocol != hostsim::TransferProtocol::kBytes)
-    refuse("transfer.protocol", "octets go to V.42 as they are; expected \"bytes\"");
+    refuse("transfer.protocol", "V.42 receives the octets directly; expected \"bytes\"");
   if (scenario.far_modem.value_or(scenario.modem) != scenario.modem)
-    refuse("pump.far_modem", "both ends have the same pump; expected none");
+    refuse("pump.far_modem", "both ends use one pump; expected none");
   if (load.spinner || load.timer_callback || !load.trace.empty() || !load.devices.empty() || !load.threads.empty() ||
       !load.reservations.empty())
-    refuse("load", "the load is what runs on this machine; expected none in the scenario");
+    refuse("load", "the load is that of this machine; expected none in the scenario");
   if (scenario.device_delay_samples != 0)
     refuse("driver.device_delay_samples", "the card has no device behind it; expected 0");
   const modem::CallConfig call{.pump = hostsim::near_type(scenario),
@@ -82,7 +82,7 @@ oh_kernel_call kernel_call_of(const hostsim::Scenario& scenario) {
                                .modulations = scenario.modem,
                                .link = hostsim::link_of(scenario, modulation_of(scenario.modem))};
   if (scenario.modem == OH_MODULATION_NONE)
-    refuse("pump.modem", "nobody looks for what both ends have; expected the name of a modulation");
+    refuse("pump.modem", "the kernel does not negotiate a modulation; expected the name of one");
   try {
     return kernel_call(
         call, {scenario.block_plan, scenario.transmit_lead_samples, scenario.policy, hostsim::near_format(scenario)});
@@ -124,8 +124,7 @@ CallOutcome run_kernel_call(KernelDevice& device, const hostsim::Scenario& scena
     if (there >= file.size()) break;
     outcome.ending = ending(s);
     if (outcome.ending.empty() && now_s >= scenario.time_limit_s)
-      outcome.ending =
-          transfer.connected() ? "time limit during the transfer" : "time limit before the connection was up";
+      outcome.ending = transfer.connected() ? "time limit during the transfer" : "time limit before data mode";
     if (!outcome.ending.empty()) break;
     outcome.stopped = sinks.progress && !sinks.progress({now_s, there});
     if (outcome.stopped) break;
@@ -133,7 +132,7 @@ CallOutcome run_kernel_call(KernelDevice& device, const hostsim::Scenario& scena
   outcome.complete = std::ranges::equal(transfer.received(), file);
   if (outcome.complete) outcome.ending = "the file arrived";
   if (outcome.stopped) outcome.ending = "interrupted";
-  if (outcome.ending.empty()) outcome.ending = "other bytes arrived than were expected";
+  if (outcome.ending.empty()) outcome.ending = "the received bytes differ from those expected";
   transfer.end();
   outcome.transfer_s = tally.seconds();
   outcome.lost = lost(transfer.status());

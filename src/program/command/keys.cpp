@@ -31,14 +31,15 @@ std::string host_text() {
   return config::describe(config::host_keys(), &defaults.host);
 }
 
-constexpr FileKind kKinds[] = {{"scenario", "of run and sweep", scenario_text},
-                               {"device", "of law and advise", device_text},
-                               {"host", "of advise", host_text},
-                               {"load", "[[load.device]] and its kin", [] { return config::describe_load_devices(); }},
-                               {"computation", "of mttf --tasks", [] { return config::describe_computations(); }},
-                               {"system", "of schedule, JSON", [] { return schedule::describe_system(); }},
-                               {"csv", "columns of the tables that commands write", csv_keys_text},
-                               {"json", "keys of what --json writes", json_keys_text}};
+constexpr FileKind kKinds[] = {
+    {"scenario", "file of run and sweep", scenario_text},
+    {"device", "file of law and advise", device_text},
+    {"host", "file of advise", host_text},
+    {"load", "[[load.device]] and similar tables", [] { return config::describe_load_devices(); }},
+    {"computation", "file of mttf --tasks", [] { return config::describe_computations(); }},
+    {"system", "file of schedule, JSON", [] { return schedule::describe_system(); }},
+    {"csv", "columns of the tables that commands write", csv_keys_text},
+    {"json", "keys of what --json writes", json_keys_text}};
 
 /// Only of these: what is written by us, a document for each command.
 bool is_written(const std::string& kind) {
@@ -63,14 +64,13 @@ std::string with(const std::string& text, const std::string& part) {
 }  // namespace
 
 void add_keys(CLI::App& app, Action& action) {
-  CLI::App* keys = app.add_subcommand(
-      "keys", "What may stand in a file: each key, its default and what it accepts; what CSV and JSON hold");
+  CLI::App* keys = app.add_subcommand("keys", "List the keys of input files and the fields of CSV and JSON output");
   struct Options {
     std::string kind, part;
   };
   auto options = std::make_shared<Options>();
   add_kind(*keys, options->kind, kKinds);
-  keys->add_option("part", options->part, "Only the keys (csv, json: documents) whose names have this in them")
+  keys->add_option("part", options->part, "Only keys whose names contain this text (csv, json: documents)")
       ->type_name("PART");
   keys->footer(R"(Examples:
   offhook keys device
@@ -79,7 +79,7 @@ void add_keys(CLI::App& app, Action& action) {
   offhook keys csv sweep
   offhook keys json run
 
-A file to begin with: offhook new KIND.)");
+For a template file, run: offhook new KIND)");
   keys->final_callback([&action, options] {
     action = [options] {
       const std::string all = text_of(kKinds, options->kind), some = options->part.empty() ? all
@@ -87,7 +87,7 @@ A file to begin with: offhook new KIND.)");
                                                                          ? documents_with(all, options->part)
                                                                          : with(all, options->part);
       if (some.empty())
-        throw std::runtime_error(fmt::format("no {} has '{}' in its name; all of them: offhook keys {}",
+        throw std::runtime_error(fmt::format("no {} has '{}' in its name; offhook keys {} lists all",
                                              (is_written(options->kind) ? "document of " : "key of a ") + options->kind,
                                              options->part, options->kind));
       say("{}", Lines(some));

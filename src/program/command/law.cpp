@@ -314,7 +314,7 @@ int check(const Options& options) {
     say("{} random devices, seed {}: the longest period that the law grants, and one tick more, by simulation\n",
         devices.size(), options.seed);
     for (const auto& [kind, n] : kinds) say("  {:>6}  {}\n", n, to_string(kind));
-    say("  ({} of them can live with no reservation of that X)\n", none);
+    say("  (no reservation with that X is sufficient for {} of them)\n", none);
     for (const Json& d : differing) say("  {}\n", Lines(d.dump()));
   }
   return unexplained == 0 ? kOk : kInsufficient;
@@ -323,9 +323,8 @@ int check(const Options& options) {
 int run(const Options& options) {
   if ((options.check > 0) == !options.device.empty()) throw config::Error("expected either a device or --check N");
   expect_one_alone({&options.csv, &options.json});
-  if (!options.scenario.empty() && !options.confirm)
-    throw config::Error("--scenario is how --confirm simulates; expected both");
-  if (options.check > 0 && options.csv.asked()) throw config::Error("--check has no table; expected --json");
+  if (!options.scenario.empty() && !options.confirm) throw config::Error("--scenario requires --confirm");
+  if (options.check > 0 && options.csv.asked()) throw config::Error("--check writes no table; expected --json");
   if (options.check > 0) return check(options);
   LawReport report = report_of(options);
   const fs::path folder = !options.out.empty() ? fs::path(options.out)
@@ -357,12 +356,12 @@ int run(const Options& options) {
 }  // namespace
 
 void add_law(CLI::App& app, Action& action) {
-  CLI::App* sub =
-      app.add_subcommand("law", "Which reservations X/Y a device can live with, and the experiments that show it");
+  CLI::App* sub = app.add_subcommand(
+      "law", "Compute which reservations (X every Y) are sufficient for a device, and confirm them by experiment");
   auto options = std::make_shared<Options>();
-  sub->add_option("device", options->device, "The device: a name from traces/data/devices, or a file of one's own")
+  sub->add_option("device", options->device, "Device: a name from traces/data/devices, or a device file")
       ->type_name("DEVICE.toml");
-  sub->add_option("--tick-hz", options->tick_hz, "Clock ticks a second, in which X and Y are counted")
+  sub->add_option("--tick-hz", options->tick_hz, "Clock ticks per second, the unit of X and Y")
       ->type_name("HZ")
       ->check(in_range(100, 10000));
   sub->add_option("--x-max", options->x_max, "Largest X in ticks")->type_name("N")->check(in_range(1, 64));
@@ -370,17 +369,15 @@ void add_law(CLI::App& app, Action& action) {
       ->type_name("N")
       ->check(in_range(1u, 512u));
   sub->add_flag("--confirm", options->confirm,
-                "Run the experiments by simulation: as it is, one more block of lead, short blocks, another tick, and "
-                "every starting phase");
-  sub->add_option(
-         "--scenario", options->scenario,
-         "With --confirm: the device as it is, its real pump on this scenario's line in the place of its costs "
-         "alone")
+                "Confirm the law by simulation: the device unchanged, with one more block of lead, with short blocks, "
+                "with another tick, and from every starting phase");
+  sub->add_option("--scenario", options->scenario,
+                  "With --confirm: also run the device's real pump on the line of this scenario")
       ->type_name("SCENARIO.toml");
-  sub->add_option("--phases", options->phases, "Starting phases a reservation is tried from")
+  sub->add_option("--phases", options->phases, "Number of starting phases per reservation")
       ->type_name("N")
       ->check(in_range(1u, 10000u));
-  sub->add_option("--seconds", options->seconds, "Simulated time a run")->type_name("S")->check(in_range(1.0, 1e6));
+  sub->add_option("--seconds", options->seconds, "Simulated time per run")->type_name("S")->check(in_range(1.0, 1e6));
   sub->add_option("--threads", options->threads,
                   "Number of parallel runs (default: all cores); does not affect results")
       ->type_name("N")
@@ -392,8 +389,10 @@ void add_law(CLI::App& app, Action& action) {
                   "Validate the law on N random devices instead, each at the boundary and one tick beyond")
       ->type_name("N")
       ->check(in_range(1u, 10'000'000u));
-  sub->add_option("--seed", options->seed, "Seed of --check: same seed, same devices")->type_name("N")->check(seed());
-  add_text_output(*sub, kCsvOption, options->csv, "The boundary as CSV");
+  sub->add_option("--seed", options->seed, "Random seed of --check; runs with the same seed are identical")
+      ->type_name("N")
+      ->check(seed());
+  add_text_output(*sub, kCsvOption, options->csv, "Boundary as CSV");
   add_text_output(*sub, kJsonOption, options->json, "Results as JSON");
   sub->footer(R"(Examples:
   offhook law g-lite --buffers 2
@@ -403,7 +402,7 @@ void add_law(CLI::App& app, Action& action) {
   offhook law --check 2000
   offhook sweep examples/device-map.toml     # the whole plane by simulation
 
-Exit status: 0 done, 1 error, 2 --check found what the law does not explain, 130 interrupted.)");
+Exit status: 0 done, 1 error, 2 --check found a case that the law does not explain, 130 interrupted.)");
   sub->final_callback([&action, options] { action = [options] { return run(*options); }; });
 }
 

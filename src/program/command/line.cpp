@@ -53,7 +53,7 @@ class Hardware {
     }
     if (has_modem_ || !server_.wait_for_modem(ms)) return;
     has_modem_ = true;
-    say(news_, "there is a modem at {}\n", path_);
+    say(news_, "a modem is connected at {}\n", path_);
     std::fflush(news_);
     oh_card_engine_init(&engine_, &server_.card(), nullptr);
     oh_card_engine_start(&engine_, 0);
@@ -225,7 +225,7 @@ int run(const Options& options) {
   config::ScenarioBuilder builder;
   for (const std::string& assignment : options.set) {
     if (!assignment.starts_with("line.")) {
-      throw std::runtime_error(fmt::format("--set {}: is not a key of the line; expected line.KEY=VALUE", assignment));
+      throw std::runtime_error(fmt::format("--set {}: unknown key of the line; expected line.KEY=VALUE", assignment));
     }
     builder.set(assignment);
   }
@@ -235,7 +235,7 @@ int run(const Options& options) {
   Hardware near(options.call, news), far(options.answer, news);
   Exchange exchange(near, far, line, options.seed, news);
   if (const std::string why = become_fifo(options.priority); options.priority > 0 && !why.empty()) {
-    if (!options.best_effort) throw std::runtime_error(why + "; or go on without by --best-effort");
+    if (!options.best_effort) throw std::runtime_error(why + "; or continue without it by --best-effort");
     say(stderr, "offhook: {}\n", why);
   }
   if (const std::string why = lock_memory(); !why.empty() && !options.best_effort) throw std::runtime_error(why);
@@ -270,28 +270,27 @@ int run(const Options& options) {
 }  // namespace
 
 void add_line(CLI::App& app, Action& action) {
-  CLI::App* sub = app.add_subcommand("line", "Play two sound cards and the telephone line between them, live");
+  CLI::App* sub = app.add_subcommand("line", "Play two sound cards and the telephone line between them in real time");
   auto options = std::make_shared<Options>();
   sub->add_option("call", options->call, "Socket of the first card")->required()->type_name("PATH");
   sub->add_option("answer", options->answer, "Socket of the second card")->required()->type_name("PATH");
-  sub->add_option("--set", options->set, "A key of the line (see offhook run --help)")
+  sub->add_option("--set", options->set, "Override a key of the line (offhook keys scenario line.)")
       ->type_name("line.KEY=VALUE")
       ->allow_extra_args(false);
   sub->add_option("--seed", options->seed, "Seed of the line's noise")->type_name("N")->check(seed());
-  sub->add_option("--priority", options->priority, "SCHED_FIFO priority of the hardware; 0: a normal thread")
+  sub->add_option("--priority", options->priority, "SCHED_FIFO priority of the hardware's thread (0: a normal thread)")
       ->type_name("N")
       ->check(in_range(0, 98));
-  sub->add_flag("--best-effort", options->best_effort, "Go on without real-time privileges");
-  add_text_output(*sub, kJsonOption, options->json,
-                  "The summary as JSON, with the host (what happens then goes to standard error)");
+  sub->add_flag("--best-effort", options->best_effort, "Continue without real-time privileges");
+  add_text_output(*sub, kJsonOption, options->json, "Summary as JSON, with the host (messages go to standard error)");
   sub->footer(R"(Examples:
   offhook line /run/card-a /run/card-b &
   offhook modem unix:/run/card-a --tty /dev/ttySM0 --context "FIFO 50" &
   offhook modem unix:/run/card-b --tty /dev/ttySM1 --context "RES 2ms/8ms" &
 
-Each card is the memory of two rings and an interrupt (an eventfd), given to the modem that connects. A modem off hook
-hears dial tone; when it has dialled (any number, in DTMF) the other one rings; both off hook are connected over the
-line. A modem that has left is on hook, and may come back; ends when both have left.
+A card consists of the memory of two rings and an interrupt (an eventfd), which the connecting modem receives. A modem
+that goes off hook hears dial tone. When it has dialled any number in DTMF, the other modem rings. When both are off
+hook, the line connects them. A modem that leaves is on hook and may return. The command ends when both have left.
 )");
   sub->final_callback([&action, options] { action = [options] { return run(*options); }; });
 }

@@ -151,10 +151,10 @@ void add_man(CLI::App& app, Action& action) {
     std::vector<std::string> words;
     std::string out;
   };
-  CLI::App* man = app.add_subcommand("man", "Print a man page in roff: of offhook, or of a command");
+  CLI::App* man = app.add_subcommand("man", "Print a man page in roff, for offhook or for one command");
   auto options = std::make_shared<Options>();
   CLI::Option* of =
-      man->add_option("command", options->words, "The command, such as run or measure latency")->type_name("COMMAND");
+      man->add_option("command", options->words, "Command, such as run or measure latency")->type_name("COMMAND");
   man->add_option("-o,--out", options->out, "Write all pages into this folder: offhook.1, offhook-run.1 and so on")
       ->type_name("DIR")
       ->excludes(of);

@@ -50,27 +50,28 @@ std::int64_t MeasureOptions::threshold_ns() const {
 }
 
 void add_common(CLI::App* sub, MeasureOptions& options) {
-  add_text_output(*sub, kJsonOption, options.json, "The result as JSON");
-  sub->add_flag("--best-effort", options.best_effort, "Go on without privileges that are missing");
+  add_text_output(*sub, kJsonOption, options.json, "Result as JSON");
+  sub->add_flag("--best-effort", options.best_effort, "Continue without missing privileges");
 }
 
 void add_context(CLI::App* sub, MeasureOptions& options) {
   sub->add_option("--context", options.context, "\"FIFO 80\", \"RR 10\", \"RES 2ms/8ms\" or OTHER")
       ->type_name("CONTEXT");
-  sub->add_option("--cpu", options.cpu, "Keep the thread to this CPU")->type_name("N");
-  sub->add_option("--hgrm", options.hgrm, "Write the histogram as HdrHistogram's tools read it")->type_name("FILE");
+  sub->add_option("--cpu", options.cpu, "Pin the thread to this CPU")->type_name("N");
+  sub->add_option("--hgrm", options.hgrm, "Write the histogram in the format of HdrHistogram's tools")
+      ->type_name("FILE");
 }
 
 void add_seconds(CLI::App* sub, MeasureOptions& options) {
-  sub->add_option("--seconds", options.seconds, "How long to measure, in seconds")
+  sub->add_option("--seconds", options.seconds, "Duration of the measurement, in seconds")
       ->type_name("S")
       ->check(in_range(0.01, 1e7));
 }
 
 void add_threshold(CLI::App* sub, MeasureOptions& options, const std::string& what) {
   sub->add_option("--on-threshold", options.threshold,
-                  fmt::format("End with status 2 when there was a {} of so many microseconds or more; then run COMMAND "
-                              "by sh, with OFFHOOK_US set",
+                  fmt::format("End with status 2 at the first {} of US microseconds or more; then run COMMAND by sh, "
+                              "with OFFHOOK_US set",
                               what))
       ->type_name("US [COMMAND]")
       ->expected(1, 2);
@@ -93,7 +94,7 @@ Json to_json(const LogLinearHistogram& h) {
 }
 
 void say_without(const std::vector<std::string>& without) {
-  for (const std::string& w : without) say(stderr, "offhook: going on without: {}\n", w);
+  for (const std::string& w : without) say(stderr, "offhook: continuing without: {}\n", w);
 }
 
 void print_quantiles(const char* what, const LogLinearHistogram& h) {
@@ -167,9 +168,10 @@ int run_stolen(const MeasureOptions& options) {
                   {"without", r.without}};
   write_hgrm(options, r.stolen);
   if (!options.json.alone()) {
-    say("{}: {} of {} periods had their whole budget; {:.2f} % of the time was stolen\n", config.context.str(), r.hits,
-        r.hits + r.misses, share);
-    say("a poll takes {:.3f} us; longer than {:.1f} us is stolen\n", us_of(double(r.poll_ns)), us_of(double(r.gap_ns)));
+    say("{}: {} of {} periods received their whole budget; {:.2f} % of the time was stolen\n", config.context.str(),
+        r.hits, r.hits + r.misses, share);
+    say("a poll takes {:.3f} us; a gap longer than {:.1f} us counts as stolen\n", us_of(double(r.poll_ns)),
+        us_of(double(r.gap_ns)));
     if (r.stolen.count() > 0) {
       print_bars(r.stolen);
       print_quantiles("stolen intervals", r.stolen);
@@ -201,7 +203,7 @@ int run_kernel(const MeasureOptions& options) {
         options.repeats, [&](double share) { progress.update(share, ""); }, without);
   }
   if (!without.empty() && !options.best_effort)
-    throw std::runtime_error(without.front() + "; or go on without by --best-effort");
+    throw std::runtime_error(without.front() + "; or continue without it by --best-effort");
   say_without(without);
   const double mix = measure::measure_integer_mix();
   Json json{{"measure", "kernel"},
@@ -240,12 +242,12 @@ int run_kernel(const MeasureOptions& options) {
   }
   if (!options.json.alone()) {
     say("{}", table.lines());
-    say("strings, records and integers in the manner of Dhrystone (not its source): {:.0f} runs a second\n", mix);
+    say("strings, records and integers in the manner of Dhrystone (other source code): {:.0f} runs per second\n", mix);
     if (const auto dhrystones = published.us.find("Dhrystones per second"); dhrystones != published.us.end())
-      say("published, Dhrystones a second on {}: {}\n", fmt::format("{}", fmt::join(published.boards, ", ")),
+      say("published, Dhrystones per second on {}: {}\n", fmt::format("{}", fmt::join(published.boards, ", ")),
           fmt::format("{}", fmt::join(dhrystones->second, ", ")));
-    say("published: Siemens, Windows CE 3.0 in 2000, mean us a call\n");
-    say("each time has one clock_gettime in it; see GetSystemTime\n");
+    say("published: Siemens, Windows CE 3.0 in 2000, mean us per call\n");
+    say("each time includes one clock_gettime; see GetSystemTime\n");
   }
   return finish_measure(options, json, over_ns);
 }
@@ -268,7 +270,7 @@ int run_device_cost(const MeasureOptions& options) {
     });
   }
   if (!result.in_data_mode) {
-    throw std::runtime_error(interrupted() ? "interrupted before data mode: nothing was measured"
+    throw std::runtime_error(interrupted() ? "interrupted before data mode: no measurement"
                                            : "the pumps did not reach data mode");
   }
   const hostsim::SoftDevice device = measure::measured_device(scenario, result);
@@ -293,7 +295,7 @@ int run_device_cost(const MeasureOptions& options) {
     if (!options.json.alone()) print_quantiles(name, *cost);
   }
   if (!options.json.alone()) {
-    say("{}; {:.2f} % of this CPU at the median, the longest block of data {:.2f} times the mean\n",
+    say("{}; {:.2f} % of this CPU at the median; the longest block of data took {:.2f} times the mean\n",
         fmt::format("{}", fmt::join(rates, ", ")), 100 * share, worst_over_mean);
   }
   if (!options.profile.empty()) {
@@ -338,11 +340,11 @@ int run_cost(const MeasureOptions& options) {
     json[p.name] = {{"blocks", p.blocks}, {"cost", to_json(p.cost)}, {"ns_per_sample", p.ns_per_sample}};
     if (!options.json.alone()) {
       print_quantiles(p.name.c_str(), p.cost);
-      say("  {} blocks, {:.0f} ns a sample at the median: {:.2f} % of this CPU\n", p.blocks, p.ns_per_sample,
+      say("  {} blocks, {:.0f} ns per sample at the median: {:.2f} % of this CPU\n", p.blocks, p.ns_per_sample,
           100 * p.share);
     }
   }
-  if (!options.json.alone()) say("state: {} bytes a modem\n", result.state_bytes);
+  if (!options.json.alone()) say("state: {} bytes per modem\n", result.state_bytes);
   const std::string profile = measure::to_profile(config, result, json.at("host").value("cpu", "this machine"));
   if (!options.profile.empty()) write_file(options.profile, profile);
   return finish_measure(options, json, over_ns);
@@ -352,7 +354,7 @@ int run_cost(const MeasureOptions& options) {
 
 void add_measure(CLI::App& app, Action& action) {
   CLI::App* sub = app.add_subcommand(
-      "measure", "Measure this machine: latency, stolen time, kernel calls, the host, cost of a pump");
+      "measure", "Measure this machine: latency, stolen time, kernel calls, the host, the cost of a pump");
   sub->require_subcommand(1);
   auto options = std::make_shared<MeasureOptions>();
   add_measure_latency(*sub, action, options);
@@ -365,7 +367,7 @@ void add_measure(CLI::App& app, Action& action) {
   CLI::App* stolen = sub->add_subcommand("stolen", "Measure the time stolen from a reservation (Regehr and Stankovic)");
   add_context(stolen, *options);
   add_seconds(stolen, *options);
-  stolen->add_option("--gap-us", options->gap_us, "A gap between two polls that is longer than this counts as stolen")
+  stolen->add_option("--gap-us", options->gap_us, "Shortest gap between two polls that counts as stolen time")
       ->type_name("US");
   add_threshold(stolen, *options, "stolen interval");
   add_common(stolen, *options);
@@ -376,13 +378,13 @@ void add_measure(CLI::App& app, Action& action) {
   stolen->final_callback([&action, options] { action = [options] { return run_stolen(*options); }; });
 
   CLI::App* kernel =
-      sub->add_subcommand("kernel", "The 14 operations of the Windows CE report, by their Linux equivalents");
+      sub->add_subcommand("kernel", "Measure the 14 operations of the Windows CE report by their Linux equivalents");
   kernel->add_option("--repeats", options->repeats, "Calls of each operation")
       ->type_name("N")
       ->check(in_range(10, 10'000'000));
   kernel
       ->add_option("--hgrm", options->hgrm,
-                   "Write a histogram of each operation there, as HdrHistogram's tools read it")
+                   "Folder for one histogram per operation, in the format of HdrHistogram's tools")
       ->type_name("DIR");
   add_threshold(kernel, *options, "call");
   add_common(kernel, *options);
@@ -399,14 +401,14 @@ void add_measure(CLI::App& app, Action& action) {
   }
   cost->add_option("--pump", options->pump, "The pump")->type_name("NAME")->check(one_of(names));
   cost->add_option("--device", options->scenario,
-                   "The DMT pump or radio that a scenario has as its device, over its line, in its blocks")
+                   "Measure the DMT pump or radio of a scenario, over its line and in its blocks")
       ->type_name("SCENARIO.toml")
       ->excludes("--pump");
   cost->add_option("--profile", options->profile,
-                   "Write the profile for traces/data/profiles; of a device, its description for traces/data/devices")
+                   "Write a profile for traces/data/profiles; with --device, a description for traces/data/devices")
       ->type_name("FILE");
   add_seconds(cost, *options);
-  cost->add_option("--hgrm", options->hgrm, "Write a histogram of each phase there, as HdrHistogram's tools read it")
+  cost->add_option("--hgrm", options->hgrm, "Folder for one histogram per phase, in the format of HdrHistogram's tools")
       ->type_name("DIR");
   add_threshold(cost, *options, "block");
   add_common(cost, *options);

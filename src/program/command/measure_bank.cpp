@@ -70,14 +70,14 @@ void print(const measure::BankConfig& config, const measure::BankResult& r, cons
   table.row({"late after a stall of the machine", fmt::format("{}", r.blocks_late_in_stalls)});
   table.row({"late before all were connected", fmt::format("{}", r.blocks_late_connecting)});
   table.row({"samples late, replaced by silence", fmt::format("{}, {}", r.samples_late, r.samples_filled_in)});
-  table.row({"pending at the most, samples", fmt::format("{}", r.pending_max_samples)});
-  table.row({"bytes arrived, wrong ones", fmt::format("{}, {}", r.bytes, r.bytes_wrong)});
+  table.row({"pending, max, samples", fmt::format("{}", r.pending_max_samples)});
+  table.row({"bytes arrived, bytes wrong", fmt::format("{}, {}", r.bytes, r.bytes_wrong)});
   table.row({"CPU share of the modems", fmt::format("{:.1f} %", 100 * r.modems_share)});
-  table.row({"of the played hardware", fmt::format("{:.1f} %", 100 * r.hardware_share)});
+  table.row({"CPU share of the played hardware", fmt::format("{:.1f} %", 100 * r.hardware_share)});
   add_times(table, json);
   say("{}", table.lines());
-  say("{} stalls of {} ms and more in which not even the hardware's thread had the CPU, the longest {:.1f} ms; "
-      "the hypervisor took {:.0f} ms\n",
+  say("{} stalls of {} ms or longer, in which even the hardware's thread did not have the CPU; longest {:.1f} ms; the "
+      "hypervisor took {:.0f} ms\n",
       r.stalls.size(), measure::StallWatch::kStallMs, longest.ms, r.stolen_ms);
 }
 
@@ -114,18 +114,21 @@ int run_bank(const BankOptions& options) {
 }  // namespace
 
 void add_measure_bank(CLI::App& measure, Action& action, const std::shared_ptr<MeasureOptions>& shared) {
-  CLI::App* bank = measure.add_subcommand("bank", "How many modems a CPU carries: calls between modems of one process");
+  CLI::App* bank =
+      measure.add_subcommand("bank", "Measure how many modems one CPU can run: calls between modems of one process");
   auto options = std::make_shared<BankOptions>();
   options->measure = shared;
-  bank->add_option("--channels", options->channels, "Modems, an even number")->type_name("N")->check(in_range(2, 1024));
+  bank->add_option("--channels", options->channels, "Number of modems (even)")
+      ->type_name("N")
+      ->check(in_range(2, 1024));
   std::vector<std::string> names;
   for (const Modulation& modem : kModulations) {
     if (takes(*modem.type(), kLinear8000)) names.emplace_back(modem.name);  // the two ends of V.90 are different
   }
   bank->add_option("--pump", shared->pump, "The pump")->type_name("NAME")->check(one_of(names));
-  bank->add_flag("--together", options->together, "The blocks of all modems end at the same time");
+  bank->add_flag("--together", options->together, "End the blocks of all modems at the same time");
   bank->add_flag("--one-thread", options->one_thread,
-                 "One thread serves all pumps, which advance in one call, without V.42; with --together");
+                 "Serve all pumps in one thread and one call, without V.42; requires --together");
   add_context(bank, *shared);
   add_seconds(bank, *shared);
   add_common(bank, *shared);
@@ -134,7 +137,7 @@ void add_measure_bank(CLI::App& measure, Action& action, const std::shared_ptr<M
   offhook measure bank --channels 8 --pump v34 --json
   offhook measure bank --channels 400 --pump v34 --one-thread
 
-Exit status: 0 done, 1 error, 2 blocks were late though the machine had not stalled, or a call did not stand,
+Exit status: 0 done, 1 error, 2 blocks were late although the machine had not stalled, or a call did not connect,
 130 interrupted.)");
   bank->final_callback([&action, options] { action = [options] { return run_bank(*options); }; });
 }

@@ -49,7 +49,7 @@ Json to_json(const measure::BatchConfig& config, const measure::BatchResult& r) 
 void print(const measure::BatchResult& r) {
   Table table;
   table.column("pumps", Table::Align::kLeft);
-  for (const char* title : {"number", "bytes each", "ns a sample, together", "one by one", "alone", "pumps a core"})
+  for (const char* title : {"number", "bytes each", "ns per sample, together", "one by one", "alone", "pumps a core"})
     table.column(title);
   for (const measure::BatchGroup& g : r.groups)
     table.row({g.name, fmt::format("{}", g.pumps), fmt::format("{}", g.state_bytes),
@@ -58,7 +58,7 @@ void print(const measure::BatchResult& r) {
   say("{}", table.lines());
   say("{} of {} calls connected, after {:.1f} s; {} bits compared, {} wrong\n", r.connected, r.calls,
       r.connected_after_s, r.bits, r.bits_wrong);
-  say("{} of {} calls gave the same samples alone\n", r.calls_same, r.calls_alone);
+  say("{} of {} calls gave identical samples when run alone\n", r.calls_same, r.calls_alone);
 }
 
 int run_batch(const BatchOptions& options) {
@@ -89,15 +89,17 @@ int run_batch(const BatchOptions& options) {
 }  // namespace
 
 void add_measure_batch(CLI::App& measure, Action& action, const std::shared_ptr<MeasureOptions>& shared) {
-  CLI::App* batch =
-      measure.add_subcommand("batch", "How many pumps one thread carries when it advances all of them in one call");
+  CLI::App* batch = measure.add_subcommand(
+      "batch", "Measure how many pumps one thread can run when it advances all of them in one call");
   auto options = std::make_shared<BatchOptions>();
   options->measure = shared;
-  batch->add_option("--calls", options->calls, "Calls, of two pumps each")->type_name("N")->check(in_range(1, 1024));
+  batch->add_option("--calls", options->calls, "Number of calls, each between two pumps")
+      ->type_name("N")
+      ->check(in_range(1, 1024));
   std::vector<std::string> names;
   for (const Modulation& modem : kModulations) names.emplace_back(modem.name);
   batch->add_option("--pump", shared->pump, "The pump")->type_name("NAME")->check(one_of(names));
-  batch->add_option("--block", options->block, "Samples that a call of the pumps advances by")
+  batch->add_option("--block", options->block, "Samples per call of the pumps")
       ->type_name("N")
       ->check(in_range(8, 256));
   add_seconds(batch, *shared);
@@ -106,9 +108,9 @@ void add_measure_batch(CLI::App& measure, Action& action, const std::shared_ptr<
   offhook measure batch --pump v34 --calls 64 --seconds 5
   offhook measure batch --pump v90 --json
 
-No card, no context, no echo: samples go from pump to pump, of V.90 over a clean digital trunk whose own cost is not
-counted. Of the blocks in data mode every second is advanced in one call, the others pump by pump ("one by one"). Each
-call runs once more alone, and gives the same samples there. --seconds is of line time, in data mode.
+There is no card, context or echo: samples go directly from pump to pump. V.90 uses a clean digital trunk, whose cost is
+not counted. In data mode, every second block is advanced in one call for all pumps, the others pump by pump ("one by
+one"). Each call is repeated alone and must give identical samples. --seconds is line time in data mode.
 
 Exit status: 0 done, 1 error, 2 a call did not connect, a bit was wrong, or samples were not those of the call alone,
 130 interrupted.)");

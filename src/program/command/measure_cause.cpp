@@ -64,8 +64,9 @@ int run_cause(const MeasureOptions& options) {
   write_hgrm(options, r.latency.latency);
   if (!options.json.alone()) {
     if (!r.found) {
-      say("no wake-up of {} was {:.1f} us late: of {} the latest was {:.1f} us\n", config.latency.context.str(),
-          threshold_us, r.latency.latency.count(), us_of(double(r.latency.latency.max())));
+      say("no wake-up of {} was {:.1f} us late: of {} wake-ups the latest was {:.1f} us late\n",
+          config.latency.context.str(), threshold_us, r.latency.latency.count(),
+          us_of(double(r.latency.latency.max())));
     } else {
       say("{}\n\n", r.verdict);
       Table had;
@@ -83,7 +84,7 @@ int run_cause(const MeasureOptions& options) {
         say("{}\n", where.lines());
       }
       for (const std::string& line : r.timeline) say("{}\n", line);
-      if (r.lost_events > 0) say("{} events had no room in the rings\n", r.lost_events);
+      if (r.lost_events > 0) say("{} events did not fit into the rings\n", r.lost_events);
     }
   }
   return finish_measure(options, json, r.found ? r.latency.over_threshold_ns : 0);
@@ -104,7 +105,7 @@ void add_measure_cause(CLI::App& measure, Action& action, const std::shared_ptr<
   cause->get_option("--on-threshold")->required();
   cause
       ->add_option("--samples-hz", options->samples_hz,
-                   "Samples of the instruction pointer a second and CPU; each is an interrupt of some us")
+                   "Samples of the instruction pointer per second and CPU; each sample costs an interrupt of some us")
       ->type_name("HZ")
       ->check(in_range(1, 100'000));
   add_common(cause, *options);
@@ -112,7 +113,7 @@ void add_measure_cause(CLI::App& measure, Action& action, const std::shared_ptr<
   sudo offhook measure cause --on-threshold 500 --seconds 600
   sudo offhook measure cause --context "FIFO 80" --load compile --on-threshold 200
 
-Exit status: 0 no wake-up was so late, 1 error, 2 one was, and this is why, 130 interrupted.)");
+Exit status: 0 no wake-up reached the threshold, 1 error, 2 one did, and its cause is printed, 130 interrupted.)");
   cause->final_callback([&action, options] { action = [options] { return run_cause(*options); }; });
 }
 

@@ -82,9 +82,9 @@ void print(const Json& json, const measure::LiveDevice& r) {
   row("blocks, late", fmt::format("{}, {}", r.driver.blocks_served, r.driver.blocks_late));
   row("samples late, underrun, overrun",
       fmt::format("{}, {}, {}", r.driver.samples_late, r.card.underrun_samples, r.card.overrun_samples));
-  if (r.sent_otherwise) row("periods sent otherwise than recorded", fmt::format("{}", *r.sent_otherwise));
+  if (r.sent_otherwise) row("periods sent differently than recorded", fmt::format("{}", *r.sent_otherwise));
   row("samples pending, max", fmt::format("{}", r.driver.pending_max));
-  row("the same in buffers", fmt::format("{:.2f}", double(r.driver.pending_max) / r.buffer_samples));
+  row("samples pending, in buffers", fmt::format("{:.2f}", double(r.driver.pending_max) / r.buffer_samples));
   add_times(table, json);
   if (r.dmt) {
     const auto& [down, up] = std::tie(r.dmt->down, r.dmt->up);
@@ -104,8 +104,8 @@ void print(const Json& json, const measure::LiveDevice& r) {
         fmt::format("{} of {}, {} of {}", received.wrong_bits, received.bits, sent.wrong_bits, sent.bits));
   }
   say("{}", table.lines());
-  say("\n{}\n", !r.in_data    ? "At the end the pumps are not in data mode."
-                : r.in_time() ? "Nothing was late, and no sample was lost."
+  say("\n{}\n", !r.in_data    ? "The pumps are not in data mode at the end."
+                : r.in_time() ? "No block was late and no sample was lost."
                               : "Samples were lost.");
 }
 
@@ -138,19 +138,18 @@ int run_device(const DeviceOptions& options) {
 }  // namespace
 
 void add_measure_device(CLI::App& measure, Action& action, const std::shared_ptr<MeasureOptions>& shared) {
-  CLI::App* device =
-      measure.add_subcommand("device", "A DMT pump or a radio live, in a context of this host, on a card by the clock");
+  CLI::App* device = measure.add_subcommand(
+      "device", "Run a DMT pump or a radio live, in a context of this host, on a clock-driven card");
   auto options = std::make_shared<DeviceOptions>();
   options->measure = shared;
   device
       ->add_option("scenario", options->scenario,
-                   "Whose device and line; its host, load and context are simulated ones")
+                   "Scenario whose device and line are used; its host, load and context are not")
       ->type_name("SCENARIO.toml")
       ->required();
-  device->add_flag(
-      "--recorded", options->recorded,
-      "Work out line and far end beforehand, as they are when nothing is late, and play that: what the far "
-      "end receives is compared, not received");
+  device->add_flag("--recorded", options->recorded,
+                   "Compute line and far end in advance, for a run without late blocks, and play the recording; the "
+                   "far end's signal is compared, not received");
   add_context(device, *shared);
   add_seconds(device, *shared);
   add_common(device, *shared);
@@ -159,8 +158,8 @@ void add_measure_device(CLI::App& measure, Action& action, const std::shared_ptr
   offhook measure device examples/adsl.toml --context "RES 2ms/4ms" --json
   offhook measure device examples/g-lite.toml --context "FIFO 50" --recorded
 
-The thread that plays the card, at FIFO 85, plays the line and the far pump too. --seconds holds the start-up: the pumps
-train, then carry a pattern both ways.
+One thread at FIFO 85 plays the card, the line and the far pump. --seconds includes the start-up: the pumps train, then
+carry a pattern in both directions.
 
 Exit status: 0 done, 1 error, 2 samples were lost, or the pumps are not in data mode at the end,
 130 interrupted.)");

@@ -90,7 +90,7 @@ void print(const measure::HostResult& result, const std::vector<reproduce::Publi
   }
   say("{}\n", table.lines());
   if (!result.memory.empty()) {
-    memory.column("memory, ns a reference");
+    memory.column("memory, ns per reference");
     std::vector<std::size_t> sizes;
     for (const measure::MemoryCurve& curve : result.memory) {
       memory.column(curve.stride == 0 ? "random" : fmt::format("stride {}", curve.stride));
@@ -110,10 +110,10 @@ void print(const measure::HostResult& result, const std::vector<reproduce::Publi
     say("{}\n", memory.lines());
   }
   say("{}", work.lines());
-  say("published: Chen et al., Table 6, a 90 MHz Pentium of 1995, and how many times faster this host is; their "
-      "microbenchmarks are figures without numbers\n");
+  say("published: Chen et al., Table 6, a 90 MHz Pentium of 1995, and the speed-up of this host. Their microbenchmarks "
+      "appear only as figures.\n");
   say("files on {}; {}\n{}", result.file_system,
-      result.counters.empty() ? "hardware counters: all, in the JSON" : result.counters, Lines(skipped));
+      result.counters.empty() ? "hardware counters: see the JSON output" : result.counters, Lines(skipped));
 }
 
 int run(const Options& options) {
@@ -147,19 +147,20 @@ int run(const Options& options) {
 
 void add_measure_host(CLI::App& measure, Action& action, const std::shared_ptr<MeasureOptions>& common) {
   CLI::App* host = measure.add_subcommand(
-      "host", "System calls, exec, memory, files, graphics, network, three applications (Chen et al.)");
+      "host", "Measure system calls, exec, memory, files, graphics, network and three applications (Chen et al.)");
   auto options = std::make_shared<Options>();
   options->common = common;
-  host->add_option("--repeats", options->config.repetitions, "Runs of each microbenchmark")
+  host->add_option("--repeats", options->config.repetitions, "Repetitions of each microbenchmark")
       ->type_name("N")
       ->check(in_range(3, 100'000));
-  host->add_option("--applications", options->config.workload_repetitions, "Rounds of each application; 0: none")
+  host->add_option("--applications", options->config.workload_repetitions, "Rounds of each application (0: skip)")
       ->type_name("N")
       ->check(in_range(0, 200));
-  host->add_option("--folder", options->folder, "Where files are made and read: the file system under test")
+  host->add_option("--folder", options->folder,
+                   "Folder in which test files are written; selects the file system under test")
       ->type_name("DIR")
       ->check(CLI::ExistingDirectory);
-  host->add_option("--html", options->html, "Write a page with tables and the plot of memory access times")
+  host->add_option("--html", options->html, "Write a page with the tables and a plot of memory access times")
       ->type_name("FILE");
   add_common(host, *common);
   host->footer(R"(Examples:
@@ -167,7 +168,7 @@ void add_measure_host(CLI::App& measure, Action& action, const std::shared_ptr<M
   offhook measure host --applications 0 --repeats 200
   offhook measure host --folder /mnt/disk
 
-What is missing (a program, the hardware's counters) is skipped with the reason. The applications are also loads:
+Benchmarks whose program or hardware counter is missing are skipped with the reason. The applications are also loads:
 offhook measure latency --load help)");
   host->final_callback([&action, options] { action = [options] { return run(*options); }; });
 }

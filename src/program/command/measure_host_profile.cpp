@@ -42,37 +42,37 @@ int run(const MeasureOptions& options, const std::string& out) {
   }
   if (profile.thread.count() == 0) throw std::runtime_error("no wake-up was measured: --seconds is too short");
   write_file(out, measure::to_host_file(profile, host));
-  say("{}: a host of {} wake-ups; offhook advise DEVICE {}\n", out, profile.thread.count(), out);
+  say("{}: a host from {} wake-ups; offhook advise DEVICE {}\n", out, profile.thread.count(), out);
   return kOk;
 }
 
 }  // namespace
 
 void add_measure_host_profile(CLI::App& measure, Action& action, const std::shared_ptr<MeasureOptions>& options) {
-  CLI::App* profile =
-      measure.add_subcommand("host-profile", "This machine as a host for advise, mttf and scenarios: HOST.toml");
+  CLI::App* profile = measure.add_subcommand(
+      "host-profile", "Measure this machine and write HOST.toml, a host for advise, mttf and scenarios");
   auto out = std::make_shared<std::string>();
-  profile->add_option("-o,--out", *out, "The host's file")->required()->type_name("HOST.toml");
-  profile->add_option("--context", options->context, "Context of the thread that waits: \"FIFO 80\", \"RR 10\"")
+  profile->add_option("-o,--out", *out, "File for the host")->required()->type_name("HOST.toml");
+  profile->add_option("--context", options->context, "Context of the waiting thread: \"FIFO 80\", \"RR 10\"")
       ->type_name("CONTEXT");
-  profile->add_option("--cpu", options->cpu, "Keep the thread to this CPU")->type_name("N");
-  profile->add_option("--seconds", options->seconds, "How long to measure under each load, in seconds")
+  profile->add_option("--cpu", options->cpu, "Pin the thread to this CPU")->type_name("N");
+  profile->add_option("--seconds", options->seconds, "Duration of the measurement under each load, in seconds")
       ->type_name("S")
       ->check(in_range(0.01, 1e7));
   profile->add_option("--interval-us", options->interval_us, "Time between two wake-ups")
       ->type_name("US")
       ->check(in_range(10.0, 1e6));
-  add_load(profile, *options, ", 'all' takes those that can run here; several are measured one after the other");
+  add_load(profile, *options, ", 'all' selects those available here; several are measured one after another");
   profile->add_flag("--stages", options->stages,
-                    "Interrupts and softirqs too, from the kernel's trace (root; adds its cost)");
-  profile->add_flag("--best-effort", options->best_effort, "Go on without privileges that are missing");
+                    "Measure interrupts and softirqs too, from the kernel's trace (root; adds overhead)");
+  profile->add_flag("--best-effort", options->best_effort, "Continue without missing privileges");
   profile->footer(R"(Examples:
   sudo offhook measure host-profile --seconds 600 --load all --out mine.toml
   sudo offhook measure host-profile --stages --load cpu --load network --out mine.toml   # needs stress-ng
   offhook advise rt-audio mine.toml
 
-What is rarer than once in the whole measurement is not in the file, and advice says how far it carries. Measure under
-the load that the device will have beside it.)");
+The file cannot contain latencies rarer than once in the whole measurement; advice states how far it carries. Measure
+under the load that will compete with the device.)");
   profile->final_callback([&action, options, out] { action = [options, out] { return run(*options, *out); }; });
 }
 

@@ -33,7 +33,7 @@ measure::LatencyConfig latency_config(const MeasureOptions& options) {
 }
 
 void add_load(CLI::App* sub, MeasureOptions& options, const std::string& more) {
-  sub->add_option("--load", options.loads, "Measure beside a load; 'help' lists them" + more)
+  sub->add_option("--load", options.loads, "Load during the measurement; 'help' lists the loads" + more)
       ->type_name("NAME")
       ->allow_extra_args(false);
 }
@@ -75,16 +75,16 @@ constexpr Stage kStages[] = {{"timer interrupt", "interrupt", &measure::StageHis
                              {"thread runnable", "waking", &measure::StageHistograms::waking},
                              {"switched to thread", "switched", &measure::StageHistograms::switched},
                              {"thread runs", "thread", &measure::StageHistograms::thread},
-                             {"softirq raised to begun", "softirq", &measure::StageHistograms::softirq}};
+                             {"softirq raised to softirq entered", "softirq", &measure::StageHistograms::softirq}};
 
 /// What is measured: a timer of this process, or the card of the kernel's driver.
 struct Words {
   const char *since, *all, *own, *one, *missed;
 };
-constexpr Words kTimer{"us since the timer was due", "timer to thread, all", "the probe itself", "wake-ups",
-                       "skipped because an earlier one came too late"};
-constexpr Words kKernel{"us since the interrupt's handler", "interrupt to service, all", "the service itself", "blocks",
-                        "interrupts came with another one"};
+constexpr Words kTimer{"us after the timer was due", "timer to thread, total", "the measurement itself", "wake-ups",
+                       "skipped because an earlier wake-up was late"};
+constexpr Words kKernel{"us after the interrupt handler", "interrupt to service, total", "service run", "blocks",
+                        "interrupts merged with another"};
 
 const Words& words(const MeasureOptions& options) {
   return options.kernel_host.empty() ? kTimer : kKernel;
@@ -204,7 +204,7 @@ std::vector<const measure::LoadKind*> chosen_loads(const MeasureOptions& options
       if (const std::string why = kind.missing(); why.empty()) {
         kinds.push_back(&kind);
       } else {
-        say(stderr, "offhook: load {} is left out: {}\n", kind.name, why);
+        say(stderr, "offhook: load {} is skipped: {}\n", kind.name, why);
       }
     }
   } else {
@@ -241,7 +241,7 @@ void print(const MeasureOptions& options, const UnderLoad& under) {
       Lines(latency_table(words(options), r, under.stages())));
   say("{} {}, {} {}\n", r.latency.count(), words(options).one, r.missed, words(options).missed);
   if (under.stages() != nullptr && under.stages()->unmatched + under.trace->lost() > 0) {
-    say("{} of them without all their events; {} events had no room in the rings\n", under.stages()->unmatched,
+    say("{} wake-ups lack some of their events; {} events did not fit into the rings\n", under.stages()->unmatched,
         under.trace->lost());
   }
   if (r.over_threshold_ns > 0)
@@ -304,27 +304,25 @@ int run_latency(const MeasureOptions& options) {
 
 void add_measure_latency(CLI::App& measure, Action& action, const std::shared_ptr<MeasureOptions>& options) {
   CLI::App* latency =
-      measure.add_subcommand("latency", "Time from a timer interrupt to a thread, as cyclictest measures it");
+      measure.add_subcommand("latency", "Measure the latency from a timer interrupt to a thread, as cyclictest does");
   add_context(latency, *options);
   add_seconds(latency, *options);
   latency->add_option("--interval-us", options->interval_us, "Time between two wake-ups")
       ->type_name("US")
       ->check(in_range(10.0, 1e6));
-  add_load(latency, *options, ", 'all' takes those that can run here; several are measured one after the other");
+  add_load(latency, *options, ", 'all' selects those available here; several are measured one after another");
   add_threshold(latency, *options, "latency");
-  CLI::Option* host =
-      latency
-          ->add_option(
-              "--host", options->kernel_host,
-              "kernel or kernel:N: not a thread here, but the kernel driver's modem N (0), in its contexts too: "
-              "INT, SOFTIRQ, THREADED, WORKER")
-          ->type_name("HOST");
+  CLI::Option* host = latency
+                          ->add_option("--host", options->kernel_host,
+                                       "kernel or kernel:N: measure modem N (0) of the kernel driver instead of a "
+                                       "thread here; its contexts are INT, SOFTIRQ, THREADED and WORKER")
+                          ->type_name("HOST");
   latency->get_option("--cpu")->excludes(host);
   latency
       ->add_flag("--stages", options->stages,
-                 "Interrupt, softirq and scheduling apart, from the kernel's trace (root; adds its cost)")
+                 "Measure interrupt, softirq and scheduling separately from the kernel's trace (root; adds overhead)")
       ->excludes(host);
-  latency->add_flag("--top", options->top, "Show the table while it runs");
+  latency->add_flag("--top", options->top, "Show the table during the measurement");
   add_common(latency, *options);
   latency->footer(R"(Examples:
   offhook measure latency --context "FIFO 80" --seconds 60 --hgrm latency.hgrm
@@ -334,12 +332,12 @@ void add_measure_latency(CLI::App& measure, Action& action, const std::shared_pt
   sudo offhook measure latency --stages --top --seconds 600
   offhook measure latency --host kernel --context SOFTIRQ --load all --seconds 60
 
-It ends at the first latency of --on-threshold, and so does the load, before the command runs. With several loads
---hgrm writes a file for each, its name before the extension.
+The measurement and its load end at the first latency that reaches --on-threshold; then the command runs. With several
+loads, --hgrm writes one file per load and inserts the load's name before the extension.
 
-With --host kernel a call on the card of the module offhook (docs/kernel.md) is measured, from the beginning of the
-interrupt's handler to the service in its context, as the kernel's event log has it; an interval of 1000 us is a block
-of 8 samples. --seconds are the line's.)");
+--host kernel measures a call on the card of the kernel module offhook (docs/kernel.md). The latency is taken from the
+kernel's event log, from the start of the interrupt handler to the service in its context. An interval of 1000 us is a
+block of 8 samples. --seconds counts line time.)");
   latency->final_callback([&action, options] { action = [options] { return run_latency(*options); }; });
 }
 

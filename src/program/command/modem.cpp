@@ -64,7 +64,7 @@ void print_summary(const nlohmann::ordered_json& s) {
                            s.at(key).at("max_us").get<double>())});
   }
   say("{}", table.lines());
-  if (s.value("demoted", false)) say("The watchdog made a normal thread of it.\n");
+  if (s.value("demoted", false)) say("The watchdog demoted the thread to normal priority.\n");
 }
 
 int run(const Options& options) {
@@ -86,7 +86,7 @@ int run(const Options& options) {
                                      .device_delay_ms = options.device_delay_ms}));
     Channel& c = *channels.back();
     if (i == 0) {
-      for (const std::string& s : c.shortcomings()) say(stderr, "offhook: going on without: {}\n", s);
+      for (const std::string& s : c.shortcomings()) say(stderr, "offhook: continuing without: {}\n", s);
     }
     if (!options.json.alone()) say("modem on {} ({}), context {}\n", c.name(), c.address(), context.str());
     if (!c.not_offered().empty()) say(options.json.alone() ? stderr : stdout, "not offered: {}\n", c.not_offered());
@@ -94,7 +94,7 @@ int run(const Options& options) {
   flush_output();
   std::unique_ptr<measure::KernelRecording> kernel;
   if (options.trace_kernel) {
-    if (options.out.empty()) throw std::runtime_error("--trace-kernel needs --out DIR to record in");
+    if (options.out.empty()) throw std::runtime_error("--trace-kernel requires --out DIR");
     kernel = std::make_unique<measure::KernelRecording>(
         OutputFolder(options.out, OutputFolder::Use::kOneFile)
             .create(measure::kKernelName, Privacy::kPrivate, Appears::kAtOnce));
@@ -130,7 +130,7 @@ int run(const Options& options) {
   if (kernel) {
     kernel->close();
     say(stderr, "offhook: {} events of the kernel recorded{}\n", kernel->events(),
-        kernel->lost() > 0 ? fmt::format(", {} had no room in its rings", kernel->lost()) : "");
+        kernel->lost() > 0 ? fmt::format(", {} did not fit into the kernel's rings", kernel->lost()) : "");
   }
   nlohmann::ordered_json results = nlohmann::ordered_json::array();
   for (const auto& c : channels) {
@@ -152,51 +152,50 @@ int run(const Options& options) {
 }  // namespace
 
 void add_modem(CLI::App& app, Action& action) {
-  CLI::App* sub = app.add_subcommand("modem", "A live modem with AT commands on a pseudo-terminal");
+  CLI::App* sub = app.add_subcommand("modem", "Run a live modem with AT commands on a pseudo-terminal");
   auto options = std::make_shared<Options>();
   sub->add_option("card", options->cards,
-                  "unix:PATH (a card of `offhook line`), alsa:NAME, file:IN.wav,OUT.wav or null; see `offhook "
-                  "devices`; kernel:N, of the module offhook. Several: a bank, one modem each")
+                  "unix:PATH (a card of `offhook line`), alsa:NAME, file:IN.wav,OUT.wav or null (see `offhook "
+                  "devices`), or kernel:N of the kernel module offhook. Several cards make a bank with one modem each")
       ->required()
       ->type_name("CARD");
-  sub->add_option(
-         "--tty", options->tty,
-         "Link to the terminal, such as /dev/ttySM0 (default: none, its name is printed); of a bank its beginning")
+  sub->add_option("--tty", options->tty,
+                  "Symbolic link to the terminal, such as /dev/ttySM0 (default: none, its name is printed); for a "
+                  "bank, a prefix")
       ->type_name("PATH");
-  sub->add_option("--tty-group", options->tty_group,
-                  "Group whose members may use the terminal, as dialout's a serial port")
+  sub->add_option("--tty-group", options->tty_group, "Group whose members may use the terminal, such as dialout")
       ->type_name("GROUP");
   sub->add_option("--context", options->context,
-                  "\"FIFO 50\", \"RR 50\", \"RES 2ms/8ms\" (of CPU in every so much) or OTHER; of a kernel's modem "
-                  "INT, SOFTIRQ, THREADED and WORKER, too")
+                  "\"FIFO 50\", \"RR 50\", \"RES 2ms/8ms\" (2 ms of CPU time every 8 ms) or OTHER; for a kernel modem "
+                  "also INT, SOFTIRQ, THREADED and WORKER")
       ->type_name("CONTEXT");
   sub->add_option("--interrupt-priority", options->interrupt_priority,
-                  "SCHED_FIFO priority of the thread that plays interrupt; 0: a normal thread")
+                  "SCHED_FIFO priority of the thread that plays the interrupt (0: a normal thread)")
       ->type_name("N")
       ->check(in_range(0, 98));
-  sub->add_option("--cpu", options->cpu, "Keep the context's thread to this CPU")->type_name("N");
+  sub->add_option("--cpu", options->cpu, "Pin the context's thread to this CPU")->type_name("N");
   sub->add_option("--device-delay", options->device_delay_ms,
-                  "What lies behind the card and delays (a gateway, a codec, another program): from what is sent until "
-                  "its echo can be heard, beyond ALSA's or PortAudio's queue, which is known")
+                  "Round-trip delay behind the card (a gateway, a codec or another program), from sending a sample to "
+                  "hearing its echo. The queues of ALSA and PortAudio are known and not part of it")
       ->type_name("MS")
       ->check(in_range(0, 1000));
   sub->add_option("-o,--out", options->out,
-                  "Record events.ohlog, summary.json and report.html there; of a bank in DIR/0, DIR/1 ...")
+                  "Record events.ohlog, summary.json and report.html in DIR; for a bank in DIR/0, DIR/1 ...")
       ->type_name("DIR");
   sub->add_flag("--trace-kernel", options->trace_kernel,
-                "Record the kernel's scheduling and interrupts too, for `offhook export --perfetto DIR` (root)");
+                "Also record the kernel's scheduling and interrupts, for `offhook export --perfetto DIR` (root)");
   sub->add_option("--seconds", options->seconds, "Stop after S seconds")->type_name("S");
-  sub->add_flag("--best-effort", options->best_effort, "Go on without privileges that are missing");
-  add_text_output(*sub, kJsonOption, options->json, "The summary as JSON");
+  sub->add_flag("--best-effort", options->best_effort, "Continue without missing privileges");
+  add_text_output(*sub, kJsonOption, options->json, "Summary as JSON");
   sub->footer(R"(Examples:
   offhook line /run/card-a /run/card-b &
   offhook modem unix:/run/card-a --tty /dev/ttySM0 --context "RES 2ms/8ms" --out out/live
   minicom -D /dev/ttySM0
   offhook modem unix:/run/card-{0..7} --tty /dev/ttySM      # a bank: /dev/ttySM0 to /dev/ttySM7
   modprobe offhook && offhook modem kernel:0 --context INT  # AT commands for /dev/ttySM0 of the kernel driver
-  offhook modem null --seconds 10 --json      # what this machine's context costs, without a line
+  offhook modem null --seconds 10 --json      # cost of a context on this machine, without a line
 
-Ends with Ctrl-C; prints what the driver counted: samples pending, blocks late, dispatch latency.
+Press Ctrl-C to stop. The command then prints the driver's counters: samples pending, blocks late, dispatch latency.
 )");
   sub->final_callback([&action, options] { action = [options] { return run(*options); }; });
 }

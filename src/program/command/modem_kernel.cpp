@@ -19,20 +19,20 @@ class KernelChannel final : public Channel {
   KernelChannel(const ChannelConfig& config, int number)
       : Channel(config), modem_("/dev/offhook" + std::to_string(number)), line_(modem_, line_config(modem_)) {
     if (config.cpu || config.best_effort)
-      throw std::runtime_error(config.address + ": --cpu and --best-effort are for threads of this process");
+      throw std::runtime_error(config.address + ": --cpu and --best-effort apply to threads of this process only");
     if (config.device_delay_ms != 0)
-      throw std::runtime_error(config.address + ": --device-delay is for cards of this process");
+      throw std::runtime_error(config.address + ": --device-delay applies to cards of this process only");
     modem_.set_context(config.context);
     auto terminal = std::make_unique<KernelTerminal>(modem_, number);
     if ((!config.tty.empty() && config.tty != terminal->device()) || !config.tty_group.empty())
       throw std::runtime_error(config.address + ": its terminal is " + terminal->device() +
-                               ", whose group the system chooses; expected neither --tty nor --tty-group");
+                               ", whose group the system sets; expected neither --tty nor --tty-group");
     if (!config.out.empty()) writer_ = make_log(kKernelDriverId);
     begin(line_, std::move(terminal),
           modem::offer(kernel_modulations(), line_.config().format, line_.config().transmit_lead_samples));
   }
   std::string card_failure() const override {
-    return line_.failed() ? config_.address + ": the card does not work any more, or is gone" : "";
+    return line_.failed() ? config_.address + ": the card has failed or was removed" : "";
   }
   std::string news() override {
     std::string refusal = line_.take_refusal();

@@ -90,7 +90,7 @@ Source load_source(const Options& options) {
   const ContextSpec context = ContextSpec::parse(options.context);
   if (context.kind == OH_CONTEXT_RESERVATION)
     throw config::Error(
-        "a host known by its latencies says nothing of reservations; expected INT, DPC or THR PRIORITY");
+        "a host described by latencies has no data about reservations; expected INT, DPC or THR PRIORITY");
   static constexpr oh_context_kind kKnown[] = {OH_CONTEXT_INTERRUPT, OH_CONTEXT_DPC,  OH_CONTEXT_SOFTIRQ,
                                                OH_CONTEXT_THREAD,    OH_CONTEXT_FIFO, OH_CONTEXT_ROUND_ROBIN};
   if (std::find(std::begin(kKnown), std::end(kKnown), context.kind) == std::end(kKnown))
@@ -139,8 +139,9 @@ std::vector<Cell> bufferings(const Options& options) {
   if (!options.device.empty()) {
     const hostsim::SoftDevice d = config::load_device(options.device);
     if (d.buffers < 2)
-      throw config::Error(fmt::format("{}: {} buffer; expected 2 or more: one is played while the next is computed",
-                                      options.device, d.buffers));
+      throw config::Error(
+          fmt::format("{}: {} buffer; expected 2 or more, because one is played while the next is computed",
+                      options.device, d.buffers));
     const double buffer_ms = 1e3 * d.buffer() / d.rate_hz;
     cells.push_back({{buffer_ms, static_cast<int>(d.buffers), 1e-6 * static_cast<double>(d.cost_ns)}, {}});
     return cells;
@@ -153,8 +154,8 @@ std::vector<Cell> bufferings(const Options& options) {
 /// The formulas' buffer is done with all of its work; a device may queue its output before.
 void say_when_in_time(const hostsim::SoftDevice& device) {
   if (device.output_fraction >= 1) return;
-  say("A buffer is in time here when all of its work is done. The output of {} is ready after {:.0f} % of it, which "
-      "`offhook advise` counts: it may promise more.\n",
+  say("A buffer is on time here if all of its work is done. The output of {} is ready after {:.0f} % of its work. "
+      "`offhook advise` uses that and may promise more.\n",
       device.name, 100 * device.output_fraction);
 }
 
@@ -180,7 +181,7 @@ void print_slots(const std::vector<Cell>& cells, double slot_us) {
                fmt::format("{}", cell.run.missed), fmt::format("{:.2g}", s.ratio), fmt::format("{:.2g}", s.at_most),
                s.verdict()});
   }
-  say("\nSlots of {:g} ms, each missed buffer being a missed slot:\n{}", slot_us * 1e-3, table.lines());
+  say("\nSlots of {:g} ms; a missed buffer is a missed slot:\n{}", slot_us * 1e-3, table.lines());
 }
 
 int run_buffers(const Options& options) {
@@ -190,8 +191,8 @@ int run_buffers(const Options& options) {
   for (const Cell& cell : cells) {
     if (options.slot_us > 0 && 1e3 * cell.b.buffer_ms > options.slot_us)
       throw config::Error(
-          fmt::format("--slot-us: a buffer of {:g} ms is longer than a slot of {:g} ms; expected --buffer-ms "
-                      "or a --device of a slot at most",
+          fmt::format("--slot-us: a buffer of {:g} ms is longer than a slot of {:g} ms; expected --buffer-ms or a "
+                      "--device of at most a slot",
                       cell.b.buffer_ms, 1e-3 * options.slot_us));
   }
   if (!simulate(options, latency, cells)) return interrupt_status();
@@ -243,7 +244,7 @@ int run_buffers(const Options& options) {
   say("{}: mean {:.3g} ms, worst {:.4g} ms\n\n", source.name, latency.mean_ms(), latency.worst_ms());
   if (source.waits_per_s > 0 && latency.points().size() < 10) {
     Table fit;
-    for (const char* title : {"longer than, ms", "once in", "waits: time of the load"}) fit.column(title);
+    for (const char* title : {"longer than, ms", "once in", "waits: time under the load"}) fit.column(title);
     for (const auto& p : latency.points())
       fit.row({fmt::format("{:g}", p.latency_ms), fmt::format("{:.0f}", 1 / p.longer),
                duration_text(1 / p.longer / source.waits_per_s)});
@@ -251,9 +252,8 @@ int run_buffers(const Options& options) {
   }
   say("Mean time to an underrun; a buffer costs {:.3g} % of its length:\n{}",
       100 * cells.front().b.compute_ms / cells.front().b.buffer_ms, table.lines());
-  say("formula: (n - 1) t / frequency of latencies above the slack; every t: t / the same. never: the slack is above "
-      "the "
-      "worst latency that was measured.\n");
+  say("formula: (n - 1) t / share of latencies above the slack; every t: t / that share. never: the slack exceeds the "
+      "longest measured latency.\n");
   if (!options.device.empty()) say_when_in_time(config::load_device(options.device));
   if (options.slot_us > 0) print_slots(cells, options.slot_us);
   return kOk;
@@ -329,7 +329,7 @@ int run_tasks(const Options& options) {
   deliver(options, {{"host", file.host}, {"simulated_hours", options.hours}, {"computations", rows}}, rows);
   if (to_people(options)) {
     say("{} on {}, {:g} h simulated\n{}", options.tasks, file.host, options.hours, table.lines());
-    if (beyond) say("* so seldom that the measurement did not see it: the worst that it saw\n");
+    if (beyond) say("* rarer than the measurement could show: the longest latency that was measured\n");
   }
   return kOk;
 }
@@ -345,14 +345,16 @@ int run(const Options& options) {
 }  // namespace
 
 void add_mttf(CLI::App& app, Action& action) {
-  CLI::App* sub = app.add_subcommand("mttf", "Mean time to a buffer underrun on a host known by its latencies");
+  CLI::App* sub =
+      app.add_subcommand("mttf", "Compute the mean time to a buffer underrun on a host with measured latencies");
   auto options = std::make_shared<Options>();
-  sub->add_option("source", options->source, "A host with latencies (win98-games), or a histogram: .hgrm or .csv")
+  sub->add_option("source", options->source, "Host with latencies (win98-games), or a histogram: .hgrm or .csv")
       ->type_name("HOST|FILE");
-  sub->add_option("--tasks", options->tasks,
-                  "Schedulability of the periodic computations in this file instead, and the deadlines they miss")
+  sub->add_option(
+         "--tasks", options->tasks,
+         "Check the schedulability of the periodic computations in this file, and count the deadlines that they miss")
       ->type_name("FILE.toml");
-  sub->add_option("--context", options->context, "Who waits: INT, DPC or THR PRIORITY")->type_name("CONTEXT");
+  sub->add_option("--context", options->context, "Context that waits: INT, DPC or THR PRIORITY")->type_name("CONTEXT");
   sub->add_option("-n,--buffers", options->buffers, "Numbers of buffers")
       ->type_name("N")
       ->delimiter(',')
@@ -362,13 +364,14 @@ void add_mttf(CLI::App& app, Action& action) {
       ->delimiter(',')
       ->check(in_range(0.01, 1e5));
   CLI::Option* device =
-      sub->add_option("--device", options->device,
-                      "Buffers, their length and cost are this device's: a name from traces/data/devices, or a file")
+      sub->add_option(
+             "--device", options->device,
+             "Take number, length and cost of the buffers from a device: a name from traces/data/devices, or a file")
           ->type_name("DEVICE.toml");
   for (const char* given : {"--buffers", "--buffer-ms", "--tasks"}) device->excludes(given);
-  sub->add_option("--slot-us", options->slot_us,
-                  "Length of a radio's slot. The share of slots that are missed is compared with the 0.001 % that its "
-                  "makers allow")
+  sub->add_option(
+         "--slot-us", options->slot_us,
+         "Length of a radio's slot. The share of missed slots is compared with the 0.001 % that radio makers allow")
       ->type_name("US")
       ->check(in_range(1.0, 1e6))
       ->excludes("--tasks");
@@ -376,34 +379,35 @@ void add_mttf(CLI::App& app, Action& action) {
       ->type_name("SHARE")
       ->check(in_range(0.0, 1.0))
       ->excludes(device);
-  sub->add_flag("--virus-scanner", options->virus_scanner, "The host has its virus scanner on");
+  sub->add_flag("--virus-scanner", options->virus_scanner, "Use the latencies with the virus scanner running");
   sub->add_option("--unit-us", options->unit_us, "Unit of the values in an .hgrm file")
       ->type_name("US")
       ->check(in_range(1e-3, 1e6));
   sub->add_option("--hours", options->hours, "Limit of the simulated time, in hours")
       ->type_name("HOURS")
       ->check(in_range(1e-3, 1e6));
-  sub->add_option("--enough", options->enough, "and no longer than it takes to see so many underruns of a buffering")
+  sub->add_option("--enough", options->enough, "Stop earlier, after N underruns per buffering")
       ->type_name("N")
       ->check(in_range(1, 1000000000));
-  sub->add_option("--seed", options->seed, "Same seed, same numbers")->type_name("N")->check(seed());
-  add_text_output(*sub, kJsonOption, options->json, "Everything as JSON");
-  add_text_output(*sub, kCsvOption, options->csv, "The table as CSV");
+  sub->add_option("--seed", options->seed, "Random seed; runs with the same seed are identical")
+      ->type_name("N")
+      ->check(seed());
+  add_text_output(*sub, kJsonOption, options->json, "All results as JSON");
+  add_text_output(*sub, kCsvOption, options->csv, "Table as CSV");
   sub->add_option("--html", options->html, "Write a page: times to an underrun by number and length of buffers")
       ->type_name("FILE");
   sub->add_flag("-q,--quiet", options->quiet, "No progress");
   sub->footer(
       R"(Hosts with latencies: win98-, nt4- with office, workstation, games or web; ce3-sh4, ce3-pentium, ce3-pentium-qfe.
 
-Keys of a [[computation]] (beside them: host, virus_scanner):
-)" + config::describe_computations() +
-      R"(
 Examples:
   offhook mttf win98-games --context "THR 28" --buffers 4 --buffer-ms 16
   offhook mttf win98-office --context "THR 28" --virus-scanner --csv mttf.csv --html mttf.html
   offhook mttf examples/latency.hgrm --unit-us 1 --buffers 2,3 --buffer-ms 1,2,4
   offhook mttf examples/latency.hgrm --device soft-radio --slot-us 625 --hours 1
-  offhook mttf --tasks examples/schedulability.toml --hours 24)");
+  offhook mttf --tasks examples/schedulability.toml --hours 24
+
+`offhook keys computation` lists the keys of a file for --tasks.)");
   sub->final_callback([&action, options] { action = [options] { return run(*options); }; });
 }
 

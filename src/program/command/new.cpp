@@ -15,8 +15,7 @@ namespace offhook::command {
 namespace {
 
 constexpr std::string_view kComments =
-    "# A line \"# ...\" explains the key below it; a line \"#key = value\" is a key with its default, which holds "
-    "anyway.\n";
+    "# A line \"# ...\" explains the key below it. A line \"#key = value\" shows a key with its default value.\n";
 
 std::string scenario_template() {
   hostsim::Scenario defaults;
@@ -25,17 +24,16 @@ std::string scenario_template() {
   } catch (const config::Error&) {  // a template is also for who has no hosts yet
   }
   return fmt::format(
-      "# A call: offhook run FILE. As it stands, the V.22bis pump in the hard interrupt.\n{}\n{}\n"
-      "# What steals time stands in tables; offhook keys load says which keys they have.\n"
-      "#[[load.device]]\n#kind = \"network\"\n",
+      "# A call: offhook run FILE. Unchanged, it runs the V.22bis pump in the hard interrupt.\n{}\n{}\n# Competing "
+      "devices are tables; offhook keys load lists their keys.\n#[[load.device]]\n#kind = \"network\"\n",
       kComments, config::write_template(config::scenario_keys(), &defaults, config::Keys::kCommentedOut));
 }
 
 std::string device_template() {
   hostsim::SoftDevice device;
   device.name = "my device";
-  return fmt::format("# A device: offhook law FILE, offhook advise FILE HOST. All figures are to be replaced.\n{}\n{}",
-                     kComments, config::write_template(config::device_keys(), &device, config::Keys::kSet));
+  return fmt::format("# A device: offhook law FILE, offhook advise FILE HOST. Replace all figures.\n{}\n{}", kComments,
+                     config::write_template(config::device_keys(), &device, config::Keys::kSet));
 }
 
 std::string host_template() {
@@ -46,7 +44,7 @@ std::string host_template() {
   }
   config::KeyTable keys = config::host_keys();
   std::erase_if(keys, [](const config::Key& key) { return key.path == "name"; });  // the file's name is the host's
-  return fmt::format("# A host: offhook advise DEVICE FILE. What stands here is linux-hz250, to be changed.\n{}\n{}",
+  return fmt::format("# A host: offhook advise DEVICE FILE. The values are those of linux-hz250; change them.\n{}\n{}",
                      kComments, config::write_template(keys, &host, config::Keys::kSet));
 }
 
@@ -61,10 +59,10 @@ constexpr std::string_view kSystem = R"({
 }
 )";
 
-constexpr FileKind kKinds[] = {{"scenario", "of run", scenario_template},
-                               {"device", "of law and advise", device_template},
-                               {"host", "of advise", host_template},
-                               {"system", "of schedule, JSON", [] { return std::string(kSystem); }}};
+constexpr FileKind kKinds[] = {{"scenario", "file of run", scenario_template},
+                               {"device", "file of law and advise", device_template},
+                               {"host", "file of advise", host_template},
+                               {"system", "file of schedule, JSON", [] { return std::string(kSystem); }}};
 
 }  // namespace
 
@@ -75,7 +73,7 @@ void add_new(CLI::App& app, Action& action) {
   };
   auto options = std::make_shared<Options>();
   add_kind(*sub, options->kind, kKinds);
-  sub->add_option("file", options->file, "The file to write, which must not exist (default: standard output)")
+  sub->add_option("file", options->file, "File to write, which must not exist (default: standard output)")
       ->type_name("FILE");
   sub->footer(R"(Examples:
   offhook new scenario my-call.toml && offhook run my-call.toml
@@ -83,7 +81,7 @@ void add_new(CLI::App& app, Action& action) {
   offhook new host my-host.toml && offhook advise rt-audio my-host.toml
   offhook new system my-system.json && offhook schedule my-system.json --csv my-system.csv
 
-What each key is stands beside it; offhook keys KIND lists the keys alone.)");
+A comment explains each key; offhook keys KIND lists only the keys.)");
   sub->final_callback([&action, options] {
     action = [options] {
       const std::string text = text_of(kKinds, options->kind);
@@ -92,7 +90,7 @@ What each key is stands beside it; offhook keys KIND lists the keys alone.)");
         return kOk;
       }
       if (std::filesystem::exists(options->file))
-        throw std::runtime_error(options->file + " is there already; expected a name that is free");
+        throw std::runtime_error(options->file + " exists already; expected an unused name");
       write_file(options->file, text);
       return kOk;
     };

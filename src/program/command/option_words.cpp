@@ -181,7 +181,7 @@ std::string explain(const CLI::App& root, const CLI::ParseError& error) {
   if (dynamic_cast<const CLI::ConversionError*>(&error) != nullptr) return not_converted(message);
   if (const std::size_t at = message.find(" excludes ");
       at != std::string::npos && dynamic_cast<const CLI::ExcludesError*>(&error) != nullptr)
-    return fmt::format("{} and {} are not for one command together", message.substr(0, at), message.substr(at + 10));
+    return fmt::format("{} and {} cannot be combined", message.substr(0, at), message.substr(at + 10));
   return message;
 }
 

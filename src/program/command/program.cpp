@@ -33,8 +33,9 @@ void say_statuses(CLI::App& app) {
     command->footer(footer.substr(0, footer.find_last_not_of('\n') + 1));
     if (command->get_footer().find("Exit status:") == std::string::npos) {
       const bool has_limit = command->get_option_no_throw("--on-threshold") != nullptr;
-      command->footer(fmt::format("{}\n\nExit status: 0 done, 1 error (standard error says which), {}130 interrupted.",
-                                  command->get_footer(), has_limit ? "2 the threshold was passed, " : ""));
+      command->footer(
+          fmt::format("{}\n\nExit status: 0 done, 1 error (described on standard error), {}130 interrupted.",
+                      command->get_footer(), has_limit ? "2 threshold exceeded, " : ""));
     }
     say_statuses(*command);
   }
@@ -106,7 +107,7 @@ std::string not_known(const CLI::App& of, const std::string& word) {
   const std::string bare = letters(word.substr(0, word.find('=')));
   for (const CLI::Option* argument : of.get_options()) {
     if (option && argument->get_positional() && argument->get_name(true) == bare)
-      return fmt::format("'{}' is not an option of {}, but an argument without a name: {} {}; {} --help", word, name,
+      return fmt::format("'{}' is a positional argument of {}; write it without dashes: {} {}; {} --help", word, name,
                          name, value_words(*argument).text(), name);
   }
   // Dashes are no letters that could be alike.
@@ -116,13 +117,13 @@ std::string not_known(const CLI::App& of, const std::string& word) {
   const std::string_view found = nearest(bare, candidates);
   const std::string near =
       found.empty() ? "" : names[static_cast<std::size_t>(std::ranges::find(candidates, found) - candidates.begin())];
-  return fmt::format("'{}' is not {} {} of {}{}; all of them: {} --help", word, option ? "an" : "a", noun, name,
+  return fmt::format("'{}' is not {} {} of {}{}; {} --help lists them", word, option ? "an" : "a", noun, name,
                      near.empty() ? "" : fmt::format("; the nearest {} is '{}'", noun, near), name);
 }
 
 std::unique_ptr<CLI::App> make_app(Action& action) {
   auto app = std::make_unique<CLI::App>(
-      "Run a real modem datapump in any processing context, on a simulated host, and see which context suffices.",
+      "Run soft modems on simulated and real hosts, find sufficient execution contexts, and decode recorded calls.",
       "offhook");
   app->set_version_flag("--version", "offhook " OFFHOOK_VERSION);
   auto formatter = std::make_shared<HelpFormatter>();
@@ -139,13 +140,13 @@ std::unique_ptr<CLI::App> make_app(Action& action) {
   offhook help run
 
 Exit status:
-  0    the transfer succeeded
-  1    error: one line on standard error says which
-  2    it ran, and the answer is no: the context was not sufficient, no context suffices, a limit was passed
-  130  interrupted; what was recorded until then is kept
+  0    success
+  1    error; one line on standard error describes it
+  2    the command ran and the answer is no: a context is not sufficient, or a limit was exceeded
+  130  interrupted; the data recorded so far are kept
 
 Environment:
-  OFFHOOK_DATA_DIR  folder of hosts/, profiles/ and published/ (default: the installed or the source tree's))");
+  OFFHOOK_DATA_DIR  folder that contains hosts/, profiles/ and published/ (default: that of the installation or source tree))");
   add_demo(*app, action);
   add_help(*app, action);
   add_advise(*app, action);
@@ -179,7 +180,7 @@ Environment:
 }
 
 void add_text_output(CLI::App& app, const TextOption& option, TextOutput& to, const std::string& what) {
-  app.add_option(std::string(option.name), to.path, what + ", to this file or alone to standard output")
+  app.add_option(std::string(option.name), to.path, what + ", to this file, or to standard output in place of the text")
       ->type_name(fmt::format("[FILE{}]", option.ending))
       ->expected(0, 1)
       ->default_str("-")

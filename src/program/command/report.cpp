@@ -35,9 +35,8 @@ void add_report(CLI::App& app, Action& action) {
   sub->add_option("input", options->in, "Output folder of a run or a sweep, or an event log")
       ->required()
       ->type_name("DIR_OR_LOG");
-  sub->add_option("--html", options->html, "Write the page here (default: report.html in the folder)")
-      ->type_name("FILE");
-  add_text_output(*sub, kJsonOption, options->json, "The path of the report as JSON");
+  sub->add_option("--html", options->html, "File for the page (default: report.html in the folder)")->type_name("FILE");
+  add_text_output(*sub, kJsonOption, options->json, "Path of the report as JSON");
   sub->footer("Examples:\n  offhook report out/res-2-8\n  offhook report out/res-2-8/events.ohlog --html page.html");
   sub->final_callback([&action, options] { action = [options] { return report(*options); }; });
 }

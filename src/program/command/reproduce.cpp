@@ -100,7 +100,8 @@ Json scan(const Options& options) {
   try {
     const auto scanned = sensitivity(run_of(table, options.settings, show), options.sensitivity);
     if (!options.alone())
-      say("\nTable 3: over what each class holds, one constant changed at a time\n{}\n", Lines(to_text(scanned)));
+      say("\nTable 3: range over which each class holds, one constant changed at a time\n{}\n",
+          Lines(to_text(scanned)));
     return to_json(scanned);
   } catch (const reproduce::Interrupted&) {
     return {};
@@ -222,7 +223,7 @@ int run(Options options) {
   if (!options.alone()) {
     say("{}{}\n", Lines(to_text(all)), reproduce::sentence(totals));
     if (!totals.short_of.empty())
-      say("a hard claim falls short: {}\n", fmt::format("{}", fmt::join(totals.short_of, ", ")));
+      say("a mandatory claim was not reproduced: {}\n", fmt::format("{}", fmt::join(totals.short_of, ", ")));
     const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     say("{}{}\nreport: {}\n", duration_text(wall),
         made.kept != 0 ? fmt::format(", {} claims kept from an earlier run", made.kept) : "",
@@ -236,11 +237,12 @@ int run(Options options) {
 void add_reproduce(CLI::App& app, Action& action) {
   CLI::App* sub = app.add_subcommand("reproduce", "Reproduce published results and compare");
   auto options = std::make_shared<Options>();
-  sub->add_option("id", options->names, "Claims, figures or tables: jones, jones.table3, jones.fig7 (default: all)")
+  sub->add_option("id", options->names,
+                  "Claims, figures or tables, such as jones, jones.table3 or jones.fig7 (default: all)")
       ->type_name("ID");
   sub->add_option("-o,--out", options->out, "Output folder; completed results are kept there")->type_name("DIR");
   sub->add_option("--seed", options->settings.seed, "First seed")->type_name("N")->check(seed());
-  sub->add_option("--repeats", options->settings.repetitions, "Runs where the paper repeated")
+  sub->add_option("--repeats", options->settings.repetitions, "Number of runs where the paper repeated an experiment")
       ->type_name("N")
       ->check(in_range(1u, 10000u));
   sub->add_option("--threads", options->settings.threads,
@@ -251,22 +253,21 @@ void add_reproduce(CLI::App& app, Action& action) {
          "--perturb", options->perturb,
          "Change a constant of the modem's machine for the claims of jones: phi=+10%, lead_samples=-2, block_us=1700")
       ->type_name("NAME=CHANGE");
-  sub->add_option(
-         "--sensitivity", options->sensitivity,
-         "Scan STEPS values of each constant that Table 3 depends on, and draw the range over which each class holds; "
-         "also find the constants five-fold")
+  sub->add_option("--sensitivity", options->sensitivity,
+                  "Scan STEPS values of each constant that Table 3 depends on and draw the range over which each class "
+                  "holds; also fit the constants by five-fold cross-validation")
       ->type_name("STEPS")
       ->check(in_range(3u, 1000u));
   sub->add_flag("--real-pump", options->real_pump,
-                "Tables 1 to 3 of jones also through the V.90 pump itself: minutes on every core");
+                "Also run Tables 1 to 3 of jones through the V.90 pump (minutes on every core)");
   sub->add_option("--held-out", options->held_out,
-                  "Find the fitted constants again with Table 3 alone, out of so many values of each, and run the "
-                  "claims of jones under them: these constants have seen none of the others")
+                  "Fit the constants again with Table 3 alone, from N values of each, and run the claims of jones with "
+                  "them: no other claim has influenced these constants")
       ->type_name("STEPS")
       ->check(in_range(3u, 1000u));
   sub->add_flag("--list", options->list, "List claims, grades and figures");
-  add_text_output(*sub, kJsonOption, options->json, "results.json again");
-  add_text_output(*sub, kCsvOption, options->csv, "results.csv again");
+  add_text_output(*sub, kJsonOption, options->json, "Contents of results.json");
+  add_text_output(*sub, kCsvOption, options->csv, "Contents of results.csv");
   sub->footer(R"(Examples:
   offhook reproduce
   offhook reproduce jones.table3
@@ -277,7 +278,8 @@ void add_reproduce(CLI::App& app, Action& action) {
   offhook reproduce jones --held-out 7 --repeats 4 --out out/held-out
   offhook reproduce jones --perturb block_us=+10% --out out/perturbed
 
-Exit status: 0 every hard claim is within its tolerance, 1 error, 2 a hard claim falls short, 130 interrupted.)");
+Exit status: 0 every mandatory (hard) claim is within its tolerance, 1 error, 2 a mandatory claim is not,
+130 interrupted.)");
   sub->final_callback([&action, options] { action = [options] { return run(*options); }; });
 }
 

@@ -21,7 +21,6 @@
 #include "src/program/command/run_folder.h"
 #include "src/program/command/socket_modem.h"
 #include "traces/scenario/context_words.h"
-#include "traces/scenario/load_device.h"
 #include "traces/scenario/scenario.h"
 
 namespace offhook::command {
@@ -58,7 +57,7 @@ void add_dmt(Table* table, const nlohmann::ordered_json& dmt) {
   both("bit/s gross by the loop alone", "loop_bit_rate");
   both("capacity, bit/s", "capacity_bit_rate");
   both("least margin, dB", "margin_db");
-  both("least margin at the end, dB", "margin_now_db");
+  both("least margin after data mode, dB", "margin_now_db");
   both("bits swapped", "swapped_bits");
   both("superframes", "superframes");
   both("superframes wrong", "crc_errors");
@@ -89,12 +88,12 @@ void add_radio(Table* table, const nlohmann::ordered_json& radio) {
   both("bursts due", "bursts_due");
   both("bursts not heard", "bursts_missed");
   both("bursts broken", "bursts_broken");
-  both("of these because the host was late", "bursts_late");
+  both("of these, because the host was late", "bursts_late");
   ratio("miss ratio", "miss_ratio");
-  ratio("miss ratio at most, 95 %", "miss_ratio_at_most");
+  ratio("miss ratio, upper bound, 95 %", "miss_ratio_at_most");
   both("bits compared", "bits_compared");
   both("bits wrong", "wrong_bits");
-  table->row({fmt::format("longest service, of a slot of {} ms", radio.at("slot_ms").dump()),
+  table->row({fmt::format("longest service, per slot of {} ms", radio.at("slot_ms").dump()),
               fmt::format("{:.3f}", radio.at("longest_service_of_slot").get<double>())});
 }
 
@@ -127,7 +126,7 @@ void print_table(const nlohmann::ordered_json& summary, const hostsim::Scenario&
     const auto octets = c.at("octets").get<std::uint64_t>();
     const bool sent = c.at("sent").get<bool>(), received = c.at("received").get<bool>();
     row(c.value("by", "V.42bis").c_str(),
-        !sent && !received ? "not agreed on"
+        !sent && !received ? "not negotiated"
                            : fmt::format("{}, {} octets for {} bytes",
                                          sent && received ? "both ways"
                                          : sent           ? "sent"
@@ -136,12 +135,12 @@ void print_table(const nlohmann::ordered_json& summary, const hostsim::Scenario&
   }
   if (const auto hold = summary.find("hold"); hold != summary.end()) row("modem-on-hold", hold_in_words(*hold));
   if (const auto reference = summary.find("reference"); reference != summary.end()) {
-    row("the same in INT, s", reference->at("complete").get<bool>()
-                                  ? fmt::format("{:.3f}", reference->at("transfer_s").get<double>())
-                                  : "not complete");
+    row("same call in INT, s", reference->at("complete").get<bool>()
+                                   ? fmt::format("{:.3f}", reference->at("transfer_s").get<double>())
+                                   : "not complete");
   }
   if (const auto line = summary.find("line_s"); line != summary.end()) {
-    row("time of the line, s", fmt::format("{:.3f}", line->get<double>()));
+    row("line time, s", fmt::format("{:.3f}", line->get<double>()));
   } else {
     row("simulated time, s", fmt::format("{:.3f}", summary.at("simulated_s").get<double>()));
   }
@@ -149,8 +148,8 @@ void print_table(const nlohmann::ordered_json& summary, const hostsim::Scenario&
   row("blocks late", total.at("blocks_late").dump());
   row("samples pending, max", total.at("pending_max_samples").dump());
   if (!modem) {
-    row("the same in buffers", fmt::format("{:.2f}", total.at("pending_max_samples").get<double>() /
-                                                         device->at("buffer_samples").get<double>()));
+    row("samples pending, in buffers", fmt::format("{:.2f}", total.at("pending_max_samples").get<double>() /
+                                                                 device->at("buffer_samples").get<double>()));
   }
   if (const auto dmt = summary.find("dmt"); dmt != summary.end()) add_dmt(&table, *dmt);
   if (const auto radio = summary.find("radio"); radio != summary.end()) add_radio(&table, *radio);
@@ -226,12 +225,15 @@ int run(const Options& options) {
   catch_interrupts();
   if (!options.far_end.empty()) {
     if (scenario.pump != hostsim::PumpKind::kReal) {
-      throw std::runtime_error("--far-end: the modem there hears samples; expected pump.kind = \"real\"");
+      throw std::runtime_error("--far-end: that modem exchanges samples; expected pump.kind = \"real\"");
     }
     scenario.bytes = file.size() + expected.size();
     foreign = make_far_end(options.far_end, scenario, [] { return !interrupted(); });
     far = {foreign.get(), octets(expected)};
   }
+  if (const std::string keys = changed_keys(folder.path(), scenario); !keys.empty())
+    say(stderr, "offhook: {}: replacing the result of a run with another configuration ({})\n", folder.path().string(),
+        keys);
   const CallRunner runner =
       device ? [&](const hostsim::Scenario& call,
                    const CallSinks& sinks) { return run_kernel_call(*device, call, octets(file), sinks); }
@@ -269,33 +271,21 @@ int run(const Options& options) {
   return summary.at("verdict") == to_string(Verdict::kSufficient) ? kOk : kInsufficient;
 }
 
-std::string help_of_keys() {
-  hostsim::Scenario defaults;
-  try {
-    defaults.host = config::load_host(defaults.host.name);
-  } catch (const config::Error&) {  // help must work where the data does not
-  }
-  return config::describe(config::scenario_keys(), &defaults) +
-         "\nCompeting devices are listed in [[load.device]] tables. A kind is a file of traces/import; other keys of "
-         "the\n"
-         "table override those of that file. For short: load.device = \"network usb\". Keys:\n" +
-         config::describe_load_devices();
-}
-
 }  // namespace
 
 void add_run(CLI::App& app, Action& action) {
   CLI::App* sub = app.add_subcommand("run", "Run one call that transfers a file, in one context");
   auto options = std::make_shared<Options>();
-  sub->add_option("scenario", options->scenario, "The scenario (keys: see below)")
+  sub->add_option("scenario", options->scenario, "Scenario file (keys: offhook keys scenario)")
       ->required()
       ->type_name("SCENARIO.toml");
   sub->add_option("--file", options->file, "Transfer this file instead of transfer.bytes of random data")
       ->type_name("FILE");
-  CLI::Option* host = sub->add_option("--host", options->host,
-                                      "kernel or kernel:N: use modem N (0) of the kernel driver on this machine, "
-                                      "instead of a simulated host")
-                          ->type_name("HOST");
+  CLI::Option* host =
+      sub->add_option(
+             "--host", options->host,
+             "kernel or kernel:N: use modem N (0) of the kernel driver on this machine instead of a simulated host")
+          ->type_name("HOST");
   CLI::Option* far_end =
       sub->add_option(
              "--far-end", options->far_end,
@@ -305,9 +295,9 @@ void add_run(CLI::App& app, Action& action) {
   sub->add_option("--expect", options->expect, "File that the external modem is expected to send (with --far-end)")
       ->type_name("FILE")
       ->needs(far_end);
-  sub->add_option("--reference", options->reference,
-                  "Also run the call in INT as a baseline: auto (if samples were lost and the file arrived), "
-                  "always, never")
+  sub->add_option(
+         "--reference", options->reference,
+         "Also run the call in INT as a baseline: auto (if samples were lost and the file arrived), always, never")
       ->type_name("WHEN")
       ->check(one_of({"auto", "always", "never"}));
   sub->add_option("-o,--out", options->out, "Output folder (default: out/NAME)")->type_name("DIR");
@@ -318,7 +308,7 @@ void add_run(CLI::App& app, Action& action) {
   sub->add_option("--set", options->set, "Override one key of the scenario")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
-  add_text_output(*sub, kJsonOption, options->json, "The summary as JSON");
+  add_text_output(*sub, kJsonOption, options->json, "Summary as JSON");
   sub->footer(R"(Examples:
   offhook run examples/res-2-8.toml --out out/res-2-8
   offhook run examples/int.toml --context "THR 8" --set load.spinner=true     # starved: exit status 2
@@ -330,25 +320,25 @@ void add_run(CLI::App& app, Action& action) {
 The output folder holds events.ohlog (the event log), summary.json, line.wav (left: received, right: sent),
 trace.perfetto, report.html and scenario.toml (the effective scenario); with --far-end or --host also received.bin.
 
-Sufficient: the file arrived whole, within 5 % of the time that INT takes beside the same load. Marginal: it arrived,
-but not in that time. Insufficient: it did not arrive.
+Sufficient: the whole file arrived, within 5 % of the time that INT takes under the same load. Marginal: the file
+arrived, but took longer. Insufficient: the file did not arrive.
 
 Exit status: 0 sufficient, 1 error, 2 not sufficient, 130 interrupted.
 
---host kernel makes the scenario's call in the contexts of this machine's kernel (module offhook, docs/kernel.md): pump,
-context, blocks and file are the scenario's, host and load are the machine, line and far modem are the card's. A card
-that is `offhook card --scenario SCENARIO.toml` has line, far modem and file from the same scenario. The log's times are
-the kernel's; the transfer's time is the line's, by its samples. There is no line.wav.
+--host kernel makes the call in the contexts of this machine's kernel (module offhook, docs/kernel.md). Pump, context,
+blocks and file come from the scenario. The card provides the line and the far modem; `offhook card --scenario
+SCENARIO.toml` takes them from the same scenario. Log times are kernel times; the transfer time is counted in line
+samples. No line.wav is written.
 
 --far-end connects to PATH if a program listens there. If not, it makes the socket and waits. Both sides then exchange N
-samples at a time, as fast as possible: Offhook writes first. RATE is 8000 (the default) or 9600 Hz; N is 20 ms by default.
-AHEAD is the number of samples that the peer writes before it reads, for example to fill a sound card's queue. Offhook sends
---file. The call ends when --file is acknowledged and --expect has arrived, or when the peer leaves. With link.error_control = "none"
-nothing is acknowledged: bytes go out from a second after data mode on, as start-stop characters. There is no call in INT
-to hold it against; one that takes more than twice what the line's bit rate needs, and 2.4 s, is marginal.
+samples at a time, as fast as possible: Offhook writes first. RATE is 8000 (the default) or 9600 Hz; N is 20 ms by
+default. AHEAD is the number of samples that the peer writes before it reads, for example to fill a sound card's queue.
+Offhook sends --file. The call ends when --file is acknowledged and --expect has arrived, or when the peer leaves.
+With link.error_control = "none" nothing is acknowledged: bytes are sent as start-stop characters from one second after
+data mode starts. There is no baseline call in INT. A call is marginal if it takes longer than 2.4 s plus twice the time
+that the bit rate needs.
 
-Keys of a scenario, with their defaults:
-)" + help_of_keys());
+`offhook keys scenario` lists the keys of a scenario with their defaults, `offhook keys load` those of competing devices.)");
   sub->final_callback([&action, options] { action = [options] { return run(*options); }; });
 }
 

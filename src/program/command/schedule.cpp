@@ -40,11 +40,13 @@ void add_schedule(CLI::App& app, Action& action) {
   auto options = std::make_shared<Options>();
   sub->add_option("system", options->system, "System description in JSON")->required()->type_name("SYSTEM.json");
   add_text_output(*sub, kCsvOption, options->csv,
-                  "Every event as CSV: time_ns,cpu,entity,event; this is printed if nothing else is asked for");
+                  "Write every event as CSV (time_ns,cpu,entity,event); the default if no other output is given");
   add_text_output(*sub, kJsonOption, options->json, "Jobs, misses, response times and CPU time of each entity as JSON");
   sub->footer(R"(Examples:
   offhook schedule examples/system.json --csv schedule.csv
-  offhook schedule examples/system.json --json summary.json | grep ,miss)");
+  offhook schedule examples/system.json --json summary.json | grep ,miss
+
+`offhook keys system` lists the keys of a system.)");
   sub->final_callback([&action, options] { action = [options] { return run(*options); }; });
 }
 

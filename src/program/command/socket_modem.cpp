@@ -27,7 +27,7 @@ namespace offhook {
 
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "samples go out as they are in memory");
+static_assert(std::endian::native == std::endian::little, "samples are sent in the machine's byte order");
 
 using hostsim::kLineRateHz;
 constexpr std::uint32_t kMaxBlock = 9600;
@@ -79,7 +79,7 @@ int meet(const std::string& path, const std::function<bool()>& keep_waiting) {
     pollfd wait{listener->fd(), POLLIN, 0};
     if (poll(&wait, 1, 100) > 0) peer = accept4(listener->fd(), nullptr, nullptr, SOCK_CLOEXEC);
   }
-  if (peer < 0) throw std::runtime_error(fmt::format("{}: interrupted before a far end came", path));
+  if (peer < 0) throw std::runtime_error(fmt::format("{}: interrupted before a far end connected", path));
   return peer;
 }
 
@@ -112,7 +112,7 @@ FarEndAddress FarEndAddress::parse(std::string_view text) {
     } else if (key == "patience" && value && *value >= 1 && *value <= kMaxPatienceS) {
       address.patience_s = static_cast<int>(*value);
     } else {
-      refuse(text, fmt::format("\"{}\" is not understood", item));
+      refuse(text, fmt::format("\"{}\" is not recognised", item));
     }
   }
   if (address.block_samples == 0) address.block_samples = address.rate_hz / 50;
@@ -197,7 +197,7 @@ bool SocketModem::transfer(bool write, void* bytes, std::size_t n) {
       pollfd wait{socket_, static_cast<short>(write ? POLLOUT : POLLIN), 0};
       poll(&wait, 1, 100);
       if (!keep_waiting_()) {
-        failure_ = "was given up: interrupted";
+        failure_ = "was interrupted";
       } else if (std::chrono::steady_clock::now() >= given_up) {
         failure_ = fmt::format("{} no block of samples within {} s", write ? "took" : "sent", address_.patience_s);
         if (!write && has_answered_) failure_ += waits_for_more();
@@ -217,19 +217,19 @@ std::string SocketModem::waits_for_more() const {
   if (address_.ahead_samples == 0 || ioctl(socket_, SIOCOUTQ, &unread) != 0 || unread != 0) return "";
   const std::uint32_t spare = address_.ahead_samples - std::min(address_.ahead_samples, address_.block_samples);
   return fmt::format(
-      ", and waits for samples itself: with block={} it can shorten its queue by {} samples and no more; a smaller "
-      "block= leaves it more",
+      ", and is waiting for samples itself: with block={} its queue can shrink by {} samples at most; a smaller block= "
+      "leaves more",
       address_.block_samples, spare);
 }
 
 std::unique_ptr<SocketModem> make_far_end(const std::string& address, const hostsim::Scenario& scenario,
                                           std::function<bool()> keep_waiting) {
   if (scenario.line_kind == hostsim::LineKind::kSubscriberLoop || scenario.line_kind == hostsim::LineKind::kAir)
-    throw std::runtime_error("--far-end: the modem there is at a telephone line; expected another line.kind");
+    throw std::runtime_error("--far-end: that modem is on a telephone line; expected another line.kind");
   const bool trunk = scenario.line_kind == hostsim::LineKind::kDigitalTrunk;
   if (trunk && !scenario.near_is_digital)
     throw std::runtime_error(
-        "--far-end: the modem there is the analogue one of a trunk; expected trunk.near_end = \"digital\"");
+        "--far-end: that modem is the analogue one of a trunk; expected trunk.near_end = \"digital\"");
   return std::make_unique<SocketModem>(FarEndAddress::parse(address), std::move(keep_waiting),
                                        trunk ? static_cast<std::uint32_t>(hostsim::DigitalTrunk::kReceivedRatio) : 1);
 }

@@ -44,12 +44,12 @@ sweep::Plan place_plan(const Options& options, const OutputFolder& output) {
   if (is_sweep_folder(folder)) {
     sweep::Plan there = load_plan(folder);
     if (there.grid_hash() != plan.grid_hash()) {
-      throw config::Error(
-          fmt::format("{}: holds another sweep, \"{}\"; give another --out or remove it", folder.string(), there.name));
+      throw config::Error(fmt::format("{}: this folder holds another sweep, \"{}\"; give another --out or remove it",
+                                      folder.string(), there.name));
     }
     if (options.shards != 0 && there.shards != plan.shards) {
-      throw config::Error(
-          fmt::format("{}: holds this sweep in {} shards; expected {}", folder.string(), there.shards, plan.shards));
+      throw config::Error(fmt::format("{}: this folder holds this sweep in {} shards; expected {}", folder.string(),
+                                      there.shards, plan.shards));
     }
     return there;
   }
@@ -110,7 +110,7 @@ void print_results(const sweep::Plan& plan, const std::vector<sweep::CellResult>
   say("{}", table.lines());
   if (cells.size() > kMostRows) say("... and {} more cells in results.csv\n", cells.size() - kMostRows);
   if (plan.left_out != 0) {
-    say("{} combinations left out: their reservation cannot be admitted\n", plan.left_out);
+    say("{} combinations skipped: their reservation cannot be admitted\n", plan.left_out);
   }
   say("results: {}\nreport: {}\n", (folder / "results.csv").string(), (folder / kReportName).string());
 }
@@ -149,7 +149,7 @@ int plan_sweep(const Options& options) {
                                                       {"left_out", plan.left_out}},
                                1));
   if (options.json.alone()) return kOk;
-  say("plan {}: {} cells, {} runs, {} shards, {} combinations left out\n", plan.hash(), plan.cells.size(), plan.runs(),
+  say("plan {}: {} cells, {} runs, {} shards, {} combinations skipped\n", plan.hash(), plan.cells.size(), plan.runs(),
       plan.shards, plan.left_out);
   say("run each:  offhook sweep run {0} --shard I/{1}\non Slurm:  sbatch --wait {2}\nthen:      offhook sweep merge "
       "{0}\n",
@@ -174,7 +174,7 @@ int run_shard(const Options& options) {
   const std::string file = sweep::shard_path(options.out, shard).string();
   options.json.write(
       json_text(nlohmann::ordered_json{{"shard", shard}, {"of", of}, {"file", file}, {"was_done", was_done}}));
-  if (!options.json.alone()) say("shard {} of {}: {}{}\n", shard, of, file, was_done ? " (was done already)" : "");
+  if (!options.json.alone()) say("shard {} of {}: {}{}\n", shard, of, file, was_done ? " (already done)" : "");
   return kOk;
 }
 
@@ -205,7 +205,7 @@ void add_sweep(CLI::App& app, Action& action) {
     }
     add_text_output(*to, kJsonOption, options->json, "Results as JSON");
   };
-  const auto rows = [&](CLI::App* to) { add_text_output(*to, kCsvOption, options->csv, "The runs as CSV"); };
+  const auto rows = [&](CLI::App* to) { add_text_output(*to, kCsvOption, options->csv, "Runs as CSV"); };
   grid(sub);
   common(sub, true);
   rows(sub);
@@ -214,7 +214,7 @@ void add_sweep(CLI::App& app, Action& action) {
   offhook sweep plan examples/reservation-map.toml --shards 16 --out out/shards
 
 A grid file:
-  base = "table3.toml"                 # beside the grid file
+  base = "table3.toml"                 # relative to the grid file
   repeats = 10                         # seeds seed, seed + 1, ...
   [scenario]                           # any key of a scenario, over the base
   load.spinner = true
@@ -243,14 +243,15 @@ A grid file:
   plan->footer("Examples:\n  offhook sweep plan examples/reservation-map.toml --shards 16 --out out/shards");
   plan->final_callback([&action, options] { action = [options] { return plan_sweep(*options); }; });
 
-  CLI::App* run = sub->add_subcommand("run", "Run one shard of a plan; running it again is harmless");
+  CLI::App* run = sub->add_subcommand("run", "Run one shard of a plan (safe to repeat)");
   folder(run);
   run->add_option("--shard", options->shard, "Shard I of N")->required()->type_name("I/N");
   common(run, true);
   run->footer("Examples:\n  offhook sweep run out/shards --shard 3/16");
   run->final_callback([&action, options] { action = [options] { return run_shard(*options); }; });
 
-  CLI::App* merged = sub->add_subcommand("merge", "Merge the shards; the result is identical to an undivided sweep");
+  CLI::App* merged =
+      sub->add_subcommand("merge", "Merge the shards; the result is identical to that of an undivided sweep");
   folder(merged);
   common(merged, false);
   rows(merged);

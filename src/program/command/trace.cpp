@@ -86,17 +86,20 @@ int run(const Options& options) {
 }  // namespace
 
 void add_trace(CLI::App& app, Action& action) {
-  CLI::App* sub = app.add_subcommand("trace", "Convert the recording of a Linux host to a load for the simulator");
+  CLI::App* sub = app.add_subcommand("trace", "Convert a recording of a Linux host to a load for the simulator");
   auto options = std::make_shared<Options>();
-  sub->add_option("trace", options->trace, "trace-cmd's .dat, the text of perf sched script, or a load")
+  sub->add_option("trace", options->trace,
+                  "Recording: trace-cmd's .dat; text of perf sched script, trace-cmd report or ftrace; or a load file "
+                  "of offhook trace")
       ->required()
       ->type_name("TRACE");
-  sub->add_option("-o,--out", options->out, "Write the load to FILE, about five bytes per interval")->type_name("FILE");
+  sub->add_option("-o,--out", options->out, "Write the load to FILE (about five bytes per interval)")
+      ->type_name("FILE");
   sub->add_option("--without", options->without,
-                  "Leave out these threads and interrupts, such as the driver itself and the recorder")
+                  "Leave out these threads and interrupts, such as the driver under test and the recorder")
       ->type_name("NAME");
-  add_text_output(*sub, kJsonOption, options->json, "The result as JSON");
-  sub->footer(R"(Recording (as root; B: a tracefs instance of its own):
+  add_text_output(*sub, kJsonOption, options->json, "Result as JSON");
+  sub->footer(R"(Recording (as root; -B: in a separate tracefs instance):
   trace-cmd record -B offhook -C mono -e sched_switch -e irq -e irq_vectors -e hrtimer_expire_entry \
     -e hrtimer_expire_exit -o board.dat sleep 60
   perf sched record sleep 60 && perf sched script --ns > board.txt

@@ -247,7 +247,7 @@ TEST_F(LogFile, AFifoIntoWhichNobodyWritesIsRefusedAtOnce) {
   std::filesystem::remove(path);
   ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
   alarm(30);  // a wait would be for ever
-  EXPECT_THAT(error_of_opening(), HasSubstr("is a FIFO into which nobody writes; expected an event log"));
+  EXPECT_THAT(error_of_opening(), HasSubstr("is a FIFO without a writer; expected an event log"));
   const int writer = open(path.c_str(), O_RDWR);
   ASSERT_EQ(write(writer, good.data(), good.size()), static_cast<ssize_t>(good.size()));
   LogReader reader(path);
@@ -391,7 +391,7 @@ TEST(LogHeader, WhatIsNotAsItShouldBeIsNamed) {
   EXPECT_EQ(error(R"({"entities": [{"id": 1, "cpu": -1, "name": "a"}]})"),
             "run.ohlog: header: entities[0].cpu: expected a whole number, 0 to 255");
   EXPECT_EQ(error(R"({"drivers": [{"id": 1}]})"), "run.ohlog: header: drivers[0].name: expected a string");
-  EXPECT_THAT(error(std::string(500'000, '[')), HasSubstr("run.ohlog: header: is no JSON of a header"));
+  EXPECT_THAT(error(std::string(500'000, '[')), HasSubstr("run.ohlog: header: not the JSON of a header"));
   EXPECT_THAT(error(R"({"scenario": )" + std::string(1000, '[') + std::string(1000, ']') + "}"),
               HasSubstr("nested deeper than 64 levels"));
 }

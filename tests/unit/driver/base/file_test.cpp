@@ -44,14 +44,14 @@ TEST_F(FileFolder, ErrorsNameFileAndCause) {
   const std::string file = (path_ / "nowhere/a").string();
   EXPECT_EQ(complaint([&] { read_file(file); }), file + ": No such file or directory");
   EXPECT_EQ(complaint([&] { read_file(path_); }), path_.string() + ": Is a directory");
-  EXPECT_EQ(complaint([&] { read_file(""); }), "the name of a file is empty; expected its path");
+  EXPECT_EQ(complaint([&] { read_file(""); }), "empty file name; expected a path");
 }
 
 TEST_F(FileFolder, AFifoIsReadFromItsWriterAndNotWaitedForWithoutOne) {
   const fs::path fifo = path_ / "fifo";
   ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
   alarm(30);  // a wait would be for ever
-  EXPECT_EQ(complaint([&] { read_file(fifo); }), fifo.string() + ": is a FIFO into which nobody writes");
+  EXPECT_EQ(complaint([&] { read_file(fifo); }), fifo.string() + ": a FIFO that has no writer");
   const int both = open(fifo.c_str(), O_RDWR);
   ASSERT_EQ(write(both, "text", 4), 4);
   std::thread writer([&] {

@@ -45,7 +45,7 @@ struct LocalSocket : testing::Test {
 TEST_F(LocalSocket, NothingButAStaleSocketIsRemoved) {
   const auto listen_there = [&] { return complaint([&] { (void)LocalListener::at(path); }); };
   std::ofstream(path) << "precious";
-  EXPECT_EQ(listen_there(), path + ": is a file; expected a socket, or nothing yet");
+  EXPECT_EQ(listen_there(), path + ": is a file; expected a socket, or an unused name");
   EXPECT_EQ(fs::file_size(path), 8u);
   fs::remove(path);
   fs::create_directory(path);
@@ -117,7 +117,7 @@ TEST_F(LocalSocket, AFullQueueIsNotWaitedFor) {
 }
 
 TEST_F(LocalSocket, APathThatIsNoneIsSaid) {
-  EXPECT_THAT(complaint([] { (void)LocalListener::at(""); }), HasSubstr("not the path of a socket"));
+  EXPECT_THAT(complaint([] { (void)LocalListener::at(""); }), HasSubstr("is not a valid socket path"));
   EXPECT_THAT(complaint([] { (void)LocalListener::at(std::string(200, 'x')); }), HasSubstr("at most 107 characters"));
 }
 

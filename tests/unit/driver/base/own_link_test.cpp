@@ -144,7 +144,7 @@ TEST_F(OwnLinkTest, IsKeptByOneProcessAndFreeAfterACrash) {
   }
   char byte;
   ASSERT_EQ(read(ready[0], &byte, 1), 1);
-  EXPECT_EQ(complaint(), path + ": a running modem keeps it; expected another name");
+  EXPECT_EQ(complaint(), path + ": a running modem uses it; expected another name");
   kill(child, SIGKILL);
   waitpid(child, nullptr, 0);
   EXPECT_EQ(fs::read_symlink(path), "/dev/pts/0");

@@ -87,7 +87,7 @@ TEST(ContextSpec, AHostSaysWhichContextsItRuns) {
             "THR 24 is Windows NT's; this host is Linux: FIFO 1..99, OTHER [-20..19], RES X/Y [strict] (ticks), RES "
             "Xms/Yms");
   EXPECT_THAT(not_of_this_host(ContextSpec::parse("SOFTIRQ"), "nt2000", runs), HasSubstr("SOFTIRQ is Linux's; "));
-  EXPECT_THAT(not_of_this_host(ContextSpec::parse("INT"), "Linux", runs), HasSubstr("INT cannot be run here; "));
+  EXPECT_THAT(not_of_this_host(ContextSpec::parse("INT"), "Linux", runs), HasSubstr("INT cannot run here; "));
 }
 
 TEST(ContextSpec, AProgramAddsWordsOfItsOwn) {

@@ -179,7 +179,7 @@ TEST(KernelLine, RefusesWhatTheKernelLacks) {
 
 TEST(KernelLine, ACallThatTheKernelRefusesFailsAndTheNextOneMayBegin) {
   KernelStandIn device;
-  device.refusal = "/dev/offhook0: the call cannot begin: Cannot allocate memory";
+  device.refusal = "/dev/offhook0: the call cannot start: Cannot allocate memory";
   KernelLine line(device, kConfig);
   const modem::CallConfig call{.pump = kV34.type(), .role = OH_PUMP_CALL};
   line.begin_call(call);
@@ -245,7 +245,7 @@ TEST(KernelModem, ThatIsNoneIsNamedWithWhatItIs) {
   EXPECT_EQ(refusal(fifo), fifo + ": is a FIFO" + expected);
   EXPECT_EQ(refusal(none), none + ": cannot be opened" + expected + ": No such file or directory");
   EXPECT_EQ(refusal("/dev/null"),
-            "/dev/null: is a device of another driver, or of another version of the module" + expected);
+            "/dev/null: belongs to another driver, or to another version of the module" + expected);
   std::filesystem::remove_all(folder);
 }
 

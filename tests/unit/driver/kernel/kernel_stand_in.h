@@ -44,7 +44,7 @@ class KernelStandIn final : public KernelDevice {
 
   void set_context(const ContextSpec& context) override { contexts.push_back(context); }
   void start(oh_kernel_call wanted) override {
-    if (gone) throw std::runtime_error("/dev/offhook0: the call cannot begin: No such device");
+    if (gone) throw std::runtime_error("/dev/offhook0: the call cannot start: No such device");
     if (refusal != nullptr) throw std::runtime_error(refusal);
     call = wanted;
     running = true;

@@ -177,15 +177,15 @@ TEST(ModemEnd, SaysWhyItIsRefused) {
     return std::string(why == nullptr ? "" : why);
   };
   EXPECT_EQ(reason([](auto&) {}), "");
-  EXPECT_EQ(reason([](auto& c) { c.role = static_cast<oh_pump_role>(7); }), "a role that is neither call nor answer");
+  EXPECT_EQ(reason([](auto& c) { c.role = static_cast<oh_pump_role>(7); }), "invalid role; expected call or answer");
   EXPECT_EQ(reason([](auto& c) { c.link.error_control = static_cast<oh_error_control>(3); }),
-            "an error control that is not none, optional or required");
-  const char* kV42 = "V.42 cannot have this window or these parameters of compression";
+            "invalid error control; expected none, optional or required");
+  const char* kV42 = "invalid V.42 window or compression parameters";
   EXPECT_EQ(reason([](auto& c) { c.link.window = 14; }), kV42);
   EXPECT_EQ(reason([](auto& c) { c.link.window = 128; }), kV42);
   EXPECT_EQ(reason([](auto& c) { c.link.compression = 3, c.link.codewords = 1 << 16; }), kV42);
   EXPECT_EQ(reason([](auto& c) { c.modulations = c.without_v42 = OH_MODULATION_V21; }),
-            "V.42 is required, and none of the modulations has it");
+            "V.42 is required, but no modulation supports it");
   EXPECT_EQ(reason([](auto& c) { c.kind = OH_LINK_RAW; }), "a raw link without a bit port");
 }
 

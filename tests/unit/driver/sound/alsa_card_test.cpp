@@ -93,16 +93,16 @@ TEST_F(AlsaCardTest, SaysThatTheDeviceStoppedGivingSamples) {
 TEST_F(AlsaCardTest, SaysThatTheRateChanged) {
   const std::string why = failure("rate");
   if (why == kHeldUp) GTEST_SKIP() << why;
-  EXPECT_THAT(why, HasSubstr("samples a second, no longer 8000: its rate changed"));
+  EXPECT_THAT(why, HasSubstr("samples per second, no longer 8000: its rate changed"));
 }
 TEST_F(AlsaCardTest, RefusesADeviceWithoutAClock) {
-  EXPECT_THAT(failure("null"), HasSubstr("do not come at the pace of a clock"));
+  EXPECT_THAT(failure("null"), HasSubstr("do not arrive at a constant rate"));
 }
 TEST_F(AlsaCardTest, RefusesWhatItWouldHaveToResample) {
-  EXPECT_EQ(refusal("cd"), "alsa:cd: cannot capture 8000 Hz, only 44100 to 44100 Hz, and nothing here resamples");
+  EXPECT_EQ(refusal("cd"), "alsa:cd: cannot capture 8000 Hz, only 44100 to 44100 Hz, and Offhook does not resample");
 }
 TEST_F(AlsaCardTest, RefusesAnUnknownDevice) {
-  EXPECT_THAT(refusal("hw:CARD=Nobody"), HasSubstr("alsa:hw:CARD=Nobody: cannot be opened to capture"));
+  EXPECT_THAT(refusal("hw:CARD=Nobody"), HasSubstr("alsa:hw:CARD=Nobody: cannot be opened for capture"));
 }
 TEST_F(AlsaCardTest, RefusesAPeriodThatTheRingsCannotHold) {
   EXPECT_THAT(refusal("loop0", 300), HasSubstr("cannot capture in periods of 300 samples"));

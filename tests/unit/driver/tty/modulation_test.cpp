@@ -82,7 +82,7 @@ TEST(Modulation, ASoundCardHasAllButV90AndSaysSo) {
 TEST(Modulation, WhatACardsDelayForbidsIsSaid) {
   const Offer made = offer(kModulations, kLinear8000, kMostIoDelay + 800);
   EXPECT_EQ(names_of(made.carriers), "B103,V21,V23C");
-  const std::string queued = " (not with the 500 ms that card and driver keep queued), ";
+  const std::string queued = " (not with the 500 ms that card and driver queue), ";
   EXPECT_EQ(made.missing, "V22" + queued + "V22B" + queued + "V32B" + queued + "V34" + queued +
                               "V90 (not on a card of 8000 samples/s)");
 }

@@ -24,9 +24,9 @@ TEST(ModemC, RefusesAConfigurationThatCannotBeMeantAndSaysWhy) {
   EXPECT_EQ(refused([](auto&) {}), "accepted");
   EXPECT_EQ(refused([](auto& c) { c.struct_size -= 4; }), "a configuration of unknown size");
   EXPECT_EQ(refused([](auto& c) { c.pump = nullptr; }), "no pump");
-  EXPECT_EQ(refused([](auto& c) { c.window = 65; }), "a window that is not 1 to 64 frames");
+  EXPECT_EQ(refused([](auto& c) { c.window = 65; }), "invalid window; expected 1 to 64 frames");
   EXPECT_EQ(refused([](auto& c) { c.error_control = static_cast<oh_error_control>(3); }),
-            "an error control that is not none, optional or required");
+            "invalid error control; expected none, optional or required");
 }
 
 /// Two modems by the C interface, each hearing the other 10 ms later.

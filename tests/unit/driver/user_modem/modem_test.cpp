@@ -142,7 +142,7 @@ TEST(Modem, WhereV42IsRequiredOnlyModulationsThatHaveItAreUsed) {
   EXPECT_NE(Puppet::given.modulations & OH_MODULATION_V22BIS, 0u);
   config.modulations = OH_MODULATION_V21;
   EXPECT_EQ(test::complaint([&] { const Modem modem(config); }),
-            "V.42 is required, and none of the modulations has it");
+            "V.42 is required, but no modulation supports it");
 }
 
 TEST(Modem, ItsEndGivesBackItsMemory) {
@@ -446,7 +446,7 @@ TEST(Modem, EachEndOfACallHasItsReason) {
            Case{OH_PUMP_FAILED, OH_PUMP_NOTHING_IN_COMMON, 0, OH_LAPM_NO_CAUSE, OH_LAPM_CONNECTED, false,
                 "has no modulation in common with the other end"},
            {OH_PUMP_FAILED, OH_PUMP_TOO_SLOW, 0, OH_LAPM_NO_CAUSE, OH_LAPM_CONNECTED, false,
-            "ended the call: the rate agreed on is below its least"},
+            "ended the call: the negotiated rate is below the configured minimum"},
            {OH_PUMP_FAILED, kNoFailure, 0, OH_LAPM_NO_CAUSE, OH_LAPM_CONNECTED, true, "could not connect"},
            {OH_PUMP_FAILED, kNoFailure, 1, OH_LAPM_NO_CAUSE, OH_LAPM_CONNECTED, true, "lost the carrier"},
            {OH_PUMP_IDLE, kNoFailure, 1, OH_LAPM_NO_CAUSE, OH_LAPM_CONNECTED, true, "was cleared down by the far end"},
@@ -456,7 +456,7 @@ TEST(Modem, EachEndOfACallHasItsReason) {
            {OH_PUMP_DATA, kNoFailure, 1, OH_LAPM_NO_CAUSE, OH_LAPM_UNSUPPORTED, false,
             "found no V.42 at the other end"},
            {OH_PUMP_DATA, kNoFailure, 1, OH_LAPM_NO_CLOCK, OH_LAPM_UNSUPPORTED, false,
-            "requires V.42, which does not run over the modulation"},
+            "requires V.42, which does not run over this modulation"},
            {OH_PUMP_DATA, kNoFailure, 1, OH_LAPM_NO_CAUSE, OH_LAPM_DISCONNECTED, false, "released the V.42 link"},
            {OH_PUMP_DATA, kNoFailure, 1, OH_LAPM_NO_CAUSE, OH_LAPM_CONNECTED, false, ""},
        }) {

@@ -59,7 +59,7 @@ TEST(DecodeLibrary, WhatIsNoRecordingIsRefusedWithItsName) {
   };
   EXPECT_THAT(message({{}, 8000, "mine"}), HasSubstr("mine: 0 channels"));
   EXPECT_THAT(message({{{}}, 8000, "mine"}), HasSubstr("mine: no samples"));
-  EXPECT_THAT(message({{{0, 0}, {0}}, 8000, "mine"}), HasSubstr("not equally long"));
+  EXPECT_THAT(message({{{0, 0}, {0}}, 8000, "mine"}), HasSubstr("differ in length"));
   EXPECT_THAT(message({{{0}}, 1000, "mine"}), HasSubstr("1000 samples/s"));
   EXPECT_THROW(decode_file("there/is/none.wav"), std::runtime_error);
 }

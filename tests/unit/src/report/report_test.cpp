@@ -58,7 +58,7 @@ TEST(ReportVerdict, SaysByWhatMarginACallWasSufficient) {
   EXPECT_EQ(verdict.verdict, Verdict::kSufficient);
   EXPECT_THAT(verdict.headline, HasSubstr("no sample was lost"));
   EXPECT_THAT(verdict.reasons, Contains(HasSubstr("1.1 % slower than the same call in INT, the reference (36.00 s)")));
-  EXPECT_THAT(verdict.reasons, Contains(HasSubstr("of the 210 samples of transmit lead were used up")));
+  EXPECT_THAT(verdict.reasons, Contains(HasSubstr("of the 210 samples of transmit lead were used")));
 }
 
 TEST(ReportVerdict, NamesWhoHadTheCpuBeforeTheFirstLoss) {
@@ -67,7 +67,7 @@ TEST(ReportVerdict, NamesWhoHadTheCpuBeforeTheFirstLoss) {
   const CallVerdict verdict = judge(call, figures_of({.seconds = 5, .starved = true}));
   EXPECT_EQ(verdict.verdict, Verdict::kInsufficient);
   EXPECT_THAT(verdict.reasons, Contains(HasSubstr("The transfer did not complete")));
-  EXPECT_THAT(verdict.reasons, Contains(HasSubstr("Output came too late")));
+  EXPECT_THAT(verdict.reasons, Contains(HasSubstr("Output was late")));
   EXPECT_THAT(verdict.reasons, Contains(HasSubstr("the CPU was with spinner ")));
 }
 
@@ -89,7 +89,7 @@ TEST(ReportVerdict, ATransferFarBelowTheLinesRateIsMarginal) {
   call.transfer_s = 185;
   const CallVerdict slow = judge(call, figures);
   EXPECT_EQ(slow.verdict, Verdict::kMarginal);
-  EXPECT_EQ(slow.headline, "Marginal: the file arrived, but slowly for the rate of the line.");
+  EXPECT_EQ(slow.headline, "Marginal: the file arrived, but slowly for the line's bit rate.");
   EXPECT_THAT(slow.reasons, Contains(HasSubstr("in 185.00 s; the bit rate of the line needs 23.00 s.")));
   call.transfer_s = 46;
   EXPECT_EQ(judge(call, figures).verdict, Verdict::kSufficient);
@@ -163,7 +163,7 @@ TEST(ReportPage, SweepComparesWithThePublishedClasses) {
   row.result.verdict = Verdict::kMarginal;
   row.published = SweepRow::Published{Verdict::kMarginal, 65.172, "2 of 10"};
   sweep.rows = {row};
-  EXPECT_THAT(sweep_page(sweep), HasSubstr("1 configuration with a published class: all come out in that class."));
+  EXPECT_THAT(sweep_page(sweep), HasSubstr("1 configuration with a published class: all are in that class."));
   sweep.rows[0].result.verdict = Verdict::kSufficient;
   EXPECT_THAT(sweep_page(sweep), HasSubstr("RES 2/14 (sufficient, published marginal)"));
 }

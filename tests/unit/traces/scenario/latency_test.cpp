@@ -141,7 +141,7 @@ TEST(LatencyHistogram, MistakesAreNamedWithFileAndLine) {
   EXPECT_EQ(csv("us,count\n"), "x.csv:1: expected latency_ms,count, latency_us,count or latency_ns,count");
   EXPECT_EQ(csv("latency_us,count\n1,2\n1,3\n"), "x.csv:3: expected latencies that rise");
   EXPECT_EQ(csv("latency_us,count\n1;2\n"), "x.csv:2: expected a latency and a count");
-  EXPECT_EQ(csv("latency_us,count\n0,2\n"), "x.csv: no latency above 0 in it");
+  EXPECT_EQ(csv("latency_us,count\n0,2\n"), "x.csv: no latency above 0");
   const auto hgrm = [](const char* text) { return complaint([&] { parse_hgrm(text, "x.hgrm", 1); }); };
   EXPECT_EQ(hgrm("1 0.5 5\n2 0.6 4\n"), "x.hgrm:2: expected a total count that does not fall, below 2^53");
   EXPECT_EQ(hgrm("1 0.5 5\n1 0.6 6\n"), "x.hgrm:2: expected values that rise with the count");

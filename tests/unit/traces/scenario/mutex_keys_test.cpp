@@ -42,7 +42,7 @@ TEST_F(MutexKeys, ThatCannotBeAreRefused) {
               testing::HasSubstr("load.thread \"spins\": lock is \"a\", but its work never ends"));
   EXPECT_THAT(
       complaint("[[load.thread]]\nevery_us = 500\nwork_us = 20\nlock = \"a\"\nlock_after_us = 10\nlock_us = 11\n"),
-      testing::HasSubstr("its work ends before; expected lock_after_us and lock_us within work_us"));
+      testing::HasSubstr("its work ends earlier; expected lock_after_us and lock_us within work_us"));
   EXPECT_THAT(complaint("[host]\nlocks = \"proxy\"\nscheduler = \"linux-7.0-scx-simple\"\n"),
               testing::HasSubstr("host.locks is \"proxy\", which a kernel with sched_ext has not"));
   EXPECT_THAT(complaint("[host]\nlocks = \"proxies\"\n"), testing::HasSubstr("host.locks is \"proxies\""));

@@ -206,7 +206,7 @@ TEST_F(ScenarioFile, DevicesHaveNamesOfTheirOwnAndLeaveEachCpuSomeTime) {
   EXPECT_EQ(read(devices({"usb", "scsi", "network"})).load.devices.size(), 3u);
   for (const auto& names :
        {devices({"usb", "usb", "scsi"}), devices({"usb", "scsi", "usb"}), devices({"scsi", "usb", "usb"})})
-    EXPECT_THAT(complaint(names), testing::HasSubstr("two devices are named \"usb\"; expected names of their own"));
+    EXPECT_THAT(complaint(names), testing::HasSubstr("two devices are named \"usb\"; expected unique names"));
 }
 
 TEST_F(ScenarioFile, ThreadsAndTheirCpusAreReadAndWrittenBack) {
@@ -395,7 +395,7 @@ TEST_F(ScenarioFile, SoftDevicesBesideHaveADeviceAndAContextAndAreReadAsWritten)
   EXPECT_THAT(complaint("name = \"a\"\ncontext = \"RES 9/8\""), testing::HasSubstr("expected X <= Y"));
   EXPECT_THAT(complaint("context = \"OFTEN\""), testing::HasSubstr("load.soft_device: "));
   EXPECT_THAT(complaint("name = \"a\"\ncontext = \"RES 3/4\""), testing::HasSubstr("cannot be admitted"));
-  EXPECT_THAT(complaint("name = \"\"\ndevice.name = \"\""), testing::HasSubstr("expected a name of its own"));
+  EXPECT_THAT(complaint("name = \"\"\ndevice.name = \"\""), testing::HasSubstr("expected a unique name"));
   EXPECT_THAT(complaint("name = \"a\"\ndevice.buffers.count = 1\ndevice.buffers.lead_samples = 9000"),
               testing::HasSubstr("transmit lead"));
   EXPECT_THAT(complaint("speed = 3"), testing::HasSubstr("speed"));
@@ -440,7 +440,7 @@ TEST_F(ScenarioFile, ADigitalTrunkHasKeysOfItsOwnAndTheOthersWouldSayNothing) {
               testing::HasSubstr("line.loss_db has no effect with line.kind = \"digital-trunk\"; expected trunk.*"));
   EXPECT_EQ(read("transfer.protocol = \"ppp-tcp\"").protocol, hostsim::TransferProtocol::kPppTcp);
   EXPECT_THAT(complaint("transfer.protocol = \"ppp-tcp\"\nlink.error_control = \"none\""),
-              testing::HasSubstr("expected link.error_control = \"required\" beside it"));
+              testing::HasSubstr("expected link.error_control = \"required\" as well"));
   EXPECT_THAT(complaint("pump.modem = \"v90\""),
               testing::HasSubstr("pump.modem is \"v90\"; expected line.kind = \"digital-trunk\" beside it"));
 }
@@ -478,7 +478,7 @@ TEST_F(ScenarioFile, AutomodesModulationsAreAListOfNames) {
                 testing::HasSubstr("\"v22bis\", \"v32bis\", \"v34\""));
   }
   EXPECT_EQ(complaint("pump.modulations = [\"v34\"]\n"),
-            "call.toml:1:6: pump.modulations is what automode may use; expected pump.modem = \"auto\" beside it");
+            "call.toml:1:6: pump.modulations limits automode; expected pump.modem = \"auto\" as well");
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ namespace {
 
 constexpr const char* kWays[] = {"call_to_answer", "answer_to_call"};
 
-// Every call in which both directions train as V.34 does.
+// Every call in which both directions have V.34 training.
 void each_call(const std::function<void(const std::string& file, const Json& call)>& check) {
   int calls = 0;
   const Json all = Json::parse(std::ifstream(kCalls / "truth.json"));

@@ -342,7 +342,7 @@ TEST(DecodeVerdict, CleanSignalsOfOtherSymbolRatesAreNotV34) {
 TEST(DecodeVerdict, ASignalBehindAnAnswerToneIsMentioned) {
   const Sound unread = noise(6, 3000, 11);
   const Verdict v = verdict_of({silence(1) + answer_tone(2100, 3, false) + silence(0.1) + unread + silence(1)});
-  EXPECT_EQ(v.technology, "ANS, then a signal that was not identified");
+  EXPECT_EQ(v.technology, "ANS, then an unidentified signal");
 }
 
 TEST(DecodeVerdict, AnspcmThatTurnsIntoAnsamIsTwoTones) {

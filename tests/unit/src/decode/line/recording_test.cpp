@@ -105,7 +105,7 @@ TEST_F(DecodeRecording, ATruncatedFileIsReadAsFarAsItGoes) {
   EXPECT_FALSE(read_recording(folder_ / "pipe.wav").truncated);
   std::ofstream(folder_ / "ended.wav") << head << std::string(4, '\0') << samples;
   EXPECT_THAT(message(folder_ / "ended.wav"),
-              testing::HasSubstr("no samples by its header, though 64000 octets follow"));
+              testing::HasSubstr("its header declares no samples, though 64000 octets follow"));
 }
 
 TEST_F(DecodeRecording, WhatIsWrongWithARecordingIsNoted) {
@@ -123,7 +123,7 @@ TEST_F(DecodeRecording, WhatIsWrongWithARecordingIsNoted) {
   EXPECT_EQ(alike.channel.size(), 1u);
   EXPECT_THAT(
       notes_of(folder_ / "loud.wav"),
-      testing::ElementsAre(testing::HasSubstr("two channels are the same"), testing::HasSubstr("recorded at 6000 Hz"),
+      testing::ElementsAre(testing::HasSubstr("two channels are identical"), testing::HasSubstr("recorded at 6000 Hz"),
                            testing::HasSubstr("channel 0 is clipped: 6")));  // 2/pi acos(32768/60000): 63 %
   EXPECT_THAT(
       notes_of(write("faint.wav", 8000, 2, faint)),

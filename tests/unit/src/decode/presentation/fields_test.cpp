@@ -71,7 +71,7 @@ TEST(DecodeFields, EveryMessageIsThereInWords) {
   if (const auto* t = table(all, "INFO0")) {
     EXPECT_THAT(t->rows[0], ElementsAre("symbol rates", "2400 2743 3000 3200"));
     EXPECT_THAT(t->rows[1], ElementsAre("sends 3000 at carrier", "high"));
-    EXPECT_THAT(t->rows[5], ElementsAre("steps between its two rates", "2 at most"));
+    EXPECT_THAT(t->rows[5], ElementsAre("difference between its two symbol rates, in steps", "2 at most"));
   }
   if (const auto* t = table(all, "INFO1c")) {
     EXPECT_THAT(t->rows[0], ElementsAre("2400", "1600", "0", "-"));

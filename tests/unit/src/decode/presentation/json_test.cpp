@@ -205,7 +205,7 @@ Call everything() {
   down.mp.emplace_back().mp.type1 = true;
   down.data.emplace_back();
   pcm.downstream_links = {link()};
-  down.stopped = "the levels can no longer be told from each other";
+  down.stopped = "the levels can no longer be distinguished";
   call.trainings = {t, pcm};
   call.fax.cng.emplace_back();
   call.fax.frames.emplace_back();

@@ -87,7 +87,7 @@ TEST(Published, AJudgementThatContradictsItselfIsAnError) {
   const auto judged = [&](std::string_view row) {
     return error_of(head + "judged = [ { " + std::string(row) + " } ]\n");
   };
-  EXPECT_NE(error_of(head).find("a claim without judged"), std::string::npos);
+  EXPECT_NE(error_of(head).find("a claim without the key judged"), std::string::npos);
   EXPECT_NE(judged("what = \"*\"").find("a judgement without provenance"), std::string::npos);
   EXPECT_NE(
       judged("what = \"*\", provenance = \"luck\"").find("expected one of: input, calibrated, derived, independent"),
@@ -159,10 +159,10 @@ TEST(Published, AClaimNeedsItsHeadAndAKnownGrade) {
   EXPECT_EQ(error_of("[[claim]]\nid = \"a\"\nseed = \"s\"\nat = \"4\"\ngrade = \"firm\"\n"),
             "claims.toml:5:1: grade is \"firm\"; expected one of: hard, soft, input, paper");
   const std::string head = "[[claim]]\nid = \"a\"\nseed = \"s\"\nat = \"4\"\ngrade = \"soft\"\n";
-  EXPECT_NE(error_of(head + std::string(kJudged) + head).find("is there twice"), std::string::npos);
+  EXPECT_NE(error_of(head + std::string(kJudged) + head).find("duplicate claim"), std::string::npos);
   EXPECT_NE(error_of("other = 1\n" + head + std::string(kJudged)).find("unknown key"), std::string::npos);
   for (const char* odd : {"\"x~y\" = 1", "\"x.y\" = 1", "\"x/y\" = 1", "\"x[0]\" = 1"}) {
-    EXPECT_NE(error_of(head + odd + "\n" + std::string(kJudged)).find("a holds a key that is not a word"),
+    EXPECT_NE(error_of(head + odd + "\n" + std::string(kJudged)).find("a has a key that is not a word"),
               std::string::npos)
         << odd;
   }

@@ -48,7 +48,7 @@ TEST(System, ComplaintNamesFileEntityKeyAndExpectation) {
   EXPECT_THAT(complaint(R"({"horizon_ns":1e999,"entities":[]})"), HasSubstr("1e999"));
   const std::string deep = std::string(200'000, '[') + std::string(200'000, ']');
   EXPECT_THAT(complaint(R"({"horizon_ns":)" + deep + R"(,"entities":[]})"), HasSubstr("nested deeper than 64 levels"));
-  EXPECT_THAT(complaint(with(std::string(kEdf) + "," + kEdf)), HasSubstr("entities[0] has that name already"));
+  EXPECT_THAT(complaint(with(std::string(kEdf) + "," + kEdf)), HasSubstr("duplicate name of entities[0]"));
   EXPECT_THAT(complaint(with(R"({"name":"i","kind":"interrupt","level":1,"period_ns":9,"cost_ns":1,"dpc":"d"})")),
               HasSubstr("dpc \"d\" is not the name of a dpc entity"));
 }
@@ -96,7 +96,7 @@ TEST(System, SchedulersOfScenariosAreKindsToo) {
                            R"("res_period_ns":10,"group":"g"})")),
             "accepted");
   EXPECT_THAT(complaint(with(R"({"name":"a","kind":"windows-nt","period_ns":10,"cost_ns":3,"nice":1})")),
-              HasSubstr("has a nice value, expected a kind that is one of Linux's"));
+              HasSubstr("has a nice value; expected a kind that is one of Linux's"));
   EXPECT_THAT(complaint(with(R"({"name":"a","kind":"linux","period_ns":10,"cost_ns":3,"nice":1,"priority":5})")),
               HasSubstr("expected neither a priority nor a handler"));
   EXPECT_THAT(complaint(with(R"({"name":"a","kind":"rez","period_ns":10,"cost_ns":3,"budget_ns":2,)"

@@ -282,7 +282,7 @@ TEST_F(Sweep, BadGridsAreRefusedWithPosition) {
   EXPECT_EQ(complaint("[axes]\ncontext.x_ticks = [1, 0]\n"),
             bad + ":2:9: axis context.x_ticks: context.x_ticks is 0; expected a whole number, 1 to 1024");
   EXPECT_THAT(complaint("[axes]\ncontext.x_ticks = 3\n"), HasSubstr("expected a list of values or { from = A"));
-  EXPECT_THAT(complaint("[axes]\ncontext = [\"RES 4/3\"]\n"), HasSubstr("no cell of the grid can be run"));
+  EXPECT_THAT(complaint("[axes]\ncontext = [\"RES 4/3\"]\n"), HasSubstr("no cell of the grid can run"));
   EXPECT_THAT(complaint("base = \"nowhere.toml\"\n"), HasSubstr(":1:1: base: "));
 }
 

@@ -107,7 +107,7 @@ TEST(KernelRun, SaysWhyAFileDidNotArrive) {
   KernelStandIn other, cleared, failed, silent;
   other.to_give = hostsim::random_file(scenario());
   other.to_give[3000] ^= 1;
-  EXPECT_EQ(run_kernel_call(other, scenario(), {}, {}).ending, "other bytes arrived than were expected");
+  EXPECT_EQ(run_kernel_call(other, scenario(), {}, {}).ending, "the received bytes differ from those expected");
   cleared.to_give = hostsim::random_file(scenario());
   cleared.cleared_at = 6000;
   const CallOutcome half = run_kernel_call(cleared, scenario(), {}, {});
@@ -115,14 +115,14 @@ TEST(KernelRun, SaysWhyAFileDidNotArrive) {
   EXPECT_THAT(half.ending, HasSubstr("released the V.42 link"));
   EXPECT_GT(half.bytes_delivered, 0u);
   failed.fails_at = 2000;
-  EXPECT_EQ(run_kernel_call(failed, scenario(), {}, {}).ending, "the card does not work any more");
+  EXPECT_EQ(run_kernel_call(failed, scenario(), {}, {}).ending, "the card has failed");
   KernelStandIn suspended;
   suspended.suspended_at = 3000;
   EXPECT_EQ(run_kernel_call(suspended, scenario(), {}, {}).ending, "the machine was suspended");
   hostsim::Scenario short_one = scenario();
   short_one.time_limit_s = 2;
   silent.connected_at = 1'000'000;
-  EXPECT_EQ(run_kernel_call(silent, short_one, {}, {}).ending, "time limit before the connection was up");
+  EXPECT_EQ(run_kernel_call(silent, short_one, {}, {}).ending, "time limit before data mode");
   CallSinks stop;
   stop.progress = [](const CallProgress&) { return false; };
   EXPECT_TRUE(run_kernel_call(silent, scenario(), {}, stop).stopped);

@@ -78,10 +78,8 @@ TEST(SocketModem, APeerThatShortensItsQueueIsWaitedForNoLongerThanItCanAnswer) {
       std::int16_t sent[480]{}, heard[480];
       modem.process(sent, heard, 480);
       const std::string told =
-          "sent no block of samples within 1 s, and waits for samples itself: with block=96 it can shorten its queue "
-          "by 0 samples "
-          "and "
-          "no more; a smaller block= leaves it more";
+          "sent no block of samples within 1 s, and is waiting for samples itself: with block=96 its queue can shrink "
+          "by 0 samples at most; a smaller block= leaves more";
       EXPECT_EQ(modem.failure(), smaller ? "" : told);
     }
     peer.join();
