@@ -15,7 +15,7 @@ function advicePage() {
     [{name: "without the device", value: a.control.timer_late_max_ms, inner: a.control.timer_late_p999_ms},
       ...tried.map(t => ({name: t.context, value: t.timer_late_max_ms, inner: t.timer_late_p999_ms}))]);
   if (a.passed_over_for.length) {
-    const others = section("Passed over", "The other contexts, and why none of them was taken.");
+    const others = section("Rejected", "The other contexts, and the reasons against them.");
     others.append(el("dl", {class: "others"}, ...a.passed_over_for.flatMap(p => [el("dt", {}, p.contexts.join("; ")), el("dd", {}, p.because)])));
   }
   if (a.priorities.length) {

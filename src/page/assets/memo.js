@@ -7,6 +7,6 @@ function memoPage() {
   const facts = section("What was simulated", "");
   facts.append(el("dl", {}, ...data.facts.flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, value)])));
   if (!data.against.length) return;
-  const others = section("Contexts that were passed over", "");
+  const others = section("Rejected contexts", "");
   others.append(el("dl", {class: "others"}, ...data.against.flatMap(([names, because]) => [el("dt", {}, names.join("; ")), el("dd", {}, because)])));
 }

@@ -285,7 +285,7 @@ void print(const advice::Advice& a) {
   for (const std::string& warning : a.warnings) say("{}", prose("Warning: " + warning, 2));
   for (const std::string& reason : a.reasons) say("{}", prose(reason, 2));
   const auto others = advice::passed_over(a);
-  if (!others.empty()) say("\nPassed over:\n");
+  if (!others.empty()) say("\nRejected:\n");
   for (const advice::PassedOver& p : others)
     say("{}", prose(fmt::format("{}: {}", fmt::join(p.contexts, "; "), p.because), 2));
   say("\n");
