@@ -26,14 +26,14 @@ constexpr float kSegueLikeness = -0.5f, kMedleyLikeness = 0.8f, kRecoverLikeness
 
 }  // namespace
 
-const Transition<Procedure>* Procedure::transitions(int* count) {
+const Procedure::Table& Procedure::transitions() {
   using S = State;
   using E = Event;
   using P = Procedure;
   constexpr uint32_t kTraining =
       in(S::kTones, S::kQuiet, S::kReverb, S::kSegue, S::kMedley, S::kExchange, S::kMark, S::kRecover);
   constexpr uint32_t kAlive = kTraining | in(S::kIdle, S::kRequest, S::kShowtime, S::kLost);
-  static constexpr Transition<P> kRows[] = {
+  static constexpr Transition kRows[] = {
       {in(S::kIdle), E::kFarTones, nullptr, &P::send_tones, S::kTones, "R-TONES-REQ"},
       {in(S::kRequest), E::kFarTones, nullptr, &P::await_reverb, S::kQuiet, "C-TONES"},
       {in(S::kTones), E::kFarQuiet, nullptr, &P::be_quiet, S::kQuiet, "R-SILENT"},
@@ -61,12 +61,12 @@ const Transition<Procedure>* Procedure::transitions(int* count) {
       {kAlive, E::kNothingToLoad, nullptr, &P::be_silent, S::kFailed, "given up"},
       {kAlive, E::kTimeout, nullptr, &P::be_silent, S::kFailed, "given up"},
   };
-  *count = static_cast<int>(sizeof kRows / sizeof *kRows);
-  return kRows;
+  return TransitionIndex<kRows>::kTable;
 }
 
 Procedure::Procedure(const ProcedureConfig& config)
-    : config_(config),
+    : TableProcedure(State::kIdle),
+      config_(config),
       rx_band_(config.side == Side::kCentral ? config.up : config.down),
       tx_band_(config.side == Side::kCentral ? config.down : config.up),
       tx_medley_(tx_band_),
@@ -83,14 +83,6 @@ Procedure::Procedure(const ProcedureConfig& config)
     state_ = State::kRequest;
     send_request();
   }
-}
-
-bool Procedure::handle(Event event) {
-  const Transition<Procedure>* row = find_transition(*this, state_, event, &taken_);
-  if (row == nullptr) return false;
-  state_ = row->to;
-  if (row->action != nullptr) (this->*row->action)();
-  return true;
 }
 
 void Procedure::send(Signal signal, int symbols) {

@@ -20,7 +20,7 @@
 #include <stdint.h>
 
 #include "dsp/blocks/complex.h"
-#include "dsp/blocks/transition_table.h"
+#include "dsp/blocks/table_procedure.h"
 #include "dsp/dmt/loading.h"
 #include "dsp/dmt/message.h"
 #include "dsp/dmt/receiver.h"
@@ -40,42 +40,43 @@ struct ProcedureConfig {
   oh_bit_port port{};
 };
 
-class Procedure {
- public:
-  enum class State : uint8_t {
-    kIdle,      ///< ATU-C: listens for a request
-    kRequest,   ///< ATU-R: asks
-    kTones,     ///< ATU-C: answers
-    kQuiet,     ///< before training
-    kReverb,    ///< the receivers train
-    kSegue,     ///< marks MEDLEY
-    kMedley,    ///< the receivers measure
-    kExchange,  ///< messages
-    kMark,      ///< SEGUE before data
-    kShowtime,
-    kRecover,  ///< of a fast retrain: until the far end does so too
-    kLost,     ///< silent, so that the far end notices
-    kFailed,
-    kEnded  ///< hung up
-  };
-  enum class Event : uint8_t {
-    kSent,  ///< as many symbols of a signal as were to be sent
-    kFarTones,
-    kFarQuiet,
-    kFarReverb,
-    kNothingToLoad,  ///< no tone carries anything
-    kDataLost,
-    kMarginLost,
-    kFarRecover,
-    kTimeout,
-    kHangUp
-  };
+enum class ProcedureState : uint8_t {
+  kIdle,      ///< ATU-C: listens for a request
+  kRequest,   ///< ATU-R: asks
+  kTones,     ///< ATU-C: answers
+  kQuiet,     ///< before training
+  kReverb,    ///< the receivers train
+  kSegue,     ///< marks MEDLEY
+  kMedley,    ///< the receivers measure
+  kExchange,  ///< messages
+  kMark,      ///< SEGUE before data
+  kShowtime,
+  kRecover,  ///< of a fast retrain: until the far end does so too
+  kLost,     ///< silent, so that the far end notices
+  kFailed,
+  kEnded  ///< hung up
+};
 
+enum class ProcedureEvent : uint8_t {
+  kSent,  ///< as many symbols of a signal as were to be sent
+  kFarTones,
+  kFarQuiet,
+  kFarReverb,
+  kNothingToLoad,  ///< no tone carries anything
+  kDataLost,
+  kMarginLost,
+  kFarRecover,
+  kTimeout,
+  kHangUp
+};
+
+class Procedure : public TableProcedure<Procedure, ProcedureState, ProcedureEvent> {
+ public:
   static constexpr int kMedleySymbols = 4096, kFastMedleySymbols = 1024;
 
   explicit Procedure(const ProcedureConfig& config);
 
-  static const Transition<Procedure>* transitions(int* count);
+  static const Table& transitions();
 
   /// The next symbol to send. @param[out] points  [kMostTones]  @param[out] prefix  whether it has one
   /// @return false: silence, of a symbol's length. Real-time: yes, O(tones); as DataTransmitter in data.
@@ -84,7 +85,6 @@ class Procedure {
   void hear(Receiver* receiver);
   void hang_up() { handle(Event::kHangUp); }
 
-  State state() const { return state_; }
   /// Both directions carry the port's bits.
   bool in_data() const { return state_ == State::kShowtime && hearing_ == Hearing::kData; }
   const Loading& received_loading() const { return data_rx_.loading(); }
@@ -100,7 +100,6 @@ class Procedure {
   enum class Signal : uint8_t { kSilence, kTones, kReverb, kSegue, kMedley, kOctets, kData };
   enum class Hearing : uint8_t { kNothing, kTones, kTraining, kSegue, kMedley, kMessages, kData, kRecover };
 
-  bool handle(Event event);
   void send(Signal signal, int symbols);
   void listen(Hearing hearing) {
     hearing_ = hearing;
@@ -150,19 +149,16 @@ class Procedure {
   const ProcedureConfig config_;
   const Band rx_band_, tx_band_;
   Complex rx_reverb_[kMostTones], tx_reverb_[kMostTones], rx_recover_[kMostTones]{};
-  State state_ = State::kIdle;
   Signal signal_ = Signal::kSilence;
   Hearing hearing_ = Hearing::kNothing;
   bool restart_ = false;  // the receiver is to begin again
   bool trained_ = false;
   bool fast_ = false;  // a fast retrain
   int left_ = 0;       // symbols of the signal, and one; 0: for ever
-  uint32_t now_ = 0, deadline_ = 0;
-  int heard_ = 0;     // symbols in a row that were what is listened for
-  int recovers_ = 0;  // symbols of RECOV in a row
+  int heard_ = 0;      // symbols in a row that were what is listened for
+  int recovers_ = 0;   // symbols of RECOV in a row
   bool tones_there_ = false;
   uint32_t trainings_ = 0, fast_retrains_ = 0, failures_ = 0;
-  uint64_t taken_ = 0;
 
   Medley tx_medley_, rx_medley_;
   int medley_symbols_ = 0, measured_ = 0;

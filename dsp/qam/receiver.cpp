@@ -202,7 +202,6 @@ void Receiver::adapt(Complex reference) {
   if (late > 0.1f) late = 0.1f;
   if (late < -0.1f) late = -0.1f;
   previous_error_ = error;
-  timing_error_ += (1.0f / 256) * (late - timing_error_);
   if (settled) follow_wander(late);
   const float gain = settled ? timing_boost_ * kTimingGainSettled : kTimingGain;
   interpolator_.delay(-late * gain * symbol_samples_);

@@ -145,7 +145,6 @@ class Receiver {
   // Instruments.
   float clock_ppm() const { return static_cast<float>(deviation_ * -1e6); }  ///< far symbol clock against ours
   float carrier_offset_hz() const;                                           ///< received against nominal carrier
-  float timing_error() const { return timing_error_; }                       ///< smoothed, symbols
   float signal_power() const { return power_; }                              ///< mean square, int16 units, of the line
   const float* tap_re() const { return tap_re_; }                            ///< [kTaps]
   const float* tap_im() const { return tap_im_; }
@@ -215,7 +214,6 @@ class Receiver {
 
   Phase phase_;          // carrier loop
   float frequency_ = 0;  // turns a symbol
-  float timing_error_ = 0;
   float late_sum_ = 0, late_squares_ = 0;  // of the symbols of a window
   int late_count_ = 0;
   int steady_windows_ = 0;

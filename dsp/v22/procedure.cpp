@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-#include "dsp/blocks/step_table.h"
+#include "dsp/blocks/table_procedure.h"
 #include "dsp/v22/modem.h"
 
 namespace offhook::v22 {
@@ -165,64 +165,61 @@ struct Procedure {
   static void fill(Modem& m) { m.tx_.start(m.at_2400_ ? Signal::kSb1 : Signal::kSb1Slow); }
 
   static constexpr Transition kTable[] = {
-      {Step::kSilence, Event::kSymbol, before_tone_over, Step::kAnswerTone, nullptr, "V.25 4.3"},
-      {Step::kAnswerTone, Event::kSymbol, tone_sent, Step::kAfterTone, nullptr, "V.25 4.3"},
-      {Step::kAfterTone, Event::kSymbol, after_tone_over, Step::kUsb1, listen, "V.25 4.4"},
+      {in(Step::kSilence), Event::kSymbol, before_tone_over, Step::kAnswerTone, nullptr, "V.25 4.3"},
+      {in(Step::kAnswerTone), Event::kSymbol, tone_sent, Step::kAfterTone, nullptr, "V.25 4.3"},
+      {in(Step::kAfterTone), Event::kSymbol, after_tone_over, Step::kUsb1, listen, "V.25 4.4"},
 
-      {Step::kUsb1, Event::kS1, fast, Step::kUsb1, hear_s1, "6.3.1.1.2 b"},
-      {Step::kUsb1, Event::kS1End, fast, Step::kReply, time_s1, "6.3.1.1.2 b"},
-      {Step::kUsb1, Event::kOnes, nullptr, Step::kSb1Slow, agree_on_1200, "6.3.1.2.2 b"},
+      {in(Step::kUsb1), Event::kS1, fast, Step::kUsb1, hear_s1, "6.3.1.1.2 b"},
+      {in(Step::kUsb1), Event::kS1End, fast, Step::kReply, time_s1, "6.3.1.1.2 b"},
+      {in(Step::kUsb1), Event::kOnes, nullptr, Step::kSb1Slow, agree_on_1200, "6.3.1.2.2 b"},
 
-      {Step::kListen, Event::kSymbol, usb1_heard, Step::kPause, hear_usb1, "6.3.1.1.1 b"},
-      {Step::kPause, Event::kSymbol, pause_over_slow, Step::kSb1, nullptr, "6.3.1.2.1 b"},
-      {Step::kPause, Event::kSymbol, pause_over, Step::kS1, nullptr, "6.3.1.1.1 b"},
+      {in(Step::kListen), Event::kSymbol, usb1_heard, Step::kPause, hear_usb1, "6.3.1.1.1 b"},
+      {in(Step::kPause), Event::kSymbol, pause_over_slow, Step::kSb1, nullptr, "6.3.1.2.1 b"},
+      {in(Step::kPause), Event::kSymbol, pause_over, Step::kS1, nullptr, "6.3.1.1.1 b"},
 
-      {Step::kS1, Event::kS1, nullptr, Step::kS1, hear_s1, "6.4"},
-      {Step::kS1, Event::kS1End, nullptr, Step::kS1, time_s1, "6.4"},
-      {Step::kS1, Event::kSymbol, s1_sent_and_heard, Step::kSb1Timed, nullptr, "6.4"},
-      {Step::kS1, Event::kSymbol, s1_sent, Step::kSb1, nullptr, "6.3.1.1.1 b"},
-      {Step::kSb1, Event::kS1, fast, Step::kSb1, hear_s1, "6.3.1.1.1 c"},
-      {Step::kSb1, Event::kS1End, fast, Step::kSb1Timed, time_s1, "6.3.1.1.1 c"},
-      {Step::kSb1, Event::kOnes, calls, Step::kSb1Slow, agree_on_1200, "6.3.1.2.1 c"},
-      {Step::kSb1, Event::kSymbol, unanswered_retrain, Step::kS1, train<OH_RETRAIN_TIMEOUT>, "6.4"},
-      {Step::kSb1, Event::kSymbol, unanswered_call, Step::kListen, listen_anew, "ours"},
+      {in(Step::kS1), Event::kS1, nullptr, Step::kS1, hear_s1, "6.4"},
+      {in(Step::kS1), Event::kS1End, nullptr, Step::kS1, time_s1, "6.4"},
+      {in(Step::kS1), Event::kSymbol, s1_sent_and_heard, Step::kSb1Timed, nullptr, "6.4"},
+      {in(Step::kS1), Event::kSymbol, s1_sent, Step::kSb1, nullptr, "6.3.1.1.1 b"},
+      {in(Step::kSb1), Event::kS1, fast, Step::kSb1, hear_s1, "6.3.1.1.1 c"},
+      {in(Step::kSb1), Event::kS1End, fast, Step::kSb1Timed, time_s1, "6.3.1.1.1 c"},
+      {in(Step::kSb1), Event::kOnes, calls, Step::kSb1Slow, agree_on_1200, "6.3.1.2.1 c"},
+      {in(Step::kSb1), Event::kSymbol, unanswered_retrain, Step::kS1, train<OH_RETRAIN_TIMEOUT>, "6.4"},
+      {in(Step::kSb1), Event::kSymbol, unanswered_call, Step::kListen, listen_anew, "ours"},
 
-      {Step::kReply, Event::kSymbol, s1_sent, Step::kSb1Timed, nullptr, "6.3.1.1.2 b"},
-      {Step::kSb1Timed, Event::kSymbol, sb2_due, Step::kSb2, nullptr, "6.3.1.1.1 d"},
-      {Step::kSb2, Event::kSymbol, both_ready, Step::kData, data_at_2400, "6.3.1.1.1 e"},
-      {Step::kSb2, Event::kSymbol, sb2_failed, Step::kS1, train<OH_RETRAIN_TIMEOUT>, "6.4"},
-      {Step::kSb2, Event::kS1, nullptr, Step::kSb2, hear_s1, "6.4"},
-      {Step::kSb2, Event::kS1End, nullptr, Step::kReply, far_retrains, "6.4"},
-      {Step::kSb1Slow, Event::kSymbol, slow_sent, Step::kData, data_at_1200, "6.3.1.2"},
+      {in(Step::kReply), Event::kSymbol, s1_sent, Step::kSb1Timed, nullptr, "6.3.1.1.2 b"},
+      {in(Step::kSb1Timed), Event::kSymbol, sb2_due, Step::kSb2, nullptr, "6.3.1.1.1 d"},
+      {in(Step::kSb2), Event::kSymbol, both_ready, Step::kData, data_at_2400, "6.3.1.1.1 e"},
+      {in(Step::kSb2), Event::kSymbol, sb2_failed, Step::kS1, train<OH_RETRAIN_TIMEOUT>, "6.4"},
+      {in(Step::kSb2), Event::kS1, nullptr, Step::kSb2, hear_s1, "6.4"},
+      {in(Step::kSb2), Event::kS1End, nullptr, Step::kReply, far_retrains, "6.4"},
+      {in(Step::kSb1Slow), Event::kSymbol, slow_sent, Step::kData, data_at_1200, "6.3.1.2"},
 
-      {Step::kData, Event::kS1, fast, Step::kData, hear_s1, "6.4"},
-      {Step::kData, Event::kS1End, fast, Step::kReply, far_retrains, "6.4"},
-      {Step::kData, Event::kLost, at_2400, Step::kS1, train<OH_RETRAIN_LOST>, "6.4"},
-      {Step::kData, Event::kLost, nullptr, Step::kData, acquire_again, "ours"},
-      {Step::kData, Event::kRetrain, at_2400, Step::kS1, train<OH_RETRAIN_OWN>, "6.4"},
-      {Step::kData, Event::kCarrierOff, nullptr, Step::kDropped, fill, "6.5"},
-      {Step::kDropped, Event::kSymbol, signal_good, Step::kData, data_again, "6.5"},
-      {Step::kDropped, Event::kS1, fast, Step::kDropped, hear_s1, "6.5"},
-      {Step::kDropped, Event::kS1End, fast, Step::kReply, far_retrains, "6.5"},
-      {Step::kDropped, Event::kLost, at_2400, Step::kS1, train<OH_RETRAIN_LOST>, "6.5"},
-      {Step::kDropped, Event::kLost, nullptr, Step::kData, acquire_again, "ours"},
+      {in(Step::kData), Event::kS1, fast, Step::kData, hear_s1, "6.4"},
+      {in(Step::kData), Event::kS1End, fast, Step::kReply, far_retrains, "6.4"},
+      {in(Step::kData), Event::kLost, at_2400, Step::kS1, train<OH_RETRAIN_LOST>, "6.4"},
+      {in(Step::kData), Event::kLost, nullptr, Step::kData, acquire_again, "ours"},
+      {in(Step::kData), Event::kRetrain, at_2400, Step::kS1, train<OH_RETRAIN_OWN>, "6.4"},
+      {in(Step::kData), Event::kCarrierOff, nullptr, Step::kDropped, fill, "6.5"},
+      {in(Step::kDropped), Event::kSymbol, signal_good, Step::kData, data_again, "6.5"},
+      {in(Step::kDropped), Event::kS1, fast, Step::kDropped, hear_s1, "6.5"},
+      {in(Step::kDropped), Event::kS1End, fast, Step::kReply, far_retrains, "6.5"},
+      {in(Step::kDropped), Event::kLost, at_2400, Step::kS1, train<OH_RETRAIN_LOST>, "6.5"},
+      {in(Step::kDropped), Event::kLost, nullptr, Step::kData, acquire_again, "ours"},
 
-      {Step::kAny, Event::kBegin, nullptr, Step::kBeginning, begin, "6.3.1.1"},
-      {Step::kAny, Event::kHangUp, nullptr, Step::kReleased, nullptr, "ours"},
-      {Step::kAny, Event::kGiveUp, somebody_heard, Step::kNothingInCommon, nullptr, "ours"},
-      {Step::kAny, Event::kGiveUp, nullptr, Step::kFailed, nullptr, "ours"},
+      {kAny, Event::kBegin, nullptr, Step::kBeginning, begin, "6.3.1.1"},
+      {kAny, Event::kHangUp, nullptr, Step::kReleased, nullptr, "ours"},
+      {kAny, Event::kGiveUp, somebody_heard, Step::kNothingInCommon, nullptr, "ours"},
+      {kAny, Event::kGiveUp, nullptr, Step::kFailed, nullptr, "ours"},
   };
 };
-using Rows = StepTable<Transition, Procedure::kTable>;
-
 std::span<const Transition> transitions() {
   return Procedure::kTable;
 }
 
 bool Modem::fire(Event event) {
   if (ended()) return false;
-  const Transition* found = Rows::find(*this, step_, event);
-  if (found == nullptr) found = Rows::find(*this, Step::kAny, event);
+  const Transition* found = find_transition(TransitionIndex<Procedure::kTable>::kTable, *this, step_, event);
   if (found == nullptr) return false;
   newest_ = found;
   if (found->action != nullptr) found->action(*this);

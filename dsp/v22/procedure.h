@@ -41,8 +41,7 @@ enum class Step : uint8_t {
   kNothingInCommon,
   kSteps,
   // In transitions only.
-  kBeginning,  ///< kUsb1, or kListen
-  kAny         ///< every step that has no row of its own for the event; not a final one
+  kBeginning  ///< kUsb1, or kListen
 };
 
 enum class Event : uint8_t {
@@ -63,12 +62,14 @@ struct StepInfo {
   std::optional<Signal> signal;  ///< begun by the step; none: what is sent goes on
   oh_pump_state state;
 };
+/// Every step. A row for it comes after the rows of single steps.
+inline constexpr uint64_t kAny = (uint64_t{1} << static_cast<int>(Step::kSteps)) - 1;
 /// @pre s < Step::kSteps
 const StepInfo& info(Step s);
 
 /// Rows of the same step and event are tried from the top.
 struct Transition {
-  Step from;
+  uint64_t from;  ///< set of steps: in()
   Event event;
   bool (*guard)(const Modem&);  ///< NULL: always
   Step to;

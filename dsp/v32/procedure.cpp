@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "dsp/v32/procedure.h"
 
-#include "dsp/blocks/step_table.h"
+#include "dsp/blocks/table_procedure.h"
 #include "dsp/v32/modem.h"
 
 namespace offhook::v32 {
@@ -193,102 +193,99 @@ struct Procedure {
   static constexpr bool kGoesOn = true;
 
   static constexpr Transition kTable[] = {
-      {Step::kV8, Event::kV8None, caller, Step::kAnswerTone, nullptr, "V.25"},
-      {Step::kV8, Event::kV8None, nullptr, Step::kTones, tones, "6.2"},
-      {Step::kV8, Event::kV8Other, nullptr, Step::kNothingInCommon, nullptr, "V.8"},
-      {Step::kV8, Event::kWithoutV8, nullptr, Step::kAnswerTone, nullptr, "V.25"},
-      {Step::kV8, Event::kFarTone, caller, Step::kTones, tones, "6, Note 1; A.2.1.1"},
-      {Step::kV8, Event::kFarTone, nullptr, Step::kAfterAnswerTone, nullptr, "6, Note 1; A.2.2"},
-      {Step::kAnswerTone, Event::kSample, ans_heard, Step::kTones, tones, "6.1"},
-      {Step::kAnswerTone, Event::kSample, ans_sent, Step::kAfterAnswerTone, nullptr, "V.25"},
-      {Step::kAnswerTone, Event::kFarTone, caller, Step::kTones, tones, "6, Note 1; A.2.1.1"},
-      {Step::kAnswerTone, Event::kFarTone, nullptr, Step::kAfterAnswerTone, nullptr, "6, Note 1; A.2.2"},
-      {Step::kAfterAnswerTone, Event::kSample, silence_sent, Step::kTones, tones, "6.2"},
+      {in(Step::kV8), Event::kV8None, caller, Step::kAnswerTone, nullptr, "V.25"},
+      {in(Step::kV8), Event::kV8None, nullptr, Step::kTones, tones, "6.2"},
+      {in(Step::kV8), Event::kV8Other, nullptr, Step::kNothingInCommon, nullptr, "V.8"},
+      {in(Step::kV8), Event::kWithoutV8, nullptr, Step::kAnswerTone, nullptr, "V.25"},
+      {in(Step::kV8), Event::kFarTone, caller, Step::kTones, tones, "6, Note 1; A.2.1.1"},
+      {in(Step::kV8), Event::kFarTone, nullptr, Step::kAfterAnswerTone, nullptr, "6, Note 1; A.2.2"},
+      {in(Step::kAnswerTone), Event::kSample, ans_heard, Step::kTones, tones, "6.1"},
+      {in(Step::kAnswerTone), Event::kSample, ans_sent, Step::kAfterAnswerTone, nullptr, "V.25"},
+      {in(Step::kAnswerTone), Event::kFarTone, caller, Step::kTones, tones, "6, Note 1; A.2.1.1"},
+      {in(Step::kAnswerTone), Event::kFarTone, nullptr, Step::kAfterAnswerTone, nullptr, "6, Note 1; A.2.2"},
+      {in(Step::kAfterAnswerTone), Event::kSample, silence_sent, Step::kTones, tones, "6.2"},
 
       // The round trip.
-      {Step::kQuiet, Event::kSymbol, quiet_sent, Step::kTones, nullptr, "7"},
-      {Step::kAa, Event::kReversal, nullptr, Step::kAaTurns, turn, "6.1", kGoesOn},
-      {Step::kAaTurns, Event::kSymbol, cc_due, Step::kCc, turned, "6.1"},
-      {Step::kCc, Event::kReversal, nullptr, Step::kWaitS, measure_and_listen, "6.1"},
-      {Step::kCc, Event::kTimeout, nullptr, Step::kQuiet, train<OH_RETRAIN_TIMEOUT>, "7"},
-      {Step::kAcAfterV8, Event::kSymbol, aa_heard, Step::kCa, turned, "6.2"},
-      {Step::kAcAfterV8, Event::kSymbol, unanswered, Step::kAnswerTone, nullptr, "6, Note 5"},
-      {Step::kAc, Event::kSymbol, aa_heard, Step::kCa, turned, "6.2"},
-      {Step::kCa, Event::kReversal, nullptr, Step::kCaTurns, measure_and_turn, "6.2", kGoesOn},
-      {Step::kCa, Event::kTimeout, nullptr, Step::kQuiet, train<OH_RETRAIN_TIMEOUT>, "7"},
-      {Step::kCaTurns, Event::kSymbol, ac_due, Step::kAcAgain, nullptr, "6.2"},
-      {Step::kAcAgain, Event::kSample, cc_over, Step::kPause, canceller, "6.2"},
-      {Step::kAcAgain, Event::kTimeout, nullptr, Step::kQuiet, train<OH_RETRAIN_TIMEOUT>, "7"},
+      {in(Step::kQuiet), Event::kSymbol, quiet_sent, Step::kTones, nullptr, "7"},
+      {in(Step::kAa), Event::kReversal, nullptr, Step::kAaTurns, turn, "6.1", kGoesOn},
+      {in(Step::kAaTurns), Event::kSymbol, cc_due, Step::kCc, turned, "6.1"},
+      {in(Step::kCc), Event::kReversal, nullptr, Step::kWaitS, measure_and_listen, "6.1"},
+      {in(Step::kCc), Event::kTimeout, nullptr, Step::kQuiet, train<OH_RETRAIN_TIMEOUT>, "7"},
+      {in(Step::kAcAfterV8), Event::kSymbol, aa_heard, Step::kCa, turned, "6.2"},
+      {in(Step::kAcAfterV8), Event::kSymbol, unanswered, Step::kAnswerTone, nullptr, "6, Note 5"},
+      {in(Step::kAc), Event::kSymbol, aa_heard, Step::kCa, turned, "6.2"},
+      {in(Step::kCa), Event::kReversal, nullptr, Step::kCaTurns, measure_and_turn, "6.2", kGoesOn},
+      {in(Step::kCa), Event::kTimeout, nullptr, Step::kQuiet, train<OH_RETRAIN_TIMEOUT>, "7"},
+      {in(Step::kCaTurns), Event::kSymbol, ac_due, Step::kAcAgain, nullptr, "6.2"},
+      {in(Step::kAcAgain), Event::kSample, cc_over, Step::kPause, canceller, "6.2"},
+      {in(Step::kAcAgain), Event::kTimeout, nullptr, Step::kQuiet, train<OH_RETRAIN_TIMEOUT>, "7"},
 
       // The caller's training.
-      {Step::kWaitS, Event::kReceived, rates, Step::kS2, take_r1, "6.1"},
-      {Step::kS2, Event::kSymbol, long_s_sent, Step::kSBar2, nullptr, "6.1"},
-      {Step::kSBar2, Event::kSymbol, s_bar_sent, Step::kTrn2, nullptr, "5.2.2"},
-      {Step::kTrn2, Event::kSymbol, trn_sent, Step::kR2, offer_r2, "5.2.3"},
-      {Step::kR2, Event::kReceived, rates_none_ours, Step::kEnd, nullptr, "6, Note 6"},
-      {Step::kR2, Event::kReceived, rates, Step::kE, end_r2, "6.1"},
+      {in(Step::kWaitS), Event::kReceived, rates, Step::kS2, take_r1, "6.1"},
+      {in(Step::kS2), Event::kSymbol, long_s_sent, Step::kSBar2, nullptr, "6.1"},
+      {in(Step::kSBar2), Event::kSymbol, s_bar_sent, Step::kTrn2, nullptr, "5.2.2"},
+      {in(Step::kTrn2), Event::kSymbol, trn_sent, Step::kR2, offer_r2, "5.2.3"},
+      {in(Step::kR2), Event::kReceived, rates_none_ours, Step::kEnd, nullptr, "6, Note 6"},
+      {in(Step::kR2), Event::kReceived, rates, Step::kE, end_r2, "6.1"},
 
       // The answerer's two.
-      {Step::kPause, Event::kSymbol, pause_sent, Step::kS1, nullptr, "6.2"},
-      {Step::kS1, Event::kSymbol, s_sent, Step::kSBar1, nullptr, "5.2.1"},
-      {Step::kSBar1, Event::kSymbol, s_bar_sent, Step::kTrn1, nullptr, "5.2.2"},
-      {Step::kTrn1, Event::kSymbol, trn_sent, Step::kR1, offer_r1, "5.2.3"},
-      {Step::kR1, Event::kReceived, s_heard, Step::kHearS, hold, "6.2"},
-      {Step::kHearS, Event::kReceived, far_s_over, Step::kWaitR2, listen, "6.2", kGoesOn},
-      {Step::kWaitR2, Event::kReceived, rates, Step::kS3, take_r2, "6.2"},
-      {Step::kS3, Event::kSymbol, s_sent, Step::kSBar3, nullptr, "5.2.1"},
-      {Step::kSBar3, Event::kSymbol, s_bar_sent, Step::kTrn3, nullptr, "5.2.2"},
-      {Step::kTrn3, Event::kSymbol, trn_sent_no_rate, Step::kR3Clear, choose_r3, "6, Note 6"},
-      {Step::kTrn3, Event::kSymbol, trn_sent, Step::kR3, choose_r3, "5.2.3"},
-      {Step::kR3, Event::kReceived, e_heard, Step::kE, end_r3, "6.2"},
-      {Step::kR3Clear, Event::kSymbol, r3_end, Step::kEnd, nullptr, "6, Note 6"},
+      {in(Step::kPause), Event::kSymbol, pause_sent, Step::kS1, nullptr, "6.2"},
+      {in(Step::kS1), Event::kSymbol, s_sent, Step::kSBar1, nullptr, "5.2.1"},
+      {in(Step::kSBar1), Event::kSymbol, s_bar_sent, Step::kTrn1, nullptr, "5.2.2"},
+      {in(Step::kTrn1), Event::kSymbol, trn_sent, Step::kR1, offer_r1, "5.2.3"},
+      {in(Step::kR1), Event::kReceived, s_heard, Step::kHearS, hold, "6.2"},
+      {in(Step::kHearS), Event::kReceived, far_s_over, Step::kWaitR2, listen, "6.2", kGoesOn},
+      {in(Step::kWaitR2), Event::kReceived, rates, Step::kS3, take_r2, "6.2"},
+      {in(Step::kS3), Event::kSymbol, s_sent, Step::kSBar3, nullptr, "5.2.1"},
+      {in(Step::kSBar3), Event::kSymbol, s_bar_sent, Step::kTrn3, nullptr, "5.2.2"},
+      {in(Step::kTrn3), Event::kSymbol, trn_sent_no_rate, Step::kR3Clear, choose_r3, "6, Note 6"},
+      {in(Step::kTrn3), Event::kSymbol, trn_sent, Step::kR3, choose_r3, "5.2.3"},
+      {in(Step::kR3), Event::kReceived, e_heard, Step::kE, end_r3, "6.2"},
+      {in(Step::kR3Clear), Event::kSymbol, r3_end, Step::kEnd, nullptr, "6, Note 6"},
 
       // Data. After a renegotiation the far end takes what follows 24 symbols of B1 for data.
-      {Step::kE, Event::kReceived, b1_over, Step::kData, live, "6", kGoesOn},
-      {Step::kE, Event::kPreamble, nullptr, Step::kE, nullptr, "8.2"},
-      {Step::kEAgain, Event::kReceived, b1_over, Step::kData, live, "8.1, 8.2", kGoesOn},
-      {Step::kEAgain, Event::kReceived, b1_sent, Step::kEAgain, live, "8.1, 8.2", kGoesOn},
-      {Step::kData, Event::kPreamble, nullptr, Step::kWaitR4, nullptr, "8.2"},
-      {Step::kData, Event::kRenegotiate, no_v32, Step::kR4, offer_r4, "8.1"},
-      {Step::kData, Event::kHangUp, no_v32, Step::kR4Clear, offer_none, "8, Note 2"},
-      {Step::kData, Event::kRetrain, nullptr, Step::kTones, train<OH_RETRAIN_OWN>, "7"},
-      {Step::kData, Event::kLost, nullptr, Step::kTones, train<OH_RETRAIN_LOST>, "7"},
+      {in(Step::kE), Event::kReceived, b1_over, Step::kData, live, "6", kGoesOn},
+      {in(Step::kE), Event::kPreamble, nullptr, Step::kE, nullptr, "8.2"},
+      {in(Step::kEAgain), Event::kReceived, b1_over, Step::kData, live, "8.1, 8.2", kGoesOn},
+      {in(Step::kEAgain), Event::kReceived, b1_sent, Step::kEAgain, live, "8.1, 8.2", kGoesOn},
+      {in(Step::kData), Event::kPreamble, nullptr, Step::kWaitR4, nullptr, "8.2"},
+      {in(Step::kData), Event::kRenegotiate, no_v32, Step::kR4, offer_r4, "8.1"},
+      {in(Step::kData), Event::kHangUp, no_v32, Step::kR4Clear, offer_none, "8, Note 2"},
+      {in(Step::kData), Event::kRetrain, nullptr, Step::kTones, train<OH_RETRAIN_OWN>, "7"},
+      {in(Step::kData), Event::kLost, nullptr, Step::kTones, train<OH_RETRAIN_LOST>, "7"},
 
       // Renegotiation, and the end of the connection by one.
-      {Step::kWaitR4, Event::kReceived, rates, Step::kR5, offer_r5, "8.2"},
-      {Step::kR4, Event::kReceived, rates, Step::kR5, nullptr, "8.1", kGoesOn},
-      {Step::kR4, Event::kTimeout, nullptr, Step::kTones, train_for_good, "8, Note 3"},
-      {Step::kR5, Event::kSymbol, r4_sent_no_rate, Step::kEFarClear, end_clear, "8, Note 2"},
-      {Step::kR5, Event::kSymbol, r4_sent, Step::kEAgain, end_r4, "8.1, 8.2"},
-      {Step::kR4Clear, Event::kReceived, rates, Step::kR5Clear, nullptr, "8, Note 2", kGoesOn},
-      {Step::kR4Clear, Event::kTimeout, nullptr, Step::kEnd, nullptr, "8, Note 3"},
-      {Step::kR4Clear, Event::kFarRetrains, nullptr, Step::kEnd, nullptr, "7"},
-      {Step::kR4Clear, Event::kHangUp, nullptr, Step::kR4Clear, nullptr, "8, Note 2", kGoesOn},
-      {Step::kR5Clear, Event::kSymbol, r4_sent, Step::kEClear, end_clear, "8, Note 2"},
-      {Step::kR5Clear, Event::kHangUp, nullptr, Step::kR5Clear, nullptr, "8, Note 2", kGoesOn},
-      {Step::kEClear, Event::kSymbol, e_end, Step::kEnd, nullptr, "8, Note 2"},
-      {Step::kEClear, Event::kHangUp, nullptr, Step::kEClear, nullptr, "8, Note 2", kGoesOn},
-      {Step::kEFarClear, Event::kSymbol, e_end, Step::kEnd, nullptr, "8, Note 2"},
+      {in(Step::kWaitR4), Event::kReceived, rates, Step::kR5, offer_r5, "8.2"},
+      {in(Step::kR4), Event::kReceived, rates, Step::kR5, nullptr, "8.1", kGoesOn},
+      {in(Step::kR4), Event::kTimeout, nullptr, Step::kTones, train_for_good, "8, Note 3"},
+      {in(Step::kR5), Event::kSymbol, r4_sent_no_rate, Step::kEFarClear, end_clear, "8, Note 2"},
+      {in(Step::kR5), Event::kSymbol, r4_sent, Step::kEAgain, end_r4, "8.1, 8.2"},
+      {in(Step::kR4Clear), Event::kReceived, rates, Step::kR5Clear, nullptr, "8, Note 2", kGoesOn},
+      {in(Step::kR4Clear), Event::kTimeout, nullptr, Step::kEnd, nullptr, "8, Note 3"},
+      {in(Step::kR4Clear), Event::kFarRetrains, nullptr, Step::kEnd, nullptr, "7"},
+      {in(Step::kR4Clear), Event::kHangUp, nullptr, Step::kR4Clear, nullptr, "8, Note 2", kGoesOn},
+      {in(Step::kR5Clear), Event::kSymbol, r4_sent, Step::kEClear, end_clear, "8, Note 2"},
+      {in(Step::kR5Clear), Event::kHangUp, nullptr, Step::kR5Clear, nullptr, "8, Note 2", kGoesOn},
+      {in(Step::kEClear), Event::kSymbol, e_end, Step::kEnd, nullptr, "8, Note 2"},
+      {in(Step::kEClear), Event::kHangUp, nullptr, Step::kEClear, nullptr, "8, Note 2", kGoesOn},
+      {in(Step::kEFarClear), Event::kSymbol, e_end, Step::kEnd, nullptr, "8, Note 2"},
 
-      {Step::kAny, Event::kBeginAfterV8, caller, Step::kTones, tones, "6.1"},
-      {Step::kAny, Event::kBeginAfterV8, nullptr, Step::kAcAfterV8, tones, "6.2"},
-      {Step::kAny, Event::kBegin, nullptr, Step::kTones, tones, "6"},
-      {Step::kAny, Event::kTimeout, nullptr, Step::kTones, train<OH_RETRAIN_TIMEOUT>, "7"},
-      {Step::kAny, Event::kFarRetrains, nullptr, Step::kTones, train<OH_RETRAIN_FAR>, "7"},
-      {Step::kAny, Event::kGiveUp, nullptr, Step::kFailed, nullptr, "ours"},
-      {Step::kAny, Event::kHangUp, nullptr, Step::kReleased, nullptr, "ours"},
+      {kAny, Event::kBeginAfterV8, caller, Step::kTones, tones, "6.1"},
+      {kAny, Event::kBeginAfterV8, nullptr, Step::kAcAfterV8, tones, "6.2"},
+      {kAny, Event::kBegin, nullptr, Step::kTones, tones, "6"},
+      {kAny, Event::kTimeout, nullptr, Step::kTones, train<OH_RETRAIN_TIMEOUT>, "7"},
+      {kAny, Event::kFarRetrains, nullptr, Step::kTones, train<OH_RETRAIN_FAR>, "7"},
+      {kAny, Event::kGiveUp, nullptr, Step::kFailed, nullptr, "ours"},
+      {kAny, Event::kHangUp, nullptr, Step::kReleased, nullptr, "ours"},
   };
 };
-using Rows = StepTable<Transition, Procedure::kTable>;
-
 std::span<const Transition> transitions() {
   return Procedure::kTable;
 }
 
 bool Modem::fire(Event event) {
   if (ended()) return false;
-  const Transition* t = Rows::find(*this, step_, event);
-  if (t == nullptr) t = Rows::find(*this, Step::kAny, event);
+  const Transition* t = find_transition(TransitionIndex<Procedure::kTable>::kTable, *this, step_, event);
   if (t == nullptr) return false;
   newest_ = t;
   if (t->action != nullptr) t->action(*this);

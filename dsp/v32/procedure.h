@@ -72,8 +72,7 @@ enum class Step : uint8_t {
   kSteps,
   // In transitions only.
   kTones,  ///< kAa, or kAc
-  kEnd,    ///< kReleased; kNothingInCommon where there have been no data
-  kAny     ///< every step that has no row of its own for the event; not a final one
+  kEnd     ///< kReleased; kNothingInCommon where there have been no data
 };
 
 enum class Event : uint8_t {
@@ -124,12 +123,14 @@ struct StepInfo {
   Limit limit;
   oh_pump_state state;
 };
+/// Every step. A row for it comes after the rows of single steps.
+inline constexpr uint64_t kAny = (uint64_t{1} << static_cast<int>(Step::kSteps)) - 1;
 /// @pre s < Step::kSteps
 const StepInfo& info(Step s);
 
 /// Rows of the same step and event are tried from the top.
 struct Transition {
-  Step from;
+  uint64_t from;  ///< set of steps: in()
   Event event;
   bool (*guard)(const Modem&);  ///< NULL: always
   Step to;

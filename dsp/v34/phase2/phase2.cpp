@@ -49,12 +49,12 @@ constexpr int kL2Most = ms(550);               // 10.1.2.4; the round trip is ad
 
 }  // namespace
 
-const Phase2::Transition* Phase2::transitions(int* n) {
+const Phase2::Table& Phase2::transitions() {
   using enum State;
   using enum Event;
   using P = Phase2;
   // clang-format off
-  static constexpr Transition kTable[] = {
+  static constexpr Transition kRows[] = {
       // INFO0
       {in(kInfo0),      kOwnTone,      &P::has_far_info0, &P::begin_first_tone,  kFirstTone,  "11.2.1.1.2, 11.2.1.2.2"},
       {in(kInfo0),      kFarTone,      &P::lacks_info0,   &P::repeat_info0,      kInfo0Again, "11.2.2.1.1, 11.2.2.2.1"},
@@ -113,20 +113,12 @@ const Phase2::Transition* Phase2::transitions(int* n) {
       {in(kMarksSilence, kMarks), kFarInfo1, &P::answers, &P::send_info1a,       kInfo1,      "11.3.2.2, 11.4.2.2"},
   };
   // clang-format on
-  static_assert(sizeof kTable / sizeof kTable[0] <= 64, "taken()");
-  *n = sizeof kTable / sizeof kTable[0];
-  return kTable;
-}
-
-void Phase2::handle(Event event) {
-  const Transition* t = find_transition(*this, state_, event, &taken_);
-  if (t == nullptr) return;
-  if (t->to != state_) enter(t->to);
-  if (t->action != nullptr) (this->*t->action)();
+  return TransitionIndex<kRows>::kTable;
 }
 
 Phase2::Phase2(const Phase2Config& config)
-    : config_(config),
+    : TableProcedure(State::kIdle),
+      config_(config),
       dpsk_(config.role == OH_PUMP_CALL ? kDpskAnswerHz : kDpskCallHz),
       tone_(config.role == OH_PUMP_CALL ? kToneAHz : kToneBHz),
       modulator_(phase2_signal(config.role == OH_PUMP_CALL ? kDpskCallHz : kDpskAnswerHz,

@@ -15,14 +15,14 @@
 //
 // One object serves the whole call. It starts after Phase 1, and again for a retrain (11.5) or to repeat INFO1 (the
 // recovery procedures of Phases 3 and 4). It knows the time-outs and recoveries of 11.2.2 itself, including the
-// retrains that they start. What it does is a table (transitions(), dsp/blocks/transition_table.h).
+// retrains that they start. What it does is a table (transitions(), dsp/blocks/table_procedure.h).
 //
 // Samples are int16 units at 8000 a second; process() is real-time safe.
 #pragma once
 
 #include <stdint.h>
 
-#include "dsp/blocks/transition_table.h"
+#include "dsp/blocks/table_procedure.h"
 #include "dsp/v34/phase2/info.h"
 #include "dsp/v34/phase2/info_detector.h"
 #include "dsp/v34/phase2/line_probe.h"
@@ -94,52 +94,52 @@ struct Phase2Outcome {
                                   ///< kDone: part of the 70 ms of silence has passed
 };
 
-class Phase2 {
+enum class Phase2State : uint8_t {
+  kIdle,
+  kInfo0,          ///< INFO0 sent once, then tone; the far INFO0 awaited
+  kInfo0Again,     ///< INFO0 sent over and over (11.2.2.1.1, 11.2.2.2.1)
+  kRetrain,        ///< silence of 70 ms, then tone
+  kFirstTone,      ///< call: B, A's reversal awaited. Answer: A, B awaited
+  kReversed,       ///< answer: reversed A, B's reversal awaited
+  kFirstTurn,      ///< reversal 40 ms after the far end's, 10 ms more
+  kRoundTrip,      ///< call: silence, A's second reversal awaited
+  kLostTurn,       ///< call: no second reversal; silence, A awaited
+  kHear,           ///< silence: L1 and L2 come in
+  kSecondTone,     ///< call: B, A's reversal awaited. Answer: A for 50 ms
+  kSecondTurn,     ///< reversal and 10 ms more
+  kSilent,         ///< answer: silence, B's reversal awaited
+  kProbe,          ///< L1 and L2 sent; the far tone awaited
+  kThirdTone,      ///< answer: A, INFO1c awaited
+  kInfo1,          ///< INFO1 is sent; call: INFO1a awaited
+  kNoInfo1,        ///< call: silence, A or INFOMARKSa awaited
+  kMarksSilence,   ///< silence of 70 ms, then INFOMARKS
+  kMarks,          ///< INFOMARKS; call: INFOMARKSa awaited. Answer: INFO1c or B
+  kShortReversed,  ///< call, short Phase 2: reversed B, A's reversal awaited
+  kShortInfo1,     ///< call, short Phase 2: silence, INFO1a awaited
+  kDone,           ///< see outcome()
+};
+
+enum class Phase2Event : uint8_t {
+  // heard
+  kFarHasInfo0,    ///< an INFO0 that acknowledges ours
+  kFarLacksInfo0,  ///< another INFO0, which does not
+  kFarReversal,
+  kFarTone,   ///< every sample, as long as it lasts
+  kFarInfo1,  ///< INFO1a at the call modem, INFO1c at the answer modem
+  kFarInfo1aV90,
+  kFarMarks,  ///< every sample, as long as they last
+  // sent
+  kOwnTone,   ///< every sample in which no INFO sequence is sent
+  kSentInfo,  ///< an INFO sequence has ended on the line
+  // time
+  kTurn,      ///< for the own reversal
+  kWaitOver,  ///< of a state
+  kTimeout    ///< of a state, every sample from then on
+};
+
+class Phase2 : public TableProcedure<Phase2, Phase2State, Phase2Event> {
  public:
-  enum class State : uint8_t {
-    kIdle,
-    kInfo0,          ///< INFO0 sent once, then tone; the far INFO0 awaited
-    kInfo0Again,     ///< INFO0 sent over and over (11.2.2.1.1, 11.2.2.2.1)
-    kRetrain,        ///< silence of 70 ms, then tone
-    kFirstTone,      ///< call: B, A's reversal awaited. Answer: A, B awaited
-    kReversed,       ///< answer: reversed A, B's reversal awaited
-    kFirstTurn,      ///< reversal 40 ms after the far end's, 10 ms more
-    kRoundTrip,      ///< call: silence, A's second reversal awaited
-    kLostTurn,       ///< call: no second reversal; silence, A awaited
-    kHear,           ///< silence: L1 and L2 come in
-    kSecondTone,     ///< call: B, A's reversal awaited. Answer: A for 50 ms
-    kSecondTurn,     ///< reversal and 10 ms more
-    kSilent,         ///< answer: silence, B's reversal awaited
-    kProbe,          ///< L1 and L2 sent; the far tone awaited
-    kThirdTone,      ///< answer: A, INFO1c awaited
-    kInfo1,          ///< INFO1 is sent; call: INFO1a awaited
-    kNoInfo1,        ///< call: silence, A or INFOMARKSa awaited
-    kMarksSilence,   ///< silence of 70 ms, then INFOMARKS
-    kMarks,          ///< INFOMARKS; call: INFOMARKSa awaited. Answer: INFO1c or B
-    kShortReversed,  ///< call, short Phase 2: reversed B, A's reversal awaited
-    kShortInfo1,     ///< call, short Phase 2: silence, INFO1a awaited
-    kDone,           ///< see outcome()
-  };
-  enum class Event : uint8_t {
-    // heard
-    kFarHasInfo0,    ///< an INFO0 that acknowledges ours
-    kFarLacksInfo0,  ///< another INFO0, which does not
-    kFarReversal,
-    kFarTone,   ///< every sample, as long as it lasts
-    kFarInfo1,  ///< INFO1a at the call modem, INFO1c at the answer modem
-    kFarInfo1aV90,
-    kFarMarks,  ///< every sample, as long as they last
-    // sent
-    kOwnTone,   ///< every sample in which no INFO sequence is sent
-    kSentInfo,  ///< an INFO sequence has ended on the line
-    // time
-    kTurn,      ///< for the own reversal
-    kWaitOver,  ///< of a state
-    kTimeout    ///< of a state, every sample from then on
-  };
-  using Transition = offhook::Transition<Phase2>;
-  /// @param[out] n  rows
-  static const Transition* transitions(int* n);
+  static const Table& transitions();
 
   explicit Phase2(const Phase2Config& config);
 
@@ -171,7 +171,6 @@ class Phase2 {
   /// is analysed.
   float process(float rx);
 
-  State state() const { return state_; }
   bool done() const { return state_ == State::kDone; }
   /// @pre done()
   const Phase2Outcome& outcome() const { return outcome_; }
@@ -179,8 +178,6 @@ class Phase2 {
   const LineProbe& probe() const { return probe_; }
   /// Retrains begun from within (time-outs) since construction.
   uint32_t retrains() const { return retrains_; }
-  /// Set of the rows of transitions() that were taken.
-  uint64_t taken() const { return taken_; }
 
  private:
   // guards
@@ -241,9 +238,7 @@ class Phase2 {
   void take_info1a_v90();
   void finish_answer();
 
-  void handle(Event event);
   void enter(State state);
-  int64_t age() const { return now_ - entered_; }
   /// From a sample sent to the far end's answer to it, for time-outs.
   int64_t answer_delay() const { return int64_t{outcome_.round_trip_samples} + config_.io_delay_samples; }
   void put(float rx);
@@ -268,12 +263,8 @@ class Phase2 {
   void finish(const ProbingResult& tx, const ProbingResult& rx, uint32_t samples_since_info1a);
 
   Phase2Config config_;
-  State state_ = State::kIdle;
-  uint64_t taken_ = 0;
   Phase2Outcome outcome_{};
   uint32_t retrains_ = 0;
-  int64_t now_ = 0;
-  int64_t entered_ = 0;
 
   // Receivers.
   DpskReceiver dpsk_;
@@ -311,8 +302,6 @@ class Phase2 {
   float far_peak_ = 0;        // of the far end's tone, when its first reversal came
   double sent_reversal_ = 0;  // at the line terminals
   int64_t reverse_at_ = 0;    // the own reversal is due; 0: none
-  int64_t wait_until_ = 0;    // for kWaitOver; 0: none. A state without a row for it ignores it
-  int64_t deadline_ = 0;      // for kTimeout, likewise
   int64_t hear_from_ = 0;     // L2 from here on is analysed, in kHear
 };
 

@@ -28,12 +28,12 @@ constexpr int kCleardownMpPrimes = 3;  // so that one gets through
 
 }  // namespace
 
-const Session::Transition* Session::transitions(int* n) {
+const Session::Table& Session::transitions() {
   using enum State;
   using enum Event;
   using P = Session;
   // clang-format off
-  static constexpr Transition kTable[] = {
+  static constexpr Transition kRows[] = {
       // Phase 3, the far end's part
       {in(kSendJ),    kFarSBar,      &P::calls,        &P::begin_phase4,           kFinal,    "11.4.1.1.1"},
       {in(kSendJ, kFarS), kFarSBar,  &P::expects_md,   &P::wait_out_md,            kFarMd,    "11.3.1.1.1, 11.3.1.2.4"},
@@ -84,22 +84,15 @@ const Session::Transition* Session::transitions(int* n) {
       {in(kData),     kLineLost,     nullptr,          &P::end_in_retrain,         kEnded,    "11.5.1.1, 11.5.2.1"},
   };
   // clang-format on
-  static_assert(sizeof kTable / sizeof kTable[0] <= 64, "taken()");
-  *n = sizeof kTable / sizeof kTable[0];
-  return kTable;
-}
-
-bool Session::handle(Event event) {
-  const Transition* t = find_transition(*this, state_, event, &taken_);
-  if (t == nullptr) return false;
-  if (state_ == State::kSendJ && t->to != State::kSendJ) deadline_ = 0;  // the answer to J has come
-  state_ = t->to;
-  if (t->action != nullptr) (this->*t->action)();
-  return true;
+  return TransitionIndex<kRows>::kTable;
 }
 
 Session::Session(const SessionConfig& config, const DataPort& port)
-    : config_(config), port_(port), tx_(scrambling_of(config.role)), rx_points_(config.points) {
+    : TableProcedure(State::kEnded),
+      config_(config),
+      port_(port),
+      tx_(scrambling_of(config.role)),
+      rx_points_(config.points) {
   receive_rate_.remember(config.memory);
   if (calls()) {
     state_ = State::kFarS;
@@ -301,7 +294,7 @@ void Session::put(const Heard& heard) {
   }
 }
 
-void Session::deliver(bool live, uint32_t clamped_at) {
+void Session::deliver(bool live, int64_t clamped_at) {
   rx_live_ = live;
   clamped_at_ = clamped_at;
   order_.deliver = live && clamped_at == 0;

@@ -11,7 +11,7 @@
 // Once a symbol put() is told what was heard, and order() says what is wanted of the receiver (symbol_reader.h).
 // Neither does it know Phase 2: when a procedure fails, outcome() says what Phase 2 has to do about it.
 //
-// What it does is a table (transitions(), dsp/blocks/transition_table.h).
+// What it does is a table (transitions(), dsp/blocks/table_procedure.h).
 //
 // Transmit and receive symbol rates may differ; a symbol is sent when next_symbol() is called. tick() counts samples of
 // 8000 Hz, the one clock of all time-outs.
@@ -20,7 +20,7 @@
 #include <stdint.h>
 
 #include "dsp/blocks/complex.h"
-#include "dsp/blocks/transition_table.h"
+#include "dsp/blocks/table_procedure.h"
 #include "dsp/v34/session/data_mode.h"
 #include "dsp/v34/session/mp.h"
 #include "dsp/v34/session/receive_rate.h"
@@ -66,52 +66,52 @@ enum class Outcome : uint8_t {
   kReleased               ///< cleardown is complete, or nothing in common
 };
 
-class Session {
- public:
-  enum class State : uint8_t {
-    kFarS,      ///< S of the far end's Phase 3 is awaited: C11, A14
-    kFarMd,     ///< its MD is waited out
-    kFarTrn,    ///< its S-bar, PP, TRN and J come: C12, A14
-    kAnswerJ,   ///< J has come and is answered a round trip later
-    kTrainFar,  ///< own S, S-bar, PP and TRN: C13, C14; A11, A12
-    kSendJ,     ///< own J: C15; A13
-    kFinal,     ///< C16 to C18; A15 to A18; and the same signals of renegotiation and cleardown
-    kData,      ///< C19, A19: E has been sent and received
-    kEnded      ///< see outcome()
-  };
-  enum class Event : uint8_t {
-    // an own signal has ended, in the order of Signal
-    kSentSilence,
-    kSentS,
-    kSentSBar,
-    kSentMd,
-    kSentPp,
-    kSentTrn,
-    kSentJ,
-    kSentJPrime,
-    kSentMp,
-    kSentE,
-    // heard
-    kFarSBar,
-    kFarJ,
-    kFarJPrime,
-    kFarMp,
-    kFarE,
-    // time
-    kWaitOver,  ///< of kFarMd and kAnswerJ
-    kTimeout,   ///< of a state
-    kNoE,       ///< time-out of Phase 4, renegotiation or cleardown
-    // data mode
-    kBothSendData,  ///< E has been sent and received
-    kLineLost,
-    kRenegotiate,
-    kCleardown
-  };
-  using Transition = offhook::Transition<Session>;
-  /// @param[out] n  rows
-  static const Transition* transitions(int* n);
+enum class SessionState : uint8_t {
+  kFarS,      ///< S of the far end's Phase 3 is awaited: C11, A14
+  kFarMd,     ///< its MD is waited out
+  kFarTrn,    ///< its S-bar, PP, TRN and J come: C12, A14
+  kAnswerJ,   ///< J has come and is answered a round trip later
+  kTrainFar,  ///< own S, S-bar, PP and TRN: C13, C14; A11, A12
+  kSendJ,     ///< own J: C15; A13
+  kFinal,     ///< C16 to C18; A15 to A18; and the same signals of renegotiation and cleardown
+  kData,      ///< C19, A19: E has been sent and received
+  kEnded      ///< see outcome()
+};
 
-  Session() = default;
+enum class SessionEvent : uint8_t {
+  // an own signal has ended, in the order of Signal
+  kSentSilence,
+  kSentS,
+  kSentSBar,
+  kSentMd,
+  kSentPp,
+  kSentTrn,
+  kSentJ,
+  kSentJPrime,
+  kSentMp,
+  kSentE,
+  // heard
+  kFarSBar,
+  kFarJ,
+  kFarJPrime,
+  kFarMp,
+  kFarE,
+  // time
+  kWaitOver,  ///< of kFarMd and kAnswerJ
+  kTimeout,   ///< of a state
+  kNoE,       ///< time-out of Phase 4, renegotiation or cleardown
+  // data mode
+  kBothSendData,  ///< E has been sent and received
+  kLineLost,
+  kRenegotiate,
+  kCleardown
+};
+
+class Session : public TableProcedure<Session, SessionState, SessionEvent> {
+ public:
+  static const Table& transitions();
+
+  Session() : TableProcedure(State::kEnded) {}
   /// Phase 3 begins now: INFO1a has been sent or received.
   Session(const SessionConfig& config, const DataPort& port);
 
@@ -132,7 +132,6 @@ class Session {
   /// Data mode only: end the connection.
   void cleardown() { handle(Event::kCleardown); }
 
-  State state() const { return state_; }
   Outcome outcome() const { return outcome_; }
   RatePair rates() const { return rates_; }
   /// The far end's B1 has been received: its bits are delivered, until its S. Ours are sent from our B1's end on.
@@ -159,10 +158,13 @@ class Session {
   const DataTransmitter& data_transmitter() const { return data_tx_; }
   /// What data mode will use.
   void add_to(HotLines* hot) const { hot->add_up_to(&config_, &tx_); }
-  /// Set of the rows of transitions() that were taken.
-  uint64_t taken() const { return taken_; }
 
  private:
+  friend TableProcedure;
+  void on_leave(State state) {
+    if (state == State::kSendJ) deadline_ = 0;  // the answer to J has come
+  }
+
   static constexpr uint8_t kMostRate = 14;
   enum class Procedure : uint8_t { kStartUp, kRenegotiation, kCleardown };
   /// MP of one procedure, both ways.
@@ -227,12 +229,11 @@ class Session {
   void end_in_retrain() { end(Outcome::kRetrain); }
   void release() { end(Outcome::kReleased); }
 
-  bool handle(Event event);
   void end(Outcome outcome);
   uint32_t ms(uint32_t t) const { return t * 8; }
   uint32_t e_timeout() const;
   void listen(int next, bool pp, TrainingPoints points, int known_trn);
-  void deliver(bool live, uint32_t clamped_at);
+  void deliver(bool live, int64_t clamped_at);
   uint8_t rx_rate() const { return calls() ? rates_.answer_to_call : rates_.call_to_answer; }
   void begin_procedure(Procedure procedure, bool initiator);
   void advance_data();
@@ -246,21 +247,16 @@ class Session {
 
   SessionConfig config_;
   DataPort port_{};
-  State state_ = State::kEnded;
   Outcome outcome_ = Outcome::kNone;
   Procedure procedure_ = Procedure::kStartUp;
   bool initiator_ = false;
-  uint64_t taken_ = 0;
   ReceiverOrder order_;
 
-  uint32_t now_ = 0;         // samples since the start
-  uint32_t deadline_ = 0;    // of the state; 0: none
-  uint32_t e_deadline_ = 0;  // of E in Phase 4 and renegotiation; 0: none
+  int64_t e_deadline_ = 0;  // of E in Phase 4 and renegotiation; 0: none
   bool waited_for_e_ = false;
-  uint32_t wait_until_ = 0;  // kFarMd, kAnswerJ; 0: not waiting
-  uint32_t silent_at_ = 0;   // the far end has gone silent, in Phase 3
-  uint32_t clamped_at_ = 0;  // S was found in data mode; 0: not
-  float power_ = 0;          // of the line when data began; 0: not known yet
+  int64_t silent_at_ = 0;   // the far end has gone silent, in Phase 3
+  int64_t clamped_at_ = 0;  // S was found in data mode; 0: not
+  float power_ = 0;         // of the line when data began; 0: not known yet
 
   Heard::Training training_;
   LineQuality quality_;

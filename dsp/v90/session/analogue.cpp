@@ -62,12 +62,12 @@ Dil usual_dil(uint8_t u_info) {
   return dil;
 }
 
-const AnalogueProcedure::Transition* AnalogueProcedure::transitions(int* n) {
+const AnalogueProcedure::Table& AnalogueProcedure::transitions() {
   using enum State;
   using enum Event;
   using P = AnalogueProcedure;
   // clang-format off
-  static constexpr Transition kTable[] = {
+  static constexpr Transition kRows[] = {
       // Phase 3
       {in(kTrainFar), kSentSilence,  nullptr,            &P::send_s,               kTrainFar, "9.3.2.1"},
       {in(kTrainFar), kSentS,        nullptr,            &P::send_s_bar,           kTrainFar, "9.3.2.1"},
@@ -119,21 +119,15 @@ const AnalogueProcedure::Transition* AnalogueProcedure::transitions(int* n) {
       {in(kData),     kLineLost,     nullptr,            &P::end_in_retrain,       kEnded,    "9.5.2.1"},
   };
   // clang-format on
-  static_assert(sizeof kTable / sizeof kTable[0] <= 64, "taken()");
-  *n = sizeof kTable / sizeof kTable[0];
-  return kTable;
-}
-
-bool AnalogueProcedure::handle(Event event) {
-  const Transition* t = find_transition(*this, state_, event, &taken_);
-  if (t == nullptr) return false;
-  state_ = t->to;
-  if (t->action != nullptr) (this->*t->action)();
-  return true;
+  return TransitionIndex<kRows>::kTable;
 }
 
 AnalogueProcedure::AnalogueProcedure(const AnalogueConfig& config, const oh_bit_port& port)
-    : config_(config), port_(port), state_(State::kTrainFar), tx_(kGpa), reader_(config.law, config.u_info, port) {
+    : TableProcedure(State::kTrainFar),
+      config_(config),
+      port_(port),
+      tx_(kGpa),
+      reader_(config.law, config.u_info, port) {
   tx_.start(Signal::kSilence, v34::symbols_in(config.symbol_rate, ms(kSilenceMs)));
   level_ = static_cast<float>(linear_of(config.law, config.u_info));
   if (!config.without_dil) dil_ = usual_dil(config.u_info);

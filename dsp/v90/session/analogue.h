@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "dsp/blocks/complex.h"
-#include "dsp/blocks/transition_table.h"
+#include "dsp/blocks/table_procedure.h"
 #include "dsp/v34/session/data_mode.h"
 #include "dsp/v34/session/transmit_signals.h"
 #include "dsp/v90/coding/constellation_choice.h"
@@ -41,58 +41,58 @@ struct AnalogueConfig {
   bool without_dil = false;   ///< ask for none, and take every Ucode to arrive as the digital modem's law says
 };
 
-class AnalogueProcedure {
- public:
-  enum class State : uint8_t {
-    kTrainFar,  ///< own S, S-bar, PP, TRN
-    kSendJa,    ///< until Sd-bar
-    kEqualise,  ///< silence: TRN1d and Jd come
-    kSendS,     ///< S, until Jd'
-    kDil,       ///< S-bar and silence: the DIL comes
-    kEndDil,    ///< S and S-bar
-    kCpt,       ///< CPt, until R-bar
-    kFinal,     ///< Phase 4; and the same signals of renegotiation and cleardown
-    kData,
-    kEnded  ///< see outcome()
-  };
-  enum class Event : uint8_t {
-    // an own signal has ended, in the order of v34::Signal
-    kSentSilence,
-    kSentS,
-    kSentSBar,
-    kSentMd,
-    kSentPp,
-    kSentTrn,
-    kSentJ,
-    kSentJPrime,
-    kSentMp,
-    kSentE,
-    kSentScr,
-    kSentSequence,
-    // heard
-    kFarSdBar,
-    kFarJd,
-    kFarJdPrime,
-    kLearnt,
-    kFarR,
-    kFarRBar,
-    kFarMp,
-    kFarEd,
-    kFarB1d,
-    // time
-    kTimeout,
-    kNoEd,  ///< in the start-up: no B1d
-    // data mode
-    kBothSendData,
-    kLineLost,
-    kRenegotiate,
-    kCleardown
-  };
-  using Transition = offhook::Transition<AnalogueProcedure>;
-  /// @param[out] n  rows
-  static const Transition* transitions(int* n);
+enum class AnalogueState : uint8_t {
+  kTrainFar,  ///< own S, S-bar, PP, TRN
+  kSendJa,    ///< until Sd-bar
+  kEqualise,  ///< silence: TRN1d and Jd come
+  kSendS,     ///< S, until Jd'
+  kDil,       ///< S-bar and silence: the DIL comes
+  kEndDil,    ///< S and S-bar
+  kCpt,       ///< CPt, until R-bar
+  kFinal,     ///< Phase 4; and the same signals of renegotiation and cleardown
+  kData,
+  kEnded  ///< see outcome()
+};
 
-  AnalogueProcedure() = default;
+enum class AnalogueEvent : uint8_t {
+  // an own signal has ended, in the order of v34::Signal
+  kSentSilence,
+  kSentS,
+  kSentSBar,
+  kSentMd,
+  kSentPp,
+  kSentTrn,
+  kSentJ,
+  kSentJPrime,
+  kSentMp,
+  kSentE,
+  kSentScr,
+  kSentSequence,
+  // heard
+  kFarSdBar,
+  kFarJd,
+  kFarJdPrime,
+  kLearnt,
+  kFarR,
+  kFarRBar,
+  kFarMp,
+  kFarEd,
+  kFarB1d,
+  // time
+  kTimeout,
+  kNoEd,  ///< in the start-up: no B1d
+  // data mode
+  kBothSendData,
+  kLineLost,
+  kRenegotiate,
+  kCleardown
+};
+
+class AnalogueProcedure : public TableProcedure<AnalogueProcedure, AnalogueState, AnalogueEvent> {
+ public:
+  static const Table& transitions();
+
+  AnalogueProcedure() : TableProcedure(State::kEnded) {}
   /// Phase 3 begins now: INFO1a has been sent.
   AnalogueProcedure(const AnalogueConfig& config, const oh_bit_port& port);
 
@@ -128,7 +128,6 @@ class AnalogueProcedure {
   /// S_r of the CPs to come.
   void set_shaping(uint8_t bits) { config_.shaping_bits = bits; }
 
-  State state() const { return state_; }
   Outcome outcome() const { return outcome_; }
   bool live() const { return rx_live_ && tx_live_; }
   v34::Signal signal() const { return tx_.signal(); }
@@ -144,7 +143,6 @@ class AnalogueProcedure {
   uint32_t renegotiations() const { return renegotiations_; }
   uint64_t bits_sent() const { return data_tx_.bits_sent(); }
   uint64_t bits_received() const { return reader_.bits_received(); }
-  uint64_t taken() const { return taken_; }
 
  private:
   enum class Procedure : uint8_t { kStartUp, kRenegotiation, kCleardown };
@@ -175,7 +173,6 @@ class AnalogueProcedure {
   void equalise();
   void await_jd_prime();
   void end_s();
-  void await_dil();
   void choose();
   void choose_training_points();
   void end_unlearnt();
@@ -201,7 +198,6 @@ class AnalogueProcedure {
   void end_for_v34() { end(Outcome::kNotDigital); }
   void release() { end(Outcome::kReleased); }
 
-  bool handle(Event event);
   void end(Outcome outcome);
   void begin_procedure(Procedure procedure);
   void advance_equaliser(float magnitude, int interval, bool refitting, float error_power);
@@ -215,14 +211,10 @@ class AnalogueProcedure {
 
   AnalogueConfig config_;
   oh_bit_port port_{};
-  State state_ = State::kEnded;
   Outcome outcome_ = Outcome::kNone;
   Procedure procedure_ = Procedure::kStartUp;
-  uint64_t taken_ = 0;
 
-  uint32_t now_ = 0;
-  uint32_t deadline_ = 0;
-  uint32_t ed_deadline_ = 0;
+  int64_t ed_deadline_ = 0;
 
   v34::TransmitSignals tx_;
   bool s_ends_ = false;
@@ -258,8 +250,8 @@ class AnalogueProcedure {
   int watched_ = 0, noisy_ = 0, good_ = 0;
   int wait_for_higher_ = 16;  // windows: 4 s the first time, then twice as long each time
   float echo_share_ = 0;
-  uint32_t no_silence_until_ = 0;  // so soon after one, another would help no more
-  float wanted_rms_ = 0;           // noise for which the next renegotiation is to choose a rate; 0: that of the last
+  int64_t no_silence_until_ = 0;  // so soon after one, another would help no more
+  float wanted_rms_ = 0;          // noise for which the next renegotiation is to choose a rate; 0: that of the last
   uint32_t renegotiations_ = 0;
 };
 

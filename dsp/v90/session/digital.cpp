@@ -20,12 +20,12 @@ constexpr int kMostUpstream = 14;
 
 }  // namespace
 
-const DigitalProcedure::Transition* DigitalProcedure::transitions(int* n) {
+const DigitalProcedure::Table& DigitalProcedure::transitions() {
   using enum State;
   using enum Event;
   using P = DigitalProcedure;
   // clang-format off
-  static constexpr Transition kTable[] = {
+  static constexpr Transition kRows[] = {
       // Phase 3
       {in(kAwaitS), kFarSBar,     &P::expects_md,      &P::wait_out_md,          kFarMd,  "9.3.1.1"},
       {in(kFarMd),  kWaitOver,    nullptr,             &P::listen_again,         kAwaitS,  "9.3.1.1"},
@@ -78,21 +78,11 @@ const DigitalProcedure::Transition* DigitalProcedure::transitions(int* n) {
       {in(kData),   kLineLost,    nullptr,             &P::end_in_retrain,       kEnded,  "9.5.1.1"},
   };
   // clang-format on
-  static_assert(sizeof kTable / sizeof kTable[0] <= 64, "taken()");
-  *n = sizeof kTable / sizeof kTable[0];
-  return kTable;
-}
-
-bool DigitalProcedure::handle(Event event) {
-  const Transition* t = find_transition(*this, state_, event, &taken_);
-  if (t == nullptr) return false;
-  state_ = t->to;
-  if (t->action != nullptr) (this->*t->action)();
-  return true;
+  return TransitionIndex<kRows>::kTable;
 }
 
 DigitalProcedure::DigitalProcedure(const DigitalConfig& config, const oh_bit_port& port)
-    : config_(config), port_(port), state_(State::kAwaitS), tx_(config.law) {
+    : TableProcedure(State::kAwaitS), config_(config), port_(port), tx_(config.law) {
   order_.task = Task::kTrain;
   tx_.set_u_info(config.u_info);
   deadline_ = ms(kPhase3Ms) + 2 * config.round_trip_samples;

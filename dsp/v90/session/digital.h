@@ -8,14 +8,14 @@
 //    Ed B1d data
 //                                   Phase 3                                         Phase 4
 //
-// As dsp/v34/session/session.h it knows no line, and is a table (dsp/blocks/transition_table.h). tick() counts the
+// As dsp/v34/session/session.h it knows no line, and is a table (dsp/blocks/table_procedure.h). tick() counts the
 // network's samples; a code is sent when next() is called, once for each.
 #pragma once
 
 #include <stdint.h>
 
 #include "dsp/blocks/complex.h"
-#include "dsp/blocks/transition_table.h"
+#include "dsp/blocks/table_procedure.h"
 #include "dsp/v34/session/data_mode.h"
 #include "dsp/v34/session/receive_rate.h"
 #include "dsp/v34/session/symbol_reader.h"
@@ -59,55 +59,55 @@ struct DigitalConfig {
   double margin = 1.0;  ///< an upstream rate needs so many times its SNR
 };
 
-class DigitalProcedure {
- public:
-  enum class State : uint8_t {
-    kAwaitS,  ///< S of Phase 3 is awaited
-    kFarMd,   ///< the analogue modem's MD is waited out
-    kFarTrn,  ///< S-bar, PP, TRN and Ja come
-    kTrain,   ///< own Sd, TRN1d and Jd
-    kDil,     ///< DIL, until the second S-bar
-    kFinal,   ///< Phase 4; and the same signals of renegotiation and cleardown
-    kData,
-    kEnded  ///< see outcome()
-  };
-  enum class Event : uint8_t {
-    // an own signal has ended, in the order of Downstream::Signal
-    kSentSilence,
-    kSentSd,
-    kSentSdBar,
-    kSentTrn1d,
-    kSentJd,
-    kSentJdPrime,
-    kSentDil,
-    kSentR,
-    kSentRBar,
-    kSentDrain,
-    kSentTrn2d,
-    kSentMp,
-    kSentEd,
-    kSentB1d,
-    // heard
-    kFarS,
-    kFarSBar,
-    kFarDil,
-    kFarCp,
-    kFarE,
-    // time
-    kWaitOver,
-    kTimeout,
-    kNoE,  ///< or no B1
-    // data mode
-    kBothSendData,
-    kLineLost,
-    kRenegotiate,
-    kCleardown
-  };
-  using Transition = offhook::Transition<DigitalProcedure>;
-  /// @param[out] n  rows
-  static const Transition* transitions(int* n);
+enum class DigitalState : uint8_t {
+  kAwaitS,  ///< S of Phase 3 is awaited
+  kFarMd,   ///< the analogue modem's MD is waited out
+  kFarTrn,  ///< S-bar, PP, TRN and Ja come
+  kTrain,   ///< own Sd, TRN1d and Jd
+  kDil,     ///< DIL, until the second S-bar
+  kFinal,   ///< Phase 4; and the same signals of renegotiation and cleardown
+  kData,
+  kEnded  ///< see outcome()
+};
 
-  DigitalProcedure() = default;
+enum class DigitalEvent : uint8_t {
+  // an own signal has ended, in the order of Downstream::Signal
+  kSentSilence,
+  kSentSd,
+  kSentSdBar,
+  kSentTrn1d,
+  kSentJd,
+  kSentJdPrime,
+  kSentDil,
+  kSentR,
+  kSentRBar,
+  kSentDrain,
+  kSentTrn2d,
+  kSentMp,
+  kSentEd,
+  kSentB1d,
+  // heard
+  kFarS,
+  kFarSBar,
+  kFarDil,
+  kFarCp,
+  kFarE,
+  // time
+  kWaitOver,
+  kTimeout,
+  kNoE,  ///< or no B1
+  // data mode
+  kBothSendData,
+  kLineLost,
+  kRenegotiate,
+  kCleardown
+};
+
+class DigitalProcedure : public TableProcedure<DigitalProcedure, DigitalState, DigitalEvent> {
+ public:
+  static const Table& transitions();
+
+  DigitalProcedure() : TableProcedure(State::kEnded) {}
   /// Phase 3 begins now: INFO1a has been received.
   DigitalProcedure(const DigitalConfig& config, const oh_bit_port& port);
 
@@ -129,7 +129,6 @@ class DigitalProcedure {
   void renegotiate() { handle(Event::kRenegotiate); }
   void cleardown() { handle(Event::kCleardown); }
 
-  State state() const { return state_; }
   Outcome outcome() const { return outcome_; }
   bool live() const { return rx_live_ && tx_live_; }
   Downstream::Signal signal() const { return tx_.signal(); }
@@ -143,8 +142,6 @@ class DigitalProcedure {
   /// Of the last seconds of data, as LineMonitor::variance(); 0: not known.
   float data_variance() const { return receive_rate_.data_variance(); }
   uint64_t bits_sent() const { return tx_.bits_sent(); }
-  /// Set of the rows of transitions() that were taken.
-  uint64_t taken() const { return taken_; }
 
  private:
   enum class Procedure : uint8_t { kStartUp, kRenegotiation, kCleardown };
@@ -206,7 +203,6 @@ class DigitalProcedure {
   void end_in_retrain() { end(Outcome::kRetrain); }
   void release() { end(Outcome::kReleased); }
 
-  bool handle(Event event);
   void end(Outcome outcome);
   void listen(int next, bool pp, v34::TrainingPoints points, int known_trn);
   void follow_line(const v34::Heard& heard);
@@ -220,19 +216,14 @@ class DigitalProcedure {
 
   DigitalConfig config_;
   oh_bit_port port_{};
-  State state_ = State::kEnded;
   Outcome outcome_ = Outcome::kNone;
   Procedure procedure_ = Procedure::kStartUp;
-  uint64_t taken_ = 0;
   v34::ReceiverOrder order_;
 
-  uint32_t now_ = 0;
-  uint32_t deadline_ = 0;    // of the state; 0: none
-  uint32_t e_deadline_ = 0;  // of E; in the start-up of B1
-  uint32_t wait_until_ = 0;
-  uint32_t silent_at_ = 0;
-  float power_ = 0;          // of the line when data began; 0: not known yet
-  uint32_t clamped_at_ = 0;  // S was found in data mode; 0: not
+  int64_t e_deadline_ = 0;  // of E; in the start-up of B1
+  int64_t silent_at_ = 0;
+  float power_ = 0;         // of the line when data began; 0: not known yet
+  int64_t clamped_at_ = 0;  // S was found in data mode; 0: not
 
   Downstream tx_;
   uint32_t codes_ = 0;  // given by next()

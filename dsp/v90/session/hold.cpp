@@ -4,23 +4,23 @@
 namespace offhook::v90 {
 namespace {
 
-constexpr uint64_t ms(uint64_t t) {
+constexpr int64_t ms(int64_t t) {
   return t * 8;
 }
 
-constexpr uint64_t kSilence = ms(70);      // 70 +- 5 ms, 9.10.1 (Corrigendum 1)
-constexpr uint64_t kLeastTone = ms(50);    // 9.10.1
-constexpr uint64_t kResponse = ms(2000);   // and a round trip, 9.10.1.1
-constexpr uint64_t kGone = ms(200);        // 9.10.1.2
-constexpr uint64_t kNothing = ms(2000);    // 9.10.2.1
-constexpr float kLongToneMs = 100;         // 9.10.2.1
-constexpr float kFarToneMs = 54;           // as a retrain's, which it may be
-constexpr uint64_t kBeforeAnsam = ms(40);  // at most 80 ms, 9.10.2.1
-constexpr int kReconnectAnsam = 8000;      // samples of ANSam before Phase 1, 9.10.2.3
-constexpr int kHeldAnsam = 800;            // enough to know that the far end is on hold
+constexpr int64_t kSilence = ms(70);      // 70 +- 5 ms, 9.10.1 (Corrigendum 1)
+constexpr int64_t kLeastTone = ms(50);    // 9.10.1
+constexpr int64_t kResponse = ms(2000);   // and a round trip, 9.10.1.1
+constexpr int64_t kGone = ms(200);        // 9.10.1.2
+constexpr int64_t kNothing = ms(2000);    // 9.10.2.1
+constexpr float kLongToneMs = 100;        // 9.10.2.1
+constexpr float kFarToneMs = 54;          // as a retrain's, which it may be
+constexpr int64_t kBeforeAnsam = ms(40);  // at most 80 ms, 9.10.2.1
+constexpr int kReconnectAnsam = 8000;     // samples of ANSam before Phase 1, 9.10.2.3
+constexpr int kHeldAnsam = 800;           // enough to know that the far end is on hold
 
 // The last bit's pulse has its middle kDelaySamples after it was asked for, one symbol ago, and lasts half a symbol.
-constexpr uint64_t kLastBitEnds = DpskModulator::kDelaySamples - 4000 / kDpskBaud;
+constexpr int64_t kLastBitEnds = DpskModulator::kDelaySamples - 4000 / kDpskBaud;
 
 int hz_of(bool digital) {
   return digital ? v34::kToneBHz : v34::kToneAHz;
@@ -28,12 +28,12 @@ int hz_of(bool digital) {
 
 }  // namespace
 
-const Hold::Transition* Hold::transitions(int* n) {
+const Hold::Table& Hold::transitions() {
   using enum State;
   using enum Event;
   using P = Hold;
   // clang-format off
-  static constexpr Transition kTable[] = {
+  static constexpr Transition kRows[] = {
       // the end that initiates
       {in(kSilence),  kWaitOver,            nullptr,          &P::send_tone,           kTone,        "9.10.1"},
       {in(kTone),     kFarTone,             &P::tone_was_long_enough, &P::send_sequences, kInitiate, "9.10.1.1"},
@@ -68,22 +68,12 @@ const Hold::Transition* Hold::transitions(int* n) {
       {in(kBeforeAnswer), kWaitOver,        nullptr,          &P::end_for_answer,      kEnded,       "9.10.2.1, 9.10.2.3"},
   };
   // clang-format on
-  static_assert(sizeof kTable / sizeof kTable[0] <= 64, "taken()");
-  *n = sizeof kTable / sizeof kTable[0];
-  return kTable;
-}
-
-bool Hold::handle(Event event) {
-  const Transition* t = find_transition(*this, state_, event, &taken_);
-  if (t == nullptr) return false;
-  if (t->to != state_) entered_ = now_;
-  state_ = t->to;
-  if (t->action != nullptr) (this->*t->action)();
-  return true;
+  return TransitionIndex<kRows>::kTable;
 }
 
 Hold::Hold(const HoldConfig& config)
-    : config_(config),
+    : TableProcedure(State::kListen),
+      config_(config),
       dpsk_(hz_of(!config.digital)),
       tone_(hz_of(!config.digital)),
       modulator_(v34::phase2_signal(hz_of(config.digital), static_cast<double>(config.tx_level_dbm0),
@@ -96,14 +86,14 @@ void Hold::initiate(const HoldMessage& message) {
   wait_until_ = now_ + kSilence;
 }
 
-uint64_t Hold::response_time() const {
+int64_t Hold::response_time() const {
   return kResponse + config_.round_trip_samples;
 }
 
 uint32_t Hold::answer_tone_samples() const {
   const uint32_t seconds = hold_seconds(message_.information);
   if (seconds == kNoHoldLimit) return 0;
-  const uint64_t passed = now_ - acknowledged_, all = uint64_t{seconds} * 8000;
+  const int64_t passed = now_ - acknowledged_, all = int64_t{seconds} * 8000;
   return static_cast<uint32_t>(passed < all ? all - passed : 1);
 }
 
@@ -167,7 +157,7 @@ void Hold::keep_time() {
 }
 
 bool Hold::tone_was_long_enough() const {
-  return now_ - entered_ >= kLeastTone;
+  return age() >= kLeastTone;
 }
 
 // --- what is sent
@@ -209,7 +199,7 @@ void Hold::leave() {
 void Hold::go_away() {
   modulator_.silence();
   const uint32_t seconds = hold_seconds(granted_);
-  deadline_ = seconds == kNoHoldLimit ? 0 : now_ + uint64_t{seconds} * 8000;
+  deadline_ = seconds == kNoHoldLimit ? 0 : now_ + int64_t{seconds} * 8000;
 }
 
 // What the owner wants most is the connection that it had: not MHcda, but MHfrr.
@@ -226,7 +216,7 @@ void Hold::prepare_response() {
                    : HoldMessage{HoldSignal::kDeny, static_cast<uint8_t>(DenyReason::kForEver)};
   const uint32_t seconds = hold_seconds(message_.information);
   if (!grant) deadline_ = now_ + response_time();
-  if (grant) deadline_ = seconds == kNoHoldLimit ? 0 : now_ + uint64_t{seconds} * 8000;
+  if (grant) deadline_ = seconds == kNoHoldLimit ? 0 : now_ + int64_t{seconds} * 8000;
 }
 
 void Hold::respond_to_request() {

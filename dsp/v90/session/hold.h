@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "dsp/blocks/dpsk.h"
-#include "dsp/blocks/transition_table.h"
+#include "dsp/blocks/table_procedure.h"
 #include "dsp/v34/phase2/info_detector.h"
 #include "dsp/v34/phase2/tones.h"
 #include "dsp/v8/answer_tone.h"
@@ -41,46 +41,46 @@ enum class HoldOutcome : uint8_t {
   kAnswer     ///< Phase 1 as an answer modem, ANSam at once; for how long says answer_tone_samples()
 };
 
-class Hold {
+enum class HoldState : uint8_t {
+  kListen,        ///< silence; MH sequences are looked for
+  kSilence,       ///< 70 ms before RT
+  kTone,          ///< RT, until the far end's has come
+  kInitiate,      ///< MHreq, MHclrd or MHfrr
+  kLeave,         ///< MHack has come: RT, until ANSam tells that the far end is on hold
+  kAway,          ///< silence: the line is the subscriber's
+  kRespondTone,   ///< RT before a response
+  kRespond,       ///< MHack, MHnack or MHcda
+  kFinish,        ///< the sequence that is being sent is completed
+  kBeforeAnswer,  ///< silence of less than 80 ms
+  kEnded          ///< see outcome()
+};
+
+enum class HoldEvent : uint8_t {
+  // heard
+  kFarTone,      ///< every sample, RT having lasted 54 ms
+  kFarLongTone,  ///< every sample, 100 ms
+  kFarRequest,
+  kFarAcknowledge,
+  kFarDeny,
+  kFarClearRequest,
+  kFarClearAcknowledge,
+  kFarReconnect,
+  kFarAnswerTone,  ///< every sample, ANSam being heard
+  kFarGone,        ///< every sample, no sequence having come for 200 ms
+  kFarSilent,      ///< every sample, nor RT, for 2 s
+  // sent
+  kSentSequence,  ///< the last one has ended on the line
+  // time
+  kWaitOver,
+  kTimeout,
+  // the owner's
+  kResume,
+  kClear
+};
+
+class Hold : public TableProcedure<Hold, HoldState, HoldEvent> {
  public:
-  enum class State : uint8_t {
-    kListen,        ///< silence; MH sequences are looked for
-    kSilence,       ///< 70 ms before RT
-    kTone,          ///< RT, until the far end's has come
-    kInitiate,      ///< MHreq, MHclrd or MHfrr
-    kLeave,         ///< MHack has come: RT, until ANSam tells that the far end is on hold
-    kAway,          ///< silence: the line is the subscriber's
-    kRespondTone,   ///< RT before a response
-    kRespond,       ///< MHack, MHnack or MHcda
-    kFinish,        ///< the sequence that is being sent is completed
-    kBeforeAnswer,  ///< silence of less than 80 ms
-    kEnded          ///< see outcome()
-  };
-  enum class Event : uint8_t {
-    // heard
-    kFarTone,      ///< every sample, RT having lasted 54 ms
-    kFarLongTone,  ///< every sample, 100 ms
-    kFarRequest,
-    kFarAcknowledge,
-    kFarDeny,
-    kFarClearRequest,
-    kFarClearAcknowledge,
-    kFarReconnect,
-    kFarAnswerTone,  ///< every sample, ANSam being heard
-    kFarGone,        ///< every sample, no sequence having come for 200 ms
-    kFarSilent,      ///< every sample, nor RT, for 2 s
-    // sent
-    kSentSequence,  ///< the last one has ended on the line
-    // time
-    kWaitOver,
-    kTimeout,
-    // the owner's
-    kResume,
-    kClear
-  };
-  using Transition = offhook::Transition<Hold>;
-  /// @param[out] n  rows
-  static const Transition* transitions(int* n);
+  static const Table& transitions();
 
   /// Listens.
   explicit Hold(const HoldConfig& config);
@@ -94,7 +94,6 @@ class Hold {
   /// One sample in, one out. Real-time: yes.
   float process(float rx);
 
-  State state() const { return state_; }
   HoldOutcome outcome() const { return outcome_; }
   /// Code of T1 that the far end granted; 0: none.
   uint8_t granted() const { return granted_; }
@@ -107,8 +106,6 @@ class Hold {
   uint32_t answer_tone_samples() const;
   /// The message that the far end sent last.
   const HoldMessage& heard() const { return heard_; }
-  /// Set of the rows of transitions() that were taken.
-  uint64_t taken() const { return taken_; }
 
  private:
   // guards
@@ -145,19 +142,16 @@ class Hold {
   void end_for_clear() { end(HoldOutcome::kClear); }
   void end_for_answer() { end(HoldOutcome::kAnswer); }
 
-  bool handle(Event event);
   void hear(float rx);
   void take(const HoldMessage& message);
   void keep_time();
   void finish(HoldOutcome planned);
   void end(HoldOutcome outcome);
   int next_bit();
-  uint64_t response_time() const;
+  int64_t response_time() const;
 
   HoldConfig config_;
-  State state_ = State::kListen;
   HoldOutcome outcome_ = HoldOutcome::kNone, planned_ = HoldOutcome::kNone;
-  uint64_t taken_ = 0;
 
   DpskReceiver dpsk_;
   v34::InfoDetector<HoldMessage> sequences_;
@@ -175,11 +169,9 @@ class Hold {
   bool repeats_ = false;
 
   // Samples since construction.
-  uint64_t now_ = 0, entered_ = 0;
-  uint64_t bits_end_ = 0;  // the last bit sent ends on the line
-  uint64_t wait_until_ = 0, deadline_ = 0;
-  uint64_t last_sequence_ = 0, last_heard_ = 0;
-  uint64_t acknowledged_ = 0;  // the first MHack has ended; 0: not yet
+  int64_t bits_end_ = 0;  // the last bit sent ends on the line
+  int64_t last_sequence_ = 0, last_heard_ = 0;
+  int64_t acknowledged_ = 0;  // the first MHack has ended; 0: not yet
 };
 
 }  // namespace offhook::v90

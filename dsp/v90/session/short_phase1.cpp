@@ -24,12 +24,12 @@ constexpr int kQtsHz = 1335;         // 8000 / 6, on the detector's grid of 5 Hz
 
 }  // namespace
 
-const ShortPhase1::Transition* ShortPhase1::transitions(int* n) {
+const ShortPhase1::Table& ShortPhase1::transitions() {
   using enum State;
   using enum Event;
   using P = ShortPhase1;
   // clang-format off
-  static constexpr Transition kTable[] = {
+  static constexpr Transition kRows[] = {
       // the digital modem
       {in(kBefore),  kWaitOver,  nullptr,                  &P::send_qts,       kQts,     "9.2.2.1, 9.2.4.1"},
       {in(kQts),     kSentQts,   nullptr,                  &P::send_anspcm,    kAnspcm,  "9.2.2.1, 9.2.4.1"},
@@ -47,22 +47,12 @@ const ShortPhase1::Transition* ShortPhase1::transitions(int* n) {
       {in(kSilence), kWaitOver,  nullptr,                  &P::end_for_phase2, kEnded,   "9.2.1.3, 9.2.2.3"},
   };
   // clang-format on
-  static_assert(sizeof kTable / sizeof kTable[0] <= 64, "taken()");
-  *n = sizeof kTable / sizeof kTable[0];
-  return kTable;
-}
-
-void ShortPhase1::handle(Event event) {
-  const Transition* t = find_transition(*this, state_, event, &taken_);
-  if (t == nullptr) return;
-  if (t->to != state_) entered_ = now_;
-  state_ = t->to;
-  if (t->action != nullptr) (this->*t->action)();
+  return TransitionIndex<kRows>::kTable;
 }
 
 ShortPhase1::ShortPhase1(const ShortPhase1Config& config)
-    : config_(config),
-      state_(config.digital ? State::kBefore : State::kAwait),
+    : TableProcedure(config.digital ? State::kBefore : State::kAwait),
+      config_(config),
       qts_(kQtsHz),
       peak_(static_cast<float>(dbm0_to_peak(static_cast<double>(config.tx_level_dbm0)))) {
   if (config.digital) {
@@ -73,7 +63,7 @@ ShortPhase1::ShortPhase1(const ShortPhase1Config& config)
 }
 
 bool ShortPhase1::tone_was_long_enough() const {
-  return now_ - entered_ >= kLeastTone;
+  return age() >= kLeastTone;
 }
 
 void ShortPhase1::send_qts() {
@@ -117,13 +107,16 @@ void ShortPhase1::hear_analogue(float rx) {
   answer_tone_.put(rx);
   switch (answer_tone_.tone()) {
     case v8::AnswerTone::kAns:
-      return handle(Event::kFarAnspcm);
+      handle(Event::kFarAnspcm);
+      break;
     case v8::AnswerTone::kAnsam:
-      return handle(Event::kFarAnsam);
+      handle(Event::kFarAnsam);
+      break;
     case v8::AnswerTone::kNone:
-      return handle(Event::kFarQuiet);
+      handle(Event::kFarQuiet);
+      break;
     default:
-      return;
+      break;
   }
 }
 

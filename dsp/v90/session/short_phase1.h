@@ -15,8 +15,8 @@
 #include <stdint.h>
 
 #include "dsp/blocks/oscillator.h"
+#include "dsp/blocks/table_procedure.h"
 #include "dsp/blocks/tone.h"
-#include "dsp/blocks/transition_table.h"
 #include "dsp/v8/answer_tone.h"
 #include "dsp/v90/coding/quick_signals.h"
 
@@ -31,35 +31,35 @@ struct ShortPhase1Config {
   float tx_level_dbm0 = -12;   ///< analogue: of TONEq
 };
 
-class ShortPhase1 {
+enum class ShortPhase1State : uint8_t {
+  kBefore,   ///< digital: silence before QTS
+  kQts,      ///< digital
+  kAnspcm,   ///< digital: TONEq is awaited
+  kAwait,    ///< analogue: silence; ANSpcm is awaited
+  kTone,     ///< analogue: TONEq, until ANSpcm has ended
+  kSilence,  ///< before Phase 2, whose receivers have to listen already (9.4.1.1.1, 9.4.2.1.1)
+  kEnded     ///< see outcome()
+};
+
+enum class ShortPhase1Event : uint8_t {
+  kFarTone,    ///< every sample, TONEq having lasted for as long as it must
+  kFarAnspcm,  ///< every sample, an answer tone without modulation being heard
+  kFarAnsam,   ///< every sample
+  kFarQuiet,   ///< every sample, no answer tone being heard
+  kSentQts,    ///< with QTS-bar
+  kWaitOver,
+  kTimeout
+};
+
+class ShortPhase1 : public TableProcedure<ShortPhase1, ShortPhase1State, ShortPhase1Event> {
  public:
-  enum class State : uint8_t {
-    kBefore,   ///< digital: silence before QTS
-    kQts,      ///< digital
-    kAnspcm,   ///< digital: TONEq is awaited
-    kAwait,    ///< analogue: silence; ANSpcm is awaited
-    kTone,     ///< analogue: TONEq, until ANSpcm has ended
-    kSilence,  ///< before Phase 2, whose receivers have to listen already (9.4.1.1.1, 9.4.2.1.1)
-    kEnded     ///< see outcome()
-  };
-  enum class Event : uint8_t {
-    kFarTone,    ///< every sample, TONEq having lasted for as long as it must
-    kFarAnspcm,  ///< every sample, an answer tone without modulation being heard
-    kFarAnsam,   ///< every sample
-    kFarQuiet,   ///< every sample, no answer tone being heard
-    kSentQts,    ///< with QTS-bar
-    kWaitOver,
-    kTimeout
-  };
   enum class Outcome : uint8_t {
     kNone,
     kPhase2,
     kCall,   ///< V.8 as a call modem: the far end has gone back to ANSam
     kAnswer  ///< V.8 as an answer modem, ANSam at once
   };
-  using Transition = offhook::Transition<ShortPhase1>;
-  /// @param[out] n  rows
-  static const Transition* transitions(int* n);
+  static const Table& transitions();
 
   /// QCA has been sent, or received.
   explicit ShortPhase1(const ShortPhase1Config& config);
@@ -69,15 +69,12 @@ class ShortPhase1 {
   /// The digital modem's. Real-time: yes.
   Pcm process_digital(float rx);
 
-  State state() const { return state_; }
   Outcome outcome() const { return outcome_; }
   /// Analogue: QTS has been heard, and its level.
   bool heard_qts() const { return qts_peak_ > 0; }
   float qts_peak() const { return qts_peak_; }
   /// Digital: symbols since the first of QTS, which is of data frame interval 0 (8.3.6). @pre QTS has begun
   uint32_t since_qts() const { return static_cast<uint32_t>(now_ - qts_at_); }
-  /// Set of the rows of transitions() that were taken.
-  uint64_t taken() const { return taken_; }
 
  private:
   bool calls() const { return config_.calls; }
@@ -91,17 +88,13 @@ class ShortPhase1 {
   void end_for_call() { outcome_ = Outcome::kCall; }
   void end_for_answer() { outcome_ = Outcome::kAnswer; }
 
-  void handle(Event event);
   void step(float rx);
   void hear_digital(float rx);
   void hear_analogue(float rx);
 
   ShortPhase1Config config_;
-  State state_;
   Outcome outcome_ = Outcome::kNone;
-  uint64_t taken_ = 0;
-  int64_t now_ = 0, entered_ = 0, qts_at_ = 0, anspcm_at_ = 0;
-  int64_t wait_until_ = 0, deadline_ = 0;
+  int64_t qts_at_ = 0, anspcm_at_ = 0;
 
   ToneDetector toneq_{kToneQHz};        // digital
   ToneDetector qts_;                    // analogue

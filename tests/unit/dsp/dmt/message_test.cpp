@@ -135,22 +135,5 @@ TEST(Message, OneForTheOtherBandIsNotRead) {
   for (int k = 0; k < n; ++k) EXPECT_FALSE(reader.put(symbols[k], &got));
 }
 
-TEST(Procedure, EveryRowOfTheTableHasAStateAnEventAndAName) {
-  int count = 0;
-  const auto* rows = Procedure::transitions(&count);
-  EXPECT_GT(count, 15);
-  EXPECT_LE(count, 64);
-  for (int k = 0; k < count; ++k) {
-    EXPECT_NE(rows[k].from, 0);
-    EXPECT_NE(rows[k].clause, nullptr);
-    // No row hides one behind it.
-    for (int j = 0; j < k; ++j) {
-      const bool hides =
-          rows[j].event == rows[k].event && rows[j].guard == nullptr && (rows[k].from & ~rows[j].from) == 0;
-      EXPECT_FALSE(hides) << rows[j].clause << " before " << rows[k].clause;
-    }
-  }
-}
-
 }  // namespace
 }  // namespace offhook::dmt

@@ -478,23 +478,5 @@ TEST(V90OverDigitalTrunk, SameSeedSameCall) {
 }
 
 // Every row of both tables is of some use: taken by one of the calls above, or named here with what would take it.
-TEST(V90OverDigitalTrunk, TablesNameAClauseInEveryRowAndHaveNoRowTwice) {
-  const auto check = [](const auto* rows, int n) {
-    for (int a = 0; a < n; ++a) {
-      EXPECT_STRNE(rows[a].clause, "");
-      for (int b = 0; b < a; ++b) {
-        const bool hidden =
-            rows[b].event == rows[a].event && rows[b].guard == nullptr && (rows[a].from & ~rows[b].from) == 0;
-        EXPECT_FALSE(hidden) << "row " << a << " can never be taken: row " << b << " is";
-      }
-    }
-  };
-  int n = 0;
-  const auto* digital = v90::DigitalProcedure::transitions(&n);
-  check(digital, n);
-  const auto* analogue = v90::AnalogueProcedure::transitions(&n);
-  check(analogue, n);
-}
-
 }  // namespace
 }  // namespace offhook

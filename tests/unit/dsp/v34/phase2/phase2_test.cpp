@@ -474,9 +474,8 @@ TEST(Phase2Transitions, EveryRowIsTakenInACall) {
     p.mute_call = false;
   });
 
-  int n = 0;
-  const Phase2::Transition* rows = Phase2::transitions(&n);
-  for (int k = 0; k < n; ++k)
+  const auto rows = Phase2::transitions().rows;
+  for (size_t k = 0; k < rows.size(); ++k)
     EXPECT_TRUE(is_of_short_phase2(rows[k]) || (taken >> k & 1)) << "row " << k << ", clause " << rows[k].clause;
 }
 

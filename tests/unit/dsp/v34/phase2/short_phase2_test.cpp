@@ -33,9 +33,8 @@ Phase2Config analogue(bool v92, bool wants, SymbolRate rate = SymbolRate::k3200,
   return c;
 }
 bool went_short(const Phase2& p) {
-  int n = 0;
-  const Phase2::Transition* rows = Phase2::transitions(&n);
-  for (int k = 0; k < n; ++k) {
+  const auto rows = Phase2::transitions().rows;
+  for (size_t k = 0; k < rows.size(); ++k) {
     if (is_of_short_phase2(rows[k]) && (p.taken() >> k & 1) != 0) return true;
   }
   return false;
@@ -154,9 +153,8 @@ TEST(ShortPhase2, NoRowOfTheTableIsUntested) {
     ASSERT_TRUE(p.run(20, [&] { return p.answer.state() == State::kRetrain; }));
     p.mute_call = false;
   });
-  int n = 0;
-  const Phase2::Transition* rows = Phase2::transitions(&n);
-  for (int k = 0; k < n; ++k)
+  const auto rows = Phase2::transitions().rows;
+  for (size_t k = 0; k < rows.size(); ++k)
     EXPECT_TRUE(!is_of_short_phase2(rows[k]) || (taken >> k & 1)) << k << " " << rows[k].clause;
 }
 

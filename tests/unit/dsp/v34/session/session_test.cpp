@@ -334,9 +334,8 @@ TEST(V34Transitions, EveryRowIsTakenInACall) {
     time_to_end(line, line.c(), 40000);
   });
 
-  int n = 0;
-  const Session::Transition* rows = Session::transitions(&n);
-  for (int k = 0; k < n; ++k) {
+  const auto rows = Session::transitions().rows;
+  for (size_t k = 0; k < rows.size(); ++k) {
     EXPECT_TRUE(taken >> k & 1) << "row " << k << ", clause " << rows[k].clause;
   }
 }

@@ -422,9 +422,8 @@ TEST(V92HoldTable, HasNoRowThatIsNeverTaken) {
     c.script(line);
     taken |= line.hold.taken();
   }
-  int n = 0;
-  const Hold::Transition* rows = Hold::transitions(&n);
-  for (int k = 0; k < n; ++k) EXPECT_TRUE(taken >> k & 1) << k << " " << rows[k].clause;
+  const auto rows = Hold::transitions().rows;
+  for (size_t k = 0; k < rows.size(); ++k) EXPECT_TRUE(taken >> k & 1) << k << " " << rows[k].clause;
 }
 
 }  // namespace

@@ -171,9 +171,8 @@ TEST(ShortPhase1, NoRowOfTheTableIsUntested) {
   v8::AnsamGenerator ansam(-12, true);
   for (int n = 0; n < 8000; ++n) caller.process(0.5f * ansam.next());
   taken |= caller.taken();
-  int rows = 0;
-  const ShortPhase1::Transition* table = ShortPhase1::transitions(&rows);
-  for (int k = 0; k < rows; ++k) EXPECT_TRUE(taken >> k & 1) << k << " " << table[k].clause;
+  const auto rows = ShortPhase1::transitions().rows;
+  for (size_t k = 0; k < rows.size(); ++k) EXPECT_TRUE(taken >> k & 1) << k << " " << rows[k].clause;
 }
 
 }  // namespace
