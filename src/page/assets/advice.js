@@ -11,7 +11,7 @@ function advicePage() {
   };
   bars("The device", `From interrupt to output queued, the longest, and in full colour 999 in 1000, and the ${a.limit_ms.toPrecision(4)} ms that a block can wait.`,
     tried.map(t => ({name: t.context, value: t.latency_max_ms, inner: t.latency_p999_ms, bad: !t.loses_nothing})), {value: a.limit_ms, text: "a block can wait"});
-  bars("Everyone else", "How much later than its period a 1 ms timer's callback comes: the longest, and in full colour 999 in 1000.",
+  bars("Everyone else", "Delay of a 1 ms timer's callback beyond its period: the longest, and in full colour 999 in 1000.",
     [{name: "without the device", value: a.control.timer_late_max_ms, inner: a.control.timer_late_p999_ms},
       ...tried.map(t => ({name: t.context, value: t.timer_late_max_ms, inner: t.timer_late_p999_ms}))]);
   if (a.passed_over_for.length) {
@@ -19,7 +19,7 @@ function advicePage() {
     others.append(el("dl", {class: "others"}, ...a.passed_over_for.flatMap(p => [el("dt", {}, p.contexts.join("; ")), el("dd", {}, p.because)])));
   }
   if (a.priorities.length) {
-    const order = section("Who goes first on this host", "The most urgent first.");
+    const order = section("Priority order on this host", "The most urgent first.");
     order.append(el("ol", {class: "priorities"}, ...a.priorities.map(p => el("li", {}, p))));
   }
   if (a.commands.length) section("To copy", "The context as commands, unit lines and calls.").append(el("pre", {class: "commands"}, a.commands.join("\n")));
@@ -27,7 +27,7 @@ function advicePage() {
     `Marked: an interrupt routine of more than ${a.pc99.interrupt_us} us, a softirq of more than ${a.pc99.dpc_us} us.` :
     `PC 99, the design guide for PCs of its time, allows an interrupt routine ${a.pc99.interrupt_us} us and a DPC ${a.pc99.dpc_us} us.`));
   const over = (v, limit) => cell(v.toFixed(0) + " us", v > limit ? "bad" : "");
-  table(all, ["context", "class", "between losses", "blocks late", "samples lost", "margin", "buffers needed", "longest ISR", "longest DPC", "CPU share", "before any thread", "timer late at most"],
+  table(all, ["context", "class", "between losses", "blocks late", "samples lost", "margin", "buffers needed", "longest ISR", "longest DPC", "CPU share", "before any thread", "timer late, max"],
     a.trials.map(t => t.refusal ? el("tr", {}, cell(t.context), el("td", {class: "left words", colspan: 11}, t.refusal)) : el("tr", {}, cell(t.context),
       classCell(t.class),
       cell(`${t.between_losses.low} (${t.between_losses.evidence})`), lossCell(t.blocks_late + t.blocks_given_up), lossCell(t.samples_lost), cell(t.margin_ms.toPrecision(3) + " ms" + (t.thin && t.loses_nothing ? " !" : "")),

@@ -3,7 +3,7 @@
 "use strict";
 
 const eventKinds = [["answer tone", "c1"], ["V.8bis, V.8", "c0"], ["INFO, tones A and B, AA, AC", "c3"], ["L1, L2", "c6"],
-  ["S, PP, TRN", "c4"], ["J, MP, CP, R1 to R5, E", "c5"], ["data and what is in it", "c7"], ["renegotiation, retrain, cleardown", "c2"]];
+  ["S, PP, TRN", "c4"], ["J, MP, CP, R1 to R5, E", "c5"], ["data and their content", "c7"], ["renegotiation, retrain, cleardown", "c2"]];
 
 // One lane a channel; an event's name stands in its box where it has room. The wheel zooms into the start-up.
 function eventTimeline(box, data) {
@@ -69,7 +69,7 @@ function decodePage() {
     });
   }
   if (data.tables.length) {
-    const messages = section("What they told each other");
+    const messages = section("Exchanged messages");
     for (const t of data.tables) {
       messages.append(el("h3", {}, t.title));
       table(messages, t.columns, t.rows.map(row => el("tr", {}, ...row.map(text => cell(text, "left")))), {what: t.title});

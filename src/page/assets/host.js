@@ -6,8 +6,8 @@ const shortNumber = v => v === null ? "-" : Math.abs(v) >= 100 ? group(Math.roun
 
 function hostPage() {
   page.classList.add("wide");
-  const rows = section("Microbenchmarks", "One operation each, the cost of measuring taken off. Spread: from the 10th to the 90th percentile of the repetitions. " +
-    "Counters are of one operation, read in repetitions of their own; interrupts are those of the whole machine meanwhile. " + data.counters);
+  const rows = section("Microbenchmarks", "One operation each, with the cost of measuring subtracted. Spread: from the 10th to the 90th percentile of the repetitions. " +
+    "Counters belong to one operation, read in separate repetitions; interrupts are those of the whole machine meanwhile. " + data.counters);
   const names = [...new Set(data.rows.flatMap(r => Object.keys(r.counters)))];
   table(rows, ["what", "median", "unit", "spread", "repetitions", ...names, "remark"], data.rows.filter(r => !r.application).map(r => el("tr", {},
     withNote(r.name, r.what), cell(r.skipped ? "-" : shortNumber(r.median)), cell(r.unit, "left"), cell(r.skipped ? "" : `${shortNumber(r.p10)} to ${shortNumber(r.p90)}`),
@@ -20,7 +20,7 @@ function hostPage() {
     series: data.memory.map(m => ({name: m.stride ? `stride ${m.stride}` : "random order", style: "line", symbol: "ring", x: m.bytes, y: m.median_ns}))}));
 
   if (!data.rows.some(r => r.application)) return hostTable();
-  const work = section("Applications", "Seconds for one round of each, beside Table 6 of the paper (a 90 MHz Pentium of 1995, and other programs: not to be compared, but to be seen), and how many times as fast this host is.");
+  const work = section("Applications", "Seconds for one round of each, next to Table 6 of the paper (a 90 MHz Pentium of 1995 with other programs, for orientation only), and the speed-up of this host.");
   const beside = r => r.published || {};
   table(work, ["what", "median s", "spread", "repetitions", "NetBSD", "Windows NT", "Windows", "remark"], data.rows.filter(r => r.application).map(r => el("tr", {},
     withNote(r.name, r.what), cell(r.skipped ? "-" : r.median.toFixed(3)), cell(r.skipped ? "" : `${r.p10.toFixed(3)} to ${r.p90.toFixed(3)}`), cell(r.skipped ? "" : String(r.repetitions)),

@@ -4,8 +4,8 @@
 
 function lawPage() {
   page.classList.add("wide");
-  const map = section("Which reservations the device can live with",
-    "X of CPU time in every Y, served in fixed slots and nowhere else. Green: what the law grants.");
+  const map = section("Sufficient reservations of the device",
+    "X of CPU time in every Y, served in fixed slots only. Green: granted by the law.");
   figure(map, "map", box => reservationMap(box, data));
   if (data.boundary.length) {
     table(map, ["X, ticks", "X", "longest Y, full law", "costliest block, host's work", "simple law", "authors' rule", "what decides"], data.boundary.map(b =>
@@ -20,8 +20,8 @@ function lawPage() {
       shown(l.law), shown(l.authors), shown(l.simulated))));
   });
   if (data.phases.length) {
-    const part = section("Success against starting phase", "Each bar is one run: where the first slot begins within the period, the card's " +
-      "crystal exactly the host's. Filled: nothing was lost. The law grants what succeeds from every phase.");
+    const part = section("Success against starting phase", "Each bar is one run: the position of the first slot within the period, with the card's " +
+      "crystal equal to the host's. Filled: nothing was lost. The law grants a reservation that succeeds from every phase.");
     figure(part, "phases", phaseStrips);
   }
 }

@@ -4,7 +4,7 @@
 
 function memoPage() {
   page.classList.add("memo");
-  const facts = section("What was simulated", "");
+  const facts = section("Simulation", "");
   facts.append(el("dl", {}, ...data.facts.flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, value)])));
   if (!data.against.length) return;
   const others = section("Rejected contexts", "");

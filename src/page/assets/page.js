@@ -53,7 +53,7 @@ function callPage() {
   page.append(el("div", {class: "tiles"}, ...data.tiles.map(t => el("div", {class: "tile"}, el("div", {class: "name"}, t.name),
     el("div", {class: t.over_limit ? "value over" : "value"}, t.value), el("div", {class: "note"}, t.note)))));
   const phases = section("Phases of the call");
-  table(phases, ["phase", "from", "to", "interrupts", "pending at most", "longest service", "CPU share", "blocks late", "samples late",
+  table(phases, ["phase", "from", "to", "interrupts", "pending, max", "longest service", "CPU share", "blocks late", "samples late",
     "filled in", "overrun", "underrun"], data.phases.map(p => el("tr", {}, cell(p.name), cell(p.begin_s.toFixed(2) + " s"),
     cell(p.end_s.toFixed(2) + " s"), cell(group(p.interrupts)), cell(group(p.pending_max)), cell(duration(1000 * p.elapsed_max_ms)),
     cell((100 * p.share).toFixed(1) + " %"), lossCell(p.blocks_late), lossCell(p.samples_late), lossCell(p.filled_in),
@@ -97,14 +97,14 @@ function callPage() {
     {name: "ISR", ...data.isr_ms, style: "points", colour: "accent-2"}].filter(s => s.t.length), unit: "ms", decimals: 3});
   elapsed.append(legendNames([["service run", "accent"], ["ISR", "accent-2"]]));
   elapsed.append(el("h3", {}, "Time from interrupt to output"),
-    el("p", {class: "caption"}, "How long the codec had to play from the transmit lead before this block's output was queued."));
+    el("p", {class: "caption"}, "Time left of the transmit lead when this block's output was queued."));
   chart(elapsed, "latency-time", {series: [{name: "interrupt to output", ...data.latency_ms, style: "points", colour: "accent-3"}], unit: "ms", decimals: 3, ticks: losses});
 
   if (data.timeline.entities.length) {
-    const cpu = section("Who had the CPU",
-      "One lane for each interrupt, DPC and thread: the share of time it had (right: of the whole), the driver's own first. Wheel or +/- to zoom, drag or arrow keys to move, double click or 0 to go back.");
+    const cpu = section("CPU use",
+      "One lane for each interrupt, DPC and thread: its share of the time (right: of the whole), the driver's own first. Wheel or +/- to zoom, drag or arrow keys to move, double click or 0 to go back.");
     figure(cpu, "cpu", box => overviewTimeline(box, data));
-    cpu.append(el("h3", {}, "CPU share of the modem"), el("p", {class: "caption"}, "Of each interval of 12.5 ms, all its entities together (Figure 3 of Jones and Saroiu)."));
+    cpu.append(el("h3", {}, "CPU share of the modem"), el("p", {class: "caption"}, "In each interval of 12.5 ms, all its entities together (Figure 3 of Jones and Saroiu)."));
     chart(cpu, "share", {series: [{name: "share", t: data.window_share.t, v: data.window_share.v.map(v => 100 * v), style: "points", colour: "accent"}], unit: "%", decimals: 1, height: 170});
     data.timeline.close_ups.forEach((closeUp, i) => {
       cpu.append(el("h3", {}, closeUp.title), el("p", {class: "caption"}, `60 ms each side of ${closeUp.centre_s.toFixed(3)} s, every segment.`));
@@ -126,7 +126,7 @@ function callPage() {
   }
 
   if (data.ends.some(e => e.bytes.t.length)) {
-    const link = section("Transfer", "User bytes delivered in order, and where V.42 had to send frames again (ticks on the axis).");
+    const link = section("Transfer", "User bytes delivered in order, and V.42 retransmissions (ticks on the axis).");
     const again = data.ends.flatMap((e, i) => e.retransmitted.t.map(t => ({t, colour: i ? "accent-2" : "insufficient"})));
     chart(link, "transfer", {series: data.ends.filter(e => e.bytes.t.length).map((e, i) => ({name: e.name, ...e.bytes, style: "step", colour: i ? "accent-2" : "accent"})),
       unit: "bytes", decimals: 0, ticks: again, level: data.bytes ? {value: data.bytes, text: `the file, ${group(data.bytes)} bytes`} : undefined});
@@ -137,7 +137,7 @@ function callPage() {
   if (data.dmt) {
     const trained = data.dmt.trained_s < 0 ? "Data mode was never reached. "
       : `In data mode after ${data.dmt.trained_s.toFixed(2)} s, trainings: ${data.dmt.trainings}. `;
-    const line = section("Tones", trained + "Bits and signal-to-noise ratio of each tone, as its receiver heard MEDLEY.");
+    const line = section("Tones", trained + "Bits and signal-to-noise ratio of each tone, as its receiver measured them in MEDLEY.");
     table(line, ["direction", "gross kbit/s", "net kbit/s", "least margin, dB", "superframes", "wrong", "octets corrected", "words lost", "bits compared", "bits wrong"],
       data.dmt.ways.map(w => el("tr", {}, cell(w.name), cell(group(w.gross_bit_rate / 1000)), cell(group(w.net_bit_rate / 1000)), cell(w.margin_db.toFixed(1)),
         ...[w.superframes, w.crc_errors, w.corrected_octets, w.lost_words, w.bits_compared, w.wrong_bits].map(n => cell(group(n))))));
@@ -146,13 +146,13 @@ function callPage() {
       cells.map(w => el("tr", {}, cell(w.name), ...[w.cells.received, w.cells.idle, w.cells.hec_errors, w.cells.losses].map(n => cell(group(n))))));
     const tones = (name, unit, of) => ({title: name, x: {text: "tone of 4.3125 kHz"}, y: {text: unit, min: 0}, marks: [],
       series: data.dmt.ways.filter(w => w.tones.length).map(w => ({name: w.name, style: "points", symbol: "dot", x: w.tones.map(t => t[0]), y: w.tones.map(of)}))});
-    for (const plot of [tones("Bits a tone", "bits", t => t[1]), tones("Signal-to-noise ratio a tone", "dB", t => t[2])]) {
+    for (const plot of [tones("Bits a tone", "bits", t => t[1]), tones("Signal-to-noise ratio per tone", "dB", t => t[2])]) {
       if (!plot.series.length) continue;
       line.append(el("h3", {}, plot.title));
       figure(line, plot.y.text, box => plotFigure(box, plot));
     }
     if (data.ends.some(e => e.bad.t.length)) {
-      line.append(el("h3", {}, "Superframes that were wrong, so far"),
+      line.append(el("h3", {}, "Wrong superframes, cumulative"),
         el("p", {class: "caption"}, "By each end's CRC. Ticks on the axis: losses."));
       chart(line, "superframes", {series: data.ends.filter(e => e.bad.t.length).map((e, i) => ({name: e.name, ...e.bad, style: "step", colour: i ? "accent-2" : "accent"})),
         unit: "superframes", decimals: 0, height: 170, ticks: losses});
@@ -167,18 +167,18 @@ function callPage() {
       data.radio.ways.map(w => el("tr", {}, cell(w.name), cell(group(w.bit_rate / 1000)), cell(w.snr_db.toFixed(1)),
         ...[w.due, w.missed, w.broken, w.late].map(n => cell(group(n))), cell(w.at_most), ...[w.bits_compared, w.wrong_bits].map(n => cell(group(n))))));
     if (data.ends.some(e => e.bad.t.length)) {
-      air.append(el("h3", {}, "Bursts lost, so far"), el("p", {class: "caption"}, "By each end's count. Ticks on the axis: samples lost."));
+      air.append(el("h3", {}, "Lost bursts, cumulative"), el("p", {class: "caption"}, "By each end's count. Ticks on the axis: samples lost."));
       chart(air, "bursts", {series: data.ends.filter(e => e.bad.t.length).map((e, i) => ({name: e.name, ...e.bad, style: "step", colour: i ? "accent-2" : "accent"})),
         unit: "bursts", decimals: 0, height: 170, ticks: losses});
     }
   }
 
   if (data.ends.some(e => e.instruments.some(s => s.t.length))) {
-    const line = section("What the modem measured of its line",
+    const line = section("The modem's measurements of its line",
       "Ten times a second by the receiver of each end. Ticks on the axis: retrains, by either end.");
     const retrains = data.ends.flatMap((e, i) => e.instruments[5].t.map(t => ({t, colour: i ? "accent-2" : "insufficient"})));
-    const shows = [[0, "SNR of the equalised symbols", "dB", false], [1, "Far symbol clock against ours", "ppm", true], [2, "Received carrier against nominal", "Hz", true],
-      [3, "Echo taken off by the canceller", "dB", false], [4, "Path metric: mean squared distance of the Viterbi decoder's best path, 10 log10, grid units", "dB", true]];
+    const shows = [[0, "SNR of the equalised symbols", "dB", false], [1, "Far symbol clock relative to the near one", "ppm", true], [2, "Received carrier relative to nominal", "Hz", true],
+      [3, "Echo cancelled", "dB", false], [4, "Path metric: mean squared distance of the Viterbi decoder's best path, 10 log10, grid units", "dB", true]];
     for (const [which, title, unit, signed] of shows) {
       const series = data.ends.map((e, i) => ({name: e.name, ...e.instruments[which], style: "points", colour: i ? "accent-2" : "accent"})).filter(s => s.t.length);
       if (!series.length) continue;
@@ -191,7 +191,7 @@ function callPage() {
     const pair = el("div", {class: "columns"});
     data.ends.forEach((end, i) => {
       if (!end.taps_db.length) return;
-      const column = el("div", {}, el("h3", {}, `Equaliser of the ${end.name}`), el("p", {class: "caption"}, "Taps, half a symbol apart, oldest sample first, against the largest, as they were last."));
+      const column = el("div", {}, el("h3", {}, `Equaliser of the ${end.name}`), el("p", {class: "caption"}, "Taps, half a symbol apart, oldest sample first, relative to the largest, at the end."));
       pair.append(column);
       figure(column, "taps-" + i, box => drawTaps(box, end.taps_db));
     });
@@ -200,7 +200,7 @@ function callPage() {
 
   const shown = data.ends.filter(e => e.constellation.length);
   if (shown.length) {
-    const constellation = section("Received constellation", "Equalised symbols, evenly thinned over the call.");
+    const constellation = section("Received constellation", "Equalised symbols (uniform sample of the call).");
     const pair = el("div", {class: "columns"});
     constellation.append(pair);
     shown.forEach((end, i) => {
@@ -211,7 +211,7 @@ function callPage() {
   }
 
   if (data.host.length) {
-    const host = section("The host", "The machine as it was when the call began.");
+    const host = section("The host", "The machine at the start of the call.");
     table(host, ["what", "value"], data.host.map(([name, value]) => el("tr", {}, cell(name), cell(value, "left words"))));
   }
 }
@@ -270,15 +270,15 @@ function sweepPage() {
   page.classList.add("wide");
   if (data.map) {
     const law = data.map.law;
-    const map = section("Reservation map", "Amount against period of each reservation, and what came of it (Figure 17 of Jones and Saroiu). " + (law ?
+    const map = section("Reservation map", "Amount against period of each reservation, and its class (Figure 17 of Jones and Saroiu). " + (law ?
       `The law's boundary is exact for ${law.cost_ms.toFixed(2)} ms of work a block (output after ${(100 * law.output_fraction).toFixed(0)} %), blocks every ` +
       `${law.period_ms.toFixed(2)} ms and a transmit lead of ${law.lead_samples} samples, that is ${law.slack_ms.toFixed(3)} ms after the longest block; in its simple ` +
       `form: more than ${(100 * law.share).toFixed(1)} % of the CPU, and no gap over ${law.gap_ms.toFixed(2)} ms (${law.gap_ticks.toFixed(2)} ticks).` : ""));
     figure(map, "map", box => reservationMap(box, data));
   }
-  const rows = section("All configurations", "Means are of the complete runs; late blocks and frames sent again are those of all runs together.");
+  const rows = section("All configurations", "Means cover the complete runs; late blocks and retransmitted frames are sums over all runs.");
   const published = data.rows.some(r => r.published), lawful = data.rows.some(r => r.law);
-  const head = ["configuration", "class", "complete", "mean transfer", "against reference", "pending at most", "late blocks", "sent again"];
+  const head = ["configuration", "class", "complete", "mean transfer", "against reference", "pending, max", "late blocks", "sent again"];
   const decided = data.rows.some(r => r.decides);
   if (lawful) head.push("law, margin");
   if (published) head.push("published class", "published transfer");
@@ -327,7 +327,7 @@ header();
 pages[data.kind].draw();
 contents();
 page.append(el("footer", {}, data.made_by ? data.made_by + ". " : "", data.kind !== "call" ? "" : `Derived from ${group(data.events)} events. `,
-  "This file is complete in itself and asks for nothing from the network." + (data.kind === "call" ? " Charts over time: dygraphs (MIT)." : "")));
+  "This page is self-contained and works offline." + (data.kind === "call" ? " Charts over time: dygraphs (MIT)." : "")));
 
 const preferred = matchMedia("(prefers-color-scheme: dark)");
 setTheme({"#dark": "dark", "#light": "light"}[location.hash] || (preferred.matches ? "dark" : "light"));

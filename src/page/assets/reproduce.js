@@ -43,7 +43,7 @@ const provenances = {
 };
 
 function provenanceTable(parent) {
-  table(parent, ["provenance", "what it is", "values", "within tolerance", "hard", "hard, within tolerance"],
+  table(parent, ["provenance", "meaning", "values", "within tolerance", "hard", "hard, within tolerance"],
     Object.entries(provenances).map(([name, words]) => {
       const c = data.counts[name];
       const result = name !== "input";
@@ -53,8 +53,8 @@ function provenanceTable(parent) {
 }
 
 function sensitivitySection() {
-  const part = section("How far Table 3 hangs on its constants", "Each constant over a range, the others as they are used, every run again. A disc: the published " +
-    "class comes out; a cross: another does. 2/14 is on a knife edge: its two ticks hold (1 + phi) blocks to within half a per cent.");
+  const part = section("Sensitivity of Table 3 to its constants", "Each constant over a range, the others unchanged, every run again. A disc: the published " +
+    "class; a cross: another class. 2/14 is sharp: its two ticks hold (1 + phi) blocks within half a per cent.");
   const grid = el("div", {class: "columns"});
   part.append(grid);
   for (const f of data.sensitivity.figures) {
@@ -75,10 +75,10 @@ function showClaims(rows) {
 
 function reproducePage() {
   page.classList.add("wide");
-  provenanceTable(section("What agreement is worth", "How each simulated value came about. Only the independent ones are predictions; " +
-    "an input that is read back is no result."));
-  const claims = section("Claims", "Hard: must come out of the simulation within the tolerance. Soft: side by side, a difference is told. " +
-    "Input: a measured property of the machine that the model uses. Orange in every figure: what was published.");
+  provenanceTable(section("Evidence of agreement", "Origin of each simulated value. Only the independent ones are predictions; " +
+    "an input that is read back is not a result."));
+  const claims = section("Claims", "Hard (mandatory): the simulation must be within the tolerance. Soft: a difference is reported. " +
+    "Input: a measured property of the machine that the model uses. Orange in every figure: the published value.");
   table(claims, ["claim", "where", "grade", "result", "figures"], data.claims.map(c => el("tr", {}, el("td", {}, el("a", {href: "#" + c.id}, c.title)),
     cell(c.at, "left words"), cell(c.grade, "left"), el("td", {class: "left"}, standing(c.standing)),
     cell(c.figures.map(f => f.title.split(":")[0]).join(", "), "left words"))), {filter: showClaims});

@@ -24,7 +24,7 @@ function mergeSeries(list) {
 //    phases [{name, begin_s}], range [begin, end], height, floor
 function seriesChart(box, o) {
   if (!o.series.some(s => s.t.length)) {
-    box.append(el("p", {class: "caption"}, "Nothing of this in the log."));
+    box.append(el("p", {class: "caption"}, "The log has none of these events."));
     return;
   }
   const readout = el("div", {class: "readout"});
