@@ -81,7 +81,8 @@ nlohmann::json page_head(std::string_view kind, std::string_view title, std::str
           {"settings", nlohmann::json::array()}};
 }
 
-std::string page_around(std::string_view title, const nlohmann::json& data) {
+std::string page_around(std::string_view title, nlohmann::json data) {
+  if (!data.contains("made_by")) data["made_by"] = "Offhook " OFFHOOK_VERSION;
   std::string out =
       "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       // The browser itself refuses whatever would come from outside.
@@ -96,7 +97,7 @@ std::string page_around(std::string_view title, const nlohmann::json& data) {
   out +=
       "</style>\n</head>\n<body>\n<main id=\"page\"></main>\n<noscript>Allow JavaScript to see the figures; the code "
       "that draws them is in this file.</noscript>\n<script type=\"application/json\" id=\"data\">";
-  out += json_in_html(data);
+  out += json_in_html(std::move(data));
   out += "</script>\n<script>\n";
   out += asset(offhook_chart_library_js, offhook_chart_library_js_end);
   out += "\n</script>\n<script>\n";

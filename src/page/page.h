@@ -13,7 +13,8 @@ nlohmann::json page_head(std::string_view kind, std::string_view title, std::str
                          std::string_view headline, const std::vector<std::string>& reasons = {});
 
 /// The HTML file around `data`, which the page's code draws.
-std::string page_around(std::string_view title, const nlohmann::json& data);
+/// Unless `data` has made_by, it names this version.
+std::string page_around(std::string_view title, nlohmann::json data);
 
 /// @throws std::runtime_error naming the file
 

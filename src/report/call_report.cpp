@@ -113,7 +113,7 @@ json phases_json(const CallReport& call, const Figures& f) {
                    {"interrupts", p.interrupts},
                    {"pending_max", p.pending_max},
                    {"elapsed_max_ms", number(ms(static_cast<double>(p.elapsed_max_ns)), 3)},
-                   {"share", length_ns > 0 ? number(p.modem_cpu_ns / length_ns, 5) : json(0)},
+                   {"share", length_ns > 0 ? number(p.modem_cpu_ns / length_ns, 5) : json()},
                    {"blocks_late", p.losses.blocks_late},
                    {"samples_late", p.losses.samples_late},
                    {"filled_in", p.losses.samples_filled_in},

@@ -81,6 +81,7 @@ struct CallReport {
   /// The whole file arrived; a device lost nothing, or its data were right where it has any. Unknown for a log alone.
   std::optional<bool> complete;
   double transfer_s = 0;
+  std::string ending;                            ///< why the call ended, as the summary states it; empty: unknown
   std::string hold;                              ///< what became of an order of a modem-on-hold; empty: there was none
   std::uint64_t octets_carried = 0;              ///< what V.42bis made of the bytes; 0: there was none
   std::uint64_t bytes = 0;                       ///< length of the file

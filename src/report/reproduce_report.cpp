@@ -12,9 +12,17 @@ namespace offhook {
 std::string reproduce_page(const nlohmann::ordered_json& results) {
   const auto short_of = results.at("falls_short").get<std::vector<std::string>>();
   const std::vector<std::string> reasons = {results.at("sentence").get<std::string>() + "."};
+  std::uint64_t differing = 0, compared = 0;
+  for (const auto& [provenance, count] : results.at("counts").items()) {
+    if (provenance == "input" || !count.is_object() || !count.contains("rows")) continue;
+    compared += count.at("rows").get<std::uint64_t>();
+    differing += count.at("rows").get<std::uint64_t>() - count.at("agree").get<std::uint64_t>();
+  }
+  const std::string others =
+      differing == 0 ? "." : fmt::format("; {} of {} values differ, none of them mandatory.", differing, compared);
   const std::string headline = short_of.empty()
-                                   ? "Every mandatory claim is within its tolerance."
-                                   : fmt::format("{} short: {}.",
+                                   ? "Every mandatory claim is within its tolerance" + others
+                                   : fmt::format("{}: {}.",
                                                  short_of.size() == 1 ? "A mandatory claim was not reproduced"
                                                                       : "Mandatory claims were not reproduced",
                                                  listed(short_of));

@@ -247,6 +247,8 @@ CallVerdict judge(const CallReport& call, const Figures& f) {
   }
 
   out.reasons.push_back(transfer(call, f, result));
+  if (result && result->complete == 0 && !call.ending.empty())
+    out.reasons.push_back(fmt::format("The call ended with: {}.", call.ending));
   if (!call.hold.empty()) out.reasons.push_back(fmt::format("Modem-on-hold: {}.", call.hold));
   if (call.dmt) out.reasons.push_back(carried(*call.dmt));
   if (call.radio) {

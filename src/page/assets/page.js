@@ -54,9 +54,9 @@ function callPage() {
     el("div", {class: t.over_limit ? "value over" : "value"}, t.value), el("div", {class: "note"}, t.note)))));
   const phases = section("Phases of the call");
   table(phases, ["phase", "from", "to", "interrupts", "pending, max", "longest service", "CPU share", "blocks late", "samples late",
-    "filled in", "overrun", "underrun"], data.phases.map(p => el("tr", {}, cell(p.name), cell(p.begin_s.toFixed(2) + " s"),
+    "concealed", "overrun", "underrun"], data.phases.map(p => el("tr", {}, cell(p.name), cell(p.begin_s.toFixed(2) + " s"),
     cell(p.end_s.toFixed(2) + " s"), cell(group(p.interrupts)), cell(group(p.pending_max)), cell(duration(1000 * p.elapsed_max_ms)),
-    cell((100 * p.share).toFixed(1) + " %"), lossCell(p.blocks_late), lossCell(p.samples_late), lossCell(p.filled_in),
+    cell(p.share === null ? "-" : (100 * p.share).toFixed(1) + " %"), lossCell(p.blocks_late), lossCell(p.samples_late), lossCell(p.filled_in),
     lossCell(p.overrun), lossCell(p.underrun))));
 
   const range = [data.begin_s, Math.max(data.end_s, data.begin_s + 0.001)];
@@ -320,13 +320,22 @@ function setTheme(theme) {
   drawAll();
 }
 
-const pages = {call: {name: "call report", draw: callPage}, sweep: {name: "sweep report", draw: sweepPage},
-  reproduce: {name: "reproduce report", draw: reproducePage}, law: {name: "reservation law", draw: lawPage},
-  advice: {name: "advice", draw: advicePage}, mttf: {name: "time to an underrun", draw: mttfPage}, memo: {name: "memo", draw: memoPage}, host: {name: "host", draw: hostPage}, decode: {name: "recorded call", draw: decodePage}};
+const pages = {
+  call: {name: "call report", draw: callPage, command: "offhook report DIR"},
+  sweep: {name: "sweep report", draw: sweepPage, command: "offhook sweep GRID.toml"},
+  reproduce: {name: "reproduce report", draw: reproducePage, command: "offhook reproduce"},
+  law: {name: "reservation law", draw: lawPage, command: "offhook law DEVICE"},
+  advice: {name: "advice", draw: advicePage, command: "offhook advise DEVICE HOST"},
+  mttf: {name: "time to an underrun", draw: mttfPage, command: "offhook mttf"},
+  memo: {name: "memo", draw: memoPage, command: ""},
+  host: {name: "host", draw: hostPage, command: "offhook measure host"},
+  decode: {name: "recorded call", draw: decodePage, command: "offhook decode FILE"}};
 header();
 pages[data.kind].draw();
 contents();
-page.append(el("footer", {}, data.made_by ? data.made_by + ". " : "", data.kind !== "call" ? "" : `Derived from ${group(data.events)} events. `,
+// Two runs of one seed give the same bytes, so the date is that of the file, which the browser knows.
+const origin = pages[data.kind].command ? `${data.made_by}, ${pages[data.kind].command}. File of ${document.lastModified}. ` : data.made_by + ". ";
+page.append(el("footer", {}, origin, data.kind !== "call" ? "" : `Derived from ${group(data.events)} events. `,
   "This page is self-contained and works offline." + (data.kind === "call" ? " Charts over time: dygraphs (MIT)." : "")));
 
 const preferred = matchMedia("(prefers-color-scheme: dark)");

@@ -251,6 +251,7 @@ CallReport call_report(const LogContents& log, const hostsim::Scenario& scenario
                                           complete ? "also lost samples" : "also did not complete the transfer"));
     }
   }
+  call.ending = summary.value("ending", "");
   if (const auto hold = summary.find("hold"); hold != summary.end()) call.hold = hold_in_words(*hold);
   if (interrupted) call.warnings.push_back("the call was interrupted");
   return call;
