@@ -3,10 +3,13 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 
+#include "driver/base/file.h"
 #include "dsp/modulation/modulation.h"
 #include "offhook/decode.h"
 #include "src/decode/call/verdict.h"
+#include "src/decode/line/spectrogram.h"
 #include "src/decode/line/spectrum.h"
 #include "src/decode/modulation/v22bis.h"
 #include "src/decode/modulation/v32bis.h"
@@ -15,18 +18,23 @@
 namespace offhook::decode {
 namespace {
 
+constexpr auto kPowerBlock = static_cast<std::size_t>(Call::kPowerS * kRateHz);
+
+std::vector<double> power_of(std::span<const float> x) {
+  std::vector<double> power;
+  for (std::size_t i = 0; i < x.size(); i += kPowerBlock) {
+    double sum = 0;
+    for (std::size_t k = i; k < std::min(x.size(), i + kPowerBlock); ++k) sum += static_cast<double>(x[k]) * x[k];
+    power.push_back(sum / kPowerBlock);
+  }
+  return power;
+}
+
 // The end of the last 10 ms that are a signal: louder than a hundredth of the loudest, or, where the line's noise is,
-// than three times that.
-double activity_end(const std::vector<float>& x) {
+// than three times that. @param size  samples
+double activity_end(const std::vector<double>& power, std::size_t size) {
   constexpr double kLeast = 1e-4, kSure = 1e-2;  // of the usual loud power
   constexpr double kNoise = 10;                  // over the power of the quietest
-  constexpr std::size_t kBlock = kRateHz / 100;
-  std::vector<double> power;
-  for (std::size_t i = 0; i < x.size(); i += kBlock) {
-    double sum = 0;
-    for (std::size_t k = i; k < std::min(x.size(), i + kBlock); ++k) sum += static_cast<double>(x[k]) * x[k];
-    power.push_back(sum / kBlock);
-  }
   if (power.empty()) return 0;
   std::vector<double> sorted = power;
   std::sort(sorted.begin(), sorted.end());
@@ -34,25 +42,25 @@ double activity_end(const std::vector<float>& x) {
   const double least = std::clamp(kNoise * quiet, kLeast * loud, kSure * loud);
   for (std::size_t k = power.size(); k > 0; --k) {
     if (power[k - 1] > least && power[k - 1] > 16) {
-      return static_cast<double>(std::min(x.size(), k * kBlock)) / kRateHz;
+      return static_cast<double>(std::min(size, k * kPowerBlock)) / kRateHz;
     }
   }
   return 0;
 }
 
-// The recording with each channel free of the other's echo, as far as it could be learnt; nothing: there is none.
-std::optional<Recording> take_echo_off(Call& call) {
+void find_echo(Call& call) {
   const auto& x = call.recording.channel;
   call.echo.resize(x.size());
   for (std::size_t c = 0; x.size() == 2 && c < 2; ++c) call.echo[c] = find_echo_paths(x[c], x[1 - c]);
-  if (std::all_of(call.echo.begin(), call.echo.end(), [](const auto& paths) { return paths.empty(); })) return {};
-  Recording clean;
-  clean.name = call.recording.name;
-  clean.file_rate_hz = call.recording.file_rate_hz;
-  clean.duration_s = call.recording.duration_s;
-  clean.truncated = call.recording.truncated;
-  for (std::size_t c = 0; c < 2; ++c) clean.channel.push_back(without_echo(x[c], x[1 - c], call.echo[c]));
-  return clean;
+}
+
+// Frees each channel of the other's echo, as far as it could be learnt. What a page shows of the recording as it was is
+// kept before: a second copy of an hour would take 230 MB.
+void clean_of_echo(Call& call) {
+  auto& x = call.recording.channel;
+  if (std::all_of(call.echo.begin(), call.echo.end(), [](const auto& paths) { return paths.empty(); })) return;
+  for (const auto& channel : x) call.spectrograms.push_back(spectrogram(channel, kSpectrogramColumns));
+  take_echo_off({x[0], x[1]}, {call.echo[0], call.echo[1]});
 }
 
 // An answer tone alone may pass for V.22bis.
@@ -87,16 +95,16 @@ std::vector<FskHeard> fsk_data(const Call& call) {
   return all;
 }
 
-// Bell 212A is V.22 at 1200 bit/s behind Bell's answer tone.
-double bell_answer_tone(const Call& call) {
+// Where Bell's answer tone stands in each channel, s; 0: nowhere.
+std::vector<double> bell_answer_tones(const Recording& r) {
   constexpr int kBellAnswerHz = 2225;
-  constexpr double kLeastS = 0.5;
-  if (call.connection.modulation != kV22.title || call.connection.answer.channel < 0) return 0;
-  const auto channel = static_cast<std::size_t>(call.connection.answer.channel);
-  for (const auto& [t0, t1] : find_tone_stretches(call.recording.channel[channel], kBellAnswerHz)) {
-    if (t1 - t0 > kLeastS) return t0;
+  std::vector<double> all;
+  for (const auto& x : r.channel) {
+    const auto tones = find_tone_stretches(x, kBellAnswerHz);
+    const auto first = std::find_if(tones.begin(), tones.end(), [](const auto& t) { return t.second - t.first > 0.5; });
+    all.push_back(first == tones.end() ? 0 : first->first);
   }
-  return 0;
+  return all;
 }
 
 // Who is who, and which answer tones are none.
@@ -122,9 +130,10 @@ void take_what_training_tells(const Connection& c, std::size_t channels, StartUp
 }
 
 // What can be told of a recording that begins in data mode.
-void listen_data_mode(const Recording& clean, Call& call) {
+void listen_data_mode(Call& call) {
+  const Recording& clean = call.recording;
   for (std::size_t c = 0; c < clean.channel.size(); ++c) {
-    std::optional<SymbolClock> clock = find_symbol_clock(clean.channel[c]);
+    std::optional<SymbolClock> clock = find_symbol_clock(clean.samples(c));
     if (!clock) continue;
     clock->channel = static_cast<int>(c);
     call.symbol_clocks.push_back(*clock);
@@ -142,8 +151,22 @@ void listen_data_mode(const Recording& clean, Call& call) {
   join_links(call.trainings, s.call_channel);
 }
 
+// What there is of a call before the Phase 2 of a retrain.
+void listen_before(const Recording& before, Call& call) {
+  for (std::size_t c = 0; c < before.channel.size(); ++c) {
+    std::optional<SymbolClock> clock = find_symbol_clock(before.samples(c));
+    if (!clock) continue;
+    clock->channel = static_cast<int>(c);
+    call.symbol_clocks.push_back(*clock);
+  }
+  if (call.symbol_clocks.empty()) return;
+  call.begins_behind_start_up = true;
+  std::optional<Training> training = find_training_behind_data(before, call.symbol_clocks, call.data_mode);
+  if (training) call.trainings.insert(call.trainings.begin(), std::move(*training));
+}
+
 // Phase 2 without INFO0 is that of a retrain (11.5): the recording begins behind the start-up, in training or data.
-void listen_before_retrain(const Recording& clean, Call& call) {
+void listen_before_retrain(Call& call) {
   const StartUp& s = call.start_up;
   const double first_info1a = call.trainings.front().info1a_t;
   if (!s.v8.cm.empty() || !s.v8.jm.empty() || std::any_of(s.info.begin(), s.info.end(), [&](const InfoHeard& i) {
@@ -154,19 +177,13 @@ void listen_before_retrain(const Recording& clean, Call& call) {
   for (const auto* tone : {&s.tone_a, &s.tone_b}) {
     for (const auto& [from, to] : tone->segments) end = std::min(end, from);
   }
-  Recording before = clean;
+  Recording before;  // not a copy of the samples
+  before.name = call.recording.name;
   before.duration_s = end;
-  for (auto& x : before.channel) x.resize(std::min(x.size(), static_cast<std::size_t>(end * kRateHz)));
-  for (std::size_t c = 0; c < before.channel.size(); ++c) {
-    std::optional<SymbolClock> clock = find_symbol_clock(before.channel[c]);
-    if (!clock) continue;
-    clock->channel = static_cast<int>(c);
-    call.symbol_clocks.push_back(*clock);
-  }
-  if (call.symbol_clocks.empty()) return;
-  call.begins_behind_start_up = true;
-  std::optional<Training> training = find_training_behind_data(before, call.symbol_clocks, call.data_mode);
-  if (training) call.trainings.insert(call.trainings.begin(), std::move(*training));
+  before.most = static_cast<std::size_t>(end * kRateHz);
+  before.channel.swap(call.recording.channel);
+  listen_before(before, call);
+  call.recording.channel.swap(before.channel);
 }
 
 }  // namespace
@@ -178,35 +195,43 @@ Call analyse(Recording recording, const std::function<void(double, const std::st
   Call call;
   call.data_mode = data_mode;
   call.recording = std::move(recording);
-  for (const auto& x : call.recording.channel) call.activity_end_s.push_back(activity_end(x));
+  for (const auto& x : call.recording.channel) {
+    call.power.push_back(power_of(x));
+    call.activity_end_s.push_back(activity_end(call.power.back(), x.size()));
+  }
   say(0.02, "answer tone, V.8, INFO, probing");
   call.start_up = listen_start_up(call.recording);
   say(0.25, "echo");
-  const std::optional<Recording> without = take_echo_off(call);
-  const Recording& clean = without ? *without : call.recording;
-  say(0.3, "training");
-  call.trainings = find_trainings(clean, call.start_up, data_mode);
-  if (!call.trainings.empty()) {
-    listen_before_retrain(clean, call);
+  find_echo(call);
+  if (chooses_training(call.start_up)) {
+    clean_of_echo(call);
+    say(0.3, "training");
+    call.trainings = find_trainings(call.recording, call.start_up, data_mode);
+    listen_before_retrain(call);
     join_links(call.trainings, call.start_up.call_channel);
     return call;
   }
-  say(0.6, "fax, modems of two frequencies");
+  // What is looked for in the recording as it was comes before the echo is taken off.
+  say(0.3, "fax, modems of two frequencies");
   call.fax = find_fax(call.recording);
   if (call.is_fax()) return call;
   call.fsk = fsk_data(call);
+  const std::vector<double> bell = bell_answer_tones(call.recording);
+  clean_of_echo(call);
   say(0.65, kV32bis.title);
-  if (call.fsk.empty()) call.connection = find_v32bis(clean);
+  if (call.fsk.empty()) call.connection = find_v32bis(call.recording);
   say(0.8, kV22bis.title);
   if (call.fsk.empty() && call.connection.modulation == nullptr) {
-    call.connection = find_v22bis(clean);
+    call.connection = find_v22bis(call.recording);
     if (only_answer_tones(call)) call.connection = {};
   }
   take_what_training_tells(call.connection, call.recording.channel.size(), call.start_up);
-  call.bell_answer_s = bell_answer_tone(call);
+  // Bell 212A is V.22 at 1200 bit/s behind Bell's answer tone.
+  if (call.connection.modulation == kV22.title && call.connection.answer.channel >= 0)
+    call.bell_answer_s = bell[static_cast<std::size_t>(call.connection.answer.channel)];
   if (call.fsk.empty() && call.connection.modulation == nullptr) {
     say(0.9, "data mode without a training");
-    listen_data_mode(clean, call);
+    listen_data_mode(call);
   }
   return call;
 }
@@ -244,7 +269,9 @@ bool modem_found(const Call& call) {
 }
 
 std::shared_ptr<const Call> decode_file(const std::string& path, const Options& options) {
-  return std::make_shared<const Call>(analyse(read_recording(path), options.progress, options.data_mode));
+  return with_memory_for(path, [&] {
+    return std::make_shared<const Call>(analyse(read_recording(path), options.progress, options.data_mode));
+  });
 }
 
 std::shared_ptr<const Call> decode_samples(Samples samples, const Options& options) {

@@ -20,8 +20,11 @@ namespace offhook::decode {
 
 struct Call {
   Recording recording;
-  std::vector<double> activity_end_s;       ///< by channel: where the signal ends
-  std::vector<std::vector<EchoPath>> echo;  ///< by channel: of the other one, taken off before the trainings are read
+  std::vector<double> activity_end_s;      ///< by channel: where the signal ends
+  std::vector<std::vector<double>> power;  ///< by channel: mean square of each kPowerS of the recording as it was
+  std::vector<std::vector<EchoPath>>
+      echo;                               ///< by channel: of the other one; taken off `recording` before the trainings
+  std::vector<std::string> spectrograms;  ///< by channel, of the recording as it was; none: `recording` is so still
   StartUp start_up;
   std::vector<Training> trainings;
   Connection connection;      ///< of V.32bis or V.22bis, looked for when there are no trainings of V.34
@@ -31,6 +34,7 @@ struct Call {
   bool begins_behind_start_up = false;     ///< the first Phase 2 is a retrain's, behind a steady signal
   double bell_answer_s = 0;                ///< where 2225 Hz stands before V.22's signals; 0: nowhere
   bool data_mode = true;                   ///< data modes of V.34 were looked for
+  static constexpr double kPowerS = 0.01;
   bool is_fax() const;
   bool cm_is_of_fax() const;            ///< by its call function
   const char* modulation() const;       ///< "V.34", "V.90/V.92 downstream PCM", the connection's, or null

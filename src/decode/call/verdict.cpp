@@ -289,12 +289,14 @@ void judge_v34(const Call& call, const Training::Side* lone, Verdict& v) {
 // Whether the signal of a channel falls silent at `t`, but for the other direction's echo.
 bool falls_silent(const Call& call, int channel, double t) {
   constexpr double kBeforeS = 0.5, kApartS = 0.1, kAfterS = 0.25, kSilence = 0.05;  // of the power
-  const std::vector<float>& x = call.recording.channel[static_cast<std::size_t>(channel)];
-  const auto power = [&](double from_s, double to_s) {
-    const auto at = [&](double s) { return std::min(x.size(), static_cast<std::size_t>(std::max(0.0, s) * kRateHz)); };
+  if (static_cast<std::size_t>(channel) >= call.power.size()) return false;
+  const std::vector<double>& x = call.power[static_cast<std::size_t>(channel)];
+  const auto power = [&](double from_s, double to_s) {  // of the blocks between
+    const auto at = [&](double blocks) { return std::min(x.size(), static_cast<std::size_t>(std::max(0.0, blocks))); };
+    const std::size_t from = at(std::ceil(from_s / Call::kPowerS)), to = at(std::floor(to_s / Call::kPowerS));
     double sum = 0;
-    for (std::size_t i = at(from_s); i < at(to_s); ++i) sum += static_cast<double>(x[i]) * x[i];
-    return sum / std::max<double>(1, static_cast<double>(at(to_s) - at(from_s)));
+    for (std::size_t i = from; i < to; ++i) sum += x[i];
+    return to > from ? sum / static_cast<double>(to - from) : 0;
   };
   return power(t + kApartS, t + kApartS + kAfterS) < kSilence * power(t - kBeforeS, t - kApartS);
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <iterator>
 #include <optional>
 
@@ -387,43 +388,80 @@ std::vector<EchoPath> find_echo_paths(std::span<const float> own, std::span<cons
 
 namespace {
 
-// Less the echo by a path in [from, to), where it is there. Done in pieces: only a piece's sums are in memory.
-void take_off(std::span<const float> own, std::span<const float> other, const EchoPath& path, const Stretch& stretch,
-              std::vector<float>& left) {
+// A part of a channel that is cleaned at once: samples [at, end) of the stretch that a path serves.
+struct Piece {
+  std::size_t channel;
+  const EchoPath* path;
+  Stretch stretch;
+  std::size_t at, end;
+  // The first sample that the work needs, of either channel.
+  std::size_t needs() const { return at - std::min(at, kGuard + kBeforeStretch); }
+};
+
+std::vector<Piece> pieces_of(std::size_t channel, std::span<const EchoPath> paths, std::size_t size) {
   constexpr std::size_t kPiece = 8 * kGuard;
-  for (std::size_t at = stretch.from; at < stretch.to; at += kPiece) {
-    const std::size_t end = std::min(stretch.to, at + kPiece);
-    const std::size_t from = std::max(stretch.from, at - std::min(at, kGuard));
-    const std::vector<float> y = echo_of(other, path, from, std::min(stretch.to, end + kGuard));
-    // The share of the estimate that is there, over some seconds. The channel's own signal makes it uncertain, the more
-    // the fainter the echo is: only what can be told to be away is left out.
-    std::vector<double> both(y.size() + 1), alone(y.size() + 1), here(y.size() + 1);
-    for (std::size_t t = 0; t < y.size(); ++t) {
-      both[t + 1] = both[t] + static_cast<double>(y[t]) * own[from + t];
-      alone[t + 1] = alone[t] + static_cast<double>(y[t]) * y[t];
-      here[t + 1] = here[t] + static_cast<double>(own[from + t]) * own[from + t];
-    }
-    for (std::size_t t = at - from; t < end - from; ++t) {
-      const std::size_t a = t - std::min(t, kGuard);
-      const std::size_t b = std::min(y.size(), t + kGuard);
-      const double echo = alone[b] - alone[a], lacks = echo - (both[b] - both[a]);
-      const double by_chance = std::sqrt(echo * (here[b] - here[a]) / static_cast<double>(b - a));
-      if (lacks < std::max(0.5 * echo, kSurelyAway * by_chance)) left[from + t] -= y[t];
-    }
+  std::vector<Piece> pieces;
+  const auto sample = [](double t) { return static_cast<std::size_t>(t * kRateHz); };
+  for (std::size_t k = 0; k < paths.size(); ++k) {
+    const Stretch stretch{k == 0 ? 0 : sample(paths[k].t0), k + 1 < paths.size() ? sample(paths[k + 1].t0) : size};
+    for (std::size_t at = stretch.from; at < stretch.to; at += kPiece)
+      pieces.push_back({channel, &paths[k], stretch, at, std::min(stretch.to, at + kPiece)});
   }
+  return pieces;
+}
+
+// @return [end - at]: the samples of a piece less the echo, where it is there
+std::vector<float> clean(std::span<const float> own, std::span<const float> other, const Piece& p) {
+  const std::size_t from = std::max(p.stretch.from, p.at - std::min(p.at, kGuard));
+  const std::vector<float> y = echo_of(other, *p.path, from, std::min(p.stretch.to, p.end + kGuard));
+  // The share of the estimate that is there, over some seconds. The channel's own signal makes it uncertain, the more
+  // the fainter the echo is: only what can be told to be away is left out.
+  std::vector<double> both(y.size() + 1), alone(y.size() + 1), here(y.size() + 1);
+  for (std::size_t t = 0; t < y.size(); ++t) {
+    both[t + 1] = both[t] + static_cast<double>(y[t]) * own[from + t];
+    alone[t + 1] = alone[t] + static_cast<double>(y[t]) * y[t];
+    here[t + 1] = here[t] + static_cast<double>(own[from + t]) * own[from + t];
+  }
+  std::vector<float> left;
+  left.reserve(p.end - p.at);
+  for (std::size_t t = p.at - from; t < p.end - from; ++t) {
+    const std::size_t a = t - std::min(t, kGuard);
+    const std::size_t b = std::min(y.size(), t + kGuard);
+    const double echo = alone[b] - alone[a], lacks = echo - (both[b] - both[a]);
+    const double by_chance = std::sqrt(echo * (here[b] - here[a]) / static_cast<double>(b - a));
+    left.push_back(own[from + t] - (lacks < std::max(0.5 * echo, kSurelyAway * by_chance) ? y[t] : 0.f));
+  }
+  return left;
 }
 
 }  // namespace
 
-std::vector<float> without_echo(std::span<const float> own, std::span<const float> other,
-                                const std::vector<EchoPath>& paths) {
-  std::vector<float> left(own.begin(), own.end());
-  for (std::size_t k = 0; k < paths.size(); ++k) {
-    const auto sample = [](double t) { return static_cast<std::size_t>(t * kRateHz); };
-    const std::size_t from = k == 0 ? 0 : sample(paths[k].t0);
-    take_off(own, other, paths[k], {from, k + 1 < paths.size() ? sample(paths[k + 1].t0) : own.size()}, left);
+void take_echo_off(const std::array<std::span<float>, 2>& channel,
+                   const std::array<std::span<const EchoPath>, 2>& paths) {
+  std::vector<Piece> pieces = pieces_of(0, paths[0], channel[0].size());
+  const std::vector<Piece> more = pieces_of(1, paths[1], channel[1].size());
+  pieces.insert(pieces.end(), more.begin(), more.end());
+  std::stable_sort(pieces.begin(), pieces.end(), [](const Piece& a, const Piece& b) { return a.at < b.at; });
+  // A piece is worked out from both channels as they were: what is clean is put back when no later piece needs it.
+  struct Clean {
+    std::span<float> place;
+    std::size_t end;
+    std::vector<float> samples;
+  };
+  std::deque<Clean> waiting;
+  const auto put_back = [&waiting](std::size_t needed_from) {
+    std::erase_if(waiting, [&](const Clean& c) {
+      if (c.end > needed_from) return false;
+      std::copy(c.samples.begin(), c.samples.end(), c.place.begin());
+      return true;
+    });
+  };
+  for (const Piece& p : pieces) {
+    put_back(p.needs());
+    const std::span<float> own = channel[p.channel];
+    waiting.push_back({own.subspan(p.at, p.end - p.at), p.end, clean(own, channel[1 - p.channel], p)});
   }
-  return left;
+  put_back(channel[0].size());
 }
 
 }  // namespace offhook::decode

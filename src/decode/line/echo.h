@@ -8,6 +8,7 @@
 // squares. A recording without such a stretch stays as it is.
 #pragma once
 
+#include <array>
 #include <span>
 #include <vector>
 
@@ -27,9 +28,11 @@ struct EchoPath {
 /// @param own, other  the two channels at 8000 Hz, equally long
 std::vector<EchoPath> find_echo_paths(std::span<const float> own, std::span<const float> other);
 
-/// `own` without the other's echo: each path serves from its stretch to the next one's, the first one before as well,
-/// but only while there is such an echo.
-std::vector<float> without_echo(std::span<const float> own, std::span<const float> other,
-                                const std::vector<EchoPath>& paths);
+/// Takes the other channel's echo off each channel, in place. Each path serves from its stretch to the next one's, the
+/// first one before as well, but only while there is such an echo. Beyond the channels it needs a few seconds of
+/// samples.
+/// @param channel  [2], equally long  @param paths  [2], of the echo in each channel; none: the channel stays as it is
+void take_echo_off(const std::array<std::span<float>, 2>& channel,
+                   const std::array<std::span<const EchoPath>, 2>& paths);
 
 }  // namespace offhook::decode

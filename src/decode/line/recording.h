@@ -4,6 +4,8 @@
 // holds.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <span>
@@ -24,6 +26,11 @@ struct Recording {
   std::vector<int> peak;                    ///< by channel, int16 units, as in the file
   std::vector<int> clipped;                 ///< by channel, samples at either end of the scale in runs of two or more
   std::vector<std::vector<float>> channel;  ///< [1 or 2][samples]
+  std::size_t most = SIZE_MAX;              ///< samples of each that are looked at for a training
+
+  std::span<const float> samples(std::size_t c) const {
+    return std::span(channel[c]).first(std::min(most, channel[c].size()));
+  }
 };
 
 /// Makes a recording while its samples are read: each block is brought to 8000 Hz at once, so that the memory is that

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <span>
+#include <vector>
 
 #include "driver/user_modem/bell103.h"
 #include "driver/user_modem/v21.h"
@@ -39,114 +41,148 @@ constexpr int kLeastChanges = 20;
 constexpr double kLeastMatch = 0.6;
 constexpr double kLeastPower = 25;
 
-// A band mixed down from its middle: the two frequencies are at +-1 of `deviation`.
-struct Tuned {
-  std::vector<float> power;      // of the envelope, peak squared
-  std::vector<float> deviation;  // of half the shift; mark is positive or negative as the band has it
+// A band mixed down from its middle, in pieces: the two frequencies are at +-1 of `deviation`. Kept is what
+// drop_before() leaves.
+class Tuner {
+ public:
+  Tuner(std::span<const float> x, double middle_hz, double half_shift_hz, double baud)
+      : x_(x), middle_hz_(middle_hz), half_shift_hz_(half_shift_hz) {
+    // Sharp: V.23's other direction may be as loud, a quarter of the cut-off beyond it.
+    const double cutoff = half_shift_hz + 0.5 * baud;
+    half_ = static_cast<int>(6 * kRateHz / cutoff);
+    for (int k = -half_; k <= half_; ++k) {
+      const double u = 2 * cutoff / kRateHz * k, window = 0.5 + 0.5 * std::cos(kPi * k / (half_ + 1));
+      taps_.push_back(static_cast<float>(2 * cutoff / kRateHz * (k == 0 ? 1 : std::sin(kPi * u) / (kPi * u)) * window));
+    }
+  }
+
+  /// So that all samples before `end` are there.
+  void tune_to(std::size_t end) {
+    while (begin_ + power_.size() < end) piece();
+  }
+  void drop_before(std::size_t sample) {
+    if (sample < begin_ + kPiece) return;
+    const auto n = static_cast<std::ptrdiff_t>(sample - begin_);
+    power_.erase(power_.begin(), power_.begin() + n);
+    deviation_.erase(deviation_.begin(), deviation_.begin() + n);
+    begin_ = sample;
+  }
+  float power(std::size_t sample) const { return power_[sample - begin_]; }  ///< of the envelope, peak squared
+  /// Of half the shift; mark is positive or negative as the band has it.
+  float deviation(std::size_t sample) const { return deviation_[sample - begin_]; }
+
+ private:
+  static constexpr long kPiece = 4096;  // as much is mixed down at a time
+
+  void piece() {
+    const auto n = static_cast<long>(x_.size());
+    const auto from = static_cast<long>(begin_ + power_.size()), to = std::min(n, from + kPiece);
+    const long first = std::max(0L, from - half_), last = std::min(n, to + half_);
+    mixed_.clear();
+    for (long i = first; i < last; ++i) {
+      const double phase = middle_hz_ / kRateHz * static_cast<double>(i);
+      mixed_.push_back(2 * x_[static_cast<std::size_t>(i)] *
+                       Cf(std::polar(1.0, -2 * kPi * (phase - std::floor(phase)))));
+    }
+    for (long i = from; i < to; ++i) {
+      Cf z;
+      for (long k = std::max(0L, i - half_); k <= std::min(n - 1, i + half_); ++k)
+        z += taps_[static_cast<std::size_t>(k - i + half_)] * mixed_[static_cast<std::size_t>(k - first)];
+      power_.push_back(std::norm(z));
+      const double turn = std::arg(times_conj(z, before_));
+      deviation_.push_back(static_cast<float>(turn * kRateHz / (2 * kPi) / half_shift_hz_));
+      before_ = z;
+    }
+  }
+
+  std::span<const float> x_;
+  double middle_hz_, half_shift_hz_;
+  int half_ = 0;
+  std::vector<float> taps_, power_, deviation_;
+  std::vector<Cf> mixed_;
+  Cf before_;
+  std::size_t begin_ = 0;  // sample of power_[0]
 };
 
-Tuned tune(std::span<const float> x, double middle_hz, double half_shift_hz, double baud) {
-  // Sharp: V.23's other direction may be as loud, a quarter of the cut-off beyond it.
-  const double cutoff = half_shift_hz + 0.5 * baud;
-  const int half = static_cast<int>(6 * kRateHz / cutoff);
-  std::vector<float> taps;
-  for (int k = -half; k <= half; ++k) {
-    const double u = 2 * cutoff / kRateHz * k, window = 0.5 + 0.5 * std::cos(kPi * k / (half + 1));
-    taps.push_back(static_cast<float>(2 * cutoff / kRateHz * (k == 0 ? 1 : std::sin(kPi * u) / (kPi * u)) * window));
-  }
-  constexpr long kPiece = 4096;  // as much is mixed down at a time
-  std::vector<Cf> mixed;
-  long first = 0;  // sample of mixed[0]
-  const auto n = static_cast<long>(x.size());
-  const auto mix = [&](long from, long to) {
-    first = from;
-    mixed.clear();
-    for (long i = from; i < to; ++i) {
-      const double phase = middle_hz / kRateHz * static_cast<double>(i);
-      mixed.push_back(2 * x[static_cast<std::size_t>(i)] * Cf(std::polar(1.0, -2 * kPi * (phase - std::floor(phase)))));
-    }
-  };
-  Tuned t;
-  t.power.reserve(x.size());
-  t.deviation.reserve(x.size());
-  Cf before;
-  for (long i = 0; i < n; ++i) {
-    if (i % kPiece == 0) mix(std::max(0L, i - half), std::min(n, i + kPiece + half));
-    Cf z;
-    for (long k = std::max(0L, i - half); k <= std::min(n - 1, i + half); ++k)
-      z += taps[static_cast<std::size_t>(k - i + half)] * mixed[static_cast<std::size_t>(k - first)];
-    t.power.push_back(std::norm(z));
-    const double turn = std::arg(times_conj(z, before));
-    t.deviation.push_back(static_cast<float>(turn * kRateHz / (2 * kPi) / half_shift_hz));
-    before = z;
-  }
-  return t;
-}
-
 // Whether a block holds nothing but the two frequencies.
-bool is_fsk(const Tuned& t, std::size_t from, std::size_t to) {
+bool is_fsk(const Tuner& t, std::size_t from, std::size_t to) {
   double mean = 0, square = 0;
   int near = 0;
   for (std::size_t i = from; i < to; ++i) {
-    mean += t.power[i];
-    square += static_cast<double>(t.power[i]) * t.power[i];
-    near += std::abs(std::abs(t.deviation[i]) - 1) < kNear;
+    mean += t.power(i);
+    square += static_cast<double>(t.power(i)) * t.power(i);
+    near += std::abs(std::abs(t.deviation(i)) - 1) < kNear;
   }
   const auto n = static_cast<double>(to - from);
   mean /= n;
   return mean > kLeastPower && square / n < (1 + kSteady) * mean * mean && near > kOnFrequency * n;
 }
 
-// Whether the signal gets to either frequency when it is on its side of the middle: a tone on one side, which noise
-// draws across now and then, does not.
-bool both_reached(const Tuned& t, std::size_t from, std::size_t to) {
-  constexpr double kLeastShare = 0.2;
-  int samples[2]{}, near[2]{};
-  for (std::size_t i = from; i < to; ++i) {
-    const int side = t.deviation[i] > 0 ? 1 : 0;
-    ++samples[side];
-    near[side] += std::abs(std::abs(t.deviation[i]) - 1) < kNear;
-  }
-  return near[0] > kLeastShare * samples[0] && near[1] > kLeastShare * samples[1];
-}
+// What tells data from a tone: the changes of frequency, how well they lie on a grid, and whether both are reached.
+class Bits {
+ public:
+  Bits(std::size_t from, double bit_samples) : from_(from), next_(from), bit_samples_(bit_samples) {}
 
-// Fills in the changes of frequency and how well they lie on a grid. @return whether it is data, not a tone
-bool has_bits(const Tuned& t, double bit_samples, FskHeard& f) {
-  const auto from = static_cast<std::size_t>(f.t0 * kRateHz), to = static_cast<std::size_t>(f.t1 * kRateHz);
-  double last = -1;
-  Cd grid;
-  double power = 0;
-  std::vector<float> distance;  // from the middle, where the frequency rests
-  for (std::size_t i = from + 1; i < to; ++i) {
-    power += t.power[i];
-    if (i > from + 1 && std::abs(t.deviation[i] - t.deviation[i - 1]) < kResting)
-      distance.push_back(std::abs(t.deviation[i]));
-    const float a = t.deviation[i - 1], b = t.deviation[i];
-    if ((a > 0) == (b > 0)) continue;
-    const double at = static_cast<double>(i - 1) + a / (a - b);
-    // A character that ends in ones may be followed by a pause of any length.
-    if (last >= 0 && at - last < 9.5 * bit_samples) {
-      grid += std::polar(1.0, 2 * kPi * (at - last) / bit_samples);
-      ++f.changes;
+  /// The first sample that read_to() still needs.
+  std::size_t needs() const { return next_ - std::min<std::size_t>(next_, 2); }
+
+  void read_to(const Tuner& t, std::size_t end) {
+    for (; next_ < end; ++next_) {
+      const float b = t.deviation(next_);
+      const int side = b > 0 ? 1 : 0;
+      ++samples_[side];
+      near_[side] += std::abs(std::abs(b) - 1) < kNear;
+      if (next_ == from_) continue;
+      power_ += t.power(next_);
+      const float a = t.deviation(next_ - 1);
+      if (next_ > from_ + 1 && std::abs(b - a) < kResting) distance_.push_back(std::abs(b));
+      if ((a > 0) == (b > 0)) continue;
+      const double at = static_cast<double>(next_ - 1) + a / (a - b);
+      // A character that ends in ones may be followed by a pause of any length.
+      if (last_ >= 0 && at - last_ < 9.5 * bit_samples_) {
+        grid_ += std::polar(1.0, 2 * kPi * (at - last_) / bit_samples_);
+        ++changes_;
+      }
+      last_ = at;
     }
-    last = at;
   }
-  f.amplitude = std::sqrt(power / static_cast<double>(std::max<std::size_t>(1, to - from)));
-  f.step_match = f.changes > 0 ? std::abs(grid) / f.changes : 0;
-  if (!distance.empty()) {
-    const auto middle = distance.begin() + static_cast<std::ptrdiff_t>(distance.size() / 2);
-    std::nth_element(distance.begin(), middle, distance.end());
-    f.shift_error = std::abs(static_cast<double>(*middle) - 1);
+
+  /// @return whether it is data, not a tone
+  bool fill_in(FskHeard& f) {
+    f.changes = changes_;
+    f.amplitude = std::sqrt(power_ / static_cast<double>(std::max<std::size_t>(1, next_ - from_)));
+    f.step_match = changes_ > 0 ? std::abs(grid_) / changes_ : 0;
+    if (!distance_.empty()) {
+      const auto middle = distance_.begin() + static_cast<std::ptrdiff_t>(distance_.size() / 2);
+      std::nth_element(distance_.begin(), middle, distance_.end());
+      f.shift_error = std::abs(static_cast<double>(*middle) - 1);
+    }
+    return changes_ >= kLeastChanges && f.step_match > kLeastMatch && grid_.real() > 0 && both_reached();
   }
-  return f.changes >= kLeastChanges && f.step_match > kLeastMatch && grid.real() > 0 && both_reached(t, from, to);
-}
+
+ private:
+  // Whether the signal gets to either frequency when it is on its side of the middle: a tone on one side, which noise
+  // draws across now and then, does not.
+  bool both_reached() const {
+    constexpr double kLeastShare = 0.2;
+    return near_[0] > kLeastShare * samples_[0] && near_[1] > kLeastShare * samples_[1];
+  }
+
+  std::size_t from_, next_;
+  double bit_samples_, last_ = -1, power_ = 0;
+  int samples_[2]{}, near_[2]{}, changes_ = 0;
+  Cd grid_;
+  std::vector<float> distance_;  // from the middle, where the frequency rests
+};
 
 void find_in(std::span<const float> x, int channel, const Band& band, std::vector<FskHeard>& found) {
   const fsk_spec_t& spec = preset_fsk_specs[band.spandsp];
   const double baud = spec.baud_rate / 100.0, half_shift = std::abs(spec.freq_one - spec.freq_zero) / 2.0;
-  const Tuned tuned = tune(x, (spec.freq_one + spec.freq_zero) / 2.0, half_shift, baud);
+  Tuner tuned(x, (spec.freq_one + spec.freq_zero) / 2.0, half_shift, baud);
   const auto block = static_cast<std::size_t>(std::max(kBlockS, kBlockBits / baud) * kRateHz);
+  const auto sample = [](double t) { return static_cast<std::size_t>(t * kRateHz); };
   double since = -1, last = -1;
+  std::optional<Bits> bits;  // from `since` to `last`
   const auto close = [&] {
     if (since >= 0 && last - since >= kLeastS) {
       FskHeard f{.modulation = band.modulation,
@@ -156,17 +192,24 @@ void find_in(std::span<const float> x, int channel, const Band& band, std::vecto
                  .bit_rate = static_cast<int>(baud),
                  .t0 = since,
                  .t1 = last};
-      if (has_bits(tuned, kRateHz / baud, f)) found.push_back(f);
+      if (bits->fill_in(f)) found.push_back(f);
     }
     since = -1;
+    bits.reset();
   };
   for (std::size_t at = 0; at + block <= x.size(); at += block) {
+    tuned.tune_to(at + block);
     if (is_fsk(tuned, at, at + block)) {
-      if (since < 0) since = seconds(at);
+      if (since < 0) {
+        since = seconds(at);
+        bits.emplace(sample(since), kRateHz / baud);
+      }
       last = seconds(at + block);
+      bits->read_to(tuned, sample(last));
     } else if (seconds(at) - last > kGapS) {
       close();
     }
+    tuned.drop_before(bits ? bits->needs() : at + block - 2);
   }
   close();
 }

@@ -197,6 +197,7 @@ class Listener {
 
   std::vector<Symbol> run(double end, float rate) {
     std::vector<Symbol> symbols;
+    symbols.reserve(static_cast<std::size_t>(std::max(0.0, end - receiver_.state.t) / kStep * 1.01) + 1);
     int before = -1;
     std::size_t mirrored = 0;
     while (receiver_.state.t < end) {

@@ -197,15 +197,22 @@ std::vector<TrnHeard> find_trn(const Baseband& line, bool answer) {
   std::array<float, kTwoPoints> sign;
   for (std::size_t i = 0; i < kTwoPoints; ++i) sign[i] = labels[i] != 0 ? 1.f : -1.f;
   const auto half_symbols = static_cast<std::size_t>(static_cast<double>(line.size()) / (kStep / 2));
-  std::vector<Cf> y(half_symbols);
-  for (std::size_t i = 0; i < half_symbols; ++i) y[i] = line.at(static_cast<double>(i) * kStep / 2);
+  constexpr std::size_t kAtOnce = 65536;
+  std::vector<Cf> y;  // from half symbol `first` on
+  std::size_t first = 0;
   std::vector<TrnHeard> found;
   for (std::size_t i = 0; i + 2 * kTwoPoints < half_symbols; ++i) {
+    if (i % kAtOnce == 0) {
+      first = i;
+      y.clear();
+      for (std::size_t k = i; k < std::min(half_symbols, i + kAtOnce + 2 * kTwoPoints); ++k)
+        y.push_back(line.at(static_cast<double>(k) * kStep / 2));
+    }
     double like = 0, power = 0;
     for (std::size_t piece = 0; piece < kTwoPoints; piece += kPiece) {
       Cf sum{};
       for (std::size_t k = piece; k < piece + kPiece; ++k) {
-        const Cf v = y[i + 2 * k];
+        const Cf v = y[i - first + 2 * k];
         sum += sign[k] * v;
         power += std::norm(v);
       }

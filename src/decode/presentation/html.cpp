@@ -8,10 +8,10 @@
 #include <sstream>
 
 #include "offhook/decode.h"
+#include "src/decode/line/spectrogram.h"
 #include "src/decode/presentation/fields.h"
 #include "src/decode/presentation/names.h"
 #include "src/decode/presentation/notes.h"
-#include "src/decode/presentation/spectrogram.h"
 #include "src/decode/presentation/timeline.h"
 #include "src/page/page.h"
 
@@ -19,8 +19,6 @@ namespace offhook::decode {
 namespace {
 
 using Json = nlohmann::json;
-
-constexpr int kColumns = 1200;  // of a spectrogram
 
 Json event_json(const Event& e) {
   return {{"kind", static_cast<int>(e.kind)},
@@ -99,7 +97,8 @@ std::string to_html(const Call& call) {
   for (std::string line; std::getline(lines, line);) data["reasons"].push_back(line);
   for (std::size_t c = 0; c < call.recording.channel.size(); ++c) {
     data["channels"].push_back(speaker(call, static_cast<int>(c)));
-    data["spectrograms"].push_back(spectrogram(call.recording.channel[c], kColumns));
+    data["spectrograms"].push_back(
+        call.spectrograms.empty() ? spectrogram(call.recording.channel[c], kSpectrogramColumns) : call.spectrograms[c]);
   }
   for (const Event& e : timeline(call)) data["events"].push_back(event_json(e));
   for (const Probing& p : call.start_up.probing) data["probing"].push_back(probing_json(call, p));

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
+#include "src/decode/line/half_symbols.h"
 #include "src/decode/v34/known_symbols.h"
 
 namespace offhook::decode {
@@ -30,10 +32,12 @@ double correlation(const std::vector<Cf>& z, std::size_t k, const std::vector<Cf
   return energy > 0 ? explained / energy : 0;
 }
 
+constexpr std::size_t kSymbols = 8;            // either side, that a line may spread a symbol over
+constexpr std::size_t kAround = 2 * kSymbols;  // the same in half symbols
+
 // What the correlations at `k` and at the symbols around it explain together, beyond what chance does.
 template <class Correlation>
 double over_paths(std::size_t k, std::size_t size, Correlation&& at) {
-  constexpr std::size_t kSymbols = 8;
   double sum = 0;
   for (std::size_t i = k - std::min(k / 2, kSymbols) * 2; i <= k + 2 * kSymbols && i < size; i += 2) {
     sum += std::max(0.0, static_cast<double>(at(i)) - 1.0 / kBlock);
@@ -46,27 +50,46 @@ struct Peak {
   std::size_t at;
   double correlation;
 };
-std::vector<Peak> find_peaks(const std::vector<Cf>& z, const std::vector<Cf>& known) {
-  const std::size_t span = 2 * known.size();
-  if (z.size() < span) return {};
-  const std::vector<Cf> head(known.begin(), known.begin() + 2 * kBlock);
-  std::vector<float> alike(z.size() - span + 1);
-  for (std::size_t k = 0; k < alike.size(); ++k) alike[k] = static_cast<float>(correlation(z, k, head));
-  std::vector<Peak> peaks;
-  for (std::size_t k = 0; k < alike.size(); ++k) {
-    // A line that disperses has a share at each of many symbols; the strongest is the anchor.
-    if (alike[k] < kLeastPath || over_paths(k, alike.size(), [&](std::size_t i) { return alike[i]; }) < 0.25) continue;
-    const double c = correlation(z, k, known);
-    const auto exactly = [&](std::size_t i) { return i == k ? c : correlation(z, i, known); };
-    if (c < kLeastPath || over_paths(k, alike.size(), exactly) < 0.4) continue;
-    if (peaks.empty() || k > peaks.back().at + span) {
-      peaks.push_back({k, c});
-    } else if (c > peaks.back().correlation) {
-      peaks.back() = {k, c};
+class Peaks {
+ public:
+  Peaks(bool is_pp, v34::TrainingPoints of_points, std::vector<Cf> known)
+      : pp(is_pp), points(of_points), known_(std::move(known)), head_(known_.begin(), known_.begin() + 2 * kBlock) {}
+
+  const bool pp;
+  const v34::TrainingPoints points;
+  std::size_t span() const { return 2 * known_.size(); }
+  const std::vector<Peak>& found() const { return peaks_; }
+
+  /// Looks at half symbols `from` to `to`. @param z  from kAround before `from`, or 0, to kAround and a span behind
+  /// `to`
+  /// @param first  the number of z[0]  @param size  of the whole
+  void look(const std::vector<Cf>& z, std::size_t first, std::size_t from, std::size_t to, std::size_t size) {
+    if (size < span()) return;
+    const std::size_t end = size - span() + 1;  // of places where `known` may begin
+    const std::size_t alike_end = std::min(end, to + kAround + 1);
+    alike_.clear();
+    for (std::size_t k = first; k < alike_end; ++k)
+      alike_.push_back(static_cast<float>(correlation(z, k - first, head_)));
+    const auto roughly = [&](std::size_t i) { return alike_[i - first]; };
+    for (std::size_t k = from; k < std::min(to, end); ++k) {
+      // A line that disperses has a share at each of many symbols; the strongest is the anchor.
+      if (roughly(k) < kLeastPath || over_paths(k, end, roughly) < 0.25) continue;
+      const double c = correlation(z, k - first, known_);
+      const auto exactly = [&](std::size_t i) { return i == k ? c : correlation(z, i - first, known_); };
+      if (c < kLeastPath || over_paths(k, end, exactly) < 0.4) continue;
+      if (peaks_.empty() || k > peaks_.back().at + span()) {
+        peaks_.push_back({k, c});
+      } else if (c > peaks_.back().correlation) {
+        peaks_.back() = {k, c};
+      }
     }
   }
-  return peaks;
-}
+
+ private:
+  std::vector<Cf> known_, head_;
+  std::vector<float> alike_;
+  std::vector<Peak> peaks_;
+};
 
 }  // namespace
 
@@ -75,18 +98,23 @@ std::vector<Anchor> find_anchors(const Baseband& line, const Direction& directio
   const double first = std::max(0.0, from_s) * kRateHz;
   const double last = std::min(static_cast<double>(line.size()), to_s * kRateHz);
   if (last <= first) return {};
-  std::vector<Cf> z(static_cast<std::size_t>((last - first) / half));
-  for (std::size_t k = 0; k < z.size(); ++k) z[k] = line.at(first + static_cast<double>(k) * half);
-
+  constexpr std::size_t kPiece = 32768;
+  HalfSymbols z(line, first, half, static_cast<std::size_t>((last - first) / half));
+  std::vector<Peaks> searches;
+  searches.emplace_back(true, v34::TrainingPoints::k4, pp_symbols());
+  for (const auto points : {v34::TrainingPoints::k4, v34::TrainingPoints::k16})
+    searches.emplace_back(false, points, trn_symbols(direction.scrambling, points, 6 * kBlock));
+  std::size_t span = 0;
+  for (const Peaks& search : searches) span = std::max(span, search.span());
+  for (std::size_t at = 0; at < z.size(); at += kPiece) {
+    const std::size_t from = at - std::min(at, kAround);
+    const std::vector<Cf>& piece = z.piece(from, at + kPiece + kAround + span + 1);
+    for (Peaks& search : searches) search.look(piece, from, at, at + kPiece, z.size());
+  }
   std::vector<Anchor> found;
-  const auto look_for = [&](bool pp, v34::TrainingPoints points) {
-    const auto known = pp ? pp_symbols() : trn_symbols(direction.scrambling, points, 6 * kBlock);
-    for (const Peak& p : find_peaks(z, known))
-      found.push_back({first + static_cast<double>(p.at) * half, pp, points, p.correlation});
-  };
-  look_for(true, v34::TrainingPoints::k4);
-  look_for(false, v34::TrainingPoints::k4);
-  look_for(false, v34::TrainingPoints::k16);
+  for (const Peaks& search : searches) {
+    for (const Peak& p : search.found()) found.push_back({z.sample(p.at), search.pp, search.points, p.correlation});
+  }
   std::sort(found.begin(), found.end(), [](const Anchor& a, const Anchor& b) { return a.t < b.t; });
   const double pp_samples = v34::kPpSymbols * 2 * half;
   const auto together = [&](const Anchor& pp, const Anchor& trn) {

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <optional>
 #include <span>
+#include <utility>
 
 #include "src/decode/v34/known_symbols.h"
 #include "src/decode/v34/second_reading.h"
@@ -163,13 +165,15 @@ std::optional<B1> find_b1(SymbolReceiver& receiver, const v34::DataParameters& p
 // Follows the symbols of data mode from the first of B1 on.
 class Reader {
  public:
+  // @param each_segment  gets the symbols at hand when those of a segment are, and returns how many are needed no more
   Reader(SymbolReceiver& receiver, const v34::DataParameters& parameters, double carrier_hz, const B1& b1,
-         V34DataHeard& heard)
+         V34DataHeard& heard, std::function<std::size_t(std::span<const EqualisedSymbol>)> each_segment)
       : receiver_(receiver),
         parameters_(parameters),
         carrier_hz_(carrier_hz),
         b1_(b1),
         heard_(heard),
+        each_segment_(std::move(each_segment)),
         nonlinear_(parameters.nonlinear ? v34::kNonlinearTheta : 0.f, parameters.mean_energy()),
         at_{Decisions(parameters, b1.start), WhiteningFilter(parameters.coding.precoder), {}} {}
 
@@ -181,7 +185,7 @@ class Reader {
     }
     return all;
   }
-  /// From the first of B1 on, up to what ends data.
+  /// Up to what ends data, of those that no segment has been read of.
   std::span<const EqualisedSymbol> symbols() const { return symbols_; }
 
   /// @param end  in samples
@@ -191,6 +195,12 @@ class Reader {
     marks_.assign(2, begin);
     bool again = false;
     for (; receiver_.state.t < end; ++at_.symbol) {
+      if (symbols_.size() % kStretch == 0) {  // reading goes back by two of them at the most
+        const std::size_t gone =
+            each_segment_(std::span(symbols_).first(symbols_.size() - std::min(symbols_.size(), kGoesBack)));
+        symbols_.erase(symbols_.begin(), symbols_.begin() + static_cast<std::ptrdiff_t>(gone));
+        gone_ += gone;
+      }
       // An echo may come, or change its path, in mid-call: a stretch that shows one is read again without it.
       if (past_.size() == kStretch) {
         const bool learnt = receiver_.learn_echo(past_) > kWorthAgain;
@@ -208,7 +218,7 @@ class Reader {
       if (at_.s.put(out) && at_.symbol > 200) {
         heard_.s_after = true;
         heard_.t_s = seconds(receiver_.state.t - kSSeen * receiver_.state.step);
-        symbols_.resize(at_.symbol - kSSeen);
+        resize(at_.symbol - kSSeen);
         return;
       }
       take(out);
@@ -218,8 +228,9 @@ class Reader {
  private:
   static constexpr std::size_t kSSeen = 70;      // symbols of S when it is told from data
   static constexpr std::size_t kStretch = 2000;  // symbols that an echo is learnt from
-  static constexpr double kWorthAgain = 0.1;     // of the errors' energy
-  static constexpr double kGuesses = 0.58;       // of grid_error(): most of a mark's points were
+  static constexpr std::size_t kGoesBack = 4 * kStretch;
+  static constexpr double kWorthAgain = 0.1;  // of the errors' energy
+  static constexpr double kGuesses = 0.58;    // of grid_error(): most of a mark's points were
 
   // Where reading stands, but for the receiver.
   struct Position {
@@ -243,9 +254,12 @@ class Reader {
     receiver_.state = to.receiver;
     receiver_.state.v = std::move(echo);
     receiver_.state.echo_delay = delay;
-    symbols_.resize(at_.symbol);
+    resize(at_.symbol);
     heard_.constellation.resize(to.points);
   }
+
+  // @param symbol  the next one
+  void resize(std::size_t symbol) { symbols_.resize(symbol - gone_); }
 
   // @return the points can still be told from each other. Where they cannot since a slip, reading goes back before it.
   bool pass_mark() {
@@ -260,7 +274,7 @@ class Reader {
       if (slip && (slips_.empty() || slip->symbol > slips_.back().slip.symbol)) {
         slips_.push_back({*slip});
         at_ = marks_[0].position;
-        symbols_.resize(at_.symbol);
+        resize(at_.symbol);
         heard_.constellation.resize(marks_[0].points);
         past_.clear();
         marks_[1] = marks_[0];
@@ -321,9 +335,11 @@ class Reader {
   double carrier_hz_;
   const B1& b1_;
   V34DataHeard& heard_;
+  std::function<std::size_t(std::span<const EqualisedSymbol>)> each_segment_;
   qam::NonlinearEncoder nonlinear_;
   Position at_;
   std::vector<EqualisedSymbol> symbols_;
+  std::size_t gone_ = 0;  // symbols before these
   std::vector<SymbolReceiver::Decided> past_;
   std::vector<Checkpoint> marks_;              // at the last one but one, and at the last one
   double grid_errors_ = 0, grid_symbols_ = 0;  // since the last mark
@@ -341,11 +357,12 @@ double mean(std::span<const float> x) {
   return sum / static_cast<double>(x.size());
 }
 
-// How many of the symbols are data. What comes last may be none: the other signal that ends them begins a few symbols
-// early, or the sender has gone silent, and with what follows the silence decisions are but guesses.
-// @param[out] silence  the sender has gone silent
+// How many of the symbols, which follow those of `done`, are data. What comes last may be none: the other signal that
+// ends them begins a few symbols early, or the sender has gone silent, and with what follows the silence decisions are
+// but guesses.
+// @param done  symbols that have been read already, at the beginning  @param[out] silence  the sender has gone silent
 std::size_t count_data(std::span<const EqualisedSymbol> symbols, const SecondReading& reading, double energy,
-                       bool* silence) {
+                       std::size_t done, bool* silence) {
   constexpr std::size_t kFrame = v34::kSymbolsPerMappingFrame, kRun = 4 * kFrame, kFew = 8 * kFrame;
   constexpr double kSilence = 0.05;  // of the energy
   const std::size_t all = reading.squared.size();
@@ -362,7 +379,7 @@ std::size_t count_data(std::span<const EqualisedSymbol> symbols, const SecondRea
     if (k >= data + kRun) power -= std::norm(symbols[k - kRun].out);
     *silence = k + 1 >= data + kRun && power < kSilence * energy * static_cast<double>(kRun);
   }
-  return *silence || all - data <= kFew ? data : all;
+  return *silence || all - data <= kFew ? std::max(data, std::min(done, all)) : all;
 }
 
 // From which mark on the points are told too badly, for the most part. @return its time, or 0
@@ -379,34 +396,50 @@ double unsure_since(const std::vector<std::pair<double, double>>& squared) {
   return 0;
 }
 
-// To bits, and how well they are told.
-void take_bits(const SecondReading& reading, std::span<const EqualisedSymbol> symbols, const B1& b1,
-               V34DataHeard& heard) {
-  constexpr std::size_t kFrame = v34::kSymbolsPerMappingFrame;
-  const v34::DataParameters& p = heard.parameters;
-  v34::Decoder decoder(p.coding, b1.start);
-  double next_mark = heard.t0 + kMarkS;
-  std::vector<std::pair<double, double>> squared;  // by mark
-  std::size_t marked = 0;
-  for (std::size_t k = 0; k + kFrame <= symbols.size(); k += kFrame) {
-    std::uint8_t bits[v34::kMaxMappingFrameBits], aux = 0;
-    const int n = decoder.frame(&reading.points[k], bits, &aux);
-    if (k < b1.seen.size()) {
-      for (int i = 0; i < n; ++i) heard.b1_errors += !bits[i];
-    } else {
-      heard.bits.insert(heard.bits.end(), bits, bits + n);
+// To bits, and how well they are told; the symbols may come in parts.
+class Bits {
+ public:
+  Bits(const B1& b1, V34DataHeard& heard)
+      : b1_(b1), heard_(heard), decoder_(heard.parameters.coding, b1.start), next_mark_(heard.t0 + kMarkS) {}
+
+  // Symbols [first, last) of a reading, whole mapping frames.
+  void take(const SecondReading& reading, std::span<const EqualisedSymbol> symbols, std::size_t first,
+            std::size_t last) {
+    constexpr std::size_t kFrame = v34::kSymbolsPerMappingFrame;
+    for (std::size_t k = first; k + kFrame <= last; k += kFrame, number_ += kFrame) {
+      std::uint8_t bits[v34::kMaxMappingFrameBits], aux = 0;
+      const int n = decoder_.frame(&reading.points[k], bits, &aux);
+      if (number_ < b1_.seen.size()) {
+        for (int i = 0; i < n; ++i) heard_.b1_errors += !bits[i];
+      } else {
+        heard_.bits.insert(heard_.bits.end(), bits, bits + n);
+      }
+      for (const float squared : std::span(reading.squared).subspan(k, kFrame)) sum_ += squared;
+      marked_ += kFrame;
+      const double t = seconds(symbols[k + kFrame - 1].t);
+      if (t >= next_mark_) mark(t);
     }
-    const double t = seconds(symbols[k + kFrame - 1].t);
-    if (t < next_mark) continue;
-    next_mark += kMarkS;
-    const double noise = mean(std::span(reading.squared).subspan(marked, k + kFrame - marked));
-    marked = k + kFrame;
-    squared.emplace_back(t, noise);
-    heard.snr_track.emplace_back(t, 10 * std::log10(p.mean_energy() / std::max(noise, 1e-9)));
-    heard.times.emplace_back(t, heard.bits.size());
   }
-  heard.unsure_t = unsure_since(squared);
-}
+  void finish() { heard_.unsure_t = unsure_since(squared_); }
+
+ private:
+  void mark(double t) {
+    next_mark_ += kMarkS;
+    const double noise = sum_ / static_cast<double>(marked_);
+    sum_ = 0;
+    marked_ = 0;
+    squared_.emplace_back(t, noise);
+    heard_.snr_track.emplace_back(t, 10 * std::log10(heard_.parameters.mean_energy() / std::max(noise, 1e-9)));
+    heard_.times.emplace_back(t, heard_.bits.size());
+  }
+
+  const B1& b1_;
+  V34DataHeard& heard_;
+  v34::Decoder decoder_;
+  double next_mark_, sum_ = 0;
+  std::size_t marked_ = 0, number_ = 0;             // symbols since the last mark, and in all
+  std::vector<std::pair<double, double>> squared_;  // by mark
+};
 
 }  // namespace
 
@@ -423,20 +456,28 @@ V34DataHeard read_data(const Baseband& line, const Baseband* other, const Direct
   heard.b1_found = true;
 
   const double carrier = carrier_hz(direction.rate, direction.carrier);
-  Reader reader(receiver, parameters, carrier, *b1, heard);
+  SegmentedReading segments(parameters, b1->start, carrier);
+  Bits bits(*b1, heard);
+  Reader reader(receiver, parameters, carrier, *b1, heard, [&](std::span<const EqualisedSymbol> symbols) {
+    if (symbols.size() < segments.last() + SegmentedReading::kBeside) return std::size_t{0};
+    const SecondReading reading = segments.read(symbols);
+    bits.take(reading, symbols, segments.first(), segments.last());
+    return segments.go_on(reading);
+  });
   reader.run(end);
   heard.slips = reader.slips();
   heard.t1 = seconds(receiver.state.t);
   std::span<const EqualisedSymbol> symbols = reader.symbols();
-  const SecondReading plain = read_plainly(symbols, parameters, b1->start);
-  const std::size_t data = count_data(symbols, plain, parameters.transmitted_energy(), &heard.silence_after);
+  const SecondReading plain = segments.read_plainly(symbols);
+  const std::size_t data =
+      count_data(symbols, plain, parameters.transmitted_energy(), segments.first(), &heard.silence_after);
   if (heard.silence_after) {
     heard.t1 = seconds(symbols[data].t);
     heard.lost = false;
   }
   symbols = symbols.first(data);
-  const SecondReading reading = read_without_pulses(symbols, parameters, b1->start, carrier, plain);
-  take_bits(reading, symbols, *b1, heard);
+  bits.take(segments.read_without_pulses(symbols, plain), symbols, segments.first(), symbols.size());
+  bits.finish();
   std::vector<double> track;
   for (const auto& [t, snr] : heard.snr_track) track.push_back(snr);
   heard.snr_db = median(std::move(track));

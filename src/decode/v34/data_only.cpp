@@ -19,7 +19,7 @@ Fit best_fit(const Recording& r, const SymbolClock& clock, const V34Band& band, 
   best.direction.carrier = band.carrier;
   best.direction.scrambling = scrambling;
   best.direction.channel = clock.channel;
-  const auto& x = r.channel[static_cast<std::size_t>(clock.channel)];
+  const auto x = r.samples(static_cast<std::size_t>(clock.channel));
   for (const v34::Carrier carrier : {v34::Carrier::kLow, v34::Carrier::kHigh}) {
     if (carrier == v34::Carrier::kHigh && carrier_hz(band.rate, carrier) == carrier_hz(band.rate, v34::Carrier::kLow))
       break;

@@ -174,7 +174,11 @@ class SecondReader {
     constexpr int kLeastHeight = 2, kMostHeight = 11;  // steps
     PulseShape::Fit best = plain;
     double least = before - plain.score;
-    const std::vector<Cf> errors = errors_, sent = sent_;
+    const auto in_window = [&](std::vector<Cf>& of) {
+      return std::span(of).subspan(window.first, window.last - window.first);
+    };
+    const auto errors_here = in_window(errors_), sent_here = in_window(sent_);
+    const std::vector<Cf> errors(errors_here.begin(), errors_here.end()), sent(sent_here.begin(), sent_here.end());
     std::set<std::vector<std::int16_t>> seen;
     const auto try_one = [&](const Pulse& p) {
       const std::vector<Cf> y = whitened(window, [&](std::size_t k) {
@@ -207,8 +211,8 @@ class SecondReader {
         }
       }
     }
-    errors_ = errors;
-    sent_ = sent;
+    std::copy(errors.begin(), errors.end(), errors_here.begin());
+    std::copy(sent.begin(), sent.end(), sent_here.begin());
     return best;
   }
 
@@ -255,6 +259,28 @@ SecondReading read_without_pulses(std::span<const EqualisedSymbol> symbols, cons
                                   const v34::EncoderStart& start, double carrier_hz, const SecondReading& plain) {
   if (symbols.size() < v34::kSymbolsPerMappingFrame) return {};
   return SecondReader(symbols, parameters, start, carrier_hz).without_pulses(plain);
+}
+
+SecondReading SegmentedReading::read(std::span<const EqualisedSymbol> symbols) const {
+  const auto here = symbols.first(last() + kBeside);
+  return read_without_pulses(here, read_plainly(here));
+}
+
+std::size_t SegmentedReading::go_on(const SecondReading& read) {
+  const std::size_t gone = last() - kBeside;
+  start_.trellis_state = read.states[gone / 2];
+  start_.frame += static_cast<int>(gone / v34::kSymbolsPerMappingFrame);
+  first_ = kBeside;
+  return gone;
+}
+
+SecondReading SegmentedReading::read_plainly(std::span<const EqualisedSymbol> symbols) const {
+  return decode::read_plainly(symbols, parameters_, start_);
+}
+
+SecondReading SegmentedReading::read_without_pulses(std::span<const EqualisedSymbol> symbols,
+                                                    const SecondReading& plain) const {
+  return decode::read_without_pulses(symbols, parameters_, start_, carrier_hz_, plain);
 }
 
 }  // namespace offhook::decode

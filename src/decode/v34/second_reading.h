@@ -30,6 +30,37 @@ SecondReading read_plainly(std::span<const EqualisedSymbol> symbols, const v34::
 SecondReading read_without_pulses(std::span<const EqualisedSymbol> symbols, const v34::DataParameters& parameters,
                                   const v34::EncoderStart& start, double carrier_hz, const SecondReading& plain);
 
+/// The same of a data mode of any length, a segment at a time, so that its memory does not grow with the data. Where
+/// segments meet, each is read with some symbols of the other: the decisions are those of one reading.
+class SegmentedReading {
+ public:
+  static constexpr std::size_t kSegment = std::size_t{1} << 19;  ///< symbols: 153 s at 3429 symbols/s
+  static constexpr std::size_t kBeside = 1024;  ///< symbols of the segments around; the code forgets in 200 or so
+
+  /// @param start  of the encoder before the first symbol  @param segment  symbols, whole mapping frames
+  SegmentedReading(const v34::DataParameters& parameters, const v34::EncoderStart& start, double carrier_hz,
+                   std::size_t segment = kSegment)
+      : parameters_(parameters), start_(start), carrier_hz_(carrier_hz), segment_(segment) {}
+
+  /// Of the symbols at hand, those of the segment that is next; the ones before are of the segment that was.
+  std::size_t first() const { return first_; }
+  std::size_t last() const { return first_ + segment_; }
+
+  /// Reads the next segment. @param symbols  last() + kBeside or more
+  SecondReading read(std::span<const EqualisedSymbol> symbols) const;
+  /// The next segment may begin. @param read  what read() returned  @return how many symbols are needed no more
+  std::size_t go_on(const SecondReading& read);
+  /// What is left, when no more symbols come.
+  SecondReading read_plainly(std::span<const EqualisedSymbol> symbols) const;
+  SecondReading read_without_pulses(std::span<const EqualisedSymbol> symbols, const SecondReading& plain) const;
+
+ private:
+  const v34::DataParameters& parameters_;
+  v34::EncoderStart start_;  // before the first symbol at hand
+  double carrier_hz_;
+  std::size_t segment_, first_ = 0;
+};
+
 /// Mean squared distance from anything at all to the nearest sequence of the code, a symbol: what errors come to where
 /// decisions are but guesses.
 inline constexpr double kGuessSquared = 0.76;

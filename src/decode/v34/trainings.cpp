@@ -19,8 +19,8 @@ struct Lines {
   Lines(const Recording& r, const Direction& d) {
     const double carrier = carrier_hz(d.rate, d.carrier), rate = symbol_rate_hz(d.rate);
     const auto own = static_cast<std::size_t>(d.channel);
-    line = std::make_unique<Baseband>(r.channel[own], carrier, rate);
-    if (r.channel.size() == 2) other = std::make_unique<Baseband>(r.channel[1 - own], carrier, rate);
+    line = std::make_unique<Baseband>(r.samples(own), carrier, rate);
+    if (r.channel.size() == 2) other = std::make_unique<Baseband>(r.samples(1 - own), carrier, rate);
   }
   std::unique_ptr<Baseband> line, other;
 };
@@ -156,7 +156,7 @@ void listen_pcm(const Recording& r, const StartUp& s, const Lines& lines, Traini
     if (p.dil && !asked.dil) asked.dil = p.dil;
     if (p.t_s > trained->t_trn_end) asked.s_s.push_back(p.t_s);
   }
-  t.downstream = read_downstream(r.channel[own], r.channel[1 - own], asked);
+  t.downstream = read_downstream(r.samples(own), r.samples(1 - own), asked);
   t.downstream.channel = s.channel_1200;
   for (const DataHeard& d : t.downstream.data)
     t.downstream_links.push_back(read_link(d, last_of(t.downstream_links, before.downstream)));
@@ -206,6 +206,11 @@ void listen_s_bar(const Lines& lines, Training::Side& side, double to_s) {
                    [](const Segment& a, const Segment& b) { return a.begins() < b.begins(); });
 }
 
+// INFO1a
+bool chooses_training(const InfoHeard& i) {
+  return std::holds_alternative<v34::Info1a>(i.info) || std::holds_alternative<v34::Info1aV90>(i.info);
+}
+
 // One training for each INFO1a, with what it and the INFO1c or INFO1d before it chose.
 std::vector<Training> chosen_by_info(const StartUp& s) {
   std::vector<Training> all;
@@ -218,7 +223,7 @@ std::vector<Training> chosen_by_info(const StartUp& s) {
     }
     const auto* v34 = std::get_if<v34::Info1a>(&i.info);
     const auto* v90 = std::get_if<v34::Info1aV90>(&i.info);
-    if (v34 == nullptr && v90 == nullptr) continue;
+    if (!chooses_training(i)) continue;
     if (!all.empty() && i.t0 - all.back().info1a_t < 1) continue;  // repeated
     Training& t = all.emplace_back();
     t.info1a_t = i.t0;
@@ -252,6 +257,10 @@ std::vector<Training> chosen_by_info(const StartUp& s) {
 }
 
 }  // namespace
+
+bool chooses_training(const StartUp& s) {
+  return std::any_of(s.info.begin(), s.info.end(), [](const InfoHeard& i) { return chooses_training(i); });
+}
 
 bool Training::precoder_is_missing(const Side& side, double e_end) const {
   if (!begins_in_data) return false;

@@ -38,6 +38,9 @@ struct Training {
   v34::RatePair rates{};               ///< agreed in Phase 4, in 2400 bit/s; 0: unknown
 };
 
+/// Whether there is an INFO1a, which a training follows.
+bool chooses_training(const StartUp& start_up);
+
 /// Phases 3 and 4, data mode, renegotiations and cleardowns of both directions after each INFO1a.
 /// @param data_mode  whether data are read
 std::vector<Training> find_trainings(const Recording& recording, const StartUp& start_up, bool data_mode = true);

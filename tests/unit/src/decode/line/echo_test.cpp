@@ -50,6 +50,11 @@ double left_db(const std::vector<float>& x, const std::vector<float>& wanted, do
   return 10 * std::log10(error / signal);
 }
 
+std::vector<float> without_echo(std::vector<float> own, std::vector<float> other, const std::vector<EchoPath>& paths) {
+  take_echo_off({own, other}, {paths, {}});
+  return own;
+}
+
 // The other modem trains first, then both send.
 TEST(DecodeEcho, AnEchoAsLoudAsTheSignalIsTakenOffWhereverItWasLearnt) {
   const auto other = modem(1, 12, 1, 11), sent = modem(2, 12, 4, 11, 300);

@@ -104,6 +104,30 @@ std::size_t wrong_points(const Sent& s, const SecondReading& reading) {
   return wrong;
 }
 
+// What the memory of an hour needs.
+TEST(DecodeSecondReading, InSegmentsThePointsAreThoseOfOneReading) {
+  for (const auto trellis : {v34::TrellisCode::k16, v34::TrellisCode::k64}) {
+    const v34::EncoderStart start{1, 9, 0};
+    const Sent s = send(trellis, start, 0.55);
+    const SecondReading plain = read_plainly(s.symbols, s.parameters, start);
+    const SecondReading whole = read_without_pulses(s.symbols, s.parameters, start, kCarrierHz, plain);
+    EXPECT_GT(wrong_points(s, whole), 0u);  // equal in the errors, too
+    SegmentedReading segments(s.parameters, start, kCarrierHz, 2048);
+    std::vector<v34::Point> points;
+    std::span<const EqualisedSymbol> left = s.symbols;
+    const auto take = [&](const SecondReading& r, std::size_t first, std::size_t last) {
+      for (std::size_t k = first; k < last; ++k) points.push_back(r.points.at(k));
+    };
+    while (left.size() >= segments.last() + SegmentedReading::kBeside) {
+      const SecondReading r = segments.read(left);
+      take(r, segments.first(), segments.last());
+      left = left.subspan(segments.go_on(r));
+    }
+    take(segments.read_without_pulses(left, segments.read_plainly(left)), segments.first(), left.size());
+    EXPECT_EQ(points, whole.points);
+  }
+}
+
 TEST(DecodeSecondReading, InNoiseEveryPointIsTheSenders) {
   for (const auto trellis : {v34::TrellisCode::k16, v34::TrellisCode::k32, v34::TrellisCode::k64}) {
     const v34::EncoderStart start{1, 9, trellis == v34::TrellisCode::k32 ? 1 : 0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "src/decode/presentation/spectrogram.h"
+#include "src/decode/line/spectrogram.h"
 
 #include <algorithm>
 #include <cmath>
