@@ -20,7 +20,7 @@ def reason(case):
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     said = [line for line in lines if "skip" in line.lower()] or lines
     if said:
-        return re.sub(r"^skipped: ", "", said[-1])
+        return re.sub(r"^skipped: ", "", said[-1], flags=re.IGNORECASE)
     skipped = case.find("skipped")
     return (skipped.get("message") if skipped is not None else None) or "no reason given"
 

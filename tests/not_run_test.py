@@ -38,7 +38,7 @@ def expect(got, expected):
 
 expect(line(""), "")
 expect(line(PASSES), "All 2 tests ran.\n")
-expect(line(SKIPS), "4 of 6 tests did not run: no_ppp, also_no_ppp (SKIPPED: no /dev/ppp); library (libfec-dev was absent); "
+expect(line(SKIPS), "4 of 6 tests did not run: no_ppp, also_no_ppp (no /dev/ppp); library (libfec-dev was absent); "
        "google (no recordings in the folder)\n")
 absent = subprocess.run([sys.executable, HERE + "/not_run.py", "/nonexistent/tests.xml"], check=False, capture_output=True, text=True)
 expect((absent.returncode, "expected the JUnit file of ctest" in absent.stderr), (1, True))

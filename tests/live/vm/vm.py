@@ -157,6 +157,7 @@ class Kernel:
         self.name = name
         self.cache = os.path.join(CACHES, "vm-" + name)
         self.headers_cache = self.cache + "-headers"
+        self.failure = self.cache + ".failed"  # why it could not be fetched
 
     def version(self):
         (version,) = os.listdir(self.cache + "/lib/modules")
@@ -176,10 +177,24 @@ class Kernel:
         os.makedirs(CACHES, exist_ok=True)
         with open(self.cache + ".lock", "w", encoding="ascii") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            if not os.path.exists(self.cache):
-                self._fetch_kernel()
-            if not os.path.exists(self.headers_cache):
-                self._fetch_headers()
+            try:
+                if not os.path.exists(self.cache):
+                    self._fetch_kernel()
+                if not os.path.exists(self.headers_cache):
+                    self._fetch_headers()
+            except (Unavailable, OSError, subprocess.CalledProcessError) as why:
+                with open(self.failure, "w", encoding="utf-8") as file:
+                    file.write(str(why))
+                raise Unavailable(str(why)) from why
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(self.failure)
+
+    def lacks(self, what):
+        """@return what is missing, why fetching it failed if it was tried, and the command that fetches it"""
+        tried = ""
+        with contextlib.suppress(FileNotFoundError), open(self.failure, encoding="utf-8") as file:
+            tried = f" (fetching failed: {file.read()})"
+        return Unavailable(f"no {what}{tried}; `./dev vm --kernel {self.name} true` fetches it")
 
     def _fetch_kernel(self):
         print(f"[vm] fetching Debian's kernel {self.name} into {self.cache}", file=sys.stderr, flush=True)
@@ -221,7 +236,7 @@ class Kernel:
     def headers(self):
         """@return the folder to give to `make -C`; Unavailable says what is missing."""
         if not os.path.exists(self.cache) or not os.path.exists(self.headers_cache):
-            raise Unavailable(f"no kernel headers in {self.headers_cache}; `./dev vm --kernel {self.name} true` fetches them")
+            raise self.lacks(f"kernel headers in {self.headers_cache}")
         return f"{self.headers_cache}/usr/src/linux-headers-{self.version()}"
 
     def machine(self, fetch):
@@ -233,8 +248,7 @@ class Kernel:
         if fetch:
             self.fetch()
         elif not os.path.exists(self.cache):
-            raise Unavailable(f"no kernel in {self.cache}; `./dev vm --kernel {self.name} true` fetches it "
-                              "(72 MB or 107 MB, 430 MB unpacked)")
+            raise self.lacks(f"kernel in {self.cache} (72 MB or 107 MB, 430 MB unpacked)")
         return shutil.which("qemu-system-x86_64")
 
     def initial_ram_disk(self, ram=(), command=""):
