@@ -166,7 +166,7 @@ int oh_hardware_probe(struct oh_hardware *hw, struct pci_dev *pci)
 	if (readl(&r->magic) != OH_PCI_MAGIC)
 		return -ENODEV;
 	if (readl(&r->version) != OH_PCI_VERSION) {
-		dev_info(&pci->dev, "a card of version %u; this driver knows %u\n",
+		dev_info(&pci->dev, "a card of version %u; this driver supports %u\n",
 			 readl(&r->version), OH_PCI_VERSION);
 		return -ENODEV;
 	}

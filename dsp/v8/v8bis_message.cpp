@@ -40,7 +40,7 @@ struct Reader {
       ++block.octets;
       *last = octet;
       if ((octet & delimiter) != 0) return true;
-      if ((octet & kBit8) != 0) return fail(at, "bit 7 beside bit 8: the block of level 2 or 3 has not ended");
+      if ((octet & kBit8) != 0) return fail(at, "bit 7 together with bit 8: the block of level 2 or 3 has not ended");
     }
   }
 

@@ -91,7 +91,7 @@ void Engine::Impl::run() {
       then = next<kSeveral>();
     } while (then == at);
     if (then < at)
-      throw std::logic_error("the simulation asks for " + std::to_string(then) + " ns at " + std::to_string(at) +
+      throw std::logic_error("the simulation requests " + std::to_string(then) + " ns at " + std::to_string(at) +
                              " ns");
   }
   if (stopped || horizon <= now) return;

@@ -175,7 +175,7 @@ nlohmann::ordered_json host_description(const fs::path& root) {
       {"machine", kernel.machine},
       {"command_line", or_else(first_line(root / "proc/cmdline"), "unknown")},
       {"preemption",
-       or_else(chosen(first_line(root / "sys/kernel/debug/sched/preempt")), "as the kernel's version says")},
+       or_else(chosen(first_line(root / "sys/kernel/debug/sched/preempt")), "by the kernel's version string")},
       {"real_time_kernel", first_line(root / "sys/kernel/realtime") == "1" ? "yes" : "no"},
       {"tick_hz", hz > 0 ? nlohmann::ordered_json(hz) : nlohmann::ordered_json("unknown")},
       {"clock_source",

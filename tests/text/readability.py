@@ -2,16 +2,18 @@
 # SPDX-License-Identifier: MIT
 """Measures the readability of everything that users read, and names the sentences to rewrite.
 
-    readability.py [--commit COMMIT] [--list] [SOURCE]
+    readability.py [--commit COMMIT] [--list | --sample N [--seed S]] [SOURCE]
 
-It measures four kinds of text: the Markdown files, the help (string literals of src/program/command), other messages
-(string literals of the remaining sources) and the comments of the public headers. For each kind it prints the number
-of sentences, their mean length in words, the sentences of more than 25 and of more than 40 words, and the number of
-places with one of the habits below. --commit measures a commit instead of the working tree, so that two commits can be
-compared. --list names each long sentence and each habit with its file. The exit status is 0: this is a report.
+It measures five kinds of text: the Markdown files, the help (string literals of src/program/command), other messages
+(string literals of the remaining sources), the comments of the public headers, and the comments of the sources. For
+each kind it prints the number of sentences, their mean length in words, the sentences of more than 25 and of more than
+40 words, and the number of places with one of the habits below. --commit measures a commit instead of the working tree, so that two commits can be
+compared. --list names each long sentence and each habit with its file. --sample prints N random sentences of docs, help,
+messages and headers for a reader to judge. The exit status is 0: this is a report.
 """
 
 import argparse
+import random
 import re
 import subprocess
 import sys
@@ -22,15 +24,19 @@ LEAST_WORDS = 4  # shorter texts are headings, keys or table cells
 
 HABITS = {
     "fronted object, inverted verb": r"\b(?:says|say|decides|tells) (?:the|`\w+(?:\(\))?`\.)|^Of (?:a|the|its|two|V\.\d+)\b[^,.]*\b(?:are|is)\b",
-    "free relative clause as a noun": r"^What \w+|\b(?:who|whoever|whatever) (?:calls|answers|writes|reads|waits|can|is|has)\b(?=[^?]*$)",
-    "conditional without if": r"^(?:Where|Killed|Interrupted|Stopped),? |; (?:interrupted|killed|stopped),",
+    "free relative clause as a noun": r"^What (?!happened)\w+(?=[^?]*$)|\bwhat (?:is|was|are|were|it|they|comes|came|does|has|had|can|else|becomes)\b(?=[^?]*$)"
+    r"|\b(?:who|whoever|whatever) (?:calls|answers|writes|reads|waits|can|is|has|asks|wants|owns)\b(?=[^?]*$)",
+    "inanimate subject that says, knows, looks": r"\b(?:says|knows|tells|asks|looks)\b",
+    "conditional without if": r"^(?:Where|Killed|Interrupted|Stopped),? |[,:] where (?:it|there|that|this|no|they|nothing|nobody)\b|; (?:interrupted|killed|stopped),",
     "so many, so much, so long": r"\bso (?:many|much|long)\b(?! (?:as|that))",
-    "calque verb": r"\b(?:goes on|go on|went on|stands in|stand in|stood in|is told from|are told from|taken off|comes to nothing|made anew|mended|is had|be had)\b",
-    "beside, but for, thrice, at the most, for ever": r"\b(?:beside|besides|but for|thrice|at the most|for ever)\b",
-    "double negation": r"\b(?:none that|nobody's|no second way|is no \w+ that is no)\b",
-    "distributive article": r"\b(?:a|one) (?:row|line|file|page|thread|channel|block) a (?:\w+)\b",
-    "everyday word for a field term": r"\b(?:yardstick|filled in|fill in|passed over|to begin with|at work|hold the CPU|takes? off)\b",
-    "dated note in a manual": r"\b(?:on|in|of) (?:20\d\d-\d\d-\d\d|\d{1,2} (?:January|February|March|April|May|June|July|August|September|October|November|December) 20\d\d)\b|\bwas tried\b|\bhas been seen\b",
+    "calque verb": r"\b(?:goes on|go on|went on|stands in|stand in|stood in|is told from|are told from|taken off|comes to nothing|made anew|mended|is had|be had"
+    r"|comes? out|came out|begin anew|goes by)\b",
+    "beside, but for, thrice, at the most, for ever": r"\b(?:beside|besides|but for|thrice|at the most|for ever|as ever|for want of|anew|all the same)\b",
+    "double negation": r"\b(?:none that|nobody|no second way|is no \w+ that is no|not none)\b",
+    "distributive article": r"\b(?:a|one) (?:row|line|file|page|thread|channel|block) a (?:\w+)\b"
+    r"|\b(?:samples|bits|ns|us|ms|events|times|runs|bytes|octets|rows|instructions|segments) an? (?:second|sample|symbol|block|call|row|CPU|core|minute|tone|run|cell|character)\b",
+    "everyday word for a field term": r"\b(?:yardstick|filled in|fill in|passed over|to begin with|at work|hold the CPU|takes? off|under way|agreed on|of one's own)\b",
+    "dated note in a manual": r"\b(?:on|in|of) (?:20\d\d-\d\d-\d\d|\d{1,2} (?:January|February|March|April|May|June|July|August|September|October|November|December) 20\d\d)\b|\bhas been seen\b",
 }
 PATTERNS = {habit: re.compile(pattern, re.MULTILINE) for habit, pattern in HABITS.items()}
 
@@ -80,8 +86,10 @@ def literals(text: str) -> list[str]:
     return [one for one in found + raw if not one.startswith(("  offhook", "  trace-cmd"))]
 
 
-def comments(text: str) -> list[str]:
-    found = re.findall(r"/\*(.*?)\*/|((?:^[ \t]*//.*\n)+)", text, re.DOTALL | re.MULTILINE)
+def comments(text: str, also_in_lines: bool = True) -> list[str]:
+    """Comments, each paragraph of them by itself. @param also_in_lines  also block comments behind code"""
+    block = r"/\*(.*?)\*/" if also_in_lines else r"^[ \t]*/\*((?:(?!\*/).)*?)\*/"
+    found = re.findall(block + r"|((?:^[ \t]*//[^\n]*\n)+)", text, re.DOTALL | re.MULTILINE)
     bodies = [re.sub(r"^[ \t]*(?:\*|///?<?|//)[ <]?", "", block or lines, flags=re.MULTILINE) for block, lines in found]
     return [part for body in bodies for part in re.split(r"\n\s*\n|\n\s*(?=@)", body) if "SPDX" not in part]
 
@@ -100,34 +108,53 @@ def kind_of(name: str) -> str | None:
     if name.startswith("src/program/command/") and name.endswith(".cpp"):
         return "help"
     sources = ("src/", "driver/", "traces/", "hostsim/", "dsp/")
-    return "messages" if name.startswith(sources) and name.endswith((".cpp", ".c", ".js")) else None
+    return "messages" if name.startswith(sources) and name.endswith((".cpp", ".c", ".js", ".h")) else None
 
 
-def parts_of(kind: str, text: str) -> list[str]:
+def parts_of(name: str, kind: str, text: str) -> list[tuple[str, str]]:
+    """@return (kind, part) of each part of a file"""
     if kind == "docs":
-        return prose_of_markdown(text)
-    return comments(text) if kind == "headers" else literals(text)
+        return [(kind, part) for part in prose_of_markdown(text)]
+    if kind == "headers":
+        return [(kind, part) for part in comments(text)]
+    found = [] if name.endswith(".h") else [(kind, part) for part in literals(text)]
+    return found + [("comments", part) for part in comments(text, also_in_lines=False)]
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--commit", help="measure this commit (default: the working tree)")
     parser.add_argument("--list", action="store_true", help="name each long sentence and each habit")
+    parser.add_argument("--sample", type=int, default=0, metavar="N", help="print N random sentences instead")
+    parser.add_argument("--seed", type=int, default=1, help="seed of --sample (default: 1)")
     parser.add_argument("source", nargs="?", type=Path, default=Path(__file__).resolve().parents[2])
     options = parser.parse_args()
     tree = Tree(options.source, options.commit)
-    lengths = {kind: [] for kind in ("docs", "help", "messages", "headers")}
+    lengths = {kind: [] for kind in ("docs", "help", "messages", "headers", "comments")}
     places = dict.fromkeys(lengths, 0)
+    pool = []
     for name in tree.names():
-        kind = kind_of(name)
-        for sentence in (s for part in parts_of(kind, tree.text(name)) for s in sentences(part)) if kind else ():
+        kind_of_file = kind_of(name)
+        if not kind_of_file:
+            continue
+        parts = parts_of(name, kind_of_file, tree.text(name))
+        for kind, sentence in ((kind, s) for kind, part in parts for s in sentences(part)):
+            if kind != "comments":
+                pool.append(f"{name}: {sentence}")
             words = len(sentence.split())
             lengths[kind].append(words)
-            habits = [habit for habit, pattern in PATTERNS.items() if pattern.search(sentence)]
+            habits = [
+                habit
+                for habit, pattern in PATTERNS.items()
+                if pattern.search(sentence) and not (habit.startswith("dated") and name.startswith("docs/results/"))
+            ]
             places[kind] += len(habits)
             if options.list and (words > TOO_LONG or habits):
                 reasons = habits + ([f"{words} words"] if words > TOO_LONG else [])
-                print(f"{name}: {', '.join(reasons)}: {sentence[:160]}")
+                print(f"{kind}: {name}: {', '.join(reasons)}: {sentence[:160]}")
+    if options.sample:
+        print("\n".join(random.Random(options.seed).sample(pool, min(options.sample, len(pool)))))
+        return 0
     print(f"{'text':9} {'sentences':>9} {'mean words':>10} {'over 25':>8} {'over 40':>8} {'habits':>7}")
     for kind, counts in lengths.items():
         mean = sum(counts) / max(len(counts), 1)

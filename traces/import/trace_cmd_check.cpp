@@ -74,8 +74,8 @@ void check_data(File& file, std::uint64_t cpus, bool numbered) {
   if (cpus > kMostCpus) file.fail(fmt::format("at most {} CPUs, found {}", kMostCpus, cpus));
   for (std::uint64_t k = 0; k < cpus; ++k) {
     const std::uint64_t cpu = numbered ? file.number(4, "a CPU's number") : k;
-    const std::uint64_t offset = file.number(8, "where a CPU's events are");
-    const std::uint64_t size = file.number(8, "how many bytes a CPU's events take");
+    const std::uint64_t offset = file.number(8, "the position of a CPU's events");
+    const std::uint64_t size = file.number(8, "the number of bytes of a CPU's events");
     if (offset > file.size() || size > file.size() - offset) {
       file.fail(fmt::format("the events of CPU {} (bytes {} to {}) in the file, which ends at {}", cpu, offset,
                             offset + size, file.size()));

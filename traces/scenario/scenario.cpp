@@ -112,7 +112,7 @@ void check_cpus(const Scenario& s, const Origins& origins) {
   for (const auto& r : s.load.reservations)
     check("load.reservation", fmt::format("load.reservation \"{}\": cpu", r.name), r.cpu);
   if (s.host.cpus > 1 && !s.host.latencies.empty()) {
-    throw Error(fmt::format("{}host.cpus is {}; expected 1: host {} is drawn from what was measured on one CPU",
+    throw Error(fmt::format("{}host.cpus is {}; expected 1: host {} is drawn from measurements of one CPU",
                             position_of(origins, {"host.cpus", "host.latencies", "host.name"}), s.host.cpus,
                             s.host.name));
   }

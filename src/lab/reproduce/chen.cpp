@@ -13,7 +13,7 @@ Outcome chen_microbenchmarks(const Run& run) {
     out.rows.push_back(input("benchmark", benchmark, "measured on the live host: `offhook measure`"));
   for (const std::string& counter : run.published.texts("counters"))
     out.rows.push_back(input("counter", counter, "read where the machine has it: `offhook measure`"));
-  out.summary = "Times of machines of 1995 are not claimed; the list of what to measure is.";
+  out.summary = "Times of machines of 1995 are not claimed; the list of measurements is.";
   return out;
 }
 
@@ -26,7 +26,7 @@ Outcome chen_table6(const Run& run) {
                                          row.number("windows_nt_s"), row.number("windows_s")),
                              "run on the live host: `offhook measure host`"));
   }
-  out.summary = "Times of a 90 MHz Pentium are not claimed; `measure host` prints the live host's beside them.";
+  out.summary = "Times of a 90 MHz Pentium are not claimed; `measure host` prints the live host's next to them.";
   return out;
 }
 

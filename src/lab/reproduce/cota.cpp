@@ -47,7 +47,8 @@ Outcome cota_table1(const Run& run) {
                    "ms", range(tolerance), range({std::min(a, b), std::max(a, b)}),
                    "the caption's rule, (n_max - 1) t_min and (n_min - 1) t_max, is \"roughly\""));
   }
-  out.summary = "The caption's rule, computed. It gives the row of ADSL exactly and the others roughly, as it says.";
+  out.summary =
+      "The caption's rule, computed. It gives the row of ADSL exactly and the others roughly, as the caption states.";
   return out;
 }
 
@@ -148,9 +149,9 @@ Outcome cota_table3(const Run& run) {
     f.id = id;
     f.title = fmt::format("Figure 4: {} latencies", name);
     f.caption = os == std::string_view("win98")
-                    ? "Share of waits that are longer, from the hardware interrupt; fitted to Table 3, which is a line "
+                    ? "Share of waits that are longer, from the hardware interrupt. It is fitted to Table 3: a line "
                       "through its three points and an assumed least value."
-                    : "Of NT the paper prints no numbers: an order of magnitude below Windows 98's DPCs (4.2).";
+                    : "For NT the paper prints no numbers: an order of magnitude below Windows 98's DPCs (4.2).";
     f.x = log_axis("latency (ms)");
     f.y = log_axis("share of waits that are longer");
     f.y.max = 1;
@@ -165,9 +166,8 @@ Outcome cota_table3(const Run& run) {
     out.figures.push_back(std::move(f));
   }
   out.summary = fmt::format(
-      "Twenty weeks of each load drawn wait by wait. The rows from the hardware interrupt to ISR, DPC and thread are "
-      "what "
-      "the hosts were fitted to; the others come out as differences.");
+      "Twenty weeks of each load, drawn wait by wait. The hosts were fitted to the rows from the hardware interrupt to "
+      "ISR, DPC and thread; the other rows are their differences.");
   return out;
 }
 
@@ -182,8 +182,8 @@ Figure mttf_figure(std::string id, std::string title, Modality modality, double 
   f.id = std::move(id);
   f.title = std::move(title);
   f.caption =
-      "By the paper's formula on the fitted distributions, double buffered. Lines end where the slack exceeds the "
-      "worst latency that was measured.";
+      "The paper's formula on the fitted distributions, double buffered. Lines end where the slack exceeds the worst "
+      "measured latency.";
   f.x.text = "buffering (n - 1) t (ms)";
   f.y = log_axis("mean time to underrun (s)");
   for (const char* load : kLoads) {
@@ -307,7 +307,7 @@ Figure virus_scanner_figure(const Published& p) {
   Figure f;
   f.id = "cota.fig5";
   f.title = "Figure 5: Effect of the virus scanner on high priority real-time thread latency";
-  f.caption = "Office load. The factor is published at 16 ms only; that it holds for all latencies is assumed.";
+  f.caption = "Office load. The factor is published at 16 ms only and assumed to hold for all latencies.";
   f.x = log_axis("latency (ms)");
   f.y = log_axis("share of waits that are longer");
   f.y.max = 1;
@@ -362,9 +362,8 @@ Outcome cota_mttf(const Run& run) {
   fig7.series.push_back(section_5_1(48, hour.at(0), hour.at(1)));
   out.figures.push_back(std::move(fig7));
   out.summary =
-      "Their formula on distributions fitted to Table 3 gives the hour of Figure 7; simulated, four buffers of 16 ms "
-      "fail "
-      "three times as often, for interrupts come every 16 ms. Table 4, functions of Windows by name, has no "
+      "Their formula on distributions fitted to Table 3 gives the hour of Figure 7. Simulated, four buffers of 16 ms "
+      "fail three times as often, because interrupts come every 16 ms. Table 4, functions of Windows by name, has no "
       "counterpart.";
   return out;
 }

@@ -76,7 +76,8 @@ Outcome jones_soft_dsl(const Run& run) {
   out.rows.push_back(between("802.11b or Bluetooth, CPU share", "%", share.at(0), share.at(1),
                              100 * static_cast<double>(radio.cost_ns) * 1e-3 / period_us));
   out.rows.back().note = "traces/data/devices/bluetooth.toml";
-  out.summary = "What the vendor told the authors of devices to come; `offhook run`, `law` and `advise` take them.";
+  out.summary =
+      "The vendor's statements to the authors about future devices; `offhook run`, `law` and `advise` accept them.";
   return out;
 }
 

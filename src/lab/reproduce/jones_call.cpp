@@ -81,7 +81,8 @@ Outcome jones_fig1(const Run& run) {
       within("connected, mean interrupt period", "ms", steady_state.number("mean_ms"), mean(steady), 0.05));
   out.rows.push_back(within("connection established", "s", p.number("connection_established_s"),
                             connected.begin_s - on_hook.begin_s, 0.5));
-  out.rows.back().note = "the lengths of the phases are inputs of the cost profile; training succeeds when they say";
+  out.rows.back().note =
+      "the lengths of the phases are inputs of the cost profile; training succeeds at the time that they set";
 
   Figure f{"jones.fig1",
            "Figure 1: Rate of soft modem interrupts (INT)",
@@ -96,8 +97,7 @@ Outcome jones_fig1(const Run& run) {
   f.marks.push_back({Mark::Axis::kY, p.number("dialling.period_ms"), {}, "dialling"});
   f.marks.push_back({Mark::Axis::kX, p.number("connection_established_s"), {}, "published: connected"});
   out.figures.push_back(std::move(f));
-  out.summary =
-      "One call in context INT beside a spinning thread, from off the shelf until five seconds of steady state.";
+  out.summary = "One call in context INT with a spinning thread, from off-hook until five seconds of steady state.";
   return out;
 }
 
@@ -126,19 +126,18 @@ Outcome jones_fig2(const Run& run) {
       within("CPU time per 12.5 ms once connected", "ms", p.number("mean_ms_per_12_5_ms"), used * interval_ms, 0.0125),
       within("CPU share once connected", "%", p.number("share_percent"), 100 * used, 0.1),
       at_least("time in the handler against the limit of PC 99", "us", p.number("pc99_limit_us"), 1000 * worst)};
-  out.rows[2].note = "the cost of that one block is an input; when it comes and what preempts it is not";
+  out.rows[2].note = "the cost of that one block is an input; its time and its preemption are not";
   out.rows.back().note =
-      fmt::format("{:.0f} times the limit; the paper says 33", 1000 * worst / p.number("pc99_limit_us"));
+      fmt::format("{:.0f} times the limit; the paper states 33", 1000 * worst / p.number("pc99_limit_us"));
 
-  Figure times{
-      "jones.fig2",
-      "Figure 2: Elapsed times in interrupt handler (INT)",
-      "Every interrupt, with what preempted it. The paper's shows more structure while connecting than its text "
-      "gives numbers for.",
-      time_axis(),
-      from_zero("time in the handler (ms)"),
-      {series_of("simulated", elapsed)},
-      {}};
+  Figure times{"jones.fig2",
+               "Figure 2: Elapsed times in interrupt handler (INT)",
+               "Every interrupt, with everything that preempted it. The paper's figure shows more structure while "
+               "connecting than its text gives numbers for.",
+               time_axis(),
+               from_zero("time in the handler (ms)"),
+               {series_of("simulated", elapsed)},
+               {}};
   times.marks = {{Mark::Axis::kY, p.number("typical_ms"), {}, "typical 1.8 ms"},
                  {Mark::Axis::kY, p.number("worst_ms"), {}, "worst 3.3 ms"},
                  {Mark::Axis::kY, p.number("pc99_limit_us") * kMs, {}, "PC 99: 100 us"}};
@@ -153,9 +152,8 @@ Outcome jones_fig2(const Run& run) {
   load.marks = {{Mark::Axis::kY, p.number("share_percent"), {}, "14.7 % once connected"}};
   out.figures = {std::move(times), std::move(load)};
   out.summary =
-      "A call in context INT with the cost of the kernel's event logging, as measured. The cost of a block is "
-      "calibrated "
-      "so that handler and logging together take what was published; the shares over time follow.";
+      "A call in context INT with the measured cost of the kernel's event logging. The cost of a block is calibrated "
+      "so that handler and logging together take the published time; the shares over time follow.";
   return out;
 }
 
@@ -214,7 +212,7 @@ Outcome jones_fig4(const Run& run) {
                {}};
   below.marks = {{Mark::Axis::kY, p.number("pc99_limit_us") * kMs, {}, "PC 99: 500 us"}};
   out.figures = {std::move(above), std::move(below)};
-  out.summary = "A call in context DPC beside one in INT, both with the cost of event logging.";
+  out.summary = "Calls in contexts DPC and INT, both with the cost of event logging.";
   return out;
 }
 
@@ -297,18 +295,16 @@ Outcome jones_fig5(const Run& run) {
     const double published = *out.rows[i].published.number;
     out.rows[i].note = fmt::format(
         "{:.1f} samples arrive at {:g} Hz during the longest block, {:.2f} ms without the kernel's logging; {:g} would "
-        "take {:.2f} ms (--perturb "
-        "worst_us={:g})",
+        "take {:.2f} ms (--perturb worst_us={:g})",
         worst_us / 1e6 * rate_hz, rate_hz, worst_us / 1e3, published, 1e3 * published / rate_hz,
         1e6 * published / rate_hz);
   }
   out.rows[3].note = fmt::format(
-      "while training one block of ours is as long as the published worst case; the paper's vary, by amounts that are "
-      "not published. With every block of the training as long (--perturb training_us={:g}) it is {} of INT, {} of THR "
-      "24",
+      "one block of the training is as long as the published worst case; the paper's vary by unpublished amounts. With "
+      "every block of the training as long (--perturb training_us={:g}) it is {} for INT, {} for THR 24",
       worst_us, cases_of(tried[0]), cases_of(tried[2]));
   out.figures = pending_figures(calls, thr24);
-  out.summary = "One call in each context beside the spinner, with the cost of event logging.";
+  out.summary = "One call in each context with the spinner, with the cost of event logging.";
   return out;
 }
 
@@ -333,9 +329,8 @@ Outcome jones_fig15(const Run& run) {
   Row row = between("RES 2/8, median of the calls that had to wait for a slot", "ms", cluster.at(0), cluster.at(1),
                     quantile(long_ones, 0.5));
   row.note = fmt::format(
-      "{} of {} calls once connected took more than one and a half times what THR 24 needs, {:.0f} % of those between "
-      "{:g} "
-      "and {:g} ms: what is left of a block waits for the next slot, 6 to 8 ms later",
+      "{} of {} calls once connected took more than 1.5 times the time of THR 24, {:.0f} % of those between {:g} and "
+      "{:g} ms: the rest of a block waits for the next slot, 6 to 8 ms later",
       long_ones.size(), connected.size(), long_ones.empty() ? 0 : 100 * inside / static_cast<double>(long_ones.size()),
       cluster.at(0), cluster.at(1));
   out.rows.push_back(std::move(row));
@@ -345,9 +340,9 @@ Outcome jones_fig15(const Run& run) {
                           "Figure 15: Elapsed times in thread run (RES 2ms/8ms - 25%)"};
   const char* captions[] = {
       "As the handler of INT: nothing of higher priority competes.",
-      "Holes break the tones of the digits, nobody answers, and the thread has nothing to do but what it does while "
-      "dialling: the blocks of a quantum of the spinner (94 ms), as many as the ring still has.",
-      "A block that does not fit into what is left of a slot waits for the next one, or for the spinner's quantum."};
+      "Holes break the tones of the digits, so there is no answer. The thread only does its dialling work: the blocks "
+      "of a quantum of the spinner (94 ms), as many as the ring still has.",
+      "A block that does not fit into the rest of a slot waits for the next one, or for the spinner's quantum."};
   for (int i = 0; i < 3; ++i) {
     Figure f{ids[i],
              titles[i],

@@ -158,13 +158,12 @@ Outcome jones_real_pump(const Run& run) {
                            apart.empty() ? "the same" : fmt::format("another in {}", fmt::join(apart, ", ")),
                            apart.empty()));
   out.rows.back().note =
-      "the link model's patience with lost blocks was fitted with Table 3; the pump's is what V.90's training, V.42's "
-      "timers and a TCP without a retransmission timer make of it";
+      "the link model's patience with lost blocks was fitted with Table 3; the pump's patience results from V.90's "
+      "training, V.42's timers and a TCP without a retransmission timer";
   out.summary = fmt::format(
       "The V.90 pump, V.42, PPP and TCP over a trunk with a pad of 6 dB and one robbed bit, which leave 50 667 bit/s. "
-      "The line was chosen for its rate; nothing of the pump was fitted. A call that has not carried the file after "
-      "{:g} s has failed. Table "
-      "1's times hold the servers' network besides.",
+      "The line was chosen for its rate; no constant of the pump was fitted. A call that has not transferred the file "
+      "after {:g} s has failed. Table 1's times include the servers' network.",
       kTimeLimitS);
   return out;
 }

@@ -18,10 +18,10 @@ namespace offhook::reproduce {
 namespace {
 
 constexpr double kAsOften = 10;  // per cent of the transfers
-constexpr const char* kWaits = "what servers, programs and their network wait is not modelled";
+constexpr const char* kWaits = "waits for servers, programs and their network are not modelled";
 constexpr const char* kLinkModel =
-    " The link model carries V.42 with its timers, PPP, TCP/IP with its timers, and retrains; it knows no pauses of "
-    "servers and programs, and no lower rate after a retrain.";
+    " The link model has V.42 with its timers, PPP, TCP/IP with its timers, and retrains. It has no pauses of servers "
+    "and programs, and no lower rate after a retrain.";
 
 /// That the paper's transfers, all alike, took the time of INT at one of V.34's rates.
 struct AsIfV34 {
@@ -68,9 +68,8 @@ Figure times_figure(std::string id, std::string title, const std::vector<Publish
                     const std::vector<Transfers>& simulated) {
   Figure f{std::move(id),
            std::move(title),
-           "Mean time of the complete transfers of 200,000 bytes; bars: simulated with the 95 % interval, published "
-           "with its "
-           "standard deviation. After the names: how many of the runs completed, simulated | published.",
+           "Mean time of the complete transfers of 200,000 bytes. Bars: simulated with the 95 % interval, published "
+           "with its standard deviation. After the names: the number of complete runs, simulated | published.",
            {},
            {"transfer time (s)", true, 20, 500, {}},
            {},
@@ -213,15 +212,14 @@ Figure map_figure(const Published& p, const std::vector<Published>& rows, const 
                                        {"marginal", Series::Symbol::kHalf},
                                        {"insufficient", Series::Symbol::kCross}};
   constexpr double kLongest = 22;  // ms
-  Figure map{
-      "jones.fig17",
-      "Figure 17: Areas of CPU reservation space where modem does and does not function correctly",
-      "Simulated classes of the reservations of Table 3, ten runs each with another starting phase, and the authors' "
-      "two lines. A class that differs from the published one has an orange square around it.",
-      {"reservation period (ms)", false, 0, kLongest, {}},
-      {"reservation amount (ms)", false, 0, 9, {}},
-      {},
-      {}};
+  Figure map{"jones.fig17",
+             "Figure 17: Areas of CPU reservation space where modem does and does not function correctly",
+             "Simulated classes of the reservations of Table 3, ten runs each with another starting phase, and the "
+             "authors' two lines. An orange square marks a class that differs from the published one.",
+             {"reservation period (ms)", false, 0, kLongest, {}},
+             {"reservation amount (ms)", false, 0, 9, {}},
+             {},
+             {}};
   for (const Class& c : kClasses) {
     Series s;
     s.name = c.name;
@@ -296,16 +294,16 @@ Outcome jones_table1(const Run& run) {
                     fmt::format("{}; {}; {}; {}", shown(s.of("INT")), shown(r18), shown(r316), shown(r216)), ordered);
   if (!ordered) {
     order.note =
-        "whether a reservation does as well as INT comes out; how much a degraded one is slowed down hangs on what the "
-        "server's modem makes of a hole, of which nothing is published";
+        "whether a reservation does as well as INT is reproduced; the slowdown of a degraded one depends on the server "
+        "modem's reaction to a hole, which is not published";
   }
   out.rows.push_back(std::move(order));
   out.figures.push_back(times_figure("jones.table1", "Table 1: File transfer times including network transfer times",
                                      s.rows, s.simulated));
   out.summary =
       "Standard Rialto/NT: outside its slots the thread competes with the spinner at normal priority. The company "
-      "network between file and server is not modelled: nothing about it was published. The servers of the pool are "
-      "given the patience of our own V.34 receiver.";
+      "network between file and server is not modelled, because nothing about it was published. The servers of the "
+      "pool have the patience of Offhook's V.34 receiver.";
   out.summary += kLinkModel;
   return out;
 }
@@ -326,7 +324,7 @@ Outcome jones_table2(const Run& run) {
                            fmt::format("{}; {}; {}; {}", shown(s.of("INT")), shown(s.of("RES 1/8")),
                                        shown(s.of("RES 3/16")), shown(s.of("RES 2/16"))),
                            equal_to_int(s, 0.01) && degraded));
-  out.rows.back().note = "how badly the degraded ones do depends on the server's modem, of which nothing is published";
+  out.rows.back().note = "the slowdown of the degraded ones depends on the server's modem, which is not described";
   out.figures.push_back(times_figure("jones.table2", "Table 2: File transfer times excluding network transfer times",
                                      s.rows, s.simulated));
   out.summary = "Standard Rialto/NT: outside its slots the thread competes with the spinner at normal priority.";
@@ -384,9 +382,8 @@ Outcome jones_table3(const Run& run) {
                                      "timeshared time",
                                      rows, simulated));
   out.summary =
-      "Modified Rialto/NT: slots at fixed places, counted in clock ticks of 1/1024 s, and never outside them. One set "
-      "of "
-      "constants for all rows; the class is against the time of INT.";
+      "Modified Rialto/NT: slots at fixed places, counted in clock ticks of 1/1024 s, and never outside them. All rows "
+      "use one set of constants; the class is relative to the time of INT.";
   out.summary += kLinkModel;
   return out;
 }

@@ -170,30 +170,27 @@ Outcome jones_fig10(const Run& run) {
             fmt::format("{:.0f}, THR 24 {:.0f}", h.beside_ideal(4), h.beside_ideal(3)),
             h.beside_ideal(3) > 0 && h.beside_ideal(4) >= 2 * h.beside_ideal(3) &&
                 h.beside_ideal(4) <= 4 * h.beside_ideal(3))};
-  out.rows[1].note = "1000 a second asked for; a clock of 1024 Hz can delay one but loses none";
+  out.rows[1].note = "1000 per second requested; a clock of 1024 Hz can delay one but loses none";
   for (const std::size_t i : {5u, 6u}) {
     out.rows[i].note = fmt::format(
-        "one block of a call is long, {:.2f} ms without the kernel's logging, the published worst case, and delays one "
-        "wake-up by that and what is left of the clock's period; before an interrupt of the clock that is waited for "
-        "twice it would be {:.2f} ms. With every block of the training as long (--perturb training_us={:g}) INT comes "
-        "to "
-        "{:.2f} ms: how blocks cost while training is not published",
+        "one block of a call is long, {:.2f} ms without the kernel's logging, the published worst case. It delays one "
+        "wake-up by that time and the rest of the clock's period; before an interrupt of the clock that is waited for "
+        "twice it would be {:.2f} ms. With every block of the training as long (--perturb training_us={:g}) INT "
+        "reaches {:.2f} ms: the cost of blocks during training is not published",
         worst_us / 1e3, worst_us / 1e3 + 2e3 / host.tick_hz, worst_us, tried.longest_ms(Histograms::kInt));
   }
   out.rows.back().note = fmt::format(
-      "a wake-up has to be {:.1f} us off to be in another bucket, and nothing but the clock is beside these two that "
-      "takes so long: the interrupt routine takes {:g} us at most, a slot's boundary costs nothing here, and what "
-      "Rialto/NT's cost is not published. With routines {:g} times as long (--perturb isr_mean_us={:g}) it is {:.0f}, "
-      "THR 24 {:.0f}",
+      "a wake-up must be {:.1f} us off to be in another bucket. Only the clock and these two run: the interrupt "
+      "routine takes {:g} us at most, a slot's boundary costs nothing here, and Rialto/NT's cost is not published. "
+      "With routines {:g} times as long (--perturb isr_mean_us={:g}) it is {:.0f}, THR 24 {:.0f}",
       to_next_bucket_us(h, host.tick_hz), static_cast<double>(used.profile.isr_max_ns) / 1e3, kLongRoutines,
       kLongRoutines * constant("isr_mean_us").get(used), tried.beside_ideal(Histograms::kReservation),
       tried.beside_ideal(Histograms::kThread));
 
   for (std::size_t i = 0; i < h.figures.size(); ++i) out.figures.push_back(histogram_figure(h, i, near, tail));
   out.summary =
-      "30 s of a timer set to 1 ms: alone, and from the beginning of a call in each context, training included. The "
-      "timer "
-      "is driven by the clock interrupt of 1024 Hz, so that 2.4 % of the wake-ups wait for a second one.";
+      "30 s of a timer set to 1 ms: alone, and from the start of a call in each context, training included. The clock "
+      "interrupt of 1024 Hz drives the timer, so that 2.4 % of the wake-ups wait for a second one.";
   return out;
 }
 

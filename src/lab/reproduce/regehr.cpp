@@ -77,11 +77,11 @@ std::string why(std::size_t condition, const std::array<double, kReasons.size()>
         "ticks of {:g} us {:g} % are needed",
         tick_ns / 1e3, ticks, ticks * tick_ns / 1e6, ticks + 1, 1e6 / kPreciseHz, enough[0]);
   }
-  if (condition == 2) return "; what is not accounted for is the clock's and the network's interrupt handlers";
+  if (condition == 2) return "; the interrupt handlers of the clock and the network are not accounted for";
   if (condition == 3) {
     return fmt::format(
-        "; C is rounded up to whole ticks, half a tick ({:.0f} % of R) more on average: with the equation as it is "
-        "printed {:g} % are needed",
+        "; C is rounded up to whole ticks, half a tick ({:.0f} % of R) more on average: with the equation as printed "
+        "{:g} % are needed",
         100 * tick_ns / 2 / needed_ns, enough[1]);
   }
   return "";
@@ -150,8 +150,8 @@ Outcome regehr_fig3(const Run& run) {
   out.rows.push_back(std::move(order));
   out.figures.push_back(std::move(f));
   out.summary =
-      "Ten-second runs of the test application under each scheduler. Rez-C and Rez-FB know of DPCs only; what "
-      "they still need on top are the interrupt handlers.";
+      "Ten-second runs of the test application under each scheduler. Rez-C and Rez-FB account for DPCs only; the "
+      "additional need is that of the interrupt handlers.";
   return out;
 }
 
@@ -215,16 +215,16 @@ Outcome regehr_fig4(const Run& run) {
   Row update = holds("feedback", p.text("update"),
                      fmt::format("largest deviation {:.0f} ns beside rounding up to a tick", t.largest_error),
                      t.largest_error <= 1);
-  update.note = "checked period by period; C never falls below R and counts whole ticks, which the paper does not say";
+  update.note =
+      "checked period by period; C never falls below R and counts whole ticks, which the paper does not state";
   out.rows.push_back(std::move(update));
   const double per_s = 1e9 / static_cast<double>(r.period), seconds = (burst.at(1) - burst.at(0)) / 1e3;
   Row row = as_one_run("misses in the burst, mean of the repetitions", "", p.number("misses_in_burst"), misses(0));
   const double mean_misses = mean_interval(misses(0)).mean;
   row.note = fmt::format(
-      "of about {:.0f} periods; with the equation as it is printed, C not rounded up to whole ticks, {:.1f}: an "
-      "integral controller makes the mean of P equal to R, and does not see the interrupt handlers. The published "
-      "count "
-      "is that of {:.2f} s at full speed: the paper supposes that its stream began slowly (TCP), ours does not",
+      "of about {:.0f} periods; with the equation as printed, C not rounded up to whole ticks, {:.1f}: an integral "
+      "controller makes the mean of P equal to R, and does not see the interrupt handlers. The published count is that "
+      "of {:.2f} s at full speed: the paper assumes that its stream began slowly (TCP), this simulation does not",
       seconds * per_s, mean_interval(misses(1)).mean, seconds * p.number("misses_in_burst") / mean_misses);
   out.rows.push_back(std::move(row));
   // "drops from its elevated level back to about 4.0" (4.4); nearer to R than to where it was.
@@ -238,9 +238,8 @@ Outcome regehr_fig4(const Run& run) {
   Row falls = holds("C_t half a second after the burst", "about 4.0 ms",
                     fmt::format("{:.2f} ms, was {:.2f} ms", low, high), low - base < (high - low) / 4);
   falls.note = fmt::format(
-      "C in whole ticks stays where half of what P has too much is less than a tick; with the equation as it is "
-      "printed "
-      "it is {:.2f} ms, was {:.2f} ms",
+      "C in whole ticks stays if half of the excess of P is less than a tick; with the equation as printed it is "
+      "{:.2f} ms, was {:.2f} ms",
       reserved_at(of_unrounded, burst.at(1) + 500), reserved_at(of_unrounded, burst.at(1) - 100));
   out.rows.push_back(std::move(falls));
   const auto figure = [&](const char* name, const char* title, Series s, const char* y) {

@@ -62,7 +62,7 @@ Outcome regehr_fig2(const Run& run) {
   Outcome out;
   Row row = within("received of the reserved time under Netperf", "%", p.number("received_percent_of_reserved"),
                    100 * received.mean / static_cast<double>(busy.needed), 1);
-  row.note = "an input, seen again: it decides the cost of the network's DPC, with a window of 24 segments";
+  row.note = "an input, read back: it decides the cost of the network's DPC, with a window of 24 segments";
   out.rows.push_back(std::move(row));
   out.figures.push_back(
       trace("regehr.fig1", "Figure 1: a CPU reservation on an otherwise idle machine", results[0][0]));
@@ -117,7 +117,7 @@ void add_figure5(Outcome& out, const Published& p, std::span<const std::vector<R
   out.rows.push_back(std::move(shape));
   Figure f{"regehr.fig5",
            "Figure 5: time stolen by the kernel to process an incoming TCP stream",
-           "The sender falls silent when its window is full: a longer block loses a smaller share.",
+           "The sender stops when its window is full: a longer block loses a smaller share.",
            plain_axis("reserved of 20 ms (ms)"),
            plain_axis("stolen (%)"),
            {std::move(s)},
@@ -186,10 +186,9 @@ Outcome regehr_stolen(const Run& run) {
   }
   add_figure5(out, p, std::span(results).subspan(fig5_at));
   out.summary = fmt::format(
-      "A reservation of 4 ms / 20 ms beside each device, and of 1 to 10 ms beside Netperf. A transfer of a device "
-      "costs what it does: {:.2f} us an interrupt, {:.2f} us the end of a request (other papers, by clock), {:g} us a "
-      "port "
-      "access, {:g} us a descriptor (assumed).",
+      "A reservation of 4 ms / 20 ms with each device, and of 1 to 10 ms with Netperf. The cost of a device's transfer "
+      "is the sum of its parts: {:.2f} us per interrupt, {:.2f} us for the end of a request (other papers, by clock), "
+      "{:g} us per port access, {:g} us per descriptor (assumed).",
       costs.interrupt / 1e3, costs.completion / 1e3, costs.port_access / 1e3, costs.descriptor / 1e3);
   return out;
 }

@@ -17,7 +17,7 @@ namespace offhook::reproduce {
   X(jones_fig2, "jones.fig2.isr_time_int", 0.1, "Time in the interrupt handler, and CPU share", "jones.fig2",       \
     "jones.fig3")                                                                                                   \
   X(jones_fig4, "jones.fig4.dpc", 0.2, "Times in the interrupt routine and in the DPC", "jones.fig4")               \
-  X(jones_logging, "jones.logging", 0, "What the instrumented kernel's log costs")                                  \
+  X(jones_logging, "jones.logging", 0, "Cost of the instrumented kernel's log")                                     \
   X(jones_fig5, "jones.fig5.pending", 0.3, "Samples pending to be processed", "jones.fig5", "jones.fig6",           \
     "jones.fig7", "jones.fig14")                                                                                    \
   X(jones_fig10, "jones.fig10.timer", 0.5, "Effect of the modem on a 1 ms timer", "jones.fig10", "jones.fig11",     \
@@ -28,11 +28,11 @@ namespace offhook::reproduce {
   X(jones_table2, "jones.table2", 8, "Transfers over the dedicated server", "jones.table2")                         \
   X(jones_table3, "jones.table3", 6, "The reservation map", "jones.table3", "jones.fig17")                          \
   X(jones_soft_dsl, "jones.soft_dsl", 0, "Soft DSL and radio")                                                      \
-  X(jones_vendor_starvation, "jones.vendor_starvation", 0, "Why the vendor stayed in interrupt context")            \
+  X(jones_vendor_starvation, "jones.vendor_starvation", 0, "The vendor's reason for interrupt context")             \
   X(regehr_fig3, "regehr.fig3", 120, "Over-reservation that Rez, Rez-C and Rez-FB need", "regehr.fig3")             \
   X(regehr_fig4, "regehr.fig4", 2, "Rez-FB under changing load", "regehr.fig4")                                     \
   X(regehr_fig2, "regehr.fig2", 2, "A reservation idle and with stolen time", "regehr.fig1", "regehr.fig2")         \
-  X(regehr_overhead, "regehr.overhead", 3, "What Rez-C and Rez-FB cost")                                            \
+  X(regehr_overhead, "regehr.overhead", 3, "Cost of Rez-C and Rez-FB")                                              \
   X(regehr_stolen, "regehr.stolen", 15, "Time stolen by devices", "regehr.fig5", "regehr.fig6", "regehr.table1")    \
   X(cota_table1, "cota.table1", 0.1, "Latency tolerances of soft devices", "cota.table1")                           \
   X(cota_table3, "cota.table3", 2, "Latencies of Windows 98 and NT 4", "cota.table3", "cota.fig4", "cota.fig4.nt")  \

@@ -130,8 +130,8 @@ Figure columns_figure(int number, const std::string& board, const std::string& l
   f.title = fmt::format("Figure {}: {}, workload: {}", number, board, load);
   f.caption =
       "Least, mean and greatest latency of each execution of iltiming, 1000 measurements. The report's text gives one "
-      "table for both workloads; what a workload adds are sections of the graphics with interrupts off on the SH4, and "
-      "the network's interrupts.";
+      "table for both workloads; a workload adds sections of the graphics with interrupts off on the SH4, and the "
+      "network's interrupts.";
   f.x.text = "execution";
   f.y.text = "latency (us)";
   f.y.min = 0;
@@ -252,8 +252,8 @@ Outcome siemens_table1(const Run& run) {
                                          first + kRuns / 2, kRuns / 2));
   }
   out.summary =
-      "iltiming on the three boards: a timer interrupt whose ISR and interrupt service thread begin as late as Table 1 "
-      "says. Least, mean and greatest are inputs; the jitter is that of the measurements.";
+      "iltiming on the three boards: a timer interrupt whose ISR and interrupt service thread begin with the latency "
+      "of Table 1. Least, mean and greatest are inputs; the jitter is that of the measurements.";
   return out;
 }
 
@@ -264,8 +264,8 @@ Outcome siemens_table2(const Run& run) {
   for (const Published& row : p.rows("rows"))
     out.rows.push_back(input(fmt::format("{} ({})", row.text("call"), columns),
                              fmt::format("{:g}", fmt::join(row.numbers("us"), ", ")),
-                             "us a call (Dhrystones: a second); of those boards, not simulated"));
-  out.summary = "What a kernel call cost on the three boards. The simulator takes no kernel call's cost from it.";
+                             "us per call (Dhrystones: per second); measured on those boards, not simulated"));
+  out.summary = "Cost of a kernel call on the three boards. The simulator takes no kernel call's cost from it.";
   return out;
 }
 

@@ -23,7 +23,7 @@ function advicePage() {
     order.append(el("ol", {class: "priorities"}, ...a.priorities.map(p => el("li", {}, p))));
   }
   if (a.commands.length) section("To copy", "The context as commands, unit lines and calls.").append(el("pre", {class: "commands"}, a.commands.join("\n")));
-  const all = section("All contexts", "Margin: what was left at the worst moment of the time that a block can wait. " + (a.linux ?
+  const all = section("All contexts", "Margin: the rest, at the worst moment, of the time that a block can wait. " + (a.linux ?
     `Marked: an interrupt routine of more than ${a.pc99.interrupt_us} us, a softirq of more than ${a.pc99.dpc_us} us.` :
     `PC 99, the design guide for PCs of its time, allows an interrupt routine ${a.pc99.interrupt_us} us and a DPC ${a.pc99.dpc_us} us.`));
   const over = (v, limit) => cell(v.toFixed(0) + " us", v > limit ? "bad" : "");

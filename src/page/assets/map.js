@@ -87,7 +87,7 @@ function reservationMap(box, data) {
   key.append(el("span", {}, `\u2504 the authors' share line, ${(100 * map.share).toFixed(1)} %`));
   key.append(el("span", {}, `\u2508 the authors' gap line, ${map.gap_ms} ms`));
   if (law) key.append(el("span", {class: "class sufficient"}, "\u2501 boundary of the reservation law"), el("span", {}, "\u25c7 actual cost and block period"));
-  if (!dense && rows.some(r => r.published)) key.append(el("span", {}, "\u25cc published class, where it differs"));
+  if (!dense && rows.some(r => r.published)) key.append(el("span", {}, "\u25cc published class, if it differs"));
   box.append(key);
 }
 

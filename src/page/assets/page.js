@@ -175,7 +175,7 @@ function callPage() {
 
   if (data.ends.some(e => e.instruments.some(s => s.t.length))) {
     const line = section("The modem's measurements of its line",
-      "Ten times a second by the receiver of each end. Ticks on the axis: retrains, by either end.");
+      "Ten times per second by the receiver of each end. Ticks on the axis: retrains, by either end.");
     const retrains = data.ends.flatMap((e, i) => e.instruments[5].t.map(t => ({t, colour: i ? "accent-2" : "insufficient"})));
     const shows = [[0, "SNR of the equalised symbols", "dB", false], [1, "Far symbol clock relative to the near one", "ppm", true], [2, "Received carrier relative to nominal", "Hz", true],
       [3, "Echo cancelled", "dB", false], [4, "Path metric: mean squared distance of the Viterbi decoder's best path, 10 log10, grid units", "dB", true]];

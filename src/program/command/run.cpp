@@ -53,7 +53,7 @@ void add_dmt(Table* table, const nlohmann::ordered_json& dmt) {
   table->row({"fast retrains", dmt.at("fast_retrains").dump()});
   both("bit/s gross, down and up", "gross_bit_rate");
   both("bit/s net", "net_bit_rate");
-  both("trellis code, bits a symbol", "trellis_bits");
+  both("trellis code, bits per symbol", "trellis_bits");
   both("bit/s gross by the loop alone", "loop_bit_rate");
   both("capacity, bit/s", "capacity_bit_rate");
   both("least margin, dB", "margin_db");

@@ -159,7 +159,7 @@ TEST(V8bisMessage, AMalformedOneIsToldByItsOctet) {
       {{0x11}, 2, "an octet with bit 8, the end of a block of level 1"},
       {{0x11, 0x81, 0x80, 0x80}, 5, "an octet with bit 8, the end of a block of level 1"},
       {{0x11, 0x81, 0x80, 0x80, 0x81}, 6, "an octet with bit 7, the end of a block of level 2 or 3"},
-      {{0x11, 0x81, 0x80, 0x80, 0x81, 0x82}, 6, "bit 7 beside bit 8: the block of level 2 or 3 has not ended"},
+      {{0x11, 0x81, 0x80, 0x80, 0x81, 0x82}, 6, "bit 7 together with bit 8: the block of level 2 or 3 has not ended"},
       {{0x11, 0x81, 0x80, 0x80, 0x81, 0x42}, 7, "an octet with bit 7, the end of a block of level 2 or 3"},
       {{0x11, 0x81, 0x80, 0x80, 0x81, 0x42, 0xC1}, 7, "no bit 8 yet: an NPar(3) block of an SPar(2) is still to come"},
       {{0x11, 0x81, 0x80, 0x80, 0x81, 0x42, 0x40}, 7, "bit 8, the end of what belongs to the SPar(1)"},
