@@ -36,6 +36,12 @@ constexpr float kEchoShare = 0.25f;
 
 constexpr float kRetrainMs = 50;  // 11.5.1.2, 11.5.2.2
 
+// A far end that repeats INFO0 and never says that it has ours may wait for our tone, as we do for its own; the text
+// has no end for that. INFO0 is repeated for long enough that it and its answer go over a round trip of 1.2 s. Then
+// comes our tone, for as long as the far end's tone and its reversal need.
+constexpr int kInfo0Most = ms(2000);
+constexpr int kInfo0Rest = ms(3000);
+
 // Time-outs of 11.2.2; the round trip is added where the text says so.
 constexpr int kCallSecondReversal = ms(2000);  // 11.2.2.1.2, from the first reversal
 constexpr int kCallThirdReversal = ms(900);    // 11.2.2.1.3, from the second
@@ -61,6 +67,7 @@ const Phase2::Table& Phase2::transitions() {
       {in(kInfo0, kFirstTone, kReversed, kRoundTrip), kFarLacksInfo0, nullptr, &P::repeat_info0, kInfo0Again, "11.2.2.1.1, 11.2.2.2.1"},
       {in(kInfo0Again), kFarHasInfo0,  nullptr,           &P::end_info0,         kInfo0Again, "11.2.2.1.1, 11.2.2.2.1"},
       {in(kInfo0Again), kFarTone,      &P::has_far_info0, &P::end_info0,         kInfo0Again, "11.2.2.1.1, 11.2.2.2.1"},
+      {in(kInfo0Again), kWaitOver,     &P::has_far_info0, &P::rest_info0,        kInfo0Again, "ours"},
       {in(kInfo0Again), kOwnTone,      nullptr,           &P::begin_first_tone,  kFirstTone,  "11.2.2.1.1, 11.2.2.2.1"},
       // the short Phase 2 of V.92
       {in(kFirstTone),  kFarTone,      &P::calls_short_after_50_ms, &P::reverse_for_short, kShortReversed, "V.92 9.4.1.1.3"},
@@ -143,6 +150,8 @@ void Phase2::enter(State state) {
 
 void Phase2::start() {
   has_far_info0_ = hurries_ = false;
+  heard_at_ = -1;
+  info0_rests_ = 0;
   may_be_short_ = config_.v92 && config_.short_phase2;
   far_peak_ = 0;
   send_info0(false);
@@ -152,12 +161,14 @@ void Phase2::start() {
 // Whoever calls these has run Phases 3 and 4 meanwhile: what the detectors remember is of another time.
 void Phase2::retrain() {
   tone_.reset();
+  heard_at_ = now_;
   begin_retrain();
   enter(State::kRetrain);
 }
 
 void Phase2::repeat_info1(bool marks) {
   tone_.reset();
+  heard_at_ = now_;
   marks_.reset();
   probing_at_ = -1;
   modulator_.silence();
@@ -199,6 +210,7 @@ void Phase2::put(float rx) {
   if (decided && (calls() ? info1a_.put(decision) : info1c_.put(decision))) handle(Event::kFarInfo1);
   if (decided && config_.pcm == PcmSide::kDigital && info1a_v90_.put(decision)) handle(Event::kFarInfo1aV90);
   if (got_marks_) handle(Event::kFarMarks);
+  if (tone_.present() || got_marks_) heard_at_ = now_;
   if (sends_tone()) handle(Event::kOwnTone);
   if (!modulator_.sends_bits() && now_ == bits_end_) handle(Event::kSentInfo);
   if (is_due(now_, &reverse_at_)) handle(Event::kTurn);
@@ -209,6 +221,7 @@ void Phase2::put(float rx) {
 void Phase2::put_info0(const DpskDecision& decision) {
   const bool analogue = config_.pcm == PcmSide::kAnalogue;
   if (!(analogue ? info0d_.put(decision) : info0_.put(decision))) return;
+  heard_at_ = now_;
   using enum State;
   if ((in(kInfo0, kInfo0Again, kFirstTone, kReversed, kRoundTrip, kRetrain) & in(state_)) == 0) return;
   if (analogue) outcome_.info0d = info0d_.found().info;
@@ -219,7 +232,7 @@ void Phase2::put_info0(const DpskDecision& decision) {
   // the sequence.
   if (outcome_.far_info0.acknowledge) {
     handle(Event::kFarHasInfo0);
-  } else if (!first) {
+  } else if (!first && now_ >= info0_rests_) {
     handle(Event::kFarLacksInfo0);
   }
 }
@@ -309,11 +322,17 @@ void Phase2::send_info0(bool again) {
 }
 
 void Phase2::repeat_info0() {
+  wait_until_ = now_ + kInfo0Most;
   if (modulator_.sends_bits()) {
     again_ = true;  // the one being sent is finished first
   } else {
     send_info0(true);
   }
+}
+
+void Phase2::rest_info0() {
+  end_info0();
+  info0_rests_ = now_ + kInfo0Rest;
 }
 
 void Phase2::send_marks() {

@@ -178,6 +178,8 @@ class Phase2 : public TableProcedure<Phase2, Phase2State, Phase2Event> {
   const LineProbe& probe() const { return probe_; }
   /// Retrains begun from within (time-outs) since construction.
   uint32_t retrains() const { return retrains_; }
+  /// Samples since a signal of the far end was heard: its tone, INFO or INFOMARKS; 0 before the first one.
+  uint64_t unheard() const { return heard_at_ < 0 ? 0 : static_cast<uint64_t>(now_ - heard_at_); }
 
  private:
   // guards
@@ -198,6 +200,7 @@ class Phase2 : public TableProcedure<Phase2, Phase2State, Phase2Event> {
   // actions
   void repeat_info0();
   void end_info0() { again_ = false; }
+  void rest_info0();
   void answer_reversal();
   void turn_round();
   void begin_first_tone();
@@ -265,6 +268,7 @@ class Phase2 : public TableProcedure<Phase2, Phase2State, Phase2Event> {
   Phase2Config config_;
   Phase2Outcome outcome_{};
   uint32_t retrains_ = 0;
+  int64_t heard_at_ = -1;  // a signal of the far end; -1: none yet
 
   // Receivers.
   DpskReceiver dpsk_;
@@ -293,6 +297,7 @@ class Phase2 : public TableProcedure<Phase2, Phase2State, Phase2Event> {
   int bit_count_ = 0;
   int bit_at_ = 0;
   bool again_ = false;       // INFO0 over and over
+  int64_t info0_rests_ = 0;  // until then a repeated INFO0 changes nothing
   bool send_marks_ = false;  // ones without end
   int64_t bits_end_ = 0;     // when the last bit sent ends on the line
 

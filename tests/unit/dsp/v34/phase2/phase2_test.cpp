@@ -8,6 +8,7 @@
 #include <cmath>
 #include <complex>
 #include <memory>
+#include <vector>
 
 #include "dsp/blocks/level.h"
 #include "tests/unit/dsp/v34/phase2_pair.h"
@@ -415,6 +416,31 @@ TEST(Phase2, V34_LL_1_TheEndsMayBeginTenSecondsApart) {
   }
 }
 
+// A far end that repeats INFO0 without saying that it has ours, until it hears our tone: INFO0 is not repeated for
+// ever.
+TEST(Phase2, AFarEndThatRepeatsInfo0WithoutEndGetsOurTone) {
+  for (const bool call : {true, false}) {
+    SCOPED_TRACE(call ? "call" : "answer");
+    Phase2Config config;
+    config.role = call ? OH_PUMP_CALL : OH_PUMP_ANSWER;
+    Phase2 end(config);
+    DpskModulator far(phase2_signal(call ? kDpskAnswerHz : kDpskCallHz, -12, -7));
+    std::vector<uint8_t> bits(Info0::kBits);
+    encode(kAllCapabilities, bits.data());
+    size_t at = 0;
+    far.bits();
+    ToneDetector tone(call ? kToneBHz : kToneAHz);
+    end.start();
+    float longest_ms = 0;
+    for (int n = 0; n < 8 * 8000; ++n) {
+      const float rx = far.next([&] { return static_cast<int>(bits[at++ % bits.size()]); });
+      tone.put(end.process(0.3f * rx));
+      longest_ms = std::max(longest_ms, tone.unbroken_ms());
+    }
+    EXPECT_GT(longest_ms, 2500);
+  }
+}
+
 // --- the table
 
 TEST(Phase2Transitions, EveryRowIsTakenInACall) {
@@ -463,6 +489,16 @@ TEST(Phase2Transitions, EveryRowIsTakenInACall) {
   call([&](Phase2Pair& p) {  // a retrain before INFO0 has come
     p.call.retrain();
     p.answer.start();
+  });
+  call([&](Phase2Pair& p) {  // INFO0 is repeated, and nobody hears it
+    p.mute_call = true;
+    p.start();
+    ASSERT_TRUE(p.run(20, [&] { return p.answer.state() == State::kInfo0 && p.now > 8000; }));
+    p.mute_call = false;
+    ASSERT_TRUE(p.run(20, [&] { return p.call.state() == State::kInfo0Again; }));
+    p.mute_call = p.mute_answer = true;
+    p.run(4, [] { return false; });
+    p.mute_call = p.mute_answer = false;
   });
   for (const State s : {State::kRoundTrip, State::kSecondTone, State::kProbe}) lost(true, s);
   for (const State s : {State::kReversed, State::kProbe, State::kThirdTone}) lost(false, s);
