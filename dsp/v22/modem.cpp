@@ -14,7 +14,8 @@ constexpr uint64_t ms(uint64_t t) {
 
 // Symbols without data mode: of a caller to whom nobody has sent unscrambled ones, and of others.
 constexpr uint32_t kUnanswered = 60 * kSymbolHz, kGiveUp = 40 * kSymbolHz;
-constexpr int kOnes = 32;  // 6.3.1.1.1 e
+constexpr uint64_t kGone = 10 * kRateHz;  // after data mode: no carrier
+constexpr int kOnes = 32;                 // 6.3.1.1.1 e
 constexpr int kAnswerToneHz = 2100;
 
 // From the line to a decided symbol: filter, and half of the equaliser.
@@ -72,13 +73,16 @@ int16_t Modem::step(int16_t rx, bool is_lost) {
 
 // Once a symbol.
 void Modem::follow_time() {
-  if (!receiver_.carrier()) {
+  if (receiver_.carrier()) {
+    carrier_at_ = samples_;
+  } else {
     no_carrier_at_ = samples_;
     fire(Event::kCarrierOff);
   }
   fire(Event::kSymbol);
   without_data_ = live() ? 0 : without_data_ + 1;
-  if (without_data_ > (calls_ && !usb1_was_heard_ ? kUnanswered : kGiveUp)) fire(Event::kGiveUp);
+  const bool gone = bits_received_ > 0 && samples_ - carrier_at_ > kGone;
+  if (gone || without_data_ > (calls_ && !usb1_was_heard_ ? kUnanswered : kGiveUp)) fire(Event::kGiveUp);
 }
 
 void Modem::listen(float rx) {

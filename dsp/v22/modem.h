@@ -79,6 +79,7 @@ class Modem {
   const Transition* newest_ = nullptr;
   uint64_t samples_ = 0, filled_in_ = 0, entered_ = 0, live_samples_ = 0;
   uint64_t no_carrier_at_ = 0;  ///< in data: samples_ when there was none last
+  uint64_t carrier_at_ = 0;     ///< samples_ when there was one last
   uint32_t without_data_ = 0;   ///< symbols
   uint32_t retrains_ = 0;
   oh_retrain_cause cause_ = OH_RETRAIN_NONE;

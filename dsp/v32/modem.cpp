@@ -10,7 +10,9 @@ namespace {
 using qam::Receiver;
 
 constexpr uint32_t kRateHz = 8000;
-constexpr uint64_t kGiveUp = 60 * kRateHz;    // without data mode
+constexpr uint64_t kGiveUp = 60 * kRateHz;  // without data mode
+// After data mode no tone of the far end: it may be silent for a training of its own, 5 s, and a round trip of 1.2 s.
+constexpr uint64_t kGone = 10 * kRateHz;
 constexpr uint64_t kLongLimit = 8 * kRateHz;  // Limit
 constexpr uint64_t kShortLimit = 3 * kRateHz;
 
@@ -112,7 +114,8 @@ int16_t Modem::step(int16_t rx, bool is_lost) {
   if (ended()) return 0;
   if (live()) had_data_ = true;
   without_data_ = live() ? 0 : without_data_ + 1;
-  if (without_data_ > kGiveUp) fire(Event::kGiveUp);
+  const bool gone = had_data_ && info(step_).hears == Hears::kTones && samples_ - tone_at_ > kGone;
+  if (without_data_ > kGiveUp || gone) fire(Event::kGiveUp);
   if (observer_.instrument != nullptr && samples_ % kInstrumentsEvery == 0) show_instruments();
   if (observer_.taps != nullptr) show_taps();
   return clip(tx);
@@ -156,6 +159,7 @@ void Modem::listen_for_start(float rx) {
 void Modem::begin_tones() {
   tone_ = ToneDetector(calls_ ? 600 : 1800);
   tone_zero_ = now();
+  tone_at_ = samples_;
   far_v32_ = false;
   echo_.set_training(false);
   receiver_.set_task(Receiver::Task::kHold);
@@ -217,8 +221,9 @@ void Modem::follow_retrain_tone(float x) {
 }
 
 void Modem::follow_tone(float rx, bool is_lost) {
-  if (tone_.put(is_lost ? 0 : rx) == ToneEvent::kReversal &&
-      tone_.steady_before_reversal_ms() > kSteadyBeforeReversalMs) {
+  const bool reversal = tone_.put(is_lost ? 0 : rx) == ToneEvent::kReversal;
+  if (tone_.present()) tone_at_ = samples_;
+  if (reversal && tone_.steady_before_reversal_ms() > kSteadyBeforeReversalMs) {
     reversal_at_ = tone_zero_ + tone_.reversal_time();
     fire(Event::kReversal);
   }

@@ -110,6 +110,7 @@ class Modem {
   bool only_v32_ = false;  // our rate signals are V.32's
   bool far_v32_ = false;   // the far end's are
   bool had_data_ = false;
+  uint64_t tone_at_ = 0;  // of samples_: the far end's tone was heard, or began to be listened for
   bool may_renegotiate_ = true;
   uint64_t bits_before_ = 0;  // received before the last retrain
 

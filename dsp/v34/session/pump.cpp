@@ -22,6 +22,9 @@ namespace {
 
 constexpr uint32_t kRateHz = 8000;
 constexpr uint64_t kGiveUp = 90 * kRateHz;  // without data mode
+// In Phase 2 nothing of the far end. It may be in a training of its own, silent for 5.2 s (V.34 11.4.1: 4 s, and a
+// round trip of 1.2 s), before it hears our tone; its answer takes another round trip.
+constexpr uint64_t kGone = 10 * kRateHz;
 constexpr uint64_t kInstrumentsEvery = kRateHz / 10;
 
 enum class Stage : uint8_t { kV8, kPhase2, kTraining, kReleased, kFailed };
@@ -178,7 +181,8 @@ int16_t Modem::end_step(float tx) {
   const bool live = stage_ == Stage::kTraining && session_.live();
   without_data_ = live ? 0 : without_data_ + 1;
   data_samples_ += live;
-  if (without_data_ > kGiveUp) stage_ = Stage::kFailed;
+  const bool gone = stage_ == Stage::kPhase2 && !is_guest_ && phase2_.unheard() > kGone;
+  if (without_data_ > kGiveUp || gone) stage_ = Stage::kFailed;
   if (observer_.instrument != nullptr && samples_ % kInstrumentsEvery == 0) show_instruments();
   if (observer_.taps != nullptr) show_taps();
   return clip(tx);

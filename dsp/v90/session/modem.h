@@ -271,8 +271,10 @@ class Modem {
   /// Once a sample: a call that has no data mode for too long fails.
   void watch() {
     constexpr uint64_t kGiveUp = 90 * kRateHz;
+    constexpr uint64_t kGone = 10 * kRateHz;  // as in dsp/v34/session/pump.cpp
     without_data_ = waiting_ || (stage_ == Stage::kTraining && procedure_.live()) ? 0 : without_data_ + 1;
-    if (without_data_ > kGiveUp) leave_training(Stage::kFailed);
+    const bool gone = stage_ == Stage::kPhase2 && phase2_.unheard() > kGone;
+    if (without_data_ > kGiveUp || gone) leave_training(Stage::kFailed);
   }
 
   oh_pump_config config_;

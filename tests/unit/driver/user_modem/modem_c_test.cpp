@@ -7,6 +7,8 @@
 #include <string>
 
 #include "dsp/v22/pump.h"
+#include "dsp/v32/pump.h"
+#include "dsp/v34/session/pump.h"
 #include "offhook/modem.h"
 
 namespace {
@@ -34,13 +36,15 @@ struct Pair {
   struct Destroy {
     void operator()(oh_modem* modem) const { oh_modem_destroy(modem); }
   };
-  static oh_modem* make(oh_pump_role role) {
+  static oh_modem* make(oh_pump_role role, const oh_pump_type* pump) {
     oh_modem_config config;
     oh_modem_default_config(&config, role);
-    config.pump = oh_v22bis_type();
+    config.pump = pump;
     return oh_modem_create(&config, nullptr);
   }
-  std::unique_ptr<oh_modem, Destroy> call{make(OH_PUMP_CALL)}, answer{make(OH_PUMP_ANSWER)};
+  explicit Pair(const oh_pump_type* pump = oh_v22bis_type())
+      : call(make(OH_PUMP_CALL, pump)), answer(make(OH_PUMP_ANSWER, pump)) {}
+  std::unique_ptr<oh_modem, Destroy> call, answer;
   std::array<std::int16_t, 80> from_call{}, from_answer{};
 
   static oh_modem_status status(const std::unique_ptr<oh_modem, Destroy>& modem) {
@@ -59,6 +63,33 @@ struct Pair {
     return condition();
   }
 };
+
+// The far end is switched off; what is left of the line is noise, or the own echo 14 dB below what is sent.
+TEST(ModemC, AFarEndThatVanishesIsNoticedWithinSeconds) {
+  for (const oh_pump_type* pump : {oh_v34_type(), oh_v32bis_type(), oh_v22bis_type(), oh_v22_type()}) {
+    for (const bool call : {true, false}) {
+      for (const bool echo : {true, false}) {
+        SCOPED_TRACE(std::string(pump->name) + (call ? " call" : " answer") + (echo ? " echo" : ""));
+        Pair pair(pump);
+        const auto connected = [&] { return Pair::status(pair.call).connected && Pair::status(pair.answer).connected; };
+        ASSERT_TRUE(pair.run_until(connected, 30));
+        ASSERT_TRUE(!pair.run_until([] { return false; }, 1));
+        const auto& left = call ? pair.call : pair.answer;
+        std::array<std::int16_t, 80> sent{};
+        double seconds = 0;
+        for (; seconds < 100 && Pair::status(left).ended == 0; seconds += 0.01) {
+          std::array<std::int16_t, 80> heard{};
+          for (std::size_t k = 0; k < heard.size(); ++k) {
+            heard[k] = static_cast<std::int16_t>((echo ? sent[k] / 5 : 0) + static_cast<int>(k % 3) - 1);
+          }
+          oh_modem_process(left.get(), heard.data(), sent.data(), sent.size());
+        }
+        EXPECT_LT(seconds, 15);
+        EXPECT_STREQ(oh_modem_failure(left.get()), "lost the carrier");
+      }
+    }
+  }
+}
 
 TEST(ModemC, TwoConnectExchangeOctetsAndHangUp) {
   Pair pair;
