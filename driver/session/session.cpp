@@ -68,8 +68,11 @@ void Session::end_call() {
     std::this_thread::sleep_for(std::chrono::milliseconds(kAnswerMs));
   if (call_ && now.connected()) {
     call_->release();
-    for (int ms = 0; ms < kReleaseMs && !driver_.is_gone() && !call_->released(); ms += 10)
+    int silent_ms = 0;
+    for (int ms = 0; ms < kReleaseMs && silent_ms < kGoneMs && !driver_.is_gone() && !call_->released(); ms += 10) {
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      silent_ms = status().pump.rx_level_dbm0 < kSilenceDbm0 ? silent_ms + 10 : 0;
+    }
   }
   swap_call(nullptr);
   oh_card_set_off_hook(&card_.state(), 0);

@@ -8,8 +8,11 @@
 #include <numbers>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "driver/session/session.h"
 #include "dsp/v22/pump.h"
+#include "dsp/v34/session/pump.h"
 
 namespace offhook::modem {
 namespace {
@@ -128,6 +131,36 @@ TEST(Call, ReleasedByOneEndItIsReleasedAtBoth) {
   EXPECT_TRUE(calls.run_until([&] { return calls.caller.released(); }, 5));
   EXPECT_FALSE(calls.answerer.status().connected());
   EXPECT_EQ(calls.answerer.status().link.state, OH_LAPM_DISCONNECTED);
+}
+
+// A live call waits for the cleardown as long as it may take (V.34 11.7), also over a satellite.
+TEST(Call, ACleardownOverALongRoundTripIsDoneBeforeTheLineIsLeft) {
+  Call caller{{.pump = oh_v34_type(), .role = OH_PUMP_CALL}, 0, nullptr, nullptr};
+  Call answerer{{.pump = oh_v34_type(), .role = OH_PUMP_ANSWER}, 0, nullptr, nullptr};
+  constexpr std::size_t kDelay = 4800;
+  std::vector<std::int16_t> to_caller(kDelay, 0), to_answerer(kDelay, 0);
+  const auto run_until = [&](auto condition, double seconds) {
+    double t = 0;
+    for (std::size_t at = 0; t < seconds && !condition(); t += kBlock / 8000., at = (at + kBlock) % kDelay) {
+      std::array<std::int16_t, kBlock> a, b;
+      caller.process(&to_caller[at], a.data(), kBlock);
+      answerer.process(&to_answerer[at], b.data(), kBlock);
+      for (std::size_t k = 0; k < kBlock; ++k) {
+        to_answerer[at + k] = static_cast<std::int16_t>(a[k] / 2);
+        to_caller[at + k] = static_cast<std::int16_t>(b[k] / 2);
+      }
+    }
+    return t;
+  };
+  static_assert(kDelay % kBlock == 0);
+  const auto connected = [&] { return caller.status().connected() && answerer.status().connected(); };
+  ASSERT_LT(run_until(connected, 40), 40);
+  caller.release();
+  const double seconds = run_until([&] { return caller.released(); }, 20);
+  EXPECT_GT(seconds, 1.2);
+  EXPECT_LT(seconds, Session::kReleaseMs / 1000.);
+  run_until([] { return false; }, 2);
+  EXPECT_EQ(answerer.status().pump.state, OH_PUMP_IDLE) << "the far end has cleared down, too";
 }
 
 /// Half a second of busy tone, and half of silence, again and again. @return whether it was heard within `seconds`
