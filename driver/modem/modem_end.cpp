@@ -23,6 +23,7 @@ struct oh_modem_end {
   oh_pump_state state;
   oh_hold_state hold;
   uint32_t tx_bit_rate, rx_bit_rate;  // that LAPM knows
+  uint64_t silence;                   // periods that are left of an answerer's delay
   uint32_t symbols;
 };
 
@@ -98,11 +99,15 @@ bool may_run_v14(const oh_modem_end_config& c) {
   return carries_octets(c) && c.link.error_control != OH_ERROR_CONTROL_REQUIRED;
 }
 
+// A period is one sample of the slower direction.
+uint32_t periods_per_second(const oh_modem_end_config& c) {
+  return c.format.rx.rate_hz < c.format.tx.rate_hz ? c.format.rx.rate_hz : c.format.tx.rate_hz;
+}
+
 oh_lapm_config lapm_config(const oh_modem_end_config& c, void* end) {
   oh_lapm_config l;
   oh_lapm_default_config(&l, c.role, kRateBeforeData);
-  // A period is one sample of the slower direction.
-  l.sample_rate_hz = c.format.rx.rate_hz < c.format.tx.rate_hz ? c.format.rx.rate_hz : c.format.tx.rate_hz;
+  l.sample_rate_hz = periods_per_second(c);
   l.link = c.link;
   l.t400_ms = c.link.error_control == OH_ERROR_CONTROL_REQUIRED ? kTrainingMs : kOptionalMs;
   l.event = note_link;
@@ -250,6 +255,13 @@ void clear(oh_modem_end& end) {
   end.released = pump_status(end).state == OH_PUMP_IDLE;
 }
 
+// @return whether these periods are of the silence before the pump begins
+bool keeps_silent(oh_modem_end& end, size_t n) {
+  if (!end.started || end.silence == 0) return !end.started;
+  end.silence -= end.silence < n ? end.silence : n;
+  return true;
+}
+
 void follow(oh_modem_end& end, size_t n) {
   const oh_pump_status now = pump_status(end);
   note_pump(end, now);
@@ -281,6 +293,7 @@ oh_modem_end* oh_modem_end_init(void* memory, const oh_modem_end_config* config)
   };
   auto& end = *new (take(parts.end)) oh_modem_end{};
   end.config = c;
+  if (c.role == OH_PUMP_ANSWER) end.silence = uint64_t{c.answer_delay_ms} * periods_per_second(c) / 1000;
   end.direct = !may_run_v42(c);
   if (parts.lapm != 0) {
     const oh_lapm_config lapm = lapm_config(c, &end);
@@ -305,7 +318,7 @@ void oh_modem_end_start(oh_modem_end* end) {
 }
 
 void oh_modem_end_process(oh_modem_end* end, const void* rx, void* tx, size_t n) {
-  if (!end->started) {
+  if (keeps_silent(*end, n)) {
     const oh_sample_format &in = end->config.format.rx, &out = end->config.format.tx;
     const uint32_t ratio = out.rate_hz > in.rate_hz ? out.rate_hz / in.rate_hz : 1;
     memset(tx, oh_silence(out.encoding), n * ratio * oh_sample_bytes(out.encoding));
@@ -316,7 +329,7 @@ void oh_modem_end_process(oh_modem_end* end, const void* rx, void* tx, size_t n)
 }
 
 void oh_modem_end_report_gap(oh_modem_end* end, size_t n) {
-  if (!end->started) return;
+  if (keeps_silent(*end, n)) return;
   end->config.pump->report_gap(end->pump, n);
   follow(*end, n);
 }

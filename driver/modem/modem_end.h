@@ -67,6 +67,9 @@ struct oh_modem_end_config {
   /* as in oh_pump_config */
   uint32_t max_bit_rate OH_BY_DEFAULT(0), min_bit_rate OH_BY_DEFAULT(0);
   uint32_t modulations OH_BY_DEFAULT(0), io_delay_samples OH_BY_DEFAULT(0);
+  /** An answerer's silence before its pump begins, ms. A pump's own silence before its answer tone follows: 0.2 s of
+   * one with V.8 (V.8 8.2.1), 1.9 s of another (V.25 4.3). */
+  uint32_t answer_delay_ms OH_BY_DEFAULT(0);
   /** Set of enum oh_modulation that V.42 cannot run over. If V.42 is required, the pump may not use them. */
   uint32_t without_v42 OH_BY_DEFAULT(0);
   uint32_t hold_timeout

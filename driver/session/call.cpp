@@ -22,6 +22,7 @@ Call::Call(const CallConfig& config, std::uint32_t io_delay_samples, oh_event_lo
               .min_bit_rate = config.min_bit_rate,
               .modulations = config.modulations,
               .io_delay_samples = io_delay_samples,
+              .answer_delay_ms = config.answer_delay_ms,
               .hold_timeout = config.hold_timeout,
               .log = log,
               .now_ns = now_ns,

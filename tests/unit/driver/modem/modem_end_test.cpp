@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "dsp/pump/pump_type.h"
+#include "dsp/v34/session/pump.h"
 
 namespace offhook {
 namespace {
@@ -163,6 +164,22 @@ TEST(ModemEnd, AnEndThatHearsItselfHasNoV42) {
   const oh_modem_end_status s = required.status();
   EXPECT_STREQ(oh_modem_end_failure(&s), "found no V.42 at the other end");
   EXPECT_NE(oh_modem_end_ended(required.end), 0);
+}
+
+// V.8 8.2.1: 0.2 s at the least before ANSam. The silence before that is the owner's to choose; a caller has none.
+TEST(ModemEnd, AnAnswererIsSilentForItsDelayAndThePumpsOwn) {
+  for (const std::uint32_t delay_ms : {0u, 1800u}) {
+    oh_modem_end_config config{};
+    config.pump = oh_v34_type();
+    config.role = OH_PUMP_ANSWER;
+    config.answer_delay_ms = delay_ms;
+    End e(config);
+    std::size_t silent = 0;
+    for (std::int16_t sample = 0; sample == 0 && silent < 8 * 3000; ++silent) {
+      oh_modem_end_process(e.end, &sample, &sample, 1);
+    }
+    EXPECT_NEAR(static_cast<double>(silent), 8. * (200 + delay_ms), 8);
+  }
 }
 
 TEST(ModemEnd, SaysWhyItIsRefused) {

@@ -160,6 +160,7 @@ TEST_F(At, NumbersAreStoredAndDialled) {
 TEST_F(At, TheLastCallIsToldByTwoCommands) {
   EXPECT_EQ(say("AT&V1"), "\r\nend: 60\r\n\r\nOK\r\n");
   EXPECT_EQ(say("AT#UD"), "\r\ncallTerminate{60}\r\n\r\nOK\r\n");
+  EXPECT_EQ(say("AT+ADLY=18;+ADLY?;+ADLY=?"), "\r\n+ADLY: 18\r\n\r\n+ADLY: (0-50)\r\n\r\nOK\r\n");
   EXPECT_EQ(say("AT+WHY=1;+WHY?"), "\r\n+WHY: 1\r\n\r\nOK\r\n");
 }
 
