@@ -29,6 +29,7 @@ struct RadioDirection {
   std::uint32_t pattern_losses = 0;  ///< of the pattern's synchronisation
   float snr_db = 0;                  ///< of the symbols; 0: not known
   std::uint64_t lost() const { return missed + broken; }
+  double miss_ratio() const { return due > 0 ? static_cast<double>(lost()) / static_cast<double>(due) : 0; }
 };
 
 struct RadioStatus {

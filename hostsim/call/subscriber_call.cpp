@@ -82,7 +82,7 @@ class Watch {
         keep(s, i);
       }
     }
-    if (i.crc_errors != of_receiver_.crc_errors) write(now, OH_EV_LINK_BAD_FRAME, i.crc_errors);
+    if (i.crc_errors != of_receiver_.pump.crc_errors) write(now, OH_EV_LINK_BAD_FRAME, i.crc_errors);
     if (state_ == OH_PUMP_DATA && now >= next_instrument_) {
       next_instrument_ = now + kInstrumentEvery;
       write_instrument(now, OH_INSTRUMENT_CLOCK, static_cast<double>(i.clock_ppm));
@@ -90,8 +90,8 @@ class Watch {
     count(i);
   }
   bool in_data() const { return state_ == OH_PUMP_DATA; }
-  std::uint32_t trainings() const { return trainings_; }
-  std::uint32_t fast_retrains() const { return fast_retrains_; }
+  std::uint32_t trainings() const { return of_receiver_.pump.trainings; }
+  std::uint32_t fast_retrains() const { return of_receiver_.pump.fast_retrains; }
   const DmtDirection& received() const { return of_receiver_; }
 
  private:
@@ -116,8 +116,9 @@ class Watch {
     DmtDirection& d = of_receiver_;
     d.gross_bit_rate = i.gross_bit_rate;
     d.net_bit_rate = s.rx_bit_rate;
-    d.tone_bits.assign(i.bits, i.bits + OH_DMT_TONES);
-    d.tone_snr_db.assign(i.snr_db, i.snr_db + OH_DMT_TONES);
+    d.tones.clear();
+    for (std::uint32_t k = 0; k < OH_DMT_TONES; ++k)
+      if (i.snr_db[k] > 0) d.tones.push_back({k, i.bits[k], i.snr_db[k]});
     const std::uint32_t tone_bits = std::accumulate(std::begin(i.bits), std::end(i.bits), 0u);
     d.trellis_bits = tone_bits - i.gross_bit_rate / dmt::kDataSymbolsPerSecond;
     const double coded_db = d.trellis_bits > 0 ? dmt::kTrellisGainDb : 0;
@@ -130,16 +131,10 @@ class Watch {
   }
   void count(const oh_dmt_instruments& i) {
     DmtDirection& d = of_receiver_;
-    if (i.swapped_bits != d.swapped_bits) d.tone_bits.assign(i.bits, i.bits + OH_DMT_TONES);
-    d.swapped_bits = i.swapped_bits;
+    if (i.swapped_bits != d.pump.swapped_bits)
+      for (DmtDirection::Tone& tone : d.tones) tone.bits = i.bits[tone.tone];
     if (state_ == OH_PUMP_DATA) d.margin_now_db = i.margin_db;
-    d.superframes = i.superframes;
-    d.crc_errors = i.crc_errors;
-    d.lost_syncs = i.lost_syncs;
-    d.spoiled_symbols = i.spoiled_symbols;
-    d.corrected_octets = i.corrected_octets;
-    d.lost_words = i.lost_words;
-    d.clock_ppm = i.clock_ppm;
+    d.pump = i;
     d.bits = end_.test().compared();
     d.wrong_bits = end_.test().wrong();
     d.pattern_losses = end_.test().losses();
@@ -147,8 +142,6 @@ class Watch {
       const oh_cells_status c = cells->status();
       d.cells = {c.received, c.idle_received, c.hec_errors, c.losses};
     }
-    trainings_ = i.trainings;
-    fast_retrains_ = i.fast_retrains;
   }
 
   End& end_;
@@ -156,7 +149,6 @@ class Watch {
   oh_event_log* log_;
   oh_pump_state state_ = OH_PUMP_IDLE;
   Ns next_instrument_ = 0;
-  std::uint32_t trainings_ = 0, fast_retrains_ = 0;
   DmtDirection of_receiver_;
 };
 

@@ -13,6 +13,7 @@
 #include <optional>
 #include <vector>
 
+#include "dsp/dmt/pump.h"
 #include "hostsim/call/connection.h"
 #include "hostsim/call/scenario.h"
 #include "hostsim/channel/loop.h"
@@ -30,24 +31,20 @@ struct CellCounts {
 struct DmtDirection {
   std::uint32_t gross_bit_rate = 0, net_bit_rate = 0;  ///< bit/s, of the newest data mode; 0: there was none
   std::uint32_t trellis_bits = 0;  ///< of a symbol, that the trellis code takes beside those; 0: there is none
-  std::uint32_t superframes = 0;
-  std::uint32_t crc_errors = 0;  ///< superframes that were wrong
-  std::uint32_t lost_syncs = 0;  ///< synchronization symbols that were not there
-  std::uint32_t spoiled_symbols = 0;
-  std::uint32_t corrected_octets = 0;  ///< by Reed-Solomon, since data began
-  std::uint32_t lost_words = 0;        ///< that it could not correct, since data began
-  std::uint64_t bits = 0;              ///< of the pattern that were compared
+  oh_dmt_instruments pump{};       ///< the receiver's own counters, as they are now
+  std::uint64_t bits = 0;          ///< of the pattern that were compared
   std::uint64_t wrong_bits = 0;
   std::uint32_t pattern_losses = 0;  ///< of the pattern's synchronisation
   std::optional<CellCounts> cells;   ///< where the pattern is in ATM cells
-  float clock_ppm = 0;               ///< of the transmitter's clock against the receiver's
   float margin_db = 0;               ///< of the tone that has least: SNR above what its bits need at the coding gain
   float margin_now_db = 0;           ///< the same in data mode, by what decisions miss, when last looked at
-  std::uint32_t swapped_bits = 0;    ///< moved to other tones in data mode
   /// What the loop would carry by its cable and noise alone (loop_rates.h), bit/s.
   std::uint32_t loop_bit_rate = 0, capacity_bit_rate = 0;
-  std::vector<std::uint8_t> tone_bits;
-  std::vector<float> tone_snr_db;  ///< as MEDLEY was heard; 0 where it is not known
+  struct Tone {
+    std::uint32_t tone = 0, bits = 0;
+    float snr_db = 0;  ///< as MEDLEY was heard
+  };
+  std::vector<Tone> tones;  ///< those whose SNR is known
 };
 
 struct DmtStatus {
@@ -59,7 +56,7 @@ struct DmtStatus {
   /// Data mode was reached, is there now, and nothing in it was wrong.
   bool intact() const {
     const auto right = [](const DmtDirection& d) {
-      return d.crc_errors == 0 && d.wrong_bits == 0 && d.pattern_losses == 0 &&
+      return d.pump.crc_errors == 0 && d.wrong_bits == 0 && d.pattern_losses == 0 &&
              (!d.cells || d.cells->hec_errors + d.cells->losses == 0);
     };
     return in_data && trainings == 1 && fast_retrains == 0 && right(down) && right(up);

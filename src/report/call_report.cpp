@@ -120,7 +120,7 @@ json phases_json(const CallReport& call, const Figures& f) {
                    {"overrun", p.losses.overrun_samples},
                    {"underrun", p.losses.underrun_samples}});
   };
-  for (const PhaseFigures& p : f.phases) row(p, phase_name(call, p.phase));
+  for (const PhaseFigures& p : f.phases) row(p, phase_name(call, p.phase.value_or(0)));
   if (f.phases.size() != 1) row(f.total, "whole log");
   return out;
 }
@@ -157,51 +157,6 @@ json ends_json(const Figures& f) {
   return out;
 }
 
-json dmt_json(const CallReport::Dmt& dmt) {
-  json ways = json::array();
-  for (const auto& [name, d] : {std::pair("down", &dmt.down), {"up", &dmt.up}}) {
-    json tones = json::array();
-    for (const auto& t : d->tones) tones.push_back({t.tone, t.bits, number(t.snr_db, 1)});
-    ways.push_back({{"name", name},
-                    {"gross_bit_rate", d->gross_bit_rate},
-                    {"net_bit_rate", d->net_bit_rate},
-                    {"margin_db", number(d->margin_db, 1)},
-                    {"superframes", d->superframes},
-                    {"crc_errors", d->crc_errors},
-                    {"corrected_octets", d->corrected_octets},
-                    {"lost_words", d->lost_words},
-                    {"bits_compared", d->bits_compared},
-                    {"wrong_bits", d->wrong_bits},
-                    {"tones", std::move(tones)}});
-    if (d->cells)
-      ways.back()["cells"] = {{"received", d->cells->received},
-                              {"idle", d->cells->idle},
-                              {"hec_errors", d->cells->hec_errors},
-                              {"losses", d->cells->losses}};
-  }
-  return {{"trained_s", number(dmt.trained_s, 3)}, {"trainings", dmt.trainings}, {"ways", std::move(ways)}};
-}
-
-json radio_json(const CallReport::Radio& radio) {
-  json ways = json::array();
-  for (const auto& [name, d] : {std::pair("received", &radio.received), {"sent", &radio.sent}}) {
-    ways.push_back({{"name", name},
-                    {"bit_rate", d->bit_rate},
-                    {"snr_db", number(d->snr_db, 1)},
-                    {"due", d->due},
-                    {"missed", d->missed},
-                    {"broken", d->broken},
-                    {"late", d->late},
-                    {"at_most", fmt::format("{:.2g}", d->miss_ratio_at_most())},
-                    {"bits_compared", d->bits_compared},
-                    {"wrong_bits", d->wrong_bits}});
-  }
-  return {{"slot_ms", radio.slot_ms},
-          {"connected_s", number(radio.connected_s, 3)},
-          {"retrains", radio.retrains},
-          {"ways", std::move(ways)}};
-}
-
 json timer_json(const Figures& f) {
   const LinearHistogram& h = f.timer_interval;
   std::size_t used = h.counts().size();
@@ -224,24 +179,25 @@ json tiles(const CallReport& call, const Figures& f) {
     out.push_back({{"name", std::move(name)}, {"value", std::move(value)}, {"note", std::move(note)}});
     if (over_limit) out.back()["over_limit"] = true;
   };
-  if (call.device) {
+  if (call.device()) {
     tile("Blocks", grouped(f.total.blocks), fmt::format("of the device, {} late", grouped(f.total.losses.blocks_late)));
-  } else if (call.complete.has_value()) {
-    tile("Transfer", *call.complete ? fmt::format("{:.2f} s", call.transfer_s) : "incomplete",
-         *call.complete && call.transfer_s > 0
-             ? fmt::format("{} bytes, {:.1f} kbit/s", grouped(call.bytes),
-                           8e-3 * static_cast<double>(call.bytes) / call.transfer_s)
-             : fmt::format("{} of {} bytes", grouped(bytes_delivered(call, f)), grouped(call.bytes)));
+  } else if (call.complete()) {
+    tile("Transfer", *call.complete() ? fmt::format("{:.2f} s", call.run->transfer_s) : "incomplete",
+         *call.complete() && call.run->transfer_s > 0
+             ? fmt::format("{} bytes, {:.1f} kbit/s", grouped(call.bytes()),
+                           8e-3 * static_cast<double>(call.bytes()) / call.run->transfer_s)
+             : fmt::format("{} of {} bytes", grouped(bytes_delivered(call, f)), grouped(call.bytes())));
   }
-  if (call.octets_carried > 0 && call.complete.value_or(false)) {
-    tile("V.42bis",
-         fmt::format("{:.2f} : 1", static_cast<double>(call.bytes) / static_cast<double>(call.octets_carried)),
-         fmt::format("{} octets carried these bytes", grouped(call.octets_carried)));
+  const RunSummary::Compression* coding = call.run && call.run->coding ? &*call.run->coding : nullptr;
+  if (coding != nullptr && (coding->sent || coding->received) && coding->octets > 0 &&
+      call.complete().value_or(false)) {
+    tile("V.42bis", fmt::format("{:.2f} : 1", static_cast<double>(call.bytes()) / static_cast<double>(coding->octets)),
+         fmt::format("{} octets carried these bytes", grouped(coding->octets)));
   }
   tile("Samples pending", grouped(f.total.pending_max),
-       call.device ? fmt::format("at most, after service; {} buffers of {} samples", call.device->buffers,
-                                 grouped(call.device->buffer_samples))
-                   : fmt::format("at most, after service; the ring holds {}", call.ring_samples));
+       call.device() ? fmt::format("at most, after service; {} buffers of {} samples", call.device()->buffers,
+                                   grouped(call.device()->buffer_samples))
+                     : fmt::format("at most, after service; the ring holds {}", call.ring_samples));
   tile("Late blocks", grouped(f.total.losses.blocks_late),
        fmt::format("{} output samples were late", grouped(f.total.losses.samples_late)));
   tile("Overrun, underrun",
@@ -265,11 +221,11 @@ json tiles(const CallReport& call, const Figures& f) {
     const PhaseFigures& last = f.phases.empty() ? f.total : f.phases.back();
     const double length_ns = static_cast<double>(last.end_ns - last.begin_ns);
     tile("CPU share", fmt::format("{:.1f} %", length_ns > 0 ? 100 * last.modem_cpu_ns / length_ns : 0.0),
-         fmt::format("of the {}, {}; {:.0f} % of the busiest 12.5 ms", call.device ? "device" : "modem",
-                     f.phases.empty() ? "whole log" : "phase " + phase_name(call, last.phase),
+         fmt::format("of the {}, {}; {:.0f} % of the busiest 12.5 ms", call.device() ? "device" : "modem",
+                     f.phases.empty() ? "whole log" : "phase " + phase_name(call, last.phase.value_or(0)),
                      100 * f.timeline.modem().window_max));
   }
-  if (call.device) return out;
+  if (call.device()) return out;
   const std::uint64_t again = f.ends[0].frames_retransmitted + f.ends[1].frames_retransmitted;
   tile("Sent again", grouped(again),
        fmt::format("V.42 frames, in {} recoveries", grouped(f.ends[0].recoveries + f.ends[1].recoveries)));
@@ -284,7 +240,7 @@ std::string call_page(const CallReport& call, const Figures& f) {
   const bool lost = f.total.losses.any();
   std::string_view colour = verdict.verdict ? to_string(*verdict.verdict) : "";
   if (verdict.verdict == Verdict::kSufficient && lost) colour = to_string(Verdict::kMarginal);
-  if (verdict.verdict == Verdict::kInsufficient && !lost && !call.device && !call.dmt) colour = "";
+  if (verdict.verdict == Verdict::kInsufficient && !lost && !call.device() && !call.dmt()) colour = "";
   json data = page_head("call", call.title, colour, verdict.headline, verdict.reasons);
   data["warnings"] = call.warnings;
   data.update({{"host", call.host},
@@ -314,11 +270,11 @@ std::string call_page(const CallReport& call, const Figures& f) {
                {"timer", timer_json(f)},
                {"timeline", timeline_json(call, f.timeline)},
                {"ends", ends_json(f)},
-               {"bytes", call.bytes}});
-  if (call.dmt) data["dmt"] = dmt_json(*call.dmt);
-  if (call.radio) data["radio"] = radio_json(*call.radio);
-  if (call.device)
-    data["device"] = {{"buffers", call.device->buffers}, {"buffer_samples", call.device->buffer_samples}};
+               {"bytes", call.bytes()}});
+  if (call.dmt()) data["dmt"] = record::to_json(kDmtStatus, call.dmt());
+  if (call.radio()) data["radio"] = record::to_json(kRadioStatus, call.radio());
+  if (call.device())
+    data["device"] = {{"buffers", call.device()->buffers}, {"buffer_samples", call.device()->buffer_samples}};
   if (call.transmit_lead_samples) data["lead_samples"] = *call.transmit_lead_samples;
   return page_around(call.title + " - Offhook", data);
 }

@@ -19,6 +19,7 @@
 #include "src/lab/analysis/figures.h"
 #include "src/lab/analysis/verdict.h"
 #include "src/lab/law/law.h"
+#include "src/report/run_summary.h"
 
 namespace offhook {
 
@@ -33,62 +34,20 @@ struct CallReport {
   std::map<std::uint32_t, std::string> phases;  ///< names of the arguments of PHASE events, where other than hostsim's
   std::optional<std::uint32_t> transmit_lead_samples;
   std::uint32_t ring_samples = OH_MODEM_RING_SAMPLES;  ///< of the card, received
-  /// A device that is no modem: it has blocks and buffers, and carries no file.
-  struct Device {
-    std::uint32_t buffers = 0, buffer_samples = 0;
-  };
-  std::optional<Device> device;
-  /// A DMT pump on its loop: what each direction carries, as its receiver knows it.
-  struct Dmt {
-    struct Direction {
-      struct Tone {
-        std::uint32_t tone = 0, bits = 0;
-        double snr_db = 0;
-      };
-      std::uint32_t gross_bit_rate = 0, net_bit_rate = 0;
-      double margin_db = 0;
-      std::uint32_t superframes = 0, crc_errors = 0, corrected_octets = 0, lost_words = 0, swapped_bits = 0;
-      std::uint64_t bits_compared = 0, wrong_bits = 0;
-      struct Cells {
-        std::uint64_t received = 0, idle = 0, hec_errors = 0, losses = 0;
-      };
-      std::optional<Cells> cells;  ///< of ATM, where there are any
-      std::vector<Tone> tones;
-    };
-    double trained_s = -1;  ///< negative: never
-    std::uint32_t trainings = 0, fast_retrains = 0;
-    Direction down, up;
-  };
-  std::optional<Dmt> dmt;
-  /// A radio on the air: what became of the bursts of each direction, as their receiver knows it.
-  struct Radio {
-    struct Direction {
-      std::uint32_t bit_rate = 0;
-      double snr_db = 0;
-      std::uint64_t due = 0, missed = 0, broken = 0;
-      std::uint64_t late = 0;  ///< of the missed and the broken: the host was late
-      std::uint64_t bits_compared = 0, wrong_bits = 0;
-      std::uint64_t lost() const { return missed + broken; }
-      double miss_ratio() const { return due > 0 ? static_cast<double>(lost()) / static_cast<double>(due) : 0; }
-      /// With 95 % confidence, were bursts lost independently: the upper end of poisson_interval().
-      double miss_ratio_at_most() const;
-    };
-    double slot_ms = 0, connected_s = -1;  ///< negative: never
-    std::uint32_t retrains = 0;
-    Direction received, sent;
-  };
-  std::optional<Radio> radio;
-  /// The whole file arrived; a device lost nothing, or its data were right where it has any. Unknown for a log alone.
-  std::optional<bool> complete;
-  double transfer_s = 0;
-  std::string ending;                            ///< why the call ended, as the summary states it; empty: unknown
-  std::string hold;                              ///< what became of an order of a modem-on-hold; empty: there was none
-  std::uint64_t octets_carried = 0;              ///< what V.42bis made of the bytes; 0: there was none
-  std::uint64_t bytes = 0;                       ///< length of the file
-  std::optional<std::uint64_t> bytes_delivered;  ///< of them, both ways together; unknown: what the log has of one
-  std::optional<double> reference_s;             ///< transfer time of the same call in INT
-  double at_line_rate_s = 0;  ///< transfer time at the line's bit rate, where that is what a call is held to; 0: not
-  std::vector<std::string> warnings;  ///< e.g. how a truncated log ended
+  std::optional<RunSummary> run;                       ///< none: there is nothing but the log
+  std::vector<std::string> warnings;                   ///< e.g. how a truncated log ended
+
+  const RunSummary::Device* device() const { return run && run->device ? &*run->device : nullptr; }
+  const hostsim::DmtStatus* dmt() const { return run ? run->dmt.get() : nullptr; }
+  const hostsim::RadioStatus* radio() const { return run ? run->radio.get() : nullptr; }
+  /// Unknown for a log alone, and for a call that was interrupted.
+  std::optional<bool> complete() const { return run && !run->stopped ? std::optional(run->complete) : std::nullopt; }
+  /// The transfer time of the same call in INT.
+  std::optional<double> reference_s() const {
+    const bool known = run && run->reference && run->reference->complete;
+    return known ? std::optional(run->reference->transfer_s) : std::nullopt;
+  }
+  std::uint64_t bytes() const { return run ? run->bytes.value_or(0) : 0; }
 };
 
 /// The verdict in words.
@@ -101,11 +60,6 @@ CallVerdict judge(const CallReport& call, const Figures& figures);
 
 /// Bytes of the file that arrived, of a call that is over or not.
 std::uint64_t bytes_delivered(const CallReport& call, const Figures& figures);
-
-/// A time in slots.
-inline double of_slot(const CallReport::Radio& radio, double ns) {
-  return 1e-6 * ns / radio.slot_ms;
-}
 
 /// One configuration of a sweep or of the demo.
 struct SweepRow {

@@ -35,6 +35,16 @@ std::string listed(const std::vector<std::string>& items) {
   return out;
 }
 
+std::string hold_in_words(const hostsim::HoldStatus& hold) {
+  const auto seconds = [](hostsim::Ns ns) { return static_cast<double>(ns) * 1e-9; };
+  if (hold.refused_at >= 0) return fmt::format("asked for at {:.3f} s, refused", seconds(hold.asked_at));
+  if (hold.away_at < 0) return fmt::format("asked for at {:.3f} s, no answer", seconds(hold.asked_at));
+  if (hold.resumed_at < 0) return fmt::format("from {:.3f} s on", seconds(hold.away_at));
+  const std::string away = fmt::format("for {:.3f} s", seconds(hold.resumed_at - hold.away_at));
+  return hold.data_at >= 0 ? fmt::format("{}, data again after {:.3f} s", away, seconds(hold.data_at - hold.resumed_at))
+                           : away + ", no data afterwards";
+}
+
 namespace {
 
 constexpr double kBeforeLossNs = 25e6;
@@ -76,7 +86,7 @@ std::string culprits(const CallReport& call, const Figures& f) {
 }
 
 /// A device's buffers, as many as samples make.
-std::string in_buffers(const CallReport::Device& device, double samples) {
+std::string in_buffers(const RunSummary::Device& device, double samples) {
   return fmt::format("{:.1f} of its {} buffers", samples / device.buffer_samples, device.buffers);
 }
 
@@ -87,9 +97,9 @@ std::string work_done(const Figures& f) {
 
 std::string pending(const CallReport& call, const Figures& f) {
   const std::uint32_t most = f.total.pending_max;
-  if (call.device) {
+  if (call.device()) {
     return fmt::format("At most {} samples were pending after service: {}.", grouped(most),
-                       in_buffers(*call.device, most));
+                       in_buffers(*call.device(), most));
   }
   return most > call.ring_samples ? fmt::format(
                                         "Up to {} samples were pending after service. The ring holds {}; samples "
@@ -102,54 +112,54 @@ std::string pending(const CallReport& call, const Figures& f) {
 std::string headline(const CallReport& call, Verdict verdict, bool lost) {
   switch (verdict) {
     case Verdict::kSufficient:
-      if (call.dmt) return "Sufficient: every block was on time, and every superframe was correct.";
-      if (call.radio) {
-        return call.radio->received.lost() + call.radio->sent.lost() == 0
+      if (call.dmt()) return "Sufficient: every block was on time, and every superframe was correct.";
+      if (call.radio()) {
+        return call.radio()->received.lost() + call.radio()->sent.lost() == 0
                    ? "Sufficient: every block was on time, and every burst arrived."
                    : "Sufficient: every block was on time; all losses were caused by the radio channel.";
       }
-      if (call.device) return "Sufficient: every block was on time, and nothing was lost.";
+      if (call.device()) return "Sufficient: every block was on time, and nothing was lost.";
       return !lost ? "Sufficient: the whole file arrived, and no sample was lost."
-             : call.reference_s
+             : call.reference_s()
                  ? "Sufficient, with losses: the whole file arrived on time, but samples were lost on the way."
                  : "Sufficient by itself, with losses: the whole file arrived, but samples were lost on the way. "
                    "Compare with an INT run to see whether it was fast enough.";
     case Verdict::kMarginal:
-      if (call.dmt) return "Marginal: samples were lost, but every superframe was correct.";
-      if (call.radio) return "Marginal: samples were lost, but no burst was.";
-      if (!call.reference_s) return "Marginal: the file arrived, but slowly for the line's bit rate.";
+      if (call.dmt()) return "Marginal: samples were lost, but every superframe was correct.";
+      if (call.radio()) return "Marginal: samples were lost, but no burst was.";
+      if (!call.reference_s()) return "Marginal: the file arrived, but slowly for the line's bit rate.";
       return "Marginal: the file arrived, but its time differs from that of INT by more than 5 %.";
     default:
-      if (call.dmt) {
-        return call.dmt->trained_s < 0   ? "Insufficient: data mode was not reached."
-               : call.dmt->trainings > 1 ? "Insufficient: the line was lost, and there were retrains."
-               : call.dmt->down.crc_errors + call.dmt->up.crc_errors + call.dmt->down.wrong_bits +
-                           call.dmt->up.wrong_bits ==
+      if (call.dmt()) {
+        return call.dmt()->trained_s < 0   ? "Insufficient: data mode was not reached."
+               : call.dmt()->trainings > 1 ? "Insufficient: the line was lost, and there were retrains."
+               : call.dmt()->down.pump.crc_errors + call.dmt()->up.pump.crc_errors + call.dmt()->down.wrong_bits +
+                           call.dmt()->up.wrong_bits ==
                        0
                    ? (lost ? "Insufficient: samples were lost."
                            : "Insufficient: the line or its margin was lost in data mode.")
                    : "Insufficient: wrong data arrived.";
       }
-      if (call.radio) {
-        return call.radio->connected_s < 0 ? "Insufficient: the radios did not connect."
-               : call.radio->retrains > 0  ? "Insufficient: the link was lost."
-               : call.radio->received.late + call.radio->sent.late > 0
+      if (call.radio()) {
+        return call.radio()->connected_s < 0 ? "Insufficient: the radios did not connect."
+               : call.radio()->retrains > 0  ? "Insufficient: the link was lost."
+               : call.radio()->received.late + call.radio()->sent.late > 0
                    ? "Insufficient: bursts were lost because the host was late."
                    : "Insufficient: samples were lost.";
       }
-      if (call.device) return "Insufficient: the device lost samples.";
+      if (call.device()) return "Insufficient: the device lost samples.";
       return lost ? "Insufficient: the transfer did not complete."
                   : "Not finished: no sample was lost, but the run ended before the transfer completed.";
   }
 }
 
-std::string carried(const CallReport::Dmt& dmt) {
+std::string carried(const hostsim::DmtStatus& dmt) {
   if (dmt.trained_s < 0) return "Data mode was never reached.";
-  const auto way = [](const char* name, const CallReport::Dmt::Direction& d) {
-    return fmt::format("{} {:.0f} kbit/s, {} of {} wrong, {}", name, 1e-3 * d.gross_bit_rate, grouped(d.crc_errors),
-                       counted(d.superframes, "superframe"),
+  const auto way = [](const char* name, const hostsim::DmtDirection& d) {
+    return fmt::format("{} {:.0f} kbit/s, {} of {} wrong, {}", name, 1e-3 * d.gross_bit_rate,
+                       grouped(d.pump.crc_errors), counted(d.pump.superframes, "superframe"),
                        d.wrong_bits == 0 ? "no wrong bits" : counted(d.wrong_bits, "bit") + " wrong") +
-           (d.swapped_bits == 0 ? "" : fmt::format(", {} swapped", counted(d.swapped_bits, "bit"))) +
+           (d.pump.swapped_bits == 0 ? "" : fmt::format(", {} swapped", counted(d.pump.swapped_bits, "bit"))) +
            (d.cells
                 ? fmt::format(", {}, {}", counted(d.cells->received, "cell"), counted(d.cells->hec_errors, "HEC error"))
                 : "");
@@ -167,9 +177,9 @@ constexpr double kMostOfLineRate = 2, kStartS = 2.4;
 /// Of slots: makers of radios ask for 99.999 % (docs/radio.md).
 constexpr double kMissRatioAsked = 1e-5;
 
-std::string carried(const CallReport::Radio& radio) {
+std::string carried(const hostsim::RadioStatus& radio) {
   if (radio.connected_s < 0) return "The radios never reached data mode.";
-  const auto way = [](const char* name, const CallReport::Radio::Direction& d) {
+  const auto way = [](const char* name, const hostsim::RadioDirection& d) {
     return fmt::format("{} {:.0f} kbit/s, {} of {} lost ({} not heard, {} broken; {} because the host was late)", name,
                        1e-3 * d.bit_rate, grouped(d.lost()), counted(d.due, "burst"), grouped(d.missed),
                        grouped(d.broken), grouped(d.late));
@@ -178,10 +188,10 @@ std::string carried(const CallReport::Radio& radio) {
                      way("sent", radio.sent));
 }
 
-std::string miss_ratio(const CallReport::Radio& radio) {
-  const CallReport::Radio::Direction& worse =
-      radio.received.miss_ratio_at_most() > radio.sent.miss_ratio_at_most() ? radio.received : radio.sent;
-  const double most = worse.miss_ratio_at_most();
+std::string miss_ratio(const hostsim::RadioStatus& radio) {
+  const hostsim::RadioDirection& worse =
+      miss_ratio_at_most(radio.received) > miss_ratio_at_most(radio.sent) ? radio.received : radio.sent;
+  const double most = miss_ratio_at_most(worse);
   const double least = worse.due > 0 ? poisson_interval(worse.lost()).low / static_cast<double>(worse.due) : 0;
   return fmt::format(
       "In the worse direction {:.4f} % of the bursts arrived (at least {:.4f} % with 95 % confidence): {}.",
@@ -193,52 +203,52 @@ std::string miss_ratio(const CallReport::Radio& radio) {
                   100 * (1 - kMissRatioAsked)));
 }
 
-std::string against_slot(const CallReport::Radio& radio, const Figures& f) {
+std::string against_slot(const hostsim::RadioStatus& radio, const Figures& f) {
   return fmt::format(
       "From interrupt to output {:.3f} ms on average and {:.3f} ms at most: {:.1f} and {:.1f} % of a slot of {} ms.",
       1e-6 * f.interrupt_to_output.mean(), 1e-6 * static_cast<double>(f.interrupt_to_output.max()),
       100 * of_slot(radio, f.interrupt_to_output.mean()),
-      100 * of_slot(radio, static_cast<double>(f.interrupt_to_output.max())), radio.slot_ms);
+      100 * of_slot(radio, static_cast<double>(f.interrupt_to_output.max())), 1e3 * radio.slot_s);
 }
 
 std::string transfer(const CallReport& call, const Figures& f, const std::optional<VerdictResult>& result) {
-  if (call.device) return work_done(f);
+  if (call.device()) return work_done(f);
   if (!result) return "The log does not show whether the transfer completed.";
   if (result->complete == 0) {
     return fmt::format("The transfer did not complete: {} of {} bytes arrived.", grouped(bytes_delivered(call, f)),
-                       grouped(call.bytes));
+                       grouped(call.bytes()));
   }
-  std::string out = fmt::format("{} bytes arrived in {:.2f} s", grouped(call.bytes), call.transfer_s);
+  std::string out = fmt::format("{} bytes arrived in {:.2f} s", grouped(call.bytes()), call.run->transfer_s);
   if (result->slower) {
     out += fmt::format(", {:.1f} % {} than the same call in INT, the reference ({:.2f} s)",
-                       100 * std::abs(*result->slower), *result->slower < 0 ? "faster" : "slower", *call.reference_s);
+                       100 * std::abs(*result->slower), *result->slower < 0 ? "faster" : "slower", *call.reference_s());
   }
-  if (call.at_line_rate_s > 0) out += fmt::format("; the bit rate of the line needs {:.2f} s", call.at_line_rate_s);
+  if (call.run->at_line_rate_s > 0)
+    out += fmt::format("; the bit rate of the line needs {:.2f} s", call.run->at_line_rate_s);
   return out + ".";
 }
 
 }  // namespace
 
-double CallReport::Radio::Direction::miss_ratio_at_most() const {
-  return due > 0 ? std::min(1.0, poisson_interval(lost()).high / static_cast<double>(due)) : 1;
-}
-
 std::uint64_t bytes_delivered(const CallReport& call, const Figures& f) {
-  return call.bytes_delivered.value_or(std::max(f.ends[0].bytes_delivered, f.ends[1].bytes_delivered));
+  const std::optional<std::uint64_t> counted = call.run ? call.run->bytes_delivered : std::nullopt;
+  return counted.value_or(std::max(f.ends[0].bytes_delivered, f.ends[1].bytes_delivered));
 }
 
 CallVerdict judge(const CallReport& call, const Figures& f) {
   CallVerdict out;
   const Losses& lost = f.total.losses;
   std::optional<VerdictResult> result;
-  if (call.complete) {
-    const std::array<RunOutcome, 1> run = {RunOutcome{*call.complete, call.transfer_s}};
-    result = classify(run, call.reference_s);
+  if (call.complete()) {
+    const std::array<RunOutcome, 1> run = {RunOutcome{*call.complete(), call.run->transfer_s}};
+    result = classify(run, call.reference_s());
     out.verdict = result->verdict;
-    const bool slow = call.at_line_rate_s > 0 && call.transfer_s > kMostOfLineRate * call.at_line_rate_s + kStartS;
+    const bool slow =
+        call.run->at_line_rate_s > 0 && call.run->transfer_s > kMostOfLineRate * call.run->at_line_rate_s + kStartS;
     if (slow && out.verdict == Verdict::kSufficient) out.verdict = Verdict::kMarginal;
     // The code made good what was lost: this time.
-    if ((call.dmt || call.radio) && lost.any() && out.verdict == Verdict::kSufficient) out.verdict = Verdict::kMarginal;
+    if ((call.dmt() || call.radio()) && lost.any() && out.verdict == Verdict::kSufficient)
+      out.verdict = Verdict::kMarginal;
   }
   if (out.verdict) {
     out.headline = headline(call, *out.verdict, lost.any());
@@ -247,14 +257,15 @@ CallVerdict judge(const CallReport& call, const Figures& f) {
   }
 
   out.reasons.push_back(transfer(call, f, result));
-  if (result && result->complete == 0 && !call.ending.empty())
-    out.reasons.push_back(fmt::format("The call ended with: {}.", call.ending));
-  if (!call.hold.empty()) out.reasons.push_back(fmt::format("Modem-on-hold: {}.", call.hold));
-  if (call.dmt) out.reasons.push_back(carried(*call.dmt));
-  if (call.radio) {
-    out.reasons.push_back(carried(*call.radio));
-    if (call.radio->received.due + call.radio->sent.due > 0) out.reasons.push_back(miss_ratio(*call.radio));
-    if (f.interrupt_to_output.count() > 0) out.reasons.push_back(against_slot(*call.radio, f));
+  if (result && result->complete == 0 && !call.run->ending.empty())
+    out.reasons.push_back(fmt::format("The call ended with: {}.", call.run->ending));
+  if (call.run && call.run->hold)
+    out.reasons.push_back(fmt::format("Modem-on-hold: {}.", hold_in_words(*call.run->hold)));
+  if (call.dmt()) out.reasons.push_back(carried(*call.dmt()));
+  if (call.radio()) {
+    out.reasons.push_back(carried(*call.radio()));
+    if (call.radio()->received.due + call.radio()->sent.due > 0) out.reasons.push_back(miss_ratio(*call.radio()));
+    if (f.interrupt_to_output.count() > 0) out.reasons.push_back(against_slot(*call.radio(), f));
   }
   out.reasons.push_back(pending(call, f));
   // The card counts what was missing when it was to be sent: also the output of blocks that were given up.

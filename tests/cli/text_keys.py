@@ -3,7 +3,8 @@
 """For text_keys_test.sh: the documents of csv.txt and json.txt in this folder beside csv.NAME/ and json.NAME/, which hold
 what commands wrote. Each column and key that was written is described, and each that is described was written unless it
 is marked "?". docs/formats.md, the first argument, has both texts word for word; documents that are named after it are left
-out.
+out. `--write PAGE PROGRAM`
+writes both texts into the page.
 """
 
 import csv
@@ -11,6 +12,7 @@ import itertools
 import json
 import pathlib
 import re
+import subprocess
 import sys
 
 LINE = re.compile(r"  (\S+?)(\?(?=[: ]))?(?: \(([^)]+)\))?: (\S.*)$")
@@ -71,7 +73,19 @@ def differences(kind, name, keys, found):
         if not optional and not any(d.match(f) for f in found)]  # fmt: skip
 
 
+def write(page, program):
+    """Each list of the page, between "```text" after its heading and "```", as the program prints it."""
+    text = page.read_text(encoding="utf-8")
+    for heading, kind in (("## Columns\n", "csv"), ("## Keys\n", "json")):
+        said = subprocess.run([program, "keys", kind], check=True, capture_output=True, text=True).stdout
+        begin = text.index("```text\n", text.index(heading)) + len("```text\n")
+        text = text[:begin] + said.strip("\n") + "\n" + text[text.index("```", begin) :]
+    page.write_text(text, encoding="utf-8")
+
+
 def main():
+    if sys.argv[1] == "--write":
+        return write(pathlib.Path(sys.argv[2]), sys.argv[3])
     left_out = ELSEWHERE | set(sys.argv[2:])
     page = pathlib.Path(sys.argv[1]).read_text(encoding="utf-8")
     wrong = []

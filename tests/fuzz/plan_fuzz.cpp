@@ -10,9 +10,11 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "driver/base/file.h"
 #include "src/lab/sweep/plan.h"
@@ -77,9 +79,11 @@ void as_a_shard(const std::string& rows) {
     return;
   }
   attempt([&] {
-    (void)sweep::cell_results(plan, read);
-    (void)sweep::results_json(plan, read);
-    const std::string csv = sweep::results_csv(plan, read);
+    std::vector<sweep::RunRow> runs;
+    std::transform(read.begin(), read.end(), std::back_inserter(runs), sweep::row_of);
+    (void)sweep::cell_results(plan, runs);
+    (void)sweep::results_json(plan, runs);
+    const std::string csv = sweep::results_csv(plan, runs);
     if (std::count(csv.begin(), csv.end(), '\n') != static_cast<std::ptrdiff_t>(1 + plan.cells.size() * plan.repeats))
       std::abort();  // a row is a line
   });

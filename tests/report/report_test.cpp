@@ -146,7 +146,6 @@ CallReport described(std::string title) {
                    {test::kSpinner, "spinner <b>"}};
   call.phases = {{0, "on hook"}, {1, "dialling"}, {2, "connecting"}, {3, "connected"}};
   call.transmit_lead_samples = 210;
-  call.bytes = 200'000;
   return call;
 }
 
@@ -227,9 +226,10 @@ void expect_drawn(const fs::path& page, const std::set<std::string>& expected, c
 TEST(Report, CallDrawsEveryFigure) {
   NEEDS_BROWSER();
   CallReport call = described("THR 24 with a spinner");
-  call.complete = true;
-  call.transfer_s = 36.4;
-  call.reference_s = 36.37;
+  call.run.emplace().bytes = 200'000;
+  call.run->complete = true;
+  call.run->transfer_s = 36.4;
+  call.run->reference = {"INT", true, false, 36.37};
   expect_drawn(call_report("call", {}, call),
                {"pending", "latency-0", "latency-1", "latency-2", "latency-3", "latency-4", "elapsed", "latency-time",
                 "cpu", "share", "close-up-0", "close-up-1", "period", "timer", "transfer", "constellation-0"},
@@ -239,7 +239,8 @@ TEST(Report, CallDrawsEveryFigure) {
 TEST(Report, StarvedCallShowsItsFirstLoss) {
   NEEDS_BROWSER();
   CallReport call = described("THR 8 with a spinner");
-  call.complete = false;
+  call.run.emplace().bytes = 200'000;
+  call.run->complete = false;
   call.warnings = {"The log ends in the middle of an event: what came after 29.9 s is missing."};
   expect_drawn(
       call_report("starved", {.seconds = 30, .starved = true}, call),

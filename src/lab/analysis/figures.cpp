@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "driver/base/record.h"
 #include "driver/core/logged_rate.h"
 #include "traces/log/event_names.h"
 
@@ -313,63 +314,92 @@ const Figures& Analyzer::finish(std::uint64_t end_ns) {
 
 namespace {
 
-nlohmann::json latency_json(const LogLinearHistogram& h) {
-  const auto ms = [](std::uint64_t ns) { return static_cast<double>(ns) * 1e-6; };
-  return {{"count", h.count()},
-          {"min_ms", ms(h.min())},
-          {"mean_ms", h.mean() * 1e-6},
-          {"p50_ms", ms(h.quantile(0.5))},
-          {"p99_ms", ms(h.quantile(0.99))},
-          {"p999_ms", ms(h.quantile(0.999))},
-          {"max_ms", ms(h.max())}};
+using record::Row;
+using record::Rows;
+using record::Table;
+
+using Histogram = Rows<LogLinearHistogram>;
+constexpr Row kLatencyRows[] = {
+    Histogram::of<&LogLinearHistogram::count>("count", "", "number of these times"),
+    Histogram::of<&LogLinearHistogram::max>("max_ms", "ms", "greatest time").scale(1e-6),
+    Histogram::of<&LogLinearHistogram::mean>("mean_ms", "ms", "mean time").scale(1e-6),
+    Histogram::of<&LogLinearHistogram::min>("min_ms", "ms", "least time").scale(1e-6),
+    Histogram::of("p50_ms", "ms", "median time", [](const LogLinearHistogram& h) { return h.quantile(0.5); })
+        .scale(1e-6),
+    Histogram::of("p999_ms", "ms", "99.9 % of the times are below",
+                  [](const LogLinearHistogram& h) { return h.quantile(0.999); })
+        .scale(1e-6),
+    Histogram::of("p99_ms", "ms", "99 % of the times are below",
+                  [](const LogLinearHistogram& h) { return h.quantile(0.99); })
+        .scale(1e-6),
+};
+constexpr Table kLatency{kLatencyRows};
+
+double modem_cpu_share(const PhaseFigures& p) {
+  const double seconds = static_cast<double>(p.end_ns - p.begin_ns) * 1e-9;
+  return seconds > 0 ? p.modem_cpu_ns * 1e-9 / seconds : 0.0;
 }
 
-nlohmann::json phase_json(const PhaseFigures& p) {
-  const double seconds = static_cast<double>(p.end_ns - p.begin_ns) * 1e-9;
-  return {{"begin_s", static_cast<double>(p.begin_ns) * 1e-9},
-          {"end_s", static_cast<double>(p.end_ns) * 1e-9},
-          {"interrupts", p.interrupts},
-          {"blocks", p.blocks},
-          {"pending_max_samples", p.pending_max},
-          {"service_run_elapsed_max_ms", static_cast<double>(p.elapsed_max_ns) * 1e-6},
-          {"modem_cpu_share", seconds > 0 ? p.modem_cpu_ns * 1e-9 / seconds : 0.0},
-          {"lead_used_max_samples", p.lead_used_max_samples},
-          {"blocks_late", p.losses.blocks_late},
-          {"samples_late", p.losses.samples_late},
-          {"samples_filled_in", p.losses.samples_filled_in},
-          {"overrun_samples", p.losses.overrun_samples},
-          {"underrun_samples", p.losses.underrun_samples}};
-}
+using Phase = Rows<PhaseFigures>;
+constexpr Row kPhaseRows[] = {
+    Phase::of<&PhaseFigures::begin_ns>("begin_s", "s", "start of the whole log, or of a phase of the call").scale(1e-9),
+    Phase::of<&PhaseFigures::blocks>("blocks", "", "blocks served"),
+    Phase::of<&PhaseFigures::losses, &Losses::blocks_late>("blocks_late", "",
+                                                           "blocks served after their samples were due"),
+    Phase::of<&PhaseFigures::end_ns>("end_s", "s", "end of the whole log, or of a phase of the call").scale(1e-9),
+    Phase::of<&PhaseFigures::interrupts>("interrupts", "", "interrupts of the card"),
+    Phase::of<&PhaseFigures::lead_used_max_samples>("lead_used_max_samples", "samples",
+                                                    "greatest part of the transmit lead that was used"),
+    Phase::of("modem_cpu_share", "", "CPU time of the driver over time, 0 to 1",
+              [](const PhaseFigures& p) { return modem_cpu_share(p); }),
+    Phase::of<&PhaseFigures::losses, &Losses::overrun_samples>("overrun_samples", "samples",
+                                                               "samples received and lost"),
+    Phase::of<&PhaseFigures::pending_max>("pending_max_samples", "samples",
+                                          "greatest number of samples that waited for service"),
+    Phase::of<&PhaseFigures::phase>("phase", "", "0 on hook, 1 dialling, 2 connecting, 3 connected"),
+    Phase::of<&PhaseFigures::losses, &Losses::samples_filled_in>("samples_filled_in", "samples",
+                                                                 "samples replaced by silence"),
+    Phase::of<&PhaseFigures::losses, &Losses::samples_late>("samples_late", "samples",
+                                                            "samples that were ready after they were due"),
+    Phase::of<&PhaseFigures::elapsed_max_ns>("service_run_elapsed_max_ms", "ms", "longest service run").scale(1e-6),
+    Phase::of<&PhaseFigures::losses, &Losses::underrun_samples>("underrun_samples", "samples",
+                                                                "samples missing when due for sending"),
+};
+constexpr Table kPhase{kPhaseRows};
+
+using End = Rows<Figures::End>;
+constexpr Row kEndRows[] = {
+    End::of<&Figures::End::bad_frames>("bad_frames", "", "V.42 frames or superframes that arrived damaged"),
+    End::of<&Figures::End::bytes_delivered>("bytes_delivered", "bytes", "bytes delivered to this end's user"),
+    End::of<&Figures::End::data_modes>("data_modes", "", "times that data mode began"),
+    End::of<&Figures::End::frames_retransmitted>("frames_retransmitted", "", "frames that V.42 retransmitted"),
+    End::of<&Figures::End::received_bps>("received_bps", "bit/s", "bit rate of the last data mode; near end, far end"),
+    End::of<&Figures::End::recoveries>("recoveries", "", "recoveries of V.42"),
+    End::of<&Figures::End::sent_bps>("sent_bps", "bit/s", "bit rate of the last data mode; near end, far end"),
+};
+constexpr Table kEnd{kEndRows};
+
+using All = Rows<Figures>;
+constexpr Row kFigureRows[] = {
+    All::part<&Figures::ends>("ends", kEnd),
+    All::of<&Figures::events>("events", "", "events in the log"),
+    All::part<&Figures::interrupt_period>("interrupt_period", kLatency),
+    All::part<&Figures::interrupt_to_isr>("interrupt_to_isr", kLatency),
+    All::part<&Figures::interrupt_to_output>("interrupt_to_output", kLatency),
+    All::part<&Figures::interrupt_to_service>("interrupt_to_service", kLatency),
+    All::part<&Figures::isr_elapsed>("isr_elapsed", kLatency),
+    All::part<&Figures::phases>("phases", kPhase),
+    All::part<&Figures::service_run_elapsed>("service_run_elapsed", kLatency),
+    All::part<&Figures::timer_interval_log>("timer_interval", kLatency),
+    All::part<&Figures::total>("total", kPhase),
+};
 
 }  // namespace
 
-nlohmann::json to_json(const Figures& figures) {
-  nlohmann::json out = {{"events", figures.events},
-                        {"total", phase_json(figures.total)},
-                        {"phases", nlohmann::json::array()},
-                        {"interrupt_to_isr", latency_json(figures.interrupt_to_isr)},
-                        {"interrupt_to_service", latency_json(figures.interrupt_to_service)},
-                        {"interrupt_to_output", latency_json(figures.interrupt_to_output)},
-                        {"interrupt_period", latency_json(figures.interrupt_period)},
-                        {"isr_elapsed", latency_json(figures.isr_elapsed)},
-                        {"service_run_elapsed", latency_json(figures.service_run_elapsed)},
-                        {"timer_interval", latency_json(figures.timer_interval_log)},
-                        {"ends", nlohmann::json::array()}};
-  for (const PhaseFigures& p : figures.phases) {
-    nlohmann::json phase = phase_json(p);
-    phase["phase"] = p.phase;
-    out["phases"].push_back(std::move(phase));
-  }
-  for (const Figures::End& end : figures.ends) {
-    out["ends"].push_back({{"sent_bps", end.sent_bps},
-                           {"received_bps", end.received_bps},
-                           {"data_modes", end.data_modes},
-                           {"bytes_delivered", end.bytes_delivered},
-                           {"frames_retransmitted", end.frames_retransmitted},
-                           {"recoveries", end.recoveries},
-                           {"bad_frames", end.bad_frames}});
-  }
-  return out;
+constexpr Table kFigures{kFigureRows};
+
+nlohmann::ordered_json to_json(const Figures& figures) {
+  return record::to_json(kFigures, &figures);
 }
 
 }  // namespace offhook

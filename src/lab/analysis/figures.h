@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <deque>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <vector>
 
 #include "driver/base/histogram.h"
@@ -19,9 +20,13 @@
 
 namespace offhook {
 
+namespace record {
+struct Table;
+}
+
 /// One phase of the call (OH_EV_PHASE).
 struct PhaseFigures : ServiceTally {
-  std::uint32_t phase = 0;
+  std::optional<std::uint32_t> phase;  ///< none: the whole log
   std::uint64_t begin_ns = 0, end_ns = 0;
   std::uint64_t elapsed_max_ns = 0;  ///< longest service run
   double modem_cpu_ns = 0;           ///< of the entities that run the driver
@@ -136,6 +141,7 @@ class Analyzer {
 };
 
 /// The scalar figures, for summary.json and --json: times in ms, shares 0 to 1.
-nlohmann::json to_json(const Figures& figures);
+extern const record::Table kFigures;
+nlohmann::ordered_json to_json(const Figures& figures);
 
 }  // namespace offhook

@@ -75,7 +75,7 @@ std::string quoted(const TickReservation& r) {
 
 struct Swept {
   sweep::Plan plan;
-  std::vector<std::string> rows;
+  std::vector<sweep::RunRow> rows;
 };
 
 /// Write scenario and grid, run what is not done yet. @return false when stopped

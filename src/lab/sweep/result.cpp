@@ -18,22 +18,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Of a shard, which may come from elsewhere. @throws config::Error
-Json parse_row(const std::string& text) {
-  try {
-    Json row = parse_json<Json>(text);
-    const auto whole = [&](const char* key) { return !row.contains(key) || row.at(key).is_number_unsigned(); };
-    if (row.is_object() && row.at("complete").is_boolean() && row.at("transfer_s").is_number() &&
-        whole("pending_max_samples") && whole("blocks_late") && whole("frames_retransmitted")) {
-      return row;
-    }
-  } catch (const Json::exception& e) {
-    throw config::Error(fmt::format("a run's result cannot be read: {}", in_words(e)));
-  }
-  throw config::Error(fmt::format("a run's result is {}; expected an object with complete, transfer_s and counts",
-                                  text.size() <= 80 ? text : text.substr(0, 80) + "..."));
-}
-
 /// A TOML value without its quotes.
 std::string plain(const std::string& value) {
   return value.size() >= 2 && value.front() == '"' ? value.substr(1, value.size() - 2) : value;
@@ -65,13 +49,10 @@ std::string cell_name(const Plan& plan, const Cell& cell) {
 
 }  // namespace
 
-std::vector<CellResult> cell_results(const Plan& plan, const std::vector<std::string>& rows) {
-  const auto outcome = [](const Json& row) {
-    return RunOutcome{row.value("complete", false), row.value("transfer_s", 0.0)};
-  };
+std::vector<CellResult> cell_results(const Plan& plan, const std::vector<RunRow>& rows) {
   std::vector<std::optional<double>> references;
   for (std::size_t r = 0; r < plan.references.size(); ++r) {
-    const RunOutcome run = outcome(parse_row(rows.at(plan.cells.size() * plan.repeats + r)));
+    const RunOutcome& run = rows.at(plan.cells.size() * plan.repeats + r);
     references.push_back(run.complete ? std::optional(run.transfer_s) : std::nullopt);
   }
   std::vector<CellResult> out;
@@ -80,11 +61,11 @@ std::vector<CellResult> cell_results(const Plan& plan, const std::vector<std::st
     cell.name = cell_name(plan, plan.cells[c]);
     std::vector<RunOutcome> runs;
     for (std::size_t r = 0; r < plan.repeats; ++r) {
-      const Json row = parse_row(rows.at(c * plan.repeats + r));
-      runs.push_back(outcome(row));
-      cell.pending_max = std::max(cell.pending_max, row.value("pending_max_samples", std::uint32_t{0}));
-      cell.blocks_late += row.value("blocks_late", std::uint64_t{0});
-      cell.retransmitted += row.value("frames_retransmitted", std::uint64_t{0});
+      const RunRow& row = rows.at(c * plan.repeats + r);
+      runs.push_back(row);
+      cell.pending_max = std::max(cell.pending_max, row.pending_max_samples);
+      cell.blocks_late += row.blocks_late;
+      cell.retransmitted += row.frames_retransmitted;
     }
     const std::optional<std::size_t> at = plan.cells[c].reference;
     const std::optional<double> reference = at ? references[*at] : std::nullopt;
@@ -95,12 +76,12 @@ std::vector<CellResult> cell_results(const Plan& plan, const std::vector<std::st
   return out;
 }
 
-std::string results_csv(const Plan& plan, const std::vector<std::string>& rows) {
+std::string results_csv(const Plan& plan, const std::vector<RunRow>& rows) {
   const std::vector<CellResult> results = cell_results(plan, rows);
   std::vector<Json> runs;
   std::vector<std::string> keys;  // of all runs: soft devices of other kinds count other things
   for (std::size_t run = 0; run < plan.cells.size() * plan.repeats; ++run) {
-    runs.push_back(parse_row(rows.at(run)));
+    runs.push_back(record::to_json(kRunRow, &rows.at(run)));
     for (const auto& [key, value] : runs.back().items())
       if (std::find(keys.begin(), keys.end(), key) == keys.end()) keys.push_back(key);
   }
@@ -125,7 +106,7 @@ std::string results_csv(const Plan& plan, const std::vector<std::string>& rows) 
   return out;
 }
 
-std::string results_json(const Plan& plan, const std::vector<std::string>& rows) {
+std::string results_json(const Plan& plan, const std::vector<RunRow>& rows) {
   const std::vector<CellResult> results = cell_results(plan, rows);
   Json cells = Json::array();
   for (std::size_t c = 0; c < plan.cells.size(); ++c) {
@@ -147,12 +128,13 @@ std::string results_json(const Plan& plan, const std::vector<std::string>& rows)
     json["blocks_late"] = cell.blocks_late;
     json["frames_retransmitted"] = cell.retransmitted;
     json["rows"] = Json::array();
-    for (std::size_t r = 0; r < plan.repeats; ++r) json["rows"].push_back(parse_row(rows.at(c * plan.repeats + r)));
+    for (std::size_t r = 0; r < plan.repeats; ++r)
+      json["rows"].push_back(record::to_json(kRunRow, &rows.at(c * plan.repeats + r)));
     cells.push_back(std::move(json));
   }
   Json references = Json::array();
   for (std::size_t r = 0; r < plan.references.size(); ++r) {
-    references.push_back(parse_row(rows.at(plan.cells.size() * plan.repeats + r)));
+    references.push_back(record::to_json(kRunRow, &rows.at(plan.cells.size() * plan.repeats + r)));
   }
   Json axes = Json::array();
   for (const Axis& axis : plan.axes) axes.push_back({{"key", axis.key}, {"values", axis.values}});

@@ -9,6 +9,7 @@
 
 #include "src/lab/analysis/verdict.h"
 #include "src/lab/sweep/plan.h"
+#include "src/lab/sweep/row.h"
 
 namespace offhook::sweep {
 
@@ -22,11 +23,11 @@ struct CellResult {
 };
 
 /// @param rows one a run, in the plan's order, as read_rows() gives them
-std::vector<CellResult> cell_results(const Plan& plan, const std::vector<std::string>& rows);
+std::vector<CellResult> cell_results(const Plan& plan, const std::vector<RunRow>& rows);
 
 /// One line a run: axes, repeat, seed, then every figure of the row.
-std::string results_csv(const Plan& plan, const std::vector<std::string>& rows);
+std::string results_csv(const Plan& plan, const std::vector<RunRow>& rows);
 /// Cells with verdicts and their rows.
-std::string results_json(const Plan& plan, const std::vector<std::string>& rows);
+std::string results_json(const Plan& plan, const std::vector<RunRow>& rows);
 
 }  // namespace offhook::sweep

@@ -115,7 +115,7 @@ bool run_shards(const OutputFolder& folder, const Plan& plan, const std::vector<
         if (!shard_problem(folder.path(), plan, shard)) return count(last - first);
         std::string text = head(plan, shard);
         for (std::size_t i = first; i < last; ++i) {
-          text += run(plan.scenario(i)) + "\n";
+          text += to_text(run(plan.scenario(i))) + "\n";
           if (stop()) return;  // the run itself may have been cut short
           count(1);
         }
@@ -125,18 +125,18 @@ bool run_shards(const OutputFolder& folder, const Plan& plan, const std::vector<
   return !stopped;
 }
 
-std::vector<std::string> read_rows(const fs::path& folder, const Plan& plan) {
-  std::vector<std::string> rows;
+std::vector<RunRow> read_rows(const fs::path& folder, const Plan& plan) {
+  std::vector<RunRow> rows;
   std::vector<std::uint32_t> missing;
   for (std::uint32_t shard = 1; shard <= plan.shards; ++shard) {
     std::optional<std::string> problem;
-    std::vector<std::string> part = read_shard(folder, plan, shard, problem);
+    const std::vector<std::string> part = read_shard(folder, plan, shard, problem);
     if (problem == "missing") {
       missing.push_back(shard);
     } else if (problem) {
       throw config::Error(fmt::format("shard {} of {} is {}", shard, plan.shards, *problem));
     }
-    rows.insert(rows.end(), std::make_move_iterator(part.begin()), std::make_move_iterator(part.end()));
+    std::transform(part.begin(), part.end(), std::back_inserter(rows), row_of);
   }
   if (!missing.empty()) {
     const std::size_t shown = std::min<std::size_t>(missing.size(), 10);

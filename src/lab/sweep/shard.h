@@ -14,12 +14,12 @@
 
 #include "driver/base/output.h"
 #include "src/lab/sweep/plan.h"
+#include "src/lab/sweep/row.h"
 
 namespace offhook::sweep {
 
-/// What one run came to: a JSON object of plain figures, with "complete" and "transfer_s" among them. The same
-/// scenario gives the same text.
-using Run = std::function<std::string(const hostsim::Scenario&)>;
+/// A run. The same scenario gives the same row.
+using Run = std::function<RunRow(const hostsim::Scenario&)>;
 
 inline constexpr const char* kPlanName = "plan.json";
 std::filesystem::path plan_path(const std::filesystem::path& folder);
@@ -43,8 +43,8 @@ struct RunOptions {
 bool run_shards(const OutputFolder& folder, const Plan& plan, const std::vector<std::uint32_t>& shards, const Run& run,
                 const RunOptions& options);
 
-/// The rows of every shard, in order of runs, as JSON text. @throws config::Error naming the shards that are missing,
-/// foreign or damaged
-std::vector<std::string> read_rows(const std::filesystem::path& folder, const Plan& plan);
+/// The rows of every shard, in order of runs. @throws config::Error naming the shards that are missing, foreign or
+/// damaged, or what is no row
+std::vector<RunRow> read_rows(const std::filesystem::path& folder, const Plan& plan);
 
 }  // namespace offhook::sweep

@@ -134,19 +134,21 @@ function callPage() {
       `${group(e.recoveries)} recoveries, ${group(e.bad_frames)} bad frames`).join("; ") + "."));
   }
 
+  const ways = (of, names) => names.map(name => ({name, ...of[name]}));
   if (data.dmt) {
+    const directions = ways(data.dmt, ["down", "up"]);
     const trained = data.dmt.trained_s < 0 ? "Data mode was never reached. "
       : `In data mode after ${data.dmt.trained_s.toFixed(2)} s, trainings: ${data.dmt.trainings}. `;
     const line = section("Tones", trained + "Bits and signal-to-noise ratio of each tone, as its receiver measured them in MEDLEY.");
     table(line, ["direction", "gross kbit/s", "net kbit/s", "least margin, dB", "superframes", "wrong", "octets corrected", "words lost", "bits compared", "bits wrong"],
-      data.dmt.ways.map(w => el("tr", {}, cell(w.name), cell(group(w.gross_bit_rate / 1000)), cell(group(w.net_bit_rate / 1000)), cell(w.margin_db.toFixed(1)),
+      directions.map(w => el("tr", {}, cell(w.name), cell(group(w.gross_bit_rate / 1000)), cell(group(w.net_bit_rate / 1000)), cell(w.margin_db.toFixed(1)),
         ...[w.superframes, w.crc_errors, w.corrected_octets, w.lost_words, w.bits_compared, w.wrong_bits].map(n => cell(group(n))))));
-    const cells = data.dmt.ways.filter(w => w.cells);
+    const cells = directions.filter(w => w.cells !== undefined);
     if (cells.length) table(line, ["direction", "ATM cells", "idle cells", "HEC errors", "delineation lost"],
-      cells.map(w => el("tr", {}, cell(w.name), ...[w.cells.received, w.cells.idle, w.cells.hec_errors, w.cells.losses].map(n => cell(group(n))))));
+      cells.map(w => el("tr", {}, cell(w.name), ...[w.cells, w.idle_cells, w.hec_errors, w.delineation_losses].map(n => cell(group(n))))));
     const tones = (name, unit, of) => ({title: name, x: {text: "tone of 4.3125 kHz"}, y: {text: unit, min: 0}, marks: [],
-      series: data.dmt.ways.filter(w => w.tones.length).map(w => ({name: w.name, style: "points", symbol: "dot", x: w.tones.map(t => t[0]), y: w.tones.map(of)}))});
-    for (const plot of [tones("Bits a tone", "bits", t => t[1]), tones("Signal-to-noise ratio per tone", "dB", t => t[2])]) {
+      series: directions.filter(w => w.tones.length).map(w => ({name: w.name, style: "points", symbol: "dot", x: w.tones.map(t => t.tone), y: w.tones.map(of)}))});
+    for (const plot of [tones("Bits a tone", "bits", t => t.bits), tones("Signal-to-noise ratio per tone", "dB", t => t.snr_db)]) {
       if (!plot.series.length) continue;
       line.append(el("h3", {}, plot.title));
       figure(line, plot.y.text, box => plotFigure(box, plot));
@@ -164,8 +166,8 @@ function callPage() {
       : `In data mode after ${data.radio.connected_s.toFixed(3)} s, links lost: ${data.radio.retrains}. `;
     const air = section("Slots", met + `A burst is due in every slot of its sender, each ${data.radio.slot_ms} ms. Late: lost while the host lost samples. At most: the miss ratio with 95 % confidence.`);
     table(air, ["direction", "kbit/s", "SNR, dB", "bursts due", "not heard", "broken", "of these late", "at most", "bits compared", "bits wrong"],
-      data.radio.ways.map(w => el("tr", {}, cell(w.name), cell(group(w.bit_rate / 1000)), cell(w.snr_db.toFixed(1)),
-        ...[w.due, w.missed, w.broken, w.late].map(n => cell(group(n))), cell(w.at_most), ...[w.bits_compared, w.wrong_bits].map(n => cell(group(n))))));
+      ways(data.radio, ["received", "sent"]).map(w => el("tr", {}, cell(w.name), cell(group(w.bit_rate / 1000)), cell(w.snr_db.toFixed(1)),
+        ...[w.bursts_due, w.bursts_missed, w.bursts_broken, w.bursts_late].map(n => cell(group(n))), cell(w.miss_ratio_at_most.toPrecision(2)), ...[w.bits_compared, w.wrong_bits].map(n => cell(group(n))))));
     if (data.ends.some(e => e.bad.t.length)) {
       air.append(el("h3", {}, "Lost bursts, cumulative"), el("p", {class: "caption"}, "By each end's count. Ticks on the axis: samples lost."));
       chart(air, "bursts", {series: data.ends.filter(e => e.bad.t.length).map((e, i) => ({name: e.name, ...e.bad, style: "step", colour: i ? "accent-2" : "accent"})),

@@ -177,8 +177,10 @@ CallOutcome run_call(const hostsim::Scenario& scenario, std::span<const std::uin
   outcome.transfer_s = transfer.transfer_s;
   outcome.at_line_rate_s = result.transfer.at_line_rate_s;
   outcome.simulated_s = result.simulated_s;
-  outcome.bytes = scenario.bytes;
-  outcome.bytes_delivered = result.transfer.bytes_delivered;
+  if (scenario.pump != hostsim::PumpKind::kDevice) {
+    outcome.bytes = scenario.bytes;
+    outcome.bytes_delivered = result.transfer.bytes_delivered;
+  }
   outcome.octets_carried = result.transfer.octets_carried;
   outcome.compression = result.transfer.compression;
   outcome.hold = result.transfer.hold;
@@ -199,53 +201,30 @@ LossCount count_losses(const hostsim::Scenario& scenario) {
   return {call.tally.all, call.result.simulated_s, !call.over};
 }
 
-std::string run_row(const hostsim::Scenario& scenario) {
+sweep::RunRow run_row(const hostsim::Scenario& scenario) {
   const PlainCall call(scenario);
   const CallResult& r = call.result;
   const auto& [all, before, near] = call.tally;
-  const RunOutcome outcome = outcome_of(scenario, r, call.tally, false);
-  nlohmann::ordered_json row{{"complete", outcome.complete},
-                             {"transfer_s", outcome.transfer_s},
-                             {"simulated_s", r.simulated_s},
-                             {"bytes_delivered", r.transfer.bytes_delivered},
-                             // Training and connected, as the paper counts.
-                             {"blocks", all.blocks - before.blocks},
-                             {"blocks_late", all.losses.blocks_late - before.losses.blocks_late},
-                             {"samples_late", all.losses.samples_late - before.losses.samples_late},
-                             {"pending_max_samples", all.pending_max},
-                             {"overrun_samples", all.losses.overrun_samples},
-                             {"underrun_samples", all.losses.underrun_samples},
-                             {"frames_retransmitted", r.transfer.frames_retransmitted},
-                             {"timeouts", r.transfer.timeouts},
-                             {"retrains", r.transfer.retrains},
-                             {"pump_share", r.pump_share},
-                             {"ending", ending(scenario, r, false)}};
+  sweep::RunRow row;
+  static_cast<RunOutcome&>(row) = outcome_of(scenario, r, call.tally, false);
+  row.simulated_s = r.simulated_s;
+  row.bytes_delivered = r.transfer.bytes_delivered;
+  row.blocks = all.blocks - before.blocks;
+  row.blocks_late = all.losses.blocks_late - before.losses.blocks_late;
+  row.samples_late = all.losses.samples_late - before.losses.samples_late;
+  row.pending_max_samples = all.pending_max;
+  row.overrun_samples = all.losses.overrun_samples;
+  row.underrun_samples = all.losses.underrun_samples;
+  row.frames_retransmitted = r.transfer.frames_retransmitted;
+  row.timeouts = r.transfer.timeouts;
+  row.retrains = r.transfer.retrains;
+  row.pump_share = r.pump_share;
+  row.ending = ending(scenario, r, false);
   for (std::size_t k = 1; k < r.devices.size(); ++k)
-    row[fmt::format("blocks_late: {}", r.devices[k].name)] = r.devices[k].driver.blocks_late;
-  if (r.dmt) {
-    row["trained_s"] = r.dmt->trained_s;
-    for (const auto& [way, d] : {std::pair("down", &r.dmt->down), {"up", &r.dmt->up}}) {
-      row[fmt::format("gross_{}_bps", way)] = d->gross_bit_rate;
-      row[fmt::format("loop_{}_bps", way)] = d->loop_bit_rate;
-      row[fmt::format("capacity_{}_bps", way)] = d->capacity_bit_rate;
-      row[fmt::format("crc_errors_{}", way)] = d->crc_errors;
-      row[fmt::format("lost_words_{}", way)] = d->lost_words;
-      row[fmt::format("wrong_bits_{}", way)] = d->wrong_bits;
-      if (!d->cells) continue;
-      row[fmt::format("cells_{}", way)] = d->cells->received;
-      row[fmt::format("hec_errors_{}", way)] = d->cells->hec_errors;
-    }
-  }
-  if (r.radio) {
-    row["connected_s"] = r.radio->connected_s;
-    for (const auto& [way, d] : {std::pair("received", &r.radio->received), {"sent", &r.radio->sent}}) {
-      row[fmt::format("bit_rate_{}_bps", way)] = d->bit_rate;
-      row[fmt::format("bursts_due_{}", way)] = d->due;
-      row[fmt::format("bursts_lost_{}", way)] = d->lost();
-      row[fmt::format("bursts_late_{}", way)] = d->late;
-    }
-  }
-  return row.dump();
+    row.late_by_device.emplace_back(r.devices[k].name, r.devices[k].driver.blocks_late);
+  if (r.dmt) row.dmt = *r.dmt;
+  if (r.radio) row.radio = *r.radio;
+  return row;
 }
 
 }  // namespace offhook::command

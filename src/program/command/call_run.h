@@ -14,9 +14,10 @@
 #include "hostsim/call/connection.h"
 #include "hostsim/call/scenario.h"
 #include "offhook/event_log.h"
-#include "offhook/kernel_modem.h"
 #include "src/lab/analysis/tally.h"
 #include "src/lab/law/law.h"
+#include "src/lab/sweep/row.h"
+#include "src/report/run_summary.h"
 #include "traces/log/header.h"
 
 namespace offhook::command {
@@ -42,23 +43,6 @@ struct FarSide {
   std::span<const std::uint8_t> expect;
 };
 
-struct CallOutcome {
-  bool complete = false;      ///< the whole file arrived, byte for byte
-  bool stopped = false;       ///< by the progress sink
-  bool lost = false;          ///< a sample, whatever became of the file
-  double transfer_s = 0;      ///< from the first byte given to the link to the last one delivered
-  double at_line_rate_s = 0;  ///< that it would be at the line's bit rate; 0: not known, or nobody asks
-  double simulated_s = 0;     ///< virtual time; with a kernel's modem the line's, by its samples
-  std::uint64_t bytes = 0, bytes_delivered = 0;
-  std::uint64_t octets_carried = 0;                   ///< what they were between the ends of V.42; 0: not known
-  std::uint8_t compression = 0;                       ///< of enum oh_lapm_compression
-  std::shared_ptr<const hostsim::DmtStatus> dmt;      ///< of a DMT pump; null where there is none
-  std::shared_ptr<const hostsim::RadioStatus> radio;  ///< of a radio
-  std::optional<hostsim::HoldStatus> hold;            ///< where the scenario asks for one, once it has
-  std::string ending;                                 ///< for people: "the file arrived", "carrier lost", "time limit"
-  std::optional<oh_kernel_status> kernel;             ///< of a kernel's modem, at the end
-};
-
 /// @param file what is transferred; empty: scenario.bytes bytes drawn from the seed (nothing to a foreign modem)
 /// @pre with a foreign modem, which hears samples: a real pump
 CallOutcome run_call(const hostsim::Scenario& scenario, std::span<const std::uint8_t> file, const CallSinks& sinks,
@@ -78,7 +62,7 @@ struct LossCount {
 /// @throws std::invalid_argument as hostsim::Call
 LossCount count_losses(const hostsim::Scenario& scenario);
 
-/// One line of a sweep: plain figures as JSON, the same text for the same scenario.
-std::string run_row(const hostsim::Scenario& scenario);
+/// A run of a sweep: the same row for the same scenario.
+sweep::RunRow run_row(const hostsim::Scenario& scenario);
 
 }  // namespace offhook::command

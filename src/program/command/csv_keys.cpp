@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "src/lab/sweep/row.h"
 #include "src/program/command/text_keys.h"
 
 namespace offhook::command {
@@ -22,30 +23,9 @@ sweep: results.csv of offhook sweep; one row per run. The first columns are the 
   context?: context, if it is not an axis
   repeat: number of the repeat of the cell, from 0
   seed: random seed of this run
-  complete: whether the file arrived, or a device ran to its end
-  transfer_s? (s): time from the first byte to the last; empty if the file did not arrive
-  simulated_s (s): length of the whole call
-  bytes_delivered? (bytes): bytes that arrived at the far end
-  blocks: blocks served
-  blocks_late: blocks served after their samples were due
-  samples_late (samples): samples that were ready after they were due
-  pending_max_samples (samples): greatest number of samples that waited for service
-  overrun_samples (samples): samples received and lost
-  underrun_samples (samples): samples missing when due for sending
-  frames_retransmitted?: frames that the near end's V.42 retransmitted
-  timeouts?: time-outs of the near end's V.42
-  retrains?: retrains of the near pump
-  pump_share: CPU time of the pump over time, 0 to 1
-  ending?: why the call ended
-  blocks_late:*?: late blocks of each [[load.soft_device]], under its name
-  trained_s? (s): time when a DMT pump first reached data mode; empty: never
-  {gross,loop,capacity}_{down,up}_bps? (bit/s): rate with the code's redundancy; rate of the loop alone; its capacity (docs/dmt.md)
-  {crc_errors,lost_words,wrong_bits}_{down,up}?: superframes with a wrong CRC, uncorrected words, bits that differ from the pattern
-  {cells,hec_errors}_{down,up}?: ATM cells received, and those dropped for their HEC
-  connected_s? (s): time when a radio link was first up; empty: never
-  bit_rate_{received,sent}_bps? (bit/s): bit rate of a burst's data
-  {bursts_due,bursts_lost,bursts_late}_{received,sent}?: bursts due, lost, and lost because they were sent late
-  verdict: verdict of the cell: sufficient, marginal or insufficient
+)";
+
+constexpr const char* kLab = R"(  verdict: verdict of the cell: sufficient, marginal or insufficient
 
 law: law.csv and offhook law --csv; one row per budget X
   x_ticks (ticks): budget X
@@ -140,7 +120,7 @@ hosts: offhook hosts --csv; one row per host
 }  // namespace
 
 std::string csv_keys_text() {
-  return kText;
+  return kText + record::describe(sweep::kRunRow) + kLab;
 }
 
 }  // namespace offhook::command

@@ -42,8 +42,10 @@ struct Options {
 /// One call of the demo and what it came to. Jobs run in parallel; everything printed is made from these, in order.
 struct Job {
   hostsim::Scenario scenario;
-  std::string folder;  ///< in the demo's; empty: only a row is kept
-  Json row;
+  std::string folder;  ///< in the demo's; empty: there is none
+  RunOutcome outcome = {};
+  std::uint32_t pending_max_samples = 0;
+  std::uint64_t blocks_late = 0, frames_retransmitted = 0;
 };
 
 /// A context of the paper's section 6, and what became of it there.
@@ -124,14 +126,23 @@ std::string mechanism(const DeviceTiming& device, const DeviceTiming& training, 
                      device.longest_gap_ms());
 }
 
-RunOutcome outcome_of(const Json& row) {
-  return {row.at("complete").get<bool>(), row.at("transfer_s").get<double>()};
+/// The time of a reference; none when it did not complete.
+std::optional<double> time_of(const RunOutcome& run) {
+  return run.complete ? std::optional(run.transfer_s) : std::nullopt;
 }
 
-/// The mean of the reference's runs; none when it did not complete.
-std::optional<double> time_of(const Json& row) {
-  const RunOutcome run = outcome_of(row);
-  return run.complete ? std::optional(run.transfer_s) : std::nullopt;
+void keep_run(const RunSummary& run, Job& job) {
+  job.outcome = {run.complete, run.transfer_s};
+  job.pending_max_samples = run.figures->total.pending_max;
+  job.blocks_late = run.figures->total.losses.blocks_late;
+  for (const Figures::End& end : run.figures->ends) job.frames_retransmitted += end.frames_retransmitted;
+}
+
+void keep_row(const sweep::RunRow& row, Job& job) {
+  job.outcome = row;
+  job.pending_max_samples = row.pending_max_samples;
+  job.blocks_late = row.blocks_late;
+  job.frames_retransmitted = row.frames_retransmitted;
 }
 
 class Demo {
@@ -190,7 +201,7 @@ class Demo {
 // The long calls come first, so that no core is left with one at the end.
 void Demo::make_jobs() {
   for (const PublishedContext& context : contexts_) {
-    Job job{real_pump(context, options_), {}, {}};
+    Job job{.scenario = real_pump(context, options_), .folder = {}};
     job.folder = folder_name(job.scenario.name);
     jobs_.push_back(std::move(job));
   }
@@ -199,10 +210,10 @@ void Demo::make_jobs() {
       hostsim::Scenario s = base_;
       s.context = ContextSpec::parse(fmt::format("RES {}/{} strict", row.number("x_ms"), row.number("y_ms")));
       s.seed += repeat;  // the starting phase is drawn from it
-      jobs_.push_back({std::move(s), {}, {}});
+      jobs_.push_back({.scenario = std::move(s), .folder = {}});
     }
   }
-  jobs_.push_back({base_, {}, {}});
+  jobs_.push_back({.scenario = base_, .folder = {}});
 }
 
 void Demo::run_jobs() {
@@ -214,12 +225,12 @@ void Demo::run_jobs() {
       [&](std::size_t i) {
         Job& job = jobs_[i];
         if (job.folder.empty()) {
-          job.row = Json::parse(run_row(job.scenario));
+          keep_row(run_row(job.scenario), job);
         } else {
           const OutputFolder folder = folder_.sub(job.folder);
           const CallOutcome outcome = record_call(
               job.scenario, folder, [](const CallProgress&) { return !interrupted(); }, simulated({}));
-          if (!outcome.stopped) job.row = summarise(job.scenario, outcome, folder);
+          if (!outcome.stopped) keep_run(summarise(job.scenario, outcome, folder), job);
         }
         ++done;
         const std::lock_guard lock(mutex);
@@ -268,20 +279,17 @@ Lines Demo::context_table() {
   table.column("pending max");
   table.column("blocks late");
   table.column("frames again");
-  const std::optional<double> int_s = time_of(jobs_[0].row);
+  const std::optional<double> int_s = time_of(jobs_[0].outcome);
   for (std::size_t i = 0; i < contexts_.size(); ++i) {
     const PublishedContext& published = contexts_[i];
-    const Json& total = jobs_[i].row.at("figures").at("total");
-    const RunOutcome run = outcome_of(jobs_[i].row);
+    const RunOutcome& run = jobs_[i].outcome;
     SweepRow row;
     row.name = jobs_[i].scenario.name;
     row.group = "Real pump";
     row.result = classify({&run, 1}, int_s);
-    row.pending_max_samples = total.at("pending_max_samples").get<std::uint32_t>();
-    row.blocks_late = total.at("blocks_late").get<std::uint64_t>();
-    for (const Json& end : jobs_[i].row.at("figures").at("ends")) {
-      row.frames_retransmitted += end.at("frames_retransmitted").get<std::uint64_t>();
-    }
+    row.pending_max_samples = jobs_[i].pending_max_samples;
+    row.blocks_late = jobs_[i].blocks_late;
+    row.frames_retransmitted = jobs_[i].frames_retransmitted;
     row.link = jobs_[i].folder + "/" + kReportName;
     table.row({row.name, std::string(to_string(row.result.verdict)), std::string(to_string(published.verdict)),
                run.complete ? fmt::format("{:.3f}", run.transfer_s) : "not complete",
@@ -304,7 +312,7 @@ Lines Demo::reservation_table() {
   table.column("pending max");
   table.column("blocks late");
   table.column("deciding quantity (share of the required share, gap of the allowed gap)", Table::Align::kLeft);
-  const std::optional<double> reference_s = time_of(jobs_.back().row);
+  const std::optional<double> reference_s = time_of(jobs_.back().outcome);
   for (std::size_t r = 0; r < reservations_.size(); ++r) {
     const reproduce::Published& p = reservations_[r];
     const double x = p.number("x_ms"), y = p.number("y_ms"), mean_s = p.has("mean") ? p.number("mean") : 0;
@@ -312,11 +320,10 @@ Lines Demo::reservation_table() {
     std::vector<RunOutcome> runs;
     SweepRow row;
     for (const Job& job : repeats(r)) {
-      runs.push_back(outcome_of(job.row));
-      row.pending_max_samples =
-          std::max(row.pending_max_samples, job.row.at("pending_max_samples").get<std::uint32_t>());
-      row.blocks_late += job.row.at("blocks_late").get<std::uint64_t>();
-      row.frames_retransmitted += job.row.at("frames_retransmitted").get<std::uint64_t>();
+      runs.push_back(job.outcome);
+      row.pending_max_samples = std::max(row.pending_max_samples, job.pending_max_samples);
+      row.blocks_late += job.blocks_late;
+      row.frames_retransmitted += job.frames_retransmitted;
     }
     row.name = fmt::format("RES {}/{}", x, y);
     row.group = "Table 3";

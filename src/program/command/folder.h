@@ -5,7 +5,6 @@
 #pragma once
 
 #include <filesystem>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 
@@ -36,15 +35,11 @@ CallOutcome record_call(const hostsim::Scenario& scenario, const OutputFolder& f
 
 /// summary.json, trace.perfetto and report.html from what record_call() left.
 /// @param reference the same call in INT; none: it was not made  @return the summary
-nlohmann::ordered_json summarise(const hostsim::Scenario& scenario, const CallOutcome& outcome,
-                                 const OutputFolder& folder,
-                                 const std::optional<CallOutcome>& reference = std::nullopt);
+RunSummary summarise(const hostsim::Scenario& scenario, const CallOutcome& outcome, const OutputFolder& folder,
+                     const std::optional<CallOutcome>& reference = std::nullopt);
 
 /// report.html in the folder, whoever uses it. @return its path
 std::filesystem::path place_page(const std::filesystem::path& folder, const std::string& page);
-
-/// What became of an order of a hold. @param hold  of summary.json
-std::string hold_in_words(const nlohmann::ordered_json& hold);
 
 /// report.html of a live call, from its log alone.
 void report_live(const OutputFolder& folder);

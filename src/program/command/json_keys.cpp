@@ -2,54 +2,12 @@
 #include <algorithm>
 
 #include "src/program/command/text_keys.h"
+#include "src/report/run_summary.h"
 
 namespace offhook::command {
 namespace {
 
-constexpr const char* kCalls = R"(run: offhook run --json and summary.json
-  offhook_summary: version of this document
-  version: version of offhook
-  name: name of the scenario
-  context: context of the driver
-  seed: random seed of the run
-  complete: whether the file arrived, or a device ran to its end
-  interrupted: whether the user stopped the run
-  ending: why the call ended, in words
-  bytes? (bytes): length of the file; absent for a device
-  bytes_delivered? (bytes): bytes that arrived; with --far-end in both directions together
-  transfer_s (s): time from the first byte to the last; 0: the file did not arrive
-  at_line_rate_s? (s): with --far-end: time that the line's bit rate needs
-  simulated_s? (s): length of the whole call
-  line_s? (s): length of a call in a kernel, counted in samples of its line
-  kernel?.*: counts of the kernel driver (docs/kernel.md)
-  device?.{buffers,buffer_samples,lead_samples}: buffers of a soft device as it ran
-  dmt?.{trained_s,trainings,fast_retrains,in_data}: start-up of a DMT pump
-  dmt?.{down,up}.**: rates, margins and errors of one direction (docs/dmt.md)
-  radio?.**: results of a soft radio (docs/radio.md)
-  compression?.{by,sent,received,octets}: V.42bis or V.44, whether it was negotiated, and the octets that it produced
-  hold?.{asked_at_s,refused_at_s?,away_at_s?,resumed_at_s?,data_at_s?} (s): simulated times of modem-on-hold: request, refusal, grant, order to end, return to data mode
-  hold?.limit_s? (s): granted duration; 0: no limit
-  reference?.{context,complete,lost_samples,transfer_s}: the same call in INT
-  verdict: sufficient, marginal or insufficient
-  headline: the verdict in a sentence
-  reasons[]: reasons, one sentence each
-  figures.events: events in the log
-  figures.{total,phases[]}.{begin_s,end_s} (s): start and end of the whole log, and of each phase of the call
-  figures.phases[].phase: 0 on hook, 1 dialling, 2 connecting, 3 connected
-  figures.{total,phases[]}.interrupts: interrupts of the card
-  figures.{total,phases[]}.blocks: blocks served
-  figures.{total,phases[]}.blocks_late: blocks served after their samples were due
-  figures.{total,phases[]}.{samples_late,samples_filled_in,overrun_samples,underrun_samples} (samples): samples that were late, replaced by silence, received and lost, missing when due for sending
-  figures.{total,phases[]}.pending_max_samples (samples): greatest number of samples that waited for service
-  figures.{total,phases[]}.lead_used_max_samples (samples): greatest part of the transmit lead that was used
-  figures.{total,phases[]}.service_run_elapsed_max_ms (ms): longest service run
-  figures.{total,phases[]}.modem_cpu_share: CPU time of the driver over time, 0 to 1
-  figures.{interrupt_to_isr,interrupt_to_service,interrupt_to_output,interrupt_period,isr_elapsed,service_run_elapsed,timer_interval}.count: number of these times
-  figures.{interrupt_to_isr,interrupt_to_service,interrupt_to_output,interrupt_period,isr_elapsed,service_run_elapsed,timer_interval}.{min_ms,mean_ms,p50_ms,p99_ms,p999_ms,max_ms} (ms): least, mean, quantiles and greatest
-  figures.ends[].{sent_bps,received_bps} (bit/s): bit rate of the last data mode; near end, far end
-  figures.ends[].{data_modes,frames_retransmitted,recoveries,bad_frames}: counters
-  figures.ends[].bytes_delivered (bytes): bytes delivered to this end's user
-
+constexpr const char* kCalls = R"(
 modem: offhook modem --json and summary.json; for a bank, a list of them
   card?: address of the card, for a bank
   context: context of the service
@@ -456,22 +414,13 @@ measure-device: offhook measure device --json
   without[]?: missing privileges
   reservation?.{yields,throttles}: times that the CPU was yielded at preemption points; times that the budget was exhausted
   periods_sent_otherwise?: periods sent differently than recorded, with --recorded
-  {dmt,radio}?.in_data: whether the pumps are in data mode at the end; with --recorded, whether the near pump is
-  dmt?.{trainings,fast_retrains}: counters
-  dmt?.{down,up}.{gross_bit_rate,net_bit_rate} (bit/s): bit rate with and without the code's redundancy
-  dmt?.{down,up}.{superframes,crc_errors}: superframes received, and those with a wrong CRC
-  dmt?.{down,up}.corrected_octets: octets corrected by Reed-Solomon
-  {dmt,radio}?.*.{bits_compared,wrong_bits}: bits of the pattern
-  radio?.retrains: number of lost links
-  radio?.slot_ms (ms): length of a slot
-  radio?.{received,sent}.bit_rate (bit/s): bit rate of a burst's data
-  radio?.{received,sent}.{bursts_due,bursts_missed,bursts_broken}: bursts that were due, not heard, and heard with errors
 )";
 
 }  // namespace
 
 std::string json_keys_text() {
-  return std::string(kCalls) + kLab + kMeasured;
+  return "run: offhook run --json and summary.json\n" + record::describe(kRunSummary) + kCalls + kLab + kMeasured +
+         record::describe(kDmtStatus, "dmt?.") + record::describe(kRadioStatus, "radio?.");
 }
 
 std::string documents_with(std::string_view text, std::string_view part) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
+#include <utility>
 
 #include "driver/kernel/kernel_line.h"
 #include "driver/kernel/kernel_modem.h"
@@ -112,15 +113,13 @@ CallOutcome run_kernel_call(KernelDevice& device, const hostsim::Scenario& scena
                                    }});
   if (sinks.header) sinks.header(log_header(scenario));
   CallOutcome outcome;
-  outcome.bytes = file.size();
+  std::size_t there = 0;
   transfer.begin();
   for (;; transfer.wait()) {
     const oh_kernel_status& s = transfer.look();
     const double now_s = static_cast<double>(s.samples) / kRateHz;
-    const std::size_t there = transfer.received().size();
-    if (sinks.received && there > outcome.bytes_delivered)
-      sinks.received(std::span(transfer.received()).subspan(outcome.bytes_delivered));
-    outcome.bytes_delivered = there;
+    const std::size_t before = std::exchange(there, transfer.received().size());
+    if (sinks.received && there > before) sinks.received(std::span(transfer.received()).subspan(before));
     if (there >= file.size()) break;
     outcome.ending = ending(s);
     if (outcome.ending.empty() && now_s >= scenario.time_limit_s)
@@ -136,7 +135,9 @@ CallOutcome run_kernel_call(KernelDevice& device, const hostsim::Scenario& scena
   transfer.end();
   outcome.transfer_s = tally.seconds();
   outcome.lost = lost(transfer.status());
-  outcome.simulated_s = static_cast<double>(transfer.status().samples) / kRateHz;
+  outcome.bytes = file.size();
+  outcome.bytes_delivered = there;
+  outcome.line_s = static_cast<double>(transfer.status().samples) / kRateHz;
   outcome.compression = static_cast<std::uint8_t>(transfer.status().compression);
   outcome.kernel = transfer.status();
   return outcome;

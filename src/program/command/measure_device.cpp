@@ -10,6 +10,7 @@
 #include "src/measure/live_device.h"
 #include "src/program/command/context_times.h"
 #include "src/program/command/measure.h"
+#include "src/report/run_summary.h"
 #include "traces/scenario/scenario.h"
 
 namespace offhook::command {
@@ -20,33 +21,6 @@ struct DeviceOptions {
   std::string scenario;
   bool recorded = false;
 };
-
-/// @param in_data  at the end; of a rehearsal that of the near end alone
-Json to_json(const hostsim::DmtStatus& s, bool in_data) {
-  const auto way = [](const hostsim::DmtDirection& d) {
-    return Json{
-        {"gross_bit_rate", d.gross_bit_rate}, {"net_bit_rate", d.net_bit_rate},         {"superframes", d.superframes},
-        {"crc_errors", d.crc_errors},         {"corrected_octets", d.corrected_octets}, {"bits_compared", d.bits},
-        {"wrong_bits", d.wrong_bits}};
-  };
-  return {{"in_data", in_data},
-          {"trainings", s.trainings},
-          {"fast_retrains", s.fast_retrains},
-          {"down", way(s.down)},
-          {"up", way(s.up)}};
-}
-
-Json to_json(const hostsim::RadioStatus& s, bool in_data) {
-  const auto way = [](const hostsim::RadioDirection& d) {
-    return Json{{"bit_rate", d.bit_rate},    {"bursts_due", d.due},     {"bursts_missed", d.missed},
-                {"bursts_broken", d.broken}, {"bits_compared", d.bits}, {"wrong_bits", d.wrong_bits}};
-  };
-  return {{"in_data", in_data},
-          {"retrains", s.retrains},
-          {"slot_ms", 1e3 * s.slot_s},
-          {"received", way(s.received)},
-          {"sent", way(s.sent)}};
-}
 
 Json to_json(const hostsim::Scenario& scenario, const measure::LiveDeviceConfig& config, const measure::LiveDevice& r) {
   Json json{{"measure", "device"},
@@ -68,8 +42,10 @@ Json to_json(const hostsim::Scenario& scenario, const measure::LiveDeviceConfig&
   if (config.context.kind == OH_CONTEXT_RESERVATION)
     json["reservation"] = {{"yields", r.yields}, {"throttles", r.throttles}};
   if (r.sent_otherwise) json["periods_sent_otherwise"] = *r.sent_otherwise;
-  if (r.dmt) json["dmt"] = to_json(*r.dmt, r.in_data);
-  if (r.radio) json["radio"] = to_json(*r.radio, r.in_data);
+  if (r.dmt) json["dmt"] = record::to_json(kDmtStatus, r.dmt.get());
+  if (r.radio) json["radio"] = record::to_json(kRadioStatus, r.radio.get());
+  for (const char* pumps : {"dmt", "radio"})
+    if (json.contains(pumps)) json[pumps]["in_data"] = r.in_data;  // of a rehearsal that of the near end alone
   return json;
 }
 
@@ -90,8 +66,8 @@ void print(const Json& json, const measure::LiveDevice& r) {
     const auto& [down, up] = std::tie(r.dmt->down, r.dmt->up);
     row("trainings, fast retrains", fmt::format("{}, {}", r.dmt->trainings, r.dmt->fast_retrains));
     row("bit/s gross, down and up", fmt::format("{}, {}", down.gross_bit_rate, up.gross_bit_rate));
-    row("superframes", fmt::format("{}, {}", down.superframes, up.superframes));
-    row("superframes wrong", fmt::format("{}, {}", down.crc_errors, up.crc_errors));
+    row("superframes", fmt::format("{}, {}", down.pump.superframes, up.pump.superframes));
+    row("superframes wrong", fmt::format("{}, {}", down.pump.crc_errors, up.pump.crc_errors));
     row("bits wrong", fmt::format("{} of {}, {} of {}", down.wrong_bits, down.bits, up.wrong_bits, up.bits));
   }
   if (r.radio) {

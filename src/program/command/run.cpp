@@ -20,6 +20,7 @@
 #include "src/program/command/program.h"
 #include "src/program/command/run_folder.h"
 #include "src/program/command/socket_modem.h"
+#include "src/report/words.h"
 #include "traces/scenario/context_words.h"
 #include "traces/scenario/scenario.h"
 
@@ -43,125 +44,74 @@ hostsim::Scenario scenario_of(const Options& options) {
   return builder.finish();
 }
 
-void add_dmt(Table* table, const nlohmann::ordered_json& dmt) {
-  const auto both = [&](const char* what, const char* key) {
-    table->row({what, fmt::format("{}, {}", dmt.at("down").at(key).dump(), dmt.at("up").at(key).dump())});
-  };
-  const double trained_s = dmt.at("trained_s").get<double>();
-  table->row({"in data mode after, s", trained_s < 0 ? "never" : fmt::format("{:.3f}", trained_s)});
-  table->row({"trainings", dmt.at("trainings").dump()});
-  table->row({"fast retrains", dmt.at("fast_retrains").dump()});
-  both("bit/s gross, down and up", "gross_bit_rate");
-  both("bit/s net", "net_bit_rate");
-  both("trellis code, bits per symbol", "trellis_bits");
-  both("bit/s gross by the loop alone", "loop_bit_rate");
-  both("capacity, bit/s", "capacity_bit_rate");
-  both("least margin, dB", "margin_db");
-  both("least margin after data mode, dB", "margin_now_db");
-  both("bits swapped", "swapped_bits");
-  both("superframes", "superframes");
-  both("superframes wrong", "crc_errors");
-  both("octets corrected", "corrected_octets");
-  both("words beyond correction", "lost_words");
-  both("bits compared", "bits_compared");
-  both("bits wrong", "wrong_bits");
-  if (!dmt.at("down").contains("cells")) return;
-  both("ATM cells received", "cells");
-  both("idle cells", "idle_cells");
-  both("HEC errors", "hec_errors");
-  both("cell delineation lost", "delineation_losses");
+void add_rows(Table* table, const record::Table& of, std::initializer_list<const void*> subjects) {
+  for (const auto& [what, value] : record::labelled(of, subjects)) table->row({what, value});
 }
 
-void add_radio(Table* table, const nlohmann::ordered_json& radio) {
-  const auto both = [&](const char* what, const char* key) {
-    table->row({what, fmt::format("{}, {}", radio.at("received").at(key).dump(), radio.at("sent").at(key).dump())});
-  };
-  const auto ratio = [&](const char* what, const char* key) {
-    table->row({what, fmt::format("{:.2g}, {:.2g}", radio.at("received").at(key).get<double>(),
-                                  radio.at("sent").at(key).get<double>())});
-  };
-  const double connected_s = radio.at("connected_s").get<double>();
-  table->row({"in data mode after, s", connected_s < 0 ? "never" : fmt::format("{:.3f}", connected_s)});
-  table->row({"links lost", radio.at("retrains").dump()});
-  both("bit/s, received and sent", "bit_rate");
-  both("SNR, dB", "snr_db");
-  both("bursts due", "bursts_due");
-  both("bursts not heard", "bursts_missed");
-  both("bursts broken", "bursts_broken");
-  both("of these, because the host was late", "bursts_late");
-  ratio("miss ratio", "miss_ratio");
-  ratio("miss ratio, upper bound, 95 %", "miss_ratio_at_most");
-  both("bits compared", "bits_compared");
-  both("bits wrong", "wrong_bits");
-  table->row({fmt::format("longest service, per slot of {} ms", radio.at("slot_ms").dump()),
-              fmt::format("{:.3f}", radio.at("longest_service_of_slot").get<double>())});
+void add_in_data(Table* table, double after_s) {
+  table->row({"in data mode after, s", after_s < 0 ? "never" : fmt::format("{:.3f}", after_s)});
 }
 
-void print_table(const nlohmann::ordered_json& summary, const hostsim::Scenario& scenario) {
-  const auto& figures = summary.at("figures");
-  const auto& total = figures.at("total");
+std::string in_words(const RunSummary::Compression& c, std::uint64_t bytes) {
+  if (!c.sent && !c.received) return "not negotiated";
+  return fmt::format("{}, {} octets for {} bytes",
+                     c.sent && c.received ? "both ways"
+                     : c.sent             ? "sent"
+                                          : "received",
+                     c.octets, bytes);
+}
+
+void print_table(const RunSummary& run, const hostsim::Scenario& scenario) {
+  const PhaseFigures& total = run.figures->total;
   Table table;
-  table.column(fmt::format("{}, {}", summary.at("name").get<std::string>(),
-                           summary.contains("kernel")
-                               ? scenario.context.str()
-                               : config::context_in_full(scenario.context, scenario.host.tick_hz)));
+  table.column(fmt::format(
+      "{}, {}", run.name,
+      run.kernel ? scenario.context.str() : config::context_in_full(scenario.context, scenario.host.tick_hz)));
   table.column("");
   const auto row = [&](const char* what, std::string value) { table.row({what, std::move(value)}); };
-  row("verdict", summary.at("verdict").get<std::string>());
-  row("ended with", summary.at("ending").get<std::string>());
-  const auto device = summary.find("device");
-  const bool modem = device == summary.end();
-  if (modem) {
-    row("bytes delivered", fmt::format("{} of {}", summary.at("bytes_delivered").get<std::uint64_t>(),
-                                       summary.at("bytes").get<std::uint64_t>()));
+  const auto count = [&](const char* what, std::uint64_t n) { row(what, std::to_string(n)); };
+  row("verdict", run.verdict);
+  row("ended with", run.ending);
+  const std::uint64_t bytes = run.bytes.value_or(0), delivered = run.bytes_delivered.value_or(0);
+  if (run.device) {
+    row("buffers", fmt::format("{} of {} samples", run.device->buffers, run.device->buffer_samples));
   } else {
-    row("buffers", fmt::format("{} of {} samples", device->at("buffers").get<std::uint64_t>(),
-                               device->at("buffer_samples").get<std::uint64_t>()));
+    row("bytes delivered", fmt::format("{} of {}", delivered, bytes));
+    if (run.complete) row("transfer time, s", fmt::format("{:.3f}", run.transfer_s));
   }
-  if (modem && summary.at("complete").get<bool>()) {
-    row("transfer time, s", fmt::format("{:.3f}", summary.at("transfer_s").get<double>()));
+  if (run.coding) row(run.coding->by.c_str(), in_words(*run.coding, delivered));
+  if (run.hold) row("modem-on-hold", hold_in_words(*run.hold));
+  if (run.reference)
+    row("same call in INT, s",
+        run.reference->complete ? fmt::format("{:.3f}", run.reference->transfer_s) : "not complete");
+  row(run.line_s ? "line time, s" : "simulated time, s",
+      fmt::format("{:.3f}", run.line_s.value_or(run.simulated_s.value_or(0))));
+  count("blocks served", total.blocks);
+  count("blocks late", total.losses.blocks_late);
+  count("samples pending, max", total.pending_max);
+  if (run.device)
+    row("samples pending, in buffers", fmt::format("{:.2f}", 1.0 * total.pending_max / run.device->buffer_samples));
+  if (run.dmt) {
+    add_in_data(&table, run.dmt->trained_s);
+    add_rows(&table, kDmtStatus, {run.dmt.get()});
+    add_rows(&table, kDmtDirection, {&run.dmt->down, &run.dmt->up});
   }
-  if (summary.contains("compression")) {
-    const auto& c = summary.at("compression");
-    const auto octets = c.at("octets").get<std::uint64_t>();
-    const bool sent = c.at("sent").get<bool>(), received = c.at("received").get<bool>();
-    row(c.value("by", "V.42bis").c_str(),
-        !sent && !received ? "not negotiated"
-                           : fmt::format("{}, {} octets for {} bytes",
-                                         sent && received ? "both ways"
-                                         : sent           ? "sent"
-                                                          : "received",
-                                         octets, summary.at("bytes_delivered").get<std::uint64_t>()));
+  if (run.radio) {
+    add_in_data(&table, run.radio->connected_s);
+    add_rows(&table, kRadioStatus, {run.radio.get()});
+    add_rows(&table, kRadioDirection, {&run.radio->received, &run.radio->sent});
+    row(fmt::format("longest service, per slot of {} ms", 1e3 * run.radio->slot_s).c_str(),
+        fmt::format("{:.3f}", of_slot(*run.radio, static_cast<double>(run.figures->interrupt_to_output.max()))));
   }
-  if (const auto hold = summary.find("hold"); hold != summary.end()) row("modem-on-hold", hold_in_words(*hold));
-  if (const auto reference = summary.find("reference"); reference != summary.end()) {
-    row("same call in INT, s", reference->at("complete").get<bool>()
-                                   ? fmt::format("{:.3f}", reference->at("transfer_s").get<double>())
-                                   : "not complete");
+  count("underrun, samples", total.losses.underrun_samples);
+  count("overrun, samples", total.losses.overrun_samples);
+  if (const Figures::End& near = run.figures->ends[0]; !run.device && near.data_modes > 0) {
+    row("bit/s sent, received", fmt::format("{}, {}", near.sent_bps, near.received_bps));
+    count("retrains and rate changes", near.data_modes - 1);
   }
-  if (const auto line = summary.find("line_s"); line != summary.end()) {
-    row("line time, s", fmt::format("{:.3f}", line->get<double>()));
-  } else {
-    row("simulated time, s", fmt::format("{:.3f}", summary.at("simulated_s").get<double>()));
-  }
-  row("blocks served", total.at("blocks").dump());
-  row("blocks late", total.at("blocks_late").dump());
-  row("samples pending, max", total.at("pending_max_samples").dump());
-  if (!modem) {
-    row("samples pending, in buffers", fmt::format("{:.2f}", total.at("pending_max_samples").get<double>() /
-                                                                 device->at("buffer_samples").get<double>()));
-  }
-  if (const auto dmt = summary.find("dmt"); dmt != summary.end()) add_dmt(&table, *dmt);
-  if (const auto radio = summary.find("radio"); radio != summary.end()) add_radio(&table, *radio);
-  row("underrun, samples", total.at("underrun_samples").dump());
-  row("overrun, samples", total.at("overrun_samples").dump());
-  if (const auto& near = figures.at("ends")[0]; modem && near.at("data_modes").get<int>() > 0) {
-    row("bit/s sent, received", near.at("sent_bps").dump() + ", " + near.at("received_bps").dump());
-    row("retrains and rate changes", fmt::format("{}", near.at("data_modes").get<int>() - 1));
-  }
-  for (std::size_t end = 0; modem && end < figures.at("ends").size(); ++end) {
-    row(end == 0 ? "frames sent again, near" : "frames sent again, far",
-        figures.at("ends")[end].at("frames_retransmitted").dump());
+  if (!run.device) {
+    count("frames sent again, near", run.figures->ends[0].frames_retransmitted);
+    count("frames sent again, far", run.figures->ends[1].frames_retransmitted);
   }
   say("{}", table.lines());
 }
@@ -201,11 +151,10 @@ std::optional<CallOutcome> reference_call(const Options& options, const hostsim:
 }
 
 /// As the page has it: green only where nothing was lost, red only where something was.
-Tone tone_of_call(const nlohmann::ordered_json& summary, const CallOutcome& outcome) {
-  const Tone tone = tone_of(summary.at("verdict").get<std::string>());
-  if (tone == Tone::kGood && outcome.lost) return Tone::kDoubtful;
-  const bool modem = !summary.contains("device") && !summary.contains("dmt");
-  return tone == Tone::kBad && modem && !outcome.lost ? Tone::kNone : tone;
+Tone tone_of_call(const RunSummary& run) {
+  const Tone tone = tone_of(run.verdict);
+  if (tone == Tone::kGood && run.lost) return Tone::kDoubtful;
+  return tone == Tone::kBad && !run.device && !run.lost ? Tone::kNone : tone;
 }
 
 int run(const Options& options) {
@@ -259,16 +208,16 @@ int run(const Options& options) {
         runner);
   }
   const std::optional<CallOutcome> reference = reference_call(options, scenario, runner, outcome);
-  const nlohmann::ordered_json summary = summarise(scenario, outcome, folder, reference);
-  options.json.write(json_text(summary, 1));
+  const RunSummary summary = summarise(scenario, outcome, folder, reference);
+  options.json.write(json_text(record::to_json(kRunSummary, &summary), 1));
   if (!options.json.alone()) {
     print_table(summary, scenario);
-    say("\n{}\n", Coloured(stdout, tone_of_call(summary, outcome), summary.at("headline").get<std::string>()));
-    for (const auto& reason : summary.at("reasons")) say("{}", prose(reason.get<std::string>(), 2));
+    say("\n{}\n", Coloured(stdout, tone_of_call(summary), summary.headline));
+    for (const std::string& reason : summary.reasons) say("{}", prose(reason, 2));
     say("report: {}\n", (folder / kReportName).string());
   }
   if (outcome.stopped || interrupted()) return interrupt_status();
-  return summary.at("verdict") == to_string(Verdict::kSufficient) ? kOk : kInsufficient;
+  return summary.verdict == to_string(Verdict::kSufficient) ? kOk : kInsufficient;
 }
 
 }  // namespace

@@ -79,7 +79,7 @@ std::vector<SweepRow> report_rows(const sweep::Plan& plan, const std::vector<swe
 }
 
 std::vector<sweep::CellResult> merge_sweep(const OutputFolder& folder, const sweep::Plan& plan) {
-  const std::vector<std::string> rows = sweep::read_rows(folder.path(), plan);
+  const std::vector<sweep::RunRow> rows = sweep::read_rows(folder.path(), plan);
   std::vector<sweep::CellResult> cells = sweep::cell_results(plan, rows);
   folder.write("results.csv", sweep::results_csv(plan, rows));
   folder.write("results.json", sweep::results_json(plan, rows));

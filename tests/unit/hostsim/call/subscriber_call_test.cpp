@@ -57,7 +57,7 @@ TEST(SubscriberCall, NothingIsLostInTheInterruptNorUnderAThirdOfTheCpu) {
     EXPECT_GT(r.dmt->trained_s, 1);
     EXPECT_GT(r.dmt->down.bits, 500'000u);
     EXPECT_GT(r.dmt->up.bits, 100'000u);
-    EXPECT_EQ(r.dmt->down.spoiled_symbols + r.dmt->up.spoiled_symbols, 0u);
+    EXPECT_EQ(r.dmt->down.pump.spoiled_symbols + r.dmt->up.pump.spoiled_symbols, 0u);
     EXPECT_GE(r.dmt->down.margin_db, 6);
     EXPECT_LT(r.dmt->down.margin_db, 6 + 3.1);  // one bit more would not fit on the tone that has least
   }
@@ -68,11 +68,11 @@ TEST(SubscriberCall, AHoldOffBeyondTheBuffersCostsSuperframesAndNoTraining) {
   const CallResult r = run_device(held_off(g_lite(3), 1'700'000'000, 30'000'000));
   EXPECT_FALSE(r.completed);
   EXPECT_GT(r.driver.samples_filled_in + r.card.underrun_samples, 0u);
-  EXPECT_GT(r.dmt->down.spoiled_symbols, 0u);
-  EXPECT_GT(r.dmt->down.lost_words, 0u);
-  EXPECT_GT(r.dmt->down.crc_errors, 0u);
-  EXPECT_LT(r.dmt->down.crc_errors, 8u);
-  EXPECT_GT(r.dmt->up.crc_errors, 0u);
+  EXPECT_GT(r.dmt->down.pump.spoiled_symbols, 0u);
+  EXPECT_GT(r.dmt->down.pump.lost_words, 0u);
+  EXPECT_GT(r.dmt->down.pump.crc_errors, 0u);
+  EXPECT_LT(r.dmt->down.pump.crc_errors, 8u);
+  EXPECT_GT(r.dmt->up.pump.crc_errors, 0u);
   EXPECT_EQ(r.dmt->trainings, 1u);
   EXPECT_TRUE(r.dmt->in_data);
   // Half of the data mode came after the loss, and the pattern would be lost if the bits were out of place.
@@ -146,9 +146,9 @@ TEST(SubscriberCall, StatesRatesAndWrongSuperframesAreInTheLog) {
     if (e.kind == OH_EV_PUMP_STATE) states[e.id] = e.argument;
     if (e.kind == OH_EV_PUMP_RATES && e.id == 0) rates = e.argument;
   }
-  EXPECT_GT(r.dmt->down.crc_errors, 0u);
-  EXPECT_EQ(wrong[0], r.dmt->down.crc_errors);
-  EXPECT_EQ(wrong[1], r.dmt->up.crc_errors);
+  EXPECT_GT(r.dmt->down.pump.crc_errors, 0u);
+  EXPECT_EQ(wrong[0], r.dmt->down.pump.crc_errors);
+  EXPECT_EQ(wrong[1], r.dmt->up.pump.crc_errors);
   EXPECT_EQ(states[0], std::uint32_t{OH_PUMP_DATA});
   EXPECT_EQ(states[1], std::uint32_t{OH_PUMP_DATA});
   EXPECT_EQ(100 * (rates >> 16), r.dmt->down.net_bit_rate);

@@ -34,7 +34,6 @@ CallReport described() {
                    {test::kServiceThread, "modem"},
                    {test::kSpinner, "spinner"}};
   call.transmit_lead_samples = 210;
-  call.bytes = 200'000;
   return call;
 }
 
@@ -51,9 +50,10 @@ TEST(ReportWords, NumbersAndLists) {
 
 TEST(ReportVerdict, SaysByWhatMarginACallWasSufficient) {
   CallReport call = described();
-  call.complete = true;
-  call.transfer_s = 36.4;
-  call.reference_s = 36.0;
+  call.run.emplace().bytes = 200'000;
+  call.run->complete = true;
+  call.run->transfer_s = 36.4;
+  call.run->reference = {"INT", true, false, 36.0};
   const CallVerdict verdict = judge(call, figures_of({.seconds = 5}));
   EXPECT_EQ(verdict.verdict, Verdict::kSufficient);
   EXPECT_THAT(verdict.headline, HasSubstr("no sample was lost"));
@@ -63,7 +63,8 @@ TEST(ReportVerdict, SaysByWhatMarginACallWasSufficient) {
 
 TEST(ReportVerdict, NamesWhoHadTheCpuBeforeTheFirstLoss) {
   CallReport call = described();
-  call.complete = false;
+  call.run.emplace().bytes = 200'000;
+  call.run->complete = false;
   const CallVerdict verdict = judge(call, figures_of({.seconds = 5, .starved = true}));
   EXPECT_EQ(verdict.verdict, Verdict::kInsufficient);
   EXPECT_THAT(verdict.reasons, Contains(HasSubstr("The transfer did not complete")));
@@ -74,37 +75,40 @@ TEST(ReportVerdict, NamesWhoHadTheCpuBeforeTheFirstLoss) {
 // The log has what this end's user got: of two files, one each way, less than the run counts.
 TEST(ReportVerdict, SaysAsManyBytesArrivedAsTheRunCounts) {
   CallReport call = described();
-  call.complete = false;
-  call.bytes = 16'000;
-  call.bytes_delivered = 8000;
+  call.run.emplace().bytes = 200'000;
+  call.run->complete = false;
+  call.run->bytes = 16'000;
+  call.run->bytes_delivered = 8000;
   const Figures figures = figures_of({.seconds = 2});
   EXPECT_THAT(judge(call, figures).reasons, Contains(HasSubstr("did not complete: 8,000 of 16,000 bytes arrived")));
 }
 
 TEST(ReportVerdict, ATransferFarBelowTheLinesRateIsMarginal) {
   CallReport call = described();
-  call.complete = true;
-  call.at_line_rate_s = 23;
+  call.run.emplace().bytes = 200'000;
+  call.run->complete = true;
+  call.run->at_line_rate_s = 23;
   const Figures figures = figures_of({.seconds = 2});
-  call.transfer_s = 185;
+  call.run->transfer_s = 185;
   const CallVerdict slow = judge(call, figures);
   EXPECT_EQ(slow.verdict, Verdict::kMarginal);
   EXPECT_EQ(slow.headline, "Marginal: the file arrived, but slowly for the line's bit rate.");
   EXPECT_THAT(slow.reasons, Contains(HasSubstr("in 185.00 s; the bit rate of the line needs 23.00 s.")));
-  call.transfer_s = 46;
+  call.run->transfer_s = 46;
   EXPECT_EQ(judge(call, figures).verdict, Verdict::kSufficient);
-  call.transfer_s = 49;
+  call.run->transfer_s = 49;
   EXPECT_EQ(judge(call, figures).verdict, Verdict::kMarginal);
-  call.at_line_rate_s = 0.1;  // a few frames: the window's start and the last acknowledgement are most of it
-  call.transfer_s = 2.5;
+  call.run->at_line_rate_s = 0.1;  // a few frames: the window's start and the last acknowledgement are most of it
+  call.run->transfer_s = 2.5;
   EXPECT_EQ(judge(call, figures).verdict, Verdict::kSufficient);
 }
 
 TEST(ReportVerdict, ASlowTransferIsMarginal) {
   CallReport call = described();
-  call.complete = true;
-  call.transfer_s = 65;
-  call.reference_s = 36;
+  call.run.emplace().bytes = 200'000;
+  call.run->complete = true;
+  call.run->transfer_s = 65;
+  call.run->reference = {"INT", true, false, 36};
   EXPECT_EQ(judge(call, figures_of({.seconds = 2})).verdict, Verdict::kMarginal);
 }
 

@@ -22,10 +22,12 @@ namespace {
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 
-std::string run_of(const hostsim::Scenario& s) {
-  const bool enough = s.context.kind != OH_CONTEXT_RESERVATION || 7 * s.context.x_ticks > s.context.y_ticks;
-  return fmt::format("{{\"complete\":{},\"transfer_s\":{},\"pending_max_samples\":{}}}", enough,
-                     36.0 + static_cast<double>(s.seed) / 1000, s.context.y_ticks);
+RunRow run_of(const hostsim::Scenario& s) {
+  RunRow row;
+  row.complete = s.context.kind != OH_CONTEXT_RESERVATION || 7 * s.context.x_ticks > s.context.y_ticks;
+  row.transfer_s = 36.0 + static_cast<double>(s.seed) / 1000;
+  row.pending_max_samples = s.context.y_ticks;
+  return row;
 }
 
 class Sweep : public testing::Test {
@@ -125,22 +127,45 @@ TEST_F(Sweep, ResultIsTheSameForAnyNumberOfThreadsAndShards) {
     EXPECT_EQ(results_csv(p, rows), csv);
     EXPECT_EQ(results_json(p, rows), json);
   }
-  EXPECT_THAT(
-      csv, testing::StartsWith(
-               "context.x_ticks,context.y_ticks,context,repeat,seed,complete,transfer_s,pending_max_samples,verdict\n"
-               "1,2,RES 1/2 strict,0,10,true,36.01,2,sufficient\n"));
+  EXPECT_THAT(csv,
+              testing::StartsWith(
+                  "context.x_ticks,context.y_ticks,context,repeat,seed,complete,transfer_s,simulated_s,bytes_delivered,"
+                  "blocks,blocks_late,samples_late,pending_max_samples,overrun_samples,underrun_samples,"
+                  "frames_retransmitted,timeouts,retrains,pump_share,ending,verdict\n"
+                  "1,2,RES 1/2 strict,0,10,true,36.01,0.0,0,0,0,0,2,0,0,0,0,0,0.0,,sufficient\n"));
 }
 
 TEST_F(Sweep, AFieldOfWhatDidNotHappenIsEmptyAndRunsOfOtherKeysKeepTheirColumns) {
   const Plan p = plan(1);
-  std::vector<std::string> rows(p.runs(), R"({"complete":true,"transfer_s":4.5,"trained_s":1.5})");
-  rows[0] = R"({"complete":false,"transfer_s":120.0,"trained_s":-1.0})";
-  rows[1] = R"({"complete":true,"transfer_s":5.0,"bursts_due_sent":7})";
+  std::vector<RunRow> rows(p.runs());
+  rows[0].transfer_s = 120;
+  rows[0].dmt.emplace().down.pump.lost_words = 5;
+  rows[1].complete = true;
+  rows[1].transfer_s = 5;
+  rows[1].radio.emplace().sent = {.due = 7, .missed = 1, .broken = 2};
+  rows[2].dmt.emplace().trained_s = 1.5;
+  rows[2].late_by_device = {{"sound", 3}};
   const std::string csv = results_csv(p, rows);
-  EXPECT_THAT(csv, testing::HasSubstr("repeat,seed,complete,transfer_s,trained_s,bursts_due_sent,verdict\n"));
-  EXPECT_THAT(csv, testing::HasSubstr("0,10,false,,,,"));
-  EXPECT_THAT(csv, testing::HasSubstr(",true,5.0,,7,"));
-  EXPECT_THAT(csv, testing::HasSubstr(",true,4.5,1.5,,"));
+  EXPECT_THAT(csv, HasSubstr(",ending,trained_s,gross_down_bps,"));
+  EXPECT_THAT(csv, HasSubstr(",bursts_late_sent,blocks_late: sound,verdict\n"));
+  EXPECT_THAT(csv, HasSubstr("0,10,false,,0.0,0,0,0,0,0,0,0,0,0,0,0.0,,,0,0,0,0,5,0,0,0,0,0,0,0,,,,,,,,,,,marginal\n"));
+  EXPECT_THAT(csv, HasSubstr("1,11,true,5.0,0.0,0,0,0,0,0,0,0,0,0,0,0.0,,,,,,,,,,,,,,,,0,0,0,0,0,7,3,0,,marginal\n"));
+  EXPECT_THAT(csv, HasSubstr(",1.5,0,0,0,0,0,0,0,0,0,0,0,0,,,,,,,,,,3,marginal\n"));
+}
+
+TEST_F(Sweep, ARowIsReadAsItWasWritten) {
+  RunRow row;
+  row.transfer_s = 1.0 / 3;
+  row.ending = "the line \"was\" lost";
+  row.late_by_device = {{"sound", 3}, {"a: b", 4}};
+  row.dmt.emplace().up.cells = hostsim::CellCounts{.received = 9, .hec_errors = 1};
+  row.radio.emplace().received = {.due = 7, .missed = 1, .broken = 2};
+  const RunRow back = row_of(to_text(row));
+  EXPECT_EQ(to_text(back), to_text(row));
+  EXPECT_EQ(back.transfer_s, row.transfer_s);
+  EXPECT_EQ(back.late_by_device, row.late_by_device);
+  EXPECT_EQ(back.radio->received.lost(), 3u);
+  EXPECT_FALSE(row_of(to_text(RunRow{})).dmt);
 }
 
 TEST_F(Sweep, VerdictsAreOfAllRepeatsOfACell) {
@@ -182,7 +207,7 @@ TEST_F(Sweep, AStoppedSweepGoesOnWhereItWas) {
   EXPECT_TRUE(run_shards(OutputFolder(folder("o")), p, all(p), counted, {}));
   EXPECT_LT(calls, 20 + 61);
   run_shards(OutputFolder(folder("whole")), p, all(p), run_of, {});
-  EXPECT_EQ(read_rows(folder("o"), p), read_rows(folder("whole"), p));
+  EXPECT_EQ(results_csv(p, read_rows(folder("o"), p)), results_csv(p, read_rows(folder("whole"), p)));
 }
 
 TEST_F(Sweep, MergeNamesMissingShards) {
@@ -268,7 +293,7 @@ TEST_F(Sweep, MergeRefusesAForeignShard) {
 TEST_F(Sweep, AFailedRunEndsTheSweepWithItsMessage) {
   const Plan p = plan(5);
   EXPECT_THROW(run_shards(OutputFolder(folder("o")), p, all(p),
-                          [](const hostsim::Scenario&) -> std::string { throw config::Error("no"); }, {2, {}, {}}),
+                          [](const hostsim::Scenario&) -> RunRow { throw config::Error("no"); }, {2, {}, {}}),
                config::Error);
 }
 

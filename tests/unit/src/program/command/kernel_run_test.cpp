@@ -98,7 +98,7 @@ TEST(KernelRun, TheFileThatTheScenarioNamesArrivesAndTakesTheLinesTime) {
   EXPECT_EQ(outcome.ending, "the file arrived");
   // The link is up at 4000 samples, and so are the first 1000 octets; then there are as many each 800.
   EXPECT_DOUBLE_EQ(outcome.transfer_s, 4 * 800 / 8000.0);
-  EXPECT_DOUBLE_EQ(outcome.simulated_s, 0.9);
+  EXPECT_DOUBLE_EQ(outcome.line_s.value_or(0), 0.9);
   ASSERT_TRUE(outcome.kernel.has_value());
   EXPECT_FALSE(device.running);
 }

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: MIT
+#include "driver/base/record.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "driver/base/json.h"
+
+namespace offhook::record {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+template <typename... F>
+struct Overloaded : F... {
+  using F::operator()...;
+};
+
+Json json_of(const Value& value) {
+  return std::visit(Overloaded{[](std::monostate) { return Json(); },
+                               [](const Values& all) {
+                                 Json list = Json::array();
+                                 for (const Value& one : all) list.push_back(json_of(one));
+                                 return list;
+                               },
+                               [](const auto& scalar) { return Json(scalar); }},
+                    value);
+}
+
+Value value_of_json(const Json& json) {
+  switch (json.type()) {
+    case Json::value_t::boolean:
+      return json.get<bool>();
+    case Json::value_t::number_unsigned:
+      return json.get<std::uint64_t>();
+    case Json::value_t::number_integer:
+      return json.get<std::int64_t>();
+    case Json::value_t::number_float:
+      return json.get<double>();
+    case Json::value_t::string:
+      return json.get<std::string>();
+    case Json::value_t::array: {
+      Values all;
+      for (const Json& one : json) all.push_back(value_of_json(one));
+      return all;
+    }
+    default:
+      return {};
+  }
+}
+
+std::optional<double> number_in(const Value& value) {
+  double number = 0;
+  return !std::holds_alternative<bool>(value) && assign(number, value) ? std::optional(number) : std::nullopt;
+}
+
+bool is_0(const Value& value) {
+  return std::visit(
+      Overloaded{[](std::monostate) { return true; }, [](const std::string& text) { return text.empty(); },
+                 [](const Values& all) { return all.empty(); },
+                 [](auto scalar) { return scalar == decltype(scalar){}; }},
+      value);
+}
+
+/// In the unit of the key, rounded; nothing: it is absent.
+Value shown(const Row& row, const void* subject) {
+  Value value = row.get(subject);
+  if (row.not_if_0 && is_0(value)) return {};
+  const auto in_unit = [&row](double number) {
+    const double in_key = row.factor == 1 ? number : number * row.factor;
+    const double steps = std::pow(10.0, row.rounded_to);
+    return row.rounded_to < 0 ? in_key : std::round(in_key * steps) / steps;
+  };
+  const bool changes = row.factor != 1 || row.rounded_to >= 0;
+  if (auto* all = std::get_if<Values>(&value); all != nullptr && changes) {
+    for (Value& one : *all)
+      if (const auto number = number_in(one)) one = in_unit(*number);
+    return value;
+  }
+  const std::optional<double> number = number_in(value);
+  if (number && row.not_if_negative && *number < 0) return {};
+  return number && changes ? Value(in_unit(*number)) : value;
+}
+
+/// The place of a key with dots.
+Json& place(Json& json, std::string_view key) {
+  const std::size_t dot = key.find('.');
+  Json& here = json[std::string(key.substr(0, dot))];
+  return dot == key.npos ? here : place(here, key.substr(dot + 1));
+}
+
+[[noreturn]] void refuse(std::string_view key, const char* why) {
+  throw nlohmann::json::other_error::create(501, fmt::format("key '{}' {}", key, why), nullptr);
+}
+
+/// The keys that begin with the row's: names and values.
+Value gathered(const Row& row, const Json& json) {
+  Values all;
+  for (const auto& [key, value] : json.items())
+    if (key.starts_with(row.key)) all.emplace_back(Values{key.substr(row.key.size()), value_of_json(value)});
+  return all;
+}
+
+void read_value(const Row& row, const Json* json, void* subject) {
+  if (json == nullptr || json->is_null()) {
+    if (!row.optional) refuse(row.key, "not found");
+    return;
+  }
+  Value value = value_of_json(*json);
+  if (row.factor != 1) {
+    const std::optional<double> number = number_in(value);
+    if (!number) refuse(row.key, "is no number");
+    value = *number / row.factor;
+    if (row.set(subject, value)) return;
+    value = static_cast<std::int64_t>(std::llround(*number / row.factor));
+  }
+  if (!row.set(subject, value)) refuse(row.key, "is of another type");
+}
+
+void read_part(const Row& row, const Json* json, void* subject) {
+  if (json == nullptr || json->is_null()) {
+    if (!row.optional) refuse(row.key, "not found");
+    return;
+  }
+  if (row.list ? !json->is_array() : !json->is_object()) refuse(row.key, "is of another type");
+  if (!row.list) return from_json(*row.table, *json, row.add(subject));
+  for (const Json& one : *json) from_json(*row.table, one, row.add(subject));
+}
+
+std::string leaf_line(const std::string& path, const Row& row) {
+  const std::string_view key = row.key.substr(0, row.key.find(' '));  // of names that stand after it
+  return fmt::format("  {}{}{}{}{}: {}\n", path, key,
+                     row.spread ? "*"
+                     : row.list ? "[]"
+                                : "",
+                     row.optional ? "?" : "", row.unit.empty() ? "" : fmt::format(" ({})", row.unit), row.what);
+}
+
+/// "{down,up}": the parts of a table that have the same rows.
+std::string names_of_parts(const Table& table, const Row& first) {
+  std::vector<std::string> names;
+  for (const Row& row : table.rows)
+    if (row.table == first.table)
+      names.push_back(fmt::format("{}{}{}", row.key, row.list ? "[]" : "", row.optional ? "?" : ""));
+  return names.size() == 1 ? names[0] : fmt::format("{{{}}}", fmt::join(names, ","));
+}
+
+}  // namespace
+
+Json to_json(const Table& table, const void* subject) {
+  Json json = Json::object();
+  for (const Row& row : table.rows) {
+    if (row.table == nullptr) {
+      const Value value = shown(row, subject);
+      if (row.spread) {
+        for (const Value& one : std::get<Values>(value)) {
+          const auto& named = std::get<Values>(one);
+          json[std::string(row.key) + std::get<std::string>(named.at(0))] = json_of(named.at(1));
+        }
+      } else if (!std::holds_alternative<std::monostate>(value)) {
+        place(json, row.key) = json_of(value);
+      }
+    } else if (row.list) {
+      Json& list = place(json, row.key) = Json::array();
+      for (std::size_t k = 0; const void* item = row.item(subject, k); ++k) list.push_back(to_json(*row.table, item));
+    } else if (const void* item = row.item(subject, 0)) {
+      place(json, row.key) = to_json(*row.table, item);
+    }
+  }
+  return json;
+}
+
+void from_json(const Table& table, const Json& json, void* subject) {
+  if (!json.is_object()) throw nlohmann::json::other_error::create(501, "expected an object", nullptr);
+  for (const Row& row : table.rows) {
+    const auto found = json.find(std::string(row.key));
+    const Json* const value = found == json.end() ? nullptr : &*found;
+    if (row.spread) {
+      if (!row.set(subject, gathered(row, json))) refuse(row.key, "is of another type");
+    } else if (row.table != nullptr) {
+      if (row.add != nullptr) read_part(row, value, subject);
+    } else if (row.set != nullptr) {
+      read_value(row, value, subject);
+    }
+  }
+}
+
+std::vector<std::pair<std::string, std::string>> labelled(const Table& table,
+                                                          std::initializer_list<const void*> subjects) {
+  std::vector<std::pair<std::string, std::string>> out;
+  for (const Row& row : table.rows) {
+    if (row.name.empty()) continue;
+    std::string text;
+    for (const void* subject : subjects) {
+      const Value value = shown(row, subject);
+      if (std::holds_alternative<std::monostate>(value)) continue;
+      const auto* number = std::get_if<double>(&value);
+      text += (text.empty() ? "" : ", ") + (row.digits > 0 && number != nullptr
+                                                ? fmt::format("{:.{}g}", *number, row.digits)
+                                                : json_text(json_of(value)));
+    }
+    if (!text.empty()) out.emplace_back(row.name, text);
+  }
+  return out;
+}
+
+std::string describe(const Table& table, const std::string& path) {
+  std::string out;
+  for (const Row& row : table.rows) {
+    if (row.table == nullptr) {
+      out += leaf_line(path, row);
+      continue;
+    }
+    const auto first =
+        std::find_if(table.rows.begin(), table.rows.end(), [&](const Row& r) { return r.table == row.table; });
+    if (&*first == &row) out += describe(*row.table, path + names_of_parts(table, row) + ".");
+  }
+  return out;
+}
+
+}  // namespace offhook::record

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: MIT
+//
+// Results, each value described once. A table has a row for each value of a struct: its key in JSON and CSV, its unit,
+// what it is, and the member that holds it. JSON output and input, CSV columns, rows on a terminal and the list of keys
+// (`offhook keys json`, `keys csv`, docs/formats.md) are made from that row.
+//
+//     using R = record::Rows<Transfer>;
+//     constexpr record::Row kRows[] = {
+//         R::of<&Transfer::bytes>("bytes", "bytes", "delivered").label("bytes delivered"),
+//         R::of<&Transfer::at_ns>("at_s", "s", "when it ended").scale(1e-9).absent_below_0(),
+//         R::of("rate", "bit/s", "mean", [](const Transfer& t) { return 8 * t.bytes / t.seconds(); }),
+//         R::part<&Transfer::link>("link", kLink),
+//     };
+//     constexpr record::Table kTransfer{kRows};
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <limits>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace offhook::record {
+
+/// A value that is nothing (absent), a scalar, or a list.
+struct Value;
+using Values = std::vector<Value>;
+struct Value : std::variant<std::monostate, bool, std::int64_t, std::uint64_t, double, std::string, Values> {
+  using variant::variant;
+};
+
+struct Table;
+
+struct Row {
+  std::string_view key;   ///< a key with a dot is inside an object that an earlier row made
+  std::string_view unit;  ///< empty: none, or a count
+  std::string_view what;
+
+  Value (*get)(const void* subject) = nullptr;
+  bool (*set)(void* subject, const Value& value) = nullptr;  ///< false: of another type; null: the value is derived
+
+  /// Of a row that is a struct, or a list of them.
+  const Table* table = nullptr;
+  const void* (*item)(const void* subject, std::size_t index) = nullptr;  ///< null after the last
+  void* (*add)(void* subject) = nullptr;  ///< a new last one; for a struct that is always there, itself
+  bool list = false;                      ///< of structs or of scalars
+
+  std::string_view name = {};  ///< on a terminal; empty: it is not shown there
+  bool optional = false;       ///< may be absent
+  int rounded_to = -1;         ///< decimals; negative: as exact as it is
+  int digits = 0;              ///< significant ones on a terminal; 0: all
+  double factor = 1;           ///< from the member's unit to the key's
+  bool not_if_0 = false, not_if_negative = false;
+  bool spread = false;  ///< a list of names and values: each has a key of its own, after `key`
+
+  constexpr Row label(std::string_view text) const { return with(&Row::name, text); }
+  constexpr Row decimals(int n) const { return with(&Row::rounded_to, n); }
+  constexpr Row significant(int n) const { return with(&Row::digits, n); }
+  constexpr Row scale(double to_unit_of_key) const { return with(&Row::factor, to_unit_of_key); }
+  /// Left out when it is 0, false or empty.
+  constexpr Row absent_if_0() const { return with(&Row::optional, true).with(&Row::not_if_0, true); }
+  constexpr Row absent_below_0() const { return with(&Row::optional, true).with(&Row::not_if_negative, true); }
+  /// There, although it points to something.
+  constexpr Row always() const { return with(&Row::optional, false); }
+  /// Passed over when JSON is read.
+  constexpr Row written_only() const { return with(&Row::set, nullptr).with(&Row::add, nullptr); }
+  constexpr Row as_keys() const { return with(&Row::spread, true).with(&Row::optional, true); }
+
+ private:
+  template <typename T>
+  constexpr Row with(T Row::*member, std::type_identity_t<T> value) const {
+    Row row = *this;
+    row.*member = value;
+    return row;
+  }
+};
+
+struct Table {
+  std::span<const Row> rows;
+};
+
+/// optional, shared_ptr and T*: what may be absent.
+template <typename T>
+concept Pointing = requires(const T& x) {
+  *x;
+  static_cast<bool>(x);
+}
+&&!std::is_convertible_v<T, std::string_view>;
+template <typename T>
+concept Listing = requires(const T& x) {
+  x.size();
+  x[0];
+}
+&&!std::is_convertible_v<T, std::string_view>;
+
+template <typename T>
+Value value_of(const T& x) {
+  if constexpr (Pointing<T>) {
+    return x ? value_of(*x) : Value{};
+  } else if constexpr (std::is_same_v<T, Value> || std::is_same_v<T, bool>) {
+    return x;
+  } else if constexpr (std::is_same_v<T, const char*>) {
+    return x != nullptr ? Value(std::string(x)) : Value{};
+  } else if constexpr (std::is_convertible_v<T, std::string_view>) {
+    return std::string(std::string_view(x));
+  } else if constexpr (requires {
+                         x.first;
+                         x.second;
+                       }) {
+    return Values{value_of(x.first), value_of(x.second)};
+  } else if constexpr (Listing<T>) {
+    Values all;
+    for (const auto& item : x) all.push_back(value_of(item));
+    return all;
+  } else if constexpr (std::is_floating_point_v<T>) {
+    return static_cast<double>(x);
+  } else if constexpr (std::is_unsigned_v<T>) {
+    return static_cast<std::uint64_t>(x);
+  } else {
+    return static_cast<std::int64_t>(x);
+  }
+}
+
+/// @return false when the value is of another type, or too large
+template <typename T>
+bool assign(T& x, const Value& value) {
+  if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, std::string>) {
+    const T* given = std::get_if<T>(&value);
+    if (given != nullptr) x = *given;
+    return given != nullptr;
+  } else if constexpr (Pointing<T>) {
+    return assign(x.emplace(), value);
+  } else if constexpr (std::is_floating_point_v<T>) {
+    if (const auto* real = std::get_if<double>(&value)) return x = static_cast<T>(*real), true;
+    if (const auto* whole = std::get_if<std::uint64_t>(&value)) return x = static_cast<T>(*whole), true;
+    if (const auto* whole = std::get_if<std::int64_t>(&value)) return x = static_cast<T>(*whole), true;
+    return false;
+  } else if constexpr (std::is_integral_v<T>) {
+    const auto fits = [&x](auto whole) { return std::in_range<T>(whole) && (x = static_cast<T>(whole), true); };
+    if (const auto* whole = std::get_if<std::uint64_t>(&value)) return fits(*whole);
+    if (const auto* whole = std::get_if<std::int64_t>(&value)) return fits(*whole);
+    return false;
+  } else if constexpr (requires {
+                         x.first;
+                         x.second;
+                       }) {
+    const auto* both = std::get_if<Values>(&value);
+    return both != nullptr && both->size() == 2 && assign(x.first, (*both)[0]) && assign(x.second, (*both)[1]);
+  } else {  // a list
+    const auto* list = std::get_if<Values>(&value);
+    if (list == nullptr) return false;
+    x.clear();
+    for (const Value& item : *list)
+      if (!assign(x.emplace_back(), item)) return false;
+    return true;
+  }
+}
+
+/// The member of a member ...
+template <auto Member, auto... Rest, typename T>
+Value read(const T& subject) {
+  if constexpr (Pointing<T>) {
+    return subject ? read<Member, Rest...>(*subject) : Value{};
+  } else if constexpr (sizeof...(Rest) == 0) {
+    return value_of<std::decay_t<decltype(std::invoke(Member, subject))>>(std::invoke(Member, subject));
+  } else {
+    return read<Rest...>(std::invoke(Member, subject));
+  }
+}
+template <auto Member, auto... Rest, typename T>
+bool write(T& subject, const Value& value) {
+  if constexpr (Pointing<T>) {
+    if (!subject) subject.emplace();
+    return write<Member, Rest...>(*subject, value);
+  } else if constexpr (sizeof...(Rest) == 0) {
+    return assign(subject.*Member, value);
+  } else {
+    return write<Rest...>(subject.*Member, value);
+  }
+}
+/// The type of the member of the last member.
+template <auto Member, auto... Rest, typename T>
+constexpr auto last(std::type_identity<T>) {
+  if constexpr (Pointing<T>) {
+    return last<Member, Rest...>(std::type_identity<std::decay_t<decltype(*std::declval<const T&>())>>{});
+  } else {
+    using Next = std::decay_t<std::invoke_result_t<decltype(Member), const T&>>;
+    if constexpr (sizeof...(Rest) == 0) return std::type_identity<Next>{};
+    if constexpr (sizeof...(Rest) != 0) return last<Rest...>(std::type_identity<Next>{});
+  }
+}
+template <auto Member, auto... Rest, typename T>
+constexpr bool may_be_absent(std::type_identity<T>) {
+  if constexpr (Pointing<T>) {
+    return true;
+  } else {
+    using Next = std::decay_t<std::invoke_result_t<decltype(Member), const T&>>;
+    if constexpr (sizeof...(Rest) == 0) return Pointing<Next>;
+    if constexpr (sizeof...(Rest) != 0) return may_be_absent<Rest...>(std::type_identity<Next>{});
+  }
+}
+
+/// Makes the rows of a struct.
+template <typename Subject>
+struct Rows {
+  static const Subject& at(const void* subject) { return *static_cast<const Subject*>(subject); }
+  static Subject& at(void* subject) { return *static_cast<Subject*>(subject); }
+
+  /// A member, or a member of that. What a member function returns is derived: it is not read back.
+  template <auto... Members>
+  static constexpr Row of(std::string_view key, std::string_view unit, std::string_view what) {
+    Row row{key, unit, what};
+    row.get = [](const void* s) -> Value { return read<Members...>(at(s)); };
+    if constexpr ((std::is_member_object_pointer_v<decltype(Members)> && ...))
+      row.set = [](void* s, const Value& v) { return write<Members...>(at(s), v); };
+    row.optional = may_be_absent<Members...>(std::type_identity<Subject>{});
+    row.list = Listing<typename decltype(last<Members...>(std::type_identity<Subject>{}))::type>;
+    return row;
+  }
+  /// Derived. @param value  a lambda without captures: of const Subject&
+  template <typename Function>
+  static constexpr Row of(std::string_view key, std::string_view unit, std::string_view what, Function) {
+    using Result = std::decay_t<std::invoke_result_t<Function, const Subject&>>;
+    Row row{key, unit, what};
+    row.get = [](const void* s) -> Value { return value_of<Result>(Function{}(at(s))); };
+    row.optional = Pointing<Result>;
+    row.list = Listing<Result>;
+    return row;
+  }
+  /// A struct with a table of its own, what points to one, or a list of them.
+  template <auto Member>
+  static constexpr Row part(std::string_view key, const Table& table) {
+    using Part = std::decay_t<std::invoke_result_t<decltype(Member), const Subject&>>;
+    Row row{key, {}, {}};
+    row.table = &table;
+    row.list = Listing<Part>;
+    row.optional = Pointing<Part>;
+    row.item = [](const void* s, std::size_t index) -> const void* {
+      const Part& part = at(s).*Member;
+      if constexpr (Listing<Part>) return index < part.size() ? &part[index] : nullptr;
+      if constexpr (Pointing<Part>) return index == 0 && part ? &*part : nullptr;
+      return index == 0 ? &part : nullptr;
+    };
+    if constexpr (requires(Part & part) { part.emplace_back(); }) {
+      row.add = [](void* s) -> void* { return &(at(s).*Member).emplace_back(); };
+    } else if constexpr (requires(Part & part) { part.emplace(); }) {
+      row.add = [](void* s) -> void* { return &(at(s).*Member).emplace(); };
+    } else if constexpr (requires { typename Part::element_type; } && Pointing<Part>) {
+      row.add = [](void* s) -> void* {
+        const auto made = std::make_shared<std::remove_const_t<typename Part::element_type>>();
+        at(s).*Member = made;
+        return made.get();
+      };
+    } else if constexpr (!Listing<Part> && !Pointing<Part>) {
+      row.add = [](void* s) -> void* { return &(at(s).*Member); };
+    }
+    return row;
+  }
+};
+
+/// The rows in their order, without what is absent.
+nlohmann::ordered_json to_json(const Table& table, const void* subject);
+
+/// Fill in what is not derived. Keys that no row has are passed over.
+/// @throws nlohmann::json::other_error naming the key that is missing or of another type
+void from_json(const Table& table, const nlohmann::ordered_json& json, void* subject);
+
+/// For a terminal: each row with a label, its values of the subjects with ", " between.
+std::vector<std::pair<std::string, std::string>> labelled(const Table& table,
+                                                          std::initializer_list<const void*> subjects);
+
+/// The list of keys, a line for each: "  PATH? (UNIT): what". "?" is after what may be absent, [] after a list; parts
+/// of the same table are {a,b}. @param path  before each key: "dmt?."
+std::string describe(const Table& table, const std::string& path = "");
+
+}  // namespace offhook::record
