@@ -104,7 +104,7 @@ void check_version_6(File& file) {
   while (const std::uint64_t id = file.number(2, "an option")) {
     const std::uint64_t size = file.number(4, "the size of an option");
     const std::uint64_t begin = file.at();
-    if (id == kBuffer) buffers.insert(file.number(8, "where a buffer is"));
+    if (id == kBuffer) buffers.insert(file.number(8, "the position of a buffer"));
     file.seek(begin, "an option");
     file.skip(size, "an option");
   }
@@ -130,7 +130,7 @@ void check_version_7(File& file) {
   file.string("the compression's name");
   file.string("the compression's version");
   std::set<std::uint64_t> seen;
-  for (std::uint64_t offset = file.number(8, "where the options are"); offset != 0;) {
+  for (std::uint64_t offset = file.number(8, "the position of the options"); offset != 0;) {
     if (!seen.insert(offset).second) file.fail(fmt::format("options that end, not those of byte {} again", offset));
     file.seek(offset, "the options");
     if (file.number(2, "a section") != kDone) file.fail("an options section");
@@ -147,17 +147,17 @@ void check_version_7(File& file) {
       file.skip(bytes, "an option");
       file.seek(begin, "an option");
       if (id == kDone) {
-        if (bytes >= 8) offset = file.number(8, "where more options are");
+        if (bytes >= 8) offset = file.number(8, "the position of more options");
         break;
       }
       if (id == kBuffer) {
-        check_section(file, file.number(8, "where a buffer is"), kBuffer);
+        check_section(file, file.number(8, "the position of a buffer"), kBuffer);
         file.string("a buffer's name");
         file.string("a buffer's clock");
         file.number(4, "a page size");
         check_data(file, file.number(4, "a count of CPUs"), true);
       } else if ((id >= kFirstSection && id <= kLastSection) || id == kBufferText) {
-        check_section(file, file.number(8, "where a section is"), id);
+        check_section(file, file.number(8, "the position of a section"), id);
       }
       file.seek(begin + bytes, "an option");
     }

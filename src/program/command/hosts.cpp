@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "driver/base/csv.h"
+#include "driver/base/fit.h"
 #include "driver/base/json.h"
 #include "driver/base/terminal.h"
 #include "src/program/command/guide.h"
@@ -24,6 +25,8 @@ struct Options {
   std::string host;
   TextOutput json, csv;
 };
+
+constexpr std::size_t kSourceColumns = 32;
 
 ordered_json latency_json(const hostsim::LatencyDistribution& d) {
   return {{"mean_ms", d.mean_ms()}, {"worst_ms", d.worst_ms()}, {"worst_once_in", 1 / d.rarest()}};
@@ -64,10 +67,12 @@ int run(const Options& options) {
   if (!options.host.empty()) {
     say("{}: {}\n", options.host, config::in_words(config::load_host_source(options.host)));
   }
+  // On a terminal a long source is cut, so that each host has one row; `offhook hosts HOST` shows it whole.
+  const std::size_t source = options.host.empty() && columns_of(stdout) > 0 ? kSourceColumns : 0;
   Table table;
   table.column("host");
   for (const char* title : {"grade", "scheduler"}) table.column(title, Table::Align::kLeft);
-  for (const char* title : {"DPC, worst ms", "thread, worst ms", "once in"}) table.column(title);
+  for (const char* title : {"DPC, ms", "thread, ms", "once in"}) table.column(title);
   table.column("source", Table::Align::kLeft);
   for (const ordered_json& host : all) {
     const ordered_json& latencies = host["latencies"];
@@ -77,9 +82,12 @@ int run(const Options& options) {
     table.row(
         {host["host"], host["grade"], host["scheduler"], worst("dpc"), worst("thread"),
          latencies.contains("thread") ? fmt::format("{:.3g}", latencies["thread"]["worst_once_in"].get<double>()) : "",
-         host["what"]});
+         cut(host["what"], source)});
   }
   say("{}", table.lines());
+  if (options.host.empty())
+    say("\nDPC and thread: worst measured latency; once in: waits per worst case. offhook hosts HOST shows one "
+        "host.\n");
   return kOk;
 }
 
