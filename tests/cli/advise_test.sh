@@ -68,7 +68,7 @@ expect 0 "RES 1/6 strict (0.9766/5.859 ms): nothing is lost" advise vendor-modem
 [ "$(wc -c <modem/runs.jsonl)" = "$kept" ] || fail "runs that were kept ran again"
 # The advice against other seeds: what was counted is kept as well, and read back instead of counted again.
 verify=(advise g-lite nt2000-p2-450 --seconds 5 --repeats 1 --set "context=THR 20" --verify 0.01 --out verify)
-expect 0 "verified: THR 20 lost something in 0 of 44997 blocks, 5 runs of 0.01 h on other seeds" "${verify[@]}"
+expect 0 "verified: THR 20 lost samples in 0 of 44997 blocks, 5 runs of 0.01 h on other seeds" "${verify[@]}"
 [ "$(grep -c '"run"' verify/verified.jsonl)" = 5 ] || fail "what was counted is not kept"
 cp verify/advice.json first.json && kept=$(wc -c <verify/verified.jsonl)
 expect 0 "verified: THR 20" "${verify[@]}"
@@ -85,7 +85,7 @@ printf 'tick_hz = 7\n' >bad.toml
 expect_error "bad.toml:1:11: tick_hz is 7; expected" advise rt-audio bad.toml
 expect_error "is not in" advise rt-audio nowhere
 printf 'context = "INT"\nload.spinner = true\n' >context.toml
-expect_error "context.toml:1:1: a host has no context" advise rt-audio context.toml
+expect_error "context.toml:1:1: this host file sets a context" advise rt-audio context.toml
 
 # Contexts by the host's own names; what was simulated; and a trace, whose length is all the evidence there is.
 board="$source_dir/examples/board.load"

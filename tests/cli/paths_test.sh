@@ -167,7 +167,7 @@ limited "/dev/zero: does not end" run call.toml --file /dev/zero
 limited "sparse.dat: has 1000000000000 bytes" trace sparse.dat
 limited "/dev/zero: does not end" trace /dev/zero
 limited "transfer.bytes is 1000000000000; expected at most" run call.toml --set pump.kind=real --set transfer.bytes=1000000000000
-limited "makes over 100000 cells" sweep grid.toml
+limited "the grid has over 100000 cells" sweep grid.toml
 limited "offhook: error: /dev/zero: not an audio file" decode /dev/zero
 limited "/dev/zero" export --csv /dev/zero
 

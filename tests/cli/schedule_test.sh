@@ -35,7 +35,7 @@ diff expected.csv schedule.csv || fail "schedule.csv"
 grep -q '"resp_max": 7' summary.json || fail "summary.json"
 expect_error "nowhere.json" schedule nowhere.json
 : >empty.json
-expect_error "empty.json:1:1: no JSON here" schedule empty.json
+expect_error "empty.json:1:1: invalid JSON" schedule empty.json
 sed s/cost_ns/cots_ns/ system.json >typo.json
 expect_error 'the nearest known key is "cost_ns"' schedule typo.json
 # low holds m for 4 ns from 1 on, high wants it at 3, middle comes at 4.

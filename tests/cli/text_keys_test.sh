@@ -4,7 +4,7 @@
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-expect 0 "claim: its name" keys csv reproduce
+expect 0 "claim: name of the claim" keys csv reproduce
 grep -q "^mttf:" out.txt && fail "keys csv reproduce has the other documents"
 expect_error "no document of json has 'cheese' in its name" keys json cheese
 

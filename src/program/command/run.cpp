@@ -157,6 +157,13 @@ Tone tone_of_call(const RunSummary& run) {
   return tone == Tone::kBad && !run.device && !run.lost ? Tone::kNone : tone;
 }
 
+/// On standard error: that an earlier run with other keys is replaced, and which keys differ.
+void note_replaced(const OutputFolder& folder, const hostsim::Scenario& scenario) {
+  if (const std::string keys = changed_keys(folder.path(), scenario); !keys.empty())
+    say(stderr, "offhook: {}: replacing the result of a run with another configuration ({})\n", folder.path().string(),
+        keys);
+}
+
 int run(const Options& options) {
   hostsim::Scenario scenario = scenario_of(options);
   std::unique_ptr<KernelDevice> device;  // null: the host is simulated
@@ -180,13 +187,11 @@ int run(const Options& options) {
     foreign = make_far_end(options.far_end, scenario, [] { return !interrupted(); });
     far = {foreign.get(), octets(expected)};
   }
-  if (const std::string keys = changed_keys(folder.path(), scenario); !keys.empty())
-    say(stderr, "offhook: {}: replacing the result of a run with another configuration ({})\n", folder.path().string(),
-        keys);
   const CallRunner runner =
       device ? [&](const hostsim::Scenario& call,
                    const CallSinks& sinks) { return run_kernel_call(*device, call, octets(file), sinks); }
              : simulated(octets(file), far);
+  note_replaced(folder, scenario);
   const auto begin = std::chrono::steady_clock::now();
   CallOutcome outcome;
   {

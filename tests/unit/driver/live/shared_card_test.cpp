@@ -79,7 +79,7 @@ TEST(SharedCard, WhoListensAndGivesNoCardIsNotWaitedForForEver) {
     SharedCard card(path_of_test());
     ADD_FAILURE() << "it gave none";
   } catch (const std::runtime_error& e) {
-    EXPECT_NE(std::string(e.what()).find("gives no card within 5 s"), std::string::npos) << e.what();
+    EXPECT_NE(std::string(e.what()).find("offers no card within 5 s"), std::string::npos) << e.what();
   }
   alarm(0);
   unlink(path_of_test().c_str());

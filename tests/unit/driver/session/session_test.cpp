@@ -38,7 +38,7 @@ TEST(Session, AnInterruptThatNeverEndsMakesItsThreadANormalOne) {
   config.context.best_effort = true;
   Session session(card, config);
   const auto is_demoted = [](const std::vector<std::string>& all) {
-    return !all.empty() && all.back().find("the watchdog made a normal thread of it") != std::string::npos;
+    return !all.empty() && all.back().find("the watchdog demoted the thread to normal priority") != std::string::npos;
   };
   // It may have happened already: the spinner can have had this thread's CPU.
   std::vector<std::string> all = session.shortcomings();

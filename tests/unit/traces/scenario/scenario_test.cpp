@@ -194,7 +194,7 @@ TEST_F(ScenarioFile, PinningToACpuThatIsNotThereIsRefused) {
               testing::HasSubstr("load.reservation \"reserved 1\": cpu is 3; expected at most 2"));
   EXPECT_THAT(
       complaint("[host]\nlatencies = \"win98-games\"\ncpus = 2\n"),
-      testing::HasSubstr("host.cpus is 2; expected 1: host nt2000-p2-450 is drawn from what was measured on one"));
+      testing::HasSubstr("host.cpus is 2; expected 1: host nt2000-p2-450 is drawn from measurements of one"));
 }
 
 TEST_F(ScenarioFile, DevicesHaveNamesOfTheirOwnAndLeaveEachCpuSomeTime) {
@@ -458,7 +458,7 @@ TEST_F(ScenarioFile, AHoldIsOfAModemThatHasIt) {
   for (const char* other : {"pump.modem = \"v34\"", "pump.modem = \"auto\"\npump.kind = \"cost-profile\"",
                             "pump.modem = \"auto\"\npump.far_modem = \"v34\"\nhold.by = \"far-end\""})
     EXPECT_THAT(complaint(std::string(other) + "\nhold.at_s = 1"),
-                testing::HasSubstr("hold.at_s is 1; modem-on-hold is of real pumps that are V.90 modems"));
+                testing::HasSubstr("hold.at_s is 1; modem-on-hold requires real V.90 pumps"));
   EXPECT_EQ(complaint("pump.modem = \"auto\"\nhold.at_s = 1"), "no error");
 }
 

@@ -31,7 +31,7 @@ constexpr const char* kEdf = R"({"name":"a","kind":"edf","period_ns":10,"cost_ns
 
 TEST(System, ComplaintNamesFileEntityKeyAndExpectation) {
   EXPECT_EQ(complaint(with(kEdf)), "accepted");
-  EXPECT_THAT(complaint("{\"horizon_ns\":1,\n  oops}"), HasSubstr("s.json:2:3: no JSON here"));
+  EXPECT_THAT(complaint("{\"horizon_ns\":1,\n  oops}"), HasSubstr("s.json:2:3: invalid JSON"));
   EXPECT_THAT(complaint("[]"), HasSubstr("s.json: expected an object, got array"));
   EXPECT_THAT(complaint(R"({"horizon":1,"entities":[]})"), HasSubstr("the nearest known key is \"horizon_ns\""));
   EXPECT_THAT(complaint(R"({"entities":[]})"), HasSubstr("missing key \"horizon_ns\", expected a whole number"));
