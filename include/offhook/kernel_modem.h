@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a program says to the kernel driver, by ioctl on /dev/offhookN. One program at a time has it open; closing it
- * ends the call. read() and write() carry the user's octets over V.42 or, where there is no error control, as
- * start-stop characters (V.14); over a DMT pump they carry ATM cells of 52 octets (dsp/link/cells.h). A write takes
- * whole cells only, and less than one is EINVAL. poll() waits for both.
+ * Interface of the kernel driver: ioctl on /dev/offhookN. One program at a time can open it; closing it ends the call.
+ * read() and write() carry the user's octets over V.42, or as start-stop characters (V.14) without error control. Over
+ * a DMT pump they carry ATM cells of 52 octets (dsp/link/cells.h): a write takes whole cells only, and less than one is
+ * EINVAL. poll() waits for both.
  *
  * mmap() of the device gives the ring of the event log, read-only: OH_KERNEL_LOG_EVENTS events of offhook/event_log.h.
- * A slot is empty while its kind is OH_EV_NONE; events come out in the order of the slots. When a reader has taken n of
- * them, OH_KERNEL_RELEASE_LOG gives the slots back.
+ * A slot is empty while its kind is OH_EV_NONE; events appear in the order of the slots. After reading n of them,
+ * OH_KERNEL_RELEASE_LOG releases their slots.
  *
- * The modem has a serial port, /dev/ttySMN, for the programs that dial (DTE). OH_KERNEL_TERMINAL gives its other end to
- * the program that speaks the AT commands (DCE), `offhook modem kernel:N`: a descriptor that never blocks. read() gives
- * what the DTE writes, and fails with EIO while DTR is off; write() is what the DTE reads; poll() as of a
- * pseudo-terminal. Without that program the port is a modem that is switched off: DSR and DCD are off, what is written
- * is lost.
- */
+ * The modem has a serial port, /dev/ttySMN, for dialling programs (DTE). OH_KERNEL_TERMINAL
+ * returns its other end to the program that handles the AT commands (DCE), `offhook modem
+ * kernel:N`: a descriptor that never blocks. read() returns the DTE's output, and fails with EIO
+ * while DTR is off; write() is the DTE's input; poll() works as for a pseudo-terminal. Without
+ * that program the port is a modem that is switched off: DSR and DCD are off, and output is lost.
+ * */
 #ifndef OFFHOOK_KERNEL_MODEM_H
 #define OFFHOOK_KERNEL_MODEM_H
 
@@ -38,7 +38,7 @@ enum { OH_KERNEL_LOG_EVENTS = 1 << 16, OH_KERNEL_PUMP_NAME = 16, OH_KERNEL_OCTET
  * pump that needs a twentieth of the CPU. */
 enum { OH_KERNEL_SLICE = 8 };
 
-/** The same of a card of another rate. */
+/** That number for a card of another rate. */
 static inline uint32_t oh_kernel_slice(uint32_t rate_hz) {
   const uint32_t periods = rate_hz / 1000;
   return periods > 0 ? periods : 1;
@@ -53,7 +53,7 @@ struct oh_kernel_call {
                                      whose central end answers */
   uint32_t max_bit_rate;          /**< bit/s; 0: the pump's highest */
   struct oh_link_config link;
-  uint32_t hold_timeout; /**< what a far end that asks for modem-on-hold is granted: oh_pump_type.allow_hold */
+  uint32_t hold_timeout; /**< duration granted to a far end that requests hold: oh_pump_type.allow_hold */
   /* the driver */
   enum oh_service_policy policy;
   uint32_t transmit_lead_samples;
@@ -64,9 +64,9 @@ struct oh_kernel_call {
 enum oh_kernel_card_state { OH_KERNEL_NO_CALL = 0, OH_KERNEL_IN_CALL = 1, OH_KERNEL_CARD_FAILED = 2 };
 
 enum oh_kernel_order {
-  OH_KERNEL_ORDER_NONE = 0,    /**< there was none, or it is obeyed */
-  OH_KERNEL_ORDER_PENDING = 1, /**< the context has not come to it */
-  OH_KERNEL_ORDER_REFUSED = 2  /**< the pump has no such thing, or it was not possible */
+  OH_KERNEL_ORDER_NONE = 0,    /**< there was none, or it has been executed */
+  OH_KERNEL_ORDER_PENDING = 1, /**< the context has not executed it yet */
+  OH_KERNEL_ORDER_REFUSED = 2  /**< the pump does not support it, or it was not possible */
 };
 
 struct oh_kernel_status {
@@ -74,31 +74,31 @@ struct oh_kernel_status {
   uint32_t card; /**< enum oh_kernel_card_state */
   /* the pump and the link */
   uint32_t pump;   /**< enum oh_pump_state */
-  uint32_t link;   /**< enum oh_lapm_state; means nothing while `direct` */
+  uint32_t link;   /**< enum oh_lapm_state; undefined while `direct` */
   uint32_t direct; /**< not 0: no error control, start-stop characters (V.14) */
   uint32_t tx_bit_rate, rx_bit_rate, retrains;
   uint32_t unsent;       /**< octets written that the far end has not acknowledged, or that have not been sent */
-  uint32_t compression;  /**< agreed on: enum oh_lapm_compression together */
+  uint32_t compression;  /**< negotiated: set of enum oh_lapm_compression */
   uint32_t v44;          /**< not 0: it is V.44's, else V.42bis' */
   uint32_t ringing;      /**< the card sees ring voltage; in no call */
   uint32_t hold;         /**< enum oh_hold_state */
   uint32_t hold_timeout; /**< code of T1, see oh_pump_status */
-  uint32_t hold_order;   /**< enum oh_kernel_order: what became of the last OH_KERNEL_HOLD */
+  uint32_t hold_order;   /**< enum oh_kernel_order: state of the last OH_KERNEL_HOLD */
   float rx_level_dbm0;
-  uint64_t samples;  /**< processed and filled in */
+  uint64_t samples;  /**< processed and concealed */
   uint64_t log_lost; /**< events dropped: the ring was full */
   /* the card's interrupt */
   uint64_t interrupts;        /**< with at least one new descriptor */
-  uint64_t coalesced;         /**< descriptors that came with another one's interrupt */
+  uint64_t coalesced;         /**< descriptors without an interrupt of their own */
   uint64_t spurious;          /**< interrupts without a new descriptor */
-  uint64_t bad;               /**< descriptors that could not be: sequence, or position */
-  uint64_t storms;            /**< times the interrupt was silenced because nothing but spurious ones came */
+  uint64_t bad;               /**< malformed descriptors (bad sequence number or position) */
+  uint64_t storms;            /**< times the interrupt was masked because of spurious ones only */
   uint64_t overrun, underrun; /**< sample periods, as the card counted them */
   /* the driver's */
   uint64_t blocks, blocks_late, samples_late, samples_filled_in;
   uint32_t pending_max;
   uint32_t longest_section_ns; /**< with the FPU held */
-  /** The code where it began and ended, as the kernel's %pS has it; empty: there was none. */
+  /** The code at which it began and ended, in the kernel's %pS format; empty: none. */
   char longest_section_from[OH_KERNEL_PLACE], longest_section_to[OH_KERNEL_PLACE];
   struct oh_context_latency latency;
   /* ATM cells of a DMT pump */
@@ -106,8 +106,8 @@ struct oh_kernel_status {
   uint64_t cells_idle;                 /**< received */
   uint64_t hec_errors;                 /**< cells dropped because their header error control was wrong */
   uint64_t delineation_losses;
-  uint64_t cells_unread;     /**< of cells_received: dropped because the user had not read earlier ones */
-  struct oh_streams streams; /**< the card's samples: which pumps a call can have */
+  uint64_t cells_unread;     /**< of cells_received: dropped because earlier ones were unread */
+  struct oh_streams streams; /**< the card's samples, which decide the possible pumps */
 };
 
 #define OH_KERNEL_START _IOW('O', 0x40, struct oh_kernel_call)
@@ -119,7 +119,7 @@ struct oh_kernel_status {
 #define OH_KERNEL_RELEASE_LOG _IO('O', 0x44)
 /** Releases the link, then the connection, each telling the far end. */
 #define OH_KERNEL_HANG_UP _IO('O', 0x45)
-/** @return a descriptor of the serial port's other end; EBUSY: somebody has it */
+/** @return a descriptor of the serial port's other end; EBUSY: another program has it */
 #define OH_KERNEL_TERMINAL _IO('O', 0x46)
 /** The argument is an enum oh_hold_order, not a pointer. hold_order and hold of the status say what becomes of it.
  * ENOTCONN: there is no call. */

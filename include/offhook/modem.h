@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * One end of a modem connection for whoever has samples and wants octets: a datapump, V.42 with V.42bis above it, or
- * start-stop characters (V.14) where there is no error control.
+ * One end of a modem connection, between samples and octets: a datapump, V.42 with V.42bis above it, or start-stop
+ * characters (V.14) without error control.
  *
- * The owner calls oh_modem_process() for every block of samples, in order and without gaps, and oh_modem_report_gap()
- * for those that were lost: the modem's only clock is their number. Between blocks it writes and reads octets. One
- * thread at a time.
- */
+ * The owner calls oh_modem_process() for every block of samples, in order and
+ * without gaps, and oh_modem_report_gap() for lost samples: their number is the
+ * modem's only clock. Between blocks it writes and reads octets. One thread at a
+ * time. */
 #ifndef OFFHOOK_MODEM_H
 #define OFFHOOK_MODEM_H
 
@@ -28,34 +28,34 @@ struct oh_modem_config {
   enum oh_pump_role role;
   const struct oh_pump_type* pump; /**< as oh_automode_v22bis_type() */
   uint32_t max_bit_rate;           /**< bit/s; 0: the pump's highest */
-  uint32_t min_bit_rate;           /**< bit/s; less is no connection; with automode */
+  uint32_t min_bit_rate;           /**< bit/s; a lower rate ends the call; with automode */
   enum oh_error_control error_control;
-  uint32_t compression; /**< V.42bis in both directions if not 0 */
-  uint32_t window; /**< frames of V.42 that may be under way, 1 to 64: what a round trip holds; less than 15 is 15 */
+  uint32_t compression;      /**< V.42bis in both directions if not 0 */
+  uint32_t window;           /**< unacknowledged frames of V.42, 1 to 64: those of a round trip; less than 15 is 15 */
   uint32_t io_delay_samples; /**< as in oh_pump_config */
 };
 
 struct oh_modem_status {
   OH_STRUCT_SIZE(struct oh_modem_status); /**< the caller's */
   enum oh_pump_state state;
-  uint32_t connected;                /**< octets go through */
-  uint32_t ended;                    /**< nothing will ever come again */
+  uint32_t connected;                /**< octets can be exchanged */
+  uint32_t ended;                    /**< the connection has ended; no more data */
   uint32_t tx_bit_rate, rx_bit_rate; /**< bit/s, 0 outside data mode */
   uint32_t retrains;                 /**< trainings after the first */
   uint32_t unacknowledged;           /**< octets written that the far end has not acknowledged; with V.42 */
 };
 
-/** The pumps that liboffhook has: the one modulation alone, or with V.8 and automode what both ends can. */
+/** The pumps of liboffhook: a single modulation, or with V.8 and automode the best common one. */
 OH_API const struct oh_pump_type* oh_v34_type(void);
 OH_API const struct oh_pump_type* oh_v32bis_type(void);
 OH_API const struct oh_pump_type* oh_v22bis_type(void);
 OH_API const struct oh_pump_type* oh_v22_type(void);
 OH_API const struct oh_pump_type* oh_automode_v22bis_type(void); /**< over V.34 down to V.21 */
 
-/** Automode, V.42 required, V.42bis on, a window for round trips of 1.2 s. */
+/** Sets automode, V.42 required, V.42bis on, and a window for round trips of 1.2 s. */
 OH_API void oh_modem_default_config(struct oh_modem_config* config, enum oh_pump_role role);
-/** @param reason  set to a text that stays valid when the modem cannot be made; may be NULL
- * @return NULL: the configuration is of unknown size, or the pump has nothing for it. Not real-time. */
+/** @param reason on failure, set to a permanently valid text; may be NULL @return NULL: the configuration is of unknown
+ * size, or the pump does not support it. Not real-time. */
 OH_API struct oh_modem* oh_modem_create(const struct oh_modem_config* config, const char** reason);
 /** @param modem  may be NULL. Not real-time. */
 OH_API void oh_modem_destroy(struct oh_modem* modem);
@@ -63,21 +63,21 @@ OH_API void oh_modem_destroy(struct oh_modem* modem);
 /** @param rx [n] received samples, 16-bit linear at 8000 Hz  @param tx [n] samples to send; may be rx. Real-time: yes.
  */
 OH_API void oh_modem_process(struct oh_modem* modem, const int16_t* rx, int16_t* tx, size_t n);
-/** n received samples were lost, and n to send will not be asked for. Real-time: yes. */
+/** n received samples were lost, and n samples to send are skipped. Real-time: yes. */
 OH_API void oh_modem_report_gap(struct oh_modem* modem, size_t n);
-/** The same as a pump, for oh_driver_config. It lives as long as the modem. */
+/** The modem as a pump, for oh_driver_config. It lives as long as the modem. */
 OH_API struct oh_pump oh_modem_pump(struct oh_modem* modem);
 
-/** @return octets taken, 0 before the connection stands. Real-time: yes. */
+/** @return octets taken, 0 before the connection is up. Real-time: yes. */
 OH_API size_t oh_modem_write(struct oh_modem* modem, const uint8_t* octets, size_t n);
 /** @return octets given. Real-time: yes. */
 OH_API size_t oh_modem_read(struct oh_modem* modem, uint8_t* octets, size_t n);
-/** Releases the link, then the connection, each telling the far end; `ended` says when that is done. Real-time: yes. */
+/** Releases the link, then the connection, with messages to the far end; then sets `ended`. Real-time: yes. */
 OH_API void oh_modem_hang_up(struct oh_modem* modem);
 /** @return 0, or -EINVAL for a struct_size that is not one of a published version. Real-time: yes. */
 OH_API int oh_modem_get_status(const struct oh_modem* modem, struct oh_modem_status* status);
-/** @return why the connection ended, for people; "hung up" after oh_modem_hang_up(), "" while it lives. Valid for ever.
- * Real-time: yes. */
+/** @return why the connection ended, for users; "hung up" after oh_modem_hang_up(), "" while it is up. Permanently
+ * valid. Real-time: yes. */
 OH_API const char* oh_modem_failure(struct oh_modem* modem);
 
 #ifdef __cplusplus

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The modem card: what the vendor's card of the paper has, and what every card here is unless it says otherwise.
+ * The modem card: properties of the paper's vendor card, and the default of every card here.
  */
 #ifndef OFFHOOK_MODEM_CARD_H
 #define OFFHOOK_MODEM_CARD_H

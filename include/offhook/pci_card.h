@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * The PCI card as software sees it: registers in BAR 2, and a queue of descriptors in the host's memory. docs/card.md
+ * The PCI card's software interface: registers in BAR 2, and a queue of descriptors in the host's memory. docs/card.md
  * is its data sheet.
  *
- * The samples and the positions are in card memory (offhook/card_engine.h), which the driver allocates, initialises and
- * names to the card by its bus address: the card reads and writes it by DMA. Each finished block gives a descriptor
- * with a sequence number, then an interrupt (MSI-X vector 0). Interrupts may coalesce; descriptors say what they stood
- * for.
+ * Samples and positions are in card memory (offhook/card_engine.h), which the driver allocates, initialises and
+ * announces to the card by its bus address: the card reads and writes it by DMA. Each finished block gives a
+ * descriptor with a sequence number, then an interrupt (MSI-X vector 0). Interrupts may coalesce; descriptors identify
+ * each block.
  *
- * Reading a register has no effect, writing one neither: the driver writes a command and its sequence number, then
- * rings a doorbell, and the card says in `command_done` which command it has finished. All fields are little endian.
- */
+ * Neither reading nor writing a register has an effect by itself. The driver writes a command and its sequence number,
+ * then rings a doorbell. `command_done` then holds the number of the newest finished command. All fields are little
+ * endian. */
 #ifndef OFFHOOK_PCI_CARD_H
 #define OFFHOOK_PCI_CARD_H
 
@@ -22,7 +22,7 @@
 extern "C" {
 #endif
 
-/** QEMU's ivshmem: the ids belong to everybody who uses it, so magic and version decide. */
+/** QEMU's ivshmem: any of its users may have these ids, so magic and version decide. */
 enum { OH_PCI_VENDOR_ID = 0x1af4, OH_PCI_DEVICE_ID = 0x1110 };
 enum { OH_PCI_MAGIC = 0x4950484f /* "OHPI" */, OH_PCI_VERSION = 1 };
 
@@ -31,7 +31,7 @@ enum { OH_PCI_DOORBELL = 12 };
 
 enum oh_pci_doorbell {
   OH_PCI_DOORBELL_COMMAND = 0, /**< a command is written */
-  OH_PCI_DOORBELL_PROGRESS = 1 /**< output is queued; where the card asks for it (OH_PCI_WANTS_PROGRESS) */
+  OH_PCI_DOORBELL_PROGRESS = 1 /**< output is queued; only if the card requests it (OH_PCI_WANTS_PROGRESS) */
 };
 enum { OH_PCI_DOORBELLS = 2, OH_PCI_VECTORS = 1 };
 
@@ -40,7 +40,7 @@ enum oh_pci_feature { OH_PCI_WANTS_PROGRESS = 1 };
 enum oh_pci_command {
   OH_PCI_RESET = 0, /**< forget addresses and positions, no DMA and no interrupt after command_done */
   OH_PCI_START = 1, /**< samples pass, to and from the card memory that the addresses name */
-  OH_PCI_STOP = 2   /**< they no longer do; no DMA and no interrupt after command_done */
+  OH_PCI_STOP = 2   /**< samples stop; no DMA and no interrupt after command_done */
 };
 
 /** `status`. */
@@ -49,12 +49,12 @@ enum oh_pci_status { OH_PCI_STOPPED = 0, OH_PCI_RUNNING = 1, OH_PCI_FAILED = 2 /
 enum oh_pci_error {
   OH_PCI_NO_ERROR = 0,
   OH_PCI_BAD_COMMAND = 1, /**< unknown, or not possible in this state */
-  OH_PCI_BAD_ADDRESS = 2, /**< card memory or queue does not lie in memory that the card reaches, or is not aligned */
-  OH_PCI_BAD_MEMORY = 3,  /**< what lies there is no card memory with this card's streams (oh_card_init) */
-  OH_PCI_BAD_QUEUE = 4    /**< its length is no power of two from 2 to 65536 */
+  OH_PCI_BAD_ADDRESS = 2, /**< card memory or queue is outside the card's reach, or is not aligned */
+  OH_PCI_BAD_MEMORY = 3,  /**< no card memory with this card's streams there (oh_card_init) */
+  OH_PCI_BAD_QUEUE = 4    /**< its length is not a power of two from 2 to 65536 */
 };
 
-/** At the beginning of BAR 2. One writer a field. */
+/** At the start of BAR 2. Each field has one writer. */
 struct oh_pci_registers {
   /* 0x00, the card's, constant */
   uint32_t magic, version;
@@ -64,7 +64,7 @@ struct oh_pci_registers {
   uint8_t reserved0[0x80 - 16 - sizeof(struct oh_streams)];
   /* 0x80, the driver's */
   uint32_t command;                     /* enum oh_pci_command */
-  uint32_t command_sequence;            /* one more for each command; written after all else */
+  uint32_t command_sequence;            /* incremented for each command; written last */
   uint64_t memory_address, memory_size; /* octets; bus address, aligned to 64 */
   uint64_t queue_address;               /* bus address, aligned to 64 */
   uint32_t queue_entries;
@@ -76,8 +76,8 @@ struct oh_pci_registers {
   uint8_t reserved2[0x100 - 16];
 };
 
-/** One finished block. `sequence` is written last; it is 1 for the first block after START and stands in the entry
- * (sequence - 1) % queue_entries. After 2^32 - 1 comes 0. */
+/** One finished block. `sequence` is written last; it is 1 for the first block after START, and its entry is (sequence
+ * - 1) % queue_entries. After 2^32 - 1 comes 0. */
 struct oh_pci_descriptor {
   uint64_t end; /* position at which the block ended */
   uint32_t sequence;
