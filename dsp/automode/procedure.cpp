@@ -32,6 +32,16 @@ constexpr float kAaMs = 100;
 constexpr uint64_t kNoAns = ms(500);
 constexpr float kAnsMs = 100;
 constexpr float kAcAloneMs = 1000;  // AC for so long, and no V.32bis here
+// A modulation above V.32bis that trains in vain so many times in a row is left; v34::CallMemory::kTrainingsInVain.
+// Data that last for ten seconds end the row.
+constexpr uint32_t kTrainingsInVain = 4;
+constexpr uint64_t kFollowEvery = ms(100);
+constexpr uint32_t kLastingData = 100;
+// A far end that leaves it sends AA or AC. Nothing of V.34 is a tone of 1800 Hz, or two of 600 and 3000 Hz, for so long
+// and above all else; an own guard tone that echoes is beside a louder tone.
+constexpr float kFallBackMs = 500;
+constexpr float kFallBackShare = 0.5f;
+
 // A mark that is no accident of speech; as long as USB1 has to last.
 constexpr float kMarkMs = 155;
 // What an answerer sends for longer than kTa is all that it has.
@@ -294,11 +304,54 @@ void Automode::check_rate() {
   fail(OH_PUMP_TOO_SLOW);
 }
 
+// V.34 and V.90 on a line that they cannot train on, although V.8 and Phase 2 went through.
+void Automode::follow_running() {
+  follow_at_ = samples_ + kFollowEvery;
+  if ((active_->modulation->id & kHaveV8) == 0 || member(OH_MODULATION_V32BIS) == nullptr) return;
+  oh_pump_status s{};
+  s.struct_size = sizeof s;
+  active_->type->status(active_->self, &s);
+  const bool data = s.state == OH_PUMP_DATA;
+  if (s.retrains != retrains_seen_) {
+    in_vain_ = data_for_ >= kLastingData ? 0 : in_vain_ + s.retrains - retrains_seen_;
+    retrains_seen_ = s.retrains;
+    data_for_ = 0;
+  }
+  if (data) ++data_for_;
+  watching_ = !data && s.retrains > 0 && (s.state == OH_PUMP_TRAINING || s.state == OH_PUMP_CONNECTING);
+  if (watching_ && in_vain_ >= kTrainingsInVain) fall_back();
+}
+
+// The far end's AA or AC, while this end trains again.
+void Automode::watch(int16_t rx) {
+  const float x = rx;
+  if (calls_) {
+    ac_low_.put(x);
+    ac_high_.put(x);
+    const bool last = ac_low_.steady_ms() >= kFallBackMs && ac_high_.steady_ms() >= kFallBackMs;
+    if (last && ac_low_.share() + ac_high_.share() > kFallBackShare) fall_back();
+  } else {
+    aa_.put(x);
+    if (aa_.steady_ms() >= kFallBackMs && aa_.share() > kFallBackShare) fall_back();
+  }
+}
+
+void Automode::fall_back() {
+  oh_pump_status s{};
+  s.struct_size = sizeof s;
+  active_->type->status(active_->self, &s);
+  before_ = {s.retrains + 1, s.bits_sent, s.bits_received};
+  watching_ = false;
+  begin(member(OH_MODULATION_V32BIS), Step::kRunning);
+}
+
 void Automode::process(const void* rx, void* tx, size_t n) {
+  if (step_ == Step::kRunning && samples_ >= follow_at_) follow_running();
   const auto passes = [this] { return step_ == Step::kRunning && !active_->converted; };
   size_t i = 0;
   for (; i < n && !passes(); ++i) {
     const int16_t x = conversion_.received(rx, i);
+    if (watching_) watch(x);
     if (step_ == Step::kRunning) {
       conversion_.send(active(x), tx, i);
       ++samples_;
@@ -306,7 +359,10 @@ void Automode::process(const void* rx, void* tx, size_t n) {
       conversion_.send(step(x), tx, i);
     }
   }
-  if (i < n) {
+  for (size_t k = i; k < n && watching_; ++k) watch(conversion_.received(rx, k));
+  if (i < n && active_->converted) {  // the far end fell back: what is left of the block is silence
+    for (; i < n; ++i, ++samples_) conversion_.send(active(0), tx, i);
+  } else if (i < n) {
     const size_t in = conversion_.rx_octets(), out = conversion_.tx_octets();
     active_->type->process(active_->self, static_cast<const unsigned char*>(rx) + i * in,
                            static_cast<unsigned char*>(tx) + i * out, n - i);
@@ -351,6 +407,9 @@ void Automode::status(oh_pump_status* s) const {
     s->failure = failure_;
     s->modulation = OH_MODULATION_NONE;
   }
+  s->retrains += before_.retrains;
+  s->bits_sent += before_.bits_sent;
+  s->bits_received += before_.bits_received;
   s->samples = samples_;
   s->filled_in = filled_in_;
 }

@@ -104,6 +104,9 @@ class Automode {
     active_->type->status(active_->self, &s);
     return s.state != OH_PUMP_CONNECTING;
   }
+  void follow_running();
+  void watch(int16_t rx);
+  void fall_back();
   bool hears_usb1() const;
   bool heard_aa() const;
   void check_rate();
@@ -125,6 +128,18 @@ class Automode {
   float power_ = 0;
   oh_pump_failure failure_ = OH_PUMP_FAILURE_NONE;
   bool rate_checked_ = false;
+
+  // kRunning: trainings that lead to nothing.
+  uint64_t follow_at_ = 0;      // of samples_
+  uint32_t retrains_seen_ = 0;  // of the member
+  uint32_t in_vain_ = 0;        // trainings in a row without lasting data
+  uint32_t data_for_ = 0;       // times that follow_running() has seen data, one after the other
+  bool watching_ = false;       // for a far end that falls back
+  struct Before {
+    uint32_t retrains = 0;
+    uint64_t bits_sent = 0, bits_received = 0;
+  };
+  Before before_;  // of the modulation that was left
 
   Member members_[kMaxMembers];  // from the fastest to the slowest
   int n_;
