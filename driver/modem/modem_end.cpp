@@ -25,6 +25,7 @@ struct oh_modem_end {
   uint32_t tx_bit_rate, rx_bit_rate;  // that LAPM knows
   uint64_t silence;                   // periods that are left of an answerer's delay
   uint32_t symbols;
+  oh_modem_end_line line;
 };
 
 namespace offhook {
@@ -72,7 +73,40 @@ void note_symbol(void* self, float re, float im) {
   if (of(self).symbols++ % kSymbolsPerEvent == 0) record(of(self), OH_EV_SYMBOL, q12(re) | q12(im) << 16);
 }
 
+void keep_instrument(oh_modem_end_line& line, oh_instrument what, float value) {
+  switch (what) {
+    case OH_INSTRUMENT_SNR:
+      line.snr_db = value;
+      break;
+    case OH_INSTRUMENT_CLOCK:
+      line.clock_ppm = value;
+      break;
+    case OH_INSTRUMENT_CARRIER:
+      line.carrier_hz = value;
+      break;
+    case OH_INSTRUMENT_ECHO_RETURN_LOSS:
+      line.echo_return_loss_db = value;
+      break;
+    case OH_INSTRUMENT_ROUND_TRIP:
+      line.round_trip_ms = value;
+      break;
+    case OH_INSTRUMENT_TX_SYMBOL_RATE:
+      line.tx_symbol_rate = value;
+      break;
+    case OH_INSTRUMENT_RX_SYMBOL_RATE:
+      line.rx_symbol_rate = value;
+      break;
+    case OH_INSTRUMENT_RETRAIN_CAUSE:
+      if (value >= 0 && value <= OH_RETRAIN_TIMEOUT) ++line.retrains[static_cast<int>(value)];
+      break;
+    default:
+      break;
+  }
+}
+
 void note_instrument(void* self, oh_instrument what, float value) {
+  keep_instrument(of(self).line, what, value);
+  if (of(self).config.log_symbols == 0) return;
   record(of(self), OH_EV_PUMP_INSTRUMENT, static_cast<uint32_t>(what) << 24 | logged_hundredths(value));
 }
 
@@ -196,9 +230,11 @@ const char* refusal(const oh_modem_end_config& c, Parts* parts) {
 }
 
 bool init_pump(oh_modem_end& end) {
-  const oh_pump_observer observer = {sizeof observer, &end, note_symbol, note_instrument, note_taps};
+  const bool all = end.config.log_symbols != 0;
+  const oh_pump_observer observer = {sizeof observer, &end, all ? note_symbol : nullptr, note_instrument,
+                                     all ? note_taps : nullptr};
   oh_pump_config pump = pump_config(end.config, port_of(end));
-  if (end.config.log_symbols != 0) pump.observer = &observer;
+  pump.observer = &observer;
   if (end.config.pump->init(end.pump, &pump) != 0) return false;
   if (end.config.hold_timeout == 0 || !oh_pump_has_hold(end.config.pump)) return true;
   return oh_pump_allow_hold(end.config.pump, end.pump, end.config.hold_timeout) == 0;
@@ -376,6 +412,7 @@ void oh_modem_end_get_status(const oh_modem_end* end, oh_modem_end_status* statu
   status->direct = end->direct;
   status->unsent = end->direct ? oh_modem_end_unsent(end) : status->link.unacknowledged;
   status->released = end->released;
+  status->line = end->line;
 }
 
 void oh_modem_end_pump_status(const oh_modem_end* end, oh_pump_status* status) {

@@ -82,13 +82,21 @@ struct oh_modem_end_config {
   uint32_t log_symbols OH_BY_DEFAULT(0); /**< not 0: the pump's observations are logged, one symbol of eight */
 };
 
+/** What the pump measured of the line, the newest values; 0: not known. */
+struct oh_modem_end_line {
+  float snr_db, clock_ppm, carrier_hz, echo_return_loss_db;
+  float round_trip_ms, tx_symbol_rate, rx_symbol_rate;
+  uint32_t retrains[OH_RETRAIN_TIMEOUT + 1]; /**< by enum oh_retrain_cause */
+};
+
 struct oh_modem_end_status {
   struct oh_pump_status pump OH_BY_DEFAULT({});
   struct oh_lapm_status link OH_BY_DEFAULT({});   /**< all zero if no LAPM runs: error control off, cells, raw */
   struct oh_cells_status cells OH_BY_DEFAULT({}); /**< of OH_LINK_CELLS */
   uint32_t direct OH_BY_DEFAULT(0);               /**< not 0: no error control */
-  uint32_t unsent OH_BY_DEFAULT(0);   /**< octets written that the far end has not acknowledged or, if direct, that the
-                                           pump has not taken */
+  uint32_t unsent OH_BY_DEFAULT(0); /**< octets written that the far end has not acknowledged or, if direct, that the
+                                         pump has not taken */
+  struct oh_modem_end_line line OH_BY_DEFAULT({});
   uint32_t released OH_BY_DEFAULT(0); /**< not 0: what oh_modem_end_hang_up() began is done */
 };
 

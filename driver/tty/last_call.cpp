@@ -29,6 +29,24 @@ constexpr EndText kTexts[] = {
     {CallEnd::kUser, "ended here"},
 };
 
+/// How often each cause led to a retrain: "; 2 by the far end".
+std::string causes(const oh_modem_end_line& line) {
+  constexpr std::string_view kCauses[] = {"of unknown cause", "asked for here", "by the far end", "signal lost",
+                                          "time-out in a procedure"};
+  static_assert(std::size(kCauses) == std::size(decltype(line.retrains){}));
+  std::string text;
+  for (std::size_t k = 0; k < std::size(kCauses); ++k)
+    if (line.retrains[k] > 0) text += fmt::format("; {} {}", line.retrains[k], kCauses[k]);
+  return text;
+}
+
+/// V.59 (11/2000), Table 1; -1: not among them.
+int symbol_rate_code(float symbols_per_second) {
+  constexpr int kRates[] = {8000, 3429, 3000, 3200, 2800, 2743, 2400, 1600, 1200, 600};
+  const auto found = std::find(std::begin(kRates), std::end(kRates), static_cast<int>(symbols_per_second + 0.5f));
+  return found == std::end(kRates) ? -1 : static_cast<int>(found - std::begin(kRates));
+}
+
 std::string_view text_of(CallEnd why) {
   return std::find_if(std::begin(kTexts), std::end(kTexts), [why](const EndText& t) { return t.why == why; })->text;
 }
@@ -72,6 +90,14 @@ void LastCall::follow(const CallStatus& status, std::string_view carrier, std::i
   if (training_again_ && pump.state == OH_PUMP_DATA) ++recoveries_;
   if (pump.state == OH_PUMP_TRAINING || pump.state == OH_PUMP_DATA) training_again_ = again;
   if (!status.failure().empty()) failure_ = status.failure();
+  frames_again_ = std::max(frames_again_, status.link.retransmitted);
+  bad_frames_ = std::max(bad_frames_, status.link.bad_frames);
+  lost_samples_ = std::max(lost_samples_, pump.filled_in);
+  oh_modem_end_line line = status.line;
+  if (pump.state != OH_PUMP_DATA && reached_ == Reached::kData) {  // of data, not of a training that follows
+    line.snr_db = line_.snr_db, line.carrier_hz = line_.carrier_hz, line.clock_ppm = line_.clock_ppm;
+  }
+  if (pump.state != OH_PUMP_IDLE) line_ = line;
   if (pump.state != OH_PUMP_DATA) return;
   reach(Reached::kData);
   tx_bit_rate_ = pump.tx_bit_rate;
@@ -111,7 +137,19 @@ std::vector<std::string> LastCall::facts() const {
     lines.push_back(fmt::format("received level in data: {:.1f} dBm0", static_cast<double>(rx_level_dbm0_)));
     lines.push_back(fmt::format("error control: {}", direct_ ? "none" : "V.42"));
   }
-  lines.push_back(fmt::format("retrains: {}, recovered {}", retrains_, recoveries_));
+  if (line_.rx_symbol_rate > 0)
+    lines.push_back(
+        fmt::format("symbol rates: {:.0f} sent, {:.0f} received", line_.tx_symbol_rate, line_.rx_symbol_rate));
+  if (line_.snr_db != 0)
+    lines.push_back(fmt::format("SNR: {:.1f} dB; carrier {:+.1f} Hz, clock {:+.0f} ppm", line_.snr_db, line_.carrier_hz,
+                                line_.clock_ppm));
+  if (line_.echo_return_loss_db > 0)
+    lines.push_back(fmt::format("echo cancelled: {:.0f} dB", line_.echo_return_loss_db));
+  if (line_.round_trip_ms > 0) lines.push_back(fmt::format("round trip: {:.0f} ms", line_.round_trip_ms));
+  lines.push_back(fmt::format("retrains: {}, recovered {}{}", retrains_, recoveries_, causes(line_)));
+  if (!direct_ && reached_ == Reached::kData)
+    lines.push_back(fmt::format("V.42 frames: {} sent again, {} received damaged", frames_again_, bad_frames_));
+  if (lost_samples_ > 0) lines.push_back(fmt::format("samples lost by this host: {}", lost_samples_));
   return lines;
 }
 
@@ -125,6 +163,10 @@ std::vector<std::string> LastCall::objects() const {
                                                 : kUnknownSignal;
   const std::string carrier = carrier_.empty() ? "NULL" : carrier_;
   const auto counted = [](std::uint32_t n) { return std::min<std::uint32_t>(n, kMost); };
+  const auto symbol_rate = [](float rate) {
+    const int code = symbol_rate_code(rate);
+    return code < 0 ? std::string("NULL") : std::to_string(code);
+  };
   return {
       fmt::format("callProgressResult{{{}}}", result),
       fmt::format("callTerminate{{{}}}", ended_ ? fmt::format("{}", static_cast<int>(why_)) : "NULL"),
@@ -134,6 +176,11 @@ std::vector<std::string> LastCall::objects() const {
       fmt::format("rxDataHistory{{{}}}", rx_bit_rate_ > 0 ? fmt::format("{}", rx_bit_rate_) : "NULL"),
       fmt::format("rxLevelEstimate{{{}}}",
                   reached_ == Reached::kData ? fmt::format("{:.0f}dBm0", static_cast<double>(rx_level_dbm0_)) : "NULL"),
+      fmt::format("txSymbolRate{{{}}}", symbol_rate(line_.tx_symbol_rate)),
+      fmt::format("rxSymbolRate{{{}}}", symbol_rate(line_.rx_symbol_rate)),
+      fmt::format("roundTripDelay{{{}}}",
+                  line_.round_trip_ms > 0 ? fmt::format("{:.0f}ms", line_.round_trip_ms) : "NULL"),
+      fmt::format("framesRetransmitted{{{}}}", std::min<std::uint32_t>(frames_again_, 65'535)),
       fmt::format("retrainRequests{{{}}}", counted(retrains_)),
       fmt::format("retrainSuccesses{{{}}}", counted(recoveries_)),
       fmt::format("duration{{{}}}", duration()),

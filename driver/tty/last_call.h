@@ -61,6 +61,9 @@ class LastCall {
   float rx_level_dbm0_ = -100;
   bool direct_ = false, training_again_ = false;
   unsigned recoveries_ = 0;
+  oh_modem_end_line line_{};  // SNR, carrier and clock as of data
+  std::uint32_t frames_again_ = 0, bad_frames_ = 0;
+  std::uint64_t lost_samples_ = 0;
   std::int64_t began_ms_ = 0, last_ms_ = 0;
   std::string failure_;
 };

@@ -64,8 +64,8 @@ inline constexpr double kUpperEdgeHz = 3400;
 ChannelCharacteristic with_upper_edge(ChannelCharacteristic characteristic, double hz);
 
 /// The same with a steep edge: no attenuation up to `hz`, 8 dB at 100 Hz more, 40 dB at 250 and above; 0: without.
-/// Source: the filter of a converter that samples at 8000 Hz. G.712 asks for 14 dB at 4000 Hz and says nothing against
-/// more below; linear-phase decimators have such edges at 0.43 to 0.44 of the rate.
+/// The filter of a converter that samples at 8000 Hz: linear-phase decimators have such edges at 0.43 to 0.44 of the
+/// rate. The values are chosen by us.
 ChannelCharacteristic with_steep_edge(ChannelCharacteristic characteristic, double hz);
 
 /// FIR by frequency sampling at kLineRateHz; gain 1 at 1000 Hz, delay kChannelDelay samples at 1800 Hz.

@@ -2,12 +2,13 @@
 //
 // Impairments that a line or a codec adds to one direction: hits, a hard limit, wander, DC, hum.
 //
-// - Hits: the gain, the phase or both step and step back. Source: ITU-T O.95, which counts amplitude hits of 2 dB and
-//   more and phase hits of 5 degrees and more, of 4 ms and longer.
+// Where a Recommendation is named, it is the one that treats the impairment; its text was not at hand, and the values are
+// chosen by us.
+//
+// - Hits: the gain, the phase or both step and step back (O.95 counts them).
 // - Limit: an amplifier or converter that is driven too hard. Source: G.711, where full scale is a sine of 3.14 dBm0
 //   (A-law) or 3.17 dBm0 (mu-law); a converter before it may end lower.
-// - Wander: slow variation of a clock, below 10 Hz. Source: ITU-T G.810, 4.1.13; a sine is the test signal of its
-//   tolerance masks (G.823, clause 7).
+// - Wander: slow variation of a clock, below 10 Hz (G.810); a sine.
 // - DC and hum: an uncalibrated converter, and a pair next to the mains. The levels are those of cheap sound cards and
 //   FXO ports: 1 % of full scale, -20 dBm0. A saturated transformer makes odd harmonics: the third 6 dB and the fifth
 //   12 dB below the fundamental. An own model; no Recommendation describes it.

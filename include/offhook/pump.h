@@ -132,9 +132,12 @@ enum oh_instrument {
   OH_INSTRUMENT_CLOCK = 1,            /**< ppm: far symbol clock against ours */
   OH_INSTRUMENT_CARRIER = 2,          /**< Hz: received carrier against nominal */
   OH_INSTRUMENT_ECHO_RETURN_LOSS = 3, /**< dB: echo taken off by the canceller */
-  OH_INSTRUMENT_PATH_METRIC = 4,  /**< of the Viterbi decoder's best path: 10 log10, a decided symbol's squared error,
-                                       grid units */
-  OH_INSTRUMENT_RETRAIN_CAUSE = 5 /**< once, when a training begins: enum oh_retrain_cause */
+  OH_INSTRUMENT_PATH_METRIC = 4,    /**< of the Viterbi decoder's best path: 10 log10, a decided symbol's squared error,
+                                         grid units */
+  OH_INSTRUMENT_RETRAIN_CAUSE = 5,  /**< once, when a training begins: enum oh_retrain_cause */
+  OH_INSTRUMENT_ROUND_TRIP = 6,     /**< ms: once, when a training begins that knows it */
+  OH_INSTRUMENT_TX_SYMBOL_RATE = 7, /**< symbols/s, as the round trip */
+  OH_INSTRUMENT_RX_SYMBOL_RATE = 8  /**< symbols/s, as the round trip */
 };
 
 /** Why a pump trains again. */

@@ -67,10 +67,17 @@ constexpr bool is_retrain(const oh_event& e) {
 
 /// And its name, with the unit of a hundredth.
 constexpr std::string_view instrument_name(std::uint32_t argument) {
-  constexpr std::string_view kNames[] = {
-      "SNR, 0.01 dB",         "clock, 0.01 ppm", "carrier, 0.01 Hz", "echo return loss, 0.01 dB",
-      "path metric, 0.01 dB", "retrain cause",   "instrument"};  // as enum oh_instrument; the last: of none known here
-  return kNames[std::min<std::uint32_t>(argument >> 24, OH_INSTRUMENT_RETRAIN_CAUSE + 1)];
+  constexpr std::string_view kNames[] = {"SNR, 0.01 dB",
+                                         "clock, 0.01 ppm",
+                                         "carrier, 0.01 Hz",
+                                         "echo return loss, 0.01 dB",
+                                         "path metric, 0.01 dB",
+                                         "retrain cause",
+                                         "round trip, 0.01 ms",
+                                         "symbol rate sent, 0.01 baud",
+                                         "symbol rate received, 0.01 baud",
+                                         "instrument"};  // as enum oh_instrument; the last: of none known here
+  return kNames[std::min<std::uint32_t>(argument >> 24, OH_INSTRUMENT_RX_SYMBOL_RATE + 1)];
 }
 
 /// Whether an event's id is that of an entity (header.h), or of a driver and its card.

@@ -108,6 +108,7 @@ class Modem {
   void show_instruments() const;
   void show_taps();
   void show_cause() const;
+  void show_training() const;
 
   Stage stage_ = Stage::kV8;
   uint64_t samples_ = 0, filled_in_ = 0, without_data_ = 0;
@@ -247,6 +248,18 @@ void Modem::show_cause() const {
   }
 }
 
+// What Phase 2 has settled.
+void Modem::show_training() const {
+  if (observer_.instrument == nullptr) return;
+  const Phase2Outcome& o = phase2_.outcome();
+  const auto show = [this](oh_instrument what, double value) {
+    observer_.instrument(observer_.user, what, static_cast<float>(value));
+  };
+  show(OH_INSTRUMENT_ROUND_TRIP, o.round_trip_samples * 1000. / kRateHz);
+  show(OH_INSTRUMENT_TX_SYMBOL_RATE, symbol_rate_hz(o.tx_symbol_rate));
+  show(OH_INSTRUMENT_RX_SYMBOL_RATE, symbol_rate_hz(o.rx_symbol_rate));
+}
+
 void Modem::begin_training() {
   const Phase2Outcome& o = phase2_.outcome();
   SessionConfig h;
@@ -286,6 +299,7 @@ void Modem::begin_training() {
   echo_.init(tx, static_cast<int>(config_.io_delay_samples), static_cast<int>(o.round_trip_samples));
   retrain_tone_.reset();
   stage_ = Stage::kTraining;
+  show_training();
 }
 
 // @return whether it is still training, or in data mode.

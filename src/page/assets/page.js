@@ -189,6 +189,9 @@ function callPage() {
     }
     line.append(legendNames(data.ends.map((e, i) => [e.name, i ? "accent-2" : "accent", e]).filter(n => n[2].instruments.some(s => s.t.length))));
     const why = data.ends.flatMap(e => e.instruments[5].t.map((t, i) => `${e.name} at ${t.toFixed(2)} s: ${e.retrain_causes[i]}`));
+    const settled = data.ends.filter(e => e.instruments[6].v.length).map(e => { const [ms, sent, received] = e.instruments.slice(6).map(s => s.v.at(-1).toFixed(0));
+      return `${e.name}: round trip ${ms} ms, ${sent} symbols/s sent, ${received} received`; });
+    if (settled.length) line.append(el("p", {class: "caption"}, "The last training: " + settled.join("; ") + "."));
     if (why.length) line.append(el("p", {class: "caption"}, "Retrains: " + why.join("; ") + "."));
     const pair = el("div", {class: "columns"});
     data.ends.forEach((end, i) => {

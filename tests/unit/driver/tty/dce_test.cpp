@@ -285,11 +285,21 @@ TEST(DceLastCall, KeepsWhatDataModeReachedAndHowItEnded) {
   desk.line.now.pump.modulation = OH_MODULATION_V34;
   desk.line.now.pump.tx_bit_rate = 26'400;
   desk.line.now.pump.bits_received = 1;
+  desk.line.now.line.snr_db = 34.5;
+  desk.line.now.line.round_trip_ms = 40;
+  desk.line.now.line.tx_symbol_rate = 24000.f / 7;
+  desk.line.now.line.rx_symbol_rate = 3200;
+  desk.line.now.link.retransmitted = 7;
   desk.work(2);
   desk.far_end(OH_PUMP_TRAINING, 3);
+  desk.line.now.line.snr_db = 12;
+  desk.line.now.line.retrains[OH_RETRAIN_LOST] = 1;
+  desk.line.now.pump.filled_in = 160;
   desk.line.now.pump.retrains = 1;
   desk.work(1);
+  desk.work(0.1);
   desk.far_end(OH_PUMP_DATA, 3);
+  desk.line.now.line.snr_db = 33.2f;
   desk.work(1);
   desk.heard();
   desk.line.now.pump.state = OH_PUMP_IDLE;
@@ -298,11 +308,15 @@ TEST(DceLastCall, KeepsWhatDataModeReachedAndHowItEnded) {
   const std::string objects = desk.say("AT#UD\r");
   for (const char* object :
        {"callProgressResult{40}", "callTerminate{65}", "txCarrier{V34}", "txDataHistory{26400}", "rxDataHistory{28800}",
-        "rxLevelEstimate{-20dBm0}", "retrainRequests{1}", "retrainSuccesses{1}", "duration{00H00M04S}", "caller{TRUE}"})
+        "rxLevelEstimate{-20dBm0}", "retrainRequests{1}", "retrainSuccesses{1}", "duration{00H00M04S}", "caller{TRUE}",
+        "txSymbolRate{1}", "rxSymbolRate{3}", "roundTripDelay{40ms}", "framesRetransmitted{7}"})
     EXPECT_NE(objects.find(object), std::string::npos) << object << " in " << objects;
   const std::string facts = desk.say("AT&V1\r");
   EXPECT_NE(facts.find("26400 bit/s sent, 28800 bit/s received"), std::string::npos) << facts;
-  EXPECT_NE(facts.find("the far end cleared down"), std::string::npos) << facts;
+  for (const char* fact :
+       {"the far end cleared down", "symbol rates: 3429 sent, 3200 received", "SNR: 33.2 dB", "round trip: 40 ms",
+        "retrains: 1, recovered 1; 1 signal lost", "7 sent again", "samples lost by this host: 160"})
+    EXPECT_NE(facts.find(fact), std::string::npos) << fact << " in " << facts;
 }
 
 TEST(Dce, BusyToneInsteadOfDataEndsTheCall) {

@@ -128,7 +128,27 @@ TEST(Modem, ThePumpIsGivenWhatTheCallIsToHave) {
   EXPECT_EQ(Puppet::given.io_delay_samples, 333u);
   EXPECT_EQ(Puppet::given.tx_level_dbm0, -12.f);
   EXPECT_EQ(Puppet::given.modulations, std::uint32_t{OH_MODULATION_V21 | OH_MODULATION_V34});
-  EXPECT_EQ(Puppet::given.observer, nullptr);
+  EXPECT_EQ(Puppet::watching.symbol, nullptr) << "symbols and taps are for the log alone";
+  EXPECT_EQ(Puppet::watching.taps, nullptr);
+}
+
+TEST(Modem, WhatThePumpMeasuredOfTheLineIsInTheStatus) {
+  const Modem modem(on_puppet(OH_ERROR_CONTROL_NONE));
+  const auto show = [](oh_instrument what, float value) {
+    Puppet::watching.instrument(Puppet::watching.user, what, value);
+  };
+  show(OH_INSTRUMENT_SNR, 33.5f);
+  show(OH_INSTRUMENT_ROUND_TRIP, 40);
+  show(OH_INSTRUMENT_RX_SYMBOL_RATE, 3200);
+  show(OH_INSTRUMENT_RETRAIN_CAUSE, OH_RETRAIN_FAR);
+  show(OH_INSTRUMENT_RETRAIN_CAUSE, OH_RETRAIN_FAR);
+  show(OH_INSTRUMENT_RETRAIN_CAUSE, 99);  // of a pump that is newer
+  const oh_modem_end_line line = modem.status().line;
+  EXPECT_EQ(line.snr_db, 33.5f);
+  EXPECT_EQ(line.round_trip_ms, 40.f);
+  EXPECT_EQ(line.rx_symbol_rate, 3200.f);
+  EXPECT_EQ(line.retrains[OH_RETRAIN_FAR], 2u);
+  EXPECT_EQ(line.retrains[OH_RETRAIN_LOST], 0u);
 }
 
 TEST(Modem, WhereV42IsRequiredOnlyModulationsThatHaveItAreUsed) {
