@@ -42,16 +42,19 @@ struct DeadlineAdmission {
   std::string problem(std::span<const Asked> all) const {
     std::int64_t sum = 0;
     for (const Asked& one : all) {
-      const std::int64_t before = sum;
-      sum += ratio(one.budget, one.period);
-      if (sum <= most()) continue;
-      return "sched_setattr of '" + one.name + "' fails with EBUSY: SCHED_DEADLINE admits at most " + shown(most()) +
-             " % for " + std::to_string(cpus) + (cpus == 1 ? " CPU" : " CPUs together") + " (95 % of each" +
-             (fair_server ? ", less 5 % for the fair server" : "") + "); it asks for " +
-             shown(ratio(one.budget, one.period)) + " %" +
-             (before > 0 ? " and others have " + shown(before) + " %" : "");
+      if (std::string why = problem(one, sum); !why.empty()) return why;
     }
     return "";
+  }
+  /// Why the kernel refuses the next one. Empty: it admits it. @param[in,out] sum  of the bandwidths admitted so far
+  std::string problem(const Asked& one, std::int64_t& sum) const {
+    const std::int64_t before = sum;
+    sum += ratio(one.budget, one.period);
+    if (sum <= most()) return "";
+    return "sched_setattr of '" + one.name + "' fails with EBUSY: SCHED_DEADLINE admits at most " + shown(most()) +
+           " % for " + std::to_string(cpus) + (cpus == 1 ? " CPU" : " CPUs together") + " (95 % of each" +
+           (fair_server ? ", less 5 % for the fair server" : "") + "); it asks for " +
+           shown(ratio(one.budget, one.period)) + " %" + (before > 0 ? " and others have " + shown(before) + " %" : "");
   }
 
  private:

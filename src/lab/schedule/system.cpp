@@ -9,6 +9,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <set>
 #include <span>
 #include <stdexcept>
 #include <utility>
@@ -26,6 +27,8 @@ using nlohmann::json;
 
 constexpr std::int64_t kMaxNs = 1'000'000'000'000'000'000;  // 31 years; sums of a few of them do not overflow
 constexpr int kMaxLevel = 1'000'000;
+constexpr std::size_t kMostSlots = 2000;     // entities: each pair of them is compared
+constexpr std::size_t kMostSections = 1000;  // of an entity
 
 const std::map<std::string_view, std::vector<std::string_view>> kKeys = {
     {"interrupt", {"name", "kind", "offset_ns", "period_ns", "cost_ns", "deadline_ns", "level", "dpc"}},
@@ -231,6 +234,7 @@ std::vector<CriticalSectionDescription> parse_critical_sections(const Object& o,
   if (!list.is_array()) o.fail(fmt::format("critical_sections is {}, expected a list of objects", shown(list)));
   for (const json& item : list) {
     const Object section(item, fmt::format("{}: critical_sections[{}]", o.where(), sections.size()));
+    if (sections.size() == kMostSections) section.fail(fmt::format("expected at most {} of an entity", kMostSections));
     section.only(std::vector<std::string_view>{"mutex", "after_ns", "length_ns"}, "a critical section");
     CriticalSectionDescription s{section.text("mutex"), section.whole("after_ns", 0, kMaxNs, 0),
                                  section.whole("length_ns", 1, kMaxNs)};
@@ -248,25 +252,39 @@ std::vector<CriticalSectionDescription> parse_critical_sections(const Object& o,
   return sections;
 }
 
-EntityDescription parse_entity(const Object& o) {
+/// The kinds of an entity, in the order in which an error lists them.
+struct KnownKind {
+  std::string_view name;
+  std::vector<std::string_view> keys;
+  bool scheduler = false, reserves = false;
+};
+std::vector<KnownKind> known_kinds() {
+  std::vector<KnownKind> all;
+  for (const auto& [kind, keys] : kKeys) all.push_back({kind, keys});
+  for (const std::string_view name : scheduler_names(hostsim::PolicyUse::kThreads))
+    all.push_back({name, keys_of(name, false), true, false});
+  for (const std::string_view name : scheduler_names(hostsim::PolicyUse::kReservations))
+    all.push_back({name, keys_of(name, true), true, true});
+  return all;
+}
+
+EntityDescription parse_entity(const Object& o, const std::vector<KnownKind>& kinds) {
   EntityDescription e;
   e.name = o.text("name");
   const std::string kind = o.text("kind");
-  const auto keys = kKeys.find(kind);
-  const std::vector<std::string_view> threads = scheduler_names(hostsim::PolicyUse::kThreads),
-                                      reservations = scheduler_names(hostsim::PolicyUse::kReservations);
-  e.reserves = std::find(reservations.begin(), reservations.end(), kind) != reservations.end();
-  if (e.reserves || std::find(threads.begin(), threads.end(), kind) != threads.end()) {
-    e.scheduler = kind;
-  } else if (keys == kKeys.end()) {
-    std::vector<std::string_view> kinds;
-    for (const auto& entry : kKeys) kinds.push_back(entry.first);
-    kinds.insert(kinds.end(), threads.begin(), threads.end());
-    kinds.insert(kinds.end(), reservations.begin(), reservations.end());
-    o.fail(fmt::format("unknown kind \"{}\"{}; expected one of {}", kind, the_nearest(kind, kinds),
-                       fmt::join(kinds, ", ")));
+  const auto named = [&kind](const KnownKind& k) { return k.name == kind; };
+  const auto reserving =
+      std::find_if(kinds.begin(), kinds.end(), [&](const auto& k) { return k.reserves && named(k); });
+  const auto known = reserving != kinds.end() ? reserving : std::find_if(kinds.begin(), kinds.end(), named);
+  if (known == kinds.end()) {
+    std::vector<std::string_view> names;
+    for (const KnownKind& k : kinds) names.push_back(k.name);
+    o.fail(fmt::format("unknown kind \"{}\"{}; expected one of {}", kind, the_nearest(kind, names),
+                       fmt::join(names, ", ")));
   }
-  o.only(e.scheduler.empty() ? keys->second : keys_of(kind, e.reserves), fmt::format("kind {}", kind));
+  e.reserves = known->reserves;
+  if (known->scheduler) e.scheduler = kind;
+  o.only(known->keys, fmt::format("kind {}", kind));
   e.kind_name = kind;
   e.kind = kind == "interrupt" ? Kind::kInterrupt : kind == "dpc" ? Kind::kDpc : Kind::kThread;
   e.cost = o.whole("cost_ns", 1, kMaxNs);
@@ -287,16 +305,15 @@ EntityDescription parse_entity(const Object& o) {
 }
 
 // Do two slots of a and b overlap before the horizon? They do at some time unless both fit into the greatest common
-// divisor of the periods; when that is depends on the offsets.
-bool overlap(const hostsim::Slot& a, const hostsim::Slot& b, Ns horizon) {
+// divisor of the periods; when that is depends on the offsets. @param[in,out] looks  slots that may still be looked at
+bool overlap(const hostsim::Slot& a, const hostsim::Slot& b, Ns horizon, int& looks) {
   const Ns g = std::gcd(a.period, b.period);
   const Ns phase = ((b.offset - a.offset) % g + g) % g;
   if (a.length <= phase && b.length <= g - phase) return false;
   const hostsim::Slot& rare = a.period > b.period ? a : b;
   const hostsim::Slot& often = a.period > b.period ? b : a;
-  constexpr int kLook = 1'000'000;  // slots; who asks for more gets the answer for all time
   Ns start = rare.offset;
-  for (int i = 0; i < kLook; i++, start += rare.period) {
+  for (; looks > 0; looks--, start += rare.period) {
     if (start >= horizon) return false;
     const Ns end = std::min(start + rare.length, horizon);
     // The first slot of `often` that ends after `start`.
@@ -305,25 +322,29 @@ bool overlap(const hostsim::Slot& a, const hostsim::Slot& b, Ns horizon) {
     if (other + often.length <= start) other += often.period;
     if (other < end) return true;
   }
-  return true;
+  return true;  // the answer for all time
 }
 
 void check_slots(const System& system, const std::vector<Object>& objects) {
+  int looks = 10'000'000;  // of all pairs together: a quarter of a second
+  std::vector<std::pair<std::size_t, const hostsim::Slot*>> slots;
   for (std::size_t i = 0; i < system.entities.size(); i++) {
     const auto* slot = std::get_if<hostsim::Slot>(&system.entities[i].policy);
-    for (std::size_t j = 0; slot != nullptr && j < i; j++) {
-      const auto* other = std::get_if<hostsim::Slot>(&system.entities[j].policy);
-      if (other == nullptr || !overlap(*slot, *other, system.horizon)) continue;
+    if (slot == nullptr) continue;
+    if (slots.size() == kMostSlots) objects[i].fail(fmt::format("expected at most {} of kind slot", kMostSlots));
+    for (const auto& [j, other] : slots) {
+      if (!overlap(*slot, *other, system.horizon, looks)) continue;
       objects[i].fail(fmt::format("its slots overlap those of '{}'; expected separate slots", system.entities[j].name));
     }
+    slots.emplace_back(i, slot);
   }
 }
 
 /// The threads of SCHED_DEADLINE, as sched_setattr() admits them on one CPU. Those of a group have one bandwidth.
 void check_bandwidth(const System& system, const std::vector<Object>& objects) {
   hostsim::DeadlineAdmission admission;
-  std::vector<hostsim::DeadlineAdmission::Asked> asked;
-  std::vector<std::string> groups;
+  std::int64_t bandwidth = 0;
+  std::set<std::string> groups;
   for (const EntityDescription& e : system.entities)
     admission.fair_server |= !e.scheduler.empty() && !e.reserves &&
                              make_scheduler(hostsim::PolicyUse::kThreads, e.scheduler, {})->has_fair_server();
@@ -332,22 +353,21 @@ void check_bandwidth(const System& system, const std::vector<Object>& objects) {
     if (!e.reserves) continue;
     if (!make_scheduler(hostsim::PolicyUse::kReservations, e.scheduler, {})->admits_by_bandwidth()) continue;
     const std::string& group = e.reservation.group;
-    if (!group.empty() && std::find(groups.begin(), groups.end(), group) != groups.end()) continue;
-    if (!group.empty()) groups.push_back(group);
-    asked.push_back({e.name, e.reservation.budget, e.reservation.period});
-    if (const std::string why = admission.problem(asked); !why.empty()) objects[i].fail(why);
+    if (!group.empty() && !groups.insert(group).second) continue;
+    const std::string why = admission.problem({e.name, e.reservation.budget, e.reservation.period}, bandwidth);
+    if (!why.empty()) objects[i].fail(why);
   }
 }
 
-void link_dpcs(System& system, const std::vector<Object>& objects) {
+/// @param names  of all entities, by number
+void link_dpcs(System& system, const std::vector<Object>& objects, const std::map<std::string, std::size_t>& names) {
   for (std::size_t i = 0; i < system.entities.size(); i++) {
     if (system.entities[i].kind != Kind::kInterrupt || !objects[i].has("dpc")) continue;
     const std::string name = objects[i].text("dpc");
-    const auto found = std::find_if(system.entities.begin(), system.entities.end(),
-                                    [&](const auto& e) { return e.kind == Kind::kDpc && e.name == name; });
-    if (found == system.entities.end())
+    const auto found = names.find(name);
+    if (found == names.end() || system.entities[found->second].kind != Kind::kDpc)
       objects[i].fail(fmt::format("dpc \"{}\" is not the name of a dpc entity", name));
-    system.entities[i].dpc = static_cast<int>(found - system.entities.begin());
+    system.entities[i].dpc = static_cast<int>(found->second);
   }
 }
 
@@ -390,6 +410,7 @@ System parse_system(std::string_view text, std::string_view file) {
     const json& entities = top.member("entities", "a list of objects");
     if (!entities.is_array()) top.fail(fmt::format("entities is {}, expected a list", entities.type_name()));
     if (entities.size() >= 0xffff) top.fail(fmt::format("{} entities, expected fewer than 65535", entities.size()));
+    const std::vector<KnownKind> kinds = known_kinds();
     std::vector<Object> objects;
     std::map<std::string, std::size_t> names;
     for (std::size_t i = 0; i < entities.size(); i++) {
@@ -399,11 +420,11 @@ System parse_system(std::string_view text, std::string_view file) {
         where += fmt::format(" '{}'", entity["name"].get_ref<const std::string&>());
       }
       objects.emplace_back(entity, std::move(where));
-      system.entities.push_back(parse_entity(objects.back()));
+      system.entities.push_back(parse_entity(objects.back(), kinds));
       const auto [first, fresh] = names.emplace(system.entities.back().name, i);
       if (!fresh) objects.back().fail(fmt::format("duplicate name of entities[{}]", first->second));
     }
-    link_dpcs(system, objects);
+    link_dpcs(system, objects, names);
     check_slots(system, objects);
     check_bandwidth(system, objects);
     return system;
@@ -415,14 +436,7 @@ System parse_system(std::string_view text, std::string_view file) {
 std::string describe_system() {
   // The kinds as parse_system() knows them; a key that no table explains is a fault of ours, seen by the first who
   // asks.
-  std::vector<std::pair<std::string, std::span<const std::string_view>>> kinds;
-  for (const auto& [kind, keys] : kKeys) kinds.emplace_back(kind, keys);
-  const std::vector<std::string_view> threads = scheduler_names(hostsim::PolicyUse::kThreads),
-                                      reservations = scheduler_names(hostsim::PolicyUse::kReservations);
-  std::vector<std::vector<std::string_view>> made;
-  made.reserve(threads.size() + reservations.size());
-  for (const std::string_view name : threads) kinds.emplace_back(name, made.emplace_back(keys_of(name, false)));
-  for (const std::string_view name : reservations) kinds.emplace_back(name, made.emplace_back(keys_of(name, true)));
+  const std::vector<KnownKind> kinds = known_kinds();
 
   std::string out;
   for (const KeyHelp& k : kTopHelp) out += fmt::format("  {}\n      {}\n", k.key, k.help);
@@ -430,17 +444,17 @@ std::string describe_system() {
   std::size_t explained = 0;
   for (const KeyHelp& k : kEntityHelp) {
     std::vector<std::string_view> has;
-    for (const auto& [kind, keys] : kinds)
-      if (std::find(keys.begin(), keys.end(), k.key) != keys.end()) has.push_back(kind);
+    for (const KnownKind& kind : kinds)
+      if (std::find(kind.keys.begin(), kind.keys.end(), k.key) != kind.keys.end()) has.push_back(kind.name);
     explained += has.size();
     out += fmt::format("  {}\n      {} ({})\n", k.key, k.help,
                        has.size() == kinds.size() ? "of every kind" : fmt::format("of {}", fmt::join(has, ", ")));
   }
   std::size_t there = 0;
-  for (const auto& [kind, keys] : kinds) there += keys.size();
+  for (const KnownKind& kind : kinds) there += kind.keys.size();
   if (explained != there) throw std::logic_error("a key of a system has no explanation");
-  std::vector<std::string> names;
-  for (const auto& [kind, keys] : kinds) names.push_back(kind);
+  std::vector<std::string_view> names;
+  for (const KnownKind& kind : kinds) names.push_back(kind.name);
   return out + fmt::format("\nKinds: {}\n", fmt::join(names, ", "));
 }
 

@@ -79,6 +79,30 @@ TEST(System, AReservationThatCannotBeKeptIsRefused) {
   EXPECT_EQ(complaint(slots(5, 999)), "accepted");  // the second slot of b, at 1004, is past the horizon
 }
 
+TEST(System, WhatIsComparedInPairsIsLimited) {
+  const auto repeated = [](const std::string& head, int count, const auto& item) {
+    std::string all = head;
+    for (int n = 0; n < count; ++n) all += (n > 0 ? "," : "") + item(n);
+    return all;
+  };
+  const auto slots = [&](int count) {
+    return with(repeated("", count, [](int n) {
+      return R"({"name":"s)" + std::to_string(n) + R"(","kind":"slot","period_ns":9999,"cost_ns":1,"slot_offset_ns":)" +
+             std::to_string(n) + R"(,"slot_length_ns":1,"slot_period_ns":9999})";
+    }));
+  };
+  EXPECT_EQ(complaint(slots(2000)), "accepted");
+  EXPECT_THAT(complaint(slots(2001)), HasSubstr("'s2000': expected at most 2000 of kind slot"));
+  const auto sections = [&](int count) {
+    return with(
+        repeated(R"({"name":"a","kind":"fp","priority":1,"period_ns":9999,"cost_ns":5000,"critical_sections":[)", count,
+                 [](int n) { return R"({"mutex":"m","after_ns":)" + std::to_string(n) + R"(,"length_ns":1})"; }) +
+        "]}");
+  };
+  EXPECT_EQ(complaint(sections(1000)), "accepted");
+  EXPECT_THAT(complaint(sections(1001)), HasSubstr("critical_sections[1000]: expected at most 1000 of an entity"));
+}
+
 TEST(System, SchedulersOfScenariosAreKindsToo) {
   EXPECT_EQ(complaint(with(R"({"name":"a","kind":"windows-nt","period_ns":10,"cost_ns":3,"priority":24})")),
             "accepted");
