@@ -221,6 +221,17 @@ int run_command(int argc, const char* const* argv) {
   return action();
 }
 
+/// The input that a command was given: the first word that is a file, or else a folder. "": none
+std::string input_of(int argc, const char* const* argv) {
+  std::string folder;
+  std::error_code ignored;
+  for (int k = 2; k < argc; ++k) {
+    if (std::filesystem::is_regular_file(argv[k], ignored)) return argv[k];
+    if (folder.empty() && std::filesystem::is_directory(argv[k], ignored)) folder = argv[k];
+  }
+  return folder;
+}
+
 }  // namespace
 
 int run_program(int argc, const char* const* argv) {
@@ -238,7 +249,8 @@ int run_program(int argc, const char* const* argv) {
     if (e.code() == std::errc::broken_pipe) return 128 + SIGPIPE;
     say(stderr, "{} {}\n", error_head(), e.what());
   } catch (const std::bad_alloc&) {
-    say(stderr, "{} not enough memory\n", error_head());
+    const std::string input = input_of(argc, argv);
+    say(stderr, "{} {}{}not enough memory\n", error_head(), input, input.empty() ? "" : ": ");
   } catch (const std::exception& e) {
     say(stderr, "{} {}\n", error_head(), e.what());
   }
