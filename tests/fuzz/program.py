@@ -38,7 +38,7 @@ def seeds(offhook, source, folder):
     wav = (examples / "call.wav").read_bytes()
     (scratch / "short.wav").write_bytes(wav[:44 + 8000 * 4 * 3])
     found = [(scratch / "short.wav", ["decode", "{}", "-q", "--json"]),
-             (scratch / "call.toml", ["run", "{}", "--out", "{dir}/out", "--set", "limit_s=5"]),
+             (scratch / "call.toml", ["run", "{}", "--out", "{dir}/out", "--set", "transfer.time_limit_s=5"]),
              (scratch / "run/summary.json", ["report", "{run}"]),
              (scratch / "run/scenario.toml", ["report", "{run}"]),
              (scratch / "run/events.ohlog", ["report", "{}", "--html", "{dir}/page.html"]),
@@ -46,7 +46,7 @@ def seeds(offhook, source, folder):
              (examples / "board.load", ["trace", "{}"]),
              (examples / "system.json", ["schedule", "{}"])]
     for file in sorted(examples.glob("*.toml")):
-        found.append((file, ["run", "{}", "--out", "{dir}/out", "--set", "limit_s=2"]))
+        found.append((file, ["run", "{}", "--out", "{dir}/out", "--set", "transfer.time_limit_s=2"]))
         found.append((file, ["sweep", "plan", "{}", "--out", "{dir}/plan"]))
     for name in ("devices", "hosts"):
         for file in sorted((source / "traces/data" / name).glob("*.toml"))[:4]:
