@@ -43,7 +43,14 @@ configure_package_config_file(cmake/OffhookConfig.cmake.in ${PROJECT_BINARY_DIR}
   INSTALL_DESTINATION ${package})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/OffhookConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/OffhookConfig.cmake ${PROJECT_BINARY_DIR}/OffhookConfigVersion.cmake DESTINATION ${package})
-configure_file(cmake/offhook.pc.in ${PROJECT_BINARY_DIR}/offhook.pc @ONLY)
+# The prefix is known at the installation: `cmake --install BUILD --prefix PREFIX`.
+install(CODE "
+  get_filename_component(PREFIX \"\${CMAKE_INSTALL_PREFIX}\" ABSOLUTE)
+  set(CMAKE_INSTALL_LIBDIR \"${CMAKE_INSTALL_LIBDIR}\")
+  set(CMAKE_INSTALL_INCLUDEDIR \"${CMAKE_INSTALL_INCLUDEDIR}\")
+  set(PROJECT_DESCRIPTION \"${PROJECT_DESCRIPTION}\")
+  set(PROJECT_VERSION \"${PROJECT_VERSION}\")
+  configure_file(\"${PROJECT_SOURCE_DIR}/cmake/offhook.pc.in\" \"${PROJECT_BINARY_DIR}/offhook.pc\" @ONLY)")
 install(FILES ${PROJECT_BINARY_DIR}/offhook.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 # Headers: the C ABI as <offhook/pump.h>; those of the C++ components beside them, as their sources include them.

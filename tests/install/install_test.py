@@ -99,8 +99,10 @@ def c_example(lib):
     example = SOURCE / "examples/embed/modem.c"
     lines = [l for l in example.read_text().splitlines()]
     environment = dict(os.environ, PKG_CONFIG_PATH=str(lib / "pkgconfig"), LD_LIBRARY_PATH=str(lib))
-    flags = run("pkg-config", "--define-prefix", "--cflags", "--libs", "offhook", env=environment).split()
-    static = run("pkg-config", "--define-prefix", "--static", "--cflags", "--libs", "offhook", env=environment).split()
+    prefix = run("pkg-config", "--variable=prefix", "offhook", env=environment).strip()
+    expect(f"offhook.pc has the prefix of the installation: {prefix}", prefix == str(PREFIX))
+    flags = run("pkg-config", "--cflags", "--libs", "offhook", env=environment).split()
+    static = run("pkg-config", "--static", "--cflags", "--libs", "offhook", env=environment).split()
     run(CC, "-Wall", "-Wextra", "-Werror", example, "-o", WORK / "modem", *flags)
     os.environ["LD_LIBRARY_PATH"] = str(lib)
     two_modems(WORK / "modem")
