@@ -194,7 +194,7 @@ class Kinds:
                       '{{"name":"d{0}","kind":"dpc","cost_ns":1}}')
         slots = ('{{"name":"s{0}","kind":"slot","period_ns":9999,"cost_ns":1,"slot_offset_ns":{0},"slot_length_ns":1,'
                  '"slot_period_ns":9999}}')
-        reservations = ('{{"name":"r{0}","kind":"linux-deadline","period_ns":999999999,"cost_ns":1,"budget_ns":1,'
+        reservations = ('{{"name":"r{0}","kind":"deadline","period_ns":999999999,"cost_ns":1,"budget_ns":1,'
                         '"res_period_ns":999999999}}')
         return [
             ("recording, 8 kHz, 2 channels, noise", s, lambda n: self.recording(8000, 2, True, n), 20, 3600),
@@ -207,9 +207,9 @@ class Kinds:
             ("TOML: a comment", b, lambda n: self.scenario("# ", "x" * 60, "", "\na = 1\n", n), 4 * MB, 64 * MB),
             ("JSON system: empty objects", b, lambda n: self.system("{}", n), 600_000, 3_000_000),
             ("JSON system: text", b, lambda n: self.system('"' + "x" * 60 + '"', n), 4 * MB, 64 * MB),
-            ("JSON system: interrupts and DPCs", b, lambda n: self.valid_system("", interrupts, n), 700_000, 4_300_000),
-            ("JSON system: slots", b, lambda n: self.valid_system("", slots, n), 80_000, 250_000),
-            ("JSON system: reservations", b, lambda n: self.valid_system("", reservations, n), 1_000_000, 7_000_000),
+            ("JSON system: interrupts and DPCs", b, lambda n: self.valid_system("", interrupts, n), 325_000, 650_000),
+            ("JSON system: slots", b, lambda n: self.valid_system("", slots, n), 124_000, 248_000),
+            ("JSON system: reservations", b, lambda n: self.valid_system("", reservations, n), 545_000, 1_090_000),
             ("JSON summary of a run", b, self.summary_json, 600_000, 3_000_000),
             ("kernel trace, text", b, self.trace_text, 8 * MB, 256 * MB),
             ("load", b, self.load, 4 * MB, 48 * MB),

@@ -27,8 +27,9 @@ using nlohmann::json;
 
 constexpr std::int64_t kMaxNs = 1'000'000'000'000'000'000;  // 31 years; sums of a few of them do not overflow
 constexpr int kMaxLevel = 1'000'000;
-constexpr std::size_t kMostSlots = 2000;     // entities: each pair of them is compared
-constexpr std::size_t kMostSections = 1000;  // of an entity
+constexpr std::size_t kMostEntities = 10'000;  // a release looks for its place among all that are ready
+constexpr std::size_t kMostSlots = 2000;       // entities: each pair of them is compared
+constexpr std::size_t kMostSections = 1000;    // of an entity
 
 const std::map<std::string_view, std::vector<std::string_view>> kKeys = {
     {"interrupt", {"name", "kind", "offset_ns", "period_ns", "cost_ns", "deadline_ns", "level", "dpc"}},
@@ -409,7 +410,8 @@ System parse_system(std::string_view text, std::string_view file) {
     }
     const json& entities = top.member("entities", "a list of objects");
     if (!entities.is_array()) top.fail(fmt::format("entities is {}, expected a list", entities.type_name()));
-    if (entities.size() >= 0xffff) top.fail(fmt::format("{} entities, expected fewer than 65535", entities.size()));
+    if (entities.size() > kMostEntities)
+      top.fail(fmt::format("{} entities; expected at most {}", entities.size(), kMostEntities));
     const std::vector<KnownKind> kinds = known_kinds();
     std::vector<Object> objects;
     std::map<std::string, std::size_t> names;

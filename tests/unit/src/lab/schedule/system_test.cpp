@@ -91,6 +91,12 @@ TEST(System, WhatIsComparedInPairsIsLimited) {
              std::to_string(n) + R"(,"slot_length_ns":1,"slot_period_ns":9999})";
     }));
   };
+  const auto dpcs = [&](int count) {
+    return with(repeated("", count,
+                         [](int n) { return R"({"name":"d)" + std::to_string(n) + R"(","kind":"dpc","cost_ns":1})"; }));
+  };
+  EXPECT_EQ(complaint(dpcs(10000)), "accepted");
+  EXPECT_THAT(complaint(dpcs(10001)), HasSubstr("10001 entities; expected at most 10000"));
   EXPECT_EQ(complaint(slots(2000)), "accepted");
   EXPECT_THAT(complaint(slots(2001)), HasSubstr("'s2000': expected at most 2000 of kind slot"));
   const auto sections = [&](int count) {
