@@ -234,7 +234,7 @@ std::optional<Advice> try_contexts(const Scenario& base, const Options& options)
     trial.margin_ms = advice.lead_ms;
     trial.least_margin_ms = thin_margin_ms(base, c);
     if (c.kind == OH_CONTEXT_RESERVATION && !base.host.latencies.empty()) {
-      trial.refusal = "nobody has measured a reservation on this host";
+      trial.refusal = "no reservation has been measured on this host";
     }
     advice.trials.push_back(std::move(trial));
   }

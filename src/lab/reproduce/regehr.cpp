@@ -213,7 +213,7 @@ Outcome regehr_fig4(const Run& run) {
 
   Outcome out;
   Row update = holds("feedback", p.text("update"),
-                     fmt::format("largest deviation {:.0f} ns beside rounding up to a tick", t.largest_error),
+                     fmt::format("largest deviation {:.0f} ns apart from rounding up to a tick", t.largest_error),
                      t.largest_error <= 1);
   update.note =
       "checked period by period; C never falls below R and counts whole ticks, which the paper does not state";
