@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * What liboffhook exports, and how structs that cross its C ABI may grow.
+ * Exports of liboffhook, and rules for the growth of structs in its C ABI.
  *
- * The first member of such a struct, struct_size, is the sizeof() of whoever fills the struct in; C++ sets it by
- * itself. New members come at the end only, and no such struct stands by value inside another one. Who reads a struct
- * looks at no member beyond its struct_size, and who fills one in for a caller writes none beyond it. Where a smaller
- * struct would leave open what is wanted, as in a configuration, a size that is not one of a published version is
- * refused with -EINVAL.
- */
+ * The first member of such a struct, struct_size, is the sizeof() of the side that fills it in;
+ * C++ sets it automatically. New members are appended only, and no such struct is a member of
+ * another one by value. Readers must not access members beyond struct_size, and functions that
+ * fill in a caller's struct write none beyond it. If a smaller struct would be ambiguous, as for a
+ * configuration, only sizes of published versions are accepted; others are refused with -EINVAL.
+ * */
 #ifndef OFFHOOK_ABI_H
 #define OFFHOOK_ABI_H
 
@@ -20,7 +20,7 @@
 #define OH_API
 #endif
 
-/** What a member is where C++ is not told otherwise; in C it is zero. */
+/** Default value of a member in C++; in C it is zero. */
 #ifdef __cplusplus
 #define OH_BY_DEFAULT(...) = __VA_ARGS__
 #else

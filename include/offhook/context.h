@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * A processing context calls the driver's service routine and decides when. The interrupt routine asks for service by
- * request(); the context calls the routine later, in its own way: at once, from a queue of deferred work, on a thread
- * at some priority, or on a thread with a CPU reservation. Implementations are small and know nothing of modems:
- * simulated ones (hostsim/host), threads of a Linux process (driver/context), and those of a kernel.
+ * A processing context calls the driver's service routine and decides when. The interrupt routine requests service by
+ * request(); the context calls the routine later: at once, from a queue of deferred work, on a thread at some priority,
+ * or on a thread with a CPU reservation. Implementations are small and independent of modems: simulated ones
+ * (hostsim/host), threads of a Linux process (driver/context), and those of a kernel.
  *
  *   owner    start() -> ... reconfigure() ... -> stop()
  *   driver   request(), from isr()
  *
- * Of the operations start, request and stop are mandatory; oh_driver_init() refuses a table without them. The others
- * are optional: an implementation leaves them NULL, and the functions below then do what is said there. Call those,
- * never the pointers. Operations may be added behind: offhook/abi.h.
+ * The operations start, request and stop are mandatory; oh_driver_init() refuses a table without them. The others are
+ * optional: an implementation may leave them NULL, and the functions below then do as described there. Call those
+ * functions, never the pointers. New operations may be appended: offhook/abi.h.
  *
  * A specification names a context. Its text form has one grammar everywhere (driver/context/context_spec.h):
  * "INT", "THR 24", "FIFO 50", "RES 2/8 strict", "RES 2ms/8ms" ...
@@ -41,25 +41,25 @@ enum oh_context_kind {
   OH_CONTEXT_ROUND_ROBIN, /**< RR p: SCHED_RR, 1 to 99 */
   OH_CONTEXT_WORKER,      /**< WORKER: a worker thread of normal priority */
   OH_CONTEXT_NORMAL,      /**< OTHER n: SCHED_OTHER at nice n, -20 to 19 */
-  OH_CONTEXT_OWN,         /**< and above: added by a program, see add_context_form() */
+  OH_CONTEXT_OWN,         /**< this value and above: added by a program, see add_context_form() */
   OH_CONTEXT_LAST = 63
 };
 
 struct oh_context_spec {
   OH_STRUCT_SIZE(struct oh_context_spec);
   enum oh_context_kind kind;
-  int32_t priority; /**< THR, FIFO, RR; the higher the more urgent */
+  int32_t priority; /**< THR, FIFO, RR; a higher value is more urgent */
   int32_t nice;     /**< OTHER */
   int32_t x_ticks;  /**< RES: X of every Y, in clock interrupts of the host; unless period_ns is set */
   int32_t y_ticks;
   int64_t budget_ns; /**< RES: X of every Y, in time; both 0: in ticks */
   int64_t period_ns;
-  bool strict; /**< RES: never outside its slots, where the host knows the difference */
+  bool strict; /**< RES: never outside its slots, if the host distinguishes that */
 };
 
-/** What requests had to wait for service so far. */
+/** Waits of requests for service so far. */
 struct oh_context_latency {
-  uint64_t count; /**< of requests that were served; 0: nothing is known */
+  uint64_t count; /**< served requests; 0: nothing is known */
   uint64_t last_ns;
   uint64_t max_ns;
 };
@@ -68,9 +68,9 @@ struct oh_context_ops {
   OH_STRUCT_SIZE(struct oh_context_ops);
 
   /* Mandatory. */
-  int (*start)(void* self);    /**< @return 0, or a negative errno: not permitted, not to be had. Not real-time */
-  void (*request)(void* self); /**< from isr(): one service run is wanted. Real-time: yes, never blocks */
-  void (*stop)(void* self);    /**< the service run under way ends first, no other begins. Not real-time */
+  int (*start)(void* self);    /**< @return 0, or a negative errno such as -EPERM or -EBUSY. Not real-time */
+  void (*request)(void* self); /**< from isr(): requests one service run. Real-time: yes, never blocks */
+  void (*stop)(void* self);    /**< the current service run ends first, no other starts. Not real-time */
 
   /* Optional. */
   int (*reconfigure)(void* self, const struct oh_context_spec* spec);
@@ -83,34 +83,34 @@ struct oh_context {
   void* self;
 };
 
-/** Whether an operation is there. */
+/** Whether an operation is present. */
 #define OH_CONTEXT_HAS(context, operation)                                                                          \
   ((context)->ops->struct_size >= offsetof(struct oh_context_ops, operation) + sizeof((context)->ops->operation) && \
    (context)->ops->operation != NULL)
 
-/** @return whether all that is mandatory is there */
+/** @return whether all mandatory operations are present */
 static inline bool oh_context_is_complete(const struct oh_context* context) {
   return context->ops != NULL && OH_CONTEXT_HAS(context, start) && OH_CONTEXT_HAS(context, request) &&
          OH_CONTEXT_HAS(context, stop);
 }
 
-/** From now on be this context, while the driver is at work: another priority, another reservation, another kind where
- * the host can. Between two service runs; requests are kept. Not real-time.
- * @return 0, or a negative errno, and everything stands as before: -EINVAL not a context of this host, -EPERM not
- * permitted, -EBUSY not admitted, -EOPNOTSUPP (95 on Linux; the default) it cannot be changed */
+/** Switches to another context while the driver is running: another priority, another reservation, or another kind if
+ * the host supports it. It takes effect between two service runs; requests are kept. Not real-time. @return 0, or a
+ * negative errno, and nothing changes: -EINVAL not a context of this host, -EPERM not permitted, -EBUSY not admitted,
+ * -EOPNOTSUPP (95 on Linux; the default) not supported */
 static inline int oh_context_reconfigure(const struct oh_context* context, const struct oh_context_spec* spec) {
   return OH_CONTEXT_HAS(context, reconfigure) ? context->ops->reconfigure(context->self, spec) : -95;
 }
 
-/** How long requests waited. From any thread. The default knows nothing: a count of 0. */
+/** Waits of requests so far. From any thread. The default is a count of 0. */
 static inline struct oh_context_latency oh_context_latency_of(const struct oh_context* context) {
   struct oh_context_latency latency = {0, 0, 0};
   if (OH_CONTEXT_HAS(context, latency)) context->ops->latency(context->self, &latency);
   return latency;
 }
 
-/** What it is, in the grammar ("FIFO 50"), cut to `size` with the terminating 0. The default is an empty text.
- * @return the length that the whole text has */
+/** The context in the grammar ("FIFO 50"), cut to `size` with the terminating 0. The default is an empty text. @return
+ * the length of the whole text */
 static inline size_t oh_context_describe(const struct oh_context* context, char* text, size_t size) {
   if (OH_CONTEXT_HAS(context, describe)) return context->ops->describe(context->self, text, size);
   if (size > 0) text[0] = 0;

@@ -2,23 +2,23 @@
  *
  * The driver: from the card's interrupt to the datapump and back, the same code in every host and context.
  *
- *   isr()      acknowledges, counts the block as owed, programs the length of a later block, asks the context for
- *              service. A few microseconds.
- *   service()  for each owed block: takes its received samples, runs the pump, queues as many transmit samples.
+ * isr() acknowledges, counts the block as owed, programs the length of a later block, requests service from the
+ * context. A few microseconds. service() for each owed block: takes its received samples, runs the pump, queues as many
+ * transmit samples.
  *
- * Positions, blocks and the transmit lead count sample periods of the card's slower direction (offhook/stream.h), here
- * samples for short; only what is copied is scaled.
+ * Positions, blocks and the transmit lead count sample periods of the card's slower direction (offhook/stream.h),
+ * called samples here; only copied data are scaled.
  *
- * The transmit lead is the number of samples queued ahead of the codec when nothing is owed: the driver starts by
- * queueing that much silence. When the interrupt of an N-sample block comes, lead - N samples are left to play; that
- * is the time service has. Positions are exact: output that comes too late for its position is dropped, never shifted,
- * so the far end sees a hole but no jump in time.
+ * The transmit lead is the number of samples queued ahead of the codec when no block is owed: the driver starts by
+ * queueing that much silence. At the interrupt of an N-sample block, lead - N samples are left to play; that is the
+ * time for service. Positions are exact: late output is dropped, never shifted, so the far end sees a hole but no jump
+ * in time.
  *
- * A host that lets time pass inside a service (the simulator) calls its three parts itself: begin (input taken, the
- * pump has run), output (transmit samples queued), end (counted). oh_driver_service() is exactly the three in a row.
+ * A host in which time passes during a service (the simulator) calls its three parts itself: begin (input taken, the
+ * pump has run), output (transmit samples queued), end (counted). oh_driver_service() is exactly these three in a row.
  *
  * An interrupt that covers several blocks (coalesced) makes one larger owed block; service takes it in chunks of at
- * most the card's longest block. Received samples that were overwritten before service came are reported to the pump by
+ * most the card's longest block. Received samples that were overwritten before service are reported to the pump by
  * report_gap() with their exact number, and the matching transmit positions are skipped.
  *
  * Concurrency: isr() may interrupt service() at any point, on the same or another CPU; neither is re-entered.
@@ -40,8 +40,8 @@ extern "C" {
 #endif
 
 enum oh_service_policy {
-  OH_SERVICE_ONE_BLOCK, /**< one block per run, as the vendor's driver did: a run per interrupt */
-  OH_SERVICE_DRAIN_ALL  /**< all that is owed when the run begins; what comes later has its own request */
+  OH_SERVICE_ONE_BLOCK, /**< one block per run, as in the vendor's driver: one run per interrupt */
+  OH_SERVICE_DRAIN_ALL  /**< all blocks owed at the start of the run; later blocks have their own request */
 };
 
 enum { OH_BLOCK_PLAN_MAX = 8, OH_OWED_MAX = 512 };
@@ -54,8 +54,8 @@ struct oh_driver_config {
   void* clock;
   struct oh_event_log* log; /**< may be NULL */
   uint16_t id;              /**< of this driver in the log */
-  /** [oh_driver_staging_size(&card)], aligned to 8: one block's samples both ways; outlives the driver. NULL, as
-   * pump.process then has to be: nobody looks at a sample, and none is copied; all else is as ever. */
+  /** [oh_driver_staging_size(&card)], aligned to 8: one block's samples both ways; outlives the driver. NULL, which
+   * requires a NULL pump.process: samples are neither examined nor copied; everything else is unchanged. */
   void* staging;
   enum oh_service_policy policy;
   uint32_t transmit_lead_samples;         /**< the longest block to the transmit ring */
@@ -69,7 +69,7 @@ struct oh_driver_counters {
   uint64_t samples_served;
   uint64_t blocks_late;       /**< blocks of which at least one output sample missed its position */
   uint64_t samples_late;      /**< output samples dropped because their position had been played */
-  uint64_t samples_filled_in; /**< received samples that were gone when service came */
+  uint64_t samples_filled_in; /**< received samples that were lost before service */
   uint32_t pending_max;       /**< largest number of samples pending after a block */
   uint32_t pending_last;
 };
@@ -101,21 +101,21 @@ struct oh_driver {
   uint32_t chunk_samples; /**< of the chunk in service */
   int chunk_ends_block;
   int block_late;
-  /* the card's rings, and where one chunk of each stands in the staging memory */
+  /* the card's rings, and one chunk of each in the staging memory */
   struct oh_ring rx_ring, tx_ring;
   uint8_t *rx, *tx;
 };
 
-/** @return octets that a driver of this card needs for staging; 0 when the card's streams are none that can be */
+/** @return octets of staging memory for a driver of this card; 0 if the card's stream formats are invalid */
 OH_API size_t oh_driver_staging_size(const struct oh_card* card);
 
 /** Check the configuration, queue the transmit lead, program the first block. The card must not interrupt before this
  * returns. The first length of the plan is used twice at the start, because the first interrupt can only program the
- * block after the one under way.  @return 0 or -EINVAL. Not real-time. */
+ * block after the current one. @return 0 or -EINVAL. Not real-time. */
 OH_API int oh_driver_init(struct oh_driver* driver, const struct oh_driver_config* config);
 
 /** A new block plan (the modem changed phase or rate), from the next block on; no length may exceed the transmit lead.
- * From service's context. Real-time: yes.  @return 0 or -EINVAL, and the old plan stands */
+ * From service's context. Real-time: yes.  @return 0, or -EINVAL; the old plan then stays */
 OH_API int oh_driver_set_block_plan(struct oh_driver* driver, const uint32_t* samples, uint32_t length);
 
 /** The card's interrupt. Real-time: yes, O(1). */
@@ -124,18 +124,18 @@ OH_API void oh_driver_isr(struct oh_driver* driver);
 /** One service run: serve what the policy allows. Real-time: yes. @return blocks served */
 OH_API uint32_t oh_driver_service(struct oh_driver* driver);
 
-/** Take the oldest owed block (or its next chunk) and run the pump on it. Blocks overwritten as a whole are filled in
- * and passed over. @return its samples, or 0 when nothing is owed. */
+/** Take the oldest owed block (or its next chunk) and run the pump on it. Blocks overwritten as a whole are concealed
+ * and skipped. @return its samples, or 0 when nothing is owed. */
 OH_API uint32_t oh_driver_service_begin(struct oh_driver* driver);
 /** Queue that block's output. */
 OH_API void oh_driver_service_output(struct oh_driver* driver);
-/** Count it. @return 1 when more is to be done in this run: the rest of the block, or another one that is owed and
- * that the policy allows. */
+/** Count it. @return 1 if this run has more to do: the rest of the block, or another owed block that the policy allows.
+ * */
 OH_API int oh_driver_service_end(struct oh_driver* driver);
 
 /** @return blocks owed now */
 OH_API uint32_t oh_driver_owed(const struct oh_driver* driver);
-/** @return received samples captured and not yet taken. */
+/** @return received samples captured but not yet taken. */
 OH_API uint32_t oh_driver_pending(const struct oh_driver* driver);
 
 #ifdef __cplusplus

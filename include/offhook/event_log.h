@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * The event log: the one record that every figure is derived from.
+ * The event log: the only record from which figures are derived.
  *
- * One ring per CPU, one reader. An interrupt may nest inside a write at any point, and a writer on another CPU does no
- * harm: a slot is reserved with one compare-and-swap and published by the store of its second word, so events come out
- * in order of reservation (times may stand out of order by the length of a nested interrupt). Writing never blocks:
- * when the ring is full the new event is dropped and counted, so what is in the log is complete up to the first loss
- * and the loss is known. A writer stopped half way holds back the reader, never another writer.
- */
+ * One ring per CPU, one reader. An interrupt may nest inside a write at any point, and writers on several CPUs
+ * are allowed. One compare-and-swap reserves a slot, and the store of its second word publishes it, so events
+ * are read in order of reservation. Times may be out of order by the length of a nested interrupt. Writing
+ * never blocks: if the ring is full, the new event is dropped and counted. The log is complete up to the first
+ * loss, and the number of lost events is known. A writer stopped half way delays the reader, never another
+ * writer. */
 #ifndef OFFHOOK_DRIVER_CORE_EVENT_LOG_H
 #define OFFHOOK_DRIVER_CORE_EVENT_LOG_H
 
@@ -20,28 +20,28 @@
 extern "C" {
 #endif
 
-/** What happened. `id` and `argument` as said; ids of entities (interrupts, DPCs, threads) are those of the name table
- * in the log file's header. Numbers are part of the file format: never renumber, only append. */
+/** Kind of event. Each kind defines `id` and `argument`; ids of entities (interrupts, DPCs, threads) are those of the
+ * name table in the log file's header. Numbers are part of the file format: never renumber, only append. */
 enum oh_event_kind {
   OH_EV_NONE = 0,
-  /* who has the CPU */
+  /* use of the CPU */
   OH_EV_RUN = 1,    /**< entity `id` gets the CPU (start or resume); argument 1 when its job starts */
-  OH_EV_IDLE = 2,   /**< nobody runs */
+  OH_EV_IDLE = 2,   /**< the CPU is idle */
   OH_EV_FINISH = 3, /**< entity `id` finished a job; argument: response time, us */
   /* the card */
   OH_EV_INTERRUPT = 10,   /**< card `id` raised its interrupt; argument: samples since the one before, of the slower
                              direction as all here */
   OH_EV_RX_OVERRUN = 11,  /**< card `id`: argument received samples overwritten unread (counted by the card) */
-  OH_EV_TX_UNDERRUN = 12, /**< card `id`: argument samples played that nobody had written (counted by the card) */
-  OH_EV_CARD_RATE = 13,   /**< card `id` began, or changed its sample rate; argument: Hz, of the slower direction */
+  OH_EV_TX_UNDERRUN = 12, /**< card `id`: argument samples played unwritten (counted by the card) */
+  OH_EV_CARD_RATE = 13,   /**< card `id` started or changed its sample rate; argument: Hz, of the slower direction */
   /* the driver; id: driver instance */
   OH_EV_ISR_ENTER = 20, /**< argument: interrupts raised so far */
   OH_EV_ISR_EXIT = 21,
   OH_EV_SERVICE_REQUEST = 22, /**< the context was asked for service; argument: blocks owed */
   OH_EV_SERVICE_BEGIN = 23,   /**< input of one block taken; argument: samples */
-  OH_EV_OUTPUT_READY = 24,    /**< its output queued; argument: samples that came too late to be played (0: in time) */
+  OH_EV_OUTPUT_READY = 24,    /**< its output queued; argument: samples that were too late to be played (0: on time) */
   OH_EV_SERVICE_END = 25,     /**< argument: received samples pending now */
-  OH_EV_FILL_IN = 26,         /**< argument: samples lost and filled in */
+  OH_EV_FILL_IN = 26,         /**< argument: samples lost and concealed */
   OH_EV_SERVICE_RUN_BEGIN = 27, /**< the context entered service() (one wake-up; several blocks may follow) */
   OH_EV_SERVICE_RUN_END = 28, /**< the context left service(); argument: blocks served, each chunk of a long one counted
                                */
@@ -77,7 +77,7 @@ struct oh_event {
   uint32_t argument;
 };
 
-/** One CPU's ring in memory that the caller gave. Fields are private to event_log.c. */
+/** One CPU's ring in the caller's memory. Fields are private to event_log.c. */
 struct oh_event_log {
   struct oh_event* events; /**< [mask + 1]; a slot is empty while its kind is OH_EV_NONE */
   uint64_t mask;

@@ -121,7 +121,7 @@ struct oh_kernel_status {
 #define OH_KERNEL_HANG_UP _IO('O', 0x45)
 /** @return a descriptor of the serial port's other end; EBUSY: another program has it */
 #define OH_KERNEL_TERMINAL _IO('O', 0x46)
-/** The argument is an enum oh_hold_order, not a pointer. hold_order and hold of the status say what becomes of it.
+/** The argument is an enum oh_hold_order, not a pointer. hold_order and hold of the status report its progress.
  * ENOTCONN: there is no call. */
 #define OH_KERNEL_HOLD _IO('O', 0x47)
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The settings of the link above a datapump, the same for every owner of a modem: V.42 or start-stop characters, and
- * V.42's window, detection and data compression. Scenarios, AT commands, the kernel driver and LAPM all use this
- * struct.
- */
+ * Settings of the link above a datapump, for every owner of a modem: V.42
+ * or start-stop characters, and V.42's window, detection and data
+ * compression. Scenarios, AT commands, the kernel driver and LAPM all use
+ * this struct. */
 #ifndef OFFHOOK_LINK_H
 #define OFFHOOK_LINK_H
 
@@ -24,7 +24,7 @@ enum oh_error_control {
 /** Directions of data compression, of this end. */
 enum oh_lapm_compression { OH_LAPM_COMPRESS_SENT = 1, OH_LAPM_COMPRESS_RECEIVED = 2 };
 
-/** Memory of V.44 in one direction (V.44, Table 10); 8 bytes for a codeword and 1 for a character. */
+/** Memory of V.44 in one direction (V.44, Table 10): 8 bytes per codeword and 1 per character. */
 struct oh_v44_parameters {
   uint32_t codewords;  /**< 256 to 65535 */
   uint32_t history;    /**< characters, 512 to 65535 */
@@ -35,7 +35,7 @@ struct oh_v44_parameters {
 struct oh_link_config {
   enum oh_error_control error_control OH_BY_DEFAULT(OH_ERROR_CONTROL_REQUIRED);
   uint32_t skip_detection OH_BY_DEFAULT(0); /**< not 0: no detection phase */
-  uint32_t window OH_BY_DEFAULT(15);        /**< frames that may be under way, 15 to 127; 0: 15 */
+  uint32_t window OH_BY_DEFAULT(15);        /**< unacknowledged frames, 15 to 127; 0: 15 */
   uint32_t compression OH_BY_DEFAULT(0);    /**< V.42bis: set of enum oh_lapm_compression */
   uint32_t codewords OH_BY_DEFAULT(2048);   /**< largest dictionary of V.42bis, 512 to 65535 */
   uint32_t max_string OH_BY_DEFAULT(32);    /**< longest string of V.42bis, 6 to 250 */

@@ -3,14 +3,14 @@
  * The datapump contract: samples in, samples out, one for one.
  *
  * A pump is one end of a modem connection. It has two sides. A driver holds struct oh_pump: process() and report_gap(),
- * and nothing else. Whoever owns the modem holds its struct oh_pump_type besides, which makes, watches and ends it.
+ * and nothing else. The owner of the modem also holds its struct oh_pump_type, to create, observe and end it.
  *
- * Whoever hosts a pump (the simulator, a Linux thread, a kernel module) gives it memory once and then calls process()
- * with blocks of any length; the pump never blocks, allocates, locks or calls the system after init, and its cost per
- * sample is bounded. Its only clock is the number of samples it has been given: every block must come exactly once and
- * in order, and when samples were lost report_gap() says how many, so that the count stays exact and the far end sees
- * no jump in time. The rates of the two directions may differ by a whole ratio (offhook/stream.h). Every count here is
- * of sample periods of the slower direction; a block of n periods has n * ratio samples of the faster one.
+ * The host of a pump (the simulator, a Linux thread, a kernel module) gives it memory once and then calls process()
+ * with blocks of any length. After init the pump never blocks, allocates, locks or makes a system call, and its cost
+ * per sample is bounded. Its only clock is the number of samples: every block must be given exactly once and in order.
+ * report_gap() reports lost samples, so that the count stays exact and the far end sees no jump in time. The rates of
+ * the two directions may differ by a whole ratio (offhook/stream.h). Every count here is in sample periods of the
+ * slower direction; a block of n periods has n * ratio samples of the faster one.
  *
  * Bits pass through a port that the layer above (V.42, a bit-error tester, a raw file) implements.
  */
@@ -28,32 +28,32 @@
 extern "C" {
 #endif
 
-/** What a driver holds: a pump bound to its memory. Every function is given. */
+/** The driver's view: a pump bound to its memory. Every function is present. */
 struct oh_pump {
   /** @param rx  n periods of received samples  @param tx  n periods of samples to send; may be rx itself where both
    * have the same format. Both are in the formats that the pump was configured with. n >= 1. Real-time: yes, O(n). */
   void (*process)(void* self, const void* rx, void* tx, size_t n);
-  /** n periods of received samples were lost, and as many transmitted ones will not be asked for. Real-time: yes,
+  /** n periods of received samples were lost, and the same number of transmitted ones are skipped. Real-time: yes,
    * O(n). */
   void (*report_gap)(void* self, size_t n);
   void* self;
 };
 
-/** Where the pump's bits come from and go to. All functions are called from within process() and report_gap(), in
- * OH_PUMP_DATA only, and must be real-time safe. Of each pair one may be NULL: oh_port_get() and oh_port_put() do with
- * the other. A port has this shape for ever and has no size of its own. */
+/** Source and destination of the pump's bits. All functions are called from within process() and report_gap(), in
+ * OH_PUMP_DATA only, and must be real-time safe. Either member of each pair may be NULL: oh_port_get() and
+ * oh_port_put() use the other. The layout is frozen; there is no struct_size. */
 struct oh_bit_port {
   int (*get_bit)(void* user);           /**< next bit to send: 0 or 1 */
   void (*put_bit)(void* user, int bit); /**< one received bit, 0 or 1 */
   void* user;
-  /** The next n bits to send, n >= 1. Eight an octet, the first in time in the least significant place, as V.42 and
-   * G.992 number them; what is left of the last octet is zero. */
+  /** The next n bits to send, n >= 1. Eight per octet, the first in time in the least significant place, as V.42 and
+   * G.992 number them; unused bits of the last octet are zero. */
   void (*get_bits)(void* user, uint8_t* octets, size_t n) OH_BY_DEFAULT(NULL);
-  /** n received bits, in the same order; what is left of the last octet has no meaning. */
+  /** n received bits, in the same order; unused bits of the last octet are undefined. */
   void (*put_bits)(void* user, const uint8_t* octets, size_t n) OH_BY_DEFAULT(NULL);
 };
 
-/** Whether bits can be had from it, and given to it. */
+/** @return whether the port has both directions */
 static inline int oh_port_is_whole(const struct oh_bit_port* port) {
   return (port->get_bit != NULL || port->get_bits != NULL) && (port->put_bit != NULL || port->put_bits != NULL);
 }
@@ -100,15 +100,15 @@ enum oh_pump_state {
   OH_PUMP_CONNECTING, /**< answer tone, V.8 */
   OH_PUMP_TRAINING,   /**< training or retraining; no data */
   OH_PUMP_DATA,       /**< the bit port is live */
-  OH_PUMP_FAILED      /**< carrier lost or training timed out; for ever, until init */
+  OH_PUMP_FAILED      /**< carrier lost or training timed out; permanent until init */
 };
 
 enum oh_pump_role { OH_PUMP_CALL = 0, OH_PUMP_ANSWER = 1 };
 
-/** What a pump can speak, as bits of a set. */
+/** Modulations of a pump, as bits of a set. */
 enum oh_modulation {
   OH_MODULATION_NONE = 0,
-  OH_MODULATION_V22BIS = 1, /**< and V.22, where the far end has no more */
+  OH_MODULATION_V22BIS = 1, /**< and V.22, if the far end has no more */
   OH_MODULATION_V32BIS = 2,
   OH_MODULATION_V34 = 4,
   OH_MODULATION_V22 = 8,
@@ -116,46 +116,46 @@ enum oh_modulation {
   OH_MODULATION_V21 = 32,
   OH_MODULATION_BELL103 = 64,
   OH_MODULATION_V90 = 128, /**< the analogue modem on a card of 16000 samples/s received, the digital one on octets */
-  OH_MODULATION_OWN = 1 << 24 /**< and the bits above: of whoever adds a pump of their own */
+  OH_MODULATION_OWN = 1 << 24 /**< this bit and those above belong to added pumps */
 };
 
-/** Why OH_PUMP_FAILED. */
+/** Reason for OH_PUMP_FAILED. */
 enum oh_pump_failure {
   OH_PUMP_FAILURE_NONE = 0,  /**< not failed; or the carrier was lost, or never came */
-  OH_PUMP_NOTHING_IN_COMMON, /**< the far end was heard, and has no modulation that this one may use */
-  OH_PUMP_TOO_SLOW           /**< the rate agreed on is below min_bit_rate */
+  OH_PUMP_NOTHING_IN_COMMON, /**< the far end was heard, but has no permitted modulation */
+  OH_PUMP_TOO_SLOW           /**< the negotiated rate is below min_bit_rate */
 };
 
-/** What a pump measures of its line and of itself. */
+/** Measurements of a pump: its line and its receiver. */
 enum oh_instrument {
   OH_INSTRUMENT_SNR = 0,              /**< dB: of the equalised symbols */
-  OH_INSTRUMENT_CLOCK = 1,            /**< ppm: far symbol clock against ours */
-  OH_INSTRUMENT_CARRIER = 2,          /**< Hz: received carrier against nominal */
-  OH_INSTRUMENT_ECHO_RETURN_LOSS = 3, /**< dB: echo taken off by the canceller */
+  OH_INSTRUMENT_CLOCK = 1,            /**< ppm: far symbol clock relative to the near one */
+  OH_INSTRUMENT_CARRIER = 2,          /**< Hz: received carrier relative to nominal */
+  OH_INSTRUMENT_ECHO_RETURN_LOSS = 3, /**< dB: echo removed by the canceller */
   OH_INSTRUMENT_PATH_METRIC = 4,    /**< of the Viterbi decoder's best path: 10 log10, a decided symbol's squared error,
                                          grid units */
   OH_INSTRUMENT_RETRAIN_CAUSE = 5,  /**< once, when a training begins: enum oh_retrain_cause */
-  OH_INSTRUMENT_ROUND_TRIP = 6,     /**< ms: once, when a training begins that knows it */
+  OH_INSTRUMENT_ROUND_TRIP = 6,     /**< ms: once, at the start of a training, if known */
   OH_INSTRUMENT_TX_SYMBOL_RATE = 7, /**< symbols/s, as the round trip */
   OH_INSTRUMENT_RX_SYMBOL_RATE = 8  /**< symbols/s, as the round trip */
 };
 
-/** Why a pump trains again. */
+/** Cause of a retrain. */
 enum oh_retrain_cause {
-  OH_RETRAIN_NONE = 0, /**< it did not */
-  OH_RETRAIN_OWN,      /**< its owner asked for it */
-  OH_RETRAIN_FAR,      /**< the far end did */
-  OH_RETRAIN_LOST,     /**< the receiver lost the signal for good */
-  OH_RETRAIN_TIMEOUT   /**< a procedure of the training, or a renegotiation, did not come to its end */
+  OH_RETRAIN_NONE = 0, /**< no retrain */
+  OH_RETRAIN_OWN,      /**< requested by the owner */
+  OH_RETRAIN_FAR,      /**< requested by the far end */
+  OH_RETRAIN_LOST,     /**< the receiver lost the signal permanently */
+  OH_RETRAIN_TIMEOUT   /**< a procedure of the training, or a renegotiation, timed out */
 };
 
-/** What an observer may see. Called from within process() and report_gap(); every function may be NULL and then costs
- * one predictable branch. */
+/** Callbacks of an observer, from within process() and report_gap(). Every function may be NULL and then costs one
+ * predictable branch. */
 struct oh_pump_observer {
   OH_STRUCT_SIZE(struct oh_pump_observer);
   void* user;
   void (*symbol)(void* user, float re, float im); /**< one equalised received symbol, decision units */
-  void (*instrument)(void* user, enum oh_instrument what, float value); /**< each every 100 ms, while known */
+  void (*instrument)(void* user, enum oh_instrument what, float value); /**< each every 100 ms, if known */
   /** The equaliser's n taps, oldest sample first, when data mode begins and every 10 s of it. */
   void (*taps)(void* user, const float* re, const float* im, int n);
 };
@@ -183,8 +183,8 @@ struct oh_pump_config {
       io_delay_samples; /**< from a sample's arrival at the line terminals to the departure of the one that the same
                              call of process() gives: what card and driver keep queued, both directions together */
   uint32_t
-      min_bit_rate; /**< bit/s, of either direction: less is no connection. Automode alone looks at this and the next */
-  uint32_t modulations; /**< set of enum oh_modulation that may be used; 0: all that the pump has */
+      min_bit_rate; /**< bit/s, of either direction; a lower rate ends the call. Only automode uses this and the next */
+  uint32_t modulations; /**< set of permitted enum oh_modulation; 0: all of the pump */
 };
 
 struct oh_pump_status {
@@ -193,15 +193,15 @@ struct oh_pump_status {
   uint32_t tx_bit_rate;          /**< bit/s, 0 outside OH_PUMP_DATA */
   uint32_t rx_bit_rate;          /**< bit/s, 0 outside OH_PUMP_DATA */
   float rx_level_dbm0;           /**< received signal level */
-  uint64_t samples;              /**< sample periods processed plus filled in, since init: the pump's clock */
+  uint64_t samples;              /**< sample periods processed plus concealed since init: the pump's clock */
   uint64_t filled_in;            /**< sample periods reported lost through report_gap() */
   uint32_t retrains;             /**< trainings begun after the first */
   uint64_t bits_sent;            /**< bits taken from the port */
   uint64_t bits_received;        /**< bits given to the port */
-  enum oh_modulation modulation; /**< in use, or being tried; OH_MODULATION_NONE: not decided. Of automode */
+  enum oh_modulation modulation; /**< in use, or being tried; OH_MODULATION_NONE: undecided automode */
   enum oh_pump_failure failure;
-  enum oh_hold_state hold; /**< modem-on-hold, of a pump that has it */
-  uint32_t hold_timeout;   /**< code of T1 (V.92, Table 33), of OH_HOLD_AWAY and OH_HOLD_WAITING; else 0 */
+  enum oh_hold_state hold; /**< modem-on-hold, if the pump has it */
+  uint32_t hold_timeout;   /**< code of T1 (V.92, Table 33) in OH_HOLD_AWAY and OH_HOLD_WAITING; else 0 */
 };
 
 /** Operations of a pump, as bits of a set. */
@@ -214,45 +214,45 @@ enum oh_pump_operation {
   OH_OPERATION_HOLD = 32 /**< and allow_hold */
 };
 
-/** What an owner holds: one kind of pump. `self` is the memory that was given to init. Every function is given, but for
- * those that are said to be optional: they are NULL, or beyond the struct_size of an older pump, where it has none. */
+/** The owner's view: one kind of pump. `self` is the memory given to init. Every function is present except optional
+ * ones, which are NULL, or beyond the struct_size of an older pump, if the pump does not support them. */
 struct oh_pump_type {
   OH_STRUCT_SIZE(struct oh_pump_type);
   uint32_t format_count;
   const char* name;                     /**< "v22bis", "v34", ... */
-  const struct oh_pump_format* formats; /**< [format_count] all that init takes; the first is the usual one */
+  const struct oh_pump_format* formats; /**< [format_count] all formats that init accepts; the first is the default */
   uint32_t roles;                       /**< set of 1 << enum oh_pump_role */
-  uint32_t fpu;                         /**< set of enum oh_pump_operation: those that use floating-point registers */
-  /** Sample periods. One call of process() or report_gap() with n <= 512 periods costs at most what n + longest_step
-   * periods of data mode cost on average: the work that does not come evenly (a mapping frame, an equaliser fitted at
-   * once), and what the start-up costs more. With the cost of a period on a machine it bounds the time of a call there.
-   * Measured by tests/bench/longest_step_bench.cpp, and taken half as large again or more. */
+  uint32_t fpu;                         /**< set of enum oh_pump_operation that use floating-point registers */
+  /** Sample periods. One call of process() or report_gap() with n <= 512 periods costs at most as much as n +
+   * longest_step periods of data mode on average. The difference is uneven work (a mapping frame, an equaliser fitted
+   * at once), and the greater cost of the start-up. With the cost of a period on a machine it bounds the time of a call
+   * there. Measured by tests/bench/longest_step_bench.cpp, with a safety factor of at least 1.5. */
   uint32_t longest_step;
 
-  /** @return bytes of memory, aligned to 64, that init needs; 0 when the configuration is not one this pump can do */
+  /** @return bytes of memory, aligned to 64, that init needs; 0 if the pump does not support the configuration */
   size_t (*size)(const struct oh_pump_config* config);
-  /** @return 0, or -EINVAL for a configuration that the pump cannot do. Not real-time: may fill tables. */
+  /** @return 0, or -EINVAL for an unsupported configuration. Not real-time: may fill tables. */
   int (*init)(void* self, const struct oh_pump_config* config);
   /** As in struct oh_pump. */
   void (*process)(void* self, const void* rx, void* tx, size_t n);
   void (*report_gap)(void* self, size_t n);
   /** Snapshot. Real-time: yes, O(1). */
   void (*status)(const void* self, struct oh_pump_status* status);
-  /** Ends the connection as the modem's Recommendation has it, telling the far end; the state is OH_PUMP_IDLE when that
-   * is done: at once where there is nothing but silence. Real-time: yes. */
+  /** Ends the connection as the Recommendation specifies, with a message to the far end. The state is then
+   * OH_PUMP_IDLE: at once if only silence was sent. Real-time: yes. */
   void (*hang_up)(void* self);
-  /** Gives back what init took outside its memory. Not real-time. */
+  /** Frees resources that init acquired outside its memory. Not real-time. */
   void (*release)(void* self);
-  /** process() of `count` pumps of this type, n periods each: self[k] receives rx[k] and sends tx[k]. A type without
-   * something better has oh_pump_advance_each. Real-time: yes, O(count * n). */
+  /** process() of `count` pumps of this type, n periods each: self[k] receives rx[k] and sends tx[k]. A type without a
+   * faster form uses oh_pump_advance_each. Real-time: yes, O(count * n). */
   void (*advance)(const struct oh_pump_type* type, void* const* self, const void* const* rx, void* const* tx,
                   size_t count, size_t n);
-  /** Optional, both or none: modem-on-hold; called through oh_pump_hold() and oh_pump_allow_hold(). An order is for
-   * data mode, OH_HOLD_RESUME for OH_HOLD_AWAY; status() says what becomes of it.  @return 0, or -EINVAL: not possible
-   * now. Real-time: yes. */
+  /** Optional, both or none: modem-on-hold; called through oh_pump_hold() and oh_pump_allow_hold(). Orders are valid in
+   * data mode, OH_HOLD_RESUME in OH_HOLD_AWAY; status() reports the result. @return 0, or -EINVAL: not possible now.
+   * Real-time: yes. */
   int (*hold)(void* self, enum oh_hold_order order) OH_BY_DEFAULT(NULL);
-  /** What the far end asks from now on is granted for so long.  @param timeout  code of T1 (V.92, Table 33: 1 is 10 s,
-   * 13 no limit); 0, as after init: it is denied.  @return 0, or -EINVAL: a reserved code. Real-time: yes. */
+  /** Sets the duration granted to the far end's requests. @param timeout code of T1 (V.92, Table 33: 1 is 10 s, 13 no
+   * limit); 0, as after init: requests are denied. @return 0, or -EINVAL: a reserved code. Real-time: yes. */
   int (*allow_hold)(void* self, uint32_t timeout) OH_BY_DEFAULT(NULL);
 };
 
@@ -261,7 +261,7 @@ static inline int oh_pump_has_hold(const struct oh_pump_type* type) {
   return type->struct_size >= offsetof(struct oh_pump_type, allow_hold) + sizeof type->allow_hold &&
          type->hold != NULL && type->allow_hold != NULL;
 }
-/** The two operations.  @return as they do, and -EINVAL where the pump has none. */
+/** The two operations.  @return their result, or -EINVAL if the pump does not support them. */
 static inline int oh_pump_hold(const struct oh_pump_type* type, void* self, enum oh_hold_order order) {
   return oh_pump_has_hold(type) ? type->hold(self, order) : -22;
 }
@@ -269,7 +269,7 @@ static inline int oh_pump_allow_hold(const struct oh_pump_type* type, void* self
   return oh_pump_has_hold(type) ? type->allow_hold(self, timeout) : -22;
 }
 
-/** One process() after the other. */
+/** Calls each process() in turn. */
 OH_API void oh_pump_advance_each(const struct oh_pump_type* type, void* const* self, const void* const* rx,
                                  void* const* tx, size_t count, size_t n);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the samples of one direction are: their rate, their encoding, how many of them the card's ring holds and how
- * long a block may be. A card describes both of its directions so; a pump says which it can take.
+ * The samples of one direction: their rate, their encoding, the size of the card's ring and the limits of a block. A
+ * card describes both of its directions in this form; a pump declares the formats that it accepts.
  *
- * The rates of the two directions may differ by a whole ratio (ADSL: 1104 and 276 kHz). Everything that counts time
- * (positions, blocks, the transmit lead) then counts sample periods of the slower direction, and the faster one has
- * `ratio` samples in each.
- */
+ * The rates of the two directions may differ by a whole ratio (ADSL: 1104 and 276
+ * kHz). All time counts (positions, blocks, the transmit lead) are then in sample
+ * periods of the slower direction, and the faster one has `ratio` samples in each.
+ * */
 #ifndef OFFHOOK_STREAM_H
 #define OFFHOOK_STREAM_H
 
@@ -19,17 +19,17 @@ extern "C" {
 
 enum oh_encoding {
   OH_LINEAR16 = 0, /**< 16 bits, two's complement, of the host's byte order */
-  OH_MULAW = 1,    /**< G.711 mu-law, one octet a sample, as it goes over the trunk (even bits not inverted) */
-  OH_ALAW = 2      /**< G.711 A-law, one octet a sample, even bits inverted */
+  OH_MULAW = 1,    /**< G.711 mu-law, one octet per sample, as on the trunk (even bits not inverted) */
+  OH_ALAW = 2      /**< G.711 A-law, one octet per sample, even bits inverted */
 };
 
 /** One direction. */
 struct oh_stream_format {
   uint32_t rate_hz;
   enum oh_encoding encoding;
-  uint32_t ring_samples; /**< that the card's ring of this direction holds; whole sample periods */
+  uint32_t ring_samples; /**< capacity of the card's ring of this direction; whole sample periods */
   uint32_t block_min;    /**< sample periods; at least 1 */
-  uint32_t block_max;    /**< sample periods; at most half of either ring. A fixed block: both are the same */
+  uint32_t block_max;    /**< sample periods; at most half of either ring. Equal limits: a fixed block */
 };
 
 /** Both directions of a card or of a pump. */
@@ -47,12 +47,12 @@ static inline uint8_t oh_silence(enum oh_encoding encoding) {
   return encoding == OH_MULAW ? 0xff : encoding == OH_ALAW ? 0xd5 : 0;
 }
 
-/** @return the rate that positions count at: the slower one, Hz */
+/** @return the rate of positions: the slower one, Hz */
 static inline uint32_t oh_streams_rate_hz(const struct oh_streams* s) {
   return s->rx.rate_hz < s->tx.rate_hz ? s->rx.rate_hz : s->tx.rate_hz;
 }
 
-/** One direction's ring, in octets and sample periods. Position p lives in slot p % periods. */
+/** One direction's ring, in octets and sample periods. Position p is in slot p % periods. */
 struct oh_ring {
   uint8_t* octets; /**< [periods * period_octets] */
   uint32_t periods;
@@ -73,7 +73,7 @@ static inline struct oh_ring oh_ring_of(const struct oh_streams* s, const struct
   return ring;
 }
 
-/** Lengths of a block that both directions allow. */
+/** Limits of a block that both directions allow. */
 static inline uint32_t oh_streams_block_min(const struct oh_streams* s) {
   return s->rx.block_min > s->tx.block_min ? s->rx.block_min : s->tx.block_min;
 }
@@ -81,7 +81,7 @@ static inline uint32_t oh_streams_block_max(const struct oh_streams* s) {
   return s->rx.block_max < s->tx.block_max ? s->rx.block_max : s->tx.block_max;
 }
 
-/** @return 1 when a card can have these streams */
+/** @return 1 if a card can have these streams */
 static inline int oh_streams_are_valid(const struct oh_streams* s) {
   const struct oh_ring rx = oh_ring_of(s, &s->rx, NULL), tx = oh_ring_of(s, &s->tx, NULL);
   const uint32_t most = oh_streams_block_max(s);
