@@ -19,7 +19,7 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-/// JSON knows no infinity: null.
+/// JSON has no infinity: null.
 Json finite(double seconds) {
   return std::isfinite(seconds) ? Json(seconds) : Json();
 }
@@ -123,7 +123,7 @@ std::string advice_page(const advice::Advice& a) {
 
 namespace {
 
-/// What to do, for somebody who reads no more.
+/// The advice in one sentence, for readers who read no further.
 std::string one_sentence(const advice::Advice& a) {
   if (!a.suffices) return a.headline;
   const advice::Trial& t = a.trials[*a.chosen];

@@ -172,7 +172,7 @@ json timer_json(const Figures& f) {
           {"max_us", number(static_cast<double>(h.max()) * 1e-3, 3)}};
 }
 
-// Key figures: name, value, what it means.
+// Key figures: name, value, meaning.
 json tiles(const CallReport& call, const Figures& f) {
   json out = json::array();
   const auto tile = [&out](std::string name, std::string value, std::string note, bool over_limit = false) {

@@ -246,7 +246,7 @@ CallVerdict judge(const CallReport& call, const Figures& f) {
     const bool slow =
         call.run->at_line_rate_s > 0 && call.run->transfer_s > kMostOfLineRate * call.run->at_line_rate_s + kStartS;
     if (slow && out.verdict == Verdict::kSufficient) out.verdict = Verdict::kMarginal;
-    // The code made good what was lost: this time.
+    // The code repaired the loss, this time.
     if ((call.dmt() || call.radio()) && lost.any() && out.verdict == Verdict::kSufficient)
       out.verdict = Verdict::kMarginal;
   }
@@ -268,7 +268,7 @@ CallVerdict judge(const CallReport& call, const Figures& f) {
     if (f.interrupt_to_output.count() > 0) out.reasons.push_back(against_slot(*call.radio(), f));
   }
   out.reasons.push_back(pending(call, f));
-  // The card counts what was missing when it was to be sent: also the output of blocks that were given up.
+  // The card counts samples missing when due for sending, including the output of blocks that were given up.
   const std::string never_came =
       lost.underrun_samples > lost.samples_late
           ? fmt::format(", and {} more never arrived", grouped(lost.underrun_samples - lost.samples_late))
@@ -276,7 +276,7 @@ CallVerdict judge(const CallReport& call, const Figures& f) {
   if (call.transmit_lead_samples && f.interrupt_to_output.count() > 0) {
     const double lead = *call.transmit_lead_samples;
     const double used = f.total.lead_used_max_samples;
-    // Of the lead, what is left when the output is queued: the safety margin of this context.
+    // The rest of the lead when the output is queued: the safety margin of this context.
     if (lost.blocks_late == 0) {
       out.reasons.push_back(
           fmt::format("Output was always on time: at worst {:.0f} of the {:.0f} samples of transmit lead were used, "

@@ -87,7 +87,7 @@ config::ScenarioBuilder host_and_load(const std::string& host) {
   return config::ScenarioBuilder(alone);
 }
 
-/// Where interrupt, DPC and thread are, of a host's CPUs; the rest of context.* says which context.
+/// CPUs of interrupt, DPC and thread; the other keys of context.* select the context.
 bool places(std::string_view assignment) {
   constexpr std::string_view kPlaces[] = {"context.cpu", "context.interrupt_cpu", "context.dpc_cpu",
                                           "context.dpc_importance"};
@@ -164,7 +164,7 @@ hostsim::HostScenario host_of_histogram(const Options& options, const config::La
   return host;
 }
 
-/// A histogram, by what is in the file. @return nothing: it is none, or no file
+/// A histogram, recognised by its contents. @return nothing: not a histogram, or not a file
 std::optional<config::LatencyHistogram> histogram_of(const std::string& host) {
   std::error_code error;
   if (host.empty() || host.ends_with(".toml") || !fs::is_regular_file(host, error)) return std::nullopt;
@@ -177,7 +177,7 @@ std::optional<config::LatencyHistogram> histogram_of(const std::string& host) {
   return config::parse_histogram(text, host);
 }
 
-/// What is known of a host's numbers.
+/// The source and the grade of a host's numbers.
 struct HostBasis {
   std::string source;              ///< in words
   bool assumed = false;            ///< nobody measured them
@@ -211,7 +211,7 @@ void expect_host(const Options& options) {
         "from offhook measure host-profile");
 }
 
-/// Device, host and load, and what is known of the host.
+/// Device, host and load, and the source of the host's numbers.
 struct Question {
   hostsim::Scenario base;
   HostBasis basis;
@@ -335,7 +335,7 @@ void print(const advice::Advice& a, const advice::Verification& v, double hours)
       v.safer ? "MORE than the advice allows" : "no more than the advice allows");
 }
 
-/// What is asked of advice::advise(), but its runs and its progress.
+/// The question to advice::advise(), except its runs and its progress.
 advice::Options asked(const Options& options, const Question& question) {
   const hostsim::Scenario& base = question.base;
   advice::Options how;

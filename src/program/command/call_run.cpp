@@ -54,7 +54,7 @@ struct Assembly {
   std::unique_ptr<hostsim::Call> call;
 };
 
-/// What is counted of a call, all of it from its log.
+/// Counters of a call, all from its log.
 struct Tally {
   ServiceTally all, before_answer;
   TransferTally near;
@@ -69,7 +69,7 @@ struct Tally {
   }
 };
 
-/// A foreign modem takes bytes that are in no log, and a device has none: it is to run so long.
+/// A foreign modem takes bytes that are in no log. A device has no bytes, but a running time.
 RunOutcome outcome_of(const hostsim::Scenario& scenario, const CallResult& result, const Tally& tally, bool foreign) {
   const bool logged = !foreign && scenario.pump != hostsim::PumpKind::kDevice;
   return logged ? tally.near.outcome(scenario.bytes) : RunOutcome{result.completed, result.transfer_s};

@@ -78,7 +78,7 @@ void finish(const CardOptions& options, const CardCall& call, const FarParty& fa
   flush_output();
 }
 
-/// What is between two looks at the commands.
+/// Time between two checks of the commands.
 class Clock {
  public:
   /// @param rate_hz  of the card's periods

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The main job: the real pump in every context, then the twelve reservations of Table 3, beside what was published.
+// The main task: the real pump in every context, then the twelve reservations of Table 3, compared with the
+// publication.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -39,7 +40,7 @@ struct Options {
   TextOutput json;
 };
 
-/// One call of the demo and what it came to. Jobs run in parallel; everything printed is made from these, in order.
+/// One call of the demo and its result. Jobs run in parallel; everything printed is made from these, in order.
 struct Job {
   hostsim::Scenario scenario;
   std::string folder;  ///< in the demo's; empty: there is none

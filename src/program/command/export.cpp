@@ -32,14 +32,14 @@ struct Options {
   std::optional<std::int64_t> kernel_offset_ns;
 };
 
-/// The kernel's trace beside the log: the one that was asked for, or the one in a live call's folder.
+/// The kernel's trace for the log: the one given, or the one in a live call's folder.
 std::string kernel_file(const Options& options) {
   const std::filesystem::path recorded = std::filesystem::path(options.in) / measure::kKernelName;
   if (!options.kernel.empty() || !std::filesystem::exists(recorded)) return options.kernel;
   return recorded;
 }
 
-/// @throws std::runtime_error: nobody can know how the two clocks stand to each other
+/// @throws std::runtime_error: the relation of the two clocks is unknown
 std::int64_t to_log_clock(const Options& options, const traces::LogHeader& header, const traces::KernelTraceText& trace,
                           const std::string& file) {
   if (options.kernel_offset_ns) return *options.kernel_offset_ns;
@@ -94,7 +94,7 @@ int run_export(const Options& options) {
                                                       {"complete", ending.complete},
                                                       {"truncated", ending.truncated},
                                                       {"message", ending.message}}));
-  // What a killed process left is whole as far as it goes; a damaged log may have lost anything.
+  // The log of a killed process is complete up to its end; a damaged log may lack anything.
   if (ending.truncated) say(stderr, "offhook: {}\n", ending.message);
   if (!ending.complete && !ending.truncated)
     throw std::runtime_error(ending.message + " (everything before it was exported)");

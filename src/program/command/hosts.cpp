@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// `offhook hosts`: the hosts of traces/data/hosts, what is known of each, and where its numbers come from.
+// `offhook hosts`: the hosts of traces/data/hosts, with the source of their numbers.
 #include <fmt/format.h>
 
 #include <algorithm>

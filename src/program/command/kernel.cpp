@@ -73,7 +73,7 @@ std::string place(std::string_view symbol) {
                           : words.get() + std::string(symbol.substr(std::min(end, symbol.size())));
 }
 
-/// The call, and what it comes to.
+/// The call and its result.
 class KernelCall {
  public:
   explicit KernelCall(const Options& options) : options_(options) {

@@ -41,7 +41,7 @@ constexpr FileKind kKinds[] = {
     {"csv", "columns of the tables that commands write", csv_keys_text},
     {"json", "keys of what --json writes", json_keys_text}};
 
-/// Only of these: what is written by us, a document for each command.
+/// Kinds that Offhook writes, with one document per command.
 bool is_written(const std::string& kind) {
   return kind == "csv" || kind == "json";
 }

@@ -185,7 +185,7 @@ class Exchange final : private hostsim::FarEnd {
     } else {
       std::int16_t far_played[kBurst];
       far_.run(far_played, to_far_);
-      // Who stays off the hook after a call calls nobody.
+      // A modem that stays off hook after a call calls no other modem.
       const bool calls_b = near_subscriber_.run(a_off, b_off || near_left_, played, to_near_);
       const bool calls_a = far_subscriber_.run(b_off, a_off || far_left_, far_played, to_far_);
       if (!calls_a && !calls_b) next_ring_ = 0;

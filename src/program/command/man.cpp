@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Man pages: offhook(1) with the list of commands, and one page a command, offhook-run(1), as git has them.
+// Man pages: offhook(1) with the list of commands, and one page per command, offhook-run(1), as in git.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -97,13 +97,13 @@ std::vector<std::string_view> paragraphs(std::string_view text) {
   return out;
 }
 
-/// Prose is filled to the reader's width; what has lines with blanks before them keeps its lines.
+/// Prose is filled to the reader's width; indented lines are kept.
 std::string paragraph(std::string_view text) {
   const bool keeps_lines = text.starts_with(' ') || text.find("\n ") != std::string_view::npos;
   return keeps_lines ? fmt::format(".PP\n.nf\n{}\n.fi\n", roff(text)) : fmt::format(".PP\n{}\n", roff(text));
 }
 
-/// What stands below the options in --help, in a page's sections.
+/// The text below the options in --help, as sections of a page.
 std::string footer(std::string_view text) {
   constexpr std::pair<std::string_view, const char*> kSections[] = {
       {"Examples:", "EXAMPLES"}, {"Exit status:", "EXIT STATUS"}, {"Environment:", "ENVIRONMENT"}};

@@ -180,7 +180,7 @@ int run_stolen(const MeasureOptions& options) {
   return finish_measure(options, json, r.over_threshold_ns);
 }
 
-/// Table 2 of the Windows CE report: us a call, of each board.
+/// Table 2 of the Windows CE report: us per call, for each board.
 struct PublishedCalls {
   std::vector<std::string> boards;
   std::map<std::string, std::vector<double>> us;

@@ -77,7 +77,7 @@ constexpr Stage kStages[] = {{"timer interrupt", "interrupt", &measure::StageHis
                              {"thread runs", "thread", &measure::StageHistograms::thread},
                              {"softirq raised to softirq entered", "softirq", &measure::StageHistograms::softirq}};
 
-/// What is measured: a timer of this process, or the card of the kernel's driver.
+/// The measured object: a timer of this process, or the card of the kernel's driver.
 struct Words {
   const char *since, *all, *own, *one, *missed;
 };

@@ -106,7 +106,7 @@ int run(const Options& options) {
     std::vector<pollfd> waits;
     for (const auto& c : channels) waits.push_back({c->gone() ? -1 : c->fd(), POLLIN, 0});
     poll(waits.data(), waits.size(), 10);
-    // Where nobody has a terminal open, POLLIN would not wait.
+    // POLLIN does not wait on a terminal that no program has open.
     if (std::any_of(waits.begin(), waits.end(), [](const pollfd& w) { return (w.revents & POLLHUP) != 0; }))
       poll(nullptr, 0, 10);
     const bool drain = now_ms() >= next_drain;

@@ -133,7 +133,7 @@ bool simulate(const Options& options, const LatencyDistribution& latency, std::v
   return !interrupted();
 }
 
-/// What is tried: the device's own buffers, or all that the options name.
+/// The tried bufferings: the device's own, or those of the options.
 std::vector<Cell> bufferings(const Options& options) {
   std::vector<Cell> cells;
   if (!options.device.empty()) {

@@ -126,7 +126,7 @@ std::string ValueWords::text() const {
 ValueWords value_words(const CLI::Option& option) {
   if (option.get_type_size_max() == 0) return {};
   const std::string type = option.get_type_name();
-  // A name of one's own may have a colon in it (unix:PATH); a check that is named as its value says nothing more.
+  // A type name may contain a colon (unix:PATH); a check with the name of its value adds nothing.
   const std::size_t colon = type.find(':');
   const std::string limit = colon == std::string::npos ? "" : type.substr(colon + 1);
   const std::string name = type.substr(0, colon);
@@ -164,7 +164,7 @@ std::string HelpFormatter::make_option_opts(const CLI::Option* option) const {
   return out;
 }
 
-// CLI11 says "A subcommand is required" of a misspelt one too, and of a misspelt option only that it was not expected.
+// CLI11 reports "A subcommand is required" also for a misspelt one, and a misspelt option only as unexpected.
 std::string explain(const CLI::App& root, const CLI::ParseError& error) {
   const CLI::App* app = &root;
   while (!app->get_subcommands().empty()) app = app->get_subcommands().front();

@@ -26,7 +26,7 @@
 namespace offhook::command {
 namespace {
 
-/// Every --help says how the command can end.
+/// Every --help lists the exit statuses.
 void say_statuses(CLI::App& app) {
   for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) {
     const std::string footer = command->get_footer();
@@ -196,7 +196,7 @@ Coloured error_head() {
   return {stderr, Tone::kBad, "offhook: error:"};
 }
 
-/// Parse the command line, and do what it asks for.
+/// Parse the command line, and run its command.
 int run_command(int argc, const char* const* argv) {
   command::Action action;
   const auto app = command::make_app(action);

@@ -127,8 +127,8 @@ std::span<const std::uint8_t> octets(const std::string& s) {
   return {reinterpret_cast<const std::uint8_t*>(s.data()), s.size()};
 }
 
-/// The same call in INT, beside the same load: in time means in INT's time. Without a loss the far end heard what it
-/// would have heard from INT, and there is nothing to compare. @return none when it is not needed, or not possible
+/// The same call in INT, under the same load: "on time" means in INT's time. Without a loss the far end heard the
+/// signal of INT, so a comparison is useless. @return none if it is not needed, or not possible
 std::optional<CallOutcome> reference_call(const Options& options, const hostsim::Scenario& scenario,
                                           const CallRunner& runner, const CallOutcome& outcome) {
   const std::optional<hostsim::Scenario> in_int = sweep::reference_of(scenario);

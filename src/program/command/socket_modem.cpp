@@ -53,7 +53,7 @@ bool is_socket(const std::string& path) {
 }
 
 /// The socket where the peer is: one that listens already, or else one that we listen on until somebody comes. Two
-/// programs that start at once may both find nobody: the one that binds first listens, the other connects.
+/// programs that start at once may both find no listener: the first to bind listens, the other connects.
 int meet(const std::string& path, const std::function<bool()>& keep_waiting) {
   constexpr int kPatience = 10;  // looks at a socket that nobody listens on: it may be about to
   std::optional<LocalListener> listener;
@@ -126,7 +126,7 @@ SocketModem::SocketModem(const FarEndAddress& address, std::function<bool()> kee
       socket_(meet(address.path, keep_waiting_)),
       to_peer_(std::uint64_t{kLineRateHz} * received_ratio, address.rate_hz),
       from_peer_(address.rate_hz, kLineRateHz) {
-  // What is played until the peer's first block is here, less what the peer has written already.
+  // Samples played before the peer's first block, less those that the peer has already written.
   const auto ours = [&](std::uint32_t n) { return static_cast<int>(std::uint64_t{n} * kLineRateHz / address.rate_hz); };
   const int silence = ours(address.block_samples) - ours(address.ahead_samples) + 3;
   queued_.assign(static_cast<std::size_t>(std::max(silence, 0)), 0);

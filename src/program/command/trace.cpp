@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// `offhook trace`: what a recorded host did besides, and as a load file.
+// `offhook trace`: the other work of a recorded host, also as a load file.
 #include <fmt/format.h>
 
 #include <algorithm>
