@@ -12,6 +12,7 @@
 #include "dsp/blocks/sincos.h"
 #include "hostsim/channel/channel.h"
 #include "hostsim/channel/g711.h"
+#include "hostsim/channel/gateway.h"
 #include "hostsim/channel/impairments.h"
 #include "hostsim/channel/levels.h"
 #include "hostsim/channel/noise.h"
@@ -256,6 +257,20 @@ const LineConfig& checked(const LineConfig& c) {
   require(within(c.hit_period_s, 0, 1e6), "hit_period_s", c.hit_period_s, "0 to 1000000");
   require(within(c.wander_ppm, -200, 200), "wander_ppm", c.wander_ppm, "-200 to 200");
   require(within(c.wander_hz, 0.01, 10), "wander_hz", c.wander_hz, "0.01 to 10");
+  require(c.tandem_codecs <= 8, "tandem_codecs", c.tandem_codecs, "0 to 8");
+  require(within(c.suppressor_db, 0, 100), "suppressor_db", c.suppressor_db, "0 (none) to 100");
+  require(within(c.vad_dbm0, -200, 3), "vad_dbm0", c.vad_dbm0, "-200 (none) to 3");
+  require(within(c.comfort_noise_dbm0, -200, 3), "comfort_noise_dbm0", c.comfort_noise_dbm0, "-200 to 3");
+  require(c.packet_ms == 0 || within(c.packet_ms, 1, 100), "packet_ms", c.packet_ms, "0 (none), or 1 to 100");
+  require(within(c.packet_loss, 0, 1), "packet_loss", c.packet_loss, "0 to 1");
+  require(c.packet_loss == 0 || c.packet_ms > 0, "packet_loss", c.packet_loss, "0 without packet_ms");
+  require(within(c.call_waiting_at_s, 0, 1e6), "call_waiting_at_s", c.call_waiting_at_s, "0 (never) to 1000000");
+  require(within(c.call_waiting_ms, 1, 10'000), "call_waiting_ms", c.call_waiting_ms, "1 to 10000");
+  if (c.concealment != "repeat" && c.concealment != "fade" && c.concealment != "silence")
+    throw std::invalid_argument("line.concealment = \"" + c.concealment +
+                                "\": expected \"repeat\", \"fade\" or \"silence\"");
+  if (c.far_digital && Gateway::is_in(c))
+    throw std::invalid_argument("line.far_digital: expected no key of a gateway beside it");
   require(within(c.clock_ppm, -1000, 1000), "clock_ppm", c.clock_ppm, "-1000 to 1000");
   if ((c.robbed_bit || c.far_digital) && law_of(c.codec) == Law::kNone)
     throw std::invalid_argument(
@@ -288,6 +303,7 @@ struct Line::Impl {
         backward_codec(law_of(config.codec), config.robbed_bit),
         near_receiver(config, Random(seed, kNearNoise), Random(seed, kNearImpulses)),
         far_receiver(config, Random(seed, kFarNoise), Random(seed, kFarImpulses)) {
+    if (Gateway::is_in(config)) gateway.emplace(config, seed);
     arrive();
   }
 
@@ -311,12 +327,14 @@ struct Line::Impl {
       for (std::size_t i = 0; i < kBlock; ++i) rx[i] = to_int16(forward_codec(y[i] + far_receiver.noise()));
     } else {
       for (float& v : y) v = forward_codec(v);
+      for (std::size_t i = 0; i < kBlock && gateway; ++i) y[i] = gateway->process(Gateway::kToFar, y[i]);
       for (std::size_t i = 0; i < kBlock; ++i) rx[i] = to_int16(y[i] + far_receiver.echo() + far_receiver.noise());
     }
     far.process(rx.data(), tx.data(), kBlock);
     for (std::size_t i = 0; i < kBlock; ++i) {
       far_receiver.send(tx[i]);
       x[i] = backward_codec(digital ? tx[i] : tx[i] + hybrid * y[i]);
+      if (gateway) x[i] = gateway->process(Gateway::kToNear, x[i]);
     }
     backward.push(x);
     arrive();
@@ -333,6 +351,7 @@ struct Line::Impl {
   Direction backward;
   Codec forward_codec;
   Codec backward_codec;
+  std::optional<Gateway> gateway;
   Receiver near_receiver;
   Receiver far_receiver;
   Block sent{};

@@ -3,6 +3,7 @@
 // Calls of two V.34 pumps over lines whose impairments a training does not show, or that a training must know of.
 #include <gtest/gtest.h>
 
+#include "driver/user_modem/automode.h"
 #include "dsp/v22/pump.h"
 #include "dsp/v32/pump.h"
 #include "tests/sim/v34_call.h"
@@ -135,6 +136,50 @@ TEST(V34Lines, AClockThatWandersBy50PpmIsFollowed) {
   call.run(25);
   EXPECT_EQ(call.retrains(), 0u);
   EXPECT_GE(rate(call), 26'400u);
+  EXPECT_TRUE(call.intact());
+}
+
+// hostsim/channel/gateway.h
+TEST(V34Lines, GatewaysThatTheAnswerToneDisablesAreNotThere) {
+  hostsim::LineConfig suppressor = mu_law_line();
+  suppressor.suppressor_db = 30;
+  hostsim::LineConfig voice = mu_law_line();
+  voice.vad_dbm0 = -40;
+  for (const hostsim::LineConfig& c : {suppressor, voice}) {
+    V34Call call(c, 1);
+    ASSERT_TRUE(call.connect(15));
+    EXPECT_EQ(call.retrains(), 0u);
+    EXPECT_GE(rate(call), 31'200u);
+  }
+}
+
+TEST(V34Lines, LostPacketsAndTandemsCostFramesAndNoRetrain) {
+  for (const char* concealment : {"repeat", "fade", "silence"}) {
+    hostsim::LineConfig c = mu_law_line();
+    c.tandem_codecs = 1;
+    c.packet_ms = 20;
+    c.packet_loss = 0.002;
+    c.concealment = concealment;
+    V34Call call(c, 1);
+    ASSERT_TRUE(call.connect(15)) << concealment;
+    call.run(20);
+    EXPECT_EQ(call.retrains(), 0u) << concealment;
+    EXPECT_TRUE(call.intact());
+    EXPECT_GT(call.arrived(), 80'000u) << concealment;
+  }
+}
+
+// V.8 and Phase 2 go through, V.34's Phase 3 does not: both directions talk at once.
+TEST(V34Lines, ASuppressorThatIsNotDisabledLeavesAutomodeV32bis) {
+  hostsim::LineConfig c = mu_law_line();
+  c.suppressor_db = 30;
+  c.tone_disabling = false;
+  V34Call call(c, 1, 0, oh_automode_v22bis_type());
+  ASSERT_TRUE(call.connect(60));
+  call.run(10);
+  EXPECT_EQ(call.near().pump_status().modulation, OH_MODULATION_V32BIS);
+  EXPECT_GE(rate(call), 9'600u);
+  EXPECT_TRUE(call.data(0));
   EXPECT_TRUE(call.intact());
 }
 

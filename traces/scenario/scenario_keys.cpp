@@ -57,6 +57,7 @@ constexpr std::array<std::string_view, 2> kTrunkEnds = {"analogue", "digital"};
 constexpr std::array<std::string_view, 4> kLineKinds = {"analogue", "digital-trunk", "subscriber-loop", "air"};
 constexpr std::array<std::string_view, 2> kWaveforms = {"radio-burst", "radio-ofdm"};
 constexpr std::array<std::string_view, 3> kCodecs = {"none", "a-law", "mu-law"};
+constexpr std::array<std::string_view, 3> kConcealments = {"repeat", "fade", "silence"};
 constexpr int kLastCpu = hostsim::kMaxCpus - 1;
 
 /// A string field with a fixed set of values.
@@ -202,6 +203,22 @@ KeyTable line_keys() {
       key<L>("hit_period_s", 0, 1e6, "time from hit to hit; 0: one hit only", &L::hit_period_s),
       key<L>("wander_ppm", -200, 200, "peak of a slow sine that modulates the far clock", &L::wander_ppm),
       key<L>("wander_hz", 0.01, 10, "frequency of that sine", &L::wander_hz),
+      key<L>("tandem_codecs", 0, 8, "further G.711 pairs in tandem: A-law first, then mu-law, in turn",
+             &L::tandem_codecs),
+      key<L>("suppressor_db", 0, 100, "attenuation of the quieter direction by an echo suppressor; 0: none",
+             &L::suppressor_db),
+      key<L>("vad_dbm0", -200, 3, "level below which a direction becomes comfort noise; -200: never", &L::vad_dbm0),
+      key<L>("comfort_noise_dbm0", -200, 3, "level of the comfort noise", &L::comfort_noise_dbm0),
+      key<L>("tone_disabling", "true: an answer tone of 2100 Hz switches suppressor_db and vad_dbm0 off",
+             &L::tone_disabling),
+      key<L>("packet_ms", 0, 100, "length of a packet, added to the delay; 0: no packets", &L::packet_ms),
+      key<L>("packet_loss", 0, 1, "share of the packets that are lost", &L::packet_loss),
+      key<L>("concealment", "replacement of a lost packet: the one before, the one before fading away, or silence",
+             [](L& l) -> Field { return one_of(l.concealment, kConcealments); }),
+      key<L>("call_waiting_at_s", 0, 1e6,
+             "first call-waiting tone towards the near end, in seconds after answer, then every 10 s; 0: never",
+             &L::call_waiting_at_s),
+      key<L>("call_waiting_ms", 1, 10'000, "length of a call-waiting tone", &L::call_waiting_ms),
       key<L>("clock_ppm", -1000, 1000, "offset of the far end's sample clock from the near end's", &L::clock_ppm),
       key<L>("codec", "G.711 companding", [](L& l) -> Field { return one_of(l.codec, kCodecs); }),
       key<L>("channel", "frequency response: flat, or a test channel of hostsim/channel",

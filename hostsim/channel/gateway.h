@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+//
+// What a gateway or a long-distance exchange does to the speech band, both directions together:
+//
+//    codec --> further codecs --> suppressor --> voice activity --> packets --> call waiting --> onwards
+//
+// - Further codecs: pairs of G.711 in tandem, of the two laws in turn. Source of the laws: ITU-T G.711.
+// - Suppressor: the direction that is the quieter one is attenuated, as an echo suppressor and the non-linear processor
+//   of an echo canceller do.
+// - Voice activity: a direction below a threshold is replaced by white comfort noise.
+// - Packets: of a lost one comes the packet before, that one at half its amplitude again and again, or silence.
+// - Call waiting: towards the near end the exchange interrupts the call with a tone of 440 Hz.
+//
+// An answer tone of 2100 Hz in either direction switches the suppressor and the voice activity off, until both
+// directions have been silent for a while; or it does not, where the gateway fails to notice it.
+//
+// Thresholds and times are chosen by us: the texts that have them (G.164, G.165, G.168, G.711 appendices) were not at
+// hand, or, as the appendices to G.711, describe better algorithms than the simple gateways meant here have.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "dsp/blocks/tone.h"
+#include "hostsim/channel/line_config.h"
+#include "hostsim/channel/noise.h"
+#include "hostsim/engine/random.h"
+
+namespace offhook::hostsim {
+
+class Gateway {
+ public:
+  enum Direction : std::uint8_t { kToFar, kToNear };
+
+  /// Whether a line has one.
+  static bool is_in(const LineConfig& config);
+  /// @pre the configuration is that of a Line, which has checked it
+  Gateway(const LineConfig& config, std::uint64_t seed);
+
+  /// One sample of one direction; the two directions take turns of a block. No allocation.
+  float process(Direction direction, float x);
+  /// The answer tone has switched suppressor and voice activity off.
+  bool disabled() const { return disabled_; }
+
+ private:
+  struct Path {
+    float power = 0;           // mean square over 20 ms
+    std::size_t held = 0;      // samples for which the suppressor still attenuates
+    std::size_t hangover = 0;  // samples for which the voice activity still lasts
+    ToneDetector answer_tone{2100};
+    std::unique_ptr<WhiteNoise> comfort_noise;
+    std::vector<float> arriving, playing;  // packets
+    std::size_t at = 0;
+    std::uint64_t packets = 0;
+    float fade = 1;
+  };
+
+  void follow_tone(Path& path);
+  float tandem(float x) const;
+  float suppress(Path& path, const Path& other, float x);
+  float gate(Path& path, float x);
+  float packetise(Direction direction, Path& path, float x);
+  float interrupt(float x);
+
+  const LineConfig config_;
+  const float suppressed_;       // gain
+  const float least_, silence_;  // mean squares: of voice; of a call that is over
+  const std::array<Random, 2> losses_;
+  std::array<Path, 2> paths_;
+  bool disabled_ = false;
+  std::size_t silent_ = 0;  // samples
+  std::uint64_t now_ = 0;   // of the near end's direction
+  double tone_turns_ = 0;
+};
+
+}  // namespace offhook::hostsim
