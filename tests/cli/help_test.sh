@@ -33,6 +33,10 @@ if grep -hE "UINT|FLOAT|NONNEG| in \[[0-9]" pages/*.1; then fail "the library's 
 expect_error "'advis' is not a command of offhook; the nearest command is 'advise'" advis rt-audio
 expect_error "'--frobnicate' is not an option of offhook; offhook --help lists them" --frobnicate
 
+# Lists of keys are in `keys` alone.
+if "$offhook" run --help | grep -q "context.x_ticks"; then fail "run --help lists the keys of a scenario"; fi
+expect 0 "context.x_ticks = 2" keys scenario context.x_ticks
+
 # Every command has help with examples, has a man page and stands in every completion.
 commands=$("$offhook" --help | sed '/^Examples:/,$d' | awk '/^  [a-z]/ {print $1}')
 [ "$(wc -w <<<"$commands")" -ge 25 ] || fail "only these commands are in --help: $commands"
@@ -75,6 +79,11 @@ completions_of() {
 completions_of offhook exp | grep -qx export || fail "bash: exp -> export"
 completions_of offhook export --per | grep -qx -- --perfetto || fail "bash: export --per -> --perfetto"
 completions_of offhook completion "" | grep -qx fish || fail "bash: completion -> fish"
+# Devices, hosts, contexts with blanks in them, and keys.
+completions_of offhook advise rt | grep -qx rt-audio || fail "bash: advise rt -> rt-audio"
+completions_of offhook advise linux-6.12 | grep -qx linux-6.12-rt-am64x || fail "bash: advise linux-6.12 -> linux-6.12-rt-am64x"
+completions_of offhook run --context TH | grep -qx "THR 24" || fail "bash: run --context TH -> THR 24"
+completions_of offhook run --set line.ro | grep -qx "line.robbed_bit=" || fail "bash: run --set line.ro -> line.robbed_bit="
 bash -n complete.bash || fail "bash -n"
 if command -v zsh >/dev/null; then zsh -n complete.zsh || fail "zsh -n"; fi
 if command -v fish >/dev/null; then fish -n complete.fish || fail "fish -n"; fi

@@ -222,4 +222,10 @@ wait $pid
 grep -q '"interrupted": true' h/summary.json || fail "Ctrl-C: no summary"
 [ -s h/report.html ] || fail "Ctrl-C: no report"
 expect 0 '"complete":true' export h --csv h.csv --json
+
+# A result of another configuration is not replaced without a word; one of the same configuration is.
+expect 0 "sufficient" run cost.toml --out replaced
+expect 0 "sufficient" run cost.toml --out replaced
+if grep -q replacing err.txt; then fail "the same configuration: $(cat err.txt)"; fi
+expect 0 "replaced: replacing the result of a run with another configuration (seed)" run cost.toml --out replaced --seed 8
 finish
