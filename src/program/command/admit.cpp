@@ -166,8 +166,8 @@ int run(const Options& options) {
 
 }  // namespace
 
-void add_admit(CLI::App& app, Action& action) {
-  CLI::App* sub = app.add_subcommand(
+void add_admit(App& app, Action& action) {
+  App* sub = app.add_subcommand(
       "admit", "Check whether several soft devices fit on one host, and which fails first as work grows");
   auto options = std::make_shared<Options>();
   sub->add_option("scenario", options->scenario, "Scenario with a device, and others in [[load.soft_device]]")

@@ -433,8 +433,8 @@ int run(const Options& options) {
 
 }  // namespace
 
-void add_advise(CLI::App& app, Action& action) {
-  CLI::App* sub =
+void add_advise(App& app, Action& action) {
+  App* sub =
       app.add_subcommand("advise", "Advise where a device's work should run on a host, with how many buffers, and why");
   auto options = std::make_shared<Options>();
   sub->add_option("device", options->device, "Device: a name from traces/data/devices, or a device file")

@@ -321,9 +321,8 @@ int run(CardOptions options) {
 
 }  // namespace
 
-void add_card(CLI::App& app, Action& action) {
-  CLI::App* sub =
-      app.add_subcommand("card", "Emulate the PCI card of a virtual machine, with its line and the far modem");
+void add_card(App& app, Action& action) {
+  App* sub = app.add_subcommand("card", "Emulate the PCI card of a virtual machine, with its line and the far modem");
   auto options = std::make_shared<CardOptions>();
   sub->add_option("socket", options->socket, "Socket to which QEMU's ivshmem-doorbell connects")->type_name("PATH");
   sub->add_option("--ram", options->ram, "File that backs the virtual machine's memory")->type_name("FILE");
@@ -331,10 +330,10 @@ void add_card(CLI::App& app, Action& action) {
                   "Pace of the card: stepped (the next block starts when the previous one was served), real, "
                   "slowed:FACTOR, or guest (the virtual machine moves the samples, see tests/live/vm/pacer)")
       ->type_name("CLOCK");
-  CLI::Option* scenario = sub->add_option("--scenario", options->scenario,
-                                          "Take line, seed, far modem and its file from a scenario, as `offhook run "
-                                          "SCENARIO.toml --host kernel` expects them")
-                              ->type_name("SCENARIO.toml");
+  Option* scenario = sub->add_option("--scenario", options->scenario,
+                                     "Take line, seed, far modem and its file from a scenario, as `offhook run "
+                                     "SCENARIO.toml --host kernel` expects them")
+                         ->type_name("SCENARIO.toml");
   sub->add_option("--pump", options->pump,
                   "Modulation of the far modem; v90: over a digital trunk; dmt: ADSL on a subscriber loop, whose files "
                   "are ATM cells of 52 octets")
@@ -347,7 +346,7 @@ void add_card(CLI::App& app, Action& action) {
                 "Send start-stop characters (V.14) without error control from the far modem")
       ->excludes(scenario);
   sub->add_flag("--ring", options->rings, "Ring while no samples pass, 2 s of every 6");
-  CLI::Option* far_card =
+  Option* far_card =
       sub->add_option("--far-card", options->far_card,
                       "Connect a second card instead of a far modem in this process, for: offhook modem unix:PATH")
           ->type_name("PATH");

@@ -205,15 +205,15 @@ function __offhook_at
 
 }  // namespace
 
-std::string completion(const CLI::App& app, const std::string& shell) {
+std::string completion(const App& app, const std::string& shell) {
   const std::vector<CommandWords> tree = describe_tree(app);
   if (shell == "bash") return bash(tree);
   if (shell == "zsh") return zsh(tree);
   return fish(tree);
 }
 
-void add_completion(CLI::App& app, Action& action) {
-  CLI::App* sub = app.add_subcommand("completion", "Print a completion script for a shell");
+void add_completion(App& app, Action& action) {
+  App* sub = app.add_subcommand("completion", "Print a completion script for a shell");
   auto shell = std::make_shared<std::string>();
   sub->add_option("shell", *shell, "The shell")->required()->check(one_of({"bash", "zsh", "fish"}));
   sub->footer("Examples:\n  eval \"$(offhook completion bash)\"\n  offhook completion fish | source");

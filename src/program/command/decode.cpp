@@ -37,8 +37,8 @@ int run_decode(const Options& options) {
 
 }  // namespace
 
-void add_decode(CLI::App& app, Action& action) {
-  CLI::App* sub = app.add_subcommand("decode", "Decode a recorded modem call: modulation, rates, start-up, data");
+void add_decode(App& app, Action& action) {
+  App* sub = app.add_subcommand("decode", "Decode a recorded modem call: modulation, rates, start-up, data");
   auto options = std::make_shared<Options>();
   sub->add_option("recording", options->in,
                   "Audio file of one direction, or of both as two channels: WAV, AIFF, AU, FLAC, Ogg, MP3 or another "

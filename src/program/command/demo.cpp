@@ -381,8 +381,8 @@ int Demo::run() {
 
 }  // namespace
 
-void add_demo(CLI::App& app, Action& action) {
-  CLI::App* sub = app.add_subcommand(
+void add_demo(App& app, Action& action) {
+  App* sub = app.add_subcommand(
       "demo", "Run every context with the real pump, then Table 3, and compare with the publication");
   auto options = std::make_shared<Options>();
   sub->add_option("-o,--out", options->out, "Output folder")->type_name("DIR");

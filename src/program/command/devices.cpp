@@ -37,8 +37,8 @@ int run(const TextOutput& json) {
 
 }  // namespace
 
-void add_devices(CLI::App& app, Action& action) {
-  CLI::App* sub = app.add_subcommand("devices", "List the cards that `offhook modem` can use, and their capabilities");
+void add_devices(App& app, Action& action) {
+  App* sub = app.add_subcommand("devices", "List the cards that `offhook modem` can use, and their capabilities");
   auto json = std::make_shared<TextOutput>();
   add_text_output(*sub, kJsonOption, *json, "Cards as JSON");
   sub->footer(R"(Examples:

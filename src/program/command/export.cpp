@@ -103,8 +103,8 @@ int run_export(const Options& options) {
 
 }  // namespace
 
-void add_export(CLI::App& app, Action& action) {
-  CLI::App* sub = app.add_subcommand("export", "Convert an event log for other programs");
+void add_export(App& app, Action& action) {
+  App* sub = app.add_subcommand("export", "Convert an event log for other programs");
   auto options = std::make_shared<Options>();
   add_text_output(*sub, kPerfettoOption, options->perfetto, "Write a Perfetto trace, for ui.perfetto.dev");
   add_text_output(*sub, kCsvOption, options->csv, "Write one event per line: time_ns,cpu,kind,id,name,argument");

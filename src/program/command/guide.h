@@ -11,15 +11,9 @@
 
 namespace offhook::command {
 
-/// "offhook measure latency"
-std::string full_name(const CLI::App& app);
-
-/// What a misspelt command or option should have been. @param of the command that was to know it
-/// @return "'advis' is not a command of offhook; the nearest command is 'advise'; all of them: offhook --help"
-std::string not_known(const CLI::App& of, const std::string& word);
-
-/// The command that words name: {"measure", "latency"}; none: the app itself. @throws std::runtime_error of not_known()
-const CLI::App& command_of(const CLI::App& app, const std::vector<std::string>& words);
+/// The full name of the command that words name: {"measure", "latency"}; none: the app itself.
+/// @throws std::runtime_error with the nearest command
+std::string named_command(const App& app, const std::vector<std::string>& words);
 
 /// A kind of file that people write, for `new` and `keys`.
 struct FileKind {
@@ -28,13 +22,13 @@ struct FileKind {
   std::string (*text)();
 };
 /// The argument KIND of a command: required, one of these.
-void add_kind(CLI::App& command, std::string& kind, std::span<const FileKind> kinds);
+void add_kind(App& command, std::string& kind, std::span<const FileKind> kinds);
 /// @pre kind is one of them, as add_kind() has checked
 std::string text_of(std::span<const FileKind> kinds, const std::string& kind);
 
-void add_hosts(CLI::App& app, Action& action);
-void add_new(CLI::App& app, Action& action);
-void add_keys(CLI::App& app, Action& action);
-void add_help(CLI::App& app, Action& action);
+void add_hosts(App& app, Action& action);
+void add_new(App& app, Action& action);
+void add_keys(App& app, Action& action);
+void add_help(App& app, Action& action);
 
 }  // namespace offhook::command

@@ -6,10 +6,11 @@
 #include "driver/base/prose.h"
 #include "driver/base/terminal.h"
 #include "src/program/command/guide.h"
+#include "src/program/command/option_words.h"
 
 namespace offhook::command {
 
-void add_kind(CLI::App& command, std::string& kind, std::span<const FileKind> kinds) {
+void add_kind(App& command, std::string& kind, std::span<const FileKind> kinds) {
   std::vector<std::string> names;
   std::string description;
   for (const FileKind& one : kinds) {
@@ -23,6 +24,7 @@ std::string text_of(std::span<const FileKind> kinds, const std::string& kind) {
   return std::ranges::find(kinds, kind, &FileKind::name)->text();
 }
 
+namespace {
 const CLI::App& command_of(const CLI::App& app, const std::vector<std::string>& words) {
   const CLI::App* of = &app;
   for (const std::string& word : words) {
@@ -32,15 +34,20 @@ const CLI::App& command_of(const CLI::App& app, const std::vector<std::string>& 
   }
   return *of;
 }
+}  // namespace
 
-void add_help(CLI::App& app, Action& action) {
-  CLI::App* help = app.add_subcommand("help", "Print the help of a command, as COMMAND --help does");
+std::string named_command(const App& app, const std::vector<std::string>& words) {
+  return full_name(command_of(app.native(), words));
+}
+
+void add_help(App& app, Action& action) {
+  App* help = app.add_subcommand("help", "Print the help of a command, as COMMAND --help does");
   auto words = std::make_shared<std::vector<std::string>>();
   help->add_option("command", *words, "Command, such as run or measure latency")->type_name("COMMAND");
   help->footer("Examples:\n  offhook help\n  offhook help run\n  offhook help measure latency");
   help->final_callback([&app, &action, words] {
     action = [&app, words] {
-      const CLI::App* const of = &command_of(app, *words);
+      const CLI::App* const of = &command_of(app.native(), *words);
       // CLI::App::help() would go to the command that was parsed: help itself.
       say("{}", help_lines(of->get_formatter()->make_help(of, full_name(*of), CLI::AppFormatMode::Normal)));
       return kOk;

@@ -93,8 +93,8 @@ int run(const Options& options) {
 
 }  // namespace
 
-void add_hosts(CLI::App& app, Action& action) {
-  CLI::App* sub =
+void add_hosts(App& app, Action& action) {
+  App* sub =
       app.add_subcommand("hosts", "List the hosts that advise, mttf and scenarios accept, with their sources");
   auto options = std::make_shared<Options>();
   sub->add_option("host", options->host, "Show only this host, or a host file")->type_name("HOST");

@@ -204,8 +204,8 @@ int run(const Options& options) {
 
 }  // namespace
 
-void add_kernel(CLI::App& app, Action& action) {
-  CLI::App* sub = app.add_subcommand("kernel", "Make a call with a modem of the kernel driver");
+void add_kernel(App& app, Action& action) {
+  App* sub = app.add_subcommand("kernel", "Make a call with a modem of the kernel driver");
   auto options = std::make_shared<Options>();
   sub->add_option("device", options->device, "Device file of the kernel module offhook")->type_name("DEVICE");
   sub->add_option("--context", options->contexts,

@@ -63,8 +63,8 @@ std::string with(const std::string& text, const std::string& part) {
 
 }  // namespace
 
-void add_keys(CLI::App& app, Action& action) {
-  CLI::App* keys = app.add_subcommand("keys", "List the keys of input files and the fields of CSV and JSON output");
+void add_keys(App& app, Action& action) {
+  App* keys = app.add_subcommand("keys", "List the keys of input files and the fields of CSV and JSON output");
   struct Options {
     std::string kind, part;
   };

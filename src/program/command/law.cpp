@@ -355,8 +355,8 @@ int run(const Options& options) {
 
 }  // namespace
 
-void add_law(CLI::App& app, Action& action) {
-  CLI::App* sub = app.add_subcommand(
+void add_law(App& app, Action& action) {
+  App* sub = app.add_subcommand(
       "law", "Compute which reservations (X every Y) are sufficient for a device, and confirm them by experiment");
   auto options = std::make_shared<Options>();
   sub->add_option("device", options->device, "Device: a name from traces/data/devices, or a device file")

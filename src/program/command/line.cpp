@@ -269,8 +269,8 @@ int run(const Options& options) {
 
 }  // namespace
 
-void add_line(CLI::App& app, Action& action) {
-  CLI::App* sub = app.add_subcommand("line", "Play two sound cards and the telephone line between them in real time");
+void add_line(App& app, Action& action) {
+  App* sub = app.add_subcommand("line", "Play two sound cards and the telephone line between them in real time");
   auto options = std::make_shared<Options>();
   sub->add_option("call", options->call, "Socket of the first card")->required()->type_name("PATH");
   sub->add_option("answer", options->answer, "Socket of the second card")->required()->type_name("PATH");

@@ -138,22 +138,21 @@ std::string man_page(const std::vector<CommandWords>& tree, const CommandWords& 
 }
 
 /// @throws std::runtime_error with the nearest one
-const CommandWords& find(const CLI::App& app, const std::vector<CommandWords>& tree,
-                         const std::vector<std::string>& words) {
-  const CLI::App* const of = &command_of(app, words);
-  return *std::ranges::find_if(tree, [&](const CommandWords& one) { return one.joined() == full_name(*of); });
+const CommandWords& find(const App& app, const std::vector<CommandWords>& tree, const std::vector<std::string>& words) {
+  const std::string name = named_command(app, words);
+  return *std::ranges::find_if(tree, [&](const CommandWords& one) { return one.joined() == name; });
 }
 
 }  // namespace
 
-void add_man(CLI::App& app, Action& action) {
+void add_man(App& app, Action& action) {
   struct Options {
     std::vector<std::string> words;
     std::string out;
   };
-  CLI::App* man = app.add_subcommand("man", "Print a man page in roff, for offhook or for one command");
+  App* man = app.add_subcommand("man", "Print a man page in roff, for offhook or for one command");
   auto options = std::make_shared<Options>();
-  CLI::Option* of =
+  Option* of =
       man->add_option("command", options->words, "Command, such as run or measure latency")->type_name("COMMAND");
   man->add_option("-o,--out", options->out, "Write all pages into this folder: offhook.1, offhook-run.1 and so on")
       ->type_name("DIR")

@@ -49,12 +49,12 @@ std::int64_t MeasureOptions::threshold_ns() const {
   return static_cast<std::int64_t>(us * 1e3);
 }
 
-void add_common(CLI::App* sub, MeasureOptions& options) {
+void add_common(App* sub, MeasureOptions& options) {
   add_text_output(*sub, kJsonOption, options.json, "Result as JSON");
   sub->add_flag("--best-effort", options.best_effort, "Continue without missing privileges");
 }
 
-void add_context(CLI::App* sub, MeasureOptions& options) {
+void add_context(App* sub, MeasureOptions& options) {
   sub->add_option("--context", options.context, "\"FIFO 80\", \"RR 10\", \"RES 2ms/8ms\" or OTHER")
       ->type_name("CONTEXT");
   sub->add_option("--cpu", options.cpu, "Pin the thread to this CPU")->type_name("N");
@@ -62,13 +62,13 @@ void add_context(CLI::App* sub, MeasureOptions& options) {
       ->type_name("FILE");
 }
 
-void add_seconds(CLI::App* sub, MeasureOptions& options) {
+void add_seconds(App* sub, MeasureOptions& options) {
   sub->add_option("--seconds", options.seconds, "Duration of the measurement, in seconds")
       ->type_name("S")
       ->check(in_range(0.01, 1e7));
 }
 
-void add_threshold(CLI::App* sub, MeasureOptions& options, const std::string& what) {
+void add_threshold(App* sub, MeasureOptions& options, const std::string& what) {
   sub->add_option("--on-threshold", options.threshold,
                   fmt::format("End with status 2 at the first {} of US microseconds or more; then run COMMAND by sh, "
                               "with OFFHOOK_US set",
@@ -352,8 +352,8 @@ int run_cost(const MeasureOptions& options) {
 
 }  // namespace
 
-void add_measure(CLI::App& app, Action& action) {
-  CLI::App* sub = app.add_subcommand(
+void add_measure(App& app, Action& action) {
+  App* sub = app.add_subcommand(
       "measure", "Measure this machine: latency, stolen time, kernel calls, the host, the cost of a pump");
   sub->require_subcommand(1);
   auto options = std::make_shared<MeasureOptions>();
@@ -364,7 +364,7 @@ void add_measure(CLI::App& app, Action& action) {
   add_measure_cause(*sub, action, options);
   add_measure_host(*sub, action, options);
   add_measure_host_profile(*sub, action, options);
-  CLI::App* stolen = sub->add_subcommand("stolen", "Measure the time stolen from a reservation (Regehr and Stankovic)");
+  App* stolen = sub->add_subcommand("stolen", "Measure the time stolen from a reservation (Regehr and Stankovic)");
   add_context(stolen, *options);
   add_seconds(stolen, *options);
   stolen->add_option("--gap-us", options->gap_us, "Shortest gap between two polls that counts as stolen time")
@@ -377,7 +377,7 @@ void add_measure(CLI::App& app, Action& action) {
 )");
   stolen->final_callback([&action, options] { action = [options] { return run_stolen(*options); }; });
 
-  CLI::App* kernel =
+  App* kernel =
       sub->add_subcommand("kernel", "Measure the 14 operations of the Windows CE report by their Linux equivalents");
   kernel->add_option("--repeats", options->repeats, "Calls of each operation")
       ->type_name("N")
@@ -394,7 +394,7 @@ void add_measure(CLI::App& app, Action& action) {
 )");
   kernel->final_callback([&action, options] { action = [options] { return run_kernel(*options); }; });
 
-  CLI::App* cost = sub->add_subcommand("cost", "Measure the cost of a pump on this CPU, as a cost profile");
+  App* cost = sub->add_subcommand("cost", "Measure the cost of a pump on this CPU, as a cost profile");
   std::vector<std::string> names;
   for (const Modulation& modem : kModulations) {
     if (takes(*modem.type(), kLinear8000)) names.emplace_back(modem.name);  // the two ends of V.90 are different

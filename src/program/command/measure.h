@@ -3,7 +3,6 @@
 // What the subcommands of `offhook measure` share: options, and how results are printed and written.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -40,11 +39,11 @@ struct MeasureOptions {
 };
 
 // Options that several have.
-void add_common(CLI::App* sub, MeasureOptions& options);
-void add_context(CLI::App* sub, MeasureOptions& options);
-void add_seconds(CLI::App* sub, MeasureOptions& options);
+void add_common(App* sub, MeasureOptions& options);
+void add_context(App* sub, MeasureOptions& options);
+void add_seconds(App* sub, MeasureOptions& options);
 /// @param what  is compared, such as "latency"
-void add_threshold(CLI::App* sub, MeasureOptions& options, const std::string& what);
+void add_threshold(App* sub, MeasureOptions& options, const std::string& what);
 
 Json to_json(const LogLinearHistogram& h);
 void say_without(const std::vector<std::string>& without);
@@ -64,7 +63,7 @@ inline double us_of(double ns) {
 
 measure::LatencyConfig latency_config(const MeasureOptions& options);
 // --load
-void add_load(CLI::App* sub, MeasureOptions& options, const std::string& more);
+void add_load(App* sub, MeasureOptions& options, const std::string& more);
 /// --load help: prints them. @return whether it was asked for
 bool list_loads(const MeasureOptions& options);
 /// Null for "none". Fork before there are threads.
@@ -88,12 +87,12 @@ UnderLoad measure_under(const MeasureOptions& options, const measure::LoadKind& 
 std::vector<const measure::LoadKind*> chosen_loads(const MeasureOptions& options);
 
 // One a file.
-void add_measure_batch(CLI::App& measure, Action& action, const std::shared_ptr<MeasureOptions>& options);
-void add_measure_bank(CLI::App& measure, Action& action, const std::shared_ptr<MeasureOptions>& options);
-void add_measure_device(CLI::App& measure, Action& action, const std::shared_ptr<MeasureOptions>& options);
-void add_measure_latency(CLI::App& measure, Action& action, const std::shared_ptr<MeasureOptions>& options);
-void add_measure_host(CLI::App& measure, Action& action, const std::shared_ptr<MeasureOptions>& options);
-void add_measure_host_profile(CLI::App& measure, Action& action, const std::shared_ptr<MeasureOptions>& options);
-void add_measure_cause(CLI::App& measure, Action& action, const std::shared_ptr<MeasureOptions>& options);
+void add_measure_batch(App& measure, Action& action, const std::shared_ptr<MeasureOptions>& options);
+void add_measure_bank(App& measure, Action& action, const std::shared_ptr<MeasureOptions>& options);
+void add_measure_device(App& measure, Action& action, const std::shared_ptr<MeasureOptions>& options);
+void add_measure_latency(App& measure, Action& action, const std::shared_ptr<MeasureOptions>& options);
+void add_measure_host(App& measure, Action& action, const std::shared_ptr<MeasureOptions>& options);
+void add_measure_host_profile(App& measure, Action& action, const std::shared_ptr<MeasureOptions>& options);
+void add_measure_cause(App& measure, Action& action, const std::shared_ptr<MeasureOptions>& options);
 
 }  // namespace offhook::command

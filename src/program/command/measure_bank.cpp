@@ -113,8 +113,8 @@ int run_bank(const BankOptions& options) {
 
 }  // namespace
 
-void add_measure_bank(CLI::App& measure, Action& action, const std::shared_ptr<MeasureOptions>& shared) {
-  CLI::App* bank =
+void add_measure_bank(App& measure, Action& action, const std::shared_ptr<MeasureOptions>& shared) {
+  App* bank =
       measure.add_subcommand("bank", "Measure how many modems one CPU can run: calls between modems of one process");
   auto options = std::make_shared<BankOptions>();
   options->measure = shared;

@@ -88,8 +88,8 @@ int run_batch(const BatchOptions& options) {
 
 }  // namespace
 
-void add_measure_batch(CLI::App& measure, Action& action, const std::shared_ptr<MeasureOptions>& shared) {
-  CLI::App* batch = measure.add_subcommand(
+void add_measure_batch(App& measure, Action& action, const std::shared_ptr<MeasureOptions>& shared) {
+  App* batch = measure.add_subcommand(
       "batch", "Measure how many pumps one thread can run when it advances all of them in one call");
   auto options = std::make_shared<BatchOptions>();
   options->measure = shared;

@@ -92,8 +92,8 @@ int run_cause(const MeasureOptions& options) {
 
 }  // namespace
 
-void add_measure_cause(CLI::App& measure, Action& action, const std::shared_ptr<MeasureOptions>& options) {
-  CLI::App* cause = measure.add_subcommand(
+void add_measure_cause(App& measure, Action& action, const std::shared_ptr<MeasureOptions>& options) {
+  App* cause = measure.add_subcommand(
       "cause", "Find the code that ran while a thread was late (Cota-Robles and Held's cause tool)");
   add_context(cause, *options);
   add_seconds(cause, *options);

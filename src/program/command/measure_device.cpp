@@ -113,8 +113,8 @@ int run_device(const DeviceOptions& options) {
 
 }  // namespace
 
-void add_measure_device(CLI::App& measure, Action& action, const std::shared_ptr<MeasureOptions>& shared) {
-  CLI::App* device = measure.add_subcommand(
+void add_measure_device(App& measure, Action& action, const std::shared_ptr<MeasureOptions>& shared) {
+  App* device = measure.add_subcommand(
       "device", "Run a DMT pump or a radio live, in a context of this host, on a clock-driven card");
   auto options = std::make_shared<DeviceOptions>();
   options->measure = shared;

@@ -145,8 +145,8 @@ int run(const Options& options) {
 
 }  // namespace
 
-void add_measure_host(CLI::App& measure, Action& action, const std::shared_ptr<MeasureOptions>& common) {
-  CLI::App* host = measure.add_subcommand(
+void add_measure_host(App& measure, Action& action, const std::shared_ptr<MeasureOptions>& common) {
+  App* host = measure.add_subcommand(
       "host", "Measure system calls, exec, memory, files, graphics, network and three applications (Chen et al.)");
   auto options = std::make_shared<Options>();
   options->common = common;
@@ -159,7 +159,7 @@ void add_measure_host(CLI::App& measure, Action& action, const std::shared_ptr<M
   host->add_option("--folder", options->folder,
                    "Folder in which test files are written; selects the file system under test")
       ->type_name("DIR")
-      ->check(CLI::ExistingDirectory);
+      ->check(existing_folder());
   host->add_option("--html", options->html, "Write a page with the tables and a plot of memory access times")
       ->type_name("FILE");
   add_common(host, *common);

@@ -48,8 +48,8 @@ int run(const MeasureOptions& options, const std::string& out) {
 
 }  // namespace
 
-void add_measure_host_profile(CLI::App& measure, Action& action, const std::shared_ptr<MeasureOptions>& options) {
-  CLI::App* profile = measure.add_subcommand(
+void add_measure_host_profile(App& measure, Action& action, const std::shared_ptr<MeasureOptions>& options) {
+  App* profile = measure.add_subcommand(
       "host-profile", "Measure this machine and write HOST.toml, a host for advise, mttf and scenarios");
   auto out = std::make_shared<std::string>();
   profile->add_option("-o,--out", *out, "File for the host")->required()->type_name("HOST.toml");

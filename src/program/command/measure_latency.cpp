@@ -32,7 +32,7 @@ measure::LatencyConfig latency_config(const MeasureOptions& options) {
   return config;
 }
 
-void add_load(CLI::App* sub, MeasureOptions& options, const std::string& more) {
+void add_load(App* sub, MeasureOptions& options, const std::string& more) {
   sub->add_option("--load", options.loads, "Load during the measurement; 'help' lists the loads" + more)
       ->type_name("NAME")
       ->allow_extra_args(false);
@@ -302,8 +302,8 @@ int run_latency(const MeasureOptions& options) {
 
 }  // namespace
 
-void add_measure_latency(CLI::App& measure, Action& action, const std::shared_ptr<MeasureOptions>& options) {
-  CLI::App* latency =
+void add_measure_latency(App& measure, Action& action, const std::shared_ptr<MeasureOptions>& options) {
+  App* latency =
       measure.add_subcommand("latency", "Measure the latency from a timer interrupt to a thread, as cyclictest does");
   add_context(latency, *options);
   add_seconds(latency, *options);
@@ -312,7 +312,7 @@ void add_measure_latency(CLI::App& measure, Action& action, const std::shared_pt
       ->check(in_range(10.0, 1e6));
   add_load(latency, *options, ", 'all' selects those available here; several are measured one after another");
   add_threshold(latency, *options, "latency");
-  CLI::Option* host = latency
+  Option* host = latency
                           ->add_option("--host", options->kernel_host,
                                        "kernel or kernel:N: measure modem N (0) of the kernel driver instead of a "
                                        "thread here; its contexts are INT, SOFTIRQ, THREADED and WORKER")

@@ -151,8 +151,8 @@ int run(const Options& options) {
 
 }  // namespace
 
-void add_modem(CLI::App& app, Action& action) {
-  CLI::App* sub = app.add_subcommand("modem", "Run a live modem with AT commands on a pseudo-terminal");
+void add_modem(App& app, Action& action) {
+  App* sub = app.add_subcommand("modem", "Run a live modem with AT commands on a pseudo-terminal");
   auto options = std::make_shared<Options>();
   sub->add_option("card", options->cards,
                   "unix:PATH (a card of `offhook line`), alsa:NAME, file:IN.wav,OUT.wav or null (see `offhook "

@@ -344,8 +344,8 @@ int run(const Options& options) {
 
 }  // namespace
 
-void add_mttf(CLI::App& app, Action& action) {
-  CLI::App* sub =
+void add_mttf(App& app, Action& action) {
+  App* sub =
       app.add_subcommand("mttf", "Compute the mean time to a buffer underrun on a host with measured latencies");
   auto options = std::make_shared<Options>();
   sub->add_option("source", options->source, "Host with latencies (win98-games), or a histogram: .hgrm or .csv")
@@ -363,7 +363,7 @@ void add_mttf(CLI::App& app, Action& action) {
       ->type_name("MS")
       ->delimiter(',')
       ->check(in_range(0.01, 1e5));
-  CLI::Option* device =
+  Option* device =
       sub->add_option(
              "--device", options->device,
              "Take number, length and cost of the buffers from a device: a name from traces/data/devices, or a file")

@@ -66,8 +66,8 @@ constexpr FileKind kKinds[] = {{"scenario", "file of run", scenario_template},
 
 }  // namespace
 
-void add_new(CLI::App& app, Action& action) {
-  CLI::App* sub = app.add_subcommand("new", "Write a template file: a scenario, a device, a host or a system");
+void add_new(App& app, Action& action) {
+  App* sub = app.add_subcommand("new", "Write a template file: a scenario, a device, a host or a system");
   struct Options {
     std::string kind, file;
   };

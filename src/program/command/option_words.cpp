@@ -43,7 +43,7 @@ std::string commands_of(const CLI::App& app) {
 
 /// What is missing: the first required argument that is not there, or what a command itself asks for ("GRID.toml is
 /// required"), or a command.
-std::string missing(const CLI::App& app, const std::string& message) {
+std::string what_is_missing(const CLI::App& app, const std::string& message) {
   for (const CLI::Option* option : app.get_options()) {
     if (option->get_required() && option->count() == 0)
       return fmt::format("{} needs {}; {} --help", full_name(app), value_words(*option).text(), full_name(app));
@@ -86,7 +86,7 @@ std::string not_converted(const std::string& message) {
 
 }  // namespace
 
-CLI::Validator one_of(std::vector<std::string> names) {
+Check one_of(std::vector<std::string> names) {
   const std::string all = fmt::format("{}", fmt::join(names, ","));
   return {[names = std::move(names)](const std::string& word) -> std::string {
             if (std::ranges::find(names, word) != names.end()) return {};
@@ -97,10 +97,10 @@ CLI::Validator one_of(std::vector<std::string> names) {
           fmt::format("{{{}}}", all)};
 }
 
-CLI::Validator seed() {
+Check seed() {
   return {[](const std::string& word) -> std::string {
             std::int64_t value = 0;
-            if (CLI::detail::lexical_cast(word, value) && value >= 0) return {};
+            if (parse_number(word, value) && value >= 0) return {};
             return fmt::format("\"{}\"; expected a whole number, 0 or more", word);
           },
           ""};
@@ -176,7 +176,7 @@ std::string explain(const CLI::App& root, const CLI::ParseError& error) {
   if (!remaining.empty())
     return fmt::format("\"{}\" is one argument too many; {} --help", remaining.front(), full_name(*app));
   std::string message = error.what();
-  if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) return missing(*app, message);
+  if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) return what_is_missing(*app, message);
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) return mismatch(*app, message);
   if (dynamic_cast<const CLI::ConversionError*>(&error) != nullptr) return not_converted(message);
   if (const std::size_t at = message.find(" excludes ");

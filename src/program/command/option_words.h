@@ -3,34 +3,20 @@
 // What options take, in words: for --help, and for what is wrong with a command line.
 #pragma once
 
-#include <fmt/format.h>
-
 #include <CLI/CLI.hpp>
 #include <string>
-#include <type_traits>
-#include <utility>
 #include <vector>
+
+#include "src/program/command/command_line.h"
 
 namespace offhook::command {
 
-/// What takes one of `names`; another word is refused with the nearest of them.
-CLI::Validator one_of(std::vector<std::string> names);
+/// "offhook measure latency"
+std::string full_name(const CLI::App& app);
 
-/// A number, `least` and `most` among them; a whole one if they are.
-template <typename Number>
-CLI::Validator in_range(Number least, Number most) {
-  std::string range = fmt::format("{} to {}", least, most);
-  return {[=](const std::string& word) -> std::string {
-            Number value{};
-            if (CLI::detail::lexical_cast(word, value) && least <= value && value <= most) return {};
-            return fmt::format("\"{}\"; expected a {}number from {} to {}", word,
-                               std::is_integral_v<Number> ? "whole " : "", least, most);
-          },
-          std::move(range)};
-}
-
-/// A whole number, 0 to the greatest that a file can have.
-CLI::Validator seed();
+/// What a misspelt command or option should have been. @param of the command that was to know it
+/// @return "'advis' is not a command of offhook; the nearest command is 'advise'; all of them: offhook --help"
+std::string not_known(const CLI::App& of, const std::string& word);
 
 /// Makes every option and argument, also of the commands below, refuse an empty value: a script's variable that is not
 /// set.

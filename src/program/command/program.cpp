@@ -21,6 +21,7 @@
 #include "offhook/program.h"
 #include "src/measure/kernel_trace.h"
 #include "src/program/command/guide.h"
+#include "src/program/command/option_words.h"
 #include "traces/scenario/key.h"
 
 namespace offhook::command {
@@ -121,15 +122,16 @@ std::string not_known(const CLI::App& of, const std::string& word) {
                      near.empty() ? "" : fmt::format("; the nearest {} is '{}'", noun, near), name);
 }
 
-std::unique_ptr<CLI::App> make_app(Action& action) {
-  auto app = std::make_unique<CLI::App>(
+std::unique_ptr<App> make_app(Action& action) {
+  auto app = std::make_unique<App>(
       "Run soft modems on simulated and real hosts, find sufficient execution contexts, and decode recorded calls.",
       "offhook");
-  app->set_version_flag("--version", "offhook " OFFHOOK_VERSION);
+  CLI::App& cli = app->native();
+  cli.set_version_flag("--version", "offhook " OFFHOOK_VERSION);
   auto formatter = std::make_shared<HelpFormatter>();
   formatter->label("Positionals", "Arguments");
-  app->formatter(formatter);
-  app->option_defaults()->always_capture_default();
+  cli.formatter(formatter);
+  cli.option_defaults()->always_capture_default();
   app->require_subcommand(1);
   app->footer(R"(Examples:
   offhook demo
@@ -172,14 +174,14 @@ Environment:
   add_keys(*app, action);
   add_man(*app, action);
   add_completion(*app, action);
-  group_commands(*app);
-  say_statuses(*app);
-  refuse_empty_values(*app);
-  refuse_unwritable_files(*app);
+  group_commands(cli);
+  say_statuses(cli);
+  refuse_empty_values(cli);
+  refuse_unwritable_files(cli);
   return app;
 }
 
-void add_text_output(CLI::App& app, const TextOption& option, TextOutput& to, const std::string& what) {
+void add_text_output(App& app, const TextOption& option, TextOutput& to, const std::string& what) {
   app.add_option(std::string(option.name), to.path, what + ", to this file, or to standard output in place of the text")
       ->type_name(fmt::format("[FILE{}]", option.ending))
       ->expected(0, 1)
@@ -200,22 +202,23 @@ Coloured error_head() {
 int run_command(int argc, const char* const* argv) {
   command::Action action;
   const auto app = command::make_app(action);
+  CLI::App& cli = app->native();
   if (argc <= 1) {
-    say("{}", help_lines(app->help()));
+    say("{}", help_lines(cli.help()));
     return command::kOk;
   }
   try {
     std::vector<std::string> words = with_text_outputs({argv + std::min(argc, 1), argv + argc});
     std::reverse(words.begin(), words.end());  // as CLI11 takes them
-    app->parse(std::move(words));
+    cli.parse(std::move(words));
   } catch (const CLI::CallForHelp&) {
-    say("{}", help_lines(app->help()));
+    say("{}", help_lines(cli.help()));
     return command::kOk;
   } catch (const CLI::CallForVersion& e) {
     say("{}\n", e.what());
     return command::kOk;
   } catch (const CLI::ParseError& e) {
-    say(stderr, "{} {}\n", error_head(), command::explain(*app, e));
+    say(stderr, "{} {}\n", error_head(), command::explain(cli, e));
     return command::kError;
   }
   return action();

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
-// The command line of `offhook` as one CLI11 tree. Help, the man page and the shell completions are all made from it.
+// The command line of `offhook` as one tree. Help, the man page and the shell completions are all made from it.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "driver/base/text_output.h"
-#include "src/program/command/option_words.h"
+#include "src/program/command/command_line.h"
 
 namespace offhook::command {
 
@@ -21,35 +20,35 @@ enum Exit { kOk = 0, kError = 1, kInsufficient = 2, kInterrupted = 130 };
 using Action = std::function<int()>;
 
 /// A root app with every subcommand. @param action is set by parsing; must outlive the app
-std::unique_ptr<CLI::App> make_app(Action& action);
+std::unique_ptr<App> make_app(Action& action);
 
 /// @param shell "bash", "zsh" or "fish"
-std::string completion(const CLI::App& app, const std::string& shell);
+std::string completion(const App& app, const std::string& shell);
 
 /// `--json [FILE.json]` and its kin: to standard output without a name. @param what  is written
-void add_text_output(CLI::App& app, const TextOption& option, TextOutput& to, const std::string& what);
+void add_text_output(App& app, const TextOption& option, TextOutput& to, const std::string& what);
 
 // One function a subcommand, each in a file of its own.
-void add_run(CLI::App& app, Action& action);
-void add_sweep(CLI::App& app, Action& action);
-void add_report(CLI::App& app, Action& action);
-void add_export(CLI::App& app, Action& action);
-void add_schedule(CLI::App& app, Action& action);
-void add_reproduce(CLI::App& app, Action& action);
-void add_advise(CLI::App& app, Action& action);
-void add_admit(CLI::App& app, Action& action);
-void add_law(CLI::App& app, Action& action);
-void add_mttf(CLI::App& app, Action& action);
-void add_demo(CLI::App& app, Action& action);
-void add_modem(CLI::App& app, Action& action);
-void add_devices(CLI::App& app, Action& action);
-void add_measure(CLI::App& app, Action& action);
-void add_trace(CLI::App& app, Action& action);
-void add_line(CLI::App& app, Action& action);
-void add_card(CLI::App& app, Action& action);
-void add_kernel(CLI::App& app, Action& action);
-void add_decode(CLI::App& app, Action& action);
-void add_completion(CLI::App& app, Action& action);
-void add_man(CLI::App& app, Action& action);
+void add_run(App& app, Action& action);
+void add_sweep(App& app, Action& action);
+void add_report(App& app, Action& action);
+void add_export(App& app, Action& action);
+void add_schedule(App& app, Action& action);
+void add_reproduce(App& app, Action& action);
+void add_advise(App& app, Action& action);
+void add_admit(App& app, Action& action);
+void add_law(App& app, Action& action);
+void add_mttf(App& app, Action& action);
+void add_demo(App& app, Action& action);
+void add_modem(App& app, Action& action);
+void add_devices(App& app, Action& action);
+void add_measure(App& app, Action& action);
+void add_trace(App& app, Action& action);
+void add_line(App& app, Action& action);
+void add_card(App& app, Action& action);
+void add_kernel(App& app, Action& action);
+void add_decode(App& app, Action& action);
+void add_completion(App& app, Action& action);
+void add_man(App& app, Action& action);
 
 }  // namespace offhook::command

@@ -29,8 +29,8 @@ int report(const Options& options) {
 
 }  // namespace
 
-void add_report(CLI::App& app, Action& action) {
-  CLI::App* sub = app.add_subcommand("report", "Regenerate the report of a run, a sweep or an event log");
+void add_report(App& app, Action& action) {
+  App* sub = app.add_subcommand("report", "Regenerate the report of a run, a sweep or an event log");
   auto options = std::make_shared<Options>();
   sub->add_option("input", options->in, "Output folder of a run or a sweep, or an event log")
       ->required()

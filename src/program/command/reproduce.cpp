@@ -234,8 +234,8 @@ int run(Options options) {
 
 }  // namespace
 
-void add_reproduce(CLI::App& app, Action& action) {
-  CLI::App* sub = app.add_subcommand("reproduce", "Reproduce published results and compare");
+void add_reproduce(App& app, Action& action) {
+  App* sub = app.add_subcommand("reproduce", "Reproduce published results and compare");
   auto options = std::make_shared<Options>();
   sub->add_option("id", options->names,
                   "Claims, figures or tables, such as jones, jones.table3 or jones.fig7 (default: all)")

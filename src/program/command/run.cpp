@@ -227,20 +227,20 @@ int run(const Options& options) {
 
 }  // namespace
 
-void add_run(CLI::App& app, Action& action) {
-  CLI::App* sub = app.add_subcommand("run", "Run one call that transfers a file, in one context");
+void add_run(App& app, Action& action) {
+  App* sub = app.add_subcommand("run", "Run one call that transfers a file, in one context");
   auto options = std::make_shared<Options>();
   sub->add_option("scenario", options->scenario, "Scenario file (keys: offhook keys scenario)")
       ->required()
       ->type_name("SCENARIO.toml");
   sub->add_option("--file", options->file, "Transfer this file instead of transfer.bytes of random data")
       ->type_name("FILE");
-  CLI::Option* host =
+  Option* host =
       sub->add_option(
              "--host", options->host,
              "kernel or kernel:N: use modem N (0) of the kernel driver on this machine instead of a simulated host")
           ->type_name("HOST");
-  CLI::Option* far_end =
+  Option* far_end =
       sub->add_option(
              "--far-end", options->far_end,
              "Use an external program as the far-end modem (s16le mono samples, lock-step, UNIX stream socket)")

@@ -35,8 +35,8 @@ int run(const Options& options) {
 
 }  // namespace
 
-void add_schedule(CLI::App& app, Action& action) {
-  CLI::App* sub = app.add_subcommand("schedule", "Simulate a system of interrupts, DPCs and threads, without a modem");
+void add_schedule(App& app, Action& action) {
+  App* sub = app.add_subcommand("schedule", "Simulate a system of interrupts, DPCs and threads, without a modem");
   auto options = std::make_shared<Options>();
   sub->add_option("system", options->system, "System description in JSON")->required()->type_name("SYSTEM.json");
   add_text_output(*sub, kCsvOption, options->csv,

@@ -186,17 +186,17 @@ int merge(const Options& options) {
 
 }  // namespace
 
-void add_sweep(CLI::App& app, Action& action) {
-  CLI::App* sub = app.add_subcommand("sweep", "Run a grid of scenarios in parallel (resumable)");
+void add_sweep(App& app, Action& action) {
+  App* sub = app.add_subcommand("sweep", "Run a grid of scenarios in parallel (resumable)");
   auto options = std::make_shared<Options>();
-  const auto grid = [&](CLI::App* to) {
+  const auto grid = [&](App* to) {
     to->add_option("grid", options->grid, "The grid: base scenario, axes, repeats")->type_name("GRID.toml");
     to->add_option("-o,--out", options->out, "Output folder (default: out/GRID)")->type_name("DIR");
   };
-  const auto folder = [&](CLI::App* to) {
+  const auto folder = [&](App* to) {
     to->add_option("folder", options->out, "Folder with the plan")->required()->type_name("DIR");
   };
-  const auto common = [&](CLI::App* to, bool threads) {
+  const auto common = [&](App* to, bool threads) {
     if (threads) {
       to->add_option("--threads", options->threads,
                      "Number of parallel runs (default: all cores); does not affect results")
@@ -205,7 +205,7 @@ void add_sweep(CLI::App& app, Action& action) {
     }
     add_text_output(*to, kJsonOption, options->json, "Results as JSON");
   };
-  const auto rows = [&](CLI::App* to) { add_text_output(*to, kCsvOption, options->csv, "Runs as CSV"); };
+  const auto rows = [&](App* to) { add_text_output(*to, kCsvOption, options->csv, "Runs as CSV"); };
   grid(sub);
   common(sub, true);
   rows(sub);
@@ -223,15 +223,15 @@ A grid file:
   context.y_ticks = { from = 4, to = 20, step = 1 })");
   sub->require_subcommand(0, 1);
   sub->final_callback([&action, options, sub] {
-    if (!sub->get_subcommands().empty()) return;  // that one's callback has set the action
-    if (options->grid.empty()) throw CLI::RequiredError("GRID.toml");
+    if (sub->subcommand_given()) return;  // that one's callback has set the action
+    if (options->grid.empty()) missing("GRID.toml");
     action = [options] {
       expect_one_alone({&options->json, &options->csv});
       return whole_sweep(*options);
     };
   });
 
-  CLI::App* plan =
+  App* plan =
       sub->add_subcommand("plan", "Split a sweep into shards that run on any machine; slurm.sh is a Slurm job array");
   grid(plan);
   plan->get_option("grid")->required();
@@ -243,15 +243,14 @@ A grid file:
   plan->footer("Examples:\n  offhook sweep plan examples/reservation-map.toml --shards 16 --out out/shards");
   plan->final_callback([&action, options] { action = [options] { return plan_sweep(*options); }; });
 
-  CLI::App* run = sub->add_subcommand("run", "Run one shard of a plan (safe to repeat)");
+  App* run = sub->add_subcommand("run", "Run one shard of a plan (safe to repeat)");
   folder(run);
   run->add_option("--shard", options->shard, "Shard I of N")->required()->type_name("I/N");
   common(run, true);
   run->footer("Examples:\n  offhook sweep run out/shards --shard 3/16");
   run->final_callback([&action, options] { action = [options] { return run_shard(*options); }; });
 
-  CLI::App* merged =
-      sub->add_subcommand("merge", "Merge the shards; the result is identical to that of an undivided sweep");
+  App* merged = sub->add_subcommand("merge", "Merge the shards; the result is identical to that of an undivided sweep");
   folder(merged);
   common(merged, false);
   rows(merged);

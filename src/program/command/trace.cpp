@@ -85,8 +85,8 @@ int run(const Options& options) {
 
 }  // namespace
 
-void add_trace(CLI::App& app, Action& action) {
-  CLI::App* sub = app.add_subcommand("trace", "Convert a recording of a Linux host to a load for the simulator");
+void add_trace(App& app, Action& action) {
+  App* sub = app.add_subcommand("trace", "Convert a recording of a Linux host to a load for the simulator");
   auto options = std::make_shared<Options>();
   sub->add_option("trace", options->trace,
                   "Recording: trace-cmd's .dat; text of perf sched script, trace-cmd report or ftrace; or a load file "

@@ -41,9 +41,9 @@ std::string CommandWords::joined() const {
   return fmt::format("{}", fmt::join(path, " "));
 }
 
-std::vector<CommandWords> describe_tree(const CLI::App& app) {
+std::vector<CommandWords> describe_tree(const App& app) {
   std::vector<CommandWords> out;
-  describe(app, {}, out);
+  describe(app.native(), {}, out);
   return out;
 }
 

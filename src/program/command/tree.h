@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// The CLI11 tree in the few words that the man page and the completions need.
+// The tree of commands in the few words that the man page and the completions need.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
+
+#include "src/program/command/command_line.h"
 
 namespace offhook::command {
 
@@ -28,6 +29,6 @@ struct CommandWords {
 };
 
 /// The root first, then every subcommand, depth first.
-std::vector<CommandWords> describe_tree(const CLI::App& app);
+std::vector<CommandWords> describe_tree(const App& app);
 
 }  // namespace offhook::command
