@@ -23,7 +23,8 @@ void register_radio(const RadioMaker& maker) {
 void check_radio_is_built() {
   if (!registered()) {
     throw std::invalid_argument(
-        "this program was built without the radio; expected a build with -DOFFHOOK_RADIO=ON (docs/radio.md)");
+        "this program was built without the radio: install liquid-dsp (Debian: libliquid-dev) and build with "
+        "-DOFFHOOK_RADIO=ON (docs/radio.md)");
   }
 }
 

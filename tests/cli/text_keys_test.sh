@@ -60,8 +60,8 @@ wrote json sweep sweep/results.json sweep grid.toml --out sweep --json
 wrote csv sweep sweep/results.csv sweep grid.toml --out sweep --json
 wrote csv sweep devices/results.csv sweep device.toml --out devices --json
 wrote csv sweep dsl/results.csv sweep dsl.toml --out dsl --json
-if [ -x "$offhook-radio" ]; then
-  program=$offhook-radio wrote csv sweep radio/results.csv sweep radio.toml --out radio --json
+if ldd "$offhook" | grep -q libliquid; then
+  wrote csv sweep radio/results.csv sweep radio.toml --out radio --json
 fi
 wrote json sweep-plan - sweep plan grid.toml --shards 2 --out cut --json
 wrote json sweep-run - sweep run cut --shard 1/2 --json

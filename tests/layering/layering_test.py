@@ -110,6 +110,18 @@ def nothing_is_included_by_a_way_out(args, _modules):
     return wrong
 
 
+def precompiled_headers_are_of_libraries(args, _modules):
+    """A precompiled header with a header of ours would let a module see what it does not use."""
+    wrong = []
+    for folder, _, files in os.walk(args.build):
+        for f in files:
+            if f == "cmake_pch.hxx":
+                with open(f"{folder}/{f}", encoding="utf-8") as text:
+                    wrong += [f"{folder}/{f}: {line.strip()}" for line in text if line.startswith("#include") and
+                              (not line.startswith("#include <") or re.match(rf"#include <({'|'.join(HOUSE)}|offhook)/", line))]
+    return wrong
+
+
 def no_path_of_a_machine_is_in_the_tree(args, _modules):
     path = re.compile(rb"(?<![\w./~$}-])/(?:work|home|farm|root)/[\w.]")
     wrong = []
@@ -194,7 +206,7 @@ def write_map(args, modules):
 
 
 CLAIMS = [wrong_includes_fail, modules_use_lower_floors_only, every_folder_of_sources_is_a_module,
-          nothing_is_included_by_a_way_out, no_path_of_a_machine_is_in_the_tree,
+          nothing_is_included_by_a_way_out, precompiled_headers_are_of_libraries, no_path_of_a_machine_is_in_the_tree,
           no_file_names_a_path_outside_the_tree, no_file_has_more_than_900_lines, architecture_names_every_folder,
           write_map]
 

@@ -129,7 +129,8 @@ def commands():
     """@return for each source the arguments it is compiled with, the compiler and the output left out"""
     result = {}
     for entry in json.loads((BUILD / "compile_commands.json").read_text()):
-        words = shlex.split(entry["command"])
+        command = re.sub(r" -include \S+/cmake_pch\.hxx", "", entry["command"])  # which GCC precompiled
+        words = shlex.split(command)
         first = next(i for i, word in enumerate(words) if os.path.basename(word) in ("c++", "g++", "cc", "gcc")) + 1
         words = [w for i, w in enumerate(words[first:], first) if w not in ("-c", "-o") and words[i - 1] not in ("-c", "-o")]
         result.setdefault(os.path.realpath(entry["file"]), words)

@@ -16,6 +16,7 @@ import hashlib
 import json
 import os
 import pathlib
+import re
 import shlex
 import subprocess
 import sys
@@ -24,6 +25,21 @@ import time
 
 def say(text):
     print(f"[tidy] {text}", file=sys.stderr, flush=True)
+
+
+# What clang cannot read: a header that GCC precompiled.
+PRECOMPILED = re.compile(r" -Winvalid-pch -include \S+/cmake_pch\.hxx| -fpch-preprocess| --param=\S+")
+
+
+def write_commands(build):
+    """@return a folder with the compile commands of BUILD without precompiled headers"""
+    units = json.loads((build / "compile_commands.json").read_text())
+    for unit in units:
+        unit["command"] = PRECOMPILED.sub("", unit["command"])
+    folder = build / "tidy"
+    folder.mkdir(exist_ok=True)
+    (folder / "compile_commands.json").write_text(json.dumps(units))
+    return folder
 
 
 @functools.cache
@@ -63,9 +79,9 @@ def keys(build, sources):
     return key
 
 
-def look(build, source):
+def look(commands, source):
     """@return (findings as clang-tidy prints them, whether there are any)"""
-    done = subprocess.run(["clang-tidy", "-p", str(build), "--quiet", "--warnings-as-errors=*", str(source)], check=False,
+    done = subprocess.run(["clang-tidy", "-p", str(commands), "--quiet", "--warnings-as-errors=*", str(source)], check=False,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)  # fmt: skip
     return done.stdout or done.stderr, done.returncode != 0  # standard error counts suppressed warnings
 
@@ -76,6 +92,7 @@ def main():
     options = parser.parse_args()
     sources = [pathlib.Path(line) for line in sys.stdin.read().split()]
     key = keys(options.build, sources)
+    commands = write_commands(options.build)
     clean_file = options.build / "tidy.clean"
     clean = dict(line.split(" ") for line in clean_file.read_text().splitlines()) if clean_file.exists() else {}
     clean_file.write_text("".join(f"{source} {known}\n" for source, known in clean.items()))
@@ -83,7 +100,7 @@ def main():
     say(f"{len(todo)} of {len(sources)} files to look at")
     began, found, told = time.monotonic(), [], 0.0
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        jobs = {pool.submit(look, options.build, source): source for source in todo}
+        jobs = {pool.submit(look, commands, source): source for source in todo}
         try:
             for done, job in enumerate(concurrent.futures.as_completed(jobs), 1):
                 source, (text, findings) = jobs[job], job.result()

@@ -22,6 +22,7 @@
 #include "src/measure/kernel_trace.h"
 #include "src/program/command/guide.h"
 #include "src/program/command/option_words.h"
+#include "src/program/command/version.h"
 #include "traces/scenario/key.h"
 
 namespace offhook::command {
@@ -127,7 +128,7 @@ std::unique_ptr<App> make_app(Action& action) {
       "Run soft modems on simulated and real hosts, find sufficient execution contexts, and decode recorded calls.",
       "offhook");
   CLI::App& cli = app->native();
-  cli.set_version_flag("--version", "offhook " OFFHOOK_VERSION);
+  cli.set_version_flag("--version", version_text);
   auto formatter = std::make_shared<HelpFormatter>();
   formatter->label("Positionals", "Arguments");
   cli.formatter(formatter);
@@ -215,7 +216,7 @@ int run_command(int argc, const char* const* argv) {
     say("{}", help_lines(cli.help()));
     return command::kOk;
   } catch (const CLI::CallForVersion& e) {
-    say("{}\n", e.what());
+    say("{}\n", Lines(e.what()));
     return command::kOk;
   } catch (const CLI::ParseError& e) {
     say(stderr, "{} {}\n", error_head(), command::explain(cli, e));

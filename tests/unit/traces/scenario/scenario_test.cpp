@@ -408,8 +408,8 @@ TEST_F(ScenarioFile, AProgramWithoutTheRadioSaysSoAndWhereItWasAskedFor) {
   } catch (const Error& e) {
     EXPECT_THAT(e.what(), testing::HasSubstr(":3"));
     EXPECT_THAT(e.what(),
-                testing::HasSubstr("line.kind: this program was built without the radio; expected a build with "
-                                   "-DOFFHOOK_RADIO=ON"));
+                testing::HasSubstr("line.kind: this program was built without the radio: install liquid-dsp (Debian: "
+                                   "libliquid-dev) and build with -DOFFHOOK_RADIO=ON"));
   }
   EXPECT_THROW((void)read("line.kind = \"air\""), Error);
   EXPECT_THROW((void)read("air.snr_db = 20"), Error);
