@@ -130,13 +130,12 @@ void read_part(const Row& row, const Json* json, void* subject) {
   for (const Json& one : *json) from_json(*row.table, one, row.add(subject));
 }
 
-std::string leaf_line(const std::string& path, const Row& row) {
-  const std::string_view key = row.key.substr(0, row.key.find(' '));  // of names that stand after it
-  return fmt::format("  {}{}{}{}{}: {}\n", path, key,
-                     row.spread ? "*"
-                     : row.list ? "[]"
-                                : "",
-                     row.optional ? "?" : "", row.unit.empty() ? "" : fmt::format(" ({})", row.unit), row.what);
+std::string leaf_line(const std::string& path, const Row& row, bool optional) {
+  std::string key(row.key.substr(0, row.key.find(' ')));  // of names that stand after it
+  if (row.spread) key += '*';
+  if (row.list) key += "[]";
+  if (optional) key += '?';
+  return fmt::format("  {}{}{}: {}\n", path, key, row.unit.empty() ? "" : fmt::format(" ({})", row.unit), row.what);
 }
 
 /// "{down,up}": the parts of a table that have the same rows.
@@ -146,6 +145,21 @@ std::string names_of_parts(const Table& table, const Row& first) {
     if (row.table == first.table)
       names.push_back(fmt::format("{}{}{}", row.key, row.list ? "[]" : "", row.optional ? "?" : ""));
   return names.size() == 1 ? names[0] : fmt::format("{{{}}}", fmt::join(names, ","));
+}
+
+std::string describe(const Table& table, const std::string& path, std::string_view joint, bool optional) {
+  std::string out;
+  for (const Row& row : table.rows) {
+    const auto same = [&row](const Row& other) { return other.table == row.table; };
+    if (row.table == nullptr) {
+      out += leaf_line(path, row, optional || row.optional);
+    } else if (row.key.empty()) {
+      out += describe(*row.table, path, joint, row.optional);
+    } else if (&*std::find_if(table.rows.begin(), table.rows.end(), same) == &row) {
+      out += describe(*row.table, fmt::format("{}{}{}", path, names_of_parts(table, row), joint), joint, optional);
+    }
+  }
+  return out;
 }
 
 }  // namespace
@@ -160,14 +174,18 @@ Json to_json(const Table& table, const void* subject) {
           const auto& named = std::get<Values>(one);
           json[std::string(row.key) + std::get<std::string>(named.at(0))] = json_of(named.at(1));
         }
-      } else if (!std::holds_alternative<std::monostate>(value)) {
+      } else if (row.null_if_absent || !std::holds_alternative<std::monostate>(value)) {
         place(json, row.key) = json_of(value);
       }
-    } else if (row.list) {
-      Json& list = place(json, row.key) = Json::array();
-      for (std::size_t k = 0; const void* item = row.item(subject, k); ++k) list.push_back(to_json(*row.table, item));
-    } else if (const void* item = row.item(subject, 0)) {
-      place(json, row.key) = to_json(*row.table, item);
+    } else {
+      if (row.list) place(json, row.key) = Json::array();
+      auto add = [&](const void* item) {
+        if (row.key.empty()) return json.update(to_json(*row.table, item));
+        Json& here = place(json, row.key);
+        (row.list ? here.emplace_back() : here) = to_json(*row.table, item);
+      };
+      row.each(
+          subject, [](void* to, const void* item) { (*static_cast<decltype(add)*>(to))(item); }, &add);
     }
   }
   return json;
@@ -181,7 +199,7 @@ void from_json(const Table& table, const Json& json, void* subject) {
     if (row.spread) {
       if (!row.set(subject, gathered(row, json))) refuse(row.key, "is of another type");
     } else if (row.table != nullptr) {
-      if (row.add != nullptr) read_part(row, value, subject);
+      if (row.add != nullptr) read_part(row, row.key.empty() ? &json : value, subject);
     } else if (row.set != nullptr) {
       read_value(row, value, subject);
     }
@@ -207,18 +225,8 @@ std::vector<std::pair<std::string, std::string>> labelled(const Table& table,
   return out;
 }
 
-std::string describe(const Table& table, const std::string& path) {
-  std::string out;
-  for (const Row& row : table.rows) {
-    if (row.table == nullptr) {
-      out += leaf_line(path, row);
-      continue;
-    }
-    const auto first =
-        std::find_if(table.rows.begin(), table.rows.end(), [&](const Row& r) { return r.table == row.table; });
-    if (&*first == &row) out += describe(*row.table, path + names_of_parts(table, row) + ".");
-  }
-  return out;
+std::string describe(const Table& table, const std::string& path, std::string_view joint) {
+  return describe(table, path, joint, false);
 }
 
 }  // namespace offhook::record

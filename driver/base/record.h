@@ -41,6 +41,9 @@ struct Value : std::variant<std::monostate, bool, std::int64_t, std::uint64_t, d
 
 struct Table;
 
+/// Called with each item of a list, or the one struct.
+using Visit = void (*)(void* to, const void* item);
+
 struct Row {
   std::string_view key;   ///< a key with a dot is inside an object that an earlier row made
   std::string_view unit;  ///< empty: none, or a count
@@ -51,7 +54,7 @@ struct Row {
 
   /// Of a row that is a struct, or a list of them.
   const Table* table = nullptr;
-  const void* (*item)(const void* subject, std::size_t index) = nullptr;  ///< null after the last
+  void (*each)(const void* subject, Visit visit, void* to) = nullptr;
   void* (*add)(void* subject) = nullptr;  ///< a new last one; for a struct that is always there, itself
   bool list = false;                      ///< of structs or of scalars
 
@@ -61,6 +64,7 @@ struct Row {
   int digits = 0;              ///< significant ones on a terminal; 0: all
   double factor = 1;           ///< from the member's unit to the key's
   bool not_if_0 = false, not_if_negative = false;
+  bool null_if_absent = false;
   bool spread = false;  ///< a list of names and values: each has a key of its own, after `key`
 
   constexpr Row label(std::string_view text) const { return with(&Row::name, text); }
@@ -74,6 +78,8 @@ struct Row {
   constexpr Row always() const { return with(&Row::optional, false); }
   /// Passed over when JSON is read.
   constexpr Row written_only() const { return with(&Row::set, nullptr).with(&Row::add, nullptr); }
+  /// JSON has null when it is absent.
+  constexpr Row or_null() const { return with(&Row::optional, true).with(&Row::null_if_absent, true); }
   constexpr Row as_keys() const { return with(&Row::spread, true).with(&Row::optional, true); }
 
  private:
@@ -240,17 +246,9 @@ struct Rows {
   /// A struct with a table of its own, what points to one, or a list of them.
   template <auto Member>
   static constexpr Row part(std::string_view key, const Table& table) {
+    Row row = part(
+        key, table, [](const Subject& s) -> const auto& { return s.*Member; });
     using Part = std::decay_t<std::invoke_result_t<decltype(Member), const Subject&>>;
-    Row row{key, {}, {}};
-    row.table = &table;
-    row.list = Listing<Part>;
-    row.optional = Pointing<Part>;
-    row.item = [](const void* s, std::size_t index) -> const void* {
-      const Part& part = at(s).*Member;
-      if constexpr (Listing<Part>) return index < part.size() ? &part[index] : nullptr;
-      if constexpr (Pointing<Part>) return index == 0 && part ? &*part : nullptr;
-      return index == 0 ? &part : nullptr;
-    };
     if constexpr (requires(Part & part) { part.emplace_back(); }) {
       row.add = [](void* s) -> void* { return &(at(s).*Member).emplace_back(); };
     } else if constexpr (requires(Part & part) { part.emplace(); }) {
@@ -264,6 +262,28 @@ struct Rows {
     } else if constexpr (!Listing<Part> && !Pointing<Part>) {
       row.add = [](void* s) -> void* { return &(at(s).*Member); };
     }
+    return row;
+  }
+  /// The same, derived. Without a key its rows stand among those of the whole.
+  /// @param value  a lambda without captures: of const Subject&
+  template <typename Function>
+  static constexpr Row part(std::string_view key, const Table& table, Function) {
+    using Part = std::decay_t<std::invoke_result_t<Function, const Subject&>>;
+    Row row{key, {}, {}};
+    row.table = &table;
+    row.list = Listing<Part>;
+    row.optional = Pointing<Part>;
+    if constexpr (std::is_same_v<Part, Subject>) row.add = [](void* s) { return s; };
+    row.each = [](const void* s, Visit visit, void* to) {
+      const auto& part = Function{}(at(s));
+      if constexpr (Listing<Part>) {
+        for (const auto& item : part) visit(to, &item);
+      } else if constexpr (Pointing<Part>) {
+        if (part) visit(to, &*part);
+      } else {
+        visit(to, &part);
+      }
+    };
     return row;
   }
 };
@@ -280,7 +300,7 @@ std::vector<std::pair<std::string, std::string>> labelled(const Table& table,
                                                           std::initializer_list<const void*> subjects);
 
 /// The list of keys, a line for each: "  PATH? (UNIT): what". "?" is after what may be absent, [] after a list; parts
-/// of the same table are {a,b}. @param path  before each key: "dmt?."
-std::string describe(const Table& table, const std::string& path = "");
+/// of the same table are {a,b}. @param path  before each key: "dmt?."  @param joint  "_" for columns of CSV
+std::string describe(const Table& table, const std::string& path = "", std::string_view joint = ".");
 
 }  // namespace offhook::record

@@ -4,10 +4,12 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
+#include "driver/base/record.h"
 #include "src/lab/advice/advice.h"
 
 namespace offhook {
 
+extern const record::Table kAdvice, kAdviceTrial;  ///< kAdviceTrial is that of its `trials`
 nlohmann::ordered_json advice_json(const advice::Advice& advice);
 /// The page of `offhook advise`.
 std::string advice_page(const advice::Advice& advice);

@@ -4,13 +4,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string_view>
+#include <type_traits>
 
 #include "driver/base/file.h"
 #include "driver/base/json.h"
 #include "driver/base/output.h"
+#include "driver/base/record.h"
 #include "traces/scenario/scenario.h"
 
 namespace offhook::advice {
@@ -20,68 +23,48 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-/// A count that is written as one: what is negative, or has a fraction or an exponent, has none of ours.
-std::uint64_t count_at(const Json& json, const char* key, std::uint64_t most = UINT64_MAX) {
-  const Json& value = json.at(key);
-  if (!value.is_number_unsigned() || value.get<std::uint64_t>() > most)
-    throw Json::other_error::create(501, "expected a count", nullptr);
-  return value.get<std::uint64_t>();
-}
-
 std::string checksum(const std::string& key, const Json& run) {
   return fnv1a_hex(key + run.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
 }  // namespace
 
-// Where nlohmann's library looks for them.
-void to_json(Json& json, const Lost& l) {
-  json = {{"seconds", l.seconds},
-          {"blocks", l.blocks},
-          {"blocks_late", l.blocks_late},
-          {"blocks_given_up", l.blocks_given_up},
-          {"samples_lost", l.samples_lost}};
-}
+namespace {
 
-void from_json(const Json& json, Lost& l) {
-  json.at("seconds").get_to(l.seconds);
-  l.blocks = count_at(json, "blocks");
-  l.blocks_late = count_at(json, "blocks_late");
-  l.blocks_given_up = count_at(json, "blocks_given_up");
-  l.samples_lost = count_at(json, "samples_lost");
-}
+using record::Row;
 
-void to_json(Json& json, const Measured& m) {
-  to_json(json, static_cast<const Lost&>(m));
-  json.update({{"margin_ms", m.margin_ms},
-               {"buffers_needed", m.buffers_needed},
-               {"swamped", m.swamped},
-               {"latency_p999_ms", m.latency_p999_ms},
-               {"latency_max_ms", m.latency_max_ms},
-               {"isr_max_us", m.isr_max_us},
-               {"dpc_max_us", m.dpc_max_us},
-               {"share", m.share},
-               {"stolen_share", m.stolen_share},
-               {"timer_late_max_ms", m.timer_late_max_ms},
-               {"timer_late_p999_ms", m.timer_late_p999_ms},
-               {"longest_ms", m.longest_ms}});
-}
+template <typename Run>
+constexpr auto kLostRows = std::to_array<Row>({
+    record::Rows<Run>::template of<&Run::seconds>("seconds", "s", "simulated"),
+    record::Rows<Run>::template of<&Run::blocks>("blocks", "", "served"),
+    record::Rows<Run>::template of<&Run::blocks_late>("blocks_late", "", "served late"),
+    record::Rows<Run>::template of<&Run::blocks_given_up>("blocks_given_up", "", "never served"),
+    record::Rows<Run>::template of<&Run::samples_lost>("samples_lost", "samples", "lost"),
+});
+constexpr record::Table kLost{kLostRows<Lost>}, kLostOfMeasured{kLostRows<Measured>};
 
-void from_json(const Json& json, Measured& m) {
-  from_json(json, static_cast<Lost&>(m));
-  json.at("margin_ms").get_to(m.margin_ms);
-  m.buffers_needed = static_cast<std::uint32_t>(count_at(json, "buffers_needed", UINT32_MAX));
-  json.at("swamped").get_to(m.swamped);
-  json.at("latency_p999_ms").get_to(m.latency_p999_ms);
-  json.at("latency_max_ms").get_to(m.latency_max_ms);
-  json.at("isr_max_us").get_to(m.isr_max_us);
-  json.at("dpc_max_us").get_to(m.dpc_max_us);
-  json.at("share").get_to(m.share);
-  json.at("stolen_share").get_to(m.stolen_share);
-  json.at("timer_late_max_ms").get_to(m.timer_late_max_ms);
-  json.at("timer_late_p999_ms").get_to(m.timer_late_p999_ms);
-  json.at("longest_ms").get_to(m.longest_ms);
-}
+using M = record::Rows<Measured>;
+constexpr Row kMeasuredRows[] = {
+    M::part("", kLostOfMeasured, [](const Measured& m) -> const Measured& { return m; }),
+    M::of<&Measured::margin_ms>("margin_ms", "ms", "left at the worst moment"),
+    M::of<&Measured::buffers_needed>("buffers_needed", "", "buffers"),
+    M::of<&Measured::swamped>("swamped", "", "input was overwritten, or never taken"),
+    M::of<&Measured::latency_p999_ms>("latency_p999_ms", "ms", "interrupt to output queued"),
+    M::of<&Measured::latency_max_ms>("latency_max_ms", "ms", "interrupt to output queued"),
+    M::of<&Measured::isr_max_us>("isr_max_us", "us", "longest interrupt routine"),
+    M::of<&Measured::dpc_max_us>("dpc_max_us", "us", "longest DPC"),
+    M::of<&Measured::share>("share", "", "of the CPU"),
+    M::of<&Measured::stolen_share>("stolen_share", "", "of the CPU, above every thread"),
+    M::of<&Measured::timer_late_max_ms>("timer_late_max_ms", "ms", "of a 1 ms timer"),
+    M::of<&Measured::timer_late_p999_ms>("timer_late_p999_ms", "ms", "of a 1 ms timer"),
+    M::of<&Measured::longest_ms>("longest_ms", "ms", "from interrupt to output"),
+};
+constexpr record::Table kMeasured{kMeasuredRows};
+
+template <typename Run>
+constexpr const record::Table& kTable = std::is_same_v<Run, Lost> ? kLost : kMeasured;
+
+}  // namespace
 
 RunsByKey parse_kept_runs(std::string_view text) {
   RunsByKey runs;
@@ -104,8 +87,10 @@ std::string kept_run_line(const std::string& key, const Json& run) {
 
 template <typename Run>
 std::optional<Run> run_from(const Json& run) {
+  Run found;
   try {
-    return run.get<Run>();
+    record::from_json(kTable<Run>, run, &found);
+    return found;
   } catch (const Json::exception&) {  // of something else: it is made again
     return std::nullopt;
   }
@@ -136,7 +121,7 @@ std::optional<Run> KeptRuns::find(const hostsim::Scenario& scenario) const {
 template <typename Run>
 void KeptRuns::keep(const hostsim::Scenario& scenario, const Run& run) {
   const std::string name = key(scenario);
-  const Json json = run;
+  const Json json = record::to_json(kTable<Run>, &run);
   const std::lock_guard lock(mutex_);
   // A line of its own, whatever a run that was killed left at the end.
   out_.write(fmt::format("\n{}\n", kept_run_line(name, json)));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "src/lab/sweep/row.h"
 #include "src/program/command/text_keys.h"
+#include "src/report/advice_report.h"
 
 namespace offhook::command {
 namespace {
@@ -88,19 +89,9 @@ reproduce: results.csv and offhook reproduce --csv; one row per compared value
   because: reason for the provenance
 
 advise: offhook advise --csv; one row per context that was tried; cells are empty if the host cannot run it
-  {context,in_full,against}: name, name on the host, and reason for the rejection
-  refusal?: why the host cannot run the context
-  class: sufficient, marginal or insufficient
-  {loses_nothing,swamped,thin,within_pc99}: whether nothing was lost, the work never finished, worst_margin_ms is below least_margin_ms, the PC 99 limits are met
-  {blocks,blocks_late,blocks_given_up,samples_lost,buffers_needed}: blocks served, late and never served; samples lost; buffers needed
-  between_losses_{expected_s,low_s,high_s} (s): time between losses, with its confidence interval
-  between_losses_evidence_s (s): independent seconds of evidence
-  between_losses_{evidence,because,low}: kind and basis of the evidence
-  {margin_ms,worst_margin_ms,least_margin_ms,latency_p999_ms,latency_max_ms,timer_late_max_ms,timer_late_p999_ms} (ms): least time to a deadline, that time after the host's longest known wait, the least reliable margin, latency, lateness of other timers
-  {isr_max_us,dpc_max_us} (us): longest times of interrupt routine and DPC
-  {share,stolen_share}: share of the CPU used by the device, and taken from all threads above their priority, 0 to 1
-  miss_ratio_at_most?: upper bound of the share of missed slots, 0 to 1
+)";
 
+constexpr const char* kAfterAdvice = R"(
 admit: offhook admit --csv; one row per device and step of the work
   growth: factor of all work
   {device,context}: names of the device and its context
@@ -120,7 +111,7 @@ hosts: offhook hosts --csv; one row per host
 }  // namespace
 
 std::string csv_keys_text() {
-  return kText + record::describe(sweep::kRunRow) + kLab;
+  return kText + record::describe(sweep::kRunRow) + kLab + record::describe(kAdviceTrial, "", "_") + kAfterAdvice;
 }
 
 }  // namespace offhook::command

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "src/program/command/text_keys.h"
+#include "src/report/advice_report.h"
 #include "src/report/run_summary.h"
 
 namespace offhook::command {
@@ -169,40 +170,10 @@ law-check: offhook law --check --json
   differing[]?.*: one device for which they differ
 
 advise: offhook advise --json and advice.json
-  {device,host,load}: device, host and load, in words
-  suffices: whether a context loses nothing for the required time, or for as long as the evidence supports
-  context?: advised context
-  headline: advice in a sentence
-  with_reserve: whether the advice has a reservation ("but")
-  warnings[]?: reasons why the simulation is weak evidence
-  reasons[]: reasons, one sentence each
-  required_s? (s): required time between losses
-  assumed: whether the host's numbers are assumptions
-  linux: whether the host has Linux's classes
-  commands[]?: shell commands for the context, on Linux
-  priorities[]?: priority order on a Linux host, the most urgent first
-  limit_ms (ms): longest permitted time from a block's interrupt to its output
-  slot_ms? (ms): length of a radio's slot, --slot-us
-  trials[].miss_ratio_at_most?: upper bound of the share of missed slots, 0 to 1
-  lead_ms (ms): output queued for transmission
-  buffers: number of buffers of the device
-  buffers_that_suffice?: sufficient number of buffers, if the device's own is not
-  control.{timer_late_max_ms,timer_late_p999_ms} (ms): lateness of a timer's callback without the device
-  pc99.{interrupt_us,dpc_us} (us): limits of PC 99
-  passed_over_for[].contexts[]: rejected contexts that share a reason
-  passed_over_for[].because: reason for the rejection
-  trials[].{context,in_full,against}: name, name on the host, and reason for the rejection
-  trials[].refusal?: why the host cannot run the context; then the other keys are absent
-  trials[].class?: sufficient, marginal or insufficient
-  trials[].{loses_nothing,swamped,thin,within_pc99}?: whether nothing was lost, the work never finished, worst_margin_ms is below least_margin_ms, the PC 99 limits are met
-  trials[].{blocks,blocks_late,blocks_given_up,samples_lost,buffers_needed}?: blocks served, late and never served; samples lost; buffers needed
-  trials[].between_losses.{expected_s,low_s,high_s}? (s): time between losses, with its confidence interval
-  trials[].between_losses.evidence_s? (s): independent seconds of evidence
-  trials[].between_losses.{evidence,because,low}?: kind of evidence (losses, seen, law, distribution, tail, assumed), and its basis
-  trials[].{margin_ms,worst_margin_ms,least_margin_ms,latency_p999_ms,latency_max_ms,timer_late_max_ms,timer_late_p999_ms}? (ms): least time to a deadline, that time after the host's longest known wait, the least reliable margin, latency, lateness of other timers
-  trials[].{isr_max_us,dpc_max_us}? (us): longest times of interrupt routine and DPC
-  trials[].{share,stolen_share}?: share of the CPU used by the device, and taken from all threads above their priority, 0 to 1
-  verified?.{seconds,blocks,losses,low_s,advice_is_safer}: results of --verify; absent if no context was chosen
+)";
+
+constexpr const char* kLabAfterAdvice =
+    R"(  verified?.{seconds,blocks,losses,low_s,advice_is_safer}: results of --verify; absent if no context was chosen
 
 admit: offhook admit --json
   offhook_admission: version of this document
@@ -419,8 +390,9 @@ measure-device: offhook measure device --json
 }  // namespace
 
 std::string json_keys_text() {
-  return "run: offhook run --json and summary.json\n" + record::describe(kRunSummary) + kCalls + kLab + kMeasured +
-         record::describe(kDmtStatus, "dmt?.") + record::describe(kRadioStatus, "radio?.");
+  return "run: offhook run --json and summary.json\n" + record::describe(kRunSummary) + kCalls + kLab +
+         record::describe(kAdvice) + kLabAfterAdvice + kMeasured + record::describe(kDmtStatus, "dmt?.") +
+         record::describe(kRadioStatus, "radio?.");
 }
 
 std::string documents_with(std::string_view text, std::string_view part) {
