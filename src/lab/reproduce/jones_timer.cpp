@@ -123,24 +123,23 @@ double to_next_bucket_us(const Histograms& h, int tick_hz) {
 Outcome jones_fig10(const Run& run) {
   const Published& p = run.published;
   Histograms h;
-  // What is not published, tried: every block of the training as long as the longest, and long interrupt routines.
+  // What is not published, tried: long interrupt routines.
   const Setup used = setup_of(run);
   const double worst_us = std::round(constant("worst_us").get(used));
   constexpr double kLongRoutines = 8;  // times as long as they are on average
-  Run long_training = run, long_routines = run;
-  long_training.perturbation = run.perturbation.and_also(made("training_us", worst_us));
+  Run long_routines = run;
   long_routines.perturbation =
       run.perturbation.and_also(made("isr_mean_us", kLongRoutines * constant("isr_mean_us").get(used)));
   Histograms tried;
-  run.parallel(h.figures.size() + 3, [&](std::size_t i) {
+  run.parallel(h.figures.size() + 2, [&](std::size_t i) {
     if (i == 0) {
       h.figures[i] = control(run);
     } else if (i < h.figures.size()) {
       h.figures[i] = beside(run, Histograms::kContexts[i]);
     } else {
-      constexpr std::size_t kTried[] = {Histograms::kInt, Histograms::kThread, Histograms::kReservation};
+      constexpr std::size_t kTried[] = {Histograms::kThread, Histograms::kReservation};
       const std::size_t c = kTried[i - h.figures.size()];
-      tried.figures[c] = beside(c == Histograms::kInt ? long_training : long_routines, Histograms::kContexts[c]);
+      tried.figures[c] = beside(long_routines, Histograms::kContexts[c]);
     }
   });
 
@@ -175,9 +174,8 @@ Outcome jones_fig10(const Run& run) {
     out.rows[i].note = fmt::format(
         "one block of a call is long, {:.2f} ms without the kernel's logging, the published worst case. It delays one "
         "wake-up by that time and the rest of the clock's period; before an interrupt of the clock that is waited for "
-        "twice it would be {:.2f} ms. With every block of the training as long (--perturb training_us={:g}) INT "
-        "reaches {:.2f} ms: the cost of blocks during training is not published",
-        worst_us / 1e3, worst_us / 1e3 + 2e3 / host.tick_hz, worst_us, tried.longest_ms(Histograms::kInt));
+        "twice it would be {:.2f} ms. The cost of blocks during training is not published",
+        worst_us / 1e3, worst_us / 1e3 + 2e3 / host.tick_hz);
   }
   out.rows.back().note = fmt::format(
       "a wake-up must be {:.1f} us off to be in another bucket. Only the clock and these two run: the interrupt "
