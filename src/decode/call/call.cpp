@@ -9,6 +9,7 @@
 #include "dsp/modulation/modulation.h"
 #include "offhook/decode.h"
 #include "src/decode/call/verdict.h"
+#include "src/decode/line/channels.h"
 #include "src/decode/line/spectrogram.h"
 #include "src/decode/line/spectrum.h"
 #include "src/decode/modulation/v22bis.h"
@@ -58,7 +59,9 @@ void find_echo(Call& call) {
 // kept before: a second copy of an hour would take 230 MB.
 void clean_of_echo(Call& call) {
   auto& x = call.recording.channel;
-  if (std::all_of(call.echo.begin(), call.echo.end(), [](const auto& paths) { return paths.empty(); })) return;
+  const bool cleaned = !call.spectrograms.empty();
+  if (cleaned || std::all_of(call.echo.begin(), call.echo.end(), [](const auto& paths) { return paths.empty(); }))
+    return;
   for (const auto& channel : x) call.spectrograms.push_back(spectrogram(channel, kSpectrogramColumns));
   take_echo_off({x[0], x[1]}, {call.echo[0], call.echo[1]});
 }
@@ -129,6 +132,12 @@ void take_what_training_tells(const Connection& c, std::size_t channels, StartUp
   });
 }
 
+// V.34 of which INFO1a was not read: one side alone is recorded, or noise spoilt it.
+void listen_without_info1a(const Recording& clean, Call& call) {
+  std::optional<Training> training = find_training_without_info1a(clean, call.start_up, call.data_mode);
+  if (training) call.trainings.push_back(std::move(*training));
+}
+
 // What can be told of a recording that begins in data mode.
 void listen_data_mode(Call& call) {
   const Recording& clean = call.recording;
@@ -195,19 +204,28 @@ Call analyse(Recording recording, const std::function<void(double, const std::st
   Call call;
   call.data_mode = data_mode;
   call.recording = std::move(recording);
+  join_alike_channels(call.recording);
   for (const auto& x : call.recording.channel) {
     call.power.push_back(power_of(x));
     call.activity_end_s.push_back(activity_end(call.power.back(), x.size()));
   }
   say(0.02, "answer tone, V.8, INFO, probing");
   call.start_up = listen_start_up(call.recording);
+  say(0.2, "digits, call progress, caller ID");
+  call.signals = find_call_signals(call.recording);
   say(0.25, "echo");
   find_echo(call);
-  if (chooses_training(call.start_up)) {
+  if (!call.start_up.info.empty()) {
     clean_of_echo(call);
     say(0.3, "training");
     call.trainings = find_trainings(call.recording, call.start_up, data_mode);
-    listen_before_retrain(call);
+    if (!call.trainings.empty()) {
+      listen_before_retrain(call);
+    } else {
+      listen_without_info1a(call.recording, call);
+    }
+  }
+  if (!call.trainings.empty()) {
     join_links(call.trainings, call.start_up.call_channel);
     return call;
   }

@@ -13,6 +13,7 @@
 #include "src/decode/line/symbol_clock.h"
 #include "src/decode/modulation/fax.h"
 #include "src/decode/modulation/fsk.h"
+#include "src/decode/start_up/call_signals.h"
 #include "src/decode/start_up/start_up.h"
 #include "src/decode/v34/trainings.h"
 
@@ -27,9 +28,10 @@ struct Call {
   std::vector<std::string> spectrograms;  ///< by channel, of the recording as it was; none: `recording` is so still
   StartUp start_up;
   std::vector<Training> trainings;
-  Connection connection;      ///< of V.32bis or V.22bis, looked for when there are no trainings of V.34
-  FaxHeard fax;               ///< looked for when there are no trainings of V.34
-  std::vector<FskHeard> fsk;  ///< V.21, V.23 or Bell 103 outside of V.8, when there is nothing of the above
+  Connection connection;            ///< of V.32bis or V.22bis, looked for when there are no trainings of V.34
+  std::vector<CallSignal> signals;  ///< digits, call progress, caller ID, calling tones
+  FaxHeard fax;                     ///< looked for when there are no trainings of V.34
+  std::vector<FskHeard> fsk;        ///< V.21, V.23 or Bell 103 outside of V.8, when there is nothing of the above
   std::vector<SymbolClock> symbol_clocks;  ///< by channel, of a recording that begins in data mode
   bool begins_behind_start_up = false;     ///< the first Phase 2 is a retrain's, behind a steady signal
   double bell_answer_s = 0;                ///< where 2225 Hz stands before V.22's signals; 0: nowhere

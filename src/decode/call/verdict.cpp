@@ -40,7 +40,7 @@ bool trained(const Training::Side& side) {
   return std::any_of(side.segments.begin(), side.segments.end(), [](const Segment& p) { return p.trn_symbols > 0; });
 }
 bool has_mp(const Training::Side& side) {
-  return std::any_of(side.segments.begin(), side.segments.end(), [](const Segment& p) { return !p.mp.empty(); });
+  return side.mp() != nullptr;
 }
 
 // The one side that trained as V.34 does when the other, which sends a signal, has nothing of V.34: it is no V.34
@@ -48,15 +48,18 @@ bool has_mp(const Training::Side& side) {
 const Training::Side* lone_v34_side(const Call& call) {
   if (call.trainings.empty() || call.recording.channel.size() != 2) return nullptr;
   const Training& t = call.trainings.back();
-  if (t.pcm || t.begins_in_data || trained(t.from_1200) == trained(t.from_2400)) return nullptr;
+  if (t.pcm || t.begins_in_data || t.without_info1a || trained(t.from_1200) == trained(t.from_2400)) return nullptr;
   const Training::Side& v34 = trained(t.from_1200) ? t.from_1200 : t.from_2400;
   const auto other = static_cast<std::size_t>(1 - v34.direction.channel);
   const double begins = v34.segments.front().begins();
   // As long as Phase 3 of both takes, and more: a call that was cut off in Phase 3 tells nothing.
-  return has_mp(v34) && call.activity_end_s[other] > begins + 3 ? &v34 : nullptr;
+  const bool came_far = std::any_of(v34.segments.begin(), v34.segments.end(),
+                                    [](const Segment& p) { return p.j_points > 0 || !p.mp.empty() || p.t_e_end > 0; });
+  return came_far && call.activity_end_s[other] > begins + 3 ? &v34 : nullptr;
 }
 
 constexpr double kCloseS = 0.3;  // of a signal's end: data were read up to it
+constexpr double kRoundTripS = 0.3;
 
 double end_of(const Call& call, int channel) {
   return channel >= 0 && static_cast<std::size_t>(channel) < call.activity_end_s.size()
@@ -66,12 +69,26 @@ double end_of(const Call& call, int channel) {
 
 constexpr const char* kEndsInTraining = "the recording ends in its training";
 
+// The end of the last that was read of a training.
+double last_read(const Segment& p) {
+  double t = std::max({p.t_trn_end, p.t_j_end, p.t_j_prime});
+  for (const MpHeard& m : p.mp) t = std::max(t, m.t_last_end);
+  for (const CpHeard& c : p.cp) t = std::max(t, c.t_last_end);
+  return t;
+}
+
+// A receiver that follows symbols to the end may have left the training behind without noticing.
 bool ends_in_training(const Call& call, const Segment& last) {
-  return last.t_lost > call.recording.duration_s - kCloseS;
+  constexpr double kUnreadS = 1;  // the longest part of a training that is not read: waiting for the far end
+  return last.t_lost > call.recording.duration_s - kCloseS && last_read(last) > call.recording.duration_s - kUnreadS;
 }
 
 void count(const std::vector<Link>& links, Way& way) {
   for (const Link& link : links) {
+    if (!link.format.empty()) {
+      way.format = link.format;
+      way.characters += link.characters.size();
+    }
     way.good_frames += link.frames.size();
     way.bad_frames += link.bad_frames;
     if (link.detection != nullptr) way.detection = link.detection;
@@ -142,9 +159,9 @@ Way v34_way(const Call& call, const Training& t, bool call_to_answer, const Trai
   }
   const bool own_mp = has_mp(side), far_mp = has_mp(far);
   const int rate = 2400 * (call_to_answer ? t.rates.call_to_answer : t.rates.answer_to_call);
-  if (own_mp || far_mp) {
+  if (own_mp && far_mp) {  // one alone says what its sender allows
     way.bit_rate = !side.data.empty() ? static_cast<int>(side.data.back().bit_rate) : rate;
-    way.rate_from = own_mp && far_mp ? "both MPs" : "one MP";
+    way.rate_from = "both MPs";
   }
   for (const Training& each : call.trainings) count(call_to_answer ? each.from_1200.links : each.from_2400.links, way);
   const Segment* start = side.started();
@@ -164,10 +181,13 @@ Way v34_way(const Call& call, const Training& t, bool call_to_answer, const Trai
     way.reason = "no S, PP or TRN was found";
   } else {
     const Segment& last = side.segments.back();
-    way.since_s = last.t_lost;
-    way.reason = ends_in_training(call, last)            ? kEndsInTraining
-                 : last.mp.empty() && last.j_points == 0 ? "no J or MP was decoded"
-                                                         : "no E was decoded";
+    const Segment* far_start = far.started();
+    // Both ends send E within a round trip: behind the far end's, this one sends data as well.
+    const bool trained = far_start != nullptr && call.recording.duration_s > far_start->t_e_end + kRoundTripS;
+    way.since_s = trained ? far_start->t_e_end : std::min(last.t_lost, last_read(last));
+    way.reason = ends_in_training(call, last) && !trained ? kEndsInTraining
+                 : last.mp.empty() && last.j_points == 0  ? "no J or MP was decoded"
+                                                          : "no E was decoded";
   }
   return way;
 }
@@ -200,7 +220,7 @@ Way upstream_way(const Call& call, const Training& t) {
     up.since_s = t.info1a_t;
     up.reason = "no S, PP or TRN was found";
   } else {
-    up.since_s = side.segments.back().t_lost;
+    up.since_s = std::min(side.segments.back().t_lost, last_read(side.segments.back()));
     up.reason = ends_in_training(call, side.segments.back()) ? kEndsInTraining
                 : side.cp() != nullptr                       ? "no E was decoded"
                                                              : "no CP for data mode was decoded";
@@ -253,6 +273,8 @@ void judge_pcm(const Call& call, Verdict& v) {
 }
 
 std::string words(const SymbolClock& c) {
+  if (c.symbol_rate == 0)
+    return fmt::format("several symbol clocks in channel {} from {:.1f} to {:.1f} s", c.channel, c.t0, c.t1);
   const std::string clock =
       c.carrier_hz > 0 ? fmt::format(" {:+.0f} ppm around {:.0f} Hz", c.clock_ppm, c.carrier_hz) : std::string();
   return fmt::format("a symbol clock of {} symbols/s{} in channel {} from {:.1f} to {:.1f} s", c.symbol_rate, clock,
@@ -268,7 +290,9 @@ void judge_v34(const Call& call, const Training::Side* lone, Verdict& v) {
       v.evidence.emplace_back("TRN of V.34 after data");
       return;
     }
-    v.evidence.emplace_back("INFO1a of V.34");
+    v.evidence.emplace_back(call.trainings.back().without_info1a
+                                ? "V.34 INFO sequences and training; INFO1a was not decoded"
+                                : "INFO1a of V.34");
     if (call.begins_behind_start_up)
       v.evidence.emplace_back(
           "the first Phase 2 has no INFO0: the recording begins after the start-up, and this is a retrain");
@@ -305,6 +329,9 @@ bool falls_silent(const Call& call, int channel, double t) {
 void judge_connection_data(const Call& call, const Connection::Side& side, Way& way) {
   constexpr double kCloseToChangeS = 1;
   const DataHeard& last = side.data.back();
+  for (const DataHeard& d : side.data) {
+    if (!d.spoilt.empty() && way.spoilt_s == 0) way.spoilt_s = d.spoilt.front().first;
+  }
   double end = end_of(call, way.channel);
   const Change* after = nullptr;  // that other data would follow
   for (const Change& change : call.connection.changes) {
@@ -386,7 +413,16 @@ void judge_fsk(const Call& call, Verdict& v) {
     way.bit_rate = at->bit_rate;
     way.rate_from = "nominal";
     way.since_s = at->t0;
-    way.reason = "its characters are not decoded";
+    way.to_the_end = true;
+    for (const FskHeard& f : call.fsk) {
+      if (f.modulation != at->modulation || f.calling != at->calling) continue;
+      way.characters += f.text.characters.size();
+      if (way.format.empty()) way.format = f.text.format;
+    }
+    if (way.format.empty()) {
+      way.to_the_end = false;
+      way.reason = "its bits are not start-stop characters";
+    }
     v.directions.push_back(std::move(way));
   }
 }
@@ -411,8 +447,9 @@ void judge_symbol_clocks(const Call& call, Verdict& v) {
                        [](const SymbolClock& a, const SymbolClock& b) { return a.over_noise_db < b.over_noise_db; });
   // 2400 symbols/s are V.32's, V.29's and V.17's, too.
   const auto is_v34 = [](const SymbolClock& c) { return c.symbol_rate > 2400 && v34_band(c).has_value(); };
-  v.technology =
-      is_v34(*strongest) ? kV34.title : fmt::format("another signal of {} symbols/s", strongest->symbol_rate);
+  v.technology = is_v34(*strongest)            ? kV34.title
+                 : strongest->symbol_rate == 0 ? "an unidentified signal"
+                                               : fmt::format("another signal of {} symbols/s", strongest->symbol_rate);
   for (const SymbolClock& c : call.symbol_clocks)
     v.evidence.push_back(fmt::format("{}, {:.0f} dB over noise", words(c), c.over_noise_db));
   v.evidence.emplace_back("no training was found");
@@ -428,8 +465,10 @@ void judge_symbol_clocks(const Call& call, Verdict& v) {
       const std::optional<V34Band> band = is_v34(*clock) ? v34_band(*clock) : std::nullopt;
       way.since_s = clock->t0;
       if (!band) {
-        way.reason = fmt::format("no training was found, and its {} symbols/s are not specific to a modulation",
-                                 clock->symbol_rate);
+        way.reason = clock->symbol_rate == 0
+                         ? "no training was found, and several symbol clocks are not specific to a modulation"
+                         : fmt::format("no training was found, and its {} symbols/s are not specific to a modulation",
+                                       clock->symbol_rate);
         v.directions.push_back(std::move(way));
         continue;
       }
@@ -443,27 +482,47 @@ void judge_symbol_clocks(const Call& call, Verdict& v) {
 }
 
 // What is left where no connection could be read: how far it came.
-constexpr double kUnreadSignalS = 1;  // a signal as long as this behind an answer tone is mentioned
+constexpr double kUnreadSignalS = 1;  // a signal as long as this behind what was read is mentioned
+
+double last_menu_end(const StartUp& s) {
+  double end = s.v8.cj > 0 ? s.v8.cj_end() : 0;
+  for (const auto* menus : {&s.v8.cm, &s.v8.jm}) {
+    for (const MenuHeard& m : *menus) end = std::max(end, m.t1);
+  }
+  return end;
+}
+
 void judge_start_up(const Call& call, Verdict& v) {
   const StartUp& s = call.start_up;
+  const auto goes_on_after = [&](double t) {
+    return std::any_of(call.activity_end_s.begin(), call.activity_end_s.end(),
+                       [&](double end) { return end > t + kUnreadSignalS; });
+  };
+  const auto behind = [&](const char* what, double t) {
+    return std::string(what) +
+           (goes_on_after(t) ? "; the signal after them was not decoded" : ", but no modulation after them");
+  };
   if (!s.info.empty()) {
     v.technology = info(s, "INFO0d") != nullptr ? "V.90" : kV34.title;
     v.evidence.emplace_back("INFO sequences, but no INFO1a: Phase 2 did not end");
-  } else if (!call.symbol_clocks.empty()) {
+  } else if (!call.symbol_clocks.empty() && s.answer_tones.empty()) {
     judge_symbol_clocks(call, v);
   } else if (!s.v8.cm.empty() || !s.v8.jm.empty()) {
     v.technology = "V.8";
-    v.evidence.emplace_back("V.8 menus, but no modulation after them");
+    v.evidence.push_back(behind("V.8 menus", last_menu_end(s)));
   } else if (!s.v8bis.empty()) {
     v.technology = "V.8bis";
-    v.evidence.emplace_back("V.8bis messages, but no modulation after them");
+    v.evidence.push_back(behind("V.8bis messages", s.v8bis.back().t));
   } else if (!s.answer_tones.empty()) {
-    const double end_s = s.answer_tones.back().t1;
-    const bool more = std::any_of(call.activity_end_s.begin(), call.activity_end_s.end(),
-                                  [&](double end) { return end > end_s + kUnreadSignalS; });
+    const bool more = goes_on_after(s.answer_tones.back().t1);
     v.technology = s.answer_tones.front().name() + std::string(more ? ", then an unidentified signal" : " alone");
-    v.evidence.emplace_back(more ? "an answer tone; the signal after it was not decoded"
-                                 : "an answer tone, and nothing else");
+    v.evidence.emplace_back(more ? "an answer tone; the signal after it was not decoded" : "an answer tone only");
+    for (const SymbolClock& c : call.symbol_clocks) v.evidence.push_back(words(c));
+  } else if (const auto id = std::find_if(call.signals.begin(), call.signals.end(),
+                                          [](const CallSignal& x) { return x.name == kCallerId; });
+             id != call.signals.end()) {
+    v.technology = kCallerId;
+    v.evidence.push_back(fmt::format("a caller ID message at {:.2f} s", id->t0));
   } else {
     v.technology = "no modem found";
     v.found = false;
@@ -502,6 +561,7 @@ Verdict verdict_of(const Call& call) {
 }
 
 std::string describe_frames(const Verdict::Direction& d) {
+  if (!d.format.empty() && d.good_frames == 0) return fmt::format("{} characters, {}", d.characters, d.format);
   if (d.good_frames > 0 || d.bad_frames > 0) return fmt::format("{} good frames, {} bad", d.good_frames, d.bad_frames);
   return d.detection != nullptr ? fmt::format("no frames, V.42's {} alone", d.detection) : "no frames";
 }
@@ -509,6 +569,8 @@ std::string describe_frames(const Verdict::Direction& d) {
 std::string describe(const Way& way) {
   if (way.to_the_end && way.hole_s > 0)
     return fmt::format("data decoded to the end, but not those after {:.1f} s", way.hole_s);
+  if (way.to_the_end && way.spoilt_s > 0)
+    return fmt::format("data decoded to the end, but spoilt at {:.1f} s", way.spoilt_s);
   if (way.to_the_end) return "data decoded to the end";
   if (way.channel < 0) return fmt::format("data not decoded because {}", way.reason);
   return fmt::format("data not decoded after {:.1f} s because {}", way.since_s, way.reason);

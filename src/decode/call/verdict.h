@@ -17,20 +17,26 @@ struct Verdict {
     const char* name;  ///< "call to answer", "answer to call", "upstream", "downstream", or "channel 0"
     int channel = -1;  ///< -1: not recorded
     int bit_rate = 0;  ///< 0: not read
-    /// "both MPs", "one MP", "not read"; other than V.34: "CP", "rate signals", "its symbols", "nominal"
+    /// "both MPs", "not read"; other than V.34: "CP", "rate signals", "its symbols", "nominal"
     const char* rate_from = "not read";
     bool to_the_end = false;      ///< its data mode was read to the end
     double hole_s = 0;            ///< but an earlier one was not, from here on; 0: all were
+    double spoilt_s = 0;          ///< and first could not be told here, in their midst; 0: nowhere
     double since_s = 0;           ///< else: from here on it was not followed
     std::string reason{};         ///< because
     std::size_t good_frames = 0;  ///< HDLC
     int bad_frames = 0;
+    std::string format{};  ///< of start-stop characters: "8N1"; empty: none were read
+    std::size_t characters = 0;
     const char* detection = nullptr;  ///< of V.42: "ODP", "ADP" ..., or null
   };
 
   std::string technology;             ///< "V.34", "V.92 Quick Connect", ..., or "no modem found"
   bool found = true;                  ///< something of a modem or fax machine was heard
   std::vector<std::string> evidence;  ///< what tells, in sentences
+  double probability = 0;             ///< that the technology is right, by generated signals; 0: not known
+  std::string next;                   ///< the next best hypothesis; empty: none
+  double next_probability = 0;
   int retrains = 0, renegotiations = 0, cleardowns = 0;
   std::vector<Direction> directions;
 };
@@ -40,7 +46,7 @@ Verdict verdict_of(const Call& call);
 /// "20 good frames, 1 bad", "no frames, V.42's ODP alone" or "no frames"
 std::string describe_frames(const Verdict::Direction& direction);
 
-/// "data decoded to the end", the same with ", but not those behind 13.1 s", or "data not followed since 21.0 s because
+/// "data decoded to the end", the same with ", but not those after 13.1 s", or "data not followed since 21.0 s because
 /// ..."
 std::string describe(const Verdict::Direction& direction);
 

@@ -32,8 +32,10 @@ struct Link {
   int gaps = 0;                       ///< I frames that were missed: the payload has a hole
   int ppp_frames = 0, ppp_bad = 0;    ///< in the payload
   std::vector<std::uint8_t> payload;  ///< information of the I frames in order, each once; uncompressed if it could be
-  bool v42bis = false, v44 = false;   ///< the payload was compressed by this and has been uncompressed
-  std::vector<std::uint8_t> rest;     ///< the bits from the last flag on: a frame that may go on in the next link
+  std::string format;  ///< of start-stop characters, where there are no frames: "8N1"; empty: there are none
+  std::vector<std::uint8_t> characters;
+  bool v42bis = false, v44 = false;  ///< the payload was compressed by this and has been uncompressed
+  std::vector<std::uint8_t> rest;    ///< the bits from the last flag on: a frame that may go on in the next link
 };
 
 /// @param before  the same direction's link until a retrain or renegotiation, which this one goes on; null: none

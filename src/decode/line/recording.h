@@ -17,12 +17,21 @@
 
 namespace offhook::decode {
 
+/// How the second channel follows from the first.
+struct ChannelLikeness {
+  double gain_db = 0;        ///< of the second over the first
+  double difference_db = 0;  ///< power of what the gain does not explain, below the second channel
+  double delay_s = 0;        ///< the second is later, or earlier if negative
+};
+
 struct Recording {
   std::string name;                         ///< file name without its folder
   int file_rate_hz = 0;                     ///< of the file; `channel` is at kRateHz
   double duration_s = 0;                    ///< of the file
+  double start_s = 0;                       ///< of one call of several: where it begins in the file
   bool truncated = false;                   ///< the file ended before its header said
   bool channels_alike = false;              ///< the file had two, sample for sample the same: one is here
+  std::optional<ChannelLikeness> likeness;  ///< the file had two that are nearly the same: one is here
   std::vector<int> peak;                    ///< by channel, int16 units, as in the file
   std::vector<int> clipped;                 ///< by channel, samples at either end of the scale in runs of two or more
   std::vector<std::vector<float>> channel;  ///< [1 or 2][samples]

@@ -24,7 +24,8 @@ constexpr double kLowestLineHz = 70;    // below, changes of level have lines of
 constexpr double kLeastOtherLine = 20;  // over the mean by chance: one in 30,000 stretches of noise has such a line
 constexpr double kLeastEdge = 1e-4;     // of the band's power: less at an edge is what a window leaks
 constexpr double kDominance = 2;        // of another line's power to that of a rate that is looked for
-constexpr double kHannSpread = 1.944;   // neighbouring bins under a Hann window are alike: 1 + 2 (2/3)^2 + 2 (1/6)^2
+// Neighbouring bins under a Hann window are alike: by 2/3 next to each other, by 1/6 at two bins.
+constexpr double kHannSpread = 1 + 2 * (2.0 / 3) * (2.0 / 3) + 2 * (1.0 / 6) * (1.0 / 6);
 constexpr int kToneHz = 300;
 constexpr double kLeastBroad = 0.4;  // of the bins between 600 and 3000 Hz, within 20 dB of the strongest
 constexpr std::size_t kSpectrum = 1024;
@@ -134,6 +135,76 @@ EnvelopeLine strongest_line(const Fft& fft, std::vector<oh_complex> x, double bi
   return line;
 }
 
+// All distances at which the spectrum is like itself, each in pieces of the band that are compared one by one: symbols
+// without shaping, and several carriers, have many, of which the sum over the band may be nothing.
+struct Distances {
+  std::vector<double> hz;    // those that stand out, the least first
+  std::vector<double> over;  // by how much, in standard deviations of chance
+};
+Distances all_distances(std::span<const float> x) {
+  constexpr std::size_t kMostBlock = 32768, kLeastBlock = 16384;  // 4 s and 2 s
+  constexpr double kPieceHz = 25;
+  constexpr double kLeastOver = 10;    // of 15,000 distances in noise none has it
+  constexpr double kMostOfPiece = 20;  // two lines in one piece are no band
+  if (x.size() < kLeastBlock) return {};
+  const std::size_t block = x.size() < kMostBlock ? kLeastBlock : kMostBlock;
+  const Fft fft(block);
+  const std::vector<oh_complex> z = spectrum_of(fft, x);
+  const double bin_hz = static_cast<double>(kRateHz) / static_cast<double>(block);
+  const auto kPiece = static_cast<std::size_t>(kPieceHz / bin_hz);
+  const auto first = static_cast<std::size_t>(kLowestHz / bin_hz), last = static_cast<std::size_t>(kHighestHz / bin_hz);
+  const auto nearest = static_cast<std::size_t>(kLowestLineHz / bin_hz);
+  // Bins of equal power, so that a sum over a piece is a mean of turns.
+  std::vector<Cf> unit(last);
+  for (std::size_t k = first; k < last; ++k) {
+    const double power = power_of(z[k]);
+    if (power > 0) unit[k] = Cf(z[k].re, z[k].im) / static_cast<float>(std::sqrt(power));
+  }
+  std::vector<double> over(last - first);
+  for (std::size_t apart = nearest; first + apart + kPiece <= last; ++apart) {
+    double sum = 0;
+    int pieces = 0;
+    for (std::size_t f = first; f + apart + kPiece <= last; f += kPiece, ++pieces) {
+      Cf alike;
+      for (std::size_t k = f; k < f + kPiece; ++k) alike += times_conj(unit[k + apart], unit[k]);
+      sum +=
+          std::min(kMostOfPiece, static_cast<double>(std::norm(alike)) / (static_cast<double>(kPiece) * kHannSpread)) -
+          1;
+    }
+    over[apart] = sum / std::sqrt(pieces);
+  }
+  Distances found;
+  for (std::size_t k = nearest; k + 1 < over.size(); ++k) {
+    if (over[k] < kLeastOver || over[k] < over[k - 1] || over[k] < over[k + 1]) continue;
+    found.hz.push_back(static_cast<double>(k) * bin_hz);
+    found.over.push_back(over[k]);
+  }
+  return found;
+}
+
+// Whether `rate` is not alone among the distances, but for what is far weaker. @return the symbol rate of which all are
+// multiples, or 0 where they are of none, as with a scrambler of a short period; nothing: it is alone
+std::optional<int> other_rate(std::span<const float> x, double rate) {
+  constexpr double kFarWeaker = 0.2, kNearHz = 2;
+  const Distances all = all_distances(x);
+  double own = 0, other = 0;
+  for (std::size_t k = 0; k < all.hz.size(); ++k) {
+    double& most = std::abs(all.hz[k] - rate) < kNearHz ? own : other;
+    most = std::max(most, all.over[k]);
+  }
+  if (other <= kFarWeaker * own) return std::nullopt;
+  double least = 0;
+  std::size_t count = 0, multiples = 0;
+  for (std::size_t k = 0; k < all.hz.size(); ++k) {
+    if (all.over[k] <= kFarWeaker * other) continue;
+    if (least == 0) least = all.hz[k];
+    ++count;
+    multiples += std::abs(std::remainder(all.hz[k], least)) < kNearHz;
+  }
+  const bool divides = std::abs(std::remainder(rate, least)) < kNearHz;
+  return divides && 4 * multiples >= 3 * count ? static_cast<int>(std::lround(least)) : 0;
+}
+
 // The middle of the band's edges that are alike, in pieces over which a line's delay turns the phase but little.
 double middle_hz(std::span<const oh_complex> x, double bin_hz, double rate, std::size_t apart) {
   constexpr double kPieceHz = 20;
@@ -221,10 +292,18 @@ std::optional<SymbolClock> find_symbol_clock(std::span<const float> x) {
   const bool near_best = best && std::abs(static_cast<double>(line.apart) - static_cast<double>(best_apart)) < 3;
   if (!near_best && line.power > kDominance * best_power && line.over >= kLeastOtherLine) {
     const double rate = static_cast<double>(line.apart) * bin_hz;
+    if (const std::optional<int> other = other_rate(part, rate); other && *other > 0)
+      return SymbolClock{0, *other, 0, 0, seconds(from), seconds(to), 10 * std::log10(line.over)};
     return SymbolClock{0,           static_cast<int>(std::lround(rate)), 0, 0, seconds(from),
                        seconds(to), 10 * std::log10(line.over)};
   }
   if (!best) return best;
+  if (const std::optional<int> other = other_rate(part, best_rate)) {
+    // A line of its own is a symbol clock whatever else there is, but nothing names it.
+    best->symbol_rate = *other > 0 || !near_best ? *other : best->symbol_rate;
+    best->clock_ppm = best->carrier_hz = 0;
+    return best;
+  }
   best->carrier_hz = middle_hz(spectrum, bin_hz, best_rate, best_apart);
   if (best->carrier_hz == 0) return std::nullopt;  // no part of the band stands out: there is no carrier to tell
   best->clock_ppm = clock_ppm(part, best_rate, best->carrier_hz);

@@ -14,9 +14,10 @@ namespace offhook::decode {
 /// A frame of T.30 with a good check sequence.
 struct FaxFrame {
   int channel = 0;
-  double t = 0;       ///< s
-  std::string name;   ///< "DIS", "DCS", ...: its facsimile control field (T.30 5.3.6)
-  V21Frame received;  ///< with the address and control octets
+  double t = 0;                        ///< s
+  std::string name;                    ///< "DIS", "DCS", ...: its facsimile control field (T.30 5.3.6)
+  V21Frame received;                   ///< with the address and control octets
+  std::vector<std::string> meaning{};  ///< of DIS, DTC and DCS: what they say, in words
 };
 
 /// A stretch of CNG (T.30 4.2): 1100 Hz for half a second.

@@ -121,7 +121,9 @@ bool is_fsk(const Tuner& t, std::size_t from, std::size_t to) {
 // What tells data from a tone: the changes of frequency, how well they lie on a grid, and whether both are reached.
 class Bits {
  public:
-  Bits(std::size_t from, double bit_samples) : from_(from), next_(from), bit_samples_(bit_samples) {}
+  /// @param one  the sign that the deviation of a one has
+  Bits(std::size_t from, double bit_samples, int one)
+      : from_(from), next_(from), bit_samples_(bit_samples), one_(one) {}
 
   /// The first sample that read_to() still needs.
   std::size_t needs() const { return next_ - std::min<std::size_t>(next_, 2); }
@@ -130,6 +132,7 @@ class Bits {
     for (; next_ < end; ++next_) {
       const float b = t.deviation(next_);
       const int side = b > 0 ? 1 : 0;
+      ones_.push_back((b > 0) == (one_ > 0));
       ++samples_[side];
       near_[side] += std::abs(std::abs(b) - 1) < kNear;
       if (next_ == from_) continue;
@@ -146,6 +149,8 @@ class Bits {
       last_ = at;
     }
   }
+
+  const std::vector<bool>& ones() const { return ones_; }  ///< by sample
 
   /// @return whether it is data, not a tone
   bool fill_in(FskHeard& f) {
@@ -172,6 +177,8 @@ class Bits {
   double bit_samples_, last_ = -1, power_ = 0;
   int samples_[2]{}, near_[2]{}, changes_ = 0;
   Cd grid_;
+  int one_;
+  std::vector<bool> ones_;
   std::vector<float> distance_;  // from the middle, where the frequency rests
 };
 
@@ -192,7 +199,10 @@ void find_in(std::span<const float> x, int channel, const Band& band, std::vecto
                  .bit_rate = static_cast<int>(baud),
                  .t0 = since,
                  .t1 = last};
-      if (bits->fill_in(f)) found.push_back(f);
+      if (bits->fill_in(f)) {
+        f.text = read_start_stop(bits->ones(), kRateHz / baud);
+        found.push_back(f);
+      }
     }
     since = -1;
     bits.reset();
@@ -202,7 +212,7 @@ void find_in(std::span<const float> x, int channel, const Band& band, std::vecto
     if (is_fsk(tuned, at, at + block)) {
       if (since < 0) {
         since = seconds(at);
-        bits.emplace(sample(since), kRateHz / baud);
+        bits.emplace(sample(since), kRateHz / baud, spec.freq_one > spec.freq_zero ? 1 : -1);
       }
       last = seconds(at + block);
       bits->read_to(tuned, sample(last));

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "src/decode/line/recording.h"
+#include "src/decode/modulation/start_stop.h"
 
 namespace offhook::decode {
 
@@ -22,6 +23,7 @@ struct FskHeard {
   double step_match = 0;   ///< 0 to 1: how well its changes lie on a grid of bits
   double shift_error = 0;  ///< difference of the measured shift from the nominal one, relative
   int changes = 0;         ///< of the frequency
+  StartStopText text{};
 };
 
 /// In order of time, echoes removed. Menus of V.8, messages of V.8bis and frames of T.30 are V.21 too: the caller

@@ -7,13 +7,16 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include "dsp/blocks/root_raised_cosine.h"
 #include "dsp/blocks/scrambler.h"
 #include "dsp/blocks/sincos.h"
 #include "dsp/modulation/modulation.h"
+#include "src/decode/line/spectrum.h"
 #include "src/decode/line/symbol_receiver.h"
+#include "src/decode/modulation/start_stop.h"
 
 namespace offhook::decode {
 namespace {
@@ -59,6 +62,33 @@ struct Symbol {
   Cf y;
 };
 
+// Where the symbols stand: symbol k of a run at t0_s + k symbol_s, by the line through those of the longest undisturbed
+// stretch of data. Nothing where that is short.
+struct Grid {
+  double t0_s, symbol_s;
+};
+std::optional<Grid> grid_of(const std::vector<Symbol>& s, const std::vector<DataHeard>& data) {
+  constexpr double kSettlesS = 1, kLeastS = 1;
+  double from_s = 0, to_s = 0;
+  for (const DataHeard& d : data) {
+    double t = d.t0 + kSettlesS;
+    for (std::size_t k = 0; k <= d.spoilt.size(); ++k) {
+      const double end = k < d.spoilt.size() ? d.spoilt[k].first : d.t1;
+      if (end - t > to_s - from_s) from_s = t, to_s = end;
+      if (k < d.spoilt.size()) t = d.spoilt[k].second + kSettlesS;
+    }
+  }
+  if (to_s - from_s < kLeastS) return std::nullopt;
+  double n = 0, sum_k = 0, sum_t = 0, sum_kk = 0, sum_kt = 0;
+  for (std::size_t i = 0; i < s.size(); ++i) {
+    if (s[i].t < from_s || s[i].t > to_s) continue;
+    const double k = static_cast<double>(i), t = s[i].t - from_s;
+    n += 1, sum_k += k, sum_t += t, sum_kk += k * k, sum_kt += k * t;
+  }
+  const double symbol_s = (n * sum_kt - sum_k * sum_t) / (n * sum_kk - sum_k * sum_k);
+  return Grid{from_s + (sum_t - symbol_s * sum_k) / n, symbol_s};
+}
+
 class Listener {
  public:
   Listener(const std::vector<float>& x, int carrier_hz)
@@ -74,10 +104,30 @@ class Listener {
     for (const double share : {1.0, 0.5, 1.6}) {
       const double anchor = first + share * std::min(4.0 * kRateHz, (last - first) / 2);
       std::vector<Symbol> symbols = listen_from(first, last, anchor);
-      if (best.empty() || (!symbols.empty() && mean_error(symbols) < mean_error(best))) best = std::move(symbols);
+      if (best.empty() || (!symbols.empty() && mean_error(symbols) < mean_error(best))) {
+        best = std::move(symbols);
+        begin_ = tried_;
+        begin_.w = receiver_.state.w;
+        end_ = last;
+      }
       if (!best.empty() && mean_error(best) < kGoodError) break;
     }
     return best;
+  }
+
+  // The sender's clock. The loop that follows it swings for seconds, and an equaliser that adapts takes a part of the
+  // difference upon itself: so once more with the equaliser as it ended, from where the symbols were found to stand.
+  double measure_clock_ppm(const std::vector<DataHeard>& data) {
+    constexpr int kTimes = 6;  // each leaves a fifth of the error
+    for (int i = 0; i < kTimes; ++i) {
+      receiver_.state = begin_;
+      const std::optional<Grid> grid = grid_of(run(end_, 0), data);
+      if (!grid) break;
+      clock_ppm_ = (1 / (grid->symbol_s * kSymbolRateHz) - 1) * 1e6;
+      begin_.step = grid->symbol_s * kRateHz;
+      begin_.t = grid->t0_s * kRateHz - begin_.step;  // the first symbol of a run has none before it
+    }
+    return clock_ppm_;
   }
 
   double clock_ppm() const { return clock_ppm_; }
@@ -103,6 +153,7 @@ class Listener {
     const double phase = at.phase - turn * back;
     receiver_.state.t = at.t - back * step;
     receiver_.state.phase = std::remainder(phase, 2 * kPi);
+    tried_ = receiver_.state;
     return run(last, 0.005f);
   }
 
@@ -224,6 +275,8 @@ class Listener {
 
   Baseband band_;
   SymbolReceiver receiver_;
+  ReceiverState tried_, begin_;  // before the first symbol
+  double end_ = 0;
   double clock_ppm_ = 0, offset_hz_ = 0, power_ = 0;
 };
 
@@ -259,6 +312,62 @@ double snr_db(const std::vector<Symbol>& s, std::size_t from, std::size_t to) {
   return 10 * std::log10(kMeanPower / std::max(sum / static_cast<double>(errors.size()), 1e-6));
 }
 
+// Where the points are told no better than by chance, as behind a slip of the recorder.
+std::vector<std::pair<double, double>> spoilt_stretches(const std::vector<Symbol>& s, std::size_t from,
+                                                        std::size_t to) {
+  constexpr std::size_t kWindow = 12;    // symbols
+  constexpr double kSpoilt = 0.6;        // of the mean error of decisions by chance
+  constexpr double kByChance = 2.0 / 3;  // squared, within a square of +-1 around each point
+  constexpr double kOverUsual = 5;       // noise alone has that in no window of an hour
+  constexpr double kJoinS = 0.3;
+  std::vector<double> error;
+  for (std::size_t i = from; i + kWindow <= to; i += kWindow / 2) {
+    double sum = 0;
+    for (std::size_t k = i; k < i + kWindow; ++k) sum += static_cast<double>(s[k].error);
+    error.push_back(sum / kWindow);
+  }
+  const double least = std::max(kSpoilt * kByChance, kOverUsual * median(error));
+  std::vector<std::pair<double, double>> all;
+  for (std::size_t k = 0; k < error.size(); ++k) {
+    if (error[k] < least) continue;
+    if (from + k * kWindow / 2 + 3 * kWindow > to) break;  // the signal's end
+    const double t0 = s[from + k * kWindow / 2].t, t1 = s[from + k * kWindow / 2 + kWindow - 1].t;
+    if (!all.empty() && t0 - all.back().second < kJoinS) {
+      all.back().second = t1;
+    } else {
+      all.emplace_back(t0, t1);
+    }
+  }
+  return all;
+}
+
+// Whether a signal fills the middle of the band, as scrambled symbols do: tones, and symbols of another modem that
+// happen to lie near the points, do not.
+bool fills_band(std::span<const float> x, int carrier_hz, double t0, double t1) {
+  constexpr std::size_t kSize = 1024, kCells = 6;
+  constexpr double kCellHz = 75;  // the power of 2.4's pulses falls by 1.3 dB over three of them
+  constexpr double kDip = 20;     // 13 dB: what a line's slope and the pulses have together
+  const auto from = static_cast<std::size_t>(t0 * kRateHz),
+             to = std::min(x.size(), static_cast<std::size_t>(t1 * kRateHz));
+  const Fft fft(kSize);
+  std::vector<oh_complex> z(kSize);
+  std::array<double, kCells> cells{};
+  for (std::size_t at = from; at + kSize <= to; at += kSize) {
+    const std::vector<float> w = hann(x.subspan(at, kSize));
+    for (std::size_t k = 0; k < kSize; ++k) z[k] = {w[k], 0};
+    fft.forward(z);
+    for (std::size_t c = 0; c < kCells; ++c) {
+      const double low = carrier_hz + kCellHz * (static_cast<double>(c) - kCells / 2.0);
+      const auto first = static_cast<std::size_t>(std::lround(low * kSize / kRateHz));
+      const auto last = static_cast<std::size_t>(std::lround((low + kCellHz) * kSize / kRateHz));
+      for (std::size_t k = first; k < last; ++k)
+        cells[c] += static_cast<double>(z[k].re) * z[k].re + static_cast<double>(z[k].im) * z[k].im;
+    }
+  }
+  const auto [least, most] = std::minmax_element(cells.begin(), cells.end());
+  return *most < kDip * *least;
+}
+
 DataHeard read_symbols(const std::vector<Symbol>& s, std::size_t from, std::size_t to, bool at_2400) {
   constexpr std::size_t kEvery = 60;  // symbols: 100 ms
   DataHeard d;
@@ -266,6 +375,7 @@ DataHeard read_symbols(const std::vector<Symbol>& s, std::size_t from, std::size
   d.t0 = s[from].t;
   d.t1 = s[to - 1].t;
   d.snr_db = snr_db(s, from, to);
+  d.spoilt = spoilt_stretches(s, from, to);
   GuardedDescrambler descrambler;
   for (std::size_t i = from; i < to; ++i) {
     if ((i - from) % kEvery == 0) {
@@ -310,6 +420,16 @@ bool is_1200(const std::vector<Symbol>& s, std::size_t from, std::size_t to) {
   const auto count = std::count_if(s.begin() + static_cast<long>(from), s.begin() + static_cast<long>(to),
                                    [](const Symbol& x) { return x.inner == kInnerAt1200; });
   return 2 * static_cast<std::size_t>(count) > to - from;
+}
+
+// What the bits carry: frames, or characters.
+Link link_of(const DataHeard& data, const Link* before) {
+  Link link = read_link(data, before);
+  if (!link.frames.empty()) return link;
+  StartStopText text = read_start_stop(data.bits);
+  link.format = text.format;
+  link.characters = std::move(text.characters);
+  return link;
 }
 
 // 6.3.1 and 6.4: what the symbols are, one training after the other. @return where retrains begin, s
@@ -376,7 +496,7 @@ std::vector<double> interpret(const std::vector<Symbol>& s, Connection::Side& si
     }
     if (at_2400 && data > from) signal(from, data, "scrambled ones, 1200 bit/s");
     DataHeard heard = read_symbols(s, at_2400 ? data : from, to, at_2400);
-    Link link = read_link(heard, side.links.empty() ? nullptr : &side.links.back());
+    Link link = link_of(heard, side.links.empty() ? nullptr : &side.links.back());
     // Behind a slip the receiver may stand at a wrong angle: points of neither rate.
     if (!at_2400 && link.frames.empty() && !is_1200(s, from, to)) continue;
     side.data.push_back(std::move(heard));
@@ -447,6 +567,10 @@ Connection find_v22bis(const Recording& recording) {
       side = {};
       retrains[answer] = interpret(symbols, heard);
       if (!is_believable(symbols, heard)) continue;
+      const auto longest = std::max_element(heard.data.begin(), heard.data.end(),
+                                            [](const auto& a, const auto& b) { return a.t1 - a.t0 < b.t1 - b.t0; });
+      if (!fills_band(recording.channel[c], heard.carrier_hz, longest->t0, longest->t1)) continue;
+      heard.clock_ppm = listener.measure_clock_ppm(heard.data);
       side = std::move(heard);
     }
   }

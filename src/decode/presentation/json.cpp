@@ -38,20 +38,26 @@ Json verdict_json(const Verdict& v) {
       one["since_s"] = rounded(d.since_s, 1);
       one["reason"] = d.reason;
     }
+    if (!d.format.empty()) one["format"] = d.format;
+    if (!d.format.empty()) one["character_count"] = d.characters;
     one["good_frames"] = d.good_frames;
     one["bad_frames"] = d.bad_frames;
   }
   return j;
 }
 
+constexpr std::size_t kMostText = 4096;  // characters; --payload has all
+
 Json fsk_json(const FskHeard& f) {
-  return {{"modulation", f.modulation},
-          {"channel", f.channel},
-          {"station", f.calling ? "calling" : "answering"},
-          {"bit_rate", f.bit_rate},
-          {"start_s", time(f.t0)},
-          {"end_s", time(f.t1)},
-          {"amplitude", rounded(f.amplitude, 0)}};
+  Json j = {{"modulation", f.modulation}, {"channel", f.channel}, {"bit_rate", f.bit_rate},
+            {"start_s", time(f.t0)},      {"end_s", time(f.t1)},  {"amplitude", rounded(f.amplitude, 0)}};
+  if (!f.text.format.empty()) {
+    j["format"] = f.text.format;
+    j["text"] = preview(f.text.characters, kMostText);
+    j["octet_count"] = f.text.characters.size();
+  }
+  if (!f.one_band) j["station"] = f.calling ? "calling" : "answering";
+  return j;
 }
 
 Json fax_json(const FaxHeard& fax) {
@@ -63,7 +69,8 @@ Json fax_json(const FaxHeard& fax) {
              return Json{{"name", f.name},
                          {"channel", f.channel},
                          {"start_s", time(f.t)},
-                         {"octets", octet_string(f.received.octets)}};
+                         {"octets", octet_string(f.received.octets)},
+                         {"meaning", f.meaning}};
            })}};
 }
 
@@ -133,6 +140,10 @@ Json json_of(const Call& call) {
   if (call.connection.modulation != nullptr) j["connection"] = connection_json(call.connection);
   if (call.is_fax()) j["fax"] = fax_json(call.fax);
   j["fsk"] = list(call.fsk, fsk_json);
+  j["signals"] = list(call.signals, [](const CallSignal& s) {
+    return Json{
+        {"name", s.name}, {"detail", s.detail}, {"channel", s.channel}, {"start_s", time(s.t0)}, {"end_s", time(s.t1)}};
+  });
   j["symbol_clocks"] = list(call.symbol_clocks, symbol_clock_json);
   j["changes"] = list(call.changes(), change_json);
   j["events"] = list(timeline(call), event_json);

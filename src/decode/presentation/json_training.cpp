@@ -220,6 +220,10 @@ Json data_json(const DataHeard& d, const Link& link) {
             {"v44", link.v44},
             {"ppp_frames", link.ppp_frames},
             {"octet_count", link.payload.size()}});
+  if (!link.format.empty()) {
+    j["format"] = link.format;
+    j["character_count"] = link.characters.size();
+  }
   if (link.detection != nullptr) j["v42_detection"] = {{"name", link.detection}, {"end_s", time(link.detection_t)}};
   return j;
 }
@@ -233,7 +237,7 @@ Json connection_json(const Connection& c) {
 
 Json training_json(const Training& t) {
   Json j = Json::object();
-  if (!t.begins_in_data) j["info1a_s"] = time(t.info1a_t);
+  if (!t.begins_in_data && !t.without_info1a) j["info1a_s"] = time(t.info1a_t);
   j.update({{"modulation", t.pcm ? "V.90/V.92 downstream PCM" : "V.34"}});
   if (!t.pcm) {
     j["call_to_answer"] = side_json(t.from_1200, t.rates.call_to_answer);

@@ -136,6 +136,8 @@ std::string describe(const v90::HoldMessage& m) {
 }
 
 std::string describe(const Link& link) {
+  if (link.frames.empty() && !link.format.empty())
+    return fmt::format("{} characters, {}: {}", link.characters.size(), link.format, preview(link.characters));
   if (link.frames.empty()) return "no frames";
   std::string s =
       fmt::format("{} LAPM frames, {} bad, {} octets", link.frames.size(), link.bad_frames, link.payload.size());

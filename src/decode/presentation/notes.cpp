@@ -22,6 +22,16 @@ void add_recording(const Recording& r, std::vector<std::string>& out) {
         fmt::format("the file ends after {:.1f} s, earlier than its header states: it is truncated", r.duration_s));
   if (r.channels_alike)
     out.emplace_back("the file's two channels are identical: it is decoded as one channel with both directions");
+  if (r.likeness) {
+    const double delay_ms = 1000 * r.likeness->delay_s;
+    out.push_back(fmt::format(
+        "the file's two channels are one line written twice (the second {:+.1f} dB{}, difference {:.0f} dB): it is "
+        "decoded as one channel with both directions",
+        r.likeness->gain_db,
+        delay_ms == 0 ? std::string()
+                      : fmt::format(", {:.1f} ms {}", std::abs(delay_ms), delay_ms > 0 ? "later" : "earlier"),
+        r.likeness->difference_db));
+  }
   if (r.file_rate_hz < kTelephoneRateHz) {
     out.push_back(fmt::format("recorded at {} Hz, which cannot contain signals above {} Hz; modems need up to 3700 Hz",
                               r.file_rate_hz, r.file_rate_hz / 2));
@@ -68,10 +78,10 @@ std::vector<std::string> notes(const Call& call) {
   const auto missing = [&](const char* name, long heard) {
     if (heard == 0) out.push_back(fmt::format("no {} with a good CRC", name));
   };
-  missing("INFO0c", call0);
-  missing("INFO0a", answer0);
-  missing("INFO1c", count(v34::kDpskCallHz, false));
-  missing("INFO1a", count(v34::kDpskAnswerHz, false));
+  if (s.channel_1200 >= 0) missing("INFO0c", call0);
+  if (s.channel_2400 >= 0) missing("INFO0a", answer0);
+  if (s.channel_1200 >= 0) missing("INFO1c", count(v34::kDpskCallHz, false));
+  if (s.channel_2400 >= 0) missing("INFO1a", count(v34::kDpskAnswerHz, false));
   return out;
 }
 

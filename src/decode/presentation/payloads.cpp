@@ -10,7 +10,10 @@ std::vector<std::pair<std::string, std::vector<std::uint8_t>>> payloads(const Ca
     std::vector<std::uint8_t> octets, bits;
     std::size_t n = 0;
     const auto take = [&](const std::vector<Link>& links, const auto& data) {
-      for (const Link& link : links) octets.insert(octets.end(), link.payload.begin(), link.payload.end());
+      for (const Link& link : links) {
+        octets.insert(octets.end(), link.payload.begin(), link.payload.end());
+        octets.insert(octets.end(), link.characters.begin(), link.characters.end());
+      }
       for (const DataHeard& d : data) {
         for (const std::uint8_t bit : d.bits) {
           if (n % 8 == 0) bits.push_back(0);
@@ -30,10 +33,14 @@ std::vector<std::pair<std::string, std::vector<std::uint8_t>>> payloads(const Ca
     }
     const Connection::Side& side = answer ? call.connection.answer : call.connection.call;
     take(side.links, side.data);
-    if (n == 0) continue;
+    for (const FskHeard& f : call.fsk) {
+      if (f.one_band ? answer : f.calling == answer) continue;  // of one band for both, all is call.bin
+      octets.insert(octets.end(), f.text.characters.begin(), f.text.characters.end());
+    }
+    if (n == 0 && octets.empty()) continue;
     const std::string name = answer ? "answer" : "call";
     files.emplace_back(name + ".bin", std::move(octets));
-    files.emplace_back(name + ".bits", std::move(bits));
+    if (n > 0) files.emplace_back(name + ".bits", std::move(bits));
   }
   return files;
 }

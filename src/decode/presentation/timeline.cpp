@@ -2,6 +2,7 @@
 #include "src/decode/presentation/timeline.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -54,7 +55,7 @@ void Timeline::add(const StartUp& s) {
     add(Kind::kMenu, q.t, 0, q.channel, q.qc.acknowledge ? "V.92 QCA1" : "V.92 QC1", describe(q.qc));
   for (const auto& m : s.v8.cm) add(Kind::kMenu, m.t0, m.t1, m.channel, "CM", octet_string(m.octets));
   for (const auto& m : s.v8.jm) add(Kind::kMenu, m.t0, m.t1, m.channel, "JM", octet_string(m.octets));
-  if (s.v8.cj > 0) add(Kind::kMenu, s.v8.cj, s.v8.cj + 0.1, s.v8.cm[0].channel, "CJ");
+  if (s.v8.cj > 0) add(Kind::kMenu, s.v8.cj, s.v8.cj_end(), s.v8.cm[0].channel, "CJ");
   for (const auto& i : s.info) add(Kind::kInfo, i.t0, i.t1, i.channel, i.type());
   for (const auto& h : s.hold) {
     const std::string detail = describe(h.message);
@@ -144,6 +145,8 @@ void Timeline::add_data(const DataHeard& d, const Link& link, int channel) {
   if (d.bits.empty()) return;
   add(Kind::kData, d.t0, d.t1, channel, "data",
       fmt::format("{} bit/s, SNR {:.1f} dB, {}", d.bit_rate, d.snr_db, describe(link)));
+  for (const auto& [from, to] : d.spoilt)
+    add(Kind::kData, from, to, channel, "data spoilt", "the points could not be told from each other");
   if (link.detection != nullptr) add(Kind::kData, link.detection_t, 0, channel, fmt::format("V.42 {}", link.detection));
   for (const LapmFrame& f : link.frames) {
     if (f.nr < 0) add(Kind::kData, f.t, 0, channel, "LAPM " + f.kind);
@@ -158,11 +161,19 @@ std::vector<Event> timeline(const Call& call) {
   for (const CallingTone& t : call.fax.cng) {
     if (call.is_fax()) all.add(Kind::kAnswerTone, t.t0, t.t1, t.channel, "CNG");
   }
-  for (const FaxFrame& f : call.fax.frames)
-    all.add(Kind::kMenu, f.t, 0, f.channel, "T.30 " + f.name, octet_string(f.received.octets));
+  for (const FaxFrame& f : call.fax.frames) {
+    all.add(Kind::kMenu, f.t, 0, f.channel, "T.30 " + f.name,
+            octet_string(f.received.octets) +
+                (f.meaning.empty() ? std::string() : fmt::format(" ({})", fmt::join(f.meaning, ", "))));
+  }
+  for (const CallSignal& s : call.signals) all.add(Kind::kAnswerTone, s.t0, s.t1, s.channel, s.name, s.detail);
   for (const FskHeard& f : call.fsk) {
     all.add(Kind::kData, f.t0, f.t1, f.channel, f.modulation,
-            fmt::format("{} station, {} bit/s", f.calling ? "calling" : "answering", f.bit_rate));
+            (f.one_band ? fmt::format("{} bit/s", f.bit_rate)
+                        : fmt::format("{} station, {} bit/s", f.calling ? "calling" : "answering", f.bit_rate)) +
+                (f.text.format.empty() ? std::string()
+                                       : fmt::format(", {} characters, {}: {}", f.text.characters.size(), f.text.format,
+                                                     preview(f.text.characters))));
   }
   for (const Training& t : call.trainings) {
     all.add(t, t.from_1200);

@@ -22,6 +22,7 @@ constexpr std::size_t kStep = kRateHz / 200;     // 5 ms
 constexpr std::size_t kWindow = 40;              // steps: 200 ms, three periods of 15 Hz
 constexpr double kModulated = 0.1;               // half of ANSam's depth
 constexpr double kLeastShare = 0.6;              // of the power within 2 kHz: a tone among others has less
+constexpr double kLine = 0.9;                    // of the power: a tone at 7 dB SNR in 200 Hz has it
 
 // 2100 Hz within a tone, mixed down and averaged over each 5 ms.
 struct Track {
@@ -65,13 +66,27 @@ double frequency_hz(const Track& track, std::size_t from, std::size_t to) {
   return v8::kAnswerToneHz + std::arg(turns) / (4 * std::numbers::pi * seconds(kApart * kStep));
 }
 
+// Whether `n` steps from `at` on are one line: the steps of an FSK around 2100 Hz turn this way and that.
+bool is_line(const Track& track, std::size_t at, std::size_t n) {
+  Cd turn;
+  double power = 1e-9;
+  for (std::size_t i = at; i + 1 < at + n; ++i) {
+    turn += times_conj(track.tone[i + 1], track.tone[i]);
+    power += 0.5 * (std::norm(track.tone[i]) + std::norm(track.tone[i + 1]));
+  }
+  return std::abs(turn) > kLine * power;
+}
+
 // Whether the tone is alone for long enough somewhere: the caller may speak before and after.
 bool stands_out(const Track& track) {
-  constexpr std::size_t kAlone = 80;  // steps
+  constexpr std::size_t kAlone = 80, kPart = kAlone / 4;  // steps
   for (std::size_t k = 0; k + kAlone <= track.tone.size(); k += kAlone / 8) {
     double in = 0, all = 1e-9;
     for (std::size_t i = k; i < k + kAlone; ++i) in += 2 * std::norm(track.tone[i]), all += track.power[i];
-    if (in > kLeastShare * all) return true;
+    if (in <= kLeastShare * all) continue;
+    int lines = 0;
+    for (std::size_t i = k; i < k + kAlone; i += kPart) lines += is_line(track, i, kPart);
+    if (lines >= 3) return true;  // a reversal spoils one of the four
   }
   return false;
 }

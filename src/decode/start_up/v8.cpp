@@ -203,7 +203,7 @@ V8Heard find_v8(const Recording& r) {
     if (auto m = menu_of(low, channel); m && (s.cm.empty() || m->amplitude > s.cm[0].amplitude)) {
       s.cm = {*m};
       s.cj = low.cj > m->t0 ? low.cj : 0;
-      s.cj_octets = low.cj > m->t0 ? std::min(low.cj_octets, v8::kCjOctets) : 0;
+      s.cj_octets = low.cj > m->t0 ? low.cj_octets : 0;
       if (s.cj > 0) s.cm[0].t1 = s.cj;
     }
     if (auto m = menu_of(high, channel); m && (s.jm.empty() || m->amplitude > s.jm[0].amplitude)) {

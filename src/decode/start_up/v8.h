@@ -36,7 +36,8 @@ struct QuickConnectHeard {
 struct V8Heard {
   std::vector<MenuHeard> cm, jm;  ///< the loudest; at most one each
   double cj = 0;                  ///< s; 0: none
-  int cj_octets = 0;
+  int cj_octets = 0;              ///< whole octets of zeros in a row; V.8 has 3, and senders may send more
+  double cj_end() const { return cj + cj_octets * 10 / 300.0; }  ///< s
   std::vector<QuickConnectHeard> quick_connect;
 };
 V8Heard find_v8(const Recording& recording);

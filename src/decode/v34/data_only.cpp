@@ -7,30 +7,58 @@
 namespace offhook::decode {
 namespace {
 
+constexpr double kOffCarrierHz = 100;  // twice what the middle of a band is measured to
+
 // One channel as one direction, and how well the TRN in it fits.
 struct Fit {
   Direction direction;
   double correlation = 0;  // of the best TRN; 0: there is none
 };
 
-Fit best_fit(const Recording& r, const SymbolClock& clock, const V34Band& band, Scrambling scrambling) {
-  Fit best;
-  best.direction.rate = band.rate;
-  best.direction.carrier = band.carrier;
-  best.direction.scrambling = scrambling;
-  best.direction.channel = clock.channel;
-  const auto x = r.samples(static_cast<std::size_t>(clock.channel));
+// @param d  rate, carrier, scrambling and channel, which the result has where nothing is found
+Fit best_fit(const Recording& r, const Direction& d, double from_s, double to_s) {
+  Fit best{d};
+  const auto x = r.samples(static_cast<std::size_t>(d.channel));
   for (const v34::Carrier carrier : {v34::Carrier::kLow, v34::Carrier::kHigh}) {
-    if (carrier == v34::Carrier::kHigh && carrier_hz(band.rate, carrier) == carrier_hz(band.rate, v34::Carrier::kLow))
-      break;
-    const Baseband line(x, carrier_hz(band.rate, carrier), symbol_rate_hz(band.rate));
-    Direction d = best.direction;
-    d.carrier = carrier;
-    for (const Anchor& a : find_anchors(line, d, 0, r.duration_s)) {
-      if (a.correlation > best.correlation) best = {d, a.correlation};
+    if (carrier == v34::Carrier::kHigh && carrier_hz(d.rate, carrier) == carrier_hz(d.rate, v34::Carrier::kLow)) break;
+    const Baseband line(x, carrier_hz(d.rate, carrier), symbol_rate_hz(d.rate));
+    Direction tried = d;
+    tried.carrier = carrier;
+    for (const Anchor& a : find_anchors(line, tried, from_s, to_s)) {
+      if (a.correlation > best.correlation) best = {tried, a.correlation};
     }
   }
   return best;
+}
+
+Fit best_fit(const Recording& r, const SymbolClock& clock, const V34Band& band, Scrambling scrambling) {
+  Direction d;
+  d.rate = band.rate;
+  d.carrier = band.carrier;
+  d.scrambling = scrambling;
+  d.channel = clock.channel;
+  return best_fit(r, d, 0, r.duration_s);
+}
+
+// Of all symbol rates.
+Fit best_fit(const Recording& r, int channel, Scrambling scrambling, double from_s, double to_s) {
+  Fit best;
+  best.direction.channel = channel;
+  best.direction.scrambling = scrambling;
+  for (int k = 0; k < v34::kSymbolRates; ++k) {
+    Direction d = best.direction;
+    d.rate = static_cast<v34::SymbolRate>(k);
+    const Fit fit = best_fit(r, d, from_s, to_s);
+    if (fit.correlation > best.correlation) best = fit;
+  }
+  return best;
+}
+
+// What correlates with TRN may be the scrambled ones of another modem: it is V.34 when something can be read.
+bool something_is_read(const Training& t) {
+  const auto is_read = [](const Segment& p) { return p.t_pp > 0 || p.j_points > 0 || !p.mp.empty() || p.t_e_end > 0; };
+  return std::any_of(t.from_1200.segments.begin(), t.from_1200.segments.end(), is_read) ||
+         std::any_of(t.from_2400.segments.begin(), t.from_2400.segments.end(), is_read);
 }
 
 }  // namespace
@@ -40,7 +68,9 @@ std::optional<V34Band> v34_band(const SymbolClock& clock) {
     const auto rate = static_cast<v34::SymbolRate>(k);
     if (std::lround(symbol_rate_hz(rate)) != clock.symbol_rate) continue;
     const double low = carrier_hz(rate, v34::Carrier::kLow), high = carrier_hz(rate, v34::Carrier::kHigh);
-    return V34Band{rate, clock.carrier_hz > (low + high) / 2 ? v34::Carrier::kHigh : v34::Carrier::kLow};
+    const V34Band band{rate, clock.carrier_hz > (low + high) / 2 ? v34::Carrier::kHigh : v34::Carrier::kLow};
+    if (std::abs(clock.carrier_hz - carrier_hz(rate, band.carrier)) > kOffCarrierHz) return std::nullopt;
+    return band;
   }
   return std::nullopt;
 }
@@ -77,12 +107,25 @@ std::optional<Training> find_training_behind_data(const Recording& r, std::span<
     return std::nullopt;
   }
   read_training(r, {}, r.duration_s, data_mode, t);
-  // What correlates with TRN may be the scrambled ones of another modem: it is V.34 when something can be read.
-  const auto is_read = [](const Segment& p) { return p.t_pp > 0 || p.j_points > 0 || !p.mp.empty() || p.t_e_end > 0; };
-  for (const Training::Side* side : {&t.from_1200, &t.from_2400}) {
-    if (std::any_of(side->segments.begin(), side->segments.end(), is_read)) return t;
+  return something_is_read(t) ? std::optional(std::move(t)) : std::nullopt;
+}
+
+std::optional<Training> find_training_without_info1a(const Recording& r, const StartUp& s, bool data_mode) {
+  constexpr double kPhase3WithinS = 15;  // of the last INFO sequence
+  if (std::any_of(s.info.begin(), s.info.end(), [](const InfoHeard& i) { return i.is_v90(); })) return std::nullopt;
+  Training t;
+  t.without_info1a = true;
+  t.info1a_t = s.info.back().t1;
+  const double to_s = std::min(r.duration_s, t.info1a_t + kPhase3WithinS);
+  t.from_1200.direction.channel = s.channel_1200;
+  t.from_2400.direction.channel = s.channel_2400;
+  for (Training::Side* side : {&t.from_1200, &t.from_2400}) {
+    if (side->direction.channel < 0) continue;
+    side->direction =
+        best_fit(r, side->direction.channel, side == &t.from_1200 ? kGpc : kGpa, t.info1a_t, to_s).direction;
   }
-  return std::nullopt;
+  read_training(r, s, r.duration_s, data_mode, t);
+  return something_is_read(t) ? std::optional(std::move(t)) : std::nullopt;
 }
 
 }  // namespace offhook::decode

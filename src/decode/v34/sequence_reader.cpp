@@ -30,11 +30,25 @@ SequenceReader::Found SequenceReader::put(const std::uint8_t* bits, int n, doubl
 SequenceReader::Found SequenceReader::read_j(double t, double symbol_s) {
   const auto bits = static_cast<long>(stream_.size());
   if (last16_ == v34::kSequenceJ4 || last16_ == v34::kSequenceJ16) {
-    if (p_.j_points == 0) p_.t_j = t - 8 * symbol_s;
-    p_.j_points = last16_ == v34::kSequenceJ4 ? 4 : 16;
-    ++p_.j_repeats;
-    p_.t_j_end = t + symbol_s;
-    last_j_ = bits;
+    const int points = last16_ == v34::kSequenceJ4 ? 4 : 16;
+    // J is sent over and over (10.1.3.3), by modems of K56flex with 8 bits more: 16 bits that stand alone are something
+    // else.
+    const bool repeated = points == candidate_points_ && bits - last_candidate_ <= kLongestJ;
+    if (repeated && p_.j_points == 0) {
+      p_.t_j = candidate_t_ - 8 * symbol_s;
+      p_.j_points = points;
+      p_.j_repeats = 1;
+      last_j_ = last_candidate_;
+      period_ = bits - last_candidate_;
+    }
+    candidate_points_ = points;
+    candidate_t_ = t;
+    last_candidate_ = bits;
+    if (points == p_.j_points && (bits - last_j_) % period_ == 0 && bits - last_j_ <= kMostJMissed * period_) {
+      ++p_.j_repeats;
+      p_.t_j_end = t + symbol_s;
+      last_j_ = bits;
+    }
   }
   if (p_.j_points == 0 || last16_ != v34::kSequenceJPrime || bits - last_j_ > 16) return Found::kNothing;
   p_.t_j_prime = t - 7 * symbol_s;

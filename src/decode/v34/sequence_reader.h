@@ -29,7 +29,13 @@ class SequenceReader {
   v90::DilReceiver dil_receiver_;
   std::vector<std::uint8_t> stream_;
   std::uint32_t last16_ = 0;
-  long last_j_ = -1;  // bits in the stream then
+  static constexpr int kMostJMissed = 8;  // in a row, by wrong bits
+  static constexpr int kLongestJ = 32;    // bits from one to the next
+  long last_j_ = -1;                      // bits in the stream then
+  long last_candidate_ = -1;              // bits in the stream behind the last 16 that look like J
+  int candidate_points_ = 0;
+  long period_ = 16;  // bits
+  double candidate_t_ = 0;
   int ones_ = 0;
   bool e_may_come_ = false;
 };

@@ -206,6 +206,16 @@ void listen_s_bar(const Lines& lines, Training::Side& side, double to_s) {
                    [](const Segment& a, const Segment& b) { return a.begins() < b.begins(); });
 }
 
+// Phase 3 of V.34 has no TRN before PP: what looks like it is MD, the maker's own signal (10.1.3.5).
+void drop_md(std::vector<Segment>& segments) {
+  const auto pp = std::find_if(segments.begin(), segments.end(), [](const Segment& p) { return p.t_pp > 0; });
+  if (pp == segments.end()) return;
+  const bool only_trn = std::all_of(segments.begin(), pp, [](const Segment& p) {
+    return p.j_points == 0 && p.mp.empty() && p.cp.empty() && p.t_e_end == 0;
+  });
+  if (only_trn) segments.erase(segments.begin(), pp);
+}
+
 // INFO1a
 bool chooses_training(const InfoHeard& i) {
   return std::holds_alternative<v34::Info1a>(i.info) || std::holds_alternative<v34::Info1aV90>(i.info);
@@ -277,12 +287,15 @@ const Segment* Training::Side::started() const {
 }
 
 const MpHeard* Training::Side::mp() const {
-  const Segment* p = started();
-  if (p == nullptr) {
-    const auto any = std::find_if(segments.begin(), segments.end(), [](const Segment& x) { return !x.mp.empty(); });
-    p = any == segments.end() ? nullptr : &*any;
+  const auto last_of = [](const Segment& p) -> const MpHeard* {
+    const auto mp = std::find_if(p.mp.rbegin(), p.mp.rend(), [](const MpHeard& m) { return !m.is_cleardown(); });
+    return mp == p.mp.rend() ? nullptr : &*mp;
+  };
+  if (const Segment* p = started()) return last_of(*p);
+  for (const Segment& p : segments) {
+    if (const MpHeard* mp = last_of(p)) return mp;
   }
-  return p == nullptr || p->mp.empty() ? nullptr : &p->mp.back();
+  return nullptr;
 }
 
 std::vector<const CpHeard*> Training::Side::cps() const {
@@ -314,11 +327,12 @@ void read_training(const Recording& r, const StartUp& s, double to_s, bool data_
     lines[i] = std::make_unique<Lines>(r, d);
     sides[i]->segments =
         follow(*lines[i]->line, lines[i]->other.get(), d, find_anchors(*lines[i]->line, d, t.info1a_t, to_s));
+    if (!t.begins_in_data) drop_md(sides[i]->segments);
     if (d.v90) listen_s_bar(*lines[i], *sides[i], to_s);
   }
   const MpHeard* a = t.from_1200.mp();
   const MpHeard* b = t.from_2400.mp();
-  if (a != nullptr || b != nullptr) t.rates = resolve_rates(a ? a->mp : b->mp, b ? b->mp : a->mp);
+  if (a != nullptr && b != nullptr) t.rates = resolve_rates(a->mp, b->mp);
   if (data_mode && t.pcm && lines[1]) {
     listen_pcm(r, s, *lines[1], t, to_s, before);
   } else if (data_mode) {

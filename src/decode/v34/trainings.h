@@ -15,6 +15,7 @@ namespace offhook::decode {
 struct Training {
   double info1a_t = 0;
   bool begins_in_data = false;  ///< the recording begins in data mode: there is no INFO1a
+  bool without_info1a = false;  ///< INFO1a was not read: symbol rates and carriers are those whose training was found
   bool pcm = false;             ///< V.90: from_2400 is the upstream direction, from_1200 is empty
   /// What the modem sent whose INFO sequences are at 1200 Hz (V.34's call modem, V.90's digital one), or at 2400 Hz.
   struct Side {

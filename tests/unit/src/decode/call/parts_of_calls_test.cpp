@@ -106,6 +106,29 @@ TEST(DecodeParts, DataInTooMuchNoiseAreNotReadToTheEnd) {
   }
 }
 
+// Symbol rate and carrier are said in INFO1a, which the other side may have sent.
+TEST(DecodeParts, OneSideAloneOfV34IsReadToItsData) {
+  RecordedCall call(oh_v34_type());
+  ASSERT_TRUE(call.connect());
+  call.run(2);
+  for (const bool answer : {false, true}) {
+    Recording r = call.recording();
+    r.channel.erase(r.channel.begin() + (answer ? 0 : 1));
+    r.peak = r.clipped = {0};
+    const Call heard = analyse(std::move(r));
+    const Verdict v = verdict_of(heard);
+    EXPECT_EQ(v.technology, "V.34") << answer;
+    ASSERT_EQ(heard.trainings.size(), 1u) << answer;
+    const Training::Side& side = answer ? heard.trainings[0].from_2400 : heard.trainings[0].from_1200;
+    ASSERT_NE(side.mp(), nullptr) << answer;
+    ASSERT_FALSE(side.segments.empty());
+    EXPECT_GT(side.segments[0].t_pp, 0);
+    EXPECT_GT(side.segments[0].j_repeats, 2);
+    ASSERT_EQ(v.directions.size(), 2u);
+    EXPECT_EQ(v.directions[answer ? 1 : 0].rate_from, std::string("not read")) << "one MP is no rate";
+  }
+}
+
 // A tone over B1 behind a renegotiation, in one channel: what was sent up to the next renegotiation is lost.
 TEST(DecodeParts, ADataModeThatCouldNotBeReadIsSaid) {
   RecordedCall call(oh_v34_type());
@@ -128,7 +151,7 @@ TEST(DecodeParts, ADataModeThatCouldNotBeReadIsSaid) {
   ASSERT_EQ(v.directions.size(), 2u);
   EXPECT_TRUE(v.directions[0].to_the_end) << describe(v.directions[0]);
   EXPECT_NEAR(v.directions[0].hole_s, b1, 0.1);
-  EXPECT_NE(describe(v.directions[0]).find("but not those behind"), std::string::npos);
+  EXPECT_NE(describe(v.directions[0]).find("but not those after"), std::string::npos);
   EXPECT_EQ(v.directions[1].hole_s, 0);
 }
 

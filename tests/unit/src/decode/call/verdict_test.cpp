@@ -339,6 +339,65 @@ TEST(DecodeVerdict, CleanSignalsOfOtherSymbolRatesAreNotV34) {
   EXPECT_NE(several.technology, "V.34") << several.evidence.front();
 }
 
+// Carriers of rectangular symbols: the spectrum is like itself at every multiple of the symbol rate, 3200 among them.
+TEST(DecodeVerdict, CarriersWithoutShapingAreNotV34) {
+  std::mt19937 random(8);
+  Sound x = silence(5);
+  for (int c = 0; c < 8; ++c) {
+    std::vector<double> phase;
+    for (int k = 0; k < 501; ++k) phase.push_back(std::numbers::pi / 2 * static_cast<double>(random() % 4));
+    for (std::size_t i = 0; i < x.size(); ++i)
+      x[i] += static_cast<float>(1500 * std::cos(kTurn * std::fmod((800 + 200 * c) * seconds(i), 1.0) + phase[i / 80]));
+  }
+  const Verdict v = verdict_of({silence(0.5) + x + silence(0.5)});
+  EXPECT_NE(v.technology, "V.34") << v.evidence.front();
+  EXPECT_EQ(v.technology.find("another signal of 3"), std::string::npos) << v.technology;
+}
+
+// Points near those of V.22bis, in the middle of whose band there is nothing.
+TEST(DecodeVerdict, FourFrequenciesAreNoV22bis) {
+  std::mt19937 random(9);
+  Sound x = silence(4);
+  double phase = 0, hz = 1350;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    if (i % 80 == 0) hz = 1350 + 100 * static_cast<double>(random() % 4);
+    phase += hz / kRateHz;
+    x[i] = static_cast<float>(8000 * std::sin(kTurn * phase));
+  }
+  EXPECT_EQ(verdict_of({x}).technology.substr(0, 5), "no mo");
+}
+
+// 2025 and 2225 Hz lie around 2100 Hz.
+TEST(DecodeVerdict, ABell103AnswererSendsNoAnswerToneOfV25) {
+  Sound x = silence(1) + keyed(characters(200, 300, 7), 2225, 2025, 300) + silence(1);
+  for (float& v : x) v /= 32768;
+  const auto call = decode_samples({{x}, kRateHz, "Bell 103"});
+  EXPECT_EQ(verdict_of(*call).technology, "Bell 103");
+  EXPECT_TRUE(call->start_up.answer_tones.empty());
+}
+
+Bits octets_of_v8(const std::vector<unsigned>& octets) {
+  Bits bits;
+  for (const unsigned o : octets) {
+    bits.push_back(0);
+    for (int b = 0; b < 8; ++b) bits.push_back(static_cast<int>(o >> b & 1));
+    bits.push_back(1);
+  }
+  return bits;
+}
+
+TEST(DecodeVerdict, ACjOfMoreOctetsIsCountedToItsEnd) {
+  Bits cm;
+  for (int k = 0; k < 4; ++k) cm = cm + Bits(10, 1) + octets_of_v8({0xE0, 0xC1, 0x45, 0x13, 0x94, 0x2A});
+  const double cj_s = 1 + static_cast<double>(cm.size()) / 300;
+  Sound x = silence(1) + keyed(cm + octets_of_v8({0, 0, 0, 0}), 980, 1180, 300) + silence(1);
+  for (float& v : x) v /= 32768;
+  const auto call = decode_samples({{x}, kRateHz, "V.8"});
+  EXPECT_EQ(call->start_up.v8.cj_octets, 4);
+  EXPECT_NEAR(call->start_up.v8.cj, cj_s, 0.005);
+  EXPECT_NEAR(call->start_up.v8.cj_end(), cj_s + 40.0 / 300, 0.005);
+}
+
 TEST(DecodeVerdict, ASignalBehindAnAnswerToneIsMentioned) {
   const Sound unread = noise(6, 3000, 11);
   const Verdict v = verdict_of({silence(1) + answer_tone(2100, 3, false) + silence(0.1) + unread + silence(1)});

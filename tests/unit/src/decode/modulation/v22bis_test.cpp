@@ -14,6 +14,7 @@
 #include "hostsim/engine/random.h"
 #include "offhook/decode.h"
 #include "src/decode/call/call.h"
+#include "src/decode/call/verdict.h"
 
 namespace offhook::decode {
 namespace {
@@ -69,13 +70,46 @@ TEST(DecodeV22bis, ReadsBothDirectionsOverANoisyLineWithEcho) {
   EXPECT_EQ(heard.connection.call.channel, 0);
   EXPECT_EQ(heard.connection.answer.channel, 1);
   EXPECT_EQ(heard.start_up.answer_tones.size(), 1u);
-  EXPECT_NEAR(heard.connection.answer.clock_ppm, 80, 15);
+  EXPECT_NEAR(heard.connection.answer.clock_ppm, 80, 1);
+  EXPECT_NEAR(heard.connection.call.clock_ppm, 0, 1);
   for (const Connection::Side* side : {&heard.connection.call, &heard.connection.answer}) {
     ASSERT_EQ(side->data.size(), 1u);
     EXPECT_EQ(side->data[0].bit_rate, 2400u);
     EXPECT_GT(side->links[0].frames.size(), 1u);
     EXPECT_EQ(side->links[0].bad_frames, 0);
   }
+}
+
+// A recorder that loses 10 samples of one channel, three quarters of a symbol: what is read on is not passed over in silence.
+TEST(DecodeV22bis, SaysWhereSamplesWereLost) {
+  Tapped call(hostsim::LineConfig{}, 2400);
+  call.run(15);
+  constexpr double kLostS = 11;
+  std::vector<float>& x = call.recording.channel[1];
+  x.erase(x.begin() + static_cast<long>(kLostS * kRateHz), x.begin() + static_cast<long>(kLostS * kRateHz) + 10);
+  x.resize(call.recording.channel[0].size());
+  const Call heard = analyse(std::move(call.recording));
+  ASSERT_EQ(heard.connection.answer.data.size(), 1u);
+  ASSERT_EQ(heard.connection.answer.data[0].spoilt.size(), 1u);
+  EXPECT_NEAR(heard.connection.answer.data[0].spoilt[0].first, kLostS, 0.1);
+  EXPECT_TRUE(heard.connection.call.data[0].spoilt.empty());
+  EXPECT_NE(describe(verdict_of(heard).directions[1]).find("spoilt at 11.0 s"), std::string::npos);
+}
+
+// At 5 dB the points cannot be told: what is known is the answer tone, and that something follows it.
+TEST(DecodeV22bis, WithTooMuchNoiseIsNotNamedAsAnotherSignal) {
+  Tapped call(hostsim::LineConfig{}, 2400);
+  call.run(15);
+  const hostsim::Random random(5, 0);
+  double power = 0;
+  for (std::size_t c = 0; c < 2; ++c) {
+    std::vector<float>& x = call.recording.channel[c];
+    for (std::size_t i = x.size() / 2; i < x.size(); ++i) power += static_cast<double>(x[i]) * x[i];
+    const double rms = std::sqrt(power / (static_cast<double>(x.size()) / 2) * std::pow(10, -0.5));
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] += static_cast<float>(rms * random.normal(2 * i + c));
+    power = 0;
+  }
+  EXPECT_EQ(verdict_of(analyse(std::move(call.recording))).technology, "ANS, then an unidentified signal");
 }
 
 TEST(DecodeV22bis, Reads1200BitPerSecond) {

@@ -137,6 +137,7 @@ Segment segment(bool pp) {
 Link link() {
   Link l;
   l.detection = "ODP";
+  l.format = "8N1";
   LapmFrame f;
   f.kind = "I";
   f.ns = f.nr = 0;
@@ -209,7 +210,8 @@ Call everything() {
   call.trainings = {t, pcm};
   call.fax.cng.emplace_back();
   call.fax.frames.emplace_back();
-  call.fsk.push_back({.modulation = "V.21"});
+  call.fsk.push_back({.modulation = "V.21", .text = {.format = "8N1"}});
+  call.signals.emplace_back();
   call.symbol_clocks.emplace_back();
   call.connection.modulation = "V.32bis";
   for (Connection::Side* side : {&call.connection.call, &call.connection.answer}) {
