@@ -212,8 +212,8 @@ class Receiver {
   uint32_t settles_from_ = 0;
   uint32_t fitted_ = 0;  // symbols_ of the last that fit_ was given
 
-  Phase phase_;          // carrier loop
-  float frequency_ = 0;  // turns a symbol
+  Phase phase_;                            // carrier loop
+  float frequency_ = 0;                    // turns a symbol
   float late_sum_ = 0, late_squares_ = 0;  // of the symbols of a window
   int late_count_ = 0;
   int steady_windows_ = 0;

@@ -22,8 +22,8 @@ struct SoftDevice {
   std::uint32_t buffer_samples = 0;                        ///< of one; 0: the longest block
   std::uint32_t transmit_lead_samples = 0;                 ///< queued ahead when nothing is owed; 0: all buffers full
   Ns cost_ns = 1'760'000;                                  ///< c: CPU time of one block
-  double cost_spread = 0;                                  ///< random variation of a block's cost, as a share, both ways
-  Ns worst_cost_ns = 0;                                    ///< of the first block; 0: like every other
+  double cost_spread = 0;        ///< random variation of a block's cost, as a share, both ways
+  Ns worst_cost_ns = 0;          ///< of the first block; 0: like every other
   double output_fraction = 0.4;  ///< phi: share of a block's work after which its output is queued
   Ns isr_mean_ns = 5'400;
   Ns isr_max_ns = 16'000;

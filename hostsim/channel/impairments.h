@@ -2,8 +2,8 @@
 //
 // Impairments that a line or a codec adds to one direction: hits, a hard limit, wander, DC, hum.
 //
-// Where a Recommendation is named, it is the one that treats the impairment; its text was not at hand, and the values are
-// chosen by us.
+// Where a Recommendation is named, it is the one that treats the impairment; its text was not at hand, and the values
+// are chosen by us.
 //
 // - Hits: the gain, the phase or both step and step back (O.95 counts them).
 // - Limit: an amplifier or converter that is driven too hard. Source: G.711, where full scale is a sine of 3.14 dBm0

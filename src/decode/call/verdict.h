@@ -34,9 +34,6 @@ struct Verdict {
   std::string technology;             ///< "V.34", "V.92 Quick Connect", ..., or "no modem found"
   bool found = true;                  ///< something of a modem or fax machine was heard
   std::vector<std::string> evidence;  ///< what tells, in sentences
-  double probability = 0;             ///< that the technology is right, by generated signals; 0: not known
-  std::string next;                   ///< the next best hypothesis; empty: none
-  double next_probability = 0;
   int retrains = 0, renegotiations = 0, cleardowns = 0;
   std::vector<Direction> directions;
 };

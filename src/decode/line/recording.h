@@ -28,7 +28,6 @@ struct Recording {
   std::string name;                         ///< file name without its folder
   int file_rate_hz = 0;                     ///< of the file; `channel` is at kRateHz
   double duration_s = 0;                    ///< of the file
-  double start_s = 0;                       ///< of one call of several: where it begins in the file
   bool truncated = false;                   ///< the file ended before its header said
   bool channels_alike = false;              ///< the file had two, sample for sample the same: one is here
   std::optional<ChannelLikeness> likeness;  ///< the file had two that are nearly the same: one is here

@@ -382,8 +382,8 @@ int Demo::run() {
 }  // namespace
 
 void add_demo(App& app, Action& action) {
-  App* sub = app.add_subcommand(
-      "demo", "Run every context with the real pump, then Table 3, and compare with the publication");
+  App* sub = app.add_subcommand("demo",
+                                "Run every context with the real pump, then Table 3, and compare with the publication");
   auto options = std::make_shared<Options>();
   sub->add_option("-o,--out", options->out, "Output folder")->type_name("DIR");
   sub->add_option("--bytes", options->bytes, "Length of the file for the real pump")

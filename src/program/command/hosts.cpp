@@ -94,8 +94,7 @@ int run(const Options& options) {
 }  // namespace
 
 void add_hosts(App& app, Action& action) {
-  App* sub =
-      app.add_subcommand("hosts", "List the hosts that advise, mttf and scenarios accept, with their sources");
+  App* sub = app.add_subcommand("hosts", "List the hosts that advise, mttf and scenarios accept, with their sources");
   auto options = std::make_shared<Options>();
   sub->add_option("host", options->host, "Show only this host, or a host file")->type_name("HOST");
   add_text_output(*sub, kJsonOption, options->json, "Hosts as JSON");

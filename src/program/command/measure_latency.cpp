@@ -313,10 +313,10 @@ void add_measure_latency(App& measure, Action& action, const std::shared_ptr<Mea
   add_load(latency, *options, ", 'all' selects those available here; several are measured one after another");
   add_threshold(latency, *options, "latency");
   Option* host = latency
-                          ->add_option("--host", options->kernel_host,
-                                       "kernel or kernel:N: measure modem N (0) of the kernel driver instead of a "
-                                       "thread here; its contexts are INT, SOFTIRQ, THREADED and WORKER")
-                          ->type_name("HOST");
+                     ->add_option("--host", options->kernel_host,
+                                  "kernel or kernel:N: measure modem N (0) of the kernel driver instead of a "
+                                  "thread here; its contexts are INT, SOFTIRQ, THREADED and WORKER")
+                     ->type_name("HOST");
   latency->get_option("--cpu")->excludes(host);
   latency
       ->add_flag("--stages", options->stages,

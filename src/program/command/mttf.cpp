@@ -345,8 +345,7 @@ int run(const Options& options) {
 }  // namespace
 
 void add_mttf(App& app, Action& action) {
-  App* sub =
-      app.add_subcommand("mttf", "Compute the mean time to a buffer underrun on a host with measured latencies");
+  App* sub = app.add_subcommand("mttf", "Compute the mean time to a buffer underrun on a host with measured latencies");
   auto options = std::make_shared<Options>();
   sub->add_option("source", options->source, "Host with latencies (win98-games), or a histogram: .hgrm or .csv")
       ->type_name("HOST|FILE");

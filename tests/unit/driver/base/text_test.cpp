@@ -102,7 +102,8 @@ TEST(ParseJson, RefusesWhatWouldTakeTooMuchMemoryOrTime) {
   for (std::size_t k = 1; k < kMostJsonValues; ++k) many += ",0";
   for (std::size_t k = 1; k < kMostJsonMembers; ++k) members += ",\"a" + std::to_string(k) + "\": 0";
   EXPECT_EQ(refusal(members + "}"), "");
-  EXPECT_EQ(refusal(members + R"(, "b": 0})"), "an object with more than 1000 members, the limit of every Offhook file");
+  EXPECT_EQ(refusal(members + R"(, "b": 0})"),
+            "an object with more than 1000 members, the limit of every Offhook file");
   EXPECT_EQ(refusal(many + "]"), "more than 2000000 values, the limit of every Offhook file");
   EXPECT_EQ(refusal(R"([{"a": "[[{{,,::\"[["}, {"b": 1}])"), "") << "what is in a string does not count";
 }

@@ -161,8 +161,7 @@ TEST(Modem, WhereV42IsRequiredOnlyModulationsThatHaveItAreUsed) {
   EXPECT_EQ(Puppet::given.modulations & OH_MODULATION_V21, 0u);
   EXPECT_NE(Puppet::given.modulations & OH_MODULATION_V22BIS, 0u);
   config.modulations = OH_MODULATION_V21;
-  EXPECT_EQ(test::complaint([&] { const Modem modem(config); }),
-            "V.42 is required, but no modulation supports it");
+  EXPECT_EQ(test::complaint([&] { const Modem modem(config); }), "V.42 is required, but no modulation supports it");
 }
 
 TEST(Modem, ItsEndGivesBackItsMemory) {

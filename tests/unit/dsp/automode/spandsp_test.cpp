@@ -3,6 +3,7 @@
 // Automode and spandsp's own V.22bis, in both roles. spandsp's modem takes every signal for a carrier, AA, too, and
 // stays silent while such a carrier comes and goes: whoever waits for the other must stop at some time.
 #include <gtest/gtest.h>
+#include <spandsp.h>  // the last: it defines std's rounding functions as macros
 
 #include <cmath>
 #include <cstdlib>
@@ -12,8 +13,6 @@
 #include "driver/user_modem/automode.h"
 #include "dsp/pump/pump_type.h"
 #include "tests/unit/driver/user_modem/pump_pair.h"
-
-#include <spandsp.h>  // the last: it defines std's rounding functions as macros
 
 namespace offhook {
 namespace {

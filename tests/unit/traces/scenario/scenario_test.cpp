@@ -192,9 +192,8 @@ TEST_F(ScenarioFile, PinningToACpuThatIsNotThereIsRefused) {
               testing::HasSubstr("load.thread \"a\": cpu is 1; expected at most 0"));
   EXPECT_THAT(complaint("[[load.reservation]]\ncpu = 3\n[host]\ncpus = 3\n"),
               testing::HasSubstr("load.reservation \"reserved 1\": cpu is 3; expected at most 2"));
-  EXPECT_THAT(
-      complaint("[host]\nlatencies = \"win98-games\"\ncpus = 2\n"),
-      testing::HasSubstr("host.cpus is 2; expected 1: host nt2000-p2-450 is drawn from measurements of one"));
+  EXPECT_THAT(complaint("[host]\nlatencies = \"win98-games\"\ncpus = 2\n"),
+              testing::HasSubstr("host.cpus is 2; expected 1: host nt2000-p2-450 is drawn from measurements of one"));
 }
 
 TEST_F(ScenarioFile, DevicesHaveNamesOfTheirOwnAndLeaveEachCpuSomeTime) {

@@ -80,7 +80,8 @@ TEST(DecodeV22bis, ReadsBothDirectionsOverANoisyLineWithEcho) {
   }
 }
 
-// A recorder that loses 10 samples of one channel, three quarters of a symbol: what is read on is not passed over in silence.
+// A recorder that loses 10 samples of one channel, three quarters of a symbol: what is read on is not passed over in
+// silence.
 TEST(DecodeV22bis, SaysWhereSamplesWereLost) {
   Tapped call(hostsim::LineConfig{}, 2400);
   call.run(15);
