@@ -3,7 +3,6 @@
 // Automode and spandsp's own V.22bis, in both roles. spandsp's modem takes every signal for a carrier, AA, too, and
 // stays silent while such a carrier comes and goes: whoever waits for the other must stop at some time.
 #include <gtest/gtest.h>
-#include <spandsp.h>  // the last: it defines std's rounding functions as macros
 
 #include <cmath>
 #include <cstdlib>
@@ -13,6 +12,9 @@
 #include "driver/user_modem/automode.h"
 #include "dsp/pump/pump_type.h"
 #include "tests/unit/driver/user_modem/pump_pair.h"
+
+// The last: it defines std's rounding functions as macros.
+#include <spandsp.h>
 
 namespace offhook {
 namespace {
