@@ -172,7 +172,8 @@ Outcome cota_table3(const Run& run) {
     out.figures.push_back(std::move(f));
   }
   out.summary = fmt::format(
-      "Twenty weeks of each load, drawn wait by wait. The hosts were fitted to the rows from the hardware interrupt to "
+      "200 weeks of each load, of which the longest thousandth of the waits is drawn. The hosts were fitted to the "
+      "rows from the hardware interrupt to "
       "ISR, DPC and thread; the other rows are their differences.");
   return out;
 }

@@ -84,7 +84,7 @@ TEST_F(Output, AFifoThatNobodyReadsIsRefusedAtOnceAndNamed) {
   alarm(30);  // a wait would be for ever
   for (const Appears appears : {Appears::kAtOnce, Appears::kWhole})
     EXPECT_THAT(complaint([&] { OutputFile(fifo, Privacy::kPrivate, appears); }),
-                HasSubstr("fifo: is a FIFO that nobody reads"));
+                HasSubstr("fifo: is a FIFO without a reader"));
   const int reader = open(fifo.c_str(), O_RDONLY | O_NONBLOCK);
   const OutputFile log(fifo, Privacy::kPrivate, Appears::kAtOnce);
   alarm(0);

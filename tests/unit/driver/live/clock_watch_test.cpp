@@ -69,7 +69,7 @@ TEST(ClockWatch, ARateMoreThanTwoPercentOffIsAnotherOneOverAWholeWindow) {
   }
   ClockWatch watch = begun();
   watch.seen(9000 * 2, window);
-  EXPECT_THAT(watch.verdict(window), HasSubstr("passes 9000 samples a second"));
+  EXPECT_THAT(watch.verdict(window), HasSubstr("passes 9000 samples per second"));
 }
 
 TEST(ClockWatch, TheRateIsJudgedOverAllStretchesBetweenOverruns) {

@@ -31,7 +31,7 @@ TEST(Cards, AnAddressGoesToItsKindWhichRefusesItItself) {
   } each[] = {{"unix:/nobody/listens", "/nobody/listens: "},
               {"file:/there/is/none.wav", "/there/is/none.wav"},
               {"alsa:nobody", "alsa:nobody: cannot be opened"},
-              {"portaudio:nobody", "portaudio:nobody: there is no such device"}};
+              {"portaudio:nobody", "portaudio:nobody: no such device"}};
   for (const auto& one : each) {
     EXPECT_THAT(refusal(one.address), HasSubstr(one.refusal));
     EXPECT_THAT(refusal(one.address), Not(HasSubstr("is not a card")));
