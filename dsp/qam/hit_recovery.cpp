@@ -89,6 +89,12 @@ bool HitRecovery::end_window() {
 
 HitRecovery::Found HitRecovery::search(Grid grid, const Complex* recent, float scale, float warp,
                                        const Complex* whitening) {
+  // A short gap spoils symbols and leaves the loops where they were: the estimate of a turn would only add its noise.
+  Complex none;
+  if (Scaled(recent, scale, warp, whitening).error(grid, 0, &none) < kLikeUsual * usual_) {
+    waiting_ = false;
+    return {.found = true};
+  }
   float power = 0;
   for (int n = 0; n < kSymbols; ++n) power += norm(recent[n]) * (1.f / kSymbols);
   const float level = square_root(power);

@@ -42,12 +42,14 @@ TEST(IpSampler, SeesThisProcessAtWorkInOrderOfTime) {
   std::optional<IpSampler> samples = sampler(why);
   if (!samples) GTEST_SKIP() << why;
   const std::int64_t begin = now();
-  timespec cpu{};
-  volatile unsigned work = 0;
-  do {
-    for (int i = 0; i < 100'000; i++) work = work + 1;
+  const auto cpu_ns = [] {
+    timespec cpu{};
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu);
-  } while (cpu.tv_sec == 0 && cpu.tv_nsec < 300'000'000);
+    return cpu.tv_sec * 1'000'000'000 + cpu.tv_nsec;
+  };
+  volatile unsigned work = 0;
+  for (const std::int64_t until = cpu_ns() + 300'000'000; cpu_ns() < until;)
+    for (int i = 0; i < 100'000; i++) work = work + 1;
   samples->off();
   const std::int64_t end = now();
   std::int64_t before = 0;

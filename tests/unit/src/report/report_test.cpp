@@ -69,7 +69,7 @@ TEST(ReportVerdict, NamesWhoHadTheCpuBeforeTheFirstLoss) {
   EXPECT_EQ(verdict.verdict, Verdict::kInsufficient);
   EXPECT_THAT(verdict.reasons, Contains(HasSubstr("The transfer did not complete")));
   EXPECT_THAT(verdict.reasons, Contains(HasSubstr("Output was late")));
-  EXPECT_THAT(verdict.reasons, Contains(HasSubstr("the CPU was with spinner ")));
+  EXPECT_THAT(verdict.reasons, Contains(HasSubstr("the CPU ran spinner ")));
 }
 
 // The log has what this end's user got: of two files, one each way, less than the run counts.

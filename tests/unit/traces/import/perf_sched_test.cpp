@@ -71,7 +71,7 @@ TEST(PerfSched, SaysWhichLineIsWrongAndWhatWasExpected) {
   const std::string good = kLong;
   EXPECT_THAT(error_of(good + "nonsense\n"), HasSubstr("t.txt:8: expected COMM PID [CPU] TIME"));
   EXPECT_THAT(error_of(good.substr(0, good.rfind("next_prio"))), HasSubstr("t.txt:7: expected next_prio="));
-  EXPECT_THAT(error_of(good + good), HasSubstr("t.txt:8: expected a time not before"));
+  EXPECT_THAT(error_of(good + good), HasSubstr("t.txt:8: expected a time that does not precede"));
   EXPECT_THAT(error_of("x 1 [65536] 1.5: a:b:\n"), HasSubstr("t.txt:1: expected a CPU of 0 to 65535"));
   EXPECT_THAT(error_of(""), HasSubstr("expected sched_switch events"));
 }

@@ -44,7 +44,7 @@ TEST_F(MutexKeys, ThatCannotBeAreRefused) {
       complaint("[[load.thread]]\nevery_us = 500\nwork_us = 20\nlock = \"a\"\nlock_after_us = 10\nlock_us = 11\n"),
       testing::HasSubstr("its work ends earlier; expected lock_after_us and lock_us within work_us"));
   EXPECT_THAT(complaint("[host]\nlocks = \"proxy\"\nscheduler = \"linux-7.0-scx-simple\"\n"),
-              testing::HasSubstr("host.locks is \"proxy\", which a kernel with sched_ext has not"));
+              testing::HasSubstr("host.locks is \"proxy\", which a kernel with sched_ext lacks"));
   EXPECT_THAT(complaint("[host]\nlocks = \"proxies\"\n"), testing::HasSubstr("host.locks is \"proxies\""));
 }
 

@@ -441,7 +441,7 @@ TEST_F(ScenarioFile, ADigitalTrunkHasKeysOfItsOwnAndTheOthersWouldSayNothing) {
   EXPECT_THAT(complaint("transfer.protocol = \"ppp-tcp\"\nlink.error_control = \"none\""),
               testing::HasSubstr("expected link.error_control = \"required\" as well"));
   EXPECT_THAT(complaint("pump.modem = \"v90\""),
-              testing::HasSubstr("pump.modem is \"v90\"; expected line.kind = \"digital-trunk\" beside it"));
+              testing::HasSubstr("pump.modem is \"v90\"; expected line.kind = \"digital-trunk\" as well"));
 }
 
 TEST_F(ScenarioFile, AHoldIsOfAModemThatHasIt) {
