@@ -25,7 +25,7 @@ import sys
 
 GRADES = ("foreign", "vector", "ours", "open")
 ASSERTION = re.compile(r"\b(EXPECT|ASSERT)_\w+\(|\b(ADD_FAILURE|FAIL)\(")
-HEAD = re.compile(r"^TEST(?:_P|_F)?\(\s*(\w+),\s*(\w+)\s*\)\s*\{", re.M)
+HEAD = re.compile(r"^(?:TYPED_)?TEST(?:_P|_F)?\(\s*(\w+),\s*(\w+)\s*\)\s*\{", re.M)
 FUNCTION = re.compile(r"^[\w:<>&*,\s\[\]]*?\b(\w+)\([^;{}]*\)\s*(?:const\s*)?\{", re.M)
 
 

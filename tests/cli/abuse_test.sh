@@ -47,11 +47,11 @@ if [ -z "$sanitized" ]; then
   python3 - <<'PY'
 import array, random, wave
 dice = random.Random(1)
-loud = [dice.gauss(0, 3000) for _ in range(24000)]
+loud = [[dice.gauss(0, 3000) for _ in range(24000)] for _ in (0, 1)]
 block = array.array("h", bytes(4 * 48000))
 for t in range(48000):
-    own = [loud[t % 24000] * (t // 24000 == c) + dice.gauss(0, 2) for c in (0, 1)]
-    late = [loud[(t - 37) % 24000] * (max(0, t - 37) // 24000 == c) for c in (0, 1)]
+    own = [loud[c][t % 24000] * (t // 24000 == c) + dice.gauss(0, 2) for c in (0, 1)]
+    late = [loud[c][(t - 37) % 24000] * (max(0, t - 37) // 24000 == c) for c in (0, 1)]
     block[2 * t], block[2 * t + 1] = (max(-32768, min(32767, int(own[c] + 0.1 * late[1 - c]))) for c in (0, 1))
 with wave.open("echoes.wav", "wb") as out:
     out.setnchannels(2); out.setsampwidth(2); out.setframerate(8000)

@@ -6,7 +6,7 @@
 
 several=$source_dir/examples/several-devices.toml
 expect 0 "Admitted." admit "$several" --seconds 2 --step 0.1
-grep -q "soft ADSL, G.lite breaks first" out.txt || fail "what breaks first: $(cat out.txt)"
+grep -q "soft ADSL, G.lite fails first" out.txt || fail "what breaks first: $(cat out.txt)"
 expect 0 '"breaks_first"' admit "$several" --seconds 2 --step 0.1 --most 1.2 --json
 python3 - <<'END' || fail "admit: JSON"
 import json

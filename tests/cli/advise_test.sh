@@ -19,7 +19,7 @@ assert not trials["THR 8"]["loses_nothing"]
 assert trials["INT"]["timer_late_max_ms"] > trials["THR 24"]["timer_late_max_ms"] + 1
 EOF
 # What a reservation would do on a host that is drawn from measured latencies, nobody knows.
-expect 0 "nobody measured" advise rt-audio win98-office --seconds 5 --repeats 1
+expect 0 "no reservation has been measured" advise rt-audio win98-office --seconds 5 --repeats 1
 # Rare latencies, not a slow host: deeper buffers are found, and do suffice when asked for.
 "$offhook" advise bluetooth win98-office --seconds 10 --repeats 1 --json >few.json 2>/dev/null
 [ $? = 2 ] || fail "two buffers of 0.3 ms suffice on Windows 98"
@@ -90,8 +90,8 @@ expect_error "context.toml:1:1: this host file sets a context" advise rt-audio c
 # Contexts by the host's own names; what was simulated; and a trace, whose length is all the evidence there is.
 board="$source_dir/examples/board.load"
 expect 0 "FIFO 50: nothing is lost" advise rt-audio --trace "$board" --seconds 5 --repeats 3 --set "context=FIFO 50"
-grep -q "Warning: the trace is 4 s long and was replayed 4 times: that supports 1.33 s between losses" out.txt || fail "no warning of a short trace"
-grep -q "Warning: the file does not say which kernel it is of" out.txt || fail "a kernel that nobody named"
+grep -q "Warning: the trace lasts 4 s and was replayed 4 times: that supports 1.33 s between losses" out.txt || fail "no warning of a short trace"
+grep -q "Warning: the file does not name its kernel" out.txt || fail "a kernel that nobody named"
 "$offhook" advise rt-audio --trace "$board" --seconds 5 --repeats 3 --set "context=FIFO 50" --json >trace.json 2>/dev/null || fail "trace.json"
 python3 - <<'END' || fail "a recording of 4 s"
 import json
@@ -101,7 +101,7 @@ assert t["between_losses"]["evidence"] == "seen" and t["between_losses"]["low_s"
 assert a["with_reserve"] and a["required_s"] is None
 END
 expect 0 "THR 50 (SCHED_FIFO 50): nothing is lost" advise rt-audio linux-hz250 --trace "$board" --seconds 5 --repeats 1 --set "context=THR 50"
-grep -q "Simulated: 5.* in each context, on linux-hz250, beside CPU 0 of the recorded" out.txt || fail "not what was simulated"
+grep -q "Simulated: 5.* in each context, on linux-hz250, with CPU 0 of the recorded" out.txt || fail "not what was simulated"
 expect 2 "Evidence that would suffice: a recording of 3 h or more" advise rt-audio --trace "$board" --seconds 3 --repeats 1 --set "context=FIFO 50" --between-losses 1
 expect_error "names no version. Expected --trace" advise rt-audio linux
 # A thread of the load is what its file says: above the device's, it takes the CPU from it on every Linux.
@@ -160,11 +160,11 @@ grep -q "Warning" out.txt && fail "a warning of six hours of measurement"
 grep -q "Between losses: 120 min at least, by the latencies measured on this host" out.txt || fail "not two of six hours"
 grep -q "^THR 80 (SCHED_FIFO 80): nothing is lost" out.txt || fail "not the priority that was measured"
 expect 0 "RES 1/2 strict (SCHED_DEADLINE 4/8 ms): nothing is lost" advise g-lite linux-hz250 --seconds 5 --repeats 1 --set "context=RES 1/2 strict"
-expect 0 "beside a thread that never blocks" advise g-lite nt2000-p2-450 --seconds 2 --repeats 1 --set "context=THR 20"
+expect 0 "with a thread that never blocks" advise g-lite nt2000-p2-450 --seconds 2 --repeats 1 --set "context=THR 20"
 
 # Modern hosts: what they rest on is told, and a latency that nobody measured is no better than what comes after it.
 expect 0 "The host's numbers: published: Texas Instruments" advise rt-audio linux-6.12-rt-am64x --seconds 3 --repeats 1
-grep -q "Not tried: .*softirqs were not measured" out.txt || fail "a host whose softirqs nobody measured tries one"
+grep -q "Not tried: .*none of softirqs" out.txt || fail "a host whose softirqs nobody measured tries one"
 expect 0 "The host's numbers: assumed: LatencyMon" advise rt-audio windows-10-21h1-vm --seconds 3 --repeats 1
 expect 0 "The host's numbers: assumed: the rules of kernel/sched" advise g-lite linux-hz250 --seconds 2 --repeats 1 --set "context=THR 50"
 expect 0 "The host's numbers: no source is given" advise rt-audio alone.toml --seconds 2 --repeats 1 --set "context=THR 20"

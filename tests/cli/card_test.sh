@@ -50,7 +50,7 @@ EOF
 third=$("$offhook" card --in-process --scenario trunk.toml --hash 20)
 grep -q '"near_received":16000' <<<"$third" || fail "the trunk of a scenario did not carry its file: $third"
 expect_error "sent: is a file; expected a device of the module offhook" kernel sent
-expect_error "/dev/null: is a device of another driver" kernel /dev/null
+expect_error "/dev/null: belongs to another driver" kernel /dev/null
 expect_error "/dev/offhook31: cannot be opened" run trunk.toml --host kernel:31
 expect_error "expected no --far-card" card --in-process --pump v90 --far-card other
 expect_error 'trunk.pad_db has no effect with line.kind = "analogue"' card --in-process --set trunk.pad_db=3
@@ -60,7 +60,7 @@ expect_error "expected stepped, real, slowed:FACTOR or guest" card socket --ram 
 expect_error "expected FAULT@SECONDS" card socket --ram ram --fault gone
 expect_error "expected gone, frozen, garbage or storm" card socket --ram ram --fault odd@3
 expect_error "unknown key of the line" card --in-process --set host.tick_hz=100
-expect_error "that cannot be" card --in-process --block 300
+expect_error "invalid block length or transmit lead" card --in-process --block 300
 
 # A scenario's call: line, far modem and file are the scenario's, which a card and a run read alike.
 example=$source_dir/examples/kernel.toml
@@ -76,7 +76,7 @@ expect_error "expected kernel, or kernel:N" run "$example" --host nt2000
 expect_error "this host is nt2000-p2-450" run "$example" --host kernel --set host.name=nt2000-p2-450
 expect_error "load: with --host kernel" run "$example" --host kernel --set load.spinner=true
 expect_error "sent: is a file; expected a device of the module offhook" kernel sent
-expect_error "/dev/null: is a device of another driver" kernel /dev/null
+expect_error "/dev/null: belongs to another driver" kernel /dev/null
 expect_error "/dev/offhook31: cannot be opened" measure latency --host kernel:31 --context SOFTIRQ
 expect_error "cannot be combined" measure latency --host kernel --cpu 0
 

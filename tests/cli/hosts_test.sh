@@ -55,7 +55,7 @@ for charge in true:2:insufficient:2 true:0:sufficient:3 false:0:sufficient:2; do
 done
 expect_error "expected one of Linux's schedulers that charges it, or false" run cost.toml --set host.charge_stolen_time=true
 expect_error "expected host.threaded_interrupts = true" run cost.toml --set host.scheduler=linux-6.12-rt
-expect_error "expected one of Linux" run cost.toml --set host.reservations=cpu-max --context "RES 3/12 strict"
+expect_error "expected a scheduler of Linux" run cost.toml --set host.reservations=cpu-max --context "RES 3/12 strict"
 
 # Several reservations.
 cat >two.toml <<'END'

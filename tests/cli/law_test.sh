@@ -28,7 +28,7 @@ for buffers in 2 3; do
   expect 0 "Of 8 reservations, the law and the simulation agree on 8," law g-lite --buffers $buffers --confirm \
     --scenario "$lite" --phases 1 --seconds 2.2 --x-max 2 --out "real-$buffers"
 done
-expect_error "expected both" law g-lite --scenario "$lite"
+expect_error "--scenario requires --confirm" law g-lite --scenario "$lite"
 expect_error "expected at least 2, for a DMT pump's start-up" law g-lite --confirm --scenario "$lite" --seconds 1
 expect_error 'expected line.kind = "subscriber-loop"' law g-lite --confirm --scenario "$source_dir/examples/int.toml"
 sed 's/phi = .*/phi = 2/' "$source_dir/traces/data/devices/g-lite.toml" >bad.toml

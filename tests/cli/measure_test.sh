@@ -19,7 +19,7 @@ else
   echo "skipped: --stages and cause need root and tracefs"
 fi
 # This machine as a host: read back by advise and mttf, graded as measured.
-expect 0 "a host of" measure host-profile --context OTHER --seconds 0.5 --load none --load spin --best-effort --out mine.toml
+expect 0 "a host from" measure host-profile --context OTHER --seconds 0.5 --load none --load spin --best-effort --out mine.toml
 # Whether a context suffices is the machine's affair: 0 or 2.
 timeout 300 "$offhook" advise rt-audio mine.toml --seconds 1 --repeats 1 --set "context=THR 50" >out.txt 2>err.txt
 case $? in 0 | 2) ;; *) fail "advise on the measured host: $(tail -3 err.txt)" ;; esac
@@ -59,7 +59,7 @@ EOS
 grep -q "Memory access time" host.html || fail "no page"
 expect 0 "Queue Send/Recv" measure kernel --repeats 20 --best-effort
 for pump in v22bis v34; do
-  expect 0 "ns a sample" measure cost --pump $pump --seconds 1 --profile $pump.toml
+  expect 0 "ns per sample" measure cost --pump $pump --seconds 1 --profile $pump.toml
   { grep -q "^# Pump $pump" $pump.toml && grep -q '^\[connected\]' $pump.toml; } || fail "no profile"
 done
 expect 0 "500 of 500" run "$source_dir/examples/int.toml" --set pump.cost_profile=v34.toml --set transfer.bytes=500

@@ -125,7 +125,7 @@ if [ -e /dev/ptmx ]; then
     [ ! -L ttyX ] || fail "SIG$signal leaves the link"
   done
   start_modem
-  expect_error "ttyX: a running modem keeps it" modem null --tty ttyX --context OTHER --interrupt-priority 0 --best-effort
+  expect_error "ttyX: a running modem uses it" modem null --tty ttyX --context OTHER --interrupt-priority 0 --best-effort
   kill -KILL $pid
   wait $pid 2>/dev/null
   [ -L ttyX ] || fail "kill -9 removed the link, which the next lines are about"

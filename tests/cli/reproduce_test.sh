@@ -90,5 +90,5 @@ export OFFHOOK_DATA_DIR=$work/data
 sed -i 's/^share_percent = 14.7$/share_percent = 12.7/' data/published/claims.toml
 expect 2 "FALLS SHORT" reproduce jones.fig2 --out short
 sed -i 's/^rtc_hz = 1024$/rtc_hz = 1024\nunheard_of = 1/' data/published/claims.toml
-expect_error "looks at nothing of: unheard_of" reproduce jones.fig10 --out short
+expect_error "the experiment does not use: unheard_of" reproduce jones.fig10 --out short
 finish

@@ -172,7 +172,7 @@ cmp -s deaf/events.ohlog g/events.ohlog || fail "all standard streams closed: an
 # A device that is no modem has blocks and buffers: neither bytes nor the modem's ring of 512.
 expect 0 "3 of 4416 samples" run --context "RES 10/17 strict" --out buffers <(printf 'device = "g-lite"\n[transfer]\ndevice_s = 1\n')
 grep -Eqi "bytes|512|ring" out.txt && fail "a device that is no modem is told of bytes or a ring"
-grep -q "buffers hold 4,416 each" buffers/report.html || fail "the page does not say what the buffers hold"
+grep -q "3 buffers of 4,416 samples" buffers/report.html || fail "the page does not say what the buffers hold"
 # A soft DSL modem: the real pump in every context; a summary with its tones; what a starved one is told.
 cat >dsl.toml <<'END'
 name = "dsl"

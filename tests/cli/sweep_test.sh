@@ -79,7 +79,7 @@ expect_error "shard 2 of 3 is foreign" sweep merge foreign
 cp -r cut damaged && sed -i '3s/[0-9]/5/;3s/0/1/' damaged/shards/shard-000002.ndjson
 expect_error "shard 2 of 3 is damaged" sweep merge damaged
 cp -r cut plan && sed -i 's/"repeats": 4/"repeats": 5/' plan/plan.json
-expect_error "plan/plan.json: is damaged" sweep merge plan
+expect_error "plan/plan.json: damaged" sweep merge plan
 expect_error "nowhere/plan.json: No such file or directory" sweep merge nowhere
 printf '[axes]\ncontext.x_tick = [1]\n' >bad.toml
 expect_error 'unknown key "context.x_tick"; the nearest known key is "context.x_ticks"' sweep bad.toml

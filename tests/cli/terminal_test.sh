@@ -60,7 +60,7 @@ END
 
 # Colour: of verdicts, titles and errors; the text without it is what NO_COLOR, TERM=dumb and a pipe give.
 call() {
-  timeout 120 python3 on_terminal.py 100 "$offhook" run "$source_dir/examples/$1" --set transfer.bytes=1000 --set transfer.time_limit_s=60 --out out
+  timeout 120 python3 on_terminal.py 100 "$offhook" run "$source_dir/examples/$1" --set transfer.bytes=1000 --set transfer.time_limit_s=60 --out "out-$1"
 }
 for example in int.toml thr-8-spinner.toml; do
   NO_COLOR='' call $example >coloured.txt

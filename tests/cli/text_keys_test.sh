@@ -72,6 +72,7 @@ wrote json law - law vendor-modem --confirm --seconds 5 --phases 2 --x-max 2 --o
 wrote json law-check - law --check 20 --json
 wrote json advise - advise g-lite nt2000-p2-450 --seconds 5 --repeats 1 --json
 wrote json advise - advise bluetooth win98-office --seconds 5 --repeats 1 --json
+wrote json advise - advise rt-audio linux-hz250 --seconds 2 --repeats 1 --json
 wrote json advise - advise soft-radio linux-6.12-rt-am64x --slot-us 625 --seconds 2 --repeats 1 --json
 wrote csv advise - advise bluetooth win98-office --seconds 5 --repeats 1 --csv
 wrote csv advise - advise soft-radio linux-6.12-rt-am64x --slot-us 625 --seconds 2 --repeats 1 --csv

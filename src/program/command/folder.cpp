@@ -168,6 +168,7 @@ std::map<std::string, std::string> assignments(const std::string& toml) {
 }  // namespace
 
 std::string changed_keys(const std::filesystem::path& folder, const hostsim::Scenario& scenario) {
+  if (!std::filesystem::is_regular_file(folder / kScenarioName)) return {};  // a FIFO would wait for a writer
   std::ifstream file(folder / kScenarioName);
   if (!file) return {};
   const std::string earlier((std::istreambuf_iterator<char>(file)), {});
