@@ -392,8 +392,8 @@ TEST(V90OverDigitalTrunk, AnAnalogueModemThatIsGoneIsTrainedOnAtOnceAndThenGiven
   call.run(0.6);
   EXPECT_EQ(call.digital_status().state, OH_PUMP_TRAINING);
   EXPECT_EQ(call.digital_status().retrains, 1u);
-  call.run(88);
-  EXPECT_EQ(call.digital_status().state, OH_PUMP_TRAINING);
+  call.run(8);
+  EXPECT_EQ(call.digital_status().state, OH_PUMP_TRAINING) << "a far end that trains may be silent for some seconds";
   call.run(3);
   EXPECT_EQ(call.digital_status().state, OH_PUMP_FAILED);
   EXPECT_GT(call.digital_status().bits_received, 0u);  // "lost the carrier"
