@@ -97,7 +97,7 @@ void keep_instrument(oh_modem_end_line& line, oh_instrument what, float value) {
       line.rx_symbol_rate = value;
       break;
     case OH_INSTRUMENT_RETRAIN_CAUSE:
-      if (value >= 0 && value <= OH_RETRAIN_TIMEOUT) ++line.retrains[static_cast<int>(value)];
+      if (value >= 0 && value <= static_cast<float>(OH_RETRAIN_TIMEOUT)) ++line.retrains[static_cast<int>(value)];
       break;
     default:
       break;
