@@ -2,6 +2,7 @@
 #include "dsp/automode/procedure.h"
 
 #include "dsp/blocks/level.h"
+#include "dsp/v34/session/call_memory.h"
 #include "dsp/v8/pcm_side.h"
 
 namespace offhook::automode {
@@ -14,7 +15,7 @@ constexpr uint64_t ms(uint64_t t) {
 
 // V.32bis Annex A.
 constexpr float kAnsBeforeAaMs = 1000;  // A.2.1.3
-constexpr uint64_t kLongAns = ms(800);  // A.2.1.3: so much of ANS after AA began, and the far end heard AA
+constexpr uint64_t kLongAns = ms(800);  // A.2.1.3: if ANS lasts this long after AA began, the far end heard AA
 constexpr float kUsb1Ms = 155;          // A.2.1.3, +-10
 // AC or USB1 begins 75 +- 20 ms after ANS (V.25 4.4), whatever the round trip, and 155 ms of it suffice. Some answerers
 // of V.22bis take AA for a carrier and stay silent while it lasts: AA without an answer ends.
@@ -32,13 +33,13 @@ constexpr float kAaMs = 100;
 constexpr uint64_t kNoAns = ms(500);
 constexpr float kAnsMs = 100;
 constexpr float kAcAloneMs = 1000;  // AC for so long, and no V.32bis here
-// A modulation above V.32bis that trains in vain so many times in a row is left; v34::CallMemory::kTrainingsInVain.
-// Data that last for ten seconds end the row.
-constexpr uint32_t kTrainingsInVain = 4;
+// After this number of failed trainings in a row, a modulation above V.32bis is given up. Ten seconds of data reset the
+// count.
+constexpr uint32_t kTrainingsInVain = v34::CallMemory::kTrainingsInVain;
 constexpr uint64_t kFollowEvery = ms(100);
 constexpr uint32_t kLastingData = 100;
-// A far end that leaves it sends AA or AC. Nothing of V.34 is a tone of 1800 Hz, or two of 600 and 3000 Hz, for so long
-// and above all else; an own guard tone that echoes is beside a louder tone.
+// A far end that gives it up sends AA or AC. No signal of V.34 is dominated by 1800 Hz, or by 600 and 3000 Hz, for this
+// long. The echo of an own guard tone comes with a louder tone.
 constexpr float kFallBackMs = 500;
 constexpr float kFallBackShare = 0.5f;
 

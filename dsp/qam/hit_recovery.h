@@ -52,7 +52,7 @@ class HitRecovery {
 
  private:
   static constexpr float kJump = 1.45f;      // times the usual error; a mean of 128 is known to 9 % (one sigma)
-  static constexpr float kLikeUsual = 1.3f;  // the error that a turn must leave, at the most
+  static constexpr float kLikeUsual = 1.3f;  // the error after a turn, at most
   static constexpr int kTries = 4;
   static constexpr int kLearnt = 4;  // windows that the usual error is a mean of before it counts
 

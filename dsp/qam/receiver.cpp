@@ -364,7 +364,7 @@ void Receiver::resume() {
 }
 
 // The carrier has moved by more than noise explains: a step of the line's frequency, which lost the receiver.
-// @param middle  so many symbols ago the phase was taken
+// @param middle  age of the phase, symbols
 void Receiver::follow_frequency_of_s(int parity, int middle) {
   constexpr int kHalf = 24;  // symbols to either side
   constexpr float kSure = 5;

@@ -47,6 +47,7 @@ bool Gateway::is_in(const LineConfig& c) {
 Gateway::Gateway(const LineConfig& c, std::uint64_t seed)
     : config_(c),
       suppressed_(static_cast<float>(db_to_gain(-c.suppressor_db))),
+      talk_(mean_square(kTalkDbm0)),
       least_(mean_square(c.vad_dbm0)),
       silence_(mean_square(kSilentDbm0)),
       losses_{Random(seed, kLossesToFar), Random(seed, kLossesToNear)} {
@@ -87,8 +88,7 @@ float Gateway::tandem(float x) const {
 }
 
 float Gateway::suppress(Path& path, const Path& other, float x) {
-  static const float talk = mean_square(kTalkDbm0);
-  if (other.power > talk && other.power > path.power) path.held = kSuppressorHold;
+  if (other.power > talk_ && other.power > path.power) path.held = kSuppressorHold;
   if (path.held == 0) return x;
   --path.held;
   return suppressed_ * x;

@@ -66,8 +66,9 @@ class Gateway {
   float interrupt(float x);
 
   const LineConfig config_;
-  const float suppressed_;       // gain
-  const float least_, silence_;  // mean squares: of voice; of a call that is over
+  const float suppressed_;  // gain
+  const float talk_, least_,
+      silence_;  // mean squares: of a direction that suppresses; of voice; of a call that is over
   const std::array<Random, 2> losses_;
   std::array<Path, 2> paths_;
   bool disabled_ = false;

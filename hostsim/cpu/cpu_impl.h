@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// How a host's CPUs go through an instant (section 8). The steps stand in settle() and dispatch(). What only several
+// The steps of one instant on all CPUs of a host (section 8): settle() and dispatch(). What only several
 // CPUs need is in cpu_migration.cpp; what runs without instants of its own, in cpu_unbroken.cpp.
 #pragma once
 

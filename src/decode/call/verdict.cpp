@@ -170,7 +170,7 @@ Way v34_way(const Call& call, const Training& t, bool call_to_answer, const Trai
     find_hole(side.data, way);
   } else if (start != nullptr) {
     way.since_s = start->t_e_end;
-    way.reason = !call.data_mode ? "data mode could not be decoded"
+    way.reason = !call.data_mode ? "data mode was not requested"
                  : !far_mp       ? "the far modem's MP, which defines the data coding, was not decoded"
                  : !own_mp       ? "its own MP, which also limits the rate, was not decoded"
                  : t.precoder_is_missing(side, start->t_e_end)
@@ -211,7 +211,7 @@ Way upstream_way(const Call& call, const Training& t) {
     judge_data(call, side.data, side, up);
   } else if (start != nullptr) {
     up.since_s = start->t_e_end;
-    up.reason = !call.data_mode ? "data mode could not be decoded"
+    up.reason = !call.data_mode ? "data mode was not requested"
                 : t.downstream.mp.empty()
                     ? "the digital modem's MP, which defines the data coding, was not decoded" +
                           (t.downstream.stopped.empty() ? std::string() : ": " + t.downstream.stopped)
@@ -243,7 +243,7 @@ Way downstream_way(const Call& call, const Training& t) {
   if (down.to_the_end) return down;
   const bool trains = heard.stopped.empty() && heard.t_trn1d > 0 && t.from_2400.started() == nullptr;
   down.since_s = !heard.stopped.empty() ? heard.t_lost : trains ? end_of(call, down.channel) : t.info1a_t;
-  down.reason = !call.data_mode          ? "data mode could not be decoded"
+  down.reason = !call.data_mode          ? "data mode was not requested"
                 : !heard.stopped.empty() ? heard.stopped
                 : trains                 ? kEndsInTraining
                 : heard.mp.empty()       ? "no MP was decoded"

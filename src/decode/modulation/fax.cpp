@@ -25,7 +25,8 @@ std::vector<CallingTone> find_cng(std::span<const float> x, int channel) {
   return all;
 }
 
-// T.30 Table 2, of DIS, DTC and DCS; bit 1 is the first of the octets behind the facsimile control field.
+// The bits of DIS, DTC and DCS. Bit 1 is the first bit after the facsimile control field. The text of T.30 was not at
+// hand: the meanings are those that spandsp's t30_decode_dis_dtc_dcs() prints.
 class Capabilities {
  public:
   explicit Capabilities(const std::vector<std::uint8_t>& frame) : fif_(frame.begin() + 3, frame.end()) {}

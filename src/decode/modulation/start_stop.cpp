@@ -14,16 +14,21 @@ struct Format {
   int data_bits;
   Parity parity;
 };
-// Those that other ones pass for come first: text of 7E1 is good 8N1 as well, and of 5N1 with pauses good 7N1.
-constexpr Format kFormats[] = {{"7E1", 7, Parity::kEven}, {"7O1", 7, Parity::kOdd},  {"8E1", 8, Parity::kEven},
-                               {"8O1", 8, Parity::kOdd},  {"8N1", 8, Parity::kNone}, {"7N1", 7, Parity::kNone},
-                               {"5N1", 5, Parity::kNone}};
+constexpr Format k8n1{"8N1", 8, Parity::kNone}, k7n1{"7N1", 7, Parity::kNone}, k5n1{"5N1", 5, Parity::kNone};
+// Text in one format may be valid in a later one: 7E1 is valid 8N1, and 5N1 with pauses is valid 7N1.
+constexpr Format kFormats[] = {{"7E1", 7, Parity::kEven},
+                               {"7O1", 7, Parity::kOdd},
+                               {"8E1", 8, Parity::kEven},
+                               {"8O1", 8, Parity::kOdd},
+                               k8n1,
+                               k7n1,
+                               k5n1};
 
 constexpr int kLeastCharacters = 8;
 constexpr int kGoodToBad = 8;        // random bits have as many good stop bits as bad ones
 constexpr int kLeastForParity = 16;  // by chance one text in 2^16 has it
 
-// One character's bits behind its start bit, the parity bit last. @return nothing: parity is wrong
+// @param bits  those after the start bit, the parity bit last  @return nothing: the parity is wrong
 std::optional<std::uint8_t> character(const Format& f, unsigned bits) {
   const unsigned data = bits & ((1U << f.data_bits) - 1);
   if (f.parity == Parity::kNone) return static_cast<std::uint8_t>(data);
@@ -42,7 +47,7 @@ bool is_good(const StartStopText& t, const Format& f) {
   return good >= least && good >= kGoodToBad * t.bad;
 }
 
-// Whether all characters have ones from `bit` on: a shorter format, whose pauses were taken for data.
+// Whether all characters have ones from `bit` on: pauses of a shorter format were decoded as data.
 bool ones_from(const StartStopText& t, int bit) {
   for (const std::uint8_t c : t.characters) {
     if (c >> bit != 0xFF >> bit) return false;
@@ -57,7 +62,7 @@ StartStopText best(Read&& read) {
     StartStopText t = read(f);
     if (!is_good(t, f)) continue;
     if (f.data_bits == 8 && f.parity == Parity::kNone && (ones_from(t, 7) || ones_from(t, 5))) {
-      const Format& shorter = ones_from(t, 5) ? kFormats[6] : kFormats[5];
+      const Format& shorter = ones_from(t, 5) ? k5n1 : k7n1;
       StartStopText with = read(shorter);
       if (is_good(with, shorter)) {
         with.format = shorter.name;

@@ -13,7 +13,7 @@ namespace offhook::decode {
 struct StartStopText {
   std::string format;                    ///< "8N1", "7E1", ...: data bits, parity, stop bits; empty: no characters
   std::vector<std::uint8_t> characters;  ///< without parity, those with a good stop bit and parity
-  int bad = 0;                           ///< start bits behind which stop bit or parity were wrong
+  int bad = 0;                           ///< start bits with a wrong stop bit or parity
 };
 
 /// @param bits  in order of time, one each, LSB first within a character. A stop bit may be left out where V.14 lets

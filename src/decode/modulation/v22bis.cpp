@@ -432,64 +432,81 @@ Link link_of(const DataHeard& data, const Link* before) {
   return link;
 }
 
-// 6.3.1 and 6.4: what the symbols are, one training after the other. @return where retrains begin, s
-std::vector<double> interpret(const std::vector<Symbol>& s, Connection::Side& side) {
-  constexpr std::size_t kLeastData = 300;      // symbols before S1, where the recording begins in data mode
-  constexpr std::size_t kMostTraining = 1500;  // symbols at 1200 bit/s before those at 2400, 0.8 s by 6.3.1
-  constexpr double kMostAt1200S = 1.5;         // behind S1 in a training that goes on to 2400 bit/s
-  std::vector<double> retrains;
-  constexpr std::size_t kWindow = 64;    // symbols; at 2400 bit/s three quarters of them are not of 1200
-  constexpr std::size_t kLeastRun = 40;  // S1 is 60 symbols, unscrambled ones 93
+// The trainings of a side.
+struct Trainings {
+  struct Trained {
+    std::size_t begins, from;  // the symbols where its first signal begins, and scrambled signals
+  };
+  std::vector<Trained> all;
+  bool by_s1 = false;
+  std::vector<double> retrains;  // where they begin, s
+};
+
+// Finds unscrambled ones and S1 (6.3.1, 6.4). @param signal  gets each of them: first symbol, end, name
+template <class Signal>
+Trainings find_trainings(const std::vector<Symbol>& s, Signal&& signal) {
+  constexpr std::size_t kLeastData = 300;  // symbols before S1, where the recording begins in data mode
+  constexpr std::size_t kLeastRun = 40;    // S1 is 60 symbols, unscrambled ones 93
   const auto same = [](int before, int now) { return before == 3 && now == 3; };
   const auto alternate = [](int before, int now) { return before + now == 3 && (before == 0 || before == 3); };
-  const auto signal = [&](std::size_t from, std::size_t to, const char* what) {
-    side.signals.push_back({s[from].t, s[to - 1].t, what});
-  };
-  struct Trained {
-    std::size_t begins, from;  // where its first signal begins, and scrambled signals
-  };
-  std::vector<Trained> trained;
-  bool trained_by_s1 = false;
+  Trainings t;
   for (std::size_t i = 0; i < s.size();) {
     std::size_t n = run_length(s, i, same);
     if (n >= kLeastRun) {
       signal(i, i + n, "unscrambled ones, 1200 bit/s");
       i += n;
-      if (trained.empty())
-        trained.push_back({i - n, i});
-      else if (!trained_by_s1)
-        trained.back().from = i;
+      if (t.all.empty())
+        t.all.push_back({i - n, i});
+      else if (!t.by_s1)
+        t.all.back().from = i;
       continue;
     }
     n = run_length(s, i, alternate);
     if (n >= kLeastRun) {
       signal(i, i + n, "S1");
-      if (trained.empty() && i > kLeastData && is_scrambled(s, 0, i)) trained.push_back({0, 0}), trained_by_s1 = true;
-      if (trained.size() > 1 || (trained.size() == 1 && trained_by_s1)) retrains.push_back(s[i].t);
+      if (t.all.empty() && i > kLeastData && is_scrambled(s, 0, i)) t.all.push_back({0, 0}), t.by_s1 = true;
+      if (t.all.size() > 1 || (t.all.size() == 1 && t.by_s1)) t.retrains.push_back(s[i].t);
       i += n;
-      if (trained.size() == 1 && !trained_by_s1)
-        trained.back().from = i;
+      if (t.all.size() == 1 && !t.by_s1)
+        t.all.back().from = i;
       else
-        trained.push_back({i - n, i});
-      trained_by_s1 = true;
+        t.all.push_back({i - n, i});
+      t.by_s1 = true;
       continue;
     }
     ++i;
   }
-  if (trained.empty()) trained.push_back({0, 0});
-  for (std::size_t k = 0; k < trained.size(); ++k) {
-    const std::size_t from = trained[k].from, to = k + 1 < trained.size() ? trained[k + 1].begins : s.size();
+  if (t.all.empty()) t.all.push_back({0, 0});
+  return t;
+}
+
+// @return the symbol in [from, to) where the points are no longer those of 1200 bit/s; to: nowhere
+std::size_t begin_of_2400(const std::vector<Symbol>& s, std::size_t from, std::size_t to) {
+  constexpr std::size_t kWindow = 64;  // symbols; at 2400 bit/s three quarters of them are not of 1200
+  for (std::size_t i = from; i + kWindow <= to; ++i) {
+    if (s[i].inner == kInnerAt1200) continue;
+    std::size_t others = 0;
+    for (std::size_t j = i; j < i + kWindow; ++j) others += s[j].inner != kInnerAt1200;
+    if (others > kWindow / 3) return i;
+  }
+  return to;
+}
+
+// 6.3.1 and 6.4: what the symbols are, one training after the other. @return where retrains begin, s
+std::vector<double> interpret(const std::vector<Symbol>& s, Connection::Side& side) {
+  constexpr std::size_t kMostTraining = 1500;  // symbols at 1200 bit/s before those at 2400, 0.8 s by 6.3.1
+  constexpr double kMostAt1200S = 1.5;         // after S1 in a training that continues to 2400 bit/s
+  const auto signal = [&](std::size_t from, std::size_t to, const char* what) {
+    side.signals.push_back({s[from].t, s[to - 1].t, what});
+  };
+  const Trainings trained = find_trainings(s, signal);
+  for (std::size_t k = 0; k < trained.all.size(); ++k) {
+    const std::size_t from = trained.all[k].from,
+                      to = k + 1 < trained.all.size() ? trained.all[k + 1].begins : s.size();
     if (from >= to) continue;
-    // 2400 bit/s begins where the points are no longer those of 1200.
-    std::size_t data = to;
-    for (std::size_t i = from; i + kWindow <= to && data == to; ++i) {
-      if (s[i].inner == kInnerAt1200) continue;
-      std::size_t others = 0;
-      for (std::size_t j = i; j < i + kWindow; ++j) others += s[j].inner != kInnerAt1200;
-      if (others > kWindow / 3) data = i;
-    }
+    const std::size_t data = begin_of_2400(s, from, to);
     const bool at_2400 = data < to && data - from < kMostTraining && is_2400(s, data, to);
-    const bool by_s1 = trained_by_s1 && from > 0;
+    const bool by_s1 = trained.by_s1 && from > 0;
     if (!at_2400 && by_s1 && s[to - 1].t - s[from].t < kMostAt1200S && s[to - 1].inner == kInnerAt1200) {
       signal(from, to, "scrambled ones, 1200 bit/s");
       continue;
@@ -497,12 +514,12 @@ std::vector<double> interpret(const std::vector<Symbol>& s, Connection::Side& si
     if (at_2400 && data > from) signal(from, data, "scrambled ones, 1200 bit/s");
     DataHeard heard = read_symbols(s, at_2400 ? data : from, to, at_2400);
     Link link = link_of(heard, side.links.empty() ? nullptr : &side.links.back());
-    // Behind a slip the receiver may stand at a wrong angle: points of neither rate.
+    // After a slip the receiver may stand at a wrong angle: points of neither rate.
     if (!at_2400 && link.frames.empty() && !is_1200(s, from, to)) continue;
     side.data.push_back(std::move(heard));
     side.links.push_back(std::move(link));
   }
-  return retrains;
+  return trained.retrains;
 }
 
 // Who asks for a retrain sends S1, and the far end answers with S1 (6.4).

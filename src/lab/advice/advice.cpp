@@ -218,6 +218,23 @@ Advice describe(const Scenario& base) {
   return advice;
 }
 
+std::vector<Trial> trials_of(const Scenario& base, const Options& options, double lead_ms) {
+  std::vector<Trial> trials;
+  for (const ContextScenario& c : options.only ? std::vector{*options.only} : contexts_for(base)) {
+    Trial trial;
+    trial.pinned = c.cpu != base.context.cpu;
+    trial.name = c.str() + (trial.pinned ? fmt::format(", CPU {}", c.cpu) : "");
+    trial.context = c;
+    trial.margin_ms = lead_ms;
+    trial.least_margin_ms = thin_margin_ms(base, c);
+    if (c.kind == OH_CONTEXT_RESERVATION && !base.host.latencies.empty()) {
+      trial.refusal = "no reservation has been measured on this host";
+    }
+    trials.push_back(std::move(trial));
+  }
+  return trials;
+}
+
 std::optional<Advice> try_contexts(const Scenario& base, const Options& options) {
   Advice advice = describe(base);
   advice.slot_s = options.slot_s;
@@ -226,18 +243,7 @@ std::optional<Advice> try_contexts(const Scenario& base, const Options& options)
   advice.assumed = options.assumed;
   advice.warnings = options.notes;
   advice.one_only = options.only.has_value();
-  for (const ContextScenario& c : options.only ? std::vector{*options.only} : contexts_for(base)) {
-    Trial trial;
-    trial.pinned = c.cpu != base.context.cpu;
-    trial.name = c.str() + (trial.pinned ? fmt::format(", CPU {}", c.cpu) : "");
-    trial.context = c;
-    trial.margin_ms = advice.lead_ms;
-    trial.least_margin_ms = thin_margin_ms(base, c);
-    if (c.kind == OH_CONTEXT_RESERVATION && !base.host.latencies.empty()) {
-      trial.refusal = "no reservation has been measured on this host";
-    }
-    advice.trials.push_back(std::move(trial));
-  }
+  advice.trials = trials_of(base, options, advice.lead_ms);
   // The control last: the same machine, the device without any work.
   Trial control;
   control.context = context(OH_CONTEXT_INTERRUPT, 24);

@@ -108,9 +108,9 @@ Axis log_axis(std::string text) {
   return a;
 }
 
-/// Half a unit of the last digit of a published value, which has two digits.
+/// Half a unit of the last digit that Table 3 prints: tenths of a millisecond below 10 ms, whole ones from there.
 double half_a_digit(double value) {
-  return 0.5 * std::pow(10, std::floor(std::log10(value)) - 1);
+  return value < 10 ? 0.05 : 0.5;
 }
 
 }  // namespace
@@ -144,7 +144,8 @@ Outcome cota_table3(const Run& run) {
       Row row = holds(fmt::format("{}, {}: exceeded once an hour, a day, a week", service, kLoads[i]),
                       fmt::format("{:g} ms", fmt::join(published, ", ")),
                       fmt::format("{:.2g} ms", fmt::join(simulated, ", ")), so);
-      row.tolerance = fmt::format("each within {:g} % and half of the last published digit", 100 * kTolerance);
+      row.tolerance =
+          fmt::format("each within {:g} % and half of the last digit that the table prints", 100 * kTolerance);
       if (!so) row.note = "this row is the difference of two others, and the published ones do not add up here";
       out.rows.push_back(std::move(row));
     }

@@ -102,10 +102,6 @@ Figure histogram_figure(const Histograms& h, std::size_t i, double near, double 
   return f;
 }
 
-}  // namespace
-
-namespace {
-
 /// The constant's value, as a change that makes another constant the same.
 std::string made(std::string_view name, double value) {
   return fmt::format("{}={:g}", name, value);
@@ -118,6 +114,29 @@ double to_next_bucket_us(const Histograms& h, int tick_hz) {
   return std::min(above, bucket - above);
 }
 
+constexpr double kLongRoutines = 8;  // times as long as interrupt routines are on average
+
+/// @param tried  with long interrupt routines
+void explain_fig10(const Histograms& h, const Histograms& tried, const Setup& used, int tick_hz,
+                   std::vector<Row>& rows) {
+  const double worst_us = std::round(constant("worst_us").get(used));
+  rows[1].note = "1000 per second requested; a clock of 1024 Hz can delay one but loses none";
+  for (const std::size_t i : {5u, 6u}) {
+    rows[i].note = fmt::format(
+        "one block of a call is long, {:.2f} ms without the kernel's logging, the published worst case. It delays one "
+        "wake-up by that time and the rest of the clock's period; before an interrupt of the clock that is waited for "
+        "twice it would be {:.2f} ms. The cost of blocks during training is not published",
+        worst_us / 1e3, worst_us / 1e3 + 2e3 / tick_hz);
+  }
+  rows.back().note = fmt::format(
+      "a wake-up must be {:.1f} us off to be in another bucket. Only the clock and these two run: the interrupt "
+      "routine takes {:g} us at most, a slot's boundary costs nothing here, and Rialto/NT's cost is not published. "
+      "With routines {:g} times as long (--perturb isr_mean_us={:g}) it is {:.0f}, THR 24 {:.0f}",
+      to_next_bucket_us(h, tick_hz), static_cast<double>(used.profile.isr_max_ns) / 1e3, kLongRoutines,
+      kLongRoutines * constant("isr_mean_us").get(used), tried.beside_ideal(Histograms::kReservation),
+      tried.beside_ideal(Histograms::kThread));
+}
+
 }  // namespace
 
 Outcome jones_fig10(const Run& run) {
@@ -125,8 +144,6 @@ Outcome jones_fig10(const Run& run) {
   Histograms h;
   // What is not published, tried: long interrupt routines.
   const Setup used = setup_of(run);
-  const double worst_us = std::round(constant("worst_us").get(used));
-  constexpr double kLongRoutines = 8;  // times as long as they are on average
   Run long_routines = run;
   long_routines.perturbation =
       run.perturbation.and_also(made("isr_mean_us", kLongRoutines * constant("isr_mean_us").get(used)));
@@ -169,22 +186,7 @@ Outcome jones_fig10(const Run& run) {
             fmt::format("{:.0f}, THR 24 {:.0f}", h.beside_ideal(4), h.beside_ideal(3)),
             h.beside_ideal(3) > 0 && h.beside_ideal(4) >= 2 * h.beside_ideal(3) &&
                 h.beside_ideal(4) <= 4 * h.beside_ideal(3))};
-  out.rows[1].note = "1000 per second requested; a clock of 1024 Hz can delay one but loses none";
-  for (const std::size_t i : {5u, 6u}) {
-    out.rows[i].note = fmt::format(
-        "one block of a call is long, {:.2f} ms without the kernel's logging, the published worst case. It delays one "
-        "wake-up by that time and the rest of the clock's period; before an interrupt of the clock that is waited for "
-        "twice it would be {:.2f} ms. The cost of blocks during training is not published",
-        worst_us / 1e3, worst_us / 1e3 + 2e3 / host.tick_hz);
-  }
-  out.rows.back().note = fmt::format(
-      "a wake-up must be {:.1f} us off to be in another bucket. Only the clock and these two run: the interrupt "
-      "routine takes {:g} us at most, a slot's boundary costs nothing here, and Rialto/NT's cost is not published. "
-      "With routines {:g} times as long (--perturb isr_mean_us={:g}) it is {:.0f}, THR 24 {:.0f}",
-      to_next_bucket_us(h, host.tick_hz), static_cast<double>(used.profile.isr_max_ns) / 1e3, kLongRoutines,
-      kLongRoutines * constant("isr_mean_us").get(used), tried.beside_ideal(Histograms::kReservation),
-      tried.beside_ideal(Histograms::kThread));
-
+  explain_fig10(h, tried, used, host.tick_hz, out.rows);
   for (std::size_t i = 0; i < h.figures.size(); ++i) out.figures.push_back(histogram_figure(h, i, near, tail));
   out.summary =
       "30 s of a timer set to 1 ms: alone, and from the start of a call in each context, training included. The clock "

@@ -357,6 +357,31 @@ advice::Options asked(const Options& options, const Question& question) {
   return how;
 }
 
+/// Writes and prints what the options ask for. @param folder  null: none
+void give(const Options& options, const advice::Advice& advice, const std::optional<advice::Verification>& verified,
+          const OutputFolder* folder) {
+  auto out = advice_json(advice);
+  if (verified) {
+    out["verified"] = {{"seconds", verified->seen.seconds},
+                       {"blocks", verified->seen.blocks},
+                       {"losses", verified->seen.losses()},
+                       {"low_s", verified->interval_s.low},
+                       {"advice_is_safer", verified->safer}};
+  }
+  options.json.write(json_text(out, 1));
+  options.csv.write(csv_table(out.at("trials")));
+  if (!options.alone()) print(advice);
+  if (verified && !options.alone()) print(advice, *verified, options.verify_hours);
+  if (options.verify_hours > 0 && !verified && !options.alone())
+    say("verified: no run was made, because no context is sufficient\n");
+  if (!options.memo.empty()) write_file(options.memo, advice_memo(advice, made_by(options)));
+  if (folder != nullptr) {
+    folder->write("advice.json", json_text(out, 1) + "\n");
+    folder->write(kReportName, advice_page(advice));
+    if (!options.alone()) say("report: {}\n", (*folder / kReportName).string());
+  }
+}
+
 int run(const Options& options) {
   expect_one_alone({&options.json, &options.csv});
   const Question question = question_of(options);
@@ -407,29 +432,24 @@ int run(const Options& options) {
     verified = advice::verify(*advice, options.verify_hours * 3600, kVerifyRuns, how);
     if (!verified) return say_interrupted();
   }
-  auto out = advice_json(*advice);
-  if (verified) {
-    out["verified"] = {{"seconds", verified->seen.seconds},
-                       {"blocks", verified->seen.blocks},
-                       {"losses", verified->seen.losses()},
-                       {"low_s", verified->interval_s.low},
-                       {"advice_is_safer", verified->safer}};
-  }
-  options.json.write(json_text(out, 1));
-  options.csv.write(csv_table(out.at("trials")));
-  if (!options.alone()) print(*advice);
-  if (verified && !options.alone()) print(*advice, *verified, options.verify_hours);
-  if (options.verify_hours > 0 && !verified && !options.alone())
-    say("verified: no run was made, because no context is sufficient and nothing is promised\n");
-  if (!options.memo.empty()) write_file(options.memo, advice_memo(*advice, made_by(options)));
-  if (folder) {
-    folder->write("advice.json", json_text(out, 1) + "\n");
-    folder->write(kReportName, advice_page(*advice));
-    if (!options.alone()) say("report: {}\n", (*folder / kReportName).string());
-  }
+  give(options, *advice, verified, folder ? &*folder : nullptr);
   if (verified && verified->safer) return kError;
   return advice->suffices ? kOk : kInsufficient;
 }
+
+constexpr const char* kExamples = R"(Examples:
+  offhook advise vendor-modem nt2000-p2-450 --out out/advice
+  offhook advise rt-audio win98-games --seconds 600 --set host.virus_scanner=true
+  offhook advise g-lite --trace examples/board.load --set load.trace_cpu=1
+  offhook advise g-lite nt2000-p2-450 --set device.buffers.count=2 --json
+  offhook advise g-lite nt2000-p2-450 --set "context=THR 20"
+  offhook advise g-lite nt2000-p2-450 --memo memo.html
+  offhook advise g-lite win98-games --verify 2
+  offhook advise soft-radio linux-6.12-rt-am64x --slot-us 625 --seconds 10
+  offhook advise rt-audio cyclictest.hist --measured-at "FIFO 80" --measured-seconds 1200
+
+Exit status: 0 a context is sufficient, 1 error, or --verify found more losses than the advice allows, 2 no context is
+sufficient, 130 interrupted.)";
 
 }  // namespace
 
@@ -489,19 +509,7 @@ void add_advise(App& app, Action& action) {
       ->type_name("FILE.html");
   add_text_output(*sub, kJsonOption, options->json, "Advice as JSON");
   add_text_output(*sub, kCsvOption, options->csv, "Contexts that were tried, as CSV");
-  sub->footer(R"(Examples:
-  offhook advise vendor-modem nt2000-p2-450 --out out/advice
-  offhook advise rt-audio win98-games --seconds 600 --set host.virus_scanner=true
-  offhook advise g-lite --trace examples/board.load --set load.trace_cpu=1
-  offhook advise g-lite nt2000-p2-450 --set device.buffers.count=2 --json
-  offhook advise g-lite nt2000-p2-450 --set "context=THR 20"
-  offhook advise g-lite nt2000-p2-450 --memo memo.html
-  offhook advise g-lite win98-games --verify 2
-  offhook advise soft-radio linux-6.12-rt-am64x --slot-us 625 --seconds 10
-  offhook advise rt-audio cyclictest.hist --measured-at "FIFO 80" --measured-seconds 1200
-
-Exit status: 0 a context is sufficient, 1 error, or --verify found more losses than the advice allows, 2 no context is
-sufficient, 130 interrupted.)");
+  sub->footer(kExamples);
   sub->final_callback([&action, options] { action = [options] { return run(*options); }; });
 }
 

@@ -79,6 +79,23 @@ TEST(HitRecovery, FindsTurnAndGainWithin256Symbols) {
   }
 }
 
+// A short gap spoils symbols and leaves the loops where they were. An estimate of turn and gain would add its noise.
+TEST(HitRecovery, ChangesNothingAfterAGap) {
+  Hit hit;
+  ASSERT_FALSE(hit.run(20 * kSymbols, 0, 1));
+  for (int n = 0; n < kSymbols; ++n) {
+    const bool gap = n < 27;  // 8 ms at 3429 symbols/s
+    ASSERT_FALSE(gap ? hit.recovery.put(200) : hit.run(1, 0, 1));
+  }
+  ASSERT_TRUE(hit.recovery.waiting());
+  ASSERT_TRUE(hit.run(kSymbols, 0, 1));
+  const HitRecovery::Found found = hit.search();
+  EXPECT_TRUE(found.found);
+  EXPECT_EQ(found.turns, 0);
+  EXPECT_EQ(found.gain, 1);
+  EXPECT_FALSE(hit.recovery.waiting());
+}
+
 TEST(HitRecovery, TakesNoNoiseForAHitAndGivesUpWhereNoTurnHelps) {
   Hit hit;
   ASSERT_FALSE(hit.run(2000 * kSymbols, 0, 1));
