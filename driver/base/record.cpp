@@ -18,6 +18,8 @@ template <typename... F>
 struct Overloaded : F... {
   using F::operator()...;
 };
+template <typename... F>
+Overloaded(F...) -> Overloaded<F...>;  // Clang 14 needs it
 
 Json json_of(const Value& value) {
   return std::visit(Overloaded{[](std::monostate) { return Json(); },

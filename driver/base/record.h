@@ -67,6 +67,14 @@ struct Row {
   bool null_if_absent = false;
   bool spread = false;  ///< a list of names and values: each has a key of its own, after `key`
 
+  /// This row with another value of one member.
+  template <typename T>
+  constexpr Row with(T Row::*member, std::type_identity_t<T> value) const {
+    Row row = *this;
+    row.*member = value;
+    return row;
+  }
+
   constexpr Row label(std::string_view text) const { return with(&Row::name, text); }
   constexpr Row decimals(int n) const { return with(&Row::rounded_to, n); }
   constexpr Row significant(int n) const { return with(&Row::digits, n); }
@@ -81,14 +89,6 @@ struct Row {
   /// JSON has null when it is absent.
   constexpr Row or_null() const { return with(&Row::optional, true).with(&Row::null_if_absent, true); }
   constexpr Row as_keys() const { return with(&Row::spread, true).with(&Row::optional, true); }
-
- private:
-  template <typename T>
-  constexpr Row with(T Row::*member, std::type_identity_t<T> value) const {
-    Row row = *this;
-    row.*member = value;
-    return row;
-  }
 };
 
 struct Table {

@@ -56,8 +56,8 @@ constexpr int kL2Most = ms(550);               // 10.1.2.4; the round trip is ad
 }  // namespace
 
 const Phase2::Table& Phase2::transitions() {
-  using enum State;
-  using enum Event;
+  using enum Phase2State;
+  using enum Phase2Event;
   using P = Phase2;
   // clang-format off
   static constexpr Transition kRows[] = {
@@ -222,7 +222,7 @@ void Phase2::put_info0(const DpskDecision& decision) {
   const bool analogue = config_.pcm == PcmSide::kAnalogue;
   if (!(analogue ? info0d_.put(decision) : info0_.put(decision))) return;
   heard_at_ = now_;
-  using enum State;
+  using enum Phase2State;
   if ((in(kInfo0, kInfo0Again, kFirstTone, kReversed, kRoundTrip, kRetrain) & in(state_)) == 0) return;
   if (analogue) outcome_.info0d = info0d_.found().info;
   outcome_.far_info0 = analogue ? outcome_.info0d.v34 : info0_.found().info;
@@ -238,7 +238,7 @@ void Phase2::put_info0(const DpskDecision& decision) {
 }
 
 bool Phase2::hears_tone() const {
-  using enum State;
+  using enum Phase2State;
   float least_ms = kSeenMs;
   if (state_ == kFirstTone || state_ == kProbe) least_ms = kPresentMs;
   if (state_ == kMarksSilence || state_ == kMarks || state_ == kNoInfo1) least_ms = kRetrainMs;

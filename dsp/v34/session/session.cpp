@@ -29,8 +29,8 @@ constexpr int kCleardownMpPrimes = 3;  // so that one gets through
 }  // namespace
 
 const Session::Table& Session::transitions() {
-  using enum State;
-  using enum Event;
+  using enum SessionState;
+  using enum SessionEvent;
   using P = Session;
   // clang-format off
   static constexpr Transition kRows[] = {

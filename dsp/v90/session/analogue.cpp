@@ -63,8 +63,8 @@ Dil usual_dil(uint8_t u_info) {
 }
 
 const AnalogueProcedure::Table& AnalogueProcedure::transitions() {
-  using enum State;
-  using enum Event;
+  using enum AnalogueState;
+  using enum AnalogueEvent;
   using P = AnalogueProcedure;
   // clang-format off
   static constexpr Transition kRows[] = {

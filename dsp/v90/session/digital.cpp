@@ -21,8 +21,8 @@ constexpr int kMostUpstream = 14;
 }  // namespace
 
 const DigitalProcedure::Table& DigitalProcedure::transitions() {
-  using enum State;
-  using enum Event;
+  using enum DigitalState;
+  using enum DigitalEvent;
   using P = DigitalProcedure;
   // clang-format off
   static constexpr Transition kRows[] = {

@@ -29,8 +29,8 @@ int hz_of(bool digital) {
 }  // namespace
 
 const Hold::Table& Hold::transitions() {
-  using enum State;
-  using enum Event;
+  using enum HoldState;
+  using enum HoldEvent;
   using P = Hold;
   // clang-format off
   static constexpr Transition kRows[] = {

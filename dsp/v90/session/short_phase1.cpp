@@ -25,8 +25,8 @@ constexpr int kQtsHz = 1335;         // 8000 / 6, on the detector's grid of 5 Hz
 }  // namespace
 
 const ShortPhase1::Table& ShortPhase1::transitions() {
-  using enum State;
-  using enum Event;
+  using enum ShortPhase1State;
+  using enum ShortPhase1Event;
   using P = ShortPhase1;
   // clang-format off
   static constexpr Transition kRows[] = {
