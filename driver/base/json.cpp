@@ -42,6 +42,7 @@ void check_json(std::string_view text) {
     if (values > kMostJsonValues)
       refuse_json(fmt::format("more than {} values, the limit of every Offhook file", kMostJsonValues));
   }
+  ::operator delete(::operator new(values* kJsonValueBytes + 2 * text.size()));
 }
 
 std::string escape_in_json(std::string text) {

@@ -9,10 +9,11 @@
 
 namespace offhook {
 
-/// Limits of JSON that is read. No file of ours comes near them. They bound the stack, the memory (at most 150 bytes
-/// per value) and the time (an ordered object searches its members one by one).
+/// Limits of JSON that is read. No file of ours comes near them. They bound the stack, the memory (kJsonValueBytes) and
+/// the time (an ordered object searches its members one by one).
 inline constexpr int kDeepestJson = 64;                    ///< levels of nesting
 inline constexpr std::size_t kMostJsonValues = 2'000'000;  ///< values in one text
+inline constexpr std::size_t kJsonValueBytes = 150;        ///< most memory of a value, its text not counted
 inline constexpr std::size_t kMostJsonMembers = 1'000;     ///< members of one object
 
 /// Escape what is valid in a JSON string and commands a terminal all the same: DEL and C1.
@@ -29,10 +30,12 @@ std::string json_text(const Json& value, int indent = -1) {
 std::string_view in_words(const nlohmann::json::exception& e);
 
 /// Check nesting and sizes before a text is parsed, in one pass. What is no JSON is left to the parser.
-/// @throws nlohmann::json::other_error that names the limit
+/// The memory of its values must be free: the library frees a tree with memory of its own, and without any the process
+/// would end.
+/// @throws nlohmann::json::other_error that names the limit; std::bad_alloc
 void check_json(std::string_view text);
 
-/// @throws Json::exception: with the position for what is no JSON; other_error for what check_json() refuses
+/// @throws Json::exception: with the position for what is no JSON; what check_json() throws
 template <typename Json = nlohmann::json>
 Json parse_json(std::string_view text) {
   check_json(text);

@@ -86,6 +86,11 @@ with wave.open("long.wav", "wb") as out:
         out.writeframes(bytes(32000))
 PY
   (ulimit -v 80000; expect_error "long.wav: not enough memory" decode -q long.wav; [ "$failures" = 0 ]) || fail "a limit of the system"
+  { printf '{"entities":['; repeated '{},' 900000; printf '{}]}'; } >values.json
+  for megabytes in 60 80 100 120 140; do
+    (ulimit -v $((megabytes * 1000)); expect_error "values.json: not enough memory" schedule values.json; [ "$failures" = 0 ]) ||
+      fail "a limit of the system"
+  done
   (ulimit -v 80000; expect_error "big.toml: not enough memory" sweep big.toml --out never; [ "$failures" = 0 ]) || fail "a limit of the system"
   (ulimit -v 80000; expect_error "big.toml: not enough memory" law big.toml; [ "$failures" = 0 ]) || fail "a limit of the system"
 fi
