@@ -52,8 +52,7 @@ DeviceCost measure_device_cost(const hostsim::Scenario& scenario, double data_s,
     result.bit_rates = {{"received_bps", "received", radio->received.bit_rate},
                         {"sent_bps", "sent", radio->sent.bit_rate}};
   if (const auto own = connection->pump_status())
-    result.bit_rates = {{"received_bps", "received", own->received.bit_rate},
-                        {"sent_bps", "sent", own->sent.bit_rate}};
+    result.bit_rates = {{"received_bps", "received", own->received.bit_rate}, {"sent_bps", "sent", own->sent.bit_rate}};
   return result;
 }
 

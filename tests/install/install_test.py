@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Installs the build into an empty folder, and uses what is there and nothing else.
 
-    install_test.py BUILD SOURCE     BUILD: the build folder; SOURCE: the tree, for the ABI baseline alone
+    install_test.py BUILD SOURCE     BUILD: the build folder; SOURCE: the tree, for the ABI baseline and a C test
 """
 import csv, json, os, pathlib, random, re, shutil, subprocess, sys
 
@@ -133,6 +133,9 @@ def c_example(lib):
     print("        " + said.replace("\n", "\n        ").rstrip())
     verdicts = [line.split(":")[0].split()[-1] for line in said.splitlines()]
     expect(f"examples/embed/simulation.c reads verdicts {verdicts}", verdicts == ["sufficient", "sufficient", "insufficient"])
+    run(CC, "-Wall", "-Wextra", "-Werror", SOURCE / "tests/install/simulator_test.c", "-o", WORK / "simulator_test", *flags)
+    said = run(WORK / "simulator_test", cwd=WORK, env=dict(os.environ, LD_LIBRARY_PATH=str(lib)))
+    expect(said.strip(), True)
 
 
 # An empty project for each component: what it needs, a source, and the libraries that CMake may not find meanwhile.
