@@ -21,24 +21,42 @@ foreach(library offhook_shared offhook_static)
   add_dependencies(${library} offhook_dsp)
 endforeach()
 
-# The components: dsp <- driver <- modem <- hostsim, decode, and the whole program as a library. That one needs the sound
-# libraries, so it is a set of its own.
-set(components offhook_dsp offhook_base offhook_driver_core offhook_context offhook_modem offhook_hostsim offhook_decode)
-set_target_properties(offhook_dsp PROPERTIES EXPORT_NAME dsp)
-set_target_properties(offhook_base PROPERTIES EXPORT_NAME base)
-set_target_properties(offhook_driver_core PROPERTIES EXPORT_NAME driver)
-set_target_properties(offhook_context PROPERTIES EXPORT_NAME context)
-set_target_properties(offhook_modem PROPERTIES EXPORT_NAME modem)
-set_target_properties(offhook_hostsim PROPERTIES EXPORT_NAME hostsim)
-set_target_properties(offhook_decode PROPERTIES EXPORT_NAME decode)
-install(TARGETS offhook_shared offhook_static ${components} EXPORT Offhook
-  INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} ${CMAKE_INSTALL_INCLUDEDIR}/offhook)
-set_target_properties(offhook_app PROPERTIES EXPORT_NAME program)
-install(TARGETS offhook_session offhook_traces offhook_app EXPORT OffhookProgram
+# liboffhook-simulator: the simulator behind the C ABI of offhook/simulator.h and offhook/plugin.h.
+offhook_objects(objects link src/simulator)
+file(WRITE ${PROJECT_BINARY_DIR}/liboffhook-simulator.map "{ global: oh_simulation_*; oh_register_pump; local: *; };\n")
+add_library(offhook_simulator SHARED ${objects})
+target_link_options(offhook_simulator PRIVATE -Wl,--version-script=${PROJECT_BINARY_DIR}/liboffhook-simulator.map
+  -Wl,--no-undefined -Wl,--as-needed)
+set_target_properties(offhook_simulator PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION 0 LINKER_LANGUAGE CXX
+  OUTPUT_NAME offhook-simulator)
+target_link_libraries(offhook_simulator PRIVATE offhook_app ${CMAKE_DL_LIBS})
+
+# The components, each in an export set with those that have the same dependencies (OffhookConfig.cmake.in):
+# dsp <- core <- modem, which need nothing that a user has to find; hostsim; decode; driver; the whole program.
+set(offhook_sets "Core:shared=offhook static=static simulator=simulator dsp=dsp driver_core=core modem=modem"
+  "Hostsim:base=base context=context hostsim=hostsim" "Decode:decode=decode" "Driver:session=driver"
+  "Program:traces=traces app=program")
+add_library(offhook_plugin INTERFACE)
+set_target_properties(offhook_plugin PROPERTIES EXPORT_NAME plugin)
+install(TARGETS offhook_plugin EXPORT OffhookCore
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} ${CMAKE_INSTALL_INCLUDEDIR}/offhook)
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/Offhook)
-install(EXPORT Offhook NAMESPACE Offhook:: FILE OffhookTargets.cmake DESTINATION ${package})
-install(EXPORT OffhookProgram NAMESPACE Offhook:: FILE OffhookProgramTargets.cmake DESTINATION ${package})
+set(components)
+foreach(set ${offhook_sets})
+  string(REGEX REPLACE ":.*" "" name ${set})
+  string(REGEX REPLACE ".*:" "" members ${set})
+  separate_arguments(members)
+  foreach(member ${members})
+    string(REPLACE "=" ";" member ${member})
+    list(GET member 0 target)
+    list(GET member 1 exported)
+    list(APPEND components offhook_${target})
+    set_target_properties(offhook_${target} PROPERTIES EXPORT_NAME ${exported})
+    install(TARGETS offhook_${target} EXPORT Offhook${name}
+      INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} ${CMAKE_INSTALL_INCLUDEDIR}/offhook)
+  endforeach()
+  install(EXPORT Offhook${name} NAMESPACE Offhook:: FILE Offhook${name}Targets.cmake DESTINATION ${package})
+endforeach()
 configure_package_config_file(cmake/OffhookConfig.cmake.in ${PROJECT_BINARY_DIR}/OffhookConfig.cmake
   INSTALL_DESTINATION ${package})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/OffhookConfigVersion.cmake COMPATIBILITY SameMinorVersion)
@@ -50,8 +68,10 @@ install(CODE "
   set(CMAKE_INSTALL_INCLUDEDIR \"${CMAKE_INSTALL_INCLUDEDIR}\")
   set(PROJECT_DESCRIPTION \"${PROJECT_DESCRIPTION}\")
   set(PROJECT_VERSION \"${PROJECT_VERSION}\")
-  configure_file(\"${PROJECT_SOURCE_DIR}/cmake/offhook.pc.in\" \"${PROJECT_BINARY_DIR}/offhook.pc\" @ONLY)")
-install(FILES ${PROJECT_BINARY_DIR}/offhook.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+  foreach(name offhook offhook-simulator)
+    configure_file(\"${PROJECT_SOURCE_DIR}/cmake/\${name}.pc.in\" \"${PROJECT_BINARY_DIR}/\${name}.pc\" @ONLY)
+  endforeach()")
+install(FILES ${PROJECT_BINARY_DIR}/offhook.pc ${PROJECT_BINARY_DIR}/offhook-simulator.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 # Headers: the C ABI as <offhook/pump.h>; those of the C++ components beside them, as their sources include them.
 install(DIRECTORY include/offhook DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
@@ -73,7 +93,7 @@ install(DIRECTORY driver/core driver/card driver/modem driver/linux DESTINATION 
   PATTERN "*.h" PATTERN "*.c" PATTERN "*.cpp")
 
 # All of it by one name, and neither tests nor benchmarks: `./dev demo` builds that, so that `cmake --install` works after it.
-add_custom_target(offhook_installed DEPENDS offhook offhook_pages offhook_shared offhook_static ${components} offhook_session offhook_traces offhook_app ${OFFHOOK_TRIVIAL})
+add_custom_target(offhook_installed DEPENDS offhook offhook_pages ${components} ${OFFHOOK_TRIVIAL})
 
 # The program.
 install(TARGETS offhook)
@@ -86,6 +106,6 @@ install(FILES ${pages}/completion-fish/offhook.fish DESTINATION ${CMAKE_INSTALL_
 install(DIRECTORY traces/data/ DESTINATION ${CMAKE_INSTALL_DATADIR}/offhook FILES_MATCHING PATTERN "*.toml")
 install(FILES system/offhook-modem@.service DESTINATION lib/systemd/system)
 install(FILES system/70-offhook.rules DESTINATION lib/udev/rules.d)
-install(FILES LICENSE NOTICE README.md CHANGELOG.md CAVEATS.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
-install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR})
-install(DIRECTORY docs/images DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs FILES_MATCHING PATTERN "*.png")
+install(FILES LICENSE NOTICE README.md ARCHITECTURE.md CAVEATS.md CHANGELOG.md CITATION.cff CONTRIBUTING.md SECURITY.md
+  DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs examples DESTINATION ${CMAKE_INSTALL_DOCDIR} PATTERN "make.py" EXCLUDE)

@@ -424,6 +424,7 @@ CallResult Call::result() const {
   r.transfer = s.connection->status();
   r.dmt = s.connection->dmt_status();
   r.radio = s.connection->radio_status();
+  r.pump = s.connection->pump_status();
   r.completed = r.transfer.done;
   if (s.misdialled) {
     r.transfer.failed = true;

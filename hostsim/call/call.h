@@ -44,6 +44,7 @@ struct CallResult {
   std::vector<DeviceResult> devices;                 ///< the scenario's own first, then load.soft_devices
   std::shared_ptr<const DmtStatus> dmt;              ///< of a DMT pump; null where there is none
   std::shared_ptr<const RadioStatus> radio;          ///< of a radio; null where there is none
+  std::shared_ptr<const PumpStatus> pump;            ///< of a registered pump; null where there is none
 };
 
 /// What of a call is logged.

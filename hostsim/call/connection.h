@@ -54,6 +54,7 @@ struct TransferStatus {
 
 struct DmtStatus;    // subscriber_call.h
 struct RadioStatus;  // radio_call.h
+struct PumpStatus;   // pump_call.h
 
 class Connection {
  public:
@@ -79,6 +80,8 @@ class Connection {
   virtual std::shared_ptr<const DmtStatus> dmt_status() const { return nullptr; }
   /// How a radio does; null where there is none.
   virtual std::shared_ptr<const RadioStatus> radio_status() const { return nullptr; }
+  /// Status of a registered pump; null where there is none.
+  virtual std::shared_ptr<const PumpStatus> pump_status() const { return nullptr; }
 };
 
 /// Both directions of the line as the card has them, in order. As many samples of each: where the card receives more
@@ -139,13 +142,17 @@ bool samples_lost(const oh_driver& driver, const SimulatedCard& card);
 /// failed. @param stop_at_loss fail at the first loss already
 std::unique_ptr<Connection> make_device_connection(const DeviceWork& work, Ns runs, bool stop_at_loss);
 
-/// scenario.device at its work for scenario.device_s: on a subscriber loop a DMT pump, on the air a radio, else
-/// no_samples().
+/// scenario.device at its work for scenario.device_s: its registered pump, on a subscriber loop a DMT pump, on the air
+/// a radio, else no_samples().
 /// @throws std::invalid_argument naming what the device or its line cannot be
 std::unique_ptr<Connection> make_device_connection(const Scenario& scenario, oh_event_log* log);
 
-/// The device as the card and the driver have it, on the line that it is on: on a subscriber loop in periods of 276
-/// kHz, else as it is. @throws std::invalid_argument for a device that cannot be on that line
+/// Whether scenario.device is a real pump: a registered one, on a subscriber loop a DMT pump, on the air a radio.
+bool has_device_pump(const Scenario& scenario);
+
+/// The device as the card and the driver have it, on the line that it is on: with two rates in periods of the slower
+/// one (276 kHz on a subscriber loop), else as it is. @throws std::invalid_argument for a device that cannot be on that
+/// line
 SoftDevice device_at_work(const Scenario& scenario);
 
 }  // namespace offhook::hostsim

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "hostsim/call/connection.h"
+#include "hostsim/call/pump_call.h"
 #include "hostsim/call/radio_call.h"
 #include "hostsim/call/subscriber_call.h"
 
@@ -69,12 +70,19 @@ std::unique_ptr<Connection> make_device_connection(const DeviceWork& work, Ns ru
 }
 
 std::unique_ptr<Connection> make_device_connection(const Scenario& s, oh_event_log* log) {
+  if (!s.device.pump.empty()) return make_pump_connection(s, log);
   if (s.line_kind == LineKind::kSubscriberLoop) return make_subscriber_connection(s, log);
   if (s.line_kind == LineKind::kAir) return make_radio_connection(s, log);
   return make_device_connection(no_samples(s.device), static_cast<Ns>(s.device_s * 1e9), s.stop_at_loss);
 }
 
+bool has_device_pump(const Scenario& s) {
+  return s.pump == PumpKind::kDevice &&
+         (!s.device.pump.empty() || s.line_kind == LineKind::kSubscriberLoop || s.line_kind == LineKind::kAir);
+}
+
 SoftDevice device_at_work(const Scenario& s) {
+  if (!s.device.pump.empty()) return pump_in_periods(s);
   if (s.line_kind == LineKind::kSubscriberLoop) return in_periods(s);
   if (s.line_kind == LineKind::kAir) check_radio(s);
   return s.device;

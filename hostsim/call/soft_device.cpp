@@ -34,6 +34,23 @@ std::string SoftDevice::problem() const {
   return "";
 }
 
+SoftDevice SoftDevice::in_periods(std::uint32_t ratio) const {
+  SoftDevice d = *this;
+  const auto to_periods = [ratio](std::uint32_t* samples) {
+    if (*samples % ratio != 0) {
+      throw std::invalid_argument("blocks, buffers or a lead of " + std::to_string(*samples) +
+                                  " samples; expected a multiple of " + std::to_string(ratio) +
+                                  ", the ratio of the rates of the two directions");
+    }
+    *samples /= ratio;
+  };
+  to_periods(&d.rate_hz);
+  for (std::uint32_t& block : d.block_plan) to_periods(&block);
+  to_periods(&d.buffer_samples);
+  to_periods(&d.transmit_lead_samples);
+  return d;
+}
+
 oh_streams SoftDevice::streams() const {
   oh_streams streams = oh_modem_streams(rate_hz);
   const std::uint32_t held = std::bit_ceil(std::max(buffers * buffer(), 2 * longest_block()));

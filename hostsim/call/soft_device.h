@@ -16,7 +16,8 @@ namespace offhook::hostsim {
 
 struct SoftDevice {
   std::string name;
-  std::uint32_t rate_hz = OH_MODEM_RATE_HZ;
+  std::string pump;                          ///< registered pump that does the work (registered_pump.h); empty: none
+  std::uint32_t rate_hz = OH_MODEM_RATE_HZ;  ///< of the faster direction
   std::vector<std::uint32_t> block_plan = {105, 105, 90};  ///< t: samples per interrupt, repeated
   std::uint32_t buffers = 2;                               ///< n
   std::uint32_t buffer_samples = 0;                        ///< of one; 0: the longest block
@@ -33,6 +34,9 @@ struct SoftDevice {
   std::uint32_t lead() const { return transmit_lead_samples != 0 ? transmit_lead_samples : buffers * buffer(); }
   /// What no card could do, for people; empty when there is nothing.
   std::string problem() const;
+  /// Rate, blocks, buffers and lead in samples of a direction that is `ratio` times slower.
+  /// @throws std::invalid_argument for a number that is no multiple of the ratio
+  SoftDevice in_periods(std::uint32_t ratio) const;
   /// Its card: rings that hold all of the buffers, and two of the longest block, rounded up to a power of two.
   oh_streams streams() const;
   /// What it costs: both phases after the answer are the device at work. @throws std::invalid_argument with problem()

@@ -233,21 +233,7 @@ LoopConfig loop_of(const Scenario& s) {
 }
 
 SoftDevice in_periods(const Scenario& s) {
-  SoftDevice d = s.device;
-  const std::uint32_t ratio = ratio_of(s);
-  const auto to_periods = [ratio](std::uint32_t* samples) {
-    if (*samples % ratio != 0) {
-      throw std::invalid_argument("blocks, buffers or a lead of " + std::to_string(*samples) +
-                                  " samples; expected a multiple of " + std::to_string(ratio) +
-                                  " on a subscriber loop, per upstream sample");
-    }
-    *samples /= ratio;
-  };
-  to_periods(&d.rate_hz);
-  for (std::uint32_t& block : d.block_plan) to_periods(&block);
-  to_periods(&d.buffer_samples);
-  to_periods(&d.transmit_lead_samples);
-  return d;
+  return s.device.in_periods(ratio_of(s));
 }
 
 oh_streams subscriber_streams(const Scenario& s) {

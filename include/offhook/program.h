@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// The whole program as one function, for programs that extend it: with a scheduling policy (hostsim/sched/scheduler.h)
-// or a context (hostsim/host/context.h). Every command can use extensions that were added before the call. See
-// examples/embed/policy.cpp.
+// The whole program as one function, for programs that extend it: with a pump (hostsim/call/registered_pump.h), a
+// scheduling policy (hostsim/sched/scheduler.h) or a context (hostsim/host/context.h). Every command can use extensions
+// that were added before the call. A plug-in adds the same to the program itself (offhook/plugin.h).
 #pragma once
 
 namespace offhook {

@@ -204,6 +204,13 @@ struct oh_pump_status {
   uint32_t hold_timeout;   /**< code of T1 (V.92, Table 33) in OH_HOLD_AWAY and OH_HOLD_WAITING; else 0 */
 };
 
+/** One value that a pump reports about itself. */
+struct oh_metric {
+  const char* name; /**< such as "frames received"; valid as long as the pump */
+  const char* unit; /**< such as "dB"; "" for a count */
+  double value;
+};
+
 /** Operations of a pump, as bits of a set. */
 enum oh_pump_operation {
   OH_OPERATION_INIT = 1,
@@ -254,6 +261,9 @@ struct oh_pump_type {
   /** Sets the duration granted to the far end's requests. @param timeout code of T1 (V.92, Table 33: 1 is 10 s, 13 no
    * limit); 0, as after init: requests are denied. @return 0, or -EINVAL: a reserved code. Real-time: yes. */
   int (*allow_hold)(void* self, uint32_t timeout) OH_BY_DEFAULT(NULL);
+  /** Optional: value number `index` for reports, from 0; called through oh_pump_metric(). Never during process().
+   * @return 0, or -EINVAL: the pump has no more values */
+  int (*metric)(const void* self, uint32_t index, struct oh_metric* metric) OH_BY_DEFAULT(NULL);
 };
 
 /** Whether a pump of this type has modem-on-hold. */
@@ -267,6 +277,14 @@ static inline int oh_pump_hold(const struct oh_pump_type* type, void* self, enum
 }
 static inline int oh_pump_allow_hold(const struct oh_pump_type* type, void* self, uint32_t timeout) {
   return oh_pump_has_hold(type) ? type->allow_hold(self, timeout) : -22;
+}
+
+/** @return its result, or -EINVAL if the type has no metrics */
+static inline int oh_pump_metric(const struct oh_pump_type* type, const void* self, uint32_t index,
+                                 struct oh_metric* metric) {
+  return type->struct_size >= offsetof(struct oh_pump_type, metric) + sizeof type->metric && type->metric != NULL
+             ? type->metric(self, index, metric)
+             : -22;
 }
 
 /** Calls each process() in turn. */

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "src/measure/live_device.h"
 
+#include <algorithm>
 #include <chrono>
 #include <thread>
 
 #include "driver/live/timer_card.h"
+#include "driver/session/devices.h"
 #include "driver/session/live_driver.h"
+#include "hostsim/call/pump_call.h"
 #include "hostsim/call/radio_call.h"
 #include "hostsim/call/subscriber_call.h"
 #include "src/measure/real_time.h"
@@ -19,7 +22,29 @@ constexpr double kSpareS = 0.5;
 /// What it received says so: the far end of a rehearsal is not there to be asked.
 bool near_in_data(const hostsim::Scenario& scenario, const LiveDevice& r) {
   if (r.radio) return r.radio->received.due > 0;
+  if (r.pump) return r.pump->near_in_data;
   return r.dmt && (scenario.role == OH_PUMP_ANSWER ? r.dmt->up : r.dmt->down).bits > 0;
+}
+
+/// A card of this machine has one rate and 16-bit samples.
+std::unique_ptr<LiveCard> open_card_for(const std::string& address, const oh_streams& streams) {
+  if (streams.rx.rate_hz != streams.tx.rate_hz || streams.rx.encoding != OH_LINEAR16 ||
+      streams.tx.encoding != OH_LINEAR16) {
+    throw std::invalid_argument("--card " + address +
+                                ": a card has one rate and 16-bit samples; expected a pump with such a format");
+  }
+  return open_card(address, streams.rx.rate_hz);
+}
+
+/// Blocks and lead of the device, as far as the rings of the card hold them.
+LiveDriverConfig driver_config(const hostsim::SoftDevice& device, const LiveCard& card) {
+  const oh_streams& streams = card.card().streams;
+  const std::uint32_t longest = oh_streams_block_max(&streams);
+  LiveDriverConfig config;
+  config.block_plan = device.block_plan;
+  for (std::uint32_t& block : config.block_plan) block = std::min(block, longest);
+  config.transmit_lead_samples = std::min(device.lead(), oh_ring_of(&streams, &streams.tx, nullptr).periods);
+  return config;
 }
 
 }  // namespace
@@ -31,24 +56,27 @@ LiveDevice measure_live_device(const hostsim::Scenario& scenario, const LiveDevi
   std::optional<Rehearsal> rehearsal;
   // The card takes samples before the first look and after the last.
   if (config.recorded) rehearsal.emplace(scenario, config.seconds + kSpareS, progress);
-  TimerCard card(rehearsal ? rehearsal->line() : connection->line(), connection->streams());
+  const std::unique_ptr<LiveCard> card =
+      config.card.empty()
+          ? std::make_unique<TimerCard>(rehearsal ? rehearsal->line() : connection->line(), connection->streams())
+          : open_card_for(config.card, connection->streams());
   connection->start(0);
   LiveDevice result;
   result.buffer_samples = device.buffer();
-  LiveDriver driver(card, connection->near_pump(),
-                    {.context = config.context,
-                     .interrupt_priority = config.interrupt_priority,
-                     .block_plan = device.block_plan,
-                     .transmit_lead_samples = device.lead(),
-                     .policy = scenario.policy});
+  LiveDriverConfig live = driver_config(device, *card);
+  live.context = config.context;
+  live.interrupt_priority = config.interrupt_priority;
+  live.policy = scenario.policy;
+  LiveDriver driver(*card, connection->near_pump(), live);
   const std::int64_t began = now_ns();
   do {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     result.seconds = static_cast<double>(now_ns() - began) * 1e-9;
-  } while (result.seconds < config.seconds && progress(result.seconds / config.seconds));
+  } while (result.seconds < config.seconds && !driver.is_gone() && progress(result.seconds / config.seconds));
   driver.stop();
+  if (driver.is_gone()) throw std::runtime_error(card->failure());
   result.driver = driver.counters();
-  result.card = oh_card_counts(&card.state());
+  result.card = oh_card_counts(&card->state());
   result.dispatch = driver.context().dispatch_latency();
   result.service = driver.context().service_time();
   result.yields = driver.context().yields();
@@ -58,7 +86,8 @@ LiveDevice measure_live_device(const hostsim::Scenario& scenario, const LiveDevi
   connection->exchange_user_data(static_cast<hostsim::Ns>(result.seconds * 1e9));
   result.dmt = connection->dmt_status();
   result.radio = connection->radio_status();
-  result.in_data = rehearsal ? near_in_data(scenario, result) : connection->in_data();
+  result.pump = connection->pump_status();
+  result.in_data = rehearsal || !config.card.empty() ? near_in_data(scenario, result) : connection->in_data();
   if (rehearsal) result.sent_otherwise = rehearsal->sent_otherwise();
   return result;
 }

@@ -24,6 +24,7 @@ struct LiveDeviceConfig {
   double seconds = 10;          ///< with the start-up
   int interrupt_priority = 85;  ///< SCHED_FIFO, of the thread that plays the card and the far end
   bool recorded = false;        ///< it plays a rehearsal instead of line and far end (rehearsal.h)
+  std::string card;             ///< address of a card (driver/session/devices.h) with its own line; empty: by the clock
 };
 
 struct LiveDevice {
@@ -35,6 +36,7 @@ struct LiveDevice {
   std::uint64_t yields = 0, throttles = 0;            ///< of a reservation
   std::shared_ptr<const hostsim::DmtStatus> dmt;      ///< null where there is none
   std::shared_ptr<const hostsim::RadioStatus> radio;  ///< null where there is none
+  std::shared_ptr<const hostsim::PumpStatus> pump;    ///< null where there is none
   std::optional<std::uint64_t> sent_otherwise;        ///< periods, where a rehearsal was played
   bool in_data = false;                               ///< at the end; of a rehearsal: the near end has been
   std::vector<std::string> without;

@@ -11,6 +11,8 @@ using hostsim::CellCounts;
 using hostsim::DmtDirection;
 using hostsim::DmtStatus;
 using hostsim::HoldStatus;
+using hostsim::PumpDirection;
+using hostsim::PumpStatus;
 using hostsim::RadioDirection;
 using hostsim::RadioStatus;
 using record::Row;
@@ -120,6 +122,35 @@ constexpr Row kRadioStatusRows[] = {
     RadioCall::part<&RadioStatus::sent>("sent", kRadioDirection),
 };
 
+using Way = Rows<PumpDirection>;
+constexpr Row kPumpDirectionRows[] = {
+    Way::of<&PumpDirection::bit_rate>("bit_rate", "bit/s", "bit rate of the newest data mode")
+        .label("bit/s, received and sent"),
+    Way::of<&PumpDirection::bits>("bits_compared", "", "bits compared with the test pattern").label("bits compared"),
+    Way::of<&PumpDirection::wrong_bits>("wrong_bits", "", "bits that differ from the pattern").label("bits wrong"),
+    Way::of<&PumpDirection::pattern_losses>("pattern_losses", "", "times that the pattern was lost"),
+};
+
+using Metric = Rows<PumpStatus::Metric>;
+constexpr Row kMetricRows[] = {
+    Metric::of<&PumpStatus::Metric::name>("name", "", "name of the value"),
+    Metric::of<&PumpStatus::Metric::unit>("unit", "", "its unit; empty: a count"),
+    Metric::of<&PumpStatus::Metric::value>("value", "", "value at the end"),
+};
+constexpr Table kMetric{kMetricRows};
+
+using OwnPump = Rows<PumpStatus>;
+constexpr Row kPumpStatusRows[] = {
+    OwnPump::of<&PumpStatus::name>("name", "", "name of the registered pump"),
+    OwnPump::of<&PumpStatus::connected_s>("connected_s", "s", "time when data mode was first reached; negative: never")
+        .decimals(9),
+    OwnPump::of<&PumpStatus::retrains>("retrains", "", "trainings after the first").label("retrains"),
+    OwnPump::of<&PumpStatus::in_data>("in_data", "", "whether the ends are in data mode at the end"),
+    OwnPump::part<&PumpStatus::received>("received", kPumpDirection),
+    OwnPump::part<&PumpStatus::sent>("sent", kPumpDirection),
+    OwnPump::part<&PumpStatus::metrics>("metrics", kMetric),
+};
+
 using Hold = Rows<HoldStatus>;
 /// A time of the simulation; negative: it has not come to that.
 template <auto Member>
@@ -208,6 +239,7 @@ constexpr Row kRunRows[] = {
     Run::part<&RunSummary::device>("device", kDevice),
     Run::part<&RunSummary::dmt>("dmt", kDmtStatus),
     Run::part<&RunSummary::radio>("radio", kRadioStatus),
+    Run::part<&RunSummary::pump>("pump", kPumpStatus),
     Run::of("radio.longest_service_of_slot", "", "longest time from interrupt to output, in slots",
             [](const RunSummary& r) {
               return service_of_slot(r, r.figures ? static_cast<double>(r.figures->interrupt_to_output.max()) : 0);
@@ -227,7 +259,8 @@ constexpr Row kRunRows[] = {
 }  // namespace
 
 constexpr Table kDmtDirection{kDmtDirectionRows}, kDmtStatus{kDmtStatusRows}, kRadioDirection{kRadioDirectionRows},
-    kRadioStatus{kRadioStatusRows}, kRunSummary{kRunRows};
+    kRadioStatus{kRadioStatusRows}, kPumpDirection{kPumpDirectionRows}, kPumpStatus{kPumpStatusRows},
+    kRunSummary{kRunRows};
 
 double miss_ratio_at_most(const RadioDirection& d) {
   return d.due > 0 ? std::min(1.0, poisson_interval(d.lost()).high / static_cast<double>(d.due)) : 1;

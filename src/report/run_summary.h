@@ -12,6 +12,7 @@
 
 #include "driver/base/record.h"
 #include "hostsim/call/connection.h"
+#include "hostsim/call/pump_call.h"
 #include "hostsim/call/radio_call.h"
 #include "hostsim/call/subscriber_call.h"
 #include "offhook/kernel_modem.h"
@@ -33,6 +34,7 @@ struct CallOutcome {
   std::uint8_t compression = 0;                         ///< of enum oh_lapm_compression
   std::shared_ptr<const hostsim::DmtStatus> dmt;        ///< of a DMT pump; null where there is none
   std::shared_ptr<const hostsim::RadioStatus> radio;    ///< of a radio
+  std::shared_ptr<const hostsim::PumpStatus> pump;      ///< of a registered pump
   std::optional<hostsim::HoldStatus> hold;              ///< where the scenario asks for one, once it has
   std::string ending;                      ///< for people: "the file arrived", "carrier lost", "time limit"
   std::optional<oh_kernel_status> kernel;  ///< of a kernel's modem, at the end
@@ -69,6 +71,7 @@ double miss_ratio_at_most(const hostsim::RadioDirection& direction);
 /// A time in slots.
 double of_slot(const hostsim::RadioStatus& radio, double ns);
 
-extern const record::Table kDmtDirection, kDmtStatus, kRadioDirection, kRadioStatus, kRunSummary;
+extern const record::Table kDmtDirection, kDmtStatus, kRadioDirection, kRadioStatus, kPumpDirection, kPumpStatus,
+    kRunSummary;
 
 }  // namespace offhook

@@ -147,6 +147,11 @@ std::string headline(const CallReport& call, Verdict verdict, bool lost) {
                    ? "Insufficient: bursts were lost because the host was late."
                    : "Insufficient: samples were lost.";
       }
+      if (call.pump() && !lost) {
+        return call.pump()->connected_s < 0 ? "Insufficient: data mode was not reached."
+               : call.pump()->wrong() > 0   ? "Insufficient: wrong data arrived."
+                                            : "Insufficient: the line was lost in data mode.";
+      }
       if (call.device()) return "Insufficient: the device lost samples.";
       return lost ? "Insufficient: the transfer did not complete."
                   : "Not finished: no sample was lost, but the run ended before the transfer completed.";
@@ -186,6 +191,17 @@ std::string carried(const hostsim::RadioStatus& radio) {
   };
   return fmt::format("Data mode after {:.3f} s: {}; {}.", radio.connected_s, way("received", radio.received),
                      way("sent", radio.sent));
+}
+
+std::string carried(const hostsim::PumpStatus& pump) {
+  if (pump.connected_s < 0) return fmt::format("The pump \"{}\" never reached data mode.", pump.name);
+  const auto way = [](const char* name, const hostsim::PumpDirection& d) {
+    return d.bits == 0 ? fmt::format("{} no bits", name)
+                       : fmt::format("{} {:.1f} kbit/s, {} of {} wrong", name, 1e-3 * d.bit_rate, grouped(d.wrong_bits),
+                                     counted(d.bits, "bit"));
+  };
+  return fmt::format("The pump \"{}\" was in data mode after {:.3f} s: {}; {}.", pump.name, pump.connected_s,
+                     way("received", pump.received), way("sent", pump.sent));
 }
 
 std::string miss_ratio(const hostsim::RadioStatus& radio) {
@@ -262,6 +278,7 @@ CallVerdict judge(const CallReport& call, const Figures& f) {
   if (call.run && call.run->hold)
     out.reasons.push_back(fmt::format("Modem-on-hold: {}.", hold_in_words(*call.run->hold)));
   if (call.dmt()) out.reasons.push_back(carried(*call.dmt()));
+  if (call.pump()) out.reasons.push_back(carried(*call.pump()));
   if (call.radio()) {
     out.reasons.push_back(carried(*call.radio()));
     if (call.radio()->received.due + call.radio()->sent.due > 0) out.reasons.push_back(miss_ratio(*call.radio()));

@@ -34,6 +34,7 @@ ELSEWHERE = {
     r"tests/live/": "is a test, or prints a table to read: label live",
     r"measure bank": "real time for a minute: live.bank",
     r"measure (latency|stolen|kernel|cost|host|device|batch)(?!.*--load help)|modem null": "takes real time: cli.measure_test, cli.live_report_test",
+    r"--plugin|^(cc|c\+\+) .*-shared": "needs plug-ins and an installation: the test install runs the tutorials",
     r"cmake --install|^cc ": "needs a prefix of its own: the test install does both",
     r"unix:PATH|unix:/tmp/modem": "needs another modem program: cli.far_end_test",
     r"advise \S+ mine\.toml": "needs what measure host-profile writes: cli.measure_test",

@@ -63,6 +63,11 @@ wrote csv sweep dsl/results.csv sweep dsl.toml --out dsl --json
 if ldd "$offhook" | grep -q libliquid; then
   wrote csv sweep radio/results.csv sweep radio.toml --out radio --json
 fi
+cc -shared -fPIC -I"$source_dir/include" "$examples/plugins/pulse.c" -o libpulse.so || fail "pulse.c is not compiled"
+pulse=(--plugin ./libpulse.so)
+wrote json run - "${pulse[@]}" run "$examples/plugins/pulse.toml" --out pulse --json
+wrote csv sweep pulse-map/results.csv "${pulse[@]}" sweep "$examples/plugins/pulse-map.toml" --out pulse-map --json
+wrote json measure-device - "${pulse[@]}" measure device "$examples/plugins/pulse.toml" --context OTHER --best-effort --seconds 1 --json
 wrote json sweep-plan - sweep plan grid.toml --shards 2 --out cut --json
 wrote json sweep-run - sweep run cut --shard 1/2 --json
 wrote json demo - demo --bytes 500 --repeats 1 --out demo --json

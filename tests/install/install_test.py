@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: MIT
 """Installs the build into an empty folder, and uses what is there and nothing else.
 
-    install_test.py BUILD SOURCE     BUILD: the build folder; SOURCE: the tree, for the examples and the ABI baseline
+    install_test.py BUILD SOURCE     BUILD: the build folder; SOURCE: the tree, for the ABI baseline and a C test
 """
 import csv, json, os, pathlib, random, re, shutil, subprocess, sys
 
 BUILD, SOURCE = (pathlib.Path(p).resolve() for p in sys.argv[1:3])
 WORK = BUILD / "tests" / "install"
 PREFIX = WORK / "prefix"
+DOC = PREFIX / "share/doc/offhook"
 CXX, CC = os.environ.get("CXX", "c++"), os.environ.get("CC", "cc")
 
 
@@ -34,14 +35,31 @@ def installed():
                  "share/zsh/site-functions/_offhook",
                  "share/bash-completion/completions/offhook", "share/fish/vendor_completions.d/offhook.fish",
                  "share/offhook/profiles", "src/offhook-0.1.0/driver/core/driver.c",
-                 "src/offhook-0.1.0/driver/linux/pci.c", "src/offhook-0.1.0/dkms.conf", "share/doc/offhook/LICENSE"):
+                 "src/offhook-0.1.0/driver/linux/pci.c", "src/offhook-0.1.0/dkms.conf", "share/doc/offhook/LICENSE",
+                 "share/doc/offhook/docs/tutorials/own-pump.md", "share/doc/offhook/examples/plugins/pulse.c"):
         expect(f"{name} is installed", (PREFIX / name).exists())
     expect("pkgconfig/offhook.pc is installed", (lib / "pkgconfig/offhook.pc").exists())
-    soname = run("readelf", "-d", lib / "liboffhook.so")
-    expect("the soname is liboffhook.so.0", "[liboffhook.so.0]" in soname)
-    exported = [line.split()[-1] for line in run("nm", "-D", "--defined-only", lib / "liboffhook.so").splitlines()]
-    expect(f"liboffhook exports oh_* alone ({len(exported)} symbols)", exported and all(s.startswith("oh_") for s in exported))
+    for name in ("liboffhook", "liboffhook-simulator"):
+        soname = run("readelf", "-d", lib / f"{name}.so")
+        expect(f"the soname is {name}.so.0", f"[{name}.so.0]" in soname)
+        exported = exports(lib, name)
+        expect(f"{name} exports oh_* alone ({len(exported)} symbols)", exported and all(s.startswith("oh_") for s in exported))
     return lib
+
+
+def exports(lib, name):
+    return [line.split()[-1] for line in run("nm", "-D", "--defined-only", lib / f"{name}.so").splitlines()]
+
+
+def links():
+    """Every relative link of an installed page leads to an installed file."""
+    pages = sorted(DOC.rglob("*.md"))
+    broken = []
+    for page in pages:
+        for link in re.findall(r"\]\(([^)#\s]+)", page.read_text()):
+            if "://" not in link and not (page.parent / link).exists():
+                broken.append(f"{page.relative_to(DOC)}: {link}")
+    expect(f"links of {len(pages)} installed pages lead to installed files {broken}", len(pages) > 30 and not broken)
 
 
 def built_by_demo():
@@ -96,7 +114,7 @@ def two_modems(program, seconds=240):
 
 
 def c_example(lib):
-    example = SOURCE / "examples/embed/modem.c"
+    example = DOC / "examples/embed/modem.c"
     lines = [l for l in example.read_text().splitlines()]
     environment = dict(os.environ, PKG_CONFIG_PATH=str(lib / "pkgconfig"), LD_LIBRARY_PATH=str(lib))
     prefix = run("pkg-config", "--variable=prefix", "offhook", env=environment).strip()
@@ -109,37 +127,126 @@ def c_example(lib):
     static = [str(lib / "liboffhook.a") if f == "-loffhook" else f for f in static]
     run(CC, example, "-o", WORK / "modem_static", *static)
     expect(f"the static library links, too ({len(lines)} lines of C)", True)
+    flags = run("pkg-config", "--cflags", "--libs", "offhook-simulator", env=environment).split()
+    run(CC, "-Wall", "-Wextra", "-Werror", DOC / "examples/embed/simulation.c", "-o", WORK / "simulation", *flags)
+    said = run(WORK / "simulation", cwd=WORK, env=dict(os.environ, LD_LIBRARY_PATH=str(lib)))
+    print("        " + said.replace("\n", "\n        ").rstrip())
+    verdicts = [line.split(":")[0].split()[-1] for line in said.splitlines()]
+    expect(f"examples/embed/simulation.c reads verdicts {verdicts}", verdicts == ["sufficient", "sufficient", "insufficient"])
+    run(CC, "-Wall", "-Wextra", "-Werror", SOURCE / "tests/install/simulator_test.c", "-o", WORK / "simulator_test", *flags)
+    said = run(WORK / "simulator_test", cwd=WORK, env=dict(os.environ, LD_LIBRARY_PATH=str(lib)))
+    expect(said.strip(), True)
+
+
+# An empty project for each component: what it needs, a source, and the libraries that CMake may not find meanwhile.
+FOUND = ("fmt", "nlohmann_json", "PkgConfig", "CLI11")
+C_ABI = '#include <offhook/modem.h>\nint main(void) { return oh_modem_create(0, 0) != 0; }\n'
+DSP = '#include <dsp/v22/pump.h>\nint main(void) { return oh_v22bis_type()->format_count == 0; }\n'
+CORE = '#include <offhook/driver.h>\nint main(void) { struct oh_driver_config c = {}; return oh_driver_init(0, &c) == 0; }\n'
+SIMULATOR = '#include <offhook/simulator.h>\nint main(void) { oh_simulation_destroy(0); return 0; }\n'
+PLUGIN = '#include <offhook/plugin.h>\nOH_PLUGIN(reason) { return oh_register_pump(0, reason); }\n'
+LIVE = """#include "driver/live/timer_card.h"
+#include "driver/session/devices.h"
+int main() { return offhook::open_card("null", 8000) == nullptr; }
+"""
+MODEM = '#include "driver/user_modem/modulations.h"\nint main() { return offhook::kModulations.empty(); }\n'
+HOSTSIM = """#include "hostsim/call/call.h"
+int main() { return offhook::hostsim::Scenario{}.seed != 1; }
+"""
+DECODE = '#include "offhook/decode.h"\nint main(int n, char** a) { return n > 1 && !offhook::decode::decode_file(a[1]); }\n'
+PROGRAM = '#include "offhook/program.h"\nint main(int n, char** a) { return offhook::run_program(n, a); }\n'
+PROJECTS = [
+    ("C", "offhook", "", C_ABI, ()), ("C", "static", "", C_ABI, ()), ("C", "simulator", "", SIMULATOR, ()),
+    ("C", "plugin", "", PLUGIN, ()), ("C", "core", "core", CORE, ()), ("C", "modem", "modem", C_ABI, ()),
+    ("CXX", "offhook", "", C_ABI, ()), ("CXX", "static", "", C_ABI, ()), ("CXX", "simulator", "", SIMULATOR, ()),
+    ("CXX", "plugin", "", PLUGIN, ()), ("CXX", "dsp", "dsp", DSP, ()), ("CXX", "core", "core", CORE, ()),
+    ("CXX", "modem", "modem", MODEM, ()), ("CXX", "hostsim", "hostsim", HOSTSIM, ("fmt", "nlohmann_json")),
+    ("CXX", "decode", "decode", DECODE, ("fmt", "nlohmann_json", "PkgConfig")),
+    ("CXX", "driver", "driver", LIVE, ("fmt", "nlohmann_json", "PkgConfig")), ("CXX", "program", "program", PROGRAM, FOUND),
+]  # fmt: skip
+
+
+def empty_projects():
+    """Each component in a project that has nothing else, in C and in C++; no language standard is set."""
+    for language, target, component, source, needs in PROJECTS:
+        project = WORK / f"empty-{language}-{target}"
+        project.mkdir()
+        file = f"main.{'c' if language == 'C' else 'cpp'}"
+        (project / file).write_text(source)
+        kind = "add_library(main MODULE" if target == "plugin" else "add_executable(main"
+        (project / "CMakeLists.txt").write_text(
+            f"cmake_minimum_required(VERSION 3.25)\nproject(empty LANGUAGES {language})\n"
+            f"find_package(Offhook REQUIRED{' COMPONENTS ' + component if component else ''})\n"
+            f"{kind} {file})\ntarget_link_libraries(main PRIVATE Offhook::{target})\n")
+        absent = [f"-DCMAKE_DISABLE_FIND_PACKAGE_{name}=ON" for name in FOUND if name not in needs]
+        run("cmake", "-G", "Ninja", "-S", project, "-B", project / "build", f"-DCMAKE_PREFIX_PATH={PREFIX}", *absent)
+        run("cmake", "--build", project / "build")
+        expect(f"{language}: an empty project links Offhook::{target}, and finds {', '.join(needs) or 'nothing'} beside it", True)
+        shutil.rmtree(project)
 
 
 def components():
     project = WORK / "embed"
-    shutil.copytree(SOURCE / "examples/embed", project)
+    shutil.copytree(DOC / "examples/embed", project)
     run("cmake", "-G", "Ninja", "-S", project, "-B", project / "build", f"-DCMAKE_PREFIX_PATH={PREFIX}", "-DCMAKE_BUILD_TYPE=Release")
     run("cmake", "--build", project / "build")
     said = run(project / "build/pump", cwd=WORK, timeout=300)
     print("        " + said.replace("\n", "\n        ").rstrip())
     expect("examples/embed/pump.cpp: a pump of one's own runs in INT and RES", said.count("suffices") == 2)
-    own_policy(project / "build/policy")
 
 
-def own_policy(program):
-    """A call and a sweep with host.scheduler = "turns", which no source of ours has."""
-    environment = dict(os.environ, OFFHOOK_DATA_DIR=str(PREFIX / "share/offhook"))
-    (WORK / "call.toml").write_text('context = "THR 24"\npump.kind = "cost-profile"\nload.spinner = true\n'
-                                    'transfer.bytes = 20000\n')
-    waits = {}
-    for scheduler in ("fixed-priority", "turns"):
-        done = subprocess.run([program, "run", "call.toml", "--set", f"host.scheduler={scheduler}", "--json", "--out", scheduler],
-                              cwd=WORK, env=environment, capture_output=True, text=True, timeout=300)
-        expect(f"policy run, scheduler {scheduler}: exit status {done.returncode} {done.stderr}", done.returncode in (0, 2))
-        waits[scheduler] = json.loads(done.stdout)["figures"]["interrupt_to_service"]["mean_ms"]
-    expect(f"beside a program that never sleeps a modem waits for its turn: interrupt to service {waits} ms",
-           waits["turns"] > waits["fixed-priority"])
-    (WORK / "grid.toml").write_text('repeats = 1\n[scenario]\ncontext = "THR 24"\npump.kind = "cost-profile"\n'
-                                    'transfer.bytes = 5000\n[axes]\nhost.scheduler = ["fixed-priority", "turns"]\n')
-    run(program, "sweep", "grid.toml", "--out", "grid", cwd=WORK, env=environment, timeout=300)
-    cells = [r["host.scheduler"] for r in csv.DictReader((WORK / "grid/results.csv").open())]
-    expect(f"policy sweep: cells {cells}", "turns" in cells)
+TUTORIALS = ("own-pump", "own-context", "own-scheduler")
+
+
+def printed(page):
+    """The commands of a page that build or use a plug-in."""
+    text = page.read_text().replace("\\\n", " ")
+    return re.findall(r"^    ((?:cc|c\+\+|offhook --plugin) .*)$", text, re.M)
+
+
+def tutorials(lib):
+    """Every such command, in a copy of the installed samples. @return the folder, and the environment of the program"""
+    work = WORK / "examples"
+    shutil.copytree(DOC / "examples", work)
+    work /= "plugins"
+    environment = dict(os.environ, PATH=f"{PREFIX / 'bin'}:{os.environ['PATH']}", PKG_CONFIG_PATH=str(lib / "pkgconfig"))
+    for name in TUTORIALS:
+        commands = printed(DOC / f"docs/tutorials/{name}.md")
+        for command in commands:
+            done = subprocess.run(["sh", "-c", command], cwd=work, env=environment, capture_output=True, text=True, timeout=300)
+            # Live, this machine may be late.
+            allowed = (0, 2) if "measure device" in command else (0,)
+            expect(f"{command}: exit status {done.returncode} {done.stderr if done.returncode else ''}", done.returncode in allowed)
+        expect(f"docs/tutorials/{name}.md: {len(commands)} commands run as printed", len(commands) >= 3)
+    for name, rates in (("pulse", (10_000, 10_000)), ("ladder", (241_472, 241_472))):
+        pump = json.loads((work / f"out/{name}/summary.json").read_text())["pump"]
+        ways = [pump[way] for way in ("received", "sent")]
+        expect(f"{name}: {ways}", all(way["wrong_bits"] == 0 and way["bits_compared"] > 0.9 * rate for way, rate in zip(ways, rates)))
+        page = (work / f"out/{name}/report.html").read_text()
+        expect(f"the page of {name} has the pump's metrics", "frames received" in page)
+    scheduled = json.loads((work / "out/turns/summary.json").read_text())["figures"]["interrupt_to_service"]["mean_ms"]
+    expect(f"under the scheduler of turns.cpp a block waits {scheduled} ms on average", scheduled > 0)
+    cells = [r["context"] for r in csv.DictReader((work / "out/swi-map/results.csv").open())]
+    expect(f"contexts of a sweep with swi.cpp: {cells}", cells == ["INT", "SWI", "DPC"])
+    return work, environment
+
+
+def plugin_errors(work, environment):
+    """One line says why a library is no plug-in of this program."""
+    (work / "none.c").write_text("int nothing;\n")
+    (work / "old.c").write_text("unsigned oh_plugin_abi(void) { return 0; }\nint oh_plugin_register(const char** r) { return (void)r, 0; }\n")
+    for name in ("none", "old"):
+        run(CC, "-shared", "-fPIC", work / f"{name}.c", "-o", work / f"lib{name}.so")
+    cases = [(["--plugin", "./libabsent.so"], "no such file"), (["--plugin", "./libnone.so"], "has no function oh_plugin_abi"),
+             (["--plugin", "./libold.so"], "built for plug-in interface 0; this program has 1"),
+             (["--plugin", "./pulse.c"], "invalid ELF header"), (["--plugin"], "expected a FILE.so"),
+             (["--plugin", "./libpulse.so", "--plugin=./libpulse.so"], 'the name "pulse" of a pump is taken'),
+             ([], 'no pump is named "pulse"; expected one of a plug-in, as in offhook --plugin FILE.so run')]  # fmt: skip
+    for words, reason in cases:
+        done = subprocess.run(["offhook", *words, "run", "pulse.toml"] if words != ["--plugin"] else ["offhook", "--plugin"],
+                              cwd=work, env=environment, capture_output=True, text=True, timeout=60)  # fmt: skip
+        lines = done.stderr.splitlines()
+        expect(f"{' '.join(words)}: {lines}", done.returncode == 1 and len(lines) == 1 and reason in lines[0])
 
 
 def declared(headers):
@@ -161,8 +268,7 @@ def abi(lib):
     c_headers = sorted(h for h in (PREFIX / "include/offhook").glob("**/*.h")
                        if 'extern "C"' in h.read_text() and h.name not in others)
     functions = declared(c_headers)
-    lines = run("nm", "-D", "--defined-only", lib / "liboffhook.so").splitlines()
-    exported = {line.split()[-1] for line in lines}
+    exported = {*exports(lib, "liboffhook"), *exports(lib, "liboffhook-simulator")}
     expect(f"each exported function is declared in an installed header {sorted(exported - set(functions))}",
            exported <= set(functions))
     stub, now = WORK / "stub.c", WORK / "liboffhook.abi"
@@ -183,7 +289,10 @@ def abi(lib):
 
 lib = installed()
 built_by_demo()
+links()
 headers()
 c_example(lib)
 components()
+empty_projects()
+plugin_errors(*tutorials(lib))
 abi(lib)

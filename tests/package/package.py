@@ -143,10 +143,10 @@ list() {
 export LC_ALL=C.UTF-8
 apt-get install -qq --no-install-recommends autopkgtest gcc libc6-dev pkg-config >/dev/null
 list >/tmp/before
-apt-get install -qq --no-install-recommends /packages/offhook_*.deb /packages/liboffhook0_*.deb \
+apt-get install -qq --no-install-recommends /packages/offhook_*.deb /packages/liboffhook*0_*.deb \
   /packages/liboffhook-dev_*.deb /packages/python3-offhook_*.deb >/dev/null
 autopkgtest --no-built-binaries /packages/tree -- null
-apt-get purge -qq offhook liboffhook0 liboffhook-dev python3-offhook >/dev/null
+apt-get purge -qq offhook liboffhook0 liboffhook-simulator0 liboffhook-dev python3-offhook >/dev/null
 apt-get autoremove -qq --purge >/dev/null
 list >/tmp/after
 # ldconfig's cache and Python's compiled modules are their packages' affair.

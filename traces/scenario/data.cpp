@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "traces/scenario/data.h"
 
+#include <dlfcn.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <sys/stat.h>
 
 #include <algorithm>
 #include <cstdlib>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -18,13 +20,30 @@ namespace offhook::config {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+/// The data of the installation that a file is in: bin/offhook, lib/ARCHITECTURE/liboffhook-simulator.so.
+std::optional<fs::path> data_of_prefix(const fs::path& file) {
+  constexpr int kDeepest = 3;
+  std::error_code error;
+  fs::path folder = file.parent_path();
+  for (int k = 0; k < kDeepest && folder.has_relative_path(); ++k) {
+    folder = folder.parent_path();
+    if (fs::is_directory(folder / "share/offhook/profiles", error)) return folder / "share/offhook";
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
 fs::path data_dir() {
   if (const char* set = std::getenv("OFFHOOK_DATA_DIR"); set != nullptr && *set != '\0') return set;
   std::error_code error;
-  const fs::path program = fs::read_symlink("/proc/self/exe", error);
-  if (!error) {
-    fs::path installed = program.parent_path().parent_path() / "share/offhook";
-    if (fs::is_directory(installed / "profiles", error)) return installed;
+  if (const fs::path program = fs::read_symlink("/proc/self/exe", error); !error) {
+    if (const auto installed = data_of_prefix(program)) return *installed;
+  }
+  if (Dl_info self{}; dladdr(reinterpret_cast<const void*>(&data_dir), &self) != 0 && self.dli_fname != nullptr) {
+    if (const auto installed = data_of_prefix(fs::absolute(self.dli_fname, error))) return *installed;
   }
   return fs::is_directory(OFFHOOK_DATA_DIR, error) ? OFFHOOK_DATA_DIR : OFFHOOK_INSTALLED_DATA;
 }

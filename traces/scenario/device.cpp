@@ -22,7 +22,9 @@ KeyTable make_device_keys() {
   using D = SoftDevice;
   return {
       key<D>("name", "description, shown in reports", &D::name),
-      key<D>("block.rate_hz", 1, 1e9, "sample rate of the card", &D::rate_hz),
+      key<D>("pump", "registered pump that does the work: one of a plug-in (offhook --plugin); empty: cost only",
+             &D::pump),
+      key<D>("block.rate_hz", 1, 1e9, "sample rate of the card, of the faster direction", &D::rate_hz),
       key<D>("block.plan_samples", 1, 1e9, "samples per interrupt, repeated; at most 8 blocks", &D::block_plan),
       key<D>("buffers.count", 1, 512, "output buffers, n", &D::buffers),
       key<D>("buffers.samples", 0, 1e9, "length t of one buffer; 0: the longest block", &D::buffer_samples),

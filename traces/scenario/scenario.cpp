@@ -16,6 +16,7 @@
 #include "hostsim/call/host_policies.h"
 #include "hostsim/call/modem_config.h"
 #include "hostsim/call/radio_call.h"
+#include "hostsim/call/registered_pump.h"
 #include "hostsim/call/subscriber_call.h"
 #include "traces/import/import.h"
 #include "traces/scenario/data.h"
@@ -142,6 +143,17 @@ void check_device_at_work(const Scenario& s, const Origins& origins) {
           "device", [&] { (void)hostsim::device_at_work(s).profile(); });
 }
 
+/// A registered pump is a device, on a line that it can be on.
+void check_registered(const Scenario& s, const Origins& origins) {
+  if (s.device.pump.empty()) return;
+  if (s.pump != hostsim::PumpKind::kDevice) {
+    throw Error(fmt::format("{}device.pump is \"{}\"; expected pump.kind = \"device\" as well",
+                            position_of(origins, {"device.pump", "pump.kind"}), printable(s.device.pump)));
+  }
+  attempt(origins, {"device.pump", "device"}, "device.pump", [&] { (void)hostsim::registered_pump(s.device.pump); });
+  check_device_at_work(s, origins);
+}
+
 /// A DMT pump is a device on a loop, and neither is there without the other.
 void check_loop(const Scenario& s, const Origins& origins) {
   expect_device(s, origins, "subscriber-loop", "g-lite");
@@ -177,6 +189,7 @@ void check_line(const Scenario& s, const Origins& origins) {
     throw Error(fmt::format("{}: {} has no effect with line.kind = {}; expected {}*", position, path,
                             write_value(kind_key, &s), kTables.at(kind)));
   }
+  check_registered(s, origins);
   if (s.line_kind == hostsim::LineKind::kSubscriberLoop) check_loop(s, origins);
   if (s.line_kind == hostsim::LineKind::kAir) check_air(s, origins);
   if (s.pump != hostsim::PumpKind::kReal) return;

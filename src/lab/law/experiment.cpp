@@ -61,7 +61,9 @@ hostsim::Scenario base_scenario(const Setting& setting, const Options& options) 
   }
   s.name = setting.device.name;
   s.pump = hostsim::PumpKind::kDevice;
+  const std::string pump = s.device.pump;  // of the scenario's line
   s.device = setting.device;
+  if (s.device.pump.empty() && options.line != nullptr) s.device.pump = pump;
   s.device_s = options.seconds;
   s.stop_at_loss = true;
   s.host.tick_hz = setting.tick_hz;

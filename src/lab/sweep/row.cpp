@@ -12,11 +12,13 @@ namespace {
 
 using hostsim::CellCounts;
 using hostsim::DmtStatus;
+using hostsim::PumpStatus;
 using hostsim::RadioStatus;
 using record::Row;
 using D = hostsim::DmtDirection;
 using B = hostsim::RadioDirection;
 using P = oh_dmt_instruments;
+using W = hostsim::PumpDirection;
 using R = record::Rows<RunRow>;
 
 constexpr auto kDown = &DmtStatus::down, kUp = &DmtStatus::up;
@@ -86,6 +88,14 @@ constexpr Row kRows[] = {
     air<kSent, &B::due>("bursts_due_sent", "", "bursts due"),
     lost<kSent>("bursts_lost_sent"),
     air<kSent, &B::late>("bursts_late_sent", "", "bursts lost because they were sent late"),
+    R::of<&RunRow::pump, &PumpStatus::connected_s>("pump_connected_s", "s",
+                                                   "time when a registered pump first reached data mode; empty: never"),
+    R::of<&RunRow::pump, &PumpStatus::received, &W::bits>("pump_bits_received", "", "bits compared with the pattern"),
+    R::of<&RunRow::pump, &PumpStatus::received, &W::wrong_bits>("pump_wrong_bits_received", "",
+                                                                "bits that differ from the pattern"),
+    R::of<&RunRow::pump, &PumpStatus::sent, &W::bits>("pump_bits_sent", "", "bits compared at the far end"),
+    R::of<&RunRow::pump, &PumpStatus::sent, &W::wrong_bits>("pump_wrong_bits_sent", "",
+                                                            "bits that differ from the pattern at the far end"),
 };
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "driver/base/record.h"
+#include "hostsim/call/pump_call.h"
 #include "hostsim/call/radio_call.h"
 #include "hostsim/call/subscriber_call.h"
 #include "src/lab/analysis/verdict.h"
@@ -29,6 +30,7 @@ struct RunRow : RunOutcome {
   std::vector<std::pair<std::string, std::uint64_t>> late_by_device;  ///< of each [[load.soft_device]]
   std::optional<hostsim::DmtStatus> dmt;
   std::optional<hostsim::RadioStatus> radio;
+  std::optional<hostsim::PumpStatus> pump;
 };
 
 extern const record::Table kRunRow;

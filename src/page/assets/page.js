@@ -161,6 +161,16 @@ function callPage() {
     }
   }
 
+  if (data.pump) {
+    const reached = data.pump.connected_s < 0 ? "Data mode was never reached. "
+      : `In data mode after ${data.pump.connected_s.toFixed(3)} s, retrains: ${data.pump.retrains}. `;
+    const own = section(`Pump ${data.pump.name}`, reached + "Both ends send a test pattern through the pump and compare what arrives.");
+    table(own, ["direction", "kbit/s", "bits compared", "bits wrong", "pattern lost"],
+      ways(data.pump, ["received", "sent"]).map(w => el("tr", {}, cell(w.name), ...[w.bit_rate / 1000, w.bits_compared, w.wrong_bits, w.pattern_losses].map(n => cell(group(n))))));
+    if (data.pump.metrics.length) table(own, ["value of the pump", "", "unit"],
+      data.pump.metrics.map(m => el("tr", {}, cell(m.name), cell(String(+m.value.toPrecision(6))), cell(m.unit))));
+  }
+
   if (data.radio) {
     const met = data.radio.connected_s < 0 ? "Data mode was never reached. "
       : `In data mode after ${data.radio.connected_s.toFixed(3)} s, links lost: ${data.radio.retrains}. `;

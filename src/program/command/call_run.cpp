@@ -12,6 +12,7 @@
 #include "hostsim/call/call.h"
 #include "hostsim/call/call_events.h"
 #include "hostsim/call/modem_config.h"
+#include "hostsim/call/pump_call.h"
 #include "hostsim/call/radio_call.h"
 #include "hostsim/call/random_file.h"
 #include "hostsim/call/subscriber_call.h"
@@ -79,6 +80,7 @@ std::string ending(const hostsim::Scenario& scenario, const CallResult& result, 
   if (result.completed) {
     if (result.dmt) return "the data were right";
     if (result.radio) return "no burst was lost by being late";
+    if (result.pump && result.pump->received.bits + result.pump->sent.bits > 0) return "the data were right";
     return scenario.pump == hostsim::PumpKind::kDevice ? "nothing was lost" : "the file arrived";
   }
   if (stopped) return "interrupted";
@@ -121,8 +123,7 @@ struct PlainCall {
  private:
   /// Nothing of a device without samples is in a log that its counters do not say, and it lives as long as it runs.
   static bool keeps_no_log(const hostsim::Scenario& scenario) {
-    return scenario.pump == hostsim::PumpKind::kDevice && scenario.line_kind != hostsim::LineKind::kSubscriberLoop &&
-           scenario.line_kind != hostsim::LineKind::kAir;
+    return scenario.pump == hostsim::PumpKind::kDevice && !hostsim::has_device_pump(scenario);
   }
   void count(const hostsim::Scenario& scenario) {
     constexpr hostsim::Ns kSlice = 1'000'000'000;
@@ -186,6 +187,7 @@ CallOutcome run_call(const hostsim::Scenario& scenario, std::span<const std::uin
   outcome.hold = result.transfer.hold;
   outcome.dmt = result.dmt;
   outcome.radio = result.radio;
+  outcome.pump = result.pump;
   outcome.ending = ending(scenario, result, stopped);
   return outcome;
 }
@@ -199,6 +201,12 @@ CallRunner simulated(std::span<const std::uint8_t> file, const FarSide& far) {
 LossCount count_losses(const hostsim::Scenario& scenario) {
   const PlainCall call(scenario);
   return {call.tally.all, call.result.simulated_s, !call.over};
+}
+
+void expect_device_pump(const hostsim::Scenario& scenario, const std::string& file) {
+  if (hostsim::has_device_pump(scenario)) return;
+  throw config::Error(file +
+                      ": expected a device with a pump: line.kind = \"subscriber-loop\" or \"air\", or device.pump");
 }
 
 sweep::RunRow run_row(const hostsim::Scenario& scenario) {
@@ -224,6 +232,7 @@ sweep::RunRow run_row(const hostsim::Scenario& scenario) {
     row.late_by_device.emplace_back(r.devices[k].name, r.devices[k].driver.blocks_late);
   if (r.dmt) row.dmt = *r.dmt;
   if (r.radio) row.radio = *r.radio;
+  if (r.pump) row.pump = *r.pump;
   return row;
 }
 

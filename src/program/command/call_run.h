@@ -62,6 +62,9 @@ struct LossCount {
 /// @throws std::invalid_argument as hostsim::Call
 LossCount count_losses(const hostsim::Scenario& scenario);
 
+/// @param file  for the message  @throws config::Error for a scenario whose device is no real pump
+void expect_device_pump(const hostsim::Scenario& scenario, const std::string& file);
+
 /// A run of a sweep: the same row for the same scenario.
 sweep::RunRow run_row(const hostsim::Scenario& scenario);
 

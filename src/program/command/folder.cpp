@@ -213,9 +213,8 @@ CallOutcome record_call(const hostsim::Scenario& scenario, const OutputFolder& f
   return outcome;
 }
 
-RunSummary summarise(const hostsim::Scenario& scenario, const CallOutcome& outcome, const OutputFolder& folder,
-                     const std::optional<CallOutcome>& reference) {
-  const LogContents log = read_log(folder / kLogName);
+RunSummary summary_of(const hostsim::Scenario& scenario, const CallOutcome& outcome, const LogContents& log,
+                      const std::optional<CallOutcome>& reference) {
   RunSummary summary;
   static_cast<CallOutcome&>(summary) = outcome;
   summary.version = OFFHOOK_VERSION;
@@ -231,14 +230,20 @@ RunSummary summarise(const hostsim::Scenario& scenario, const CallOutcome& outco
   }
   if (reference) summary.reference = {"INT", reference->complete, reference->lost, reference->transfer_s};
   summary.figures = std::make_shared<const Figures>(log.figures);
-  const CallReport call = call_report(log, scenario, summary);
-  const CallVerdict verdict = judge(call, log.figures);
+  const CallVerdict verdict = judge(call_report(log, scenario, summary), log.figures);
   summary.verdict = verdict.verdict ? to_string(*verdict.verdict) : "";
   summary.headline = verdict.headline;
   summary.reasons = verdict.reasons;
+  return summary;
+}
+
+RunSummary summarise(const hostsim::Scenario& scenario, const CallOutcome& outcome, const OutputFolder& folder,
+                     const std::optional<CallOutcome>& reference) {
+  const LogContents log = read_log(folder / kLogName);
+  const RunSummary summary = summary_of(scenario, outcome, log, reference);
   folder.write(kSummaryName, json_text(record::to_json(kRunSummary, &summary), 1) + "\n");
   export_trace(folder);
-  folder.write(kReportName, call_page(call, log.figures));
+  folder.write(kReportName, call_page(call_report(log, scenario, summary), log.figures));
   return summary;
 }
 

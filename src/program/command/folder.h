@@ -33,6 +33,10 @@ std::string changed_keys(const std::filesystem::path& folder, const hostsim::Sce
 CallOutcome record_call(const hostsim::Scenario& scenario, const OutputFolder& folder,
                         const std::function<bool(const CallProgress&)>& progress, const CallRunner& run);
 
+/// @param log  header and figures of the call  @param reference  the same call in INT; none: it was not made
+RunSummary summary_of(const hostsim::Scenario& scenario, const CallOutcome& outcome, const LogContents& log,
+                      const std::optional<CallOutcome>& reference = std::nullopt);
+
 /// summary.json, trace.perfetto and report.html from what record_call() left.
 /// @param reference the same call in INT; none: it was not made  @return the summary
 RunSummary summarise(const hostsim::Scenario& scenario, const CallOutcome& outcome, const OutputFolder& folder,

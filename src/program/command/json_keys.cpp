@@ -392,7 +392,7 @@ measure-device: offhook measure device --json
 std::string json_keys_text() {
   return "run: offhook run --json and summary.json\n" + record::describe(kRunSummary) + kCalls + kLab +
          record::describe(kAdvice) + kLabAfterAdvice + kMeasured + record::describe(kDmtStatus, "dmt?.") +
-         record::describe(kRadioStatus, "radio?.");
+         record::describe(kRadioStatus, "radio?.") + record::describe(kPumpStatus, "pump?.");
 }
 
 std::string documents_with(std::string_view text, std::string_view part) {

@@ -225,9 +225,9 @@ std::optional<hostsim::Scenario> scenario_of(const Options& options) {
   config::ScenarioBuilder builder;
   builder.apply_file(options.scenario);
   hostsim::Scenario scenario = builder.finish();
-  if (scenario.line_kind != hostsim::LineKind::kSubscriberLoop && scenario.line_kind != hostsim::LineKind::kAir)
-    throw config::Error(options.scenario + ": expected line.kind = \"subscriber-loop\" or \"air\" and a device on it");
-  if (scenario.line_kind == hostsim::LineKind::kSubscriberLoop && options.seconds < kLeastLoopS)
+  expect_device_pump(scenario, options.scenario);
+  if (scenario.device.pump.empty() && scenario.line_kind == hostsim::LineKind::kSubscriberLoop &&
+      options.seconds < kLeastLoopS)
     throw config::Error(fmt::format("--seconds {}: expected at least {}, for a DMT pump's start-up and some data",
                                     options.seconds, kLeastLoopS));
   return scenario;

@@ -27,6 +27,7 @@
 #include "src/measure/host_description.h"
 #include "src/measure/kernel.h"
 #include "src/measure/stolen.h"
+#include "src/program/command/call_run.h"
 #include "traces/scenario/device.h"
 #include "traces/scenario/scenario.h"
 
@@ -257,9 +258,7 @@ int run_device_cost(const MeasureOptions& options) {
   config::ScenarioBuilder builder;
   builder.apply_file(options.scenario);
   const hostsim::Scenario scenario = builder.finish();
-  if (scenario.line_kind != hostsim::LineKind::kSubscriberLoop && scenario.line_kind != hostsim::LineKind::kAir)
-    throw std::runtime_error(options.scenario +
-                             ": expected line.kind = \"subscriber-loop\" or \"air\" and a device on it");
+  expect_device_pump(scenario, options.scenario);
   catch_interrupts();
   measure::DeviceCost result;
   {

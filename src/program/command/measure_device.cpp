@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
-// `offhook measure device`: a DMT pump or a radio live.
+// `offhook measure device`: a registered pump, a DMT pump or a radio live.
 #include <fmt/format.h>
 
 #include "driver/base/terminal.h"
+#include "hostsim/call/pump_call.h"
 #include "hostsim/call/radio_call.h"
 #include "hostsim/call/subscriber_call.h"
 #include "src/measure/host_description.h"
 #include "src/measure/live_device.h"
+#include "src/program/command/call_run.h"
 #include "src/program/command/context_times.h"
 #include "src/program/command/measure.h"
 #include "src/report/run_summary.h"
@@ -18,7 +20,7 @@ namespace {
 
 struct DeviceOptions {
   std::shared_ptr<MeasureOptions> measure;
-  std::string scenario;
+  std::string scenario, card;
   bool recorded = false;
 };
 
@@ -44,7 +46,8 @@ Json to_json(const hostsim::Scenario& scenario, const measure::LiveDeviceConfig&
   if (r.sent_otherwise) json["periods_sent_otherwise"] = *r.sent_otherwise;
   if (r.dmt) json["dmt"] = record::to_json(kDmtStatus, r.dmt.get());
   if (r.radio) json["radio"] = record::to_json(kRadioStatus, r.radio.get());
-  for (const char* pumps : {"dmt", "radio"})
+  if (r.pump) json["pump"] = record::to_json(kPumpStatus, r.pump.get());
+  for (const char* pumps : {"dmt", "radio", "pump"})
     if (json.contains(pumps)) json[pumps]["in_data"] = r.in_data;  // of a rehearsal that of the near end alone
   return json;
 }
@@ -79,6 +82,14 @@ void print(const Json& json, const measure::LiveDevice& r) {
     row("bits wrong",
         fmt::format("{} of {}, {} of {}", received.wrong_bits, received.bits, sent.wrong_bits, sent.bits));
   }
+  if (r.pump) {
+    const auto& [received, sent] = std::tie(r.pump->received, r.pump->sent);
+    row("bit/s, received and sent", fmt::format("{}, {}", received.bit_rate, sent.bit_rate));
+    row("bits wrong",
+        fmt::format("{} of {}, {} of {}", received.wrong_bits, received.bits, sent.wrong_bits, sent.bits));
+    for (const auto& m : r.pump->metrics)
+      row((m.unit.empty() ? m.name : m.name + ", " + m.unit).c_str(), fmt::format("{:.6g}", m.value));
+  }
   say("{}", table.lines());
   say("\n{}\n", !r.in_data    ? "The pumps are not in data mode at the end."
                 : r.in_time() ? "No block was late and no sample was lost."
@@ -89,12 +100,12 @@ int run_device(const DeviceOptions& options) {
   config::ScenarioBuilder builder;
   builder.apply_file(options.scenario);
   const hostsim::Scenario scenario = builder.finish();
-  if (scenario.line_kind != hostsim::LineKind::kSubscriberLoop && scenario.line_kind != hostsim::LineKind::kAir)
-    throw config::Error(options.scenario + ": expected line.kind = \"subscriber-loop\" or \"air\" and a device on it");
+  expect_device_pump(scenario, options.scenario);
   measure::LiveDeviceConfig config;
   config.context = options.measure->context_spec();
   config.seconds = options.measure->seconds;
   config.recorded = options.recorded;
+  config.card = options.card;
   catch_interrupts();
   measure::LiveDevice r;
   {
@@ -114,8 +125,8 @@ int run_device(const DeviceOptions& options) {
 }  // namespace
 
 void add_measure_device(App& measure, Action& action, const std::shared_ptr<MeasureOptions>& shared) {
-  App* device = measure.add_subcommand(
-      "device", "Run a DMT pump or a radio live, in a context of this host, on a clock-driven card");
+  App* device =
+      measure.add_subcommand("device", "Run a registered pump, a DMT pump or a radio live, in a context of this host");
   auto options = std::make_shared<DeviceOptions>();
   options->measure = shared;
   device
@@ -123,9 +134,16 @@ void add_measure_device(App& measure, Action& action, const std::shared_ptr<Meas
                    "Scenario whose device and line are used; its host, load and context are not")
       ->type_name("SCENARIO.toml")
       ->required();
-  device->add_flag("--recorded", options->recorded,
-                   "Compute line and far end in advance, for a run without late blocks, and play the recording; the "
-                   "far end's signal is compared, not received");
+  Option* recorded =
+      device->add_flag("--recorded", options->recorded,
+                       "Compute line and far end in advance, for a run without late blocks, and play the recording; "
+                       "the far end's signal is compared, not received");
+  device
+      ->add_option("--card", options->card,
+                   "Card with a line of its own, as for offhook modem (default: a clock-driven card with the far end); "
+                   "its period is the block")
+      ->type_name("CARD")
+      ->excludes(recorded);
   add_context(device, *shared);
   add_seconds(device, *shared);
   add_common(device, *shared);
@@ -133,9 +151,10 @@ void add_measure_device(App& measure, Action& action, const std::shared_ptr<Meas
   offhook measure device examples/g-lite.toml --context "FIFO 50" --seconds 20
   offhook measure device examples/adsl.toml --context "RES 2ms/4ms" --json
   offhook measure device examples/g-lite.toml --context "FIFO 50" --recorded
+  offhook --plugin ./libtone.so measure device tone.toml --card alsa:hw:CARD=PCH --context "FIFO 50"
 
-One thread at FIFO 85 plays the card, the line and the far pump. --seconds includes the start-up: the pumps train, then
-carry a pattern in both directions.
+Without --card, one thread at FIFO 85 plays the card, the line and the far pump. --seconds includes the start-up: the
+pumps train, then carry a pattern in both directions.
 
 Exit status: 0 done, 1 error, 2 samples were lost, or the pumps are not in data mode at the end,
 130 interrupted.)");

@@ -22,6 +22,7 @@
 #include "src/measure/kernel_trace.h"
 #include "src/program/command/guide.h"
 #include "src/program/command/option_words.h"
+#include "src/program/command/plugin.h"
 #include "src/program/command/version.h"
 #include "traces/scenario/key.h"
 
@@ -134,6 +135,8 @@ std::unique_ptr<App> make_app(Action& action) {
   cli.formatter(formatter);
   cli.option_defaults()->always_capture_default();
   app->require_subcommand(1);
+  cli.add_option("--plugin", "Load a plug-in with pumps, policies or contexts; before the command; may be repeated")
+      ->type_name("FILE.so");
   app->footer(R"(Examples:
   offhook demo
   offhook reproduce jones.table3
@@ -201,15 +204,16 @@ Coloured error_head() {
 
 /// Parse the command line, and run its command.
 int run_command(int argc, const char* const* argv) {
+  std::vector<std::string> words = with_text_outputs({argv + std::min(argc, 1), argv + argc});
+  command::load_plugins(words);  // before a word names what they add
   command::Action action;
   const auto app = command::make_app(action);
   CLI::App& cli = app->native();
-  if (argc <= 1) {
+  if (words.empty()) {
     say("{}", help_lines(cli.help()));
     return command::kOk;
   }
   try {
-    std::vector<std::string> words = with_text_outputs({argv + std::min(argc, 1), argv + argc});
     std::reverse(words.begin(), words.end());  // as CLI11 takes them
     cli.parse(std::move(words));
   } catch (const CLI::CallForHelp&) {

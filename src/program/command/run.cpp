@@ -103,6 +103,13 @@ void print_table(const RunSummary& run, const hostsim::Scenario& scenario) {
     row(fmt::format("longest service, per slot of {} ms", 1e3 * run.radio->slot_s).c_str(),
         fmt::format("{:.3f}", of_slot(*run.radio, static_cast<double>(run.figures->interrupt_to_output.max()))));
   }
+  if (run.pump) {
+    add_in_data(&table, run.pump->connected_s);
+    add_rows(&table, kPumpStatus, {run.pump.get()});
+    add_rows(&table, kPumpDirection, {&run.pump->received, &run.pump->sent});
+    for (const auto& m : run.pump->metrics)
+      row((m.unit.empty() ? m.name : m.name + ", " + m.unit).c_str(), fmt::format("{:.6g}", m.value));
+  }
   count("underrun, samples", total.losses.underrun_samples);
   count("overrun, samples", total.losses.overrun_samples);
   if (const Figures::End& near = run.figures->ends[0]; !run.device && near.data_modes > 0) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// A scheduling policy of one's own: `offhook` with a host.scheduler more, "turns". It knows no priorities. Every thread
-// has the CPU for a turn of 1 ms, then the next one has. All commands know it:
+// A scheduling policy of one's own: one more host.scheduler, "turns". It knows no priorities. Every thread has the CPU
+// for a turn of 1 ms, then the next one has.
 //
-//   policy run call.toml                         with scheduler = "turns" in its [host]
-//   policy sweep grid.toml --out results         with host.scheduler = ["fixed-priority", "turns"] in its [axes]
+//   offhook --plugin ./libturns.so run call.toml      with scheduler = "turns" in its [host]
+#include <offhook/plugin.h>
+
 #include "hostsim/sched/scheduler.h"
-#include "offhook/program.h"
 
 using namespace offhook::hostsim;
 
@@ -42,7 +42,8 @@ class Turns final : public Scheduler {
 
 }  // namespace
 
-int main(int argc, char** argv) {
+OH_PLUGIN(reason) {
+  (void)reason;  // an exception says why
   register_policy("turns", [](const SchedulerHost&) { return std::make_unique<Turns>(); });
-  return offhook::run_program(argc, argv);
+  return 0;
 }
