@@ -122,6 +122,7 @@ int run_program(const std::vector<std::string>& arguments) {
 }  // namespace
 
 PYBIND11_MODULE(_offhook, module) {
+  module.attr("__version__") = OFFHOOK_VERSION;
   module.doc() = "The part of offhook that is C++; use the package offhook.";
   py::register_exception<offhook::schedule::SystemError>(module, "SystemError", PyExc_ValueError);
   module.def("register_policy", &register_policy, py::arg("name"));

@@ -18,6 +18,7 @@ import os
 import pathlib
 import shutil
 import subprocess
+import sys
 import tempfile
 
 import pandas
@@ -27,6 +28,7 @@ from . import _offhook
 __all__ = [
     "Call",
     "Error",
+    "__version__",
     "advise",
     "decode",
     "law",
@@ -38,6 +40,8 @@ __all__ = [
     "schedule",
     "sweep",
 ]
+
+__version__ = _offhook.__version__
 
 _HERE = pathlib.Path(__file__).resolve().parent
 _policies = {}  # name -> what makes the policy of a thread; python/module.cpp looks here
@@ -57,12 +61,46 @@ def program():
 
 
 def _ask(*arguments):
-    """@return what it printed; status 2, a verdict, is no error"""
+    """Run the program. @return its standard output; status 2, a verdict, is not an error  @raise Error"""
     done = subprocess.run([program(), *map(str, arguments)], capture_output=True, text=True, check=False)
-    if done.returncode not in (0, 2):
-        lines = done.stderr.strip().splitlines()
-        raise Error(lines[-1].removeprefix("offhook: error: ") if lines else f"ended with {done.returncode}")
-    return done.stdout
+    return _answer(done.returncode, done.stdout, done.stderr)
+
+
+def _answer(status, stdout, stderr):
+    if status not in (0, 2):
+        lines = stderr.strip().splitlines()
+        raise Error(lines[-1].removeprefix("offhook: error: ") if lines else f"ended with {status}")
+    return stdout
+
+
+def _ask_with_policies(*arguments):
+    """As _ask(), but under the policies of policy(): the program runs in a fork of this process, which has them."""
+    if not _policies:
+        return _ask(*arguments)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        child = os.fork()
+        if child == 0:
+            status = 1
+            try:
+                os.dup2(out.fileno(), 1)
+                os.dup2(err.fileno(), 2)
+                status = main(arguments)
+            except BaseException as error:  # nothing of the parent may run in its fork
+                os.write(2, f"offhook: error: {type(error).__name__}: {error}\n".encode())
+            finally:
+                os._exit(status)
+        try:
+            status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        except KeyboardInterrupt:  # the child has got it too
+            os.waitpid(child, 0)
+            raise
+        said = []
+        for file in (out, err):
+            file.seek(0)
+            said.append(file.read().decode(errors="replace"))
+    return _answer(status, *said)
 
 
 def _settings(settings):
@@ -98,6 +136,8 @@ class Call(dict):
 def run(scenario=None, *, context=None, seed=None, set=None, file=None, out=None):
     """Runs one call, as `offhook run` does.
 
+    `host.scheduler` may be the name of a policy that policy() registered.
+
     @param scenario  a file, or a dict of keys (`offhook keys scenario`): {"context": "THR 24", "load.spinner": True}
     @param set       keys over it
     @param out       its folder; without one it is kept as long as the result
@@ -109,10 +149,10 @@ def run(scenario=None, *, context=None, seed=None, set=None, file=None, out=None
         if value is not None:
             arguments += [name, value]
     if scenario is not None and not isinstance(scenario, dict):
-        return Call(json.loads(_ask("run", scenario, *arguments, *_settings(settings))), folder)
+        return Call(json.loads(_ask_with_policies("run", scenario, *arguments, *_settings(settings))), folder)
     with tempfile.TemporaryDirectory(prefix="offhook-") as empty:  # the defaults, and all that is wanted over them
         (pathlib.Path(empty) / "call.toml").touch()
-        said = _ask("run", f"{empty}/call.toml", *arguments, *_settings({**(scenario or {}), **settings}))
+        said = _ask_with_policies("run", f"{empty}/call.toml", *arguments, *_settings({**(scenario or {}), **settings}))
     return Call(json.loads(said), folder)
 
 
@@ -155,7 +195,7 @@ def sweep(grid, *, out=None, threads=None, client=None, shards=None):
     arguments = ["sweep", grid, "--json", "--out", folder.path]
     if threads is not None:
         arguments += ["--threads", threads]
-    _ask(*arguments)
+    _ask_with_policies(*arguments)
     return pandas.read_csv(folder.path / "results.csv")
 
 
@@ -190,7 +230,7 @@ def decode(recording):
 
 
 def policy(name, factory):
-    """Gives a scheduling policy a name: a kind of `schedule()`, and host.scheduler of `main()`.
+    """Gives a scheduling policy a name: a kind of `schedule()`, and host.scheduler of `run()`, `sweep()` and `main()`.
 
     @param factory  called with a thread's priority, makes the object that stands for it. What the object may have, times
         in ns: `standing(now)` (must be there: the smallest runs), `begin_job(now, release, deadline, woken)`,

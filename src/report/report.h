@@ -82,12 +82,14 @@ struct SweepRow {
     std::string provenance = {};  ///< what agreement with it is worth: "calibrated", "independent"; may be empty
   };
   std::optional<Published> published;
-  std::string decides;  ///< what decides this row, in a few words; may be empty
+  std::vector<std::string> axes;  ///< values of SweepReport::axes; empty if the report has none
+  std::string decides;            ///< what decides this row, in a few words; may be empty
 };
 
 struct SweepReport {
   std::string title;
   Settings settings;
+  std::vector<std::string> axes;  ///< keys of the axes of a sweep
   std::vector<SweepRow> rows;
   std::vector<std::string> findings;     ///< sentences after the verdict: which mechanism decides
   std::optional<DeviceTiming> device;    ///< draws the law's boundary on the map

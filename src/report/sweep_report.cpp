@@ -37,6 +37,7 @@ json row_json(const SweepReport& sweep, const SweepRow& row) {
               {"blocks_late", row.blocks_late},
               {"retransmitted", row.frames_retransmitted},
               {"link", row.link},
+              {"axes", row.axes},
               {"decides", row.decides}};
   if (row.reservation) {
     const auto [x, y] = *row.reservation;
@@ -171,6 +172,7 @@ std::string sweep_page(const SweepReport& sweep) {
   json data = page_head("sweep", sweep.title, words.standing, words.headline, words.reasons);
   data.update(reservation_map(sweep, 0, 0));
   data["settings"] = sweep.settings;
+  data["axes"] = sweep.axes;
   return page_around(sweep.title + " - Offhook", data);
 }
 

@@ -53,13 +53,17 @@ for command in $commands; do
   for shell in bash zsh fish; do grep -q "$command" "complete.$shell" || fail "no $command in $shell's completion"; done
 done
 if command -v man >/dev/null; then
-  for page in pages/*.1; do
+  for page in pages/*.[15]; do
     [ -z "$(LC_ALL=C.UTF-8 MANROFFSEQ='' MANWIDTH=80 man --warnings -E UTF-8 -l -Tutf8 -Z "$page" 2>&1 >/dev/null)" ] ||
       fail "$page has roff warnings"
   done
 fi
 [ "$(head -n 3 pages/offhook-measure-latency.1 | tail -n 1 | cut -d' ' -f1)" = 'offhook\-measure\-latency' ] ||
   fail "the page of a subcommand"
+for kind in scenario device host load computation system csv json; do
+  grep -q "^.TH OFFHOOK.*-${kind^^} 5 " "pages/offhook-$kind.5" || fail "no page offhook-$kind(5)"
+done
+grep -q "context.x_ticks" pages/offhook-scenario.5 || fail "offhook-scenario(5) has no keys"
 "$offhook" man | cmp - pages/offhook.1 || fail "man is not offhook.1"
 expect_error "'runn' is not a command of offhook; the nearest command is 'run'" man runn
 expect_error 'expected one of bash, zsh, fish' completion tcsh

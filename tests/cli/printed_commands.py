@@ -35,6 +35,8 @@ ELSEWHERE = {
     r"measure bank": "real time for a minute: live.bank",
     r"measure (latency|stolen|kernel|cost|host|device|batch)(?!.*--load help)|modem null": "takes real time: cli.measure_test, cli.live_report_test",
     r"--plugin|^(cc|c\+\+) .*-shared": "needs plug-ins and an installation: the test install runs the tutorials",
+    r"compare (before\.json|calls/modem-a|out/map )": "needs two measurements, sweeps or folders of calls: cli.compare_test",
+    r"--figures ": "needs Chromium: cli.schedule_test",
     r"cmake --install|^cc ": "needs a prefix of its own: the test install does both",
     r"unix:PATH|unix:/tmp/modem": "needs another modem program: cli.far_end_test",
     r"advise \S+ mine\.toml": "needs what measure host-profile writes: cli.measure_test",
@@ -52,6 +54,7 @@ LONG = (
 FIRST = (
     (r"law mine\.toml", "offhook measure cost --device examples/g-lite.toml --seconds 2 --profile mine.toml"),
     (r"out/res-2-8\b", "offhook run examples/res-2-8.toml --out out/res-2-8"),
+    (r"out/int\b", "offhook run examples/int.toml --out out/int"),
     (r"sweep (run|merge)", "offhook sweep plan examples/reservation-map.toml --shards 16 --out out/shards"),
     (
         r"sweep merge",

@@ -69,4 +69,28 @@ printf '{"horizon_ns": 100, "entities": [%s, %s]}' "$(dl a 90)" "$(dl b 90)" >dl
 expect_error "it asks for 90 % and others have 90 %" schedule dl.json
 printf '{"horizon_ns": 100, "entities": [%s, {"name": "f", "kind": "linux-6.12", "nice": 0, "period_ns": 100, "cost_ns": 1}]}' "$(dl a 95)" >dl.json
 expect_error "less 5 % for the fair server" schedule dl.json
+# The Gantt chart: every segment of the events, and the page without them when CSV is asked for too.
+"$offhook" schedule "$source_dir/examples/system.json" --html gantt.html --csv gantt.csv || fail "schedule --html"
+python3 - gantt.html gantt.csv <<'PYTHON' || fail "the segments of the page differ from the events"
+import csv, json, re, sys
+page = open(sys.argv[1], encoding="utf-8").read()
+data = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.S)[1])
+rows = list(csv.DictReader(open(sys.argv[2], encoding="utf-8")))
+names = [e["name"] for e in data["entities"]]
+begun = {(int(r["time_ns"]) / 1000, r["entity"]) for r in rows if r["event"] in ("start", "resume")}
+drawn = {(s[0], names[s[2]]) for s in data["segments"]}
+misses = sum(r["event"] == "miss" for r in rows)
+sys.exit(not (data["kind"] == "schedule" and drawn and drawn <= begun and len(begun - drawn) <= 1 and len(data["misses"]) == misses))
+PYTHON
+if command -v chromium >/dev/null; then
+  expect 0 "1 figures in figures" schedule "$source_dir/examples/system.json" --figures figures
+  for file in gantt.svg gantt.png gantt.csv page.html; do [ -s "figures/$file" ] || fail "no figures/$file"; done
+  head -c 100 figures/gantt.svg | grep -q "^<svg " || fail "gantt.svg is no SVG"
+  [ "$(head -n 1 figures/gantt.csv)" = "name,from_us,to_us" ] || fail "gantt.csv: $(head -n 1 figures/gantt.csv)"
+else
+  echo "skipped: --figures, without Chromium"
+fi
+(PATH=/nowhere; expect_figures=$("$offhook" schedule "$source_dir/examples/system.json" --figures figures 2>&1); [[ $expect_figures == *"needs Chromium"* ]]) ||
+  fail "--figures without a browser"
+
 finish

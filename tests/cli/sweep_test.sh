@@ -86,4 +86,9 @@ expect_error 'unknown key "context.x_tick"; the nearest known key is "context.x_
 expect_error "GRID.toml" sweep
 expect 0 '"verdict"' sweep grid.toml --out one --json
 python3 -m json.tool out.txt >/dev/null || fail "--json is no JSON"
+# Three axes: one column and one entry per axis on the page, not a composite name.
+printf 'base = "%s/examples/int.toml"\n[scenario]\ntransfer.bytes = 200\n[axes]\nseed = [1, 2]\nload.spinner = [true, false]\ncontext = ["INT", "DPC"]\n' "$source_dir" >axes.toml
+"$offhook" sweep axes.toml --out axes --json >/dev/null || fail "a sweep with three axes"
+grep -q '"axes":\["seed","load.spinner","context"\]' axes/report.html || fail "no names of axes in the page"
+grep -q '"axes":\["1","true","INT"\]' axes/report.html || fail "no values of axes in the page"
 finish

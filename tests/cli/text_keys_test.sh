@@ -93,6 +93,8 @@ wrote csv schedule - schedule "$examples/system.json" --csv
 wrote json reproduce - reproduce jones.fig1 --repeats 1 --out claims --json
 wrote csv reproduce claims/results.csv reproduce jones.fig1 --repeats 1 --out claims --json
 wrote csv reproduce - reproduce jones.fig1 --repeats 1 --out claims --csv
+wrote json compare - compare sweep sweep --json
+wrote csv compare - compare sweep sweep --csv
 wrote json hosts - hosts --json
 wrote csv hosts - hosts --csv
 wrote json trace - trace "$examples/board.load" --json

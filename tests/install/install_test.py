@@ -34,8 +34,8 @@ def installed():
     for name in ("bin/offhook", "include/offhook/pump.h", "share/man/man1/offhook.1", "share/man/man1/offhook-measure-latency.1",
                  "share/zsh/site-functions/_offhook",
                  "share/bash-completion/completions/offhook", "share/fish/vendor_completions.d/offhook.fish",
-                 "share/offhook/profiles", "src/offhook-0.1.0/driver/core/driver.c",
-                 "src/offhook-0.1.0/driver/linux/pci.c", "src/offhook-0.1.0/dkms.conf", "share/doc/offhook/LICENSE",
+                 "share/offhook/profiles", f"src/offhook-{VERSION}/driver/core/driver.c",
+                 f"src/offhook-{VERSION}/driver/linux/pci.c", f"src/offhook-{VERSION}/dkms.conf", "share/man/man5/offhook-scenario.5", "share/doc/offhook/LICENSE",
                  "share/doc/offhook/docs/tutorials/own-pump.md", "share/doc/offhook/examples/plugins/pulse.c"):
         expect(f"{name} is installed", (PREFIX / name).exists())
     expect("pkgconfig/offhook.pc is installed", (lib / "pkgconfig/offhook.pc").exists())

@@ -149,11 +149,14 @@ def service():
         fail("a modem without its card")
     plug_in()
     usable("/dev/ttySM-Audio")
-    run("udevadm", "trigger", "--settle", "--action=add", "/sys/class/misc/cpu_dma_latency")
-    if grp.getgrgid(os.stat("/dev/cpu_dma_latency").st_gid).gr_name != "audio":
-        fail("/dev/cpu_dma_latency is not audio's")
+    device = os.stat("/dev/cpu_dma_latency")
+    if device.st_gid != 0 or device.st_mode & 0o077:
+        fail("/dev/cpu_dma_latency is open to others than root")
+    if active("offhook-awake@plain") != "active":
+        fail("nothing keeps the CPUs out of deep sleep")
     for card in ("plain", "Audio"):
         run("systemctl", "stop", f"offhook-modem@{card}")
+        wait_for(lambda: active(f"offhook-awake@{card}") == "inactive", "the end of offhook-awake", 60)
         if (state := active(f"offhook-modem@{card}")) != "inactive" or os.path.lexists(f"/dev/ttySM-{card}"):
             fail(f"after stop, the unit is {state}")
 
@@ -191,7 +194,7 @@ def attack():
 
 
 shutil.copy(sys.argv[1], "/usr/bin/offhook")
-for folder, name in (("/etc/systemd/system", "offhook-modem@.service"), ("/etc/udev/rules.d", "70-offhook.rules")):
+for folder, name in (("/etc/systemd/system", "offhook-modem@.service"), ("/etc/systemd/system", "offhook-awake@.service"), ("/etc/udev/rules.d", "70-offhook.rules")):
     os.makedirs(folder, exist_ok=True)
     shutil.copy(os.path.join(SYSTEM, name), folder)
 os.makedirs("/etc/offhook", exist_ok=True)

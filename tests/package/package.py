@@ -36,9 +36,9 @@ def run(*command, **options):
 
 
 def version():
-    """CMakeLists.txt says it; debian/changelog has to follow."""
+    """The version of CMakeLists.txt, which debian/changelog has to follow, before its Debian revision."""
     says = re.search(r"project\(offhook VERSION (\S+)", (ROOT / "CMakeLists.txt").read_text())[1]
-    changelog = re.match(r"offhook \((\S+)\)", (ROOT / "debian/changelog").read_text())[1]
+    changelog = re.match(r"offhook \((\S+?)(?:-\S+)?\)", (ROOT / "debian/changelog").read_text())[1]
     if changelog != says:
         sys.exit(f"error: debian/changelog has version {changelog}; expected CMakeLists.txt's, {says}")
     return says
@@ -57,11 +57,22 @@ def staged(stage, commit):
     tree.mkdir(parents=True)
     archive = run("git", "-C", ROOT, "archive", commit, stdout=subprocess.PIPE)
     run("tar", "-x", "-C", tree, input=archive)
+    original = run(
+        *("tar", "--create", "--sort=name", "--owner=0", "--group=0", "--numeric-owner", "--mode=go=rX,u+rw,a-s"),
+        *(f"--mtime=@{when_of(commit)}", "--exclude", f"{tree.name}/debian", "-C", stage, tree.name),
+        stdout=subprocess.PIPE,
+    )
+    packed = run("gzip", "--no-name", "--best", input=original, stdout=subprocess.PIPE)
+    (stage / f"offhook_{version()}.orig.tar.gz").write_bytes(packed)
     return tree
 
 
+def when_of(commit):
+    return run("git", "-C", ROOT, "log", "-1", "--format=%ct", commit, stdout=subprocess.PIPE, text=True).strip()
+
+
 def environment_of(commit):
-    when = run("git", "-C", ROOT, "log", "-1", "--format=%ct", commit, stdout=subprocess.PIPE, text=True).strip()
+    when = when_of(commit)
     return {"DEB_BUILD_OPTIONS": f"parallel={os.cpu_count()}", **os.environ, "SOURCE_DATE_EPOCH": when}
 
 

@@ -81,6 +81,13 @@ def pages(examples: Path) -> dict[str, tuple[list[str], str, set[int], int]]:
             0,
         ),
         "decode": (["decode", example("call.wav"), "--html", "decode.html"], "decode.html", {0}, 0),
+        "compare": (
+            ["compare", "run/summary.json", "lossy/summary.json", "--html", "compare.html", "-q"],
+            "compare.html",
+            {0},
+            0,
+        ),
+        "schedule": (["schedule", example("system.json"), "--html", "schedule.html"], "schedule.html", {0}, 0),
         "reproduce": (
             ["reproduce", "--repeats", "1", "--out", "reproduce", "--json"],
             "reproduce/report.html",

@@ -160,6 +160,25 @@ pathlib.Path("call.toml").write_text('context = "THR 24"\nhost.scheduler = "turn
 status = offhook.main(["run", "call.toml", "--out", "turns", "--reference", "never"])
 expect("a whole call under a policy in Python", status in (0, 2) and 'scheduler = "turns"' in pathlib.Path("turns/scenario.toml").read_text())
 
+keys = {"context": "THR 24", "host.scheduler": "turns", "pump.kind": "cost-profile", "load.spinner": True,
+        "transfer.bytes": 500, "transfer.time_limit_s": 60}
+under_turns = offhook.run(keys)
+own_scheduler = offhook.run({**keys, "host.scheduler": "nt"})
+expect("run() with a policy in Python: another call than under the host's own", under_turns["figures"] != own_scheduler["figures"])
+pathlib.Path("grid.toml").write_text('base = "call.toml"\n[axes]\nseed = [1, 2]\n')
+expect("sweep() with a policy in Python", len(offhook.sweep("grid.toml")) == 2)
+try:
+    offhook.run({**keys, "host.scheduler": "nobodys"})
+    expect("a policy that is not registered is refused", False)
+except offhook.Error as error:
+    expect(f"not registered: {error}", "nobodys" in str(error))
+expect(f"version {offhook.__version__}", offhook.__version__ in __import__("subprocess").run(
+    [offhook.program(), "--version"], capture_output=True, text=True).stdout)
+stubs = pathlib.Path(offhook.__file__).parent
+expect("type stubs are installed", all((stubs / name).is_file() for name in ("py.typed", "__init__.pyi", "_offhook.pyi")))
+expect("the stubs have every public name", all(f" {name}" in (stubs / "__init__.pyi").read_text() or f"{name}:" in (stubs / "__init__.pyi").read_text()
+                                              for name in offhook.__all__))
+
 # The notebooks, as somebody runs them from top to bottom.
 import nbclient, nbformat
 for file in sorted((source / "examples/notebooks").glob("*.ipynb")):

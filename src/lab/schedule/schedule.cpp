@@ -42,18 +42,22 @@ class PeriodicRelease final : public hostsim::Event {
 
 class Recorder final : public CpuObserver {
  public:
-  Recorder(ScheduleResult& result, std::ostream& csv) : result_(result), csv_(csv) {
+  Recorder(ScheduleResult& result, std::ostream& csv, Gantt* gantt) : result_(result), csv_(csv), gantt_(gantt) {
     for (const auto& e : result.system.entities) tails_.push_back(",0," + csv_field(e.name) + ',');
     dpc_releases_.resize(tails_.size());
     fmt::format_to(std::back_inserter(buffer_), "time_ns,cpu,entity,event\n");
   }
-  ~Recorder() override { flush(); }
+  ~Recorder() override {
+    if (gantt_ != nullptr && running_) end_segment(result_.system.horizon);
+    flush();
+  }
 
   void on_event(Ns time, EntityId id, Kind kind) override {
     fmt::format_to(std::back_inserter(buffer_), "{}{}{}\n", time, tails_[id], event_name(kind));
     if (buffer_.size() > kFlush) flush();
     EntityFigures& f = result_.entities[id];
     f.events[static_cast<std::size_t>(kind)]++;
+    if (gantt_ != nullptr) draw(time, id, kind);
     if (kind == Kind::kMiss) f.misses++;
     if (kind == Kind::kFinish) finish(time, id, f);
   }
@@ -78,6 +82,28 @@ class Recorder final : public CpuObserver {
       result_.entities[static_cast<std::size_t>(e.dpc)].released++;
     }
   }
+  /// One CPU: who starts or resumes has it until it is preempted, finishes or is throttled.
+  void draw(Ns time, EntityId id, Kind kind) {
+    if (kind == Kind::kMiss) {
+      if (gantt_->misses.size() < gantt_->most) gantt_->misses.push_back({time, id});
+    } else if (kind == Kind::kStart || kind == Kind::kResume) {
+      if (running_) end_segment(time);
+      running_ = true;
+      segment_ = {time, time, id};
+    } else if (kind != Kind::kReplenish && running_ && segment_.entity == id) {
+      end_segment(time);
+    }
+  }
+  void end_segment(Ns time) {
+    running_ = false;
+    segment_.end = time;
+    if (time == segment_.begin) return;
+    if (gantt_->segments.size() < gantt_->most) {
+      gantt_->segments.push_back(segment_);
+    } else {
+      gantt_->cut = true;
+    }
+  }
   void flush() {
     csv_.write(buffer_.data(), static_cast<std::streamsize>(buffer_.size()));
     buffer_.clear();
@@ -85,6 +111,9 @@ class Recorder final : public CpuObserver {
 
   ScheduleResult& result_;
   std::ostream& csv_;
+  Gantt* gantt_;
+  bool running_ = false;
+  Gantt::Segment segment_;
   std::vector<std::string> tails_;            // of a CSV line, per entity
   std::vector<std::deque<Ns>> dpc_releases_;  // of unfinished jobs
   fmt::memory_buffer buffer_;
@@ -112,7 +141,7 @@ std::string_view event_name(CpuObserver::Kind kind) {
   return kEventNames[static_cast<std::size_t>(kind)];
 }
 
-ScheduleResult run_schedule(const System& system, std::ostream& csv) {
+ScheduleResult run_schedule(const System& system, std::ostream& csv, Gantt* gantt) {
   ScheduleResult result{system, std::vector<EntityFigures>(system.entities.size())};
   Engine engine;
   hostsim::Mutexes mutexes(system.locks);
@@ -156,7 +185,7 @@ ScheduleResult run_schedule(const System& system, std::ostream& csv) {
     engine.at(e.offset, *releases.back());
   }
   {
-    Recorder recorder(result, csv);
+    Recorder recorder(result, csv, gantt);
     cpu.set_observer(&recorder);
     engine.run_until(system.horizon);
     cpu.set_observer(nullptr);

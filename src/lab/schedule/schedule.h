@@ -27,12 +27,29 @@ struct ScheduleResult {
   std::vector<EntityFigures> entities;  ///< in declaration order
 };
 
+/// Who had the CPU, for a chart.
+struct Gantt {
+  struct Segment {
+    Ns begin = 0, end = 0;
+    std::uint16_t entity = 0;  ///< in declaration order
+  };
+  struct Miss {
+    Ns time = 0;
+    std::uint16_t entity = 0;
+  };
+  std::size_t most = 100'000;  ///< segments, and misses, that are kept: the first ones
+  std::vector<Segment> segments;
+  std::vector<Miss> misses;
+  bool cut = false;  ///< there were more
+};
+
 /// As in the CSV: "start", "resume", "preempt", "finish", "miss", "throttle", "replenish".
 std::string_view event_name(hostsim::CpuObserver::Kind kind);
 
 /// @param csv gets a header line and one line an event: time_ns,cpu,entity,event. A name with a comma, a quote or a
 ///   line break is quoted (RFC 4180). The caller checks the stream.
-ScheduleResult run_schedule(const System& system, std::ostream& csv);
+/// @param gantt is filled in unless null
+ScheduleResult run_schedule(const System& system, std::ostream& csv, Gantt* gantt = nullptr);
 
 /// Horizon and figures as JSON text; resp_* are null for an entity that completed nothing.
 std::string summary_json(const ScheduleResult& result);

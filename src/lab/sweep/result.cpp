@@ -18,11 +18,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// A TOML value without its quotes.
-std::string plain(const std::string& value) {
-  return value.size() >= 2 && value.front() == '"' ? value.substr(1, value.size() - 2) : value;
-}
-
 /// One field of a run: empty for what did not happen, so that a column's mean is one of what did.
 std::string cell_text(const Json& run, const std::string& key) {
   const auto found = run.find(key);
@@ -40,7 +35,7 @@ std::string cell_name(const Plan& plan, const Cell& cell) {
     if (plan.axes[a].key.starts_with("context")) {
       context = true;
     } else {
-      name += fmt::format(", {} = {}", plan.axes[a].key, plain(plan.axes[a].values[cell.at[a]]));
+      name += fmt::format(", {} = {}", plan.axes[a].key, plain_value(plan.axes[a].values[cell.at[a]]));
     }
   }
   if (context) return cell.scenario.context.str() + name;
@@ -48,6 +43,10 @@ std::string cell_name(const Plan& plan, const Cell& cell) {
 }
 
 }  // namespace
+
+std::string plain_value(const std::string& value) {
+  return value.size() >= 2 && value.front() == '"' ? value.substr(1, value.size() - 2) : value;
+}
 
 std::vector<CellResult> cell_results(const Plan& plan, const std::vector<RunRow>& rows) {
   std::vector<std::optional<double>> references;
@@ -96,7 +95,7 @@ std::string results_csv(const Plan& plan, const std::vector<RunRow>& rows) {
     for (std::size_t r = 0; r < plan.repeats; ++r) {
       const std::size_t run = c * plan.repeats + r;
       for (std::size_t a = 0; a < plan.axes.size(); ++a)
-        out += csv_field(plain(plan.axes[a].values[plan.cells[c].at[a]])) + ",";
+        out += csv_field(plain_value(plan.axes[a].values[plan.cells[c].at[a]])) + ",";
       if (context_column) out += csv_field(plan.cells[c].scenario.context.str()) + ",";
       out += fmt::format("{},{}", r, plan.scenario(run).seed);
       for (const std::string& key : keys) out += "," + cell_text(runs[run], key);
@@ -114,7 +113,7 @@ std::string results_json(const Plan& plan, const std::vector<RunRow>& rows) {
     Json json{{"name", cell.name}};
     for (std::size_t a = 0; a < plan.axes.size(); ++a) {
       const std::string& value = plan.axes[a].values[plan.cells[c].at[a]];
-      json[plan.axes[a].key] = Json::accept(value) ? Json::parse(value) : Json(plain(value));
+      json[plan.axes[a].key] = Json::accept(value) ? Json::parse(value) : Json(plain_value(value));
     }
     json["verdict"] = std::string(to_string(cell.result.verdict));
     json["runs"] = cell.result.runs;

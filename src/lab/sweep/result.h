@@ -25,6 +25,9 @@ struct CellResult {
 /// @param rows one a run, in the plan's order, as read_rows() gives them
 std::vector<CellResult> cell_results(const Plan& plan, const std::vector<RunRow>& rows);
 
+/// A TOML value as people write it: a string without its quotes.
+std::string plain_value(const std::string& value);
+
 /// One line a run: axes, repeat, seed, then every figure of the row.
 std::string results_csv(const Plan& plan, const std::vector<RunRow>& rows);
 /// Cells with verdicts and their rows.

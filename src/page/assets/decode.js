@@ -35,6 +35,7 @@ function eventTimeline(box, data) {
     return best ? `${t.toFixed(4)} s   ${best.event} from ${best.t.toFixed(4)} s${best.detail ? ": " + best.detail : ""}` : "";
   });
   box.append(legendOf(eventKinds.map(([name, fill]) => [name, colour(fill)])));
+  return {columns: ["from_s", "to_s", "channel", "event", "detail"], rows: data.events.map(e => [e.t, e.t_end || null, e.channel, e.event, e.detail])};
 }
 
 // A character a pixel, 128 rows from 4000 to 0 Hz.
@@ -49,6 +50,8 @@ function spectrogram(box, text, duration_s, name) {
   context.fillStyle = colour("ink-2");
   for (let hz = 0; hz <= 4000; hz += 1000) context.fillText(hz, width - right + 6, tall - tall * hz / 4000 + (hz === 4000 ? 11 : 0));
   for (const t of linearTicks(0, duration_s, 12)) context.fillText(t + " s", (width - right) * t / duration_s, tall + 15);
+  return {columns: ["s", "Hz", "grey, 0 to 63"], rows: Array.from({length: text.length}, (_, i) => [Number(((i % columns) / columns * duration_s).toFixed(4)),
+    4000 - Math.floor(i / columns) * 4000 / rows, text.charCodeAt(i) - 63])};
 }
 
 function decodePage() {

@@ -48,7 +48,7 @@ function linearTicks(low, high, wanted) {
 }
 
 const figures = [];
-// draw(box) fills an empty box; it is called again whenever the look changes.
+// draw(box) fills an empty box; it is called again whenever the look changes. It returns its data, {columns, rows}.
 function figure(parent, id, draw) {
   const box = el("div", {class: "chart", id: "figure-" + id});
   parent.append(el("figure", {}, box));
@@ -87,6 +87,12 @@ function onZoomKeys(node, o) {
 // A canvas of the box's width with crisp pixels; `text` says what it shows to those who do not see it.
 function canvasIn(box, height, text, width) {
   const w = Math.max(200, Math.floor(width || box.clientWidth || 1000));
+  if (capturing) {
+    const context = new SvgContext(w, height, el("canvas").getContext("2d"));
+    for (const [name, value] of Object.entries({role: "img", "aria-label": text})) context.root.setAttribute(name, value);
+    box.append(context.root);
+    return {canvas: el("canvas"), context, width: w, height};
+  }
   const ratio = window.devicePixelRatio || 1;
   const canvas = el("canvas", {width: Math.round(w * ratio), height: Math.round(height * ratio), role: "img", "aria-label": text});
   canvas.style.width = w + "px";
@@ -162,4 +168,5 @@ function histogramSvg(box, o) {
       class: strong ? "strong" : ""}, text));
   }
   box.append(root);
+  return {columns: ["from", "to", "count"], rows: o.bars};
 }

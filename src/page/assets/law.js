@@ -40,4 +40,5 @@ function phaseStrips(box) {
   for (const t of linearTicks(0, 1, width < 500 ? 4 : 10)) root.append(svg("text", {x: left + t * (width - left - right), y: height - 18, "text-anchor": "middle"}, t.toFixed(1)));
   root.append(svg("text", {x: (left + width - right) / 2, y: height - 2, "text-anchor": "middle"}, "starting phase, share of Y"));
   box.append(root);
+  return {columns: ["reservation", "phase", "success"], rows: data.phases.flatMap(p => p.points.map(([at, success]) => [p.name, at, success ? 1 : 0]))};
 }

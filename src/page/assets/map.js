@@ -89,6 +89,7 @@ function reservationMap(box, data) {
   if (law) key.append(el("span", {class: "class sufficient"}, "\u2501 boundary of the reservation law"), el("span", {}, "\u25c7 actual cost and block period"));
   if (!dense && rows.some(r => r.published)) key.append(el("span", {}, "\u25cc published class, if it differs"));
   box.append(key);
+  return {columns: ["name", "x_ticks", "y_ticks", "class", "complete", "runs", "mean_s"], rows: rows.map(r => [r.name, r.x, r.y, r.verdict, r.complete, r.runs, r.complete ? r.mean_s : null])};
 }
 
 function smallestStep(values) {

@@ -22,7 +22,7 @@ const lossCell = n => cell(group(n), n > 0 ? "bad" : "zero");
 
 function header() {
   const button = el("button", {type: "button", title: "Light or dark"}, "light / dark");
-  button.addEventListener("click", () => setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark"));
+  button.addEventListener("click", () => chooseTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark"));
   document.body.prepend(el("header", {class: "top"}, el("span", {class: "product"}, "Offhook"),
     el("span", {}, pages[data.kind].name), button));
   page.append(el("h1", {}, data.title));
@@ -257,6 +257,7 @@ function drawTaps(box, taps) {
   }
   context.fillStyle = colour("accent");
   taps.forEach((db, i) => context.fillRect(x(i) - 1.2, y(db), 2.4, height - 8 - y(db)));
+  return {columns: ["tap", "dB"], rows: taps.map((db, i) => [i, db])};
 }
 
 function drawConstellation(box, points) {
@@ -279,6 +280,36 @@ function drawConstellation(box, points) {
   context.fillStyle = colour("accent");
   context.globalAlpha = points.length > 4000 ? 0.45 : 0.75;
   for (let i = 0; i < points.length; i += 2) context.fillRect(to(points[i]) - 1, to(-points[i + 1]) - 1, 2, 2);
+  return {columns: ["real", "imaginary"], rows: Array.from({length: points.length / 2}, (_, i) => [points[2 * i], points[2 * i + 1]])};
+}
+
+// Three axes and more: the axis with the most numbers is the abscissa of small charts, the next one their series; the
+// rest has a chart for each combination.
+const mostCharts = 24, mostSeries = 8;
+function axisCharts() {
+  const values = data.axes.map((_, a) => [...new Set(data.rows.map(r => r.axes[a]))]);
+  const numeric = data.axes.map((_, a) => values[a].every(v => v !== "" && Number.isFinite(Number(v))));
+  const order = data.axes.map((_, a) => a).sort((p, q) => (numeric[q] - numeric[p]) || (values[q].length - values[p].length) || (p - q));
+  const [abscissa, ...others] = order, series = others.find(a => values[a].length <= mostSeries), panels = others.filter(a => a !== series).sort((p, q) => p - q);
+  const quantities = [["mean transfer, s", r => r.complete ? r.mean_s : null], ["late blocks", r => r.blocks_late]];
+  const [unit, of] = data.rows.some(r => r.complete && r.mean_s > 0) ? quantities[0] : quantities[1];
+  const key = r => panels.map(a => `${data.axes[a]} = ${r.axes[a]}`).join(", ");
+  const names = [...new Set(data.rows.map(key))];
+  const most = 1.06 * Math.max(...data.rows.map(of).filter(v => v !== null), 1e-9);
+  const part = section("By axis", `${unit[0].toUpperCase() + unit.slice(1)} against ${data.axes[abscissa]}, one chart per combination of the other axes, all on one scale. ` +
+    "A missing point: no run was complete." + (names.length > mostCharts ? ` The first ${mostCharts} of ${names.length} charts.` : ""));
+  const grid = el("div", {class: "columns small"});
+  part.append(grid);
+  names.slice(0, mostCharts).forEach((name, i) => {
+    const column = el("div", {}, el("h3", {}, name || "All"));
+    grid.append(column);
+    const rows = data.rows.filter(r => key(r) === name);
+    const x = v => numeric[abscissa] ? Number(v) : values[abscissa].indexOf(v);
+    const lines = (series === undefined ? [undefined] : values[series]).map(s => ({name: s === undefined ? unit : `${data.axes[series]} = ${s}`, style: "line", symbol: "ring",
+      ...(points => ({x: points.map(r => x(r.axes[abscissa])), y: points.map(of)}))(rows.filter(r => s === undefined || r.axes[series] === s).sort((p, q) => x(p.axes[abscissa]) - x(q.axes[abscissa])))}));
+    figure(column, "axes-" + i, box => plotFigure(box, {title: `${unit}, ${name}`, marks: [], x: {text: data.axes[abscissa], ...(numeric[abscissa] ? {} : {ticks: values[abscissa].map((v, k) => [k, v])})},
+      y: {text: unit, min: 0, max: most}, series: lines.filter(l => l.x.length)}));
+  });
 }
 
 function sweepPage() {
@@ -291,9 +322,11 @@ function sweepPage() {
       `form: more than ${(100 * law.share).toFixed(1)} % of the CPU, and no gap over ${law.gap_ms.toFixed(2)} ms (${law.gap_ticks.toFixed(2)} ticks).` : ""));
     figure(map, "map", box => reservationMap(box, data));
   }
+  const manyAxes = (data.axes || []).length > 2 && data.rows.every(r => r.axes.length === data.axes.length);
+  if (manyAxes) axisCharts();
   const rows = section("All configurations", "Means cover the complete runs; late blocks and retransmitted frames are sums over all runs.");
   const published = data.rows.some(r => r.published), lawful = data.rows.some(r => r.law);
-  const head = ["configuration", "class", "complete", "mean transfer", "against reference", "pending, max", "late blocks", "sent again"];
+  const head = [...(manyAxes ? data.axes : ["configuration"]), "class", "complete", "mean transfer", "against reference", "pending, max", "late blocks", "sent again"];
   const decided = data.rows.some(r => r.decides);
   if (lawful) head.push("law, margin");
   if (published) head.push("published class", "published transfer");
@@ -307,7 +340,8 @@ function sweepPage() {
     }
     const name = cell("");
     name.append(r.link ? el("a", {href: r.link}, r.name) : r.name);
-    const cells = [name, classCell(r.verdict), cell(`${r.complete} of ${r.runs}`), withNote(r.complete ? r.mean_s.toFixed(2) + " s" : "-",
+    const named = manyAxes ? r.axes.map(v => cell(v)) : [name];
+    const cells = [...named, classCell(r.verdict), cell(`${r.complete} of ${r.runs}`), withNote(r.complete ? r.mean_s.toFixed(2) + " s" : "-",
       r.complete > 1 && r.max_s > 1.01 * r.min_s ? `${r.min_s.toFixed(2)} to ${r.max_s.toFixed(2)}` : ""), cell(r.slower === null ? "-" : (r.slower >= 0 ? "+" : "") + (100 * r.slower).toFixed(1) + " %"),
       cell(group(r.pending_max)), lossCell(r.blocks_late), lossCell(r.retransmitted)];
     if (lawful) cells.push(cell(!r.law ? "" : r.law.overloaded ? "overload" : (r.law.margin_ms >= 0 ? "+" : "") + r.law.margin_ms.toFixed(2) + " ms"));
@@ -334,6 +368,23 @@ function setTheme(theme) {
   document.documentElement.dataset.theme = theme;
   drawAll();
 }
+// The chosen theme holds for all pages of this browser; one that keeps nothing for files forgets it.
+const themeKey = "offhook.theme";
+function rememberedTheme() {
+  try {
+    return localStorage.getItem(themeKey);
+  } catch (error) {
+    return null;
+  }
+}
+function chooseTheme(theme) {
+  try {
+    localStorage.setItem(themeKey, theme);
+  } catch (error) {
+    console.info("this browser keeps no theme:", error.message);
+  }
+  setTheme(theme);
+}
 
 const pages = {
   call: {name: "call report", draw: callPage, command: "offhook report DIR"},
@@ -344,6 +395,8 @@ const pages = {
   mttf: {name: "time to an underrun", draw: mttfPage, command: "offhook mttf"},
   memo: {name: "memo", draw: memoPage, command: ""},
   host: {name: "host", draw: hostPage, command: "offhook measure host"},
+  schedule: {name: "schedule", draw: schedulePage, command: "offhook schedule SYSTEM.json"},
+  compare: {name: "comparison", draw: comparePage, command: "offhook compare A B"},
   decode: {name: "recorded call", draw: decodePage, command: "offhook decode FILE"}};
 header();
 pages[data.kind].draw();
@@ -354,8 +407,9 @@ page.append(el("footer", {}, origin, data.kind !== "call" ? "" : `Derived from $
   "This page is self-contained and works offline." + (data.kind === "call" ? " Charts over time: dygraphs (MIT)." : "")));
 
 const preferred = matchMedia("(prefers-color-scheme: dark)");
-setTheme({"#dark": "dark", "#light": "light"}[location.hash] || (preferred.matches ? "dark" : "light"));
-preferred.addEventListener("change", () => setTheme(preferred.matches ? "dark" : "light"));
+setTheme({"#dark": "dark", "#light": "light"}[location.hash] || rememberedTheme() || (preferred.matches ? "dark" : "light"));
+preferred.addEventListener("change", () => { if (!rememberedTheme()) setTheme(preferred.matches ? "dark" : "light"); });
+addSaveButtons();
 let width = innerWidth, pending = 0;
 addEventListener("resize", () => {
   if (innerWidth === width || page.style.width) return;
@@ -379,4 +433,5 @@ addEventListener("afterprint", () => {
   page.style.width = "";
   setTheme(screenTheme);
 });
+if (location.hash === "#figures") figuresAsFiles();
 document.documentElement.dataset.ready = "yes";

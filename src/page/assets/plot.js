@@ -202,6 +202,7 @@ function plotFigure(box, f) {
   }
   box.append(root);
   const items = f.series.map((s, i) => [s.name + (s.published ? " (published)" : ""), colour(colours[i]), s]);
-  if (f.marks.some(m => !m.guide)) items.push(["published", colour("accent-2")]);
+  if (f.marks.some(m => !m.guide && !m.limit)) items.push(["published", colour("accent-2")]);
   box.append(legendOf(items));
+  return {columns: ["series", f.x.text || "x", f.y.text || "y", "half interval"], rows: f.series.flatMap(s => s.x.map((v, i) => [s.name, v, s.y[i], s.interval ? s.interval[i] : null]))};
 }

@@ -25,7 +25,14 @@ function mergeSeries(list) {
 function seriesChart(box, o) {
   if (!o.series.some(s => s.t.length)) {
     box.append(el("p", {class: "caption"}, "The log has none of these events."));
-    return;
+    return null;
+  }
+  const saved = {columns: ["series", "s", o.unit], rows: o.series.flatMap(s => s.t.map((t, i) => [s.name, t, s.v[i]]))};
+  if (capturing) {
+    const marks = [...(o.phases || []).map(p => ({axis: "x", value: p.begin_s, text: p.name, guide: true})), ...(o.level ? [{axis: "y", value: o.level.value, text: o.level.text, limit: true}] : [])];
+    plotFigure(box, {title: o.unit, marks, x: {text: "time, s", min: o.range && o.range[0], max: o.range && o.range[1]}, y: {text: o.unit, ...(o.signed ? {} : {min: 0})},
+      series: o.series.filter(s => s.t.length).map(s => ({name: s.name, style: s.style, symbol: "dot", x: s.t, y: s.v}))});
+    return saved;
   }
   const readout = el("div", {class: "readout"});
   const area = el("div");
@@ -124,6 +131,7 @@ function seriesChart(box, o) {
     label.style.top = Math.max(0, chart.toDomYCoord(o.level.value) - 20) + "px";
     area.append(label);
   }
+  return saved;
 }
 
 // In words what the chart shows, and its keys.

@@ -108,6 +108,7 @@ function overviewTimeline(box, data) {
     const share = lane.share[Math.floor(t / step)] || 0;
     return `${t.toFixed(3)} s   ${lane.name}: ${(100 * share).toFixed(1)} % of ${duration(step * 1e6)}`;
   });
+  return {columns: ["from_s", ...lanes.map(e => e.name)], rows: Array.from({length: buckets}, (_, i) => [Number((i * step).toPrecision(9)), ...lanes.map(e => e.share[i] || 0)])};
 }
 
 const markKinds = {
@@ -172,4 +173,62 @@ function closeUpTimeline(box, closeUp, entities) {
     return segment ? `${at}   ${lane.name} for ${duration(segment[1] - segment[0])}${severalCpus ? ` on CPU ${segment[3]}` : ""}` : at;
   });
   box.append(el("div", {class: "legend"}, el("span", {}, "\u25bc interrupt"), el("span", {}, "\u25b2 output ready, lost samples in red")));
+  return {columns: ["name", "from_us", "to_us", "cpu"], rows: closeUp.segments_us.map(([begin, end, id, cpu]) => [(entities.find(e => e.id === id) || {}).name, begin, end, cpu])};
+}
+
+// The lanes of `offhook schedule`: every segment of every entity, and the missed deadlines.
+function ganttTimeline(box, data) {
+  const lanes = data.entities, laneHeight = lanes.length > 40 ? 16 : 24, height = lanes.length * laneHeight + 24;
+  const text = t => Number((t / 1000).toPrecision(7)) + " ms";
+  zoomCanvas(box, height, [0, data.shown_us], `${data.segments.length} segments of ${lanes.length} entities, ${data.misses.length} missed deadlines`, view => {
+    const {context, left, right, width, toX} = view;
+    timeAxis(view, text);
+    context.fillStyle = colour("ink-2");
+    lanes.forEach((lane, row) => context.fillText(lane.name, 0, row * laneHeight + laneHeight / 2 + 4, left - 8));
+    context.save();
+    context.beginPath();
+    context.rect(left, 0, width - left - right, height);
+    context.clip();
+    lanes.forEach((lane, row) => {
+      context.fillStyle = colour("grid");
+      context.fillRect(left, (row + 1) * laneHeight - 2, width - left - right, 1);
+    });
+    lanes.forEach((lane, row) => {
+      context.fillStyle = colour(palette[row % palette.length]);
+      let covered = -1;  // segments closer than a pixel are one
+      for (const [begin, end, entity] of data.segments) {
+        if (entity !== row) continue;
+        const a = toX(begin), b = Math.max(toX(end), a + 1);
+        if (b < left || a > width || b < covered + 0.5) continue;
+        context.fillRect(a, row * laneHeight + 3, b - a, laneHeight - 7);
+        covered = b;
+      }
+    });
+    context.fillStyle = colour("insufficient");
+    for (const [t, entity] of data.misses) {
+      const x = toX(t), y = entity * laneHeight;
+      if (x < left || x > width) continue;
+      context.beginPath();
+      context.moveTo(x, y + 7); context.lineTo(x - 4, y); context.lineTo(x + 4, y);
+      context.fill();
+    }
+    context.restore();
+  }, (t, y) => {
+    const row = Math.floor(y / laneHeight), lane = lanes[row];
+    const segment = lane && data.segments.find(s => s[2] === row && s[0] <= t && t < s[1]);
+    return lane ? `${text(t)}   ${lane.name}${segment ? ` runs for ${duration(segment[1] - segment[0])} from ${text(segment[0])}` : ""}` : "";
+  });
+  box.append(el("div", {class: "legend"}, el("span", {class: "class insufficient"}, "\u25bc missed deadline")));
+  return {columns: ["name", "from_us", "to_us"], rows: data.segments.map(([begin, end, entity]) => [lanes[entity].name, begin, end])};
+}
+
+function schedulePage() {
+  page.classList.add("wide");
+  const part = section("Gantt chart", (data.cut ? `The first ${group(data.segments.length)} segments, up to ${duration(data.shown_us)} of ${duration(data.horizon_us)}. ` : "") +
+    "One lane per entity, in the order of the file. Wheel or +/- to zoom, drag or arrow keys to move, double click or 0 to go back.");
+  figure(part, "gantt", box => ganttTimeline(box, data));
+  const time = v => cell(v === null ? "-" : duration(v));
+  table(section("Entities", "Response time: from release to completion."), ["name", "kind", "released", "completed", "missed", "shortest response", "mean", "longest", "CPU time", "CPU share"],
+    data.entities.map(e => el("tr", {}, cell(e.name), cell(e.kind, "left"), cell(group(e.released)), cell(group(e.completed)), lossCell(e.misses), time(e.response_min_us), time(e.response_mean_us),
+      time(e.response_max_us), time(e.cpu_us), cell((100 * e.cpu_us / data.horizon_us).toFixed(2) + " %"))));
 }

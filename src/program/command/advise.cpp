@@ -24,6 +24,7 @@
 #include "src/measure/host_profile.h"
 #include "src/page/page.h"
 #include "src/program/command/call_run.h"
+#include "src/program/command/figures.h"
 #include "src/program/command/program.h"
 #include "src/program/command/run_folder.h"
 #include "src/report/advice_report.h"
@@ -41,7 +42,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Options {
-  std::string device, host, trace, out, memo;
+  std::string device, host, trace, out, memo, figures;
   std::vector<std::string> set;
   std::uint32_t repeats = 3;
   double seconds = 60, between_hours = 0, verify_hours = 0, slot_us = 0, measured_s = 0;
@@ -378,7 +379,10 @@ void give(const Options& options, const advice::Advice& advice, const std::optio
   if (folder != nullptr) {
     folder->write("advice.json", json_text(out, 1) + "\n");
     folder->write(kReportName, advice_page(advice));
+    write_figures(*folder / kReportName, options.figures);
     if (!options.alone()) say("report: {}\n", (*folder / kReportName).string());
+  } else if (!options.figures.empty()) {
+    write_page(advice_page(advice), "", options.figures);
   }
 }
 
@@ -507,6 +511,7 @@ void add_advise(App& app, Action& action) {
   sub->add_option("--memo", options->memo,
                   "Write a one-page summary (A4): the verdict, its evidence and the rejected contexts")
       ->type_name("FILE.html");
+  add_figures(*sub, options->figures);
   add_text_output(*sub, kJsonOption, options->json, "Advice as JSON");
   add_text_output(*sub, kCsvOption, options->csv, "Contexts that were tried, as CSV");
   sub->footer(kExamples);

@@ -99,6 +99,14 @@ admit: offhook admit --csv; one row per device and step of the work
   first_loss_s (s): time of the first loss; empty: nothing was lost
   share: share of the CPU, 0 to 1
 
+compare: offhook compare --csv; one row per quantity
+  item: cell of a sweep, load of a measurement, direction of a call; empty: the whole
+  quantity: key of the value
+  unit: its unit; empty: none, or a count
+  {a,b}: value in each result; empty: it has none
+  difference: b - a; empty: not two numbers
+  ratio: b / a; empty: not two numbers, or a is 0
+
 hosts: offhook hosts --csv; one row per host
   {host,scheduler,reservations}: names of the host, its scheduler and its reservations
   charge_stolen_time: whether interrupt time is charged to the interrupted thread

@@ -5,13 +5,14 @@
 
 #include "driver/base/output.h"
 #include "driver/base/terminal.h"
+#include "src/program/command/figures.h"
 #include "src/program/command/program.h"
 
 namespace offhook::command {
 namespace {
 
 struct Options {
-  std::string in, html, payload;
+  std::string in, html, figures, payload;
   TextOutput json;
   bool quiet = false;
 };
@@ -24,7 +25,8 @@ int run_decode(const Options& options) {
         options.in, {.progress = [&](double share, const std::string& what) { progress.update(share, what); }});
   }
   if (options.json.asked()) options.json.write(decode::to_json(*call), Privacy::kPrivate);
-  if (!options.html.empty()) write_file(options.html, decode::to_html(*call), Privacy::kPrivate);
+  if (!options.html.empty() || !options.figures.empty())
+    write_page(decode::to_html(*call), options.html, options.figures, Privacy::kPrivate);
   if (!options.payload.empty()) {
     const OutputFolder folder(options.payload);
     for (const auto& [name, octets] : decode::payloads(*call)) {
@@ -48,6 +50,7 @@ void add_decode(App& app, Action& action) {
   add_text_output(*sub, kJsonOption, options->json, "All results as JSON");
   sub->add_option("--html", options->html, "Write a page: timeline, spectrogram, SNR over frequency, constellations")
       ->type_name("FILE");
+  add_figures(*sub, options->figures);
   sub->add_option("--payload", options->payload,
                   "Write the data of each direction: call.bin and answer.bin, bits as call.bits and answer.bits")
       ->type_name("DIR");

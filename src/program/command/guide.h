@@ -21,6 +21,8 @@ struct FileKind {
   const char* used;  ///< "file of law and advise"
   std::string (*text)();
 };
+/// The kinds of files, tables and documents that `offhook keys` describes.
+std::span<const FileKind> described_kinds();
 /// The argument KIND of a command: required, one of these.
 void add_kind(App& command, std::string& kind, std::span<const FileKind> kinds);
 /// @pre kind is one of them, as add_kind() has checked

@@ -88,6 +88,19 @@ export: offhook export --json
 report: offhook report --json
   report: path of the page
 
+compare: offhook compare --json
+  offhook_compare: version of this document
+  kind: run, sweep, decoded call, decoded calls or latency
+  {a,b}: names of the two results
+  headline: most important difference, in a sentence
+  reasons[]: further sentences
+  rows[].item: cell of a sweep, load of a measurement, direction of a call; empty: the whole
+  rows[].quantity: key of the value
+  rows[].unit: its unit; empty: none, or a count
+  rows[].{a,b}: value in each result; null: it has none
+  rows[].difference?: b - a of two numbers
+  rows[].ratio?: b / a of two numbers, if a is not 0
+
 devices: offhook devices --json
   [].{kind,address,description,capability}: properties of a card in words; offhook modem accepts the address
   [].usable: whether a modem can run on it

@@ -63,6 +63,10 @@ std::string with(const std::string& text, const std::string& part) {
 
 }  // namespace
 
+std::span<const FileKind> described_kinds() {
+  return kKinds;
+}
+
 void add_keys(App& app, Action& action) {
   App* keys = app.add_subcommand("keys", "List the keys of input files and the fields of CSV and JSON output");
   struct Options {

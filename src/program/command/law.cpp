@@ -13,6 +13,7 @@
 #include "src/lab/law/experiment.h"
 #include "src/page/page.h"
 #include "src/program/command/call_run.h"
+#include "src/program/command/figures.h"
 #include "src/program/command/program.h"
 #include "src/program/command/run_folder.h"
 #include "src/report/law_report.h"
@@ -26,7 +27,7 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 struct Options {
-  std::string device, scenario, out;
+  std::string device, scenario, out, figures;
   int tick_hz = 1024;
   int x_max = 8;
   std::uint32_t buffers = 0, phases = 10;
@@ -345,6 +346,11 @@ int run(const Options& options) {
     output->write("law.json", json_text(as_json(report), 1) + "\n");
     output->write(kReportName, law_page(report));
   }
+  if (output) {
+    write_figures(folder / kReportName, options.figures);
+  } else {
+    write_page(law_page(report), "", options.figures);
+  }
   options.csv.write(csv(report));
   options.json.write(json_text(as_json(report), 1));
   if (options.csv.alone() || options.json.alone()) return kOk;
@@ -385,6 +391,7 @@ void add_law(App& app, Action& action) {
   sub->add_option("-o,--out", options->out,
                   "Folder for law.csv, law.json and report.html (default with --confirm: out/law-DEVICE)")
       ->type_name("DIR");
+  add_figures(*sub, options->figures);
   sub->add_option("--check", options->check,
                   "Validate the law on N random devices instead, each at the boundary and one tick beyond")
       ->type_name("N")

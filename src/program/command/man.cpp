@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Man pages: offhook(1) with the list of commands, and one page per command, offhook-run(1), as in git.
+// Man pages: offhook(1) with the list of commands, one page per command, offhook-run(1), as in git, and one page per
+// kind of file, offhook-scenario(5).
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -137,6 +138,22 @@ std::string man_page(const std::vector<CommandWords>& tree, const CommandWords& 
          footer(command.footer) + see_also(tree, command);
 }
 
+/// offhook-scenario(5) and its kin: the keys of one kind of file.
+std::string file_page_name(const FileKind& kind) {
+  return fmt::format("offhook-{}", kind.name);
+}
+
+std::string file_page(const FileKind& kind) {
+  std::string title = file_page_name(kind);
+  std::ranges::transform(title, title.begin(),
+                         [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
+  return fmt::format(
+      ".TH {} 5 \"\" \"offhook {}\" \"File Formats\"\n.SH NAME\n{} \\- {}\n.SH DESCRIPTION\n"
+      "\\fBoffhook keys {}\\fR prints this list.\n.PP\n.nf\n{}.fi\n.SH SEE ALSO\n{},\n{}\n",
+      roff(title), OFFHOOK_VERSION, roff(file_page_name(kind)), roff(kind.used), roff(kind.name), roff(kind.text()),
+      reference("offhook"), reference("offhook-keys"));
+}
+
 /// @throws std::runtime_error with the nearest one
 const CommandWords& find(const App& app, const std::vector<CommandWords>& tree, const std::vector<std::string>& words) {
   const std::string name = named_command(app, words);
@@ -154,7 +171,8 @@ void add_man(App& app, Action& action) {
   auto options = std::make_shared<Options>();
   Option* of =
       man->add_option("command", options->words, "Command, such as run or measure latency")->type_name("COMMAND");
-  man->add_option("-o,--out", options->out, "Write all pages into this folder: offhook.1, offhook-run.1 and so on")
+  man->add_option("-o,--out", options->out,
+                  "Write all pages into this folder: offhook.1, offhook-run.1, offhook-scenario.5 and so on")
       ->type_name("DIR")
       ->excludes(of);
   man->footer(
@@ -168,6 +186,7 @@ void add_man(App& app, Action& action) {
       }
       const OutputFolder folder(options->out);
       for (const CommandWords& command : tree) folder.write(page_name(command) + ".1", man_page(tree, command));
+      for (const FileKind& kind : described_kinds()) folder.write(file_page_name(kind) + ".5", file_page(kind));
       return kOk;
     };
   });

@@ -11,6 +11,7 @@
 #include "src/measure/host.h"
 #include "src/measure/host_description.h"
 #include "src/page/page.h"
+#include "src/program/command/figures.h"
 #include "src/program/command/measure.h"
 #include "src/report/host_report.h"
 #include "src/report/report.h"
@@ -21,7 +22,7 @@ namespace {
 struct Options {
   std::shared_ptr<MeasureOptions> common;
   measure::HostConfig config;
-  std::string folder = ".", html;
+  std::string folder = ".", html, figures;
 };
 
 /// Columns of the claim chen.table6.
@@ -138,7 +139,7 @@ int run(const Options& options) {
             {"memory", Json::array()}};
   for (const measure::HostRow& row : result.rows) json["rows"].push_back(to_json(row, published));
   for (const measure::MemoryCurve& curve : result.memory) json["memory"].push_back(to_json(curve));
-  if (!options.html.empty()) write_file(options.html, host_page(json));
+  write_page(host_page(json), options.html, options.figures);
   if (!options.common->json.alone()) print(result, published);
   return finish_measure(*options.common, json);
 }
@@ -162,6 +163,7 @@ void add_measure_host(App& measure, Action& action, const std::shared_ptr<Measur
       ->check(existing_folder());
   host->add_option("--html", options->html, "Write a page with the tables and a plot of memory access times")
       ->type_name("FILE");
+  add_figures(*host, options->figures);
   add_common(host, *common);
   host->footer(R"(Examples:
   offhook measure host --html host.html --json host.json

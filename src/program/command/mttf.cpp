@@ -21,6 +21,7 @@
 #include "src/lab/law/computations.h"
 #include "src/lab/law/schedulability.h"
 #include "src/lab/sweep/parallel.h"
+#include "src/program/command/figures.h"
 #include "src/program/command/program.h"
 #include "src/report/mttf_report.h"
 #include "traces/scenario/device.h"
@@ -35,7 +36,7 @@ using hostsim::Modality;
 using nlohmann::ordered_json;
 
 struct Options {
-  std::string source, tasks, device, context = "DPC", html;
+  std::string source, tasks, device, context = "DPC", html, figures;
   TextOutput json, csv;
   std::vector<int> buffers = {2, 3, 4, 6};
   std::vector<double> buffer_ms = {4, 6, 8, 10, 12, 16};
@@ -56,7 +57,7 @@ std::string time_text(double seconds) {
 void deliver(const Options& options, const ordered_json& result, const ordered_json& rows) {
   options.json.write(json_text(result, 2));
   options.csv.write(csv_table(rows));
-  if (!options.html.empty()) write_file(options.html, mttf_page(result));
+  if (!options.html.empty() || !options.figures.empty()) write_page(mttf_page(result), options.html, options.figures);
 }
 
 bool to_people(const Options& options) {
@@ -395,6 +396,7 @@ void add_mttf(App& app, Action& action) {
   add_text_output(*sub, kCsvOption, options->csv, "Table as CSV");
   sub->add_option("--html", options->html, "Write a page: times to an underrun by number and length of buffers")
       ->type_name("FILE");
+  add_figures(*sub, options->figures);
   sub->add_flag("-q,--quiet", options->quiet, "No progress");
   sub->footer(
       R"(Hosts with latencies: win98-, nt4- with office, workstation, games or web; ce3-sh4, ce3-pentium, ce3-pentium-qfe.

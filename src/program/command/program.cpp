@@ -55,7 +55,7 @@ void group_commands(CLI::App& app) {
       {"Advise and simulate", {"advise", "run", "sweep", "schedule", "law", "admit", "mttf", "hosts", "reproduce"}},
       {"Calls", {"decode", "modem", "line", "kernel", "card"}},
       {"This machine", {"measure", "devices", "trace"}},
-      {"Files", {"report", "export", "new", "keys", "man", "completion"}},
+      {"Files", {"compare", "report", "export", "new", "keys", "man", "completion"}},
   };
   for (const Group& group : groups)
     for (const char* command : group.commands) app.get_subcommand(command)->group(group.title);
@@ -172,6 +172,7 @@ Environment:
   add_measure(*app, action);
   add_devices(*app, action);
   add_trace(*app, action);
+  add_compare(*app, action);
   add_report(*app, action);
   add_export(*app, action);
   add_new(*app, action);

@@ -32,6 +32,7 @@ void add_text_output(App& app, const TextOption& option, TextOutput& to, const s
 void add_run(App& app, Action& action);
 void add_sweep(App& app, Action& action);
 void add_report(App& app, Action& action);
+void add_compare(App& app, Action& action);
 void add_export(App& app, Action& action);
 void add_schedule(App& app, Action& action);
 void add_reproduce(App& app, Action& action);

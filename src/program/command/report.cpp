@@ -5,6 +5,7 @@
 
 #include "driver/base/json.h"
 #include "driver/base/terminal.h"
+#include "src/program/command/figures.h"
 #include "src/program/command/folder.h"
 #include "src/program/command/program.h"
 #include "src/program/command/run_folder.h"
@@ -14,7 +15,7 @@ namespace offhook::command {
 namespace {
 
 struct Options {
-  std::string in, html;
+  std::string in, html, figures;
   TextOutput json;
 };
 
@@ -22,6 +23,7 @@ int report(const Options& options) {
   const std::filesystem::path in = options.in;
   const std::filesystem::path page =
       is_sweep_folder(in) ? report_sweep(in, options.html) : report_run(in, options.html);
+  write_figures(page, options.figures);
   options.json.write(json_text(nlohmann::ordered_json{{"report", page.string()}}));
   if (!options.json.alone()) say("{}\n", page.string());
   return kOk;
@@ -36,8 +38,11 @@ void add_report(App& app, Action& action) {
       ->required()
       ->type_name("DIR_OR_LOG");
   sub->add_option("--html", options->html, "File for the page (default: report.html in the folder)")->type_name("FILE");
+  add_figures(*sub, options->figures);
   add_text_output(*sub, kJsonOption, options->json, "Path of the report as JSON");
-  sub->footer("Examples:\n  offhook report out/res-2-8\n  offhook report out/res-2-8/events.ohlog --html page.html");
+  sub->footer(
+      "Examples:\n  offhook report out/res-2-8\n  offhook report out/res-2-8/events.ohlog --html page.html\n"
+      "  offhook report out/res-2-8 --figures out/figures");
   sub->final_callback([&action, options] { action = [options] { return report(*options); }; });
 }
 

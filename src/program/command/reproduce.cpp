@@ -15,6 +15,7 @@
 #include "src/lab/reproduce/results.h"
 #include "src/lab/reproduce/sensitivity.h"
 #include "src/page/page.h"
+#include "src/program/command/figures.h"
 #include "src/program/command/program.h"
 #include "src/program/command/run_folder.h"
 #include "src/report/report.h"
@@ -28,7 +29,7 @@ struct Options {
   std::vector<std::string> names;
   std::vector<std::string> perturb;
   std::size_t sensitivity = 0, held_out = 0;
-  std::string out = "out/reproduce";
+  std::string out = "out/reproduce", figures;
   reproduce::Settings settings{1, 10, std::max(1u, std::thread::hardware_concurrency()), {}, interrupted};
   TextOutput json, csv;
   bool list = false, real_pump = false;
@@ -220,6 +221,7 @@ int run(Options options) {
   if (!held_out.is_null()) out["held_out"] = std::move(held_out);
   if (!scanned.is_null()) out["sensitivity"] = std::move(scanned);
   write_results(folder, out, options);
+  write_figures(folder / kReportName, options.figures);
   if (!options.alone()) {
     say("{}{}\n", Lines(to_text(all)), reproduce::sentence(totals));
     if (!totals.short_of.empty())
@@ -241,6 +243,7 @@ void add_reproduce(App& app, Action& action) {
                   "Claims, figures or tables, such as jones, jones.table3 or jones.fig7 (default: all)")
       ->type_name("ID");
   sub->add_option("-o,--out", options->out, "Output folder; completed results are kept there")->type_name("DIR");
+  add_figures(*sub, options->figures);
   sub->add_option("--seed", options->settings.seed, "First seed")->type_name("N")->check(seed());
   sub->add_option("--repeats", options->settings.repetitions, "Number of runs where the paper repeated an experiment")
       ->type_name("N")

@@ -14,6 +14,7 @@
 #include "driver/base/prose.h"
 #include "driver/base/terminal.h"
 #include "src/lab/sweep/plan.h"
+#include "src/program/command/figures.h"
 #include "src/program/command/folder.h"
 #include "src/program/command/kernel_call.h"
 #include "src/program/command/kernel_run.h"
@@ -28,7 +29,7 @@ namespace offhook::command {
 namespace {
 
 struct Options {
-  std::string scenario, file, out, context, far_end, expect, host, reference = "auto";
+  std::string scenario, file, out, context, far_end, expect, host, figures, reference = "auto";
   std::optional<std::uint64_t> seed;
   std::vector<std::string> set;
   TextOutput json;
@@ -221,6 +222,7 @@ int run(const Options& options) {
   }
   const std::optional<CallOutcome> reference = reference_call(options, scenario, runner, outcome);
   const RunSummary summary = summarise(scenario, outcome, folder, reference);
+  write_figures(folder / kReportName, options.figures);
   options.json.write(json_text(record::to_json(kRunSummary, &summary), 1));
   if (!options.json.alone()) {
     print_table(summary, scenario);
@@ -262,6 +264,7 @@ void add_run(App& app, Action& action) {
       ->type_name("WHEN")
       ->check(one_of({"auto", "always", "never"}));
   sub->add_option("-o,--out", options->out, "Output folder (default: out/NAME)")->type_name("DIR");
+  add_figures(*sub, options->figures);
   sub->add_option("--context", options->context, "One of: " + context_usage())->type_name("CONTEXT");
   sub->add_option("--seed", options->seed, "Random seed; runs with the same seed are identical")
       ->type_name("N")

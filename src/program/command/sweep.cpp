@@ -14,6 +14,7 @@
 #include "src/lab/sweep/shard.h"
 #include "src/lab/sweep/slurm.h"
 #include "src/program/command/call_run.h"
+#include "src/program/command/figures.h"
 #include "src/program/command/program.h"
 #include "src/program/command/run_folder.h"
 #include "src/program/command/sweep_folder.h"
@@ -25,7 +26,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Options {
-  std::string grid, out, shard;
+  std::string grid, out, shard, figures;
   std::uint32_t shards = 0;
   unsigned threads = std::max(1u, std::thread::hardware_concurrency());
   TextOutput json, csv;
@@ -77,6 +78,7 @@ int say_interrupted(const fs::path& folder) {
 
 void print_results(const sweep::Plan& plan, const std::vector<sweep::CellResult>& cells, const fs::path& folder,
                    const Options& options) {
+  write_figures(folder / kReportName, options.figures);
   if (options.csv.asked()) options.csv.write(read_file(folder / "results.csv"));
   if (options.json.asked()) {
     nlohmann::ordered_json out{{"results", (folder / "results.json").string()},
@@ -209,6 +211,7 @@ void add_sweep(App& app, Action& action) {
   grid(sub);
   common(sub, true);
   rows(sub);
+  add_figures(*sub, options->figures);
   sub->footer(R"(Examples:
   offhook sweep examples/reservation-map.toml --out out/map
   offhook sweep plan examples/reservation-map.toml --shards 16 --out out/shards
@@ -254,6 +257,7 @@ A grid file:
   folder(merged);
   common(merged, false);
   rows(merged);
+  add_figures(*merged, options->figures);
   merged->footer("Examples:\n  offhook sweep merge out/shards");
   merged->final_callback([&action, options] {
     action = [options] {

@@ -30,6 +30,7 @@ SweepReport sweep_report(const sweep::Plan& plan, const std::vector<sweep::CellR
   for (const sweep::Axis& axis : plan.axes) {
     report.settings.emplace_back("axis " + axis.key, std::to_string(axis.values.size()) + " values");
   }
+  for (const sweep::Axis& axis : plan.axes) report.axes.push_back(axis.key);
   report.rows = report_rows(plan, cells);
   report.tick_ms = 1000.0 / base.scenario().host.tick_hz;
   // The law's line belongs to one device: only the context, the load and the seed may vary on the map.
@@ -63,6 +64,8 @@ std::vector<SweepRow> report_rows(const sweep::Plan& plan, const std::vector<swe
   for (std::size_t c = 0; c < cells.size(); ++c) {
     SweepRow row;
     row.name = cells[c].name;
+    for (std::size_t a = 0; a < plan.axes.size(); ++a)
+      row.axes.push_back(sweep::plain_value(plan.axes[a].values[plan.cells[c].at[a]]));
     row.result = cells[c].result;
     row.pending_max_samples = cells[c].pending_max;
     row.blocks_late = cells[c].blocks_late;

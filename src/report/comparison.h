@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+//
+// Two results of one kind, value by value. The input is the JSON that the program itself wrote: a run's summary.json,
+// a sweep's results.json, the JSON of `decode` or of `measure latency`, or many decoded calls of each of two modems.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace offhook::comparison {
+
+using Json = nlohmann::ordered_json;
+
+enum class Kind { kRun, kSweep, kDecodedCall, kDecodedCalls, kLatency };
+
+/// "run", "sweep", "decoded call", "decoded calls", "latency".
+std::string_view to_string(Kind kind);
+
+/// A document that is of no kind that can be compared, or lacks a value that its kind has.
+class DocumentError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// @return the kind of a document, by the marker that its writer puts into it; nothing for another document
+std::optional<Kind> kind_of(const Json& document);
+
+/// One quantity in both results. A value that a result lacks is null.
+struct Row {
+  std::string item;      ///< cell of a sweep, load of a measurement, direction of a call; empty: the whole
+  std::string quantity;  ///< key of the value, as `offhook keys json` has it
+  std::string unit;      ///< empty: none, or a count
+  Json a, b;             ///< number, word, truth value or null
+
+  bool equal() const { return a == b; }
+  /// b - a.  @return nothing unless both are numbers
+  std::optional<double> difference() const;
+  /// b / a.  @return nothing unless both are numbers and a is not 0
+  std::optional<double> ratio() const;
+  /// Whether b differs from a by more than `percent` of a. Words differ, or do not.
+  bool beyond(double percent) const;
+};
+
+struct Comparison {
+  Kind kind = Kind::kRun;
+  std::string a, b;                  ///< names of the two results
+  std::string headline;              ///< what matters most, in a sentence
+  std::vector<std::string> reasons;  ///< further sentences
+  std::vector<Row> rows;             ///< in the order of the documents; those that are equal too
+};
+
+/// Compare two documents of one kind. @throws DocumentError
+Comparison compare(Kind kind, const std::string& name_a, const Json& a, const std::string& name_b, const Json& b);
+
+/// Compare two modems by many decoded calls of each. @throws DocumentError
+/// @pre each list has at least one document of `offhook decode`
+Comparison compare_calls(const std::string& name_a, std::span<const Json> a, const std::string& name_b,
+                         std::span<const Json> b);
+
+/// The probability of counts at least as unequal as these if both have the same chance of success: Fisher's exact test,
+/// two-sided (Fisher 1922).  @pre successes <= trials
+double fisher_exact(std::size_t successes_a, std::size_t trials_a, std::size_t successes_b, std::size_t trials_b);
+
+/// One row of CSV per quantity: item, quantity, unit, a, b, difference, ratio.
+std::string to_csv(const Comparison& comparison);
+Json to_json(const Comparison& comparison);
+
+/// The page of `offhook compare`.
+std::string comparison_page(const Comparison& comparison);
+
+}  // namespace offhook::comparison
