@@ -51,6 +51,7 @@ endif()
 if("decode" IN_LIST OFFHOOK_BUILDS)
   find_package(PkgConfig REQUIRED)
   pkg_check_modules(SNDFILE REQUIRED IMPORTED_TARGET sndfile)
+  pkg_check_modules(PCAP IMPORTED_TARGET libpcap)   # packet captures
 endif()
 if("program" IN_LIST OFFHOOK_BUILDS)
   find_package(CLI11 REQUIRED)

@@ -2,7 +2,8 @@
 //
 // The library offhook_decode: decodes a recorded call of two modems.
 //
-// The input is a recording: one direction of a telephone line, or both as two channels. The result is a Call with all
+// The input is a recording: one direction of a telephone line, or both as two channels. decode_calls() also takes a
+// packet capture with G.711 in RTP. The result is a Call with all
 // detected signals: answer tone, V.8bis, V.8, the phases of V.34 and V.90, V.32bis, V.22bis, data mode down to the
 // octets of V.42. Functions convert it to JSON for programs, to text and a page for users, and to files with the
 // carried data. The JSON is the stable form: schema offhook.decode/1, documented key by key in docs/decode-json.md. The
@@ -32,6 +33,8 @@ struct Options {
   bool data_mode = true;
   /// Receives the current step and the finished share, 0 to 1; from the calling thread. May be empty.
   std::function<void(double share, const std::string& what)> progress = {};
+  /// For decode_calls(): name of the recording in messages and results; empty: that of the file.
+  std::string name = {};
 };
 
 /// Samples in memory.
@@ -45,6 +48,12 @@ struct Call;
 
 /// @param path  a file of any format of libsndfile
 std::shared_ptr<const Call> decode_file(const std::string& path, const Options& options = {});
+/// Each call of a recording of up to 48 hours goes to `take`, in order of time, with one or two calls in memory. Silence
+/// of 4.5 s separates calls, and so does a dial tone or ringback after other sound. A recording of one call is decoded
+/// as decode_file() does it; of several, the times of each count from its own beginning. Throws also what `take` throws;
+/// a call longer than an hour throws after the others were given.
+void decode_calls(const std::string& path, const Options& options,
+                  const std::function<void(std::shared_ptr<const Call>)>& take);
 std::shared_ptr<const Call> decode_samples(Samples samples, const Options& options = {});
 
 /// Whether a modem or a fax machine was found.
@@ -56,6 +65,14 @@ std::string to_json(const Call& call);
 std::string to_text(const Call& call);
 /// A self-contained HTML file.
 std::string to_html(const Call& call);
+/// The first lines of to_text(): verdict, rates and how far each direction was read.
+std::string to_summary(const Call& call);
+/// The timeline, one event a line, with times that count from the beginning of the recording; without a first row, which
+/// kTimelineColumns is.
+std::string to_csv(const Call& call);
+inline constexpr const char* kTimelineColumns = "recording,call,start_s,end_s,channel,event,detail\n";
+/// The timeline as a label track of Audacity: from, to and text of each event, in seconds of the recording.
+std::string to_labels(const Call& call);
 /// File name and contents: what the I frames carried, "call.bin" and "answer.bin", and all the bits of data mode, eight
 /// an octet, the first in bit 0, "call.bits" and "answer.bits". Only of directions whose data were read.
 std::vector<std::pair<std::string, std::vector<std::uint8_t>>> payloads(const Call& call);

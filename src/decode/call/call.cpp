@@ -98,16 +98,12 @@ std::vector<FskHeard> fsk_data(const Call& call) {
   return all;
 }
 
-// Where Bell's answer tone stands in each channel, s; 0: nowhere.
-std::vector<double> bell_answer_tones(const Recording& r) {
-  constexpr int kBellAnswerHz = 2225;
-  std::vector<double> all;
-  for (const auto& x : r.channel) {
-    const auto tones = find_tone_stretches(x, kBellAnswerHz);
-    const auto first = std::find_if(tones.begin(), tones.end(), [](const auto& t) { return t.second - t.first > 0.5; });
-    all.push_back(first == tones.end() ? 0 : first->first);
-  }
-  return all;
+// Where Bell's answer tone begins in a channel, s; 0: nowhere.
+double bell_answer_s(const Call& call, int channel) {
+  const auto tone = std::find_if(call.signals.begin(), call.signals.end(), [&](const CallSignal& s) {
+    return s.channel == channel && s.name == kBellAnswerTone;
+  });
+  return tone == call.signals.end() ? 0 : tone->t0;
 }
 
 // Who is who, and which answer tones are none.
@@ -197,6 +193,19 @@ void listen_before_retrain(Call& call) {
 
 }  // namespace
 
+namespace {
+
+// What the page shows of the samples is made before they are freed: an hour of two channels is 230 MB.
+void drop_samples(Call& call) {
+  if (call.spectrograms.empty()) {
+    for (const auto& channel : call.recording.channel)
+      call.spectrograms.push_back(spectrogram(channel, kSpectrogramColumns));
+  }
+  for (auto& channel : call.recording.channel) std::vector<float>().swap(channel);
+}
+
+}  // namespace
+
 Call analyse(Recording recording, const std::function<void(double, const std::string&)>& progress, bool data_mode) {
   const auto say = [&](double share, const char* what) {
     if (progress) progress(share, what);
@@ -226,15 +235,18 @@ Call analyse(Recording recording, const std::function<void(double, const std::st
     }
   }
   if (!call.trainings.empty()) {
+    drop_samples(call);
     join_links(call.trainings, call.start_up.call_channel);
     return call;
   }
   // What is looked for in the recording as it was comes before the echo is taken off.
   say(0.3, "fax, modems of two frequencies");
   call.fax = find_fax(call.recording);
-  if (call.is_fax()) return call;
+  if (call.is_fax()) {
+    drop_samples(call);
+    return call;
+  }
   call.fsk = fsk_data(call);
-  const std::vector<double> bell = bell_answer_tones(call.recording);
   clean_of_echo(call);
   say(0.65, kV32bis.title);
   if (call.fsk.empty()) call.connection = find_v32bis(call.recording);
@@ -246,11 +258,12 @@ Call analyse(Recording recording, const std::function<void(double, const std::st
   take_what_training_tells(call.connection, call.recording.channel.size(), call.start_up);
   // Bell 212A is V.22 at 1200 bit/s behind Bell's answer tone.
   if (call.connection.modulation == kV22.title && call.connection.answer.channel >= 0)
-    call.bell_answer_s = bell[static_cast<std::size_t>(call.connection.answer.channel)];
+    call.bell_answer_s = bell_answer_s(call, call.connection.answer.channel);
   if (call.fsk.empty() && call.connection.modulation == nullptr) {
     say(0.9, "data mode without a training");
     listen_data_mode(call);
   }
+  drop_samples(call);
   return call;
 }
 

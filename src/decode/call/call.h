@@ -20,12 +20,12 @@
 namespace offhook::decode {
 
 struct Call {
-  Recording recording;
+  Recording recording;  ///< after analyse() without its samples
   std::vector<double> activity_end_s;      ///< by channel: where the signal ends
   std::vector<std::vector<double>> power;  ///< by channel: mean square of each kPowerS of the recording as it was
   std::vector<std::vector<EchoPath>>
       echo;                               ///< by channel: of the other one; taken off `recording` before the trainings
-  std::vector<std::string> spectrograms;  ///< by channel, of the recording as it was; none: `recording` is so still
+  std::vector<std::string> spectrograms;  ///< by channel, of the recording as it was, with all echoes
   StartUp start_up;
   std::vector<Training> trainings;
   Connection connection;            ///< of V.32bis or V.22bis, looked for when there are no trainings of V.34

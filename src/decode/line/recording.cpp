@@ -11,7 +11,9 @@
 #include <cmath>
 #include <cstdint>
 #include <fstream>
+#include <limits>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <stdexcept>
 #include <string_view>
@@ -21,8 +23,6 @@
 
 namespace offhook::decode {
 namespace {
-
-constexpr double kLongestS = 3600;
 
 struct Close {
   void operator()(SNDFILE* f) const { sf_close(f); }
@@ -81,15 +81,18 @@ std::optional<Data> data_of(const std::filesystem::path& path) {
 }
 
 /// libmpg123, which libsndfile asks for MP3, writes what it finds wrong to standard error, a line each. While this
-/// lives a file that begins as MP3 does is read without.
+/// lives a file that begins as MP3 does is read without. One at a time: standard error belongs to all threads.
 class QuietLibrary {
  public:
-  explicit QuietLibrary(const std::filesystem::path& path) {
+  explicit QuietLibrary(const std::filesystem::path& path) : alone_(one_at_a_time()) {
     std::array<char, 3> head{};
     std::ifstream(path, std::ios::binary).read(head.data(), head.size());
     const bool tag = std::string_view(head.data(), head.size()) == "ID3";
     const bool frame = static_cast<unsigned char>(head[0]) == 0xff && (head[1] & 0xe0) == 0xe0;
-    if (!tag && !frame) return;
+    if (!tag && !frame) {
+      alone_.unlock();
+      return;
+    }
     kept_ = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
     const int nothing = open("/dev/null", O_WRONLY | O_CLOEXEC);
     if (kept_ >= 0 && nothing >= 0) dup2(nothing, STDERR_FILENO);
@@ -104,40 +107,13 @@ class QuietLibrary {
   QuietLibrary& operator=(const QuietLibrary&) = delete;
 
  private:
+  static std::unique_lock<std::mutex> one_at_a_time() {
+    static std::mutex mutex;
+    return std::unique_lock(mutex);
+  }
+  std::unique_lock<std::mutex> alone_;
   int kept_ = -1;
 };
-
-Recording read_audio(const std::filesystem::path& path) {
-  const std::string name = path.string();  // for messages
-  // To open a FIFO might wait for ever.
-  if (std::error_code ignored; std::filesystem::is_fifo(path, ignored))
-    throw std::runtime_error(name + ": is a FIFO; expected an audio file");
-  close(open_file(path));  // says why it cannot, and what is there
-  SF_INFO info{};
-  const QuietLibrary quiet(path);
-  const File file(sf_open(path.c_str(), SFM_READ, &info));
-  if (file == nullptr) throw std::runtime_error(fmt::format("{}: not an audio file: {}", name, sf_strerror(nullptr)));
-  check_format(info.channels, info.samplerate, name);
-  const auto channels = static_cast<std::size_t>(info.channels);
-  RecordingBuilder builder(info.channels, info.samplerate, name);
-  constexpr sf_count_t kBlock = 4096;
-  std::vector<float> block(kBlock * channels);
-  sf_count_t frames = 0;
-  for (sf_count_t n; (n = sf_readf_float(file.get(), block.data(), kBlock)) > 0; frames += n)
-    builder.add({block.data(), static_cast<std::size_t>(n) * channels});
-  const std::optional<Data> data = data_of(path);
-  if (frames == 0 && data && data->promised == 0 && data->there > 0) {
-    throw std::runtime_error(
-        fmt::format("{}: its header declares no samples, though {} octets follow: its recorder did not finish it; "
-                    "repair it with sox --ignore-length OLD.wav NEW.wav",
-                    name, data->there));
-  }
-  const bool truncated = frames < info.frames || (data && data->cut_off());
-  Recording r = builder.finish();
-  r.name = path.filename().string();
-  r.truncated = truncated;
-  return r;
-}
 
 }  // namespace
 
@@ -149,7 +125,7 @@ RecordingBuilder::RecordingBuilder(int channels, int rate_hz, std::string name)
 void RecordingBuilder::add(std::span<const float> frames) {
   const std::size_t channels = channels_.size(), n = frames.size() / channels;
   samples_ += n;
-  if (static_cast<double>(samples_) > kLongestS * rate_hz_)
+  if (static_cast<double>(samples_) > kLongestCallS * rate_hz_)
     throw std::runtime_error(name_ + ": longer than an hour; extract the call");
   for (std::size_t i = 0; alike_ && channels == 2 && i < n; ++i) alike_ = frames[2 * i] == frames[2 * i + 1];
   scaled_.resize(n);
@@ -203,8 +179,89 @@ Recording make_recording(const std::vector<std::vector<float>>& channels, int ra
   return builder.finish();
 }
 
+struct RecordingFile::Stream {
+  SF_INFO info{};
+  File file;
+  sf_count_t at = 0;  ///< frame that is read next
+
+  Stream(const std::filesystem::path& path, const std::string& name) : file(sf_open(path.c_str(), SFM_READ, &info)) {
+    if (file == nullptr) throw std::runtime_error(fmt::format("{}: not an audio file: {}", name, sf_strerror(nullptr)));
+    check_format(info.channels, info.samplerate, name);
+  }
+  /// @param take  gets the frames from `at` to `to` in blocks, [channels * n]
+  template <class Take>
+  void read_to(sf_count_t to, const Take& take) {
+    constexpr sf_count_t kBlock = 4096;
+    const auto channels = static_cast<std::size_t>(info.channels);
+    std::vector<float> block(kBlock * channels);
+    for (sf_count_t n = 1; at < to && n > 0; at += n) {
+      n = sf_readf_float(file.get(), block.data(), std::min(kBlock, to - at));
+      if (n > 0) take(std::span<const float>(block).first(static_cast<std::size_t>(n) * channels));
+    }
+  }
+};
+
+RecordingFile::RecordingFile(const std::filesystem::path& path, std::string name)
+    : path_(path),
+      name_(name.empty() ? path.string() : name),
+      short_name_(name.empty() ? path.filename().string() : name) {
+  // To open a FIFO might wait for ever.
+  if (std::error_code ignored; std::filesystem::is_fifo(path, ignored))
+    throw std::runtime_error(name_ + ": is a FIFO; expected an audio file");
+  close(open_file(path));  // says why it cannot, and what is there
+  const QuietLibrary quiet(path);
+  stream_ = std::make_unique<Stream>(path, name_);
+}
+
+RecordingFile::~RecordingFile() = default;
+
+std::vector<std::vector<float>> RecordingFile::power() {
+  const QuietLibrary quiet(path_);
+  const auto channels = static_cast<std::size_t>(stream_->info.channels);
+  const auto block = static_cast<std::size_t>(kPowerS * stream_->info.samplerate);
+  std::vector<std::vector<float>> power(channels);
+  std::vector<float> sum(channels);
+  std::size_t n = 0;
+  stream_->read_to(static_cast<sf_count_t>(kLongestFileS * stream_->info.samplerate) + 1, [&](auto frames) {
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+      const float x = std::isfinite(frames[i]) ? frames[i] : 0;
+      sum[i % channels] += x * x / static_cast<float>(block);
+      if (i % channels + 1 < channels || ++n < block) continue;
+      for (std::size_t c = 0; c < channels; ++c) power[c].push_back(std::exchange(sum[c], 0.F));
+      n = 0;
+    }
+  });
+  if (static_cast<double>(stream_->at) > kLongestFileS * stream_->info.samplerate)
+    throw std::runtime_error(name_ + ": longer than 48 hours");
+  return power;
+}
+
+Recording RecordingFile::read(double from_s, double to_s) {
+  const QuietLibrary quiet(path_);
+  const double rate = stream_->info.samplerate;
+  const auto from = std::llround(from_s * rate);
+  if (from < stream_->at) stream_ = std::make_unique<Stream>(path_, name_);  // not every format can seek to a sample
+  stream_->read_to(from, [](auto) {});
+  RecordingBuilder builder(stream_->info.channels, stream_->info.samplerate, name_);
+  const bool to_the_end = std::isinf(to_s);
+  const sf_count_t to = to_the_end ? SF_COUNT_MAX : std::llround(to_s * rate);
+  stream_->read_to(to, [&](auto frames) { builder.add(frames); });
+  const std::optional<Data> data = data_of(path_);
+  if (stream_->at == 0 && data && data->promised == 0 && data->there > 0) {
+    throw std::runtime_error(
+        fmt::format("{}: its header declares no samples, though {} octets follow: its recorder did not finish it; "
+                    "repair it with sox --ignore-length OLD.wav NEW.wav",
+                    name_, data->there));
+  }
+  Recording r = builder.finish();
+  r.name = short_name_;
+  r.start_s = from_s;
+  r.truncated = to_the_end && (stream_->at < stream_->info.frames || (data && data->cut_off()));
+  return r;
+}
+
 Recording read_recording(const std::filesystem::path& path) {
-  return with_memory_for(path, [&] { return read_audio(path); });
+  return with_memory_for(path, [&] { return RecordingFile(path).read(0, std::numeric_limits<double>::infinity()); });
 }
 
 }  // namespace offhook::decode

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -24,13 +25,34 @@ struct ChannelLikeness {
   double delay_s = 0;        ///< the second is later, or earlier if negative
 };
 
+/// What packets did to the samples.
+struct RtpEvent {
+  double t = 0, t_end = 0;  ///< s of the recording; t_end 0: a moment
+  std::string what;         ///< "packets lost", "timestamp jump"
+  std::string detail;
+};
+
+/// A stream of RTP that a channel was made of.
+struct RtpStream {
+  int channel = 0;
+  std::string from, to;  ///< addresses and ports
+  std::string codec;
+  std::size_t packets = 0, lost = 0, reordered = 0, duplicates = 0;
+  double jitter_s = 0;              ///< interarrival jitter (RFC 3550 6.4.1) at the end
+  std::optional<double> clock_ppm;  ///< of the sender against the capture
+  std::vector<RtpEvent> events;
+};
+
 struct Recording {
   std::string name;                         ///< file name without its folder
   int file_rate_hz = 0;                     ///< of the file; `channel` is at kRateHz
-  double duration_s = 0;                    ///< of the file
+  double duration_s = 0;                    ///< of the file, or of this part of it
+  double start_s = 0;                       ///< where this part begins in the file
+  int call = 0;                             ///< number of this call in the file, from 1; 0: the file is one call
   bool truncated = false;                   ///< the file ended before its header said
   bool channels_alike = false;              ///< the file had two, sample for sample the same: one is here
   std::optional<ChannelLikeness> likeness;  ///< the file had two that are nearly the same: one is here
+  std::vector<RtpStream> rtp;               ///< by channel, of a packet capture
   std::vector<int> peak;                    ///< by channel, int16 units, as in the file
   std::vector<int> clipped;                 ///< by channel, samples at either end of the scale in runs of two or more
   std::vector<std::vector<float>> channel;  ///< [1 or 2][samples]
@@ -41,13 +63,15 @@ struct Recording {
   }
 };
 
+inline constexpr double kLongestCallS = 3600, kLongestFileS = 48 * 3600;
+
 /// Makes a recording while its samples are read: each block is brought to 8000 Hz at once, so that the memory is that
 /// of the recording at 8000 Hz, whatever rate and container the file has.
 class RecordingBuilder {
  public:
   /// @param channels  1 or 2  @param rate_hz  4000 to 192 000  @param name  for messages
   RecordingBuilder(int channels, int rate_hz, std::string name);
-  /// @param frames  [channels * n], interleaved, full scale 1  @throws std::runtime_error beyond an hour
+  /// @param frames  [channels * n], interleaved, full scale 1  @throws std::runtime_error beyond kLongestCallS
   void add(std::span<const float> frames);
   /// @throws std::runtime_error without samples
   Recording finish();
@@ -75,5 +99,31 @@ Recording make_recording(const std::vector<std::vector<float>>& channels, int ra
 /// @throws std::runtime_error naming the file and what is wrong: not audio, empty, more than two channels, over an
 /// hour, not enough memory
 Recording read_recording(const std::filesystem::path& file);
+
+/// A long recording, of which parts are read.
+class RecordingFile {
+ public:
+  /// @throws what read_recording() throws, but for the length
+  /// @param name  for messages and Recording::name; empty: the file's
+  explicit RecordingFile(const std::filesystem::path& file, std::string name = {});
+  ~RecordingFile();
+  RecordingFile(const RecordingFile&) = delete;
+  RecordingFile& operator=(const RecordingFile&) = delete;
+
+  static constexpr double kPowerS = 0.02;
+  /// By channel: mean square of each kPowerS of the whole file, full scale 1.
+  /// @throws std::runtime_error beyond kLongestFileS
+  std::vector<std::vector<float>> power();
+  /// @param to_s  infinite for the end of the file, which then sets Recording::truncated
+  /// @throws std::runtime_error: no samples there, longer than kLongestCallS
+  Recording read(double from_s, double to_s);
+  const std::string& name() const { return name_; }
+
+ private:
+  struct Stream;
+  std::filesystem::path path_;
+  std::string name_, short_name_;
+  std::unique_ptr<Stream> stream_;
+};
 
 }  // namespace offhook::decode

@@ -97,8 +97,7 @@ std::string to_html(const Call& call) {
   for (std::string line; std::getline(lines, line);) data["reasons"].push_back(line);
   for (std::size_t c = 0; c < call.recording.channel.size(); ++c) {
     data["channels"].push_back(speaker(call, static_cast<int>(c)));
-    data["spectrograms"].push_back(
-        call.spectrograms.empty() ? spectrogram(call.recording.channel[c], kSpectrogramColumns) : call.spectrograms[c]);
+    data["spectrograms"].push_back(c < call.spectrograms.size() ? call.spectrograms[c] : std::string());
   }
   for (const Event& e : timeline(call)) data["events"].push_back(event_json(e));
   for (const Probing& p : call.start_up.probing) data["probing"].push_back(probing_json(call, p));

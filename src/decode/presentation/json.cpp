@@ -11,18 +11,41 @@
 namespace offhook::decode {
 namespace {
 
+Json rtp_json(const RtpStream& s) {
+  Json j = {{"channel", s.channel},
+            {"from", s.from},
+            {"to", s.to},
+            {"codec", s.codec},
+            {"packet_count", s.packets},
+            {"lost_count", s.lost},
+            {"reordered_count", s.reordered},
+            {"duplicate_count", s.duplicates},
+            {"jitter_s", time(s.jitter_s)}};
+  if (s.clock_ppm) j["clock_ppm"] = rounded(*s.clock_ppm, 1);
+  j["events"] = list(s.events, [](const RtpEvent& e) {
+    Json one = {{"event", e.what}, {"start_s", time(e.t)}};
+    if (e.t_end > 0) one["end_s"] = time(e.t_end);
+    one["detail"] = e.detail;
+    return one;
+  });
+  return j;
+}
+
 Json recording_json(const Call& call) {
   const Recording& r = call.recording;
   Json j = {{"name", r.name},
             {"sample_rate_hz", r.file_rate_hz},
             {"duration_s", rounded(r.duration_s, 3)},
+            {"start_s", rounded(r.start_s, 3)},
             {"truncated", r.truncated},
             {"channels", Json::array()}};
+  if (r.call > 0) j["call"] = r.call;
   for (std::size_t c = 0; c < r.peak.size(); ++c) {
     Json channel = {{"peak", r.peak[c]}, {"clipped_samples", r.clipped[c]}};
     if (c < call.activity_end_s.size()) channel["signal_end_s"] = rounded(call.activity_end_s[c], 3);
     j["channels"].push_back(channel);
   }
+  if (!r.rtp.empty()) j["rtp"] = list(r.rtp, rtp_json);
   return j;
 }
 

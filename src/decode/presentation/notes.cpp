@@ -54,12 +54,39 @@ void add_recording(const Recording& r, std::vector<std::string>& out) {
   }
 }
 
+// Of a packet capture: the streams, and for each retrain the packets that were lost before it.
+void add_rtp(const Call& call, std::vector<std::string>& out) {
+  for (const RtpStream& s : call.recording.rtp) {
+    out.push_back(fmt::format(
+        "channel {}: RTP from {} to {}, {}, {} packets, {} lost, {} reordered, {} duplicates, jitter {:.1f} ms{}",
+        s.channel, s.from, s.to, s.codec, s.packets, s.lost, s.reordered, s.duplicates, 1000 * s.jitter_s,
+        s.clock_ppm ? fmt::format(", clock {:+.0f} ppm against the capture", *s.clock_ppm) : std::string()));
+  }
+  constexpr double kDetectionS = 6;  // from the loss to INFO1a, or to the S of a renegotiation
+  const auto add_cause = [&](const char* what, double t) {
+    const RtpEvent* last = nullptr;
+    for (const RtpStream& s : call.recording.rtp) {
+      for (const RtpEvent& e : s.events) {
+        if (e.t < t && t - e.t < kDetectionS && (last == nullptr || e.t > last->t)) last = &e;
+      }
+    }
+    if (last != nullptr)
+      out.push_back(fmt::format("{} at {:.1f} s: {} at {:.1f} s ({})", what, t, last->what, last->t, last->detail));
+  };
+  for (std::size_t k = 1; k < call.trainings.size(); ++k) add_cause("retrain", call.trainings[k].info1a_t);
+  for (const Change& c : call.changes()) {
+    if (c.kind != Change::Kind::kCleardown)
+      add_cause(c.kind == Change::Kind::kRetrain ? "retrain" : "rate renegotiation", c.t);
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> notes(const Call& call) {
   const StartUp& s = call.start_up;
   std::vector<std::string> out;
   add_recording(call.recording, out);
+  add_rtp(call, out);
   if (!s.v8.quick_connect.empty()) out.emplace_back("V.92 Quick Connect: QC1 or QCA1 among the octets of V.8");
   for (const AnswerToneHeard& a : s.answer_tones) {
     if (a.kind == AnswerToneHeard::Kind::kAnspcm)

@@ -40,7 +40,8 @@ std::string summary(const Call& call) {
   const Recording& r = call.recording;
   const StartUp& s = call.start_up;
   std::string out =
-      fmt::format("{}: {:.1f} s, {} at {} Hz{}\n", printable(r.name), r.duration_s,
+      fmt::format("{}{}: {:.1f} s, {} at {} Hz{}\n", printable(r.name),
+                  r.call > 0 ? fmt::format(", call {} at {:.1f} s", r.call, r.start_s) : "", r.duration_s,
                   r.channel.size() == 2                                       ? "both directions"
                   : s.call_channel >= 0 && s.call_channel == s.answer_channel ? "both directions in one channel"
                                                                               : "one direction",
@@ -98,6 +99,10 @@ std::string summary(const Call& call) {
   say("call to answer", call.connection.call);
   say("answer to call", call.connection.answer);
   return out;
+}
+
+std::string to_summary(const Call& call) {
+  return summary(call);
 }
 
 std::string to_text(const Call& call) {

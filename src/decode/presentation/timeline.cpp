@@ -7,6 +7,9 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "driver/base/csv.h"
+#include "driver/base/printable.h"
+#include "offhook/decode.h"
 #include "src/decode/presentation/names.h"
 
 namespace offhook::decode {
@@ -166,6 +169,9 @@ std::vector<Event> timeline(const Call& call) {
             octet_string(f.received.octets) +
                 (f.meaning.empty() ? std::string() : fmt::format(" ({})", fmt::join(f.meaning, ", "))));
   }
+  for (const RtpStream& stream : call.recording.rtp) {
+    for (const RtpEvent& e : stream.events) all.add(Kind::kChange, e.t, e.t_end, stream.channel, e.what, e.detail);
+  }
   for (const CallSignal& s : call.signals) all.add(Kind::kAnswerTone, s.t0, s.t1, s.channel, s.name, s.detail);
   for (const FskHeard& f : call.fsk) {
     all.add(Kind::kData, f.t0, f.t1, f.channel, f.modulation,
@@ -184,6 +190,28 @@ std::vector<Event> timeline(const Call& call) {
   all.add(call.connection.answer);
   for (const Change& c : call.connection.changes) all.add(c);
   return all.in_order();
+}
+
+std::string to_csv(const Call& call) {
+  const Recording& r = call.recording;
+  std::string out;
+  for (const Event& e : timeline(call)) {
+    out += fmt::format("{},{},{:.4f},{},{},{},{}\n", csv_field(r.name), std::max(1, r.call), r.start_s + e.t,
+                       e.t_end > 0 ? fmt::format("{:.4f}", r.start_s + e.t_end) : "", e.channel, csv_field(e.event),
+                       csv_field(e.detail));
+  }
+  return out;
+}
+
+std::string to_labels(const Call& call) {
+  const double start_s = call.recording.start_s;
+  std::string out;
+  for (const Event& e : timeline(call)) {
+    out +=
+        fmt::format("{:.6f}\t{:.6f}\t{}\n", start_s + e.t, start_s + std::max(e.t, e.t_end),
+                    printable(fmt::format("{}: {}{}{}", e.channel, e.event, e.detail.empty() ? "" : ": ", e.detail)));
+  }
+  return out;
 }
 
 }  // namespace offhook::decode

@@ -139,7 +139,7 @@ void add_tones(std::span<const float> x, int channel, std::vector<CallSignal>& f
   add_cadence(all[k425], europe, channel, found);
   add_special_information(all, channel, found);
   add_long(all[k1300], 0.4, 0.9, "calling tone 1300 Hz", channel, found);
-  add_long(all[k2225], 0.7, kLongestS, "answer tone 2225 Hz", channel, found);
+  add_long(all[k2225], 0.5, kLongestS, kBellAnswerTone, channel, found);
 }
 
 // ---- digits and caller ID, by spandsp

@@ -18,7 +18,7 @@ struct CallSignal {
   std::string detail;  ///< the digits, the cadence, the fields of a caller ID; may be empty
 };
 
-inline constexpr const char* kCallerId = "caller ID";
+inline constexpr const char *kCallerId = "caller ID", *kBellAnswerTone = "answer tone 2225 Hz";
 
 /// In order of time.
 std::vector<CallSignal> find_call_signals(const Recording& recording);

@@ -185,6 +185,11 @@ Call everything() {
   Call call;
   call.recording.peak = call.recording.clipped = {0, 0};
   call.activity_end_s = {1, 1};
+  call.recording.call = 2;
+  RtpStream stream;
+  stream.clock_ppm = 20;
+  stream.events.push_back({1, 1.06, "packets lost", "3, 60 ms of silence inserted"});
+  call.recording.rtp = {stream};
   call.echo = {{EchoPath{}}, {}};
   call.start_up = everything_of_start_up();
   Training t;

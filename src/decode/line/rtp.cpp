@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: MIT
+#include "src/decode/line/rtp.h"
+
+#include <arpa/inet.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
+namespace offhook::decode {
+namespace {
+
+using Bytes = std::span<const std::uint8_t>;
+
+int word16(Bytes b, std::size_t at) {
+  return b[at] << 8 | b[at + 1];
+}
+std::uint32_t word32(Bytes b, std::size_t at) {
+  return static_cast<std::uint32_t>(word16(b, at)) << 16 | static_cast<std::uint32_t>(word16(b, at + 2));
+}
+
+constexpr int kIpv4 = 0x0800, kIpv6 = 0x86DD, kUdp = 17;
+
+// What of a frame is IP; empty: nothing.
+Bytes ip_of(int link_type, Bytes b) {
+  std::size_t head = 0;
+  int type = kIpv4;  // where the head does not say, IP's version does
+  switch (static_cast<LinkType>(link_type)) {
+    case LinkType::kNull:
+    case LinkType::kLoop:
+      head = 4;
+      break;
+    case LinkType::kRaw:
+      break;
+    case LinkType::kLinuxSll:
+      head = 16;
+      if (b.size() >= head) type = word16(b, 14);
+      break;
+    case LinkType::kLinuxSll2:
+      head = 20;
+      if (b.size() >= head) type = word16(b, 0);
+      break;
+    case LinkType::kEthernet:
+      head = 14;
+      if (b.size() >= head) type = word16(b, 12);
+      while ((type == 0x8100 || type == 0x88A8) && b.size() >= head + 4) {  // IEEE 802.1Q
+        type = word16(b, head + 2);
+        head += 4;
+      }
+      break;
+    default:
+      return {};
+  }
+  return b.size() > head && (type == kIpv4 || type == kIpv6) ? b.subspan(head) : Bytes{};
+}
+
+// G.711 4.3, as two's complement of 16 bits.
+float linear(std::uint8_t octet, bool a_law) {
+  if (a_law) {
+    const int v = octet ^ 0x55, segment = v >> 4 & 7;
+    int level = ((v & 15) << 4) + 8;
+    if (segment > 0) level = (level + 256) << (segment - 1);
+    return static_cast<float>((v & 128) != 0 ? level : -level);
+  }
+  const int v = ~octet & 0xFF;
+  const int level = ((((v & 15) << 3) + 132) << (v >> 4 & 7)) - 132;
+  return static_cast<float>((v & 128) != 0 ? -level : level);
+}
+
+// The line through these points. @return value at the first x, and slope; nothing for less than kLeastPoints
+std::optional<std::pair<double, double>> line_through(const std::vector<std::pair<double, double>>& points) {
+  constexpr std::size_t kLeastPoints = 4;
+  if (points.size() < kLeastPoints) return std::nullopt;
+  double x = 0, y = 0, xx = 0, xy = 0;
+  for (const auto& p : points) x += p.first, y += p.second;
+  const auto n = static_cast<double>(points.size());
+  x /= n, y /= n;
+  for (const auto& p : points) xx += (p.first - x) * (p.first - x), xy += (p.first - x) * (p.second - y);
+  if (xx <= 0) return std::nullopt;
+  return std::pair{y - xy / xx * (x - points.front().first), xy / xx};
+}
+
+}  // namespace
+
+std::string RtpReader::Address::text() const {
+  std::array<char, INET6_ADDRSTRLEN> out{};
+  const bool v6 = ip.size() == 16;
+  inet_ntop(v6 ? AF_INET6 : AF_INET, ip.data(), out.data(), out.size());
+  return v6 ? fmt::format("[{}]:{}", out.data(), port) : fmt::format("{}:{}", out.data(), port);
+}
+
+void RtpReader::packet(int link_type, double t, Bytes bytes) {
+  if (!std::isfinite(t)) return;
+  if (first_t_ < 0) first_t_ = t;
+  ip(t, ip_of(link_type, bytes));
+}
+
+void RtpReader::ip(double t, Bytes b) {
+  if (b.empty()) return;
+  const bool v6 = b[0] >> 4 == 6;
+  const std::size_t head = v6 ? 40 : 4 * static_cast<std::size_t>(b[0] & 15), address = v6 ? 16 : 4;
+  if ((!v6 && b[0] >> 4 != 4) || head < 20 || b.size() < head + 8) return;
+  if (b[v6 ? 6 : 9] != kUdp) return;
+  if (!v6 && (word16(b, 6) & 0x3FFF) != 0) return;  // a fragment: speech has none
+  const std::size_t whole = v6 ? head + static_cast<std::size_t>(word16(b, 4)) : static_cast<std::size_t>(word16(b, 2));
+  const std::size_t from = v6 ? 8 : 12;
+  const auto ip_at = [&](std::size_t at) {
+    return std::vector<std::uint8_t>(b.begin() + static_cast<long>(at), b.begin() + static_cast<long>(at + address));
+  };
+  const Bytes datagram = b.first(std::clamp(whole, head, b.size())).subspan(head);
+  if (datagram.size() < 8) return;
+  ++datagrams_;
+  udp(t, {ip_at(from), word16(datagram, 0)}, {ip_at(from + address), word16(datagram, 2)}, datagram.subspan(8));
+}
+
+void RtpReader::udp(double t, Address from, Address to, Bytes b) {
+  constexpr std::size_t kHead = 12, kMostPayload = 1600;
+  if (b.size() <= kHead || b[0] >> 6 != 2) return;
+  const int type = b[1] & 0x7F;
+  if (type != 0 && type != 8) return;
+  std::size_t head = kHead + 4 * static_cast<std::size_t>(b[0] & 15), end = b.size();
+  if ((b[0] & 0x10) != 0) {  // header extension
+    if (b.size() < head + 4) return;
+    head += 4 + 4 * static_cast<std::size_t>(word16(b, head + 2));
+  }
+  if ((b[0] & 0x20) != 0) end -= std::min<std::size_t>(end, b.back());  // padding
+  if (end <= head || end - head > kMostPayload) return;
+  octets_ += end - head + sizeof(Packet);
+  if (octets_ > kMostOctets) throw std::runtime_error("more than 200 MB of speech; extract the call with a filter");
+  streams_[{std::move(from), std::move(to), word32(b, 8)}].push_back(
+      {t, static_cast<std::uint16_t>(word16(b, 2)), word32(b, 4), type == 8,
+       std::vector<std::uint8_t>(b.begin() + static_cast<long>(head), b.begin() + static_cast<long>(end))});
+}
+
+// Whether nearly all packets follow one that they fit.
+bool RtpReader::is_speech(const std::vector<Packet>& packets) {
+  constexpr std::size_t kLeastPackets = 10;
+  constexpr int kNear = 50;
+  if (packets.size() < kLeastPackets) return false;
+  std::size_t fit = 0;
+  for (std::size_t k = 1; k < packets.size(); ++k) {
+    const Packet &a = packets[k - 1], &b = packets[k];
+    const int steps = static_cast<std::int16_t>(b.sequence - a.sequence);
+    const auto samples = static_cast<std::int32_t>(b.timestamp - a.timestamp);
+    fit += std::abs(steps) < kNear && samples == steps * static_cast<std::int32_t>(a.payload.size());
+  }
+  return 10 * fit > 7 * (packets.size() - 1);
+}
+
+struct RtpReader::Assembled {
+  RtpStream stream;
+  double begin_t = 0;  // s of the capture's clock
+  std::vector<float> samples;
+};
+
+// In order of the sequence numbers, which are continued beyond 65535.
+std::map<std::int64_t, const RtpReader::Packet*> RtpReader::in_order(const std::vector<Packet>& packets, RtpStream& s) {
+  std::map<std::int64_t, const Packet*> ordered;
+  std::int64_t highest = packets[0].sequence;
+  for (const Packet& p : packets) {
+    const std::int64_t number = highest + static_cast<std::int16_t>(p.sequence - static_cast<std::uint16_t>(highest));
+    if (!ordered.emplace(number, &p).second) {
+      ++s.duplicates;
+    } else if (number < highest) {
+      ++s.reordered;
+    }
+    highest = std::max(highest, number);
+  }
+  s.packets = ordered.size();
+  return ordered;
+}
+
+// The silence before a packet, by its timestamp. @param lost  packets before it  @return samples
+std::size_t RtpReader::silence_before(const Packet& p, const Packet& before, std::int64_t lost, double t,
+                                      RtpStream& s) {
+  constexpr std::int64_t kMostJump = std::int64_t{30} * kRateHz;
+  const std::int64_t jump =
+      static_cast<std::int32_t>(p.timestamp - before.timestamp) - static_cast<std::int64_t>(before.payload.size());
+  const std::int64_t gap = jump > 0 && jump < kMostJump ? jump : 0;
+  const double gap_s = static_cast<double>(gap) / kRateHz;
+  if (lost > 0) {
+    s.lost += static_cast<std::size_t>(lost);
+    s.events.push_back(
+        {t, t + gap_s, "packets lost", fmt::format("{}, {:.0f} ms of silence inserted", lost, 1000 * gap_s)});
+  } else if (jump != 0) {
+    s.events.push_back(
+        {t, 0, "timestamp jump", fmt::format("{:+} samples{}", jump, gap > 0 ? ", silence inserted" : ", ignored")});
+  }
+  return static_cast<std::size_t>(gap);
+}
+
+RtpReader::Assembled RtpReader::assemble(const Stream& stream) {
+  constexpr auto kMostSamples = static_cast<std::size_t>((kLongestCallS - 60) * kRateHz);
+  constexpr double kWindowS = 5;
+  const auto& [key, packets] = stream;
+  Assembled a;
+  a.stream.from = key.from.text();
+  a.stream.to = key.to.text();
+  a.stream.codec = packets[0].a_law ? "G.711 A-law" : "G.711 mu-law";
+  std::vector<std::pair<double, double>> fastest;  // by window: position, least of arrival less position, s
+  double transit_before_s = 0;
+  const Packet* before = nullptr;
+  std::int64_t number_before = 0;
+  for (const auto& [number, p] : in_order(packets, a.stream)) {
+    std::size_t silence = 0;
+    if (before != nullptr)
+      silence = silence_before(*p, *before, number - number_before - 1, seconds(a.samples.size()), a.stream);
+    if (a.samples.size() + silence + p->payload.size() > kMostSamples) break;
+    a.samples.resize(a.samples.size() + silence);
+    // A packet leaves when its last sample is there.
+    const double position = seconds(a.samples.size() + p->payload.size()), transit_s = p->t - position;
+    if (before != nullptr)  // RFC 3550 6.4.1
+      a.stream.jitter_s += (std::abs(transit_s - transit_before_s) - a.stream.jitter_s) / 16;
+    transit_before_s = transit_s;
+    if (fastest.empty() || position - fastest.back().first > kWindowS) {
+      fastest.emplace_back(position, transit_s);
+    } else {
+      fastest.back().second = std::min(fastest.back().second, transit_s);
+    }
+    for (const std::uint8_t octet : p->payload) a.samples.push_back(linear(octet, p->a_law));
+    before = p;
+    number_before = number;
+  }
+  a.begin_t = fastest.front().second;
+  if (const auto line = line_through(fastest)) {
+    a.begin_t = line->first;
+    a.stream.clock_ppm = -1e6 * line->second;  // a fast sender is ahead of the arrivals
+  }
+  return a;
+}
+
+std::size_t RtpReader::find_calls() {
+  calls_.clear();
+  std::vector<const Stream*> streams;
+  for (const Stream& s : streams_) {
+    if (is_speech(s.second)) streams.push_back(&s);
+  }
+  std::stable_sort(streams.begin(), streams.end(),
+                   [](const Stream* a, const Stream* b) { return a->second.front().t < b->second.front().t; });
+  // The last call of one stream that waits for each pair of addresses.
+  std::map<std::pair<Address, Address>, std::size_t> waiting;
+  for (const Stream* s : streams) {
+    const auto other = waiting.find({s->first.to, s->first.from});
+    if (other != waiting.end() && s->second.front().t < calls_[other->second][0]->second.back().t) {
+      calls_[other->second].push_back(s);
+      waiting.erase(other);
+      continue;
+    }
+    waiting[{s->first.from, s->first.to}] = calls_.size();
+    calls_.push_back({s});
+    if (calls_.size() > kMostCalls) throw std::runtime_error("more than 10000 calls");
+  }
+  return calls_.size();
+}
+
+Recording RtpReader::read(std::size_t k, const std::string& name) const {
+  std::vector<Assembled> streams;
+  for (const Stream* s : calls_[k]) streams.push_back(assemble(*s));
+  Recording r;
+  r.name = name;
+  r.file_rate_hz = kRateHz;
+  const double begin_t = std::min(streams.front().begin_t, streams.back().begin_t);
+  r.start_s = std::max(0.0, begin_t - first_t_);
+  for (Assembled& a : streams) {
+    const auto late =
+        static_cast<std::size_t>(std::lround(std::clamp(a.begin_t - begin_t, 0.0, kLongestCallS) * kRateHz));
+    const double late_s = seconds(late);
+    a.samples.insert(a.samples.begin(), late, 0.F);
+    a.stream.channel = static_cast<int>(r.channel.size());
+    for (RtpEvent& e : a.stream.events) {
+      e.t += late_s;
+      if (e.t_end > 0) e.t_end += late_s;
+    }
+    float peak = 0;
+    for (const float v : a.samples) peak = std::max(peak, std::abs(v));
+    r.peak.push_back(static_cast<int>(peak));
+    r.clipped.push_back(0);
+    r.channel.push_back(std::move(a.samples));
+    r.rtp.push_back(std::move(a.stream));
+  }
+  const std::size_t size = std::max(r.channel.front().size(), r.channel.back().size());
+  for (auto& x : r.channel) x.resize(size);
+  r.duration_s = seconds(size);
+  return r;
+}
+
+}  // namespace offhook::decode

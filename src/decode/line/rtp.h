@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+//
+// Speech of G.711 in captured packets: which packets are RTP (RFC 3550), which of them belong together, and the samples
+// of both directions of a call on the clock of the capture.
+//
+// A stream is all RTP packets of payload type 0 or 8 (RFC 3551) with the same addresses, ports and SSRC. Its sequence
+// numbers and timestamps have to fit the sizes of the packets, which other traffic does not do by chance. Samples lie
+// at the timestamps of their packets; what was lost is silence. A stream begins where its fastest packets say: the
+// least difference of arrival and timestamp. Two streams with each other's addresses are the two directions of one
+// call.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "src/decode/line/recording.h"
+
+namespace offhook::decode {
+
+/// What packets a network of packets carries, as libpcap numbers it.
+enum class LinkType { kNull = 0, kEthernet = 1, kRaw = 101, kLoop = 108, kLinuxSll = 113, kLinuxSll2 = 276 };
+
+class RtpReader {
+ public:
+  /// @param link_type  as libpcap's DLT; others than those of LinkType carry nothing
+  /// @param t  s, of the capture's clock  @throws std::runtime_error beyond kMostOctets
+  void packet(int link_type, double t, std::span<const std::uint8_t> bytes);
+
+  /// Find the calls among the packets so far. @return their number  @throws std::runtime_error beyond kMostCalls
+  std::size_t find_calls();
+  /// The Kth call in order of their beginnings; a stream alone is a call of one channel. Recording::start_s counts from
+  /// the first packet of the capture.
+  Recording read(std::size_t k, const std::string& name) const;
+
+  /// Packets of UDP so far.
+  std::size_t datagrams() const { return datagrams_; }
+
+  static constexpr std::size_t kMostOctets = std::size_t{200} << 20, kMostCalls = 10000;
+
+ private:
+  struct Address {
+    std::vector<std::uint8_t> ip;
+    int port = 0;
+    auto operator<=>(const Address&) const = default;
+    std::string text() const;
+  };
+  struct Key {
+    Address from, to;
+    std::uint32_t ssrc = 0;
+    auto operator<=>(const Key&) const = default;
+  };
+  struct Packet {
+    double t = 0;
+    std::uint16_t sequence = 0;
+    std::uint32_t timestamp = 0;
+    bool a_law = false;
+    std::vector<std::uint8_t> payload;
+  };
+  using Stream = std::pair<const Key, std::vector<Packet>>;
+  struct Assembled;
+
+  void ip(double t, std::span<const std::uint8_t> bytes);
+  void udp(double t, Address from, Address to, std::span<const std::uint8_t> bytes);
+  static bool is_speech(const std::vector<Packet>& packets);
+  static std::map<std::int64_t, const Packet*> in_order(const std::vector<Packet>& packets, RtpStream& s);
+  static std::size_t silence_before(const Packet& p, const Packet& before, std::int64_t lost, double t, RtpStream& s);
+  static Assembled assemble(const Stream& stream);
+
+  std::map<Key, std::vector<Packet>> streams_;
+  std::vector<std::vector<const Stream*>> calls_;  // one or two streams each
+  std::size_t datagrams_ = 0, octets_ = 0;
+  double first_t_ = -1;
+};
+
+}  // namespace offhook::decode

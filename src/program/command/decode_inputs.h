@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+//
+// The recordings that `offhook decode` is given: files, folders, standard input.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace offhook::command {
+
+struct DecodeInput {
+  std::string path;              ///< to open
+  std::string name;              ///< for messages
+  std::string page;              ///< what its files in an output folder begin with; unique
+  std::shared_ptr<void> keep{};  ///< holds standard input's copy
+  bool from_folder = false;
+};
+
+/// The files in the order given; a folder stands for the audio files in it and in its folders, by name; "-" for
+/// standard input, which is copied to a file without a name in $TMPDIR.
+/// @throws std::runtime_error: a folder without audio files, standard input beyond 8 GB or given twice
+std::vector<DecodeInput> decode_inputs(const std::vector<std::string>& given);
+
+}  // namespace offhook::command
