@@ -23,12 +23,14 @@ endforeach()
 
 # The components: dsp <- driver <- modem <- hostsim, decode, and the whole program as a library. That one needs the sound
 # libraries, so it is a set of its own.
-set(components offhook_dsp offhook_base offhook_driver_core offhook_context offhook_modem offhook_hostsim offhook_decode)
+set(components offhook_dsp offhook_base offhook_driver_core offhook_context offhook_modem offhook_fax offhook_hostsim
+  offhook_decode)
 set_target_properties(offhook_dsp PROPERTIES EXPORT_NAME dsp)
 set_target_properties(offhook_base PROPERTIES EXPORT_NAME base)
 set_target_properties(offhook_driver_core PROPERTIES EXPORT_NAME driver)
 set_target_properties(offhook_context PROPERTIES EXPORT_NAME context)
 set_target_properties(offhook_modem PROPERTIES EXPORT_NAME modem)
+set_target_properties(offhook_fax PROPERTIES EXPORT_NAME fax)
 set_target_properties(offhook_hostsim PROPERTIES EXPORT_NAME hostsim)
 set_target_properties(offhook_decode PROPERTIES EXPORT_NAME decode)
 install(TARGETS offhook_shared offhook_static ${components} EXPORT Offhook
