@@ -38,6 +38,7 @@ endforeach()
 # Debian installs these libraries, some of them without a CMake package.
 if("modem" IN_LIST OFFHOOK_BUILDS)
   find_library(SPANDSP_LIBRARY spandsp REQUIRED)
+  find_library(TIFF_LIBRARY tiff REQUIRED)  # libspandsp-dev depends on it
 endif()
 if("hostsim" IN_LIST OFFHOOK_BUILDS OR "decode" IN_LIST OFFHOOK_BUILDS)
   set(OFFHOOK_HAS_BASE ON)   # driver/base

@@ -70,7 +70,13 @@ const char* modulation_chosen(int bits11to14) {
   return kNames[bits11to14];
 }
 
-std::vector<std::string> in_words(const std::string& name, const std::vector<std::uint8_t>& frame) {
+}  // namespace
+
+std::string fax_frame_name(std::uint8_t control_field) {
+  return t30_frametype(control_field);
+}
+
+std::vector<std::string> fax_meaning(const std::string& name, const std::vector<std::uint8_t>& frame) {
   const bool dcs = name == "DCS";
   if (frame.size() < 6 || (!dcs && name != "DIS" && name != "DTC")) return {};
   const Capabilities c(frame);
@@ -109,8 +115,6 @@ std::vector<std::string> in_words(const std::string& name, const std::vector<std
   return words;
 }
 
-}  // namespace
-
 bool FaxHeard::cng_repeats() const {
   constexpr double kLeastS = 0.85 * 3.5, kMostS = 1.15 * 3.5;  // 0.5 s and 3 s of silence, each +- 15 %
   for (const CallingTone& a : cng) {
@@ -135,8 +139,8 @@ FaxHeard find_fax(const Recording& r) {
         return o.channel != channel && o.received.octets == f.octets && std::abs(o.t - f.t) < 0.4;
       });
       if (echo) continue;
-      std::string name = t30_frametype(f.octets[2]);
-      std::vector<std::string> meaning = in_words(name, f.octets);
+      std::string name = fax_frame_name(f.octets[2]);
+      std::vector<std::string> meaning = fax_meaning(name, f.octets);
       heard.frames.push_back({channel, f.t, std::move(name), f, std::move(meaning)});
     }
   }

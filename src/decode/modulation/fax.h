@@ -36,4 +36,10 @@ struct FaxHeard {
 
 FaxHeard find_fax(const Recording& recording);
 
+/// The name of a frame by its facsimile control field (T.30 5.3.6): "DIS", "MCF".
+std::string fax_frame_name(std::uint8_t control_field);
+/// The capabilities in DIS, DTC and DCS, in words. @param frame  with the address and control octets  @return empty:
+/// another frame
+std::vector<std::string> fax_meaning(const std::string& name, const std::vector<std::uint8_t>& frame);
+
 }  // namespace offhook::decode

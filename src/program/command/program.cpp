@@ -20,6 +20,7 @@
 #include "driver/base/terminal.h"
 #include "offhook/program.h"
 #include "src/measure/kernel_trace.h"
+#include "src/program/command/fax.h"
 #include "src/program/command/guide.h"
 #include "src/program/command/option_words.h"
 #include "src/program/command/plugin.h"
@@ -53,7 +54,7 @@ void group_commands(CLI::App& app) {
   static const Group groups[] = {
       {"Start here", {"demo", "help"}},
       {"Advise and simulate", {"advise", "run", "sweep", "schedule", "law", "admit", "mttf", "hosts", "reproduce"}},
-      {"Calls", {"decode", "modem", "line", "kernel", "card"}},
+      {"Calls", {"decode", "modem", "fax", "line", "kernel", "card"}},
       {"This machine", {"measure", "devices", "trace"}},
       {"Files", {"compare", "report", "export", "new", "keys", "man", "completion"}},
   };
@@ -166,6 +167,7 @@ Environment:
   add_reproduce(*app, action);
   add_decode(*app, action);
   add_modem(*app, action);
+  add_fax(*app, action);
   add_line(*app, action);
   add_kernel(*app, action);
   add_card(*app, action);

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+//
+// The signals of a fax machine as a pump whose modulations change within a call: CED and CNG, V.21 at 300 bit/s for the
+// control frames, V.27ter, V.29 and V.17 for the pages. All modulators and receivers are spandsp's. They are
+// initialised with the pump, so that a change of modulation allocates nothing.
+//
+//      service routine (this file)                    |  outside it (terminal.h)
+//      samples -> V.21 + one page receiver -> HDLC ---|-> reports -> T.30, T.4, TIFF files
+//      samples <- one modulator <- HDLC or bits <-----|-- orders, frames and bits
+//
+// T.30 allocates and writes files. It runs in the owner's thread and exchanges messages with the pump through three
+// rings. T.30 may therefore be late: its orders take effect with the next block. A late frame is preceded by flags,
+// which is harmless. Late bits of a page without error correction become zeros, which are counted (starved_bits).
+//
+// While a page receiver waits for its training, V.21 listens as well, for the far end may repeat a command. The first
+// of the two that recognises its signal keeps the line.
+//
+// Source: the text of T.30 was not available. Levels, pauses and the order of signals follow spandsp 0.0.6.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "driver/fax/slots.h"
+#include "dsp/pump/pump_type.h"
+#include "offhook/pump.h"
+
+namespace offhook::fax {
+
+using OrderRing = SlotRing<16>;
+/// 64 blocks of 20 ms: T.30 may stall for more than a second before a report is lost.
+using ReportRing = SlotRing<64>;
+using DataRing = SlotRing<32>;
+
+/// The rings of a pump, for its owner's thread.
+struct Rings {
+  OrderRing* orders;    ///< owner to pump: kSend, kReceive, kDropFrames
+  DataRing* data;       ///< owner to pump: kFrame, kEndOfFrames, kBits, kEndOfBits
+  ReportRing* reports;  ///< pump to owner
+};
+
+/// Counters of a pump, which any thread may read.
+struct Counters {
+  std::uint64_t samples = 0;       ///< processed and lost: the clock of T.30
+  std::uint64_t starved_bits = 0;  ///< bits that were due to be sent and had not come; zeros were sent
+  std::uint64_t lost_reports = 0;  ///< reports that found the ring full
+  std::uint64_t trained = 0;       ///< trainings of a page receiver that succeeded
+  std::uint64_t failed = 0;        ///< trainings of a page receiver that failed
+};
+
+/// The pump. Its configuration needs no port. Roles: both; they differ only in T.30.
+const oh_pump_type* pump_type();
+
+/// @param self  memory that the pump's init has filled
+Rings rings_of(void* self);
+Counters counters_of(const void* self);
+
+}  // namespace offhook::fax

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+//
+// The messages between the two halves of a fax machine, and the ring that carries them from one thread to another.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace offhook::fax {
+
+/// A signal that a fax machine sends or receives.
+enum class Signal : std::uint8_t { kNone, kPause, kCed, kCng, kV21, kV27ter, kV29, kV17 };
+
+/// Kinds of messages: orders and data go from T.30 to the modems, reports come back.
+enum class Kind : std::uint8_t {
+  kSend,         ///< order: send `signal`; for kPause, `value` is its length in ms
+  kReceive,      ///< order: receive `signal`
+  kDropFrames,   ///< order: forget the frames of the present signal
+  kFrame,        ///< a frame of HDLC without its check sequence; received: `value` is 1 if the check was good
+  kEndOfFrames,  ///< no frame follows: the signal ends after the last one
+  kBits,         ///< `value` bits, the first in time in the least significant place
+  kEndOfBits,    ///< the signal ends
+  kTaken,        ///< report: the modem has taken a frame from the ring
+  kSent,         ///< report: the signal has ended
+  kFrameStatus,  ///< report: `value` is a negative status of spandsp, of a receiver of frames
+  kBitStatus     ///< report: the same, of a receiver of bits
+};
+
+struct Message {
+  static constexpr std::size_t kMostOctets = 400;  ///< the longest frame that spandsp receives
+  Kind kind;
+  Signal signal;
+  bool short_training, frames;
+  std::uint8_t turn;  ///< counts kSend or kReceive; a message of an earlier turn is stale
+  std::uint16_t length;
+  std::int32_t value;
+  std::array<std::uint8_t, kMostOctets> octets;
+};
+
+/// Whether turn `a` comes after turn `b`.
+constexpr bool is_later(std::uint8_t a, std::uint8_t b) {
+  return static_cast<std::int8_t>(static_cast<std::uint8_t>(a - b)) > 0;
+}
+
+/// Slots from one writer to one reader. Neither waits. Real-time: yes.
+template <std::size_t kSlots>
+class SlotRing {
+  static_assert((kSlots & (kSlots - 1)) == 0);
+
+ public:
+  /// @return the slot to fill before push(), or null if the ring is full. The writer's.
+  Message* free_slot() {
+    const std::size_t head = head_.load(std::memory_order_relaxed);
+    return head - tail_.load(std::memory_order_acquire) < kSlots ? &slots_[head % kSlots] : nullptr;
+  }
+  void push() { head_.store(head_.load(std::memory_order_relaxed) + 1, std::memory_order_release); }
+  /// @return the oldest message, which stays until pop(), or null. The reader's.
+  const Message* front() const {
+    const std::size_t tail = tail_.load(std::memory_order_relaxed);
+    return tail == head_.load(std::memory_order_acquire) ? nullptr : &slots_[tail % kSlots];
+  }
+  void pop() { tail_.store(tail_.load(std::memory_order_relaxed) + 1, std::memory_order_release); }
+  std::size_t size() const { return head_.load(std::memory_order_acquire) - tail_.load(std::memory_order_acquire); }
+
+ private:
+  std::array<Message, kSlots> slots_;
+  std::atomic<std::size_t> head_{0}, tail_{0};
+};
+
+}  // namespace offhook::fax

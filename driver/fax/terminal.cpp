@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: MIT
+#include "driver/fax/terminal.h"
+
+#define SPANDSP_EXPOSE_INTERNAL_STRUCTURES
+#include <spandsp.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace offhook::fax {
+namespace {
+
+// Bits of a page that are queued ahead of the modem: 0.3 s at 14 400 bit/s, in messages of 256.
+constexpr std::size_t kMessagesAhead = 17;
+constexpr std::int32_t kBitsPerMessage = 256;
+constexpr int kResolutions = T30_SUPPORT_STANDARD_RESOLUTION | T30_SUPPORT_FINE_RESOLUTION |
+                             T30_SUPPORT_SUPERFINE_RESOLUTION | T30_SUPPORT_R8_RESOLUTION | T30_SUPPORT_R16_RESOLUTION;
+constexpr int kSizes = T30_SUPPORT_215MM_WIDTH | T30_SUPPORT_255MM_WIDTH | T30_SUPPORT_303MM_WIDTH |
+                       T30_SUPPORT_UNLIMITED_LENGTH | T30_SUPPORT_A4_LENGTH | T30_SUPPORT_B4_LENGTH |
+                       T30_SUPPORT_US_LETTER_LENGTH | T30_SUPPORT_US_LEGAL_LENGTH;
+constexpr int kCompressions =
+    T30_SUPPORT_T4_1D_COMPRESSION | T30_SUPPORT_T4_2D_COMPRESSION | T30_SUPPORT_T6_COMPRESSION;
+
+Signal signal_of(int type) {
+  switch (type) {
+    case T30_MODEM_PAUSE:
+      return Signal::kPause;
+    case T30_MODEM_CED:
+      return Signal::kCed;
+    case T30_MODEM_CNG:
+      return Signal::kCng;
+    case T30_MODEM_V21:
+      return Signal::kV21;
+    case T30_MODEM_V27TER:
+      return Signal::kV27ter;
+    case T30_MODEM_V29:
+      return Signal::kV29;
+    case T30_MODEM_V17:
+      return Signal::kV17;
+    default:
+      return Signal::kNone;
+  }
+}
+
+int modems_up_to(std::uint32_t bit_rate) {
+  if (bit_rate >= 14'400) return T30_SUPPORT_V27TER | T30_SUPPORT_V29 | T30_SUPPORT_V17;
+  if (bit_rate >= 9600) return T30_SUPPORT_V27TER | T30_SUPPORT_V29;
+  if (bit_rate >= 4800) return T30_SUPPORT_V27TER;
+  throw std::invalid_argument("a fax of " + std::to_string(bit_rate) + " bit/s; expected 4800, 9600 or 14400");
+}
+
+}  // namespace
+
+void Terminal::Free::operator()(t30_state_s* t30) const {
+  t30_free(t30);
+}
+
+Terminal::Terminal(void* pump, const TerminalConfig& config) : pump_(pump), rings_(rings_of(pump)), config_(config) {
+  const int modems = modems_up_to(config.max_bit_rate);
+  create(config);
+  t30_set_supported_modems(t30_.get(), modems);
+  configure(config);
+  clock_ = counters_of(pump_).samples;
+}
+
+Terminal::~Terminal() = default;
+
+void Terminal::create(const TerminalConfig& config) {
+  const auto receiver = [](void* self, int type, int rate, int short_training, int frames) {
+    static_cast<Terminal*>(self)->set_receiver(type, rate, short_training, frames);
+  };
+  const auto transmitter = [](void* self, int type, int rate, int short_training, int frames) {
+    static_cast<Terminal*>(self)->set_transmitter(type, rate, short_training, frames);
+  };
+  const auto frame = [](void* self, const std::uint8_t* octets, int length) {
+    static_cast<Terminal*>(self)->send_frame(octets, length);
+  };
+  t30_.reset(t30_init(nullptr, config.calls, receiver, this, transmitter, this, frame, this));
+  if (!t30_) throw std::runtime_error("T.30 could not be started: no memory");
+}
+
+void Terminal::configure(const TerminalConfig& config) {
+  t30_state_t* t30 = t30_.get();
+  t30_set_supported_compressions(t30, kCompressions);
+  t30_set_supported_resolutions(t30, kResolutions);
+  t30_set_supported_image_sizes(t30, kSizes);
+  t30_set_ecm_capability(t30, config.error_correction);
+  t30_set_tx_ident(t30, config.ident.c_str());
+  if (!config.send.empty()) t30_set_tx_file(t30, config.send.c_str(), -1, -1);
+  if (!config.receive.empty()) t30_set_rx_file(t30, config.receive.c_str(), -1);
+  t30_set_phase_d_handler(
+      t30,
+      [](t30_state_t*, void* self, int) {
+        static_cast<Terminal*>(self)->on_page();
+        return static_cast<int>(T30_ERR_OK);
+      },
+      this);
+  t30_set_phase_e_handler(
+      t30, [](t30_state_t*, void* self, int code) { static_cast<Terminal*>(self)->on_end(code); }, this);
+  t30_set_real_time_frame_handler(
+      t30,
+      [](t30_state_t*, void* self, int received, const std::uint8_t* octets, int n) {
+        static_cast<Terminal*>(self)->on_frame(received != 0, {octets, static_cast<std::size_t>(std::max(n, 0))});
+      },
+      this);
+}
+
+void Terminal::order(Kind kind, Signal signal, std::uint8_t turn, std::int32_t value, bool short_training,
+                     bool frames) {
+  Message& m = orders_.emplace_back();
+  m.kind = kind;
+  m.signal = signal;
+  m.turn = turn;
+  m.value = value;
+  m.short_training = short_training;
+  m.frames = frames;
+  m.length = 0;
+}
+
+void Terminal::set_receiver(int type, int bit_rate, int short_training, int frames) {
+  if (type == receiver_) return;
+  receiver_ = type;
+  order(Kind::kReceive, signal_of(type), ++receive_turn_, bit_rate, short_training != 0, frames != 0);
+}
+
+// The length of a pause comes in the argument that is the kind of training for a page.
+void Terminal::set_transmitter(int type, int bit_rate, int short_training, int frames) {
+  if (type == transmitter_) return;
+  transmitter_ = type;
+  const Signal signal = signal_of(type);
+  const bool data = signal >= Signal::kV21;
+  sends_frames_ = data && frames != 0;
+  sends_bits_ = data && frames == 0;
+  order(Kind::kSend, signal, ++send_turn_, signal == Signal::kPause ? short_training : bit_rate,
+        data && short_training != 0, sends_frames_);
+}
+
+// A frame may come before the signal that carries it.
+void Terminal::send_frame(const std::uint8_t* octets, int length) {
+  if (length < 0) {
+    frames_.clear();
+    order(Kind::kDropFrames, Signal::kNone, ++send_turn_, 0, false, false);
+    return;
+  }
+  Message& m = frames_.emplace_back();
+  m.kind = length == 0 ? Kind::kEndOfFrames : Kind::kFrame;
+  m.length = static_cast<std::uint16_t>(std::min<std::size_t>(static_cast<std::size_t>(length), m.octets.size()));
+  std::copy_n(octets, m.length, m.octets.begin());
+}
+
+void Terminal::flush() {
+  while (!orders_.empty()) {
+    Message* slot = rings_.orders->free_slot();
+    if (slot == nullptr) return;  // data follow their orders
+    *slot = orders_.front();
+    rings_.orders->push();
+    orders_.pop_front();
+  }
+  while (sends_frames_ && !frames_.empty()) {
+    Message* slot = rings_.data->free_slot();
+    if (slot == nullptr) return;
+    *slot = frames_.front();
+    slot->turn = send_turn_;
+    rings_.data->push();
+    frames_.pop_front();
+  }
+}
+
+void Terminal::feed_bits() {
+  while (sends_bits_ && orders_.empty() && rings_.data->size() < kMessagesAhead) {
+    Message* slot = rings_.data->free_slot();
+    if (slot == nullptr) return;
+    slot->kind = Kind::kBits;
+    slot->turn = send_turn_;
+    std::int32_t n = 0;
+    slot->octets.fill(0);
+    while (n < kBitsPerMessage) {
+      const int bit = t30_non_ecm_get_bit(t30_.get());
+      if (bit < 0) {
+        sends_bits_ = false;
+        break;
+      }
+      slot->octets[static_cast<std::size_t>(n) / 8] |= static_cast<std::uint8_t>(bit << n % 8);
+      ++n;
+    }
+    slot->value = n;
+    if (n > 0) rings_.data->push();
+    if (sends_bits_) continue;
+    if (Message* end = rings_.data->free_slot()) {
+      end->kind = Kind::kEndOfBits;
+      end->turn = send_turn_;
+      rings_.data->push();
+    }
+  }
+}
+
+void Terminal::take(const Message& r) {
+  t30_state_t* t30 = t30_.get();
+  const bool of_transmitter = r.kind == Kind::kTaken || r.kind == Kind::kSent;
+  if (r.turn != (of_transmitter ? send_turn_ : receive_turn_)) return;
+  switch (r.kind) {
+    case Kind::kTaken:
+    case Kind::kSent:
+      if (transmitter_ != T30_MODEM_NONE && transmitter_ != T30_MODEM_DONE)
+        t30_front_end_status(t30, T30_FRONT_END_SEND_STEP_COMPLETE);
+      break;
+    case Kind::kFrame:
+      t30_hdlc_accept(t30, r.octets.data(), r.length, r.value);
+      break;
+    case Kind::kFrameStatus:
+      t30_hdlc_accept(t30, nullptr, r.value, 1);
+      break;
+    case Kind::kBitStatus:
+      t30_non_ecm_put_bit(t30, r.value);
+      break;
+    case Kind::kBits:
+      for (std::int32_t k = 0; k < r.value; ++k)
+        t30_non_ecm_put_bit(t30, r.octets[static_cast<std::size_t>(k) / 8] >> k % 8 & 1);
+      break;
+    default:
+      break;
+  }
+}
+
+void Terminal::take_reports() {
+  while (const Message* report = rings_.reports->front()) {
+    take(*report);
+    rings_.reports->pop();
+  }
+}
+
+void Terminal::poll() {
+  take_reports();
+  const std::uint64_t now = counters_of(pump_).samples;
+  if (now > clock_) t30_timer_update(t30_.get(), static_cast<int>(now - clock_));
+  clock_ = now;
+  flush();
+  feed_bits();
+}
+
+void Terminal::end_call() {
+  if (progress_.over) return;
+  t30_terminate(t30_.get());
+  if (!progress_.over) on_end(T30_ERR_CALLDROPPED);
+}
+
+// The third octet is the facsimile control field. Bit 0 depends on the sender, so it is ignored.
+void Terminal::on_frame(bool received, std::span<const std::uint8_t> frame) {
+  if (frame.size() < 3) return;
+  const int field = frame[2] & 0xFE;
+  if (field == (T30_DCS & 0xFE)) ++progress_.trainings;
+  if (field == (T30_FTT & 0xFE)) ++progress_.failed_trainings;
+  if (field == (T30_RTN & 0xFE)) ++progress_.refused_pages;
+  if (config_.frame) config_.frame(received, frame);
+}
+
+void Terminal::on_page() {
+  t30_stats_t stats;
+  t30_get_transfer_statistics(t30_.get(), &stats);
+  progress_.pages_sent = static_cast<std::uint32_t>(stats.pages_tx);
+  progress_.pages_received = static_cast<std::uint32_t>(stats.pages_rx);
+  progress_.bit_rate = static_cast<std::uint32_t>(stats.bit_rate);
+  progress_.error_correction = stats.error_correcting_mode != 0;
+  progress_.repeated_frames = static_cast<std::uint32_t>(stats.error_correcting_mode_retries);
+  progress_.bad_lines += static_cast<std::uint32_t>(std::max(stats.bad_rows, 0));
+  if (const char* ident = t30_get_rx_ident(t30_.get())) progress_.far_ident = ident;
+  if (config_.page) config_.page(progress_);
+}
+
+void Terminal::on_end(int code) {
+  t30_stats_t stats;
+  t30_get_transfer_statistics(t30_.get(), &stats);
+  progress_.pages_sent = static_cast<std::uint32_t>(stats.pages_tx);
+  progress_.pages_received = static_cast<std::uint32_t>(stats.pages_rx);
+  progress_.bit_rate = static_cast<std::uint32_t>(stats.bit_rate);
+  progress_.error_correction = stats.error_correcting_mode != 0;
+  progress_.repeated_frames = static_cast<std::uint32_t>(stats.error_correcting_mode_retries);
+  progress_.over = true;
+  progress_.complete = code == T30_ERR_OK;
+  if (!progress_.complete) progress_.failure = t30_completion_code_to_str(code);
+}
+
+}  // namespace offhook::fax

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+#include "driver/session/fax_session.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <stdexcept>
+
+#include "offhook/modem_card.h"
+
+namespace offhook::modem {
+
+void FaxSession::Free::operator()(void* p) const {
+  fax::pump_type()->release(p);
+  std::free(p);
+}
+
+FaxSession::FaxSession(LiveCard& card, const LiveDriverConfig& driver, const FaxCallConfig& call)
+    : card_(card), config_(call), dialler_(call.digits, call.plan, OH_MODEM_RATE_HZ), detector_(OH_MODEM_RATE_HZ) {
+  const oh_streams& streams = card.card().streams;
+  for (const oh_stream_format* direction : {&streams.rx, &streams.tx}) {
+    if (direction->rate_hz != OH_MODEM_RATE_HZ || direction->encoding != OH_LINEAR16)
+      throw std::runtime_error("not a modem card: expected 16-bit linear samples at " +
+                               std::to_string(OH_MODEM_RATE_HZ) + " Hz in both directions");
+  }
+  oh_pump_config c{};
+  c.format = kLinear8000;
+  c.role = call.terminal.calls ? OH_PUMP_CALL : OH_PUMP_ANSWER;
+  c.tx_level_dbm0 = call.tx_level_dbm0;
+  void* memory = std::aligned_alloc(64, fax::pump_type()->size(&c));
+  if (memory == nullptr) throw std::bad_alloc();
+  if (fax::pump_type()->init(memory, &c) != 0) {
+    std::free(memory);
+    throw std::runtime_error("the fax pump refused its configuration");
+  }
+  pump_.reset(memory);
+  driver_.emplace(card, oh_pump{process, report_gap, this}, driver);
+}
+
+FaxSession::~FaxSession() {
+  driver_->stop();
+  oh_card_set_off_hook(&card_.state(), 0);
+}
+
+bool FaxSession::ringing() const {
+  return oh_card_ringing(&card_.state()) != 0;
+}
+
+void FaxSession::begin() {
+  terminal_.emplace(pump_.get(), config_.terminal);
+  active_.store(true, std::memory_order_release);
+  oh_card_set_off_hook(&card_.state(), 1);
+}
+
+void FaxSession::process(void* self, const void* rx, void* tx, std::size_t n) {
+  FaxSession& s = *static_cast<FaxSession*>(self);
+  const auto* in = static_cast<const std::int16_t*>(rx);
+  auto* out = static_cast<std::int16_t*>(tx);
+  if (!s.active_.load(std::memory_order_acquire)) {
+    std::memset(out, 0, n * sizeof *out);
+  } else if (!s.dialler_.done()) {
+    s.dialler_.process(in, out, n);
+    if (s.dialler_.failed()) s.no_dial_tone_.store(true, std::memory_order_release);
+  } else {
+    s.dialled_.store(true, std::memory_order_release);
+    s.listen(in, n);
+    fax::pump_type()->process(s.pump_.get(), in, out, n);
+  }
+}
+
+void FaxSession::report_gap(void* self, std::size_t n) {
+  FaxSession& s = *static_cast<FaxSession*>(self);
+  if (!s.active_.load(std::memory_order_acquire)) return;
+  if (!s.dialler_.done()) {
+    s.dialler_.report_gap(n);
+  } else {
+    fax::pump_type()->report_gap(s.pump_.get(), n);
+  }
+}
+
+/// Until the far machine is heard: the exchange may say that the number is busy.
+void FaxSession::listen(const std::int16_t* rx, std::size_t n) {
+  oh_pump_status status{};
+  fax::pump_type()->status(pump_.get(), &status);
+  if (status.state != OH_PUMP_CONNECTING) return;
+  detector_.process(rx, n);
+  if (detector_.progress() == Progress::kBusy) busy_.store(true, std::memory_order_release);
+}
+
+void FaxSession::poll() {
+  if (!terminal_ || over()) return;
+  terminal_->poll();
+  if (driver_->is_gone()) failure_ = card_.failure();
+  if (no_dial_tone_.load(std::memory_order_acquire)) failure_ = "no dial tone";
+  if (busy_.load(std::memory_order_acquire)) failure_ = "the exchange sends busy tone";
+  stopped_ = !failure_.empty();
+}
+
+void FaxSession::end_call() {
+  if (terminal_) terminal_->end_call();
+  stopped_ = true;
+}
+
+}  // namespace offhook::modem

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+//
+// A fax machine on a live card. The driver's context runs dialling, call progress and the modem signals
+// (driver/fax/modems.h). The owner's thread calls poll(), in which T.30 runs and files are written.
+//
+// Until begin() the card is on hook and the driver sends silence.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "driver/fax/terminal.h"
+#include "driver/session/call_progress.h"
+#include "driver/session/live_driver.h"
+
+namespace offhook::modem {
+
+struct FaxCallConfig {
+  std::string digits{};  ///< to dial; empty: off hook is all
+  DialPlan plan{};
+  fax::TerminalConfig terminal{};
+  float tx_level_dbm0 = -12;
+};
+
+class FaxSession {
+ public:
+  /// Starts the card, on hook. @throws std::runtime_error: privileges, device, or a card that is no modem card's
+  FaxSession(LiveCard& card, const LiveDriverConfig& driver, const FaxCallConfig& call);
+  ~FaxSession();
+  FaxSession(const FaxSession&) = delete;
+  FaxSession& operator=(const FaxSession&) = delete;
+
+  bool ringing() const;
+  /// Off hook: dials, if there are digits, and then T.30 begins.
+  void begin();
+  /// T.30's turn; every 10 ms or so.
+  void poll();
+  /// T.30 ends with an error. over() is true from here on.
+  void end_call();
+  bool over() const { return stopped_ || progress().over; }
+  bool dialling() const { return !dialled_.load(std::memory_order_acquire); }
+  const fax::Progress& progress() const { return terminal_ ? terminal_->progress() : before_; }
+  fax::Counters counters() const { return fax::counters_of(pump_.get()); }
+  /// Why there is no call, other than T.30's reason; empty: none.
+  std::string failure() const { return failure_; }
+  const LiveDriver& driver() const { return *driver_; }
+
+ private:
+  struct Free {
+    void operator()(void* p) const;
+  };
+  static void process(void* self, const void* rx, void* tx, std::size_t n);
+  static void report_gap(void* self, std::size_t n);
+  void listen(const std::int16_t* rx, std::size_t n);
+
+  LiveCard& card_;
+  FaxCallConfig config_;
+  std::unique_ptr<void, Free> pump_;
+  std::optional<fax::Terminal> terminal_;
+  fax::Progress before_;
+  std::string failure_;
+  bool stopped_ = false;
+  // The context's, from begin() on:
+  Dialler dialler_;
+  ProgressDetector detector_;
+  std::atomic<bool> active_{false}, dialled_{false}, no_dial_tone_{false}, busy_{false};
+  std::optional<LiveDriver> driver_;  // the last: from its making on to its end it calls process()
+};
+
+}  // namespace offhook::modem

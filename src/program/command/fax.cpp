@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: MIT
+#include "src/program/command/fax.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <poll.h>
+#include <time.h>
+
+#include <filesystem>
+#include <memory>
+#include <stdexcept>
+
+#include "driver/base/output.h"
+#include "driver/base/terminal.h"
+#include "driver/context/context_spec.h"
+#include "driver/fax/tiff.h"
+#include "driver/session/devices.h"
+#include "driver/session/fax_session.h"
+#include "src/decode/modulation/fax.h"
+
+namespace offhook::command {
+namespace {
+
+struct Options {
+  std::string file, number, card = "alsa:default", context = "FIFO 50", ident;
+  int interrupt_priority = 80;
+  std::uint32_t max_bit_rate = 14'400;
+  double seconds = 0;
+  bool sends = false, no_error_correction = false, best_effort = false, now = false, force = false;
+};
+
+std::int64_t now_ms() {
+  timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return t.tv_sec * 1000 + t.tv_nsec / 1'000'000;
+}
+
+/// The meaning of a control frame, for people; empty if the name is enough.
+std::string in_words(const std::string& name, std::span<const std::uint8_t> frame) {
+  const auto meaning = decode::fax_meaning(name, {frame.begin(), frame.end()});
+  if (!meaning.empty()) return fmt::format(": {}", fmt::join(meaning, ", "));
+  static const std::pair<const char*, const char*> kMeanings[] = {{"CFR", "the test of the line succeeded"},
+                                                                  {"FTT", "the test of the line failed"},
+                                                                  {"MCF", "the page is confirmed"},
+                                                                  {"PPR", "send frames of the page again"},
+                                                                  {"RTN", "the page is refused; train again"},
+                                                                  {"RTP", "the page is accepted; train again"},
+                                                                  {"MPS", "another page follows"},
+                                                                  {"EOP", "that was the last page"},
+                                                                  {"CTC", "the page continues at a lower rate"},
+                                                                  {"RNR", "the receiver is not ready"},
+                                                                  {"CRP", "repeat the command"},
+                                                                  {"DCN", "disconnect"}};
+  for (const auto& [known, words] : kMeanings)
+    if (name == known) return fmt::format(": {}", words);
+  return "";
+}
+
+void say_frame(bool received, std::span<const std::uint8_t> frame) {
+  const std::string name = decode::fax_frame_name(frame[2]);
+  if (name == "FCD" || name == "RCP") return;  // of the page itself
+  say("{} {}{}\n", received ? "received" : "sent    ", name, in_words(name, frame));
+  flush_output();
+}
+
+modem::FaxCallConfig call_of(const Options& o) {
+  modem::FaxCallConfig call;
+  call.digits = o.number;
+  call.plan.need_dial_tone = false;
+  call.plan.pause_s = 1;
+  call.terminal.calls = o.sends;
+  (o.sends ? call.terminal.send : call.terminal.receive) = o.file;
+  call.terminal.ident = o.ident;
+  call.terminal.error_correction = !o.no_error_correction;
+  call.terminal.max_bit_rate = o.max_bit_rate;
+  call.terminal.frame = say_frame;
+  call.terminal.page = [sends = o.sends](const fax::Progress& p) {
+    say("page {}: {} at {} bit/s{}\n", sends ? p.pages_sent : p.pages_received, sends ? "confirmed" : "received",
+        p.bit_rate, p.error_correction ? ", with error correction" : "");
+    flush_output();
+  };
+  return call;
+}
+
+/// Everything that can be refused before the line is taken.
+void check(const Options& o) {
+  constexpr std::size_t kMostIdent = 20;
+  if (o.ident.size() > kMostIdent || o.ident.find_first_not_of("0123456789 +") != std::string::npos)
+    throw std::runtime_error(fmt::format("--ident {}: expected at most 20 digits, blanks and +", o.ident));
+  if (o.sends) {
+    say("{}: {} to send\n", o.file,
+        fax::check_pages(o.file) == 1 ? "1 page" : fmt::format("{} pages", fax::check_pages(o.file)));
+    if (o.number.find_first_not_of("0123456789ABCD*#,W") != std::string::npos)
+      throw std::runtime_error(
+          fmt::format("{} is no number: expected digits, *, #, a comma for a pause, or W", o.number));
+    return;
+  }
+  if (std::filesystem::exists(o.file) && !o.force)
+    throw std::runtime_error(fmt::format("{}: exists; --force overwrites it", o.file));
+  expect_writable(o.file);
+}
+
+int report(const Options& o, const modem::FaxSession& session) {
+  const fax::Progress& p = session.progress();
+  const std::uint32_t pages = o.sends ? p.pages_sent : p.pages_received;
+  const oh_driver_counters d = session.driver().counters();
+  if (!p.far_ident.empty()) say("far machine: {}\n", p.far_ident);
+  say("{} {} {}; blocks late: {}\n", pages, pages == 1 ? "page" : "pages", o.sends ? "sent and confirmed" : "received",
+      d.blocks_late);
+  if (p.complete && pages > 0) return kOk;
+  const std::string why = !session.failure().empty() ? session.failure()
+                          : !p.failure.empty()       ? p.failure
+                          : !p.over                  ? "the time given by --seconds is over"
+                                                     : "the far machine sent no page";
+  say(stderr, "offhook: the fax failed: {}\n", why);
+  return kInsufficient;
+}
+
+int run(const Options& o) {
+  check(o);
+  catch_interrupts();
+  LiveDriverConfig driver;
+  driver.context = LiveContextConfig::parse(o.context);
+  driver.context.best_effort = o.best_effort;
+  driver.interrupt_priority = o.interrupt_priority;
+  const std::unique_ptr<LiveCard> card = open_card(o.card);
+  modem::FaxSession session(*card, driver, call_of(o));
+  for (const std::string& s : session.driver().shortcomings()) say(stderr, "offhook: continuing without: {}\n", s);
+  const std::int64_t end = o.seconds > 0 ? now_ms() + static_cast<std::int64_t>(1000 * o.seconds) : 0;
+  const auto goes_on = [end] { return !interrupted() && (end == 0 || now_ms() < end); };
+  if (o.sends) {
+    say("dialling {}\n", o.number);
+  } else if (!o.now) {
+    say("waiting for a ring on {}\n", o.card);
+  }
+  flush_output();
+  while (!o.sends && !o.now && !session.ringing() && !session.driver().is_gone() && goes_on()) poll(nullptr, 0, 50);
+  if (goes_on()) {
+    session.begin();
+    while (!session.over() && goes_on()) {
+      session.poll();
+      poll(nullptr, 0, 5);
+    }
+    if (!session.over() && interrupted()) session.end_call();
+  }
+  const int status = report(o, session);
+  return interrupted() ? interrupt_status() : status;
+}
+
+void add_common(App& sub, Options& o) {
+  sub.add_option("--context", o.context,
+                 "\"FIFO 50\", \"RR 50\", \"RES 2ms/8ms\" (2 ms of CPU time every 8 ms) or OTHER")
+      ->type_name("CONTEXT");
+  sub.add_option("--interrupt-priority", o.interrupt_priority,
+                 "SCHED_FIFO priority of the thread that plays the interrupt (0: a normal thread)")
+      ->type_name("N")
+      ->check(in_range(0, 98));
+  sub.add_option("--ident", o.ident, "Own number as the far machine shows it: digits, blanks and +")
+      ->type_name("NUMBER");
+  sub.add_option("--max-bit-rate", o.max_bit_rate,
+                 "Highest bit rate of a page: 14400 (V.17), 9600 (V.29) or 4800 (V.27ter)")
+      ->type_name("BIT/S")
+      ->check(one_of({"14400", "9600", "4800"}));
+  sub.add_flag("--no-error-correction", o.no_error_correction, "Do without T.30's error correction");
+  sub.add_option("--seconds", o.seconds, "Give up after S seconds")->type_name("S");
+  sub.add_flag("--best-effort", o.best_effort, "Continue without missing privileges");
+}
+
+constexpr const char* kCards =
+    "Card as `offhook modem` takes it: unix:PATH (a card of `offhook line`), alsa:NAME, portaudio:NAME";
+
+void add_send(App& fax, Action& action) {
+  App* sub = fax.add_subcommand("send", "Send the pages of a TIFF file");
+  auto options = std::make_shared<Options>();
+  options->sends = true;
+  sub->add_option("file", options->file, "TIFF file of black-and-white pages of 1728 pixels (A4), 2048 or 2432 a line")
+      ->required()
+      ->type_name("FILE.tif");
+  sub->add_option("number", options->number,
+                  "Number to dial: digits, *, #, a comma for a pause, W to wait for dial tone")
+      ->required()
+      ->type_name("NUMBER");
+  sub->add_option("card", options->card, kCards)->type_name("CARD");
+  add_common(*sub, *options);
+  sub->footer(R"(Examples:
+  offhook line /run/card-a /run/card-b &
+  offhook fax receive got.tif unix:/run/card-b &
+  offhook fax send page.tif 5551234 unix:/run/card-a
+
+Exit status: 0 every page was sent and confirmed, 1 error, 2 not every page, 130 interrupted.)");
+  sub->final_callback([&action, options] { action = [options] { return run(*options); }; });
+}
+
+void add_receive(App& fax, Action& action) {
+  App* sub = fax.add_subcommand("receive", "Answer one call and write its pages to a TIFF file");
+  auto options = std::make_shared<Options>();
+  sub->add_option("file", options->file, "TIFF file for the received pages")->required()->type_name("FILE.tif");
+  sub->add_option("card", options->card, kCards)->type_name("CARD");
+  sub->add_flag("--now", options->now, "Answer at once instead of at the first ring");
+  sub->add_flag("--force", options->force, "Overwrite the file");
+  add_common(*sub, *options);
+  sub->footer(R"(Examples:
+  offhook fax receive got.tif unix:/run/card-b
+  offhook fax receive got.tif --now --seconds 600   # on the default sound device, which does not ring
+
+Exit status: 0 the pages were received, 1 error, 2 no page or not every page, 130 interrupted.)");
+  sub->final_callback([&action, options] { action = [options] { return run(*options); }; });
+}
+
+}  // namespace
+
+void add_fax(App& app, Action& action) {
+  App* fax = app.add_subcommand("fax", "Send or receive a fax on a live card");
+  fax->require_subcommand(1);
+  add_send(*fax, action);
+  add_receive(*fax, action);
+  fax->footer(
+      R"(Examples:
+  offhook fax receive got.tif unix:/run/card-b
+  offhook fax send page.tif 5551234 unix:/run/card-a
+
+The modem signals run in the context of --context; T.30 and the TIFF file are handled outside it. DIS and DCS are printed
+in words (docs/fax.md).)");
+}
+
+}  // namespace offhook::command
