@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "dsp/dmt/interleaver.h"
 
+#include "dsp/dmt/octet_scrambler.h"
+
 namespace offhook::dmt {
 
 void Interleaver::reset(Way way, int n, int depth) {
@@ -16,7 +18,8 @@ void Interleaver::reset(Way way, int n, int depth) {
   spread_ = depth_ * place_;
   first_ = inverse_ * place_ % length_;
   out_ = size_ - n_;
-  for (uint8_t& octet : memory_) octet = 0;
+  OctetScrambler filler;
+  for (uint8_t& octet : memory_) octet = filler.scramble(0);
 }
 
 void Interleaver::put(uint8_t octet) {

@@ -4,6 +4,9 @@
 // words far apart. A word of an even length gets an octet in front that is not sent, so that n and D have no common
 // factor. Together with the deinterleaver everything is D - 1 words late.
 //
+// The memory starts with octets of a scrambler that is fed zeros. The receiver drops them, but they are sent: equal
+// octets would put one point of the constellation on many tones, and the peak of such a symbol would be clipped.
+//
 // Octets go in and come out one at a time, so that a word's work can be spread over its symbols: while a word goes in,
 // the one before it comes out.
 #pragma once

@@ -32,17 +32,17 @@ constexpr float kGapAlone = static_cast<float>(kGap / kMargin);
 constexpr float kTrellisGap = static_cast<float>(kGap / kTrellisGain);
 constexpr float kTrellisGapAlone = static_cast<float>(kGap / kTrellisGain / kMargin);
 
-/// Of a tone, over the nominal, with margin.
-float needed_power(bool trellis, int bits, float error) {
-  return error * (trellis ? kTrellisGap : kGap) * static_cast<float>((1 << bits) - 1);
+/// Of a tone, over the nominal, with margin. @param more  a ratio of further margin
+float needed_power(bool trellis, int bits, float error, float more) {
+  return error * more * (trellis ? kTrellisGap : kGap) * static_cast<float>((1 << bits) - 1);
 }
 
-void scale_gains(const Band& band, const float* error, Loading* loading) {
+void scale_gains(const Band& band, const float* error, float more, Loading* loading) {
   float spare = 0;
   for (int k = band.first; k <= band.last; ++k) {
     loading->gain_half_db[k] = 0;
     if (loading->bits[k] == 0) continue;
-    const int gain = least_gain(needed_power(loading->trellis, loading->bits[k], error[k]));
+    const int gain = least_gain(needed_power(loading->trellis, loading->bits[k], error[k], more));
     loading->gain_half_db[k] = static_cast<int8_t>(gain);
     spare += 1 - kGains.power(gain);
   }
@@ -51,7 +51,7 @@ void scale_gains(const Band& band, const float* error, Loading* loading) {
     for (int k = band.first; k <= band.last; ++k) {
       if (!band.carries(k) || error[k] <= 0) continue;
       const int bits = loading->bits[k], next = bits == 0 ? kLeastBits : bits + 1;
-      if (next > band.most_bits || least_gain(needed_power(loading->trellis, next, error[k])) != gain) continue;
+      if (next > band.most_bits || least_gain(needed_power(loading->trellis, next, error[k], more)) != gain) continue;
       const float cost = kGains.power(gain) - (bits == 0 ? 1 : kGains.power(loading->gain_half_db[k]));
       if (cost > spare) continue;
       spare -= cost;
@@ -108,31 +108,49 @@ bool choose_path(int octets, PathParameters* path) {
 
 namespace {
 
-/// Bits and gains. @return bits of a symbol for frames; 0: there are none
-int fill_tones(const Band& band, const float* error, bool trellis, Loading* loading) {
+constexpr int kMostFrameBits = 8 * ReedSolomon::kMostOctets;
+constexpr float kMostMoreDb = 128;  // beyond what floats of errors differ by
+constexpr int kHalvings = 10;       // to an eighth of a decibel
+
+/// Bits and gains. @param more  a ratio of margin beyond kMarginDb. @return bits of a symbol for frames; 0: there are
+/// none
+int fill_tones(const Band& band, const float* error, bool trellis, float more, Loading* loading) {
   oh_preemption_point();
   loading->trellis = trellis;
   for (int k = 0; k < kMostTones; ++k) loading->bits[k] = 0;
   for (int k = band.first; k <= band.last; ++k) {
     if (!band.carries(k) || error[k] <= 0) continue;
     int bits = 0;
-    while (bits < band.most_bits && needed_power(loading->trellis, bits + 1, error[k]) <= 1) ++bits;
+    while (bits < band.most_bits && needed_power(loading->trellis, bits + 1, error[k], more) <= 1) ++bits;
     if (bits < kLeastBits) continue;
     loading->bits[k] = static_cast<uint8_t>(bits);
   }
-  scale_gains(band, error, loading);
+  scale_gains(band, error, more, loading);
   return trellis && loading->tones() < kLeastTrellisTones ? 0 : loading->data_bits();
+}
+
+/// As many bits as a frame has, and what the tones could carry beyond them as margin. @return as fill_tones()
+int fill_frame(const Band& band, const float* error, bool trellis, Loading* loading) {
+  float least = 0, most = kMostMoreDb;
+  for (int halving = 0; halving < kHalvings; ++halving) {
+    const float middle = (least + most) / 2;
+    const int bits =
+        fill_tones(band, error, trellis, static_cast<float>(db_to_gain(2 * static_cast<double>(middle))), loading);
+    (bits > kMostFrameBits ? least : most) = middle;
+  }
+  return fill_tones(band, error, trellis, static_cast<float>(db_to_gain(2 * static_cast<double>(most))), loading);
 }
 
 }  // namespace
 
 bool load(const Band& band, const float* error, uint32_t max_bit_rate, Loading* loading) {
-  int bits = fill_tones(band, error, false, loading);
-  if (band.trellis && bits < fill_tones(band, error, true, loading)) {
+  int bits = fill_tones(band, error, false, 1, loading);
+  if (band.trellis && bits < fill_tones(band, error, true, 1, loading)) {
     bits = loading->data_bits();
   } else if (loading->trellis) {
-    fill_tones(band, error, false, loading);
+    fill_tones(band, error, false, 1, loading);
   }
+  if (bits > kMostFrameBits) bits = fill_frame(band, error, loading->trellis, loading);
   if (!choose_path(bits / 8, &loading->path)) return false;
   if (max_bit_rate > 0) {
     const uint32_t most = max_bit_rate / (8 * kDataSymbolsPerSecond);

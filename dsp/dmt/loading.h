@@ -53,7 +53,8 @@ inline constexpr double kTrellisGainDb = 3.4;
 /// Whole bits by each tone's SNR: floor(log2(1 + SNR / kGap)), none below two, no more than the band has; then gains:
 /// each tone gets no more power than its bits need, and what that saves gives further tones one bit more, those that
 /// need least first. All tones together send no more than as many at the nominal power.
-/// With the trellis code where the band has it and it carries more.
+/// With the trellis code where the band has it and it carries more. Where the tones could carry more than a frame has
+/// (ReedSolomon::kMostOctets), each has more margin instead.
 /// @param[in] error  [band.tones()] mean square error of points of unit power; 0 where it is not known
 /// @param max_bit_rate  of the payload, bit/s; 0: as much as there is. Real-time: yes, O(tones).
 /// @return whether anything can be carried

@@ -11,7 +11,8 @@ namespace offhook::dmt {
 /// One direction of a stream: scramble() or descramble() all of it. Real-time: yes, O(1) an octet.
 class OctetScrambler {
  public:
-  constexpr void reset() { bits_ = 0; }
+  /// All ones, so that zeros that are sent first do not leave as zeros.
+  constexpr void reset() { bits_ = kOnes; }
   constexpr uint8_t scramble(uint8_t octet) {
     const auto out = static_cast<uint8_t>(octet ^ change());
     push(out);
@@ -28,7 +29,8 @@ class OctetScrambler {
   constexpr uint8_t change() const { return static_cast<uint8_t>(bits_ ^ bits_ >> 5); }
   constexpr void push(uint8_t scrambled) { bits_ = bits_ >> 8 | static_cast<uint32_t>(scrambled) << 15; }
 
-  uint32_t bits_ = 0;  // the newest 23 of the scrambled stream, the oldest lowest
+  static constexpr uint32_t kOnes = (1u << 23) - 1;
+  uint32_t bits_ = kOnes;  // the newest 23 of the scrambled stream, the oldest lowest
 };
 
 }  // namespace offhook::dmt

@@ -14,8 +14,10 @@ constexpr int kQuietSymbols = 100;
 constexpr int kReverbSymbols = 1024;  // from where both can train
 constexpr int kSegueSymbols = 10;
 constexpr int kFillerSymbols = 16;
-constexpr int kLostSymbols = 2000;                           // longer than the far end needs to notice
-constexpr int kMedleySettle = 512, kFastMedleySettle = 128;  // the equaliser settles
+constexpr int kLostSymbols = 2000;  // longer than the far end needs to notice
+// Of MEDLEY: the equaliser settles, each tone's filter is fitted, the rest measures the noise.
+constexpr int kMedleySettle = 256, kFastMedleySettle = 64;
+constexpr int kMedleyFit = 2048, kFastMedleyFit = 512;
 constexpr int kRecoverSymbols = 64;
 constexpr uint8_t kRecoverOctet = 0x66;  // no message has it
 constexpr uint32_t kSymbol = static_cast<uint32_t>(kLiteUp.symbol());
@@ -333,20 +335,29 @@ bool Procedure::recover_heard(const Receiver& receiver) {
   return recovers_ >= kToneSymbols;
 }
 
+void Procedure::learn_from_medley(Receiver* receiver, const Complex* sent) {
+  if (medley_symbols_ <= (fast_ ? kFastMedleySettle : kMedleySettle)) {
+    receiver->learn(sent, 0.02f);
+    receiver->begin_fit();
+    fitted_ = false;
+  } else if (medley_symbols_ <= (fast_ ? kFastMedleyFit : kMedleyFit)) {
+    receiver->add_to_fit(sent);
+  } else if (!fitted_ && receiver->may_fit()) {
+    fitted_ = receiver->fit();
+  } else {
+    ++measured_;
+    for (int k = rx_band_.first; k <= rx_band_.last; ++k) error_[k] += norm(receiver->points()[k] - sent[k]);
+    receiver->learn(sent, 0.002f);
+  }
+}
+
 void Procedure::hear_medley(Receiver* receiver) {
   Complex sent[kMostTones];
   rx_medley_.next(rx_band_, sent);
   ++medley_symbols_;
-  const bool settling = medley_symbols_ <= (fast_ ? kFastMedleySettle : kMedleySettle);
   // What is another symbol, or half of one, says nothing of the noise: a card that was not served in time plays old
   // ones.
-  if (!receiver->spoiled() && receiver->likeness(sent) > kMedleyLikeness) {
-    if (!settling) {
-      ++measured_;
-      for (int k = rx_band_.first; k <= rx_band_.last; ++k) error_[k] += norm(receiver->points()[k] - sent[k]);
-    }
-    receiver->learn(sent, settling ? 0.02f : 0.002f);
-  }
+  if (!receiver->spoiled() && receiver->likeness(sent) > kMedleyLikeness) learn_from_medley(receiver, sent);
   if (medley_symbols_ < medley_length()) return;
   listen(Hearing::kMessages);
   for (float& e : error_) e /= static_cast<float>(measured_ > 0 ? measured_ : 1);

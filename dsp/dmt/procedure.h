@@ -109,6 +109,7 @@ class Procedure : public TableProcedure<Procedure, ProcedureState, ProcedureEven
 
   void hear_tones(const Receiver& receiver);
   void hear_medley(Receiver* receiver);
+  void learn_from_medley(Receiver* receiver, const Complex* sent);
   void hear_message(Receiver* receiver);
   void hear_data(Receiver* receiver);
   bool segue_ended(Receiver* receiver);
@@ -162,6 +163,7 @@ class Procedure : public TableProcedure<Procedure, ProcedureState, ProcedureEven
 
   Medley tx_medley_, rx_medley_;
   int medley_symbols_ = 0, measured_ = 0;
+  bool fitted_ = false;  // each tone's filter
   float error_[kMostTones]{};
 
   Message own_, far_;

@@ -11,9 +11,13 @@ constexpr float kConcentrated = 0.5f;  // of the channel's energy in twice the p
 constexpr float kSmoothing = 1.0f / 16;
 constexpr float kFastLoop = 0.1f, kSlowLoop = 0.02f;
 constexpr int kFastSymbols = 64;
-constexpr float kPilotAway = 0.5f;
+constexpr float kPilotAway = 0.5f, kPilotDeviations = 4;  // of its size, and of its own noise
+constexpr float kPilotTrust = 4;  // the slow loop is half as fast with a fourth of the pilot's power as noise
 // Of the shortening's fit (docs/dmt.md).
-constexpr double kRidgeDown = 1e-2, kRidgeUp = 1e-3;
+constexpr double kRidge = 1e-2;
+// Of the symbols of a fit, one in so many is taken a sample early or late. The window of a far clock that differs lies
+// anywhere within half a sample of its place: a mean square of a twelfth.
+constexpr int kShiftEvery = 12;
 
 }  // namespace
 
@@ -21,7 +25,8 @@ Receiver::Receiver(const Band& band)
     : band_(band),
       kernels_(best_kernels()),
       fft_(band.points),
-      shortening_(band, band.prefix + 1 - kEdge, band.prefix > 4 ? kRidgeDown : kRidgeUp) {
+      shortening_(band, band.prefix + 1 - kEdge, kRidge),
+      tone_equaliser_(band) {
   reverb(band_, reverb_);
   reset();
 }
@@ -33,8 +38,6 @@ void Receiver::reset() {
   start_ = now_;
   offset_ = drift_ = 0;
   following_ = shortened_ = false;
-  for (float& t : taps_) t = 0;
-  taps_[0] = 1;
   for (Complex& m : mean_) m = {};
 }
 
@@ -97,7 +100,7 @@ bool Receiver::take(float sample, bool good) {
 
 void Receiver::transform() {
   constexpr int kTaps = Shortening::kTaps;
-  float past[2 * kMostTones + kTaps], filtered[2 * kMostTones];
+  float past[2 * kMostTones + kTaps];
   // In two pieces, where the buffer's end lies within.
   const int reach = shortened_ ? kTaps - 1 : 0, n = band_.points + reach;
   const auto from = static_cast<int>((start_ - reach) & (kBuffer - 1));
@@ -106,12 +109,8 @@ void Receiver::transform() {
   for (int t = before_end; t < n; ++t) past[t] = buffer_[t - before_end];
   const float* window = past + reach;
   rms_ = square_root(kernels_.dot(window, window, band_.points) / static_cast<float>(band_.points));
-  if (shortened_) {
-    for (int t = 0; t < band_.points; ++t) filtered[t] = 0;
-    for (int i = 0; i < kTaps; ++i) kernels_.accumulate(filtered, window - i, taps_[i], band_.points);
-    window = filtered;
-  }
   fft_.forward(window, received_);
+  if (shortened_) tone_equaliser_.filter(window, received_);
 }
 
 // Each tone by the delay that the timing loop knows of.
@@ -122,6 +121,7 @@ void Receiver::turn_back() {
   Complex w{static_cast<float>(first.cos), static_cast<float>(first.sin)};
   const Complex by{static_cast<float>(step.cos), static_cast<float>(step.sin)};
   for (int k = band_.first; k <= band_.last; ++k) {
+    turned_[k] = w;
     received_[k] = received_[k] * w;
     w = w * by;
   }
@@ -133,16 +133,23 @@ void Receiver::watch_pilot() {
   const float size = magnitude(received_[band_.pilot]);
   if (stage_ == Stage::kLock) {
     pilot_size_ += kFastLoop * (size - pilot_size_);
+    const float away = size - pilot_size_;
+    pilot_noise_ += kSlowLoop * (away * away - pilot_noise_);
     return;
   }
   const float away = size - pilot_size_;
-  doubtful_ = away > kPilotAway * pilot_size_ || away < -kPilotAway * pilot_size_;
-  if (trusted()) pilot_size_ += kSlowLoop * away;
+  doubtful_ = away * away > kPilotAway * kPilotAway * pilot_size_ * pilot_size_ &&
+              away * away > kPilotDeviations * kPilotDeviations * pilot_noise_;
+  if (!trusted()) return;
+  pilot_size_ += kSlowLoop * away;
+  pilot_noise_ += kSlowLoop * (away * away - pilot_noise_);
 }
 
 void Receiver::follow_pilot() {
   watch_pilot();
-  const float step = stage_ == Stage::kLock && count_ < kFastSymbols ? kFastLoop : kSlowLoop;
+  const float power = pilot_size_ * pilot_size_;
+  const float slow = power > 0 ? kSlowLoop * power / (power + kPilotTrust * pilot_noise_) : kSlowLoop;
+  const float step = stage_ == Stage::kLock && count_ < kFastSymbols ? kFastLoop : slow;
   offset_ += drift_;
   if (trusted()) {
     // The phase that is left when the tone is turned back by what is known.
@@ -207,12 +214,13 @@ void Receiver::search_symbol() {
   const float size = magnitude(mean_[band_.pilot]);
   pilot_ = size > 0 ? (1 / size) * mean_[band_.pilot] : Complex{1, 0};
   pilot_size_ = size;
+  pilot_noise_ = 0;
 }
 
 void Receiver::measure_symbol() {
   if (stage_ == Stage::kShorten) {
     if (!shortening_.work()) return;
-    for (int i = 0; i < Shortening::kTaps; ++i) taps_[i] = shortening_.taps()[i];
+    tone_equaliser_.set(shortening_.taps());
     shortened_ = true;
     // The target begins where the prefix leaves off, but for what it leaves free at both ends.
     move_window(shortening_.delay() - kEdge / 2);
@@ -248,6 +256,7 @@ void Receiver::gains_symbol() {
   if (!following_) {  // the loop goes on from what the pilot is behind the filter
     const float size = magnitude(received_[band_.pilot]);
     pilot_ = size > 0 ? (1 / size) * received_[band_.pilot] : Complex{1, 0};
+    pilot_noise_ *= pilot_size_ > 0 ? size * size / (pilot_size_ * pilot_size_) : 0;
     pilot_size_ = size;
     offset_ = 0;
     following_ = true;
@@ -311,6 +320,16 @@ void Receiver::learn(const Complex* sent, float step) {
     const float size = power > weight_[k] ? power : weight_[k];
     equaliser_[k] += (step / size) * (error * conj(received_[k]));
   }
+}
+
+void Receiver::add_to_fit(const Complex* sent) {
+  if (!trusted()) return;
+  tone_equaliser_.add(points_, sent, turned_);
+  // follow_pilot() undoes it a symbol later.
+  if (tone_equaliser_.symbols() % kShiftEvery != 0) return;
+  const int samples = tone_equaliser_.symbols() / kShiftEvery % 2 == 0 ? 1 : -1;
+  move_window(samples);
+  offset_ -= static_cast<float>(samples);
 }
 
 void Receiver::begin_prefix() {

@@ -7,7 +7,8 @@
 //    lock       the timing loop follows the pilot
 //    measure    mean of the received tones and of their powers; from these the time-domain equaliser, a delay a symbol
 //    gains      the frequency-domain equaliser: mean of the tones behind the time-domain one
-//    ready      points, the frequency-domain equaliser following what was sent or decided
+//    ready      points, the frequency-domain equaliser following what was sent or decided. In MEDLEY each tone gets a
+//               time-domain equaliser of its own (tone_equaliser.h)
 //
 // The far clock is another one: the pilot's phase gives the delay in samples, every tone is turned back by it, and the
 // window moves by a sample when half of one has gathered. Nothing is resampled.
@@ -22,6 +23,7 @@
 #include "dsp/blocks/kernels.h"
 #include "dsp/blocks/real_fft.h"
 #include "dsp/dmt/shortening.h"
+#include "dsp/dmt/tone_equaliser.h"
 #include "dsp/dmt/tones.h"
 
 namespace offhook::dmt {
@@ -67,6 +69,13 @@ class Receiver {
   /// The equaliser follows: `sent` is what the points should have been; tones where it is zero keep theirs.
   /// @param step  of the LMS, 0 to 1
   void learn(const Complex* sent, float step);
+  /// Each tone's time-domain equaliser is fitted: begin_fit(), add_to_fit() for each symbol whose points are known, and
+  /// fit() once a symbol until it says that it is done. In between nothing is to learn().
+  void begin_fit() { tone_equaliser_.begin_fit(); }
+  void add_to_fit(const Complex* sent);
+  /// Whether there are enough symbols.
+  bool may_fit() const { return tone_equaliser_.symbols() >= ToneEqualiser::kLeastSymbols; }
+  bool fit() { return tone_equaliser_.fit(equaliser_); }
   /// From the next symbol on, a prefix stands before each.
   void begin_prefix();
 
@@ -93,6 +102,7 @@ class Receiver {
   const Kernels& kernels_;
   RealFft fft_;
   Shortening shortening_;
+  ToneEqualiser tone_equaliser_;
   Stage stage_ = Stage::kTones;
   int64_t count_ = 0;      // symbols of this stage
   int64_t now_ = 0;        // samples taken
@@ -104,15 +114,14 @@ class Receiver {
 
   // timing: samples that the far signal is later than when the loop was started
   float offset_ = 0, drift_ = 0;
-  Complex pilot_{};  // its first
-  float pilot_size_ = 0;
+  Complex pilot_{};                         // its first
+  float pilot_size_ = 0, pilot_noise_ = 0;  // its mean, and the mean square of what it is away from it
   bool following_ = false;
 
   float weight_sum_ = 0;
-  float taps_[Shortening::kTaps]{};
   bool shortened_ = false;
   Complex reverb_[kMostTones]{}, received_[kMostTones]{}, points_[kMostTones]{};
-  Complex mean_[kMostTones]{}, equaliser_[kMostTones]{};
+  Complex mean_[kMostTones]{}, equaliser_[kMostTones]{}, turned_[kMostTones]{};  // turned_: by the timing loop
   float power_[kMostTones]{}, weight_[kMostTones]{};
   float buffer_[kBuffer]{};
 };

@@ -35,6 +35,7 @@ void DataTransmitter::begin(const Loading& loading) {
   scales_.set(band_, loading_);
   table_.set(loading_.bits, band_.tones(), loading_.trellis);
   path_.reset(loading_.path);
+  filler_.reset();
   count_ = 0;
   superframe_ = 0;
   acknowledge_ = {};
@@ -83,11 +84,13 @@ int DataTransmitter::symbol(const oh_bit_port& port, bool live, bool block_error
   if (count_ == 0) begin_superframe(live, block_error, request);
   ++count_;
   const PathParameters& p = loading_.path;
-  uint8_t payload[256] = {}, octets[256];
+  uint8_t payload[256] = {}, octets[256] = {};
   uint16_t labels[kMostTones];
   if (live_) oh_port_get(&port, payload, 8u * p.payload);
   path_.process(payload, indicators_, operation_, octets);
-  table_.take(octets, p.octets(), labels);
+  // Bits that no octet of the frame fills are on the largest constellations: zeros there would add up to a peak.
+  for (int k = p.octets(); 8 * k < table_.data_bits() && k < 256; ++k) octets[k] = filler_.scramble(0);
+  table_.take(octets, 256, labels);
   for (int k = 0; k < band_.tones(); ++k) points[k] = {};
   points[band_.pilot] = kPilotPoint;
   for (int k = 0; k < table_.count(); ++k) {

@@ -55,6 +55,7 @@ class DataTransmitter {
   ToneScales scales_;
   BitTable table_;
   TransmitPath path_;
+  OctetScrambler filler_;
   int count_ = 0;  // symbols of the superframe
   uint8_t superframe_ = 0;
   Operation acknowledge_;  // of the swap under way; kNone: there is none

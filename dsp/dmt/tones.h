@@ -47,7 +47,8 @@ class BitTable {
   int tone(int k) const { return order_[k]; }
 
   /// A frame's bits as labels, in the tones' order, least significant bit first; what is left is zero.
-  /// @param[in] octets  [n]  @pre 8 n <= data_bits()  @param[out] labels  [count()]. Real-time: yes, O(data_bits()).
+  /// @param[in] octets  [n]; bits beyond data_bits() are not sent  @param[out] labels  [count()]. Real-time: yes,
+  /// O(data_bits()).
   void take(const uint8_t* octets, int n, uint16_t* labels) const;
   /// Undoes take().
   void give(const uint16_t* labels, uint8_t* octets, int n) const;

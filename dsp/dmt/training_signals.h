@@ -4,12 +4,16 @@
 //
 //    REVERB   one symbol again and again: the pseudo-random sequence from its start
 //    SEGUE    REVERB with its sign changed, but for the pilot
-//    MEDLEY   the pseudo-random sequence running on from symbol to symbol
+//    MEDLEY   the pseudo-random sequence running on from symbol to symbol, added to one of period 2^23 - 1
 //    octet    REVERB turned by a quarter turn for each pair of bits; tone k has pair k mod 4, so that each octet is on
 //             every tone of the band
 //
 // The pilot is the same in all of them. Downstream d(n) = d(n-4) + d(n-9) after nine ones, upstream d(n) = d(n-5) +
 // d(n-6) after six; two bits a tone, from tone 0 up.
+//
+// The second sequence of MEDLEY is this project's choice: s(n) = s(n-18) + s(n-23) after 23 ones. With d alone,
+// upstream MEDLEY has 63 symbols, and each is the one before moved on by a bit. An equaliser that is fitted to it then
+// cancels interference by the sequence and not by the channel: the SNR in data was up to 10 dB below that in MEDLEY.
 #pragma once
 
 #include <stdint.h>
@@ -24,14 +28,17 @@ inline constexpr Complex kPilotPoint{0.70710678f, 0.70710678f};
 class Medley {
  public:
   explicit Medley(const Band& band) : downstream_(band.points > 64) { reset(); }
-  void reset() { register_ = downstream_ ? 0x1ff : 0x3f; }
+  void reset() {
+    register_ = downstream_ ? 0x1ff : 0x3f;
+    long_ = (1u << 23) - 1;
+  }
   /// The next symbol. @param[out] points  [band.tones()], zero outside the band. Real-time: yes, O(tones).
   void next(const Band& band, Complex* points);
 
  private:
   int bit();
   bool downstream_;
-  uint32_t register_ = 0;  // the newest bit lowest
+  uint32_t register_ = 0, long_ = 0;  // the newest bit lowest
 };
 
 /// @param[out] points  [band.tones()]

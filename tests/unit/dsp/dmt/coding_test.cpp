@@ -3,17 +3,20 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <memory>
 #include <random>
 #include <set>
 #include <vector>
 
-#include "dsp/blocks/scrambler.h"
 #include "dsp/dmt/constellation.h"
 #include "dsp/dmt/frame.h"
 #include "dsp/dmt/interleaver.h"
+#include "dsp/dmt/loading.h"
+#include "dsp/dmt/modulator.h"
 #include "dsp/dmt/octet_scrambler.h"
 #include "dsp/dmt/reed_solomon.h"
+#include "dsp/dmt/showtime.h"
 #include "dsp/dmt/tones.h"
 
 namespace offhook::dmt {
@@ -117,7 +120,10 @@ TEST(Interleaver, GivesTheSameOctetsHoweverAWordIsCut) {
         const auto whole = std::make_unique<Interleaver>(), cut = std::make_unique<Interleaver>();
         whole->reset(way, n, depth);
         cut->reset(way, n, depth);
-        Octets before(n, 0);
+        Octets before(n);  // the memory's first octets
+        const auto fresh = std::make_unique<Interleaver>();
+        fresh->reset(way, n, depth);
+        for (std::uint8_t& octet : before) octet = fresh->get();
         for (int word = 0; word < 2 * depth + 3; ++word) {
           Octets w = random_octets(random, n);
           for (int at = 0; at < n;) {
@@ -157,12 +163,16 @@ TEST(Interleaver, ABurstOfLostOctetsHitsEachWordSeldom) {
 
 TEST(OctetScrambler, IsTheScramblerOfBits) {
   std::mt19937 random(5);
-  Scrambler bits(kGpc);
+  std::vector<int> line(23, 1);  // scrambled bits, newest last
+  const auto scramble = [&line](int bit) {
+    line.push_back(bit ^ line[line.size() - 18] ^ line[line.size() - 23]);
+    return line.back();
+  };
   OctetScrambler octets;
   OctetScrambler back;
   for (const std::uint8_t octet : random_octets(random, 500)) {
     int expected = 0;
-    for (int k = 0; k < 8; ++k) expected |= bits.scramble(octet >> k & 1) << k;
+    for (int k = 0; k < 8; ++k) expected |= scramble(octet >> k & 1) << k;
     const std::uint8_t scrambled = octets.scramble(octet);
     ASSERT_EQ(scrambled, expected);
     ASSERT_EQ(back.descramble(scrambled), octet);
@@ -356,6 +366,42 @@ TEST(BitTable, OrdersTonesByTheirBitsAndPacksAFrame) {
   Octets back(frame.size());
   table.give(labels.data(), back.data(), static_cast<int>(back.size()));
   EXPECT_EQ(back, frame);
+}
+
+// The port has nothing yet, and the interleaver is as it was reset: what leaves looks like data all the same. Octets of
+// zeros put the same point on most tones, and the peak of their sum was clipped.
+TEST(DataTransmitter, NoSampleIsClippedFromTheFirstSymbolOfDataOn) {
+  for (const Band& band : {kLiteDown, kFullDown, kLiteUp, kFullUp}) {
+    std::vector<float> error(kMostTones, 0);
+    for (int k = band.first; k <= band.last; ++k) error[k] = band.most_bits > 8 ? 3e-5f : 3e-4f;
+    Loading loading;
+    ASSERT_TRUE(load(band, error.data(), 0, &loading));
+    const auto transmitter = std::make_unique<DataTransmitter>(band);
+    transmitter->begin(loading);
+    const Modulator modulator(band);
+    oh_bit_port port{};
+    std::vector<Complex> points(kMostTones);
+    std::vector<std::int16_t> x(band.symbol());
+    int peak = 0;
+    for (int symbol = 0; symbol < 150; ++symbol) {
+      transmitter->symbol(port, false, false, nullptr, points.data());
+      modulator.symbol(points.data(), true, x.data());
+      for (const std::int16_t v : x) peak = std::max(peak, std::abs(int{v}));
+    }
+    EXPECT_LT(peak, 32767) << band.points << " points, " << band.most_bits << " bits";
+  }
+}
+
+TEST(Loading, AFrameIsNeverMoreThanItsOctetsAndTheRestIsMargin) {
+  std::vector<float> error(kMostTones, 0);
+  for (int k = kFullDown.first; k <= kFullDown.last; ++k) error[k] = 1e-6f;
+  Loading loading;
+  ASSERT_TRUE(load(kFullDown, error.data(), 0, &loading));
+  EXPECT_LE(loading.gross_bit_rate(), 8'160'000u);
+  EXPECT_GT(loading.gross_bit_rate(), 8'000'000u);
+  EXPECT_EQ(loading.path.octets(), loading.data_bits() / 8);
+  for (int k = kFullDown.first; k <= kFullDown.last; ++k)
+    EXPECT_LT(loading.bits[k], kFullDown.most_bits) << "tone " << k << " has margin instead";
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <vector>
@@ -13,7 +14,7 @@
 namespace offhook::dmt {
 namespace {
 
-TEST(TrainingSignals, MedleyFollowsItsRecurrenceFromOnes) {
+TEST(TrainingSignals, MedleyIsTheSumOfTwoSequencesFromOnes) {
   struct Case {
     Band band;
     int ones, first, second;
@@ -33,8 +34,33 @@ TEST(TrainingSignals, MedleyFollowsItsRecurrenceFromOnes) {
         d.push_back(p.im < 0);
       }
     }
+    std::vector<int> s(23, 1);
+    while (s.size() < d.size()) s.push_back(s[s.size() - 18] ^ s[s.size() - 23]);
+    for (std::size_t n = 0; n < d.size(); ++n) d[n] ^= s[n];
     for (int n = 0; n < c.ones; ++n) EXPECT_EQ(d[n], 1);
     for (std::size_t n = c.ones; n < d.size(); ++n) ASSERT_EQ(d[n], d[n - c.first] ^ d[n - c.second]) << n;
+  }
+}
+
+// A fit to a symbol that the one before predicts would fit the sequence.
+TEST(TrainingSignals, ASymbolOfMedleyIsNotTheOneBeforeMovedOn) {
+  for (const Band& band : {kFullUp, kFullDown}) {
+    Medley medley(band);
+    std::vector<Complex> before(band.tones()), now(band.tones());
+    double most = 0;
+    for (int symbol = 0; symbol < 200; ++symbol) {
+      medley.next(band, now.data());
+      for (int shift = -2; symbol > 0 && shift <= 2; ++shift) {
+        double sum = 0, power = 0;
+        for (int k = band.first + 2; k <= band.last - 2; ++k) {
+          sum += static_cast<double>(now[k].re * before[k + shift].re + now[k].im * before[k + shift].im);
+          power += static_cast<double>(norm(now[k]));
+        }
+        most = std::max(most, std::abs(sum) / power);
+      }
+      before = now;
+    }
+    EXPECT_LT(most, 4.5 / std::sqrt(2 * (band.last - band.first - 3)));
   }
 }
 

