@@ -87,7 +87,7 @@ class Watch {
       next_instrument_ = now + kInstrumentEvery;
       write_instrument(now, OH_INSTRUMENT_CLOCK, static_cast<double>(i.clock_ppm));
     }
-    count(i);
+    count(i, now);
   }
   bool in_data() const { return state_ == OH_PUMP_DATA; }
   std::uint32_t trainings() const { return of_receiver_.pump.trainings; }
@@ -129,7 +129,18 @@ class Watch {
     }
     d.margin_db = static_cast<float>(least);
   }
-  void count(const oh_dmt_instruments& i) {
+  void measure_carried(Ns now) {
+    DmtDirection& d = of_receiver_;
+    const std::uint64_t right = d.bits - d.wrong_bits;
+    if (right == 0) return;
+    if (first_right_at_ < 0) {
+      first_right_at_ = now;
+      first_right_ = right;
+    }
+    const double s = static_cast<double>(now - first_right_at_) * 1e-9;
+    if (s > 0) d.carried_bit_rate = static_cast<std::uint32_t>(static_cast<double>(right - first_right_) / s);
+  }
+  void count(const oh_dmt_instruments& i, Ns now) {
     DmtDirection& d = of_receiver_;
     if (i.swapped_bits != d.pump.swapped_bits)
       for (DmtDirection::Tone& tone : d.tones) tone.bits = i.bits[tone.tone];
@@ -137,6 +148,7 @@ class Watch {
     d.pump = i;
     d.bits = end_.test().compared();
     d.wrong_bits = end_.test().wrong();
+    measure_carried(now);
     d.pattern_losses = end_.test().losses();
     if (const TestCells* cells = end_.cells()) {
       const oh_cells_status c = cells->status();
@@ -149,6 +161,8 @@ class Watch {
   oh_event_log* log_;
   oh_pump_state state_ = OH_PUMP_IDLE;
   Ns next_instrument_ = 0;
+  Ns first_right_at_ = -1;
+  std::uint64_t first_right_ = 0;  // bits of the pattern that had arrived right by then
   DmtDirection of_receiver_;
 };
 
@@ -195,14 +209,7 @@ class SubscriberConnection final : public PumpConnection {
     if (trainings == 0) return 0;
     return trainings - 1 + std::max(remote_watch_.fast_retrains(), central_watch_.fast_retrains());
   }
-  std::string problem() const override {
-    const DmtStatus dmt = this->dmt();
-    if (dmt.intact()) return "";
-    if (dmt.trained_s < 0) return "the start-up did not complete";
-    if (dmt.in_data && dmt.trainings == 1 && dmt.fast_retrains > 0) return "the margin was lost in data mode";
-    if (!dmt.in_data || dmt.trainings > 1) return "the line was lost in data mode";
-    return "wrong data arrived";
-  }
+  std::string problem() const override { return fault_in_words(dmt().fault()); }
 
   const bool near_is_exchange_;
   End remote_, central_;
@@ -212,6 +219,24 @@ class SubscriberConnection final : public PumpConnection {
 };
 
 }  // namespace
+
+const char* fault_in_words(DmtFault fault) {
+  switch (fault) {
+    case DmtFault::kNone:
+      return "";
+    case DmtFault::kStartUp:
+      return "the start-up did not complete";
+    case DmtFault::kLineLost:
+      return "the line was lost in data mode";
+    case DmtFault::kMarginLost:
+      return "the margin was lost in data mode";
+    case DmtFault::kWrongData:
+      return "wrong data arrived";
+    case DmtFault::kSuperframes:
+      return "superframes were wrong";
+  }
+  return "";
+}
 
 LoopConfig loop_of(const Scenario& s) {
   LoopConfig c;

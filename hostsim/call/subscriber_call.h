@@ -29,7 +29,11 @@ struct CellCounts {
 
 /// One direction, as its receiver knows it. Counters run over the whole call.
 struct DmtDirection {
-  std::uint32_t gross_bit_rate = 0, net_bit_rate = 0;  ///< bit/s, of the newest data mode; 0: there was none
+  /// bit/s, of the newest data mode; 0: there was none. Gross: all bits of a frame, at most 8160 kbit/s. Net: its
+  /// payload, without overhead octet and check octets.
+  std::uint32_t gross_bit_rate = 0, net_bit_rate = 0;
+  /// bit/s: bits of the pattern that arrived right, from the first of them to the end, training again included.
+  std::uint32_t carried_bit_rate = 0;
   std::uint32_t trellis_bits = 0;  ///< of a symbol, that the trellis code takes beside those; 0: there is none
   oh_dmt_instruments pump{};       ///< the receiver's own counters, as they are now
   std::uint64_t bits = 0;          ///< of the pattern that were compared
@@ -47,21 +51,37 @@ struct DmtDirection {
   std::vector<Tone> tones;  ///< those whose SNR is known
 };
 
+/// How a connection failed: the most fundamental failure of those that there were.
+enum class DmtFault {
+  kNone,
+  kStartUp,      ///< data mode was never reached
+  kLineLost,     ///< data mode ended, or began anew with a training
+  kMarginLost,   ///< a fast retrain
+  kWrongData,    ///< bits of the pattern were wrong, or cells were dropped
+  kSuperframes,  ///< superframes were wrong, and no bit of the pattern that was compared
+};
+
 struct DmtStatus {
   DmtDirection down, up;
   std::uint32_t trainings = 0;      ///< from the start
   std::uint32_t fast_retrains = 0;  ///< bits found anew, clocks and equalisers kept
   double trained_s = -1;            ///< from the start until both ends were in data for the first time; negative: never
   bool in_data = false;             ///< both ends, now
-  /// Data mode was reached, is there now, and nothing in it was wrong.
-  bool intact() const {
-    const auto right = [](const DmtDirection& d) {
-      return d.pump.crc_errors == 0 && d.wrong_bits == 0 && d.pattern_losses == 0 &&
-             (!d.cells || d.cells->hec_errors + d.cells->losses == 0);
+  DmtFault fault() const {
+    const auto wrong = [](const DmtDirection& d) {
+      return d.wrong_bits + d.pattern_losses + (d.cells ? d.cells->hec_errors + d.cells->losses : 0) > 0;
     };
-    return in_data && trainings == 1 && fast_retrains == 0 && right(down) && right(up);
+    if (trained_s < 0) return DmtFault::kStartUp;
+    if (!in_data || trainings > 1) return DmtFault::kLineLost;
+    if (fast_retrains > 0) return DmtFault::kMarginLost;
+    if (wrong(down) || wrong(up)) return DmtFault::kWrongData;
+    return down.pump.crc_errors + up.pump.crc_errors > 0 ? DmtFault::kSuperframes : DmtFault::kNone;
   }
+  /// Data mode was reached, is there now, and nothing in it was wrong.
+  bool intact() const { return fault() == DmtFault::kNone; }
 };
+/// What went wrong, for people; empty: nothing.
+const char* fault_in_words(DmtFault fault);
 
 /// What lies between the two pumps. @throws std::invalid_argument naming what could not be read
 LoopConfig loop_of(const Scenario& scenario);

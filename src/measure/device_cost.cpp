@@ -47,7 +47,9 @@ DeviceCost measure_device_cost(const hostsim::Scenario& scenario, double data_s,
   result.in_data_mode = in_data_s > 0;
   if (const auto dmt = connection->dmt_status())
     result.bit_rates = {{"gross_down_bps", "gross down", dmt->down.gross_bit_rate},
-                        {"gross_up_bps", "gross up", dmt->up.gross_bit_rate}};
+                        {"gross_up_bps", "gross up", dmt->up.gross_bit_rate},
+                        {"net_down_bps", "net down", dmt->down.net_bit_rate},
+                        {"net_up_bps", "net up", dmt->up.net_bit_rate}};
   if (const auto radio = connection->radio_status())
     result.bit_rates = {{"received_bps", "received", radio->received.bit_rate},
                         {"sent_bps", "sent", radio->sent.bit_rate}};

@@ -32,15 +32,18 @@ constexpr Table kTone{kToneRows};
 using Dmt = Rows<DmtDirection>;
 using Pump = oh_dmt_instruments;
 constexpr Row kDmtDirectionRows[] = {
-    Dmt::of<&DmtDirection::gross_bit_rate>("gross_bit_rate", "bit/s", "bit rate with the code's redundancy")
-        .label("bit/s gross, down and up"),
-    Dmt::of<&DmtDirection::net_bit_rate>("net_bit_rate", "bit/s", "bit rate without the code's redundancy")
-        .label("bit/s net"),
+    Dmt::of<&DmtDirection::gross_bit_rate>("gross_bit_rate", "bit/s", "gross rate: all bits of a frame")
+        .label("gross rate, bit/s, down and up"),
+    Dmt::of<&DmtDirection::net_bit_rate>("net_bit_rate", "bit/s", "net rate: payload of a frame")
+        .label("net rate, bit/s"),
+    Dmt::of<&DmtDirection::carried_bit_rate>("carried_bit_rate", "bit/s",
+                                             "rate carried: correct bits of the pattern over time")
+        .label("rate carried, bit/s"),
     Dmt::of<&DmtDirection::trellis_bits>("trellis_bits", "",
                                          "bits of a symbol that the trellis code takes; 0: no trellis")
         .label("trellis code, bits per symbol"),
     Dmt::of<&DmtDirection::loop_bit_rate>("loop_bit_rate", "bit/s", "bit rate that cable and noise alone allow")
-        .label("bit/s gross by the loop alone"),
+        .label("gross rate by the loop alone, bit/s"),
     Dmt::of<&DmtDirection::capacity_bit_rate>("capacity_bit_rate", "bit/s", "capacity of the loop")
         .label("capacity, bit/s"),
     Dmt::of<&DmtDirection::margin_db>("margin_db", "dB", "least margin of a tone after training")

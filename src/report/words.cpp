@@ -109,6 +109,11 @@ std::string pending(const CallReport& call, const Figures& f) {
                                                 grouped(most), call.ring_samples);
 }
 
+std::string dmt_headline(hostsim::DmtFault fault) {
+  if (fault == hostsim::DmtFault::kNone) return "Insufficient: samples were lost.";
+  return fmt::format("Insufficient: {}.", hostsim::fault_in_words(fault));
+}
+
 std::string headline(const CallReport& call, Verdict verdict, bool lost) {
   switch (verdict) {
     case Verdict::kSufficient:
@@ -131,14 +136,7 @@ std::string headline(const CallReport& call, Verdict verdict, bool lost) {
       return "Marginal: the file arrived, but its time differs from that of INT by more than 5 %.";
     default:
       if (call.dmt()) {
-        return call.dmt()->trained_s < 0   ? "Insufficient: data mode was not reached."
-               : call.dmt()->trainings > 1 ? "Insufficient: the line was lost, and there were retrains."
-               : call.dmt()->down.pump.crc_errors + call.dmt()->up.pump.crc_errors + call.dmt()->down.wrong_bits +
-                           call.dmt()->up.wrong_bits ==
-                       0
-                   ? (lost ? "Insufficient: samples were lost."
-                           : "Insufficient: the line or its margin was lost in data mode.")
-                   : "Insufficient: wrong data arrived.";
+        return dmt_headline(call.dmt()->fault());
       }
       if (call.radio()) {
         return call.radio()->connected_s < 0 ? "Insufficient: the radios did not connect."
@@ -161,9 +159,10 @@ std::string headline(const CallReport& call, Verdict verdict, bool lost) {
 std::string carried(const hostsim::DmtStatus& dmt) {
   if (dmt.trained_s < 0) return "Data mode was never reached.";
   const auto way = [](const char* name, const hostsim::DmtDirection& d) {
-    return fmt::format("{} {:.0f} kbit/s, {} of {} wrong, {}", name, 1e-3 * d.gross_bit_rate,
-                       grouped(d.pump.crc_errors), counted(d.pump.superframes, "superframe"),
-                       d.wrong_bits == 0 ? "no wrong bits" : counted(d.wrong_bits, "bit") + " wrong") +
+    return fmt::format("{} {:.0f} kbit/s gross, {:.0f} net, {:.0f} carried, {} of {} and {} of {} wrong", name,
+                       1e-3 * d.gross_bit_rate, 1e-3 * d.net_bit_rate, 1e-3 * d.carried_bit_rate,
+                       grouped(d.pump.crc_errors), counted(d.pump.superframes, "superframe"), grouped(d.wrong_bits),
+                       counted(d.bits, "bit")) +
            (d.pump.swapped_bits == 0 ? "" : fmt::format(", {} swapped", counted(d.pump.swapped_bits, "bit"))) +
            (d.cells
                 ? fmt::format(", {}, {}", counted(d.cells->received, "cell"), counted(d.cells->hec_errors, "HEC error"))

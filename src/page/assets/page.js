@@ -140,8 +140,8 @@ function callPage() {
     const trained = data.dmt.trained_s < 0 ? "Data mode was never reached. "
       : `In data mode after ${data.dmt.trained_s.toFixed(2)} s, trainings: ${data.dmt.trainings}. `;
     const line = section("Tones", trained + "Bits and signal-to-noise ratio of each tone, as its receiver measured them in MEDLEY.");
-    table(line, ["direction", "gross kbit/s", "net kbit/s", "least margin, dB", "superframes", "wrong", "octets corrected", "words lost", "bits compared", "bits wrong"],
-      directions.map(w => el("tr", {}, cell(w.name), cell(group(w.gross_bit_rate / 1000)), cell(group(w.net_bit_rate / 1000)), cell(w.margin_db.toFixed(1)),
+    table(line, ["direction", "gross rate, kbit/s", "net rate, kbit/s", "rate carried, kbit/s", "least margin, dB", "superframes", "wrong", "octets corrected", "words lost", "bits compared", "bits wrong"],
+      directions.map(w => el("tr", {}, cell(w.name), cell(group(w.gross_bit_rate / 1000)), cell(group(w.net_bit_rate / 1000)), cell(group(Math.round(w.carried_bit_rate / 1000))), cell(w.margin_db.toFixed(1)),
         ...[w.superframes, w.crc_errors, w.corrected_octets, w.lost_words, w.bits_compared, w.wrong_bits].map(n => cell(group(n))))));
     const cells = directions.filter(w => w.cells !== undefined);
     if (cells.length) table(line, ["direction", "ATM cells", "idle cells", "HEC errors", "delineation lost"],

@@ -68,7 +68,9 @@ void print(const Json& json, const measure::LiveDevice& r) {
   if (r.dmt) {
     const auto& [down, up] = std::tie(r.dmt->down, r.dmt->up);
     row("trainings, fast retrains", fmt::format("{}, {}", r.dmt->trainings, r.dmt->fast_retrains));
-    row("bit/s gross, down and up", fmt::format("{}, {}", down.gross_bit_rate, up.gross_bit_rate));
+    row("gross rate, bit/s, down and up", fmt::format("{}, {}", down.gross_bit_rate, up.gross_bit_rate));
+    row("net rate, bit/s", fmt::format("{}, {}", down.net_bit_rate, up.net_bit_rate));
+    row("rate carried, bit/s", fmt::format("{}, {}", down.carried_bit_rate, up.carried_bit_rate));
     row("superframes", fmt::format("{}, {}", down.pump.superframes, up.pump.superframes));
     row("superframes wrong", fmt::format("{}, {}", down.pump.crc_errors, up.pump.crc_errors));
     row("bits wrong", fmt::format("{} of {}, {} of {}", down.wrong_bits, down.bits, up.wrong_bits, up.bits));

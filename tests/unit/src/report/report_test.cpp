@@ -7,8 +7,11 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <memory>
+#include <string>
 
 #include "driver/base/output.h"
+#include "hostsim/call/subscriber_call.h"
 #include "src/page/page.h"
 #include "src/report/words.h"
 #include "tests/report/synthetic_call.h"
@@ -110,6 +113,31 @@ TEST(ReportVerdict, ASlowTransferIsMarginal) {
   call.run->transfer_s = 65;
   call.run->reference = {"INT", true, false, 36};
   EXPECT_EQ(judge(call, figures_of({.seconds = 2})).verdict, Verdict::kMarginal);
+}
+
+// "Wrong data arrived" and "0 bits wrong" in both directions exclude each other, whatever was counted.
+TEST(ReportVerdict, WrongDataHaveWrongBitsAndWrongSuperframesAloneAreNamedSo) {
+  for (const std::uint64_t wrong_bits : {0, 7}) {
+    for (const std::uint32_t crc_errors : {0u, 3u}) {
+      CallReport call = described();
+      call.run.emplace().complete = false;
+      auto dmt = std::make_shared<hostsim::DmtStatus>();
+      dmt->trained_s = 1.4;
+      dmt->in_data = true;
+      dmt->trainings = 1;
+      dmt->down.bits = dmt->up.bits = 1000;
+      dmt->up.wrong_bits = wrong_bits;
+      dmt->up.pump.crc_errors = crc_errors;
+      call.run->dmt = dmt;
+      const CallVerdict verdict = judge(call, figures_of({.seconds = 5}));
+      std::string text = verdict.headline;
+      for (const std::string& reason : verdict.reasons) text += "\n" + reason;
+      EXPECT_EQ(text.find("wrong data arrived") != std::string::npos, wrong_bits > 0) << text;
+      EXPECT_EQ(text.find("superframes were wrong") != std::string::npos, wrong_bits == 0 && crc_errors > 0) << text;
+      EXPECT_THAT(text, HasSubstr(std::to_string(wrong_bits) + " of 1,000 bits wrong"));
+      EXPECT_EQ(dmt->intact(), wrong_bits == 0 && crc_errors == 0);
+    }
+  }
 }
 
 TEST(ReportVerdict, ALogAloneGetsNoClass) {
