@@ -35,7 +35,7 @@ Packets::Packets(unsigned symbols) : header_(qpacketmodem_create()) {
   scrambled_.resize(*std::max_element(octets_.begin(), octets_.end()));
 }
 
-void Packets::encode(const BurstHeader& h, const std::uint8_t* payload, Complex* symbols) {
+void Packets::encode_header(const BurstHeader& h, Complex* symbols) {
   std::array<std::uint8_t, kHeaderOctets> octets = {
       static_cast<std::uint8_t>(h.slot), static_cast<std::uint8_t>(h.slot >> 8),
       static_cast<std::uint8_t>(h.rate | h.best_rate << 4),
@@ -43,6 +43,10 @@ void Packets::encode(const BurstHeader& h, const std::uint8_t* payload, Complex*
       static_cast<std::uint8_t>(h.address >> 4)};
   scramble_data(octets.data(), kHeaderOctets);
   qpacketmodem_encode(header_.get(), octets.data(), symbols);
+}
+
+void Packets::encode(const BurstHeader& h, const std::uint8_t* payload, Complex* symbols) {
+  encode_header(h, symbols);
   std::copy_n(payload, octets_[h.rate], scrambled_.begin());
   scramble_data(scrambled_.data(), octets_[h.rate]);
   qpacketmodem const packet = payload_[h.rate].get();

@@ -20,14 +20,17 @@ unsigned data_carriers(const std::vector<std::uint8_t>& carriers) {
   return static_cast<unsigned>(std::ranges::count(carriers, OFDMFRAME_SCTYPE_DATA));
 }
 
-/// dB, of QPSK symbols against the nearest points.
-float qpsk_snr_db(const Complex* symbols, unsigned n) {
+// Of three neighbours' noise, what is left in their smoothed mean.
+constexpr float kSmoothedNoise = 0.25f * 0.25f + 0.5f * 0.5f + 0.25f * 0.25f;
+
+/// dB, of QPSK symbols against the nearest points. @param worse  a ratio: the payload's noise against theirs
+float qpsk_snr_db(const Complex* symbols, unsigned n, float worse) {
   float error = 0;
   for (unsigned k = 0; k < n; ++k) {
     const float re = std::fabs(symbols[k].real()) - kRootHalf, im = std::fabs(symbols[k].imag()) - kRootHalf;
     error += re * re + im * im;
   }
-  return -10 * std::log10(error / static_cast<float>(n) + 1e-9f);
+  return -10 * std::log10(worse * error / static_cast<float>(n) + 1e-9f);
 }
 
 }  // namespace
@@ -74,6 +77,9 @@ S::Receiver::Receiver()
           },
           this)),
       symbols_(packets_.symbols()),
+      known_(packets_.header_symbols()),
+      gains_(data_carriers(carriers_)),
+      smooth_(gains_.size()),
       payload_(packets_.most_octets()) {}
 
 void S::Receiver::restart() {
@@ -92,12 +98,43 @@ void S::Receiver::symbol(const Complex* carriers, const std::uint8_t* what) {
   }
 }
 
+/// @pre the header was read. @return the payload's noise against the header's: the header fitted its own
+float S::Receiver::equalise_by_header() {
+  packets_.encode_header(header_, known_.data());
+  const std::size_t n = gains_.size(), half = n / 2;
+  if (known_.size() < n) return 1;
+  // The carriers come as positive frequencies, then negative ones: neighbours are moved next to each other.
+  const auto place = [n, half](std::size_t carrier) { return (carrier + half) % n; };
+  std::ranges::fill(gains_, Complex{});
+  for (std::size_t k = 0; k < n; ++k) gains_[place(k)] = symbols_[k] * std::conj(known_[k]);
+  for (std::size_t k = n; k < known_.size(); ++k) {  // of a second symbol, those that have some
+    Complex& gain = gains_[place(k % n)];
+    gain = 0.5f * (gain + symbols_[k] * std::conj(known_[k]));
+  }
+  float differ = 0, noise = 0;
+  for (std::size_t k = 0; k < n; ++k) {
+    const Complex before = gains_[k > 0 ? k - 1 : k], after = gains_[k + 1 < n ? k + 1 : k];
+    smooth_[k] = 0.25f * before + 0.5f * gains_[k] + 0.25f * after;
+    differ += std::norm(smooth_[k] - 1.0f);
+    noise += std::norm(gains_[k] - smooth_[k]);  // white noise has as much in the mean as it leaves in the smooth ones
+  }
+  // Wiener's weight. A channel that is right as it is keeps its gains.
+  const float weight = differ > noise ? 1 - noise / differ : 0;
+  for (std::size_t k = 0; k < symbols_.size(); ++k) {
+    const Complex gain = 1.0f + weight * (smooth_[place(k % n)] - 1.0f);
+    if (std::norm(gain) > 0.01f) symbols_[k] /= gain;
+  }
+  const float of_gains = weight * weight * kSmoothedNoise;
+  return (1 + of_gains) / (1 - weight + of_gains);  // a smoothed gain has half of its own carrier's noise
+}
+
 Heard S::Receiver::finish() {
   level_db_ = ofdmframesync_get_rssi(synchroniser_.get());
   offset_turns_ = ofdmframesync_get_cfo(synchroniser_.get()) * static_cast<float>(1 / (2 * std::numbers::pi));
   restart();
   if (!packets_.decode_header(symbols_.data(), header_)) return Heard::kBroken;
-  snr_db_ = qpsk_snr_db(symbols_.data(), packets_.header_symbols());
+  const float worse = equalise_by_header();
+  snr_db_ = qpsk_snr_db(symbols_.data(), packets_.header_symbols(), worse);
   return packets_.decode_payload(symbols_.data(), header_.rate, payload_.data()) ? Heard::kBurst : Heard::kHeader;
 }
 

@@ -3,8 +3,12 @@
 // A burst of OFDM: 64 carriers over 2 MHz, 40 us a symbol, in slots of 0.5 ms; at half the sample rate 1 ms, at twice
 // 0.25 ms, as the radio stacks of today's base stations have them (3GPP TS 38.211, 4.3.2: the slot halves as the
 // carriers' spacing doubles). Two short and one long training symbol give
-// time, frequency and the channel of each carrier; pilots hold the phase. "In the manner of": carriers, training and
-// code are liquid-dsp's.
+// time, frequency and the channel; pilots hold the phase. "In the manner of": carriers, training and code are
+// liquid-dsp's.
+//
+// liquid-dsp fits the channel over all carriers with a polynomial of fourth order, which follows an echo of a sample
+// and none of four. So the header, which is read first and is better protected, serves as a second training symbol:
+// what its carriers differ from what was sent is taken off the payload's, as far as it is more than noise.
 #pragma once
 
 #include <array>
@@ -56,12 +60,14 @@ struct Ofdm {
 
    private:
     void symbol(const Complex* carriers, const std::uint8_t* what);
+    float equalise_by_header();
     Heard finish();
 
     std::vector<std::uint8_t> carriers_;
     Packets packets_;
     Owned<ofdmframesync, ofdmframesync_destroy> synchroniser_;
-    std::vector<Complex> symbols_;
+    std::vector<Complex> symbols_, known_;
+    std::vector<Complex> gains_, smooth_;  // of the data carriers, in the order of their frequencies
     std::vector<std::uint8_t> payload_;
     unsigned taken_ = 0;  // symbols
     float snr_db_ = 0, offset_turns_ = 0, level_db_ = 0;

@@ -21,8 +21,10 @@ namespace {
 
 constexpr unsigned kCardSamples = 2;  // of one complex sample
 constexpr float kLeastLevel = -48, kMostLevel = -12;
-constexpr float kMarginDb = 1;                // above a rate's least SNR before it is asked for
-constexpr float kSnrWeight = 1.0f / 16;       // of a burst in the mean
+constexpr float kMarginDb = 1;           // above a rate's least SNR before it is asked for
+constexpr float kSnrWeight = 1.0f / 16;  // of a burst in the mean
+constexpr float kDeviationWeight = 1.0f / 256;
+constexpr float kDeviations = 4;              // mean ones that the SNR may fall below its mean: an air that fades
 constexpr unsigned kHearsFor = 16;            // bursts of the far end missed before it is told so
 constexpr unsigned kFarewells = 8;            // bursts that say that the sender hangs up
 constexpr unsigned kGuardSamples = 40;        // before a burst, after its slot began
@@ -210,7 +212,7 @@ class Radio : public Counted {
     unheard_ = 0;
     last_heard_ = now_;
     rx_level_dbm0_ = static_cast<float>(mean_square_to_dbm0(1)) + receiver_.level_db();
-    snr_db_ += (receiver_.snr_db() - snr_db_) * (snr_db_ == 0 ? 1 : kSnrWeight);
+    follow_snr(receiver_.snr_db());
     ask_for_rate();
     far_best_rate_ = h.best_rate;
     if (h.ends) {
@@ -264,10 +266,20 @@ class Radio : public Counted {
     }
   }
 
-  /// The highest rate that the SNR carries, and 1 dB more before it rises.
+  void follow_snr(float snr_db) {
+    if (snr_db_ == 0) snr_db_ = snr_db;
+    const float away = snr_db - snr_db_;
+    snr_db_ += kSnrWeight * away;
+    deviation_db_ += kDeviationWeight * (std::abs(away) - deviation_db_);
+    const float mean = snr_db_;
+    lowest_db_ = std::min(snr_db, lowest_db_ + kSnrWeight * (mean - lowest_db_));
+  }
+
+  /// The highest rate that the SNR carries when it falls as far as it is seen to, and 1 dB more before it rises.
   void ask_for_rate() {
-    while (best_rate_ > 0 && snr_db_ < kRates[best_rate_].least_snr_db) --best_rate_;
-    while (best_rate_ < most_rate_ && snr_db_ >= kRates[best_rate_ + 1u].least_snr_db + kMarginDb) ++best_rate_;
+    const float safe_db = std::min(snr_db_, lowest_db_) - kDeviations * deviation_db_;
+    while (best_rate_ > 0 && safe_db < kRates[best_rate_].least_snr_db) --best_rate_;
+    while (best_rate_ < most_rate_ && safe_db >= kRates[best_rate_ + 1u].least_snr_db + kMarginDb) ++best_rate_;
   }
 
   void instruments() {
@@ -303,7 +315,7 @@ class Radio : public Counted {
   bool got_ = false, was_broken_ = false, far_sends_data_ = false;
   std::uint64_t last_heard_ = 0, without_data_ = 0;
   std::uint8_t best_rate_ = 0, far_best_rate_ = 0, rx_rate_ = 0;
-  float snr_db_ = 0, rx_level_dbm0_ = -100;
+  float snr_db_ = 0, deviation_db_ = 0, lowest_db_ = 100, rx_level_dbm0_ = -100;
   std::uint32_t retrains_ = 0;
   std::uint64_t bits_sent_ = 0, bits_received_ = 0;
 };
