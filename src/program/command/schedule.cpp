@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <ostream>
@@ -88,7 +88,9 @@ int run(const Options& options) {
       schedule::run_schedule(system, csv ? *csv : nowhere, has_page ? &gantt : nullptr);
   if (csv) csv->close();
   options.json.write(schedule::summary_json(result));
-  if (has_page) write_page(schedule_page(options.system, result, gantt), options.html, options.figures);
+  if (has_page)
+    write_page(schedule_page(std::filesystem::path(options.system).filename().string(), result, gantt), options.html,
+               options.figures);
   return kOk;
 }
 
