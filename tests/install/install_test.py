@@ -10,6 +10,7 @@ BUILD, SOURCE = (pathlib.Path(p).resolve() for p in sys.argv[1:3])
 WORK = BUILD / "tests" / "install"
 PREFIX = WORK / "prefix"
 DOC = PREFIX / "share/doc/offhook"
+VERSION = re.search(r"project\(offhook VERSION (\S+)", (SOURCE / "CMakeLists.txt").read_text())[1]
 CXX, CC = os.environ.get("CXX", "c++"), os.environ.get("CC", "cc")
 
 
