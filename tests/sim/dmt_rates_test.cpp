@@ -2,7 +2,7 @@
 //
 // What the DMT pumps carry against what the loop alone would carry: the standard loops and ten random ones under three
 // noises, at both rates. Each figure is at least 95 % of the loop's, or a cause that is measured in the same cell
-// explains it. `--gtest_filter=DmtRates.*` prints the table of docs/results; OFFHOOK_DSL_HYBRID_DB sets the hybrid of
+// explains it. `--gtest_filter=DmtRates.*` prints the table; OFFHOOK_DSL_HYBRID_DB sets the hybrid of
 // the printed table (default: 200, no echo), without a limit for what the echo takes.
 #include <gtest/gtest.h>
 
