@@ -104,13 +104,15 @@ class CallFinder {
       : file_(path, options.name), options_(options), take_(take) {}
 
   void run() {
-    const std::vector<SoundSpan> spans = sound_spans(file_.power(), RecordingFile::kPowerS);
+    const auto power = file_.power();
+    const std::vector<SoundSpan> spans = sound_spans(power, RecordingFile::kPowerS);
+    const double end_s = static_cast<double>(power[0].size()) * RecordingFile::kPowerS;
     if (spans.size() < 2) split({0, kForever});
     if (spans.size() > 1) length_s_ = spans.back().to_s;
     for (std::size_t k = 0; spans.size() > 1 && k < spans.size(); ++k) {
       const auto [from_s, to_s] = spans[k];
       if (to_s - from_s < kLongestCallS - 2 * kEdgeS) {
-        split({std::max(0.0, from_s - kEdgeS), k + 1 == spans.size() ? kForever : to_s + kEdgeS});
+        split({std::max(0.0, from_s - kEdgeS), end_s - to_s < kSeparatesS ? kForever : to_s + kEdgeS});
       } else {
         too_long_ =
             fmt::format("{}: the sound from {:.1f} to {:.1f} s is longer than an hour", file_.name(), from_s, to_s);

@@ -119,7 +119,7 @@ class Decoder {
     Decoded result;
     decode::Options options;
     options.progress = std::move(progress);
-    if (input.keep != nullptr) options.name = input.name;
+    if (input.is_copy()) options.name = input.name;
     decode::decode_calls(input.path, options, [&](const std::shared_ptr<const decode::Call>& call) {
       add(input, *call, static_cast<int>(result.rows.size()) + 1, result);
     });
@@ -172,8 +172,7 @@ class Decoder {
     const bool other_outputs = options_.json.asked() || options_.csv.asked() || !options_.labels.empty() ||
                                !options_.html.empty() || !options_.payload.empty();
     std::error_code ignored;
-    if (!folder_ || other_outputs || input.keep != nullptr || !fs::exists(*folder_ / state_name(input), ignored))
-      return {};
+    if (!folder_ || other_outputs || input.is_copy() || !fs::exists(*folder_ / state_name(input), ignored)) return {};
     const Json state = Json::parse(read_file(*folder_ / state_name(input)), nullptr, false);
     if (!state.is_object() || state.value("source", Json()) != source_of(input) || !state.contains("rows") ||
         !state.contains("text") || !state.contains("modem"))
@@ -187,7 +186,7 @@ class Decoder {
   }
 
   void keep_result(const DecodeInput& input, const Decoded& result) const {
-    if (!folder_ || input.keep != nullptr) return;
+    if (!folder_ || input.is_copy()) return;
     const Json state = {
         {"source", source_of(input)}, {"modem", result.modem}, {"rows", result.rows}, {"text", result.text}};
     folder_->write(state_name(input), json_text(state, 1), Privacy::kPrivate);
@@ -262,7 +261,6 @@ void add_decode(App& app, Action& action) {
                   "such files; - "
                   "for standard input")
       ->required()
-      ->expected(1, 1000000)
       ->type_name("WAV");
   sub->add_option("-o,--out", options->out,
                   "Output folder: index.html, calls.csv, page and JSON of each call. A rerun skips finished recordings")

@@ -15,6 +15,8 @@ struct DecodeInput {
   std::string page;              ///< what its files in an output folder begin with; unique
   std::shared_ptr<void> keep{};  ///< holds standard input's copy
   bool from_folder = false;
+
+  bool is_copy() const { return path != name; }  ///< of standard input
 };
 
 /// The files in the order given; a folder stands for the audio files in it and in its folders, by name; "-" for
