@@ -6,6 +6,7 @@ Usage: fax.py OFFHOOK. Skipped without python3-pil. Without real-time privileges
 """
 import os
 import random
+import re
 import subprocess
 import sys
 
@@ -33,8 +34,13 @@ def read(path):
         return [page.convert("1") for page in ImageSequence.Iterator(image)]
 
 
-def call(bench, name, *more, status=0):
-    """@return what sender and receiver printed"""
+def late(printed):
+    counted = re.search(r"blocks late: (\d+)", printed)
+    return int(counted.group(1)) if counted else 0
+
+
+def call(bench, name, *more):
+    """@return status and output of sender and receiver, and the file that was received"""
     a, b = bench.path("a" + name), bench.path("b" + name)
     line = bench.start("line", a, b, stdout=subprocess.DEVNULL)
     wait_for(lambda: os.path.exists(a) and os.path.exists(b), "cards")
@@ -45,19 +51,30 @@ def call(bench, name, *more, status=0):
                          "200", *more, **pipes)
     sent, received = sender.communicate(timeout=220)[0], receiver.communicate(timeout=220)[0]
     line.wait(20)
-    if (sender.returncode, receiver.returncode) != (status, status):
-        fail(f"{name}: ended with {sender.returncode} and {receiver.returncode}\n{sent}\n{received}")
-    return sent, received, got
+    return (sender.returncode, receiver.returncode), sent, received, got
+
+
+def successful_call(bench, name, *more):
+    """A late block costs the rest of a page's frames, and T.30 repeats a page four times at most. So a call in which
+    this machine was late may be tried again; one without late blocks must succeed."""
+    for attempt in range(3):
+        status, sent, received, got = call(bench, f"{name}{attempt}", *more)
+        if status == (0, 0):
+            return sent, received, got
+        if late(sent) + late(received) == 0:
+            fail(f"{name}: ended with {status}\n{sent}\n{received}")
+    print(f"SKIPPED: in three calls of {name} this machine served blocks late, {late(sent)} and {late(received)} at last")
+    sys.exit(77)
 
 
 with Bench(sys.argv[1]) as bench:
-    original = list(pages(1, 400))
+    original = list(pages(1, 120))
     original[0].save(bench.path("sent.tif"), save_all=True, append_images=original[1:], compression="group4",
                      dpi=(204, 98))
     for name, more, rate in (("v17", (), "14400 bit/s, with error correction"),
                              ("v29", ("--max-bit-rate", "9600"), "9600 bit/s, with error correction"),
                              ("plain", ("--no-error-correction",), "14400 bit/s")):
-        sent, received, got = call(bench, name, *more)
+        sent, received, got = successful_call(bench, name, *more)
         for text, where in (("received DIS: V.27ter, V.29, V.17", sent), ("sent     DCS: V.", sent), (rate, sent),
                             ("2 pages sent and confirmed", sent), ("2 pages received", received),
                             ("far machine: +1 555", received)):
@@ -69,5 +86,5 @@ with Bench(sys.argv[1]) as bench:
         # Without error correction a late block on a busy machine may cost a line.
         if len(arrived) != 2 or (name != "plain" and not all(equal)):
             fail(f"{name}: {len(arrived)} pages, equal: {equal}")
-        print(name, "equal:", equal)
+        print(f"{name}: equal {equal}, blocks late {late(sent)} and {late(received)}", flush=True)
 print("all passed")
