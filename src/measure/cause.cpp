@@ -52,8 +52,19 @@ std::string line_of(const KernelEvent& e, std::int64_t due) {
   return at;
 }
 
-/// Who had `cpu` from `begin` to `end`, the longest first; idle too.
-std::vector<Culprit> who_had(const std::vector<KernelEvent>& events, int cpu, std::int64_t begin, std::int64_t end) {
+std::string first_of(const std::vector<Culprit>& culprits, const std::string& but) {
+  for (const Culprit& c : culprits) {
+    if (c.name == but) continue;
+    return c.as.empty() ? fmt::format("the CPU was idle or not traced for {:.1f} us", us(c.ns))
+                        : fmt::format("{} {} had the CPU for {:.1f} us", c.as, c.name, us(c.ns));
+  }
+  return "no other thread had the CPU";
+}
+
+}  // namespace
+
+std::vector<Culprit> had_the_cpu(const std::vector<KernelEvent>& events, int cpu, std::int64_t begin,
+                                 std::int64_t end) {
   // What lies outside happens at its edges: then nobody gets time there.
   traces::LoadBuilder builder;
   for (KernelEvent e : events) {
@@ -77,17 +88,6 @@ std::vector<Culprit> who_had(const std::vector<KernelEvent>& events, int cpu, st
   return all;
 }
 
-std::string first_of(const std::vector<Culprit>& culprits, const std::string& but) {
-  for (const Culprit& c : culprits) {
-    if (c.name == but) continue;
-    return c.as.empty() ? fmt::format("the CPU was idle or not traced for {:.1f} us", us(c.ns))
-                        : fmt::format("{} {} had the CPU for {:.1f} us", c.as, c.name, us(c.ns));
-  }
-  return "no other thread had the CPU";
-}
-
-}  // namespace
-
 void judge(CauseResult& r, const std::vector<KernelEvent>& events, const Wakeup& w, int pid,
            const std::string& thread) {
   r.stages = stages_of(w, events, pid);
@@ -104,7 +104,7 @@ void judge(CauseResult& r, const std::vector<KernelEvent>& events, const Wakeup&
   const auto own = std::find_if(events.begin(), events.end(),
                                 [pid](const KernelEvent& e) { return e.type == Type::kSwitch && e.next.pid == pid; });
   const std::string own_name = own == events.end() ? "" : own->next.name;
-  r.culprits = who_had(events, s.cpu, w.due, w.ran);
+  r.culprits = had_the_cpu(events, s.cpu, w.due, w.ran);
   for (const KernelEvent& e : events) {
     if (e.cpu == s.cpu && e.time >= w.due && e.time <= w.ran && r.timeline.size() < kTimelineLines)
       r.timeline.push_back(line_of(e, w.due));
@@ -113,7 +113,7 @@ void judge(CauseResult& r, const std::vector<KernelEvent>& events, const Wakeup&
   const std::int64_t stage[] = {s.interrupt, s.waking - s.interrupt, s.switched - s.waking, s.ran - s.switched};
   const auto worst = std::max_element(std::begin(stage), std::end(stage)) - std::begin(stage);
   const std::int64_t begin = w.due + (worst == 0 ? 0 : worst == 1 ? s.interrupt : worst == 2 ? s.waking : s.switched);
-  const std::vector<Culprit> then = who_had(events, s.cpu, begin, begin + stage[worst]);
+  const std::vector<Culprit> then = had_the_cpu(events, s.cpu, begin, begin + stage[worst]);
   const std::string share = fmt::format("{:.1f} us of it", us(stage[worst]));
   switch (worst) {
     case 0:

@@ -47,6 +47,10 @@ struct CauseResult {
 /// @throws std::runtime_error naming the missing privilege
 CauseResult measure_cause(const CauseConfig& config, const std::function<bool(const LatencyResult&)>& look);
 
+/// Who had `cpu` from `begin` to `end`, the longest first; idle too. @param events  in order of time
+std::vector<Culprit> had_the_cpu(const std::vector<traces::KernelEvent>& events, int cpu, std::int64_t begin,
+                                 std::int64_t end);
+
 /// The same from events that are there already.
 void judge(CauseResult& result, const std::vector<traces::KernelEvent>& events, const Wakeup& wakeup, int pid,
            const std::string& thread);

@@ -22,6 +22,14 @@ cmp -s out.txt first.txt || fail "the same command, another result"
 expect 2 "Not admitted: see the law." admit "$several" --seconds 1 --most 1 --set 'context="RES 1/8"'
 expect_error "cannot be admitted" admit "$several" --set 'context="RES 13/16"'
 expect_error "expected a soft device" admit "$source_dir/examples/int.toml"
+# Devices without a scenario: more urgent the less a block can wait.
+expect 0 "Admitted." admit g-lite rt-audio vendor-modem --host linux-hz250 --seconds 2 --step 0.5
+grep -Eq "^soft ADSL, G.lite +THR 87" out.txt || fail "the shortest wait is the most urgent: $(cat out.txt)"
+grep -Eq "^low-latency audio +THR 85" out.txt || fail "the longest wait is the least urgent: $(cat out.txt)"
+expect 0 "Admitted." admit g-lite rt-audio --host nt2000-p2-450 --context "RES 3/8" --context "RES 1/8" --seconds 2 --step 0.5
+expect 0 "low-latency audio 2" admit rt-audio rt-audio --host linux-hz250 --seconds 1 --most 1
+expect_error "expected --host, or one scenario" admit g-lite rt-audio
+expect_error "expected one for each, in their order" admit g-lite rt-audio --host linux-hz250 --context "THR 50"
 # A run of the same file has them beside it.
 expect 0 "Sufficient" run "$several" --set transfer.device_s=1 --out r
 expect 0 "report.html" report r

@@ -71,6 +71,21 @@ expect_error '"v17"; the nearest is "v21"; expected one of bell103, v21, v23, v2
 # A DMT pump as the device that it is: what it costs here is a device of one's own.
 expect 0 "gross down" measure cost --device "$source_dir/examples/g-lite.toml" --seconds 0.3 --profile mine.toml
 expect 0 "share" law mine.toml --json
+# The declared work of a device: a block takes what it declares, and the worst is named.
+timeout 60 "$offhook" measure device rt-audio --context OTHER --seconds 1 --best-effort --json >device.json 2>err.txt
+case $? in 0 | 2) ;; *) fail "measure device rt-audio: $(tail -3 err.txt)" ;; esac
+python3 - <<'EOS' || fail "measure device of a device file"
+import json
+d = json.load(open("device.json"))
+assert d["device"] == "low-latency audio" and d["scenario"] == "" and d["blocks"] > 50, d
+worst = d["worst_block"]
+assert worst["declared_us"] == 500 and worst["after_us"] >= worst["took_us"] > 0, worst
+EOS
+if [ "$(id -u)" = 0 ] && [ -d /sys/kernel/tracing/instances ]; then
+  timeout 60 "$offhook" measure device rt-audio --context OTHER --seconds 1 --best-effort --cause >out.txt 2>err.txt
+  grep -q "Worst block" out.txt || fail "measure device --cause: $(tail -3 err.txt)"
+fi
+expect_error "a device alone has no far end" measure device rt-audio --recorded
 expect_error 'expected line.kind = "subscriber-loop" or "air"' measure cost --device "$source_dir/examples/int.toml"
 expect_error 'nowhere/x' measure latency --seconds 0.05 --best-effort --hgrm nowhere/x
 finish

@@ -41,7 +41,7 @@ ELSEWHERE = {
     r"cmake --install|^cc ": "needs a prefix of its own: the test install does both",
     r"unix:PATH|unix:/tmp/modem": "needs another modem program: cli.far_end_test",
     r"advise \S+ mine\.toml": "needs what measure host-profile writes: cli.measure_test",
-    r"cyclictest\.hist": "needs a measurement of cyclictest: LatencyHistogram in unit_traces reads such files",
+    r"cyclictest\.(hist|json)": "needs a measurement of cyclictest: LatencyHistogram in unit_traces reads such files",
     r"completion fish": "needs fish: cli.help_test",
     r"man -l -": "needs man-db: cli.help_test",
     r"radio\S*\.toml": "needs a build with the radio: cli.radio_liquid_test",

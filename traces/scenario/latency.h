@@ -21,7 +21,7 @@ void register_latencies(const std::string& name, hostsim::HostLatencies latencie
 struct LatencyHistogram {
   hostsim::LatencyDistribution latency;
   std::string tool;          ///< "cyclictest" or "rtla timerlat"
-  std::string scheduling{};  ///< "FIFO", "RR"; empty: the header does not say
+  std::string scheduling{};  ///< "FIFO", "RR", "DEADLINE", "OTHER"; empty: the header does not say
   int priority = 0;          ///< 0: the header does not say
   double seconds = 0;        ///< 0: the header does not say
   double waits = 0;          ///< of all threads

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <regex>
 #include <stdexcept>
 
@@ -71,6 +72,14 @@ LatencyDistribution distribution(const Counts& counts, std::string_view file) {
   }
 }
 
+/// The class by cyclictest's name of its policy. Without one, a priority makes it SCHED_FIFO.
+std::string class_of(std::string_view policy, bool has_priority) {
+  if (policy == "fifo" || (policy.empty() && has_priority)) return "FIFO";
+  if (policy == "rr") return "RR";
+  if (policy == "deadline") return "DEADLINE";
+  return "OTHER";
+}
+
 struct Lines {
   std::string_view rest;
   std::size_t number = 0;
@@ -124,25 +133,81 @@ LatencyHistogram made(const Counts& counts, std::string tool, std::string_view f
   return h;
 }
 
+/// What cyclictest without -q prints above its histogram, again and again:
+///
+///     policy: fifo: loadavg: 4.39 2.79 1.25 5/114 3090
+///     T: 0 ( 3090) P:80 I:1000 C:   3000 Min:     21 Act:   48 Avg:   66 Max:   12481
+///
+/// The threads of -t have falling priorities: the counts are those of all, so they speak for the highest and above.
+struct ThreadLines {
+  std::string policy;
+  int priority = 0;
+  double seconds = 0;
+
+  void read(std::string_view line) {
+    constexpr std::string_view kPolicy = "policy: ";
+    if (const std::size_t at = line.find(kPolicy); at != std::string_view::npos) {  // behind codes of a terminal
+      line.remove_prefix(at + kPolicy.size());
+      policy = line.substr(0, line.find(':'));
+      return;
+    }
+    if (!line.starts_with("T:")) return;
+    priority = std::max(priority, static_cast<int>(std::min(after(line, "P:"), 99.0)));
+    seconds = std::max(seconds, after(line, " C:") * after(line, "I:") * 1e-6);
+  }
+  std::string scheduling() const {
+    if (policy.empty() && priority == 0) return "";
+    return class_of(policy, priority > 0);
+  }
+
+ private:
+  static double after(std::string_view line, std::string_view title) {
+    const std::size_t at = line.find(title);
+    if (at == std::string_view::npos) return 0;
+    const auto rest = words(line.substr(at + title.size()));
+    return rest.empty() ? 0 : number(rest.front()).value_or(0);
+  }
+};
+
+/// How many columns of a histogram are threads: the last one of -H is the sum of the others.
+std::size_t threads_in(const std::vector<std::vector<double>>& rows) {
+  if (rows.empty()) return 0;
+  const std::size_t columns = rows.front().size() - 1;
+  const auto sums = [](const std::vector<double>& values) {
+    return values.back() == std::accumulate(values.begin() + 1, values.end() - 1, 0.0);
+  };
+  return columns > 1 && std::all_of(rows.begin(), rows.end(), sums) ? columns - 1 : columns;
+}
+
 LatencyHistogram parse_cyclictest(std::string_view text, std::string_view file) {
   constexpr std::string_view kMax = "# Max Latencies:", kOver = "# Histogram Overflows:";
   Lines lines{text};
-  Counts counts;
+  std::vector<std::vector<double>> rows;
   std::vector<double> longest, overflows;
-  std::size_t threads = 0;
+  ThreadLines status;
+  bool begun = false;
   while (const auto line = lines.next()) {
     if (line->starts_with(kMax)) longest = values_after(*line, kMax, file, lines.number);
     if (line->starts_with(kOver)) overflows = values_after(*line, kOver, file, lines.number);
-    if (line->starts_with('#') || words(*line).empty() || line->starts_with("T:")) continue;
-    const std::vector<double> values = row(*line, threads, file, lines.number);
-    threads = values.size() - 1;
-    if (!counts.empty() && values[0] <= counts.rbegin()->first) throw fail(file, lines.number, "latencies that rise");
-    double sum = 0;
-    for (std::size_t i = 1; i < values.size(); i++) sum += values[i];
-    counts[values[0]] += sum;
+    begun = begun || line->starts_with(kCyclictest);
+    if (!begun || line->starts_with("T:")) status.read(*line);
+    if (!begun || line->starts_with('#') || words(*line).empty() || line->starts_with("T:")) continue;
+    rows.push_back(row(*line, rows.empty() ? 0 : rows.front().size() - 1, file, lines.number));
+    if (rows.size() > 1 && rows.back()[0] <= rows[rows.size() - 2][0])
+      throw fail(file, lines.number, "latencies that rise");
   }
+  const std::size_t threads = threads_in(rows);
+  Counts counts;
+  for (const std::vector<double>& values : rows)
+    counts[values[0]] +=
+        std::accumulate(values.begin() + 1, values.begin() + 1 + static_cast<std::ptrdiff_t>(threads), 0.0);
+  overflows.resize(std::min(overflows.size(), threads));
   add_overflows(counts, overflows, longest, file);
-  return made(counts, "cyclictest", file);
+  LatencyHistogram h = made(counts, "cyclictest", file);
+  h.scheduling = status.scheduling();
+  h.priority = status.priority;
+  h.seconds = status.seconds;
+  return h;
 }
 
 /// "0 01:02:03", days and a time.
@@ -193,7 +258,8 @@ LatencyHistogram parse_rtla(std::string_view text, std::string_view file) {
 /// The argument of an option of cyclictest's command line, "-p80", "-Sp 80", "--priority=80".
 std::string option(const std::string& command, const std::string& letter, const std::string& name) {
   std::smatch found;
-  if (std::regex_search(command, found, std::regex("--" + name + "[= ]([^ ]+)"))) return found[1];
+  if (std::regex_search(command, found, std::regex("--" + name + "[a-z]*[= ]([^ ]+)"))) return found[1];
+  if (letter.empty()) return "";
   if (std::regex_search(command, found, std::regex(" -[a-zA-Z]*" + letter + " ?([0-9]+)"))) return found[1];
   return "";
 }
@@ -216,11 +282,11 @@ LatencyHistogram parse_json(std::string_view text, std::string_view file) {
       cycles_most = std::max(cycles_most, cycles);
     }
     LatencyHistogram h = made(counts, "cyclictest", file);
-    const std::string command = json.value("cmdline", "");
-    if (const auto priority = number(option(command, "p", "priority")); priority && *priority <= 99) {
-      h.priority = static_cast<int>(*priority);
-      h.scheduling = option(command, "\001", "policy") == "rr" ? "RR" : "FIFO";
-    }
+    const std::string command = json.value("cmdline", json.value("cmdline:", ""));  // 2.40 writes it with a colon
+    const auto priority = number(option(command, "p", "prio"));
+    if (!command.empty()) h.scheduling = class_of(option(command, "", "policy"), priority.value_or(0) > 0);
+    const bool real_time = h.scheduling == "FIFO" || h.scheduling == "RR";
+    if (real_time && priority && *priority <= 99) h.priority = static_cast<int>(*priority);
     const double interval_us = number(option(command, "i", "interval")).value_or(1000);  // its default
     if (!command.empty()) h.seconds = cycles_most * interval_us * 1e-6;
     if (const auto info = json.find("sysinfo"); info != json.end()) {
@@ -233,6 +299,12 @@ LatencyHistogram parse_json(std::string_view text, std::string_view file) {
   }
 }
 
+/// The histogram is behind all that cyclictest prints while it runs.
+bool is_cyclictest_text(std::string_view text) {
+  const std::size_t at = text.find(kCyclictest);
+  return at == 0 || (at != std::string_view::npos && text[at - 1] == '\n');
+}
+
 bool is_cyclictest_json(std::string_view text) {
   return text.starts_with('{') && text.find("\"histogram\"") != std::string_view::npos &&
          text.find("\"thread\"") != std::string_view::npos;
@@ -241,15 +313,14 @@ bool is_cyclictest_json(std::string_view text) {
 }  // namespace
 
 bool is_histogram(std::string_view text) {
-  const std::string_view head = text.substr(0, 4096);
-  return head.find(kRtla) != std::string_view::npos || head.find(kCyclictest) != std::string_view::npos ||
+  return text.substr(0, 4096).find(kRtla) != std::string_view::npos || is_cyclictest_text(text) ||
          is_cyclictest_json(text);
 }
 
 LatencyHistogram parse_histogram(std::string_view text, std::string_view file) {
   if (is_cyclictest_json(text)) return parse_json(text, file);
   if (text.substr(0, 4096).find(kRtla) != std::string_view::npos) return parse_rtla(text, file);
-  if (text.substr(0, 4096).find(kCyclictest) != std::string_view::npos) return parse_cyclictest(text, file);
+  if (is_cyclictest_text(text)) return parse_cyclictest(text, file);
   throw Error(fmt::format("{}: expected {}", file, kAccepted));
 }
 

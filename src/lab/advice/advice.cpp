@@ -304,15 +304,22 @@ std::optional<Advice> try_contexts(const Scenario& base, const Options& options)
 }  // namespace
 
 double Advice::best_supported_s() const {
-  double best = 0;
-  for (const Trial& t : trials)
-    if (t.loses_nothing() && t.expectation.expects_none()) best = std::max(best, t.expectation.interval_s.low);
-  return best;
+  double best = 0, assumed_best = 0;
+  for (const Trial& t : trials) {
+    if (!t.loses_nothing() || !t.expectation.expects_none()) continue;
+    double& of = unmeasured(t) ? assumed_best : best;
+    of = std::max(of, t.expectation.interval_s.low);
+  }
+  return best > 0 ? best : assumed_best;
 }
 
 bool Advice::enough(const Trial& t) const {
   constexpr double kAsLong = 0.5;
   if (!t.loses_nothing()) return false;
+  const auto is_better = [this](const Trial& o) {
+    return o.loses_nothing() && o.expectation.expects_none() && !unmeasured(o);
+  };
+  if (unmeasured(t) && std::any_of(trials.begin(), trials.end(), is_better)) return false;
   if (required_s > 0) return t.expectation.carries(required_s);
   return t.expectation.expects_none() && t.expectation.carries(kAsLong * best_supported_s());
 }

@@ -6,6 +6,7 @@
 // A context suffices when it lost nothing, nothing says that it will within a week, and the evidence carries that for
 // the time that is asked for (expectation.h). If no time is asked for, it is carried about as long as any on this host
 // (a factor of two is within what such evidence can tell). The answer always names the time that its evidence supports.
+// A priority that nobody measured counts only if no context with better evidence loses nothing.
 //
 // The choice among those. First one that is sufficient without a but: within the limits for interrupt routines and
 // deferred work, and with a margin. Then, in this order: a reservation that the law grants, of the least share, which
@@ -109,8 +110,10 @@ struct Advice {
   double miss_ratio_at_most(const Trial& t) const { return std::min(1.0, slot_s / t.expectation.interval_s.low); }
   /// It suffices, but not without a but: a limit is broken, the last buffer is used, the margin is thin, or a warning.
   bool with_reserve() const { return suffices && (!warnings.empty() || !keeps_clear(trials[*chosen])); }
-  /// Within the limits, and with a margin.
-  bool keeps_clear(const Trial& t) const { return t.within_pc99() && !t.thin(); }
+  /// A priority that nobody measured, on a host whose latencies were measured at another one.
+  bool unmeasured(const Trial& t) const { return !assumed && t.expectation.evidence == Evidence::kAssumed; }
+  /// Within the limits, with a margin, and not by assumptions alone.
+  bool keeps_clear(const Trial& t) const { return t.within_pc99() && !t.thin() && !unmeasured(t); }
   /// It suffices: it loses nothing, and the evidence carries that (see above).
   bool enough(const Trial& t) const;
   /// The longest time between losses that the evidence of any context supports.

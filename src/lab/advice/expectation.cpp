@@ -111,7 +111,8 @@ bool below_what_was_measured(const Scenario& s) {
 }
 
 const LatencyDistribution* latency_of(const Scenario& s) {
-  if (!s.host.latency || !s.load.devices.empty() || !s.load.threads.empty() || !s.load.trace.empty()) return nullptr;
+  if (!s.host.latency || !s.load.devices.empty() || !s.load.threads.empty()) return nullptr;
+  if (s.load.recorded && !is_thread(s.context)) return nullptr;  // the trace has more to say of interrupts
   try {
     switch (s.context.kind) {
       case OH_CONTEXT_INTERRUPT:
@@ -152,30 +153,83 @@ double measured_for_s(const HostLatencies& host, const LatencyDistribution& late
   return std::min(waits / host.waits_per_s, waits * period_s);
 }
 
+/// The longest time that a recording takes from a thread at work, by what goes before it there: interrupts, softirqs
+/// and more urgent threads. A window of work begins with each of their intervals.
+/// @param most_ms  more need not be known
+double taken_from_work_ms(const Scenario& s, double work_ms, double most_ms) {
+  const hostsim::HostLoad& load = *s.load.recorded;
+  const auto cpu =
+      std::find_if(load.cpus.begin(), load.cpus.end(), [&](const auto& c) { return c.number == s.load.trace_cpu; });
+  if (cpu == load.cpus.end()) return 0;
+  const int priority = static_cast<int>(s.context.priority);
+  const int own = s.host.priorities >= hostsim::kLinuxPriorities ? priority : hostsim::linux_priority(99 - priority);
+  std::vector<const hostsim::HostLoad::Interval*> before;
+  for (const auto& i : cpu->intervals) {
+    const auto& source = load.sources[i.source];
+    if (source.kind != hostsim::HostLoad::Kind::kThread || source.priority > own) before.push_back(&i);
+  }
+  const auto work = static_cast<hostsim::Ns>(work_ms * 1e6), most = static_cast<hostsim::Ns>(most_ms * 1e6);
+  hostsim::Ns worst = 0;
+  for (std::size_t first = 0; first < before.size() && worst <= most; ++first) {
+    hostsim::Ns taken = 0;
+    for (std::size_t i = first; i < before.size() && taken <= most; ++i) {
+      if (before[i]->start >= before[first]->start + work + taken) break;
+      taken += before[i]->cpu;
+    }
+    worst = std::max(worst, taken);
+  }
+  return static_cast<double>(worst) * 1e-6;
+}
+
+/// Hours of latencies and seconds of recording, each for what it can bound. Latencies bound the wait, the recording
+/// what is taken from the work after it, which shortens the wait that a block can bear. What is rarer than the
+/// recording shows, the latencies have seen: whatever takes the CPU from a thread at work is waited for by one that
+/// wakes meanwhile. A block meets it twice, waiting and working, so the latencies count for half as long.
+struct Mixed {
+  double taken_ms = 0;   ///< by the recording; 0: there is none
+  double exposures = 1;  ///< of a block
+  std::string because;
+};
+
+Mixed mixed(const Scenario& s, const DeviceTiming& device) {
+  if (!s.load.recorded) return {};
+  const double work_ms = device.output_fraction * (1 + device.cost_spread) * device.cost_ms;
+  Mixed m{taken_from_work_ms(s, work_ms, std::max(device.least_slack_ms(), 0.0)), 2, ""};
+  m.because = fmt::format(
+      ". The {} of recording bound the time that others take from a block's work: {:.3g} ms at most, for which the "
+      "wait has less. A block meets rarer events waiting and working, so the latencies count for half of their time",
+      span(static_cast<double>(s.load.recorded->duration) * 1e-9), m.taken_ms);
+  return m;
+}
+
 Expectation from_latencies(const Scenario& s, const LatencyDistribution& latency) {
   const DeviceTiming device = device_timing(s.device);
   const double period_s = device.mean_period_ms() * 1e-3;
-  const double wait_ms = longest_wait_ms(s, device);
-  const double longer = wait_ms > 0 ? latency.longer_than(wait_ms) : 1;
-  const double measured_s = measured_for_s(*s.host.latency, latency, period_s);
+  const Mixed with = mixed(s, device);
+  const double wait_ms = longest_wait_ms(s, device) - with.taken_ms;
+  const double longer = wait_ms > 0 ? std::min(1.0, with.exposures * latency.longer_than(wait_ms)) : 1;
+  const double measured_s = measured_for_s(*s.host.latency, latency, period_s) / with.exposures;
   Expectation e;
   if (longer <= 0) {
     e = from_seconds(Evidence::kDistribution, measured_s,
                      fmt::format("A block can wait {:.3g} ms. None of the {:.3g} waits that were measured on this host "
                                  "was longer than {:.3g} ms: they represent {} of this device",
-                                 wait_ms, 1 / latency.rarest(), latency.worst_ms(), span(measured_s)));
+                                 wait_ms, 1 / latency.rarest(), latency.worst_ms(), span(measured_s)) +
+                         with.because);
     e.margin_ms = wait_ms - latency.worst_ms();
     return e;
   }
   // So many of the waits that were measured were as long: what is known of their frequency.
-  const Interval count = poisson_interval(static_cast<std::uint64_t>(std::lround(longer / latency.rarest())));
+  const Interval count =
+      poisson_interval(static_cast<std::uint64_t>(std::lround(longer / with.exposures / latency.rarest())));
   const double in_device_s = period_s / latency.rarest();
   e = {Evidence::kDistribution,
        period_s / longer,
        {at_most_a_week(measured_s / count.high), count.low > 0 ? in_device_s / count.low : kInfinite},
        fmt::format("A block can wait {:.3g} ms; one latency in {:.0f} of this host is longer. This assumes that waits "
                    "are independent",
-                   wait_ms, 1 / longer)};
+                   wait_ms, with.exposures / longer) +
+           with.because};
   e.evidence_s = measured_s;
   return e;
 }
@@ -283,8 +337,10 @@ Expectation expectation(const Scenario& scenario, const Seen& seen, bool assumed
   if (scenario.load.recorded) return from_recording(scenario, seen);
   if (assumed) return of_a_model(nothing + " of a host whose numbers nobody measured");
   if (below_what_was_measured(scenario)) {
-    return of_a_model(fmt::format("{}, with the waits of a thread at priority {}. Nobody measured one at {}", nothing,
-                                  scenario.host.latency->measured_priority, scenario.context.priority));
+    return within_the_measurement(
+        scenario,
+        of_a_model(fmt::format("{}, with the waits of a thread at priority {}. Nobody measured one at {}", nothing,
+                               scenario.host.latency->measured_priority, scenario.context.priority)));
   }
   const Expectation tail = from_tail(scenario, seen);
   return scenario.host.latency ? within_the_measurement(scenario, tail) : tail;

@@ -11,6 +11,8 @@
 //     distribution  the host is drawn from latencies that were measured for T: how often one is longer than a block
 //                   can wait, T/3 at most if none was. It counts for the priority that was measured and above; not for
 //                   a thread that takes turns with one that never blocks
+//                   With a recording of the same host, the latencies bound the wait and the recording bounds what is
+//                   taken from the work; the latencies then count for half as long
 //     tail          the longest simulated times from interrupt to output go on falling as those that were seen do:
 //                   Hill's estimate (Annals of Statistics 1975), P(t) = k/n (t / t_k)^-alpha above the k-th longest
 //                   of n. Of synthetic load only: a recording supports no more than T/3

@@ -118,13 +118,16 @@ void say_basis(Advice& advice) {
         "nobody measured this host: its numbers are assumptions, and so is every duration here. Measure yours with "
         "offhook measure host-profile, or record it (--trace).");
   }
-  if (base.load.recorded) {
+  const bool mixed = advice.suffices && advice.trials[*advice.chosen].expectation.evidence == Evidence::kDistribution;
+  if (base.load.recorded && !mixed) {  // else the latencies bound what the recording cannot
     advice.warnings.push_back(fmt::format(
         "the trace lasts {}{}: that supports {} between losses with 95 % confidence, and no more. Record for three "
         "times as long as the device must work.",
         span(trace_s),
         trace_s < seconds ? fmt::format(" and was replayed {:.0f} times", std::ceil(seconds / trace_s)) : "",
         span(rule_of_three(std::min(trace_s, seconds)))));
+  }
+  if (base.load.recorded) {
     const auto is_interrupt = [](const auto& source) { return source.kind == hostsim::HostLoad::Kind::kInterrupt; };
     if (const auto& sources = base.load.recorded->sources; std::none_of(sources.begin(), sources.end(), is_interrupt))
       advice.warnings.push_back(
@@ -371,6 +374,10 @@ std::string against(const Advice& advice, const Trial& t) {
   if (!t.loses_nothing())
     return fmt::format("It loses samples: {} of {} blocks late{}, {}.", t.blocks_lost(), t.blocks_that_came(),
                        t.blocks_given_up > 0 ? " or given up" : "", between(t.expectation));
+  if (advice.suffices && advice.unmeasured(t) && !advice.enough(t)) {
+    return fmt::format("Nobody measured this priority on this host: only {} and above were.",
+                       advice.base.host.latency ? advice.base.host.latency->measured_priority : 0);
+  }
   if (advice.suffices && advice.required_s <= 0 && !advice.enough(t) && t.expectation.expects_none()) {
     return fmt::format("The evidence supports only {} for it, but {} for another context. {}.",
                        span(t.expectation.interval_s.low), span(advice.best_supported_s()), t.expectation.because);

@@ -19,7 +19,18 @@ Row make(std::string what, std::string unit, Value published, Value simulated, s
           std::move(tolerance),
           agrees,
           {},
+          true,
           Row::Kind::kCompared};
+}
+
+/// A row of numbers. @param agrees  with this value published
+template <typename Agrees>
+Row number_row(std::string what, std::string unit, double published, double simulated, std::string tolerance,
+               const Agrees& agrees) {
+  constexpr double kOff = 0.2;
+  Row row = make(std::move(what), std::move(unit), published, simulated, std::move(tolerance), agrees(published));
+  row.sharp = agrees((1 + kOff) * published) != row.agrees || agrees((1 - kOff) * published) != row.agrees;
+  return row;
 }
 
 nlohmann::ordered_json json(const Value& value) {
@@ -54,33 +65,38 @@ const Judgement& judgement_of(const Row& row, const Published& claim) {
 }  // namespace
 
 Row within(std::string what, std::string unit, double published, double simulated, double tolerance) {
-  return make(std::move(what), std::move(unit), published, simulated, fmt::format("within {:g}", tolerance),
-              std::abs(simulated - published) <= tolerance);
+  return number_row(std::move(what), std::move(unit), published, simulated, fmt::format("within {:g}", tolerance),
+                    [&](double value) { return std::abs(simulated - value) <= tolerance; });
 }
 
 Row within_share(std::string what, std::string unit, double published, double simulated, double share) {
-  return make(std::move(what), std::move(unit), published, simulated, fmt::format("within {:g} %", 100 * share),
-              std::abs(simulated - published) <= share * std::abs(published));
+  return number_row(std::move(what), std::move(unit), published, simulated, fmt::format("within {:g} %", 100 * share),
+                    [&](double value) { return std::abs(simulated - value) <= share * std::abs(value); });
 }
 
 Row as_one_run(std::string what, std::string unit, double published, const std::vector<double>& simulated) {
   const MeanInterval m = mean_interval(simulated);
   const double half_width = m.half_width * std::sqrt(static_cast<double>(m.n) + 1);
-  return make(std::move(what), std::move(unit), published, m.mean, fmt::format("one run is within {:.1f}", half_width),
-              std::abs(m.mean - published) <= half_width);
+  return number_row(std::move(what), std::move(unit), published, m.mean,
+                    fmt::format("one run is within {:.1f}", half_width),
+                    [&](double value) { return std::abs(m.mean - value) <= half_width; });
 }
 
 Row at_most(std::string what, std::string unit, double published, double simulated) {
-  return make(std::move(what), std::move(unit), published, simulated, "at most", simulated <= published);
+  return number_row(std::move(what), std::move(unit), published, simulated, "at most",
+                    [&](double value) { return simulated <= value; });
 }
 
 Row at_least(std::string what, std::string unit, double published, double simulated) {
-  return make(std::move(what), std::move(unit), published, simulated, "at least", simulated >= published);
+  return number_row(std::move(what), std::move(unit), published, simulated, "at least",
+                    [&](double value) { return simulated >= value; });
 }
 
 Row between(std::string what, std::string unit, double low, double high, double simulated) {
-  return make(std::move(what), std::move(unit), fmt::format("{:g} to {:g}", low, high), simulated, "in the range",
-              simulated >= low && simulated <= high);
+  Row row = number_row(std::move(what), std::move(unit), 1, simulated, "in the range",
+                       [&](double factor) { return simulated >= factor * low && simulated <= factor * high; });
+  row.published = fmt::format("{:g} to {:g}", low, high);
+  return row;
 }
 
 Row same(std::string what, std::string published, std::string simulated) {
@@ -160,6 +176,7 @@ nlohmann::ordered_json to_json(const Outcome& outcome, const Published& claim) {
                            {"provenance", std::string(to_string(judgement.provenance))},
                            {"because", judgement.because},
                            {"agrees", row.agrees},
+                           {"notices_20_percent", row.sharp},
                            {"note", row.note}});
   }
   out["figures"] = figures_json(outcome.figures);

@@ -147,6 +147,9 @@ Totals totals(const Json& claims) {
       if (agrees) ++count.agree;
       if (hard) ++count.hard;
       if (hard && agrees) ++count.hard_agree;
+      if (row.at("provenance") == to_string(Provenance::kInput) || !row.at("notices_20_percent").get<bool>()) continue;
+      ++t.sharp;
+      if (agrees) ++t.sharp_agree;
     }
   }
   return t;
@@ -166,6 +169,7 @@ Json to_json(const Totals& totals) {
     if (name != to_string(Provenance::kInput))
       out[name].update({{"hard", count.hard}, {"hard_agree", count.hard_agree}});
   }
+  out["can_fail"] = {{"rows", totals.sharp}, {"agree", totals.sharp_agree}};
   out["inconsistent_in_the_paper"] = totals.paper;
   return out;
 }
@@ -179,7 +183,9 @@ std::string sentence(const Totals& t) {
   }
   const Totals::Count& inputs = t.counts.back().second;
   parts.push_back(fmt::format("{} inputs, which are not results", inputs.rows));
-  std::string out = fmt::format("{} claims: {}", t.claims, fmt::join(parts, "; "));
+  std::string out = fmt::format(
+      "{} claims: {} of {} values that can fail (a published value 20 % off would be noticed) are within tolerance. {}",
+      t.claims, t.sharp_agree, t.sharp, fmt::join(parts, "; "));
   if (inputs.agree != inputs.rows)
     out += fmt::format(" ({} used with other values than published)", inputs.rows - inputs.agree);
   if (t.paper != 0) out += fmt::format("; {} inconsistent in their paper", t.paper);
@@ -202,6 +208,7 @@ std::string to_csv(const Json& claims) {
       Json cells{{"claim", claim.at("id")}};
       for (const char* key : {"what", "unit", "published", "simulated", "tolerance", "grade", "provenance"})
         cells[key] = row.at(key);
+      cells["notices_20_percent"] = row.at("notices_20_percent").get<bool>() ? "yes" : "no";
       cells["agrees"] = row.at("agrees").get<bool>() ? "yes" : "no";
       for (const char* key : {"note", "because"}) cells[key] = row.at(key);
       rows.push_back(std::move(cells));

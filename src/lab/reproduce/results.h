@@ -59,6 +59,8 @@ struct Totals {
                                                             {to_string(Provenance::kDerived), {}},
                                                             {to_string(Provenance::kInput), {}}}};
   Count& of(std::string_view provenance);
+  /// Of all but inputs: rows that a published value 20 % off would change, and those of them within their tolerance.
+  std::size_t sharp = 0, sharp_agree = 0;
   std::size_t paper = 0;
   std::vector<std::string> short_of;  ///< claims with a hard row that does not agree, or hard and without experiment
   std::vector<std::string> missing;   ///< claims without an experiment

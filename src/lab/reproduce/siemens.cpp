@@ -28,6 +28,7 @@ namespace {
 
 constexpr std::array kHosts = {"ce3-sh4", "ce3-pentium", "ce3-pentium-qfe"};
 constexpr int kRuns = 40, kMeasurements = 1000;  // "-n 1000"; two figures of about 20 columns a board
+constexpr int kIdleRuns = 20;                    // and one without a workload
 
 struct Statistics {
   double least = 1e300, sum = 0, greatest = 0;
@@ -184,18 +185,29 @@ Row workloads_row(const Published& p, const std::string& board, std::span<const 
 
 }  // namespace
 
-Outcome siemens_table1(const Run& run) {
+namespace {
+
+/// All executions of iltiming on one board, once more without a workload.
+struct Board {
+  std::vector<Column> loaded;  ///< [repetitions * kRuns]
+  std::vector<Column> idle;    ///< [repetitions * kIdleRuns]
+};
+
+std::vector<Board> measure_boards(const Run& run, std::size_t repetitions) {
   const Published& p = run.published;
-  const std::size_t repetitions = std::max(run.repetitions, 1u);
-  std::vector<Column> columns(kHosts.size() * repetitions * kRuns);
-  const auto boards = p.rows("rows");
+  const auto published = p.rows("rows");
   const double stable_us = p.numbers("stable_isr_us").at(1);
-  const std::string peaks_on = p.text("peaks.board");
+  std::vector<Board> boards(kHosts.size());
+  for (Board& b : boards) {
+    b.loaded.resize(repetitions * kRuns);
+    b.idle.resize(repetitions * kIdleRuns);
+  }
+  const std::uint64_t idle_streams = std::uint64_t{kHosts.size()} * repetitions * kRuns;
   run.parallel(kHosts.size() * repetitions, [&](std::size_t job) {
-    const Published& board = boards.at(job / repetitions);
-    HostLatencies latencies = config::load_latencies(kHosts[job / repetitions]);
-    const bool peaks = board.text("board") == peaks_on;
-    const auto isr = board.numbers("isr");
+    const std::size_t host = job / repetitions, repetition = job % repetitions;
+    HostLatencies latencies = config::load_latencies(kHosts[host]);
+    const bool peaks = published.at(host).text("board") == p.text("peaks.board");
+    const auto isr = published.at(host).numbers("isr");
     if (peaks) {
       latencies.interrupt = hostsim::LatencyDistribution::through_moments(
           isr.at(0) / 1e3, isr.at(1) / 1e3, stable_us / 1e3, static_cast<double>(kRuns) * kMeasurements);
@@ -204,52 +216,99 @@ Outcome siemens_table1(const Run& run) {
       std::optional<hostsim::LoadDevice> load;
       if (workload_of(i) == Workload::kUdp) load = udp();
       if (workload_of(i) == Workload::kGraphics && peaks) load = graphics(isr.at(2), stable_us);
-      columns[job * kRuns + i] = Iltiming(latencies, load, run.seed, job * kRuns + i).measure();
+      boards[host].loaded[repetition * kRuns + i] = Iltiming(latencies, load, run.seed, job * kRuns + i).measure();
+    }
+    for (std::size_t i = 0; i < kIdleRuns; i++) {
+      boards[host].idle[repetition * kIdleRuns + i] =
+          Iltiming(latencies, {}, run.seed, idle_streams + job * kIdleRuns + i).measure();
     }
   });
+  return boards;
+}
 
+/// Least, mean and greatest of Table 1, which the model was given.
+void add_table_rows(Outcome& out, const Published& row, const char* host, const Column& simulated) {
+  const HostLatencies latencies = config::load_latencies(host);
+  for (const auto& [name, statistics, distribution] :
+       {std::tuple{"isr", simulated.isr, latencies.interrupt}, {"ist", simulated.ist, latencies.thread}}) {
+    const auto published = row.numbers(name);
+    const std::array used = {distribution.points().front().latency_ms * 1e3, distribution.mean_ms() * 1e3,
+                             distribution.worst_ms() * 1e3};
+    constexpr std::array kNames = {"least", "mean", "greatest"};
+    for (std::size_t k = 0; k < 3; k++) {
+      Row r =
+          within(fmt::format("{}, {}, {}", row.text("board"), name, kNames[k]), "us", published.at(k), used[k], 1e-3);
+      const std::array seen = {statistics.least, statistics.mean(), statistics.greatest};
+      r.note = fmt::format("simulated, {} measurements: {:.1f} us", statistics.n, seen[k]);
+      out.rows.push_back(std::move(r));
+    }
+  }
+}
+
+Column sum_of(std::span<const Column> columns) {
+  Column sum;
+  for (const Column& c : columns) {
+    sum.isr.add(c.isr);
+    sum.ist.add(c.ist);
+  }
+  return sum;
+}
+
+/// IST max - IST min of each repetition.
+std::vector<double> jitters_of(std::span<const Column> columns, std::size_t a_repetition) {
+  std::vector<double> jitters;
+  for (; !columns.empty(); columns = columns.subspan(a_repetition)) {
+    const Column one = sum_of(columns.first(a_repetition));
+    jitters.push_back(one.ist.greatest - one.ist.least);
+  }
+  return jitters;
+}
+
+/// "NO WORKLOAD", the last test.
+void add_idle_rows(Outcome& out, const Published& p, const std::string& board, const Board& b, double jitter_us) {
+  const Column idle = sum_of(b.idle);
+  const MeanInterval jitter = mean_interval(jitters_of(b.idle, kIdleRuns));
+  Row r = holds(board + ", without a workload: jitter", p.text("idle_jitter"),
+                fmt::format("{:.1f} us (IST {:.1f} to {:.1f} us), {:.1f} us with", jitter.mean, idle.ist.least,
+                            idle.ist.greatest, jitter_us),
+                std::abs(jitter.mean / jitter_us - 1) < 0.1);
+  r.note = fmt::format("mean of {} times {} measurements, +- {:.1f}; half as many as with a workload", jitter.n,
+                       kIdleRuns * kMeasurements, jitter.half_width);
+  out.rows.push_back(std::move(r));
+  const auto stable = p.numbers("stable_isr_us");
+  out.rows.push_back(
+      between(board + ", without a workload: mean ISR", "us", stable.at(0), stable.at(1), idle.isr.mean()));
+  out.rows.back().note =
+      fmt::format("ISR {:.1f} to {:.1f} us; Table 1, an input, has a mean below {:g} us on every board", idle.isr.least,
+                  idle.isr.greatest, stable.at(0));
+}
+
+}  // namespace
+
+Outcome siemens_table1(const Run& run) {
+  const Published& p = run.published;
+  const std::size_t repetitions = std::max(run.repetitions, 1u);
+  const std::vector<Board> boards = measure_boards(run, repetitions);
+  const auto rows = p.rows("rows");
   Outcome out;
   const std::string rule = p.text("jitter");
   for (std::size_t b = 0; b < kHosts.size(); b++) {
-    const Published& row = boards.at(b);
+    const Published& row = rows.at(b);
     const std::string board = row.text("board");
-    const HostLatencies latencies = config::load_latencies(kHosts[b]);
-    Statistics isr, ist;
-    std::vector<double> jitters, greatest_isr, greatest_ist;
-    for (std::size_t r = 0; r < repetitions; r++) {
-      Statistics one_isr, one_ist;
-      for (std::size_t i = 0; i < kRuns; i++) {
-        one_isr.add(columns[(b * repetitions + r) * kRuns + i].isr);
-        one_ist.add(columns[(b * repetitions + r) * kRuns + i].ist);
-      }
-      jitters.push_back(one_ist.greatest - one_ist.least);
-      isr.add(one_isr);
-      ist.add(one_ist);
-    }
-    for (const auto& [name, statistics, distribution] :
-         {std::tuple{"isr", isr, latencies.interrupt}, {"ist", ist, latencies.thread}}) {
-      const auto published = row.numbers(name);
-      const std::array used = {distribution.points().front().latency_ms * 1e3, distribution.mean_ms() * 1e3,
-                               distribution.worst_ms() * 1e3};
-      constexpr std::array kNames = {"least", "mean", "greatest"};
-      for (std::size_t k = 0; k < 3; k++) {
-        Row r = within(fmt::format("{}, {}, {}", board, name, kNames[k]), "us", published.at(k), used[k], 1e-3);
-        const std::array simulated = {statistics.least, statistics.mean(), statistics.greatest};
-        r.note = fmt::format("simulated, {} measurements: {:.1f} us", statistics.n, simulated[k]);
-        out.rows.push_back(std::move(r));
-      }
-    }
-    const MeanInterval jitter = mean_interval(jitters);
+    const std::vector<Column>& loaded = boards[b].loaded;
+    add_table_rows(out, row, kHosts[b], sum_of(loaded));
+    const MeanInterval jitter = mean_interval(jitters_of(loaded, kRuns));
     Row r = within_share(fmt::format("{}, jitter: {}", board, rule), "us", row.number("jitter"), jitter.mean, 0.1);
     r.note =
         fmt::format("mean of {} times {} measurements, +- {:.1f}", jitter.n, kRuns * kMeasurements, jitter.half_width);
     out.rows.push_back(std::move(r));
-    out.rows.push_back(workloads_row(p, board, std::span(columns).subspan(b * repetitions * kRuns, repetitions * kRuns),
-                                     board == peaks_on, stable_us));
-    const Column* first = &columns[b * repetitions * kRuns];
-    out.figures.push_back(columns_figure(3 + 2 * static_cast<int>(b), board, "rotate and mathload", first, kRuns / 2));
+    out.rows.push_back(
+        workloads_row(p, board, loaded, board == p.text("peaks.board"), p.numbers("stable_isr_us").at(1)));
+    add_idle_rows(out, p, board, boards[b], jitter.mean);
+    out.figures.push_back(
+        columns_figure(3 + 2 * static_cast<int>(b), board, "rotate and mathload", loaded.data(), kRuns / 2));
     out.figures.push_back(columns_figure(4 + 2 * static_cast<int>(b), board, "UDP messages, 250 packets/s",
-                                         first + kRuns / 2, kRuns / 2));
+                                         loaded.data() + kRuns / 2, kRuns / 2));
   }
   out.summary =
       "iltiming on the three boards: a timer interrupt whose ISR and interrupt service thread begin with the latency "

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,7 +15,10 @@
 #include "driver/base/json.h"
 #include "driver/base/terminal.h"
 #include "src/lab/law/admission.h"
+#include "src/lab/law/law.h"
+#include "src/program/command/host_and_load.h"
 #include "src/program/command/program.h"
+#include "traces/scenario/device.h"
 #include "traces/scenario/scenario.h"
 
 namespace offhook::command {
@@ -23,7 +27,9 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct Options {
-  std::string scenario;
+  std::vector<std::string> of;  ///< a scenario, or devices
+  std::string host;             ///< of the devices; empty: a scenario has its own
+  std::vector<std::string> contexts;
   std::vector<std::string> set;
   double seconds = 20, step = 0.05, most = 3;
   TextOutput json, csv;
@@ -129,14 +135,70 @@ void print(const law::Admission& a, const std::vector<law::Growth>& growths) {
   }
 }
 
-int run(const Options& options) {
-  expect_one_alone({&options.json, &options.csv});
+/// Where a device runs if nobody says: in a real-time thread, the more urgent the less its blocks can wait. That order
+/// is the best of all orders of priorities (Audsley 1991), with waits as deadlines.
+std::vector<std::string> by_deadline(const std::vector<hostsim::SoftDevice>& devices,
+                                     const hostsim::HostScenario& host) {
+  std::vector<std::size_t> order(devices.size());
+  std::iota(order.begin(), order.end(), 0u);
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return device_timing(devices[a]).least_slack_ms() < device_timing(devices[b]).least_slack_ms();
+  });
+  // From seven eighths of the host's priorities down: above programs, below what the system itself keeps above.
+  const int highest = host.priorities * 7 / 8;
+  std::vector<std::string> contexts(devices.size());
+  for (std::size_t k = 0; k < order.size(); ++k) {
+    const int priority = highest - static_cast<int>(k);
+    if (priority < 1)
+      throw config::Error(fmt::format("host {} has too few priorities for {} devices", host.name, devices.size()));
+    contexts[order[k]] = fmt::format("THR {}", priority);
+  }
+  return contexts;
+}
+
+/// Devices by name or file, on a host, without a scenario.
+hostsim::Scenario scenario_of_devices(const Options& options) {
+  config::ScenarioBuilder builder = host_and_load(options.host);
+  for (const std::string& assignment : options.set) builder.set(assignment);
+  hostsim::Scenario scenario = builder.scenario();
+  std::vector<hostsim::SoftDevice> devices;
+  for (const std::string& name : options.of) devices.push_back(config::load_device(name));
+  if (!options.contexts.empty() && options.contexts.size() != devices.size())
+    throw config::Error(fmt::format("--context is given {} times for {} devices; expected one for each, in their order",
+                                    options.contexts.size(), devices.size()));
+  const std::vector<std::string> contexts =
+      options.contexts.empty() ? by_deadline(devices, scenario.host) : options.contexts;
+  scenario.name = "devices";
+  scenario.pump = hostsim::PumpKind::kDevice;
+  scenario.device = devices.front();
+  scenario.context = hostsim::ContextScenario(ContextSpec::parse(contexts.front()));
+  for (std::size_t i = 1; i < devices.size(); ++i) {
+    std::string name = devices[i].name;
+    for (std::size_t k = 0, same = 1; k < i; ++k)
+      if (devices[k].name == devices[i].name) name = fmt::format("{} {}", devices[i].name, ++same);
+    scenario.load.soft_devices.push_back({name, devices[i], hostsim::ContextScenario(ContextSpec::parse(contexts[i]))});
+  }
+  return config::ScenarioBuilder(std::move(scenario)).finish();
+}
+
+hostsim::Scenario scenario_of(const Options& options) {
+  if (!options.host.empty()) return scenario_of_devices(options);
+  if (options.of.size() > 1)
+    throw config::Error(fmt::format("{} devices without a host; expected --host, or one scenario", options.of.size()));
+  if (!options.contexts.empty())
+    throw config::Error("--context is of devices with --host; a scenario has its contexts");
   config::ScenarioBuilder builder;
-  builder.apply_file(options.scenario);
+  builder.apply_file(options.of.front());
   for (const std::string& assignment : options.set) builder.set(assignment);
   hostsim::Scenario scenario = builder.finish();
   if (scenario.pump != hostsim::PumpKind::kDevice)
-    throw config::Error(options.scenario + ": expected a soft device, such as device = \"vendor-modem\"");
+    throw config::Error(options.of.front() + ": expected a soft device, such as device = \"vendor-modem\"");
+  return scenario;
+}
+
+int run(const Options& options) {
+  expect_one_alone({&options.json, &options.csv});
+  hostsim::Scenario scenario = scenario_of(options);
   scenario.device_s = options.seconds;
   scenario.stop_at_loss = false;
   const law::Admission admission = law::admission_of(scenario);
@@ -170,9 +232,20 @@ void add_admit(App& app, Action& action) {
   App* sub = app.add_subcommand(
       "admit", "Check whether several soft devices fit on one host, and which fails first as work grows");
   auto options = std::make_shared<Options>();
-  sub->add_option("scenario", options->scenario, "Scenario with a device, and others in [[load.soft_device]]")
+  sub->add_option("scenario", options->of,
+                  "Scenario with a device, and others in [[load.soft_device]]; with --host, devices: names from "
+                  "traces/data/devices, or device files")
       ->required()
-      ->type_name("SCENARIO.toml");
+      ->type_name("SCENARIO.toml|DEVICE.toml");
+  Option* const host =
+      sub->add_option("--host", options->host,
+                      "Host of the devices: a name from traces/data/hosts, or a host file. A spinning thread competes");
+  host->type_name("HOST");
+  sub->add_option("--context", options->contexts,
+                  "Context of a device, once for each in their order (default: real-time threads, the more urgent the "
+                  "less a device's blocks can wait)")
+      ->type_name("CONTEXT")
+      ->needs(host);
   sub->add_option("--set", options->set, "Override a key of the scenario, as in `run`")->type_name("KEY=VALUE");
   sub->add_option("--seconds", options->seconds, "Simulated time per step")->type_name("S")->check(in_range(0.01, 1e6));
   sub->add_option("--step", options->step, "Step of the factor by which all work grows")
@@ -182,6 +255,8 @@ void add_admit(App& app, Action& action) {
   add_text_output(*sub, kJsonOption, options->json, "Results as JSON");
   add_text_output(*sub, kCsvOption, options->csv, "One row per device and step of work, as CSV");
   sub->footer(R"(Examples:
+  offhook admit g-lite rt-audio vendor-modem --host linux-hz250
+  offhook admit g-lite rt-audio --host nt2000-p2-450 --context "RES 3/8" --context "RES 1/8"
   offhook admit examples/several-devices.toml
   offhook admit examples/several-devices.toml --set load.spinner=false --json
 

@@ -25,6 +25,7 @@
 #include "src/page/page.h"
 #include "src/program/command/call_run.h"
 #include "src/program/command/figures.h"
+#include "src/program/command/host_and_load.h"
 #include "src/program/command/program.h"
 #include "src/program/command/run_folder.h"
 #include "src/report/advice_report.h"
@@ -55,38 +56,6 @@ struct Options {
 };
 
 constexpr std::uint32_t kVerifyRuns = 5;
-
-/// A host by its name, with a spinner for a load; or a file: the keys of a scenario's host and load, or a host alone.
-config::ScenarioBuilder host_and_load(const std::string& host) {
-  config::ScenarioBuilder builder;
-  builder.set("load.spinner=true");
-  if (!host.ends_with(".toml")) {
-    (void)config::load_host(host);  // what is wrong with the name is said of what was typed
-    builder.set("host.name=" + host);
-    return builder;
-  }
-  config::Document document = config::Document::read_file(host);
-  const bool placed = document.has("context.cpu") || document.has("context.interrupt_cpu") ||
-                      document.has("context.dpc_cpu") || document.has("context.dpc_importance");
-  if (document.has("context.kind") || (document.has("context") && !placed)) {
-    throw config::Error(
-        document.position("context") +
-        ": this host file sets a context; expected host.* and load.*, and --set context=... to try a single context");
-  }
-  if (document.has("host") || document.has("load")) {
-    builder.apply(std::move(document));
-    return builder;
-  }
-  if (document.has("latency")) {  // what `measure host-profile` writes, and traces/data/hosts has
-    builder.set("host.name=" + host);
-    return builder;
-  }
-  hostsim::Scenario alone = builder.scenario();
-  (void)config::take_host_source(document);
-  config::apply_host_keys(document, alone.host);
-  alone.host.name = fs::path(host).stem().string();
-  return config::ScenarioBuilder(alone);
-}
 
 /// CPUs of interrupt, DPC and thread; the other keys of context.* select the context.
 bool places(std::string_view assignment) {
@@ -133,6 +102,11 @@ hostsim::HostScenario host_of_trace(const std::string& trace, std::vector<std::s
 /// A host that is known by a histogram of cyclictest or rtla: class, priority and duration by its header, or as asked.
 hostsim::HostScenario host_of_histogram(const Options& options, const config::LatencyHistogram& h,
                                         std::vector<std::string>& notes, std::string& source) {
+  if ((h.scheduling == "OTHER" || h.scheduling == "DEADLINE") && options.measured_at.empty())
+    throw config::Error(
+        fmt::format("{}: {} measured a thread of SCHED_{}, whose waits are not those of a real-time thread; expected a "
+                    "measurement at a priority, such as cyclictest -p 80",
+                    options.host, h.tool, h.scheduling));
   std::string at = h.priority > 0 ? fmt::format("{} {}", h.scheduling, h.priority) : options.measured_at;
   if (!options.measured_at.empty()) at = options.measured_at;
   const double seconds = options.measured_s > 0 ? options.measured_s : h.seconds;
@@ -147,7 +121,9 @@ hostsim::HostScenario host_of_histogram(const Options& options, const config::La
   const ContextSpec context = ContextSpec::parse(at);
   if (context.kind != OH_CONTEXT_FIFO && context.kind != OH_CONTEXT_ROUND_ROBIN)
     throw config::Error(fmt::format("--measured-at is \"{}\"; expected FIFO 1..99 or RR 1..99", at));
-  hostsim::HostScenario host = linux_by_kernel(h.kernel, notes);
+  const std::string kernel =
+      h.kernel.empty() && !options.trace.empty() ? traces::recorded_kernel(options.trace) : h.kernel;
+  hostsim::HostScenario host = linux_by_kernel(kernel, notes);
   host.dispatch_ns = 0;  // part of what was measured
   host.name = fs::path(options.host).filename().string();
   host.latencies = fmt::format("{} ({}, {:g} s)", options.host, context.str(), seconds);
@@ -246,8 +222,9 @@ Question question_of(const Options& options) {
   base = with_device.finish();
   if (own_host && !histogram) basis = basis_of(options, base);
   if (!options.trace.empty()) {
-    basis.source = fmt::format("measured: the recording {}; rules of the scheduler by kernel/sched{}", options.trace,
-                               own_host ? fmt::format(" as of {}", base.host.name) : "");
+    basis.source = fmt::format("{}measured: the recording {}; rules of the scheduler by kernel/sched{}",
+                               base.host.latency ? basis.source + "; and " : "", options.trace,
+                               own_host && !histogram ? fmt::format(" as of {}", base.host.name) : "");
     basis.assumed = false;
   }
   return {std::move(base), std::move(basis)};
@@ -451,6 +428,7 @@ constexpr const char* kExamples = R"(Examples:
   offhook advise g-lite win98-games --verify 2
   offhook advise soft-radio linux-6.12-rt-am64x --slot-us 625 --seconds 10
   offhook advise rt-audio cyclictest.hist --measured-at "FIFO 80" --measured-seconds 1200
+  offhook advise rt-audio cyclictest.json --trace trace.dat     # hours of histogram, seconds of trace
 
 Exit status: 0 a context is sufficient, 1 error, or --verify found more losses than the advice allows, 2 no context is
 sufficient, 130 interrupted.)";

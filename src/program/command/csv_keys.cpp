@@ -84,6 +84,7 @@ reproduce: results.csv and offhook reproduce --csv; one row per compared value
   tolerance: greatest permitted difference
   grade: hard, soft, input or paper: meaning of a difference (docs/reproduce.md)
   provenance: independent, calibrated, derived or input: whether the simulation could have contradicted the value
+  notices_20_percent: yes or no: whether a published value 20 % off would change the column agrees
   agrees: yes or no
   note: remark on the run, or reason for a difference
   because: reason for the provenance

@@ -229,12 +229,15 @@ reproduce: offhook reproduce --json and results.json
   repetitions: number of runs where the paper repeated an experiment
   sentence: summary in one sentence
   counts.{independent,calibrated,derived,input}.{rows,agree,hard,hard_agree}?: numbers of values, and of those within tolerance
+  counts.can_fail.{rows,agree}: values that a published value 20 % off would change, and those of them within tolerance
   counts.inconsistent_in_the_paper: values that contradict others in their paper
   falls_short[]?: mandatory (hard) claims that were not reproduced
   claims[].{id,title,seed,at,grade,standing,summary}: claim, place in the paper, and result
   claims[].rows[]?.*: columns of results.csv (offhook keys csv reproduce)
   claims[].figures[]?.**: data of the page's figures
   perturbed?: changed constants, --perturb
+  perturbation?.{values,changed}: values of these claims, and those that --perturb changed
+  perturbation?.unchanged[]?: claims of which it changed none
   held_out?.**: results of --held-out
   sensitivity?.**: results of --sensitivity
 
@@ -385,7 +388,7 @@ measure-cause: offhook measure cause --json
 measure-device: offhook measure device --json
   measure: device
   host.*: description of this machine
-  {scenario,device}: names of the scenario and the device
+  {scenario,device}: names of the scenario (empty: a device file) and the device
   context: context of the service
   seconds (s): line time
   blocks: blocks served
@@ -397,6 +400,13 @@ measure-device: offhook measure device --json
   {service_time,dispatch_latency}.{p50_us,p99_us,p999_us,max_us} (us): time of the service; time from request to service
   without[]?: missing privileges
   reservation?.{yields,throttles}: times that the CPU was yielded at preemption points; times that the budget was exhausted
+  worst_block?.number: of a device file, the block that was done latest after its samples were there, from 0
+  worst_block?.{after_us,waited_us,took_us} (us): time from its samples to its end, to the begin of its work, and of its work with interruptions
+  worst_block?.declared_us (us): CPU time that the device declares for it
+  worst_block?.verdict?: with --cause, what had the CPU during that block, in a sentence
+  worst_block?.had_the_cpu[]?.{name,as}: with --cause, name and kind of a thread or interrupt that had the CPU meanwhile
+  worst_block?.had_the_cpu[]?.us (us): duration
+  worst_block?.lost_events?: lost events of the kernel's trace
   periods_sent_otherwise?: periods sent differently than recorded, with --recorded
 )";
 

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: MIT
 //
-// `offhook measure device`: a registered pump, a DMT pump or a radio live.
+// `offhook measure device`: a registered pump, a DMT pump, a radio, or the declared work of a device, live.
 #include <fmt/format.h>
 
 #include "driver/base/terminal.h"
 #include "hostsim/call/pump_call.h"
 #include "hostsim/call/radio_call.h"
 #include "hostsim/call/subscriber_call.h"
+#include "src/measure/declared_device.h"
 #include "src/measure/host_description.h"
 #include "src/measure/live_device.h"
 #include "src/program/command/call_run.h"
 #include "src/program/command/context_times.h"
 #include "src/program/command/measure.h"
 #include "src/report/run_summary.h"
+#include "traces/scenario/device.h"
 #include "traces/scenario/scenario.h"
 
 namespace offhook::command {
@@ -21,15 +23,17 @@ namespace {
 struct DeviceOptions {
   std::shared_ptr<MeasureOptions> measure;
   std::string scenario, card;
-  bool recorded = false;
+  bool recorded = false, cause = false;
 };
 
-Json to_json(const hostsim::Scenario& scenario, const measure::LiveDeviceConfig& config, const measure::LiveDevice& r) {
+/// @param scenario  empty: the device alone
+Json to_json(const std::string& scenario, const std::string& device, const LiveContextConfig& context,
+             const measure::LiveDevice& r) {
   Json json{{"measure", "device"},
             {"host", measure::host_description()},
-            {"scenario", scenario.name},
-            {"device", scenario.device.name},
-            {"context", config.context.str()},
+            {"scenario", scenario},
+            {"device", device},
+            {"context", context.str()},
             {"seconds", r.seconds},
             {"blocks", r.driver.blocks_served},
             {"blocks_late", r.driver.blocks_late},
@@ -41,8 +45,7 @@ Json to_json(const hostsim::Scenario& scenario, const measure::LiveDeviceConfig&
             {"service_time", quantiles_us(r.service)},
             {"dispatch_latency", quantiles_us(r.dispatch)},
             {"without", r.without}};
-  if (config.context.kind == OH_CONTEXT_RESERVATION)
-    json["reservation"] = {{"yields", r.yields}, {"throttles", r.throttles}};
+  if (context.kind == OH_CONTEXT_RESERVATION) json["reservation"] = {{"yields", r.yields}, {"throttles", r.throttles}};
   if (r.sent_otherwise) json["periods_sent_otherwise"] = *r.sent_otherwise;
   if (r.dmt) json["dmt"] = record::to_json(kDmtStatus, r.dmt.get());
   if (r.radio) json["radio"] = record::to_json(kRadioStatus, r.radio.get());
@@ -54,7 +57,9 @@ Json to_json(const hostsim::Scenario& scenario, const measure::LiveDeviceConfig&
 
 void print(const Json& json, const measure::LiveDevice& r) {
   Table table;
-  table.column(fmt::format("{}, {}", json.at("scenario").get<std::string>(), json.at("context").get<std::string>()));
+  const bool alone = json.at("scenario").get<std::string>().empty();
+  table.column(fmt::format("{}, {}", json.at(alone ? "device" : "scenario").get<std::string>(),
+                           json.at("context").get<std::string>()));
   table.column("");
   const auto row = [&](const char* what, const std::string& value) { table.row({what, value}); };
   row("seconds", fmt::format("{:.1f}", r.seconds));
@@ -98,7 +103,82 @@ void print(const Json& json, const measure::LiveDevice& r) {
                               : "Samples were lost.");
 }
 
+/// A device description, by its name or by what is in the file.
+bool is_device(const std::string& name) {
+  return !name.ends_with(".toml") || config::Document::read_file(name).has("work");
+}
+
+/// What the worst block met, as a table and a sentence.
+void print_worst(const Json& worst) {
+  say("\nWorst block: number {}, done {:.1f} us after its samples were there: {:.1f} us until its work began, {:.1f} "
+      "us "
+      "of work and interruptions (declared: {:.1f} us).\n",
+      worst.at("number").get<std::uint64_t>(), worst.at("after_us").get<double>(), worst.at("waited_us").get<double>(),
+      worst.at("took_us").get<double>(), worst.at("declared_us").get<double>());
+  if (!worst.contains("verdict")) return;
+  say("{}\n", worst.at("verdict").get<std::string>());
+  if (worst.at("had_the_cpu").empty()) return;
+  Table had;
+  had.column("had the CPU meanwhile");
+  had.column("as", Table::Align::kLeft);
+  had.column("us");
+  for (const Json& c : worst.at("had_the_cpu"))
+    had.row({c.at("name").get<std::string>(), c.at("as").get<std::string>(),
+             fmt::format("{:.1f}", c.at("us").get<double>())});
+  say("\n{}", had.lines());
+}
+
+Json worst_json(const hostsim::SoftDevice& device, const measure::DeclaredDevice& r, bool cause) {
+  const auto us = [](std::int64_t ns) { return us_of(double(ns)); };
+  const measure::WorstBlock& w = r.worst;
+  const hostsim::Ns declared = w.number == 0 && device.worst_cost_ns > 0 ? device.worst_cost_ns : device.cost_ns;
+  Json json{{"number", w.number},
+            {"after_us", us(w.ended - w.due)},
+            {"waited_us", us(w.begun - w.due)},
+            {"took_us", us(w.ended - w.begun)},
+            {"declared_us", us(declared)}};
+  if (!cause) return json;
+  json.update({{"verdict", r.verdict}, {"had_the_cpu", Json::array()}, {"lost_events", r.lost_events}});
+  for (const measure::Culprit& c : r.had)
+    json["had_the_cpu"].push_back({{"name", c.name}, {"as", c.as}, {"us", us(c.ns)}});
+  return json;
+}
+
+/// The declared work of a device.
+int run_declared(const DeviceOptions& options) {
+  if (options.recorded || !options.card.empty())
+    throw config::Error(options.scenario +
+                        ": --recorded and --card are of a scenario with a line; a device alone has no far end");
+  const hostsim::SoftDevice device = config::load_device(options.scenario);
+  measure::DeclaredDeviceConfig config;
+  config.context = options.measure->context_spec();
+  config.seconds = options.measure->seconds;
+  config.cause = options.cause;
+  catch_interrupts();
+  measure::DeclaredDevice r;
+  {
+    Progress progress("device", options.measure->json.alone() ? Progress::Style::kQuiet : Progress::Style::kAuto);
+    r = measure::measure_declared_device(device, config, [&](double share) {
+      if (progress.due()) progress.update(share, "");
+      return !interrupted();
+    });
+  }
+  say_without(r.live.without);
+  Json json = to_json("", device.name, config.context, r.live);
+  if (r.worst.ended > 0) json["worst_block"] = worst_json(device, r, options.cause);
+  if (!options.measure->json.alone()) {
+    print(json, r.live);
+    if (json.contains("worst_block")) print_worst(json.at("worst_block"));
+  }
+  const int status = finish_measure(*options.measure, json);
+  return status == kOk && !r.live.in_time() ? kInsufficient : status;
+}
+
 int run_device(const DeviceOptions& options) {
+  if (is_device(options.scenario)) return run_declared(options);
+  if (options.cause)
+    throw config::Error(options.scenario +
+                        ": --cause is of a device file; a scenario has pumps at both ends of a line");
   config::ScenarioBuilder builder;
   builder.apply_file(options.scenario);
   const hostsim::Scenario scenario = builder.finish();
@@ -118,7 +198,7 @@ int run_device(const DeviceOptions& options) {
     });
   }
   say_without(r.without);
-  const Json json = to_json(scenario, config, r);
+  const Json json = to_json(scenario.name, scenario.device.name, config.context, r);
   if (!options.measure->json.alone()) print(json, r);
   const int status = finish_measure(*options.measure, json);
   return status == kOk && !(r.in_data && r.in_time()) ? kInsufficient : status;
@@ -127,14 +207,16 @@ int run_device(const DeviceOptions& options) {
 }  // namespace
 
 void add_measure_device(App& measure, Action& action, const std::shared_ptr<MeasureOptions>& shared) {
-  App* device =
-      measure.add_subcommand("device", "Run a registered pump, a DMT pump or a radio live, in a context of this host");
+  App* device = measure.add_subcommand(
+      "device", "Run a device or a registered pump live, in a context of this host, and count late blocks");
   auto options = std::make_shared<DeviceOptions>();
   options->measure = shared;
   device
       ->add_option("scenario", options->scenario,
-                   "Scenario whose device and line are used; its host, load and context are not")
-      ->type_name("SCENARIO.toml")
+                   "Device whose declared work runs at its declared period: a name from traces/data/devices, or a "
+                   "device file. Or a scenario whose DMT pump or radio runs on its line; its host, load and context "
+                   "are not used")
+      ->type_name("DEVICE.toml|SCENARIO.toml")
       ->required();
   Option* recorded =
       device->add_flag("--recorded", options->recorded,
@@ -146,17 +228,23 @@ void add_measure_device(App& measure, Action& action, const std::shared_ptr<Meas
                    "its period is the block")
       ->type_name("CARD")
       ->excludes(recorded);
+  device->add_flag("--cause", options->cause,
+                   "Of a device file: record the kernel's trace and report what had the CPU during the worst block "
+                   "(root; adds overhead)");
   add_context(device, *shared);
   add_seconds(device, *shared);
   add_common(device, *shared);
   device->footer(R"(Examples:
+  offhook measure device rt-audio --context "FIFO 50" --seconds 60
+  sudo offhook measure device my-device.toml --context "FIFO 50" --cause
   offhook measure device examples/g-lite.toml --context "FIFO 50" --seconds 20
   offhook measure device examples/adsl.toml --context "RES 2ms/4ms" --json
   offhook measure device examples/g-lite.toml --context "FIFO 50" --recorded
   offhook --plugin ./libtone.so measure device tone.toml --card alsa:hw:CARD=PCH --context "FIFO 50"
 
-Without --card, one thread at FIFO 85 plays the card, the line and the far pump. --seconds includes the start-up: the
-pumps train, then carry a pattern in both directions.
+Without --card, one thread at FIFO 85 plays the card; of a scenario, also the line and the far pump. The work of a
+device file is a loop of the declared CPU time, calibrated on this CPU; the output of a block is queued when all of its
+work is done. --seconds includes the start-up: the pumps of a scenario train, then carry a pattern in both directions.
 
 Exit status: 0 done, 1 error, 2 samples were lost, or the pumps are not in data mode at the end,
 130 interrupted.)");

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <thread>
 
 #include "driver/base/json.h"
@@ -167,6 +168,43 @@ Made make_claims(const std::vector<reproduce::Claim>& claims, const Options& opt
   return {Json(results), kept};
 }
 
+/// What --perturb changed, against the same claims without it.
+struct Effect {
+  std::size_t rows = 0, changed = 0;
+  std::vector<std::string> unchanged;  ///< claims of which no row changed
+};
+
+Effect effect_of(const Json& perturbed, const Json& plain) {
+  Effect e;
+  for (std::size_t i = 0; i < perturbed.size(); ++i) {
+    const Json &rows = perturbed[i].at("rows"), &before = plain[i].at("rows");
+    std::size_t changed = 0;
+    for (std::size_t k = 0; k < rows.size(); ++k)
+      changed += k >= before.size() || rows[k].at("simulated") != before[k].at("simulated");
+    e.rows += rows.size();
+    e.changed += changed;
+    if (changed == 0) e.unchanged.push_back(perturbed[i].at("id").get<std::string>());
+  }
+  return e;
+}
+
+std::string sentence(const Effect& e, const std::string& perturbation) {
+  if (e.changed == 0) return fmt::format("--perturb {} changes nothing in these claims", perturbation);
+  std::string out = fmt::format("--perturb {} changes {} of {} values", perturbation, e.changed, e.rows);
+  if (!e.unchanged.empty()) out += fmt::format("; none in {}", fmt::join(e.unchanged, ", "));
+  return out;
+}
+
+/// The same claims without the perturbation, and what that changes. @return nothing when interrupted
+std::optional<Effect> effect_of_perturbation(const std::vector<reproduce::Claim>& claims, const Options& options,
+                                             const OutputFolder& folder, const Json& perturbed) {
+  Options plain = options;
+  plain.settings.perturbation = {};
+  const Made before = make_claims(claims, plain, folder.sub("unperturbed"));
+  if (interrupted()) return std::nullopt;
+  return effect_of(perturbed, before.claims);
+}
+
 /// results.json, results.csv and the page, and the first two where they are asked for once more.
 void write_results(const OutputFolder& folder, const Json& out, const Options& options) {
   const std::string json = json_text(out, 1) + "\n", csv = reproduce::to_csv(out.at("claims"));
@@ -175,6 +213,15 @@ void write_results(const OutputFolder& folder, const Json& out, const Options& o
   folder.write(kReportName, reproduce_page(out));
   options.json.write(json);
   options.csv.write(csv);
+}
+
+/// Tables, counts, and what was perturbed or falls short.
+void print(const Json& claims, const reproduce::Totals& totals, const std::optional<Effect>& effect,
+           const Options& options) {
+  say("{}{}\n", Lines(to_text(claims)), reproduce::sentence(totals));
+  if (effect) say("{}\n", sentence(*effect, options.settings.perturbation.text()));
+  if (!totals.short_of.empty())
+    say("a mandatory claim was not reproduced: {}\n", fmt::format("{}", fmt::join(totals.short_of, ", ")));
 }
 
 int run(Options options) {
@@ -203,6 +250,11 @@ int run(Options options) {
     return interrupt_status();
   }
 
+  std::optional<Effect> effect;
+  if (!options.perturb.empty() && options.held_out == 0) {
+    effect = effect_of_perturbation(claims, options, folder, made.claims);
+    if (!effect) return interrupt_status();
+  }
   Json scanned;
   if (options.sensitivity > 0) {
     scanned = scan(options);
@@ -218,14 +270,14 @@ int run(Options options) {
            {"falls_short", totals.short_of},
            {"claims", all}};
   if (!options.perturb.empty()) out["perturbed"] = options.settings.perturbation.text();
+  if (effect)
+    out["perturbation"] = {{"values", effect->rows}, {"changed", effect->changed}, {"unchanged", effect->unchanged}};
   if (!held_out.is_null()) out["held_out"] = std::move(held_out);
   if (!scanned.is_null()) out["sensitivity"] = std::move(scanned);
   write_results(folder, out, options);
   write_figures(folder / kReportName, options.figures);
+  if (!options.alone()) print(all, totals, effect, options);
   if (!options.alone()) {
-    say("{}{}\n", Lines(to_text(all)), reproduce::sentence(totals));
-    if (!totals.short_of.empty())
-      say("a mandatory claim was not reproduced: {}\n", fmt::format("{}", fmt::join(totals.short_of, ", ")));
     const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     say("{}{}\nreport: {}\n", duration_text(wall),
         made.kept != 0 ? fmt::format(", {} claims kept from an earlier run", made.kept) : "",

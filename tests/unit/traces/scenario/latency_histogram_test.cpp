@@ -74,6 +74,48 @@ TEST(LatencyHistogram, CyclictestsJsonSaysPriorityDurationAndKernel) {
   EXPECT_THAT(h.kernel, testing::StartsWith("Linux 6.12.57"));
 }
 
+// As rt-tests 2.40 prints it without -q: the lines of the threads first, with a terminal's codes between.
+TEST(LatencyHistogram, LinesOfThreadsAboveTheHistogramSayPriorityAndDuration) {
+  std::string text = "# /dev/cpu_dma_latency set to 0us\n";
+  for (int i = 1; i <= 300; i++)  // more than the 4096 characters that were searched
+    text += "\x1b[3Apolicy: rr: loadavg: 4.39 2.79 1.25 4/114 3090          \n\nT: 0 ( 3090) P:79 I:1000 C:" +
+            std::to_string(10 * i) + " Min:     48 Act:   48 Avg:   60 Max:      74\n";
+  text += "# Histogram\n000011 002990\n000012 000010\n# Total: 000003000\n# Max Latencies: 00012\n";
+  ASSERT_TRUE(is_histogram(text));
+  const LatencyHistogram h = parse_histogram(text, "cyc.hist");
+  EXPECT_EQ(h.scheduling, "RR");
+  EXPECT_EQ(h.priority, 79);
+  EXPECT_DOUBLE_EQ(h.seconds, 3);
+  EXPECT_DOUBLE_EQ(h.waits, 3000);
+}
+
+TEST(LatencyHistogram, TheColumnOfSumsIsNoThread) {
+  const LatencyHistogram h = parse_histogram(
+      "# Histogram\n000011 000002\t000001\t000003\n000012 000090\t000100\t000190\n"
+      "# Max Latencies: 02510 00012 02510\n# Histogram Overflows: 00004 00000 00004\n",
+      "cyc.hist");
+  EXPECT_DOUBLE_EQ(h.waits, 197);
+  EXPECT_NEAR(h.latency.longer_than(0.012), 4.0 / 197, 1e-9);
+}
+
+TEST(LatencyHistogram, JsonOfRtTestsNamesItsCommandWithAColon) {
+  const auto of = [](const std::string& command) {
+    return parse_histogram("{\"cmdline:\": \"cyclictest " + command +
+                               "\", \"thread\": {\"0\": {\"histogram\": {\"4\": 1000}, \"cycles\": 1000, \"max\": 4}}}",
+                           "a.json");
+  };
+  const LatencyHistogram fifo = of("-q -D 3 -m -p 80 -i 1000 -h 400 --json=c3.json");
+  EXPECT_EQ(fifo.scheduling, "FIFO");
+  EXPECT_EQ(fifo.priority, 80);
+  EXPECT_DOUBLE_EQ(fifo.seconds, 1);
+  EXPECT_EQ(of("-q -h 400 --policy=rr --prio=70").scheduling, "RR");
+  EXPECT_EQ(of("-q -h 400 --policy=rr --prio=70").priority, 70);
+  // Neither a thread without a priority nor one of SCHED_DEADLINE is one of SCHED_FIFO.
+  EXPECT_EQ(of("-q -h 400").scheduling, "OTHER");
+  EXPECT_EQ(of("-q -h 400 -p 80 --policy=other").priority, 0);
+  EXPECT_EQ(of("-q -h 400 -p 80 --policy=deadline").scheduling, "DEADLINE");
+}
+
 TEST(LatencyHistogram, OthersAreRefusedWithWhatIsAccepted) {
   EXPECT_FALSE(is_histogram("latency_us,count\n1,2\n"));
   const auto complaint = [](const char* text) -> std::string {

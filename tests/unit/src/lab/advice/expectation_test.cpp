@@ -144,6 +144,51 @@ TEST(Expectation, LatenciesCountForThePriorityThatWasMeasuredAndAbove) {
   EXPECT_DOUBLE_EQ(measured.interval_s.low, 6 * 3600 / 3.0);  // six hours of it
 }
 
+// Six hours of cyclictest -p80 and ten seconds of a recording of the same host.
+TEST(Expectation, HoursOfLatenciesAndSecondsOfRecordingCountTogether) {
+  const Seen nothing_lost{180, 18'000, 0, {}};
+  hostsim::Scenario s = on("linux-6.12-rt-am64x", "rt-audio", "THR 80");
+  auto recorded = std::make_shared<hostsim::HostLoad>();
+  recorded->duration = 10'000'000'000;
+  recorded->sources = {{hostsim::HostLoad::Kind::kInterrupt, 0, "eth0"},
+                       {hostsim::HostLoad::Kind::kThread, hostsim::linux_priority(99 - 90), "urgent"},
+                       {hostsim::HostLoad::Kind::kThread, hostsim::linux_priority(99 - 40), "below"}};
+  // 0.2 ms of interrupt and 1 ms of a thread at FIFO 90 within one work of 0.5 ms; the thread at 40 takes nothing.
+  recorded->cpus = {{0, {{1'000'000, 200'000, 0}, {1'100'000, 1'000'000, 1}, {1'200'000, 9'000'000, 2}}, 0}};
+  s.load.recorded = recorded;
+  s.load.trace = "board.load";
+  const Expectation both = expectation(s, nothing_lost);
+  EXPECT_EQ(both.evidence, Evidence::kDistribution);
+  EXPECT_DOUBLE_EQ(both.interval_s.low, 6 * 3600 / 3.0 / 2);  // a block meets what is rare waiting and working
+  EXPECT_NE(both.because.find("1.2 ms at most"), std::string::npos) << both.because;
+  // Of a priority that was not measured only the recording speaks.
+  s.context = on("linux-6.12-rt-am64x", "rt-audio", "THR 25").context;
+  const Expectation below = expectation(s, nothing_lost);
+  EXPECT_EQ(below.evidence, Evidence::kSeen);
+  EXPECT_NEAR(below.interval_s.low, 10 / 3.0, 1e-9);
+}
+
+// What three seconds of latencies support at the measured priority, sixty simulated seconds do not support below it.
+TEST(Expectation, AnUnmeasuredPriorityIsNoBetterThanTheMeasurement) {
+  hostsim::Scenario s = on("linux-6.12-rt-am64x", "rt-audio", "THR 25");
+  s.host.latency->waits_per_s *= 6 * 3600 / 3.0;
+  const Expectation below = expectation(s, {180, 18'000, 0, {}});
+  EXPECT_EQ(below.evidence, Evidence::kAssumed);
+  EXPECT_NEAR(below.interval_s.low, 1, 0.01);
+
+  Advice advice;
+  Trial measured, unmeasured;
+  measured.expectation = {Evidence::kDistribution, INFINITY, {1, INFINITY}, ""};
+  unmeasured.expectation = {Evidence::kAssumed, INFINITY, {60, INFINITY}, ""};
+  advice.trials = {measured, unmeasured};
+  EXPECT_TRUE(advice.enough(advice.trials[0]));
+  EXPECT_FALSE(advice.enough(advice.trials[1]));
+  EXPECT_DOUBLE_EQ(advice.best_supported_s(), 1);
+  advice.trials.erase(advice.trials.begin());  // nothing better is there: it counts, but not without a warning
+  EXPECT_TRUE(advice.enough(advice.trials[0]));
+  EXPECT_FALSE(advice.keeps_clear(advice.trials[0]));
+}
+
 // Nineteen replays of ten seconds are ten seconds.
 TEST(Expectation, ARecordingSupportsAThirdOfItsLengthHoweverOftenItIsReplayed) {
   hostsim::Scenario s = on("linux-hz250", "rt-audio", "FIFO 50");

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+//
+// The host that a command line names.
+#pragma once
+
+#include <string>
+
+#include "traces/scenario/scenario.h"
+
+namespace offhook::command {
+
+/// A host by its name, with a spinner for a load; or a file: the keys of a scenario's host and load, or a host alone.
+/// @throws config::Error
+config::ScenarioBuilder host_and_load(const std::string& host);
+
+}  // namespace offhook::command
