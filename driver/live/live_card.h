@@ -8,10 +8,30 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
 
 #include "driver/card/card_memory.h"
 
 namespace offhook {
+
+/// Consecutive received samples that all came, or were all lost on their way to the card.
+struct SampleRun {
+  std::uint32_t n;
+  bool lost;
+};
+
+/// Who calls, as far as the line says it.
+struct Caller {
+  std::string number, name;
+};
+
+/// A value that a card counts besides the engine's, such as packets lost.
+struct CardFigure {
+  const char* key;
+  std::variant<std::int64_t, double> value;
+};
 
 class LiveCard {
  public:
@@ -41,6 +61,20 @@ class LiveCard {
   }
   /// Samples between the rings and the line, both directions together, beyond what the driver keeps queued.
   virtual std::uint32_t queued_samples() const { return 0; }
+  /// The samples' encoding in the present call: that of the streams, or the other law of G.711 in octets of the line.
+  virtual oh_encoding encoding() const { return card_.streams.rx.encoding; }
+  /// Received samples from `position` on: at most n of one kind. From the driver's context, in order of position.
+  /// @pre n >= 1.  Real-time: yes
+  virtual SampleRun run_at(std::uint64_t position, std::uint32_t n) {
+    static_cast<void>(position);
+    return {n, false};
+  }
+  /// Why the line has ended the present call; empty: it has not. The text is static. From any thread.
+  virtual std::string_view line_failure() const { return {}; }
+  /// Of the call that rings, or rang last. From any thread.
+  virtual Caller caller() const { return {}; }
+  /// From any thread.
+  virtual std::vector<CardFigure> figures() const { return {}; }
   /// Samples begin to pass. After oh_driver_init(). @throws std::runtime_error when the device refuses
   virtual void start() = 0;
   /// Blocks until the next interrupt. From one thread. No allocation.

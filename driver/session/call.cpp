@@ -10,13 +10,15 @@ namespace {
 constexpr std::size_t kAtOnce = 256;  // bytes moved per block and direction; 33 600 bit/s bring 53
 }
 
-Call::Call(const CallConfig& config, std::uint32_t io_delay_samples, oh_event_log* log, std::uint64_t (*now_ns)(void*),
-           void* clock)
-    : dialler_(config.digits, config.plan, kFormat.tx.rate_hz),
-      detector_(kFormat.rx.rate_hz),
+Call::Call(const CallConfig& config, const oh_pump_format& format, std::uint32_t io_delay_samples, oh_event_log* log,
+           std::uint64_t (*now_ns)(void*), void* clock)
+    : conversion_(format),
+      converts_(!takes(*config.pump, format)),
+      dialler_(config.digits, config.plan, format.tx.rate_hz),
+      detector_(format.rx.rate_hz),
       modem_({.pump = config.pump,
               .role = config.role,
-              .format = kFormat,
+              .format = converts_ ? kLinear8000 : format,
               .link = config.link,
               .max_bit_rate = config.max_bit_rate,
               .min_bit_rate = config.min_bit_rate,
@@ -33,18 +35,38 @@ Call::Call(const CallConfig& config, std::uint32_t io_delay_samples, oh_event_lo
   publish();  // there is no moment in which the digits seem to be out
 }
 
-void Call::process(const std::int16_t* rx, std::int16_t* tx, std::size_t n) {
-  if (!dialler_.done()) {
-    dialler_.process(rx, tx, n);
-    publish();
+void Call::process(const void* rx, void* tx, std::size_t n) {
+  if (!conversion_.is_octets()) {
+    piece(rx, tx, n);
     return;
   }
-  if (listening()) detector_.process(rx, n);
-  if (digits_only_) {
-    std::fill_n(tx, n, std::int16_t{0});
-    publish();
-    return;
+  const auto* in = static_cast<const std::uint8_t*>(rx);
+  auto* out = static_cast<std::uint8_t*>(tx);
+  for (std::size_t k = 0; n > 0; n -= k, in += k, out += k) piece(in, out, k = std::min(n, kPiece));
+}
+
+void Call::piece(const void* rx, void* tx, std::size_t n) {
+  const bool octets = conversion_.is_octets();
+  for (std::size_t i = 0; octets && i < n; ++i) heard_[i] = conversion_.received(rx, i);
+  const std::int16_t* heard = octets ? heard_.data() : static_cast<const std::int16_t*>(rx);
+  std::int16_t* said = octets ? said_.data() : static_cast<std::int16_t*>(tx);
+  const bool dials = !dialler_.done();
+  if (dials) {
+    dialler_.process(heard, said, n);
+  } else {
+    if (listening()) detector_.process(heard, n);
+    if (digits_only_) {
+      std::fill_n(said, n, std::int16_t{0});
+    } else {
+      run_modem(converts_ ? heard : rx, converts_ ? said : tx, n);
+    }
   }
+  if (octets && (dials || digits_only_ || converts_))
+    for (std::size_t i = 0; i < n; ++i) conversion_.send(said[i], tx, i);
+  publish();
+}
+
+void Call::run_modem(const void* rx, void* tx, std::size_t n) {
   if (releasing_.load(std::memory_order_relaxed) && !asked_) {
     asked_ = true;
     modem_.hang_up();
@@ -59,8 +81,9 @@ void Call::process(const std::int16_t* rx, std::int16_t* tx, std::size_t n) {
   modem_.process(rx, tx, n);
   const std::size_t room = std::min(bytes.size(), from_far_.space());
   from_far_.write(bytes.data(), modem_.read(bytes.data(), room));
-  publish();
-  if (order != kNoOrder) order_.store(kNoOrder, std::memory_order_release);
+  if (order == kNoOrder) return;
+  publish();  // what became of it is shown before the next may come
+  order_.store(kNoOrder, std::memory_order_release);
 }
 
 // The order first: one that has been taken up is in what is shown.

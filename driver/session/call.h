@@ -5,14 +5,17 @@
 // has the rest, which never waits for the context, nor the context for it.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "driver/session/call_progress.h"
 #include "driver/session/snapshot.h"
 #include "driver/session/spsc_byte_ring.h"
 #include "driver/user_modem/modem.h"
+#include "dsp/automode/conversion.h"
 
 namespace offhook::modem {
 
@@ -38,23 +41,25 @@ enum class OrderStatus : std::uint8_t {
 /// How a call stands.
 struct CallStatus : oh_modem_end_status {
   bool dialling = false;                   ///< the digits are not yet out
+  std::string_view line_failure{};         ///< why the line itself has ended the call, a static text; empty: it has not
   Progress progress = Progress::kNothing;  ///< what the exchange said, but for data mode
   OrderStatus order = OrderStatus::kNone;
   /// Bytes go through.
   bool connected() const { return oh_modem_end_is_connected(this) != 0; }
   /// Why the call is over by itself; empty while it lives.
-  std::string_view failure() const { return oh_modem_end_failure(this); }
+  std::string_view failure() const { return line_failure.empty() ? oh_modem_end_failure(this) : line_failure; }
 };
 
 class Call {
  public:
+  /// @param format  of the card's samples: a modem card's, or octets of G.711. Pumps of linear samples get those.
   /// @param io_delay_samples  see oh_pump_config  @param log, now_ns, clock  as of oh_modem_end_config
   /// @throws std::invalid_argument as Modem
-  Call(const CallConfig& config, std::uint32_t io_delay_samples, oh_event_log* log, std::uint64_t (*now_ns)(void*),
-       void* clock = nullptr);
+  Call(const CallConfig& config, const oh_pump_format& format, std::uint32_t io_delay_samples, oh_event_log* log,
+       std::uint64_t (*now_ns)(void*), void* clock = nullptr);
 
-  /// The context's. Real-time: yes. @param rx [n]  @param[out] tx [n]
-  void process(const std::int16_t* rx, std::int16_t* tx, std::size_t n);
+  /// The context's. Real-time: yes. @param rx [n]  @param[out] tx [n]  in the card's format
+  void process(const void* rx, void* tx, std::size_t n);
   /// The context's: n received samples were lost. Real-time: yes.
   void report_gap(std::size_t n);
 
@@ -69,11 +74,16 @@ class Call {
   void hold(oh_hold_order order) { order_.store(order, std::memory_order_release); }
 
  private:
+  static constexpr std::size_t kPiece = 256;
+  void piece(const void* rx, void* tx, std::size_t n);
+  void run_modem(const void* rx, void* tx, std::size_t n);
   bool listening() const;
   void publish();
 
   static constexpr std::size_t kRingBytes = 1 << 14;
-  static constexpr oh_pump_format kFormat = kLinear8000;  // a modem card's: Session refuses others
+  automode::Conversion conversion_;  // of octets, for dialler, detector and pumps of linear samples
+  bool converts_;                    // the pump has linear samples, the card octets
+  std::array<std::int16_t, kPiece> heard_{}, said_{};
   Dialler dialler_;
   ProgressDetector detector_;
   Modem modem_;

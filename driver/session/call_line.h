@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "driver/live/live_card.h"
 #include "driver/session/call.h"
 
 namespace offhook::modem {
@@ -14,6 +15,10 @@ class CallLine {
  public:
   virtual ~CallLine() = default;
   virtual bool ringing() const = 0;
+  /// Who rings, or rang last, as far as the line says it.
+  virtual Caller caller() const { return {}; }
+  /// Once for each round of the owner, before anything else.
+  virtual void work() {}
   /// Off hook: a call begins, with the digits if there are any. Ends the one before.
   /// @throws std::invalid_argument: the pump has nothing for these modulations and rates; the hook stays as it was
   virtual void begin_call(const CallConfig& call) = 0;

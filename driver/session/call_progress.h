@@ -17,7 +17,7 @@ struct dtmf_tx_state_s;  // spandsp
 
 namespace offhook::modem {
 
-enum class Progress { kNothing, kDialTone, kRinging, kBusy, kNoDialTone };
+enum class Progress { kNothing, kDialTone, kRinging, kBusy, kNoDialTone, kNoAnswer };
 
 /// Listens. Real-time: yes, O(n).
 class ProgressDetector {

@@ -4,6 +4,8 @@
 //   null                 captures silence, plays into nothing; by the clock
 //   file:IN.wav[,OUT.wav]  captures a recording, then silence; what it plays is recorded; by the clock
 //   unix:PATH            hardware in another process (offhook line)
+//   rtp:LOCAL,REMOTE     G.711 in RTP packets
+//   audiosocket:HOST:PORT  Asterisk's AudioSocket, as a client or, with ",listen", as a server
 //   alsa:NAME            a sound device, such as alsa:hw:CARD=PCH or alsa:default
 //   portaudio:NAME       a sound device by PortAudio's name or number
 #pragma once

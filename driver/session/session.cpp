@@ -13,29 +13,49 @@ namespace offhook::modem {
 
 namespace {
 
-/// Calls process and report_gap with what a modem's samples are; a card in another process may have any.
+/// A card in another process may have any samples.
 LiveCard& card_of_a_modem(LiveCard& card) {
   const oh_streams& streams = card.card().streams;
   for (const oh_stream_format* direction : {&streams.rx, &streams.tx}) {
-    if (direction->rate_hz != OH_MODEM_RATE_HZ || direction->encoding != OH_LINEAR16)
-      throw std::runtime_error("not a modem card: expected 16-bit linear samples at " +
-                               std::to_string(OH_MODEM_RATE_HZ) + " Hz in both directions");
+    if (direction->rate_hz != OH_MODEM_RATE_HZ || direction->encoding != streams.rx.encoding)
+      throw std::runtime_error("not a modem card: expected 16-bit linear samples or octets of G.711 at " +
+                               std::to_string(OH_MODEM_RATE_HZ) + " Hz, the same in both directions");
   }
   return card;
+}
+
+void fill_silence(void* tx, oh_encoding encoding, std::size_t n) {
+  std::memset(tx, oh_silence(encoding), n * oh_sample_bytes(encoding));
 }
 
 }  // namespace
 
 Session::Session(LiveCard& card, const SessionConfig& config)
-    : card_(card_of_a_modem(card)), log_(config.log), driver_(card, {process, report_gap, this}, config) {}
+    : card_(card_of_a_modem(card)),
+      log_(config.log),
+      position_(oh_card_position(&card.state())),
+      driver_(card, {process, report_gap, this}, config) {}
 
 void Session::process(void* self, const void* rx, void* tx, std::size_t n) {
   auto* session = static_cast<Session*>(self);
   session->served_.fetch_add(1);
-  if (Call* call = session->active_.load()) {
-    call->process(static_cast<const std::int16_t*>(rx), static_cast<std::int16_t*>(tx), n);
-  } else {
-    std::memset(tx, 0, n * sizeof(std::int16_t));
+  Call* const call = session->active_.load();
+  const oh_encoding encoding = session->card_.encoding();
+  const std::size_t octets = oh_sample_bytes(encoding);
+  const auto* in = static_cast<const std::uint8_t*>(rx);
+  auto* out = static_cast<std::uint8_t*>(tx);
+  while (n > 0) {
+    const SampleRun run = session->card_.run_at(session->position_, static_cast<std::uint32_t>(n));
+    if (call != nullptr && !run.lost) {
+      call->process(in, out, run.n);
+    } else {
+      if (call != nullptr) call->report_gap(run.n);
+      fill_silence(out, encoding, run.n);
+    }
+    session->position_ += run.n;
+    in += run.n * octets;
+    out += run.n * octets;
+    n -= run.n;
   }
   session->served_.fetch_add(1);
 }
@@ -43,6 +63,7 @@ void Session::process(void* self, const void* rx, void* tx, std::size_t n) {
 void Session::report_gap(void* self, std::size_t n) {
   auto* session = static_cast<Session*>(self);
   session->served_.fetch_add(1);
+  session->position_ += n;
   if (Call* call = session->active_.load()) call->report_gap(n);
   session->served_.fetch_add(1);
 }
@@ -57,7 +78,7 @@ void Session::swap_call(std::unique_ptr<Call> next) {
 }
 
 void Session::begin_call(const CallConfig& call) {
-  swap_call(std::make_unique<Call>(call, io_delay_samples(), log_,
+  swap_call(std::make_unique<Call>(call, format(), io_delay_samples(), log_,
                                    [](void*) { return static_cast<std::uint64_t>(monotonic_ns()); }));
   oh_card_set_off_hook(&card_.state(), 1);
 }
@@ -66,7 +87,7 @@ void Session::end_call() {
   const CallStatus now = status();
   if (!now.direct && now.link.state == OH_LAPM_DISCONNECTED && now.pump.state == OH_PUMP_DATA)
     std::this_thread::sleep_for(std::chrono::milliseconds(kAnswerMs));
-  if (call_ && now.connected()) {
+  if (call_ && now.connected() && now.line_failure.empty()) {
     call_->release();
     int silent_ms = 0;
     for (int ms = 0; ms < kReleaseMs && silent_ms < kGoneMs && !driver_.is_gone() && !call_->released(); ms += 10) {
@@ -76,6 +97,13 @@ void Session::end_call() {
   }
   swap_call(nullptr);
   oh_card_set_off_hook(&card_.state(), 0);
+}
+
+CallStatus Session::status() const {
+  if (!call_) return {};
+  CallStatus status = call_->status();
+  status.line_failure = card_.line_failure();
+  return status;
 }
 
 Traffic Session::traffic() const {

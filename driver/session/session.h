@@ -15,6 +15,7 @@
 
 #include "driver/session/call_line.h"
 #include "driver/session/live_driver.h"
+#include "offhook/modem_card.h"
 
 namespace offhook::modem {
 
@@ -46,7 +47,13 @@ class Session final : public CallLine {
   void hold(oh_hold_order order) override {
     if (call_) call_->hold(order);
   }
-  CallStatus status() const override { return call_ ? call_->status() : CallStatus{}; }
+  CallStatus status() const override;
+  Caller caller() const override { return card_.caller(); }
+  /// Of the card's samples in the present call.
+  oh_pump_format format() const {
+    const oh_sample_format samples{OH_MODEM_RATE_HZ, card_.encoding()};
+    return {samples, samples};
+  }
   Traffic traffic() const;
   /// What driver, card and the device behind it keep queued, as in oh_pump_config.
   std::uint32_t io_delay_samples() const {
@@ -78,6 +85,7 @@ class Session final : public CallLine {
   Traffic before_;                        // of the calls before it
   std::atomic<Call*> active_{nullptr};    // the context's view
   std::atomic<std::uint64_t> served_{0};  // pump calls so far, odd within one
+  std::uint64_t position_;                // of the card, before which all samples are served; the context's
   LiveDriver driver_;                     // the last: from its making on to its end it calls process()
 };
 

@@ -65,6 +65,7 @@ struct AtSettings {
   int parity_format = 3, parity = 3;                          ///< +ICF: accepted, a pseudo-terminal has no parity
   int break_handling = 0, break_timed = 0, break_length = 0;  ///< +EB: accepted
   int answer_delay = 0;                                       ///< +ADLY: 0.1 s
+  int caller_id = 0;                                          ///< +VCID: the caller's number after the first RING
   int report_end = 0;                                         ///< +WHY: a line after a call that says why it ended
   std::array<std::uint8_t, 98> other_s{};                     ///< S13 to S110: stored, no effect
   int hold_disabled = 1;                                      ///< +PMH: 0 modem-on-hold is enabled, 1 it is not

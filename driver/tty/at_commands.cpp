@@ -213,6 +213,7 @@ constexpr Parameter kParameters[] = {
      "silence when answering, besides the pump's own 0.2 s (V.8) before the answer tone, 0.1 s",
      {{&AtSettings::answer_delay, 0, 50}}},
     {"WHY", "Offhook", "+WHY after NO CARRIER or BUSY: code of V.59 and reason", {{&AtSettings::report_end}}},
+    {"VCID", "V.253", "number and name of the caller after the first RING", {{&AtSettings::caller_id}}},
     {"ILRR", "6.2.13", "+ILRR before CONNECT", {{&AtSettings::report_local_rate}}},
     {"PMH", "V.92", "modem-on-hold: 0 enabled, 1 disabled", {{&AtSettings::hold_disabled}}},
     {"PMHT", "V.92", "far end's request for hold: 0 denied, else code of T1", {{&AtSettings::hold_timeout, 0, 13}}},

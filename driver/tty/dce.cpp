@@ -7,6 +7,8 @@
 #include <array>
 #include <stdexcept>
 
+#include "driver/base/printable.h"
+
 namespace offhook::modem {
 
 namespace {
@@ -108,6 +110,7 @@ void Dce::record_end(Event event) {
   const bool busy = status.progress == Progress::kBusy;
   last_call_.end(event == Event::kNoDialTone     ? CallEnd::kNoDialTone
                  : event == Event::kBusy         ? CallEnd::kBusy
+                 : event == Event::kNoAnswer     ? CallEnd::kSetUpTimeOut
                  : event == Event::kFailed       ? end_of(status)
                  : event == Event::kIncompatible ? CallEnd::kProtocolError
                  : event == Event::kTooLong      ? CallEnd::kSetUpTimeOut
@@ -153,11 +156,20 @@ std::string Dce::state_text() const {
                                                        : "");
 }
 
+// V.253, formatted. What a far end says of itself is shown as it may be shown on a terminal.
+void Dce::tell_caller() {
+  constexpr std::size_t kLongest = 64;
+  const Caller caller = line_.caller();
+  at_.information("NMBR = " + (caller.number.empty() ? "O" : printable(caller.number.substr(0, kLongest))));
+  if (!caller.name.empty()) at_.information("NAME = " + printable(caller.name.substr(0, kLongest)));
+}
+
 void Dce::follow_ring() {
   const bool ringing = state_ == State::kOnHook && line_.ringing();
   if (ringing && !was_ringing_) {
     at_.s(1) = static_cast<std::uint8_t>(at_.s(1) + 1);
     at_.report(Result::kRing);
+    if (at_.s(1) == 1 && at_.settings().caller_id != 0) tell_caller();
     if (at_.s(0) > 0 && at_.s(1) >= at_.s(0)) answer();
   }
   if (state_ != State::kOnHook) at_.s(1) = 0;
@@ -184,10 +196,11 @@ void Dce::follow_call(std::int64_t now_ms) {
   const bool lost = (s.s[10] < kIgnoreCarrier && now_ms - heard_ms_ > silent_ms) || now_ms - data_ms_ > kRetrainMs ||
                     (!data && !held && status.progress == Progress::kBusy);
   const bool compressed = compression_suffices(s, status);
-  const std::array<std::pair<Event, bool>, 11> seen = {
+  const std::array<std::pair<Event, bool>, 12> seen = {
       {{Event::kNoDialTone, status.progress == Progress::kNoDialTone},
        {Event::kDigitsOut, digits_only_ && !status.dialling},
        {Event::kBusy, role_ == OH_PUMP_CALL && s.extended >= kBusyDetected && status.progress == Progress::kBusy},
+       {Event::kNoAnswer, status.progress == Progress::kNoAnswer},
        {Event::kFailed, !status.failure().empty()},
        {Event::kIncompatible, status.connected() && !compressed},
        {Event::kConnected, status.connected()},
@@ -311,6 +324,7 @@ void Dce::take_commands() {
 void Dce::work(std::int64_t now_ms) {
   now_ms_ = now_ms;
   terminal_.flush();
+  line_.work();
   follow_hook(now_ms);  // before what may hang up: to release a call takes time that is not on hook
   if (state_ == State::kOnline) {
     receive_from_far();

@@ -38,7 +38,8 @@ class Dce final : private AtHost {
     kRefused,    ///< no carrier of +MS can do its rates
     kNoDialTone,
     kBusy,
-    kFailed,        ///< the modem gave up, or the far end cleared down
+    kNoAnswer,      ///< the network says so
+    kFailed,        ///< the modem gave up, the far end cleared down, or the line ended the call
     kIncompatible,  ///< connected, but without the compression that +DS or +DS44 requires
     kConnected,
     kDigitsOut,  ///< of D with a semicolon
@@ -74,6 +75,7 @@ class Dce final : private AtHost {
 
       {State::kConnecting, Event::kNoDialTone, Action::kHangUp, Result::kNoDialtone, State::kOnHook, "6.2.7"},
       {State::kConnecting, Event::kBusy, Action::kHangUp, Result::kBusy, State::kOnHook, "6.2.7"},
+      {State::kConnecting, Event::kNoAnswer, Action::kHangUp, Result::kNoAnswer, State::kOnHook, "6.3.1"},
       {State::kConnecting, Event::kFailed, Action::kHangUp, Result::kNoCarrier, State::kOnHook, "6.3.1"},
       {State::kConnecting, Event::kIncompatible, Action::kHangUp, Result::kNoCarrier, State::kOnHook, "6.6.1"},
       {State::kConnecting, Event::kConnected, Action::kGoOnline, Result::kConnect, State::kOnline, "6.3.1"},
@@ -149,6 +151,7 @@ class Dce final : private AtHost {
   CallConfig call_config() const;
   oh_link_config link(std::uint32_t window) const;
 
+  void tell_caller();
   void follow_ring();
   void follow_hook(std::int64_t now_ms);
   void follow_call(std::int64_t now_ms);

@@ -55,6 +55,7 @@ std::string_view text_of(CallEnd why) {
 
 CallEnd end_of(const CallStatus& status) {
   const oh_pump_status& pump = status.pump;
+  if (!status.line_failure.empty()) return pump.bits_received > 0 ? CallEnd::kClearedDown : CallEnd::kUnidentified;
   if (pump.state == OH_PUMP_FAILED) {
     if (pump.failure == OH_PUMP_NOTHING_IN_COMMON) return CallEnd::kNothingInCommon;
     if (pump.failure == OH_PUMP_TOO_SLOW || pump.bits_received == 0) return CallEnd::kTrainingFailed;
@@ -89,7 +90,8 @@ void LastCall::follow(const CallStatus& status, std::string_view carrier, std::i
   const bool again = pump.state == OH_PUMP_TRAINING && reached_ == Reached::kData;
   if (training_again_ && pump.state == OH_PUMP_DATA) ++recoveries_;
   if (pump.state == OH_PUMP_TRAINING || pump.state == OH_PUMP_DATA) training_again_ = again;
-  if (!status.failure().empty()) failure_ = status.failure();
+  line_failure_ = status.line_failure;
+  if (line_failure_.empty() && !status.failure().empty()) failure_ = status.failure();
   frames_again_ = std::max(frames_again_, status.link.retransmitted);
   bad_frames_ = std::max(bad_frames_, status.link.bad_frames);
   lost_samples_ = std::max(lost_samples_, pump.filled_in);
@@ -122,8 +124,10 @@ std::string LastCall::reason() const {
       "dialling", "dialled, nothing recognised", "ringback heard", "modem heard", "training", "data"};
   const std::string_view reached =
       !caller_ && reached_ == Reached::kNothing ? "off hook, nothing recognised" : kReached[static_cast<int>(reached_)];
-  return fmt::format("{},{}{}; reached: {}", static_cast<int>(why_), text_of(why_),
-                     failure_.empty() ? "" : fmt::format(" (the modem {})", failure_), reached);
+  const std::string more = !line_failure_.empty() ? fmt::format(" (the line: {})", line_failure_)
+                           : failure_.empty()     ? ""
+                                                  : fmt::format(" (the modem {})", failure_);
+  return fmt::format("{},{}{}; reached: {}", static_cast<int>(why_), text_of(why_), more, reached);
 }
 
 std::vector<std::string> LastCall::facts() const {

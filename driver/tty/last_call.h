@@ -65,7 +65,7 @@ class LastCall {
   std::uint32_t frames_again_ = 0, bad_frames_ = 0;
   std::uint64_t lost_samples_ = 0;
   std::int64_t began_ms_ = 0, last_ms_ = 0;
-  std::string failure_;
+  std::string failure_, line_failure_;
 };
 
 /// Why a call that ended by itself ended. Source of the texts: oh_modem_end_failure()

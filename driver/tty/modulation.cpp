@@ -10,7 +10,7 @@ namespace offhook::modem {
 namespace {
 
 /// A configuration that every pump takes but for format and delay.
-bool takes(const Modulation& row, const oh_pump_format& format, std::uint32_t io_delay_samples) {
+bool takes(const Modulation& row, const oh_pump_format& format, std::uint32_t io_delay_samples, Octets octets) {
   oh_pump_config config{};
   config.struct_size = sizeof config;
   config.format = format;
@@ -19,7 +19,9 @@ bool takes(const Modulation& row, const oh_pump_format& format, std::uint32_t io
   config.port = {.get_bit = [](void*) { return 1; }, .put_bit = [](void*, int) {}, .user = nullptr};
   config.io_delay_samples = io_delay_samples;
   const oh_pump_type* type = row.type();
-  return type->size(&config) > 0;
+  if (type->size(&config) > 0) return true;
+  config.format = kLinear8000;
+  return octets == Octets::kConverted && format.rx.encoding != OH_LINEAR16 && type->size(&config) > 0;
 }
 
 std::string fastest(Carriers carriers) {
@@ -31,14 +33,14 @@ std::string fastest(Carriers carriers) {
 
 }  // namespace
 
-Offer offer(Carriers all, const oh_pump_format& format, std::uint32_t io_delay_samples) {
+Offer offer(Carriers all, const oh_pump_format& format, std::uint32_t io_delay_samples, Octets octets) {
   Offer made;
   for (const Modulation& m : all) {
-    if (*m.carrier == '\0' || takes(m, format, io_delay_samples)) {
+    if (*m.carrier == '\0' || takes(m, format, io_delay_samples, octets)) {
       made.carriers.push_back(m);
       continue;
     }
-    const std::string why = takes(m, format, 0)
+    const std::string why = takes(m, format, 0, octets)
                                 ? fmt::format("not with the {} ms that card and driver queue",
                                               std::uint64_t{1000} * io_delay_samples / format.tx.rate_hz)
                                 : fmt::format("not on a card of {} {}/s", format.rx.rate_hz,

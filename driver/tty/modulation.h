@@ -23,8 +23,11 @@ struct Offer {
   std::vector<Modulation> carriers;
   std::string missing;  ///< for people, each with the reason; empty: nothing is missing
 };
+/// Whether octets of a card become linear samples for the pumps that have no others.
+enum class Octets { kAsTheyAre, kConverted };
 /// @param io_delay_samples  of card and driver, see oh_pump_config
-Offer offer(Carriers all, const oh_pump_format& format, std::uint32_t io_delay_samples);
+Offer offer(Carriers all, const oh_pump_format& format, std::uint32_t io_delay_samples,
+            Octets octets = Octets::kAsTheyAre);
 
 /// Those of +MS, separated by commas: "V22B,V34".
 std::string names_of(Carriers carriers);

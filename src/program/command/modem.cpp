@@ -154,9 +154,11 @@ int run(const Options& options) {
 void add_modem(App& app, Action& action) {
   App* sub = app.add_subcommand("modem", "Run a live modem with AT commands on a pseudo-terminal");
   auto options = std::make_shared<Options>();
-  sub->add_option("card", options->cards,
-                  "unix:PATH (a card of `offhook line`), alsa:NAME, file:IN.wav,OUT.wav or null (see `offhook "
-                  "devices`), or kernel:N of the kernel module offhook. Several cards make a bank with one modem each")
+  sub->add_option(
+         "card", options->cards,
+         "unix:PATH (a card of `offhook line`), alsa:NAME, rtp:LOCAL,REMOTE, audiosocket:HOST:PORT, "
+         "file:IN.wav,OUT.wav or null (see `offhook devices`), sip:USER@HOST, or kernel:N of the kernel module "
+         "offhook. Several cards make a bank with one modem each")
       ->required()
       ->type_name("CARD");
   sub->add_option("--tty", options->tty,
@@ -193,6 +195,9 @@ void add_modem(App& app, Action& action) {
   minicom -D /dev/ttySM0
   offhook modem unix:/run/card-{0..7} --tty /dev/ttySM      # a bank: /dev/ttySM0 to /dev/ttySM7
   modprobe offhook && offhook modem kernel:0 --context INT  # AT commands for /dev/ttySM0 of the kernel driver
+  offhook modem rtp::4000,192.0.2.1:4000,law=pcma           # G.711 in RTP packets
+  offhook modem audiosocket::9092,listen                    # takes calls of Asterisk's AudioSocket
+  offhook modem sip:100@192.0.2.1,local=192.0.2.7:5060,password-file=sip.password   # calls by SIP
   offhook modem null --seconds 10 --json      # cost of a context on this machine, without a line
 
 Press Ctrl-C to stop. The command then prints the driver's counters: samples pending, blocks late, dispatch latency.

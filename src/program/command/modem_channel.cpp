@@ -8,6 +8,7 @@
 #include "driver/base/json.h"
 #include "driver/session/devices.h"
 #include "driver/session/session.h"
+#include "driver/sip/sip_line.h"
 #include "driver/user_modem/modulations.h"
 #include "src/measure/host_description.h"
 #include "src/program/command/context_times.h"
@@ -63,7 +64,21 @@ class LiveChannel final : public Channel {
     session.context.cpu = config.cpu;
     session.interrupt_priority = config.interrupt_priority;
     session.device_delay_samples = static_cast<std::uint32_t>(std::lround(config.device_delay_ms * kRateHz / 1000));
-    card_ = open_card(config.address, OH_MODEM_RATE_HZ, "kernel:N");
+    constexpr std::string_view kSip = "sip:";
+    const bool by_sip = config.address.starts_with(kSip);
+    const sip::SipPlace place =
+        by_sip ? sip::parse_sip_place(std::string_view(config.address).substr(kSip.size())) : sip::SipPlace{};
+    if (by_sip) {
+      RtpConfig media;
+      media.local = place.account.local;
+      media.local.set_port(0);
+      media.buffer_samples = place.buffer_samples;
+      auto card = std::make_unique<RtpCard>(media);
+      rtp_ = card.get();
+      card_ = std::move(card);
+    } else {
+      card_ = open_card(config.address, OH_MODEM_RATE_HZ, "kernel:N, sip:USER@HOST");
+    }
     auto terminal = std::make_unique<modem::PseudoTerminal>(config.tty, config.tty_group);
     if (!config.out.empty()) {
       ring_.resize(kEvents);
@@ -72,10 +87,21 @@ class LiveChannel final : public Channel {
       session.log = &log_;
     }
     session_ = std::make_unique<modem::Session>(*card_, session);
-    begin(*session_, std::move(terminal), modem::offer(kModulations, kLinear8000, session_->io_delay_samples()));
+    if (by_sip) {
+      phone_ = sip::make_phone(place.account, {rtp_->local_port()});
+      sip_line_ = std::make_unique<sip::SipLine>(*phone_, 0, *rtp_, *session_);
+    }
+    begin(by_sip ? static_cast<modem::CallLine&>(*sip_line_) : *session_, std::move(terminal),
+          modem::offer(kModulations, session_->format(), session_->io_delay_samples(), modem::Octets::kConverted));
   }
   std::vector<std::string> shortcomings() const override { return session_->shortcomings(); }
   std::string card_failure() const override { return session_->card_failure(); }
+  std::string news() override {
+    const std::string registration = phone_ ? phone_->registration() : "";
+    if (registration == registration_) return Channel::news();
+    registration_ = registration;
+    return "SIP: " + registration_;
+  }
   void drain() override {
     if (!writer_) return;
     writer_->drain(log_);
@@ -88,29 +114,34 @@ class LiveChannel final : public Channel {
     const oh_card_counters card = session_->card_counters();
     const LiveContext& c = session_->context();
     const modem::Traffic t = session_->traffic();
-    return {{"context", config_.context.str()},
-            {"interrupts", d.interrupts},
-            {"blocks_served", d.blocks_served},
-            {"blocks_late", d.blocks_late},
-            {"samples_late", d.samples_late},
-            {"samples_filled_in", d.samples_filled_in},
-            {"pending_max_samples", d.pending_max},
-            {"overrun_samples", card.overrun_samples},
-            {"underrun_samples", card.underrun_samples},
-            {"dispatch_latency", quantiles_us(c.dispatch_latency())},
-            {"service_time", quantiles_us(c.service_time())},
-            {"yields", c.yields()},
-            {"throttles", c.throttles()},
-            {"demoted", c.demoted()},
-            {"v42",
-             {{"bytes_sent", t.bytes_sent},
-              {"octets_sent", t.octets_sent},
-              {"bytes_received", t.bytes_received},
-              {"octets_received", t.octets_received}}},
-            {"without", session_->shortcomings()},
-            {"host", measure::host_description()}};
+    nlohmann::ordered_json all = {{"context", config_.context.str()},
+                                  {"interrupts", d.interrupts},
+                                  {"blocks_served", d.blocks_served},
+                                  {"blocks_late", d.blocks_late},
+                                  {"samples_late", d.samples_late},
+                                  {"samples_filled_in", d.samples_filled_in},
+                                  {"pending_max_samples", d.pending_max},
+                                  {"overrun_samples", card.overrun_samples},
+                                  {"underrun_samples", card.underrun_samples},
+                                  {"dispatch_latency", quantiles_us(c.dispatch_latency())},
+                                  {"service_time", quantiles_us(c.service_time())},
+                                  {"yields", c.yields()},
+                                  {"throttles", c.throttles()},
+                                  {"demoted", c.demoted()},
+                                  {"v42",
+                                   {{"bytes_sent", t.bytes_sent},
+                                    {"octets_sent", t.octets_sent},
+                                    {"bytes_received", t.bytes_received},
+                                    {"octets_received", t.octets_received}}},
+                                  {"without", session_->shortcomings()},
+                                  {"host", measure::host_description()}};
+    for (const CardFigure& figure : card_->figures())
+      std::visit([&all, &figure](auto value) { all["network"][figure.key] = value; }, figure.value);
+    return all;
   }
   void close() override {
+    sip_line_.reset();
+    phone_.reset();
     session_.reset();
     oh_card_set_off_hook(&card_->state(), 0);
     drain();
@@ -124,6 +155,10 @@ class LiveChannel final : public Channel {
   oh_event_log log_{};
   std::unique_ptr<traces::LogWriter> writer_;
   std::unique_ptr<modem::Session> session_;
+  RtpCard* rtp_ = nullptr;  // of a SIP line
+  std::unique_ptr<sip::Phone> phone_;
+  std::unique_ptr<sip::SipLine> sip_line_;
+  std::string registration_;
 };
 
 }  // namespace

@@ -24,6 +24,7 @@
 #include "src/program/command/guide.h"
 #include "src/program/command/option_words.h"
 #include "src/program/command/plugin.h"
+#include "src/program/command/pool.h"
 #include "src/program/command/version.h"
 #include "traces/scenario/key.h"
 
@@ -54,7 +55,7 @@ void group_commands(CLI::App& app) {
   static const Group groups[] = {
       {"Start here", {"demo", "help"}},
       {"Advise and simulate", {"advise", "run", "sweep", "schedule", "law", "admit", "mttf", "hosts", "reproduce"}},
-      {"Calls", {"decode", "modem", "fax", "line", "kernel", "card"}},
+      {"Calls", {"decode", "modem", "fax", "pool", "line", "kernel", "card"}},
       {"This machine", {"measure", "devices", "trace"}},
       {"Files", {"compare", "report", "export", "new", "keys", "man", "completion"}},
   };
@@ -168,6 +169,7 @@ Environment:
   add_decode(*app, action);
   add_modem(*app, action);
   add_fax(*app, action);
+  add_pool(*app, action);
   add_line(*app, action);
   add_kernel(*app, action);
   add_card(*app, action);

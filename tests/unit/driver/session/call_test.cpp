@@ -27,7 +27,7 @@ CallConfig dial(std::string digits) {
 }
 
 TEST(Call, SamplesLostWhileDiallingAreTheDiallersAndNotThePumps) {
-  Call call(dial("5"), 0, nullptr, nullptr);
+  Call call(dial("5"), kLinear8000, 0, nullptr, nullptr);
   std::array<std::int16_t, kBlock> rx{}, tx{};
   const auto process = [&](double seconds) {
     for (double t = 0; t < seconds; t += kBlock / 8000.) call.process(rx.data(), tx.data(), kBlock);
@@ -47,7 +47,7 @@ TEST(Call, SamplesLostWhileDiallingAreTheDiallersAndNotThePumps) {
 TEST(Call, DialToneThatDoesNotComeIsSaid) {
   CallConfig config = dial("5");
   config.plan.need_dial_tone = true;
-  Call call(config, 0, nullptr, nullptr);
+  Call call(config, kLinear8000, 0, nullptr, nullptr);
   std::array<std::int16_t, kBlock> rx{}, tx{};
   call.process(rx.data(), tx.data(), kBlock);
   EXPECT_TRUE(call.status().dialling);
@@ -57,7 +57,7 @@ TEST(Call, DialToneThatDoesNotComeIsSaid) {
 }
 
 TEST(Call, AnOrderIsTheContextsToGiveAndWhatBecomesOfItIsShown) {
-  Call call({.pump = oh_v22bis_type(), .role = OH_PUMP_CALL}, 0, nullptr, nullptr);
+  Call call({.pump = oh_v22bis_type(), .role = OH_PUMP_CALL}, kLinear8000, 0, nullptr, nullptr);
   EXPECT_EQ(call.status().order, OrderStatus::kNone);
   call.hold(OH_HOLD_REQUEST);
   EXPECT_EQ(call.status().order, OrderStatus::kPending);
@@ -70,8 +70,8 @@ TEST(Call, AnOrderIsTheContextsToGiveAndWhatBecomesOfItIsShown) {
 
 /// Two modems that hear each other a block later.
 struct TwoCalls {
-  Call caller{{.pump = oh_v22bis_type(), .role = OH_PUMP_CALL}, 0, nullptr, nullptr};
-  Call answerer{{.pump = oh_v22bis_type(), .role = OH_PUMP_ANSWER}, 0, nullptr, nullptr};
+  Call caller{{.pump = oh_v22bis_type(), .role = OH_PUMP_CALL}, kLinear8000, 0, nullptr, nullptr};
+  Call answerer{{.pump = oh_v22bis_type(), .role = OH_PUMP_ANSWER}, kLinear8000, 0, nullptr, nullptr};
   std::array<std::int16_t, kBlock> from_caller{}, from_answerer{};
 
   template <class Condition>
@@ -135,8 +135,8 @@ TEST(Call, ReleasedByOneEndItIsReleasedAtBoth) {
 
 // A live call waits for the cleardown as long as it may take (V.34 11.7), also over a satellite.
 TEST(Call, ACleardownOverALongRoundTripIsDoneBeforeTheLineIsLeft) {
-  Call caller{{.pump = oh_v34_type(), .role = OH_PUMP_CALL}, 0, nullptr, nullptr};
-  Call answerer{{.pump = oh_v34_type(), .role = OH_PUMP_ANSWER}, 0, nullptr, nullptr};
+  Call caller{{.pump = oh_v34_type(), .role = OH_PUMP_CALL}, kLinear8000, 0, nullptr, nullptr};
+  Call answerer{{.pump = oh_v34_type(), .role = OH_PUMP_ANSWER}, kLinear8000, 0, nullptr, nullptr};
   constexpr std::size_t kDelay = 4800;
   std::vector<std::int16_t> to_caller(kDelay, 0), to_answerer(kDelay, 0);
   const auto run_until = [&](auto condition, double seconds) {
@@ -187,6 +187,25 @@ TEST(Call, TheExchangesToneIsHeardBeforeTheFarModemAndAgainWhenDataModeIsOver) {
   ASSERT_TRUE(third.connect());
   EXPECT_EQ(third.caller.status().progress, Progress::kNothing);
   EXPECT_TRUE(hears_busy(third.caller, 30));
+}
+
+/// A pump of linear samples on a card of octets gets their exact values: the call is that of linear samples.
+TEST(Call, OctetsOfG711CarryAModemOfLinearSamples) {
+  for (const oh_pump_format& format : {kMuLaw8000, kALaw8000}) {
+    Call caller({.pump = oh_v22bis_type(), .role = OH_PUMP_CALL}, format, 0, nullptr, nullptr);
+    Call answerer({.pump = oh_v22bis_type(), .role = OH_PUMP_ANSWER}, format, 0, nullptr, nullptr);
+    std::array<std::uint8_t, kBlock> from_caller, from_answerer;
+    from_caller.fill(oh_silence(format.rx.encoding));
+    from_answerer = from_caller;
+    for (double t = 0; t < 20 && !(caller.status().connected() && answerer.status().connected()); t += kBlock / 8000.) {
+      const auto to_caller = from_answerer, to_answerer = from_caller;
+      caller.process(to_caller.data(), from_caller.data(), kBlock);
+      answerer.process(to_answerer.data(), from_answerer.data(), kBlock);
+    }
+    EXPECT_TRUE(caller.status().connected());
+    EXPECT_EQ(caller.status().pump.rx_bit_rate, 2400u);
+    EXPECT_NEAR(caller.status().pump.rx_level_dbm0, answerer.status().pump.rx_level_dbm0, 3);
+  }
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 
 #include "driver/live/live_card.h"
 #include "driver/live/timer_card.h"
+#include "dsp/v22/pump.h"
 #include "offhook/event_log.h"
 #include "offhook/modem_card.h"
 #include "tests/unit/temporary_folder.h"
@@ -133,6 +134,44 @@ TEST(Session, LogAndCountersTellTheSame) {
   EXPECT_GE(interrupts, counted.interrupts);
   EXPECT_GE(blocks, counted.blocks_served);
   EXPECT_GE(samples, counted.samples_served);
+}
+
+/// Octets of the null card's clock. Of every 800 samples 160 were lost on their way, and the line ends the call when
+/// told.
+class LossyCard final : public TimerCard {
+ public:
+  LossyCard() : TimerCard({nullptr, nullptr}, streams()) {}
+  oh_encoding encoding() const override { return OH_ALAW; }
+  SampleRun run_at(std::uint64_t position, std::uint32_t n) override {
+    const std::uint64_t at = position % 800;
+    const auto left = static_cast<std::uint32_t>(at < 160 ? 160 - at : 800 - at);
+    return {std::min(n, left), at < 160};
+  }
+  std::string_view line_failure() const override { return ended ? "the far end hung up" : ""; }
+  std::atomic<bool> ended{false};
+
+ private:
+  static oh_streams streams() {
+    oh_streams s = oh_modem_streams(OH_MODEM_RATE_HZ);
+    s.rx.encoding = s.tx.encoding = OH_MULAW;
+    return s;
+  }
+};
+
+TEST(Session, SamplesLostBeforeTheCardAreExactGapsOfThePump) {
+  LossyCard card;
+  Session session(card, plain());
+  session.begin_call({.pump = oh_v22bis_type(), .role = OH_PUMP_ANSWER});
+  for (int ms = 0; ms < 10'000 && session.status().pump.samples < 4000; ++ms)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  const CallStatus status = session.status();
+  EXPECT_GE(status.pump.samples, 4000u);
+  // What is missing in the last 800 samples depends on where the call began among them, and now is.
+  EXPECT_NEAR(static_cast<double>(status.pump.filled_in), static_cast<double>(status.pump.samples) / 5, 160);
+  EXPECT_EQ(status.failure(), "");
+  card.ended = true;
+  EXPECT_EQ(session.status().failure(), "the far end hung up");
+  session.end_call();
 }
 
 }  // namespace

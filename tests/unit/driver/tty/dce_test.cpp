@@ -47,6 +47,7 @@ const std::vector<Step> kSteps = {
     {State::kGuardTime, Event::kDtrOff, State::kOnHook, ""},
     {State::kConnecting, Event::kNoDialTone, State::kOnHook, "NO DIALTONE"},
     {State::kConnecting, Event::kBusy, State::kOnHook, "BUSY"},
+    {State::kConnecting, Event::kNoAnswer, State::kOnHook, "NO ANSWER"},
     {State::kConnecting, Event::kFailed, State::kOnHook, "NO CARRIER"},
     {State::kConnecting, Event::kIncompatible, State::kOnHook, "NO CARRIER"},
     {State::kConnecting, Event::kConnected, State::kOnline, "CONNECT 28800"},
@@ -125,6 +126,36 @@ TEST(Dce, AnswersAfterTheRingsOfS0AndReportsEach) {
   }
   EXPECT_EQ(desk.dce.state(), State::kConnecting);
   EXPECT_EQ(desk.line.config.role, OH_PUMP_ANSWER);
+}
+
+TEST(Dce, SaysWhoCallsAfterTheFirstRingWhereAskedFor) {
+  Desk desk;
+  desk.line.who = {"0301234", "a\nb\x1b[2J"};
+  const auto ring = [&desk] {
+    desk.line.rings = true;
+    desk.work(2);
+    desk.line.rings = false;
+    desk.work(4);
+    return desk.heard();
+  };
+  desk.say("ATE0\r");
+  EXPECT_EQ(ring(), "RING");
+  desk.say("ATS1=0+VCID=1\r");
+  EXPECT_EQ(ring(), "RINGNMBR = 0301234NAME = a\\x0Ab\\x1B[2J");
+  EXPECT_EQ(ring(), "RING");
+  desk.line.who = {};
+  desk.say("ATS1=0\r");
+  EXPECT_EQ(ring(), "RINGNMBR = O") << "out of the area, V.253";
+}
+
+TEST(Dce, TheReasonOfALineThatEndsTheCallIsToldAfterTheResult) {
+  Desk desk;
+  desk.say("ATE0+WHY=1\r");
+  desk.say("ATD5\r");
+  desk.work();
+  desk.line.now.line_failure = "404 Not Found";
+  desk.work();
+  EXPECT_EQ(desk.heard(), "NO CARRIER+WHY: 0,unknown (the line: 404 Not Found); reached: dialled, nothing recognised");
 }
 
 TEST(Dce, TheCallIsAsTheSettingsSay) {

@@ -39,6 +39,7 @@ inline constexpr Modulation kCarriers[] = {row(OH_MODULATION_V34, "V34"), row(OH
 
 struct FakeLine final : CallLine {
   bool ringing() const override { return rings; }
+  Caller caller() const override { return who; }
   void begin_call(const CallConfig& call) override {
     if (refuses) throw std::invalid_argument("");
     config = call;
@@ -71,6 +72,7 @@ struct FakeLine final : CallLine {
   bool rings = false, refuses = false, off_hook = false, knows_hold = true;
   std::vector<oh_hold_order> orders;
   CallConfig config{};
+  Caller who;
   CallStatus now;
   std::string sent, incoming;
   std::int64_t* clock_ms = nullptr;  // goes on while a call is released
@@ -166,6 +168,9 @@ struct Desk {
         break;
       case Event::kBusy:
         line.now.progress = Progress::kBusy;
+        break;
+      case Event::kNoAnswer:
+        line.now.progress = Progress::kNoAnswer;
         break;
       case Event::kFailed:
         line.now.pump.state = OH_PUMP_FAILED;

@@ -123,5 +123,14 @@ TEST(Modulation, AConnectionIsNamedByWhatItBecame) {
   EXPECT_EQ(carrier_of(s, kCarriers), "V34");
 }
 
+TEST(Modulation, OnOctetsThatAreConvertedEveryCarrierIsOfferedAndV90) {
+  const Offer converted = offer(kModulations, kMuLaw8000, 204, Octets::kConverted);
+  EXPECT_EQ(converted.missing, "");
+  EXPECT_NE(names_of(converted.carriers).find("V34,V90"), std::string::npos) << names_of(converted.carriers);
+  const Offer as_they_are = offer(kModulations, kMuLaw8000, 204);
+  EXPECT_EQ(names_of(as_they_are.carriers), "V90");
+  EXPECT_NE(as_they_are.missing.find("V34 (not on a card of 8000 octets/s)"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace offhook::modem

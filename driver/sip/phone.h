@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+//
+// SIP as a modem needs it: an account, and calls on numbered lines. The stack behind it (docs/adr/0006-sip-stack.md)
+// runs in a thread of its own; all functions are for one other thread and do not wait for the network.
+//
+//   kIdle -- dial() --> kCalling -- 180, 183 --> kRingback -- 200 --> kUp -- BYE, hang_up() --> kEnded
+//     |                    +------------- refused, hang_up() ------------------------------------^
+//     +-- INVITE, if the line accepts --> kRinging -- answer() --> kUp
+//                                            +---- CANCEL, hang_up() --> kEnded
+//
+// kEnded lasts until accept(), dial() or another call.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "driver/live/live_card.h"
+#include "driver/network/internet_address.h"
+#include "driver/network/rtp_card.h"
+
+namespace offhook::sip {
+
+struct Account {
+  std::string user, host;  ///< host with a port, if one is given
+  std::string password;    ///< of digest authentication; empty: none
+  InternetAddress local;   ///< of signalling; port 0: any. Media use the same interface
+  bool registers = true;
+  bool tcp = false;
+  std::vector<oh_encoding> laws = {OH_MULAW, OH_ALAW};  ///< offered, in this order
+  std::uint32_t packet_samples = 160;
+};
+
+enum class CallState : std::uint8_t { kIdle, kRinging, kCalling, kRingback, kUp, kEnded };
+
+/// The end of a call as a modem's result.
+enum class EndKind : std::uint8_t { kHungUp, kBusy, kNoAnswer, kNoService, kOther };
+
+struct CallInfo {
+  CallState state = CallState::kIdle;
+  std::uint32_t media_version = 0;  ///< changes with `media`
+  std::optional<RtpMedia> media;    ///< once it is agreed
+  Caller caller;                    ///< as the far end says it: any text
+  EndKind end = EndKind::kHungUp;
+  std::string reason;  ///< of the end, for people
+};
+
+class Phone {
+ public:
+  virtual ~Phone() = default;
+  /// A line takes a call, or refuses it as busy. @param media_port  of its RTP
+  virtual void accept(std::size_t line, bool accepts) = 0;
+  /// @param number  the user part of the address to call: digits, letters and "+*#-._"
+  virtual void dial(std::size_t line, const std::string& number) = 0;
+  virtual void answer(std::size_t line) = 0;
+  /// Ends, cancels or refuses the line's call, if there is one.
+  virtual void hang_up(std::size_t line) = 0;
+  virtual CallInfo call(std::size_t line) const = 0;
+  /// For people: "registered", "not registered: 403 Forbidden", or "without registration".
+  virtual std::string registration() const = 0;
+};
+
+/// @param media_ports  [lines], of the RTP of each
+/// @throws std::runtime_error: the address is in use, the build has no SIP stack, or a phone exists already
+std::unique_ptr<Phone> make_phone(const Account& account, const std::vector<std::uint16_t>& media_ports);
+
+/// The account and options after "sip:", and the card's buffer. The password comes from the file of the option
+/// password-file, or from the environment variable OFFHOOK_SIP_PASSWORD.
+/// @throws std::runtime_error with the expected form
+struct SipPlace {
+  Account account;
+  std::uint32_t buffer_samples = 320;
+};
+SipPlace parse_sip_place(std::string_view place);
+
+/// The result of a final response. Source: RFC 3261 21
+EndKind end_of_response(unsigned status);
+
+}  // namespace offhook::sip

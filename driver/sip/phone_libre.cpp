@@ -1,0 +1,477 @@
+// SPDX-License-Identifier: MIT
+//
+// The phone on libre (docs/adr/0006-sip-stack.md): transactions, dialogs, digest, retransmission and timers are
+// libre's; this file has a line's action at each event. All of libre runs in one thread. Orders from the
+// owner's thread go through its message queue; what the owner may see is copied under a mutex.
+#include <stdexcept>
+
+#include "driver/sip/phone.h"
+
+#ifndef OFFHOOK_HAS_SIP
+
+namespace offhook::sip {
+
+std::unique_ptr<Phone> make_phone(const Account&, const std::vector<std::uint16_t>&) {
+  throw std::runtime_error("this build has no SIP: libre (libre-dev) was not installed when it was configured");
+}
+
+}  // namespace offhook::sip
+
+#else
+
+#define DEBUG_MODULE "offhook"  // re_dbg.h wants both
+#define DEBUG_LEVEL 0
+extern "C" {
+#include <re.h>
+#include <re_dbg.h>
+}
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <thread>
+
+#include "driver/base/printable.h"
+#include "driver/base/thread.h"
+#include "driver/sip/sdp.h"
+
+namespace offhook::sip {
+
+namespace {
+
+constexpr int kBuckets = 32;             // of libre's hash tables
+constexpr std::uint32_t kExpires = 600;  // of a registration, seconds
+constexpr int kLeaveMs = 500;            // for BYE and the end of the registration to be answered
+constexpr char kSdpType[] = "application/sdp";
+constexpr char kAgent[] = "Offhook";
+
+struct Free {
+  void operator()(void* p) const { mem_deref(p); }
+};
+using Buffer = std::unique_ptr<mbuf, Free>;
+
+std::string text_of(const pl& part) {
+  return {part.p, part.l};
+}
+
+Buffer buffer_of(const std::string& text) {
+  Buffer buffer(mbuf_alloc(text.size()));
+  if (buffer != nullptr) {
+    mbuf_write_str(buffer.get(), text.c_str());
+    mbuf_set_pos(buffer.get(), 0);
+  }
+  return buffer;
+}
+
+std::string_view body_of(const sip_msg* message) {
+  return {reinterpret_cast<const char*>(mbuf_buf(message->mb)), mbuf_get_left(message->mb)};
+}
+
+std::string status_of(const sip_msg* message) {
+  return fmt::format("{} {}", message->scode, printable(text_of(message->reason)));
+}
+
+std::atomic<bool> phone_exists{false};
+
+class LibrePhone final : public Phone {
+ public:
+  LibrePhone(const Account& account, const std::vector<std::uint16_t>& media_ports);
+  ~LibrePhone() override;
+
+  void accept(std::size_t line, bool accepts) override;
+  void dial(std::size_t line, const std::string& number) override;
+  void answer(std::size_t line) override { order(Order::kAnswer, line); }
+  void hang_up(std::size_t line) override { order(Order::kHangUp, line); }
+  CallInfo call(std::size_t line) const override {
+    const std::lock_guard lock(mutex_);
+    return lines_.at(line).shown;
+  }
+  std::string registration() const override {
+    const std::lock_guard lock(mutex_);
+    return registration_;
+  }
+
+ private:
+  enum class Order : int { kDial, kAnswer, kHangUp, kLeave, kStop };
+  struct Line {
+    LibrePhone* phone = nullptr;
+    std::uint16_t media_port = 0;
+    sipsess* session = nullptr;
+    std::uint32_t version = 0;  // of our description
+    std::vector<oh_encoding> laws;
+    bool offered = false;  // in the answer to an INVITE without a description
+    // Of both threads:
+    bool accepts = false;
+    std::string number;
+    CallInfo shown;
+  };
+
+  void start(const Account& account);
+  void register_account();
+  void order(Order what, std::size_t line);
+  void obey(Order what, Line& line);
+  void dial_now(Line& line);
+  void answer_now(Line& line);
+  void hang_up_now(Line& line);
+  void leave();
+  void stop_libre();
+  void incoming(const sip_msg* message);
+  Line* free_line();
+  void refuse(const sip_msg* message, unsigned status, const char* reason, const std::string& warning = "");
+  std::string describe(Line& line, const std::vector<oh_encoding>& laws);
+  /// @throws std::runtime_error as parse_sdp()
+  void take_description(Line& line, const sip_msg* message);
+  void ended(Line& line, EndKind kind, const std::string& reason);
+  template <typename Change>
+  void show(Line& line, Change change) {
+    const std::lock_guard lock(mutex_);
+    change(line.shown);
+  }
+
+  static int authenticate(char** user, char** password, const char* realm, void* self);
+  static void on_registered(int error, const sip_msg* message, void* self);
+  static bool on_request(const sip_msg* message, void* self);
+  static void on_invite(const sip_msg* message, void* self);
+  static int on_offer(mbuf** description, const sip_msg* message, void* line);
+  static int on_answer(const sip_msg* message, void* line);
+  static void on_progress(const sip_msg* message, void* line);
+  static void on_established(const sip_msg* message, void* line);
+  static void on_close(int error, const sip_msg* message, void* line);
+  static void on_order(int what, void* line, void* self);
+
+  Account account_;
+  std::string uri_, registrar_;
+  dnsc* dns_ = nullptr;
+  ::sip* sip_ = nullptr;
+  sip_lsnr* listener_ = nullptr;
+  sipsess_sock* sessions_ = nullptr;
+  sipreg* registration_of_ = nullptr;
+  mqueue* orders_ = nullptr;
+  InternetAddress local_;
+  std::uint64_t session_id_ = 0;
+  mutable std::mutex mutex_;
+  std::string registration_ = "without registration";
+  bool refused_ = false;  // the account
+  std::vector<Line> lines_;
+  std::thread thread_;
+};
+
+LibrePhone::LibrePhone(const Account& account, const std::vector<std::uint16_t>& media_ports)
+    : account_(account),
+      uri_("sip:" + account.user + "@" + account.host),
+      registrar_("sip:" + account.host),
+      lines_(media_ports.size()) {
+  if (phone_exists.exchange(true)) throw std::runtime_error("a process has one SIP account");
+  for (std::size_t i = 0; i < lines_.size(); ++i) {
+    lines_[i].phone = this;
+    lines_[i].media_port = media_ports[i];
+  }
+  try {
+    start(account);
+    thread_ = start_thread([] { re_main(nullptr); });
+  } catch (...) {
+    stop_libre();
+    phone_exists.store(false);
+    throw;
+  }
+}
+
+void LibrePhone::start(const Account& account) {
+  const auto must = [](int error, const std::string& what) {
+    if (error != 0) throw std::runtime_error(fmt::format("{}: {}", what, std::generic_category().message(error)));
+  };
+  must(libre_init(), "SIP");
+  dbg_init(DBG_EMERG, DBG_NONE);  // else each malformed message of anyone is a line on standard error
+  session_id_ = rand_u32();
+  sa servers[4];
+  std::uint32_t count = 4;
+  if (dns_srv_get(nullptr, 0, servers, &count) != 0) count = 0;
+  must(dnsc_alloc(&dns_, nullptr, servers, count), "SIP: DNS");
+  must(sip_alloc(&sip_, dns_, kBuckets, kBuckets, kBuckets, kAgent, nullptr, this), "SIP");
+  sa local{};
+  must(sa_set_sa(&local, account.local.get()), "SIP");
+  const sip_transp transport = account.tcp ? SIP_TRANSP_TCP : SIP_TRANSP_UDP;
+  must(sip_transp_add(sip_, transport, &local), "SIP at " + account.local.text());
+  must(sip_listen(&listener_, sip_, true, on_request, this), "SIP");
+  must(sipsess_listen(&sessions_, sip_, kBuckets, on_invite, this), "SIP");
+  must(mqueue_alloc(&orders_, on_order, this), "SIP");
+  local_ = account.local;
+  if (account.registers) register_account();
+}
+
+void LibrePhone::register_account() {
+  registration_ = "not registered yet";
+  const std::string to = account_.tcp ? registrar_ + ";transport=tcp" : registrar_;
+  const int error = sipreg_register(&registration_of_, sip_, to.c_str(), uri_.c_str(), nullptr, uri_.c_str(), kExpires,
+                                    account_.user.c_str(), nullptr, 0, 0, authenticate, this, false, on_registered,
+                                    this, nullptr, nullptr);
+  if (error != 0) registration_ = "not registered: " + std::generic_category().message(error);
+}
+
+// Says goodbye, and waits for the answers for a while.
+LibrePhone::~LibrePhone() {
+  order(Order::kLeave, 0);
+  std::this_thread::sleep_for(std::chrono::milliseconds(kLeaveMs));
+  order(Order::kStop, 0);
+  thread_.join();
+  stop_libre();
+  phone_exists.store(false);
+}
+
+void LibrePhone::stop_libre() {
+  for (Line& line : lines_) line.session = static_cast<sipsess*>(mem_deref(line.session));
+  registration_of_ = static_cast<sipreg*>(mem_deref(registration_of_));
+  if (sessions_ != nullptr) sipsess_close_all(sessions_);
+  if (sip_ != nullptr) sip_close(sip_, true);
+  mem_deref(sessions_);
+  mem_deref(listener_);
+  mem_deref(sip_);
+  mem_deref(dns_);
+  mem_deref(orders_);
+  libre_close();
+}
+
+void LibrePhone::order(Order what, std::size_t line) {
+  mqueue_push(orders_, static_cast<int>(what), &lines_.at(line));
+}
+
+void LibrePhone::accept(std::size_t line, bool accepts) {
+  const std::lock_guard lock(mutex_);
+  lines_.at(line).accepts = accepts;
+  if (lines_.at(line).shown.state == CallState::kEnded) lines_.at(line).shown = {};
+}
+
+void LibrePhone::dial(std::size_t line, const std::string& number) {
+  {
+    const std::lock_guard lock(mutex_);
+    lines_.at(line).number = number;
+    lines_.at(line).shown = {};
+    lines_.at(line).shown.state = CallState::kCalling;
+  }
+  order(Order::kDial, line);
+}
+
+void LibrePhone::on_order(int what, void* line, void* self) {
+  static_cast<LibrePhone*>(self)->obey(static_cast<Order>(what), *static_cast<Line*>(line));
+}
+
+void LibrePhone::obey(Order what, Line& line) {
+  switch (what) {
+    case Order::kDial:
+      return dial_now(line);
+    case Order::kAnswer:
+      return answer_now(line);
+    case Order::kHangUp:
+      return hang_up_now(line);
+    case Order::kLeave:
+      return leave();
+    case Order::kStop:
+      return re_cancel();
+  }
+}
+
+void LibrePhone::dial_now(Line& line) {
+  if (line.session != nullptr) return ended(line, EndKind::kBusy, "the line has a call");
+  if (account_.registers && refused_) return ended(line, EndKind::kNoService, registration());
+  std::string to;
+  {
+    const std::lock_guard lock(mutex_);
+    to = "sip:" + line.number + "@" + account_.host + (account_.tcp ? ";transport=tcp" : "");
+  }
+  line.offered = true;
+  const Buffer description = buffer_of(describe(line, account_.laws));
+  const int error = sipsess_connect(&line.session, sessions_, to.c_str(), nullptr, uri_.c_str(), account_.user.c_str(),
+                                    nullptr, 0, kSdpType, description.get(), authenticate, this, false, on_offer,
+                                    on_answer, on_progress, on_established, nullptr, nullptr, on_close, &line, nullptr);
+  if (error != 0) ended(line, EndKind::kNoService, std::generic_category().message(error));
+}
+
+void LibrePhone::answer_now(Line& line) {
+  if (line.session == nullptr) return;
+  const Buffer description = buffer_of(describe(line, line.offered ? account_.laws : line.laws));
+  const int error = sipsess_answer(line.session, 200, "OK", description.get(), nullptr);
+  if (error != 0) return ended(line, EndKind::kOther, std::generic_category().message(error));
+  if (!line.offered) show(line, [](CallInfo& info) { info.state = CallState::kUp; });
+}
+
+void LibrePhone::hang_up_now(Line& line) {
+  if (line.session == nullptr) return;
+  bool ringing = false;
+  show(line, [&ringing](CallInfo& info) { ringing = info.state == CallState::kRinging; });
+  if (ringing) sipsess_reject(line.session, 486, "Busy Here", nullptr);
+  ended(line, EndKind::kHungUp, "ended here");
+}
+
+void LibrePhone::leave() {
+  for (Line& line : lines_)
+    if (line.session != nullptr) hang_up_now(line);
+  registration_of_ = static_cast<sipreg*>(mem_deref(registration_of_));
+}
+
+LibrePhone::Line* LibrePhone::free_line() {
+  const std::lock_guard lock(mutex_);
+  for (Line& line : lines_)
+    if (line.session == nullptr && line.accepts) return &line;
+  return nullptr;
+}
+
+void LibrePhone::refuse(const sip_msg* message, unsigned status, const char* reason, const std::string& warning) {
+  sip_treplyf(nullptr, nullptr, sip_, message, false, static_cast<std::uint16_t>(status), reason,
+              "%sContent-Length: 0\r\n\r\n", warning.c_str());
+}
+
+void LibrePhone::incoming(const sip_msg* message) {
+  Line* const line = free_line();
+  if (line == nullptr) return refuse(message, 486, "Busy Here");
+  line->offered = mbuf_get_left(message->mb) == 0;
+  show(*line, [message](CallInfo& info) {
+    info = {};
+    info.caller = {text_of(message->from.uri.user), text_of(message->from.dname)};
+  });
+  try {
+    if (!line->offered) take_description(*line, message);
+  } catch (const std::runtime_error& e) {
+    show(*line, [](CallInfo& info) { info = {}; });
+    return refuse(message, 488, "Not Acceptable Here", fmt::format("Warning: 305 offhook \"{}\"\r\n", e.what()));
+  }
+  const int error = sipsess_accept(&line->session, sessions_, message, 180, "Ringing", account_.user.c_str(), kSdpType,
+                                   nullptr, authenticate, this, false, on_offer, on_answer, on_established, nullptr,
+                                   nullptr, on_close, line, nullptr);
+  if (error != 0) {
+    show(*line, [](CallInfo& info) { info = {}; });
+    return refuse(message, 500, "Server Internal Error");
+  }
+  show(*line, [](CallInfo& info) { info.state = CallState::kRinging; });
+}
+
+std::string LibrePhone::describe(Line& line, const std::vector<oh_encoding>& laws) {
+  InternetAddress media = local_;
+  media.set_port(line.media_port);
+  return write_sdp(media, laws, account_.packet_samples, session_id_ + (&line - lines_.data()), ++line.version);
+}
+
+void LibrePhone::take_description(Line& line, const sip_msg* message) {
+  MediaDescription found = parse_sdp(body_of(message));
+  // The far end's first law that is allowed here (RFC 3264 6.1).
+  const auto usable =
+      std::find_first_of(found.laws.begin(), found.laws.end(), account_.laws.begin(), account_.laws.end());
+  if (usable == found.laws.end()) throw std::runtime_error("it offers another law of G.711 than the one allowed here");
+  found.media.law = *usable;
+  line.laws.assign(1, found.media.law);
+  show(line, [&found](CallInfo& info) {
+    info.media = found.media;
+    ++info.media_version;
+  });
+}
+
+void LibrePhone::ended(Line& line, EndKind kind, const std::string& reason) {
+  line.session = static_cast<sipsess*>(mem_deref(line.session));
+  show(line, [&](CallInfo& info) {
+    if (info.state == CallState::kEnded) return;
+    info.state = CallState::kEnded;
+    info.end = kind;
+    info.reason = reason;
+  });
+}
+
+int LibrePhone::authenticate(char** user, char** password, const char*, void* self) {
+  const Account& account = static_cast<LibrePhone*>(self)->account_;
+  if (account.password.empty()) return EAUTH;
+  const int error = str_dup(user, account.user.c_str());
+  return error != 0 ? error : str_dup(password, account.password.c_str());
+}
+
+void LibrePhone::on_registered(int error, const sip_msg* message, void* self) {
+  auto* const phone = static_cast<LibrePhone*>(self);
+  const std::lock_guard lock(phone->mutex_);
+  phone->refused_ = error != 0 || (message != nullptr && message->scode >= 300);
+  phone->registration_ = error != 0 ? "not registered: " + std::generic_category().message(error)
+                         : message == nullptr || message->scode < 200 ? phone->registration_
+                         : message->scode < 300                       ? "registered"
+                                                                      : "not registered: " + status_of(message);
+}
+
+// Requests outside of a dialog. libre refuses the requests that are not taken here.
+bool LibrePhone::on_request(const sip_msg* message, void* self) {
+  if (pl_strcmp(&message->met, "OPTIONS") != 0) return false;
+  sip_treplyf(nullptr, nullptr, static_cast<LibrePhone*>(self)->sip_, message, false, 200, "OK",
+              "Allow: INVITE,ACK,BYE,CANCEL,OPTIONS\r\nAccept: application/sdp\r\nContent-Length: 0\r\n\r\n");
+  return true;
+}
+
+void LibrePhone::on_invite(const sip_msg* message, void* self) {
+  static_cast<LibrePhone*>(self)->incoming(message);
+}
+
+// A new offer in a call: the address may move, the law may not.
+int LibrePhone::on_offer(mbuf** description, const sip_msg* message, void* arg) {
+  Line& line = *static_cast<Line*>(arg);
+  LibrePhone& phone = *line.phone;
+  const std::vector<oh_encoding> before = line.laws;
+  try {
+    if (mbuf_get_left(message->mb) > 0) phone.take_description(line, message);
+  } catch (const std::runtime_error&) {
+    return EINVAL;
+  }
+  if (!before.empty() && line.laws != before) line.laws = before;
+  *description = buffer_of(phone.describe(line, line.laws.empty() ? phone.account_.laws : line.laws)).release();
+  return *description == nullptr ? ENOMEM : 0;
+}
+
+int LibrePhone::on_answer(const sip_msg* message, void* arg) {
+  Line& line = *static_cast<Line*>(arg);
+  try {
+    line.phone->take_description(line, message);
+  } catch (const std::runtime_error& e) {
+    line.phone->show(line, [&e](CallInfo& info) { info.reason = std::string("its description: ") + e.what(); });
+    return EINVAL;
+  }
+  return 0;
+}
+
+void LibrePhone::on_progress(const sip_msg* message, void* arg) {
+  Line& line = *static_cast<Line*>(arg);
+  if (message->scode == 183 && mbuf_get_left(message->mb) > 0) on_answer(message, arg);
+  if (message->scode == 180 || message->scode == 183)
+    line.phone->show(line, [](CallInfo& info) { info.state = CallState::kRingback; });
+}
+
+void LibrePhone::on_established(const sip_msg*, void* arg) {
+  Line& line = *static_cast<Line*>(arg);
+  bool has_media = false;
+  line.phone->show(line, [&has_media](CallInfo& info) {
+    has_media = info.media.has_value();
+    if (has_media) info.state = CallState::kUp;
+  });
+  if (!has_media) line.phone->ended(line, EndKind::kOther, "the far end describes no media");
+}
+
+void LibrePhone::on_close(int error, const sip_msg* message, void* arg) {
+  Line& line = *static_cast<Line*>(arg);
+  std::string before;
+  bool was_up = false, rang = false;
+  line.phone->show(line, [&](CallInfo& info) {
+    before = info.reason;
+    was_up = info.state == CallState::kUp;
+    rang = info.state == CallState::kRinging;
+  });
+  if (!before.empty()) return line.phone->ended(line, EndKind::kOther, before);
+  if (message != nullptr && message->scode >= 300)
+    return line.phone->ended(line, end_of_response(message->scode), status_of(message));
+  if (was_up) return line.phone->ended(line, EndKind::kHungUp, "the far end hung up");
+  if (rang) return line.phone->ended(line, EndKind::kHungUp, "the caller gave up");
+  line.phone->ended(line, EndKind::kNoService, std::generic_category().message(error));
+}
+
+}  // namespace
+
+std::unique_ptr<Phone> make_phone(const Account& account, const std::vector<std::uint16_t>& media_ports) {
+  return std::make_unique<LibrePhone>(account, media_ports);
+}
+
+}  // namespace offhook::sip
+
+#endif

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: MIT
+//
+// `offhook pool`: answering modems on the lines of one SIP account. Each line is a modem of its own: a card, a driver
+// in a context, AT commands on a pseudo-terminal that no other line has. A call gets a program on its terminal, if one
+// is named, and one line in the log.
+#include "src/program/command/pool.h"
+
+#include <fcntl.h>
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "driver/base/printable.h"
+#include "driver/base/terminal.h"
+#include "driver/session/session.h"
+#include "driver/sip/sip_line.h"
+#include "driver/tty/dce.h"
+#include "driver/user_modem/modulations.h"
+#include "src/program/command/program.h"
+
+namespace offhook::command {
+namespace {
+
+constexpr std::int64_t kKillAfterMs = 5000;  // a program that ignores the hang-up
+
+struct Options {
+  std::string address, tty, exec, context = "FIFO 50";
+  int lines = 4, per_caller = 2, interrupt_priority = 80;
+  double seconds = 0;
+  bool best_effort = false;
+};
+
+std::int64_t now_ms() {
+  return monotonic_ns() / 1'000'000;
+}
+
+std::string clock_text() {
+  return fmt::format("{:%FT%TZ}", fmt::gmtime(time(nullptr)));
+}
+
+/// A caller as it may be in the environment of a program: what a shell takes for a word.
+std::string safe_word(std::string_view text) {
+  std::string word;
+  for (const char c : text.substr(0, 64)) {
+    const bool plain = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '+' ||
+                       c == '-' || c == '.' || c == '_';
+    word += plain ? c : '_';
+  }
+  return word;
+}
+
+/// One answering modem.
+class PoolLine {
+ public:
+  PoolLine(std::size_t number, const Options& options, const sip::SipPlace& place)
+      : number_(number), options_(options) {
+    RtpConfig media;
+    media.local = place.account.local;
+    media.local.set_port(0);
+    media.buffer_samples = place.buffer_samples;
+    card_ = std::make_unique<RtpCard>(media);
+    modem::SessionConfig session;
+    session.context = LiveContextConfig::parse(options.context);
+    session.context.best_effort = options.best_effort;
+    session.interrupt_priority = options.interrupt_priority;
+    session_ = std::make_unique<modem::Session>(*card_, session);
+    terminal_ =
+        std::make_unique<modem::PseudoTerminal>(options.tty.empty() ? "" : options.tty + std::to_string(number));
+    offer_ = modem::offer(kModulations, session_->format(), session_->io_delay_samples(), modem::Octets::kConverted);
+  }
+  ~PoolLine() {
+    if (child_ > 0) kill(-child_, SIGKILL), waitpid(child_, nullptr, 0);
+  }
+  std::uint16_t media_port() const { return card_->local_port(); }
+  const std::string& device() const { return terminal_->device(); }
+
+  void begin(sip::Phone& phone) {
+    phone_ = &phone;
+    line_ = std::make_unique<sip::SipLine>(phone, number_, *card_, *session_);
+    dce_ = std::make_unique<modem::Dce>(*line_, *terminal_, offer_.carriers, offer_.missing);
+    // The settings, as a program on the terminal gives them. They stay when it is closed.
+    const int terminal = open(terminal_->device().c_str(), O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
+    const std::string_view settings = "AT&FE0Q1S0=1\r";
+    [[maybe_unused]] const ssize_t n = write(terminal, settings.data(), settings.size());
+    for (int k = 0; k < 3; ++k) dce_->work(now_ms());
+    std::array<char, 1024> said;
+    while (read(terminal, said.data(), said.size()) > 0) {
+    }
+    close(terminal);
+  }
+
+  /// Before the phone ends.
+  void end() {
+    dce_.reset();
+    line_.reset();
+  }
+  bool has_call() const { return has_call_; }
+  /// Of the call, if there is one.
+  const std::string& caller() const { return caller_; }
+  /// No further calls from now on.
+  void drain() {
+    draining_ = true;
+    if (!has_call_) phone_->accept(number_, false);
+  }
+
+  /// @param has_room  whether a call of this caller may be taken
+  void work(std::int64_t now, const std::function<bool(const std::string& caller)>& has_room) {
+    const sip::CallInfo info = phone_->call(number_);
+    const bool rings = info.state == sip::CallState::kRinging;
+    if (rings && !has_call_) {
+      const std::string caller = info.caller.number.empty() ? "unknown" : info.caller.number;
+      if (!has_room(caller)) return refuse(caller);
+      begin_call(caller, now);
+    }
+    dce_->work(now);
+    if (dce_->state() >= modem::Dce::State::kOnline && !online_) go_online();
+    follow(now);
+    if (has_call_ && !rings && dce_->state() == modem::Dce::State::kOnHook) end_call(now);
+  }
+
+ private:
+  void refuse(const std::string& caller) {
+    if (!refusing_) {
+      say("{} line {} caller {} refused: {} calls of this caller\n", clock_text(), number_, printable(caller),
+          options_.per_caller);
+      flush_output();
+    }
+    refusing_ = true;  // until the phone has done it
+    phone_->hang_up(number_);
+  }
+  void begin_call(const std::string& caller, std::int64_t now) {
+    caller_ = caller;
+    began_ms_ = now;
+    has_call_ = true;
+    online_ = refusing_ = false;
+    rates_ = "not connected";
+    end_.clear();
+    before_ = traffic_ = session_->traffic();
+  }
+  void go_online() {
+    online_ = true;
+    if (!options_.exec.empty()) start_program();
+  }
+  void follow(std::int64_t now) {
+    const modem::CallStatus status = line_->status();
+    if (status.pump.state == OH_PUMP_DATA)
+      rates_ = fmt::format("{}/{} bit/s", status.pump.tx_bit_rate, status.pump.rx_bit_rate);
+    if (!status.failure().empty()) end_ = status.failure();
+    traffic_ = session_->traffic();
+    if (child_ <= 0) return;
+    int ended = 0;
+    if (waitpid(child_, &ended, WNOHANG) == child_) {
+      child_ = 0;
+      if (has_call_ && end_.empty()) end_ = "the program ended";
+    } else if (!has_call_) {
+      if (kill_at_ms_ == 0) kill(-child_, SIGHUP), kill_at_ms_ = now + kKillAfterMs;
+      if (now >= kill_at_ms_) kill(-child_, SIGKILL);
+    }
+  }
+  void end_call(std::int64_t now) {
+    has_call_ = false;
+    say("{} line {} caller {} {}, {:.1f} s, {} bytes sent, {} received, end: {}\n", clock_text(), number_,
+        printable(caller_), rates_, static_cast<double>(now - began_ms_) / 1000,
+        traffic_.bytes_sent - before_.bytes_sent, traffic_.bytes_received - before_.bytes_received,
+        end_.empty() ? "the modem hung up" : end_);
+    flush_output();
+    if (draining_) phone_->accept(number_, false);
+  }
+  void start_program();
+
+  std::size_t number_;
+  const Options& options_;
+  std::unique_ptr<RtpCard> card_;
+  std::unique_ptr<modem::Session> session_;
+  std::unique_ptr<modem::PseudoTerminal> terminal_;
+  modem::Offer offer_;
+  sip::Phone* phone_ = nullptr;
+  std::unique_ptr<sip::SipLine> line_;
+  std::unique_ptr<modem::Dce> dce_;
+  bool has_call_ = false, online_ = false, draining_ = false, refusing_ = false;
+  std::string caller_, rates_, end_;
+  std::int64_t began_ms_ = 0, kill_at_ms_ = 0;
+  modem::Traffic before_, traffic_;
+  pid_t child_ = 0;
+};
+
+/// In a session of its own, with the line's terminal as its controlling one.
+void PoolLine::start_program() {
+  const std::string device = terminal_->device(), caller = "OFFHOOK_CALLER=" + safe_word(caller_),
+                    line = fmt::format("OFFHOOK_LINE={}", number_), tty = "OFFHOOK_TTY=" + device;
+  std::vector<char*> environment;
+  for (char** e = environ; *e != nullptr; ++e)
+    if (!std::string_view(*e).starts_with("OFFHOOK_")) environment.push_back(*e);
+  for (const std::string* e : {&caller, &line, &tty}) environment.push_back(const_cast<char*>(e->c_str()));
+  environment.push_back(nullptr);
+  const char* const arguments[] = {"sh", "-c", options_.exec.c_str(), nullptr};
+  kill_at_ms_ = 0;
+  child_ = fork();
+  if (child_ != 0) return;
+  setsid();
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  const int terminal = open(device.c_str(), O_RDWR);
+  ioctl(terminal, TIOCSCTTY, 0);
+  for (int fd = 0; fd < 3; ++fd) dup2(terminal, fd);
+  if (terminal > 2) close(terminal);
+  execve("/bin/sh", const_cast<char* const*>(arguments), environment.data());
+  _exit(127);
+}
+
+int run(const Options& options) {
+  constexpr std::string_view kSip = "sip:";
+  if (!options.address.starts_with(kSip))
+    throw std::runtime_error("\"" + printable(options.address) + "\": expected sip:USER@HOST");
+  const sip::SipPlace place = sip::parse_sip_place(std::string_view(options.address).substr(kSip.size()));
+  catch_interrupts();
+  std::vector<std::unique_ptr<PoolLine>> lines;
+  std::vector<std::uint16_t> ports;
+  for (int k = 0; k < options.lines; ++k) {
+    lines.push_back(std::make_unique<PoolLine>(static_cast<std::size_t>(k), options, place));
+    ports.push_back(lines.back()->media_port());
+  }
+  const std::unique_ptr<sip::Phone> phone = sip::make_phone(place.account, ports);
+  for (auto& line : lines) line->begin(*phone);
+  say("{} {} lines on sip:{}@{}\n", clock_text(), lines.size(), place.account.user, place.account.host);
+  const auto has_room = [&](const std::string& caller) {
+    return std::count_if(lines.begin(), lines.end(), [&](const auto& line) {
+             return line->has_call() && line->caller() == caller;
+           }) < options.per_caller;
+  };
+  const std::int64_t end = options.seconds > 0 ? now_ms() + static_cast<std::int64_t>(1000 * options.seconds) : 0;
+  bool draining = false;
+  std::string registration;
+  while (!draining || std::any_of(lines.begin(), lines.end(), [](const auto& line) { return line->has_call(); })) {
+    if (!draining && (interrupted() || (end > 0 && now_ms() >= end))) {
+      draining = true;
+      for (auto& line : lines) line->drain();
+      say("{} no further calls; waiting for those in progress\n", clock_text());
+    }
+    if (std::string now = phone->registration(); now != registration) {
+      registration = now;
+      say("{} SIP: {}\n", clock_text(), registration);
+    }
+    flush_output();
+    poll(nullptr, 0, 10);
+    for (auto& line : lines) line->work(now_ms(), has_room);
+  }
+  for (auto& line : lines) line->end();
+  return kOk;
+}
+
+}  // namespace
+
+void add_pool(App& app, Action& action) {
+  App* sub = app.add_subcommand("pool", "Answer many calls at once on one SIP account, a program for each");
+  auto options = std::make_shared<Options>();
+  sub->add_option("account", options->address,
+                  "sip:USER@HOST with the options of `offhook modem sip:...` (docs/network.md)")
+      ->required()
+      ->type_name("ACCOUNT");
+  sub->add_option("--lines", options->lines, "Calls at once; further ones are refused as busy (default 4)")
+      ->type_name("N")
+      ->check(in_range(1, 64));
+  sub->add_option("--per-caller", options->per_caller, "Calls at once of one caller's number (default 2)")
+      ->type_name("N")
+      ->check(in_range(1, 64));
+  sub->add_option("--exec", options->exec,
+                  "Shell command for each connected call, with the call's terminal as standard input and output. "
+                  "OFFHOOK_CALLER, OFFHOOK_LINE and OFFHOOK_TTY are in its environment. Its end ends the call")
+      ->type_name("COMMAND");
+  sub->add_option("--tty", options->tty, "Prefix of symbolic links to the terminals, such as /run/pool-tty")
+      ->type_name("PREFIX");
+  sub->add_option("--context", options->context, "As for `offhook modem`")->type_name("CONTEXT");
+  sub->add_option("--interrupt-priority", options->interrupt_priority,
+                  "SCHED_FIFO priority of the threads that play the interrupt (0: normal threads)")
+      ->type_name("N")
+      ->check(in_range(0, 98));
+  sub->add_option("--seconds", options->seconds, "Accept no further calls after S seconds")->type_name("S");
+  sub->add_flag("--best-effort", options->best_effort, "Continue without missing privileges");
+  sub->footer(R"(Examples:
+  offhook pool sip:100@192.0.2.1,password-file=sip.password --lines 8 --exec "/sbin/getty -L - \$OFFHOOK_TTY vt100"
+
+Each call is one line on standard output. Ctrl-C accepts no further calls and waits for those in progress; a second one
+ends them.
+)");
+  sub->final_callback([&action, options] { action = [options] { return run(*options); }; });
+}
+
+}  // namespace offhook::command

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "src/program/command/program.h"
+
+namespace offhook::command {
+
+/// `offhook pool`: answering modems on the lines of one SIP account.
+void add_pool(App& app, Action& action);
+
+}  // namespace offhook::command

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+// What a network may bring: RTP, RTCP, AudioSocket, session descriptions, addresses, and packets in any order.
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <stdexcept>
+#include <string_view>
+
+#include "driver/network/audiosocket.h"
+#include "driver/network/internet_address.h"
+#include "driver/network/jitter_buffer.h"
+#include "driver/network/rtp.h"
+#include "driver/sip/sdp.h"
+
+namespace {
+
+using Octets = std::span<const std::uint8_t>;
+
+struct Counted final : offhook::AudioSocketReader::Sink {
+  void audio(std::int16_t) override { ++samples; }
+  void uuid(std::span<const std::uint8_t, offhook::kUuidOctets> uuid) override {
+    if (offhook::parse_uuid(offhook::uuid_text(uuid)).size() != uuid.size()) __builtin_trap();
+  }
+  void hang_up() override { ++ends; }
+  std::size_t samples = 0, ends = 0;
+};
+
+// In pieces it is what it is as a whole.
+void audiosocket(Octets octets) {
+  Counted whole, pieces;
+  offhook::AudioSocketReader one, other;
+  one.put(octets, whole);
+  for (const std::uint8_t octet : octets) other.put({&octet, 1}, pieces);
+  if (whole.samples != pieces.samples || whole.ends != pieces.ends || whole.samples * 2 > octets.size())
+    __builtin_trap();
+}
+
+void packet(Octets octets) {
+  const auto rtp = offhook::parse_rtp(octets);
+  if (rtp && rtp->payload.size() + offhook::kRtpHeaderOctets > octets.size()) __builtin_trap();
+  std::uint8_t written[offhook::kRtcpOctets];
+  if (const auto report = offhook::parse_rtcp(octets))
+    if (!offhook::parse_rtcp({written, offhook::write_rtcp(*report, written)})) __builtin_trap();
+}
+
+// Each six octets a packet, and then some samples are taken: as many come out as were asked for.
+void stream(Octets octets) {
+  static std::uint8_t payload[256], out[1024];
+  offhook::JitterBuffer buffer(320);
+  for (; octets.size() >= 6; octets = octets.subspan(6)) {
+    const auto sequence = static_cast<std::uint16_t>(octets[0] | octets[1] << 8);
+    const auto timestamp = static_cast<std::uint32_t>(octets[2] << 6 | octets[3] << 24);
+    buffer.put(sequence, timestamp, {payload, octets[4]});
+    for (std::size_t left = 4u * octets[5]; left > 0;) {
+      offhook::JitterBuffer::Kind kind;
+      const std::size_t n = buffer.take(out, left, &kind);
+      if (n == 0 || n > left) __builtin_trap();
+      left -= n;
+    }
+  }
+}
+
+void description(Octets octets) {
+  try {
+    const auto found = offhook::sip::parse_sdp({reinterpret_cast<const char*>(octets.data()), octets.size()});
+    const std::uint32_t n = found.media.packet_samples;
+    if (found.laws.empty() || found.media.remote.port() == 0 || (n != 80 && n != 160 && n != 240)) __builtin_trap();
+    const auto again = offhook::sip::parse_sdp(offhook::sip::write_sdp(found.media.remote, found.laws, n, 1, 1));
+    if (again.laws != found.laws || again.media.remote.text() != found.media.remote.text()) __builtin_trap();
+  } catch (const std::runtime_error&) {
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size == 0) return 0;
+  const Octets octets(data + 1, size - 1);
+  constexpr void (*kParsers[])(Octets) = {packet, audiosocket, stream, description};
+  kParsers[data[0] % 4](octets);
+  return 0;
+}

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: MIT
+"""What the tests of calls over networks share: free ports, modems and their terminals, an AudioSocket exchange."""
+import os
+import select
+import socket
+import subprocess
+import sys
+import threading
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "live"))
+
+from live import Bench, fail, hear, say, wait_for  # noqa: E402  (of a folder beside this one)
+
+__all__ = ["Bench", "NetworkBench", "SipBench", "Exchange", "exchange", "fail", "free_ports", "hear", "say", "settle", "wait_for"]
+
+
+def free_ports(n, kind=socket.SOCK_DGRAM):
+    """n ports that are free on the loopback interface, each with the one above; even ones, unless they are of TCP."""
+    ports, held = [], []
+    while len(ports) < n:
+        first = socket.socket(socket.AF_INET, kind)
+        first.bind(("127.0.0.1", 0))
+        port = first.getsockname()[1]
+        second = socket.socket(socket.AF_INET, kind)
+        held += [first, second]
+        try:
+            second.bind(("127.0.0.1", port + 1))
+        except OSError:
+            continue
+        if port % 2 == 0 or kind == socket.SOCK_STREAM:
+            ports.append(port)
+    for s in held:
+        s.close()
+    return ports
+
+
+def settle(fd, seconds=0.3):
+    """What the terminal says until it is quiet."""
+    heard = b""
+    while select.select([fd], [], [], seconds)[0]:
+        heard += os.read(fd, 4096)
+    return heard
+
+
+def exchange(sender, receiver, n, seconds):
+    """n random bytes (but no '+') arrive as they were sent, however few of them a terminal takes at once."""
+    sent, received, end = os.urandom(n).replace(b"+", b"-"), b"", time.time() + seconds
+    left = sent
+    while len(received) < n and time.time() < end:
+        readable, writable, _ = select.select([receiver], [sender] if left else [], [], 0.1)
+        try:
+            if writable:
+                left = left[os.write(sender, left[:1000]):]
+            if readable:
+                received += os.read(receiver, 4096)
+        except BlockingIOError:
+            pass
+    if received != sent:
+        same = next((i for i, (x, y) in enumerate(zip(received, sent)) if x != y), min(len(received), n))
+        fail(f"{len(received)} bytes arrived, {n} were sent; the first {same} agree")
+
+
+class NetworkBench(Bench):
+    def modem(self, address, name, **more):
+        """A modem on an address, and the descriptor of its terminal."""
+        p = self.start("modem", address, "--tty", self.path("tty" + name), "--out", self.path("out" + name), **more)
+        return p, self.open("tty" + name)
+
+
+class SipBench(NetworkBench):
+    def __enter__(self):
+        """Skips when the program has no SIP."""
+        said = subprocess.run([self.offhook, "modem", "sip:1@127.0.0.1,register=no", "--best-effort", "--seconds", "0.1"],
+                              capture_output=True, text=True, timeout=60, check=False)
+        if "has no SIP" in said.stderr:
+            print("SKIPPED: " + said.stderr.strip())
+            sys.exit(77)
+        return super().__enter__()
+
+
+class Exchange:
+    """AudioSocket by its description: takes connections in pairs and passes the audio of one to the other. It knows
+    nothing of modems: kind, length in two octets, high one first, payload."""
+
+    def __init__(self):
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        self.seen = []  # (kind, length) of each message
+        self.uuids = []
+
+    @staticmethod
+    def message(connection):
+        def whole(n):
+            octets = b""
+            while len(octets) < n:
+                more = connection.recv(n - len(octets))
+                if not more:
+                    raise ConnectionError("closed within a message")
+                octets += more
+            return octets
+        header = whole(3)
+        return header[0], whole(header[1] << 8 | header[2])
+
+    def connect(self, port, uuid=bytes(range(16))):
+        """Call a server, as Asterisk's dial plan does."""
+        connection = socket.create_connection(("127.0.0.1", port))
+        connection.sendall(b"\x01\x00\x10" + uuid)
+        return connection
+
+    def accept(self):
+        connection, _ = self.listener.accept()
+        kind, uuid = self.message(connection)
+        if kind != 1 or len(uuid) != 16:
+            fail(f"a call begins with kind {kind}, {len(uuid)} octets, and not with a UUID")
+        self.uuids.append(uuid)
+        return connection
+
+    def pass_on(self, one, other):
+        """Both ways until one end hangs up; then the other is told."""
+        def way(source, sink):
+            try:
+                while True:
+                    kind, payload = self.message(source)
+                    self.seen.append((kind, len(payload)))
+                    if kind == 0:
+                        break
+                    sink.sendall(bytes([kind, len(payload) >> 8, len(payload) & 255]) + payload)
+            except OSError:
+                pass
+            try:
+                sink.sendall(b"\x00\x00\x00")
+            except OSError:
+                pass
+        ways = [threading.Thread(target=way, args=ends, daemon=True) for ends in ((one, other), (other, one))]
+        for w in ways:
+            w.start()
+        return ways

@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""A pool of two answering modems with a program for each call: data, limits in total and per caller, one line a call, graceful end.
+
+Usage: pool_call.py OFFHOOK
+"""
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+from network import SipBench, fail, free_ports, hear, say, settle, wait_for
+
+with SipBench(sys.argv[1]) as bench:
+    pp, *ports = free_ports(5)
+    with open(bench.path("log"), "wb") as log:
+        pool = bench.start("pool", f"sip:100@127.0.0.1:{ports[0]},local=127.0.0.1:{pp},register=no", "--lines", "2",
+                           "--per-caller", "1", "--exec", "echo caller $OFFHOOK_CALLER on $OFFHOOK_LINE; exec cat", stdout=log,
+                           stderr=subprocess.STDOUT)
+
+    def logged():
+        with open(bench.path("log"), encoding="utf-8") as text:
+            return text.read()
+
+    wait_for(lambda: "2 lines" in logged(), "pool")
+    callers = [bench.modem(f"sip:{number}@127.0.0.1:{pp},local=127.0.0.1:{port},register=no", f"c{k}")
+               for k, (number, port) in enumerate(zip(("300", "300", "301", "302"), ports))]
+    ttys = [fd for _, fd in callers]
+    for fd in ttys:
+        say(fd, b"ATE0+MS=V22B")
+
+    def call(fd):
+        """Up, and the program has said who calls."""
+        os.write(fd, b"ATDT100\r")
+        hear(fd, b"CONNECT ", 60)
+        return hear(fd, b"on ", 20)
+
+    def echo(fd, text):
+        os.write(fd, text)
+        if text not in hear(fd, text, 20):
+            fail("the program does not echo")
+
+    if b"caller 300 on" not in call(ttys[0]):
+        fail("no caller's number")
+    os.write(ttys[1], b"ATDT100\r")  # the same caller once more
+    hear(ttys[1], b"BUSY", 20)
+    call(ttys[2])
+    os.write(ttys[3], b"ATDT100\r")  # a third line is not there
+    hear(ttys[3], b"BUSY", 20)
+    settle(ttys[0])
+    settle(ttys[2])
+    echo(ttys[0], b"to the first")
+    echo(ttys[2], b"to the second")
+    # The end: calls in progress go on, new ones are refused.
+    pool.send_signal(signal.SIGINT)
+    wait_for(lambda: "no further calls" in logged(), "word of the end")
+    os.write(ttys[3], b"ATDT100\r")
+    hear(ttys[3], b"BUSY", 20)
+    echo(ttys[0], b"still there")
+    for fd in (ttys[0], ttys[2]):
+        time.sleep(1.2)
+        os.write(fd, b"+++")
+        hear(fd, b"OK", 5)
+        say(fd, b"ATH", seconds=12)
+    if pool.wait(20) != 0:
+        fail(f"the pool's exit status: {pool.returncode}")
+    print(logged())
+    ends = re.findall(r"line (\d) caller (\d+) 2400/2400 bit/s, [\d.]+ s, (\d+) bytes sent, (\d+) received, end: ", logged())
+    if {end[:2] for end in ends} != {("0", "300"), ("1", "301")} or any(int(n) < 10 for end in ends for n in end[2:]):
+        fail(f"one line for each call was expected, not {ends}")
+    if logged().count(" refused: 1 calls of this caller") != 1:
+        fail("a refusal is one line")
+    for p, _ in callers:
+        p.send_signal(signal.SIGINT)
+        p.wait()
+print("all passed")

@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Two modems over RTP on the loopback interface: bytes both ways, escape, hang-up, the summary's counts.
+
+Usage: rtp_call.py OFFHOOK CARRIER [OPTION ...]. With loss=N the test's relay drops every Nth packet to the answerer:
+V.42 has the bytes whole, and the summary has the number.
+"""
+import json
+import os
+import signal
+import socket
+import sys
+import threading
+import time
+
+from network import NetworkBench, exchange, fail, free_ports, hear, say, settle
+
+carrier, words = sys.argv[2].encode(), sys.argv[3:]
+loss = next((int(w[5:]) for w in words if w.startswith("loss=")), 0)
+options = "".join("," + w for w in words if not w.startswith("loss="))
+SILENCE_S = 30
+AMOUNT = {b"V22B": 400, b"V32B": 4000, b"V34": 20000}
+
+
+class Relay(threading.Thread):
+    """Packets of RTP from one address to another, one in so many dropped, from 30 s on."""
+
+    def __init__(self, port, to, every):
+        super().__init__(daemon=True)
+        self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.socket.bind(("127.0.0.1", port))
+        self.socket.connect(("127.0.0.1", to))
+        self.every, self.count, self.dropped, self.dropping = every, 0, 0, False
+        self.other = None
+
+    def run(self):
+        while True:
+            try:
+                packet = self.socket.recv(2048)
+            except ConnectionRefusedError:
+                continue
+            self.count += 1
+            if self.dropping and self.count % self.every == 0:
+                self.dropped += 1
+                continue
+            try:
+                self.other.socket.send(packet)
+            except ConnectionRefusedError:
+                pass
+
+
+with NetworkBench(sys.argv[1]) as bench:
+    a_port, b_port, a_relay, b_relay = free_ports(4)
+    if loss:
+        # Each modem speaks with a relay of its own, which hands its packets to the other's relay.
+        of_a, of_b = Relay(a_relay, a_port, 10**9), Relay(b_relay, b_port, loss)
+        of_a.other, of_b.other = of_b, of_a
+        of_a.every, of_b.every = loss, 10**9  # what the caller sends is dropped
+        of_a.start(), of_b.start()
+        remotes = a_relay, b_relay
+    else:
+        remotes = b_port, a_port
+    one, a = bench.modem(f"rtp::{a_port},:{remotes[0]}{options}", "a")
+    other, b = bench.modem(f"rtp::{b_port},:{remotes[1]}{options}", "b")
+    for tty in (a, b):
+        say(tty, b"ATE0X3+MS=" + carrier + b";+MR=1")
+    os.write(b, b"ATA\r")
+    os.write(a, b"ATD\r")
+    said = hear(a, b"CONNECT ", 60)
+    hear(b, b"CONNECT ", 20)
+    print("caller:", said.replace(b"\r", b" ").replace(b"\n", b"").decode())
+    if b"+MCR: " + carrier not in said:
+        fail(f"another modulation than {carrier!r}")
+    settle(b)
+    if loss:
+        of_a.dropping = True
+    for sender, receiver in ((a, b), (b, a)):
+        exchange(sender, receiver, AMOUNT[carrier], 90)
+    if loss:
+        time.sleep(3)
+        of_a.dropping = False
+    time.sleep(1.2)
+    os.write(a, b"+++")
+    hear(a, b"OK", 5)
+    say(a, b"ATH", seconds=12)
+    hear(b, b"NO CARRIER", 12)
+    for p in (one, other):
+        p.send_signal(signal.SIGINT)
+    for p in (one, other):
+        p.wait()
+    for end in "ab":
+        with open(bench.path(f"out{end}/summary.json"), encoding="utf-8") as text:
+            network = json.load(text)["network"]
+        print(end, network)
+        lost = of_a.dropped if loss and end == "b" else 0
+        if network["packets_received"] < 500 or network["packets_lost"] != lost:
+            fail(f"{lost} packets were dropped on the way")
+        if network["samples_lost"] < 160 * lost:
+            fail("a packet is 160 samples")
+print("all passed")

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+#include "driver/sip/sdp.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <string>
+
+#include "driver/sip/phone.h"
+#include "tests/unit/temporary_folder.h"
+
+namespace offhook::sip {
+namespace {
+
+std::string described(const std::string& media) {
+  return "v=0\r\no=- 1 1 IN IP4 192.0.2.9\r\ns=-\r\nc=IN IP4 192.0.2.1\r\nt=0 0\r\n" + media;
+}
+std::string refusal(const std::string& text) {
+  return test::complaint([&] { parse_sdp(text); });
+}
+
+TEST(Sdp, TheFirstLawOfG711IsTheFarEndsAndOtherCodecsAreSkipped) {
+  const MediaDescription found = parse_sdp(described(
+      "m=video 9 RTP/AVP 31\r\nc=IN IP4 192.0.2.66\r\nm=audio 4000 RTP/AVP 18 8 0 101\r\na=rtpmap:18 G729/8000\r\n"
+      "a=rtpmap:8 PCMA/8000\r\na=ptime:30\r\nm=audio 6000 RTP/AVP 0\r\na=ptime:10\r\n"));
+  EXPECT_EQ(found.media.remote.text(), "192.0.2.1:4000");
+  EXPECT_EQ(found.media.law, OH_ALAW);
+  EXPECT_THAT(found.laws, testing::ElementsAre(OH_ALAW, OH_MULAW));
+  EXPECT_EQ(found.media.packet_samples, 240u);
+  EXPECT_FALSE(found.on_hold);
+}
+
+TEST(Sdp, TheStreamsOwnAddressCounts) {
+  EXPECT_EQ(parse_sdp(described("m=audio 4000 RTP/AVP 0\nc=IN IP6 ::1\na=inactive\n")).media.remote.text(),
+            "[::1]:4000");
+  EXPECT_TRUE(parse_sdp(described("m=audio 4000 RTP/AVP 0\na=sendonly\n")).on_hold);
+}
+
+TEST(Sdp, WhatAModemCannotUseIsRefusedWithTheReason) {
+  EXPECT_EQ(refusal(""), "it describes no audio");
+  EXPECT_EQ(refusal(described("m=video 4 RTP/AVP 31\n")), "it describes no audio");
+  EXPECT_THAT(refusal(described("m=audio 4 RTP/AVP 18 9\n")), testing::StartsWith("it offers no G.711"));
+  EXPECT_THAT(refusal(described("m=audio 4 RTP/AVP 0\na=rtpmap:0 L16/8000\n")),
+              testing::StartsWith("it offers no G.711"));
+  EXPECT_THAT(refusal(described("m=audio 4 RTP/SAVP 0\n")), testing::HasSubstr("encrypted"));
+  EXPECT_EQ(refusal(described("m=audio 0 RTP/AVP 0\n")), "it refuses the audio stream");
+  EXPECT_EQ(refusal("c=IN IP4 pbx.example\nm=audio 4 RTP/AVP 0\n"), "it has no numeric address");
+  EXPECT_EQ(refusal(std::string(9000, 'x')), "it is longer than 8 KiB");
+}
+
+TEST(Sdp, WhatIsWrittenIsReadAgain) {
+  for (const char* address : {"127.0.0.1:4000", "[::1]:4002"}) {
+    const std::string text = write_sdp(internet_address(address), {OH_ALAW}, 80, 7, 2);
+    const MediaDescription found = parse_sdp(text);
+    EXPECT_EQ(found.media.remote.text(), address);
+    EXPECT_THAT(found.laws, testing::ElementsAre(OH_ALAW));
+    EXPECT_EQ(found.media.packet_samples, 80u);
+    EXPECT_THAT(text, testing::HasSubstr("\r\na=rtpmap:8 PCMA/8000\r\na=ptime:10\r\n"));
+  }
+}
+
+TEST(SipPlace, HasAnAccountAndItsOptionsAndThePasswordOfAFile) {
+  const test::TemporaryFolder folder;
+  const std::string path = folder.path() / "password";
+  std::ofstream(path) << "swordfish\nmore\n";
+  const SipPlace place = parse_sip_place(
+      "100@pbx.example:5070,local=127.0.0.1:5062,register=no,law=pcma,transport=tcp,buffer=60,password-file=" + path);
+  EXPECT_EQ(place.account.user, "100");
+  EXPECT_EQ(place.account.host, "pbx.example:5070");
+  EXPECT_EQ(place.account.local.text(), "127.0.0.1:5062");
+  EXPECT_EQ(place.account.password, "swordfish");
+  EXPECT_FALSE(place.account.registers);
+  EXPECT_TRUE(place.account.tcp);
+  EXPECT_EQ(place.buffer_samples, 480u);
+  EXPECT_TRUE(parse_sip_place("1@a").account.local.is_loopback())
+      << "nothing listens beyond loopback unless it is named";
+  setenv("OFFHOOK_SIP_PASSWORD", "marlin", 1);
+  EXPECT_EQ(parse_sip_place("1@a").account.password, "marlin");
+  unsetenv("OFFHOOK_SIP_PASSWORD");
+}
+
+TEST(SipPlace, WhatIsNoAccountIsRefused) {
+  for (const char* text : {"", "100", "@host", "100@", "100:secret@host", "1 0@host", "100@ho st"})
+    EXPECT_THAT(test::complaint([text] { parse_sip_place(text); }), testing::HasSubstr("expected sip:USER@HOST"))
+        << text;
+  EXPECT_THAT(test::complaint([] { parse_sip_place("1@a,password=x"); }), testing::HasSubstr("is no option"));
+  EXPECT_THAT(test::complaint([] { parse_sip_place("1@a,password-file=/nowhere/at/all"); }),
+              testing::HasSubstr("expected a password"));
+}
+
+TEST(Sip, EachRefusalIsAResultOfAModem) {
+  EXPECT_EQ(end_of_response(486), EndKind::kBusy);
+  EXPECT_EQ(end_of_response(480), EndKind::kNoAnswer);
+  EXPECT_EQ(end_of_response(403), EndKind::kNoService);
+  EXPECT_EQ(end_of_response(404), EndKind::kOther);
+}
+
+}  // namespace
+}  // namespace offhook::sip
