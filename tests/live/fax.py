@@ -55,8 +55,7 @@ def call(bench, name, *more):
 
 
 def successful_call(bench, name, *more):
-    """A late block costs the rest of a page's frames, and T.30 repeats a page four times at most. So a call in which
-    this machine was late may be tried again; one without late blocks must succeed."""
+    """A call in which this machine served blocks late may be tried again; one without late blocks must succeed."""
     for attempt in range(3):
         status, sent, received, got = call(bench, f"{name}{attempt}", *more)
         if status == (0, 0):
