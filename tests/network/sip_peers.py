@@ -12,6 +12,7 @@ import socket
 import subprocess
 import sys
 import time
+import wave
 
 from network import SipBench, exchange, fail, free_ports, hear, say, settle
 
@@ -143,9 +144,12 @@ def with_baresip(bench):
         sys.exit(77)
     folder = bench.path("baresip")
     os.mkdir(folder)
+    with wave.open(folder + "/tone.wav", "wb") as tone:  # 30 s at baresip's rate of G.711
+        tone.setparams((1, 2, 8000, 0, "NONE", ""))
+        tone.writeframes(b"\x00\x10\x00\xf0" * 120_000)
     with open(folder + "/config", "w", encoding="ascii") as out:
-        out.write(f"sip_listen 127.0.0.1:{pb}\naudio_player aufile,{folder}/heard.wav\naudio_source ausine,440\n"
-                  f"audio_alert aufile,/dev/null\nmodule_path {modules}\nmodule g711.so\nmodule ausine.so\nmodule aufile.so\n"
+        out.write(f"sip_listen 127.0.0.1:{pb}\naudio_player aufile,{folder}/heard.wav\naudio_source aufile,{folder}/tone.wav\n"
+                  f"audio_alert aufile,/dev/null\nmodule_path {modules}\nmodule g711.so\nmodule aufile.so\n"
                   "module_tmp account.so\nmodule_app menu.so\nmodule_app contact.so\n"
                   f"rtp_ports {pm}-{pm + 200}\nnet_interface 127.0.0.1\n")
     with open(folder + "/accounts", "w", encoding="ascii") as out:

@@ -141,7 +141,7 @@ TEST(Dce, SaysWhoCallsAfterTheFirstRingWhereAskedFor) {
   desk.say("ATE0\r");
   EXPECT_EQ(ring(), "RING");
   desk.say("ATS1=0+VCID=1\r");
-  EXPECT_EQ(ring(), "RINGNMBR = 0301234NAME = a\\x0Ab\\x1B[2J");
+  EXPECT_EQ(ring(), "RINGNMBR = 0301234NAME = a\\x0ab\\x1b[2J");
   EXPECT_EQ(ring(), "RING");
   desk.line.who = {};
   desk.say("ATS1=0\r");
