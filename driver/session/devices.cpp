@@ -32,7 +32,7 @@ std::unique_ptr<LiveCard> open_card(const std::string& address, std::uint32_t ra
     known += known.empty() ? "" : kind == *std::rbegin(kKinds) && more.empty() ? " or " : ", ";
     known += kind->usage;
   }
-  if (!more.empty()) known.append(" or ").append(more);
+  if (!more.empty()) known.append(", ").append(more);
   throw std::runtime_error("\"" + address + "\" is not a card; expected " + known + " (see offhook devices)");
 }
 

@@ -77,7 +77,7 @@ class LiveChannel final : public Channel {
       rtp_ = card.get();
       card_ = std::move(card);
     } else {
-      card_ = open_card(config.address, OH_MODEM_RATE_HZ, "kernel:N, sip:USER@HOST");
+      card_ = open_card(config.address, OH_MODEM_RATE_HZ, "kernel:N or sip:USER@HOST");
     }
     auto terminal = std::make_unique<modem::PseudoTerminal>(config.tty, config.tty_group);
     if (!config.out.empty()) {
