@@ -19,7 +19,8 @@
 
 namespace offhook {
 
-/// @param rate_hz  of a card that has none of its own  @param more  what else the caller takes, for the message
+/// @param rate_hz  of a card that has none of its own  @param more  what else the caller takes: the end of the
+/// message's list
 /// @throws std::runtime_error: no such kind, or the device's refusal
 std::unique_ptr<LiveCard> open_card(const std::string& address, std::uint32_t rate_hz = OH_MODEM_RATE_HZ,
                                     std::string_view more = "");

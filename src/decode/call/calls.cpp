@@ -160,7 +160,8 @@ class CallFinder {
       return;
     }
     const double silence_s = part.from_s - held_part_.to_s + 2 * kEdgeS;
-    if (held_ && part.to_s - held_part_.from_s < kLongestCallS && continues(*held_, *call, silence_s)) {
+    const double end_s = std::min(part.to_s, length_s_);
+    if (held_ && end_s - held_part_.from_s < kLongestCallS && continues(*held_, *call, silence_s)) {
       held_part_.to_s = part.to_s;
       joined_ = true;
       if (!has_modem(*held_)) held_ = std::move(call);

@@ -29,7 +29,7 @@ Row number_row(std::string what, std::string unit, double published, double simu
                const Agrees& agrees) {
   constexpr double kOff = 0.2;
   Row row = make(std::move(what), std::move(unit), published, simulated, std::move(tolerance), agrees(published));
-  row.sharp = agrees((1 + kOff) * published) != row.agrees || agrees((1 - kOff) * published) != row.agrees;
+  row.sharp = !row.agrees || !agrees((1 + kOff) * published) || !agrees((1 - kOff) * published);
   return row;
 }
 

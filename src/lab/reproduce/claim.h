@@ -43,7 +43,7 @@ struct Row {
   std::string tolerance;  ///< in words: "within 0.2", "at most", "the same class"
   bool agrees = false;    ///< within the tolerance; of an input: what the model uses is what was published
   std::string note;       ///< a sentence: why it differs; where an input is used. Needed wherever !agrees
-  /// Another published value, 20 % above or below, would have changed `agrees`; of words: nothing can be said, so yes.
+  /// It disagrees, or would if the published value were 20 % higher or lower; of words: nothing can be said, so yes.
   bool sharp = true;
   enum class Kind { kCompared, kInput, kPaper };
   Kind kind = Kind::kCompared;  ///< how it was made: claims.toml has to say the same of it

@@ -158,6 +158,14 @@ TEST(Fax, PagesAreEqualWithoutErrorCorrectionOnACleanLine) {
   }
 }
 
+// spandsp's V.17 trains in short only above -28 dBm0.
+TEST(Fax, PagesAreEqualAtEveryLevelOfTheLine) {
+  for (const double loss_db : {6.0, 18.0, 30.0}) {
+    SCOPED_TRACE(loss_db);
+    expect_all(run({.loss_db = loss_db, .noise_dbm0 = -90}), 2);
+  }
+}
+
 // T.30 that looks at its rings every 200 ms sends flags between frames, and no page is hurt.
 TEST(Fax, LateT30CostsTimeAndNoPage) {
   const Outcome prompt = run({}), late = run({.polls_every = 16});

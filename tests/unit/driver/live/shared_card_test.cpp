@@ -226,12 +226,12 @@ TEST(SharedCard, ASessionOnACardThatClaimsAYearOfSamplesEnds) {
 }
 
 TEST(SharedCard, StreamsThatNoModemHasAreRefusedByItsSession) {
-  oh_streams octets = kStreams, fast = kStreams;
-  octets.rx.encoding = octets.tx.encoding = OH_MULAW;
+  oh_streams mixed = kStreams, fast = kStreams;
+  mixed.rx.encoding = OH_MULAW;
   fast.rx.rate_hz *= 4;
   fast.rx.ring_samples *= 4;
   const Fd event = eventfd(0, EFD_CLOEXEC);
-  for (const oh_streams& streams : {octets, fast}) {
+  for (const oh_streams& streams : {mixed, fast}) {
     const Fd memory = memory_of_card(kSeals, streams);
     ForeignHardware hardware({memory, event});
     SharedCard card(hardware.path);

@@ -138,7 +138,8 @@ TEST(Totals, InputsAreNoResultsAndProvenancesAreCountedApart) {
   EXPECT_EQ(counts.dump(), R"({"independent":{"rows":2,"agree":1,"hard":2,"hard_agree":1},)"
                            R"("calibrated":{"rows":1,"agree":1,"hard":0,"hard_agree":0},)"
                            R"("derived":{"rows":0,"agree":0,"hard":0,"hard_agree":0},)"
-                           R"("input":{"rows":1,"agree":1},"inconsistent_in_the_paper":0})");
+                           R"("input":{"rows":1,"agree":1},"can_fail":{"rows":3,"agree":2},)"
+                           R"("inconsistent_in_the_paper":0})");
 }
 
 TEST(Published, AMissingOrMistypedValueIsAnErrorWithItsPlace) {
