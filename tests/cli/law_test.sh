@@ -30,7 +30,7 @@ for buffers in 2 3; do
 done
 expect_error "--scenario requires --confirm" law g-lite --scenario "$lite"
 expect_error "expected at least 2, for a DMT pump's start-up" law g-lite --confirm --scenario "$lite" --seconds 1
-expect_error 'expected line.kind = "subscriber-loop"' law g-lite --confirm --scenario "$source_dir/examples/int.toml"
+expect_error 'line.kind = "subscriber-loop" or "air", or device.pump' law g-lite --confirm --scenario "$source_dir/examples/int.toml"
 sed 's/phi = .*/phi = 2/' "$source_dir/traces/data/devices/g-lite.toml" >bad.toml
 expect_error "work.phi is 2; expected a number, 0 to 1" law bad.toml
 grep -v block_us "$source_dir/traces/data/devices/g-lite.toml" >missing.toml

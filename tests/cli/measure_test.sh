@@ -86,6 +86,6 @@ if [ "$(id -u)" = 0 ] && [ -d /sys/kernel/tracing/instances ]; then
   grep -q "Worst block" out.txt || fail "measure device --cause: $(tail -3 err.txt)"
 fi
 expect_error "a device alone has no far end" measure device rt-audio --recorded
-expect_error 'expected line.kind = "subscriber-loop" or "air"' measure cost --device "$source_dir/examples/int.toml"
+expect_error 'line.kind = "subscriber-loop" or "air", or device.pump' measure cost --device "$source_dir/examples/int.toml"
 expect_error 'nowhere/x' measure latency --seconds 0.05 --best-effort --hgrm nowhere/x
 finish

@@ -7,12 +7,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <random>
 #include <string>
 #include <vector>
 
 #include "dsp/dmt/loading.h"
 #include "hostsim/call/loop_rates.h"
+#include "hostsim/channel/gaussian_noise.h"
 #include "hostsim/engine/random.h"
 #include "tests/unit/hostsim/channel/dmt_call.h"
 
@@ -79,7 +79,7 @@ TEST_P(RandomLoop, TrainsAndCarriesBitsWithoutAnError) {
 
 INSTANTIATE_TEST_SUITE_P(Fifty, RandomLoop, testing::Range(0, 50));
 
-// White noise of three times the loop's own comes on in data, so that there is as much as the margin allows. No error
+// Noise of three times the loop's own, in its spectrum, comes on in data: as much as the margin allows. No error
 // in n bits: the rate is below 3 / n at 95 % (Clopper-Pearson).
 class DmtMargin : public testing::TestWithParam<bool> {};
 
@@ -95,13 +95,12 @@ TEST_P(DmtMargin, BitErrorRateIsBelowOneInTenMillionWithTheNoiseRaisedByTheMargi
   for (const int b : at_first.bits) tone_bits += b;
   EXPECT_EQ(4000u * static_cast<unsigned>(tone_bits) > at_first.gross_bit_rate, full_rate) << "the trellis code";
   const double rate_hz = full_rate ? 2'208'000 : 1'104'000;
-  constexpr double kHz = hostsim::kAdslToneHz * 80;  // in the middle of the band
-  const double added = call.loop->noise_psd(hostsim::Direction::kDown, kHz) * (std::pow(10, dmt::kMarginDb / 10) - 1);
-  std::mt19937 random(11);
-  std::normal_distribution<float> noise(0, static_cast<float>(std::sqrt(added * rate_hz / 2)));
+  const double more = std::pow(10, dmt::kMarginDb / 10) - 1;
+  hostsim::GaussianNoise noise(hostsim::Random(11, 1), rate_hz,
+                               [&](double hz) { return more * call.loop->noise_psd(hostsim::Direction::kDown, hz); });
   call.tamper = [&](std::vector<std::int16_t>& samples) {
     for (std::int16_t& s : samples)
-      s = static_cast<std::int16_t>(std::lrint(std::clamp(static_cast<float>(s) + noise(random), -32768.f, 32767.f)));
+      s = static_cast<std::int16_t>(std::lrint(std::clamp(static_cast<float>(s) + noise.next(), -32768.f, 32767.f)));
   };
   const std::uint64_t from = call.remote.received;
   while (call.remote.received < from + 31'000'000 && call.in_data()) call.run(0.5);
@@ -109,7 +108,7 @@ TEST_P(DmtMargin, BitErrorRateIsBelowOneInTenMillionWithTheNoiseRaisedByTheMargi
   const auto i = call.remote_instruments();
   EXPECT_EQ(call.remote.wrong, 0u) << "of " << call.remote.received - from;
   EXPECT_EQ(i.fast_retrains, 0u);
-  EXPECT_GT(i.corrected_octets, 100u);  // the code is at work
+  EXPECT_GT(i.corrected_octets, 0u);  // the code is at work
   EXPECT_NEAR(static_cast<double>(i.margin_db), static_cast<double>(at_first.margin_db) - dmt::kMarginDb, 1.5);
   std::printf("%u octets corrected in %llu bits, least margin %.1f dB\n", i.corrected_octets,
               static_cast<unsigned long long>(call.remote.received - from), static_cast<double>(i.margin_db));

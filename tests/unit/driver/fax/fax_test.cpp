@@ -158,7 +158,7 @@ TEST(Fax, PagesAreEqualWithoutErrorCorrectionOnACleanLine) {
   }
 }
 
-// spandsp's V.17 trains in short only above -28 dBm0.
+// spandsp's V.17 trains in short only if it hears 18 dB less than the signal.
 TEST(Fax, PagesAreEqualAtEveryLevelOfTheLine) {
   for (const double loss_db : {6.0, 18.0, 30.0}) {
     SCOPED_TRACE(loss_db);
