@@ -107,9 +107,11 @@ class CallFinder {
     const auto power = file_.power();
     const std::vector<SoundSpan> spans = sound_spans(power, RecordingFile::kPowerS);
     const double end_s = static_cast<double>(power[0].size()) * RecordingFile::kPowerS;
-    if (spans.size() < 2) split({0, kForever});
-    if (spans.size() > 1) length_s_ = spans.back().to_s;
-    for (std::size_t k = 0; spans.size() > 1 && k < spans.size(); ++k) {
+    const bool whole = spans.size() < 2 && end_s <= kLongestCallS + RecordingFile::kPowerS;
+    if (whole) split({0, kForever});
+    if (!whole) length_s_ = spans.empty() ? end_s : spans.back().to_s;
+    if (!whole && spans.empty()) be_silent(end_s);
+    for (std::size_t k = 0; !whole && k < spans.size(); ++k) {
       const auto [from_s, to_s] = spans[k];
       if (to_s - from_s < kLongestCallS - 2 * kEdgeS) {
         split({std::max(0.0, from_s - kEdgeS), end_s - to_s < kSeparatesS ? kForever : to_s + kEdgeS});
@@ -135,6 +137,12 @@ class CallFinder {
       options_.progress(std::min(shown_, 1.0), what);
     };
     return std::make_shared<Call>(analyse(file_.read(part.from_s, part.to_s), progress, options_.data_mode));
+  }
+
+  // Hours of silence: its beginning stands for them.
+  void be_silent(double length_s) {
+    nothing_ = analysed({0, kEdgeS});
+    nothing_->recording.duration_s = length_s;
   }
 
   // Several calls without silence between them.

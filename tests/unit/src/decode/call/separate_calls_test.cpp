@@ -111,6 +111,20 @@ TEST(DecodeSeparateCalls, OtherSoundsAreNoCalls) {
   EXPECT_EQ(calls[1]->signals.size(), 2U);
 }
 
+TEST(DecodeSeparateCalls, OneCallAfterMoreThanAnHourOfSilenceIsFound) {
+  const auto calls = calls_in({silence(3700), answer_tone(), silence(1)});
+  ASSERT_EQ(calls.size(), 1U);
+  EXPECT_NEAR(calls[0]->recording.start_s, 3699, 0.05);
+  EXPECT_EQ(calls[0]->start_up.answer_tones.size(), 1U);
+}
+
+TEST(DecodeSeparateCalls, MoreThanAnHourOfSilenceHasNoModem) {
+  const auto calls = calls_in({silence(3700)});
+  ASSERT_EQ(calls.size(), 1U);
+  EXPECT_FALSE(modem_found(*calls[0]));
+  EXPECT_NEAR(calls[0]->recording.duration_s, 3700, 0.05);
+}
+
 TEST(DecodeSeparateCalls, ARecordingOfNoneIsOneWithoutAModem) {
   const auto calls = calls_in({tones({700}, 2), silence(6), tones({700}, 2)});
   ASSERT_EQ(calls.size(), 1U);
