@@ -108,5 +108,8 @@ class LocalCard : public LiveCard {
 
 /// CLOCK_MONOTONIC.
 std::int64_t monotonic_ns();
+inline std::int64_t monotonic_ms() {
+  return monotonic_ns() / 1'000'000;
+}
 
 }  // namespace offhook

@@ -62,7 +62,7 @@ static void process(void* self, const void* rx, void* tx, size_t n) {
   p->samples += n;
 }
 
-static void report_gap(void* self, size_t n) { /* the far end's clock goes on, and so do both frames */
+static void report_gap(void* self, size_t n) { /* samples were lost: both frames advance all the same */
   struct pulse* p = self;
   p->rx_at = (uint32_t)((p->rx_at + n) % FRAME);
   p->tx_at = (uint32_t)((p->tx_at + n) % FRAME);

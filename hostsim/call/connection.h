@@ -150,9 +150,8 @@ std::unique_ptr<Connection> make_device_connection(const Scenario& scenario, oh_
 /// Whether scenario.device is a real pump: a registered one, on a subscriber loop a DMT pump, on the air a radio.
 bool has_device_pump(const Scenario& scenario);
 
-/// The device as the card and the driver have it, on the line that it is on: with two rates in periods of the slower
-/// one (276 kHz on a subscriber loop), else as it is. @throws std::invalid_argument for a device that cannot be on that
-/// line
+/// The device on its line, as card and driver see it. With two rates its periods are those of the slower one (276 kHz
+/// on a subscriber loop). @throws std::invalid_argument if the device does not fit the line
 SoftDevice device_at_work(const Scenario& scenario);
 
 }  // namespace offhook::hostsim

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// A fax machine that hears what the input says, tones and noise, in every receiver; and T.30 that gets the input's
-// octets as frames, of a far end that says anything.
+// Every receiver of a fax machine hears tones and noise that the input chooses. T.30 gets the input's octets as frames of
+// a far end.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -63,7 +63,7 @@ void hear(const std::uint8_t* data, std::size_t size) {
   }
 }
 
-// A report of each kind, as the pump would make it: a length, and so many octets.
+// A report of each kind, as the pump makes it: a length, then that number of octets.
 void report(Machine& m, const std::uint8_t* data, std::size_t size) {
   fax::Terminal terminal(m.self, {.calls = (data[0] & 1) != 0, .send = {}, .receive = {}});
   std::int16_t rx[160] = {}, tx[160];

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Two fax machines of the program on a live line: every page arrives, pixel by pixel; and what may go wrong.
 
-Usage: fax.py OFFHOOK. Skipped without python3-pil. Without real-time privileges it goes on as best it can.
+Usage: fax.py OFFHOOK. It is skipped without python3-pil.
 """
 import os
 import random

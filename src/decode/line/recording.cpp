@@ -205,7 +205,7 @@ RecordingFile::RecordingFile(const std::filesystem::path& path, std::string name
     : path_(path),
       name_(name.empty() ? path.string() : name),
       short_name_(name.empty() ? path.filename().string() : name) {
-  // To open a FIFO might wait for ever.
+  // Opening a FIFO can block for ever.
   if (std::error_code ignored; std::filesystem::is_fifo(path, ignored))
     throw std::runtime_error(name_ + ": is a FIFO; expected an audio file");
   close(open_file(path));  // says why it cannot, and what is there

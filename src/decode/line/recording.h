@@ -103,7 +103,7 @@ Recording read_recording(const std::filesystem::path& file);
 /// A long recording, of which parts are read.
 class RecordingFile {
  public:
-  /// @throws what read_recording() throws, but for the length
+  /// @throws as read_recording(), except that the length is not limited here
   /// @param name  for messages and Recording::name; empty: the file's
   explicit RecordingFile(const std::filesystem::path& file, std::string name = {});
   ~RecordingFile();

@@ -12,6 +12,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "dsp/v90/coding/ucode.h"
+
 namespace offhook::decode {
 namespace {
 
@@ -57,19 +59,6 @@ Bytes ip_of(int link_type, Bytes b) {
       return {};
   }
   return b.size() > head && (type == kIpv4 || type == kIpv6) ? b.subspan(head) : Bytes{};
-}
-
-// G.711 4.3, as two's complement of 16 bits.
-float linear(std::uint8_t octet, bool a_law) {
-  if (a_law) {
-    const int v = octet ^ 0x55, segment = v >> 4 & 7;
-    int level = ((v & 15) << 4) + 8;
-    if (segment > 0) level = (level + 256) << (segment - 1);
-    return static_cast<float>((v & 128) != 0 ? level : -level);
-  }
-  const int v = ~octet & 0xFF;
-  const int level = ((((v & 15) << 3) + 132) << (v >> 4 & 7)) - 132;
-  return static_cast<float>((v & 128) != 0 ? -level : level);
 }
 
 // The line through these points. @return value at the first x, and slope; nothing for less than kLeastPoints
@@ -222,7 +211,9 @@ RtpReader::Assembled RtpReader::assemble(const Stream& stream) {
     } else {
       fastest.back().second = std::min(fastest.back().second, transit_s);
     }
-    for (const std::uint8_t octet : p->payload) a.samples.push_back(linear(octet, p->a_law));
+    const v90::Law law = p->a_law ? v90::Law::kA : v90::Law::kMu;
+    for (const std::uint8_t octet : p->payload)
+      a.samples.push_back(static_cast<float>(v90::linear_of(law, v90::pcm_of(law, octet))));
     before = p;
     number_before = number;
   }

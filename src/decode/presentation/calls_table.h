@@ -17,7 +17,7 @@ namespace offhook::decode {
 /// @param recording  path of the file as the user gave it  @param page  of the call, or empty
 nlohmann::ordered_json table_row(const Call& call, std::string_view recording, std::string_view page);
 
-/// The row of a recording that cannot be decoded.
+/// The row of a recording that failed to decode.
 nlohmann::ordered_json table_row_of_error(std::string_view recording, std::string_view error);
 
 /// Self-contained HTML: the rows as a table. @param rows  array of table_row()

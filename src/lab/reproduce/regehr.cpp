@@ -87,25 +87,40 @@ std::string why(std::size_t condition, const std::array<double, kReasons.size()>
   return "";
 }
 
+/// The runs of a condition, one for each over-reservation.
+void add_points(const Condition& c, std::vector<RegehrRun>* runs) {
+  for (int i = 0; i < kPoints; ++i) {
+    RegehrRun r;
+    r.form = c.form;
+    r.over_reservation = (kFrom + i * kStep) / 100.0;
+    if (c.network) r.network = kAlways;
+    if (c.precise_timers) r.enforcement_hz = kPreciseHz;
+    r.whole_ticks = c.whole_ticks;
+    runs->push_back(r);
+  }
+}
+
+/// @param at_zero  by condition: share of deadlines missed without over-reservation
+Row order_of(const Published& p, const std::array<double, kConditions.size()>& at_zero) {
+  // "Much more": 1.5 times; "alike": within 30 points of a hundred.
+  const bool ordered = at_zero[1] > 1.5 * at_zero[2] && at_zero[1] > 1.5 * at_zero[3] && at_zero[2] > 0 &&
+                       at_zero[3] > 0 && std::abs(at_zero[2] - at_zero[3]) < 0.3;
+  Row row = holds("ordering", p.text("ordering"),
+                  fmt::format("Rez {:.0f} %, Rez-FB {:.0f} %, Rez-C {:.0f} %", 100 * at_zero[1], 100 * at_zero[3],
+                              100 * at_zero[2]),
+                  ordered);
+  row.note = "held to be so when Rez misses 1.5 times as often as either, and these lie within 30 points";
+  return row;
+}
+
 }  // namespace
 
 Outcome regehr_fig3(const Run& run) {
   const Published& p = run.published;
   constexpr double kTolerance = 4;  // per cent
   std::vector<RegehrRun> runs;
-  const auto add_points = [&](const Condition& c) {
-    for (int i = 0; i < kPoints; ++i) {
-      RegehrRun r;
-      r.form = c.form;
-      r.over_reservation = (kFrom + i * kStep) / 100.0;
-      if (c.network) r.network = kAlways;
-      if (c.precise_timers) r.enforcement_hz = kPreciseHz;
-      r.whole_ticks = c.whole_ticks;
-      runs.push_back(r);
-    }
-  };
-  for (const Condition& c : kConditions) add_points(c);
-  for (const Condition& c : kReasons) add_points(c);
+  for (const Condition& c : kConditions) add_points(c, &runs);
+  for (const Condition& c : kReasons) add_points(c, &runs);
   const auto results = run_all(run, runs, run.repetitions);
   std::array<double, kReasons.size()> enough{};
   std::vector<Series> of_reasons;
@@ -139,18 +154,10 @@ Outcome regehr_fig3(const Run& run) {
     f.series.push_back(std::move(of.series));
   }
   f.series.insert(f.series.end(), of_reasons.begin(), of_reasons.end());
-  // "Much more": twice; "alike": within 30 points of a hundred.
-  const bool ordered = at_zero[1] > 1.5 * at_zero[2] && at_zero[1] > 1.5 * at_zero[3] && at_zero[2] > 0 &&
-                       at_zero[3] > 0 && std::abs(at_zero[2] - at_zero[3]) < 0.3;
-  Row order = holds("ordering", p.text("ordering"),
-                    fmt::format("Rez {:.0f} %, Rez-FB {:.0f} %, Rez-C {:.0f} %", 100 * at_zero[1], 100 * at_zero[3],
-                                100 * at_zero[2]),
-                    ordered);
+  out.rows.push_back(order_of(p, at_zero));
   double widest = 0;
   for (std::size_t c = 0; c < kConditions.size(); ++c)
     for (const double half_width : f.series[c].interval) widest = std::max(widest, half_width);
-  order.note = "held to be so when Rez misses 1.5 times as often as either, and these lie within 30 points";
-  out.rows.push_back(std::move(order));
   out.rows.push_back(at_most("95 % confidence interval of a point, at its widest", "points of a hundred",
                              p.number("interval_within"), widest));
   out.rows.back().note =

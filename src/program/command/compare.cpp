@@ -11,6 +11,7 @@
 #include "driver/base/terminal.h"
 #include "offhook/decode.h"
 #include "src/lab/sweep/plan.h"
+#include "src/program/command/decode_inputs.h"
 #include "src/program/command/figures.h"
 #include "src/program/command/program.h"
 #include "src/program/command/run_folder.h"
@@ -58,9 +59,7 @@ Json load(const fs::path& file, Progress& progress) {
 }
 
 bool is_decoded_or_recording(const fs::path& file) {
-  static const std::vector<std::string> kEndings = {".json", ".wav", ".flac", ".aiff", ".au", ".ogg", ".mp3"};
-  return fs::is_regular_file(file) &&
-         std::find(kEndings.begin(), kEndings.end(), file.extension().string()) != kEndings.end();
+  return fs::is_regular_file(file) && (file.extension() == ".json" || is_named_as_recording(file));
 }
 
 Result load_calls(const fs::path& folder, Progress& progress) {

@@ -173,16 +173,18 @@ class Decoder {
                                !options_.html.empty() || !options_.payload.empty();
     std::error_code ignored;
     if (!folder_ || other_outputs || input.is_copy() || !fs::exists(*folder_ / state_name(input), ignored)) return {};
-    const Json state = Json::parse(read_file(*folder_ / state_name(input)), nullptr, false);
-    if (!state.is_object() || state.value("source", Json()) != source_of(input) || !state.contains("rows") ||
-        !state.contains("text") || !state.contains("modem"))
-      return {};
-    Decoded kept;
-    kept.kept = true;
-    kept.rows = state["rows"];
-    kept.text = state["text"].get<std::string>();
-    kept.modem = state["modem"].get<bool>();
-    return kept;
+    try {
+      const Json state = parse_json<Json>(read_file(*folder_ / state_name(input), kMostTextBytes));
+      if (state.at("source") != source_of(input)) return {};
+      Decoded kept;
+      kept.kept = true;
+      kept.rows = state.at("rows");
+      kept.text = state.at("text").get<std::string>();
+      kept.modem = state.at("modem").get<bool>();
+      return kept;
+    } catch (const Json::exception&) {
+      return {};  // damaged: the recording is decoded again
+    }
   }
 
   void keep_result(const DecodeInput& input, const Decoded& result) const {

@@ -25,7 +25,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool looks_like_audio(const fs::path& file) {
+}  // namespace
+
+bool is_named_as_recording(const fs::path& file) {
   constexpr std::array<std::string_view, 17> kEndings = {".wav", ".wave", ".aif",  ".aiff",   ".aifc", ".au",
                                                          ".snd", ".flac", ".ogg",  ".oga",    ".opus", ".mp3",
                                                          ".w64", ".caf",  ".pcap", ".pcapng", ".cap"};
@@ -34,10 +36,12 @@ bool looks_like_audio(const fs::path& file) {
   return std::find(kEndings.begin(), kEndings.end(), ending) != kEndings.end();
 }
 
+namespace {
+
 std::vector<std::string> audio_files(const fs::path& folder) {
   std::vector<std::string> files;
   for (const auto& entry : fs::recursive_directory_iterator(folder, fs::directory_options::skip_permission_denied)) {
-    if (entry.is_regular_file() && looks_like_audio(entry.path())) files.push_back(entry.path().string());
+    if (entry.is_regular_file() && is_named_as_recording(entry.path())) files.push_back(entry.path().string());
   }
   if (files.empty()) throw std::runtime_error(folder.string() + ": this folder contains no audio files");
   std::sort(files.begin(), files.end());

@@ -3,6 +3,7 @@
 // The recordings that `offhook decode` is given: files, folders, standard input.
 #pragma once
 
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -18,6 +19,9 @@ struct DecodeInput {
 
   bool is_copy() const { return path != name; }  ///< of standard input
 };
+
+/// By the ending of its name: a format of libsndfile or a packet capture.
+bool is_named_as_recording(const std::filesystem::path& file);
 
 /// The files in the order given; a folder stands for the audio files in it and in its folders, by name; "-" for
 /// standard input, which is copied to a file without a name in $TMPDIR.

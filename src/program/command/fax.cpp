@@ -29,12 +29,6 @@ struct Options {
   bool sends = false, no_error_correction = false, best_effort = false, now = false, force = false;
 };
 
-std::int64_t now_ms() {
-  timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return t.tv_sec * 1000 + t.tv_nsec / 1'000'000;
-}
-
 /// The meaning of a control frame, for people; empty if the name is enough.
 std::string in_words(const std::string& name, std::span<const std::uint8_t> frame) {
   const auto meaning = decode::fax_meaning(name, {frame.begin(), frame.end()});
@@ -88,8 +82,8 @@ void check(const Options& o) {
   if (o.ident.size() > kMostIdent || o.ident.find_first_not_of("0123456789 +") != std::string::npos)
     throw std::runtime_error(fmt::format("--ident {}: expected at most 20 digits, blanks and +", o.ident));
   if (o.sends) {
-    say("{}: {} to send\n", o.file,
-        fax::check_pages(o.file) == 1 ? "1 page" : fmt::format("{} pages", fax::check_pages(o.file)));
+    const auto pages = fax::check_pages(o.file);
+    say("{}: {} {} to send\n", o.file, pages, pages == 1 ? "page" : "pages");
     if (o.number.find_first_not_of("0123456789ABCD*#,W") != std::string::npos)
       throw std::runtime_error(
           fmt::format("{} is no number: expected digits, *, #, a comma for a pause, or W", o.number));
@@ -126,8 +120,8 @@ int run(const Options& o) {
   const std::unique_ptr<LiveCard> card = open_card(o.card);
   modem::FaxSession session(*card, driver, call_of(o));
   for (const std::string& s : session.driver().shortcomings()) say(stderr, "offhook: continuing without: {}\n", s);
-  const std::int64_t end = o.seconds > 0 ? now_ms() + static_cast<std::int64_t>(1000 * o.seconds) : 0;
-  const auto goes_on = [end] { return !interrupted() && (end == 0 || now_ms() < end); };
+  const std::int64_t end = o.seconds > 0 ? monotonic_ms() + static_cast<std::int64_t>(1000 * o.seconds) : 0;
+  const auto goes_on = [end] { return !interrupted() && (end == 0 || monotonic_ms() < end); };
   if (o.sends) {
     say("dialling {}\n", o.number);
   } else if (!o.now) {

@@ -29,12 +29,6 @@ struct Options {
   bool best_effort = false, trace_kernel = false;
 };
 
-std::int64_t now_ms() {
-  timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return t.tv_sec * 1000 + t.tv_nsec / 1'000'000;
-}
-
 void print_summary(const nlohmann::ordered_json& s) {
   Table table;
   table.column(fmt::format("driver, {}", s.at("context").get<std::string>()));
@@ -67,11 +61,12 @@ void print_summary(const nlohmann::ordered_json& s) {
   if (s.value("demoted", false)) say("The watchdog demoted the thread to normal priority.\n");
 }
 
-int run(const Options& options) {
+using Channels = std::vector<std::unique_ptr<Channel>>;
+
+Channels open_channels(const Options& options) {
   const ContextSpec context = ContextSpec::parse(options.context);
   const std::size_t n = options.cards.size();
-  catch_interrupts();
-  std::vector<std::unique_ptr<Channel>> channels;
+  Channels channels;
   for (std::size_t i = 0; i < n; ++i) {
     const std::string number = n > 1 ? std::to_string(i) : "";
     channels.push_back(open_channel({.address = options.cards[i],
@@ -92,29 +87,41 @@ int run(const Options& options) {
     if (!c.not_offered().empty()) say(options.json.alone() ? stderr : stdout, "not offered: {}\n", c.not_offered());
   }
   flush_output();
-  std::unique_ptr<measure::KernelRecording> kernel;
-  if (options.trace_kernel) {
-    if (options.out.empty()) throw std::runtime_error("--trace-kernel requires --out DIR");
-    kernel = std::make_unique<measure::KernelRecording>(
-        OutputFolder(options.out, OutputFolder::Use::kOneFile)
-            .create(measure::kKernelName, Privacy::kPrivate, Appears::kAtOnce));
-  }
-  const std::int64_t end = options.seconds > 0 ? now_ms() + static_cast<std::int64_t>(1000 * options.seconds) : 0;
+  return channels;
+}
+
+std::unique_ptr<measure::KernelRecording> record_kernel(const Options& options) {
+  if (!options.trace_kernel) return nullptr;
+  if (options.out.empty()) throw std::runtime_error("--trace-kernel requires --out DIR");
+  return std::make_unique<measure::KernelRecording>(
+      OutputFolder(options.out, OutputFolder::Use::kOneFile)
+          .create(measure::kKernelName, Privacy::kPrivate, Appears::kAtOnce));
+}
+
+/// Up to 10 ms, or until a terminal has something.
+void wait_for_terminals(const Channels& channels) {
+  std::vector<pollfd> waits;
+  for (const auto& c : channels) waits.push_back({c->gone() ? -1 : c->fd(), POLLIN, 0});
+  poll(waits.data(), waits.size(), 10);
+  // POLLIN does not wait on a terminal that no program has open.
+  if (std::any_of(waits.begin(), waits.end(), [](const pollfd& w) { return (w.revents & POLLHUP) != 0; }))
+    poll(nullptr, 0, 10);
+}
+
+/// Until the time is over, an interrupt, or every card has gone. @return why cards have gone
+std::vector<std::string> serve(const Channels& channels, const Options& options, measure::KernelRecording* kernel) {
+  const std::size_t n = channels.size();
+  const std::int64_t end = options.seconds > 0 ? monotonic_ms() + static_cast<std::int64_t>(1000 * options.seconds) : 0;
   std::int64_t next_drain = 0;
   std::vector<std::string> gone;
-  while (!interrupted() && (end == 0 || now_ms() < end) && gone.size() < n) {
-    std::vector<pollfd> waits;
-    for (const auto& c : channels) waits.push_back({c->gone() ? -1 : c->fd(), POLLIN, 0});
-    poll(waits.data(), waits.size(), 10);
-    // POLLIN does not wait on a terminal that no program has open.
-    if (std::any_of(waits.begin(), waits.end(), [](const pollfd& w) { return (w.revents & POLLHUP) != 0; }))
-      poll(nullptr, 0, 10);
-    const bool drain = now_ms() >= next_drain;
-    if (drain) next_drain = now_ms() + 100;
-    if (drain && kernel) kernel->drain();
+  while (!interrupted() && (end == 0 || monotonic_ms() < end) && gone.size() < n) {
+    wait_for_terminals(channels);
+    const bool drain = monotonic_ms() >= next_drain;
+    if (drain) next_drain = monotonic_ms() + 100;
+    if (drain && kernel != nullptr) kernel->drain();
     for (const auto& c : channels) {
       if (c->gone()) continue;
-      c->work(now_ms());
+      c->work(monotonic_ms());
       if (drain) c->drain();
       if (const std::string news = c->news(); !news.empty() && !options.json.alone()) {
         say("{}{}\n", n > 1 ? c->name() + ": " : "", news);
@@ -127,24 +134,36 @@ int run(const Options& options) {
       }
     }
   }
+  return gone;
+}
+
+void write_results(const Channels& channels, const Options& options) {
+  const bool several = channels.size() > 1;
+  nlohmann::ordered_json results = nlohmann::ordered_json::array();
+  for (const auto& c : channels) {
+    if (!c->gone()) c->end();
+    if (several) c->result["card"] = c->address();
+    results.push_back(c->result);
+  }
+  options.json.write(json_text((several ? results : results.front()), 1));
+  if (options.json.alone()) return;
+  for (const auto& c : channels) {
+    if (several) say("\n{} ({})\n", c->name(), c->address());
+    print_summary(c->result);
+  }
+}
+
+int run(const Options& options) {
+  catch_interrupts();
+  const Channels channels = open_channels(options);
+  const std::unique_ptr<measure::KernelRecording> kernel = record_kernel(options);
+  const std::vector<std::string> gone = serve(channels, options, kernel.get());
   if (kernel) {
     kernel->close();
     say(stderr, "offhook: {} events of the kernel recorded{}\n", kernel->events(),
         kernel->lost() > 0 ? fmt::format(", {} did not fit into the kernel's rings", kernel->lost()) : "");
   }
-  nlohmann::ordered_json results = nlohmann::ordered_json::array();
-  for (const auto& c : channels) {
-    if (!c->gone()) c->end();
-    if (n > 1) c->result["card"] = c->address();
-    results.push_back(c->result);
-  }
-  options.json.write(json_text((n == 1 ? results.front() : results), 1));
-  if (!options.json.alone()) {
-    for (const auto& c : channels) {
-      if (n > 1) say("\n{} ({})\n", c->name(), c->address());
-      print_summary(c->result);
-    }
-  }
+  write_results(channels, options);
   if (!gone.empty()) throw std::runtime_error(gone.back());
   return interrupted() ? interrupt_status() : kOk;
 }

@@ -42,10 +42,6 @@ struct Options {
   bool best_effort = false;
 };
 
-std::int64_t now_ms() {
-  return monotonic_ns() / 1'000'000;
-}
-
 std::string clock_text() {
   return fmt::format("{:%FT%TZ}", fmt::gmtime(time(nullptr)));
 }
@@ -94,7 +90,7 @@ class PoolLine {
     const int terminal = open(terminal_->device().c_str(), O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
     const std::string_view settings = "AT&FE0Q1S0=1\r";
     [[maybe_unused]] const ssize_t n = write(terminal, settings.data(), settings.size());
-    for (int k = 0; k < 3; ++k) dce_->work(now_ms());
+    for (int k = 0; k < 3; ++k) dce_->work(monotonic_ms());
     std::array<char, 1024> said;
     while (read(terminal, said.data(), said.size()) > 0) {
     }
@@ -241,11 +237,11 @@ int run(const Options& options) {
              return line->has_call() && line->caller() == caller;
            }) < options.per_caller;
   };
-  const std::int64_t end = options.seconds > 0 ? now_ms() + static_cast<std::int64_t>(1000 * options.seconds) : 0;
+  const std::int64_t end = options.seconds > 0 ? monotonic_ms() + static_cast<std::int64_t>(1000 * options.seconds) : 0;
   bool draining = false;
   std::string registration;
   while (!draining || std::any_of(lines.begin(), lines.end(), [](const auto& line) { return line->has_call(); })) {
-    if (!draining && (interrupted() || (end > 0 && now_ms() >= end))) {
+    if (!draining && (interrupted() || (end > 0 && monotonic_ms() >= end))) {
       draining = true;
       for (auto& line : lines) line->drain();
       say("{} no further calls; waiting for those in progress\n", clock_text());
@@ -256,7 +252,7 @@ int run(const Options& options) {
     }
     flush_output();
     poll(nullptr, 0, 10);
-    for (auto& line : lines) line->work(now_ms(), has_room);
+    for (auto& line : lines) line->work(monotonic_ms(), has_room);
   }
   for (auto& line : lines) line->end();
   return kOk;
@@ -271,10 +267,10 @@ void add_pool(App& app, Action& action) {
                   "sip:USER@HOST with the options of `offhook modem sip:...` (docs/network.md)")
       ->required()
       ->type_name("ACCOUNT");
-  sub->add_option("--lines", options->lines, "Calls at once; further ones are refused as busy (default 4)")
+  sub->add_option("--lines", options->lines, "Calls at once; further ones are refused as busy")
       ->type_name("N")
       ->check(in_range(1, 64));
-  sub->add_option("--per-caller", options->per_caller, "Calls at once of one caller's number (default 2)")
+  sub->add_option("--per-caller", options->per_caller, "Calls at once of one caller's number")
       ->type_name("N")
       ->check(in_range(1, 64));
   sub->add_option("--exec", options->exec,

@@ -186,31 +186,73 @@ int merge(const Options& options) {
   return kOk;
 }
 
+void add_grid(App& to, Options& options) {
+  to.add_option("grid", options.grid, "The grid: base scenario, axes, repeats")->type_name("GRID.toml");
+  to.add_option("-o,--out", options.out, "Output folder (default: out/GRID)")->type_name("DIR");
+}
+void add_plan_folder(App& to, Options& options) {
+  to.add_option("folder", options.out, "Folder with the plan")->required()->type_name("DIR");
+}
+void add_threads(App& to, Options& options) {
+  to.add_option("--threads", options.threads, "Number of parallel runs (default: all cores); does not affect results")
+      ->type_name("N")
+      ->check(in_range(1u, 1024u));
+}
+void add_results(App& to, Options& options) {
+  add_text_output(to, kJsonOption, options.json, "Results as JSON");
+}
+void add_rows(App& to, Options& options) {
+  add_text_output(to, kCsvOption, options.csv, "Runs as CSV");
+}
+
+void add_plan(App& sub, const std::shared_ptr<Options>& options, Action& action) {
+  App* plan =
+      sub.add_subcommand("plan", "Split a sweep into shards that run on any machine; slurm.sh is a Slurm job array");
+  add_grid(*plan, *options);
+  plan->get_option("grid")->required();
+  plan->add_option("--shards", options->shards, "Number of shards")
+      ->required()
+      ->type_name("N")
+      ->check(in_range(1u, 1000000u));
+  add_results(*plan, *options);
+  plan->footer("Examples:\n  offhook sweep plan examples/reservation-map.toml --shards 16 --out out/shards");
+  plan->final_callback([&action, options] { action = [options] { return plan_sweep(*options); }; });
+}
+
+void add_run(App& sub, const std::shared_ptr<Options>& options, Action& action) {
+  App* run = sub.add_subcommand("run", "Run one shard of a plan (safe to repeat)");
+  add_plan_folder(*run, *options);
+  run->add_option("--shard", options->shard, "Shard I of N")->required()->type_name("I/N");
+  add_threads(*run, *options);
+  add_results(*run, *options);
+  run->footer("Examples:\n  offhook sweep run out/shards --shard 3/16");
+  run->final_callback([&action, options] { action = [options] { return run_shard(*options); }; });
+}
+
+void add_merge(App& sub, const std::shared_ptr<Options>& options, Action& action) {
+  App* merged = sub.add_subcommand("merge", "Merge the shards; the result is identical to that of an undivided sweep");
+  add_plan_folder(*merged, *options);
+  add_results(*merged, *options);
+  add_rows(*merged, *options);
+  add_figures(*merged, options->figures);
+  merged->footer("Examples:\n  offhook sweep merge out/shards");
+  merged->final_callback([&action, options] {
+    action = [options] {
+      expect_one_alone({&options->json, &options->csv});
+      return merge(*options);
+    };
+  });
+}
+
 }  // namespace
 
 void add_sweep(App& app, Action& action) {
   App* sub = app.add_subcommand("sweep", "Run a grid of scenarios in parallel (resumable)");
   auto options = std::make_shared<Options>();
-  const auto grid = [&](App* to) {
-    to->add_option("grid", options->grid, "The grid: base scenario, axes, repeats")->type_name("GRID.toml");
-    to->add_option("-o,--out", options->out, "Output folder (default: out/GRID)")->type_name("DIR");
-  };
-  const auto folder = [&](App* to) {
-    to->add_option("folder", options->out, "Folder with the plan")->required()->type_name("DIR");
-  };
-  const auto common = [&](App* to, bool threads) {
-    if (threads) {
-      to->add_option("--threads", options->threads,
-                     "Number of parallel runs (default: all cores); does not affect results")
-          ->type_name("N")
-          ->check(in_range(1u, 1024u));
-    }
-    add_text_output(*to, kJsonOption, options->json, "Results as JSON");
-  };
-  const auto rows = [&](App* to) { add_text_output(*to, kCsvOption, options->csv, "Runs as CSV"); };
-  grid(sub);
-  common(sub, true);
-  rows(sub);
+  add_grid(*sub, *options);
+  add_threads(*sub, *options);
+  add_results(*sub, *options);
+  add_rows(*sub, *options);
   add_figures(*sub, options->figures);
   sub->footer(R"(Examples:
   offhook sweep examples/reservation-map.toml --out out/map
@@ -234,37 +276,9 @@ A grid file:
     };
   });
 
-  App* plan =
-      sub->add_subcommand("plan", "Split a sweep into shards that run on any machine; slurm.sh is a Slurm job array");
-  grid(plan);
-  plan->get_option("grid")->required();
-  plan->add_option("--shards", options->shards, "Number of shards")
-      ->required()
-      ->type_name("N")
-      ->check(in_range(1u, 1000000u));
-  common(plan, false);
-  plan->footer("Examples:\n  offhook sweep plan examples/reservation-map.toml --shards 16 --out out/shards");
-  plan->final_callback([&action, options] { action = [options] { return plan_sweep(*options); }; });
-
-  App* run = sub->add_subcommand("run", "Run one shard of a plan (safe to repeat)");
-  folder(run);
-  run->add_option("--shard", options->shard, "Shard I of N")->required()->type_name("I/N");
-  common(run, true);
-  run->footer("Examples:\n  offhook sweep run out/shards --shard 3/16");
-  run->final_callback([&action, options] { action = [options] { return run_shard(*options); }; });
-
-  App* merged = sub->add_subcommand("merge", "Merge the shards; the result is identical to that of an undivided sweep");
-  folder(merged);
-  common(merged, false);
-  rows(merged);
-  add_figures(*merged, options->figures);
-  merged->footer("Examples:\n  offhook sweep merge out/shards");
-  merged->final_callback([&action, options] {
-    action = [options] {
-      expect_one_alone({&options->json, &options->csv});
-      return merge(*options);
-    };
-  });
+  add_plan(*sub, options, action);
+  add_run(*sub, options, action);
+  add_merge(*sub, options, action);
 }
 
 }  // namespace offhook::command

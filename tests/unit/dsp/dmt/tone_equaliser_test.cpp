@@ -91,14 +91,22 @@ long double least_error(const std::vector<std::vector<Number>>& features, const 
 }
 
 // A channel far longer than the prefix, and white noise: symbols with prefixes, one after the other.
-TEST(ToneEqualiser, AFitReachesTheLeastSquaresOptimumOfEachTone) {
-  const Band band = kLiteUp;
-  constexpr int kSymbols = 600;
-  std::mt19937 random(2);
-  std::normal_distribution<float> normal;
-  std::vector<std::vector<Complex>> sent(kSymbols, std::vector<Complex>(kMostTones));
-  std::vector<float> line(64, 0.0f);
-  for (auto& symbol : sent) {
+constexpr int kFitSymbols = 600;
+
+/// Random symbols and what is heard of them over a channel of 24 samples with noise.
+struct Training {
+  explicit Training(const Band& b) : band(b), sent(kFitSymbols, std::vector<Complex>(kMostTones)) {
+    std::vector<float> line(64, 0.0f);
+    for (auto& symbol : sent) append(symbol, &line);
+    std::normal_distribution<float> normal;
+    heard.resize(line.size());
+    for (std::size_t t = 0; t < line.size(); ++t) {
+      for (std::size_t i = 0; i < 24 && i <= t; ++i)
+        heard[t] += line[t - i] * (i % 3 == 1 ? -1.0f : 1.0f) * std::exp(-0.2f * static_cast<float>(i));
+      heard[t] += 0.05f * normal(random);
+    }
+  }
+  void append(std::vector<Complex>& symbol, std::vector<float>* line) {
     std::vector<float> x(band.points);
     for (int k = band.first; k <= band.last; ++k) {
       symbol[k] =
@@ -108,26 +116,45 @@ TEST(ToneEqualiser, AFitReachesTheLeastSquaresOptimumOfEachTone) {
         x[t] += static_cast<float>(symbol[k].re * std::cos(w) - symbol[k].im * std::sin(w));
       }
     }
-    for (int t = -band.prefix; t < band.points; ++t) line.push_back(x[(t + band.points) % band.points]);
+    for (int t = -band.prefix; t < band.points; ++t) line->push_back(x[(t + band.points) % band.points]);
   }
-  std::vector<float> heard(line.size());
-  for (std::size_t t = 0; t < line.size(); ++t) {
-    for (std::size_t i = 0; i < 24 && i <= t; ++i)
-      heard[t] += line[t - i] * (i % 3 == 1 ? -1.0f : 1.0f) * std::exp(-0.2f * static_cast<float>(i));
-    heard[t] += 0.05f * normal(random);
+  const float* window(int s) const { return heard.data() + 64 + s * band.symbol() + band.prefix; }
+
+  const Band& band;
+  std::mt19937 random{2};
+  std::vector<std::vector<Complex>> sent;
+  std::vector<float> heard;
+};
+
+/// The least error that a linear filter of the point and the differences has at a tone.
+double least_error_at(int k, const Training& t, const std::vector<std::vector<Complex>>& received) {
+  std::vector<std::vector<Number>> features;
+  std::vector<Number> wanted;
+  for (int s = 0; s < kFitSymbols; ++s) {
+    const float* w = t.window(s);
+    std::vector<Number> row = {Number(received[s][k].re, received[s][k].im)};
+    for (int l = 1; l <= kPast; ++l) row.emplace_back(w[-l] - w[t.band.points - l]);
+    features.push_back(row);
+    wanted.emplace_back(t.sent[s][k].re, t.sent[s][k].im);
   }
+  return static_cast<double>(least_error(features, wanted));
+}
+
+TEST(ToneEqualiser, AFitReachesTheLeastSquaresOptimumOfEachTone) {
+  const Band band = kLiteUp;
+  const Training training(band);
+  const auto& sent = training.sent;
   auto equaliser = std::make_unique<ToneEqualiser>(band);
   float taps[kTaps] = {1};
   equaliser->set(taps);
-  const auto window_of = [&](int s) { return heard.data() + 64 + s * band.symbol() + band.prefix; };
   // The one-tap equaliser of each tone: what least squares gives alone.
-  std::vector<std::vector<Complex>> received(kSymbols, std::vector<Complex>(kMostTones));
+  std::vector<std::vector<Complex>> received(kFitSymbols, std::vector<Complex>(kMostTones));
   std::vector<Complex> one_tap(kMostTones);
   for (int k = band.first; k <= band.last; ++k) {
     Number cross = 0;
     long double power = 0;
-    for (int s = 0; s < kSymbols; ++s) {
-      const Number y = tone_of(window_of(s), band.points, k);
+    for (int s = 0; s < kFitSymbols; ++s) {
+      const Number y = tone_of(training.window(s), band.points, k);
       received[s][k] = single(y);
       cross += Number(sent[s][k].re, sent[s][k].im) * std::conj(y);
       power += std::norm(y);
@@ -137,35 +164,26 @@ TEST(ToneEqualiser, AFitReachesTheLeastSquaresOptimumOfEachTone) {
   const std::vector<Complex> unturned(kMostTones, Complex{1, 0});
   equaliser->begin_fit();
   std::vector<Complex> points(kMostTones);
-  for (int s = 0; s < kSymbols; ++s) {
+  for (int s = 0; s < kFitSymbols; ++s) {
     std::vector<Complex> y = received[s];
-    equaliser->filter(window_of(s), y.data());
+    equaliser->filter(training.window(s), y.data());
     for (int k = band.first; k <= band.last; ++k) points[k] = y[k] * one_tap[k];
     equaliser->add(points.data(), sent[s].data(), unturned.data());
   }
-  EXPECT_EQ(equaliser->symbols(), kSymbols);
+  EXPECT_EQ(equaliser->symbols(), kFitSymbols);
   std::vector<Complex> fitted = one_tap;
   while (!equaliser->fit(fitted.data())) continue;
   std::vector<double> error(kMostTones), before(kMostTones);
-  for (int s = 0; s < kSymbols; ++s) {
+  for (int s = 0; s < kFitSymbols; ++s) {
     std::vector<Complex> y = received[s];
-    equaliser->filter(window_of(s), y.data());
+    equaliser->filter(training.window(s), y.data());
     for (int k = band.first; k <= band.last; ++k) {
       error[k] += static_cast<double>(norm(sent[s][k] - y[k] * fitted[k]));
       before[k] += static_cast<double>(norm(sent[s][k] - received[s][k] * one_tap[k]));
     }
   }
   for (const int k : {band.first, 11, 20, band.last}) {
-    std::vector<std::vector<Number>> features;
-    std::vector<Number> wanted;
-    for (int s = 0; s < kSymbols; ++s) {
-      const float* w = window_of(s);
-      std::vector<Number> row = {Number(received[s][k].re, received[s][k].im)};
-      for (int l = 1; l <= kPast; ++l) row.emplace_back(w[-l] - w[band.points - l]);
-      features.push_back(row);
-      wanted.emplace_back(sent[s][k].re, sent[s][k].im);
-    }
-    const auto least = static_cast<double>(least_error(features, wanted));
+    const double least = least_error_at(k, training, received);
     EXPECT_NEAR(error[k], least, 0.01 * least) << "tone " << k;
     EXPECT_LT(error[k], 0.5 * before[k]) << "tone " << k;
   }
