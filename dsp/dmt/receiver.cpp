@@ -15,8 +15,8 @@ constexpr float kPilotAway = 0.5f, kPilotDeviations = 4;  // of its size, and of
 constexpr float kPilotTrust = 4;  // the slow loop is half as fast with a fourth of the pilot's power as noise
 // Of the shortening's fit (docs/dmt.md).
 constexpr double kRidge = 1e-2;
-// A fit takes one symbol in twelve a sample early or late. If the far clock differs, the window lies anywhere within half
-// a sample of its place, and the mean square of that is a twelfth.
+// A fit takes one symbol in twelve a sample early or late. If the far clock differs, the window lies anywhere within
+// half a sample of its place, and the mean square of that is a twelfth.
 constexpr int kShiftEvery = 12;
 
 }  // namespace

@@ -70,8 +70,7 @@ void ToneEqualiser::add(const Complex* points, const Complex* sent, const Comple
   const int n = band_.tones();
   ++symbols_;
   for (int i = 0; i < kDifferences; ++i) {
-    for (int j = 0; j <= i; ++j)
-      dd_[i][j] += static_cast<double>(difference_[i]) * static_cast<double>(difference_[j]);
+    for (int j = 0; j <= i; ++j) dd_[i][j] += static_cast<double>(difference_[i]) * static_cast<double>(difference_[j]);
   }
   for (int k = band_.first; k <= band_.last; ++k) {
     const Complex p = points[k] * conj(turned[k]);

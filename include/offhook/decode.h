@@ -48,10 +48,10 @@ struct Call;
 
 /// @param path  a file of any format of libsndfile
 std::shared_ptr<const Call> decode_file(const std::string& path, const Options& options = {});
-/// Each call of a recording of up to 48 hours goes to `take`, in order of time, with one or two calls in memory. Silence
-/// of 4.5 s separates calls, and so does a dial tone or ringback after other sound. A recording of one call is decoded
-/// as decode_file() does it; of several, the times of each count from its own beginning. Throws also what `take` throws;
-/// a call longer than an hour throws after the others were given.
+/// Each call of a recording of up to 48 hours goes to `take`, in order of time, with one or two calls in memory.
+/// Silence of 4.5 s separates calls, and so does a dial tone or ringback after other sound. A recording of one call is
+/// decoded as decode_file() does it; of several, the times of each count from its own beginning. Throws also what
+/// `take` throws; a call longer than an hour throws after the others were given.
 void decode_calls(const std::string& path, const Options& options,
                   const std::function<void(std::shared_ptr<const Call>)>& take);
 std::shared_ptr<const Call> decode_samples(Samples samples, const Options& options = {});
@@ -67,8 +67,8 @@ std::string to_text(const Call& call);
 std::string to_html(const Call& call);
 /// The first lines of to_text(): verdict, rates and how far each direction was read.
 std::string to_summary(const Call& call);
-/// The timeline, one event a line, with times that count from the beginning of the recording; without a first row, which
-/// kTimelineColumns is.
+/// The timeline, one event a line, with times that count from the beginning of the recording; without a first row,
+/// which kTimelineColumns is.
 std::string to_csv(const Call& call);
 inline constexpr const char* kTimelineColumns = "recording,call,start_s,end_s,channel,event,detail\n";
 /// The timeline as a label track of Audacity: from, to and text of each event, in seconds of the recording.

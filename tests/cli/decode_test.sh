@@ -36,10 +36,10 @@ PY
 # Two calls are two documents, two rows and two verdicts without a retrain.
 expect 0 "two.wav, call 2 at" decode -q two.wav --calls calls.csv --labels labels.txt --html page.html --payload bits
 [ "$(grep -c '^verdict: V.34 ' out.txt)" = 2 ] || fail "two calls: $(grep verdict out.txt)"
-grep -q "0 retrains" out.txt && ! grep -q "INFO0 repeated" out.txt || fail "two calls are one with a retrain"
+{ grep -q "0 retrains" out.txt && ! grep -q "INFO0 repeated" out.txt; } || fail "two calls are one with a retrain"
 [ "$(wc -l <calls.csv)" = 3 ] || fail "calls.csv: $(cat calls.csv)"
 cmp -s bits/answer.bin bits/answer-2.bin || fail "the second call's payload differs"
-[ -s page.html ] && [ -s page-2.html ] || fail "no page for each call"
+{ [ -s page.html ] && [ -s page-2.html ]; } || fail "no page for each call"
 python3 - <<'PY' || fail "labels.txt: $(head -3 labels.txt)"
 starts = [float(line.split("\t")[0]) for line in open("labels.txt")]
 assert len(starts) > 40 and starts[len(starts) // 2] > starts[0] + 10, starts
@@ -54,8 +54,8 @@ expect_error "standard input: not an audio file" decode -q - <"$offhook"
 mkdir -p in/sub && cp "$call" in/sub/call.wav && head -c 40000 two.wav >in/cut.wav && echo no >in/wrong.wav && echo no >in/notes.txt
 expect 1 "in/wrong.wav: not an audio file" decode -q in --out out --threads 2
 grep -q "index: out/index.html" out.txt || fail "no index: $(cat out.txt)"
-grep -q 'href="call.wav-1.html"' out/index.html && grep -q "wrong.wav" out/index.html || fail "index.html"
-[ "$(wc -l <out/calls.csv)" = 4 ] && [ -s out/call.wav-1.html ] && [ -s out/call.wav-1.json ] || fail "out: $(ls out; cat out/calls.csv)"
+{ grep -q 'href="call.wav-1.html"' out/index.html && grep -q "wrong.wav" out/index.html; } || fail "index.html"
+{ [ "$(wc -l <out/calls.csv)" = 4 ] && [ -s out/call.wav-1.html ] && [ -s out/call.wav-1.json ]; } || fail "out: $(ls out; cat out/calls.csv)"
 cp out/calls.csv before.csv
 expect 1 "2 of 3 recordings were decoded by an earlier run" decode -q in --out out
 cmp -s before.csv out/calls.csv || fail "the second run differs"

@@ -7,7 +7,7 @@
 # The live command refuses before it takes the line.
 echo text >no.tif
 expect_error "no.tif: is no readable TIFF file" fax send no.tif 123 null
-expect_error "none.tif: is no readable TIFF file" fax send none.tif 123 null
+expect_error "none.tif: No such file" fax send none.tif 123 null
 expect_error "exists; --force overwrites it" fax receive no.tif null
 expect_error "--ident x: expected at most 20 digits" fax receive got.tif null --ident x
 expect 2 "the fax failed: the time given by --seconds is over" fax receive got.tif null --now --seconds 1 --best-effort

@@ -90,7 +90,8 @@ if command -v chromium >/dev/null; then
 else
   echo "skipped: --figures, without Chromium"
 fi
-(PATH=/nowhere; expect_figures=$("$offhook" schedule "$source_dir/examples/system.json" --figures figures 2>&1); [[ $expect_figures == *"needs Chromium"* ]]) ||
+refusal=$(env PATH=/nowhere "$offhook" schedule "$source_dir/examples/system.json" --figures figures 2>&1)
+[[ $refusal == *"needs Chromium"* ]] ||
   fail "--figures without a browser"
 
 finish

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Every receiver of a fax machine hears tones and noise that the input chooses. T.30 gets the input's octets as frames of
-// a far end.
+// Every receiver of a fax machine hears tones and noise that the input chooses. T.30 gets the input's octets as frames
+// of a far end.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>

@@ -20,7 +20,7 @@
 namespace offhook::decode {
 
 struct Call {
-  Recording recording;  ///< after analyse() without its samples
+  Recording recording;                     ///< after analyse() without its samples
   std::vector<double> activity_end_s;      ///< by channel: where the signal ends
   std::vector<std::vector<double>> power;  ///< by channel: mean square of each kPowerS of the recording as it was
   std::vector<std::vector<EchoPath>>

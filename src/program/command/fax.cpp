@@ -4,12 +4,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <poll.h>
-#include <time.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <memory>
 #include <stdexcept>
 
+#include "driver/base/file.h"
 #include "driver/base/output.h"
 #include "driver/base/terminal.h"
 #include "driver/context/context_spec.h"
@@ -82,6 +83,7 @@ void check(const Options& o) {
   if (o.ident.size() > kMostIdent || o.ident.find_first_not_of("0123456789 +") != std::string::npos)
     throw std::runtime_error(fmt::format("--ident {}: expected at most 20 digits, blanks and +", o.ident));
   if (o.sends) {
+    close(open_file(o.file));  // says why it cannot
     const auto pages = fax::check_pages(o.file);
     say("{}: {} {} to send\n", o.file, pages, pages == 1 ? "page" : "pages");
     if (o.number.find_first_not_of("0123456789ABCD*#,W") != std::string::npos)

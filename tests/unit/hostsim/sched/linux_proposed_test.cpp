@@ -103,8 +103,8 @@ TEST(ScxSimple, ThreadsShareByTheirWeights) {
   EXPECT_NEAR(static_cast<double>(host.cpu.cpu_time(ids[2])), 100e9 / all * steps, 100e6);
 }
 
-// scx_simple does not preempt. A task that wakes waits for the end of the slice. Then it runs before those that have run,
-// because its sleep counts as one slice at most.
+// scx_simple does not preempt. A task that wakes waits for the end of the slice. Then it runs before those that have
+// run, because its sleep counts as one slice at most.
 TEST(ScxSimple, OneThatWakesWaitsForTheSliceAndGoesFirst) {
   Host host;
   Segments a({kNever}), b({kNever}), job({3 * kMs});

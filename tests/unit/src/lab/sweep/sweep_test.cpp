@@ -148,8 +148,10 @@ TEST_F(Sweep, AFieldOfWhatDidNotHappenIsEmptyAndRunsOfOtherKeysKeepTheirColumns)
   const std::string csv = results_csv(p, rows);
   EXPECT_THAT(csv, HasSubstr(",ending,trained_s,gross_down_bps,"));
   EXPECT_THAT(csv, HasSubstr(",bursts_late_sent,blocks_late: sound,verdict\n"));
-  EXPECT_THAT(csv, HasSubstr("0,10,false,,0.0,0,0,0,0,0,0,0,0,0,0,0.0,,,0,0,0,0,0,0,5,0,0,0,0,0,0,0,0,0,,,,,,,,,,,marginal\n"));
-  EXPECT_THAT(csv, HasSubstr("1,11,true,5.0,0.0,0,0,0,0,0,0,0,0,0,0,0.0,,,,,,,,,,,,,,,,,,,,0,0,0,0,0,7,3,0,,marginal\n"));
+  EXPECT_THAT(
+      csv, HasSubstr("0,10,false,,0.0,0,0,0,0,0,0,0,0,0,0,0.0,,,0,0,0,0,0,0,5,0,0,0,0,0,0,0,0,0,,,,,,,,,,,marginal\n"));
+  EXPECT_THAT(csv,
+              HasSubstr("1,11,true,5.0,0.0,0,0,0,0,0,0,0,0,0,0,0.0,,,,,,,,,,,,,,,,,,,,0,0,0,0,0,7,3,0,,marginal\n"));
   EXPECT_THAT(csv, HasSubstr(",1.5,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,,,,,,,,,,3,marginal\n"));
 }
 
