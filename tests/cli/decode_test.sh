@@ -27,10 +27,12 @@ for c in (0, 1):
         if c == 1 or k not in (5, 6, 7):
             packets.append((20_000 * k + 37 * c, bytes(12) + b"\x08\x00" + ip))
 packets.sort()
-with open("call.pcap", "wb") as out:
-    out.write(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1))
-    for us, frame in packets:
-        out.write(struct.pack("<IIII", 1000 + us // 1_000_000, us % 1_000_000, len(frame), len(frame)) + frame)
+for name, link, head in (("call", 1, 0), ("raw", 101, 14), ("ipv4", 228, 14)):  # Ethernet; IP alone
+    with open(name + ".pcap", "wb") as out:
+        out.write(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, link))
+        for us, frame in packets:
+            frame = frame[head:]
+            out.write(struct.pack("<IIII", 1000 + us // 1_000_000, us % 1_000_000, len(frame), len(frame)) + frame)
 PY
 
 # Two calls are two documents, two rows and two verdicts without a retrain.
@@ -67,6 +69,9 @@ if "$offhook" --version | grep -q libpcap; then
   expect 0 "packets lost: 3, 60 ms of silence inserted" decode -q call.pcap
   grep -q "RTP from 10.0.0.1:4000 to 10.0.0.2:4001, G.711 mu-law, .* packets, 3 lost, 0 reordered" out.txt || fail "no stream: $(grep RTP out.txt)"
   [ "$(grep -c "data decoded to the end" out.txt)" = 2 ] || fail "the call in the capture: $(head -6 out.txt)"
+  for capture in raw ipv4; do
+    expect 0 "packets lost: 3, 60 ms of silence inserted" decode -q "$capture.pcap"
+  done
   head -c 30000 call.pcap >cut.pcap
   expect 0 "truncated" decode -q cut.pcap
   head -c 24 call.pcap >none.pcap

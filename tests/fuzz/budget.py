@@ -60,6 +60,41 @@ def echoes(path, seconds):
         out.writeframes(block.tobytes()[:4 * 8000 * max(1, int(seconds) % 12)])
 
 
+def evening(path, seconds, call, apart=1800):
+    """An evening on a telephone line: a call at each half hour, silence between them. mu-law, as `call` is."""
+    sound = call.read_bytes()
+    at = sound.index(b"data")
+    head, body = sound[:at + 4], sound[at + 8:]
+    channels, = struct.unpack_from("<H", sound, sound.index(b"fmt ") + 10)
+    octets = max(1, int(seconds)) * 8000 * channels
+    with open(path, "wb") as out:
+        out.write(head + struct.pack("<I", octets))
+        for start in range(0, max(1, int(seconds)), apart):
+            length = min(apart * 8000 * channels, octets - start * 8000 * channels)
+            out.write(body[:length])
+            out.write(b"\xff" * (length - len(body[:length])))
+        out.seek(4)
+        out.write(struct.pack("<I", len(head) + octets - 4))
+
+
+def capture(path, octets):
+    """A packet capture of one call, G.711 in packets of 20 ms in both directions; after an hour the next call."""
+    with open(path, "wb") as out:
+        out.write(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 101))  # raw IP
+        noise = random.Random(1).randbytes(1 << 16)
+        for n in range(max(1, octets // 320)):
+            call, k = divmod(n, 50 * 3500)
+            for side in (0, 1):
+                at = (n * 173 + side * 7919) % (len(noise) - 160)
+                rtp = struct.pack(">BBHII", 0x80, 0, k & 0xFFFF, 160 * k & 0xFFFFFFFF, 1 + 2 * call + side)
+                rtp += noise[at:at + 160]
+                udp = struct.pack(">HHHH", 4000 + 2 * side, 4002 - 2 * side, 8 + len(rtp), 0) + rtp
+                ip = struct.pack(">BBHHHBBH4s4s", 0x45, 0, 20 + len(udp), 0, 0, 64, 17, 0,
+                                 bytes((10, 0, 0, 1 + side)), bytes((10, 0, 0, 2 - side))) + udp
+                ms = 20 * n + 60_000 * call
+                out.write(struct.pack("<IIII", ms // 1000, ms % 1000 * 1000, len(ip), len(ip)) + ip)
+
+
 def repeated(path, head, item, separator, tail, size):
     count = max(1, (size - len(head) - len(tail)) // (len(item) + len(separator)))
     path.write_text(head + separator.join([item] * count) + tail)
@@ -113,6 +148,16 @@ class Kinds:
     def recording_with_echoes(self, seconds):
         path = self.folder / "recording.wav"
         echoes(path, seconds)
+        return ["decode", path, "-q"]
+
+    def evening_of_calls(self, seconds):
+        path = self.folder / "recording.wav"
+        evening(path, seconds, pathlib.Path(__file__).parents[2] / "examples/call.wav")
+        return ["decode", path, "-q"]
+
+    def packet_capture(self, octets):
+        path = self.folder / "capture.pcap"
+        capture(path, octets)
         return ["decode", path, "-q"]
 
     def call_of_v34(self, seconds):
@@ -202,6 +247,8 @@ class Kinds:
             ("recording, 192 kHz, 2 channels, silence", s, lambda n: self.recording(192000, 2, False, n), 20, 3600),
             ("recording, 2 channels with echoes", s, self.recording_with_echoes, 240, 3600),
             ("recording of a V.34 call", s, self.call_of_v34, 400, 3600),
+            ("recording, an evening of calls", s, self.evening_of_calls, 14400, 48 * 3600),
+            ("packet capture, its speech", b, self.packet_capture, 2 * MB, 140_000_000),
             ("TOML: a list of numbers", b, lambda n: self.scenario("a = [", "1", ",", "]\n", n), 200_000, 1_000_000),
             ("TOML: tables", b, lambda n: self.scenario("", "[[a]]\n", "", "", n), 400_000, 1_500_000),
             ("TOML: a comment", b, lambda n: self.scenario("# ", "x" * 60, "", "\na = 1\n", n), 4 * MB, 64 * MB),

@@ -38,6 +38,8 @@ Bytes ip_of(int link_type, Bytes b) {
       head = 4;
       break;
     case LinkType::kRaw:
+    case LinkType::kIpv4:
+    case LinkType::kIpv6:
       break;
     case LinkType::kLinuxSll:
       head = 16;

@@ -20,8 +20,17 @@
 
 namespace offhook::decode {
 
-/// What packets a network of packets carries, as libpcap numbers it.
-enum class LinkType { kNull = 0, kEthernet = 1, kRaw = 101, kLoop = 108, kLinuxSll = 113, kLinuxSll2 = 276 };
+/// The head before IP, as libpcap numbers it (DLT). Files have other numbers for some: raw IP is 101 there.
+enum class LinkType {
+  kNull = 0,
+  kEthernet = 1,
+  kRaw = 12,
+  kLoop = 108,
+  kLinuxSll = 113,
+  kIpv4 = 228,
+  kIpv6 = 229,
+  kLinuxSll2 = 276
+};
 
 class RtpReader {
  public:
