@@ -80,6 +80,13 @@ def pages(examples: Path) -> dict[str, tuple[list[str], str, set[int], int]]:
             {0},
             0,
         ),
+        "trunk-test": (
+            ["trunk-test", "rtp:127.0.0.1:47300,127.0.0.1:47302", "rtp:127.0.0.1:47302,127.0.0.1:47300", "--seconds", "12",
+             "--best-effort", "--html", "trunk.html"],
+            "trunk.html",
+            {0},
+            0,
+        ),
         "decode": (["decode", example("call.wav"), "--html", "decode.html"], "decode.html", {0}, 0),
         "compare": (
             ["compare", "run/summary.json", "lossy/summary.json", "--html", "compare.html", "-q"],

@@ -397,6 +397,7 @@ const pages = {
   host: {name: "host", draw: hostPage, command: "offhook measure host"},
   schedule: {name: "schedule", draw: schedulePage, command: "offhook schedule SYSTEM.json"},
   compare: {name: "comparison", draw: comparePage, command: "offhook compare A B"},
+  trunk: {name: "trunk test", draw: trunkPage, command: "offhook trunk-test"},
   decode: {name: "recorded call", draw: decodePage, command: "offhook decode FILE"}};
 header();
 pages[data.kind].draw();

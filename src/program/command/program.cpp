@@ -25,6 +25,7 @@
 #include "src/program/command/option_words.h"
 #include "src/program/command/plugin.h"
 #include "src/program/command/pool.h"
+#include "src/program/command/trunk_test.h"
 #include "src/program/command/version.h"
 #include "traces/scenario/key.h"
 
@@ -55,7 +56,7 @@ void group_commands(CLI::App& app) {
   static const Group groups[] = {
       {"Start here", {"demo", "help"}},
       {"Advise and simulate", {"advise", "run", "sweep", "schedule", "law", "admit", "mttf", "hosts", "reproduce"}},
-      {"Calls", {"decode", "modem", "fax", "pool", "line", "kernel", "card"}},
+      {"Calls", {"decode", "modem", "fax", "pool", "trunk-test", "line", "kernel", "card"}},
       {"This machine", {"measure", "devices", "trace"}},
       {"Files", {"compare", "report", "export", "new", "keys", "man", "completion"}},
   };
@@ -170,6 +171,7 @@ Environment:
   add_modem(*app, action);
   add_fax(*app, action);
   add_pool(*app, action);
+  add_trunk_test(*app, action);
   add_line(*app, action);
   add_kernel(*app, action);
   add_card(*app, action);
