@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A pool of two answering modems with a program for each call: data, limits in total and per caller, one line a call, graceful end.
+"""A pool of two answering modems with a program for each call: data, limits in total and per caller, an allow-list, one line a call, graceful end.
 
 Usage: pool_call.py OFFHOOK
 """
@@ -15,9 +15,11 @@ from network import SipBench, fail, free_ports, hear, say, settle, wait_for
 
 with SipBench(sys.argv[1]) as bench:
     pp, *ports = free_ports(5)
+    with open(bench.path("allow"), "w", encoding="ascii") as allow:
+        allow.write("300\n301\n")
     with open(bench.path("log"), "wb") as log:
         pool = bench.start("pool", f"sip:100@127.0.0.1:{ports[0]},local=127.0.0.1:{pp},register=no", "--lines", "2",
-                           "--per-caller", "1", "--exec", "echo caller $OFFHOOK_CALLER on $OFFHOOK_LINE; exec cat", stdout=log,
+                           "--per-caller", "1", "--allow", bench.path("allow"), "--exec", "echo caller $OFFHOOK_CALLER on $OFFHOOK_LINE; exec cat", stdout=log,
                            stderr=subprocess.STDOUT)
 
     def logged():
@@ -46,6 +48,8 @@ with SipBench(sys.argv[1]) as bench:
         fail("no caller's number")
     os.write(ttys[1], b"ATDT100\r")  # the same caller once more
     hear(ttys[1], b"BUSY", 20)
+    os.write(ttys[3], b"ATDT100\r")  # a caller that is not in the file
+    hear(ttys[3], b"BUSY", 20)
     call(ttys[2])
     os.write(ttys[3], b"ATDT100\r")  # a third line is not there
     hear(ttys[3], b"BUSY", 20)
@@ -72,6 +76,8 @@ with SipBench(sys.argv[1]) as bench:
         fail(f"one line for each call was expected, not {ends}")
     if logged().count(" refused: 1 calls of this caller") != 1:
         fail("a refusal is one line")
+    if logged().count(" caller 302 refused: not in ") != 1:
+        fail("a caller who is not in the file")
     for p, _ in callers:
         p.send_signal(signal.SIGINT)
         p.wait()

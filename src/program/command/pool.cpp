@@ -28,6 +28,7 @@
 #include "driver/sip/sip_line.h"
 #include "driver/tty/dce.h"
 #include "driver/user_modem/modulations.h"
+#include "src/program/command/pool_admission.h"
 #include "src/program/command/program.h"
 
 namespace offhook::command {
@@ -36,8 +37,8 @@ namespace {
 constexpr std::int64_t kKillAfterMs = 5000;  // a program that ignores the hang-up
 
 struct Options {
-  std::string address, tty, exec, context = "FIFO 50";
-  int lines = 4, per_caller = 2, interrupt_priority = 80;
+  std::string address, tty, exec, allow, context = "FIFO 50";
+  int lines = 4, per_caller = 2, per_minute = 10, interrupt_priority = 80;
   double seconds = 0;
   bool best_effort = false;
 };
@@ -111,15 +112,17 @@ class PoolLine {
     if (!has_call_) phone_->accept(number_, false);
   }
 
-  /// @param has_room  whether a call of this caller may be taken
-  void work(std::int64_t now, const std::function<bool(const std::string& caller)>& has_room) {
+  /// @param refusal  why a call of this caller may not be taken; empty: it may
+  void work(std::int64_t now, const std::function<std::string(const std::string& caller)>& refusal) {
     const sip::CallInfo info = phone_->call(number_);
     const bool rings = info.state == sip::CallState::kRinging;
     if (rings && !has_call_) {
+      if (refusing_) return phone_->hang_up(number_);  // until the phone has done it
       const std::string caller = info.caller.number.empty() ? "unknown" : info.caller.number;
-      if (!has_room(caller)) return refuse(caller);
+      if (const std::string why = refusal(caller); !why.empty()) return refuse(caller, why);
       begin_call(caller, now);
     }
+    if (!rings) refusing_ = false;
     dce_->work(now);
     if (dce_->state() >= modem::Dce::State::kOnline && !online_) go_online();
     follow(now);
@@ -127,13 +130,10 @@ class PoolLine {
   }
 
  private:
-  void refuse(const std::string& caller) {
-    if (!refusing_) {
-      say("{} line {} caller {} refused: {} calls of this caller\n", clock_text(), number_, printable(caller),
-          options_.per_caller);
-      flush_output();
-    }
-    refusing_ = true;  // until the phone has done it
+  void refuse(const std::string& caller, const std::string& why) {
+    say("{} line {} caller {} refused: {}\n", clock_text(), number_, printable(caller), why);
+    flush_output();
+    refusing_ = true;
     phone_->hang_up(number_);
   }
   void begin_call(const std::string& caller, std::int64_t now) {
@@ -222,6 +222,7 @@ int run(const Options& options) {
   if (!options.address.starts_with(kSip))
     throw std::runtime_error("\"" + printable(options.address) + "\": expected sip:USER@HOST");
   const sip::SipPlace place = sip::parse_sip_place(std::string_view(options.address).substr(kSip.size()));
+  PoolAdmission admission(options.allow, options.per_caller, options.per_minute);
   catch_interrupts();
   std::vector<std::unique_ptr<PoolLine>> lines;
   std::vector<std::uint16_t> ports;
@@ -232,10 +233,10 @@ int run(const Options& options) {
   const std::unique_ptr<sip::Phone> phone = sip::make_phone(place.account, ports);
   for (auto& line : lines) line->begin(*phone);
   say("{} {} lines on sip:{}@{}\n", clock_text(), lines.size(), place.account.user, place.account.host);
-  const auto has_room = [&](const std::string& caller) {
-    return std::count_if(lines.begin(), lines.end(), [&](const auto& line) {
-             return line->has_call() && line->caller() == caller;
-           }) < options.per_caller;
+  const auto refusal = [&](const std::string& caller) {
+    const auto in_progress = std::count_if(
+        lines.begin(), lines.end(), [&](const auto& line) { return line->has_call() && line->caller() == caller; });
+    return admission.refusal(caller, in_progress, monotonic_ms());
   };
   const std::int64_t end = options.seconds > 0 ? monotonic_ms() + static_cast<std::int64_t>(1000 * options.seconds) : 0;
   bool draining = false;
@@ -252,7 +253,7 @@ int run(const Options& options) {
     }
     flush_output();
     poll(nullptr, 0, 10);
-    for (auto& line : lines) line->work(monotonic_ms(), has_room);
+    for (auto& line : lines) line->work(monotonic_ms(), refusal);
   }
   for (auto& line : lines) line->end();
   return kOk;
@@ -273,6 +274,15 @@ void add_pool(App& app, Action& action) {
   sub->add_option("--per-caller", options->per_caller, "Calls at once of one caller's number")
       ->type_name("N")
       ->check(in_range(1, 64));
+  sub->add_option("--per-minute", options->per_minute,
+                  "Calls of one caller's number within a minute; further ones are refused")
+      ->type_name("N")
+      ->check(in_range(1, 1000));
+  sub->add_option("--allow", options->allow,
+                  "Take calls of these callers alone: a file with one number a line; \"+4989*\" is all that begin so. "
+                  "A caller's "
+                  "number is its own word")
+      ->type_name("FILE");
   sub->add_option("--exec", options->exec,
                   "Shell command for each connected call, with the call's terminal as standard input and output. "
                   "OFFHOOK_CALLER, OFFHOOK_LINE and OFFHOOK_TTY are in its environment. Its end ends the call")
