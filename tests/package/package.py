@@ -50,12 +50,15 @@ def must_equal(place, found, expected):
 
 
 def check_versions_of_files():
-    """debian/changelog before its revision, CITATION.cff, pyproject.toml; no symbol is newer than the version."""
+    """debian/changelog, CITATION.cff, pyproject.toml and CHANGELOG.md; no symbol is newer than the version."""
     expected = version()
     must_equal("debian/changelog", re.match(r"offhook \((\S+?)(?:-\S+)?\)", (ROOT / "debian/changelog").read_text())[1], expected)
     must_equal("CITATION.cff", re.search(r"^version: (\S+)$", (ROOT / "CITATION.cff").read_text(), re.MULTILINE)[1], expected)
     pattern = re.search(r"^regex = '(.*)'$", (ROOT / "pyproject.toml").read_text(), re.MULTILINE)[1]
     must_equal("pyproject.toml", re.search(pattern, (ROOT / "CMakeLists.txt").read_text())["value"], expected)
+    heading = re.search(r"^## ([^,\n]+)", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)[1]
+    if heading != "Unreleased":
+        must_equal("CHANGELOG.md", heading, expected)
     numbers = [int(n) for n in expected.split(".")]
     for file in sorted((ROOT / "debian").glob("*.symbols")):
         for symbol, since in re.findall(r"^ (\S+)@Base (\S+)$", file.read_text(), re.MULTILINE):
