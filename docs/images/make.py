@@ -6,6 +6,7 @@
 """
 
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -14,6 +15,7 @@ from PIL import Image
 
 IMAGES = pathlib.Path(__file__).resolve().parent
 EXAMPLES = IMAGES.parents[1] / "examples"
+STYLE = IMAGES.parents[1] / "src/page/assets/page.css"
 WIDTH = 1280
 LIMIT_BYTES = 150_000
 # name: arguments of the program, the page that it writes, height of the picture in pixels
@@ -25,9 +27,11 @@ GREYS, COLOURS = 12, 20
 
 
 def palette(image: Image.Image) -> Image.Image:
-    """A few greys for text and spectrograms, and the colours that cover most pixels of the picture."""
+    """A few greys for text and spectrograms, the colours of the figures, and those that cover most pixels of the picture."""
     step = 255 / (GREYS - 1)
     chosen = [(round(i * step),) * 3 for i in range(GREYS)]
+    light = re.findall(r"--c\d: #(\w{6})", STYLE.read_text())[:8]
+    chosen += [tuple(bytes.fromhex(colour)) for colour in light]
     counted = sorted(image.getcolors(image.width * image.height), reverse=True)
     chosen += [rgb for _, rgb in counted if max(rgb) - min(rgb) > 8][:COLOURS]
     result = Image.new("P", (1, 1))

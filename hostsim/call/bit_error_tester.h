@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // The pattern of a bit error rate test, sent and checked: the pseudo-random sequence of length 2^31 - 1, b(n) = b(n-28)
-// xor b(n-31). The checker takes the sequence's place from what it receives, and takes it anew when every fifth bit of
-// a million was wrong: bits that were left out or put in cost a loss of synchronisation, not wrong bits for ever.
+// xor b(n-31). The checker synchronises to the received bits. It synchronises again if every fifth bit of a million was
+// wrong. Lost or inserted bits therefore cost one loss of synchronisation, not permanent bit errors.
 //
 // Source: ITU-T O.150 5.8 (the sequence), 6 (synchronisation is lost at an error ratio of 0.2, there of a second)
 #pragma once
@@ -12,7 +12,7 @@
 
 namespace offhook::hostsim {
 
-/// Both ends in one: what is sent, and what is expected. Octets have the first bit in time in the least significant
+/// Both ends in one: the sent bits, and the expected bits. Octets have the first bit in time in the least significant
 /// place, as oh_bit_port has them.
 class BitErrorTester {
  public:
@@ -23,7 +23,7 @@ class BitErrorTester {
   /// n received bits. Real-time: yes.
   void put(const std::uint8_t* octets, std::size_t n);
 
-  /// What is received from here on is another piece of the sequence.
+  /// The bits received from now on are another part of the sequence.
   void restart();
 
   std::uint64_t sent() const { return count_sent_; }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// One more soft device on a host, beside the one that the call is about: its card interrupts, its driver serves blocks
-// in a context of its own, and all that it can do is lose samples. It plays and hears silence, and is not in the log
-// but for the CPU time that its context gets.
+// A second soft device on a host, in addition to the simulated one. Its card interrupts, and its driver serves blocks
+// in its own context; it can only lose samples. It sends and receives silence, and appears in the log only by the CPU
+// time of its context.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ namespace offhook::hostsim {
 
 class DeviceOnHost {
  public:
-  /// @param i  of scenario.load.soft_devices; whatever is given outlives this
+  /// @param i  of scenario.load.soft_devices; all arguments must outlive this object
   /// @throws std::invalid_argument as Call
   DeviceOnHost(const Scenario& scenario, std::size_t i, Engine& engine, Cpu& cpu, HostPolicies& policies, int level);
   DeviceOnHost(const DeviceOnHost&) = delete;

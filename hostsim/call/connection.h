@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What the driver is connected to: a pump, the telephone line behind the card, and a far end that sends a file. Two
-// fidelities share this contract: real pumps over a sampled line, and a link model that knows frames and holes.
+// The connection of the driver: a pump, the telephone line behind the card, and a far end that sends a file. Two levels
+// of detail share this interface: real pumps over a sampled line, and a link model with frames and holes.
 #pragma once
 
 #include <cstdint>
@@ -22,34 +22,34 @@
 
 namespace offhook::hostsim {
 
-/// How the scenario's hold went.
+/// Progress of the scenario's hold.
 struct HoldStatus {
-  Ns asked_at = -1;           ///< negative, here and below: it has not come to that
-  Ns refused_at = -1;         ///< denied, or the far end did not know it, or the pump has no such thing
+  Ns asked_at = -1;           ///< negative, here and below: not reached
+  Ns refused_at = -1;         ///< denied, or unknown to the far end, or the pump does not support it
   Ns away_at = -1;            ///< granted: nothing is sent from here on
   Ns resumed_at = -1;         ///< the order to return
   Ns data_at = -1;            ///< data mode again, at both ends
   std::uint32_t limit_s = 0;  ///< that was granted (T1); 0: no limit
 };
 
-/// How the transfer stands; counts are of the whole call.
+/// Progress of the transfer; counts cover the whole call.
 struct TransferStatus {
   bool connected = false;  ///< data mode has been reached
   bool done = false;       ///< every byte delivered
-  bool intact = true;      ///< and each the one that was sent
+  bool intact = true;      ///< every byte as it was sent
   bool failed = false;     ///< the connection is lost for good
-  std::string failure;     ///< why, for people
+  std::string failure;     ///< reason, in words
   Ns connected_at = -1;
   Ns done_at = -1;
   std::uint64_t bytes_delivered = 0;
-  std::uint64_t octets_carried = 0;  ///< what they were between the ends of V.42; 0: not known
+  std::uint64_t octets_carried = 0;  ///< octets between the ends of V.42; 0: not known
   std::uint8_t compression = 0;      ///< of the end under test, of enum oh_lapm_compression
   std::uint32_t frames_retransmitted = 0;
   std::uint32_t timeouts = 0;
   std::uint32_t bad_frames = 0;  ///< frames that arrived damaged, both directions
   std::uint32_t retrains = 0;
-  double at_line_rate_s = 0;  ///< what the files take at the highest bit rates of the call, uncompressed; 0: not known
-  std::optional<HoldStatus> hold;  ///< where the scenario asks for one, once it has
+  double at_line_rate_s = 0;  ///< time of the files at the highest bit rates of the call, uncompressed; 0: not known
+  std::optional<HoldStatus> hold;  ///< if the scenario has a hold, from its request on
 };
 
 struct DmtStatus;    // subscriber_call.h
@@ -61,10 +61,10 @@ class Connection {
   virtual ~Connection() = default;
   /// Bound once, before the card starts; all outlive the connection's use.
   virtual void bind(Engine& engine, SimulatedCard& card, const oh_driver& driver) = 0;
-  /// What the card carries; the profile of costs says the rate of the slower direction in each phase of the call.
+  /// Formats on the card. The cost profile has the rate of the slower direction in each phase of the call.
   virtual oh_streams streams() const { return oh_modem_streams(OH_MODEM_RATE_HZ); }
   virtual oh_pump near_pump() = 0;
-  /// Somebody looks at the samples; otherwise the driver copies none, and does not call the pump.
+  /// @return whether samples are computed; if not, the driver copies none and does not call the pump.
   virtual bool has_samples() const { return true; }
   virtual oh_line_end line() = 0;
   /// The far end has answered: both modems begin to connect.
@@ -72,15 +72,15 @@ class Connection {
   /// Once a block, outside the driver: move bytes between the link and the application.
   virtual void exchange_user_data(Ns) {}
   virtual TransferStatus status() const = 0;
-  /// The modem under test trains again, after data mode; of the link model.
+  /// The modem under test retrains after data mode (link model only).
   virtual bool trains_again() const { return false; }
-  /// Of a device with a pump: both ends carry data, now.
+  /// For a device with a pump: whether both ends are in data mode now.
   virtual bool in_data() const { return false; }
-  /// How a DMT pump does; null where there is none.
+  /// Status of a DMT pump; null if there is none.
   virtual std::shared_ptr<const DmtStatus> dmt_status() const { return nullptr; }
-  /// How a radio does; null where there is none.
+  /// Status of a radio; null if there is none.
   virtual std::shared_ptr<const RadioStatus> radio_status() const { return nullptr; }
-  /// Status of a registered pump; null where there is none.
+  /// Status of a registered pump; null if there is none.
   virtual std::shared_ptr<const PumpStatus> pump_status() const { return nullptr; }
 };
 
@@ -100,11 +100,11 @@ struct RealPumps {
 std::unique_ptr<Connection> make_sampled_connection(const Scenario& scenario, const RealPumps& pumps,
                                                     oh_event_log* log);
 
-/// A modem at the far end that is not ours: it has samples, and nothing else is known of it. On an analogue line one
-/// received for each that it sends, at the analogue end of a digital trunk DigitalTrunk::kReceivedRatio of them.
+/// A foreign modem at the far end, of which only the samples are known. On an analogue line one received for each that
+/// it sends, at the analogue end of a digital trunk DigitalTrunk::kReceivedRatio of them.
 class ForeignModem : public FarEnd {
  public:
-  /// Why no more samples will come; empty while it lives.
+  /// Reason why no more samples will arrive; empty while it runs.
   virtual std::string failure() const = 0;
 };
 
@@ -112,7 +112,7 @@ struct ForeignCall {
   const oh_pump_type* near_end;                                 ///< under test; in the scenario's role
   std::span<const std::uint8_t> send;                           ///< by the near end; outlives the connection
   std::span<const std::uint8_t> expect;                         ///< from the far end; outlives the connection
-  std::function<void(std::span<const std::uint8_t>)> received;  ///< what came, in order; may be empty
+  std::function<void(std::span<const std::uint8_t>)> received;  ///< receives the data in order; may be empty
   LineTap tap;                                                  ///< may be empty
 };
 
@@ -125,14 +125,14 @@ std::unique_ptr<Connection> make_foreign_connection(const Scenario& scenario, co
 std::unique_ptr<Connection> make_link_model_connection(const Scenario& scenario, const CostProfile& profile,
                                                        oh_event_log* log);
 
-/// What a device that is no modem plays and hears: its pump and the line behind its card, in the format of `streams`.
+/// Signals of a device other than a modem: its pump and the line behind its card, in the format of `streams`.
 struct DeviceWork {
   oh_streams streams;
   oh_pump pump;
   oh_line_end line;
   bool has_samples = true;
 };
-/// Samples that nobody looks at: nothing but what the device costs.
+/// A device without samples: only its cost is simulated.
 DeviceWork no_samples(const SoftDevice& device);
 
 /// Whether a device lost samples, by the driver's count or the card's.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What a driver costs: CPU time of the interrupt routine and of a service run, by phase of the call. The numbers, with
-// their sources, stand in traces/data/profiles/*.toml.
+// CPU time of a driver: of the interrupt routine and of a service run, by phase of the call.
+// traces/data/profiles/*.toml has the numbers with their sources.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ struct PhaseProfile {
 enum class Phase : std::uint8_t { kOnHook, kDialling, kConnecting, kConnected };
 inline constexpr int kPhases = 4;
 
-/// What the instrumented kernel's own log costs the code it watches.
+/// Cost of the instrumented kernel's log to the code that it observes.
 struct LoggingCost {
   double bytes_per_minute = 0;
   double event_bytes = 16;
@@ -45,8 +45,8 @@ struct LinkProfile {
   double one_way_delay_ms = 20;     ///< pump to pump, with the far modem's own buffering
   std::uint32_t frame_bytes = 128;  ///< N401
   std::uint32_t window = 15;        ///< k
-  /// What carries the file above V.42: packets of so many of its bytes, each with so many octets of headers, and a
-  /// share of all octets that is sent as two.
+  /// Packets that carry the file above V.42: bytes of the file and octets of headers in each packet, and the share of
+  /// octets that is escaped to two.
   std::uint32_t packet_bytes = 1'000'000'000;
   double packet_header_octets = 0;
   double escaped_share = 0;
@@ -59,7 +59,7 @@ struct LinkProfile {
   Ns retrain_service_ns = 0;               ///< CPU time of one block of ours during a retrain; 0: as in data mode
 };
 
-// clang 14 names the loop of its own copy constructor as nobody may.
+// clang 14 gives the loop of its own copy constructor a reserved name.
 struct CostProfile {  // NOLINT(bugprone-reserved-identifier)
   std::string name;
   Ns isr_mean_ns = 5'400;  ///< when the service is deferred

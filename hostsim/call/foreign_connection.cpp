@@ -16,7 +16,7 @@ namespace offhook::hostsim {
 namespace {
 
 // The far end may still wait for the acknowledgement of its last frame; without V.42 the last characters are on their
-// way. Then it has so long to agree to the end.
+// way. After that it has this time to agree to the end.
 constexpr Ns kFarewell = 1'000'000'000;
 constexpr Ns kClearing = 10'000'000'000;
 // Without V.42 nobody keeps what comes too early, and a far end says that it is connected later than we are.
@@ -144,7 +144,7 @@ class ForeignConnection final : public Connection, private LineEnd {
   /// Bytes of ours that the far end has acknowledged, or, without V.42, that are on the line.
   std::uint64_t arrived() const { return near_.direct() ? sent_ - near_.unsent() : near_.lapm_status().bytes_sent; }
   double at_line_rate_s() const {
-    // Start and stop bit; V.42's flags, addresses and check sequences are a twentieth at the most, and left out.
+    // Start and stop bit; V.42's flags, addresses and check sequences are at most a twentieth, and are left out.
     const double bits = near_.direct() ? 10 : 8;
     const auto time_s = [bits](std::size_t bytes, std::uint32_t bit_rate) {
       return bit_rate == 0 ? 0 : bits * static_cast<double>(bytes) / bit_rate;

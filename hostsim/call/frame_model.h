@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// One end of V.42 without bits: which frame it puts on the line when, and what it makes of those that come. Octets are
-// counted, not carried. The same at both ends; who damages frames on the way is its user's matter. As dsp/link does it
-// with both ends' default parameters: what is missing is asked for with SREJ, once; a request or an answer that is lost
-// is left to T401, after which everything goes again that is not acknowledged: dsp/link asks first (8.4.8), which this
-// leaves out.
+// One end of V.42 without bits: the frames that it sends, with their times, and its reaction to received frames. Octets
+// are counted, not carried. Both ends use this class; its user damages frames on the way. It follows dsp/link with the
+// default parameters of both ends. A missing frame is requested once with SREJ. If the request or the answer is lost,
+// T401 expires, and all unacknowledged frames are sent again. dsp/link asks first (8.4.8), which this model leaves out.
 #pragma once
 
 #include <cstdint>
@@ -41,22 +40,22 @@ class FrameModel {
   };
 
   explicit FrameModel(const Config& config) : config_(config) {}
-  /// So many octets more wait to be sent.
+  /// Adds octets that wait to be sent.
   void put(std::uint64_t octets) { waiting_ += octets; }
-  /// Frames that begin before `until`, appended to those on the line and `delay` later there.
+  /// Appends the frames that begin before `until` to those on the line; they arrive `delay` later.
   void transmit(Ns until, Ns delay, std::deque<LineFrame>* line);
-  /// A frame came undamaged. @return how many frames it makes this end send again
+  /// An undamaged frame arrived. @return number of frames that this end sends again because of it
   std::uint32_t receive(const LineFrame& frame);
-  /// T401. @return how many frames are sent again
+  /// T401 expired. @return number of frames that are sent again
   std::uint32_t advance(Ns now);
-  /// Synchronisation is back: what was under way is sent again, from now on.
+  /// Synchronisation is back: the frames that were on the line are sent again, from now on.
   void resume(Ns now);
-  /// Octets that came in order.
+  /// Octets received in order.
   std::uint64_t received() const { return received_; }
   bool failed() const { return attempts_ > kAttempts; }
   const Counters& counters() const { return counters_; }
 
-  /// How long a frame is on the line. Flag, address, two control octets, two of check sequence (V.42, 8.1), and one
+  /// Duration of a frame on the line. Flag, address, two control octets, two of check sequence (V.42, 8.1), and one
   /// inserted zero in 62 random bits.
   static Ns wire_time(std::uint32_t octets, double bps) {
     return static_cast<Ns>((octets + 6) * 8 * (63.0 / 62.0) / bps * 1e9);
@@ -80,7 +79,7 @@ class FrameModel {
   std::deque<std::uint64_t> again_;  // asked for
   // receiver
   std::uint64_t expected_ = 0, received_ = 0;
-  std::map<std::uint64_t, std::uint32_t> early_;  // octets of what came after a gap, by number
+  std::map<std::uint64_t, std::uint32_t> early_;  // octets of frames after a gap, by number
   std::uint64_t asked_below_ = 0;
   std::deque<std::uint64_t> to_ask_;
   bool owes_acknowledgement_ = false;

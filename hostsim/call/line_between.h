@@ -24,7 +24,7 @@ using FarWork = std::function<void(const void* rx, void* tx, std::size_t n)>;
 
 /// The near end has the scenario's role and near_format(), the far one far_format() (modem_config.h); on a loop, those
 /// of its rates.
-/// @throws std::invalid_argument with the field and what was expected
+/// @throws std::invalid_argument naming the field and the expected value
 std::unique_ptr<LineBetween> make_line_between(const Scenario& scenario, FarWork far);
 
 }  // namespace offhook::hostsim

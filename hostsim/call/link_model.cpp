@@ -39,7 +39,7 @@ LinkModel::LinkModel(const LinkProfile& profile, std::uint64_t bytes, Ns connect
   tcp_->server.acknowledge(0, TcpReceiver::kWindow, 0);  // the connection has been opened
 }
 
-/// A packet with so many bytes of the file, as octets of the link.
+/// Octets of the link for a packet with `data` bytes of the file.
 std::uint64_t LinkModel::octets_of(std::size_t data) const {
   return static_cast<std::uint64_t>(
       std::llround((static_cast<double>(data) + profile_.packet_header_octets) * (1 + profile_.escaped_share)));
@@ -70,7 +70,7 @@ void LinkModel::start(Ns now) {
 // Bits are wrong that long.
 void LinkModel::spoil(std::deque<Interval>& holes, Ns end, Ns length) {
   holes.push_back({end - length, end + ns(profile_.settling_ms)});
-  // Frames still under way are younger than this.
+  // Frames that are still on the line are younger than this.
   const Ns forget = end - static_cast<Ns>(2e9) - 2 * delay_;
   while (holes.front().to < forget) holes.pop_front();
 }
@@ -120,7 +120,7 @@ void LinkModel::train(Ns now) {
   }
 }
 
-// What has come by `until`, as far as no hole hit it.
+// Frames that arrived by `until` and were not hit by a hole.
 void LinkModel::receive(FrameModel& end, std::deque<LineFrame>& line, const std::deque<Interval>& holes, Ns until,
                         Ns now) {
   while (!line.empty() && line.front().to <= until) {
@@ -160,7 +160,7 @@ void LinkModel::acknowledge() {
   tcp_->acknowledgements.push_back({tcp_->octets_up, tcp_->client.received(), 0});
 }
 
-// What has been captured is taken; what is put out now is played once the lead is over.
+// Captured samples are taken; output of now is played after the transmit lead.
 void LinkModel::serve_near(Ns now, Ns captured) {
   receive(near_, down_, down_holes_, captured, now);
   deliver(now);

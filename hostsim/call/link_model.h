@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT
 //
-// A link without samples, for large sweeps: V.42 frames on a V.90-like connection between the modem under test and a
-// far modem, TCP above them, and what holes in the signal do to it. Constants and their sources:
+// A link without samples, for large sweeps. It models V.42 frames on a V.90-like connection between the modem under
+// test and a far modem, TCP above them, and the effect of holes in the signal. Constants and their sources:
 // traces/data/profiles/*.toml.
 //
-// A hole of u samples in what the card played (an underrun) does two things to the far modem: it gets wrong bits from
-// the hole until its receiver has settled again, so that the frames in that time are lost; and with probability
-// 1 - exp(-u / u0) it loses synchronisation. Received samples that were lost do the same in the other direction.
+// A hole of u samples in the output of the card (an underrun) has two effects on the far modem. It receives wrong bits
+// until its receiver has settled again, so that the frames in that time are lost. With probability 1 - exp(-u / u0) it
+// loses synchronisation. Lost received samples have the same effects in the other direction.
 //
 //    training -- long enough without losing synchronisation --> data -- synchronisation lost --> training (a retrain)
 //        '------ for give_up_ms in vain ------> failed <------ V.42 (N400) or TCP give up ---------'
 //
-// A lost frame is sent again by V.42. What that costs depends on which it was: data towards us are missed at once, but
-// the acknowledgements of TCP, frames of the other direction, are few, so that the loss of one is noticed by the next
-// or by T401. Meanwhile the server's window is full, and at last its timer expires and sends for nothing what has
-// arrived (tcp_flow.h). Nothing here knows of contexts or reservations.
+// V.42 sends a lost frame again. The cost depends on the direction. Lost data towards us are noticed at once. The
+// acknowledgements of TCP, frames of the other direction, are few: the loss of one is noticed with the next one or by
+// T401. Meanwhile the server's window is full; finally its timer expires, and it repeats segments that have arrived
+// (tcp_flow.h). The model is independent of contexts and reservations.
 #pragma once
 
 #include <cstdint>
@@ -61,14 +61,14 @@ class LinkModel {
   Ns done_at() const { return done_at_; }            ///< -1: never
   LinkCounters counters() const;
 
-  /// Why it failed, for people; nullptr: it has not.
+  /// Reason of the failure, in words; nullptr: it has not failed.
   const char* failure() const { return failure_; }
 
  private:
   struct Interval {
     Ns from, to;
   };
-  /// What TCP carries in either direction, and the octet of the link after which it is there.
+  /// Data of TCP in either direction, and the octet of the link after which they have arrived.
   struct Packet {
     std::uint64_t ends;
     std::size_t from, size;  // of the file; an acknowledgement has everything below `from`

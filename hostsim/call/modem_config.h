@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What a scenario says of its modems, for connections with real pumps.
+// Settings of a scenario's modems, for connections with real pumps.
 #pragma once
 
 #include <algorithm>
@@ -44,7 +44,7 @@ inline oh_pump_format far_format(const Scenario& s) {
   return s.line_kind == LineKind::kDigitalTrunk ? trunk_format(s, *far_type(s), !s.near_is_digital) : kLinear8000;
 }
 
-/// What the near end's card has for samples of this format.
+/// Samples of the near end's card in this format.
 inline oh_streams card_streams(const oh_pump_format& format) {
   oh_streams streams = oh_modem_streams(format.tx.rate_hz);
   streams.rx.encoding = format.rx.encoding;

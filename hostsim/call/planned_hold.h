@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The hold of a scenario: one end asks the other to wait, comes back after a while, and data mode is there again.
+// The hold of a scenario: one end asks the other to wait and returns later to data mode.
 #pragma once
 
 #include <optional>
@@ -13,13 +13,13 @@ namespace offhook::hostsim {
 
 class PlannedHold {
  public:
-  /// @param asks  outlives it  @param other  likewise; null: a foreign modem
+  /// @param asks must outlive this object @param other likewise; null: a foreign modem
   PlannedHold(const HoldScenario& plan, modem::Modem& asks, const modem::Modem* other)
       : plan_(plan), asks_(asks), other_(other) {}
 
   /// Once a block, outside the driver. @param connected_at  negative: not yet
   void follow(Ns now, Ns connected_at);
-  /// None: nobody has asked yet.
+  /// None: no request yet.
   std::optional<HoldStatus> status() const { return status_.asked_at >= 0 ? std::optional(status_) : std::nullopt; }
 
  private:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// A file by TCP over PPP, as programs above a modem's serial port carry it: the connection is opened, the server sends
-// as its congestion window and the client's window let it, the client acknowledges every second segment or 200 ms
-// later (tcp_flow.h). V.42 below loses nothing; the timer for what is not acknowledged is left out here.
+// A file by TCP over PPP, as programs above a modem's serial port carry it. The connection is opened; the server sends
+// as far as its congestion window and the client's window allow. The client acknowledges every second segment, or after
+// 200 ms (tcp_flow.h). V.42 below loses nothing, so the timer for unacknowledged segments is left out here.
 //
 //    client  SYN ---------------------> server
 //            <--------------------- SYN, ACK
@@ -10,7 +10,7 @@
 //            <------------------------- data, window by window
 //            ACK of every second -----> (slow start: the window grows by a segment with each)
 //
-// Frames are RFC 1662's, without compression of any header: 7 octets besides the packet (one flag between two frames),
+// Frames follow RFC 1662, without header compression: 7 octets in addition to the packet (one flag between two frames),
 // and one more for each octet 0x7D or 0x7E.
 #pragma once
 
@@ -39,10 +39,10 @@ struct TcpSegment {
 class PppEnd {
  public:
   void send(const TcpSegment& segment);
-  /// What waits for the line; consume() takes it away.
+  /// Octets that wait for the line; consume() removes them.
   std::span<const std::uint8_t> output() const { return std::span(out_).subspan(taken_); }
   void consume(std::size_t n);
-  /// The next octet from the line. @return a segment that it completes; damaged frames are passed over
+  /// The next octet from the line. @return a segment that it completes; damaged frames are skipped
   std::optional<TcpSegment> put(std::uint8_t octet);
   std::uint64_t octets_sent() const { return octets_; }
 
@@ -76,7 +76,7 @@ class TcpClient {
 
   PppEnd& ppp() { return ppp_; }
   void open();
-  /// @param[out] delivered  the file's bytes that came in order, appended
+  /// @param[out] delivered  the file's bytes received in order, appended
   void receive(std::span<const std::uint8_t> octets, Ns now, std::vector<std::uint8_t>* delivered);
   /// Time has passed.
   void advance(Ns now);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What a driver costs a simulated host, by a cost profile: its interrupt routine, and service by its samples.
+// CPU time of a driver on a simulated host, by a cost profile: of its interrupt routine, and of service by the number
+// of samples.
 #pragma once
 
 #include "hostsim/call/cost_profile.h"
@@ -17,7 +18,7 @@ class ProfileCost final : public ServiceCost {
       : profile_(profile), logging_(logging), isrs_(isrs), blocks_(blocks) {}
 
   void enter(Phase phase);
-  /// From now on one block costs so much, on average; 0: as the phase has it.
+  /// Sets the mean cost of a block from now on; 0: that of the phase.
   void set_service(Ns service) { service_ = service; }
   Ns isr() override;
   Ns next_isr() override;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What the far end sends when nobody has given a file.
+// The file that the far end sends if none is given.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// A soft device that need not be a modem: a card that interrupts every so many samples, work to do for each block, and
-// a queue of output that must not run dry. It runs in any context as a modem does, by its cost alone, and its only
+// A soft device, not necessarily a modem: a card that interrupts after each block of samples, work for each block, and
+// a queue of output that must not run empty. It runs in any context as a modem does, by its cost alone, and its only
 // success is that nothing was lost. Shipped ones with their sources: traces/data/devices/*.toml.
 #pragma once
 
@@ -32,14 +32,14 @@ struct SoftDevice {
   std::uint32_t longest_block() const;
   std::uint32_t buffer() const { return buffer_samples != 0 ? buffer_samples : longest_block(); }
   std::uint32_t lead() const { return transmit_lead_samples != 0 ? transmit_lead_samples : buffers * buffer(); }
-  /// What no card could do, for people; empty when there is nothing.
+  /// Properties that no card can have, in words; empty if there are none.
   std::string problem() const;
   /// Rate, blocks, buffers and lead in samples of a direction that is `ratio` times slower.
   /// @throws std::invalid_argument for a number that is no multiple of the ratio
   SoftDevice in_periods(std::uint32_t ratio) const;
   /// Its card: rings that hold all of the buffers, and two of the longest block, rounded up to a power of two.
   oh_streams streams() const;
-  /// What it costs: both phases after the answer are the device at work. @throws std::invalid_argument with problem()
+  /// Its costs: the device works in both phases after the answer. @throws std::invalid_argument with problem()
   CostProfile profile() const;
 };
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// TCP without packets: what a sender may send and when it sends it again, and when a receiver acknowledges. Octets of
-// the file are counted from 0. Real packets go by it (ppp_tcp.h), and a link of which only frames are known
+// TCP without packets: the segments that a sender may send or repeat, and the times at which a receiver acknowledges.
+// Octets of the file are counted from 0. It serves real packets (ppp_tcp.h) and a link that models frames only
 // (link_model.h).
 //
-// Below is V.42, which loses nothing and keeps the order. So whatever is sent twice was sent twice for nothing: the
-// acknowledgements came later than the timer expected. Where they are slow, that is what makes a transfer slow.
+// V.42 below loses nothing and keeps the order. A repeated segment is therefore unnecessary: its acknowledgement came
+// later than the timer expected. If acknowledgements are slow, these repetitions slow the transfer down.
 #pragma once
 
 #include <cstddef>
@@ -32,9 +32,9 @@ class TcpSender {
       : file_(file), segment_(segment), window_(2 * segment) {}  // RFC 2581, 3.1
   /// The receiver has everything below `upto`, and takes `far_window` octets more.
   void acknowledge(std::size_t upto, std::size_t far_window, Ns now);
-  /// What to send now; empty: nothing, or both windows are full.
+  /// The segment to send now; empty if there is none, or a window is full.
   std::optional<Segment> next(Ns now);
-  /// The timer: what is not acknowledged by then is sent again, from one segment on.
+  /// Time at which unacknowledged segments are sent again, beginning with one segment.
   void advance(Ns now);
   bool failed() const { return attempts_ > kAttempts; }
   std::size_t acknowledged() const { return acknowledged_; }
@@ -49,7 +49,7 @@ class TcpSender {
   bool answered_ = false;                    // the connection is open
   int attempts_ = 0;
   Ns timeout_ = kFirstTimeout, expires_ = kNever;
-  // One segment at a time is timed, none that was sent twice (Karn).
+  // One segment at a time is timed, and never a repeated one (Karn).
   std::size_t timed_end_ = 0;
   Ns timed_from_ = kNever, smoothed_ = 0, variation_ = 0;
 };
@@ -58,13 +58,13 @@ class TcpSender {
 class TcpReceiver {
  public:
   static constexpr std::size_t kWindow = 8760;  ///< six segments: Windows NT's default where the MTU is 1500
-  static constexpr Ns kDelayed = 200'000'000;   ///< Windows NT's; RFC 1122, 4.2.3.2 has 500 ms at the most
+  static constexpr Ns kDelayed = 200'000'000;   ///< Windows NT's; RFC 1122, 4.2.3.2 allows at most 500 ms
 
   /// A segment has come. @return whether it is acknowledged at once: every second one, and one that came before
   bool put(std::size_t from, std::size_t size, Ns now);
   /// Time has passed. @return whether the single one is acknowledged now
   bool advance(Ns now);
-  /// Octets that came in order.
+  /// Octets received in order.
   std::size_t received() const { return received_; }
 
  private:

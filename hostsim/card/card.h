@@ -2,10 +2,10 @@
 //
 // The simulated card: the card engine under the virtual clock.
 //
-// Samples are not events. The card knows from its clock how many have passed and moves them, in one batch, whenever
-// somebody looks: at a block's end, when the driver asks for a position or moves one, when the rate changes. Sample
-// positions are a rational function of time, so no rounding accumulates: after k samples at one rate the clock stands
-// at floor(k * 10^9 / rate) ns behind the moment the rate was set, for ever.
+// Samples are not events. The card computes the number of elapsed samples from its clock and moves them in one batch:
+// at the end of a block, when the driver reads or moves a position, and when the rate changes. Sample positions are a
+// rational function of time, so no rounding accumulates: sample k after a change of rate is always floor(k * 10^9 /
+// rate) ns later.
 //
 // The engine logs overruns and underruns at the batch in which they fell.
 #pragma once
@@ -40,7 +40,7 @@ class SampleClock {
 struct CardConfig {
   oh_streams streams = oh_modem_streams(OH_MODEM_RATE_HZ);
   double clock_ppm = 0;       ///< offset of the card's crystal from the host's clock; kept to 0.001 ppm
-  std::uint32_t block = 105;  ///< samples per interrupt until somebody sets another
+  std::uint32_t block = 105;  ///< samples per interrupt until it is changed
   std::uint16_t id = 0;       ///< in the log
   oh_event_log* log = nullptr;
 };
@@ -52,21 +52,21 @@ class SimulatedCard {
   SimulatedCard(const SimulatedCard&) = delete;
   SimulatedCard& operator=(const SimulatedCard&) = delete;
 
-  /// What the driver gets.
+  /// The card as the driver sees it.
   oh_card card();
   /// Called at each block's end, at exactly that instant.
   void on_interrupt(std::function<void(Ns now)> raise) { raise_ = std::move(raise); }
-  /// Where positions get their time from when somebody asks; without it, the time of the last advance_to().
+  /// Source of the time when a position is read; without it, the time of the last advance_to().
   void use_clock(std::function<Ns()> now) { clock_ = std::move(now); }
 
   /// The first sample period begins now.
   void start(Ns now);
   /// Pass time, raising the interrupts that fall in it.
   void advance_to(Ns time);
-  /// When the block under way ends; kNever before start().
+  /// End of the current block; kNever before start().
   Ns next_interrupt() const { return next_interrupt_; }
 
-  /// From now on; the sample period under way begins anew and the block under way keeps its length in samples. An
+  /// Takes effect now: the current sample period starts again, and the current block keeps its length in samples. An
   /// interrupt that is due by now is raised first.
   void set_rate(Ns now, std::uint32_t rate_hz);
   std::uint64_t position() const { return engine_.position; }  ///< captured and played up to the last batch

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // The twisted pair between an exchange and a customer, as a chain of two-ports: sections of 24 or 26 AWG cable in
-// series, and bridged taps of the same, open at their far ends. Each has an ABCD matrix; their product gives what the
-// pair does to a signal between 100 ohm and 100 ohm.
+// series, and bridged taps of the same, open at their far ends. Each has an ABCD matrix; their product is the transfer
+// between 100 ohm and 100 ohm.
 //
 // Primary constants per kilometre, by the usual fit: R = (r0^4 + ac f^2)^(1/4), L = (l0 + li x) / (1 + x) with
 // x = (f / fm)^b, G = g0 f^ge, C constant; 24 and 26 AWG at 70 F.
@@ -42,12 +42,12 @@ CableConstants cable_constants(Gauge gauge, double hz);
 /// Source: 2 r / (A r + B + C r^2 + D r)
 std::complex<double> insertion_gain(const Cable& cable, double hz);
 
-/// Length of what is in series, kft.
+/// Length of the sections in series, kft.
 double length_kft(const Cable& cable);
 
-/// A standard loop by its name ("CSA 4", "T1.601 7", ...), or "none": no cable at all; or an own one, sections by their
-/// gauge and length, taps with a stroke: "26:9 24:2 24/0.5 24:0.5".
-/// @throws std::invalid_argument with the names that there are, or the place that could not be read
+/// A standard loop by its name ("CSA 4", "T1.601 7", ...), or "none": no cable at all; or a custom one: sections by
+/// gauge and length, taps with a slash: "26:9 24:2 24/0.5 24:0.5".
+/// @throws std::invalid_argument with the existing names, or the unreadable part
 Cable cable_named(std::string_view name);
 /// Names of the standard loops.
 const std::vector<std::string>& cable_names();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// What the network does to the band: named attenuation and envelope-delay characteristics, and the FIR filter that has
-// them. "flat" passes 300 to 3400 Hz without attenuation, with the delay distortion EDD-1 at the edges;
-// "v56bis-adA-eddE" is attenuation AD-A (1, 5, 6, 7, 8, 9) with delay EDD-E (1, 2, 3) of ITU-T V.56bis.
+// Effect of the network on the band: named attenuation and envelope-delay characteristics, and the FIR filter with
+// these characteristics. "flat" passes 300 to 3400 Hz without attenuation, with the delay distortion EDD-1 at the
+// edges; "v56bis-adA-eddE" is attenuation AD-A (1, 5, 6, 7, 8, 9) with delay EDD-E (1, 2, 3) of ITU-T V.56bis.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 
 namespace offhook::hostsim {
 
-/// The channels there are.
+/// Names of the channels.
 inline constexpr std::array<std::string_view, 19> kChannelNames = {"flat",
                                                                    "v56bis-ad1-edd1",
                                                                    "v56bis-ad1-edd2",
@@ -53,14 +53,13 @@ struct ChannelCharacteristic {
   std::vector<ChannelPoint> delay_ms;        ///< relative to 1800 Hz; beyond its points the nearest one holds
 };
 
-/// @throws std::invalid_argument naming the channels there are
+/// @throws std::invalid_argument naming the existing channels
 ChannelCharacteristic channel_characteristic(std::string_view name);
 
 /// The upper edge of the band, as "flat" has it: no attenuation up to there, 3 dB at 200 Hz more, 30 dB at 500 and
 /// above.
 inline constexpr double kUpperEdgeHz = 3400;
-/// The same characteristic with the band's upper edge at `hz`: where the attenuation of such an edge is the greater
-/// one.
+/// The same characteristic with the band's upper edge at `hz`, wherever the attenuation of that edge is greater.
 ChannelCharacteristic with_upper_edge(ChannelCharacteristic characteristic, double hz);
 
 /// The same with a steep edge: no attenuation up to `hz`, 8 dB at 100 Hz more, 40 dB at 250 and above; 0: without.

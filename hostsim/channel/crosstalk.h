@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// What other services in the same cable do to a pair: power spectral densities of their transmitters, one-sided, mW/Hz
-// into 100 ohm, and the coupling at the near and at the far end. The model of the 1 % worst case for n equal
-// disturbers; it is of power only, so the noise is Gaussian.
+// Crosstalk from other services in the same cable: power spectral densities of their transmitters, one-sided, mW/Hz
+// into 100 ohm, and the coupling at the near and at the far end. The model is the 1 % worst case for n equal
+// disturbers. It describes power only, so the noise is Gaussian.
 #pragma once
 
 #include <string>
@@ -31,12 +31,12 @@ inline constexpr double kAdslToneHz = 4312.5;  ///< spacing of ADSL's tones. Sou
 
 /// mW/Hz at `hz`. Source: T1.413 Annex B
 double transmit_psd(Service service, double hz);
-/// What `d` adds at a receiver, mW/Hz. @param cable of the disturbed pair, for FEXT
-/// Source: T1.413 Annex B: NEXT 0.8536e-14 n^0.6 f^1.5; FEXT |H|^2 8e-20 (n/49)^0.6 d f^2, d in ft
+/// Noise of `d` at a receiver, mW/Hz. @param cable of the disturbed pair, for FEXT Source: T1.413 Annex B: NEXT
+/// 0.8536e-14 n^0.6 f^1.5; FEXT |H|^2 8e-20 (n/49)^0.6 d f^2, d in ft
 double crosstalk_psd(const Disturbers& d, const Cable& cable, double hz);
 
 /// "24 ISDN", "10 HDSL FEXT", "1 T1", "10 ADSL-down", several by commas; "" is none.
-/// @throws std::invalid_argument naming what could not be read
+/// @throws std::invalid_argument naming the unreadable part
 std::vector<Disturbers> disturbers_named(std::string_view text);
 
 }  // namespace offhook::hostsim

@@ -7,8 +7,8 @@
 //    octets ---- delay --> pad, other law, robbed bits --> D/A, filter ---(hybrid)--- loss, high-pass --> A/D 16000 Hz
 //    octets <--- delay --- pad, other law, robbed bits <-- A/D, filter <--(hybrid)--- loss ------------- D/A  8000 Hz
 //
-// The analogue modem samples what it receives at 16000 Hz: the line card's filter lets pass, 14 dB down, what lies at
-// 4000 Hz, and with 8000 samples/s of a free-running clock what lies there could not be told from its image.
+// The analogue modem samples the received signal at 16000 Hz. The line card's filter attenuates 4000 Hz by only 14 dB.
+// With 8000 samples/s of a free-running clock, a signal there could not be distinguished from its image.
 //
 // D/A and filter are one pulse, known between the samples to 80 dB (256 phases, straight lines between them); the
 // transmitted samples go the other way through the resampler of every other line. Both hybrids leak: the near echo of
@@ -46,7 +46,7 @@ struct DigitalTrunkConfig {
   double delay_ms = 5;       ///< one-way delay of the network; packets add to it
   NetworkFaults network;     ///< each direction by itself
   double noise_dbm0 = -75;   ///< white over 0 to 4000 Hz, at either receiver
-  double clock_ppm = 0;      ///< how much faster the network's clock is than the analogue modem's
+  double clock_ppm = 0;      ///< excess speed of the network's clock over the analogue modem's
 };
 
 /// The modem at the digital end: one octet out for one in.
@@ -60,14 +60,14 @@ class DigitalTrunk {
  public:
   static constexpr std::size_t kReceivedRatio = 2;  ///< samples received for each that is sent
 
-  /// @throws std::invalid_argument with the field and what was expected. `end` outlives the trunk.
+  /// @throws std::invalid_argument naming the field and the expected value. `end` must outlive the trunk.
   DigitalTrunk(const DigitalTrunkConfig& config, std::uint64_t seed, DigitalEnd& end);
-  /// The line as it is now, with what is on its way, at the same `end`.
+  /// A copy of the line in its current state, with the signals on it, at the same `end`.
   DigitalTrunk(const DigitalTrunk& other);
   ~DigitalTrunk();
 
-  /// One sample period of the analogue modem. @param played  what it sends  @param[out] captured  [kReceivedRatio] what
-  /// it receives meanwhile.  No allocation.
+  /// One sample period of the analogue modem. @param played the sent sample @param[out] captured [kReceivedRatio] the
+  /// received samples. No allocation.
   void exchange(std::int16_t played, std::int16_t* captured);
 
  private:

@@ -3,8 +3,8 @@
 // Between a transceiver's samples and the pair: converters, the filters that keep the two directions apart, the
 // coupling to the pair, and the hybrid through which a transmitter is heard by its own receiver.
 //
-// The split filters are those of an oversampling codec: linear phase, an edge of logistic shape. Steeper ones let less
-// echo through and ring for longer, which costs the tones beside the edge.
+// The split filters are those of an oversampling codec: linear phase, an edge of logistic shape. Steeper filters pass
+// less echo but ring longer, which degrades the tones near the edge.
 #pragma once
 
 #include <complex>
@@ -18,9 +18,9 @@ struct FrontEnd {
   double coupling_hz = 10e3;     ///< of the second-order high pass of a transformer, one at each end
   double hybrid_loss_db = 20;    ///< from transmitter to own receiver, before the filters; 200 or more: no echo
   int bits = 14;                 ///< of the converters, 4 to 16
-  double full_scale_volts = 12;  ///< of a transmitter: what a sample of 32768 is, across 100 ohm
-  /// What the receiver's gain makes of all that it is to hear. A sum of many tones has a normal distribution: the room
-  /// above is for its peaks and for those of the own echo. With 13 dB, 1 sample of 100,000 is clipped.
+  double full_scale_volts = 12;  ///< of a transmitter: voltage of a sample of 32768, across 100 ohm
+  /// Level to which the receiver's gain sets the expected signal. A sum of many tones has a normal distribution: the
+  /// headroom is for its peaks and for those of the own echo. With 13 dB, 1 sample of 100,000 is clipped.
   double receive_rms_dbfs = -17;
 };
 

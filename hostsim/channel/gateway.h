@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: MIT
 //
-// What a gateway or a long-distance exchange does to the speech band, both directions together:
+// Effect of a gateway or a long-distance exchange on the speech band, both directions together:
 //
 //    codec --> further codecs --> suppressor --> voice activity --> packets --> call waiting --> onwards
 //
 // - Further codecs: pairs of G.711 in tandem, of the two laws in turn. Source of the laws: ITU-T G.711.
-// - Suppressor: the direction that is the quieter one is attenuated, as an echo suppressor and the non-linear processor
-//   of an echo canceller do.
+// - Suppressor: the quieter direction is attenuated, as an echo suppressor and the non-linear processor of an echo
+//   canceller do.
 // - Voice activity: a direction below a threshold is replaced by white comfort noise.
-// - Packets: of a lost one comes the packet before, that one at half its amplitude again and again, or silence.
+// - Packets: a lost one is replaced by the packet before it, which is repeated at half its amplitude each time, or by
+//   silence.
 // - Call waiting: towards the near end the exchange interrupts the call with a tone of 440 Hz.
 //
 // An answer tone of 2100 Hz in either direction switches the suppressor and the voice activity off, until both
-// directions have been silent for a while; or it does not, where the gateway fails to notice it.
+// directions have been silent for a while, unless the gateway fails to detect it.
 //
-// Thresholds and times are chosen by us: the texts that have them (G.164, G.165, G.168, G.711 appendices) were not at
-// hand, or, as the appendices to G.711, describe better algorithms than the simple gateways meant here have.
+// Thresholds and times are chosen by us. The texts of G.164, G.165 and G.168 were not available, and the appendices to
+// G.711 describe better algorithms than those of the simple gateways modelled here.
 #pragma once
 
 #include <array>
@@ -35,7 +36,7 @@ class Gateway {
  public:
   enum Direction : std::uint8_t { kToFar, kToNear };
 
-  /// Whether a line has one.
+  /// Whether a line has a gateway.
   static bool is_in(const LineConfig& config);
   /// @pre the configuration is that of a Line, which has checked it
   Gateway(const LineConfig& config, std::uint64_t seed);

@@ -2,8 +2,7 @@
 //
 // Impairments that a line or a codec adds to one direction: hits, a hard limit, wander, DC, hum.
 //
-// Where a Recommendation is named, it is the one that treats the impairment; its text was not at hand, and the values
-// are chosen by us.
+// A Recommendation that is named treats the impairment. Its text was not available; the values are chosen by us.
 //
 // - Hits: the gain, the phase or both step and step back (O.95 counts them).
 // - Limit: an amplifier or converter that is driven too hard. Source: G.711, where full scale is a sine of 3.14 dBm0
@@ -11,7 +10,7 @@
 // - Wander: slow variation of a clock, below 10 Hz (G.810); a sine.
 // - DC and hum: an uncalibrated converter, and a pair next to the mains. The levels are those of cheap sound cards and
 //   FXO ports: 1 % of full scale, -20 dBm0. A saturated transformer makes odd harmonics: the third 6 dB and the fifth
-//   12 dB below the fundamental. An own model; no Recommendation describes it.
+//   12 dB below the fundamental. The model is ours; no Recommendation describes it.
 #pragma once
 
 #include <array>
@@ -23,7 +22,7 @@
 
 namespace offhook::hostsim {
 
-/// When hits are.
+/// Times of the hits.
 class Hits {
  public:
   explicit Hits(const LineConfig& config);

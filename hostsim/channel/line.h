@@ -11,7 +11,7 @@
 //              ^ noise, impulses
 //
 // Each modem hears itself twice: through its own hybrid (near echo, kEchoDelay samples later) and from the network's
-// hybrid at the other end (far echo). Echoes of echoes are there too; nothing is left out of the loop.
+// hybrid at the other end (far echo). Echoes of echoes are included.
 //
 // The near end drives the time. The far end is called in blocks of exactly kFarBlock samples however the near end's
 // calls are cut, so the result depends on the samples only. The network runs on the far end's clock: the near crystal
@@ -45,15 +45,15 @@ class Line : public LineEnd {
   /// Shortest one-way delay, in samples: channel filter, resampler and one block.
   static std::size_t least_delay();
 
-  /// @throws std::invalid_argument with the field and what was expected. `far` outlives the line.
+  /// @throws std::invalid_argument naming the field and the expected value. `far` must outlive the line.
   Line(const LineConfig& config, std::uint64_t seed, FarEnd& far);
   ~Line() override;
 
-  /// @param[in] played [n] what the near end sends  @param[out] captured [n] what it receives at the same instants;
+  /// @param[in] played [n] samples sent by the near end @param[out] captured [n] samples received at the same instants;
   /// never the same memory. Any n. No allocation.
   void exchange(const std::int16_t* played, std::int16_t* captured, std::size_t n) override;
 
-  /// One way, at 1800 Hz, each direction: what delay_ms became. A sample is 1/kLineRateHz s.
+  /// One-way delay at 1800 Hz, in each direction, from delay_ms. A sample is 1/kLineRateHz s.
   std::size_t delay_samples() const;
 
  private:

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // A subscriber loop between two ADSL transceivers: the one at the exchange (ATU-C) sends 1104 or 2208 kHz and takes 276
-// kHz, the one at the customer (ATU-R) the reverse. All that is between their samples and the copper is in here.
+// kHz, the one at the customer (ATU-R) the reverse. This class contains everything between their samples and the
+// copper.
 //
 //    near end                                                                     far end
 //    sent -> D/A -+-> split filter -> transformer -> cable -> transformer -(+)-> split filter -> gain, A/D -> received
@@ -12,8 +13,8 @@
 // is called in blocks of exactly kFarBlock periods of 276 kHz however the near end's calls are cut, so the result
 // depends on the samples only.
 //
-// The receiver's gain is set beforehand from what the loop is known to carry, as a transceiver's would be before it
-// trains; it does not move.
+// The receiver's gain is set in advance from the known signals on the loop, as a transceiver sets it before it trains;
+// it stays constant.
 //
 // Same seed and configuration, same bytes: no libm, fixed order of additions, counter-based noise.
 #pragma once
@@ -44,7 +45,7 @@ struct LoopConfig {
   double disturbers_from_s = 0;        ///< when crosstalk and ingress begin, from the first sample on
   double impulse_rate_hz = 0;          ///< mean of the Poisson process, at each receiver
   double impulse_volts = 0.01;
-  double clock_ppm = 0;  ///< how much faster the far end's clock is than the near end's; 1000 at the most
+  double clock_ppm = 0;  ///< excess speed of the far end's clock over the near end's; at most 1000
   FrontEnd front_end;
 };
 
@@ -52,17 +53,17 @@ class Loop final : public LineEnd {
  public:
   static constexpr std::size_t kFarBlock = 16;  ///< periods of 276 kHz
 
-  /// @throws std::invalid_argument with the field and what was expected. `far` is called from exchange() only; its
-  /// samples of a block are sent a block after those that it was given with them.
+  /// @throws std::invalid_argument naming the field and the expected value. `far` is called from exchange() only. The
+  /// samples that it returns for a block are sent one block later.
   Loop(const LoopConfig& config, std::uint64_t seed, const oh_pump& far);
   ~Loop() override;
 
-  /// n periods of 276 kHz. @param[in] played  what the near end sends, 16 bits  @param[out] captured  what it receives
-  /// at the same instants; each as many samples as its rate has in them, never the same memory. No allocation.
+  /// n periods of 276 kHz. @param[in] played samples sent by the near end, 16 bits @param[out] captured samples
+  /// received at the same instants; each at its own rate, never the same memory. No allocation.
   void exchange(const std::int16_t* played, std::int16_t* captured, std::size_t n) override;
 
-  /// From the transmitter's samples to the receiver's: gain at a frequency, as a ratio of sample values, for tests and
-  /// for reference rates. Images and aliases are not in it.
+  /// Gain from the transmitter's samples to the receiver's at a frequency, as a ratio of sample values, for tests and
+  /// for reference rates. Images and aliases are not included.
   std::complex<double> gain(Direction direction, double hz) const;
   /// Noise and crosstalk at the receiver of `direction` after its filters and gain, square sample values per Hz,
   /// folded.

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// One direction through a network of octets: a delay, and what goes wrong on the way. On a circuit, slips: the elastic
-// store of an exchange deletes or repeats an octet. In packets: whole packets are lost, and the far end's playout
-// buffer moves.
+// One direction through a network of octets: a delay, and faults. On a circuit, slips: the elastic store of an exchange
+// deletes or repeats an octet. In packets: whole packets are lost, and the far end's playout buffer moves.
 //
 //    octets --> store -------------------------------> playout: delay + 2 packets behind, and more after a jump
 //                 ^ lost packets: silence, or the packet before once more
@@ -23,17 +22,17 @@ struct NetworkFaults {
   bool concealment = true;  ///< true: the previous packet replaces a lost one; false: silence does
   double jump_every_s = 0;  ///< a playout falls back, and the next time it comes forward again, the two directions in
                             ///< turn; 0: never
-  double jump_ms = 20;      ///< by so much
+  double jump_ms = 20;      ///< length of a jump
 };
 
 class NetworkPath {
  public:
   /// @param silence  the octet of silence  @param random  of this direction alone
   /// @param late  share of a period by which the faults' times are later, 0 to 1
-  /// @throws std::invalid_argument with the field and what was expected
+  /// @throws std::invalid_argument naming the field and the expected value
   NetworkPath(const NetworkFaults& faults, std::size_t delay, std::uint8_t silence, Random random, double late);
 
-  /// One octet in, one out, 8000 times a second. No allocation.
+  /// One octet in, one out, 8000 times per second. No allocation.
   std::uint8_t put(std::uint8_t octet);
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What a receiver hears besides the line: white Gaussian noise, and impulses of a Poisson process.
+// Noise at a receiver: white Gaussian noise, and impulses of a Poisson process.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@
 
 namespace offhook::hostsim {
 
-/// White over 0 to 4000 Hz. One normal number a sample: the noise of sample i is number i of the stream.
+/// White over 0 to 4000 Hz. One normal number per sample: the noise of sample i is number i of the stream.
 class WhiteNoise {
  public:
   WhiteNoise(const Random& random, double dbm0);
@@ -41,7 +41,7 @@ class ImpulseNoise {
   std::uint64_t now_ = 0;
   std::uint64_t impulses_ = 0;
   std::array<float, kLength> shape_{};
-  std::array<float, kLength> pending_{};  // a ring: what the impulses so far still add
+  std::array<float, kLength> pending_{};  // a ring: the rest of the impulses so far
 };
 
 }  // namespace offhook::hostsim

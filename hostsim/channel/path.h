@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// From the samples of one converter to those of another: everything analogue between them as one filter. The signal at
-// receiving instant t is the sum over k of x[k] T h(t - k T), T the transmitter's period and h the inverse Fourier
-// transform of the response, so images of the transmitter and aliases of the receiver are in it as they are in life.
+// The analogue path from the samples of one converter to those of another, as one filter. The signal at receiving
+// instant t is the sum over k of x[k] T h(t - k T), where T is the transmitter's period and h the inverse Fourier
+// transform of the response. It therefore includes images of the transmitter and aliases of the receiver, as in
+// reality.
 //
-// h stands in a table, kPoints over the response's whole duration; between two of its phases the output is
-// interpolated. Receiving instants are kept as a whole number and an exact fraction of T, so they never drift.
+// h is in a table of kPoints over the duration of the response; between two of its phases the output is interpolated.
+// Receiving instants are kept as a whole number and an exact fraction of T, so they never drift.
 #pragma once
 
 #include <complex>
@@ -20,8 +21,8 @@ class Path {
  public:
   static constexpr std::size_t kPoints = 65536;
 
-  /// @param response  of what lies between, at a frequency in Hz, at least 0; it is looked at every 1 / duration, and
-  /// has to be nothing long before kPoints / duration / 2
+  /// @param response of the path at a frequency of at least 0 Hz; it is sampled every 1 / duration, and must vanish
+  /// well below kPoints / duration / 2
   /// @param transmit_hz  rate of the inputs  @param taps  a power of two, 16 to 4096: the duration is taps /
   /// transmit_hz
   /// @param numerator, denominator  an output comes every numerator / denominator inputs; both below 2^40

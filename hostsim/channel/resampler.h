@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// From one crystal to another: samples of one clock in, of a slightly different clock out. Output n is the
+// Conversion between two crystals: samples of one clock in, of a slightly different clock out. Output n is the
 // band-limited input at the time n * numerator / denominator - kDelay, in input samples; the position is kept as a
 // whole number and an exact fraction, so it never drifts.
 //
@@ -28,8 +28,8 @@ class Resampler {
   bool ready() const { return pushed_ > whole_; }
   /// The next output. @pre ready()
   float pull();
-  /// What a band-limited signal is between two samples. @param x  [kTaps], oldest first  @param fraction  0 to 1, after
-  /// the sample x[kTaps - 1 - kDelay]
+  /// Value of a band-limited signal between two samples. @param x  [kTaps], oldest first  @param fraction  0 to 1,
+  /// after the sample x[kTaps - 1 - kDelay]
   static float between(const float* x, double fraction);
 
  private:

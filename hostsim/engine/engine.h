@@ -33,23 +33,23 @@ class Engine {
   /// Fire `event` at `when` (>= now). Several pending events may share one Event object. No allocation in the steady
   /// state.
   void at(Ns when, Event& event);
-  /// Asked by an event that fires: until when nothing else happens but on its own processor. The horizon at most; now
-  /// where another processor takes part, or after stop().
+  /// Called by an event that fires. @return time up to which nothing happens except on its own processor: at most the
+  /// horizon; now if another processor takes part, or after stop().
   Ns undisturbed_until() const;
   /// One processor takes part, and no other.
   bool has_one_processor() const;
-  /// Told by an event that fires: the clock stands at `when` from now on, and the event goes on as if it fired then, so
-  /// many `times` in the place of at() on itself.
+  /// Called by an event that fires: sets the clock to `when`. The event continues as if it fired then, and replaces
+  /// `times` calls of at() on itself.
   /// @pre when < undisturbed_until(), and nothing is to happen on the processor up to then
   void skip_to(Ns when, std::uint64_t times);
   /// Run every instant before `horizon`; the clock then stands at `horizon`. May be called again with a later one.
   void run_until(Ns horizon);
-  /// Make run_until return after the instant under way.
+  /// Make run_until return after the current instant.
   void stop();
   /// Instants and events handled so far, for benchmarks.
   std::uint64_t events_handled() const;
 
-  /// A processor takes part in every instant from now on; it must outlive the engine's runs.
+  /// Adds a processor to every instant from now on; it must outlive the engine's runs.
   void attach(Processor& processor);
 
  private:

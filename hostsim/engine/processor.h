@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What the engine needs of a processor: when it next wants to be asked, and the two halves of an instant.
+// Interface of a processor for the engine: the time of its next call, and the two halves of an instant.
 #pragma once
 
 #include "hostsim/engine/engine.h"
@@ -10,20 +10,21 @@ namespace offhook::hostsim {
 class Processor {
  public:
   virtual ~Processor() = default;
-  /// section 8 steps 1 to 4: charge what ran, finish what is done, exhaust and refill budgets. Called when wake <= now.
+  /// section 8 steps 1 to 4: charge running time, finish completed jobs, exhaust and refill budgets. Called when wake
+  /// <= now.
   virtual void settle(Ns now) = 0;
-  /// section 8 steps 6 to 8: misses, throttling, one dispatch decision; sets `wake` anew. Called when wake <= now.
+  /// section 8 steps 6 to 8: misses, throttling, one dispatch decision; sets `wake` again. Called when wake <= now.
   virtual void dispatch(Ns now) = 0;
 
-  /// What is to happen at `tick` and before `now` happens. Called before anything else of an instant, when tick < now.
+  /// Performs the work of `tick`, which is before `now`. Called before everything else of an instant, if tick < now.
   virtual void catch_up(Ns now) { (void)now; }
-  /// What is to happen at `tick`, which is now, happens after the events of this instant.
+  /// Performs the work of `tick`, which is now, after the events of this instant.
   virtual void tick_comes(Ns now) { (void)now; }
 
-  /// Earliest time at which something happens on this processor by itself; kNever when it idles. A release sets it to
-  /// now. A plain field, because the engine reads it several times an instant.
+  /// Earliest time at which something happens on this processor by itself; kNever while it is idle. A release sets it
+  /// to now. A plain field, because the engine reads it several times per instant.
   Ns wake = kNever;
-  /// Earliest time of what changes nothing unless something else happens, and so has no instant of its own.
+  /// Earliest time of work that changes nothing unless something else happens, and therefore has no instant of its own.
   Ns tick = kNever;
 };
 

@@ -2,14 +2,14 @@
 //
 // The processing contexts of a simulated host, each on the mechanism it has in its operating system:
 //
-//   - INT: the interrupt routine itself calls service, at device level, with nothing but higher interrupts in its way.
-//   - THREADED: the interrupt leaves a stub, which wakes the handler's thread; that calls service.
+//   - INT: the interrupt routine itself calls service, at device level; only higher interrupts preempt it.
+//   - THREADED: the interrupt runs a stub, which wakes the handler's thread; the thread calls service.
 //   - DPC, SOFTIRQ: the interrupt routine queues deferred work that calls service.
 //   - THR, FIFO, ...: the interrupt routine queues deferred work that signals a semaphore; a thread waits for it.
-//   - RES: as THR, and the thread has a CPU reservation.
+//   - RES: as THR, but the thread has a CPU reservation.
 //
-// They share the driver and what a service costs (ServiceRun), and nothing about when it runs. A context of one's own
-// derives from Context and gets a row in table.cpp, or register_context() from a program that links the library.
+// They share the driver and the cost of a service (ServiceRun), but not the times at which it runs. To add a context,
+// derive from Context and add a row to table.cpp, or call register_context() in a program that links the library.
 #pragma once
 
 #include <cstdint>
@@ -25,17 +25,18 @@
 
 namespace offhook::hostsim {
 
-/// What the code costs on this host. Asked once per interrupt and once per oh_driver_service_begin().
+/// Cost of the code on this host. Called once per interrupt and once per oh_driver_service_begin().
 class ServiceCost {
  public:
   virtual ~ServiceCost() = default;
-  virtual Ns isr() = 0;                           ///< of the interrupt routine without service
-  virtual Ns next_isr() { return 0; }             ///< what isr() will say; 0: not known
-  virtual Ns service(std::uint32_t samples) = 0;  ///< of the pump's run over so many, a block or what merged into one
-  virtual double phi() = 0;                       ///< share of it after which the output is queued
+  virtual Ns isr() = 0;                ///< of the interrupt routine without service
+  virtual Ns next_isr() { return 0; }  ///< return value of isr(); 0: not known
+  virtual Ns service(
+      std::uint32_t samples) = 0;  ///< of the pump's run over these samples, one block or several merged ones
+  virtual double phi() = 0;        ///< share of it after which the output is queued
 };
 
-/// What a context is made of: all references must outlive it.
+/// Parts of a context: all references must outlive it.
 struct ContextParts {
   Cpu& cpu;
   oh_driver& driver;
@@ -46,11 +47,11 @@ struct ContextParts {
   int dpc_cpu = 0;
   DpcImportance dpc_importance = DpcImportance::kMedium;
   std::optional<Policy> handler = {};  ///< of a thread that is the interrupt's handler, as on PREEMPT_RT
-  Ns hard_irq = 0;                     ///< what is then left at interrupt level
+  Ns hard_irq = 0;                     ///< cost that then remains at interrupt level
   int thread_cpu = kAnyCpu;
-  /// Of a thread that is this context. @throws std::invalid_argument when the host has none
+  /// Policy of a thread that is this context. @throws std::invalid_argument if the host has none
   std::function<Policy(const ContextSpec&)> policy = {};
-  /// Of a thread that is this context: a mutex that it holds during each of its jobs.
+  /// For a thread that is this context: a mutex that it holds during each of its jobs.
   struct HeldMutex {
     Mutexes& mutexes;
     Mutexes::MemberId thread;
@@ -64,14 +65,14 @@ struct ContextParts {
 class Context {
  public:
   virtual ~Context() = default;
-  /// The card's interrupt line went up: an event that fires says so.
-  /// @param next  when it comes again at the earliest
+  /// The card raised its interrupt. Called by an event that fires.
+  /// @param next earliest time of the next interrupt
   void interrupt(Ns next) {
     if (started_ && !runs_unbroken(next)) cpu_.release(interrupt_);
   }
   /// The table of operations, with which the driver is configured.
   oh_context driver_context();
-  /// See oh_context_reconfigure(). @throws std::invalid_argument saying why not
+  /// See oh_context_reconfigure(). @throws std::invalid_argument with the reason
   virtual void reconfigure(const ContextSpec& spec);
   /// The entity that runs the pump: interrupt, deferred work or thread.
   EntityId server() const { return server_; }
@@ -81,7 +82,7 @@ class Context {
  protected:
   explicit Context(const ContextParts& parts) : cpu_(parts.cpu), spec_(parts.spec) {}
   virtual void request_service() = 0;
-  /// What the interrupt releases ran at once, by Cpu::run_unbroken().
+  /// The jobs that the interrupt releases ran at once, by Cpu::run_unbroken().
   virtual bool runs_unbroken(Ns /*next*/) { return false; }
 
   Cpu& cpu_;
@@ -102,7 +103,7 @@ class ServiceRun {
  public:
   ServiceRun(Context& context, const ContextParts& parts)
       : context_(context), driver_(parts.driver), cost_(parts.cost) {}
-  /// As Program::next(): CPU time of the next part, 0 when the run is over.
+  /// As Program::next(): CPU time of the next part, 0 at the end of the run.
   Ns next();
 
  private:
@@ -117,7 +118,7 @@ class ServiceRun {
   Ns rest_ = 0;
 };
 
-/// The interrupt routine: the driver's isr and what it costs, then whatever the context does in interrupt context.
+/// The interrupt routine: the driver's isr and its cost, then the context's own work at interrupt level.
 class InterruptRoutine : public Program {
  public:
   explicit InterruptRoutine(const ContextParts& parts) : driver_(parts.driver), cost_(parts.cost) {}
@@ -134,10 +135,9 @@ class InterruptRoutine : public Program {
 
 using ContextFactory = std::function<std::unique_ptr<Context>(const ContextParts&)>;
 
-/// The context that parts.spec names. @throws std::invalid_argument for one that no simulated host has, or this one has
-/// not
+/// The context that parts.spec names. @throws std::invalid_argument if no simulated host, or not this host, has it
 std::unique_ptr<Context> make_context(const ContextParts& parts);
-/// A context of a program's own, from start-up on: in the grammar, in scenarios, on command lines. From any thread.
+/// Adds a custom context to the grammar, to scenarios and to command lines. Call it at start-up; thread-safe.
 /// @throws std::invalid_argument as add_context_form()
 void register_context(const ContextForm& form, ContextFactory make);
 

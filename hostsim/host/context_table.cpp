@@ -4,9 +4,9 @@
 #include "driver/context/name_table.h"
 #include "hostsim/host/context.h"
 
-// Which file makes what. A context of one's own is its file, with a function that makes it, and a row here: that
-// function, then its ContextForm, e.g. ROW(make_polled_context, "POLL", "polled", ContextArgument::kNone, 0, 0, "",
-// "asks the card at each clock interrupt"). Of those that the grammar knows (driver/context) the word is enough.
+// The file of each context. To add a context, write a file with a function that makes it, and a row here: the function,
+// then its ContextForm, e.g. ROW(make_polled_context, "POLL", "polled", ContextArgument::kNone, 0, 0, "", "asks the
+// card at each clock interrupt"). For a context in the grammar (driver/context), the word is sufficient.
 #define OFFHOOK_CONTEXTS(ROW)            \
   ROW(make_interrupt_context, "INT")     \
   ROW(make_threaded_context, "THREADED") \

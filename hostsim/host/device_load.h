@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The devices of device.h at work on a CPU.
+// The devices of device.h on a CPU.
 #pragma once
 
 #include <functional>
@@ -14,10 +14,10 @@
 
 namespace offhook::hostsim {
 
-/// A device at work on a CPU.
+/// A device on a CPU.
 class DeviceLoad : public Event {
  public:
-  /// To be called once, before the engine runs.
+  /// Call once, before the engine runs.
   virtual void start() = 0;
   virtual std::uint64_t transfers() const = 0;
 };
@@ -51,11 +51,11 @@ class DrawnCosts {
   Ns costs_[kAhead];
 };
 
-/// What the host makes of a device.
+/// Entities of a device on the host.
 struct DeviceHost {
   std::function<Policy(int priority)> reader;  ///< of the thread that reads; empty: that fixed priority
   std::function<Policy()> handler;             ///< of a thread that does its interrupt's and DPC's work; empty: none
-  Ns hard_irq_ns = 0;                          ///< what is then left at interrupt level
+  Ns hard_irq_ns = 0;                          ///< cost that then remains at interrupt level
 };
 
 struct DevicePrograms {

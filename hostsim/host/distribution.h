@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// How long a host lets its callers wait, as a distribution: what a measurement of latencies leaves behind when the
-// system that was measured is gone. It is a list of points, each a latency and how often a wait takes longer:
+// Distribution of a host's latencies, from a measurement. It is a list of points, each a latency and the share of waits
+// that take longer:
 //
 //     latency   longer, per wait          between the points log(latency) is linear in log(frequency), a Pareto
 //     0.02 ms   1                         piece; the worst that was ever measured is the longest there is. What
@@ -33,8 +33,8 @@ class LatencyDistribution {
   /// @throws std::invalid_argument otherwise, or when there is none
   explicit LatencyDistribution(std::vector<LatencyPoint> points);
 
-  /// Through the worst case of each of several numbers of waits (an hour's, a day's, a week's): the latency that is
-  /// exceeded once in so many. @param least of all latencies
+  /// From worst cases of several numbers of waits (those of an hour, a day, a week): each latency is exceeded once in
+  /// its number. @param least least latency
   static LatencyDistribution through_worst_cases(double least_ms, std::span<const double> worst_ms,
                                                  std::span<const double> waits);
   /// A Weibull with this least and mean value that is exceeded by `greatest` once in `count` waits (in the
@@ -46,13 +46,13 @@ class LatencyDistribution {
   /// @pre factor > 0
   LatencyDistribution more_often(double factor) const;
 
-  /// The latency that a share `longer` of all waits exceeds; the worst ever for less than was measured.
+  /// The latency that a share `longer` of all waits exceeds; the worst measured one below the measured range.
   double latency_ms(double longer) const;
   /// The share of waits that take longer than this.
   double longer_than(double latency_ms) const;
   double mean_ms() const;
   double worst_ms() const { return points_.back().latency_ms; }
-  /// How seldom the worst is.
+  /// Share of waits that have the worst latency.
   double rarest() const { return points_.back().longer; }
   const std::vector<LatencyPoint>& points() const { return points_; }
 
@@ -64,12 +64,12 @@ class LatencyDistribution {
   std::vector<Piece> pieces_;  // one a point
 };
 
-/// Who waits, as Cota-Robles and Held distinguish them.
+/// Kinds of waits, as Cota-Robles and Held distinguish them.
 enum class Modality : std::uint8_t { kInterrupt, kDpc, kThread };
 
-/// A host that is known by its latencies, each from the hardware interrupt to the first instruction of the code that
-/// does the work. One uniform number decides all of them (they are comonotone): an interrupt that is served late has a
-/// DPC and a thread that are. That is how the rows of Table 3 add up, in every column.
+/// A host that is described by its latencies, each from the hardware interrupt to the first instruction of the code
+/// that does the work. One uniform number decides all of them (they are comonotone): a late interrupt has a late DPC
+/// and a late thread. The rows of Table 3 add up in this way in every column.
 struct HostLatencies {
   LatencyDistribution interrupt;
   std::optional<LatencyDistribution> dpc;  ///< none: the host has no DPCs
@@ -78,10 +78,11 @@ struct HostLatencies {
   int high_priority = 28;
   double waits_per_s = 1;   ///< of the measurement, which makes a frequency per wait of a worst case per hour
   double use_per_load = 1;  ///< hours of a heavy user that one hour of the measured load stands for
-  /// Of the thread that was measured: a more urgent one waits no longer, of a less urgent one nothing is known. 0: any.
+  /// Priority of the measured thread: more urgent threads wait no longer; for less urgent ones nothing is known. 0:
+  /// any.
   int measured_priority = 0;
 
-  /// How long the measurement took, of the service with the most waits.
+  /// Duration of the measurement, for the service with the most waits.
   double measured_s() const { return 1 / thread.rarest() / waits_per_s; }
 
   /// @throws std::invalid_argument for a DPC on a host without

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// A host that is drawn from its latencies (distribution.h), as things that happen on a CPU: each of a device's
-// interrupts finds interrupts off for a while, then other DPCs in front of its own, then the dispatcher disabled, so
-// that what waits for it waits as long as was measured, and so does everybody else on the machine.
+// A host drawn from its latencies (distribution.h), as events on a CPU. Each interrupt of a device meets three delays:
+// interrupts are off, other DPCs precede its own, and then the dispatcher is disabled. The device's code thus waits as
+// long as in the measurement, and so do all other entities of the machine.
 //
 //     device interrupt  |<- interrupts off ->| ISR |<- other DPCs ->| DPC |<- dispatch disabled ->| thread
 //
-// An interrupt that comes while the device's code still waits or works is part of that wait: nothing is drawn for it.
+// An interrupt during this wait, or while the device's code runs, belongs to the wait: nothing is drawn for it.
 #pragma once
 
 #include "hostsim/cpu/cpu.h"
@@ -17,10 +17,10 @@ namespace offhook::hostsim {
 
 class HoldOff {
  public:
-  /// Declares three entities on the CPU. @param priority of the device's thread, which says how long threads wait
+  /// Declares three entities on the CPU. @param priority of the device's thread, which decides the latency of threads
   /// @param latencies must outlive this
   HoldOff(Cpu& cpu, const HostLatencies& latencies, int priority, std::uint64_t seed, std::uint64_t stream);
-  /// Call before the device's interrupt is released. @param server what the device's code runs in
+  /// Call before the device's interrupt is released. @param server entity that runs the device's code
   void interrupt(EntityId server);
 
  private:

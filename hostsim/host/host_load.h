@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What a recorded host did besides: the interrupts, softirqs and threads that had each CPU, when and for how long.
-// traces/import makes one of a kernel trace, traces/import keeps it in a file, RecordedLoad replays it.
+// The load of a recorded host: the interrupts, softirqs and threads that ran on each CPU, with begin and duration.
+// traces/import makes it from a kernel trace and stores it in a file; RecordedLoad replays it.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct HostLoad {
     std::string name;
     bool operator==(const Source&) const = default;
   };
-  /// `source` began at `start` and had the CPU for `cpu`, without what interrupted it.
+  /// `source` began at `start` and had the CPU for `cpu`, without the time of interruptions.
   struct Interval {
     Ns start = 0;  ///< since the trace began
     Ns cpu = 0;    ///< > 0
@@ -43,8 +43,8 @@ struct HostLoad {
 
 inline constexpr int kLinuxPriorities = 141;
 
-/// The kernel's prio (sched_switch: -1 SCHED_DEADLINE, 0 to 98 real-time, 100 to 139 normal) the other way round:
-/// nice 0 is 19, SCHED_FIFO p is 40 + p, SCHED_DEADLINE 140.
+/// The kernel's prio (sched_switch: -1 SCHED_DEADLINE, 0 to 98 real-time, 100 to 139 normal) inverted: nice 0 is 19,
+/// SCHED_FIFO p is 40 + p, SCHED_DEADLINE 140.
 constexpr int linux_priority(int prio) {
   return prio < -1 ? 140 : prio > 139 ? 0 : 139 - prio;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What else the machine does: the competitors of the paper's experiments.
+// Other load of the machine: the competitors of the paper's experiments.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,8 @@ class Spinner final : public Program {
   Ns next(Ns) override { return Ns{1} << 60; }
 };
 
-/// A thread that works for `work` every `every`, counted from start(). Work that is late is followed by the
-/// next at once; of those that come meanwhile one is kept.
+/// A thread that works for `work` every `every`, counted from start(). Late work is followed by the next one at once;
+/// of the releases in between, one is kept.
 class PeriodicThread final : public Event, public Program {
  public:
   PeriodicThread(Engine& engine, Cpu& cpu, Ns every, Ns work)
@@ -56,20 +56,20 @@ class ClockInterrupt final : public Event, public Program, private RepeatedChain
    public:
     virtual ~Listener() = default;
     virtual void tick(Ns now) = 0;
-    /// What tick() at this time will release, one after the other. @param jobs gets them  @return false: not known
+    /// Jobs that tick() will release at this time, in order. @param jobs receives them @return false: not known
     virtual bool plan(Ns now, std::vector<PlannedJob>& jobs) const { return (void)now, (void)jobs, false; }
-    /// Whether plan() names somebody at this time, or nobody, as said, and passed() can stand for tick() and for them.
+    /// Whether plan() is known for this time, also if it is empty, and passed() can replace tick() and these jobs.
     virtual bool repeats(Ns now, bool releases) const { return (void)now, (void)releases, false; }
-    /// Whom plan() names at this time ran at once, one after the other. @pre repeats()
+    /// The jobs of plan() at this time ran at once, in order. @pre repeats()
     virtual void passed(Ns now) { (void)now; }
   };
   void set_listener(Listener* listener) { listener_ = listener; }
-  /// What a scheduler does at this tick beyond `cost`: the next interrupt that begins takes so much longer.
+  /// Work of a scheduler at this tick in addition to `cost`: the next interrupt that begins is longer by this time.
   void prolong(Ns by) {
     extra_ += by;
     cpu_.resume_clock();
   }
-  /// @param first when tick 0 comes
+  /// @param first time of tick 0
   void start(Ns first = 0);
   void fire(Ns now) override;
   Ns next(Ns now) override;
@@ -92,8 +92,8 @@ class ClockInterrupt final : public Event, public Program, private RepeatedChain
   std::vector<PlannedJob> planned_;
 };
 
-/// A multimedia timer set to 1 ms and its callback at priority 31 (paper, 6.3): it expires at the first interrupt of
-/// the clock that it listens to at or after its time, runs through the timer DPC, and logs the time since it last ran.
+/// A multimedia timer set to 1 ms and its callback at priority 31 (paper, 6.3): it expires at its clock's first
+/// interrupt at or after its time, runs through the timer DPC, and logs the time since its last run.
 class TimerCallback final : public ClockInterrupt::Listener {
  public:
   /// @param on which CPU the callback is pinned to; the DPC is on CPU 0

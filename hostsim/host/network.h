@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// Receiving a TCP stream as fast as the wire goes (Netperf): every segment is an interrupt, which queues a DPC that
-// does the protocol work, and a thread reads what arrived. The sender may have no more under way than the window; while
-// the reader does not get the CPU nothing is read and it falls silent (Regehr and Stankovic 2001, 5.1).
+// Reception of a TCP stream at the speed of the wire (Netperf). Every segment raises an interrupt, which queues a DPC
+// for the protocol work; a thread reads the data. Unread data are limited by the window: while the reader does not get
+// the CPU, the sender falls silent (Regehr and Stankovic 2001, 5.1).
 //
 // With napi_budget it is Linux's NAPI (net/core/dev.c): the first segment's interrupt turns further ones off, and a
-// softirq polls until nothing is left. Whenever a poll used up its budget, the round ends if it took 300 segments
-// (netdev_budget) or 2 ms (netdev_budget_usecs): the softirq is raised again, and what is left comes with its next
+// softirq polls until nothing is left. When a poll has used up its budget, the round ends if it took 300 segments
+// (netdev_budget) or 2 ms (netdev_budget_usecs). The softirq is then raised again, and the rest follows in its next
 // pass, or in ksoftirqd (see SoftirqLimit). In the thread of a threaded interrupt there are no rounds.
 #pragma once
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// A recorded host replayed around the driver: every interval of the trace is a job, released when it began there and
-// needing the CPU time it had there. Interrupts come at the card's level, for Linux interrupts do not nest; softirqs
-// queue with the DPCs; threads run at their priorities. Whatever ran below our driver is delayed by it, as it would
-// have been; what a thread could not run in time it runs later. After its end the trace begins anew.
+// Replay of a recorded host around the driver. Every interval of the trace becomes a job, with the release time and the
+// CPU time of the recording. Interrupts have the card's level, because Linux interrupts do not nest; softirqs queue
+// with the DPCs; threads run at their priorities. The driver delays less urgent jobs, as on a real host; a delayed
+// thread runs its work later. After its end, the trace starts again.
 #pragma once
 
 #include <cstddef>
@@ -20,12 +20,12 @@ namespace offhook::hostsim {
 class RecordedLoad final : public Event {
  public:
   /// Declares an entity for each source on the CPU.
-  /// Where a source runs as a thread. @return none: where its kind says, a thread at a fixed priority
+  /// Policy of a source that runs as a thread. @return none: that of its kind, a thread at a fixed priority
   using PolicyOf = std::function<std::optional<Policy>(const HostLoad::Source&)>;
   /// @param recorded one of load.cpus  @param level of its interrupts  @param priorities of the simulated host
   RecordedLoad(Engine& engine, Cpu& cpu, std::shared_ptr<const HostLoad> load, const HostLoad::CpuLoad& recorded,
                int level, int priorities, Ns quantum, const PolicyOf& policy = {});
-  /// @param from the moment of the trace that is now, 0 to duration
+  /// @param from time of the trace that corresponds to now, 0 to duration
   void start(Ns from);
   void fire(Ns now) override;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // The test application of Regehr and Stankovic (2001, 4.1): a thread that never blocks and reads the time stamp counter
-// over and over. Two reads further apart than 2.2 us mean that time was stolen between them. Each time a period since
-// the reservation was granted is over, it counts a deadline hit if it received what it asked for, else a miss.
+// over and over. Two reads further apart than 2.2 us mean that time was stolen between them. At the end of each period
+// since the reservation was granted, it counts a deadline hit if it received the requested time, or else a miss.
 #pragma once
 
 #include <algorithm>

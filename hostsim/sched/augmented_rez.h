@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// Rez, Rez-C and Rez-FB as they were built into Windows 2000 (Regehr and Stankovic 2001, sections 2.2 and 3). rez.h is
-// the ideal; this one is told only what the kernel knows:
-//   - it decides at clock interrupts (and when a thread wakes or sleeps), so a budget ends up to a tick late;
-//   - what it charges is the time that a thread was scheduled for, whoever really had the CPU meanwhile;
-//   - GetStolen() knows the time spent in DPCs; interrupt handlers are not instrumented.
-// Rez lets stolen time pass. Rez-C charges a budget only for time received. Rez-FB reserves C_t = C_(t-1) + G (R -
-// P_(t-1)), P what was received in the period before, in whole ticks, as far as the other reservations leave room.
+// Rez, Rez-C and Rez-FB as they were built into Windows 2000 (Regehr and Stankovic 2001, sections 2.2 and 3). rez.h
+// is the ideal form. This one uses only the information that the kernel has:
+//   - It decides at clock interrupts, and when a thread wakes or sleeps. A budget therefore ends up to a tick late.
+//   - It charges the time for which a thread was scheduled, even if an interrupt or a DPC had the CPU.
+//   - GetStolen() returns the time spent in DPCs; interrupt handlers are not instrumented.
+// Rez ignores stolen time. Rez-C charges a budget only for time received. Rez-FB reserves C_t = C_(t-1) + G (R -
+// P_(t-1)) in whole ticks, as far as the other reservations leave room. P is the time received in the previous
+// period.
 #pragma once
 
 #include <algorithm>
@@ -25,19 +26,19 @@ namespace offhook::hostsim {
 
 enum class RezForm { kRez, kRezC, kRezFb };
 
-/// What a period came to, as the scheduler sees it.
+/// Result of a period, as the scheduler measures it.
 struct RezPeriod {
   Ns begin;
   Ns reserved;  ///< C_t
   Ns received;  ///< P_t: scheduled less stolen
-  Ns stolen;    ///< of the time it was scheduled, as GetStolen() told
+  Ns stolen;    ///< part of the scheduled time, by GetStolen()
 };
 
 /// The scheduler's state, shared by the threads that reserve() makes. Must outlive the processor's runs.
 class RezScheduler {
  public:
   /// @param get_stolen CPU time spent in DPCs since ever, up to now
-  /// @param whole_ticks Rez-FB: C is rounded up to what can be enforced; else the equation as it is printed
+  /// @param whole_ticks Rez-FB: round C up to whole ticks, which can be enforced; false: the equation as printed
   RezScheduler(RezForm form, int tick_hz, std::function<Ns()> get_stolen, double gain = 0.5, bool whole_ticks = true)
       : form_(form), ticks_(tick_hz), gain_(gain), whole_ticks_(whole_ticks), get_stolen_(std::move(get_stolen)) {}
 
@@ -141,11 +142,11 @@ class RezScheduler {
     }
   }
 
-  // The equation, in what can be enforced: whole ticks, rounded up as budgets are; as far as the admission test lets
-  // it, and never below R, which the thread was promised. The paper says none of these three. Unrounded, an integral
-  // controller makes the mean of P equal to R, so that at least half of the periods fall short, where its Figure 4
-  // counts 22 of 50 and its Figure 3 shows Rez-FB beside Rez-C; rounded, C stays up when the load is gone, where its
-  // Figure 4 shows it come down. `reproduce regehr.fig4` runs both.
+  // The equation in whole ticks, which can be enforced, rounded up as budgets are. The admission test limits C, and
+  // C never falls below R, which the thread was promised. These three rules are ours: the paper has none of them.
+  // Without rounding, an integral controller makes the mean of P equal to R. At least half of the periods then fall
+  // short, but its Figure 4 counts 22 of 50, and in its Figure 3 Rez-FB is close to Rez-C. With rounding, C stays high
+  // after the load has ended, where its Figure 4 shows it fall. `reproduce regehr.fig4` runs both.
   Ns next_reservation(const Account& a) const {
     const Ns wanted = a.reserved + static_cast<Ns>(gain_ * static_cast<double>(a.amount - a.received));
     double room = 1;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// PREEMPT_RT's lock around softirqs, one a CPU: who runs softirqs holds it, and so does each threaded interrupt handler
-// as long as it runs. A handler cannot preempt another one, however urgent it is: the other inherits its priority and
-// runs to its end first. So does ksoftirqd until its batch is done. Threads that hold bottom halves off in no other way
-// are not concerned.
-// Source: the commit "softirq: Allow to drop the softirq-BKL lock on PREEMPT_RT" (3253cb49cbad, 2025), which describes
-// the lock and makes it optional; 6.12 as it was released has it.
+// PREEMPT_RT's lock around softirqs, one per CPU. Each thread that runs softirqs holds it, and so does each threaded
+// interrupt handler while it runs. A handler therefore cannot preempt another one, whatever its priority: the holder
+// inherits the priority and runs to its end first. ksoftirqd holds the lock until its batch is done. Other threads
+// do not take the lock here.
+// Source: the commit "softirq: Allow to drop the softirq-BKL lock on PREEMPT_RT" (3253cb49cbad, 2025), which
+// describes the lock and makes it optional. 6.12 as released has it.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ namespace offhook::hostsim {
 
 class BottomHalfThread;
 
-/// Of one CPU.
+/// The lock of one CPU.
 struct BottomHalfLock {
   const BottomHalfThread* holder = nullptr;
   std::vector<const BottomHalfThread*> ready;  ///< runnable, the holder among them
@@ -76,7 +76,7 @@ class BottomHalfThread final : public ThreadPolicy {
   Ns allowance() const override { return policy_->allowance(); }
   Ns next_change(Ns now) const override { return policy_->next_change(now); }
   bool exhausted() const override { return policy_->exhausted(); }
-  /// Another may have the lock now.
+  /// Releases the lock, which another thread may take.
   void release() {
     if (lock().holder == this) lock().holder = nullptr;
   }
@@ -93,7 +93,7 @@ class BottomHalfThread final : public ThreadPolicy {
   std::size_t cpu_ = 0;
 };
 
-/// What an interrupt that is no thread defers: ksoftirqd has all of it, in batches that end as in softirq.h.
+/// Work deferred by interrupts that are not threads: ksoftirqd runs it in batches, which end as in softirq.h.
 class SoftirqThread final : public DeferredWork {
  public:
   /// @param ksoftirqd its policy  @param locked the same, if it holds the lock while it runs a batch; else null

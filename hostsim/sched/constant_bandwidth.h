@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Hard constant bandwidth server (Abeni and Buttazzo 1998; the hard form as in SCHED_DEADLINE): a budget Q for every
-// period P, scheduled by the server's own deadline d among the EDF threads, and never more than Q before d (section 5).
+// Hard constant bandwidth server (Abeni and Buttazzo 1998; the hard form as in SCHED_DEADLINE). It has a budget Q
+// for every period P, and competes with its own deadline d among the EDF threads. It never runs for more than Q
+// before d (section 5).
 #pragma once
 
 #include "hostsim/engine/wide.h"

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
-// What becomes of work that interrupt routines defer: one queue for each CPU. It runs before all threads, each job to
-// its end before the next begins. The policy says when the queue may be worked off, and in whose place. The processor
-// does the rest, and asks:
+// Work that interrupt routines defer, in one queue per CPU. The queue runs before all threads, and each job runs to
+// its end before the next one begins. The policy decides when the queue may run, and with which thread's priority.
+// The processor does the rest, and calls the policy:
 //
-//   queued()   a job came. May the queue run now?
+//   queued()   a job arrived; returns whether the queue may run now
 //   begins()   a job has the CPU for the first time
-//   finished() a job is done. Is what is left handed over to a thread?
+//   finished() a job is done; returns whether a thread takes over the remaining jobs
 //   tick()     the clock interrupts on this CPU
 //
-// dpc_queue.h is Windows NT's, softirq.h Linux's.
+// dpc_queue.h has the policy of Windows NT, softirq.h that of Linux.
 #pragma once
 
 #include <cstddef>
@@ -20,18 +20,18 @@
 
 namespace offhook::hostsim {
 
-/// Of a DPC on Windows NT; see dpc_queue.h. What is `high` goes to the head of the queue.
+/// Of a DPC on Windows NT; see dpc_queue.h. A job of importance `high` goes to the head of the queue.
 enum class DpcImportance : std::uint8_t { kLow, kMedium, kHigh };
 
 class DeferredWork {
  public:
   virtual ~DeferredWork() = default;
-  std::size_t jobs() const { return jobs_; }  ///< that are not done
-  bool runs() const { return runs_; }         ///< the queue is being worked off
-  /// In whose place it runs; null: before all threads.
+  std::size_t jobs() const { return jobs_; }  ///< jobs that are not done
+  bool runs() const { return runs_; }         ///< the queue is running
+  /// Policy with whose standing the queue runs; null: before all threads.
   ThreadPolicy* thread() const { return thread_; }
 
-  // Each is told at the time that it happens. @return whether what is queued has another place than before
+  // Each is called at the time of the event. @return whether the standing of the queue has changed
   bool queue(Ns now, DpcImportance importance, bool on_own_cpu) {
     const bool waited = ++jobs_ > 1 && !runs_;
     runs_ = queued(now, importance, on_own_cpu) || runs_;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// Deferred procedure calls of Windows NT (Solomon and Russinovich, Inside Windows 2000, chapter 3, "DPC interrupts").
-// None is preempted by another. Which are requested at once depends on their importance:
-//   low     only while fewer than 3 DPCs come in a clock interval, and on the own CPU
-//   medium  on the own CPU
+// Deferred procedure calls of Windows NT (Solomon and Russinovich, Inside Windows 2000, chapter 3, "DPC
+// interrupts"). No DPC preempts another one. The importance of a DPC decides whether it is requested at once:
+//   low     only if it is queued on its own CPU and fewer than 3 DPCs arrive per clock interval
+//   medium  only if it is queued on its own CPU
 //   high    always
-// Others wait until the queue is emptied for another one's sake, holds more than 4 DPCs, the CPU is idle, or its clock
-// interrupts.
+// Other DPCs wait until the queue is emptied for another DPC, holds more than 4 DPCs, the CPU becomes idle or its
+// clock interrupts.
 #pragma once
 
 #include "hostsim/sched/deferred_work.h"

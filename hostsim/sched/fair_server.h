@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
 //
-// The fair class's deadline server of Linux 6.12, in the place of the throttle of real-time threads: fair threads of a
-// CPU have 50 ms of every 1 s whatever real-time threads do (/sys/kernel/debug/sched/fair_server). It is deferred:
-//   - When fair threads become runnable it has a full budget and waits until period - budget from then. What they run
-//     meanwhile comes off the budget, and moves that time back as much; with nothing left the server begins a new
-//     period.
-//   - If that time comes it runs them as a deadline thread until the budget is spent, which the clock's interrupt finds
-//     out, and begins a new period then.
-// Source: the commit "sched/deadline: Deferrable dl server" (a110a81c52a9). It also says that a server that had to run
-// goes on without deferring; a trace of 6.12.117 shows 950 ms before every run (tests/live/vm/schedulers.py), since the
-// thread that the clock interrupts goes on for a moment and so has run by itself.
+// The deadline server of the fair class in Linux 6.12, which replaces the throttle of real-time threads. The fair
+// threads of a CPU get 50 ms of every 1 s, whatever real-time threads do (/sys/kernel/debug/sched/fair_server). The
+// server is deferred:
+//   - When fair threads become runnable, it has a full budget and waits for period - budget. Time for which they run
+//     meanwhile is taken from the budget and delays the server by the same amount. If the budget is used up, a new
+//     period begins.
+//   - After the wait it runs them as a deadline thread until the budget is spent, which the clock's interrupt
+//     detects. A new period then begins.
+// Source: the commit "sched/deadline: Deferrable dl server" (a110a81c52a9). By that commit, a server that had to run
+// continues without deferring. A trace of 6.12.117 shows 950 ms before every run (tests/live/vm/schedulers.py): the
+// thread that the clock interrupts continues for a moment and so has run by itself.
 #pragma once
 
 #include "hostsim/engine/engine.h"
@@ -29,21 +30,21 @@ class FairServer {
 
   bool runs() const { return state_ == State::kRuns; }
   Ns deadline() const { return deadline_; }
-  /// When it begins to run unless fair threads run by themselves.
+  /// Time at which it begins to run, unless fair threads run by themselves.
   Ns next() const { return state_ == State::kDeferred ? deadline_ - left_ : kNever; }
 
-  /// A fair thread became runnable, the first. What is left of the period counts unless it is more than the budget's
-  /// share of the time to the deadline.
+  /// The first fair thread became runnable. The remaining budget is kept unless it exceeds the budget's share of the
+  /// time to the deadline.
   void start(Ns now) {
     if (deadline_ <= now || static_cast<Wide>(left_) * b_.period > static_cast<Wide>(deadline_ - now) * b_.budget)
       begin_period(now);
     state_ = State::kDeferred;
   }
-  /// None is runnable any more.
+  /// No fair thread is runnable any more.
   void stop() { state_ = State::kOff; }
   /// Fair threads ran.
   void charge(Ns ran) { left_ -= ran; }
-  /// To be told the time. @param tick the clock interrupts a fair thread
+  /// Sets the time. @param tick the clock interrupts a fair thread
   void look(Ns now, bool tick) {
     if (state_ == State::kOff) return;
     if (left_ <= 0 && (tick || state_ == State::kDeferred)) {

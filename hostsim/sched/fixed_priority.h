@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Fixed priorities with round robin among equals, as Windows NT's 32 levels or POSIX SCHED_FIFO and SCHED_RR (section
-// 4). The quantum counts running time, survives preemption, and begins anew with each job.
+// 4). The quantum counts running time, survives preemption, and is full again at each job.
 #pragma once
 
 #include "hostsim/sched/thread_policy.h"

@@ -30,7 +30,7 @@ struct DeadlineAdmission {
   static constexpr std::int64_t ratio(Ns budget, Ns period) {
     return static_cast<std::int64_t>((static_cast<Wide>(budget) << kBits) / period);
   }
-  /// What deadline threads may have together.
+  /// Bandwidth that all deadline threads may have together.
   std::int64_t most() const {
     constexpr std::int64_t kRealTime = ratio(950'000'000, 1'000'000'000), kServer = ratio(50'000'000, 1'000'000'000);
     return cpus * (kRealTime - (fair_server ? kServer : 0));

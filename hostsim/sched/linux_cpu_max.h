@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// Bandwidth of a control group of fair threads: cpu.max, so much CPU time in each period (Documentation/scheduler/
-// sched-bwc.rst). It is a limit and no reservation: below it the threads compete as others do.
-//   - A CPU takes its share of the group's quota 5 ms at a time (sched_cfs_bandwidth_slice_us), keeps it over the
-//     end of a period, and gives back all but 1 ms of it when none of the group can run there.
-//   - What a period does not use is lost. The clock's interrupt finds out that a CPU's share is spent; what it took too
-//     much comes off the next one.
-// Each thread has its own weight among all fair threads of the host; the kernel has one for the group.
+// Bandwidth limit of a control group of fair threads (cpu.max): a quota of CPU time per period
+// (Documentation/scheduler/sched-bwc.rst). It is a limit, not a reservation: below it, the threads compete as others
+// do.
+//   - A CPU takes its share of the group's quota 5 ms at a time (sched_cfs_bandwidth_slice_us). It keeps the share
+//     beyond the end of a period, and returns all but 1 ms of it if no thread of the group can run there.
+//   - Unused quota is lost at the end of a period. The clock's interrupt detects that a CPU's share is spent; the
+//     excess is subtracted from the next share.
+// Each thread has its own weight among all fair threads of the host. In the kernel, the group has one weight.
 #pragma once
 
 #include <algorithm>
@@ -26,14 +27,14 @@ struct LinuxCpuMax {
   bool operator==(const LinuxCpuMax&) const = default;
 };
 
-/// What the threads of one group have in common.
+/// State shared by the threads of one group.
 class LinuxCpuMaxGroup {
  public:
   explicit LinuxCpuMaxGroup(const LinuxCpuMax& p, int cpus = 1)
       : p_(p), left_(p.quota), refill_(p.offset), cpus_(static_cast<std::size_t>(cpus)) {}
 
   const LinuxCpuMax& parameters() const { return p_; }
-  /// To be told the time before anything else.
+  /// Sets the time. Called before every other function.
   void look(Ns now) {
     if (now < refill_) return;
     left_ = p_.quota;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// SCHED_DEADLINE as Linux enforces it without HRTICK (kernel/sched/deadline.c): the constant bandwidth server of
-// constant_bandwidth.h whose budget is looked at when the clock interrupts. A thread runs on until the next tick, and
-// what it took too much is owed: it is let go again only when so many budgets as pay for it have been added, each with
-// a period of its deadline. At 250 Hz 2 ms of every 8 ms become 4 ms of every 16 ms.
+// SCHED_DEADLINE as Linux enforces it without HRTICK (kernel/sched/deadline.c). It is the server of
+// constant_bandwidth.h, but the budget is checked only when the clock interrupts. A thread runs on until the next
+// tick and owes the excess. It is released after as many replenishments as pay the debt, each of which moves its
+// deadline by a period. At 250 Hz, 2 ms of every 8 ms become 4 ms of every 16 ms.
 //
-// With HRTICK (the scheduler's feature HRTICK_DL, off unless somebody turns it on) a timer is set for what is left of
-// the budget whenever the thread gets the CPU, and ends it there; never for less than 10 us (kernel/sched/core.c,
-// hrtick_start). The timer's interrupt costs nothing here.
+// With HRTICK (the scheduler's feature HRTICK_DL, off by default), a timer is set to the remaining budget whenever
+// the thread gets the CPU, and ends it there. The timer is never shorter than 10 us (kernel/sched/core.c,
+// hrtick_start). Its interrupt costs nothing here.
 #pragma once
 
 #include <algorithm>

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 //
 // The fair class of Linux since 6.6: Earliest Eligible Virtual Deadline First (Stoica and Abdel-Wahab 1995;
-// Documentation/scheduler/sched-eevdf.rst). Virtual runtime is CPU time times 1024 / weight; V is the mean virtual
-// runtime of all that are runnable, weighted; a thread's lag is V less its own. Who has a lag of 0 and more is
-// eligible, and of those the one with the earliest virtual deadline runs: its virtual runtime when its slice began, and
-// the slice.
-//   - A thread that runs is not replaced before its slice is used up or it is no longer eligible (RUN_TO_PARITY). The
-//     clock's interrupt finds that out, or a thread that wakes; without HRTICK a slice therefore ends at a tick.
-//   - One that wakes comes in with the lag with which it went to sleep, at most two slices or a tick, enlarged so that
-//     it is the same after the mean has moved. It preempts if it is the one to run.
-//   - Since 6.12 one that sleeps while it is not eligible stays among the runnable until it is (DELAY_DEQUEUE): its
-//     debt shrinks as the others run, and it keeps nothing of what it could have gained.
+// Documentation/scheduler/sched-eevdf.rst). Virtual runtime is CPU time times 1024 / weight. V is the weighted mean
+// virtual runtime of all runnable threads; a thread's lag is V minus its own virtual runtime. A thread with a lag of
+// at least 0 is eligible. The eligible thread with the earliest virtual deadline runs; the deadline is its virtual
+// runtime at the begin of its slice, plus the slice.
+//   - A running thread is replaced only when its slice is used up or it is no longer eligible (RUN_TO_PARITY). The
+//     clock's interrupt or a waking thread detects this; without HRTICK a slice therefore ends at a tick.
+//   - A waking thread starts with the lag that it had when it went to sleep, limited to two slices or a tick. The
+//     lag is enlarged so that it is the same after the mean has moved. The thread preempts if it is the one to run.
+//   - Since 6.12, a thread that goes to sleep while it is not eligible remains in the queue until it is
+//     (DELAY_DEQUEUE). Its debt shrinks as the others run, and it gains no positive lag.
 // Since 6.12 the class as a whole has a deadline server (fair_server.h).
 #pragma once
 
@@ -27,7 +27,7 @@
 
 namespace offhook::hostsim {
 
-/// Who of one CPU's fair threads runs. Knows virtual time only.
+/// Chooses the fair thread that runs on one CPU, by virtual time alone.
 class EevdfQueue {
  public:
   struct Member {
@@ -75,7 +75,7 @@ class EevdfQueue {
     if (runs_ == &m) runs_ = nullptr;
     if (runs_ == nullptr) pick();
   }
-  /// It goes to another CPU's queue, where arrive() takes it.
+  /// The thread moves to another CPU's queue, which calls arrive().
   void depart(Member& m) {
     if (!m.queued) return;
     leave(m);
@@ -96,7 +96,7 @@ class EevdfQueue {
     m.virtual_ += ran * 1024 / m.weight;
     advance();
   }
-  /// The clock interrupts who runs.
+  /// The clock interrupts the running thread.
   void tick() {
     if (begin_slice()) pick();
   }
@@ -164,7 +164,7 @@ class EevdfQueue {
     const Wide all = weights(), of = sum();
     for (Member* m : members_) {
       if (static_cast<Wide>(m->virtual_ - least_) * all > of) continue;  // not eligible
-      // Of equals who queued first; the one that runs is not in the queue.
+      // Among equals, the first in the queue; the running thread is not in it.
       const auto order = [this](const Member* x) { return std::pair(x->deadline, x == runs_ ? UINT64_MAX : x->since); };
       if (best == nullptr || order(m) < order(best)) best = m;
     }
@@ -200,7 +200,7 @@ class EevdfQueue {
   std::uint64_t order_ = 0;
 };
 
-/// What all fair threads of a host have in common.
+/// State shared by all fair threads of a host.
 class LinuxEevdfGroup {
  public:
   struct Options {
@@ -214,7 +214,7 @@ class LinuxEevdfGroup {
       : options_(o),
         cpus_(static_cast<std::size_t>(o.cpus),
               {EevdfQueue(o.delay, 1'000'000'000 / o.tick_hz), FairServer(o.server.value_or(FairServerBudget{}))}) {}
-  /// What the kernel makes of its base slice: as many times as much as 1 + log2 of the CPUs, of up to 8.
+  /// The kernel's scaling of the base slice: times 1 + log2 of the number of CPUs, which counts up to 8.
   static Ns slice_of(Ns base_slice, int cpus) {
     Ns factor = 1;
     for (int n = std::min(cpus, 8); n > 1; n /= 2) factor++;
@@ -280,7 +280,7 @@ class LinuxEevdfThread final : public ThreadPolicy {
   }
   bool shares() const override { return true; }
   Migration migration() const override { return Migration::kBalance; }
-  // Behind all real-time priorities, whose keys are negative, but when the server runs.
+  // Behind all real-time priorities, whose keys are negative, unless the server runs.
   Standing standing(Ns) const override {
     if (queue().runs() != &member_) return {Band::kPriority, 1};
     return server().runs() ? Standing{Band::kDeadline, server().deadline()} : Standing{Band::kPriority, 0};

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// The fair class of Linux, as CFS was (kernel/sched/fair.c before 6.6): who has run least, weighted by its nice value,
-// runs next. Virtual runtime is CPU time times 1024 / weight.
-//   - A thread runs for its share of 6 ms, 0.75 ms at the least; the clock's interrupt ends it.
-//   - One that wakes comes in at least 3 ms before the others' least virtual runtime and preempts when it is more than
-//     1 ms behind the one that runs.
+// The fair class of Linux as CFS was (kernel/sched/fair.c before 6.6). The thread with the least virtual runtime
+// runs next: its CPU time times 1024 / weight, where the weight follows its nice value.
+//   - A thread runs for its share of 6 ms, at least 0.75 ms; the clock's interrupt ends its turn.
+//   - A waking thread starts at least 3 ms before the least virtual runtime of the others, and preempts if it is
+//     more than 1 ms behind the running thread.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace offhook::hostsim {
 
 class LinuxFairThread;
 
-/// What all fair threads of a host have in common: a run queue for each CPU.
+/// State shared by all fair threads of a host: one run queue per CPU.
 struct LinuxFairGroup {
   explicit LinuxFairGroup(int hz, int cpus = 1) : tick_hz(hz), queues(static_cast<std::size_t>(cpus)) {}
   struct Queue {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// SCHED_FIFO and SCHED_RR of Linux with the throttle of real-time threads (kernel/sched/rt.c): all of them together may
-// run for `runtime` in every `period`, 950 ms of 1 s, so that a thread that never blocks leaves a way into the machine.
-// The clock's interrupt finds out that it is too much; they come back at the end of the period. What they took too much
-// counts in the next one.
+// SCHED_FIFO and SCHED_RR of Linux with the throttle of real-time threads (kernel/sched/rt.c). All of them together
+// may run for `runtime` in every `period` (950 ms of 1 s), so that a thread that never blocks does not lock out the
+// user. The clock's interrupt detects the limit; the threads return at the end of the period. The excess counts in
+// the next period.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 
 namespace offhook::hostsim {
 
-/// What all real-time threads of a host have in common: an account for each CPU (RT_RUNTIME_SHARE is off since 5.10).
+/// State shared by all real-time threads of a host: one account per CPU (RT_RUNTIME_SHARE is off since 5.10).
 class LinuxRealTimeGroup {
  public:
   explicit LinuxRealTimeGroup(int tick_hz, int cpus = 1, Ns runtime = 950'000'000, Ns period = 1'000'000'000)
@@ -24,7 +24,7 @@ class LinuxRealTimeGroup {
   class Account {
    public:
     Account(Ns end) : end_(end) {}
-    /// The account of a CPU without real-time threads is not looked at: what it had long ago is over.
+    /// The account of a CPU without real-time threads is not checked: it may be out of date.
     bool throttled(Ns now) const { return throttled_ && now < end_; }
 
    private:
@@ -37,7 +37,7 @@ class LinuxRealTimeGroup {
   Ns end_of_period(Ns now) const { return (now / period_ + 1) * period_; }
   const Account& of(std::size_t cpu) const { return cpus_[cpu]; }
   void charge(std::size_t cpu, Ns ran) { cpus_[cpu].used_ += ran; }
-  /// To be told the time before anything else is asked. @param tick the clock interrupts now
+  /// Sets the time. Called before every other function. @param tick the clock interrupts now
   void look(std::size_t cpu, Ns now, bool tick) {
     Account& a = cpus_[cpu];
     while (now >= a.end_) {

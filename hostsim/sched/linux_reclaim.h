@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// SCHED_DEADLINE with SCHED_FLAG_RECLAIM: Linux's GRUB (Documentation/scheduler/sched-deadline.rst, 2.2, as of 6.6), on
-// top of linux_deadline.h. A budget shrinks by less than the time that ran while others leave theirs unused:
+// SCHED_DEADLINE with SCHED_FLAG_RECLAIM: Linux's GRUB (Documentation/scheduler/sched-deadline.rst, 2.2, as of 6.6),
+// on top of linux_deadline.h. A budget shrinks by less than the time that ran if other threads leave theirs unused:
 //
 //     dq = -max(Ui, Umax - Uinact - Uextra) / Umax dt
 //
-// Ui is the thread's own share, Umax what all may have (95 %, sched_rt_runtime_us), Uextra what nobody reserved, Uinact
-// the share of those that sleep and whose 0-lag time, deadline - left * period / budget, is over. All of one CPU. What
-// interrupts take shrinks the budget as what ran does: grub_reclaim() is given both in one (kernel/sched/deadline.c,
-// update_curr_dl).
+// All values are of one CPU. Ui is the thread's own share, and Umax the share that all threads may have (95 %,
+// sched_rt_runtime_us). Uextra is the unreserved share. Uinact is the share of the threads that sleep and whose
+// 0-lag time, deadline - left * period / budget, has passed. Time of interrupts shrinks the budget as running does:
+// grub_reclaim() gets the sum of both (kernel/sched/deadline.c, update_curr_dl).
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@
 
 namespace offhook::hostsim {
 
-/// What the deadline threads of one CPU have in common.
+/// State shared by the deadline threads of one CPU.
 class LinuxReclaimGroup {
  public:
   /// @param most Umax, 0 to 1
@@ -93,7 +93,7 @@ class LinuxReclaimThread final : public LinuxDeadlineThread {
     LinuxDeadlineThread::charge(0);  // it ran; what of the budget is gone, account() finds
     ran_ += ran;
   }
-  // What takes the CPU from it begins where it was accounted for last, whoever has the CPU afterwards.
+  // Stolen time begins where the thread was accounted for last, whichever thread has the CPU afterwards.
   void stolen(Ns time) override { take(accounted_, accounted_ + time); }
   Change update(Ns now) override {
     account(now);
@@ -102,7 +102,7 @@ class LinuxReclaimThread final : public LinuxDeadlineThread {
   Migration migration() const override { return Migration::kPinned; }
 
  private:
-  // The stretch that ended now: the processor tells of the time that ran and then, at the same instant, the time.
+  // The interval that ended now: the processor first passes the time that ran, then, at the same instant, the time.
   void account(Ns now) {
     take(now - ran_, now);
     ran_ = 0;

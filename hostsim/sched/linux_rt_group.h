@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 //
-// Control groups of real-time threads as the hierarchical constant bandwidth server is proposed for them (HCBS, RFC
-// patches of 2025 and 2026; cpu.rt.max): on each CPU a group has a deadline server of so much in each period, and those
-// of its threads that are SCHED_FIFO there run in its place, the most urgent first.
-//   - The server is a reservation as that of a deadline thread (linux_deadline.h): the group is throttled at a tick.
-//     It becomes active with the first of its threads that wakes.
-//   - It comes before all real-time threads of the root group, whatever their priorities.
-//   - A group of groups keeps for its own threads what its children were not given. So every server stands by itself,
-//     and the hierarchy is only in what each may be given.
+// Control groups of real-time threads as proposed with the hierarchical constant bandwidth server (HCBS, RFC patches
+// of 2025 and 2026; cpu.rt.max). On each CPU, a group has a deadline server with a budget per period. The group's
+// SCHED_FIFO threads on that CPU run in its place, the most urgent first.
+//   - The server is a reservation like that of a deadline thread (linux_deadline.h): the group is throttled at a
+//     tick. It becomes active when the first of its threads wakes.
+//   - It precedes all real-time threads of the root group, whatever their priorities.
+//   - A group of groups keeps for its own threads the budget that its children did not get. Each server is therefore
+//     independent, and the hierarchy only limits the budgets.
 //   - Threads stay on their CPU (migration within a group is not modelled).
-// Source: "[RFC PATCH v6 00/25] Hierarchical Constant Bandwidth Server" (Andriaccio, lkml, 2026-06-08) and what was
-// said about version 5 (2026-05-13 and 18). Proposed, in no kernel: not measured.
+// Source: "[RFC PATCH v6 00/25] Hierarchical Constant Bandwidth Server" (Andriaccio, lkml, 2026-06-08) and the
+// discussion of version 5 (2026-05-13 and 18). No released kernel has it, so it is not compared with measurements.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ namespace offhook::hostsim {
 
 class LinuxRtGroupThread;
 
-/// What the threads of one group have in common.
+/// State shared by the threads of one group.
 class LinuxRtGroup {
  public:
   LinuxRtGroup(const LinuxDeadline& limit, int cpus) {
@@ -77,7 +77,8 @@ class LinuxRtGroupThread final : public ThreadPolicy {
     const auto less_urgent = [](const LinuxRtGroupThread* a, const LinuxRtGroupThread* b) {
       return a->priority_ < b->priority_;
     };
-    return *std::max_element(here().ready.begin(), here().ready.end(), less_urgent);  // of equals who woke first
+    return *std::max_element(here().ready.begin(), here().ready.end(),
+                             less_urgent);  // among equals, the first that woke
   }
 
   std::shared_ptr<LinuxRtGroup> group_;

@@ -17,11 +17,11 @@ namespace offhook::hostsim {
 namespace {
 
 constexpr Ns kRoundRobinSlice = 100'000'000;  // RR_TIMESLICE
-// sysctl_sched_base_slice as it was; a virtual machine with Debian's 6.12.117 says 700000
+// sysctl_sched_base_slice as it was; Debian's 6.12.117 in a virtual machine has 700000
 // (tests/live/vm/schedulers.py).
 constexpr Ns k66Slice = 750'000, k612Slice = 700'000;
 
-/// What differs from version to version.
+/// Differences between versions.
 struct Version {
   enum class Fair { kCfs, kEevdf, kEevdfDelayed, kScxSimple } fair = Fair::kCfs;
   bool server = false;  ///< the fair class has one, and real-time threads have no throttle

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: MIT
 //
-// The fair class of Linux 7.0 while a sched_ext scheduler has it: scx_simple, the example in tools/sched_ext, and the
+// The fair class of Linux 7.0 under a sched_ext scheduler: scx_simple, the example in tools/sched_ext, and the
 // deadline server of the ext class.
-//   - One queue for all CPUs, by virtual time: CPU time times 1024 / weight. Who comes into it is set back to at most
-//     one slice before the time of whoever ran last, so that sleep is worth no more than that.
-//   - Nobody preempts. A thread runs for a slice of 20 ms, which the clock's interrupt finds out, or until it sleeps;
-//     after a real-time thread it goes on with what is left of its slice. Then it is queued anew.
+//   - All CPUs have one queue, ordered by virtual time: CPU time times 1024 / weight. A thread that enters it gets a
+//     virtual time of at least that of the last running thread minus one slice. Sleep is therefore worth at most one
+//     slice.
+//   - No thread preempts. A thread runs until it sleeps, or for a slice of 20 ms, whose end the clock's interrupt
+//     detects. After a real-time thread it continues with the rest of its slice. It then enters the queue again.
 //   - The ext server is the fair server of Linux 6.12 for another class (fair_server.h): 50 ms of every 1 s.
 // Source: Documentation/scheduler/sched-ext.rst and the comments of tools/sched_ext/scx_simple.bpf.c; the commit
-// "sched_ext: Add a DL server for sched_ext tasks" (cd959a356205, 2026). Not measured: Debian's kernels have it off.
+// "sched_ext: Add a DL server for sched_ext tasks" (cd959a356205, 2026). Not compared with measurements: Debian's
+// kernels have it off.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +26,7 @@ namespace offhook::hostsim {
 
 class ScxSimpleThread;
 
-/// What all fair threads of a host have in common.
+/// State shared by all fair threads of a host.
 class ScxSimpleGroup {
  public:
   static constexpr Ns kSlice = 20'000'000;  // SCX_SLICE_DFL
@@ -39,7 +41,7 @@ class ScxSimpleGroup {
   };
   int tick_hz_;
   std::vector<PerCpu> cpus_;
-  Ns virtual_ = 0;  // of whoever began to run last; never goes back
+  Ns virtual_ = 0;  // of the thread that began to run last; never decreases
 };
 
 class ScxSimpleThread final : public ThreadPolicy {
@@ -86,7 +88,7 @@ class ScxSimpleThread final : public ThreadPolicy {
     return {.requeue = true};
   }
   bool shares() const override { return true; }
-  // Behind all real-time priorities, whose keys are negative, but when the server runs.
+  // Behind all real-time priorities, whose keys are negative, unless the server runs.
   Standing standing(Ns) const override {
     if (here().server.runs() && first() == this) return {Band::kDeadline, here().server.deadline()};
     return {Band::kPriority, in_slice_ ? 0 : 1 + virtual_};
@@ -97,7 +99,7 @@ class ScxSimpleThread final : public ThreadPolicy {
 
  private:
   ScxSimpleGroup::PerCpu& here() const { return group_->cpus_[cpu_]; }
-  // Of this CPU: whoever is in its slice, then the earliest.
+  // On this CPU: the thread within its slice, then the earliest.
   const ScxSimpleThread* first() const {
     const auto before = [](const ScxSimpleThread* a, const ScxSimpleThread* b) {
       return std::pair(!a->in_slice_, a->virtual_) < std::pair(!b->in_slice_, b->virtual_);

@@ -10,7 +10,7 @@
 
 namespace offhook::hostsim {
 
-/// Outlives the policies that its thread has one after the other.
+/// Outlives the successive policies of its thread.
 struct Mutexes::Member {
   std::string name;
   MutexThread* thread = nullptr;  // its policy at this time
@@ -19,7 +19,7 @@ struct Mutexes::Member {
   bool asleep = false;      // while it waits; otherwise it stays in its scheduler's queues
   Standing stood{};         // when it began to wait
   CurrentJob job{};         // of its policy, to wake it with
-  Ns queued = 0;            // since when it stands among its equals
+  Ns queued = 0;            // begin of its time among its equals
   Loan runs_by{};           // what it was given the CPU for
   Change found_by_other{};  // what update() found in its policy while another ran by it
   int cpu = 0;
@@ -112,8 +112,8 @@ bool before(const Standing& a, Ns a_queued, const Standing& b, Ns b_queued) {
   return std::tuple(a.band, a.key, a_queued) < std::tuple(b.band, b.key, b_queued);
 }
 
-/// Whether a thread lends what it stood at: threads of Linux's fair class and of sched_ext, whose keys are times from 0
-/// up, do not.
+/// @return whether a thread lends its standing: threads of Linux's fair class and of sched_ext, whose keys are times of
+/// at least 0, do not
 bool has_priority(const ThreadPolicy& policy, const Standing& stood) {
   return policy.migration() != Migration::kBalance && (stood.band != Band::kPriority || stood.key < 0);
 }
@@ -154,7 +154,7 @@ bool Mutexes::lends(const Member& waiter, const Member& holder) const {
   return false;
 }
 
-// The best of its own standing and of those of all who wait for it, directly or not. There are no cycles.
+// The best of its own standing and of those of all direct and indirect waiters. There are no cycles.
 Mutexes::Loan Mutexes::best(Member& holder, Ns now) const {
   Loan best{{}, holder.queued, nullptr, nullptr};
   if (holder.asleep) {
@@ -202,7 +202,7 @@ bool Mutexes::take(MemberId thread, MutexId mutex, Ns now) {
   return false;
 }
 
-// Its place among those who wait.
+// Its place among the waiters.
 std::size_t Mutexes::next_holder(const Mutex& mutex, const Member& holder, Ns now) const {
   const auto& waiters = mutex.waiters;
   std::size_t next = 0;

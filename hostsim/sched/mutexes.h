@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: MIT
 //
-// Mutexes that threads of a host share, and what becomes of a thread that holds one while a more urgent one waits:
+// Mutexes shared by the threads of a host. The protocol decides what happens while a more urgent thread waits for
+// the holder:
 //
-//   - plain: nothing. The waiter sleeps; whoever is more urgent than the holder runs before it (priority inversion).
-//   - inherit: the waiter sleeps, and the holder stands where the most urgent of its waiters stood when it began
-//     to wait (Sha, Rajkumar and Lehoczky 1990; Linux's rt_mutex and PTHREAD_PRIO_INHERIT). What it runs is its own
-//     time; while its own budget is spent, nobody's. Fair threads of Linux lend nothing, as there.
-//   - proxy: the waiter stays among the runnable threads with its scheduling context, and where that is chosen
-//     the holder runs in it: at its priority or deadline, out of its budget, slice and virtual time (proxy
-//     execution; Linux 6.17 on, CONFIG_SCHED_PROXY_EXEC). So it is for fair threads and for reservations, too, and
-//     for a holder that is throttled. A waiter whose holder is on another CPU sleeps, as in 6.17.
+//   - plain: The waiter sleeps. Threads that are more urgent than the holder run before it (priority inversion).
+//   - inherit: The waiter sleeps. The holder gets the standing that the most urgent waiter had when it began to wait
+//     (Sha, Rajkumar and Lehoczky 1990; Linux's rt_mutex and PTHREAD_PRIO_INHERIT). The holder is charged for its
+//     running time, except while its own budget is spent. Fair threads of Linux do not lend their standing, as in
+//     Linux.
+//   - proxy: The waiter stays among the runnable threads with its scheduling context. If that context is chosen, the
+//     holder runs in it: at its priority or deadline, with its budget, slice and virtual time (proxy execution;
+//     Linux since 6.17, CONFIG_SCHED_PROXY_EXEC). This includes fair threads, reservations, and a throttled holder.
+//     A waiter whose holder is on another CPU sleeps, as in 6.17.
 //
-// Chains are followed. A mutex that is given back goes to one who waits for it, never to one who comes at that moment:
-// to who has waited longest; with inherit to the most urgent; with proxy to the one in whose context the holder ran.
+// Chains are followed. A released mutex goes to a waiting thread, never to one that arrives at that moment: to the
+// one that has waited longest; with inherit to the most urgent; with proxy to the one in whose context the holder
+// ran.
 //
-// A thread that waits is preempted in the log of events, and resumes when it has the mutex. Taking and giving cost
-// nothing but the switches that they bring about.
+// In the event log, a waiting thread is preempted, and resumes when it has the mutex. Taking and releasing cost
+// nothing except the context switches that they cause.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +34,7 @@ namespace offhook::hostsim {
 
 enum class LockProtocol { kPlain, kInherit, kProxy };
 
-/// In the order of LockProtocol: what a scenario and a system may say.
+/// Names of the protocols in scenarios and systems, in the order of LockProtocol.
 inline constexpr std::string_view kLockProtocols[] = {"plain", "inherit", "proxy"};
 
 class MutexThread;
@@ -49,14 +52,14 @@ class Mutexes {
 
   /// The mutex of that name: a new one, unless it was named before.
   MutexId mutex(std::string_view name);
-  /// A thread that takes some. @param name for messages
+  /// Adds a thread that takes mutexes. @param name for messages
   MemberId member(std::string name);
-  /// Its policy. To be asked again where the thread gets another one (Cpu::set_policy).
+  /// The thread's policy. Call again after the thread gets another one (Cpu::set_policy).
   Policy policy(MemberId thread, Policy own);
 
   /// From its program, in next(). @return it has the mutex; false: what next() returns now
   /// begins when it has it
-  /// @throws std::runtime_error naming the threads that would wait for one another for ever
+  /// @throws std::runtime_error naming the threads that would wait for one another (deadlock)
   bool take(MemberId thread, MutexId mutex, Ns now);
   /// From its program, in next(). @pre it has the mutex
   void give(MemberId thread, MutexId mutex, Ns now);
@@ -67,13 +70,13 @@ class Mutexes {
   struct Mutex {
     std::string name;
     Member* holder = nullptr;
-    std::vector<Member*> waiters{};  // who has waited longest first
+    std::vector<Member*> waiters{};  // the longest wait first
   };
   struct Loan {
     Standing standing;
     Ns queued;
-    Member* lender;  // whose policy it is; null: nobody's time
-    Member* waiter;  // who waits for a mutex of the holder itself, for its own sake or another's
+    Member* lender;  // owner of the policy; null: the time is not charged
+    Member* waiter;  // waits for a mutex of the holder, for itself or for another waiter
   };
 
   bool lends(const Member& waiter, const Member& holder) const;

@@ -16,7 +16,7 @@
 
 namespace offhook::hostsim {
 
-/// A policy of one's own: called once, when the thread gets it. See sched/thread_policy.h.
+/// A custom policy: the function is called once, when the thread gets the policy. See sched/thread_policy.h.
 using OwnPolicy = std::function<std::unique_ptr<ThreadPolicy>()>;
 
 using Policy = std::variant<FixedPriority, EarliestDeadline, ConstantBandwidth, Slot, Rez, OwnPolicy>;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Rez (Regehr and Stankovic 2001): EDF among budgets that are filled at the start of each period, whether they were
-// used or not. Out of budget the thread goes on at a background priority, or not at all (section 6).
+// used or not. After its budget is spent, the thread continues at a background priority, or waits (section 6).
 #pragma once
 
 #include "hostsim/sched/thread_policy.h"

@@ -6,7 +6,7 @@
 #include "driver/context/name_table.h"
 #include "hostsim/sched/dpc_queue.h"
 
-// Each is a function in a file of its own. A scheduler of one's own is its file, and its function here.
+// Each row is a function in its own file. To add a scheduler, add its file, and name its function here.
 #define OFFHOOK_SCHEDULERS(ROW)       \
   ROW(fixed_priority_scheduler)       \
   ROW(windows_nt_scheduler)           \

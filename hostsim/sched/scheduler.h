@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// The schedulers of a simulated host, by name: what host.scheduler and host.reservations of a scenario choose from, and
-// the kinds of thread that `offhook schedule` knows besides its own. A Scheduler makes the ThreadPolicy of each thread
-// that it is asked for; what its threads share (a group's budget, a virtual time) is its own, one for each host.
+// The schedulers of a simulated host, by name: the values of host.scheduler and host.reservations in a scenario, and
+// further kinds of thread in `offhook schedule`. A Scheduler makes a ThreadPolicy for each thread. It owns the state
+// that its threads share (a group's budget, a virtual time), one for each host.
 //
-// A scheduler of one's own: derive from Scheduler, and give it a name by register_policy() in a program that links the
-// library, before anything is read; or in this tree write a file with its row and name that in scheduler.cpp.
+// To add a scheduler, derive from Scheduler. In a program that links the library, register its name by
+// register_policy() before any file is read. In this tree, write a file with its row and name the row in
+// scheduler.cpp.
 #pragma once
 
 #include <cstdint>
@@ -23,51 +24,52 @@ namespace offhook::hostsim {
 
 class Scheduler;
 
-/// What a scheduler is told of its host.
+/// Properties of the host that a scheduler may use.
 struct SchedulerHost {
   int cpus = 1;
   int tick_hz = 1024;                     ///< clock interrupts
   Ns quantum = 0;                         ///< of normal threads; 0: none
-  int slot_priority = 0;                  ///< of a thread inside its slot; 0: before all others
+  int slot_priority = 0;                  ///< priority of a thread inside its slot; 0: before all others
   std::function<Ns(int cpu)> dpc_time{};  ///< CPU time of deferred work so far
-  std::shared_ptr<Scheduler> threads{};   ///< of those that reserve nothing, for a scheduler of reservations; or null
+  std::shared_ptr<Scheduler>
+      threads{};  ///< scheduler of threads without a reservation, for a scheduler of reservations; or null
 };
 
 /// A thread that reserves nothing.
 struct ThreadRequest {
   enum class Class {
-    kPriority,  ///< at `priority`, the higher the more urgent
-    kProgram,   ///< time-sliced beside others, at `priority` where programs have one
+    kPriority,  ///< at `priority`; a higher one is more urgent
+    kProgram,   ///< time-sliced with others, at `priority` if programs have one
     kFifo,      ///< SCHED_FIFO, kRoundRobin SCHED_RR: 1 to 99
     kRoundRobin,
     kNice  ///< SCHED_OTHER at `nice`
   };
   Class wants = Class::kPriority;
   int priority = 8;
-  int boost = 1;  ///< on Windows NT, for what ends its waits
+  int boost = 1;  ///< on Windows NT: boost at the end of a wait
   int nice = 0;
   bool handler = false;  ///< of kPriority: its jobs are an interrupt's handler
 };
 
-/// A thread with X of every Y.
+/// A thread with a reservation of X of every Y.
 struct ReservationRequest {
   Ns budget = 0, period = 0;
-  std::int64_t x_ticks = 0, y_ticks = 0;  ///< the same in clock interrupts; 0: they are no whole number
+  std::int64_t x_ticks = 0, y_ticks = 0;  ///< X and Y in clock interrupts; 0: not a whole number
   Ns offset = 0;                          ///< where the first slot or period begins
   bool strict = true;
   int background_priority = 8;  ///< outside the slots, unless strict
-  int cpu = 0;                  ///< that it stays on, unless moves()
-  std::string group{};          ///< those of one group share the budget, if groups(); empty: its own
+  int cpu = 0;                  ///< CPU on which it stays, unless moves()
+  std::string group{};          ///< threads of one group share the budget, if groups(); empty: its own budget
 };
 
 class Scheduler {
  public:
   virtual ~Scheduler() = default;
-  /// Which classes of threads it has.
+  /// @return whether it has this class of threads
   virtual bool has(ThreadRequest::Class) const { return false; }
   /// @pre has(request.wants)
   virtual Policy thread(const ThreadRequest& request);
-  /// @throws std::invalid_argument when it knows no reservations (the default)
+  /// @throws std::invalid_argument if it has no reservations (the default)
   virtual Policy reserve(const ReservationRequest& request);
   /// Whether threads with reservations change CPUs.
   virtual bool moves() const { return false; }
@@ -76,15 +78,15 @@ class Scheduler {
   /// Whether reservations are slots of whole ticks, which are planned together (slot_plan.h) and begin with the clock's
   /// interrupts.
   virtual bool slots() const { return false; }
-  /// Whether its threads can be charged with what interrupts take from them (Cpu::charge_stolen_time).
+  /// Whether its threads can be charged for the time of interrupts (Cpu::charge_stolen_time).
   virtual bool charges_stolen_time() const { return false; }
-  /// Whether it is of a kernel in which devices' interrupt handlers are threads.
+  /// Whether interrupt handlers of devices are threads in its kernel.
   virtual bool wants_threaded_interrupts() const { return false; }
   /// Whether its reservations pass SCHED_DEADLINE's admission test (linux_admission.h).
   virtual bool admits_by_bandwidth() const { return false; }
   /// Whether the fair class has a deadline server, whose bandwidth that test subtracts.
   virtual bool has_fair_server() const { return false; }
-  /// Of one CPU; a DpcQueue by default.
+  /// Policy of deferred work on one CPU; a DpcQueue by default.
   virtual std::unique_ptr<DeferredWork> deferred_work(int cpu);
 };
 
@@ -92,14 +94,14 @@ using SchedulerFactory = std::function<std::unique_ptr<Scheduler>(const Schedule
 
 enum class PolicyUse { kThreads, kReservations, kBoth };
 
-/// What a file of this folder tells of its scheduler.
+/// Row of a scheduler, in the file that implements it.
 struct SchedulerRow {
   std::string name;
   PolicyUse use;
   SchedulerFactory make;
 };
 
-/// From now on `name` can be host.scheduler (kThreads), host.reservations (kReservations) or both. From any thread.
+/// Makes `name` a value of host.scheduler (kThreads), host.reservations (kReservations) or both. Thread-safe.
 /// @throws std::invalid_argument for a name that is taken
 void register_policy(std::string name, SchedulerFactory make, PolicyUse use = PolicyUse::kThreads);
 /// @param use kThreads or kReservations. The names that can be chosen.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Linux's deferred work (kernel/softirq.c): it runs before all threads as DPCs do, but after so many passes over the
-// queue, or when a pass ends after so long, what is left goes on in the thread ksoftirqd until the queue is empty.
+// Linux's deferred work (kernel/softirq.c). It runs before all threads, as DPCs do. After a limited number of passes
+// over the queue, or of time at the end of a pass, the thread ksoftirqd takes over until the queue is empty.
 #pragma once
 
 #include <memory>
@@ -15,18 +15,18 @@ struct SoftirqLimit {
   int passes = 10;
 };
 
-/// A batch begins with the first job of an empty queue and is over after so many passes, or with a pass that ends late.
+/// A batch begins with the first job of an empty queue. It ends after a limited number of passes, or of time.
 class SoftirqBatch {
  public:
   explicit SoftirqBatch(const SoftirqLimit& limit) : limit_(limit) {}
-  /// There are jobs. @param jobs the queue's; one that has begun goes on
+  /// The queue has jobs. @param jobs number of jobs in the queue, with one that has begun
   void begins(Ns now, std::size_t jobs) {
     if (began_ >= 0) return;
     began_ = now;
     passes_ = 0;
     in_pass_ = jobs;
   }
-  /// A job is done. @param jobs what is left  @return whether the batch is over with it
+  /// A job is done. @param jobs number of remaining jobs  @return whether this ends the batch
   bool over(Ns now, std::size_t jobs) {
     if (--in_pass_ > 0) return false;
     in_pass_ = jobs;
@@ -36,9 +36,9 @@ class SoftirqBatch {
 
  private:
   SoftirqLimit limit_;
-  Ns began_ = -1;            // -1: none is under way
-  int passes_ = 0;           // that are over since
-  std::size_t in_pass_ = 0;  // jobs that were there when the pass began and are not done
+  Ns began_ = -1;            // -1: no batch
+  int passes_ = 0;           // completed since then
+  std::size_t in_pass_ = 0;  // jobs of this pass that are not done
 };
 
 class Softirq final : public DeferredWork {

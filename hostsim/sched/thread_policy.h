@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
 //
-// The one interface between a processor and the policy of a thread, and the place to begin for a policy of one's own.
+// The interface between a processor and the policy of a thread. To write a policy, start here.
 //
-// Every thread has a policy object. The processor does the rest (interrupts, DPCs, the queue of jobs, charging the time
-// that really ran, deadlines) and asks the policy two things: where does this thread stand among the others (standing),
-// and how long may that answer be kept (allowance: of running time; next_change: of wall-clock time). It tells the
-// policy three: a job became current (begin_job), the thread ran (charge), and one of those times came (update).
+// Every thread has a policy object. The processor handles interrupts, DPCs, the queue of jobs, deadlines, and the
+// time that really ran. It asks the policy two questions. standing() returns the thread's place among the others.
+// allowance() (running time) and next_change() (wall-clock time) return how long that answer holds. It reports three
+// events to the policy: a job became current (begin_job), the thread ran (charge), and one of these times was
+// reached (update).
 //
-// Threads of one policy that share state (lottery tickets, a group's budget) share it through a pointer of their own.
-// Their standing is asked for again when something happened to the thread itself; while it waits only if shares().
-// A complete example is tests/unit/hostsim/sched/own_policy_test.cpp: stride scheduling in 30 lines.
+// Threads of one policy that share state (lottery tickets, a group's budget) do so through a pointer of their own.
+// The processor calls standing() again after an event of the thread itself; while the thread waits, only if
+// shares(). tests/unit/hostsim/sched/own_policy_test.cpp is a complete example: stride scheduling in 30 lines.
 #pragma once
 
 #include "hostsim/engine/engine.h"
@@ -20,8 +21,8 @@ namespace offhook::hostsim {
 /// Classes of section 2 in which a thread may stand; interrupts and DPCs (1 and 2) always come first.
 enum class Band : int { kSlot = 3, kReserved = 4, kDeadline = 5, kPriority = 6, kCannotRun = 7 };
 
-/// Where a thread stands: the lowest band runs, in it the smallest key, then who queued first, then who was declared
-/// first.
+/// Place of a thread among others: the lowest band runs; in a band the smallest key; among equal keys the thread that
+/// was queued first, then the one that was declared first.
 struct Standing {
   Band band = Band::kCannotRun;
   Ns key = 0;
@@ -32,10 +33,10 @@ struct CurrentJob {
   Ns deadline;  ///< absolute; kNever: none
 };
 
-/// What update() found.
+/// Result of update().
 struct Change {
   bool requeue = false;      ///< section 3: the thread goes behind its equals
-  bool replenished = false;  ///< its budget went from nothing to something (section 9)
+  bool replenished = false;  ///< its budget was empty and is not any more (section 9)
 };
 
 class ThreadPolicy {
@@ -47,10 +48,10 @@ class ThreadPolicy {
   virtual void sleep(Ns /*now*/) {}
   /// The thread ran for `ran` ns, never longer than allowance() allowed.
   virtual void charge(Ns /*ran*/) {}
-  /// Interrupts or deferred work had the CPU for so long after they took it from the thread, and that counts as its own
-  /// time (Cpu::charge_stolen_time). It may go beyond allowance().
+  /// Interrupts or deferred work that preempted the thread had the CPU for `time`, which counts as its running time
+  /// (Cpu::charge_stolen_time). May exceed allowance().
   virtual void stolen(Ns /*time*/) {}
-  /// It lost the CPU with its job unfinished.
+  /// The thread lost the CPU before its job was done.
   virtual void stopped() {}
   /// Another thread has the CPU that this one had last, and this one still waits for it. @return standing() has changed
   virtual bool replaced() { return false; }
@@ -63,9 +64,9 @@ class ThreadPolicy {
   virtual Ns allowance() const { return kNever; }
   /// Time, after now, at which standing() changes even if the thread does not run.
   virtual Ns next_change(Ns /*now*/) const { return kNever; }
-  /// How its thread changes CPUs where there are several, unless it is pinned.
+  /// Migration of the thread between several CPUs, unless it is pinned.
   virtual Migration migration() const { return Migration::kGlobal; }
-  /// It is in the line of this CPU from now on. Called once before anything else, and at every change.
+  /// The thread is now in the queue of this CPU. Called once before everything else, and at every change.
   virtual void moved(int /*cpu*/) {}
   /// Its standing may change with what happens to others: it is asked for again whenever something happened to a thread
   /// that shares, or to deferred work. The same answer at all times.

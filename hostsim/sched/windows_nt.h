@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
 // Windows NT and 2000 (Solomon and Russinovich, Inside Windows 2000, chapter 6): 32 priorities, round robin among
-// equals. What fixed_priority.h leaves out:
-//   - a quantum counts clock intervals: whoever runs when the clock interrupts pays for the whole of one;
-//   - a thread of the dynamic priorities, 1 to 15, whose wait ends is raised by what ended it (a semaphore 1, a network
-//     2, a sound card 8), never above 15, and sinks by one level with each quantum that it uses up;
-//   - one that was ready for 4 s and did not run is raised to 15 for two quanta, then falls back at once.
-// Priorities 16 to 31 know none of the boosts.
+// equals. It adds to fixed_priority.h:
+//   - A quantum counts clock intervals: the thread that runs when the clock interrupts pays for a whole interval.
+//   - A thread of the dynamic priorities, 1 to 15, is boosted when its wait ends. The source of the wake-up sets the
+//     boost (a semaphore 1, a network 2, a sound card 8); the priority never exceeds 15. It falls by one level with
+//     each quantum that the thread uses up.
+//   - A thread that was ready for 4 s without running is raised to 15 for two quanta, and then falls back at once.
+// Priorities 16 to 31 have none of the boosts.
 #pragma once
 
 #include <algorithm>

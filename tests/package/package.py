@@ -3,11 +3,13 @@
 """Builds the Debian packages of what is committed, and tries them in a chroot: `./dev package [again|arm64|try]`.
 
 package.py build     source and binary packages and a tarball into out/packages; lintian, and what must not be in them
-package.py again     the same commit at another place, by another clock and umask: every package has the same bytes
+package.py again     the same commit without ccache, at another place, by another clock and umask: identical bytes
 package.py arm64     across, in a chroot of Debian 12, into out/packages; the unit tests of the packages' objects and a
                      call of the installed program under qemu-aarch64
 package.py try       mmdebstrap, apt install ./*.deb, autopkgtest, apt purge: the files are as before
-package.py version   CMakeLists.txt, debian/changelog and what stands in the tree name one version
+package.py version [PROGRAM]
+                     compare the version of CMakeLists.txt with debian/, CITATION.cff and pyproject.toml, and with what the
+                     program prints: --version, man pages, pages
 """
 
 import hashlib
@@ -17,11 +19,13 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 OUT = ROOT / "out/packages"
 STAGE = ROOT / "build/package"
 SUITE = "bookworm"
+LIMIT_ARCHIVE = 12_000_000
 
 
 def say(text):
@@ -36,12 +40,50 @@ def run(*command, **options):
 
 
 def version():
-    """The version of CMakeLists.txt, which debian/changelog has to follow, before its Debian revision."""
-    says = re.search(r"project\(offhook VERSION (\S+)", (ROOT / "CMakeLists.txt").read_text())[1]
-    changelog = re.match(r"offhook \((\S+?)(?:-\S+)?\)", (ROOT / "debian/changelog").read_text())[1]
-    if changelog != says:
-        sys.exit(f"error: debian/changelog has version {changelog}; expected CMakeLists.txt's, {says}")
-    return says
+    """@return the version of CMakeLists.txt"""
+    return re.search(r"project\(offhook VERSION (\S+)", (ROOT / "CMakeLists.txt").read_text())[1]
+
+
+def must_equal(place, found, expected):
+    if found != expected:
+        sys.exit(f"error: {place} has version {found}; expected that of CMakeLists.txt, {expected}")
+
+
+def check_versions_of_files():
+    """debian/changelog, CITATION.cff, pyproject.toml and CHANGELOG.md; no symbol is newer than the version."""
+    expected = version()
+    must_equal("debian/changelog", re.match(r"offhook \((\S+?)(?:-\S+)?\)", (ROOT / "debian/changelog").read_text())[1], expected)
+    must_equal("CITATION.cff", re.search(r"^version: (\S+)$", (ROOT / "CITATION.cff").read_text(), re.MULTILINE)[1], expected)
+    pattern = re.search(r"^regex = '(.*)'$", (ROOT / "pyproject.toml").read_text(), re.MULTILINE)[1]
+    must_equal("pyproject.toml", re.search(pattern, (ROOT / "CMakeLists.txt").read_text())["value"], expected)
+    heading = re.search(r"^## ([^,\n]+)", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)[1]
+    if heading != "Unreleased":
+        must_equal("CHANGELOG.md", heading, expected)
+    numbers = [int(n) for n in expected.split(".")]
+    for file in sorted((ROOT / "debian").glob("*.symbols")):
+        for symbol, since in re.findall(r"^ (\S+)@Base (\S+)$", file.read_text(), re.MULTILINE):
+            if [int(n) for n in since.split(".")] > numbers:
+                sys.exit(f"error: {file.name}: {symbol} is of version {since}, which is later than {expected}")
+
+
+def check_versions_of_program(program):
+    """--version, the man pages of both sections, and the footer of a page."""
+    expected = version()
+
+    def printed(*arguments):
+        return run(program, *arguments, stdout=subprocess.PIPE, text=True)
+
+    must_equal("offhook --version", printed("--version").split()[1], expected)
+    with tempfile.TemporaryDirectory() as folder:
+        printed("man", "--out", folder)
+        pages = sorted(pathlib.Path(folder).rglob("offhook*.[15]"))
+        if not {".1", ".5"} <= {page.suffix for page in pages}:
+            sys.exit("error: offhook man wrote no pages of section 1 or 5")
+        for page in pages:
+            must_equal(page.name, re.search(r'"offhook (\S+?)"', page.read_text())[1], expected)
+        page = pathlib.Path(folder) / "page.html"
+        printed("schedule", ROOT / "examples/system.json", "--html", page, "--quiet")
+        must_equal("a page", re.search(r'"made_by":"Offhook ([\d.]+)', page.read_text())[1], expected)
 
 
 def staged(stage, commit):
@@ -72,8 +114,17 @@ def when_of(commit):
 
 
 def environment_of(commit):
-    when = when_of(commit)
-    return {"DEB_BUILD_OPTIONS": f"parallel={os.cpu_count()}", **os.environ, "SOURCE_DATE_EPOCH": when}
+    """CCACHE_BASEDIR would make paths in debug information relative: with LAUNCHER=ccache they stay as they are."""
+    own = {name: value for name, value in os.environ.items() if name not in ("CCACHE_BASEDIR", "CCACHE_NOHASHDIR", "LAUNCHER")}
+    return {"DEB_BUILD_OPTIONS": f"parallel={os.cpu_count()}", **own, "SOURCE_DATE_EPOCH": when_of(commit)}
+
+
+def launcher():
+    """ccache, if it is installed: the build of the same commit with a mended manual then takes a few minutes."""
+    if not shutil.which("ccache"):
+        return {}
+    cache = run("ccache", "--get-config", "cache_dir", stdout=subprocess.PIPE, text=True).strip()
+    return {"LAUNCHER": "ccache", "CCACHE_DIR": cache}  # debhelper gives the build another HOME
 
 
 def committed():
@@ -83,11 +134,12 @@ def committed():
 
 
 def build():
+    check_versions_of_files()
     commit = committed()
     tree = staged(STAGE, commit)
     name = tree.name
     say(f"building {name}")
-    run("dpkg-buildpackage", "-us", "-uc", "-F", cwd=tree, env=environment_of(commit))
+    run("dpkg-buildpackage", "-us", "-uc", "-F", cwd=tree, env={**environment_of(commit), **launcher()})
     (STAGE / "commit").write_text(commit + "\n")
     shutil.rmtree(OUT, ignore_errors=True)
     OUT.mkdir(parents=True)
@@ -97,6 +149,7 @@ def build():
     say("lintian")
     run("lintian", "--fail-on", "error,warning", "--tag-display-limit", "0", *OUT.glob("*.changes"))
     no_path_inside(tree)
+    archives_have_targets(tree)
     for file in sorted(OUT.iterdir()):
         say(f"{file.stat().st_size:>10} {file.relative_to(ROOT)}")
 
@@ -121,8 +174,24 @@ def no_path_inside(tree, packages="*.deb", path=str(ROOT)):
         shutil.rmtree(folder)
 
 
+def archives_have_targets(tree):
+    """Each static library of liboffhook-dev is in a targets file of its CMake package, and the other way round; none is huge."""
+    folder = tree.parent / "inside"
+    run("dpkg-deb", "-x", next(OUT.glob("liboffhook-dev_*.deb")), folder)
+    archives = {file.name: file.stat().st_size for file in folder.rglob("*.a")}
+    named = set()
+    for file in folder.rglob("Offhook*Targets-*.cmake"):
+        named |= set(re.findall(r"/(lib[\w.-]+\.a)\"", file.read_text()))
+    shutil.rmtree(folder)
+    if set(archives) != named:
+        sys.exit(f"error: liboffhook-dev: static libraries and targets differ: {' '.join(sorted(set(archives) ^ named))}")
+    huge = [name for name, size in archives.items() if size > LIMIT_ARCHIVE]
+    if huge:
+        sys.exit(f"error: liboffhook-dev: {' '.join(huge)}: larger than {LIMIT_ARCHIVE} bytes")
+
+
 def again():
-    """Another path, another umask, another time zone, another language, a clock that has gone on: the same bytes."""
+    """Without ccache, at another path, with another umask, time zone, language and clock: the bytes must be identical."""
     if not (STAGE / "commit").is_file():
         sys.exit("error: there is nothing to compare with; expected ./dev package before")
     commit = (STAGE / "commit").read_text().strip()
@@ -200,6 +269,9 @@ def main():
     elif what == "try":
         try_packages()
     elif what == "version":
+        check_versions_of_files()
+        if len(sys.argv) > 2:
+            check_versions_of_program(sys.argv[2])
         print(version())
     else:
         sys.exit(f"error: '{what}' is not build, again, arm64, try or version")
