@@ -287,6 +287,7 @@ void Procedure::hear(Receiver* receiver) {
       listen(Hearing::kSegue);
       break;
     case Hearing::kSegue:
+      hear_octet(receiver);
       if (!segue_ended(receiver)) break;
       if (!fast_) receiver->begin_prefix();
       rx_medley_.reset();
@@ -304,9 +305,19 @@ void Procedure::hear(Receiver* receiver) {
       hear_data(receiver);
       break;
     case Hearing::kRecover:
+      hear_octet(receiver);
       if (recover_heard(*receiver)) listen(Hearing::kSegue);
       break;
   }
+}
+
+/// A symbol of REVERB in the form of an octet. @return the octet, most likely
+uint8_t Procedure::hear_octet(Receiver* receiver) {
+  const uint8_t octet = receiver->octet(rx_reverb_);
+  Complex sent[kMostTones];
+  octet_symbol(rx_band_, rx_reverb_, octet, sent);
+  receiver->follow(sent);
+  return octet;
 }
 
 /// Whether it has been so for kToneSymbols in a row.
@@ -344,6 +355,7 @@ void Procedure::learn_from_medley(Receiver* receiver, const Complex* sent) {
     receiver->add_to_fit(sent);
   } else if (!fitted_ && receiver->may_fit()) {
     fitted_ = receiver->fit();
+    receiver->follow(sent);
   } else {
     ++measured_;
     for (int k = rx_band_.first; k <= rx_band_.last; ++k) error_[k] += norm(receiver->points()[k] - sent[k]);
@@ -361,11 +373,13 @@ void Procedure::hear_medley(Receiver* receiver) {
   if (medley_symbols_ < medley_length()) return;
   listen(Hearing::kMessages);
   for (float& e : error_) e /= static_cast<float>(measured_ > 0 ? measured_ : 1);
+  receiver->weigh_timing(error_);
   own_known_ = load(rx_band_, error_, config_.max_bit_rate, &own_.loading);
   if (!own_known_) handle(Event::kNothingToLoad);
 }
 
 void Procedure::hear_message(Receiver* receiver) {
+  const uint8_t octet = hear_octet(receiver);
   if (segue_ended(receiver)) {
     data_rx_.begin(own_.loading, error_);
     listen(Hearing::kData);
@@ -373,7 +387,7 @@ void Procedure::hear_message(Receiver* receiver) {
     return;
   }
   Message message;
-  if (heard_ > 0 || !reader_.put(receiver->octet(rx_reverb_), &message)) return;
+  if (heard_ > 0 || !reader_.put(octet, &message)) return;
   far_ = message;
   far_read_ = true;
 }

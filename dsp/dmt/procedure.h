@@ -110,6 +110,7 @@ class Procedure : public TableProcedure<Procedure, ProcedureState, ProcedureEven
   void hear_tones(const Receiver& receiver);
   void hear_medley(Receiver* receiver);
   void learn_from_medley(Receiver* receiver, const Complex* sent);
+  uint8_t hear_octet(Receiver* receiver);
   void hear_message(Receiver* receiver);
   void hear_data(Receiver* receiver);
   bool segue_ended(Receiver* receiver);

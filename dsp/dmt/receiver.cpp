@@ -12,7 +12,6 @@ constexpr float kSmoothing = 1.0f / 16;
 constexpr float kFastLoop = 0.1f, kSlowLoop = 0.02f;
 constexpr int kFastSymbols = 64;
 constexpr float kPilotAway = 0.5f, kPilotDeviations = 4;  // of its size, and of its own noise
-constexpr float kPilotTrust = 4;  // the slow loop is half as fast with a fourth of the pilot's power as noise
 // Of the shortening's fit (docs/dmt.md).
 constexpr double kRidge = 1e-2;
 // A fit takes one symbol in twelve a sample early or late. If the far clock differs, the window lies anywhere within
@@ -65,7 +64,7 @@ bool Receiver::take(float sample, bool good) {
   spoiled_ = bad_until_ > start_ - (shortened_ ? Shortening::kTaps : 0);
   transform();
   start_ += symbol_;
-  if (following_) follow_pilot();
+  if (following_) keep_time();
   ++count_;
   switch (stage_) {
     case Stage::kTones:
@@ -145,28 +144,43 @@ void Receiver::watch_pilot() {
   pilot_noise_ += kSlowLoop * (away * away - pilot_noise_);
 }
 
-void Receiver::follow_pilot() {
+void Receiver::keep_time() {
   watch_pilot();
-  const float power = pilot_size_ * pilot_size_;
-  const float slow = power > 0 ? kSlowLoop * power / (power + kPilotTrust * pilot_noise_) : kSlowLoop;
-  const float step = stage_ == Stage::kLock && count_ < kFastSymbols ? kFastLoop : slow;
   offset_ += drift_;
-  if (trusted()) {
-    // The phase that is left when the tone is turned back by what is known.
-    const float known = offset_ * static_cast<float>(band_.pilot) / static_cast<float>(band_.points);
-    const SinCos w = sincos_turns(static_cast<double>(known));
-    const Complex turned_back =
-        received_[band_.pilot] * Complex{static_cast<float>(w.cos), static_cast<float>(w.sin)} * conj(pilot_);
-    const float late = -angle_turns(turned_back) * static_cast<float>(band_.points) / static_cast<float>(band_.pilot);
-    offset_ += step * late;
-    drift_ += step * step / 4 * late;
-  }
   turn_back();
+  if (stage_ != Stage::kReady && trusted()) steer(received_, expected_, nullptr);
   if (offset_ > 0.5f || offset_ < -0.5f) {
     const int samples = offset_ > 0 ? 1 : -1;
     move_window(samples);
     offset_ -= static_cast<float>(samples);
   }
+}
+
+// The delay that fits best to the phases of all tones, each by its power over its noise: least squares for small
+// angles. Without weights the noise is taken as white, and the size of `sent` as the tone's.
+void Receiver::steer(const Complex* is, const Complex* sent, const float* weight) {
+  const bool fast = stage_ == Stage::kLock && count_ < kFastSymbols;
+  // The upper tones are whole turns away when the far clock is not known yet.
+  const int last = fast ? band_.points / 4 : band_.last;
+  float turned = 0, all = 0;
+  for (int k = band_.first; k <= last; ++k) {
+    const float w = static_cast<float>(k) * (weight != nullptr ? weight[k] : 1);
+    turned += w * (is[k].im * sent[k].re - is[k].re * sent[k].im);
+    all += w * static_cast<float>(k) * norm(sent[k]);
+  }
+  if (all <= 0) return;
+  const float late = -turned / all * static_cast<float>(band_.points) / static_cast<float>(2 * kPi);
+  const float step = fast ? kFastLoop : kSlowLoop;
+  offset_ += step * late;
+  drift_ += step * step / 4 * late;
+}
+
+void Receiver::follow(const Complex* sent) {
+  if (trusted()) steer(points_, sent, timing_weight_);
+}
+
+void Receiver::weigh_timing(const float* error) {
+  for (int k = band_.first; k <= band_.last; ++k) timing_weight_[k] = error[k] > 0 ? 1 / error[k] : 0;
 }
 
 // What repeats from window to window stands out of what does not.
@@ -205,15 +219,15 @@ void Receiver::search_symbol() {
     const SinCos w = sincos_turns(static_cast<double>(place * k) / n);
     mean_[k] = mean_[k] * Complex{static_cast<float>(w.cos), static_cast<float>(w.sin)};
   }
-  if (most_wide < kConcentrated * all || place > 2 || place < -2) count_ = 0;
+  // Silence, all zeros behind the converter, has no place.
+  if (all <= 0 || most_wide < kConcentrated * all || place > 2 || place < -2) count_ = 0;
   if (count_ < kFound) return;
   stage_ = Stage::kLock;
   count_ = 0;
   following_ = true;
   offset_ = drift_ = 0;
-  const float size = magnitude(mean_[band_.pilot]);
-  pilot_ = size > 0 ? (1 / size) * mean_[band_.pilot] : Complex{1, 0};
-  pilot_size_ = size;
+  for (int k = band_.first; k <= band_.last; ++k) expected_[k] = mean_[k];
+  pilot_size_ = magnitude(mean_[band_.pilot]);
   pilot_noise_ = 0;
 }
 
@@ -223,8 +237,9 @@ void Receiver::measure_symbol() {
     tone_equaliser_.set(shortening_.taps());
     shortened_ = true;
     // The target begins where the prefix leaves off, but for what it leaves free at both ends.
-    move_window(shortening_.delay() - kEdge / 2);
-    following_ = false;
+    const int samples = shortening_.delay() - kEdge / 2;
+    move_window(samples);
+    expect_reverb(samples);
     stage_ = Stage::kGains;
     count_ = 0;
     for (int k = 0; k < band_.tones(); ++k) mean_[k] = {};
@@ -248,25 +263,29 @@ void Receiver::measure_symbol() {
   stage_ = Stage::kShorten;
 }
 
+/// What REVERB, a periodic signal, is behind the filter in a window that lies `samples` later.
+void Receiver::expect_reverb(int samples) {
+  for (int k = band_.first; k <= band_.last; ++k) {
+    const SinCos w = sincos_turns(static_cast<double>(samples * k) / band_.points);
+    const Complex later{static_cast<float>(w.cos), static_cast<float>(w.sin)};
+    expected_[k] = tone_equaliser_.gain(k) * mean_[k] * reverb_[k] * later;
+  }
+  const float size = magnitude(expected_[band_.pilot]);
+  pilot_noise_ *= pilot_size_ > 0 ? size * size / (pilot_size_ * pilot_size_) : 0;
+  pilot_size_ = size;
+}
+
 void Receiver::gains_symbol() {
   if (!trusted()) {
     --count_;
     return;
-  }
-  if (!following_) {  // the loop goes on from what the pilot is behind the filter
-    const float size = magnitude(received_[band_.pilot]);
-    pilot_ = size > 0 ? (1 / size) * received_[band_.pilot] : Complex{1, 0};
-    pilot_noise_ *= pilot_size_ > 0 ? size * size / (pilot_size_ * pilot_size_) : 0;
-    pilot_size_ = size;
-    offset_ = 0;
-    following_ = true;
   }
   for (int k = band_.first; k <= band_.last; ++k) mean_[k] += received_[k] * conj(reverb_[k]);
   if (count_ < kGainSymbols) return;
   weight_sum_ = 0;
   for (int k = band_.first; k <= band_.last; ++k) {
     const Complex h = (1.0f / kGainSymbols) * mean_[k];
-    weight_[k] = norm(h);
+    weight_[k] = timing_weight_[k] = norm(h);
     equaliser_[k] = weight_[k] > 0 ? (1 / weight_[k]) * conj(h) : Complex{};
     if (k != band_.pilot) weight_sum_ += weight_[k];
   }
@@ -312,6 +331,7 @@ uint8_t Receiver::octet(const Complex* reverb) const {
 
 void Receiver::learn(const Complex* sent, float step) {
   if (!trusted()) return;
+  follow(sent);
   for (int k = band_.first; k <= band_.last; ++k) {
     const float power = norm(received_[k]);
     if (power <= 0 || (sent[k].re == 0 && sent[k].im == 0)) continue;
@@ -324,8 +344,9 @@ void Receiver::learn(const Complex* sent, float step) {
 
 void Receiver::add_to_fit(const Complex* sent) {
   if (!trusted()) return;
+  follow(sent);
   tone_equaliser_.add(points_, sent, turned_);
-  // follow_pilot() undoes it a symbol later.
+  // keep_time() undoes it a symbol later.
   if (tone_equaliser_.symbols() % kShiftEvery != 0) return;
   const int samples = tone_equaliser_.symbols() / kShiftEvery % 2 == 0 ? 1 : -1;
   move_window(samples);

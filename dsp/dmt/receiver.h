@@ -4,14 +4,15 @@
 //
 //    tones      a window at a time, whether the handshake's tones are there
 //    search     REVERB without prefix: the window moves to where the channel's energy lies behind its start
-//    lock       the timing loop follows the pilot
+//    lock       the timing loop follows the tones
 //    measure    mean of the received tones and of their powers; from these the time-domain equaliser, a delay a symbol
 //    gains      the frequency-domain equaliser: mean of the tones behind the time-domain one
 //    ready      points, the frequency-domain equaliser following what was sent or decided. In MEDLEY each tone gets a
 //               time-domain equaliser of its own (tone_equaliser.h)
 //
-// The far clock is another one: the pilot's phase gives the delay in samples, every tone is turned back by it, and the
-// window moves by a sample when half of one has gathered. Nothing is resampled.
+// The far clock is another one: the phases of all tones give the delay in samples, every tone is turned back by it, and
+// the window moves by a sample when half of one has gathered. Nothing is resampled. The pilot alone would not do: a
+// bridged tap can take it, and its intersymbol interference would turn every tone.
 //
 // Lost samples are zeros in their place. A symbol that has any, or whose pilot is not of the size that it was, is
 // marked and teaches nothing.
@@ -69,6 +70,11 @@ class Receiver {
   /// The equaliser follows: `sent` is what the points should have been; tones where it is zero keep theirs.
   /// @param step  of the LMS, 0 to 1
   void learn(const Complex* sent, float step);
+  /// Stage::kReady: the timing loop follows what the points should have been, tones where that is zero excepted. For
+  /// each symbol that is known. Real-time: yes, O(tones).
+  void follow(const Complex* sent);
+  /// follow() weighs each tone by its noise. @param[in] error  [tones] mean square of points of unit power; 0: unknown
+  void weigh_timing(const float* error);
   /// Each tone's time-domain equaliser is fitted: begin_fit(), add_to_fit() for each symbol whose points are known, and
   /// fit() once a symbol until it says that it is done. In between nothing is to learn().
   void begin_fit() { tone_equaliser_.begin_fit(); }
@@ -90,7 +96,9 @@ class Receiver {
   void transform();
   void turn_back();
   void watch_pilot();
-  void follow_pilot();
+  void keep_time();
+  void steer(const Complex* is, const Complex* sent, const float* weight);
+  void expect_reverb(int samples);
   void smooth();
   void search_symbol();
   void measure_symbol();
@@ -114,7 +122,6 @@ class Receiver {
 
   // timing: samples that the far signal is later than when the loop was started
   float offset_ = 0, drift_ = 0;
-  Complex pilot_{};                         // its first
   float pilot_size_ = 0, pilot_noise_ = 0;  // its mean, and the mean square of what it is away from it
   bool following_ = false;
 
@@ -122,7 +129,8 @@ class Receiver {
   bool shortened_ = false;
   Complex reverb_[kMostTones]{}, received_[kMostTones]{}, points_[kMostTones]{};
   Complex mean_[kMostTones]{}, equaliser_[kMostTones]{}, turned_[kMostTones]{};  // turned_: by the timing loop
-  float power_[kMostTones]{}, weight_[kMostTones]{};
+  Complex expected_[kMostTones]{};  // until Stage::kReady: received tones of REVERB
+  float power_[kMostTones]{}, weight_[kMostTones]{}, timing_weight_[kMostTones]{};
   float buffer_[kBuffer]{};
 };
 

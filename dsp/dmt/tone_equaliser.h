@@ -41,6 +41,9 @@ class ToneEqualiser {
   /// window's transform; after it the filtered one. Real-time: yes, O(tones kTaps).
   void filter(const float* window, Complex* received);
 
+  /// Of the filter of all tones, at one of them.
+  Complex gain(int tone) const { return gain_[tone]; }
+
   /// Forgets the symbols of a fit.
   void begin_fit();
   /// A symbol for the fit, after filter(). @param[in] points  [tones] equalised, unit power  @param[in] sent  [tones]

@@ -232,6 +232,18 @@ def tutorials(lib):
     return work, environment
 
 
+def written_by_an_outsider():
+    """The files and lines of a pump of one's own are as the tutorial counts them."""
+    page = (DOC / "docs/tutorials/own-pump.md").read_text()
+    samples = DOC / "examples/plugins"
+    for pump, source in (("pulse", "pulse.c"), ("ladder", "ladder.cpp")):
+        lines = [len((samples / f).read_text().splitlines()) for f in (source, f"{pump}-device.toml", f"{pump}.toml")]
+        row = f"| {lines[0]} | {lines[1]} | {lines[2]} | {sum(lines)} |"
+        told = re.search(rf"^\| `{pump}` .*?(\| \d+ \| \d+ \| \d+ \| \d+ \|)$", page, re.M)
+        expect(f"{pump}: an outsider writes 3 files, {row}; docs/tutorials/own-pump.md: {told[1] if told else 'no such row'}",
+               told is not None and told[1] == row)
+
+
 def plugin_errors(work, environment):
     """One line says why a library is no plug-in of this program."""
     (work / "none.c").write_text("int nothing;\n")
@@ -295,5 +307,6 @@ headers()
 c_example(lib)
 components()
 empty_projects()
+written_by_an_outsider()
 plugin_errors(*tutorials(lib))
 abi(lib)
