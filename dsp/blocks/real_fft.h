@@ -9,6 +9,23 @@
 
 namespace offhook {
 
+/// Tones k and n/2 - k of n real samples, from points k and n/2 - k of the complex transform whose points are pairs of
+/// samples: even samples are in the part that is symmetric, odd ones in the rest. @param turn  exp(2 pi i k / n)
+inline void tones_of_points(oh_complex a, oh_complex b, Complex turn, Complex* low, Complex* high) {
+  const Complex even{0.5f * (a.re + b.re), 0.5f * (a.im - b.im)}, odd{0.5f * (a.im + b.im), 0.5f * (b.re - a.re)};
+  const Complex turned = odd * conj(turn);
+  *low = even + turned;
+  *high = conj(even - turned);
+}
+
+/// The inverse, times two, conjugated: a forward transform of these points gives the conjugated pairs of samples.
+/// @param a  tone k  @param b  tone n/2 - k, conjugated
+inline void points_of_tones(Complex a, Complex b, Complex turn, oh_complex* low, oh_complex* high) {
+  const Complex even = a + b, odd = (a - b) * turn;
+  *low = {even.re - odd.im, -(even.im + odd.re)};
+  *high = {even.re + odd.im, even.im - odd.re};
+}
+
 class RealFft {
  public:
   static constexpr int kMost = 512;

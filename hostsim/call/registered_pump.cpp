@@ -7,6 +7,7 @@
 #include <string>
 
 #include "driver/context/name_table.h"
+#include "dsp/audio/pump.h"
 #include "offhook/plugin.h"
 
 namespace offhook::hostsim {
@@ -16,9 +17,19 @@ using Table = NameTable<oh_pump_type>;
 
 constexpr std::uint32_t kMostFormats = 64;
 constexpr std::size_t kLongestName = 40;
+constexpr std::uint32_t kMostPartition = 1024;  // samples, of the audio pumps
+
+/// The pumps of this tree that are devices by themselves.
+bool add_own(Table& table) {
+  for (std::uint32_t partition = 1; partition <= kMostPartition; partition *= 2)
+    if (const oh_pump_type* type = oh_audio_type(partition); type != nullptr) (void)table.add(type->name, *type);
+  return true;
+}
 
 Table& pumps() {
   static Table all;
+  static const bool filled = add_own(all);
+  (void)filled;
   return all;
 }
 
@@ -89,9 +100,9 @@ const oh_pump_type& registered_pump(std::string_view name) {
   const int row = pumps().find(name);
   if (row >= 0) return pumps()[row];
   std::string known;
-  for (const std::string_view one : pump_names()) known += (known.empty() ? "one of: " : ", ") + std::string(one);
-  throw std::invalid_argument("no pump is named \"" + std::string(name) + "\"; expected " +
-                              (known.empty() ? "one of a plug-in, as in offhook --plugin FILE.so run ..." : known));
+  for (const std::string_view one : pump_names()) known += std::string(one) + ", ";
+  throw std::invalid_argument("no pump is named \"" + std::string(name) + "\"; expected one of: " + known +
+                              "or one of a plug-in, as in offhook --plugin FILE.so run ...");
 }
 
 }  // namespace offhook::hostsim

@@ -254,7 +254,7 @@ def plugin_errors(work, environment):
              (["--plugin", "./libold.so"], "built for plug-in interface 0; this program has 1"),
              (["--plugin", "./pulse.c"], "invalid ELF header"), (["--plugin"], "expected a FILE.so"),
              (["--plugin", "./libpulse.so", "--plugin=./libpulse.so"], 'the name "pulse" of a pump is taken'),
-             ([], 'no pump is named "pulse"; expected one of a plug-in, as in offhook --plugin FILE.so run')]  # fmt: skip
+             ([], 'or one of a plug-in, as in offhook --plugin FILE.so run')]  # fmt: skip
     for words, reason in cases:
         done = subprocess.run(["offhook", *words, "run", "pulse.toml"] if words != ["--plugin"] else ["offhook", "--plugin"],
                               cwd=work, env=environment, capture_output=True, text=True, timeout=60)  # fmt: skip

@@ -69,5 +69,5 @@ const struct loopback loopback_g711 = {
     .result = result};
 
 const struct loopback* loopback_at(int i) {
-  return i == 0 ? &loopback_dmt : &loopback_g711;
+  return i == 0 ? &loopback_dmt : i == 1 ? &loopback_audio : &loopback_g711;
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Two pumps that are no telephone modem, each with a line that checks what comes back: written once against the public
+ * Three pumps that are no telephone modem, each with a line that checks what comes back: written once against the public
  * headers, run unchanged in the simulator, on the timer card and in a kernel module.
  *
  *   dmt    receives 256 tones at 1104 kHz (FFT, one-tap equaliser a tone) and sends its decisions of 63 of them at 276
  *          kHz; the line sends random points through a short channel and compares
+ *   audio  dsp/audio's pump in partitions of 256 samples; the line sends noise and compares with a second pump that
+ *          computes each sample by itself
  *   g711   receives mu-law octets and sends them back; the line sends a counter and compares
  *
  * Freestanding. The line uses floating point as the pump does.
@@ -26,7 +28,7 @@ extern "C" {
 struct loopback_result {
   uint64_t periods; /**< sample periods that the line went through */
   uint64_t hash;    /**< FNV-1a of every octet played */
-  uint64_t checked; /**< samples (g711) or tones (dmt) compared */
+  uint64_t checked; /**< samples (audio, g711) or tones (dmt) compared */
   uint64_t wrong;
 };
 
@@ -41,9 +43,10 @@ struct loopback {
   struct loopback_result (*result)(const void* self);
 };
 
-enum { LOOPBACKS = 2 };
+enum { LOOPBACKS = 3 };
 const struct loopback* loopback_at(int i);
 /* Hidden: a position-independent object would else ask a GOT for their addresses, and a kernel module has none. */
+extern const struct loopback loopback_audio __attribute__((visibility("hidden")));
 extern const struct loopback loopback_dmt __attribute__((visibility("hidden")));
 extern const struct loopback loopback_g711 __attribute__((visibility("hidden")));
 

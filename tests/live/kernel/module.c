@@ -15,7 +15,7 @@
 
 enum { SECONDS = 12 };
 
-static void* allocated[16];
+static void* allocated[24];
 static unsigned int allocations;
 
 static void* allocate(unsigned long bytes) {

@@ -31,7 +31,7 @@ struct loopback_outcome {
   const char* name;
   unsigned long long checked, wrong, hash;
 };
-enum { LOOPBACK_PUMPS = 2, LOOPBACK_BLOCKS = 200 };
+enum { LOOPBACK_PUMPS = 3, LOOPBACK_BLOCKS = 200 };
 
 /* @param which from 0  @return 0 or -1, as above */
 int run_loopback(const struct world* world, int which, unsigned blocks, struct loopback_outcome* outcome);

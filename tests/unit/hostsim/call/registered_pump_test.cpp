@@ -237,7 +237,7 @@ TEST(RegisteredPump, AScenarioThatDoesNotFitIsRefused) {
   EXPECT_NE(problem(s).find("cannot be on the air"), std::string::npos);
   s = with_pump("one-rate");
   s.device.pump = "none";
-  EXPECT_NE(problem(s).find("no pump is named \"none\"; expected one of: one-rate"), std::string::npos);
+  EXPECT_NE(problem(s).find("no pump is named \"none\"; expected one of: audio-32"), std::string::npos);
   s = with_pump("two-rates");
   s.line_kind = LineKind::kSubscriberLoop;
   EXPECT_EQ(problem(s), "");

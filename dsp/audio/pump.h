@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Soft audio as a pump: the sound of a room, by convolution with its response, and an equaliser; one channel of 48000
+ * or 96000 samples a second. The calling end is the device. It sends what it receives, convolved, equalised and delayed
+ * by one partition. The answering end is a player: it sends noise, and measures what it receives.
+ *
+ *     received ──> partition of B samples ──> convolution, 8192 taps ──> 10 bands ──> rounded, sent B samples later
+ *
+ * One type for each length B of a partition. The output does not depend on how the samples are cut into blocks. The
+ * work of a partition is done at once, in the call that completes it, so a block of B samples is the natural one.
+ *
+ * There are no bits: the state is OH_PUMP_DATA from init on, and the port is not used. Lost samples are silence.
+ * tx_level_dbm0 and max_bit_rate have no meaning.
+ */
+#ifndef OFFHOOK_DSP_AUDIO_PUMP_H
+#define OFFHOOK_DSP_AUDIO_PUMP_H
+
+#include "offhook/pump.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** The pump "audio-B". @param partition  B: 32, 64, ... 1024 samples  @return NULL for any other */
+const struct oh_pump_type* oh_audio_type(uint32_t partition);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
