@@ -153,6 +153,8 @@ void SharedCard::attach() {
   setsockopt(socket_, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);  // of connect() too
   const bool connected =
       socket_ >= 0 && stop_ >= 0 && connect(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+  if (!connected && (errno == ENOENT || errno == ECONNREFUSED))
+    fail(path_, std::generic_category().message(errno) + "; start `offhook line` first, which makes the card");
   if (!connected && errno != EAGAIN) fail(path_);
   std::array<int, kDescriptors> descriptors;
   const Received received = connected ? receive_descriptors(socket_, descriptors) : Received::kNothing;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "driver/sound/portaudio_card.h"
 
+#include <fcntl.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
@@ -12,11 +14,32 @@ namespace offhook {
 
 namespace {
 
-constexpr std::int64_t kPollNs = 100'000'000;  // so soon a vanished device is seen
+constexpr std::int64_t kPollNs = 100'000'000;  // time after which a vanished device is noticed
+
+/// Discards standard error while it lives: libjack, which PortAudio asks, prints five lines if no server runs.
+class Quiet {
+ public:
+  Quiet() : saved_(fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0)) {
+    const int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (saved_ >= 0 && null >= 0) dup2(null, STDERR_FILENO);
+    if (null >= 0) close(null);
+  }
+  ~Quiet() {
+    if (saved_ < 0) return;
+    dup2(saved_, STDERR_FILENO);
+    close(saved_);
+  }
+  Quiet(const Quiet&) = delete;
+  Quiet& operator=(const Quiet&) = delete;
+
+ private:
+  int saved_;
+};
 
 /// PortAudio is begun and ended as often as asked, and lives from the first to the last.
 struct Library {
   Library() {
+    const Quiet quiet;
     if (const PaError error = Pa_Initialize(); error != paNoError)
       throw std::runtime_error(std::string("PortAudio does not start: ") + Pa_GetErrorText(error));
   }

@@ -210,7 +210,7 @@ constexpr Parameter kParameters[] = {
      {{&AtSettings::break_handling, 0, 2}, {&AtSettings::break_timed, 0, 1}, {&AtSettings::break_length, 0, 255}}},
     {"ADLY",
      "Offhook",
-     "silence when answering, besides the pump's own 0.2 s (V.8) before the answer tone, 0.1 s",
+     "silence when answering, in addition to the pump's own 0.2 s (V.8) before the answer tone, 0.1 s",
      {{&AtSettings::answer_delay, 0, 50}}},
     {"WHY", "Offhook", "+WHY after NO CARRIER or BUSY: code of V.59 and reason", {{&AtSettings::report_end}}},
     {"VCID", "V.253", "number and name of the caller after the first RING", {{&AtSettings::caller_id}}},

@@ -8,8 +8,8 @@
     call.events().query("kind == 'tx_underrun'") # pandas
     offhook.advise("g-lite", "nt2000-p2-450")["headline"]
 
-Figures come from the program's own JSON and CSV, whose columns docs/formats.md has. What the program calls an error is
-an offhook.Error with its sentence. A verdict of "not sufficient" is a result, not an error.
+Figures come from the JSON and CSV of the program; docs/formats.md lists their columns. An error of the program becomes an
+offhook.Error with its message. The verdict "insufficient" is a result, not an error.
 """
 
 import io
@@ -44,15 +44,15 @@ __all__ = [
 __version__ = _offhook.__version__
 
 _HERE = pathlib.Path(__file__).resolve().parent
-_policies = {}  # name -> what makes the policy of a thread; python/module.cpp looks here
+_policies = {}  # name: factory of a thread's policy; read by python/module.cpp
 
 
 class Error(RuntimeError):
-    """What was wrong, as the program says it, with the file, line and key where there is one."""
+    """An error of the program: its message, with file, line and key if there are any."""
 
 
 def program():
-    """The program that answers: the one of this package, else the one that is installed. @raise Error"""
+    """@return the program to run: that of this package, or else the one in PATH  @raise Error if there is none"""
     inside = _HERE / "program/bin/offhook"
     found = str(inside) if inside.exists() else shutil.which("offhook")
     if found is None:
@@ -74,7 +74,7 @@ def _answer(status, stdout, stderr):
 
 
 def _ask_with_policies(*arguments):
-    """As _ask(), but under the policies of policy(): the program runs in a fork of this process, which has them."""
+    """As _ask(), with the policies of policy(): if there are any, the program runs in a fork of this process."""
     if not _policies:
         return _ask(*arguments)
     sys.stdout.flush()
@@ -87,13 +87,13 @@ def _ask_with_policies(*arguments):
                 os.dup2(out.fileno(), 1)
                 os.dup2(err.fileno(), 2)
                 status = main(arguments)
-            except BaseException as error:  # nothing of the parent may run in its fork
+            except BaseException as error:  # the fork must not return into the parent's code
                 os.write(2, f"offhook: error: {type(error).__name__}: {error}\n".encode())
             finally:
                 os._exit(status)
         try:
             status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        except KeyboardInterrupt:  # the child has got it too
+        except KeyboardInterrupt:  # the child got the signal, too
             os.waitpid(child, 0)
             raise
         said = []
@@ -110,7 +110,7 @@ def _settings(settings):
 
 
 class _Folder:
-    """Where a run is kept: the caller's folder, or one that goes when nobody has it any more."""
+    """The folder of a run: the caller's, or a temporary one that is removed with the last reference to it."""
 
     def __init__(self, out):
         self._temporary = None if out else tempfile.TemporaryDirectory(prefix="offhook-")
@@ -139,8 +139,8 @@ def run(scenario=None, *, context=None, seed=None, set=None, file=None, out=None
     `host.scheduler` may be the name of a policy that policy() registered.
 
     @param scenario  a file, or a dict of keys (`offhook keys scenario`): {"context": "THR 24", "load.spinner": True}
-    @param set       keys over it
-    @param out       its folder; without one it is kept as long as the result
+    @param set       keys that override those of the scenario
+    @param out       output folder; without it, a temporary folder that lives as long as the result
     """
     folder = _Folder(out)
     settings = dict(set or {})
@@ -150,7 +150,7 @@ def run(scenario=None, *, context=None, seed=None, set=None, file=None, out=None
             arguments += [name, value]
     if scenario is not None and not isinstance(scenario, dict):
         return Call(json.loads(_ask_with_policies("run", scenario, *arguments, *_settings(settings))), folder)
-    with tempfile.TemporaryDirectory(prefix="offhook-") as empty:  # the defaults, and all that is wanted over them
+    with tempfile.TemporaryDirectory(prefix="offhook-") as empty:  # the defaults, and the keys that override them
         (pathlib.Path(empty) / "call.toml").touch()
         said = _ask_with_policies("run", f"{empty}/call.toml", *arguments, *_settings({**(scenario or {}), **settings}))
     return Call(json.loads(said), folder)
@@ -166,7 +166,7 @@ def _run_shard(folder, shard, shards):
 
 
 def _sweep_on(client, grid, folder, shards):
-    """By the workers of a dask.distributed.Client. A shard whose worker dies is run again by another one."""
+    """Runs the shards on a dask.distributed.Client. If a worker dies, another one runs its shard again."""
     if shards is None:
         shards = 4 * max(1, sum(client.nthreads().values()))
     _ask("sweep", "plan", grid, "--shards", shards, "--out", folder, "--json")
@@ -177,11 +177,11 @@ def _sweep_on(client, grid, folder, shards):
 
 
 def sweep(grid, *, out=None, threads=None, client=None, shards=None):
-    """Runs a grid file, as `offhook sweep` does. @return a row a run: axes, repeat, seed and every figure
+    """Runs a grid file, as `offhook sweep` does. @return one row per run: axes, repeat, seed and every figure
 
-    @param client  a dask.distributed.Client: its workers run the shards, and the result has the same bytes. They have
-        this package and see `out`, which must then be given
-    @param shards  how many, with a client; without: four a worker's thread
+    @param client  a dask.distributed.Client: its workers run the shards, and the result is identical. They need this
+        package and access to `out`, which is mandatory with a client
+    @param shards  number of shards with a client (default: four per thread of a worker)
     """
     if client is None and shards is not None:
         raise Error("shards= has no effect without client=")
@@ -189,7 +189,7 @@ def sweep(grid, *, out=None, threads=None, client=None, shards=None):
         raise Error("threads= has no effect with client=: a shard takes one thread of a worker")
     if client is not None:
         if out is None:
-            raise Error("a sweep by a client has no folder; expected out=, which every worker sees")
+            raise Error("a sweep by a client has no folder; expected out=, a folder that every worker can access")
         return _sweep_on(client, grid, pathlib.Path(out).resolve(), shards)
     folder = _Folder(out)
     arguments = ["sweep", grid, "--json", "--out", folder.path]
@@ -200,7 +200,7 @@ def sweep(grid, *, out=None, threads=None, client=None, shards=None):
 
 
 def law(device, *, tick_hz=None, x_max=None, buffers=None):
-    """Which reservations a device can live with: boundary, gap and share (`offhook law --json`)."""
+    """Computes the sufficient reservations of a device: boundary, gap and share (`offhook law --json`)."""
     arguments = ["law", device, "--json"]
     for name, value in (("--tick-hz", tick_hz), ("--x-max", x_max), ("--buffers", buffers)):
         if value is not None:
@@ -209,7 +209,7 @@ def law(device, *, tick_hz=None, x_max=None, buffers=None):
 
 
 def mttf(source, *, context="DPC", buffers=(2, 3, 4, 6), buffer_ms=(4, 6, 8, 10, 12, 16), hours=100, seed=1, unit_us=1):
-    """Mean time to an underrun on a host known by its latencies. @return a row a buffering"""
+    """Mean time to an underrun on a host known by its latencies. @return one row per buffering"""
     said = _ask("mttf", source, "--context", context, "--buffers", ",".join(map(str, buffers)), "--buffer-ms",
                 ",".join(map(str, buffer_ms)), "--hours", hours, "--seed", seed, "--unit-us", unit_us, "--quiet", "--json")  # fmt: skip
     return pandas.DataFrame(json.loads(said)["bufferings"])
@@ -225,18 +225,18 @@ def advise(device, host=None, *, trace=None, set=None, seconds=None, repeats=Non
 
 
 def decode(recording):
-    """What two modems did in a recorded call (docs/decode-json.md)."""
+    """Decodes a recorded call (docs/decode-json.md)."""
     return json.loads(_ask("decode", recording, "--quiet", "--json"))
 
 
 def policy(name, factory):
-    """Gives a scheduling policy a name: a kind of `schedule()`, and host.scheduler of `run()`, `sweep()` and `main()`.
+    """Registers a scheduling policy as a kind of `schedule()`, and as host.scheduler of `run()`, `sweep()` and `main()`.
 
-    @param factory  called with a thread's priority, makes the object that stands for it. What the object may have, times
-        in ns: `standing(now)` (must be there: the smallest runs), `begin_job(now, release, deadline, woken)`,
-        `charge(ran)`, `update(now)` (true: behind its equals), `allowance()` (how long it may run until the next
-        update), `next_change(now)` (when its standing changes though it does not run), `sleep(now)`, `stopped()`;
-        None is never.
+    @param factory  called with the priority of a thread, returns the policy of that thread, an object. Its methods, with
+        times in ns: `standing(now)` (mandatory; the smallest value runs), `begin_job(now, release, deadline, woken)`,
+        `charge(ran)`, `update(now)` (true: the thread moves behind its equals), `allowance()` (running time until the
+        next update), `next_change(now)` (time at which the standing of a waiting thread changes), `sleep(now)`,
+        `stopped()`. None means never.
     """
     if name not in _policies:
         _offhook.register_policy(name)
@@ -244,9 +244,9 @@ def policy(name, factory):
 
 
 def schedule(system):
-    """Runs a bare system, without a modem. @param system a file, or a dict (`offhook keys system`)
+    """Simulates a system without a modem. @param system a file, or a dict (`offhook keys system`)
 
-    @return (events: time_ns, cpu, entity, event; a row an entity: jobs, misses, response times, CPU time)
+    @return (events: time_ns, cpu, entity, event; one row per entity: jobs, misses, response times, CPU time)
     """
     if isinstance(system, dict):
         text, name = json.dumps(system), "system"
@@ -260,7 +260,7 @@ def schedule(system):
 
 
 def main(arguments):
-    """The whole program in this process, so with the policies of policy(). Prints as it does. @return its exit status"""
+    """Runs the program in this process, with the policies of policy(). Prints as it does. @return its exit status"""
     data = _HERE / "program/share/offhook"
     if data.exists():
         os.environ.setdefault("OFFHOOK_DATA_DIR", str(data))

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "src/lab/advice/advice.h"
@@ -70,6 +71,51 @@ std::string phase_name(const CallReport& call, std::uint32_t phase) {
   return phase < kOfCall.size() ? kOfCall.at(phase) : fmt::format("phase {}", phase);
 }
 
+/// Unsigned numbers as octets, seven bits in each, least significant first, then as base64.
+class Octets {
+ public:
+  void put(std::uint64_t value) {
+    for (; value >= 0x80; value >>= 7) octets_.push_back(static_cast<std::uint8_t>(value | 0x80));
+    octets_.push_back(static_cast<std::uint8_t>(value));
+  }
+  /// Small values of either sign become small numbers: 0, -1, 1, -2, ...
+  void put_signed(std::int64_t value) {
+    put(static_cast<std::uint64_t>(value) << 1 ^ static_cast<std::uint64_t>(value >> 63));
+  }
+  std::string base64() const {
+    static constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    std::string out;
+    out.reserve((octets_.size() + 2) / 3 * 4);
+    for (std::size_t i = 0; i < octets_.size(); i += 3) {
+      const auto octet = [&](std::size_t k) { return i + k < octets_.size() ? octets_[i + k] : 0u; };
+      const std::uint32_t group = octet(0) << 16 | octet(1) << 8 | octet(2);
+      for (unsigned k = 0; k < 4; ++k) out += i + k <= octets_.size() ? kDigits[group >> (18 - 6 * k) & 63] : '=';
+    }
+    return out;
+  }
+
+ private:
+  std::vector<std::uint8_t> octets_;
+};
+
+/// Four numbers for each segment (page/assets/timeline.js): begin after the end of the segment before it and length, in
+/// units of 0.1 us, entity, CPU.
+std::string segments_text(const std::vector<CpuSegment>& segments) {
+  constexpr std::int64_t kUnitNs = 100;
+  Octets out;
+  std::int64_t before = 0;
+  for (const CpuSegment& s : segments) {
+    const std::int64_t begin = static_cast<std::int64_t>(s.begin_ns) / kUnitNs;
+    const std::int64_t end = static_cast<std::int64_t>(s.end_ns) / kUnitNs;
+    out.put_signed(begin - before);
+    out.put(static_cast<std::uint64_t>(end - begin));
+    out.put(s.entity);
+    out.put(s.cpu);
+    before = end;
+  }
+  return out.base64();
+}
+
 json timeline_json(const CallReport& call, const Timeline& timeline) {
   std::uint64_t bucket_ns = 1;
   for (const auto& e : timeline.entities()) bucket_ns = std::max(bucket_ns, e.share.time.bucket_ns());
@@ -100,7 +146,12 @@ json timeline_json(const CallReport& call, const Timeline& timeline) {
                          {"segments_us", std::move(segments)},
                          {"marks_us", std::move(marks)}});
   }
-  return {{"bucket_s", seconds(bucket_ns)}, {"entities", std::move(entities)}, {"close_ups", std::move(close_ups)}};
+  const bool whole = timeline.first_segments_until_ns() == std::numeric_limits<std::uint64_t>::max();
+  return {{"bucket_s", seconds(bucket_ns)},
+          {"entities", std::move(entities)},
+          {"segments", segments_text(timeline.first_segments())},
+          {"segments_until_s", whole ? json() : json(number(seconds(timeline.first_segments_until_ns()), 6))},
+          {"close_ups", std::move(close_ups)}};
 }
 
 json phases_json(const CallReport& call, const Figures& f) {

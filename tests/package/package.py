@@ -82,7 +82,7 @@ def check_versions_of_program(program):
         for page in pages:
             must_equal(page.name, re.search(r'"offhook (\S+?)"', page.read_text())[1], expected)
         page = pathlib.Path(folder) / "page.html"
-        printed("schedule", ROOT / "examples/system.json", "--html", page, "--quiet")
+        printed("schedule", ROOT / "examples/system.json", "--html", page)
         must_equal("a page", re.search(r'"made_by":"Offhook ([\d.]+)', page.read_text())[1], expected)
 
 

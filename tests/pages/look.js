@@ -65,6 +65,38 @@ async function tryKeys(page) {
   return problems;
 }
 
+// The lanes of CPU use: zoomed by keys, the pointer meets single segments on at least one lane.
+async function tryLanes(page) {
+  const canvas = page.locator("#figure-cpu canvas.zoom");
+  if (await canvas.count() === 0) return [];
+  await canvas.focus();
+  for (let i = 0; i < 16; ++i) await canvas.press("+");
+  const {width, height} = await canvas.boundingBox();
+  const met = new Set();
+  for (let y = 13; y < height - 24; y += 26) {
+    for (let x = 140; x < width - 60; x += 9) {
+      await canvas.hover({position: {x, y}, force: true});
+      const text = await page.locator("#figure-cpu .readout").textContent();
+      if (/: [\d.]+ [mun]?s from [\d.]+ s/.test(text)) met.add(text);
+    }
+  }
+  await canvas.press("0");
+  return met.size > 1 ? [] : [[`lanes of CPU use do not zoom to single segments (${met.size} met)`, "figure-cpu"]];
+}
+
+// The theme that was chosen is that of the page when it is opened again.
+async function tryTheme(page, file) {
+  const theme = () => page.evaluate(() => document.documentElement.dataset.theme);
+  const before = await theme();
+  await page.locator("header.top button").click();
+  const chosen = await theme();
+  await page.goto("file://" + path.resolve(file));
+  const problems = [];
+  if (chosen === before) problems.push(["the button does not change the theme", ""]);
+  if (await theme() !== chosen) problems.push(["the chosen theme is forgotten", ""]);
+  return problems;
+}
+
 async function lookAt(browser, {name, file, sheets}, look) {
   const found = (what, where, more) => console.log(JSON.stringify({page: name, look: look.name, what, where, more: more || ""}));
   const context = await browser.newContext({viewport: {width: look.width, height: 900}, colorScheme: look.colorScheme});
@@ -83,7 +115,9 @@ async function lookAt(browser, {name, file, sheets}, look) {
     await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
   }
   for (const [what, where] of await page.evaluate(problemsOfPage)) found(what, where);
-  if (look.name === "1280-light") for (const [what, where] of await tryKeys(page)) found(what, where);
+  if (look.name === "1280-light") {
+    for (const [what, where] of [...await tryKeys(page), ...await tryLanes(page)]) found(what, where);
+  }
   await page.evaluate(axe.source);
   const result = await page.evaluate(() => axe.run(document, {resultTypes: ["violations"]}));
   for (const v of result.violations) {
@@ -91,6 +125,7 @@ async function lookAt(browser, {name, file, sheets}, look) {
       [...new Set(v.nodes.flatMap(n => [...n.any, ...n.all, ...n.none].map(c => c.message)))].slice(0, 3).join("; "));
   }
   await page.screenshot({path: path.join(job.out, `${name}-${look.name}.png`), fullPage: true});
+  if (look.name === "1280-light") for (const [what, where] of await tryTheme(page, file)) found(what, where);
   await context.close();
 }
 

@@ -23,6 +23,8 @@ NEEDED = [
     "matplotlib",
     "nbclient",
     "ipykernel",
+    "mypy",
+    "pandas-stubs",
 ]
 
 CHECKS = r"""
@@ -179,14 +181,15 @@ expect("type stubs are installed", all((stubs / name).is_file() for name in ("py
 expect("the stubs have every public name", all(f" {name}" in (stubs / "__init__.pyi").read_text() or f"{name}:" in (stubs / "__init__.pyi").read_text()
                                               for name in offhook.__all__))
 
-# The notebooks, as somebody runs them from top to bottom.
-import nbclient, nbformat
-for file in sorted((source / "examples/notebooks").glob("*.ipynb")):
-    notebook = nbformat.read(file, as_version=4)
-    expect(f"{file.name} is kept without output", not any(c.get("outputs") for c in notebook.cells))
-    nbclient.NotebookClient(notebook, timeout=600, resources={"metadata": {"path": str(file.parent)}}).execute()
-    outputs = [o for c in notebook.cells for o in c.get("outputs", [])]
-    expect(f"{file.name} runs, and draws", any("image/png" in o.get("data", {}) for o in outputs))
+# Stubs against the module as it is, and as a type checker reads them.
+import subprocess
+for what, command in (("stubtest: the stubs are those of the module", ["mypy.stubtest", "offhook", "--ignore-missing-stub"]),
+                      ("mypy: the package's users are checked", ["mypy", "--strict", "-c", "import offhook\nreveal_type(offhook.run({}))"])):
+    done = subprocess.run([sys.executable, "-m", *command], capture_output=True, text=True)
+    expect(what + ("" if done.returncode == 0 else ": " + done.stdout), done.returncode == 0)
+
+done = subprocess.run([sys.executable, source / "tests/python/notebooks.py"], capture_output=True, text=True)
+expect("notebooks: " + done.stdout + done.stderr[-500:], done.returncode == 0)
 """
 
 

@@ -212,7 +212,7 @@ Expectation from_latencies(const Scenario& s, const LatencyDistribution& latency
   Expectation e;
   if (longer <= 0) {
     e = from_seconds(Evidence::kDistribution, measured_s,
-                     fmt::format("A block can wait {:.3g} ms. None of the {:.3g} waits that were measured on this host "
+                     fmt::format("A block can wait {:.3g} ms. None of the {:.0f} waits that were measured on this host "
                                  "was longer than {:.3g} ms: they represent {} of this device",
                                  wait_ms, 1 / latency.rarest(), latency.worst_ms(), span(measured_s)) +
                          with.because);

@@ -68,6 +68,11 @@ void Timeline::end_segment(Cpu& cpu, std::uint8_t index, std::uint64_t now) {
     Entity& e = entity(cpu.entity);
     e.share.add(segment.begin_ns, segment.end_ns);
     if (e.serves) modem_.add(segment.begin_ns, segment.end_ns);
+    if (first_segments_.size() < kFirstSegments) {
+      first_segments_.push_back(segment);
+    } else {  // one of another CPU may have begun earlier than the last one kept
+      first_segments_until_ns_ = std::min(first_segments_until_ns_, segment.begin_ns);
+    }
   }
   recent_segments_.push(segment);
   for (auto& recording : recordings_) {

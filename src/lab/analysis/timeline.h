@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: MIT
 //
-// Who had the CPU: shares over the whole call, and exact close-ups of a few moments. Flat memory.
+// Use of the CPUs: shares over the whole call, single segments of its first part, and close-ups of a few moments. The
+// memory does not grow with the call.
 //
-// The whole call is kept as CPU time per entity in buckets (series.h), and as the share of each 12.5 ms window, the
-// interval that the paper's Figure 3 uses. What happened exactly is kept for the recent past only, in a ring; when a
-// moment is worth looking at (the largest backlog, the first loss), the ring's end is copied out and the recording goes
-// on for as long again.
+// The whole call is kept as CPU time per entity in buckets (series.h), and as the share of each window of 12.5 ms, the
+// interval of Figure 3 of Jones and Saroiu. The first kFirstSegments segments are kept one by one. Later segments are
+// kept in a ring. At a moment that deserves a close-up (the largest backlog, the first loss) the end of the ring is
+// copied, and the recording continues for kCloseUpNs.
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -59,6 +61,7 @@ class Timeline {
  public:
   static constexpr std::uint64_t kCloseUpNs = 60'000'000;  ///< each side of the moment
   static constexpr std::size_t kCloseUpItems = 16'384;     ///< of each kind; what comes later is left out
+  static constexpr std::size_t kFirstSegments = 131'072;   ///< kept one by one, idle time left out
   static constexpr std::size_t kMaxEntities = 64;          ///< further ones are added up in the last
 
   enum class Moment { kSteady, kWorst, kFirstLoss, kCount };
@@ -82,6 +85,10 @@ class Timeline {
   const Entity* running(std::uint8_t cpu) const;
   double modem_ns_so_far() const { return modem_.total_ns; }
   std::vector<CloseUp> close_ups() const;
+  /// The first segments of the call, in order of their ends.
+  const std::vector<CpuSegment>& first_segments() const { return first_segments_; }
+  /// first_segments() is complete up to this time; the maximum of the type if it has the whole call.
+  std::uint64_t first_segments_until_ns() const { return first_segments_until_ns_; }
 
  private:
   struct Cpu {
@@ -106,6 +113,8 @@ class Timeline {
   std::vector<Cpu> cpus_;
   std::vector<Entity> entities_;
   CpuShare modem_;
+  std::vector<CpuSegment> first_segments_;
+  std::uint64_t first_segments_until_ns_ = std::numeric_limits<std::uint64_t>::max();
   Ring<CpuSegment> recent_segments_{4096};
   Ring<oh_event> recent_marks_{1024};
   std::vector<std::optional<Recording>> recordings_;

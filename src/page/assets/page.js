@@ -102,7 +102,9 @@ function callPage() {
 
   if (data.timeline.entities.length) {
     const cpu = section("CPU use",
-      "One lane for each interrupt, DPC and thread: its share of the time (right: of the whole), the driver's own first. Wheel or +/- to zoom, drag or arrow keys to move, double click or 0 to go back.");
+      "One lane for each interrupt, DPC and thread: its share of the time (right: of the whole call), those of the driver first. " +
+      "Wheel or +/- to zoom to single segments, drag or arrow keys to move, double click or 0 to go back." + (data.timeline.segments_until_s === null ? ""
+        : ` Single segments are kept up to ${data.timeline.segments_until_s.toFixed(2)} s, and around the moments below.`));
     figure(cpu, "cpu", box => overviewTimeline(box, data));
     cpu.append(el("h3", {}, "CPU share of the modem"), el("p", {class: "caption"}, "In each interval of 12.5 ms, all its entities together (Figure 3 of Jones and Saroiu)."));
     chart(cpu, "share", {series: [{name: "share", t: data.window_share.t, v: data.window_share.v.map(v => 100 * v), style: "points", colour: "accent"}], unit: "%", decimals: 1, height: 170});

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Who had the CPU, on canvases that zoom (wheel, + and -), move (drag, arrows) and go back (double click, 0). Nothing is hidden by scale:
-// the overview adds up shares, the close-ups draw every segment at least one pixel wide.
+// Use of the CPUs, on canvases that zoom (wheel, + and -), move (drag, arrows) and return to the whole (double click, 0).
+// The overview shows shares of the time and zooms to single segments; close-ups draw every segment at least one pixel wide.
 "use strict";
 
-// `text` says what is seen to those who do not see it.
+// `text` describes the figure to screen readers. tell(time, y, time per pixel) gives the text at the pointer.
 function zoomCanvas(box, height, domain, text, paint, tell) {
   const readout = el("div", {class: "readout"});
   box.append(readout);
@@ -19,7 +19,7 @@ function zoomCanvas(box, height, domain, text, paint, tell) {
     paint({context, width, height, left, right, view, toX, toT});
   };
   const clamp = () => {
-    const span = Math.min(view[1] - view[0], domain[1] - domain[0]);
+    const whole = domain[1] - domain[0], span = Math.min(Math.max(view[1] - view[0], 1e-8 * whole), whole);
     view[0] = Math.min(Math.max(view[0], domain[0]), domain[1] - span);
     view[1] = view[0] + span;
   };
@@ -49,7 +49,7 @@ function zoomCanvas(box, height, domain, text, paint, tell) {
       clamp();
       redraw();
     }
-    readout.textContent = event.offsetX >= left ? tell(toT(event.offsetX), event.offsetY) : "";
+    readout.textContent = event.offsetX >= left ? tell(toT(event.offsetX), event.offsetY, toT(1) - toT(0)) : "";
   });
   canvas.addEventListener("pointerleave", () => { readout.textContent = ""; });
   canvas.addEventListener("dblclick", () => { view = domain.slice(); redraw(); });
@@ -75,14 +75,124 @@ function laneOrder(entities) {
   return entities.map((e, i) => ({...e, i})).sort((a, b) => (b.serves - a.serves) || (b.cpu_ms - a.cpu_ms) || (a.i - b.i));
 }
 
+// Segments as src/report/call_report.cpp writes them: base64 of numbers of seven bits per octet. Times in 0.1 us.
+function* writtenSegments(text) {
+  const octets = atob(text);
+  let at = 0, end = 0;
+  const number = () => {
+    for (let value = 0, scale = 1; ; scale *= 128) {
+      const octet = octets.charCodeAt(at++);
+      value += (octet & 127) * scale;
+      if (octet < 128) return value;
+    }
+  };
+  while (at < octets.length) {
+    const gap = number(), begin = end + (gap % 2 ? -(gap + 1) / 2 : gap / 2);
+    end = begin + number();
+    yield {begin, end, id: number(), cpu: number()};
+  }
+}
+
+// The segments that the page has, in order of their begin, by entity: {begin, end, cpu}, in s. Those of the close-ups
+// follow those of the first part of the call.
+function segmentsByEntity(timeline) {
+  const of = new Map(), until = knownUntil(timeline);
+  const keep = (id, segment) => of.has(id) ? of.get(id).push(segment) : of.set(id, [segment]);
+  for (const {begin, end, id, cpu} of writtenSegments(timeline.segments)) {
+    if (begin * 1e-7 < until) keep(id, {begin: begin * 1e-7, end: Math.min(end * 1e-7, until), cpu});
+  }
+  for (const [from, to, closeUp] of closeUpsAfter(timeline, until)) {
+    for (const [a, b, id, cpu] of closeUp.segments_us) {
+      const begin = Math.max(from, closeUp.centre_s + a * 1e-6), end = Math.min(to, closeUp.centre_s + b * 1e-6);
+      if (begin < end) keep(id, {begin, end, cpu});
+    }
+  }
+  for (const segments of of.values()) segments.sort((a, b) => a.begin - b.begin);
+  return of;
+}
+const knownUntil = timeline => timeline.segments_until_s === null ? Infinity : timeline.segments_until_s;
+
+// [from, to, close-up] of each close-up, without what the first part or an earlier close-up has.
+function closeUpsAfter(timeline, until) {
+  const out = [];
+  for (const closeUp of [...timeline.close_ups].sort((a, b) => a.centre_s - b.centre_s)) {
+    const times = closeUp.segments_us.flatMap(s => [s[0], s[1]]);
+    if (!times.length) continue;
+    const from = Math.max(until, closeUp.centre_s + Math.min(...times) * 1e-6), to = closeUp.centre_s + Math.max(...times) * 1e-6;
+    if (from < to) out.push([from, until = to, closeUp]);
+  }
+  return out;
+}
+
+// The first segment that ends after t; segments of several CPUs may overlap by less than a job.
+function firstAfter(segments, t) {
+  let low = 0, high = segments.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (segments[middle].end > t) high = middle; else low = middle + 1;
+  }
+  return low;
+}
+
+// One lane between two times, from its segments: those of two pixels or more as they are, shorter ones as the share of
+// the time in each column.
+function paintSegments({context, toX}, segments, [from, to], base, full) {
+  const x0 = Math.floor(toX(from)), columns = new Float64Array(Math.max(1, Math.ceil(toX(to)) - x0 + 1));
+  for (let i = firstAfter(segments, from); i < segments.length && segments[i].begin < to; ++i) {
+    const a = toX(Math.max(segments[i].begin, from)), b = toX(Math.min(segments[i].end, to));
+    if (b - a >= 2) context.fillRect(a, base - full, b - a, full);
+    else for (let x = Math.floor(a); x < b; ++x) columns[x - x0] += Math.min(b, x + 1) - Math.max(a, x);
+  }
+  columns.forEach((share, i) => {
+    if (share <= 0) return;
+    const h = Math.max(1, Math.min(1, share) * full);
+    context.fillRect(x0 + i, base - h, 1, h);
+  });
+}
+
+// One lane between two times, from its buckets: in each column the tallest one, so that short bursts are seen.
+function paintShares({context, toX, toT}, lane, step, [from, to], base, full) {
+  const buckets = lane.share.length;
+  for (let x = Math.floor(toX(from)); x < toX(to); ++x) {
+    const a = Math.max(0, Math.floor(toT(x) / step)), b = Math.min(buckets, Math.max(a + 1, Math.ceil(toT(x + 1) / step)));
+    let most = 0;
+    for (let i = a; i < b; ++i) most = Math.max(most, lane.share[i] || 0);
+    if (most > 0) {
+      const h = Math.max(1, most * full);
+      context.fillRect(x, base - h, 1, h);
+    }
+  }
+}
+
+// [from, to, known]: the view cut into stretches whose segments are known, and others. All are unknown if buckets are
+// narrower than a column.
+function stretches(view, step, known) {
+  const [begin, end] = view.view;
+  if (view.toT(1) - view.toT(0) >= step) return [[begin, end, false]];
+  const out = [];
+  let at = begin;
+  for (const [from, to] of known) {
+    if (to <= at || from >= end) continue;
+    if (from > at) out.push([at, from, false]);
+    out.push([Math.max(at, from), Math.min(to, end), true]);
+    at = Math.min(to, end);
+  }
+  if (at < end) out.push([at, end, false]);
+  return out;
+}
+
 function overviewTimeline(box, data) {
   const timeline = data.timeline, lanes = laneOrder(timeline.entities);
+  const segments = segmentsByEntity(timeline), until = knownUntil(timeline);
+  const known = [[-Infinity, until], ...closeUpsAfter(timeline, until)];
+  const severalCpus = [...segments.values()].some(list => list.some(s => s.cpu > 0));
   const step = timeline.bucket_s, buckets = Math.max(...lanes.map(e => e.share.length));
   const end = Math.max(data.end_s, data.begin_s + step);
   const laneHeight = 26, height = lanes.length * laneHeight + 24;
   zoomCanvas(box, height, [data.begin_s, end], "Share of the CPU over the call: " + lanes.map(e => `${e.name} ${(e.cpu_ms / (end - data.begin_s) / 10).toFixed(1)} %`).join(", "), view => {
-    const {context, left, right, width, toX, toT} = view;
+    const {context, left, right, width, height} = view;
     timeAxis(view, t => Number(t.toPrecision(8)) + " s");
+    const parts = stretches(view, step, known);
     lanes.forEach((lane, row) => {
       const base = row * laneHeight + laneHeight - 4, full = laneHeight - 7;
       context.fillStyle = colour("ink-2");
@@ -91,20 +201,24 @@ function overviewTimeline(box, data) {
       context.fillStyle = colour("grid");
       context.fillRect(left, base, width - left - right, 1);
       context.fillStyle = colour(palette[row % palette.length]);
-      // One column a pixel: its tallest bucket in full colour over the page's own, so that short bursts are seen.
-      for (let x = left; x < width - right; ++x) {
-        const a = Math.max(0, Math.floor(toT(x) / step)), b = Math.min(buckets, Math.max(a + 1, Math.ceil(toT(x + 1) / step)));
-        let most = 0;
-        for (let i = a; i < b; ++i) most = Math.max(most, lane.share[i] || 0);
-        if (most > 0) {
-          const h = Math.max(1, most * full);
-          context.fillRect(x, base - h, 1, h);
-        }
+      context.save();
+      context.beginPath();
+      context.rect(left, 0, width - left - right, height);
+      context.clip();
+      for (const [from, to, exact] of parts) {
+        if (exact) paintSegments(view, segments.get(lane.id) || [], [from, to], base, full);
+        else paintShares(view, lane, step, [from, to], base, full);
       }
+      context.restore();
     });
-  }, (t, y) => {
+  }, (t, y, perPixel) => {
     const lane = lanes[Math.floor(y / laneHeight)];
     if (!lane) return "";
+    if (perPixel < step && known.some(([from, to]) => from <= t && t < to)) {
+      const own = segments.get(lane.id) || [], next = own[firstAfter(own, t)];
+      return `${t.toFixed(6)} s   ${lane.name}: ` + (!next || next.begin > t ? "does not run"
+        : `${duration((next.end - next.begin) * 1e6)} from ${next.begin.toFixed(6)} s${severalCpus ? ` on CPU ${next.cpu}` : ""}`);
+    }
     const share = lane.share[Math.floor(t / step)] || 0;
     return `${t.toFixed(3)} s   ${lane.name}: ${(100 * share).toFixed(1)} % of ${duration(step * 1e6)}`;
   });

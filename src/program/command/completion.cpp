@@ -16,7 +16,7 @@ namespace offhook::command {
 namespace {
 
 bool takes_path(const OptionWords& option) {
-  constexpr std::string_view kPaths[] = {"FILE", ".toml", ".json", "DIR", "WAV", "TRACE", "PATH"};
+  constexpr std::string_view kPaths[] = {"FILE", ".toml", ".json", "DIR", "RECORDING", "TRACE", "PATH"};
   return std::ranges::any_of(kPaths,
                              [&](std::string_view part) { return option.value.find(part) != std::string::npos; });
 }

@@ -263,7 +263,7 @@ void add_decode(App& app, Action& action) {
                   "such files; - "
                   "for standard input")
       ->required()
-      ->type_name("WAV");
+      ->type_name("RECORDING");
   sub->add_option("-o,--out", options->out,
                   "Output folder: index.html, calls.csv, page and JSON of each call. A rerun skips finished recordings")
       ->type_name("DIR");

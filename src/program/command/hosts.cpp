@@ -81,7 +81,7 @@ int run(const Options& options) {
     };
     table.row(
         {host["host"], host["grade"], host["scheduler"], worst("dpc"), worst("thread"),
-         latencies.contains("thread") ? fmt::format("{:.3g}", latencies["thread"]["worst_once_in"].get<double>()) : "",
+         latencies.contains("thread") ? fmt::format("{:.0f}", latencies["thread"]["worst_once_in"].get<double>()) : "",
          cut(host["what"], source)});
   }
   say("{}", table.lines());

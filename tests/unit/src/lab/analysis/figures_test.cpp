@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <nlohmann/json.hpp>
 
 using namespace offhook;
@@ -199,6 +200,35 @@ TEST(Timeline, ACloseUpAtTheStartHasNothingThatTheLogHasNot) {
   EXPECT_TRUE(close_ups[0].segments.empty());
   ASSERT_EQ(close_ups[0].marks.size(), 1u);
   EXPECT_EQ(close_ups[0].marks[0].time_ns, 5u);
+}
+
+TEST(Timeline, TheFirstSegmentsAreKeptOneByOne) {
+  Timeline timeline;
+  timeline.add({10, OH_EV_RUN, 0, kSpinner, 0});
+  timeline.add({30, OH_EV_IDLE, 0, 0, 0});
+  timeline.add({50, OH_EV_RUN, 0, kService, 0});
+  timeline.finish(70);
+  const auto& segments = timeline.first_segments();
+  ASSERT_EQ(segments.size(), 2u);
+  EXPECT_EQ(segments[0].entity, kSpinner);
+  EXPECT_EQ(segments[0].begin_ns, 10u);
+  EXPECT_EQ(segments[0].end_ns, 30u);
+  EXPECT_EQ(segments[1].begin_ns, 50u);
+  EXPECT_EQ(segments[1].end_ns, 70u);
+  EXPECT_EQ(timeline.first_segments_until_ns(), std::numeric_limits<std::uint64_t>::max());
+}
+
+TEST(Timeline, TheFirstSegmentsEndBeforeAnyThatWasLeftOut) {
+  constexpr std::uint64_t kLongNs = 5;  // on CPU 1, from early on to after the limit
+  Timeline timeline;
+  timeline.add({kLongNs, OH_EV_RUN, 1, kService, 0});
+  const std::uint64_t segments = Timeline::kFirstSegments + 10;
+  for (std::uint64_t i = 0; i < segments; ++i) timeline.add({10 * i, OH_EV_RUN, 0, i % 2 ? kIsr : kSpinner, 0});
+  timeline.add({10 * segments, OH_EV_IDLE, 0, 0, 0});
+  EXPECT_EQ(timeline.first_segments().size(), Timeline::kFirstSegments);
+  EXPECT_EQ(timeline.first_segments_until_ns(), 10 * Timeline::kFirstSegments);
+  timeline.finish(10 * segments);
+  EXPECT_EQ(timeline.first_segments_until_ns(), kLongNs);
 }
 
 TEST(Figures, TheLinkAndTheConstellationAreRead) {
