@@ -11,8 +11,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <stdexcept>
+#include <thread>
 
 namespace offhook {
 
@@ -289,7 +291,8 @@ void LiveContext::start() {
   pthread_attr_destroy(&attributes);
   if (error != 0) throw std::runtime_error(std::string("cannot make a thread: ") + std::strerror(error));
   running_ = true;
-  while (tid_.load() == 0) sched_yield();
+  // To yield is not enough: on one CPU a caller of a higher priority never lets it run.
+  while (tid_.load() == 0) std::this_thread::sleep_for(std::chrono::microseconds(100));
   try {
     reconfigure(config_);
   } catch (...) {

@@ -2,7 +2,9 @@
 #include "driver/session/live_driver.h"
 
 #include <algorithm>
+#include <chrono>
 #include <stdexcept>
+#include <thread>
 
 #include "driver/base/thread.h"
 
@@ -51,7 +53,8 @@ LiveDriver::LiveDriver(LiveCard& card, const oh_pump& pump, const LiveDriverConf
     up.store(true);
     interrupts();
   });
-  while (!up.load()) std::this_thread::yield();
+  // A caller of a higher priority would never yield to it on one CPU.
+  while (!up.load()) std::this_thread::sleep_for(std::chrono::microseconds(100));
   if (!interrupt_shortcoming_.empty() && !config_.context.best_effort) {
     stop();
     throw std::runtime_error("the interrupt thread: " + interrupt_shortcoming_ +

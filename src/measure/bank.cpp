@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <fstream>
 #include <memory>
 #include <stdexcept>
@@ -53,7 +54,7 @@ class Hardware {
  public:
   Hardware(const BankConfig& config, BankModems& modems) : config_(config), modems_(modems) {
     thread_ = start_thread([this] { run(); });
-    while (!up_.load()) std::this_thread::yield();
+    while (!up_.load()) std::this_thread::sleep_for(std::chrono::microseconds(100));
   }
   ~Hardware() { stop(); }
   void stop() {

@@ -25,11 +25,15 @@ import sys
 from pathlib import Path
 
 VERIFY_RUNS = 5  # of `offhook advise --verify`
-TRACES = Path(__file__).resolve().parents[2] / "traces"
+TRACES = Path(__file__).resolve().parents[2] / "traces/data"
+NO_HOST = "linux"  # of traces alone: `offhook advise` asks for a version
 
 
 def names(folder: str) -> list[str]:
-    return sorted(path.stem for path in (TRACES / folder).glob("*.toml"))
+    found = sorted(path.stem for path in (TRACES / folder).glob("*.toml") if path.stem != NO_HOST)
+    if not found:
+        sys.exit(f"no files in {TRACES / folder}")
+    return found
 
 
 def mean_time_to_underrun(offhook: Path, device: str, host: str, context: str, hours: float) -> str:

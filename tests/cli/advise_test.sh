@@ -17,6 +17,11 @@ assert trials["DPC"]["loses_nothing"] and not trials["DPC"]["within_pc99"] and t
 assert trials["THR 24"]["loses_nothing"] and trials["THR 24"]["within_pc99"]
 assert not trials["THR 8"]["loses_nothing"]
 assert trials["INT"]["timer_late_max_ms"] > trials["THR 24"]["timer_late_max_ms"] + 1
+# The page's line is the time that a block can wait: what is queued less the block that is being played.
+advice = json.load(open("one.json"))
+assert advice["limit_ms"] < advice["lead_ms"], advice["limit_ms"]
+# Nothing lost, and yet a block that was too late: never both.
+assert all(t["margin_ms"] >= 0 for t in trials.values() if "refusal" not in t and t["loses_nothing"])
 EOF
 # What a reservation would do on a host that is drawn from measured latencies, nobody knows.
 expect 0 "no reservation has been measured" advise rt-audio win98-office --seconds 5 --repeats 1
@@ -131,6 +136,12 @@ expect 0 "SCHED_DEADLINE" advise rt-audio line.toml --seconds 2 --repeats 1 --se
 grep -q "reservation law, if" out.txt && fail "the law of slots for SCHED_DEADLINE"
 printf 'scheduler = "linux"\nreservations = "rialto"\n' >slots.toml
 expect_error "whose slots do not exist on Linux" advise rt-audio slots.toml
+# Nor for groups under a limit: cpu.max promises nothing, and a budget of HCBS is checked at ticks.
+for limit in "cpu-max:cpu.max is a limit: it promises no CPU time" "hcbs:The law does not cover it"; do
+  printf 'scheduler = "linux"\nreservations = "%s"\n' "${limit%%:*}" >group.toml
+  expect 0 "${limit#*:}" advise rt-audio group.toml --seconds 2 --repeats 1 --set "context=RES 1/4 strict"
+  grep -q "a week or more" out.txt && fail "a week from ${limit%%:*}"
+done
 expect_error "fails with EBUSY: SCHED_DEADLINE admits at most 95 % for 1 CPU" run "$source_dir/examples/int.toml" --context "RES 100/100 strict" --set host.name=linux-hz250
 # A histogram of cyclictest: what its header does not say is asked for.
 {
@@ -170,6 +181,11 @@ grep -q "Between losses: 120 min at least, by the latencies measured on this hos
 grep -q "^THR 80 (SCHED_FIFO 80): nothing is lost" out.txt || fail "not the priority that was measured"
 expect 0 "RES 1/2 strict (SCHED_DEADLINE 4/8 ms): nothing is lost" advise g-lite linux-hz250 --seconds 5 --repeats 1 --set "context=RES 1/2 strict"
 expect 0 "with a thread that never blocks" advise g-lite nt2000-p2-450 --seconds 2 --repeats 1 --set "context=THR 20"
+
+# Linux's own names are those of a host with measured latencies, too, and PC 99 is no rule for it.
+expect 0 "FIFO 80: nothing is lost" advise rt-audio linux-6.12-rt-am64x --seconds 2 --repeats 1 --set "context=FIFO 80"
+grep -q "is Linux's; this host" out.txt && fail "FIFO 80 refused on Linux"
+grep -q "PC 99" out.txt && fail "PC 99 on Linux"
 
 # Modern hosts: what they rest on is told, and a latency that nobody measured is no better than what comes after it.
 expect 0 "The host's numbers: published: Texas Instruments" advise rt-audio linux-6.12-rt-am64x --seconds 3 --repeats 1

@@ -69,6 +69,24 @@ esac
 # What a table's row says of a constant is what the table has under that constant.
 row one "RES 1/8, mean time" note >note.txt
 grep -q "nearer with.*quantum_ms=-50%.*no nearer with.*retrain_ms=-50%" note.txt || fail "RES 1/8 of Table 1 is not what was tried on it"
+# Table 3 of Cota-Robles and Held: values that were 20 % off would not agree.
+expect 0 "cota" reproduce cota.table3 cota.table4 cota.schedulability --out cota
+python3 - <<'END' || fail "cota.table3 agrees with values that are 20 % off"
+import json
+claims = {c["id"]: c["rows"] for c in json.load(open("cota/results.json"))["claims"]}
+numbers = lambda words: [float(w) for w in words.removesuffix(" ms").split(", ")]
+def agrees(published, simulated):
+    return all(abs(s - p) <= 0.05 * p + (0.05 if p < 10 else 0.5) + 1e-9 for p, s in zip(published, simulated))
+checked = 0
+for row in claims["cota.table3"]:
+    published, simulated = numbers(row["published"]), numbers(row["simulated"])
+    if row["agrees"]:
+        checked += 1
+        assert not any(agrees([p * f for p in published], simulated) for f in (0.8, 1.2)), row
+assert checked > 15, checked
+assert len(claims["cota.table4"]) == 6 and all(r["agrees"] for r in claims["cota.table4"]), claims["cota.table4"]
+assert len(claims["cota.schedulability"]) == 12, claims["cota.schedulability"]
+END
 expect 2 "FALLS SHORT" reproduce jones.table1 --out quantum --perturb quantum_ms=-50%
 grep -qF "quantum_ms=-50% ($(printf %.1f "$(row quantum "RES 1/8, mean time" simulated)") s)" note.txt || fail "a note is not what a perturbed run has"
 row one "RES 2/14, mean time" note >note.txt

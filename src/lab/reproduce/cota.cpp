@@ -371,8 +371,7 @@ Outcome cota_mttf(const Run& run) {
   out.figures.push_back(std::move(fig7));
   out.summary =
       "Their formula on distributions fitted to Table 3 gives the hour of Figure 7. Simulated, four buffers of 16 ms "
-      "fail three times as often, because interrupts come every 16 ms. Table 4, functions of Windows by name, has no "
-      "counterpart.";
+      "fail three times as often, because interrupts come every 16 ms.";
   return out;
 }
 

@@ -37,6 +37,8 @@ namespace offhook::reproduce {
   X(cota_table1, "cota.table1", 0.1, "Latency tolerances of soft devices", "cota.table1")                           \
   X(cota_table3, "cota.table3", 2, "Latencies of Windows 98 and NT 4", "cota.table3", "cota.fig4", "cota.fig4.nt")  \
   X(cota_mttf, "cota.mttf", 3, "Mean time to buffer underrun", "cota.fig5", "cota.fig6", "cota.fig7")               \
+  X(cota_table4, "cota.table4", 0.1, "Episodes of the latency cause tool", "cota.table4")                           \
+  X(cota_schedulability, "cota.schedulability", 30, "Schedulability analysis on Windows 98")                        \
   X(siemens_table1, "siemens.table1", 3, "Interrupt latencies of Windows CE 3.0", "siemens.table1", "siemens.fig3", \
     "siemens.fig4", "siemens.fig5", "siemens.fig6", "siemens.fig7", "siemens.fig8")                                 \
   X(siemens_table2, "siemens.table2", 0.1, "Kernel calls of Windows CE 3.0", "siemens.table2")                      \
