@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 
+#include "src/decode/presentation/json.h"
 #include "src/program/command/text_keys.h"
 #include "src/report/advice_report.h"
 #include "src/report/run_summary.h"
@@ -415,7 +416,8 @@ measure-device: offhook measure device --json
 std::string json_keys_text() {
   return "run: offhook run --json and summary.json\n" + record::describe(kRunSummary) + kCalls + kLab +
          record::describe(kAdvice) + kLabAfterAdvice + kMeasured + record::describe(kDmtStatus, "dmt?.") +
-         record::describe(kRadioStatus, "radio?.") + record::describe(kPumpStatus, "pump?.");
+         record::describe(kRadioStatus, "radio?.") + record::describe(kPumpStatus, "pump?.") +
+         "\ndecode: offhook decode --json; for several calls, a list of them\n" + record::describe(decode::kDocument);
 }
 
 std::string documents_with(std::string_view text, std::string_view part) {
