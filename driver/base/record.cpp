@@ -127,15 +127,16 @@ void read_part(const Row& row, const Json* json, void* subject) {
     if (!row.optional) refuse(row.key, "not found");
     return;
   }
-  if (row.list ? !json->is_array() : !json->is_object()) refuse(row.key, "is of another type");
-  if (!row.list) return from_json(*row.table, *json, row.add(subject));
+  if (row.list > 0 ? !json->is_array() : !json->is_object()) refuse(row.key, "is of another type");
+  if (row.list == 0) return from_json(*row.table, *json, row.add(subject));
   for (const Json& one : *json) from_json(*row.table, one, row.add(subject));
 }
 
 std::string leaf_line(const std::string& path, const Row& row, bool optional) {
   std::string key(row.key.substr(0, row.key.find(' ')));  // of names that stand after it
   if (row.spread) key += '*';
-  if (row.list) key += "[]";
+  if (!row.spread)
+    for (int k = 0; k < row.list; ++k) key += "[]";
   if (optional) key += '?';
   return fmt::format("  {}{}{}: {}\n", path, key, row.unit.empty() ? "" : fmt::format(" ({})", row.unit), row.what);
 }
@@ -145,7 +146,7 @@ std::string names_of_parts(const Table& table, const Row& first) {
   std::vector<std::string> names;
   for (const Row& row : table.rows)
     if (row.table == first.table)
-      names.push_back(fmt::format("{}{}{}", row.key, row.list ? "[]" : "", row.optional ? "?" : ""));
+      names.push_back(fmt::format("{}{}{}", row.key, row.list > 0 ? "[]" : "", row.optional ? "?" : ""));
   return names.size() == 1 ? names[0] : fmt::format("{{{}}}", fmt::join(names, ","));
 }
 
@@ -157,11 +158,47 @@ std::string describe(const Table& table, const std::string& path, std::string_vi
       out += leaf_line(path, row, optional || row.optional);
     } else if (row.key.empty()) {
       out += describe(*row.table, path, joint, row.optional);
+    } else if (row.table == &table) {
+      out += fmt::format("  {}{}{}**: {}\n", path, names_of_parts(table, row), joint, row.what);
     } else if (&*std::find_if(table.rows.begin(), table.rows.end(), same) == &row) {
       out += describe(*row.table, fmt::format("{}{}{}", path, names_of_parts(table, row), joint), joint, optional);
     }
   }
   return out;
+}
+
+/// Each row of a table, those of parts without a key too. @param absence  of such a part
+template <typename Use>
+void for_each_row(const Table& table, const Use& use, const Row* whole = nullptr) {
+  for (const Row& row : table.rows) {
+    if (row.table != nullptr && row.key.empty()) {
+      for_each_row(*row.table, use, row.optional ? &row : whole);
+    } else {
+      use(whole != nullptr && !row.optional ? row.absent(whole->absence) : row);
+    }
+  }
+}
+
+std::string type_text(const Row& row) {
+  std::string text;
+  for (int k = 0; k < row.list; ++k) text += "list of ";
+  if (row.table != nullptr) return text.append(row.table->name);
+  return text.append(row.factor != 1 || row.rounded_to >= 0 ? "number" : row.type);
+}
+
+void add_section(const Table& table, std::vector<const Table*>& done, std::string& out) {
+  if (std::find(done.begin(), done.end(), &table) != done.end()) return;
+  done.push_back(&table);
+  const auto cell = [](std::string_view text) { return text.empty() ? " " : fmt::format(" {} ", text); };
+  out += fmt::format("{}## {}\n\n", out.empty() ? "" : "\n", table.name);
+  out += "| key | type | unit | absent | meaning |\n| --- | --- | --- | --- | --- |\n";
+  for_each_row(table, [&](const Row& row) {
+    out += fmt::format("| `{}` |{}|{}|{}|{}|\n", row.key, cell(type_text(row)), cell(row.unit),
+                       cell(row.optional ? row.absence : "never"), cell(row.what));
+  });
+  for_each_row(table, [&](const Row& row) {
+    if (row.table != nullptr) add_section(*row.table, done, out);
+  });
 }
 
 }  // namespace
@@ -180,11 +217,11 @@ Json to_json(const Table& table, const void* subject) {
         place(json, row.key) = json_of(value);
       }
     } else {
-      if (row.list) place(json, row.key) = Json::array();
+      if (row.list > 0 && !row.not_if_0) place(json, row.key) = Json::array();
       auto add = [&](const void* item) {
         if (row.key.empty()) return json.update(to_json(*row.table, item));
         Json& here = place(json, row.key);
-        (row.list ? here.emplace_back() : here) = to_json(*row.table, item);
+        (row.list > 0 ? here.emplace_back() : here) = to_json(*row.table, item);
       };
       row.each(
           subject, [](void* to, const void* item) { (*static_cast<decltype(add)*>(to))(item); }, &add);
@@ -229,6 +266,13 @@ std::vector<std::pair<std::string, std::string>> labelled(const Table& table,
 
 std::string describe(const Table& table, const std::string& path, std::string_view joint) {
   return describe(table, path, joint, false);
+}
+
+std::string tables_of(const Table& table) {
+  std::vector<const Table*> done;
+  std::string out;
+  add_section(table, done, out);
+  return out;
 }
 
 }  // namespace offhook::record

@@ -2,7 +2,7 @@
 //
 // Results, each value described once. A table has a row for each value of a struct: its key in JSON and CSV, its unit,
 // what it is, and the member that holds it. JSON output and input, CSV columns, rows on a terminal and the list of keys
-// (`offhook keys json`, `keys csv`, docs/formats.md) are made from that row.
+// (`offhook keys json`, `keys csv`, docs/formats.md, docs/decode-json.md) are made from that row.
 //
 //     using R = record::Rows<Transfer>;
 //     constexpr record::Row kRows[] = {
@@ -56,13 +56,15 @@ struct Row {
   const Table* table = nullptr;
   void (*each)(const void* subject, Visit visit, void* to) = nullptr;
   void* (*add)(void* subject) = nullptr;  ///< a new last one; for a struct that is always there, itself
-  bool list = false;                      ///< of structs or of scalars
+  int list = 0;                           ///< of structs or of scalars; 2: a list of lists
 
-  std::string_view name = {};  ///< on a terminal; empty: it is not shown there
-  bool optional = false;       ///< may be absent
-  int rounded_to = -1;         ///< decimals; negative: as exact as it is
-  int digits = 0;              ///< significant ones on a terminal; 0: all
-  double factor = 1;           ///< from the member's unit to the key's
+  std::string_view type = {};     ///< of a scalar: "string", "boolean", "integer" or "number"
+  std::string_view name = {};     ///< on a terminal; empty: it is not shown there
+  bool optional = false;          ///< may be absent
+  std::string_view absence = {};  ///< when it is absent, in words
+  int rounded_to = -1;            ///< decimals; negative: as exact as it is
+  int digits = 0;                 ///< significant ones on a terminal; 0: all
+  double factor = 1;              ///< from the member's unit to the key's
   bool not_if_0 = false, not_if_negative = false;
   bool null_if_absent = false;
   bool spread = false;  ///< a list of names and values: each has a key of its own, after `key`
@@ -79,9 +81,15 @@ struct Row {
   constexpr Row decimals(int n) const { return with(&Row::rounded_to, n); }
   constexpr Row significant(int n) const { return with(&Row::digits, n); }
   constexpr Row scale(double to_unit_of_key) const { return with(&Row::factor, to_unit_of_key); }
+  /// The meaning of a part.
+  constexpr Row means(std::string_view text) const { return with(&Row::what, text); }
+  /// May be absent. @param when  in words
+  constexpr Row absent(std::string_view when) const { return with(&Row::optional, true).with(&Row::absence, when); }
   /// Left out when it is 0, false or empty.
-  constexpr Row absent_if_0() const { return with(&Row::optional, true).with(&Row::not_if_0, true); }
-  constexpr Row absent_below_0() const { return with(&Row::optional, true).with(&Row::not_if_negative, true); }
+  constexpr Row absent_if_0(std::string_view when = {}) const { return absent(when).with(&Row::not_if_0, true); }
+  constexpr Row absent_below_0(std::string_view when = {}) const {
+    return absent(when).with(&Row::not_if_negative, true);
+  }
   /// There, although it points to something.
   constexpr Row always() const { return with(&Row::optional, false); }
   /// Passed over when JSON is read.
@@ -93,6 +101,7 @@ struct Row {
 
 struct Table {
   std::span<const Row> rows;
+  std::string_view name = {};  ///< type of a part in tables_of()
 };
 
 /// optional, shared_ptr and T*: what may be absent.
@@ -108,6 +117,32 @@ concept Listing = requires(const T& x) {
   x[0];
 }
 &&!std::is_convertible_v<T, std::string_view>;
+
+template <typename T>
+constexpr int depth_of_lists() {
+  if constexpr (Pointing<T>) {
+    return depth_of_lists<std::decay_t<decltype(*std::declval<const T&>())>>();
+  } else if constexpr (Listing<T>) {
+    return 1 + depth_of_lists<std::decay_t<decltype(std::declval<const T&>()[0])>>();
+  } else {
+    return 0;
+  }
+}
+/// In JSON; of a list, that of its items.
+template <typename T>
+constexpr std::string_view type_of() {
+  if constexpr (Pointing<T>) {
+    return type_of<std::decay_t<decltype(*std::declval<const T&>())>>();
+  } else if constexpr (Listing<T>) {
+    return type_of<std::decay_t<decltype(std::declval<const T&>()[0])>>();
+  } else if constexpr (std::is_same_v<T, bool>) {
+    return "boolean";
+  } else if constexpr (std::is_floating_point_v<T>) {
+    return "number";
+  } else {
+    return std::is_integral_v<T> ? "integer" : "string";
+  }
+}
 
 template <typename T>
 Value value_of(const T& x) {
@@ -216,40 +251,44 @@ constexpr bool may_be_absent(std::type_identity<T>) {
   }
 }
 
-/// Makes the rows of a struct.
-template <typename Subject>
+/// Makes the rows of a struct. @tparam kReadBack  whether from_json() fills it in
+template <typename Subject, bool kReadBack = true>
 struct Rows {
   static const Subject& at(const void* subject) { return *static_cast<const Subject*>(subject); }
   static Subject& at(void* subject) { return *static_cast<Subject*>(subject); }
 
-  /// A member, or a member of that. What a member function returns is derived: it is not read back.
+  /// A member, or a member of that. What a function returns is derived: it is not read back.
   template <auto... Members>
   static constexpr Row of(std::string_view key, std::string_view unit, std::string_view what) {
     Row row{key, unit, what};
     row.get = [](const void* s) -> Value { return read<Members...>(at(s)); };
-    if constexpr ((std::is_member_object_pointer_v<decltype(Members)> && ...))
+    if constexpr (kReadBack && (std::is_member_object_pointer_v<decltype(Members)> && ...))
       row.set = [](void* s, const Value& v) { return write<Members...>(at(s), v); };
+    using Result = typename decltype(last<Members...>(std::type_identity<Subject>{}))::type;
     row.optional = may_be_absent<Members...>(std::type_identity<Subject>{});
-    row.list = Listing<typename decltype(last<Members...>(std::type_identity<Subject>{}))::type>;
+    row.list = depth_of_lists<Result>();
+    row.type = type_of<Result>();
     return row;
   }
   /// Derived. @param value  a lambda without captures: of const Subject&
   template <typename Function>
   static constexpr Row of(std::string_view key, std::string_view unit, std::string_view what, Function) {
+    static_assert(std::is_empty_v<Function>);
     using Result = std::decay_t<std::invoke_result_t<Function, const Subject&>>;
     Row row{key, unit, what};
     row.get = [](const void* s) -> Value { return value_of<Result>(Function{}(at(s))); };
     row.optional = Pointing<Result>;
-    row.list = Listing<Result>;
+    row.list = depth_of_lists<Result>();
+    row.type = type_of<Result>();
     return row;
   }
-  /// A struct with a table of its own, what points to one, or a list of them.
+  /// A struct with a table of its own, what points to one, or a list of them; or what a function returns.
   template <auto Member>
   static constexpr Row part(std::string_view key, const Table& table) {
-    Row row = part(
-        key, table, [](const Subject& s) -> const auto& { return s.*Member; });
+    Row row = part(key, table, [](const Subject& s) -> decltype(auto) { return std::invoke(Member, s); });
     using Part = std::decay_t<std::invoke_result_t<decltype(Member), const Subject&>>;
-    if constexpr (requires(Part & part) { part.emplace_back(); }) {
+    if constexpr (!kReadBack || !std::is_member_object_pointer_v<decltype(Member)>) {
+    } else if constexpr (requires(Part & part) { part.emplace_back(); }) {
       row.add = [](void* s) -> void* { return &(at(s).*Member).emplace_back(); };
     } else if constexpr (requires(Part & part) { part.emplace(); }) {
       row.add = [](void* s) -> void* { return &(at(s).*Member).emplace(); };
@@ -268,6 +307,7 @@ struct Rows {
   /// @param value  a lambda without captures: of const Subject&
   template <typename Function>
   static constexpr Row part(std::string_view key, const Table& table, Function) {
+    static_assert(std::is_empty_v<Function>);
     using Part = std::decay_t<std::invoke_result_t<Function, const Subject&>>;
     Row row{key, {}, {}};
     row.table = &table;
@@ -288,6 +328,10 @@ struct Rows {
   }
 };
 
+/// Makes the rows of a struct that is written only.
+template <typename Subject>
+using Written = Rows<Subject, false>;
+
 /// The rows in their order, without what is absent.
 nlohmann::ordered_json to_json(const Table& table, const void* subject);
 
@@ -300,7 +344,11 @@ std::vector<std::pair<std::string, std::string>> labelled(const Table& table,
                                                           std::initializer_list<const void*> subjects);
 
 /// The list of keys, a line for each: "  PATH? (UNIT): what". "?" is after what may be absent, [] after a list; parts
-/// of the same table are {a,b}. @param path  before each key: "dmt?."  @param joint  "_" for columns of CSV
+/// of the same table are {a,b}; .** stands for the keys of a part that has the table that it is in.
+/// @param path  before each key: "dmt?."  @param joint  "_" for columns of CSV
 std::string describe(const Table& table, const std::string& path = "", std::string_view joint = ".");
+
+/// For a page in Markdown: a section for the table and for that of each part, with key, type, unit, absence, meaning.
+std::string tables_of(const Table& table);
 
 }  // namespace offhook::record

@@ -226,6 +226,38 @@ std::string against_slot(const hostsim::RadioStatus& radio, const Figures& f) {
       100 * of_slot(radio, static_cast<double>(f.interrupt_to_output.max())), 1e3 * radio.slot_s);
 }
 
+/// The verdict of a call that was slow, or whose code repaired a loss, this time.
+Verdict limited(Verdict verdict, const CallReport& call, bool lost) {
+  const bool slow =
+      call.run->at_line_rate_s > 0 && call.run->transfer_s > kMostOfLineRate * call.run->at_line_rate_s + kStartS;
+  const bool repaired = (call.dmt() || call.radio()) && lost;
+  return verdict == Verdict::kSufficient && (slow || repaired) ? Verdict::kMarginal : verdict;
+}
+
+/// Whether the output was on time. @return empty: the log does not show it, and no block was late
+std::string lateness(const CallReport& call, const Figures& f) {
+  const Losses& lost = f.total.losses;
+  const bool known = call.transmit_lead_samples && f.interrupt_to_output.count() > 0;
+  const double lead = call.transmit_lead_samples.value_or(0), used = f.total.lead_used_max_samples;
+  if (lost.blocks_late == 0) {
+    // The rest of the lead when the output is queued: the safety margin of this context.
+    return known ? fmt::format(
+                       "Output was always on time: at worst {:.0f} of the {:.0f} samples of transmit lead were "
+                       "used, {:.0f} were left.",
+                       used, lead, lead - used)
+                 : "";
+  }
+  // The card counts samples missing when due for sending, including the output of blocks that were given up.
+  const std::string never_came =
+      lost.underrun_samples > lost.samples_late
+          ? fmt::format(", and {} more never arrived", grouped(lost.underrun_samples - lost.samples_late))
+          : "";
+  return fmt::format(
+      "Output was late: {}, {} missed their time{}{}.", counted(lost.blocks_late, "block"),
+      counted(lost.samples_late, "sample"), never_came,
+      known ? fmt::format("; the worst case needs a lead of {:.0f} samples, {:.0f} are queued", used, lead) : "");
+}
+
 std::string transfer(const CallReport& call, const Figures& f, const std::optional<VerdictResult>& result) {
   if (call.device()) return work_done(f);
   if (!result) return "The log does not show whether the transfer completed.";
@@ -243,6 +275,22 @@ std::string transfer(const CallReport& call, const Figures& f, const std::option
   return out + ".";
 }
 
+/// What the pumps carried, and how the call ended.
+void add_transfer(const CallReport& call, const Figures& f, const std::optional<VerdictResult>& result,
+                  std::vector<std::string>& reasons) {
+  reasons.push_back(transfer(call, f, result));
+  if (result && result->complete == 0 && !call.run->ending.empty())
+    reasons.push_back(fmt::format("The call ended with: {}.", call.run->ending));
+  if (call.run && call.run->hold) reasons.push_back(fmt::format("Modem-on-hold: {}.", hold_in_words(*call.run->hold)));
+  if (call.dmt()) reasons.push_back(carried(*call.dmt()));
+  if (call.pump()) reasons.push_back(carried(*call.pump()));
+  if (call.radio()) {
+    reasons.push_back(carried(*call.radio()));
+    if (call.radio()->received.due + call.radio()->sent.due > 0) reasons.push_back(miss_ratio(*call.radio()));
+    if (f.interrupt_to_output.count() > 0) reasons.push_back(against_slot(*call.radio(), f));
+  }
+}
+
 }  // namespace
 
 std::uint64_t bytes_delivered(const CallReport& call, const Figures& f) {
@@ -257,13 +305,7 @@ CallVerdict judge(const CallReport& call, const Figures& f) {
   if (call.complete()) {
     const std::array<RunOutcome, 1> run = {RunOutcome{*call.complete(), call.run->transfer_s}};
     result = classify(run, call.reference_s());
-    out.verdict = result->verdict;
-    const bool slow =
-        call.run->at_line_rate_s > 0 && call.run->transfer_s > kMostOfLineRate * call.run->at_line_rate_s + kStartS;
-    if (slow && out.verdict == Verdict::kSufficient) out.verdict = Verdict::kMarginal;
-    // The code repaired the loss, this time.
-    if ((call.dmt() || call.radio()) && lost.any() && out.verdict == Verdict::kSufficient)
-      out.verdict = Verdict::kMarginal;
+    out.verdict = limited(result->verdict, call, lost.any());
   }
   if (out.verdict) {
     out.headline = headline(call, *out.verdict, lost.any());
@@ -271,44 +313,9 @@ CallVerdict judge(const CallReport& call, const Figures& f) {
     out.headline = lost.any() ? "Samples were lost." : "No sample was lost.";
   }
 
-  out.reasons.push_back(transfer(call, f, result));
-  if (result && result->complete == 0 && !call.run->ending.empty())
-    out.reasons.push_back(fmt::format("The call ended with: {}.", call.run->ending));
-  if (call.run && call.run->hold)
-    out.reasons.push_back(fmt::format("Modem-on-hold: {}.", hold_in_words(*call.run->hold)));
-  if (call.dmt()) out.reasons.push_back(carried(*call.dmt()));
-  if (call.pump()) out.reasons.push_back(carried(*call.pump()));
-  if (call.radio()) {
-    out.reasons.push_back(carried(*call.radio()));
-    if (call.radio()->received.due + call.radio()->sent.due > 0) out.reasons.push_back(miss_ratio(*call.radio()));
-    if (f.interrupt_to_output.count() > 0) out.reasons.push_back(against_slot(*call.radio(), f));
-  }
+  add_transfer(call, f, result, out.reasons);
   out.reasons.push_back(pending(call, f));
-  // The card counts samples missing when due for sending, including the output of blocks that were given up.
-  const std::string never_came =
-      lost.underrun_samples > lost.samples_late
-          ? fmt::format(", and {} more never arrived", grouped(lost.underrun_samples - lost.samples_late))
-          : "";
-  if (call.transmit_lead_samples && f.interrupt_to_output.count() > 0) {
-    const double lead = *call.transmit_lead_samples;
-    const double used = f.total.lead_used_max_samples;
-    // The rest of the lead when the output is queued: the safety margin of this context.
-    if (lost.blocks_late == 0) {
-      out.reasons.push_back(
-          fmt::format("Output was always on time: at worst {:.0f} of the {:.0f} samples of transmit lead were used, "
-                      "{:.0f} were left.",
-                      used, lead, lead - used));
-    } else {
-      out.reasons.push_back(fmt::format(
-          "Output was late: {}, {} missed their time{}; the worst case needs a lead of {:.0f} samples, {:.0f} are "
-          "queued.",
-          counted(lost.blocks_late, "block"), counted(lost.samples_late, "sample"), never_came, used, lead));
-    }
-  } else if (lost.blocks_late > 0) {
-    out.reasons.push_back(fmt::format("Output was late: {}, {} missed their time{}.",
-                                      counted(lost.blocks_late, "block"), counted(lost.samples_late, "sample"),
-                                      never_came));
-  }
+  if (std::string late = lateness(call, f); !late.empty()) out.reasons.push_back(std::move(late));
   if (lost.overrun_samples + lost.samples_filled_in > 0) {
     out.reasons.push_back(fmt::format("Input was overwritten before the driver took it: {}, {} concealed.",
                                       counted(lost.overrun_samples, "sample"), grouped(lost.samples_filled_in)));

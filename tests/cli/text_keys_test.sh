@@ -98,6 +98,7 @@ wrote csv compare - compare sweep sweep --csv
 wrote json hosts - hosts --json
 wrote csv hosts - hosts --csv
 wrote json trace - trace "$examples/board.load" --json
+wrote json decode - decode "$examples/call.wav" -q --json
 wrote json measure-latency - measure latency --context OTHER --seconds 0.1 --best-effort --json
 wrote json measure-stolen - measure stolen --context OTHER --seconds 0.1 --best-effort --json
 wrote json measure-kernel - measure kernel --repeats 10 --best-effort --json

@@ -188,6 +188,34 @@ class LabelReader {
   DataHeard& data_;
 };
 
+/// The level of the first symbols of data against that of their points.
+struct StartGain {
+  double sent = 0, received = 0;
+  /// @return factor for the receiver; 0: none
+  float put(std::size_t n, Cf y, Cf decided) {
+    if (n < kGainSymbols) {
+      sent += std::norm(decided);
+      received += times_conj(y, decided).real();
+    }
+    return n == kGainSymbols && std::abs(received / sent - 1) < kMostGain ? static_cast<float>(sent / received) : 0;
+  }
+};
+
+/// Decides the Nth symbol and reads the labels that are certain. @return its label, as far as known now
+int decide(const v32::Rate& rate, Cf y, std::size_t n, std::vector<v32::ViterbiDecoder>& decoders,
+           LabelReader& labels) {
+  if (!rate.trellis) {
+    const int label = nearest(rate, y);
+    labels.put(label);
+    return label;
+  }
+  v32::ViterbiDecoder& decoder = decoders[n % kRing];
+  decoder = decoders[(n + kRing - 1) % kRing];
+  const int label = decoder.put({y.real(), y.imag()});
+  if (label >= 0) labels.put(label);
+  return decoder.newest();
+}
+
 }  // namespace
 
 // In pieces short enough for any carrier offset.
@@ -352,24 +380,14 @@ bool TrainingReader::read_data(int index, int b1_symbols, Connection::Side& side
   // After each of the last symbols: the tone is known for what it is when 25 symbols of it have been taken for data.
   std::vector<v32::ViterbiDecoder> decoders(kRing, v32::ViterbiDecoder(rate.trellis ? rate : v32::kRates[4]));
   SnrMeter snr(power);
-  double error = 0, sent = 0, received = 0;
+  StartGain gain;
+  double error = 0;
   Cf last{};
   int alike = 0, lost = 0;
   std::size_t bits_at_loss = 0, n = 0;
   for (; receiver_.state.t < end_ && alike < kPreamble; ++n) {
     const Cf y = receiver_.equalise();
-    int newest = 0;
-    if (rate.trellis) {
-      v32::ViterbiDecoder& decoder = decoders[n % kRing];
-      decoder = decoders[(n + kRing - 1) % kRing];
-      const int label = decoder.put({y.real(), y.imag()});
-      newest = decoder.newest();
-      if (label >= 0) labels.put(label);
-    } else {
-      newest = nearest(rate, y);
-      labels.put(newest);
-    }
-    const Cf decided = point(rate.points[newest]);
+    const Cf decided = point(rate.points[decide(rate, y, n, decoders, labels)]);
     alike = std::norm(answer_ ? y + last : y - last) < 0.5 * power && std::norm(y) > 0.3 * power ? alike + 1 : 0;
     last = y;
     if (alike < kDoubtful) error += 0.01 * (std::norm(y - decided) / power - error);
@@ -388,12 +406,7 @@ bool TrainingReader::read_data(int index, int b1_symbols, Connection::Side& side
     }
     const bool adapts = !is_lost && alike < kDoubtful;
     receiver_.decided(adapts ? decided : y, adapts ? 0.001f : 0.f);
-    if (n < kGainSymbols) {
-      sent += std::norm(decided);
-      received += times_conj(y, decided).real();
-    } else if (n == kGainSymbols && std::abs(received / sent - 1) < kMostGain) {
-      receiver_.scale(static_cast<float>(sent / received));
-    }
+    if (const float by = gain.put(n, y, decided); by > 0) receiver_.scale(by);
   }
   d.t1 = seconds(receiver_.state.t - lost * kStep);
   d.snr_db = snr.snr_db();

@@ -5,18 +5,24 @@
 #include <fmt/ranges.h>
 
 #include <array>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <vector>
 
 #include "src/decode/call/call.h"
 #include "src/decode/call/verdict.h"
-#include "src/decode/presentation/json_values.h"
 #include "src/page/page.h"
 
 namespace offhook::decode {
 namespace {
 
 constexpr std::array kDirections = {"direction_1", "direction_2"};
+
+using Json = nlohmann::ordered_json;
+
+double to_ms(double s) {
+  return std::round(s * 1000) / 1000;
+}
 
 Json empty_row(std::string_view recording) {
   Json row = {{"recording", recording},         {"call", nullptr},      {"start_s", nullptr},
@@ -81,8 +87,8 @@ Json table_row(const Call& call, std::string_view recording, std::string_view pa
   const Verdict v = verdict_of(call);
   Json row = empty_row(recording);
   row["call"] = call.recording.call > 0 ? call.recording.call : 1;
-  row["start_s"] = rounded(call.recording.start_s, 3);
-  row["duration_s"] = rounded(call.recording.duration_s, 3);
+  row["start_s"] = to_ms(call.recording.start_s);
+  row["duration_s"] = to_ms(call.recording.duration_s);
   row["technology"] = v.technology;
   row["retrains"] = v.retrains;
   row["rate_renegotiations"] = v.renegotiations;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "src/decode/presentation/json.h"
 
+#include <nlohmann/json.hpp>
+
 #include "offhook/decode.h"
 #include "src/decode/call/verdict.h"
-#include "src/decode/presentation/json_values.h"
+#include "src/decode/presentation/json_tables.h"
 #include "src/decode/presentation/names.h"
 #include "src/decode/presentation/notes.h"
 #include "src/decode/presentation/timeline.h"
@@ -11,169 +13,307 @@
 namespace offhook::decode {
 namespace {
 
-Json rtp_json(const RtpStream& s) {
-  Json j = {{"channel", s.channel},
-            {"from", s.from},
-            {"to", s.to},
-            {"codec", s.codec},
-            {"packet_count", s.packets},
-            {"lost_count", s.lost},
-            {"reordered_count", s.reordered},
-            {"duplicate_count", s.duplicates},
-            {"jitter_s", time(s.jitter_s)}};
-  if (s.clock_ppm) j["clock_ppm"] = rounded(*s.clock_ppm, 1);
-  j["events"] = list(s.events, [](const RtpEvent& e) {
-    Json one = {{"event", e.what}, {"start_s", time(e.t)}};
-    if (e.t_end > 0) one["end_s"] = time(e.t_end);
-    one["detail"] = e.detail;
-    return one;
-  });
-  return j;
-}
+using RtpE = Written<RtpEvent>;
+constexpr Row kRtpEventRows[] = {
+    RtpE::of<&RtpEvent::what>("event", "", "`packets lost`, or `timestamp jump` without a loss"),
+    RtpE::of<&RtpEvent::t>("start_s", "s", "start of the event").decimals(kTime),
+    RtpE::of<&RtpEvent::t_end>("end_s", "s", "end of the event").decimals(kTime).absent_if_0("a moment"),
+    RtpE::of<&RtpEvent::detail>("detail", "", "number of packets or samples, and inserted silence"),
+};
+constexpr Table kRtpEvent{kRtpEventRows, "RtpEvent"};
 
-Json recording_json(const Call& call) {
-  const Recording& r = call.recording;
-  Json j = {{"name", r.name},
-            {"sample_rate_hz", r.file_rate_hz},
-            {"duration_s", rounded(r.duration_s, 3)},
-            {"start_s", rounded(r.start_s, 3)},
-            {"truncated", r.truncated},
-            {"channels", Json::array()}};
-  if (r.call > 0) j["call"] = r.call;
-  for (std::size_t c = 0; c < r.peak.size(); ++c) {
-    Json channel = {{"peak", r.peak[c]}, {"clipped_samples", r.clipped[c]}};
-    if (c < call.activity_end_s.size()) channel["signal_end_s"] = rounded(call.activity_end_s[c], 3);
-    j["channels"].push_back(channel);
-  }
-  if (!r.rtp.empty()) j["rtp"] = list(r.rtp, rtp_json);
-  return j;
-}
+using Rtp = Written<RtpStream>;
+constexpr Row kRtpStreamRows[] = {
+    Rtp::of<&RtpStream::channel>("channel", "", "channel with the samples of the stream"),
+    Rtp::of<&RtpStream::from>("from", "", "address and port of the sender"),
+    Rtp::of<&RtpStream::to>("to", "", "address and port of the receiver"),
+    Rtp::of<&RtpStream::codec>("codec", "", "`G.711 mu-law` or `G.711 A-law`"),
+    Rtp::of<&RtpStream::packets>("packet_count", "", "packets, each counted once"),
+    Rtp::of<&RtpStream::lost>("lost_count", "", "missing sequence numbers"),
+    Rtp::of<&RtpStream::reordered>("reordered_count", "", "packets that arrived after a later one"),
+    Rtp::of<&RtpStream::duplicates>("duplicate_count", "", "packets with a sequence number that had arrived"),
+    Rtp::of<&RtpStream::jitter_s>("jitter_s", "s", "interarrival jitter of RFC 3550 at the end").decimals(kTime),
+    Rtp::of<&RtpStream::clock_ppm>("clock_ppm", "ppm", "clock of the sender against the capture")
+        .decimals(1)
+        .absent("shorter than 20 s"),
+    Rtp::part<&RtpStream::events>("events", kRtpEvent).means("losses and jumps, in order of time"),
+};
+constexpr Table kRtpStream{kRtpStreamRows, "RtpStream"};
 
-Json verdict_json(const Verdict& v) {
-  Json j = {{"technology", v.technology}, {"evidence", v.evidence},
-            {"retrains", v.retrains},     {"rate_renegotiations", v.renegotiations},
-            {"cleardowns", v.cleardowns}, {"directions", Json::array()}};
-  for (const Verdict::Direction& d : v.directions) {
-    Json& one = j["directions"].emplace_back(Json{{"name", d.name}, {"rate_from", d.rate_from}, {"data", describe(d)}});
-    if (d.channel >= 0) one["channel"] = d.channel;
-    if (d.bit_rate > 0) one["bit_rate"] = d.bit_rate;
-    if (!d.to_the_end) {
-      one["since_s"] = rounded(d.since_s, 1);
-      one["reason"] = d.reason;
-    }
-    if (!d.format.empty()) one["format"] = d.format;
-    if (!d.format.empty()) one["character_count"] = d.characters;
-    one["good_frames"] = d.good_frames;
-    one["bad_frames"] = d.bad_frames;
-  }
-  return j;
-}
-
-constexpr std::size_t kMostText = 4096;  // characters; --payload has all
-
-Json fsk_json(const FskHeard& f) {
-  Json j = {{"modulation", f.modulation}, {"channel", f.channel}, {"bit_rate", f.bit_rate},
-            {"start_s", time(f.t0)},      {"end_s", time(f.t1)},  {"amplitude", rounded(f.amplitude, 0)}};
-  if (!f.text.format.empty()) {
-    j["format"] = f.text.format;
-    j["text"] = preview(f.text.characters, kMostText);
-    j["octet_count"] = f.text.characters.size();
-  }
-  if (!f.one_band) j["station"] = f.calling ? "calling" : "answering";
-  return j;
-}
-
-Json fax_json(const FaxHeard& fax) {
-  return {{"cng", list(fax.cng,
-                       [](const CallingTone& t) {
-                         return Json{{"channel", t.channel}, {"start_s", time(t.t0)}, {"end_s", time(t.t1)}};
-                       })},
-          {"frames", list(fax.frames, [](const FaxFrame& f) {
-             return Json{{"name", f.name},
-                         {"channel", f.channel},
-                         {"start_s", time(f.t)},
-                         {"octets", octet_string(f.received.octets)},
-                         {"meaning", f.meaning}};
-           })}};
-}
-
-Json roles_json(const StartUp& s) {
-  Json j = Json::object();
-  if (s.call_channel >= 0) j["call_channel"] = s.call_channel;
-  if (s.answer_channel >= 0) j["answer_channel"] = s.answer_channel;
-  if (s.roles_from != nullptr) j["determined_by"] = s.roles_from;
-  return j;
-}
-
-Json echo_json(const Call& call) {
-  Json all = Json::array();
-  for (std::size_t c = 0; c < call.echo.size(); ++c) {
-    for (const EchoPath& e : call.echo[c]) {
-      all.push_back({{"channel", c},
-                     {"start_s", time(e.t0)},
-                     {"end_s", time(e.t1)},
-                     {"delay_s", rounded(e.delay_ms() / 1000, 4)},
-                     {"loss_db", rounded(e.loss_db, 1)},
-                     {"enhancement_db", rounded(e.enhancement_db, 1)}});
-    }
+struct ChannelOfFile {
+  int peak, clipped;
+  std::optional<double> end_s;
+};
+std::vector<ChannelOfFile> channels(const Call& call) {
+  std::vector<ChannelOfFile> all;
+  for (std::size_t c = 0; c < call.recording.peak.size(); ++c) {
+    all.push_back({call.recording.peak[c], call.recording.clipped[c], {}});
+    if (c < call.activity_end_s.size()) all.back().end_s = call.activity_end_s[c];
   }
   return all;
 }
+using Ch = Written<ChannelOfFile>;
+constexpr Row kChannelRows[] = {
+    Ch::of<&ChannelOfFile::peak>("peak", "", "largest sample, full scale 32 768"),
+    Ch::of<&ChannelOfFile::clipped>("clipped_samples", "", "at either end of the scale, in runs of two or more"),
+    Ch::of<&ChannelOfFile::end_s>("signal_end_s", "s", "end of the last signal: 10 ms within 40 dB of the loudest")
+        .decimals(3)
+        .absent("not analysed"),
+};
+constexpr Table kChannel{kChannelRows, "Channel"};
 
-Json symbol_clock_json(const SymbolClock& c) {
-  return {{"channel", c.channel},
-          {"symbol_rate", c.symbol_rate},
-          {"clock_ppm", rounded(c.clock_ppm, 1)},
-          {"carrier_hz", rounded(c.carrier_hz, 0)},
-          {"start_s", time(c.t0)},
-          {"end_s", time(c.t1)},
-          {"over_noise_db", rounded(c.over_noise_db, 1)}};
-}
+using C = Written<Call>;
+constexpr Row kRecordingRows[] = {
+    C::of<&Call::recording, &Recording::name>("name", "", "name of the file, without its folder"),
+    C::of<&Call::recording, &Recording::file_rate_hz>("sample_rate_hz", "Hz", "of the file; the analysis is at 8000"),
+    C::of<&Call::recording, &Recording::duration_s>("duration_s", "s", "of the file, or of its part with this call")
+        .decimals(3),
+    C::of<&Call::recording, &Recording::start_s>(
+        "start_s", "s", "beginning of that part, else 0; in a packet capture, after the first packet")
+        .decimals(3),
+    C::of<&Call::recording, &Recording::truncated>("truncated", "", "whether the file is shorter than its header says"),
+    C::part<&channels>("channels", kChannel).means("one for each channel"),
+    C::of<&Call::recording, &Recording::call>("call", "", "number of this call in the file, from 1")
+        .absent_if_0("one call"),
+    C::part(
+        "rtp", kRtpStream, [](const Call& c) -> const auto& { return c.recording.rtp; })
+        .absent_if_0("no packet capture")
+        .means("streams that the channels were made of"),
+};
+constexpr Table kRecording{kRecordingRows, "Recording"};
 
-Json change_json(const Change& c) {
-  Json j = {{"name", change_name(c)}, {"start_s", time(c.t)}, {"channel", c.channel}};
-  if (c.by != nullptr) j["by"] = c.by;
-  if (c.bit_rate > 0) j["bit_rate"] = c.bit_rate;
-  return j;
-}
+using Towards = Verdict::Direction;
+using VD = Written<Towards>;
+constexpr Row kVerdictDirectionRows[] = {
+    VD::of<&Towards::name>(
+        "name", "",
+        "`call to answer`, `answer to call`, `upstream`, `downstream`, or `channel 0` if the role is "
+        "unknown"),
+    VD::of<&Towards::rate_from>("rate_from", "",
+                                "`both MPs`, `CP`, `rate signals`, `its symbols`, `nominal` or `not read`"),
+    VD::of(
+        "data", "",
+        "`data decoded to the end`, the same with `, but not those after ... s` or `, but spoilt at ... s`, or `data "
+        "not decoded after ... s because ...`",
+        [](const Towards& d) { return describe(d); }),
+    VD::of<&Towards::channel>("channel", "", "channel of the sender").absent_below_0("not recorded"),
+    VD::of<&Towards::bit_rate>("bit_rate", "bit/s", "bit rate of the last data mode").absent_if_0("not read"),
+    VD::of("since_s", "s", "time from which data were not decoded",
+           [](const Towards& d) { return d.to_the_end ? std::nullopt : std::optional(d.since_s); })
+        .decimals(1)
+        .absent("read to the end"),
+    VD::of("reason", "", "why they were not decoded",
+           [](const Towards& d) { return d.to_the_end ? std::nullopt : std::optional(d.reason); })
+        .absent("read to the end"),
+    VD::of<&Towards::format>("format", "", "format of start-stop characters: `8N1`, `7E1`, ...")
+        .absent_if_0("no characters"),
+    VD::of("character_count", "", "number of start-stop characters",
+           [](const Towards& d) { return d.format.empty() ? std::nullopt : std::optional(d.characters); })
+        .absent("no characters"),
+    VD::of<&Towards::good_frames>("good_frames", "", "HDLC frames with a good check sequence, of all its data modes"),
+    VD::of<&Towards::bad_frames>("bad_frames", "", "others, after the first good one"),
+};
+constexpr Table kVerdictDirection{kVerdictDirectionRows, "VerdictDirection"};
 
-Json event_json(const Event& e) {
-  Json j = {{"start_s", time(e.t)}};
-  if (e.t_end > 0) j["end_s"] = time(e.t_end);
-  j["channel"] = e.channel;
-  j["event"] = e.event;
-  if (!e.detail.empty()) j["detail"] = e.detail;
-  return j;
+using V = Written<Verdict>;
+constexpr Row kVerdictRows[] = {
+    V::of<&Verdict::technology>("technology", "", "see [Technologies](#technologies)"),
+    V::of<&Verdict::evidence>("evidence", "", "evidence, in sentences"),
+    V::of<&Verdict::retrains>("retrains", "", "number of retrains"),
+    V::of<&Verdict::renegotiations>("rate_renegotiations", "", "number of rate renegotiations"),
+    V::of<&Verdict::cleardowns>("cleardowns", "", "number of cleardowns"),
+    V::part<&Verdict::directions>("directions", kVerdictDirection).means("each direction of the call"),
+};
+constexpr Table kVerdict{kVerdictRows, "Verdict"};
+
+using S = Written<StartUp>;
+constexpr Row kRolesRows[] = {
+    S::of<&StartUp::call_channel>("call_channel", "", "channel of the call modem")
+        .absent_below_0("unknown, not recorded"),
+    S::of<&StartUp::answer_channel>("answer_channel", "", "channel of the answer modem")
+        .absent_below_0("unknown, not recorded"),
+    S::of<&StartUp::roles_from>("determined_by", "", "signal that distinguishes them").absent("unknown"),
+};
+constexpr Table kRoles{kRolesRows, "Roles"};
+
+struct EchoIn {
+  std::size_t channel;
+  const EchoPath* path;
+};
+std::vector<EchoIn> echoes(const Call& call) {
+  std::vector<EchoIn> all;
+  for (std::size_t c = 0; c < call.echo.size(); ++c)
+    for (const EchoPath& e : call.echo[c]) all.push_back({c, &e});
+  return all;
 }
+using E = Written<EchoIn>;
+constexpr Row kEchoRows[] = {
+    E::of<&EchoIn::channel>("channel", "", "channel that contains the other one's echo"),
+    E::of("start_s", "s", "first interval used for training", [](const EchoIn& e) { return e.path->t0; })
+        .decimals(kTime),
+    E::of("end_s", "s", "last of them", [](const EchoIn& e) { return e.path->t1; }).decimals(kTime),
+    E::of("delay_s", "s", "delay of its strongest tap", [](const EchoIn& e) { return e.path->delay_ms() / 1000; })
+        .decimals(4),
+    E::of("loss_db", "dB", "echo loss of the path: the source's power over the echo's",
+          [](const EchoIn& e) { return e.path->loss_db; })
+        .decimals(1),
+    E::of("enhancement_db", "dB", "echo return loss enhancement in the training interval",
+          [](const EchoIn& e) { return e.path->enhancement_db; })
+        .decimals(1),
+};
+constexpr Table kEcho{kEchoRows, "Echo"};
+
+using Cng = Written<CallingTone>;
+constexpr Row kCallingToneRows[] = {
+    Cng::of<&CallingTone::channel>("channel", "", "channel of the sender"),
+    Cng::of<&CallingTone::t0>("start_s", "s", "start of the tone").decimals(kTime),
+    Cng::of<&CallingTone::t1>("end_s", "s", "end of the tone").decimals(kTime),
+};
+constexpr Table kCallingTone{kCallingToneRows, "CallingTone"};
+
+using FF = Written<FaxFrame>;
+constexpr Row kFaxFrameRows[] = {
+    FF::of<&FaxFrame::name>("name", "", "name of the facsimile control field: `DIS`, `DCS`, `CFR`, ..."),
+    FF::of<&FaxFrame::channel>("channel", "", "channel of the sender"),
+    FF::of<&FaxFrame::t>("start_s", "s", "time of the opening flag").decimals(kTime),
+    FF::of("octets", "", "address, control and facsimile control field, and the rest of the frame",
+           [](const FaxFrame& f) { return octet_string(f.received.octets); }),
+    FF::of<&FaxFrame::meaning>("meaning", "",
+                               "fields of DIS, DTC and DCS: modulation, resolution, coding, width, length, scan time, "
+                               "error correction"),
+};
+constexpr Table kFaxFrame{kFaxFrameRows, "FaxFrame"};
+
+using Fx = Written<FaxHeard>;
+constexpr Row kFaxRows[] = {
+    Fx::part<&FaxHeard::cng>("cng", kCallingTone).means("calling tone, 1100 Hz"),
+    Fx::part<&FaxHeard::frames>("frames", kFaxFrame).means("frames of T.30 with a good check sequence"),
+};
+constexpr Table kFax{kFaxRows, "Fax"};
+
+constexpr std::size_t kMostText = 4096;  // characters; --payload has all
+
+template <typename T>
+std::optional<T> if_text(const FskHeard& f, T value) {
+  return f.text.format.empty() ? std::nullopt : std::optional<T>(std::move(value));
+}
+using F = Written<FskHeard>;
+constexpr Row kFskRows[] = {
+    F::of<&FskHeard::modulation>("modulation", "", "`V.21`, `V.23`, `Bell 103` or `Bell 202`"),
+    F::of<&FskHeard::channel>("channel", "", "channel of the sender"),
+    F::of<&FskHeard::bit_rate>("bit_rate", "bit/s", "nominal bit rate"),
+    F::of<&FskHeard::t0>("start_s", "s", "first bit").decimals(kTime),
+    F::of<&FskHeard::t1>("end_s", "s", "last bit").decimals(kTime),
+    F::of<&FskHeard::amplitude>("amplitude", "", "amplitude of the signal").decimals(0),
+    F::of<&FskHeard::text, &StartStopText::format>("format", "", "format of start-stop characters: `8N1`, `7E1`, ...")
+        .absent_if_0("no characters"),
+    F::of("text", "", "at most 4096 characters; a space or a point replaces one that is not printable",
+          [](const FskHeard& f) { return if_text(f, preview(f.text.characters, kMostText)); })
+        .absent("no characters"),
+    F::of("octet_count", "", "number of decoded characters",
+          [](const FskHeard& f) { return if_text(f, f.text.characters.size()); })
+        .absent("no characters"),
+    F::of("station", "", "`calling` or `answering`: station that uses this band",
+          [](const FskHeard& f) { return f.one_band  ? nullptr
+                                         : f.calling ? "calling"
+                                                     : "answering"; })
+        .absent("Bell 202"),
+};
+constexpr Table kFsk{kFskRows, "Fsk"};
+
+using CS = Written<CallSignal>;
+constexpr Row kCallSignalRows[] = {
+    CS::of<&CallSignal::name>("name", "",
+                              "`DTMF`, `dial tone`, `ringback`, `busy`, `special information tone`, `calling tone 1300 "
+                              "Hz`, `answer tone 2225 Hz` or `caller ID`"),
+    CS::of<&CallSignal::detail>("detail", "", "the digits, the cadence, or the fields of a caller ID; may be empty"),
+    CS::of<&CallSignal::channel>("channel", "", "channel of the sender"),
+    CS::of<&CallSignal::t0>("start_s", "s", "start of the signal").decimals(kTime),
+    CS::of<&CallSignal::t1>("end_s", "s", "end of the signal").decimals(kTime),
+};
+constexpr Table kCallSignal{kCallSignalRows, "CallSignal"};
+
+using Sy = Written<SymbolClock>;
+constexpr Row kSymbolClockRows[] = {
+    Sy::of<&SymbolClock::channel>("channel", "", "channel of the sender"),
+    Sy::of<&SymbolClock::symbol_rate>("symbol_rate", "symbols/s",
+                                      "nominal, whole; 0: several, none of which the others are multiples of"),
+    Sy::of<&SymbolClock::clock_ppm>("clock_ppm", "ppm", "clock of the sender against the recording").decimals(1),
+    Sy::of<&SymbolClock::carrier_hz>("carrier_hz", "Hz", "middle of the band, measured to about 50 Hz").decimals(0),
+    Sy::of<&SymbolClock::t0>("start_s", "s", "time from which the signal is steady").decimals(kTime),
+    Sy::of<&SymbolClock::t1>("end_s", "s", "end of the steady signal").decimals(kTime),
+    Sy::of<&SymbolClock::over_noise_db>(
+        "over_noise_db", "dB", "similarity of the spectrum to itself one symbol rate higher, compared with chance")
+        .decimals(1),
+};
+constexpr Table kSymbolClock{kSymbolClockRows, "SymbolClock"};
+
+using Chg = Written<Change>;
+constexpr Row kChangeRows[] = {
+    Chg::of<&change_name>("name", "",
+                          "`rate renegotiation`, `cleardown` or `retrain` (V.32bis, V.22bis; for V.34 see `trainings`; "
+                          "this list has those whose INFO sequences were not decoded)"),
+    Chg::of<&Change::t>("start_s", "s", "its first signal").decimals(kTime),
+    Chg::of<&Change::channel>("channel", "", "channel of the sender"),
+    Chg::of<&Change::by>("by", "", "`call`, `answer` or `both`").absent("only one direction was recorded"),
+    Chg::of<&Change::bit_rate>("bit_rate", "bit/s", "bit rate of both directions after it")
+        .absent_if_0("unknown; V.34; cleardown"),
+};
+constexpr Table kChange{kChangeRows, "Change"};
+
+using Ev = Written<Event>;
+constexpr Row kEventRows[] = {
+    Ev::of<&Event::t>("start_s", "s", "start of the signal").decimals(kTime),
+    Ev::of<&Event::t_end>("end_s", "s", "end of the signal").decimals(kTime).absent_if_0("a moment"),
+    Ev::of<&Event::channel>("channel", "", "channel of the sender"),
+    Ev::of<&Event::event>("event", "", "name of the signal, as in the timeline of text and page"),
+    Ev::of<&Event::detail>("detail", "", "further properties, in words").absent_if_0("no further property"),
+};
+constexpr Table kEvent{kEventRows, "Event"};
+
+constexpr Row kDocumentRows[] = {
+    C::of("schema", "", "`offhook.decode/1`", [](const Call&) { return "offhook.decode/1"; }),
+    C::part("recording", kRecording, [](const Call& c) -> const Call& { return c; }).means("the decoded file"),
+    C::part<&verdict_of>("verdict", kVerdict).means("technology and evidence"),
+    C::part<&Call::start_up>("roles", kRoles).means("channel of each modem"),
+    C::of<&Call::modulation>("modulation", "",
+                             "`V.34`, `V.90/V.92 downstream PCM`, `V.32bis`, `V.32`, `V.32 or V.32bis`, `V.22bis` or "
+                             "`V.22`")
+        .absent("nothing read"),
+    C::of<&notes>("notes", "", "remarks on the whole recording, in sentences"),
+    C::part<&echoes>("echo", kEcho).means("cancelled paths of the other direction's echo"),
+    C::part<&Call::start_up>("v8bis", kV8bis).means("signals and messages of V.8bis"),
+    C::part<&Call::start_up>("v8", kV8).means("answer tones, V.8, and V.92's octets in it"),
+    C::part<&Call::start_up>("phase2", kPhase2).means("Phase 2 of V.34 and V.90"),
+    C::part<&Call::trainings>("trainings", kTraining)
+        .means("Phases 3 and 4 and data mode of V.34 and V.90, one for each INFO1a: the second is a retrain"),
+    C::part("connection", kConnection,
+            [](const Call& c) { return c.connection.modulation != nullptr ? &c.connection : nullptr; })
+        .absent("other than V.32bis, V.32, V.22bis, V.22")
+        .means("connections of V.32bis, V.32, V.22bis and V.22"),
+    C::part("fax", kFax, [](const Call& c) { return c.is_fax() ? &c.fax : nullptr; })
+        .absent("no fax machines")
+        .means("calling tone and T.30"),
+    C::part<&Call::fsk>("fsk", kFsk)
+        .means("V.21, V.23, Bell 103 and Bell 202, except the V.21 signals of V.8 and V.8bis"),
+    C::part<&Call::signals>("signals", kCallSignal)
+        .means("digits, call progress, caller ID and calling tones, in order of time"),
+    C::part<&Call::symbol_clocks>("symbol_clocks", kSymbolClock)
+        .means("symbol clocks of a recording that begins in data mode, by channel"),
+    C::part<&Call::changes>("changes", kChange).means("changes of data mode"),
+    C::part<&timeline>("events", kEvent).means("all detected signals, in order of time"),
+};
 
 }  // namespace
 
-Json json_of(const Call& call) {
-  Json j = {{"schema", "offhook.decode/1"},
-            {"recording", recording_json(call)},
-            {"verdict", verdict_json(verdict_of(call))},
-            {"roles", roles_json(call.start_up)}};
-  if (call.modulation() != nullptr) j["modulation"] = call.modulation();
-  j["notes"] = notes(call);
-  j["echo"] = echo_json(call);
-  j["v8bis"] = v8bis_json(call.start_up);
-  j["v8"] = v8_json(call.start_up);
-  j["phase2"] = phase2_json(call.start_up);
-  j["trainings"] = list(call.trainings, training_json);
-  if (call.connection.modulation != nullptr) j["connection"] = connection_json(call.connection);
-  if (call.is_fax()) j["fax"] = fax_json(call.fax);
-  j["fsk"] = list(call.fsk, fsk_json);
-  j["signals"] = list(call.signals, [](const CallSignal& s) {
-    return Json{
-        {"name", s.name}, {"detail", s.detail}, {"channel", s.channel}, {"start_s", time(s.t0)}, {"end_s", time(s.t1)}};
-  });
-  j["symbol_clocks"] = list(call.symbol_clocks, symbol_clock_json);
-  j["changes"] = list(call.changes(), change_json);
-  j["events"] = list(timeline(call), event_json);
-  return j;
+constexpr Table kDocument{kDocumentRows, "Document"};
+
+nlohmann::ordered_json json_of(const Call& call) {
+  return record::to_json(kDocument, &call);
 }
 
 std::string to_json(const Call& call) {
+  using Json = nlohmann::ordered_json;
   return json_of(call).dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -1,252 +1,464 @@
 // SPDX-License-Identifier: MIT
 //
 // Training and data mode in the JSON of a decoded call.
-#include "src/decode/presentation/json_values.h"
+#include <array>
+
+#include "src/decode/presentation/json_tables.h"
 #include "src/decode/presentation/names.h"
 
 namespace offhook::decode {
 namespace {
 
-Json span_json(double start, double end) {
-  return {{"start_s", time(start)}, {"end_s", time(end)}};
-}
+using Fr = Written<LapmFrame>;
+constexpr Row kFrameRows[] = {
+    Fr::of<&LapmFrame::t>("end_s", "s", "its closing flag").decimals(kTime),
+    Fr::of<&LapmFrame::kind>("name", "",
+                             "`I`, `RR`, `RNR`, `REJ`, `SREJ`, `SABME`, `UA`, `DISC`, `DM`, `FRMR`, `XID`, `UI`, "
+                             "`TEST`"),
+    Fr::of<&LapmFrame::address>("address", "", "address octet"),
+    Fr::of<&LapmFrame::ns>("ns", "", "N(S)").absent_below_0("other than I frames"),
+    Fr::of<&LapmFrame::nr>("nr", "", "N(R)").absent_below_0("unnumbered frames"),
+    Fr::of<&LapmFrame::poll_final>("poll_final", "", "P/F bit"),
+    Fr::of("fcs_bits", "", "16 or 32", [](const LapmFrame& f) { return f.fcs32 ? 32 : 16; }),
+    Fr::of<&LapmFrame::octets>("octet_count", "", "octets of information"),
+};
+constexpr Table kFrame{kFrameRows, "Frame"};
 
-Json frame_json(const LapmFrame& f) {
-  Json j = {{"end_s", time(f.t)}, {"name", f.kind}, {"address", f.address}};
-  if (f.ns >= 0) j["ns"] = f.ns;
-  if (f.nr >= 0) j["nr"] = f.nr;
-  j["poll_final"] = f.poll_final;
-  j["fcs_bits"] = f.fcs32 ? 32 : 16;
-  j["octet_count"] = f.octets;
-  return j;
-}
+using L = Written<Link>;
+constexpr Row kDetectionRows[] = {
+    L::of<&Link::detection>("name", "", "`ODP`, `ADP` or `ADP: no error control`"),
+    L::of<&Link::detection_t>("end_s", "s", "time at which it was recognised").decimals(kTime),
+};
+constexpr Table kDetection{kDetectionRows, "Detection"};
 
-Json segment_json(const Segment& p, bool data) {
-  Json j = {{"name", segment_name(p, data)}};
-  const int points = p.anchor.points == v34::TrainingPoints::k4 ? 4 : 16;
-  if (p.t_s > 0)
-    j["s"] = {{"start_s", time(p.t_s)}, {"s_bar_s", time(p.t_s_bar)}, {"correlation", rounded(p.s_correlation, 3)}};
-  if (p.t_pp > 0) j["pp_s"] = time(p.t_pp);
-  if (p.trn_symbols > 0) {
-    j["trn"] = span_json(p.t_trn, p.t_trn_end);
-    j["trn"].update({{"symbols", p.trn_symbols},
-                     {"points", points},
-                     {"correlation", rounded(p.anchor.correlation, 3)},
-                     {"mse_db", rounded(p.training_mse_db, 1)},
-                     {"clock_ppm", rounded(p.clock_ppm, 1)},
-                     {"frequency_offset_hz", rounded(p.frequency_offset_hz, 2)}});
+constexpr Row kLinkRows[] = {
+    L::part<&Link::frames>("frames", kFrame).means("HDLC frames with a good check sequence"),
+    L::of<&Link::bad_frames>("bad_frames", "", "others, after the first good one"),
+    L::of<&Link::gaps>("missing_i_frames", "", "by their N(S)"),
+    L::of<&Link::v42bis>("v42bis", "", "whether V.42bis compressed the data, which are decompressed here"),
+    L::of<&Link::v44>("v44", "", "whether V.44 compressed the data, which are decompressed here"),
+    L::of<&Link::ppp_frames>("ppp_frames", "", "good PPP frames in the data of the I frames"),
+    L::of("octet_count", "", "octets of the I frames", [](const Link& l) { return l.payload.size(); }),
+    L::of<&Link::format>("format", "", "format of the characters of V.22 and V.22bis without frames: `8N1`, ...")
+        .absent_if_0("no start-stop characters"),
+    L::of("character_count", "", "number of start-stop characters",
+          [](const Link& l) { return l.format.empty() ? std::nullopt : std::optional(l.characters.size()); })
+        .absent("no start-stop characters"),
+    L::part("v42_detection", kDetection, [](const Link& l) { return l.detection != nullptr ? &l : nullptr; })
+        .absent("not heard")
+        .means("detection phase of V.42"),
+};
+constexpr Table kLink{kLinkRows};
+
+using VD = Written<V34DataHeard>;
+constexpr Row kV34DataRows[] = {
+    VD::of("trellis_states", "", "states of the trellis code",
+           [](const V34DataHeard& d) { return v34::trellis_states(d.parameters.coding.trellis); }),
+    VD::of<&V34DataHeard::parameters, &v34::DataParameters::nonlinear>("nonlinear", "", "non-linear encoding"),
+    VD::of("points", "", "points of the constellation",
+           [](const V34DataHeard& d) { return d.parameters.coding.framing.points(); }),
+    VD::of("auxiliary_channel", "", "whether the auxiliary channel is used",
+           [](const V34DataHeard& d) { return d.parameters.coding.framing.aux; }),
+    VD::of<&V34DataHeard::b1_match>("b1_match", "", "share of B1's energy explained by its known symbols").decimals(4),
+    VD::of<&V34DataHeard::b1_start, &v34::EncoderStart::quadrant>(
+        "b1_quadrant", "",
+        "state of the differential encoder before B1, 0 or 1, because half a turn is not detectable; the "
+        "Recommendation "
+        "requires 0"),
+    VD::of<&V34DataHeard::b1_start, &v34::EncoderStart::trellis_state>(
+        "b1_trellis_state", "", "state of the trellis encoder before B1; 0 by the Recommendation"),
+    VD::of<&V34DataHeard::b1_start, &v34::EncoderStart::frame>(
+        "b1_missing_frames", "", "mapping frames of B1 before its ones began; the Recommendation requires 0"),
+};
+constexpr Table kV34Data{kV34DataRows};
+
+/// A data mode of any modulation. `v34` and `b1_errors` only where they are known.
+struct DataMode {
+  const DataHeard* data;
+  const Link* link;
+  const V34DataHeard* v34 = nullptr;
+  std::optional<int> b1_errors = {};
+};
+using DM = Written<DataMode>;
+using DH = Written<DataHeard>;
+constexpr Row kDataHeardRows[] = {
+    DH::of<&DataHeard::t0>("start_s", "s", "first symbol of B1").decimals(kTime),
+    DH::of<&DataHeard::t1>("end_s", "s", "last symbol").decimals(kTime),
+    DH::of<&DataHeard::bit_rate>("bit_rate", "bit/s", "bit rate"),
+    DH::of("bit_count", "", "bits after B1", [](const DataHeard& d) { return d.bits.size(); }),
+    DH::of<&DataHeard::snr_db>("snr_db", "dB", "SNR of the symbols, against the decided points").decimals(1),
+};
+constexpr Table kDataHeard{kDataHeardRows};
+constexpr Row kDataRows[] = {
+    DM::part("", kDataHeard, [](const DataMode& d) -> const DataHeard& { return *d.data; }),
+    DM::of<&DataMode::b1_errors>("b1_errors", "", "number of bits of B1 that were not one").absent("V.90 downstream"),
+    DM::part("", kLink, [](const DataMode& d) -> const Link& { return *d.link; }),
+    DM::part("", kV34Data, [](const DataMode& d) { return d.v34; }).absent("other than V.34"),
+};
+constexpr Table kData{kDataRows, "Data"};
+
+// What MP of V.34 and that of V.90 have before the rates, and after them.
+template <typename Heard>
+constexpr auto kMpHeadRows = std::to_array<Row>({
+    Written<Heard>::template of<&Heard::t_first>("start_s", "s", "first of equal sequences").decimals(kTime),
+    Written<Heard>::template of<&Heard::t_last_end>("end_s", "s", "end of the last one, without fill").decimals(kTime),
+    Written<Heard>::template of<&Heard::count>("count", "", "number of equal sequences"),
+    Written<Heard>::of("type", "", "0, or 1 with precoder coefficients",
+                       [](const Heard& h) { return h.mp.type1 ? 1 : 0; }),
+    Written<Heard>::of("acknowledge", "", "it is MP'", [](const Heard& h) { return h.mp.acknowledge; }),
+});
+template <typename Heard>
+constexpr auto kMpCodingRows = std::to_array<Row>({
+    Written<Heard>::of("trellis_states", "", "16, 32 or 64",
+                       [](const Heard& h) { return v34::trellis_states(h.mp.trellis); }),
+    Written<Heard>::of("nonlinear", "", "non-linear encoding", [](const Heard& h) { return h.mp.nonlinear; }),
+    Written<Heard>::of("expanded_shaping", "", "expanded, else minimum", [](const Heard& h) { return h.mp.expanded; }),
+    Written<Heard>::of("bits", "", "without fill; for V.90, reserved bits as zeros",
+                       [](const Heard& h) { return bit_string(h.bits); }),
+    Written<Heard>::of("precoder", "", "coefficients h(1) to h(3), each its real and its imaginary part",
+                       [](const Heard& h) {
+                         std::optional<std::vector<std::array<double, 2>>> all;
+                         if (h.mp.type1) all.emplace();
+                         for (const auto& c : h.mp.precoder.h)
+                           if (all) all->push_back({c.re / 16384.0, c.im / 16384.0});
+                         return all;
+                       })
+        .absent("type 0"),
+});
+template <typename Heard>
+constexpr Table kMpHead{kMpHeadRows<Heard>};
+template <typename Heard>
+constexpr Table kMpCoding{kMpCodingRows<Heard>};
+
+using Mp = Written<MpHeard>;
+constexpr Row kMpRows[] = {
+    Mp::part("", kMpHead<MpHeard>, [](const MpHeard& h) -> const MpHeard& { return h; }),
+    Mp::of("call_to_answer_max_bit_rate", "bit/s", "0 in both directions: cleardown",
+           [](const MpHeard& h) { return 2400 * h.mp.max_call_to_answer; }),
+    Mp::of("answer_to_call_max_bit_rate", "bit/s", "as call_to_answer_max_bit_rate",
+           [](const MpHeard& h) { return 2400 * h.mp.max_answer_to_call; }),
+    Mp::of("bit_rates", "bit/s", "enabled", [](const MpHeard& h) { return bit_rates(h.mp.rate_mask); }),
+    Mp::of("asymmetric", "", "asymmetric rates are enabled", [](const MpHeard& h) { return h.mp.asymmetric; }),
+    Mp::of("auxiliary_channel", "", "the auxiliary channel is requested", [](const MpHeard& h) { return h.mp.aux; }),
+    Mp::part("", kMpCoding<MpHeard>, [](const MpHeard& h) -> const MpHeard& { return h; }),
+};
+constexpr Table kMp{kMpRows, "Mp"};
+
+using DMp = Written<DownstreamMp>;
+constexpr Row kDownstreamMpRows[] = {
+    DMp::part("", kMpHead<DownstreamMp>, [](const DownstreamMp& h) -> const DownstreamMp& { return h; }),
+    DMp::of("max_bit_rate", "bit/s", "upstream; 0: cleardown", [](const DownstreamMp& h) { return 2400 * h.mp.drn; }),
+    DMp::of("bit_rates", "bit/s", "enabled",
+            [](const DownstreamMp& h) { return bit_rates(static_cast<std::uint32_t>(h.mp.rate_mask) << 1); }),
+    DMp::part("", kMpCoding<DownstreamMp>, [](const DownstreamMp& h) -> const DownstreamMp& { return h; }),
+};
+constexpr Table kDownstreamMp{kDownstreamMpRows, "DownstreamMp"};
+
+std::vector<std::vector<int>> ucodes(const v90::Cp& cp, const v90::UcodeMask* sets) {
+  std::vector<std::vector<int>> all(static_cast<std::size_t>(cp.constellations()));
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    for (int u = 0; u < v90::kUcodes; ++u)
+      if (sets[k].has(u)) all[k].push_back(u);
   }
-  if (p.j_points > 0) {
-    j["j"] = span_json(p.t_j, p.t_j_end);
-    j["j"].update({{"points", p.j_points}, {"count", p.j_repeats}});
-  }
-  if (p.t_j_prime > 0) j["j_prime_s"] = time(p.t_j_prime);
-  j["mp"] = list(p.mp, mp_json);
-  j["cp"] = list(p.cp, cp_json);
-  if (p.t_e_end > 0) j["e"] = span_json(p.t_e, p.t_e_end);
-  return j;
+  return all;
 }
+using Cp = Written<CpHeard>;
+constexpr Row kCpRows[] = {
+    Cp::of<&CpHeard::t_first>("start_s", "s", "first of equal sequences").decimals(kTime),
+    Cp::of<&CpHeard::t_last_end>("end_s", "s", "end of its fill").decimals(kTime),
+    Cp::of<&CpHeard::t_last>("last_start_s", "s", "start of the last one").decimals(kTime),
+    Cp::of<&CpHeard::count>("count", "", "number of equal sequences"),
+    Cp::of<&CpHeard::points>("training_points", "", "number of points with which it was sent, 4 or 16"),
+    Cp::of("name", "", "`CPt` or `CP`", [](const CpHeard& h) { return h.cp.data_mode ? "CP" : "CPt"; }),
+    Cp::of<&CpHeard::cp, &v90::Cp::acknowledge>("acknowledge", "", "it is CP'"),
+    Cp::of<&CpHeard::cp, &v90::Cp::drn>("drn", "", "0: cleardown"),
+    Cp::of("bit_rate", "bit/s", "downstream, to the nearest bit/s",
+           [](const CpHeard& h) { return downstream_bit_rate(h.cp); }),
+    Cp::of<&CpHeard::cp, &v90::Cp::k>("k", "", "bits of the magnitudes of a data frame"),
+    Cp::of<&CpHeard::cp, &v90::Cp::silence>("silence", "", "silence is requested"),
+    Cp::of<&CpHeard::cp, &v90::Cp::shaping_bits>("shaping_bits", "", "Sr"),
+    Cp::of<&CpHeard::cp, &v90::Cp::look_ahead>("look_ahead", "", "look-ahead of spectral shaping"),
+    Cp::of("shaping_filter", "", "a1, a2, b1, b2",
+           [](const CpHeard& h) {
+             return std::array{h.cp.a1 / 64.0, h.cp.a2 / 64.0, h.cp.b1 / 64.0, h.cp.b2 / 64.0};
+           }),
+    Cp::of("codec_law", "", "`A` or `mu`", [](const CpHeard& h) { return h.cp.a_law ? "A" : "mu"; }),
+    Cp::of("trn1d_ratio", "", "RMS of TRN1d at the transmitter, divided by that at the codec",
+           [](const CpHeard& h) { return h.cp.trn1d_ratio / 8192.0; }),
+    Cp::of("upstream_bit_rates", "bit/s", "enabled", [](const CpHeard& h) { return upstream_bit_rates(h.cp); }),
+    Cp::of("interval_constellation", "", "index into `constellations` for each of the 6 data frame intervals",
+           [](const CpHeard& h) { return std::to_array(h.cp.interval); }),
+    Cp::of("constellations", "", "Ucodes of each constellation",
+           [](const CpHeard& h) { return ucodes(h.cp, h.cp.constellation); }),
+    Cp::of("bits", "", "without fill", [](const CpHeard& h) { return bit_string(h.bits); }),
+    Cp::of("codec_constellations", "", "Ucodes of each constellation at the codec",
+           [](const CpHeard& h) { return h.cp.codec_differs ? std::optional(ucodes(h.cp, h.cp.codec)) : std::nullopt; })
+        .absent("equal to `constellations`"),
+};
+constexpr Table kCp{kCpRows, "Cp"};
 
-Json v34_data_json(const V34DataHeard& d, const Link& link) {
-  Json j = data_json(d, link);
-  const v34::CodingParameters& c = d.parameters.coding;
-  j["trellis_states"] = v34::trellis_states(c.trellis);
-  j["nonlinear"] = d.parameters.nonlinear;
-  j["points"] = c.framing.points();
-  j["auxiliary_channel"] = c.framing.aux;
-  j["b1_match"] = rounded(d.b1_match, 4);
-  j["b1_quadrant"] = d.b1_start.quadrant;
-  j["b1_trellis_state"] = d.b1_start.trellis_state;
-  j["b1_missing_frames"] = d.b1_start.frame;
-  return j;
-}
+using G = Written<Segment>;
+constexpr Row kSRows[] = {
+    G::of<&Segment::t_s>("start_s", "s", "start of S").decimals(kTime),
+    G::of<&Segment::t_s_bar>("s_bar_s", "s", "its end, at the phase reversal").decimals(kTime),
+    G::of<&Segment::s_correlation>("correlation", "",
+                                   "correlation of its symbols with those two symbols before, 0 to 1")
+        .decimals(3),
+};
+constexpr Table kS{kSRows, "S"};
+constexpr Row kTrnRows[] = {
+    G::of<&Segment::t_trn>("start_s", "s", "start of TRN").decimals(kTime),
+    G::of<&Segment::t_trn_end>("end_s", "s", "end of TRN").decimals(kTime),
+    G::of<&Segment::trn_symbols>("symbols", "", "number of symbols"),
+    G::of("points", "", "4 or 16",
+          [](const Segment& p) { return p.anchor.points == v34::TrainingPoints::k4 ? 4 : 16; }),
+    G::of<&Segment::anchor, &Anchor::correlation>("correlation", "",
+                                                  "correlation of its beginning, or of the preceding PP, 0 to 1")
+        .decimals(3),
+    G::of<&Segment::training_mse_db>("mse_db", "dB", "mean square error of the equaliser fitted to it").decimals(1),
+    G::of<&Segment::clock_ppm>("clock_ppm", "ppm", "the sender's symbol clock against the recording's").decimals(1),
+    G::of<&Segment::frequency_offset_hz>("frequency_offset_hz", "Hz", "frequency offset of the carrier").decimals(2),
+};
+constexpr Table kTrn{kTrnRows, "Trn"};
+constexpr Row kJRows[] = {
+    G::of<&Segment::t_j>("start_s", "s", "start of J").decimals(kTime),
+    G::of<&Segment::t_j_end>("end_s", "s", "end of J").decimals(kTime),
+    G::of<&Segment::j_points>("points", "", "number of points requested from the far modem, 4 or 16"),
+    G::of<&Segment::j_repeats>("count", "", "number of repetitions"),
+};
+constexpr Table kJ{kJRows, "J"};
 
-// How MP of V.34 and that of V.90 begin, and how they end; between them are the rates.
-template <class Heard>
-Json mp_head_json(const Heard& h) {
-  Json j = span_json(h.t_first, h.t_last_end);
-  j.update({{"count", h.count}, {"type", h.mp.type1 ? 1 : 0}, {"acknowledge", h.mp.acknowledge}});
-  return j;
-}
+struct SegmentInOrder {
+  const Segment* segment;
+  bool data;  ///< data mode came before
+};
+using O = Written<SegmentInOrder>;
+constexpr Row kSegmentPartRows[] = {
+    G::part("s", kS, [](const Segment& p) { return p.t_s > 0 ? &p : nullptr; }).absent("not heard").means("S"),
+    G::of<&Segment::t_pp>("pp_s", "s", "PP").decimals(kTime).absent_if_0("not heard"),
+    G::part("trn", kTrn, [](const Segment& p) { return p.trn_symbols > 0 ? &p : nullptr; })
+        .absent("not heard")
+        .means("TRN; SCR of V.90's analogue modem"),
+    G::part("j", kJ, [](const Segment& p) { return p.j_points > 0 ? &p : nullptr; }).absent("not heard").means("J"),
+    G::of<&Segment::t_j_prime>("j_prime_s", "s", "J'").decimals(kTime).absent_if_0("not heard"),
+    G::part<&Segment::mp>("mp", kMp).means("MP sequences"),
+    G::part<&Segment::cp>("cp", kCp).means("CP sequences"),
+    G::part("e", kSpan,
+            [](const Segment& p) { return p.t_e_end > 0 ? std::optional(std::pair(p.t_e, p.t_e_end)) : std::nullopt; })
+        .absent("not heard")
+        .means("E, which data follow"),
+};
+constexpr Table kSegmentParts{kSegmentPartRows};
+constexpr Row kSegmentRows[] = {
+    O::of("name", "", "`phase 3`, `phase 4`, `rate renegotiation` or `cleardown`",
+          [](const SegmentInOrder& o) { return segment_name(*o.segment, o.data); }),
+    O::part("", kSegmentParts, [](const SegmentInOrder& o) -> const Segment& { return *o.segment; }),
+};
+constexpr Table kSegment{kSegmentRows, "Segment"};
 
-template <class Heard>
-void add_mp_coding(Json& j, const Heard& h) {
-  j.update({{"trellis_states", v34::trellis_states(h.mp.trellis)},
-            {"nonlinear", h.mp.nonlinear},
-            {"expanded_shaping", h.mp.expanded},
-            {"bits", bit_string(h.bits)}});
-  if (!h.mp.type1) return;
-  j["precoder"] = list(h.mp.precoder.h, [](const auto& c) { return Json{c.re / 16384.0, c.im / 16384.0}; });
-}
-
-Json downstream_mp_json(const DownstreamMp& h) {
-  Json j = mp_head_json(h);
-  j.update(
-      {{"max_bit_rate", 2400 * h.mp.drn}, {"bit_rates", bit_rates(static_cast<std::uint32_t>(h.mp.rate_mask) << 1)}});
-  add_mp_coding(j, h);
-  return j;
-}
-
-Json side_json(const Training::Side& side, int rate) {
-  const Direction& d = side.direction;
-  Json j = {{"symbol_rate", rounded(symbol_rate_hz(d.rate), 3)},
-            {"carrier_hz", rounded(carrier_hz(d.rate, d.carrier), 3)},
-            {"pre_emphasis", d.pre_emphasis},
-            {"max_bit_rate", d.projected_rate},
-            {"scrambler", d.scrambling == kGpc ? "GPC" : "GPA"},
-            {"segments", Json::array()},
-            {"data", Json::array()}};
-  if (d.channel >= 0) j["channel"] = d.channel;
-  if (rate > 0) j["bit_rate"] = 2400 * rate;
+/// What one modem of V.34 sent, or the analogue modem of V.90.
+struct Sent {
+  const Training::Side* side;
+  int rate;  ///< in 2400 bit/s; 0: unknown
+};
+std::vector<SegmentInOrder> segments(const Sent& s) {
+  std::vector<SegmentInOrder> all;
   bool data = false;
-  for (const Segment& p : side.segments) {
-    j["segments"].push_back(segment_json(p, data));
+  for (const Segment& p : s.side->segments) {
+    all.push_back({&p, data});
     data |= p.t_e_end > 0;
   }
-  for (std::size_t k = 0; k < side.data.size(); ++k) j["data"].push_back(v34_data_json(side.data[k], side.links[k]));
-  return j;
+  return all;
 }
-
-Json downstream_json(const Training& t) {
-  const DownstreamHeard& d = t.downstream;
-  Json j = {{"symbol_rate", 8000}, {"mp", list(d.mp, downstream_mp_json)}, {"data", Json::array()}};
-  if (const CpHeard* cp = t.from_2400.cp()) j["bit_rate"] = downstream_bit_rate(cp->cp);
-  if (d.t_trn1d > 0) j["trn1d"] = {{"start_s", time(d.t_trn1d)}, {"mse_db", rounded(d.training_db, 1)}};
-  if (d.learnt > 0) j["learnt_levels"] = d.learnt;
-  if (d.jd) {
-    j["jd"] = {{"look_ahead", d.jd->look_ahead},
-               {"cp_points", d.jd->points16 ? 16 : 4},
-               {"cp_points_renegotiation", d.jd->points16_renegotiation ? 16 : 4},
-               {"rates", d.jd->rates}};
-    if (d.t_jd_end > 0) j["jd"]["end_s"] = time(d.t_jd_end);
+std::vector<DataMode> data_of_v34(const Sent& s) {
+  std::vector<DataMode> all;
+  for (std::size_t k = 0; k < s.side->data.size(); ++k) {
+    const V34DataHeard& d = s.side->data[k];
+    all.push_back({&d, &s.side->links[k], &d, d.b1_errors});
   }
-  for (std::size_t k = 0; k < d.data.size(); ++k) {
-    j["data"].push_back(data_json(d.data[k], t.downstream_links[k]));
-    j["data"].back().erase("b1_errors");  // B1d is not looked at
-  }
-  if (!d.stopped.empty()) j["stopped"] = {{"at_s", time(d.t_lost)}, {"reason", d.stopped}};
-  return j;
+  return all;
 }
+using D = Written<Direction>;
+constexpr Row kDirectionHeadRows[] = {
+    D::of("symbol_rate", "symbols/s", "symbol rate, by INFO1a",
+          [](const Direction& d) { return symbol_rate_hz(d.rate); })
+        .decimals(3),
+    D::of("carrier_hz", "Hz", "carrier by INFO1; the low carrier if neither INFO1c nor INFO1d was heard",
+          [](const Direction& d) { return carrier_hz(d.rate, d.carrier); })
+        .decimals(3),
+    D::of<&Direction::pre_emphasis>("pre_emphasis", "", "index of the filter, by INFO1"),
+    D::of<&Direction::projected_rate>("max_bit_rate", "bit/s", "projected in INFO1; 0: unknown"),
+    D::of("scrambler", "", "`GPC` or `GPA`", [](const Direction& d) { return d.scrambling == kGpc ? "GPC" : "GPA"; }),
+};
+constexpr Table kDirectionHead{kDirectionHeadRows};
+using N = Written<Sent>;
+constexpr Row kDirectionRows[] = {
+    N::part("", kDirectionHead, [](const Sent& s) -> const Direction& { return s.side->direction; }),
+    N::part<&segments>("segments", kSegment).means("training segments, in order of time"),
+    N::part<&data_of_v34>("data", kData).means("one entry per decoded data mode"),
+    N::of("channel", "", "channel of the sender", [](const Sent& s) { return s.side->direction.channel; })
+        .absent_below_0("not recorded"),
+    N::of("bit_rate", "bit/s", "negotiated by the MPs of Phase 4", [](const Sent& s) { return 2400 * s.rate; })
+        .absent_if_0("MP of either end not decoded; V.90"),
+};
+constexpr Table kDirection{kDirectionRows, "Direction"};
 
-Json rate_signal_json(const RateSignalHeard& r) {
-  std::string bits;
-  for (int k = 0; k < 16; ++k) bits += (r.bits >> k & 1) != 0 ? '1' : '0';
-  Json j = span_json(r.t0, r.t1);
-  j.update({{"name", r.name},
-            {"count", r.count},
-            {"bits", bits},
-            {"v32bis", r.signal.v32bis},
-            {"bit_rates", bit_rates(r.signal)},
-            {"trellis_9600", (r.signal.rates >> 2 & 1) != 0},
-            {"after_data", r.after_data}});
-  return j;
-}
+using W = Written<DownstreamHeard>;
+constexpr Row kTrn1dRows[] = {
+    W::of<&DownstreamHeard::t_trn1d>("start_s", "s", "its first symbol").decimals(kTime),
+    W::of<&DownstreamHeard::training_db>("mse_db", "dB", "residual after the equaliser").decimals(1),
+};
+constexpr Table kTrn1d{kTrn1dRows, "Trn1d"};
+constexpr Row kJdRows[] = {
+    W::of<&DownstreamHeard::jd, &v90::Jd::look_ahead>("look_ahead", "", "greatest look-ahead of spectral shaping")
+        .always(),
+    W::of("cp_points", "", "4 or 16: points of CP in the start-up",
+          [](const DownstreamHeard& d) { return d.jd->points16 ? 16 : 4; }),
+    W::of("cp_points_renegotiation", "", "number of points in renegotiations",
+          [](const DownstreamHeard& d) { return d.jd->points16_renegotiation ? 16 : 4; }),
+    W::of<&DownstreamHeard::jd, &v90::Jd::rates>("rates", "", "bit drn - 1 is set if that rate of CP can be sent")
+        .always(),
+    W::of<&DownstreamHeard::t_jd_end>("end_s", "s", "end of Jd'").decimals(kTime).absent_if_0("Jd' not seen"),
+};
+constexpr Table kJd{kJdRows, "Jd"};
+constexpr Row kStoppedRows[] = {
+    W::of<&DownstreamHeard::t_lost>("at_s", "s", "time at which decoding ended").decimals(kTime),
+    W::of<&DownstreamHeard::stopped>("reason", "", "why decoding ended"),
+};
+constexpr Table kStopped{kStoppedRows, "Stopped"};
 
-Json side_json(const Connection::Side& side) {
-  Json j = {{"channel", side.channel},
-            {"carrier_hz", side.carrier_hz},
-            {"frequency_offset_hz", rounded(side.frequency_offset_hz, 2)},
-            {"clock_ppm", rounded(side.clock_ppm, 1)},
-            {"signals", Json::array()},
-            {"rate_signals", list(side.rate_signals, rate_signal_json)},
-            {"data", Json::array()}};
-  for (const Connection::Signal& s : side.signals) {
-    Json& signal = j["signals"].emplace_back(span_json(s.t0, s.t1));
-    signal["name"] = s.what;
-    if (!s.detail.empty()) signal["detail"] = s.detail;
-  }
-  for (std::size_t k = 0; k < side.data.size(); ++k) j["data"].push_back(data_json(side.data[k], side.links[k]));
-  return j;
+std::vector<DataMode> data_of_downstream(const Training& t) {
+  std::vector<DataMode> all;
+  for (std::size_t k = 0; k < t.downstream.data.size(); ++k)
+    all.push_back({&t.downstream.data[k], &t.downstream_links[k]});
+  return all;
 }
+using T = Written<Training>;
+constexpr Row kDownstreamHeardRows[] = {
+    W::part("trn1d", kTrn1d, [](const DownstreamHeard& d) { return d.t_trn1d > 0 ? &d : nullptr; })
+        .absent("not found")
+        .means("TRN1d"),
+    W::of<&DownstreamHeard::learnt>("learnt_levels", "", "number of levels in the DIL, all six intervals together")
+        .absent_if_0("no DIL read"),
+    W::part("jd", kJd, [](const DownstreamHeard& d) { return d.jd ? &d : nullptr; }).absent("not read").means("Jd"),
+};
+constexpr Table kDownstreamHeard{kDownstreamHeardRows};
+constexpr Row kDownstreamRows[] = {
+    T::of("symbol_rate", "symbols/s", "8000", [](const Training&) { return 8000; }),
+    T::part(
+        "mp", kDownstreamMp, [](const Training& t) -> const auto& { return t.downstream.mp; })
+        .means("MP sequences"),
+    T::part<&data_of_downstream>("data", kData).means("one entry per decoded data mode, without `b1_errors`"),
+    T::of("bit_rate", "bit/s", "bit rate of the last CP before data mode",
+          [](const Training& t) {
+            const CpHeard* cp = t.from_2400.cp();
+            return cp != nullptr ? std::optional(downstream_bit_rate(cp->cp)) : std::nullopt;
+          })
+        .absent("no CP read"),
+    T::part<&Training::downstream>("", kDownstreamHeard),
+    T::part("stopped", kStopped,
+            [](const Training& t) { return t.downstream.stopped.empty() ? nullptr : &t.downstream; })
+        .absent("decoded to the end")
+        .means("time at which decoding ended before the end of the recording"),
+};
+constexpr Table kDownstream{kDownstreamRows, "Downstream"};
+
+std::optional<Sent> sent(const Training& t, bool pcm, const Training::Side& side, int rate) {
+  return t.pcm == pcm ? std::optional(Sent{&side, rate}) : std::nullopt;
+}
+constexpr Row kTrainingRows[] = {
+    T::of("info1a_s", "s", "time of the INFO1a that began it",
+          [](const Training& t) {
+            return t.begins_in_data || t.without_info1a ? std::nullopt : std::optional(t.info1a_t);
+          })
+        .decimals(kTime)
+        .absent("not decoded; the recording begins in data mode"),
+    T::of("modulation", "", "`V.34` or `V.90/V.92 downstream PCM`",
+          [](const Training& t) { return t.pcm ? "V.90/V.92 downstream PCM" : "V.34"; }),
+    T::part("call_to_answer", kDirection,
+            [](const Training& t) { return sent(t, false, t.from_1200, t.rates.call_to_answer); })
+        .absent("V.90")
+        .means("from the call modem"),
+    T::part("answer_to_call", kDirection,
+            [](const Training& t) { return sent(t, false, t.from_2400, t.rates.answer_to_call); })
+        .absent("V.90")
+        .means("from the answer modem"),
+    T::part("upstream", kDirection, [](const Training& t) { return sent(t, true, t.from_2400, 0); })
+        .absent("V.34")
+        .means("from the analogue modem"),
+    T::part("downstream", kDownstream, [](const Training& t) { return t.pcm ? &t : nullptr; })
+        .absent("V.34")
+        .means("from the digital modem"),
+};
+
+using RS = Written<RateSignalHeard>;
+constexpr Row kRateSignalRows[] = {
+    RS::of<&RateSignalHeard::t0>("start_s", "s", "start of the signal").decimals(kTime),
+    RS::of<&RateSignalHeard::t1>("end_s", "s", "end of the signal").decimals(kTime),
+    RS::of<&RateSignalHeard::name>("name", "", "`R1` to `R5`, `E`, or `R4 or R5` if only one direction was recorded"),
+    RS::of<&RateSignalHeard::count>("count", "", "number of repetitions"),
+    RS::of("bits", "", "B0 first",
+           [](const RateSignalHeard& r) {
+             std::string bits;
+             for (int k = 0; k < 16; ++k) bits += (r.bits >> k & 1) != 0 ? '1' : '0';
+             return bits;
+           }),
+    RS::of<&RateSignalHeard::signal, &v32::RateSignal::v32bis>("v32bis", "", "else V.32"),
+    RS::of("bit_rates", "bit/s", "enabled; empty: GSTN cleardown",
+           [](const RateSignalHeard& r) { return bit_rates(r.signal); }),
+    RS::of("trellis_9600", "", "9600 bit/s with trellis coding",
+           [](const RateSignalHeard& r) { return (r.signal.rates >> 2 & 1) != 0; }),
+    RS::of<&RateSignalHeard::after_data>("after_data", "", "of a renegotiation or cleardown"),
+};
+constexpr Table kRateSignal{kRateSignalRows, "RateSignal"};
+
+using CS = Written<Connection::Signal>;
+constexpr Row kSignalRows[] = {
+    CS::of<&Connection::Signal::t0>("start_s", "s", "start of the signal").decimals(kTime),
+    CS::of<&Connection::Signal::t1>("end_s", "s", "end of the signal").decimals(kTime),
+    CS::of<&Connection::Signal::what>(
+        "name", "",
+        "`AA`, `AC`, `S`, `S-bar`, `TRN`, `preamble`, `R1` ...; V.22bis: `S1`, `unscrambled ones, 1200 bit/s` ..."),
+    CS::of<&Connection::Signal::detail>("detail", "", "further properties, in words")
+        .absent_if_0("no further property"),
+};
+constexpr Table kSignal{kSignalRows, "Signal"};
+
+std::vector<DataMode> data_of_connection(const Connection::Side& side) {
+  std::vector<DataMode> all;
+  for (std::size_t k = 0; k < side.data.size(); ++k)
+    all.push_back({&side.data[k], &side.links[k], nullptr, side.data[k].b1_errors});
+  return all;
+}
+using B = Written<Connection::Side>;
+constexpr Row kConnectionDirectionRows[] = {
+    B::of<&Connection::Side::channel>("channel", "", "channel of the sender"),
+    B::of<&Connection::Side::carrier_hz>("carrier_hz", "Hz", "nominal"),
+    B::of<&Connection::Side::frequency_offset_hz>("frequency_offset_hz", "Hz", "frequency offset of the carrier")
+        .decimals(2),
+    B::of<&Connection::Side::clock_ppm>("clock_ppm", "ppm", "the sender's symbol clock against the recording's")
+        .decimals(1),
+    B::part<&Connection::Side::signals>("signals", kSignal)
+        .means("signals of start-up, retrain and renegotiation, in order of time"),
+    B::part<&Connection::Side::rate_signals>("rate_signals", kRateSignal).means("R1 to R5 and E of V.32bis"),
+    B::part<&data_of_connection>("data", kData).means("one entry per decoded data mode"),
+};
+constexpr Table kConnectionDirection{kConnectionDirectionRows, "ConnectionDirection"};
+
+using X = Written<Connection>;
+constexpr Row kConnectionRows[] = {
+    X::part("call_to_answer", kConnectionDirection,
+            [](const Connection& c) { return c.call.channel >= 0 ? &c.call : nullptr; })
+        .absent("not heard")
+        .means("from the call modem"),
+    X::part("answer_to_call", kConnectionDirection,
+            [](const Connection& c) { return c.answer.channel >= 0 ? &c.answer : nullptr; })
+        .absent("not heard")
+        .means("from the answer modem"),
+};
 
 }  // namespace
 
-Json mp_json(const MpHeard& h) {
-  const v34::Mp& m = h.mp;
-  Json j = mp_head_json(h);
-  j.update({{"call_to_answer_max_bit_rate", 2400 * m.max_call_to_answer},
-            {"answer_to_call_max_bit_rate", 2400 * m.max_answer_to_call},
-            {"bit_rates", bit_rates(m.rate_mask)},
-            {"asymmetric", m.asymmetric},
-            {"auxiliary_channel", m.aux}});
-  add_mp_coding(j, h);
-  return j;
-}
-
-Json cp_json(const CpHeard& h) {
-  const v90::Cp& c = h.cp;
-  const auto ucodes = [&](const v90::UcodeMask* sets) {
-    return list(std::span(sets, static_cast<std::size_t>(c.constellations())), [](const v90::UcodeMask& set) {
-      Json one = Json::array();
-      for (int u = 0; u < v90::kUcodes; ++u) {
-        if (set.has(u)) one.push_back(u);
-      }
-      return one;
-    });
-  };
-  Json j = span_json(h.t_first, h.t_last_end);
-  j.update({{"last_start_s", time(h.t_last)},
-            {"count", h.count},
-            {"training_points", h.points},
-            {"name", c.data_mode ? "CP" : "CPt"},
-            {"acknowledge", c.acknowledge},
-            {"drn", c.drn},
-            {"bit_rate", downstream_bit_rate(c)},
-            {"k", c.k()},
-            {"silence", c.silence},
-            {"shaping_bits", c.shaping_bits},
-            {"look_ahead", c.look_ahead},
-            {"shaping_filter", {c.a1 / 64.0, c.a2 / 64.0, c.b1 / 64.0, c.b2 / 64.0}},
-            {"codec_law", c.a_law ? "A" : "mu"},
-            {"trn1d_ratio", c.trn1d_ratio / 8192.0},
-            {"upstream_bit_rates", upstream_bit_rates(c)},
-            {"interval_constellation", c.interval},
-            {"constellations", ucodes(c.constellation)},
-            {"bits", bit_string(h.bits)}});
-  if (c.codec_differs) j["codec_constellations"] = ucodes(c.codec);
-  return j;
-}
-
-Json data_json(const DataHeard& d, const Link& link) {
-  Json j = span_json(d.t0, d.t1);
-  j.update({{"bit_rate", d.bit_rate},
-            {"bit_count", d.bits.size()},
-            {"snr_db", rounded(d.snr_db, 1)},
-            {"b1_errors", d.b1_errors},
-            {"frames", list(link.frames, frame_json)},
-            {"bad_frames", link.bad_frames},
-            {"missing_i_frames", link.gaps},
-            {"v42bis", link.v42bis},
-            {"v44", link.v44},
-            {"ppp_frames", link.ppp_frames},
-            {"octet_count", link.payload.size()}});
-  if (!link.format.empty()) {
-    j["format"] = link.format;
-    j["character_count"] = link.characters.size();
-  }
-  if (link.detection != nullptr) j["v42_detection"] = {{"name", link.detection}, {"end_s", time(link.detection_t)}};
-  return j;
-}
-
-Json connection_json(const Connection& c) {
-  Json j;
-  if (c.call.channel >= 0) j["call_to_answer"] = side_json(c.call);
-  if (c.answer.channel >= 0) j["answer_to_call"] = side_json(c.answer);
-  return j;
-}
-
-Json training_json(const Training& t) {
-  Json j = Json::object();
-  if (!t.begins_in_data && !t.without_info1a) j["info1a_s"] = time(t.info1a_t);
-  j.update({{"modulation", t.pcm ? "V.90/V.92 downstream PCM" : "V.34"}});
-  if (!t.pcm) {
-    j["call_to_answer"] = side_json(t.from_1200, t.rates.call_to_answer);
-    j["answer_to_call"] = side_json(t.from_2400, t.rates.answer_to_call);
-    return j;
-  }
-  j["upstream"] = side_json(t.from_2400, 0);
-  j["downstream"] = downstream_json(t);
-  return j;
-}
+constexpr Table kTraining{kTrainingRows, "Training"}, kConnection{kConnectionRows, "Connection"};
 
 }  // namespace offhook::decode

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "src/lab/sweep/row.h"
+#include "src/program/command/results.h"
 #include "src/program/command/text_keys.h"
 #include "src/report/advice_report.h"
 
@@ -36,44 +37,6 @@ law: law.csv and offhook law --csv; one row per budget X
   simple_law_y_ms (ms): longest Y by share and gap alone
   authors_rule_y_ms (ms): longest Y by the rule of the paper's authors
   decided_by: condition of the law that limits Y: share, gap, backlog or not even the whole CPU
-
-mttf: offhook mttf --csv; one row per buffering
-  buffers: number n of buffers
-  buffer_ms (ms): length t of a buffer
-  compute_ms (ms): CPU time per buffer
-  tolerance_ms (ms): latency that all buffers together bridge, (n - 1) t
-  slack_ms (ms): tolerance_ms less compute_ms
-  longer_than_slack: share of latencies above the slack, 0 to 1
-  formula_s (s): mean time to an underrun, (n - 1) t / longer_than_slack; empty: never
-  every_buffer_s (s): mean time to an underrun, t / longer_than_slack; empty: never
-  simulated_s (s): mean time to an underrun by simulation; empty: no underrun
-  low_s (s): lower bound of the mean time, 95 % confidence
-  high_s (s): upper bound of the mean time, 95 % confidence; empty: unbounded
-  underruns: simulated underruns; consecutive missed buffers count as one
-  missed: buffers that were not ready when all earlier ones had been played
-  simulated_hours (h): simulated time
-  slot_us? (us): length of a radio's slot, --slot-us
-  miss_ratio?: share of missed slots, 0 to 1
-  miss_ratio_at_most?: upper bound of that share, 95 % confidence
-
-tasks: offhook mttf --tasks --csv; one row per computation
-  name: name in the file
-  permitted_interval_s (s): shortest permitted time between drops
-  worst_latency_ms (ms): longest latency at the permitted rate
-  beyond_measurement: whether that rate is rarer than the measurement could show
-  mean_latency_ms (ms): mean latency
-  pseudo_worst_ms (ms): release jitter, (W + (m - 1) A) / m of worst W, mean A and m buffers
-  blocking_ms (ms): longest time that a computation of lower priority keeps the CPU
-  response_ms (ms): longest response; empty: unbounded
-  period_ms (ms): period of the computation
-  schedulable: whether the response is within the period
-  jobs: simulated jobs
-  missed: jobs that missed their deadline
-  drops: runs of consecutive missed jobs
-  longest_ms (ms): longest response in the simulation
-  drop_interval_low_s (s): lower bound of the mean time between drops, 95 % confidence
-  drop_interval_high_s (s): upper bound of that time; empty: unbounded
-  simulation: meets it, fails or undecided, against permitted_interval_s
 
 reproduce: results.csv and offhook reproduce --csv; one row per compared value
   claim: name of the claim (offhook reproduce --list)
@@ -120,7 +83,9 @@ hosts: offhook hosts --csv; one row per host
 }  // namespace
 
 std::string csv_keys_text() {
-  return kText + record::describe(sweep::kRunRow) + kLab + record::describe(kAdviceTrial, "", "_") + kAfterAdvice;
+  return kText + record::describe(sweep::kRunRow) + kLab + record::describe(kAdviceTrial, "", "_") + kAfterAdvice +
+         "\nmttf: offhook mttf --csv; one row per buffering\n" + record::describe(kMttfCell) +
+         "\ntasks: offhook mttf --tasks --csv; one row per computation\n" + record::describe(kMttfTask);
 }
 
 }  // namespace offhook::command

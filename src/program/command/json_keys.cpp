@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 
+#include "src/decode/presentation/json.h"
 #include "src/measure/trunk.h"
+#include "src/program/command/results.h"
 #include "src/program/command/text_keys.h"
 #include "src/report/advice_report.h"
 #include "src/report/run_summary.h"
@@ -204,18 +206,6 @@ admit: offhook admit --json
   growths[].devices[].{blocks,blocks_late,samples_lost,share}: counters of a device, and its share of the CPU
   growths[].devices[].first_loss_s (s): time of the first loss; null: none
 
-mttf: offhook mttf --json
-  source: host and context, or the file
-  {mean_ms,worst_ms} (ms): mean and worst latency
-  points[].longer: share of latencies above latency_ms, 0 to 1
-  points[].latency_ms (ms): a latency
-  bufferings[].*: columns of --csv (offhook keys csv mttf)
-
-tasks: offhook mttf --tasks --json
-  host: name of the host
-  simulated_hours (h): simulated time
-  computations[].*: columns of --csv (offhook keys csv tasks)
-
 schedule: offhook schedule --json
   horizon_ns (ns): end of the simulation
   entities[].{name,kind}: name and kind of an interrupt, a DPC or a thread
@@ -415,8 +405,11 @@ measure-device: offhook measure device --json
 
 std::string json_keys_text() {
   return "run: offhook run --json and summary.json\n" + record::describe(kRunSummary) + kCalls + kLab +
-         record::describe(kAdvice) + kLabAfterAdvice + kMeasured + record::describe(kDmtStatus, "dmt?.") +
-         record::describe(kRadioStatus, "radio?.") + record::describe(kPumpStatus, "pump?.") +
+         record::describe(kAdvice) + kLabAfterAdvice + "\nmttf: offhook mttf --json\n" + record::describe(kMttf) +
+         "\ntasks: offhook mttf --tasks --json\n" + record::describe(kMttfTasks) + kMeasured +
+         record::describe(kDmtStatus, "dmt?.") + record::describe(kRadioStatus, "radio?.") +
+         record::describe(kPumpStatus, "pump?.") +
+         "\ndecode: offhook decode --json; for several calls, a list of them\n" + record::describe(decode::kDocument) +
          "\ntrunk-test: offhook trunk-test --json\n" + record::describe(measure::kTrunkResult);
 }
 

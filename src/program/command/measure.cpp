@@ -349,21 +349,8 @@ int run_cost(const MeasureOptions& options) {
   return finish_measure(options, json, over_ns);
 }
 
-}  // namespace
-
-void add_measure(App& app, Action& action) {
-  App* sub = app.add_subcommand(
-      "measure", "Measure this machine: latency, stolen time, kernel calls, the host, the cost of a pump");
-  sub->require_subcommand(1);
-  auto options = std::make_shared<MeasureOptions>();
-  add_measure_latency(*sub, action, options);
-  add_measure_bank(*sub, action, options);
-  add_measure_batch(*sub, action, options);
-  add_measure_device(*sub, action, options);
-  add_measure_cause(*sub, action, options);
-  add_measure_host(*sub, action, options);
-  add_measure_host_profile(*sub, action, options);
-  App* stolen = sub->add_subcommand("stolen", "Measure the time stolen from a reservation (Regehr and Stankovic)");
+void add_measure_stolen(App& measure, Action& action, const std::shared_ptr<MeasureOptions>& options) {
+  App* stolen = measure.add_subcommand("stolen", "Measure the time stolen from a reservation (Regehr and Stankovic)");
   add_context(stolen, *options);
   add_seconds(stolen, *options);
   stolen->add_option("--gap-us", options->gap_us, "Shortest gap between two polls that counts as stolen time")
@@ -375,9 +362,11 @@ void add_measure(App& app, Action& action) {
   offhook measure stolen --context "FIFO 50" --json
 )");
   stolen->final_callback([&action, options] { action = [options] { return run_stolen(*options); }; });
+}
 
+void add_measure_kernel(App& measure, Action& action, const std::shared_ptr<MeasureOptions>& options) {
   App* kernel =
-      sub->add_subcommand("kernel", "Measure the 14 operations of the Windows CE report by their Linux equivalents");
+      measure.add_subcommand("kernel", "Measure the 14 operations of the Windows CE report by their Linux equivalents");
   kernel->add_option("--repeats", options->repeats, "Calls of each operation")
       ->type_name("N")
       ->check(in_range(10, 10'000'000));
@@ -392,8 +381,10 @@ void add_measure(App& app, Action& action) {
   offhook measure kernel --repeats 1000 --json
 )");
   kernel->final_callback([&action, options] { action = [options] { return run_kernel(*options); }; });
+}
 
-  App* cost = sub->add_subcommand("cost", "Measure the cost of a pump on this CPU, as a cost profile");
+void add_measure_cost(App& measure, Action& action, const std::shared_ptr<MeasureOptions>& options) {
+  App* cost = measure.add_subcommand("cost", "Measure the cost of a pump on this CPU, as a cost profile");
   std::vector<std::string> names;
   for (const Modulation& modem : kModulations) {
     if (takes(*modem.type(), kLinear8000)) names.emplace_back(modem.name);  // the two ends of V.90 are different
@@ -417,7 +408,25 @@ void add_measure(App& app, Action& action) {
   offhook measure cost --device examples/g-lite.toml --profile mine.toml
 )");
   cost->final_callback([&action, options] { action = [options] { return run_cost(*options); }; });
+}
 
+}  // namespace
+
+void add_measure(App& app, Action& action) {
+  App* sub = app.add_subcommand(
+      "measure", "Measure this machine: latency, stolen time, kernel calls, the host, the cost of a pump");
+  sub->require_subcommand(1);
+  auto options = std::make_shared<MeasureOptions>();
+  add_measure_latency(*sub, action, options);
+  add_measure_bank(*sub, action, options);
+  add_measure_batch(*sub, action, options);
+  add_measure_device(*sub, action, options);
+  add_measure_cause(*sub, action, options);
+  add_measure_host(*sub, action, options);
+  add_measure_host_profile(*sub, action, options);
+  add_measure_stolen(*sub, action, options);
+  add_measure_kernel(*sub, action, options);
+  add_measure_cost(*sub, action, options);
   sub->footer(R"(Examples:
   offhook measure latency --context "FIFO 80" --seconds 60
   offhook measure stolen --context "RES 4ms/20ms"

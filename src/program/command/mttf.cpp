@@ -23,6 +23,7 @@
 #include "src/lab/sweep/parallel.h"
 #include "src/program/command/figures.h"
 #include "src/program/command/program.h"
+#include "src/program/command/results.h"
 #include "src/report/mttf_report.h"
 #include "traces/scenario/device.h"
 #include "traces/scenario/latency.h"
@@ -45,18 +46,18 @@ struct Options {
   bool virus_scanner = false, quiet = false;
 };
 
-/// A number for JSON and CSV: an infinite one is not there.
-ordered_json finite(double value) {
-  return std::isfinite(value) ? ordered_json(value) : ordered_json();
+std::optional<double> finite(double value) {
+  return std::isfinite(value) ? std::optional(value) : std::nullopt;
 }
 
 std::string time_text(double seconds) {
   return std::isfinite(seconds) ? duration_text(seconds) : "never";
 }
 
-void deliver(const Options& options, const ordered_json& result, const ordered_json& rows) {
+/// @param rows  key of the rows of the CSV
+void deliver(const Options& options, const ordered_json& result, const char* rows) {
   options.json.write(json_text(result, 2));
-  options.csv.write(csv_table(rows));
+  options.csv.write(csv_table(result.at(rows)));
   if (!options.html.empty() || !options.figures.empty()) write_page(mttf_page(result), options.html, options.figures);
 }
 
@@ -109,9 +110,80 @@ Source load_source(const Options& options) {
   }
 }
 
+/// The slots of a radio that were missed. Each missed buffer is a missed slot.
+struct SlotsMissed {
+  double slot_us = 0, slots = 0, ratio = 0, at_most = 0;  ///< at_most with 95 % confidence, if misses are independent
+  SlotsMissed(const UnderrunRun& run, double us)
+      : slot_us(us),
+        slots(run.simulated_s * 1e6 / us),
+        ratio(std::min(1.0, static_cast<double>(run.missed) / slots)),
+        at_most(std::min(1.0, poisson_interval(run.missed).high / slots)) {}
+  std::string verdict() const {
+    return at_most <= advice::kSlotsMissed ? "in time" : ratio > advice::kSlotsMissed ? "too many" : "undecided";
+  }
+};
+
 struct Cell {
   Buffering b;
   UnderrunRun run;
+  double longer_than_slack = 0, formula_s = 0, every_s = 0;  ///< a time may be infinite
+  std::optional<SlotsMissed> slots;
+
+  bool any() const { return run.underruns > 0; }
+};
+
+using C = record::Written<Cell>;
+constexpr record::Row kCellRows[] = {
+    C::of<&Cell::b, &Buffering::buffers>("buffers", "", "number n of buffers"),
+    C::of<&Cell::b, &Buffering::buffer_ms>("buffer_ms", "ms", "length t of a buffer"),
+    C::of<&Cell::b, &Buffering::compute_ms>("compute_ms", "ms", "CPU time per buffer"),
+    C::of<&Cell::b, &Buffering::tolerance_ms>("tolerance_ms", "ms",
+                                              "latency that all buffers together bridge, (n - 1) t"),
+    C::of<&Cell::b, &Buffering::slack_ms>("slack_ms", "ms", "tolerance_ms less compute_ms"),
+    C::of<&Cell::longer_than_slack>("longer_than_slack", "", "share of latencies above the slack, 0 to 1"),
+    C::of("formula_s", "s", "mean time to an underrun, (n - 1) t / longer_than_slack; none: never",
+          [](const Cell& c) { return finite(c.formula_s); })
+        .or_null(),
+    C::of("every_buffer_s", "s", "mean time to an underrun, t / longer_than_slack; none: never",
+          [](const Cell& c) { return finite(c.every_s); })
+        .or_null(),
+    C::of("simulated_s", "s", "mean time to an underrun by simulation; none: no underrun",
+          [](const Cell& c) { return c.any() ? std::optional(c.run.mttf_s()) : std::nullopt; })
+        .or_null(),
+    C::of("low_s", "s", "lower bound of the mean time, 95 % confidence",
+          [](const Cell& c) { return c.run.mttf_interval_s().low; }),
+    C::of("high_s", "s", "upper bound of the mean time, 95 % confidence; none: unbounded",
+          [](const Cell& c) { return finite(c.run.mttf_interval_s().high); })
+        .or_null(),
+    C::of<&Cell::run, &UnderrunRun::underruns>("underruns", "",
+                                               "simulated underruns; consecutive missed buffers count as one"),
+    C::of<&Cell::run, &UnderrunRun::missed>("missed", "",
+                                            "buffers that were not ready when all earlier ones had been played"),
+    C::of("simulated_hours", "h", "simulated time", [](const Cell& c) { return c.run.simulated_s / 3600; }),
+    C::of<&Cell::slots, &SlotsMissed::slot_us>("slot_us", "us", "length of a radio's slot, --slot-us"),
+    C::of<&Cell::slots, &SlotsMissed::ratio>("miss_ratio", "", "share of missed slots, 0 to 1"),
+    C::of<&Cell::slots, &SlotsMissed::at_most>("miss_ratio_at_most", "", "upper bound of that share, 95 % confidence"),
+};
+
+using Point = std::decay_t<decltype(std::declval<LatencyDistribution>().points()[0])>;
+constexpr record::Row kPointRows[] = {
+    record::Written<Point>::of<&Point::longer>("longer", "", "share of latencies above latency_ms, 0 to 1"),
+    record::Written<Point>::of<&Point::latency_ms>("latency_ms", "ms", "a latency"),
+};
+constexpr record::Table kPoint{kPointRows};
+
+struct Underruns {
+  Source source;
+  std::vector<Cell> cells;
+};
+using U = record::Written<Underruns>;
+constexpr record::Row kUnderrunRows[] = {
+    U::of<&Underruns::source, &Source::name>("source", "", "host and context, or the file"),
+    U::of<&Underruns::source, &Source::latency, &LatencyDistribution::mean_ms>("mean_ms", "ms", "mean latency"),
+    U::of<&Underruns::source, &Source::latency, &LatencyDistribution::worst_ms>("worst_ms", "ms", "worst latency"),
+    U::part(
+        "points", kPoint, [](const Underruns& u) -> const auto& { return u.source.latency.points(); }),
+    U::part<&Underruns::cells>("bufferings", kMttfCell),
 };
 
 /// Simulates every cell. @return false: interrupted
@@ -160,24 +232,12 @@ void say_when_in_time(const hostsim::SoftDevice& device) {
       device.name, 100 * device.output_fraction);
 }
 
-/// The slots of a radio that were missed. Each missed buffer is a missed slot.
-struct SlotsMissed {
-  double slots = 0, ratio = 0, at_most = 0;  ///< at_most with 95 % confidence, were buffers missed independently
-  SlotsMissed(const UnderrunRun& run, double slot_us)
-      : slots(run.simulated_s * 1e6 / slot_us),
-        ratio(std::min(1.0, static_cast<double>(run.missed) / slots)),
-        at_most(std::min(1.0, poisson_interval(run.missed).high / slots)) {}
-  std::string verdict() const {
-    return at_most <= advice::kSlotsMissed ? "in time" : ratio > advice::kSlotsMissed ? "too many" : "undecided";
-  }
-};
-
 void print_slots(const std::vector<Cell>& cells, double slot_us) {
   Table table;
   for (const char* title : {"buffers", "t, ms", "slots", "missed", "share", "at most, 95 %", "99.999 % of them"})
     table.column(title);
   for (const Cell& cell : cells) {
-    const SlotsMissed s(cell.run, slot_us);
+    const SlotsMissed& s = *cell.slots;
     table.row({fmt::format("{}", cell.b.buffers), fmt::format("{:g}", cell.b.buffer_ms), fmt::format("{:.0f}", s.slots),
                fmt::format("{}", cell.run.missed), fmt::format("{:.2g}", s.ratio), fmt::format("{:.2g}", s.at_most),
                s.verdict()});
@@ -185,79 +245,146 @@ void print_slots(const std::vector<Cell>& cells, double slot_us) {
   say("\nSlots of {:g} ms; a missed buffer is a missed slot:\n{}", slot_us * 1e-3, table.lines());
 }
 
-int run_buffers(const Options& options) {
-  const Source source = load_source(options);
+/// What the measurement of the source shows, if it has few points.
+void print_source(const Source& source) {
   const LatencyDistribution& latency = source.latency;
-  std::vector<Cell> cells = bufferings(options);
+  say("{}: mean {:.3g} ms, worst {:.4g} ms\n\n", source.name, latency.mean_ms(), latency.worst_ms());
+  if (source.waits_per_s <= 0 || latency.points().size() >= 10) return;
+  Table fit;
+  for (const char* title : {"longer than, ms", "once in", "waits: time under the load"}) fit.column(title);
+  for (const auto& p : latency.points())
+    fit.row({fmt::format("{:g}", p.latency_ms), fmt::format("{:.0f}", 1 / p.longer),
+             duration_text(1 / p.longer / source.waits_per_s)});
+  say("{}\n", fit.lines());
+}
+
+std::string interval_text(const Interval& s) {
+  return std::isfinite(s.high) ? fmt::format("{} to {}", duration_text(s.low), duration_text(s.high))
+                               : fmt::format("over {}", duration_text(s.low));
+}
+
+void print_cells(const std::vector<Cell>& cells) {
+  Table table;
+  for (const char* title : {"buffers", "t, ms", "buffered, ms", "slack, ms", "formula", "every t", "simulated",
+                            "95 % confidence", "underruns", "missed"})
+    table.column(title);
   for (const Cell& cell : cells) {
+    table.row({fmt::format("{}", cell.b.buffers), fmt::format("{:g}", cell.b.buffer_ms),
+               fmt::format("{:g}", cell.b.tolerance_ms()), fmt::format("{:g}", cell.b.slack_ms()),
+               time_text(cell.formula_s), time_text(cell.every_s),
+               cell.any() ? duration_text(cell.run.mttf_s()) : "none", interval_text(cell.run.mttf_interval_s()),
+               fmt::format("{}", cell.run.underruns), fmt::format("{}", cell.run.missed)});
+  }
+  say("Mean time to an underrun; a buffer costs {:.3g} % of its length:\n{}",
+      100 * cells.front().b.compute_ms / cells.front().b.buffer_ms, table.lines());
+  say("formula: (n - 1) t / share of latencies above the slack; every t: t / that share. never: the slack exceeds the "
+      "longest measured latency.\n");
+}
+
+int run_buffers(const Options& options) {
+  Underruns result{load_source(options), bufferings(options)};
+  for (const Cell& cell : result.cells) {
     if (options.slot_us > 0 && 1e3 * cell.b.buffer_ms > options.slot_us)
       throw config::Error(
           fmt::format("--slot-us: a buffer of {:g} ms is longer than a slot of {:g} ms; expected --buffer-ms or a "
                       "--device of at most a slot",
                       cell.b.buffer_ms, 1e-3 * options.slot_us));
   }
-  if (!simulate(options, latency, cells)) return interrupt_status();
-
-  ordered_json points = ordered_json::array(), rows = ordered_json::array();
-  Table table;
-  for (const char* title : {"buffers", "t, ms", "buffered, ms", "slack, ms", "formula", "every t", "simulated",
-                            "95 % confidence", "underruns", "missed"})
-    table.column(title);
-  for (const auto& p : latency.points()) points.push_back({{"longer", p.longer}, {"latency_ms", p.latency_ms}});
-  for (const Cell& cell : cells) {
-    const double formula = published_mttf_s(latency, cell.b), every = mttf_s(latency, cell.b);
-    const Interval interval = cell.run.mttf_interval_s();
-    const bool any = cell.run.underruns > 0;
-    table.row({fmt::format("{}", cell.b.buffers), fmt::format("{:g}", cell.b.buffer_ms),
-               fmt::format("{:g}", cell.b.tolerance_ms()), fmt::format("{:g}", cell.b.slack_ms()), time_text(formula),
-               time_text(every), any ? duration_text(cell.run.mttf_s()) : "none",
-               any ? fmt::format("{} to {}", duration_text(interval.low), duration_text(interval.high))
-                   : fmt::format("over {}", duration_text(interval.low)),
-               fmt::format("{}", cell.run.underruns), fmt::format("{}", cell.run.missed)});
-    rows.push_back({{"buffers", cell.b.buffers},
-                    {"buffer_ms", cell.b.buffer_ms},
-                    {"compute_ms", cell.b.compute_ms},
-                    {"tolerance_ms", cell.b.tolerance_ms()},
-                    {"slack_ms", cell.b.slack_ms()},
-                    {"longer_than_slack", latency.longer_than(cell.b.slack_ms())},
-                    {"formula_s", finite(formula)},
-                    {"every_buffer_s", finite(every)},
-                    {"simulated_s", any ? ordered_json(cell.run.mttf_s()) : ordered_json()},
-                    {"low_s", interval.low},
-                    {"high_s", finite(interval.high)},
-                    {"underruns", cell.run.underruns},
-                    {"missed", cell.run.missed},
-                    {"simulated_hours", cell.run.simulated_s / 3600}});
-    if (options.slot_us > 0) {
-      const SlotsMissed slots(cell.run, options.slot_us);
-      rows.back().update(
-          {{"slot_us", options.slot_us}, {"miss_ratio", slots.ratio}, {"miss_ratio_at_most", slots.at_most}});
-    }
+  const LatencyDistribution& latency = result.source.latency;
+  if (!simulate(options, latency, result.cells)) return interrupt_status();
+  for (Cell& cell : result.cells) {
+    cell.longer_than_slack = latency.longer_than(cell.b.slack_ms());
+    cell.formula_s = published_mttf_s(latency, cell.b);
+    cell.every_s = mttf_s(latency, cell.b);
+    if (options.slot_us > 0) cell.slots.emplace(cell.run, options.slot_us);
   }
-  deliver(options,
-          {{"source", source.name},
-           {"mean_ms", latency.mean_ms()},
-           {"worst_ms", latency.worst_ms()},
-           {"points", std::move(points)},
-           {"bufferings", rows}},
-          rows);
+  deliver(options, record::to_json(kMttf, &result), "bufferings");
   if (!to_people(options)) return kOk;
-  say("{}: mean {:.3g} ms, worst {:.4g} ms\n\n", source.name, latency.mean_ms(), latency.worst_ms());
-  if (source.waits_per_s > 0 && latency.points().size() < 10) {
-    Table fit;
-    for (const char* title : {"longer than, ms", "once in", "waits: time under the load"}) fit.column(title);
-    for (const auto& p : latency.points())
-      fit.row({fmt::format("{:g}", p.latency_ms), fmt::format("{:.0f}", 1 / p.longer),
-               duration_text(1 / p.longer / source.waits_per_s)});
-    say("{}\n", fit.lines());
-  }
-  say("Mean time to an underrun; a buffer costs {:.3g} % of its length:\n{}",
-      100 * cells.front().b.compute_ms / cells.front().b.buffer_ms, table.lines());
-  say("formula: (n - 1) t / share of latencies above the slack; every t: t / that share. never: the slack exceeds the "
-      "longest measured latency.\n");
+  print_source(result.source);
+  print_cells(result.cells);
   if (!options.device.empty()) say_when_in_time(config::load_device(options.device));
-  if (options.slot_us > 0) print_slots(cells, options.slot_us);
+  if (options.slot_us > 0) print_slots(result.cells, options.slot_us);
   return kOk;
+}
+
+struct Task {
+  Computation computation;
+  ResponseTime time;
+  DeadlineRun run;
+
+  Interval drop_interval_s() const {  ///< 95 % confidence; the upper end may be infinite
+    const Interval rate = run.drops_per_s();
+    return {1 / rate.high, rate.low > 0 ? 1 / rate.low : INFINITY};
+  }
+  const char* verdict() const {
+    const Interval rate = run.drops_per_s();
+    const double permitted = 1 / computation.interval_s;
+    return rate.high <= permitted ? "meets it" : rate.low > permitted ? "fails" : "undecided";
+  }
+};
+struct Tasks {
+  std::string host;
+  double hours = 0;
+  std::vector<Task> tasks{};
+};
+
+using T = record::Written<Task>;
+constexpr record::Row kTaskRows[] = {
+    T::of<&Task::computation, &Computation::name>("name", "", "name in the file"),
+    T::of<&Task::computation, &Computation::interval_s>("permitted_interval_s", "s",
+                                                        "shortest permitted time between drops"),
+    T::of<&Task::time, &ResponseTime::worst_latency_ms>("worst_latency_ms", "ms",
+                                                        "longest latency at the permitted rate"),
+    T::of<&Task::time, &ResponseTime::beyond_data>("beyond_measurement", "",
+                                                   "whether that rate is rarer than the measurement could show"),
+    T::of<&Task::time, &ResponseTime::mean_latency_ms>("mean_latency_ms", "ms", "mean latency"),
+    T::of<&Task::time, &ResponseTime::pseudo_worst_ms>(
+        "pseudo_worst_ms", "ms", "release jitter, (W + (m - 1) A) / m of worst W, mean A and m buffers"),
+    T::of<&Task::time, &ResponseTime::blocking_ms>("blocking_ms", "ms",
+                                                   "longest time that a computation of lower priority keeps the CPU"),
+    T::of("response_ms", "ms", "longest response; none: unbounded",
+          [](const Task& t) { return finite(t.time.response_ms); })
+        .or_null(),
+    T::of<&Task::computation, &Computation::period_ms>("period_ms", "ms", "period of the computation"),
+    T::of<&Task::time, &ResponseTime::schedulable>("schedulable", "", "whether the response is within the period"),
+    T::of<&Task::run, &DeadlineRun::jobs>("jobs", "", "simulated jobs"),
+    T::of<&Task::run, &DeadlineRun::missed>("missed", "", "jobs that missed their deadline"),
+    T::of<&Task::run, &DeadlineRun::drops>("drops", "", "runs of consecutive missed jobs"),
+    T::of<&Task::run, &DeadlineRun::longest_ms>("longest_ms", "ms", "longest response in the simulation"),
+    T::of("drop_interval_low_s", "s", "lower bound of the mean time between drops, 95 % confidence",
+          [](const Task& t) { return t.drop_interval_s().low; }),
+    T::of("drop_interval_high_s", "s", "upper bound of that time; none: unbounded",
+          [](const Task& t) { return finite(t.drop_interval_s().high); })
+        .or_null(),
+    T::of<&Task::verdict>("simulation", "", "meets it, fails or undecided, against permitted_interval_s"),
+};
+constexpr record::Row kTasksRows[] = {
+    record::Written<Tasks>::of<&Tasks::host>("host", "", "name of the host"),
+    record::Written<Tasks>::of<&Tasks::hours>("simulated_hours", "h", "simulated time"),
+    record::Written<Tasks>::part<&Tasks::tasks>("computations", kMttfTask),
+};
+
+void print_tasks(const Options& options, const Tasks& result) {
+  Table table;
+  table.column("computation", Table::Align::kLeft);
+  for (const char* title : {"permitted", "worst, ms", "pseudo worst, ms", "blocking, ms", "response, ms", "period, ms"})
+    table.column(title);
+  table.column("schedulable");
+  for (const char* title : {"drops", "one drop in", "95 % confidence", "simulation"}) table.column(title);
+  bool beyond = false;
+  for (const Task& task : result.tasks) {
+    const auto& [c, t, r] = task;
+    beyond |= t.beyond_data;
+    table.row({c.name, "1 in " + duration_text(c.interval_s),
+               fmt::format("{:.3g}{}", t.worst_latency_ms, t.beyond_data ? "*" : ""),
+               fmt::format("{:.3g}", t.pseudo_worst_ms), fmt::format("{:.3g}", t.blocking_ms),
+               std::isfinite(t.response_ms) ? fmt::format("{:.3g}", t.response_ms) : "unbounded",
+               fmt::format("{:g}", c.period_ms), t.schedulable ? "yes" : "no", fmt::format("{}", r.drops),
+               r.drops > 0 ? duration_text(r.simulated_s / static_cast<double>(r.drops)) : "none",
+               interval_text(task.drop_interval_s()), task.verdict()});
+  }
+  say("{} on {}, {:g} h simulated\n{}", options.tasks, result.host, options.hours, table.lines());
+  if (beyond) say("* rarer than the measurement could show: the longest latency that was measured\n");
 }
 
 int run_tasks(const Options& options) {
@@ -270,68 +397,21 @@ int run_tasks(const Options& options) {
     throw config::Error(fmt::format("{}: {}: {}", options.tasks, file.host, e.what()));
   }
   catch_interrupts();
-  std::vector<DeadlineRun> runs;
+  Tasks result{file.host, options.hours};
   {
     Progress progress("mttf", options.quiet ? Progress::Style::kQuiet : Progress::Style::kAuto);
-    runs = simulate_deadlines(
+    const std::vector<DeadlineRun> runs = simulate_deadlines(
         file.computations, host, options.hours * 3600, options.seed,
         [](void* bar, double share) {
           static_cast<Progress*>(bar)->update(share, fmt::format("{:.0f} % of the time", 100 * share));
           return !interrupted();
         },
         &progress);
+    for (std::size_t i = 0; i < runs.size(); i++) result.tasks.push_back({file.computations[i], times[i], runs[i]});
   }
   if (interrupted()) return interrupt_status();
-  ordered_json rows = ordered_json::array();
-  Table table;
-  table.column("computation", Table::Align::kLeft);
-  for (const char* title : {"permitted", "worst, ms", "pseudo worst, ms", "blocking, ms", "response, ms", "period, ms"})
-    table.column(title);
-  table.column("schedulable");
-  for (const char* title : {"drops", "one drop in", "95 % confidence", "simulation"}) table.column(title);
-  bool beyond = false;
-  for (std::size_t i = 0; i < runs.size(); i++) {
-    const Computation& c = file.computations[i];
-    const ResponseTime& t = times[i];
-    const DeadlineRun& r = runs[i];
-    const Interval rate = r.drops_per_s();
-    const double permitted = 1 / c.interval_s;
-    const std::string verdict = rate.high <= permitted ? "meets it" : rate.low > permitted ? "fails" : "undecided";
-    const double interval_low = 1 / rate.high, interval_high = rate.low > 0 ? 1 / rate.low : INFINITY;
-    beyond |= t.beyond_data;
-    table.row({c.name, "1 in " + duration_text(c.interval_s),
-               fmt::format("{:.3g}{}", t.worst_latency_ms, t.beyond_data ? "*" : ""),
-               fmt::format("{:.3g}", t.pseudo_worst_ms), fmt::format("{:.3g}", t.blocking_ms),
-               std::isfinite(t.response_ms) ? fmt::format("{:.3g}", t.response_ms) : "unbounded",
-               fmt::format("{:g}", c.period_ms), t.schedulable ? "yes" : "no", fmt::format("{}", r.drops),
-               r.drops > 0 ? duration_text(r.simulated_s / static_cast<double>(r.drops)) : "none",
-               std::isfinite(interval_high)
-                   ? fmt::format("{} to {}", duration_text(interval_low), duration_text(interval_high))
-                   : fmt::format("over {}", duration_text(interval_low)),
-               verdict});
-    rows.push_back({{"name", c.name},
-                    {"permitted_interval_s", c.interval_s},
-                    {"worst_latency_ms", t.worst_latency_ms},
-                    {"beyond_measurement", t.beyond_data},
-                    {"mean_latency_ms", t.mean_latency_ms},
-                    {"pseudo_worst_ms", t.pseudo_worst_ms},
-                    {"blocking_ms", t.blocking_ms},
-                    {"response_ms", finite(t.response_ms)},
-                    {"period_ms", c.period_ms},
-                    {"schedulable", t.schedulable},
-                    {"jobs", r.jobs},
-                    {"missed", r.missed},
-                    {"drops", r.drops},
-                    {"longest_ms", r.longest_ms},
-                    {"drop_interval_low_s", interval_low},
-                    {"drop_interval_high_s", finite(interval_high)},
-                    {"simulation", verdict}});
-  }
-  deliver(options, {{"host", file.host}, {"simulated_hours", options.hours}, {"computations", rows}}, rows);
-  if (to_people(options)) {
-    say("{} on {}, {:g} h simulated\n{}", options.tasks, file.host, options.hours, table.lines());
-    if (beyond) say("* rarer than the measurement could show: the longest latency that was measured\n");
-  }
+  deliver(options, record::to_json(kMttfTasks, &result), "computations");
+  if (to_people(options)) print_tasks(options, result);
   return kOk;
 }
 
@@ -344,6 +424,8 @@ int run(const Options& options) {
 }
 
 }  // namespace
+
+constexpr record::Table kMttfCell{kCellRows}, kMttf{kUnderrunRows}, kMttfTask{kTaskRows}, kMttfTasks{kTasksRows};
 
 void add_mttf(App& app, Action& action) {
   App* sub = app.add_subcommand("mttf", "Compute the mean time to a buffer underrun on a host with measured latencies");
