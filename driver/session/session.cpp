@@ -30,9 +30,10 @@ void fill_silence(void* tx, oh_encoding encoding, std::size_t n) {
 
 }  // namespace
 
-Session::Session(LiveCard& card, const SessionConfig& config)
+Session::Session(LiveCard& card, const SessionConfig& config, std::size_t kept_samples)
     : card_(card_of_a_modem(card)),
       log_(config.log),
+      memory_(kept_samples, card.encoding()),
       position_(oh_card_position(&card.state())),
       driver_(card, {process, report_gap, this}, config) {}
 
@@ -48,8 +49,9 @@ void Session::process(void* self, const void* rx, void* tx, std::size_t n) {
     const SampleRun run = session->card_.run_at(session->position_, static_cast<std::uint32_t>(n));
     if (call != nullptr && !run.lost) {
       call->process(in, out, run.n);
+      session->memory_.write(in, out, run.n);
     } else {
-      if (call != nullptr) call->report_gap(run.n);
+      if (call != nullptr) session->skip(*call, run.n);
       fill_silence(out, encoding, run.n);
     }
     session->position_ += run.n;
@@ -64,8 +66,13 @@ void Session::report_gap(void* self, std::size_t n) {
   auto* session = static_cast<Session*>(self);
   session->served_.fetch_add(1);
   session->position_ += n;
-  if (Call* call = session->active_.load()) call->report_gap(n);
+  if (Call* call = session->active_.load()) session->skip(*call, n);
   session->served_.fetch_add(1);
+}
+
+void Session::skip(Call& call, std::size_t n) {
+  call.report_gap(n);
+  memory_.skip(n);
 }
 
 // The old call may be freed only when no service that could have seen it is under way.
@@ -77,7 +84,9 @@ void Session::swap_call(std::unique_ptr<Call> next) {
   call_ = std::move(next);
 }
 
+// No service writes to the memory between calls.
 void Session::begin_call(const CallConfig& call) {
+  if (!call_) memory_.clear();
   swap_call(std::make_unique<Call>(call, format(), io_delay_samples(), log_,
                                    [](void*) { return static_cast<std::uint64_t>(monotonic_ns()); }));
   oh_card_set_off_hook(&card_.state(), 1);
@@ -104,6 +113,11 @@ CallStatus Session::status() const {
   CallStatus status = call_->status();
   status.line_failure = card_.line_failure();
   return status;
+}
+
+LineMemory::Samples Session::last_line() {
+  if (call_) end_call();
+  return memory_.samples(io_delay_samples());
 }
 
 Traffic Session::traffic() const {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "driver/session/call_line.h"
+#include "driver/session/line_memory.h"
 #include "driver/session/live_driver.h"
 #include "offhook/modem_card.h"
 
@@ -29,8 +30,9 @@ struct Traffic {
 
 class Session final : public CallLine {
  public:
-  /// Starts the card. @throws std::runtime_error: privileges, device
-  Session(LiveCard& card, const SessionConfig& config);
+  /// Starts the card. @param kept_samples  of each call, from its end on, that last_line() gives
+  /// @throws std::runtime_error: privileges, device
+  Session(LiveCard& card, const SessionConfig& config, std::size_t kept_samples = 0);
   ~Session() override = default;
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -55,6 +57,8 @@ class Session final : public CallLine {
     return {samples, samples};
   }
   Traffic traffic() const;
+  /// The last samples of the last call, which ends if it has not ended.
+  LineMemory::Samples last_line();
   /// What driver, card and the device behind it keep queued, as in oh_pump_config.
   std::uint32_t io_delay_samples() const {
     return driver_.transmit_lead_samples() + card_.queued_samples() + driver_.device_delay_samples();
@@ -77,6 +81,7 @@ class Session final : public CallLine {
  private:
   static void process(void* self, const void* rx, void* tx, std::size_t n);
   static void report_gap(void* self, std::size_t n);
+  void skip(Call& call, std::size_t n);
   void swap_call(std::unique_ptr<Call> next);
 
   LiveCard& card_;
@@ -85,6 +90,7 @@ class Session final : public CallLine {
   Traffic before_;                        // of the calls before it
   std::atomic<Call*> active_{nullptr};    // the context's view
   std::atomic<std::uint64_t> served_{0};  // pump calls so far, odd within one
+  LineMemory memory_;                     // the context's during a call, else the owner's
   std::uint64_t position_;                // of the card, before which all samples are served; the context's
   LiveDriver driver_;                     // the last: from its making on to its end it calls process()
 };

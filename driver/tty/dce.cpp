@@ -117,6 +117,7 @@ void Dce::record_end(Event event) {
                  : event == Event::kLost         ? (busy ? CallEnd::kBusy : CallEnd::kCarrierLost)
                  : event == Event::kDtrOff       ? CallEnd::kDtrOff
                                                  : CallEnd::kUser);
+  failed_calls_ += last_call_.failed();
 }
 
 std::string_view Dce::data_carrier(const CallStatus& status) const {

@@ -124,6 +124,11 @@ class Dce final : private AtHost {
   /// Once every 20 ms or sooner: characters, call progress, ring, time-outs. @param now_ms  monotonic
   void work(std::int64_t now_ms);
   State state() const { return state_; }
+  /// A call is on the line, or is being made.
+  bool calling() const { return state_ >= State::kConnecting; }
+  /// Calls that ended neither by this end's order nor by the far end's cleardown.
+  unsigned failed_calls() const { return failed_calls_; }
+  const LastCall& last_call() const { return last_call_; }
   /// For people: "on hook", "connecting (call)", "online 2400/2400 bit/s".
   std::string state_text() const;
 
@@ -146,7 +151,6 @@ class Dce final : private AtHost {
   void record_end(Event event);
   void tell_why();
   std::string_view data_carrier(const CallStatus& status) const;
-  bool calling() const { return state_ >= State::kConnecting; }
   void report_connection();
   CallConfig call_config() const;
   oh_link_config link(std::uint32_t window) const;
@@ -174,6 +178,7 @@ class Dce final : private AtHost {
   bool digits_only_ = false;      // D with a semicolon
   bool off_hook_before_ = false;  // the call begins after such a D
   LastCall last_call_;
+  unsigned failed_calls_ = 0;
   std::int64_t now_ms_ = 0;
   bool hung_up_ = false;            // since the last work()
   std::int64_t line_ready_ms_ = 0;  // from when off hook is a new call

@@ -42,6 +42,10 @@ class LastCall {
 
   bool ended() const { return ended_; }
   CallEnd why() const { return why_; }
+  /// Neither this end nor the far end ended it on purpose.
+  bool failed() const {
+    return ended_ && why_ != CallEnd::kUser && why_ != CallEnd::kDtrOff && why_ != CallEnd::kClearedDown;
+  }
   /// One line for people: code, reason and how far the call came.
   std::string reason() const;
   /// AT&V1: one fact on each line.

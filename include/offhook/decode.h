@@ -35,6 +35,8 @@ struct Options {
   std::function<void(double share, const std::string& what)> progress = {};
   /// For decode_calls(): name of the recording in messages and results; empty: that of the file.
   std::string name = {};
+  /// A sentence for the notes of decode_file() and decode_samples(); empty: none.
+  std::string remark = {};
 };
 
 /// Samples in memory.

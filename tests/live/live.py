@@ -34,13 +34,14 @@ class Bench:
         self.processes.append(p)
         return p
 
-    def two_modems(self, *contexts, **more):
-        """A line and a modem at each of its ends. @return their processes, and their terminals' descriptors."""
+    def two_modems(self, *contexts, options=(), **more):
+        """A line and a modem at each of its ends. @param options  of both modems @return their processes, and their terminals' descriptors."""
         a, b = self.path("a"), self.path("b")
         line = self.start("line", a, b, **more)
         wait_for(lambda: os.path.exists(a) and os.path.exists(b), "cards")
         modems = [self.start("modem", "unix:" + self.path(end), "--tty", self.path("tty" + end), "--context", context,
-                             "--out", self.path("out" + end), stderr=subprocess.PIPE, **more)
+                             "--out", self.path("out" + end), *[o.format(end=end) for o in options],
+                             stderr=subprocess.PIPE, **more)
                   for end, context in zip("ab", contexts)]
         return line, modems, [self.open("ttya"), self.open("ttyb")]
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """In the midst of a call one modem is killed and another takes its place, then the hardware vanishes: the call ends,
-clearly said; logs are kept.
+clearly said; logs are kept, and with --keep-failed the line with its decode page.
 
 Usage: modem_dies.py OFFHOOK
 """
@@ -11,7 +11,26 @@ import subprocess
 import sys
 import time
 
-from live import Bench, dial, fail, hear, say
+from live import Bench, dial, fail, hear, say, wait_for
+
+
+def failed_pages(folder):
+    return sorted(f for f in os.listdir(folder) if f.startswith("failed-") and f.endswith(".html"))
+
+
+def expect_page(folder, number, reason):
+    """The page of the failed call of that number, from 1 on, with its reason; the recording has its modem."""
+    wait_for(lambda: len(failed_pages(folder)) >= number, f"page of failed call {number}", 100)
+    name = failed_pages(folder)[number - 1]
+    with open(os.path.join(folder, name), encoding="utf-8") as file:
+        page = file.read()
+    if reason not in page or "V.22bis" not in page:
+        fail(f"{name}: {reason!r} or V.22bis is missing")
+    recording = os.path.join(folder, name.replace(".html", ".wav"))
+    done = subprocess.run([sys.argv[1], "decode", "--json", "-q", recording], capture_output=True, text=True, check=False)
+    if json.loads(done.stdout)["verdict"]["technology"] != "V.22bis":
+        fail(f"{recording}: {done.stdout[:2000]}")
+
 
 with Bench(sys.argv[1]) as bench:
     # A card that hears nothing has no dial tone.
@@ -22,7 +41,8 @@ with Bench(sys.argv[1]) as bench:
     say(n, b"x", b"NO CARRIER")
     say(n, b"ATX4DT5", b"NO DIALTONE", 20)
 
-    line, (modem_a, modem_b), (a, b) = bench.two_modems("FIFO 50", "FIFO 50")
+    line, (modem_a, modem_b), (a, b) = bench.two_modems("FIFO 50", "FIFO 50",
+                                                       options=["--keep-failed", bench.path("failed{end}")])
     dial(a, b)
     time.sleep(1)
     modem_a.kill()
@@ -35,6 +55,7 @@ with Bench(sys.argv[1]) as bench:
     if done.stdout.count("\n") < 1000 or "pump_state" not in done.stdout:
         fail(f"the killed modem's log holds {done.stdout.count(chr(10))} events only")
     hear(b, b"NO CARRIER", 60)
+    expect_page(bench.path("failedb"), 1, "60,the carrier was lost")
     # Another takes its place at the card.
     bench.start("modem", "unix:" + bench.path("a"), "--tty", bench.path("ttyc"), "--context", "FIFO 50")
     dial(bench.open("ttyc"), b)
@@ -50,4 +71,5 @@ with Bench(sys.argv[1]) as bench:
         fail("counters were lost")
     if not os.path.getsize(os.path.join(bench.path("outb"), "report.html")):
         fail("no report")
+    expect_page(bench.path("failedb"), 2, "is gone: its process ended")
 print("all passed")

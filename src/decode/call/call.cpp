@@ -301,12 +301,15 @@ bool modem_found(const Call& call) {
 
 std::shared_ptr<const Call> decode_file(const std::string& path, const Options& options) {
   return with_memory_for(path, [&] {
-    return std::make_shared<const Call>(analyse(read_recording(path), options.progress, options.data_mode));
+    Recording recording = read_recording(path);
+    recording.remark = options.remark;
+    return std::make_shared<const Call>(analyse(std::move(recording), options.progress, options.data_mode));
   });
 }
 
 std::shared_ptr<const Call> decode_samples(Samples samples, const Options& options) {
   Recording recording = make_recording(samples.channels, samples.rate_hz, samples.name);
+  recording.remark = options.remark;
   return std::make_shared<const Call>(analyse(std::move(recording), options.progress, options.data_mode));
 }
 

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "dsp/modulation/modulation.h"
+#include "dsp/v34/phase2/tones.h"
 #include "src/decode/call/call.h"
 #include "src/decode/v34/data_only.h"
 #include "src/decode/v34/second_reading.h"
@@ -142,6 +143,27 @@ void find_hole(const std::vector<V34DataHeard>& data, Way& way) {
   }
 }
 
+// How much weaker the INFO sequences of one side are than the other's, dB; 0: those of one side were not heard.
+double weaker_db(const StartUp& s, bool from_1200) {
+  double own = 0, far = 0;
+  for (const InfoHeard& i : s.info) {
+    double& most = (i.carrier_hz == v34::kDpskCallHz) == from_1200 ? own : far;
+    most = std::max(most, i.amplitude);
+  }
+  return own > 0 && far > 0 ? 20 * std::log10(far / own) : 0;
+}
+
+// Why a side that sends INFO sequences has no training. Of a recording of one side, the other is there as its echo.
+std::string without_training(const Call& call, const Training::Side& side, const Training::Side& far, bool from_1200) {
+  constexpr double kEchoDb = 6;  // the least return loss of a hybrid that modems train over
+  const double db = weaker_db(call.start_up, from_1200);
+  if (side.direction.channel == far.direction.channel && trained(far) && db > kEchoDb)
+    return fmt::format("this side was not recorded: channel {} has it as an echo, {:.0f} dB weaker than the other side",
+                       far.direction.channel, db);
+  if (end_of(call, side.direction.channel) == 0) return "this side was not recorded: its channel is silent";
+  return "no S, PP or TRN was found";
+}
+
 Way v34_way(const Call& call, const Training& t, bool call_to_answer, const Training::Side* lone) {
   const Training::Side& side = call_to_answer ? t.from_1200 : t.from_2400;
   const Training::Side& far = call_to_answer ? t.from_2400 : t.from_1200;
@@ -178,7 +200,7 @@ Way v34_way(const Call& call, const Training& t, bool call_to_answer, const Trai
                      : "the MPs agree on no rate";
   } else if (side.segments.empty()) {
     way.since_s = t.info1a_t;
-    way.reason = "no S, PP or TRN was found";
+    way.reason = without_training(call, side, far, call_to_answer);
   } else {
     const Segment& last = side.segments.back();
     const Segment* far_start = far.started();
@@ -218,7 +240,7 @@ Way upstream_way(const Call& call, const Training& t) {
                     : "CP and MP agree on no rate";
   } else if (side.segments.empty()) {
     up.since_s = t.info1a_t;
-    up.reason = "no S, PP or TRN was found";
+    up.reason = without_training(call, side, t.from_1200, false);
   } else {
     up.since_s = std::min(side.segments.back().t_lost, last_read(side.segments.back()));
     up.reason = ends_in_training(call, side.segments.back()) ? kEndsInTraining

@@ -26,9 +26,11 @@ struct ChannelLikeness {
 };
 
 /// What packets did to the samples.
+inline constexpr const char* kTelephoneEvent = "telephone event";  ///< of RFC 4733, in RtpEvent::what
+
 struct RtpEvent {
   double t = 0, t_end = 0;  ///< s of the recording; t_end 0: a moment
-  std::string what;         ///< "packets lost", "timestamp jump"
+  std::string what;         ///< "packets lost", "timestamp jump", kTelephoneEvent
   std::string detail;
 };
 
@@ -46,6 +48,7 @@ struct RtpStream {
 struct Recording {
   std::string name;                         ///< file name without its folder
   int file_rate_hz = 0;                     ///< of the file; `channel` is at kRateHz
+  std::string remark;                       ///< of who brought it, a sentence; empty: none
   double duration_s = 0;                    ///< of the file, or of this part of it
   double start_s = 0;                       ///< where this part begins in the file
   int call = 0;                             ///< number of this call in the file, from 1; 0: the file is one call

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <optional>
 #include <stdexcept>
+#include <string_view>
 #include <utility>
 
 #include "dsp/v90/coding/ucode.h"
@@ -24,6 +25,22 @@ int word16(Bytes b, std::size_t at) {
 }
 std::uint32_t word32(Bytes b, std::size_t at) {
   return static_cast<std::uint32_t>(word16(b, at)) << 16 | static_cast<std::uint32_t>(word16(b, at + 2));
+}
+
+constexpr int kFirstDynamic = 96;  // RFC 3551 3: payload types of no fixed meaning
+constexpr int kBitsOfV21 = 37;
+constexpr std::size_t kEventOctets = 4, kMostEvents = 10;  // of a telephone event (RFC 4733 2.3), and in a packet
+
+// RFC 4733 3.2, RFC 4734 2.3 to 2.6
+std::string event_name(int event) {
+  constexpr std::string_view kDigits = "0123456789*#ABCD";
+  constexpr std::array<const char*, 5> kTones = {"ANS", "/ANS", "ANSam", "/ANSam", "CNG"};
+  constexpr int kFlash = 16, kFirstTone = 32, kFirstV21 = kBitsOfV21, kLastV21 = 40, kCallingTone = 49;
+  if (event < kFlash) return fmt::format("DTMF {}", kDigits[static_cast<std::size_t>(event)]);
+  if (event == kFlash) return "hook flash";
+  if (event >= kFirstTone && event < kFirstV21) return kTones[static_cast<std::size_t>(event - kFirstTone)];
+  if (event >= kFirstV21 && event <= kLastV21) return "bits of V.21";
+  return event == kCallingTone ? "calling tone" : fmt::format("event {}", event);
 }
 
 constexpr int kIpv4 = 0x0800, kIpv6 = 0x86DD, kUdp = 17;
@@ -113,7 +130,8 @@ void RtpReader::udp(double t, Address from, Address to, Bytes b) {
   constexpr std::size_t kHead = 12, kMostPayload = 1600;
   if (b.size() <= kHead || b[0] >> 6 != 2) return;
   const int type = b[1] & 0x7F;
-  if (type != 0 && type != 8) return;
+  const bool may_be_events = type >= kFirstDynamic;
+  if (type != 0 && type != 8 && !may_be_events) return;
   std::size_t head = kHead + 4 * static_cast<std::size_t>(b[0] & 15), end = b.size();
   if ((b[0] & 0x10) != 0) {  // header extension
     if (b.size() < head + 4) return;
@@ -121,10 +139,11 @@ void RtpReader::udp(double t, Address from, Address to, Bytes b) {
   }
   if ((b[0] & 0x20) != 0) end -= std::min<std::size_t>(end, b.back());  // padding
   if (end <= head || end - head > kMostPayload) return;
+  if (may_be_events && ((end - head) % kEventOctets != 0 || end - head > kMostEvents * kEventOctets)) return;
   octets_ += end - head + sizeof(Packet);
   if (octets_ > kMostOctets) throw std::runtime_error("more than 200 MB of speech; extract the call with a filter");
   streams_[{std::move(from), std::move(to), word32(b, 8)}].push_back(
-      {t, static_cast<std::uint16_t>(word16(b, 2)), word32(b, 4), type == 8,
+      {t, static_cast<std::uint16_t>(word16(b, 2)), word32(b, 4), type == 8, may_be_events,
        std::vector<std::uint8_t>(b.begin() + static_cast<long>(head), b.begin() + static_cast<long>(end))});
 }
 
@@ -132,15 +151,21 @@ void RtpReader::udp(double t, Address from, Address to, Bytes b) {
 bool RtpReader::is_speech(const std::vector<Packet>& packets) {
   constexpr std::size_t kLeastPackets = 10;
   constexpr int kNear = 50;
-  if (packets.size() < kLeastPackets) return false;
-  std::size_t fit = 0;
-  for (std::size_t k = 1; k < packets.size(); ++k) {
-    const Packet &a = packets[k - 1], &b = packets[k];
+  std::size_t fit = 0, speech = 0;
+  const Packet* before = nullptr;
+  for (const Packet& b : packets) {
+    if (b.is_event) continue;
+    ++speech;
+    if (before == nullptr) {
+      before = &b;
+      continue;
+    }
+    const Packet& a = *std::exchange(before, &b);
     const int steps = static_cast<std::int16_t>(b.sequence - a.sequence);
     const auto samples = static_cast<std::int32_t>(b.timestamp - a.timestamp);
     fit += std::abs(steps) < kNear && samples == steps * static_cast<std::int32_t>(a.payload.size());
   }
-  return 10 * fit > 7 * (packets.size() - 1);
+  return speech >= kLeastPackets && 10 * fit > 7 * (speech - 1);
 }
 
 struct RtpReader::Assembled {
@@ -166,8 +191,9 @@ std::map<std::int64_t, const RtpReader::Packet*> RtpReader::in_order(const std::
   return ordered;
 }
 
-// The silence before a packet, by its timestamp. @param lost  packets before it  @return samples
-std::size_t RtpReader::silence_before(const Packet& p, const Packet& before, std::int64_t lost, double t,
+// The silence before a packet, by its timestamp. @param lost  packets before it  @param events  whether telephone
+// events came instead of speech  @return samples
+std::size_t RtpReader::silence_before(const Packet& p, const Packet& before, std::int64_t lost, bool events, double t,
                                       RtpStream& s) {
   constexpr std::int64_t kMostJump = std::int64_t{30} * kRateHz;
   const std::int64_t jump =
@@ -178,11 +204,31 @@ std::size_t RtpReader::silence_before(const Packet& p, const Packet& before, std
     s.lost += static_cast<std::size_t>(lost);
     s.events.push_back(
         {t, t + gap_s, "packets lost", fmt::format("{}, {:.0f} ms of silence inserted", lost, 1000 * gap_s)});
-  } else if (jump != 0) {
+  } else if (jump != 0 && !events) {
     s.events.push_back(
         {t, 0, "timestamp jump", fmt::format("{:+} samples{}", jump, gap > 0 ? ", silence inserted" : ", ignored")});
   }
   return static_cast<std::size_t>(gap);
+}
+
+// An event is sent again and again while it lasts, with the timestamp of its beginning and a duration that grows.
+void RtpReader::add_events(const Packet& p, double t, RtpStream& s) {
+  constexpr double kNearS = 0.1;
+  for (std::size_t at = 0; at + kEventOctets <= p.payload.size(); at += kEventOctets) {
+    const double end = t + seconds(static_cast<std::size_t>(word16(p.payload, at + 2)));
+    const std::string name = event_name(p.payload[at]);
+    RtpEvent* last = nullptr;
+    for (RtpEvent& e : s.events) {
+      if (e.what == kTelephoneEvent) last = &e;
+    }
+    const bool bits = name == event_name(kBitsOfV21);
+    if (last != nullptr && last->detail == name && (bits ? t < last->t_end + kNearS : t == last->t)) {
+      last->t_end = std::max(last->t_end, end);
+    } else {
+      s.events.push_back({t, end, kTelephoneEvent, name});
+    }
+    t = end;
+  }
 }
 
 RtpReader::Assembled RtpReader::assemble(const Stream& stream) {
@@ -192,17 +238,28 @@ RtpReader::Assembled RtpReader::assemble(const Stream& stream) {
   Assembled a;
   a.stream.from = key.from.text();
   a.stream.to = key.to.text();
-  a.stream.codec = packets[0].a_law ? "G.711 A-law" : "G.711 mu-law";
+  const auto speech = std::find_if(packets.begin(), packets.end(), [](const Packet& p) { return !p.is_event; });
+  a.stream.codec = speech != packets.end() && speech->a_law ? "G.711 A-law" : "G.711 mu-law";
   std::vector<std::pair<double, double>> fastest;  // by window: position, least of arrival less position, s
   double transit_before_s = 0;
   const Packet* before = nullptr;
-  std::int64_t number_before = 0;
+  std::int64_t number_before = 0, events_since = 0;  // packets of events since the speech before
   for (const auto& [number, p] : in_order(packets, a.stream)) {
+    if (p->is_event) {
+      // On the clock of the speech before it.
+      const std::int64_t since = before == nullptr ? 0 : static_cast<std::int32_t>(p->timestamp - before->timestamp);
+      const double from = before == nullptr ? 0 : seconds(a.samples.size() - before->payload.size());
+      add_events(*p, from + static_cast<double>(since) / kRateHz, a.stream);
+      events_since += 1;
+      continue;
+    }
     std::size_t silence = 0;
     if (before != nullptr)
-      silence = silence_before(*p, *before, number - number_before - 1, seconds(a.samples.size()), a.stream);
+      silence = silence_before(*p, *before, number - number_before - 1 - events_since, events_since > 0,
+                               seconds(a.samples.size()), a.stream);
     if (a.samples.size() + silence + p->payload.size() > kMostSamples) break;
     a.samples.resize(a.samples.size() + silence);
+    events_since = 0;
     // A packet leaves when its last sample is there.
     const double position = seconds(a.samples.size() + p->payload.size()), transit_s = p->t - position;
     if (before != nullptr)  // RFC 3550 6.4.1

@@ -7,7 +7,7 @@
 // numbers and timestamps have to fit the sizes of the packets, which other traffic does not do by chance. Samples lie
 // at the timestamps of their packets; what was lost is silence. A stream begins where its fastest packets say: the
 // least difference of arrival and timestamp. Two streams with each other's addresses are the two directions of one
-// call.
+// call. Telephone events (RFC 4733, RFC 4734) in packets of a dynamic payload type are listed, at their time.
 #pragma once
 
 #include <cstdint>
@@ -66,6 +66,7 @@ class RtpReader {
     std::uint16_t sequence = 0;
     std::uint32_t timestamp = 0;
     bool a_law = false;
+    bool is_event = false;  // telephone events, not speech
     std::vector<std::uint8_t> payload;
   };
   using Stream = std::pair<const Key, std::vector<Packet>>;
@@ -75,7 +76,9 @@ class RtpReader {
   void udp(double t, Address from, Address to, std::span<const std::uint8_t> bytes);
   static bool is_speech(const std::vector<Packet>& packets);
   static std::map<std::int64_t, const Packet*> in_order(const std::vector<Packet>& packets, RtpStream& s);
-  static std::size_t silence_before(const Packet& p, const Packet& before, std::int64_t lost, double t, RtpStream& s);
+  static std::size_t silence_before(const Packet& p, const Packet& before, std::int64_t lost, bool events, double t,
+                                    RtpStream& s);
+  static void add_events(const Packet& p, double t, RtpStream& s);
   static Assembled assemble(const Stream& stream);
 
   std::map<Key, std::vector<Packet>> streams_;

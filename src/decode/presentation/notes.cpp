@@ -17,6 +17,7 @@ constexpr int kTelephoneRateHz = 8000;
 
 /// What is wrong with the recording, before anything is said of the modems.
 void add_recording(const Recording& r, std::vector<std::string>& out) {
+  if (!r.remark.empty()) out.push_back(r.remark);
   if (r.truncated)
     out.push_back(
         fmt::format("the file ends after {:.1f} s, earlier than its header states: it is truncated", r.duration_s));
@@ -67,7 +68,7 @@ void add_rtp(const Call& call, std::vector<std::string>& out) {
     const RtpEvent* last = nullptr;
     for (const RtpStream& s : call.recording.rtp) {
       for (const RtpEvent& e : s.events) {
-        if (e.t < t && t - e.t < kDetectionS && (last == nullptr || e.t > last->t)) last = &e;
+        if (e.what != kTelephoneEvent && e.t < t && t - e.t < kDetectionS && (last == nullptr || e.t > last->t)) last = &e;
       }
     }
     if (last != nullptr)

@@ -72,7 +72,8 @@ std::string summary(const Call& call) {
   for (const Training& t : call.trainings) {
     const auto say = [&](const char* way, const Training::Side& side, int rate) {
       const Direction& d = side.direction;
-      if (d.channel < 0 && (t.begins_in_data || t.without_info1a)) return;  // nothing is known of it
+      const bool known = d.channel >= 0 && !side.segments.empty();
+      if (!known && (t.begins_in_data || t.without_info1a)) return;  // nothing is known of it
       out += fmt::format("{}: {:.0f} symbols/s, carrier {:.0f} Hz, pre-emphasis {}{}\n", way, symbol_rate_hz(d.rate),
                          carrier_hz(d.rate, d.carrier), d.pre_emphasis,
                          rate > 0 ? fmt::format(", {} bit/s", 2400 * rate) : "");

@@ -21,7 +21,7 @@ namespace {
 
 struct Options {
   std::vector<std::string> cards;
-  std::string tty, tty_group, context = "FIFO 50", out;
+  std::string tty, tty_group, context = "FIFO 50", out, keep_failed;
   int interrupt_priority = 80;
   std::optional<int> cpu;
   double seconds = 0, device_delay_ms = 0;
@@ -63,7 +63,7 @@ void print_summary(const nlohmann::ordered_json& s) {
 
 using Channels = std::vector<std::unique_ptr<Channel>>;
 
-Channels open_channels(const Options& options) {
+Channels open_channels(const Options& options, const std::shared_ptr<FailedCalls>& failed_calls) {
   const ContextSpec context = ContextSpec::parse(options.context);
   const std::size_t n = options.cards.size();
   Channels channels;
@@ -78,7 +78,8 @@ Channels open_channels(const Options& options) {
                                      .best_effort = options.best_effort,
                                      .cpu = options.cpu,
                                      .interrupt_priority = options.interrupt_priority,
-                                     .device_delay_ms = options.device_delay_ms}));
+                                     .device_delay_ms = options.device_delay_ms,
+                                     .failed_calls = failed_calls}));
     Channel& c = *channels.back();
     if (i == 0) {
       for (const std::string& s : c.shortcomings()) say(stderr, "offhook: continuing without: {}\n", s);
@@ -108,8 +109,14 @@ void wait_for_terminals(const Channels& channels) {
     poll(nullptr, 0, 10);
 }
 
+void tell(const std::string& news, const Options& options) {
+  if (!news.empty()) say(options.json.alone() ? stderr : stdout, "{}\n", Lines(news));
+  flush_output();
+}
+
 /// Until the time is over, an interrupt, or every card has gone. @return why cards have gone
-std::vector<std::string> serve(const Channels& channels, const Options& options, measure::KernelRecording* kernel) {
+std::vector<std::string> serve(const Channels& channels, const Options& options, FailedCalls* failed_calls,
+                               measure::KernelRecording* kernel) {
   const std::size_t n = channels.size();
   const std::int64_t end = options.seconds > 0 ? monotonic_ms() + static_cast<std::int64_t>(1000 * options.seconds) : 0;
   std::int64_t next_drain = 0;
@@ -119,6 +126,7 @@ std::vector<std::string> serve(const Channels& channels, const Options& options,
     const bool drain = monotonic_ms() >= next_drain;
     if (drain) next_drain = monotonic_ms() + 100;
     if (drain && kernel != nullptr) kernel->drain();
+    if (drain && failed_calls != nullptr) tell(failed_calls->take_news(), options);
     for (const auto& c : channels) {
       if (c->gone()) continue;
       c->work(monotonic_ms());
@@ -155,15 +163,20 @@ void write_results(const Channels& channels, const Options& options) {
 
 int run(const Options& options) {
   catch_interrupts();
-  const Channels channels = open_channels(options);
+  const auto failed_calls = options.keep_failed.empty() ? nullptr : std::make_shared<FailedCalls>(options.keep_failed);
+  const Channels channels = open_channels(options, failed_calls);
   const std::unique_ptr<measure::KernelRecording> kernel = record_kernel(options);
-  const std::vector<std::string> gone = serve(channels, options, kernel.get());
+  const std::vector<std::string> gone = serve(channels, options, failed_calls.get(), kernel.get());
   if (kernel) {
     kernel->close();
     say(stderr, "offhook: {} events of the kernel recorded{}\n", kernel->events(),
         kernel->lost() > 0 ? fmt::format(", {} did not fit into the kernel's rings", kernel->lost()) : "");
   }
   write_results(channels, options);
+  if (failed_calls) {
+    failed_calls->finish();
+    tell(failed_calls->take_news(), options);
+  }
   if (!gone.empty()) throw std::runtime_error(gone.back());
   return interrupted() ? interrupt_status() : kOk;
 }
@@ -202,6 +215,10 @@ void add_modem(App& app, Action& action) {
       ->check(in_range(0, 1000));
   sub->add_option("-o,--out", options->out,
                   "Record events.ohlog, summary.json and report.html in DIR; for a bank in DIR/0, DIR/1 ...")
+      ->type_name("DIR");
+  sub->add_option("--keep-failed", options->keep_failed,
+                  "For each call that fails, write its last 120 s as a recording and its decode page in DIR. Not for "
+                  "calls that either end ends on purpose")
       ->type_name("DIR");
   sub->add_flag("--trace-kernel", options->trace_kernel,
                 "Also record the kernel's scheduling and interrupts, for `offhook export --perfetto DIR` (root)");

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "src/program/command/modem_channel.h"
 
+#include <fmt/format.h>
+
 #include <charconv>
 #include <cmath>
 #include <stdexcept>
+#include <utility>
 
 #include "driver/base/json.h"
 #include "driver/session/devices.h"
@@ -43,8 +46,20 @@ std::string Channel::news() {
   return state_ = state;
 }
 
+void Channel::keep_line(const std::string& reason) {
+  if (config_.failed_calls)
+    config_.failed_calls->keep(last_line(), fmt::format("the call on {} failed: {}", config_.address, reason));
+}
+
+void Channel::work(std::int64_t now) {
+  dce_->work(now);
+  if (dce_->failed_calls() != std::exchange(failed_before_, dce_->failed_calls()))
+    keep_line(dce_->last_call().reason());
+}
+
 void Channel::end() {
   result = summary();
+  if (const std::string gone = card_failure(); dce_->calling() && !gone.empty()) keep_line(gone);
   dce_.reset();
   close();
   if (!folder_) return;
@@ -86,7 +101,8 @@ class LiveChannel final : public Channel {
       writer_ = make_log(0);
       session.log = &log_;
     }
-    session_ = std::make_unique<modem::Session>(*card_, session);
+    const double kept_s = config.failed_calls ? kKeptS : 0;
+    session_ = std::make_unique<modem::Session>(*card_, session, static_cast<std::size_t>(kept_s * kRateHz));
     if (by_sip) {
       phone_ = sip::make_phone(place.account, {rtp_->local_port()});
       sip_line_ = std::make_unique<sip::SipLine>(*phone_, 0, *rtp_, *session_);
@@ -139,6 +155,7 @@ class LiveChannel final : public Channel {
       std::visit([&all, &figure](auto value) { all["network"][figure.key] = value; }, figure.value);
     return all;
   }
+  modem::LineMemory::Samples last_line() override { return session_->last_line(); }
   void close() override {
     sip_line_.reset();
     phone_.reset();

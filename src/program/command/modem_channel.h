@@ -14,8 +14,10 @@
 
 #include "driver/base/output.h"
 #include "driver/context/context_spec.h"
+#include "driver/session/line_memory.h"
 #include "driver/tty/dce.h"
 #include "src/lab/analysis/figures.h"
+#include "src/program/command/failed_calls.h"
 #include "traces/log/writer.h"
 
 namespace offhook::command {
@@ -28,7 +30,8 @@ struct ChannelConfig {
   bool best_effort = false;
   std::optional<int> cpu;
   int interrupt_priority = 80;
-  double device_delay_ms = 0;  ///< of what lies behind the card, both directions together
+  double device_delay_ms = 0;                   ///< of what lies behind the card, both directions together
+  std::shared_ptr<FailedCalls> failed_calls{};  ///< takes the lines of calls that end badly; null: nobody does
 };
 
 class Channel {
@@ -49,7 +52,7 @@ class Channel {
   virtual std::string card_failure() const = 0;
   virtual void drain() = 0;
 
-  void work(std::int64_t now) { dce_->work(now); }
+  void work(std::int64_t now);
   /// @return what is new of its state; empty: nothing
   virtual std::string news();
   /// Ends card and session, writes what was recorded. Not twice.
@@ -62,11 +65,16 @@ class Channel {
   void begin(modem::CallLine& line, std::unique_ptr<modem::Terminal> terminal, modem::Offer offer);
   virtual nlohmann::ordered_json summary() = 0;
   virtual void close() = 0;  ///< the line is on hook; then the log is whole
+  /// Of the last call, which ends if it has not ended. Only with failed_calls.
+  virtual modem::LineMemory::Samples last_line() = 0;
 
   ChannelConfig config_;
 
  private:
+  void keep_line(const std::string& reason);
+
   std::string state_;
+  unsigned failed_before_ = 0;
   std::optional<OutputFolder> folder_;
   std::unique_ptr<modem::Terminal> terminal_;
   modem::Offer offer_;

@@ -22,6 +22,8 @@ class KernelChannel final : public Channel {
       throw std::runtime_error(config.address + ": --cpu and --best-effort apply to threads of this process only");
     if (config.device_delay_ms != 0)
       throw std::runtime_error(config.address + ": --device-delay applies to cards of this process only");
+    if (config.failed_calls)
+      throw std::runtime_error(config.address + ": --keep-failed applies to cards of this process only");
     modem_.set_context(config.context);
     auto terminal = std::make_unique<KernelTerminal>(modem_, number);
     if ((!config.tty.empty() && config.tty != terminal->device()) || !config.tty_group.empty())
@@ -78,6 +80,7 @@ class KernelChannel final : public Channel {
             {"v42", {{"bytes_sent", line_.bytes_sent()}, {"bytes_received", line_.bytes_received()}}},
             {"host", measure::host_description()}};
   }
+  modem::LineMemory::Samples last_line() override { return {}; }  // the driver keeps no samples
   void close() override {
     if (writer_) writer_->close();
   }

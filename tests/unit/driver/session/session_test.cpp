@@ -174,5 +174,31 @@ TEST(Session, SamplesLostBeforeTheCardAreExactGapsOfThePump) {
   session.end_call();
 }
 
+TEST(Session, TheEndOfACallIsKept) {
+  constexpr std::size_t kKept = 40'000, kAnswered = 24'000;  // V.22bis answers after 2 s
+  const auto card = kNullCards.open("", OH_MODEM_RATE_HZ);
+  Session session(*card, plain(), kKept);
+  const auto run_until = [&](std::uint64_t samples) {
+    for (int ms = 0; ms < 20'000 && session.status().pump.samples < samples; ++ms)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  };
+  EXPECT_TRUE(session.last_line().received.empty());
+  session.begin_call({.pump = oh_v22bis_type(), .role = OH_PUMP_ANSWER});
+  run_until(kAnswered);
+  session.end_call();
+  const LineMemory::Samples line = session.last_line();
+  EXPECT_GE(line.received.size(), kAnswered);
+  EXPECT_LE(line.received.size(), kKept);
+  EXPECT_EQ(line.sent.size(), line.received.size());
+  EXPECT_THAT(line.received, testing::Each(0));
+  EXPECT_THAT(line.sent, testing::Contains(testing::Gt(1000)));  // its answer tone
+  EXPECT_EQ(session.last_line().sent, line.sent);                // silence after the call changes nothing
+  session.begin_call({.pump = oh_v22bis_type(), .role = OH_PUMP_CALL});
+  run_until(1000);
+  const LineMemory::Samples next = session.last_line();  // ends the call, whose modem waits for an answer
+  EXPECT_GE(next.sent.size(), 1000u);
+  EXPECT_THAT(next.sent, testing::Each(0));
+}
+
 }  // namespace
 }  // namespace offhook::modem

@@ -238,6 +238,28 @@ const RecordedCall& v32bis_call() {
   return call;
 }
 
+// One channel of a call: the other side is there as its echo, in which its INFO sequences can still be read.
+TEST(DecodeParts, TheSideThatIsThereAsAnEchoAloneWasNotRecorded) {
+  for (const double echo_db : {15.0, 25.0, 40.0}) {
+    for (std::size_t c = 0; c < 2; ++c) {
+      Recording r = disturbed(retrained().recording(), echo_db, 60);
+      if (c == 1) r.channel[0].swap(r.channel[1]);
+      r.channel.resize(1);
+      r.peak.resize(1);
+      r.clipped.resize(1);
+      const Verdict v = verdict_of(analyse(r));
+      EXPECT_EQ(v.technology, "V.34") << echo_db << " dB";
+      ASSERT_EQ(v.directions.size(), 2u);
+      int not_recorded = 0;
+      for (const Verdict::Direction& way : v.directions) {
+        EXPECT_EQ(way.reason.find("no S, PP or TRN"), std::string::npos) << way.reason;
+        not_recorded += way.reason.find("not recorded") != std::string::npos;
+      }
+      EXPECT_EQ(not_recorded, 1) << echo_db << " dB, channel " << c;
+    }
+  }
+}
+
 TEST(DecodeParts, OfV32bisTheFirstTrainingMayBeARetrain) {
   const double data = v32bis_call().connected_s();
   for (const auto& [from, retrains] : {std::pair{0.0, 1}, std::pair{data + 0.5, 1}}) {

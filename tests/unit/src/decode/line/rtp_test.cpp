@@ -102,6 +102,35 @@ TEST(DecodeRtp, LostPacketsAreSilenceAtTheirTimeAndLateOnesAreInOrder) {
   EXPECT_GT(r.channel[0][160 * 60], r.channel[0][160 * 61]);
 }
 
+// A digit of 120 ms between the packets of speech, whose silence the sender leaves out: RFC 4733 2.5.
+TEST(DecodeRtp, TelephoneEventsAreListedAndAreNoLoss) {
+  RtpReader reader;
+  unsigned sequence = 0;
+  for (unsigned k = 0; k < 60; ++k) {
+    if (k >= 20 && k < 26) {
+      const unsigned lasts = 160 * (k - 20 + 1);
+      Octets o = frame(kHere, kThere, sequence++, 160 * 20, 0, 101, 4);
+      o[o.size() - 4] = 5;
+      o[o.size() - 3] = 10;  // -10 dBm0
+      o[o.size() - 2] = static_cast<std::uint8_t>(lasts >> 8);
+      o[o.size() - 1] = static_cast<std::uint8_t>(lasts);
+      reader.packet(kEthernet, 0.02 * k, o);
+    } else {
+      reader.packet(kEthernet, 0.02 * k, frame(kHere, kThere, sequence++, 160 * k, 0x90));
+    }
+  }
+  const auto calls = calls_of(reader);
+  ASSERT_EQ(calls.size(), 1U);
+  const RtpStream& s = calls[0].rtp[0];
+  EXPECT_EQ(s.lost, 0U);
+  ASSERT_EQ(s.events.size(), 1U);  // the speech that is left out is no jump
+  EXPECT_EQ(s.events[0].what, kTelephoneEvent);
+  EXPECT_EQ(s.events[0].detail, "DTMF 5");
+  EXPECT_NEAR(s.events[0].t, 0.4, 1e-9);
+  EXPECT_NEAR(s.events[0].t_end, 0.52, 1e-9);
+  EXPECT_EQ(calls[0].channel[0].size(), 60U * 160);
+}
+
 TEST(DecodeRtp, ATimestampThatJumpsWithoutALossIsNamed) {
   RtpReader reader;
   for (unsigned k = 0; k < 60; ++k)

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+//
+// The last part of a line: a ring of the samples of both directions, which the service fills while a call lasts. The
+// owner reads it after the call, when no service writes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "offhook/stream.h"
+
+namespace offhook::modem {
+
+class LineMemory {
+ public:
+  /// 16-bit linear samples, the oldest first, as many of each.
+  struct Samples {
+    std::vector<std::int16_t> received, sent;
+  };
+
+  /// @param samples  of each direction; 0: nothing is kept  @param encoding  of both directions
+  LineMemory(std::size_t samples, oh_encoding encoding);
+
+  /// Forgets everything.
+  void clear() { position_ = 0; }
+  /// @param[in] rx, tx  [n] samples of the encoding. Real-time: yes, O(n).
+  void write(const void* rx, const void* tx, std::size_t n);
+  /// `n` samples that are missing in both directions: silence. Real-time: yes, O(n), at most one pass over the ring.
+  void skip(std::size_t n);
+  /// @param sent_later  samples from sending a sample to its arrival on the line: `sent` is delayed by them, so that
+  /// both directions have the time of the line
+  Samples samples(std::size_t sent_later) const;
+
+ private:
+  template <class Copy>
+  void pieces(std::size_t n, Copy copy);
+
+  oh_encoding encoding_;
+  std::size_t capacity_, octets_;  // of the ring in samples, of a sample
+  std::vector<std::uint8_t> rx_, tx_;
+  std::uint64_t position_ = 0;  // samples since clear()
+};
+
+}  // namespace offhook::modem

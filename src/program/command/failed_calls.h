@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+//
+// `offhook modem --keep-failed DIR`: recording and decode page of each call that ended badly. A thread of its own, at a
+// low priority, writes and decodes, so that the terminals do not wait for it.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <filesystem>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "driver/base/output.h"
+#include "driver/session/line_memory.h"
+
+namespace offhook::command {
+
+inline constexpr double kKeptS = 120;  ///< of a line, up to the end of the call
+
+class FailedCalls {
+ public:
+  /// @throws std::runtime_error: the folder cannot be made, or is in use
+  explicit FailedCalls(const std::filesystem::path& folder) : folder_(folder), worker_([this] { work(); }) {}
+  ~FailedCalls() { finish(); }
+  FailedCalls(const FailedCalls&) = delete;
+  FailedCalls& operator=(const FailedCalls&) = delete;
+
+  /// @param line  what was heard and sent  @param reason  why the call ended, a sentence for text and page
+  void keep(modem::LineMemory::Samples line, std::string reason);
+  /// Waits for the pages of all calls. There are no further calls.
+  void finish();
+  /// @return what was written since the last time, in lines; empty: nothing
+  std::string take_news();
+
+ private:
+  struct FailedCall {
+    modem::LineMemory::Samples line;
+    std::string reason, name;
+  };
+  void work();
+  std::string write(const FailedCall& call) const;
+
+  const OutputFolder folder_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<FailedCall> waiting_;
+  std::string news_;
+  int calls_ = 0;
+  bool stopping_ = false;
+  std::thread worker_;  // the last
+};
+
+}  // namespace offhook::command
