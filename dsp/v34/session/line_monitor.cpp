@@ -81,6 +81,7 @@ LineMonitor::Advice LineMonitor::resynchronise() {
       return Advice::kResynchronise;
     case 1:
       search_.lose();
+      quiet_then_ = 0;  // as after errors: a line that becomes quieter is another one
       return Advice::kYield;
     default:
       return Advice::kRetrain;
