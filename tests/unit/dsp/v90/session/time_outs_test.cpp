@@ -42,6 +42,15 @@ struct Sent {
 class Pair {
  public:
   explicit Pair(v34::SymbolRate rate = v34::SymbolRate::k3200) : rate_(rate) {}
+  /// The digital modem wants these times of TRN1d and TRN2d beyond the least.
+  static Pair with(uint32_t trn1d_ms, uint32_t trn2d_ms) {
+    Pair pair;
+    DigitalConfig c = digital_config(pair.rate_);
+    c.trn1d_ms = trn1d_ms;
+    c.trn2d_ms = trn2d_ms;
+    pair.d_ = DigitalProcedure(c, kOnes);
+    return pair;
+  }
 
   void tick() {
     ++now_;
@@ -252,6 +261,15 @@ TEST(V90TimeLimits, RiLastsUntilCptHasCome) {
     EXPECT_EQ(r.symbols % 6, 0);
     EXPECT_EQ(Pair::last(pair.down(), Down::kRBar)->symbols, 24);
   }
+}
+
+// 9.3.1.4, 9.4.1.2: neither is shorter than 2040T, even if no more is wanted.
+TEST(V90TimeLimits, Trn1dAndTrn2dHave2040TAtLeast) {
+  Pair short1 = Pair::with(0, DigitalConfig{}.trn2d_ms), short2 = Pair::with(DigitalConfig{}.trn1d_ms, 0);
+  ASSERT_TRUE(digital_sends(short1, Down::kJd));
+  EXPECT_EQ(Pair::last(short1.down(), Down::kTrn1d)->symbols, 2040);
+  ASSERT_TRUE(digital_sends(short2, Down::kMp));
+  EXPECT_EQ(Pair::last(short2.down(), Down::kTrn2d)->symbols, 2040);
 }
 
 // 9.3.1.5: 5100 ms and a round trip from the start of TRN1d.
