@@ -26,6 +26,7 @@ struct oh_modem_end {
   uint64_t silence;                   // periods that are left of an answerer's delay
   uint32_t symbols;
   oh_modem_end_line line;
+  bool end_logged;
 };
 
 namespace offhook {
@@ -96,6 +97,12 @@ void keep_instrument(oh_modem_end_line& line, oh_instrument what, float value) {
     case OH_INSTRUMENT_RX_SYMBOL_RATE:
       line.rx_symbol_rate = value;
       break;
+    case OH_INSTRUMENT_START_UP:
+      line.start_up = static_cast<uint32_t>(value);
+      break;
+    case OH_INSTRUMENT_SLIPS:
+      line.slips = static_cast<uint32_t>(value);
+      break;
     case OH_INSTRUMENT_RETRAIN_CAUSE:
       if (value >= 0 && value <= static_cast<float>(OH_RETRAIN_TIMEOUT)) ++line.retrains[static_cast<int>(value)];
       break;
@@ -108,6 +115,20 @@ void note_instrument(void* self, oh_instrument what, float value) {
   keep_instrument(of(self).line, what, value);
   if (of(self).config.log_symbols == 0) return;
   record(of(self), OH_EV_PUMP_INSTRUMENT, static_cast<uint32_t>(what) << 24 | logged_hundredths(value));
+}
+
+void note_sequence(void* self, oh_sequence which, const uint8_t* octets, size_t n) {
+  constexpr size_t kAnEvent = 3;
+  if (which >= OH_SEQUENCES || n > OH_SEQUENCE_OCTETS) return;
+  oh_modem_end_line& line = of(self).line;
+  memset(line.sequence[which], 0, OH_SEQUENCE_OCTETS);
+  memcpy(line.sequence[which], octets, n);
+  line.sequence_octets[which] = static_cast<uint8_t>(n);
+  for (size_t k = 0; k < n && of(self).config.log_symbols != 0; k += kAnEvent) {
+    uint32_t argument = static_cast<uint32_t>(which) << 28 | static_cast<uint32_t>(k / kAnEvent) << 24;
+    for (size_t i = 0; i < kAnEvent && k + i < n; ++i) argument |= static_cast<uint32_t>(octets[k + i]) << 8 * i;
+    record(of(self), OH_EV_PUMP_SEQUENCE, argument);
+  }
 }
 
 void note_taps(void* self, const float* re, const float* im, int n) {
@@ -231,8 +252,8 @@ const char* refusal(const oh_modem_end_config& c, Parts* parts) {
 
 bool init_pump(oh_modem_end& end) {
   const bool all = end.config.log_symbols != 0;
-  const oh_pump_observer observer = {sizeof observer, &end, all ? note_symbol : nullptr, note_instrument,
-                                     all ? note_taps : nullptr};
+  const oh_pump_observer observer = {
+      sizeof observer, &end, all ? note_symbol : nullptr, note_instrument, all ? note_taps : nullptr, note_sequence};
   oh_pump_config pump = pump_config(end.config, port_of(end));
   pump.observer = &observer;
   if (end.config.pump->init(end.pump, &pump) != 0) return false;
@@ -256,10 +277,22 @@ bool is_over(oh_lapm_state state) {
   return state == OH_LAPM_DISCONNECTED || state == OH_LAPM_FAILED;
 }
 
+// Once: a connection that has ended by itself says why in the log.
+void note_end(oh_modem_end& end) {
+  oh_modem_end_status status{};
+  status.pump = pump_status(end);
+  status.link = link_status(end);
+  status.direct = end.direct;
+  if (end.end_logged || end.hanging_up || oh_modem_end_failure(&status)[0] == 0) return;
+  end.end_logged = true;
+  record(end, OH_EV_CALL_END, oh_modem_end_cause(&status));
+}
+
 void note_pump(oh_modem_end& end, const oh_pump_status& now) {
   if (now.state != end.state) {
     end.state = now.state;
     record(end, OH_EV_PUMP_STATE, now.state);
+    if (now.state == OH_PUMP_FAILED || now.state == OH_PUMP_IDLE) note_end(end);
     if (now.state == OH_PUMP_DATA)
       record(end, OH_EV_PUMP_RATES, logged_rate(now.tx_bit_rate) | logged_rate(now.rx_bit_rate) << 16);
   }
@@ -279,6 +312,7 @@ void age_link(oh_modem_end& end, const oh_pump_status& pump, size_t n) {
   if (end.direct) return;
   if ((pump.modulation & end.config.without_v42) != 0) oh_lapm_do_without(end.lapm);
   oh_lapm_advance(end.lapm, static_cast<uint32_t>(n));
+  if (is_over(link_status(end).state)) note_end(end);
   end.direct = end.characters != nullptr && link_status(end).state == OH_LAPM_UNSUPPORTED;
 }
 
@@ -475,4 +509,18 @@ const char* oh_modem_end_failure(const oh_modem_end_status* s) {
     default:
       return "";
   }
+}
+
+// A far end that has gone is not heard in the retrain that follows.
+oh_call_end oh_modem_end_cause(const oh_modem_end_status* s) {
+  constexpr float kSilenceDbm0 = -48;
+  const bool carried = s->pump.bits_received > 0;
+  if (s->pump.state == OH_PUMP_FAILED) {
+    if (s->pump.failure == OH_PUMP_NOTHING_IN_COMMON) return OH_CALL_END_NOTHING_IN_COMMON;
+    if (s->pump.failure == OH_PUMP_TOO_SLOW || !carried) return OH_CALL_END_TRAINING_FAILED;
+    const bool heard = s->pump.rx_level_dbm0 > kSilenceDbm0;
+    return s->pump.retrains > 0 && heard ? OH_CALL_END_RETRAIN_FAILED : OH_CALL_END_CARRIER_LOST;
+  }
+  if (s->pump.state == OH_PUMP_IDLE && carried) return OH_CALL_END_CLEARED_DOWN;
+  return s->link.state == OH_LAPM_DISCONNECTED ? OH_CALL_END_CLEARED_DOWN : OH_CALL_END_PROTOCOL_ERROR;
 }

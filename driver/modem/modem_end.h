@@ -87,6 +87,26 @@ struct oh_modem_end_line {
   float snr_db, clock_ppm, carrier_hz, echo_return_loss_db;
   float round_trip_ms, tx_symbol_rate, rx_symbol_rate;
   uint32_t retrains[OH_RETRAIN_TIMEOUT + 1]; /**< by enum oh_retrain_cause */
+  uint32_t start_up;                         /**< enum oh_start_up, the newest */
+  uint32_t slips;                            /**< of the receiver */
+  uint8_t sequence[OH_SEQUENCES][OH_SEQUENCE_OCTETS];
+  uint8_t sequence_octets[OH_SEQUENCES]; /**< by enum oh_sequence; 0: not exchanged */
+};
+
+/** Why a call ended. Source: V.59 (11/2000) as corrected by Cor. 2 (03/2002), Table 17. */
+enum oh_call_end {
+  OH_CALL_END_UNIDENTIFIED = 0,
+  OH_CALL_END_DTR_OFF = 32,
+  OH_CALL_END_SET_UP_TIME_OUT = 44,
+  OH_CALL_END_NO_DIAL_TONE = 47,
+  OH_CALL_END_BUSY = 51,
+  OH_CALL_END_CARRIER_LOST = 60,
+  OH_CALL_END_TRAINING_FAILED = 61,
+  OH_CALL_END_NOTHING_IN_COMMON = 62,
+  OH_CALL_END_RETRAIN_FAILED = 63,
+  OH_CALL_END_CLEARED_DOWN = 65,
+  OH_CALL_END_PROTOCOL_ERROR = 80,
+  OH_CALL_END_USER = 90
 };
 
 struct oh_modem_end_status {
@@ -148,6 +168,8 @@ static inline int oh_modem_end_is_connected(const struct oh_modem_end_status* s)
 }
 /** @return why the connection ended by itself, a literal; "" while it lives */
 const char* oh_modem_end_failure(const struct oh_modem_end_status* status);
+/** @return its code, for a connection that ended by itself */
+enum oh_call_end oh_modem_end_cause(const struct oh_modem_end_status* status);
 
 #ifdef __cplusplus
 }

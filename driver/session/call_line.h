@@ -24,6 +24,8 @@ class CallLine {
   virtual void begin_call(const CallConfig& call) = 0;
   /// On hook; a far end that is there is told first, which may take a second.
   virtual void end_call() = 0;
+  /// Why the owner ends the call, for the event log. What the modem ends by itself is there already.
+  virtual void note_end(oh_call_end) {}
   /// Modem-on-hold of the call: status() says what becomes of the order.
   virtual void hold(oh_hold_order order) = 0;
   /// Of the call, or of none.

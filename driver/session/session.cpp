@@ -108,6 +108,10 @@ void Session::end_call() {
   oh_card_set_off_hook(&card_.state(), 0);
 }
 
+void Session::note_end(oh_call_end why) {
+  if (log_ != nullptr) oh_event_log_write(log_, static_cast<std::uint64_t>(monotonic_ns()), OH_EV_CALL_END, 0, why);
+}
+
 CallStatus Session::status() const {
   if (!call_) return {};
   CallStatus status = call_->status();

@@ -44,6 +44,7 @@ class Session final : public CallLine {
   /// S, and 2500 ms and two round trips until MP' has come (V.34 11.7, 11.6.2.1). If the far end has released the link,
   /// our answer gets kAnswerMs to leave: UA is 64 bits, 53 ms at 1200 bit/s, behind the lead.
   void end_call() override;
+  void note_end(oh_call_end why) override;
   static constexpr int kReleaseMs = 7000, kGoneMs = 1500, kAnswerMs = 150;
   static constexpr float kSilenceDbm0 = -48;
   void hold(oh_hold_order order) override {

@@ -26,6 +26,7 @@ class SipLine final : public modem::CallLine {
   /// @throws std::invalid_argument: a call without a number, or one that is to stay without a modem
   void begin_call(const modem::CallConfig& call) override;
   void end_call() override;
+  void note_end(oh_call_end why) override { session_.note_end(why); }
   void hold(oh_hold_order order) override { session_.hold(order); }
   modem::CallStatus status() const override;
   std::size_t write(const std::uint8_t* bytes, std::size_t n) override { return session_.write(bytes, n); }

@@ -107,17 +107,46 @@ void Dce::order(oh_pump_role role, std::string_view digits, bool stay) {
 void Dce::record_end(Event event) {
   const CallStatus status = line_.status();
   last_call_.follow(status, data_carrier(status), now_ms_);
-  const bool busy = status.progress == Progress::kBusy;
-  last_call_.end(event == Event::kNoDialTone     ? CallEnd::kNoDialTone
-                 : event == Event::kBusy         ? CallEnd::kBusy
-                 : event == Event::kNoAnswer     ? CallEnd::kSetUpTimeOut
-                 : event == Event::kFailed       ? end_of(status)
-                 : event == Event::kIncompatible ? CallEnd::kProtocolError
-                 : event == Event::kTooLong      ? CallEnd::kSetUpTimeOut
-                 : event == Event::kLost         ? (busy ? CallEnd::kBusy : CallEnd::kCarrierLost)
-                 : event == Event::kDtrOff       ? CallEnd::kDtrOff
-                                                 : CallEnd::kUser);
+  const bool by_itself = event == Event::kFailed, by_network = !status.line_failure.empty();
+  switch (event) {
+    case Event::kNoDialTone:
+      last_call_.end(OH_CALL_END_NO_DIAL_TONE, by_network ? "" : "check the line; X3 dials without");
+      break;
+    case Event::kBusy:
+      last_call_.end(OH_CALL_END_BUSY);
+      break;
+    case Event::kNoAnswer:
+      last_call_.end(OH_CALL_END_SET_UP_TIME_OUT, by_network ? "" : "the network says that nobody answers");
+      break;
+    case Event::kTooLong:
+      last_call_.end(OH_CALL_END_SET_UP_TIME_OUT, fmt::format("{} s", std::max<int>(at_.s(7), 1)));
+      break;
+    case Event::kIncompatible:
+      last_call_.end(OH_CALL_END_PROTOCOL_ERROR, "not the compression that +DS or +DS44 requires");
+      break;
+    case Event::kLost:
+      record_loss(status);
+      break;
+    case Event::kDtrOff:
+      last_call_.end(OH_CALL_END_DTR_OFF);
+      break;
+    default:
+      last_call_.end(by_itself ? end_of(status) : OH_CALL_END_USER);
+      break;
+  }
   failed_calls_ += last_call_.failed();
+  if (!by_itself) line_.note_end(last_call_.why());
+}
+
+void Dce::record_loss(const CallStatus& status) {
+  if (status.progress == Progress::kBusy) {
+    last_call_.end(OH_CALL_END_BUSY, "in a retrain; the far end has hung up");
+  } else if (now_ms_ - data_ms_ > kRetrainMs) {
+    last_call_.end(OH_CALL_END_RETRAIN_FAILED, fmt::format("no data for {} s", kRetrainMs / 1000));
+  } else {
+    const double silent_s = static_cast<double>(now_ms_ - heard_ms_) / 1000;
+    last_call_.end(OH_CALL_END_CARRIER_LOST, fmt::format("nothing was heard for {:.0f} s", silent_s));
+  }
 }
 
 std::string_view Dce::data_carrier(const CallStatus& status) const {

@@ -149,6 +149,7 @@ class Dce final : private AtHost {
   bool handle(Event event);
   void order(oh_pump_role role, std::string_view digits, bool stay);
   void record_end(Event event);
+  void record_loss(const CallStatus& status);
   void tell_why();
   std::string_view data_carrier(const CallStatus& status) const;
   void report_connection();

@@ -5,29 +5,74 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
+
+#include "dsp/v8/menu.h"
 
 namespace offhook::modem {
 
 namespace {
 
 struct EndText {
-  CallEnd why;
+  oh_call_end why;
   std::string_view text;
 };
 constexpr EndText kTexts[] = {
-    {CallEnd::kUnidentified, "unknown"},
-    {CallEnd::kDtrOff, "the program closed the terminal"},
-    {CallEnd::kSetUpTimeOut, "no connection within S7"},
-    {CallEnd::kNoDialTone, "no dial tone"},
-    {CallEnd::kBusy, "busy tone"},
-    {CallEnd::kCarrierLost, "the carrier was lost"},
-    {CallEnd::kTrainingFailed, "training failed"},
-    {CallEnd::kNothingInCommon, "no modulation in common"},
-    {CallEnd::kRetrainFailed, "a retrain failed"},
-    {CallEnd::kClearedDown, "the far end cleared down"},
-    {CallEnd::kProtocolError, "error control or compression failed"},
-    {CallEnd::kUser, "ended here"},
+    {OH_CALL_END_UNIDENTIFIED, "unknown"},
+    {OH_CALL_END_DTR_OFF, "the program closed the terminal"},
+    {OH_CALL_END_SET_UP_TIME_OUT, "no connection within S7"},
+    {OH_CALL_END_NO_DIAL_TONE, "no dial tone"},
+    {OH_CALL_END_BUSY, "busy tone"},
+    {OH_CALL_END_CARRIER_LOST, "the carrier was lost"},
+    {OH_CALL_END_TRAINING_FAILED, "training failed"},
+    {OH_CALL_END_NOTHING_IN_COMMON, "no modulation in common"},
+    {OH_CALL_END_RETRAIN_FAILED, "a retrain failed"},
+    {OH_CALL_END_CLEARED_DOWN, "the far end cleared down"},
+    {OH_CALL_END_PROTOCOL_ERROR, "error control or compression failed"},
+    {OH_CALL_END_USER, "ended here"},
 };
+
+/// What was waited for last, by enum oh_start_up.
+std::string_view missing(std::uint32_t start_up, bool v32) {
+  constexpr std::string_view kV34[] = {"",
+                                       "an answer tone came, but no V.8 menu",
+                                       "V.8: no menu of the far end",
+                                       "Phase 2: no INFO0",
+                                       "Phase 2: INFO0 came, line probing did not end",
+                                       "Phase 3: no S of the far end",
+                                       "Phase 3: S came, the far end's training could not be read",
+                                       "Phase 3: no answer to the own training",
+                                       "Phase 4: no MP or E that could be read"};
+  constexpr std::string_view kV32[] = {"no tone AA or AC of the far end", "no S of the far end",
+                                       "S came, TRN or the rates could not be read", "no answer to the own training",
+                                       "no rates or E that could be read"};
+  static_assert(std::size(kV34) == OH_START_UP_RATES + 1 && std::size(kV32) == OH_START_UP_RATES - 3);
+  if (start_up > OH_START_UP_RATES) return "";
+  return v32 && start_up >= OH_START_UP_PROBING ? kV32[start_up - OH_START_UP_PROBING] : kV34[start_up];
+}
+
+/// V.59 6.2.2, dataSequence: words in hexadecimal.
+std::string data_sequence(std::span<const std::uint8_t> octets, std::size_t word) {
+  std::string text;
+  for (std::size_t k = 0; k < octets.size(); k += word) {
+    if (k > 0) text += ';';
+    for (std::size_t i = word; i-- > 0;) text += fmt::format("{:02X}", k + i < octets.size() ? octets[k + i] : 0);
+  }
+  return text.empty() ? "NULL" : text;
+}
+
+std::span<const std::uint8_t> octets_of(const oh_modem_end_line& line, oh_sequence which) {
+  return {line.sequence[which], line.sequence_octets[which]};
+}
+
+/// V.59, Table 6.
+std::string v8_result(const oh_modem_end_line& line) {
+  constexpr int kCommon = 0, kNothingInCommon = 1, kNoV8 = 2;
+  v8::Menu jm;
+  const auto octets = octets_of(line, OH_SEQUENCE_JM);
+  v8::decode(octets.data(), static_cast<int>(octets.size()), &jm);
+  return std::to_string(octets.empty() ? kNoV8 : jm.modulations != 0 ? kCommon : kNothingInCommon);
+}
 
 /// How often each cause led to a retrain: "; 2 by the far end".
 std::string causes(const oh_modem_end_line& line) {
@@ -47,23 +92,35 @@ int symbol_rate_code(float symbols_per_second) {
   return found == std::end(kRates) ? -1 : static_cast<int>(found - std::begin(kRates));
 }
 
-std::string_view text_of(CallEnd why) {
-  return std::find_if(std::begin(kTexts), std::end(kTexts), [why](const EndText& t) { return t.why == why; })->text;
-}
-
 }  // namespace
 
-CallEnd end_of(const CallStatus& status) {
-  const oh_pump_status& pump = status.pump;
-  if (!status.line_failure.empty()) return pump.bits_received > 0 ? CallEnd::kClearedDown : CallEnd::kUnidentified;
-  if (pump.state == OH_PUMP_FAILED) {
-    if (pump.failure == OH_PUMP_NOTHING_IN_COMMON) return CallEnd::kNothingInCommon;
-    if (pump.failure == OH_PUMP_TOO_SLOW || pump.bits_received == 0) return CallEnd::kTrainingFailed;
-    return pump.retrains > 0 ? CallEnd::kRetrainFailed : CallEnd::kCarrierLost;
+std::string_view text_of(std::uint32_t end) {
+  const auto found =
+      std::find_if(std::begin(kTexts), std::end(kTexts), [end](const EndText& t) { return t.why == end; });
+  return found == std::end(kTexts) ? kTexts[0].text : found->text;
+}
+
+// Of INFO0, V.34 (10/96), Table 14: bits 12 to 14 symbol rates, 24 CME, 25 constellations of 1664 points.
+std::string offer_text(oh_sequence which, std::span<const std::uint8_t> octets) {
+  constexpr std::string_view kNames[] = {"CM", "JM", "INFO0 sent", "INFO0 received"};
+  std::string text(kNames[which]);
+  if (which == OH_SEQUENCE_CM || which == OH_SEQUENCE_JM) {
+    v8::Menu menu;
+    v8::decode(octets.data(), static_cast<int>(octets.size()), &menu);
+    for (unsigned bit = 1; bit <= v8::kV21; bit <<= 1)
+      if ((menu.modulations & bit) != 0)
+        text += bit == v8::kPcm ? " V.90" : fmt::format(" {}", v8::modulation_name(static_cast<std::uint16_t>(bit)));
+    return menu.modulations == 0 ? text + " no modulation" : text;
   }
-  if (pump.state == OH_PUMP_IDLE && pump.bits_received > 0) return CallEnd::kClearedDown;
-  if (status.link.state == OH_LAPM_DISCONNECTED) return CallEnd::kClearedDown;
-  return CallEnd::kProtocolError;
+  const unsigned bits = octets.size() < 2 ? 0 : octets[0] | octets[1] << 8;
+  text += fmt::format(" 2400{}{} 3000 3200{} symbols/s", (bits & 1) != 0 ? " 2743" : "", (bits & 2) != 0 ? " 2800" : "",
+                      (bits & 4) != 0 ? " 3429" : "");
+  return text + ((bits >> 13 & 1) != 0 ? ", 1664 points" : "") + ((bits >> 12 & 1) != 0 ? ", CME" : "");
+}
+
+oh_call_end end_of(const CallStatus& status) {
+  if (status.line_failure.empty()) return oh_modem_end_cause(&status);
+  return status.pump.bits_received > 0 ? OH_CALL_END_CLEARED_DOWN : OH_CALL_END_UNIDENTIFIED;
 }
 
 void LastCall::begin(oh_pump_role role, std::int64_t now_ms) {
@@ -78,14 +135,16 @@ void LastCall::follow(const CallStatus& status, std::string_view carrier, std::i
   last_ms_ = now_ms;
   const oh_pump_status& pump = status.pump;
   const auto reach = [this](Reached r) { reached_ = std::max(reached_, r); };
-  if (caller_ && !status.dialling) reach(Reached::kDialled);
+  if (caller_ && !status.dialling && status.progress != Progress::kNoDialTone) reach(Reached::kDialled);
   if (status.progress == Progress::kRinging) reach(Reached::kRinging);
   busy_ |= status.progress == Progress::kBusy;
   no_dial_tone_ |= status.progress == Progress::kNoDialTone;
   // Ringback and the other tones of the exchange are heard while connecting: a modulation in use is a modem.
   if (pump.state == OH_PUMP_CONNECTING && pump.modulation != OH_MODULATION_NONE) reach(Reached::kHeard);
+  if (status.line.start_up != OH_START_UP_NONE) reach(Reached::kHeard);
   if (pump.state == OH_PUMP_TRAINING) reach(Reached::kTraining);
   if (!carrier.empty()) carrier_ = carrier;
+  modulations_tried_ |= pump.modulation;
   if (pump.retrains > 0) retrains_ = pump.retrains;
   const bool again = pump.state == OH_PUMP_TRAINING && reached_ == Reached::kData;
   if (training_again_ && pump.state == OH_PUMP_DATA) ++recoveries_;
@@ -99,6 +158,7 @@ void LastCall::follow(const CallStatus& status, std::string_view carrier, std::i
   if (pump.state != OH_PUMP_DATA && reached_ == Reached::kData) {  // of data, not of a training that follows
     line.snr_db = line_.snr_db, line.carrier_hz = line_.carrier_hz, line.clock_ppm = line_.clock_ppm;
   }
+  furthest_ = pump.state == OH_PUMP_DATA ? std::uint32_t{OH_START_UP_NONE} : std::max(furthest_, line.start_up);
   if (pump.state != OH_PUMP_IDLE) line_ = line;
   if (pump.state != OH_PUMP_DATA) return;
   reach(Reached::kData);
@@ -108,10 +168,11 @@ void LastCall::follow(const CallStatus& status, std::string_view carrier, std::i
   direct_ = status.direct;
 }
 
-void LastCall::end(CallEnd why) {
+void LastCall::end(oh_call_end why, std::string detail) {
   if (!begun_ || ended_) return;
   ended_ = true;
   why_ = why;
+  detail_ = std::move(detail);
 }
 
 std::string LastCall::duration() const {
@@ -119,15 +180,36 @@ std::string LastCall::duration() const {
   return fmt::format("{:02}H{:02}M{:02}S", s / 3600, s / 60 % 60, s % 60);
 }
 
-std::string LastCall::reason() const {
+std::string LastCall::reached() const {
   constexpr std::string_view kReached[] = {
       "dialling", "dialled, nothing recognised", "ringback heard", "modem heard", "training", "data"};
-  const std::string_view reached =
-      !caller_ && reached_ == Reached::kNothing ? "off hook, nothing recognised" : kReached[static_cast<int>(reached_)];
-  const std::string more = !line_failure_.empty() ? fmt::format(" (the line: {})", line_failure_)
-                           : failure_.empty()     ? ""
-                                                  : fmt::format(" (the modem {})", failure_);
-  return fmt::format("{},{}{}; reached: {}", static_cast<int>(why_), text_of(why_), more, reached);
+  return std::string(!caller_ && reached_ == Reached::kNothing ? "off hook, nothing recognised"
+                                                               : kReached[static_cast<int>(reached_)]);
+}
+
+std::string LastCall::offers(std::string_view between) const {
+  std::string text;
+  for (const oh_sequence which : {OH_SEQUENCE_CM, OH_SEQUENCE_JM, OH_SEQUENCE_INFO0_SENT, OH_SEQUENCE_INFO0_RECEIVED}) {
+    const auto octets = octets_of(line_, which);
+    if (!octets.empty()) text += fmt::format("{}{}", text.empty() ? "" : between, offer_text(which, octets));
+  }
+  return text;
+}
+
+std::string LastCall::reason() const {
+  std::string more = !line_failure_.empty() ? fmt::format(" (the line: {})", line_failure_)
+                     : failure_.empty()     ? ""
+                                            : fmt::format(" (the modem {})", failure_);
+  if (!detail_.empty()) more += ": " + detail_;
+  std::string text = fmt::format("{},{}{}; reached: {}", static_cast<int>(why_), text_of(why_), more, reached());
+  const bool v32 = (modulations_tried_ & OH_MODULATION_V34) == 0;
+  const std::string_view waited = missing(furthest_, v32);
+  const bool in_training = why_ == OH_CALL_END_TRAINING_FAILED || why_ == OH_CALL_END_RETRAIN_FAILED ||
+                           why_ == OH_CALL_END_CARRIER_LOST || why_ == OH_CALL_END_SET_UP_TIME_OUT;
+  if (in_training && !waited.empty()) text += fmt::format("; {}", waited);
+  if (line_.slips > 0) text += fmt::format("; slips: {}", line_.slips);
+  const std::string offered = offers(", ");
+  return offered.empty() ? text : fmt::format("{}; offered: {}", text, offered);
 }
 
 std::vector<std::string> LastCall::facts() const {
@@ -150,21 +232,26 @@ std::vector<std::string> LastCall::facts() const {
   if (line_.echo_return_loss_db > 0)
     lines.push_back(fmt::format("echo cancelled: {:.0f} dB", line_.echo_return_loss_db));
   if (line_.round_trip_ms > 0) lines.push_back(fmt::format("round trip: {:.0f} ms", line_.round_trip_ms));
+  if (const std::string offered = offers("; "); !offered.empty()) lines.push_back("offered: " + offered);
   lines.push_back(fmt::format("retrains: {}, recovered {}{}", retrains_, recoveries_, causes(line_)));
+  lines.push_back(fmt::format("slips: {}", line_.slips));
   if (!direct_ && reached_ == Reached::kData)
     lines.push_back(fmt::format("V.42 frames: {} sent again, {} received damaged", frames_again_, bad_frames_));
   if (lost_samples_ > 0) lines.push_back(fmt::format("samples lost by this host: {}", lost_samples_));
   return lines;
 }
 
-// Sources: V.59 (11/2000) 6.9 and 6.11, Tables 16 and 17.
+// Sources: V.59 (11/2000) 6.7 to 6.11, Tables 6, 16 and 17, and its Corrigendum 2.
 std::vector<std::string> LastCall::objects() const {
-  constexpr int kNoCall = 0, kNoDialTone = 1, kBusyTone = 4, kUnknownSignal = 20, kConnected = 40, kMost = 255;
+  constexpr int kNoCall = 0, kNoDialTone = 1, kBusyTone = 4, kAnswerTone = 6, kAnsam = 7, kUnknownSignal = 20,
+                kConnected = 40, kMost = 255;
   if (!begun_) return {fmt::format("callProgressResult{{{}}}", kNoCall)};
-  const int result = reached_ == Reached::kData ? kConnected
-                     : no_dial_tone_            ? kNoDialTone
-                     : busy_                    ? kBusyTone
-                                                : kUnknownSignal;
+  const int result = reached_ == Reached::kData                             ? kConnected
+                     : no_dial_tone_                                        ? kNoDialTone
+                     : busy_                                                ? kBusyTone
+                     : caller_ && line_.sequence_octets[OH_SEQUENCE_CM] > 0 ? kAnsam
+                     : caller_ && furthest_ != OH_START_UP_NONE             ? kAnswerTone
+                                                                            : kUnknownSignal;
   const std::string carrier = carrier_.empty() ? "NULL" : carrier_;
   const auto counted = [](std::uint32_t n) { return std::min<std::uint32_t>(n, kMost); };
   const auto symbol_rate = [](float rate) {
@@ -184,6 +271,12 @@ std::vector<std::string> LastCall::objects() const {
       fmt::format("rxSymbolRate{{{}}}", symbol_rate(line_.rx_symbol_rate)),
       fmt::format("roundTripDelay{{{}}}",
                   line_.round_trip_ms > 0 ? fmt::format("{:.0f}ms", line_.round_trip_ms) : "NULL"),
+      fmt::format("cm{{{}}}", data_sequence(octets_of(line_, OH_SEQUENCE_CM), 1)),
+      fmt::format("jm{{{}}}", data_sequence(octets_of(line_, OH_SEQUENCE_JM), 1)),
+      fmt::format("v8ResultCode{{{}}}", v8_result(line_)),
+      fmt::format("iNFO0Tx{{{}}}", data_sequence(octets_of(line_, OH_SEQUENCE_INFO0_SENT), 2)),
+      fmt::format("iNFO0Rx{{{}}}", data_sequence(octets_of(line_, OH_SEQUENCE_INFO0_RECEIVED), 2)),
+      fmt::format("frameSlipsDetected{{{}}}", std::min<std::uint32_t>(line_.slips, 256)),
       fmt::format("framesRetransmitted{{{}}}", std::min<std::uint32_t>(frames_again_, 65'535)),
       fmt::format("retrainRequests{{{}}}", counted(retrains_)),
       fmt::format("retrainSuccesses{{{}}}", counted(recoveries_)),

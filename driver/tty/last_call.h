@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,22 +13,6 @@
 #include "driver/session/call.h"
 
 namespace offhook::modem {
-
-/// Why a call ended. Source: V.59 (11/2000), Table 17
-enum class CallEnd : std::uint8_t {
-  kUnidentified = 0,
-  kDtrOff = 32,
-  kSetUpTimeOut = 44,
-  kNoDialTone = 47,
-  kBusy = 51,
-  kCarrierLost = 60,
-  kTrainingFailed = 61,
-  kNothingInCommon = 62,
-  kRetrainFailed = 63,
-  kClearedDown = 65,
-  kProtocolError = 80,
-  kUser = 90
-};
 
 /// From the owner's thread alone.
 class LastCall {
@@ -37,16 +22,16 @@ class LastCall {
   /// How it stands; once for each round of the owner.
   /// @param carrier  of the modulation in use, as +MCR names it; empty: none yet
   void follow(const CallStatus& status, std::string_view carrier, std::int64_t now_ms);
-  /// It has ended.
-  void end(CallEnd why);
+  /// It has ended. @param detail  what was seen, for the reason; may be empty
+  void end(oh_call_end why, std::string detail = "");
 
   bool ended() const { return ended_; }
-  CallEnd why() const { return why_; }
+  oh_call_end why() const { return why_; }
   /// Neither this end nor the far end ended it on purpose.
   bool failed() const {
-    return ended_ && why_ != CallEnd::kUser && why_ != CallEnd::kDtrOff && why_ != CallEnd::kClearedDown;
+    return ended_ && why_ != OH_CALL_END_USER && why_ != OH_CALL_END_DTR_OFF && why_ != OH_CALL_END_CLEARED_DOWN;
   }
-  /// One line for people: code, reason and how far the call came.
+  /// One line for people: code, reason, how far the call came, what both ends offered.
   std::string reason() const;
   /// AT&V1: one fact on each line.
   std::vector<std::string> facts() const;
@@ -56,9 +41,11 @@ class LastCall {
  private:
   enum class Reached : std::uint8_t { kNothing, kDialled, kRinging, kHeard, kTraining, kData };
   std::string duration() const;
+  std::string reached() const;
+  std::string offers(std::string_view between) const;
 
   bool begun_ = false, ended_ = false, busy_ = false, no_dial_tone_ = false, caller_ = true;
-  CallEnd why_ = CallEnd::kUnidentified;
+  oh_call_end why_ = OH_CALL_END_UNIDENTIFIED;
   Reached reached_ = Reached::kNothing;
   std::string carrier_;
   std::uint32_t tx_bit_rate_ = 0, rx_bit_rate_ = 0, retrains_ = 0;
@@ -69,10 +56,18 @@ class LastCall {
   std::uint32_t frames_again_ = 0, bad_frames_ = 0;
   std::uint64_t lost_samples_ = 0;
   std::int64_t began_ms_ = 0, last_ms_ = 0;
-  std::string failure_, line_failure_;
+  std::uint32_t modulations_tried_ = 0;
+  std::uint32_t furthest_ = OH_START_UP_NONE;  // of this start-up, or of the retrains since data
+  std::string failure_, line_failure_, detail_;
 };
 
-/// Why a call that ended by itself ended. Source of the texts: oh_modem_end_failure()
-CallEnd end_of(const CallStatus& status);
+/// Why a call that ended by itself ended.
+oh_call_end end_of(const CallStatus& status);
+
+/// @return a few words: "busy tone"; of no code of oh_call_end "unknown"
+std::string_view text_of(std::uint32_t end);
+/// What a sequence says of its sender: "CM V.34 V.32bis/V.32", "INFO0 received 2400 3000 3200 symbols/s".
+/// @param octets  as of oh_pump_observer::sequence, zeros may follow
+std::string offer_text(oh_sequence which, std::span<const std::uint8_t> octets);
 
 }  // namespace offhook::modem

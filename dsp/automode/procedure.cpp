@@ -76,7 +76,12 @@ v8::Config v8_config(const oh_pump_config& c, const Member* members, int n) {
 }  // namespace
 
 Automode::Automode(const oh_pump_config& c, const Table& table, const Member* members, int n)
-    : config_(c), conversion_(c.format), calls_(c.role == OH_PUMP_CALL), n_(n), v8_(v8_config(c, members, n)) {
+    : config_(c),
+      observer_(observer_of(c)),
+      conversion_(c.format),
+      calls_(c.role == OH_PUMP_CALL),
+      n_(n),
+      v8_(v8_config(c, members, n)) {
   for (int k = 0; k < n; ++k) members_[k] = members[k];
   for (int k = table.n - 1; k >= 0 && marks_n_ < kMaxMarks; --k) {
     const Modulation& row = table.rows[k];
@@ -199,6 +204,17 @@ void Automode::listen() {
   }
 }
 
+// What V.8 waits for, and its menus when it is over.
+void Automode::show_progress() {
+  const oh_start_up menus = v8::start_up(v8_);
+  const oh_start_up now = menus == OH_START_UP_NONE && ans_heard_ ? OH_START_UP_ANSWER_TONE : menus;
+  if (now > start_up_ && observer_.instrument != nullptr)
+    observer_.instrument(observer_.user, OH_INSTRUMENT_START_UP, static_cast<float>(now));
+  const bool news = now > start_up_;
+  if (news) start_up_ = now;
+  if (news || v8_.state() != v8::State::kRunning) v8::show_menus(observer_, config_.role, v8_);
+}
+
 float Automode::call(float rx) {
   ans_.put(rx);
   usb1_.put(rx);
@@ -210,6 +226,7 @@ float Automode::call(float rx) {
   switch (step_) {
     case Step::kV8: {
       const float tx = v8_.process(rx);
+      show_progress();
       if (v8_.state() == v8::State::kDone) {
         follow_v8();
       } else if (v8_.state() == v8::State::kAnswerTone) {
@@ -262,6 +279,7 @@ float Automode::answer(float rx) {
     case Step::kV8: {
       if (v8_.step() == v8::V8::Step::kJm && sig_c_.put(rx)) v8_.far_end_has_begun();
       const float tx = v8_.process(rx);
+      show_progress();
       aa_.put(rx);
       if (v8_.state() == v8::State::kDone) {
         follow_v8();

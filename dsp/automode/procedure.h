@@ -89,6 +89,7 @@ class Automode {
   void probe();
   void follow_mark();
   int16_t step(int16_t rx);
+  void show_progress();
   float call(float rx);
   float answer(float rx);
   void listen();
@@ -121,6 +122,8 @@ class Automode {
   uint64_t age() const { return samples_ - entered_; }
 
   oh_pump_config config_;
+  oh_pump_observer observer_;
+  oh_start_up start_up_ = OH_START_UP_NONE;
   Conversion conversion_;
   bool calls_;
   Step step_ = Step::kV8;

@@ -116,13 +116,17 @@ int16_t Modem::step(int16_t rx, bool is_lost) {
   without_data_ = live() ? 0 : without_data_ + 1;
   const bool gone = had_data_ && info(step_).hears == Hears::kTones && samples_ - tone_at_ > kGone;
   if (without_data_ > kGiveUp || gone) fire(Event::kGiveUp);
-  if (observer_.instrument != nullptr && samples_ % kInstrumentsEvery == 0) show_instruments();
+  if (observer_.instrument != nullptr && samples_ % kInstrumentsEvery == 0) {
+    show_progress();
+    show_instruments();
+  }
   if (observer_.taps != nullptr) show_taps();
   return clip(tx);
 }
 
 float Modem::start_with_v8(float rx) {
   const float tx = v8_.process(rx);
+  if (v8_.state() != v8::State::kRunning) v8::show_menus(observer_, config_.role, v8_);
   if (v8_.state() == v8::State::kRunning) {
     listen_for_start(rx);
   } else if (v8_.state() == v8::State::kAnswerTone) {
@@ -168,6 +172,7 @@ void Modem::begin_tones() {
 }
 
 void Modem::train_again(oh_retrain_cause cause) {
+  show_progress();
   ++retrains_;
   cause_ = cause;
   if (observer_.instrument != nullptr) {

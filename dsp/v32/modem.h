@@ -93,11 +93,14 @@ class Modem {
   RateSignal signal_of(RateSet rates) const;
   RateSet common(RateSet rates) const { return static_cast<RateSet>(bits_.rates().rates & rates); }
   bool live() const { return (step_ == Step::kData || step_ == Step::kEAgain) && tx_.live() && bits_.live(); }
+  oh_start_up start_up() const;
+  void show_progress();
   void show_instruments() const;
   void show_taps();
 
   oh_pump_config config_;
   oh_pump_observer observer_;
+  oh_start_up shown_start_up_ = OH_START_UP_NONE;
   bool calls_;
   Step step_ = Step::kV8;
   const Transition* newest_ = nullptr;

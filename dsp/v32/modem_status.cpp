@@ -11,6 +11,31 @@ constexpr uint64_t kTapsEvery = 10 * 8000;
 
 }  // namespace
 
+// What is waited for, as far as there is no data mode.
+oh_start_up Modem::start_up() const {
+  switch (info(step_).hears) {
+    case Hears::kV8:
+      return v8::start_up(v8_);
+    case Hears::kAnswerTone:
+      return answer_tone_.detector().steady_ms() > 0 ? OH_START_UP_ANSWER_TONE : OH_START_UP_NONE;
+    case Hears::kTones:
+      return OH_START_UP_PROBING;
+    case Hears::kTraining:
+      return heard_ == Heard::kNothing ? OH_START_UP_FAR_S : OH_START_UP_FAR_TRAINING;
+    case Hears::kDataOrRetrain:
+      return step_ == Step::kE ? OH_START_UP_RATES : OH_START_UP_NONE;
+    default:
+      return OH_START_UP_NONE;
+  }
+}
+
+void Modem::show_progress() {
+  const oh_start_up now = start_up();
+  if (now == shown_start_up_ || observer_.instrument == nullptr) return;
+  shown_start_up_ = now;
+  if (now != OH_START_UP_NONE) observer_.instrument(observer_.user, OH_INSTRUMENT_START_UP, static_cast<float>(now));
+}
+
 void Modem::show_instruments() const {
   if (heard_ != Heard::kTrn || !receiver_.trained()) return;
   oh_v32bis_instruments i;

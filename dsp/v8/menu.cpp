@@ -9,11 +9,22 @@ struct Place {
   uint16_t modulation;
   uint8_t octet;
   uint8_t bit;
+  const char* name;
 };
 constexpr Place kPlace[] = {
-    {kPcm, 0, 5},       {kV34, 0, 6},           {kV34HalfDuplex, 0, 7}, {kV32bis, 1, 0}, {kV22bis, 1, 1},
-    {kV17, 1, 2},       {kV29, 1, 6},           {kV27ter, 1, 7},        {kV26ter, 2, 0}, {kV26bis, 2, 1},
-    {kV23Duplex, 2, 2}, {kV23HalfDuplex, 2, 6}, {kV21, 2, 7},
+    {kPcm, 0, 5, "PCM modem availability present"},
+    {kV34, 0, 6, "V.34"},
+    {kV34HalfDuplex, 0, 7, "V.34 half-duplex"},
+    {kV32bis, 1, 0, "V.32bis/V.32"},
+    {kV22bis, 1, 1, "V.22bis/V.22"},
+    {kV17, 1, 2, "V.17"},
+    {kV29, 1, 6, "V.29"},
+    {kV27ter, 1, 7, "V.27ter"},
+    {kV26ter, 2, 0, "V.26ter"},
+    {kV26bis, 2, 1, "V.26bis"},
+    {kV23Duplex, 2, 2, "V.23 duplex"},
+    {kV23HalfDuplex, 2, 6, "V.23 half-duplex"},
+    {kV21, 2, 7, "V.21"},
 };
 constexpr int kModulationOctets = 3;
 
@@ -85,6 +96,13 @@ int decode(const uint8_t* octets, int n, Menu* menu) {
       in_modulation = false;
   }
   return modulation_octets;
+}
+
+const char* modulation_name(uint16_t modulation) {
+  for (const Place& place : kPlace) {
+    if (place.modulation == modulation) return place.name;
+  }
+  return "";
 }
 
 }  // namespace offhook::v8

@@ -347,4 +347,25 @@ void V8::take_answer_menu(int modulation_octets) {
   load(kSyncCm, joint, modulation_octets);
 }
 
+oh_start_up start_up(const V8& v8) {
+  if (v8.state() != State::kRunning) return OH_START_UP_NONE;
+  const V8::Step step = v8.step();
+  return step >= V8::Step::kCm && step != V8::Step::kBefore && step != V8::Step::kAnsam ? OH_START_UP_MENUS
+         : step == V8::Step::kTe || step == V8::Step::kQc                               ? OH_START_UP_ANSWER_TONE
+                                                                                        : OH_START_UP_NONE;
+}
+
+void show_menus(const oh_pump_observer& observer, oh_pump_role role, const V8& v8) {
+  if (observer.sequence == nullptr) return;
+  const bool calls = role == OH_PUMP_CALL, done = v8.state() == State::kDone;
+  const auto show = [&observer](oh_sequence which, const Menu& menu) {
+    uint8_t octets[kMaxMenuOctets];
+    const int n = encode(menu, octets);
+    observer.sequence(observer.user, which, octets, static_cast<size_t>(n));
+  };
+  if (done || (calls && start_up(v8) == OH_START_UP_MENUS))
+    show(OH_SEQUENCE_CM, calls ? v8.own_menu() : v8.result().far);
+  if (done) show(OH_SEQUENCE_JM, calls ? v8.result().far : v8.result().joint);
+}
+
 }  // namespace offhook::v8

@@ -53,6 +53,12 @@ struct Config {
 /// A call for data with V.42, at the level of the pump. @param modulations  set of Modulation
 Config data_call(const oh_pump_config& pump, uint16_t modulations);
 
+class V8;
+/// What V.8 waits for. A caller that heard no answer tone, or V.8 is over: OH_START_UP_NONE.
+oh_start_up start_up(const V8& v8);
+/// Both menus, or what of them has been sent or has come, to an observer of sequences.
+void show_menus(const oh_pump_observer& observer, oh_pump_role role, const V8& v8);
+
 enum class State : uint8_t {
   kRunning,
   kDone,        ///< both know what to do: result(). The next sample is the first of the modulation's own procedure

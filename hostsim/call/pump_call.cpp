@@ -102,7 +102,7 @@ class End {
     return c;
   }
   oh_pump_observer observer_{};
-  std::array<std::optional<float>, OH_INSTRUMENT_RX_SYMBOL_RATE + 1> seen_{};
+  std::array<std::optional<float>, OH_INSTRUMENT_SLIPS + 1> seen_{};
   TestedPump pump_;
 };
 

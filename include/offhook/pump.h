@@ -137,8 +137,33 @@ enum oh_instrument {
   OH_INSTRUMENT_RETRAIN_CAUSE = 5,  /**< once, when a training begins: enum oh_retrain_cause */
   OH_INSTRUMENT_ROUND_TRIP = 6,     /**< ms: once, at the start of a training, if known */
   OH_INSTRUMENT_TX_SYMBOL_RATE = 7, /**< symbols/s, as the round trip */
-  OH_INSTRUMENT_RX_SYMBOL_RATE = 8  /**< symbols/s, as the round trip */
+  OH_INSTRUMENT_RX_SYMBOL_RATE = 8, /**< symbols/s, as the round trip */
+  OH_INSTRUMENT_START_UP = 9,       /**< when it changes: enum oh_start_up */
+  OH_INSTRUMENT_SLIPS = 10 /**< when it changes: slips of the receiver in data, by whole symbols, of the call */
 };
+
+/** What a modem waits for in a start-up or retrain. If a training fails, the last one says why. */
+enum oh_start_up {
+  OH_START_UP_NONE = 0,
+  OH_START_UP_ANSWER_TONE,  /**< caller: an answer tone came; the far end's modulation or V.8 menu */
+  OH_START_UP_MENUS,        /**< V.8: the far end's menu */
+  OH_START_UP_INFO0,        /**< Phase 2: the far end's INFO0 */
+  OH_START_UP_PROBING,      /**< Phase 2, INFO0 came: tones, line probing, INFO1. V.32bis: tones AA and AC */
+  OH_START_UP_FAR_S,        /**< Phase 3: the far end's S */
+  OH_START_UP_FAR_TRAINING, /**< Phase 3, S came: PP, TRN and J. V.32bis: TRN and rates */
+  OH_START_UP_OWN_TRAINING, /**< Phase 3: an answer to the own S, PP, TRN and J */
+  OH_START_UP_RATES         /**< Phase 4: MP or CP, E. V.32bis: R3 and E */
+};
+
+/** Sequences of a start-up in which the ends say what they can do. */
+enum oh_sequence {
+  OH_SEQUENCE_CM = 0,     /**< V.8, without the synchronization octet: sent by a caller, else received */
+  OH_SEQUENCE_JM,         /**< V.8: sent by an answerer, else received */
+  OH_SEQUENCE_INFO0_SENT, /**< V.34 and V.90: the information bits, from bit 12 on, the first in bit 0 */
+  OH_SEQUENCE_INFO0_RECEIVED
+};
+#define OH_SEQUENCES 4
+#define OH_SEQUENCE_OCTETS 16 /**< the longest has so many */
 
 /** Cause of a retrain. */
 enum oh_retrain_cause {
@@ -158,6 +183,8 @@ struct oh_pump_observer {
   void (*instrument)(void* user, enum oh_instrument what, float value); /**< each every 100 ms, if known */
   /** The equaliser's n taps, oldest sample first, when data mode begins and every 10 s of it. */
   void (*taps)(void* user, const float* re, const float* im, int n);
+  /** A sequence, once both ends have exchanged it, or V.8 has ended without: n octets, at most OH_SEQUENCE_OCTETS. */
+  void (*sequence)(void* user, enum oh_sequence which, const uint8_t* octets, size_t n);
 };
 
 /** The samples of one direction. */

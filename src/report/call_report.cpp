@@ -7,6 +7,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "driver/tty/last_call.h"
 #include "src/lab/advice/advice.h"
 #include "src/page/page.h"
 #include "src/report/report.h"
@@ -186,12 +187,17 @@ json ends_json(const Figures& f) {
       points.push_back(number(p.re, 3));
       points.push_back(number(p.im, 3));
     }
+    json offers = json::array();
+    for (std::size_t k = 0; k < end.sequences.size(); ++k)
+      if (!end.sequences[k].empty()) offers.push_back(modem::offer_text(static_cast<oh_sequence>(k), end.sequences[k]));
     json instruments = json::array(), taps = json::array(), causes = json::array();
     for (const SeriesPoint& p : end.instruments[OH_INSTRUMENT_RETRAIN_CAUSE].points())
       causes.push_back(traces::retrain_cause_name(static_cast<std::int32_t>(p.value)));
     for (const ExtremaSeries& series : end.instruments) instruments.push_back(series_json(series, 2));
     for (const float tap : end.taps_db) taps.push_back(number(static_cast<double>(tap), 1));
     out.push_back({{"name", kNames.at(i)},
+                   {"offers", std::move(offers)},
+                   {"end", end.end ? json(modem::text_of(*end.end)) : json()},
                    {"instruments", std::move(instruments)},
                    {"retrain_causes", std::move(causes)},
                    {"taps_db", std::move(taps)},

@@ -180,6 +180,8 @@ constexpr Rule kRules[] = {
     {OH_EV_PUMP_STATE, Rule::Of::kEnd, Rule::Does::kInstant, "link"},
     {OH_EV_PUMP_RATES, Rule::Of::kEnd, Rule::Does::kInstant, "link"},
     {OH_EV_PUMP_HOLD, Rule::Of::kEnd, Rule::Does::kInstant, "link"},
+    {OH_EV_PUMP_SEQUENCE, Rule::Of::kEnd, Rule::Does::kInstant, "link"},
+    {OH_EV_CALL_END, Rule::Of::kEnd, Rule::Does::kInstant, "link"},
     {OH_EV_LINK_STATE, Rule::Of::kEnd, Rule::Does::kInstant, "link"},
     {OH_EV_LINK_RETRANSMIT, Rule::Of::kEnd, Rule::Does::kInstant, "link"},
     {OH_EV_LINK_BAD_FRAME, Rule::Of::kEnd, Rule::Does::kInstant, "link"},

@@ -41,6 +41,8 @@ inline constexpr auto kEventNames = [] {
   names[OH_EV_PUMP_INSTRUMENT] = "pump_instrument";
   names[OH_EV_PUMP_TAP] = "pump_tap";
   names[OH_EV_PUMP_HOLD] = "pump_hold";
+  names[OH_EV_PUMP_SEQUENCE] = "pump_sequence";
+  names[OH_EV_CALL_END] = "call_end";
   names[OH_EV_TIMER_CALLBACK] = "timer_callback";
   names[OH_EV_PHASE] = "phase";
   names[OH_EV_MARK] = "mark";
@@ -76,8 +78,10 @@ constexpr std::string_view instrument_name(std::uint32_t argument) {
                                          "round trip, 0.01 ms",
                                          "symbol rate sent, 0.01 baud",
                                          "symbol rate received, 0.01 baud",
+                                         "start-up",
+                                         "slips, 0.01",
                                          "instrument"};  // as enum oh_instrument; the last: of none known here
-  return kNames[std::min<std::uint32_t>(argument >> 24, OH_INSTRUMENT_RX_SYMBOL_RATE + 1)];
+  return kNames[std::min<std::uint32_t>(argument >> 24, OH_INSTRUMENT_SLIPS + 1)];
 }
 
 /// Whether an event's id is that of an entity (header.h), or of a driver and its card.

@@ -192,6 +192,29 @@ float Phase2::process(float rx) {
   return tx;
 }
 
+// The information bits, between the frame synchronization and the CRC.
+void Phase2::show_info0(const oh_pump_observer& observer) const {
+  if (observer.sequence == nullptr) return;
+  const auto show = [&observer]<class T>(oh_sequence which, const T& info) {
+    constexpr int kFirst = 12, kAfter = 20;
+    uint8_t bits[T::kBits], octets[(T::kBits - kFirst - kAfter + 7) / 8]{};
+    encode(info, bits);
+    for (int k = 0; k < T::kBits - kFirst - kAfter; ++k)
+      octets[k / 8] = static_cast<uint8_t>(octets[k / 8] | bits[kFirst + k] << k % 8);
+    observer.sequence(observer.user, which, octets, sizeof octets);
+  };
+  if (config_.pcm == PcmSide::kDigital) {
+    show(OH_SEQUENCE_INFO0_SENT, digital_info0(outcome_.own_info0));
+  } else {
+    show(OH_SEQUENCE_INFO0_SENT, analogue_info0(outcome_.own_info0));
+  }
+  if (config_.pcm == PcmSide::kAnalogue) {
+    show(OH_SEQUENCE_INFO0_RECEIVED, outcome_.info0d);
+  } else {
+    show(OH_SEQUENCE_INFO0_RECEIVED, outcome_.far_info0);
+  }
+}
+
 // --- what is heard
 
 // What is so with this sample, as events: first what was heard, then what was sent, then time.
@@ -304,19 +327,27 @@ void Phase2::send_bits(int count) {
   if (!modulator_.sends_bits()) modulator_.bits();
 }
 
+Info0d Phase2::digital_info0(const Info0& capabilities) const {
+  Info0d digital = config_.digital;
+  digital.v34 = capabilities;
+  digital.v92 = config_.v92;
+  digital.short_phase2 = config_.v92 && config_.short_phase2;
+  return digital;
+}
+
+Info0 Phase2::analogue_info0(Info0 info) const {
+  if (config_.pcm == PcmSide::kAnalogue && config_.v92)
+    info.clock = static_cast<TransmitClock>(kInfo0aV92 | (config_.short_phase2 ? kInfo0aShortPhase2 : 0));
+  return info;
+}
+
 void Phase2::send_info0(bool again) {
   Info0 info = config_.capabilities;
   info.acknowledge = again && has_far_info0_;
-  if (config_.pcm == PcmSide::kAnalogue && config_.v92)
-    info.clock = static_cast<TransmitClock>(kInfo0aV92 | (config_.short_phase2 ? kInfo0aShortPhase2 : 0));
   if (config_.pcm == PcmSide::kDigital) {
-    Info0d digital = config_.digital;
-    digital.v34 = info;
-    digital.v92 = config_.v92;
-    digital.short_phase2 = config_.v92 && config_.short_phase2;
-    send(digital);
+    send(digital_info0(info));
   } else {
-    send(info);
+    send(analogue_info0(info));
   }
   again_ = again;
 }

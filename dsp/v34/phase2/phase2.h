@@ -176,6 +176,10 @@ class Phase2 : public TableProcedure<Phase2, Phase2State, Phase2Event> {
   const Phase2Outcome& outcome() const { return outcome_; }
   /// What was found of the line, the far end's transmitter to here; valid from the end of probing on.
   const LineProbe& probe() const { return probe_; }
+  /// The far end's INFO0 of this Phase 2, or an earlier one, has come.
+  bool has_far_info0() const { return has_far_info0_; }
+  /// INFO0 of both ends to an observer of sequences. @pre has_far_info0()
+  void show_info0(const oh_pump_observer& observer) const;
   /// Retrains begun from within (time-outs) since construction.
   uint32_t retrains() const { return retrains_; }
   /// Samples since a signal of the far end was heard: its tone, INFO or INFOMARKS; 0 before the first one.
@@ -185,7 +189,6 @@ class Phase2 : public TableProcedure<Phase2, Phase2State, Phase2Event> {
   // guards
   bool calls() const { return config_.role == OH_PUMP_CALL; }
   bool answers() const { return !calls(); }
-  bool has_far_info0() const { return has_far_info0_; }
   bool lacks_info0() const { return !has_far_info0_ && sends_tone(); }
   bool answers_after_50_ms() const;
   bool is_short() const;
@@ -196,6 +199,9 @@ class Phase2 : public TableProcedure<Phase2, Phase2State, Phase2Event> {
   bool answers_past_l1() const { return answers() && past_l1(); }
   bool calls_in_vain() const { return calls() && !tone_.present(); }
   bool answers_in_vain() const { return answers() && !tone_.present(); }
+
+  Info0d digital_info0(const Info0& capabilities) const;
+  Info0 analogue_info0(Info0 info) const;
 
   // actions
   void repeat_info0();

@@ -21,6 +21,7 @@ void LineMonitor::remember(const Memory& memory) {
   search_ = memory.search;
   wait_for_higher_ = memory.wait_for_higher;
   quiet_then_ = memory.quiet_then;
+  slips_ = memory.slips;
 }
 
 LineMonitor::Advice LineMonitor::put(const DataReceiver& r) {
@@ -29,7 +30,10 @@ LineMonitor::Advice LineMonitor::put(const DataReceiver& r) {
   const bool edge = r.since_inversion() < kEdgePairs;
   (edge ? edge_sum_ : rest_sum_) += r.variance();
   (edge ? edge_pairs_ : rest_pairs_) += 1;
-  if (edge_pairs_ + rest_pairs_ >= kSuperframePairs && superframe_lost()) return resynchronise();
+  if (edge_pairs_ + rest_pairs_ >= kSuperframePairs && superframe_lost()) {
+    ++slips_;
+    return resynchronise();
+  }
   errors_ += error(r);
   if (++pairs_ < kWindowPairs) return Advice::kNone;
   const float mean = sum_ / kWindowPairs;
@@ -77,6 +81,7 @@ LineMonitor::Advice LineMonitor::resynchronise() {
       return Advice::kResynchronise;
     case 1:
       search_.lose();
+      quiet_then_ = 0;  // as after errors: a line that becomes quieter is another one
       return Advice::kYield;
     default:
       return Advice::kRetrain;
@@ -92,7 +97,10 @@ LineMonitor::Advice LineMonitor::window(float mean, float grid) {
   const bool usual = lost_windows_ == 0 && slip_windows_ == 0;
   good_for_ = usual ? (good_for_ < kSettledMean ? good_for_ + 1 : kSettledMean) : 0;
   variance_ = good_for_ <= 1 ? mean : variance_ + (mean - variance_) / static_cast<float>(kSettledMean);
-  if (lost_windows_ >= kLostWindows || slip_windows_ >= kLostWindows) return resynchronise();
+  if (lost_windows_ >= kLostWindows || slip_windows_ >= kLostWindows) {
+    if (lost_windows_ < kLostWindows) ++slips_;
+    return resynchronise();
+  }
   if (bad_windows_ >= kBadWindows) {
     bad_windows_ = 0;
     return Advice::kLower;

@@ -52,8 +52,9 @@ class LineMonitor {
     RateSearch search;
     int wait_for_higher = kGoodWindows;
     float quiet_then = 0;
+    uint32_t slips = 0;
   };
-  Memory memory() const { return {search_, wait_for_higher_, quiet_then_}; }
+  Memory memory() const { return {search_, wait_for_higher_, quiet_then_, slips_}; }
   void remember(const Memory& memory);
 
   /// Data mode begins. @param required_next  as of required_snr(), for the next higher rate that both ends have; 0:
@@ -67,6 +68,8 @@ class LineMonitor {
   uint8_t most() const { return search_.most(); }
   /// variance() is known: windows in a row were neither lost nor slipped.
   bool settled() const { return good_for_ >= kSettledMean; }
+  /// Times that the receiver had slipped by whole symbols.
+  uint32_t slips() const { return slips_; }
   /// Mean of the last windows.
   float variance() const { return variance_; }
 
@@ -107,6 +110,7 @@ class LineMonitor {
   int lost_windows_ = 0;
   int bad_windows_ = 0;
   int good_windows_ = 0;
+  uint32_t slips_ = 0;
   int losses_ = 0;  // of the receiver, each within kSettledWindows of data mode after the one before
   RateSearch search_;
   float energy_ = 0;      // of the data's points

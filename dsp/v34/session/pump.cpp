@@ -99,6 +99,7 @@ class Modem {
   bool train(float rx, bool is_lost);
   float send(bool is_lost);
   int16_t end_step(float tx);
+  void fail();
   void begin_training();
   void receive(float rx, bool is_lost);
   const LineQuality* measure_noise();
@@ -107,6 +108,8 @@ class Modem {
   void begin_phase2(Outcome why, oh_retrain_cause cause);
   void show_instruments() const;
   void show_taps();
+  void show_progress();
+  oh_start_up start_up() const;
   void show_cause() const;
   void show_training() const;
 
@@ -125,6 +128,8 @@ class Modem {
   float power_ = 0;  // of the line, mean square
   uint32_t order_version_ = 0;
   oh_pump_observer observer_;
+  oh_start_up shown_start_up_ = OH_START_UP_NONE;
+  uint32_t shown_slips_ = 0;
   oh_pump_config config_;
 
   v8::V8 v8_;
@@ -157,6 +162,7 @@ bool Modem::hear(float x, bool is_lost, float* tx) {
       if (v8_.step() == v8::V8::Step::kJm && sig_c_.put(x)) v8_.far_end_has_begun();
       *tx = v8_.process(x);
       if (v8_.state() == v8::State::kRunning) break;
+      v8::show_menus(observer_, config_.role, v8_);
       if (v8_.state() == v8::State::kDone && v8_.result().modulation == v8::kV34) {
         begin();
       } else {
@@ -183,8 +189,11 @@ int16_t Modem::end_step(float tx) {
   without_data_ = live ? 0 : without_data_ + 1;
   data_samples_ += live;
   const bool gone = stage_ == Stage::kPhase2 && !is_guest_ && phase2_.unheard() > kGone;
-  if (without_data_ > kGiveUp || gone) stage_ = Stage::kFailed;
-  if (observer_.instrument != nullptr && samples_ % kInstrumentsEvery == 0) show_instruments();
+  if (without_data_ > kGiveUp || gone) fail();
+  if (observer_.instrument != nullptr && samples_ % kInstrumentsEvery == 0) {
+    show_progress();
+    show_instruments();
+  }
   if (observer_.taps != nullptr) show_taps();
   return clip(tx);
 }
@@ -240,6 +249,48 @@ void Modem::show_taps() {
     observer_.taps(observer_.user, receiver_.tap_re(), receiver_.tap_im(), qam::Receiver::kTaps);
   }
   live_samples_ = live ? live_samples_ + 1 : 0;
+}
+
+oh_start_up Modem::start_up() const {
+  using enum SessionState;
+  if (stage_ == Stage::kV8) return v8::start_up(v8_);
+  if (stage_ == Stage::kPhase2) return phase2_.has_far_info0() ? OH_START_UP_PROBING : OH_START_UP_INFO0;
+  if (stage_ != Stage::kTraining) return OH_START_UP_NONE;
+  switch (session_.state()) {
+    case kFarS:
+    case kFarMd:
+      return OH_START_UP_FAR_S;
+    case kFarTrn:
+      return OH_START_UP_FAR_TRAINING;
+    case kAnswerJ:
+    case kTrainFar:
+    case kSendJ:
+      return OH_START_UP_OWN_TRAINING;
+    case kFinal:
+      return OH_START_UP_RATES;
+    default:
+      return OH_START_UP_NONE;
+  }
+}
+
+// What is waited for; a slip of data mode.
+void Modem::show_progress() {
+  if (observer_.instrument == nullptr) return;
+  const oh_start_up now = start_up();
+  if (now != shown_start_up_ && now != OH_START_UP_NONE) {
+    observer_.instrument(observer_.user, OH_INSTRUMENT_START_UP, static_cast<float>(now));
+    if (now == OH_START_UP_MENUS) v8::show_menus(observer_, config_.role, v8_);
+    if (now > OH_START_UP_INFO0 && shown_start_up_ <= OH_START_UP_INFO0 && !is_guest_) phase2_.show_info0(observer_);
+  }
+  shown_start_up_ = now;
+  const uint32_t slips = stage_ == Stage::kTraining ? session_.slips() : shown_slips_;
+  if (slips != shown_slips_) observer_.instrument(observer_.user, OH_INSTRUMENT_SLIPS, static_cast<float>(slips));
+  shown_slips_ = slips;
+}
+
+void Modem::fail() {
+  show_progress();
+  stage_ = Stage::kFailed;
 }
 
 void Modem::show_cause() const {
@@ -391,6 +442,7 @@ void Modem::retrain(oh_retrain_cause cause) {
 }
 
 void Modem::begin_phase2(Outcome why, oh_retrain_cause cause) {
+  show_progress();
   ++retrains_;
   cause_ = cause;
   show_cause();

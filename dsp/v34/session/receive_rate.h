@@ -43,6 +43,8 @@ class ReceiveRate {
   /// times its SNR  @param renegotiation  the data before it count  @param limit  kNoLimit, or limit_after().
   /// Real-time: as choose_rate().
   uint8_t choose(const RateLimits& limits, double training_snr, double margin, bool renegotiation, uint8_t limit) const;
+  /// As LineMonitor::slips().
+  uint32_t slips() const { return monitor_.slips(); }
   /// Noise of the data, grid units squared a dimension, a mean over half a second or so; 0: not known.
   float data_variance() const { return data_variance_; }
 

@@ -177,8 +177,10 @@ void AnalogueProcedure::send_s() {
   tx_.start(Signal::kS);
 }
 
+// 9.6.2: the time for Ed counts from here.
 void AnalogueProcedure::send_s_bar() {
   s_ends_ = false;
+  if (state_ == State::kFinal) ed_deadline_ = now_ + ms(5000) + 2 * config_.round_trip_samples;
   tx_.start(Signal::kSBar);
 }
 

@@ -69,7 +69,6 @@ void AnalogueProcedure::begin_procedure(Procedure procedure) {
   asks_silence_ = silent_ = false;
   data_frames_ = running;
   if (carries_nothing() && procedure == Procedure::kRenegotiation) return end_in_retrain();
-  ed_deadline_ = now_ + ms(5000) + 2 * config_.round_trip_samples;  // 9.6.2
   send_s();
 }
 

@@ -49,6 +49,12 @@ class AnalogueModem : public Modem<AnalogueModem, AnalogueProcedure> {
     asked_ = false;
   }
   void end_v34(bool had_data);
+  oh_start_up training_step() const {
+    const AnalogueState s = procedure_.state();
+    return s <= AnalogueState::kSendJa ? OH_START_UP_OWN_TRAINING
+           : s < AnalogueState::kFinal ? OH_START_UP_FAR_TRAINING
+                                       : OH_START_UP_RATES;
+  }
   void instruments(oh_v90_instruments* i) const;
   const PcmReceiver& receiver() const { return receiver_; }
 

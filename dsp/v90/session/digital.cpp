@@ -193,8 +193,13 @@ bool DigitalProcedure::ready_for_r_bar() const {
   return procedure_ != Procedure::kStartUp || cpt_received_;
 }
 
+// 9.6.1: the time for E counts from here. Silence that was asked for has its own.
+void DigitalProcedure::send_r_bar() {
+  if (procedure_ != Procedure::kStartUp && !silent_) e_deadline_ = now_ + ms(5000) + 2 * config_.round_trip_samples;
+  tx_.start(Signal::kRBar);
+}
+
 void DigitalProcedure::send_trn2d() {
-  if (procedure_ != Procedure::kStartUp) e_deadline_ = now_ + ms(5000) + 2 * config_.round_trip_samples;  // 9.6.1
   tx_.begin_frames(training_frames_);
   tx_.start(Signal::kTrn2d, kLeastTrn2d + static_cast<int>(ms(config_.trn2d_ms)));
 }

@@ -180,7 +180,7 @@ class DigitalProcedure : public TableProcedure<DigitalProcedure, DigitalState, D
   void end_dil();
   void begin_ri();
   void send_ri();
-  void send_r_bar() { tx_.start(Downstream::Signal::kRBar); }
+  void send_r_bar();
   void take_cpt();
   void take_cp();
   void send_trn2d();

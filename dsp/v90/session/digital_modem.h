@@ -35,6 +35,13 @@ class DigitalModem : public Modem<DigitalModem, DigitalProcedure> {
   uint64_t bits_received() const { return reader_.data().bits_received(); }
   void instruments(oh_v90_instruments* i) const;
   void end_v34(bool) {}
+  oh_start_up training_step() const {
+    const DigitalState s = procedure_.state();
+    return s <= DigitalState::kFarMd    ? OH_START_UP_FAR_S
+           : s == DigitalState::kFarTrn ? OH_START_UP_FAR_TRAINING
+           : s < DigitalState::kFinal   ? OH_START_UP_OWN_TRAINING
+                                        : OH_START_UP_RATES;
+  }
 
  private:
   uint8_t step(uint8_t rx, bool is_lost);

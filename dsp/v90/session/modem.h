@@ -160,6 +160,7 @@ class Modem {
   void follow_v8() {
     if (v8_.state() == v8::State::kRunning) return;
     if (v8_.state() == v8::State::kShortPhase1) return begin_quick();
+    v8::show_menus(observer_, v8_config_.role, v8_);
     const bool done = v8_.state() == v8::State::kDone;
     const bool calls = v8_config_.role == OH_PUMP_CALL;
     const bool held = waiting_ || clearing_;
@@ -250,6 +251,7 @@ class Modem {
     return out;
   }
   void train_again() {
+    show_progress();
     ++retrains_;
     leave_training(Stage::kPhase2);
     phase2_.retrain();
@@ -274,7 +276,11 @@ class Modem {
     constexpr uint64_t kGone = 10 * kRateHz;  // as in dsp/v34/session/pump.cpp
     without_data_ = waiting_ || (stage_ == Stage::kTraining && procedure_.live()) ? 0 : without_data_ + 1;
     const bool gone = stage_ == Stage::kPhase2 && phase2_.unheard() > kGone;
-    if (without_data_ > kGiveUp || gone) leave_training(Stage::kFailed);
+    if (observer_.instrument != nullptr && samples_ % kProgressEvery == 0) show_progress();
+    if (without_data_ > kGiveUp || gone) {
+      show_progress();
+      leave_training(Stage::kFailed);
+    }
   }
 
   oh_pump_config config_;
@@ -440,6 +446,21 @@ class Modem {
     return o.upstream_symbol_rates == 0 ? v34::kUpstreamRates : o.upstream_symbol_rates;
   }
 
+  oh_start_up start_up() const {
+    if (stage_ == Stage::kV8) return v8::start_up(v8_);
+    if (stage_ == Stage::kPhase2) return phase2_.has_far_info0() ? OH_START_UP_PROBING : OH_START_UP_INFO0;
+    return stage_ == Stage::kTraining && !procedure_.live() ? self().training_step() : OH_START_UP_NONE;
+  }
+  void show_progress() {
+    if (observer_.instrument == nullptr) return;
+    const oh_start_up now = start_up();
+    if (now != shown_start_up_ && now != OH_START_UP_NONE) {
+      observer_.instrument(observer_.user, OH_INSTRUMENT_START_UP, static_cast<float>(now));
+      if (now > OH_START_UP_INFO0 && shown_start_up_ <= OH_START_UP_INFO0) phase2_.show_info0(observer_);
+    }
+    shown_start_up_ = now;
+  }
+
   const Self& self() const { return static_cast<const Self&>(*this); }
   void follow_v34() {
     const v34::Outcome wanted = v34::handed_back(v34_);
@@ -474,6 +495,8 @@ class Modem {
 
   ShortPhase1 short_{ShortPhase1Config{}};
   oh_v90_profile profile_{};  // of an earlier call; no symbol rate: there was none
+  static constexpr uint64_t kProgressEvery = kRateHz / 10;
+  oh_start_up shown_start_up_ = OH_START_UP_NONE;
   static constexpr uint64_t kAlone = 3 * kRateHz;
   uint64_t quick_until_ = 0;  // of samples_, in Phase 2 without the far end; 0: not so
   bool was_quick_ = false;

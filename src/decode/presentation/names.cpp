@@ -8,24 +8,9 @@
 namespace offhook::decode {
 
 std::vector<std::string> modulation_names(const v8::Menu& menu) {
-  constexpr std::pair<std::uint16_t, const char*> kModes[] = {
-      {v8::kPcm, "PCM modem availability present"},
-      {v8::kV34, "V.34"},
-      {v8::kV34HalfDuplex, "V.34 half-duplex"},
-      {v8::kV32bis, "V.32bis/V.32"},
-      {v8::kV22bis, "V.22bis/V.22"},
-      {v8::kV17, "V.17"},
-      {v8::kV29, "V.29"},
-      {v8::kV27ter, "V.27ter"},
-      {v8::kV26ter, "V.26ter"},
-      {v8::kV26bis, "V.26bis"},
-      {v8::kV23Duplex, "V.23 duplex"},
-      {v8::kV23HalfDuplex, "V.23 half-duplex"},
-      {v8::kV21, "V.21"},
-  };
   std::vector<std::string> names;
-  for (const auto& [bit, name] : kModes) {
-    if (menu.modulations & bit) names.emplace_back(name);
+  for (unsigned bit = 1; bit <= v8::kV21; bit <<= 1) {
+    if ((menu.modulations & bit) != 0) names.emplace_back(v8::modulation_name(static_cast<std::uint16_t>(bit)));
   }
   return names;
 }

@@ -233,6 +233,18 @@ void Analyzer::add_end(const oh_event& event) {
         end.instruments[event.argument >> 24].add(now, 0.01 * traces::instrument_hundredths(event.argument));
       }
       break;
+    case OH_EV_PUMP_SEQUENCE: {
+      const std::size_t which = event.argument >> 28, at = 3 * (event.argument >> 24 & 15);
+      if (which >= OH_SEQUENCES || at >= OH_SEQUENCE_OCTETS) break;
+      if (at == 0) end.sequences[which].clear();
+      if (end.sequences[which].size() != at) break;
+      for (unsigned k = 0; k < 3; ++k)
+        end.sequences[which].push_back(static_cast<std::uint8_t>(event.argument >> 8 * k));
+      break;
+    }
+    case OH_EV_CALL_END:
+      if (!end.end) end.end = event.argument;
+      break;
     case OH_EV_PUMP_TAP:
       if (event.argument >> 24 == 0) end.taps_db.clear();
       if (end.taps_db.size() == event.argument >> 24)

@@ -40,7 +40,7 @@ struct ConstellationPoint {
   float re = 0, im = 0;
 };
 
-inline constexpr std::size_t kInstruments = OH_INSTRUMENT_RX_SYMBOL_RATE + 1;
+inline constexpr std::size_t kInstruments = OH_INSTRUMENT_SLIPS + 1;
 
 struct Figures {
   std::uint64_t events = 0;
@@ -81,7 +81,11 @@ struct Figures {
     /// What the pump measured of its line, by enum oh_instrument; retrain causes are in their own units.
     std::array<ExtremaSeries, kInstruments> instruments{ExtremaSeries{1024}, ExtremaSeries{1024}, ExtremaSeries{1024},
                                                         ExtremaSeries{1024}, ExtremaSeries{1024}, ExtremaSeries{256},
-                                                        ExtremaSeries{256},  ExtremaSeries{256},  ExtremaSeries{256}};
+                                                        ExtremaSeries{256},  ExtremaSeries{256},  ExtremaSeries{256},
+                                                        ExtremaSeries{256},  ExtremaSeries{256}};
+    /// What both ends offered, by enum oh_sequence: its octets, zeros at the end; empty: not exchanged.
+    std::array<std::vector<std::uint8_t>, OH_SEQUENCES> sequences;
+    std::optional<std::uint32_t> end;      ///< why the call ended, a code of V.59
     std::vector<float> taps_db;            ///< the equaliser's, as they were last, against the largest
     std::vector<SeriesPoint> pump_states;  ///< changes; at most 256
     std::uint32_t data_modes = 0;          ///< times that data mode began: one more than trainings and renegotiations

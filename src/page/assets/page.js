@@ -187,6 +187,14 @@ function callPage() {
     }
   }
 
+  if (data.ends.some(e => e.offers.length || e.end)) {
+    const offered = section("Offers of both ends, and the end of the call",
+      "CM and JM are the menus of V.8, INFO0 that of V.34's Phase 2. Each end lists what it sent and what it received.");
+    const slips = e => e.instruments[10].v.length ? e.instruments[10].v.at(-1).toFixed(0) : "0";
+    table(offered, ["end", "offered", "slips", "the connection ended"],
+      data.ends.map(e => el("tr", {}, cell(e.name), cell(e.offers.join("; ") || "not exchanged"), cell(slips(e)), cell(e.end || "with the call"))));
+  }
+
   if (data.ends.some(e => e.instruments.some(s => s.t.length))) {
     const line = section("The modem's measurements of its line",
       "Ten times per second by the receiver of each end. Ticks on the axis: retrains, by either end.");
@@ -201,7 +209,7 @@ function callPage() {
     }
     line.append(legendNames(data.ends.map((e, i) => [e.name, i ? "accent-2" : "accent", e]).filter(n => n[2].instruments.some(s => s.t.length))));
     const why = data.ends.flatMap(e => e.instruments[5].t.map((t, i) => `${e.name} at ${t.toFixed(2)} s: ${e.retrain_causes[i]}`));
-    const settled = data.ends.filter(e => e.instruments[6].v.length).map(e => { const [ms, sent, received] = e.instruments.slice(6).map(s => s.v.at(-1).toFixed(0));
+    const settled = data.ends.filter(e => e.instruments[6].v.length).map(e => { const [ms, sent, received] = e.instruments.slice(6, 9).map(s => s.v.at(-1).toFixed(0));
       return `${e.name}: round trip ${ms} ms, ${sent} symbols/s sent, ${received} received`; });
     if (settled.length) line.append(el("p", {class: "caption"}, "The last training: " + settled.join("; ") + "."));
     if (why.length) line.append(el("p", {class: "caption"}, "Retrains: " + why.join("; ") + "."));

@@ -50,21 +50,23 @@ std::vector<float> trn(const Setting& at, int index, size_t samples, double rms 
   return modulate(m, samples, [&] { return tx.next(); });
 }
 
-// V34-5.2-1: an exact number of symbols in 100 s of samples, whatever the rate.
+// V34-5.2-1: an exact number of symbols in 100 s of samples. The rates are a/c times 2400, Table 1.
 TEST(V34Modulator, V34_5_2_1_SymbolRatesAreExact) {
+  constexpr double kTable1[][2] = {{1, 1}, {8, 7}, {7, 6}, {5, 4}, {4, 3}, {10, 7}};
   for (int s = 0; s < kSymbolRates; ++s) {
     const auto rate = static_cast<SymbolRate>(s);
     Modulator m;
     m.init(band(rate, Carrier::kLow), 1);
     int64_t symbols = 0;
-    for (int n = 0; n < 35 * 8000; ++n) {
+    constexpr int kSeconds = 105;  // whole symbols of every rate
+    for (int n = 0; n < kSeconds * 8000; ++n) {
       if (m.wants_symbol()) {
         m.put({1, 0});
         ++symbols;
       }
       m.next();
     }
-    EXPECT_NEAR(static_cast<double>(symbols), 35 * symbol_rate_hz(rate), 1e-6) << s;
+    EXPECT_NEAR(static_cast<double>(symbols), kSeconds * 2400 * kTable1[s][0] / kTable1[s][1], 1e-6) << s;
   }
 }
 

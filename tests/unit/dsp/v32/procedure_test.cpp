@@ -126,7 +126,7 @@ class Pair {
   }
 
   struct Shown {
-    int counts[OH_INSTRUMENT_RETRAIN_CAUSE + 1] = {};
+    int counts[OH_INSTRUMENT_SLIPS + 1] = {};
   };
   test::BitTester bits_[2];
   Shown shown_[2];

@@ -2,6 +2,7 @@
 // Phase 2 of a retrain, where both ends know the line already.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <memory>
 
 #include "dsp/v34/phase2/phase2.h"
@@ -29,6 +30,28 @@ TEST(Phase2, InARetrainTheCallModemsToneComesEarlyInL2) {
     ASSERT_TRUE(p->run_to_end());
     EXPECT_EQ(p->call.outcome().tx_projected_rate, rates[0]);
     EXPECT_EQ(p->call.outcome().rx_projected_rate, rates[1]) << "no worse for it";
+  }
+}
+
+// Checklist V34-RT-1 to -4: silence of 70 +- 5 ms, then the own tone, and nothing else, whoever begins.
+TEST(Phase2, V34_RT_1_4_ARetrainBeginsWith70MsOfSilenceAndTheOwnTone) {
+  for (const bool by_answer : {true, false}) {
+    auto p = std::make_unique<Phase2Pair>();
+    p->start();
+    ASSERT_TRUE(p->run_to_end());
+    constexpr float kSilent = 10;  // of a tone of 5000
+    auto& sent = by_answer ? p->sent_answer : p->sent_call;
+    const size_t begun = sent.size();
+    (by_answer ? p->answer : p->call).retrain();
+    p->run(0.3, [] { return false; });
+    constexpr size_t kTail = 40;  // of the INFO sequence before
+    size_t first = begun + kTail;
+    while (first < sent.size() && std::abs(sent[first]) < kSilent) ++first;
+    EXPECT_NEAR(static_cast<double>(first - begun) / 8, 70, 5);
+    ToneDetector own(by_answer ? 2400 : 1200), other(by_answer ? 1200 : 2400);  // tones A and B, 10.1.2
+    for (size_t n = first; n < sent.size(); ++n) own.put(sent[n]), other.put(sent[n]);
+    EXPECT_TRUE(own.present()) << by_answer;
+    EXPECT_FALSE(other.present()) << by_answer;
   }
 }
 

@@ -63,6 +63,49 @@ TEST(V34Session, EachEndTrainsWithTheConstellationThatTheOtherAskedFor) {  // V3
   }
 }
 
+// A11 and A12, C13 and C14: silence of 70 ms, S of 128T, S-bar of 16T, MD, S and S-bar once more, PP of 288T and at
+// least 512T of TRN. The answer modem begins by itself.
+TEST(V34Session, V34_A11_LengthsOfPhase3AreThoseOfTheText) {
+  using enum Signal;
+  for (const SymbolRate rate : {SymbolRate::k2400, SymbolRate::k2800, SymbolRate::k3200, SymbolRate::k3429}) {
+    for (const uint8_t md : std::initializer_list<uint8_t>{0, 1, 45}) {
+      SCOPED_TRACE(testing::Message() << symbol_rate_hz(rate) << " " << int(md));
+      SessionConfig config;
+      config.role = OH_PUMP_ANSWER;
+      config.tx_symbol_rate = config.rx_symbol_rate = rate;
+      config.own_md_length = md;
+      constexpr uint32_t kElapsed = 40;  // of the silence, when Phase 3 begins
+      config.elapsed = kElapsed;
+      Session session(config, {});
+      std::vector<std::pair<Signal, int>> sent;
+      double due = 0;
+      for (int n = 0; n < 8 * 8000 && session.signal() != kJ; ++n) {
+        session.tick();
+        for (due += symbol_rate_hz(rate) / 8000; due >= 1; due -= 1) {
+          session.next_symbol();
+          if (sent.empty() || sent.back().first != session.signal()) sent.emplace_back(session.signal(), 0);
+          ++sent.back().second;
+        }
+      }
+      const std::vector<Signal> order = md == 0 ? std::vector{kSilence, kS, kSBar, kPp, kTrn, kJ}
+                                                : std::vector{kSilence, kS, kSBar, kMd, kS, kSBar, kPp, kTrn, kJ};
+      ASSERT_EQ(sent.size(), order.size());
+      for (size_t k = 0; k < order.size(); ++k) {
+        const auto [signal, symbols] = sent[k];
+        ASSERT_EQ(signal, order[k]) << k;
+        const double seconds = symbols / symbol_rate_hz(rate);
+        if (signal == kSilence) EXPECT_NEAR(seconds + kElapsed / 8000., 0.070, 0.005);
+        if (signal == kS) EXPECT_EQ(symbols, 128);
+        if (signal == kSBar) EXPECT_EQ(symbols, 16);
+        if (signal == kMd) EXPECT_NEAR(seconds, md * 0.035, 1 / symbol_rate_hz(rate));
+        if (signal == kPp) EXPECT_EQ(symbols, 288);
+        if (signal == kTrn) EXPECT_GE(symbols, 512);
+        if (signal == kTrn) EXPECT_LE(seconds, 2.0) << "11.3.1.2.3, without a round trip";
+      }
+    }
+  }
+}
+
 TEST(V34Session, MdIsSentAndWaitedForAsInfo1Says) {  // V34-11-7
   for (const uint8_t call_md : std::initializer_list<uint8_t>{0, 1, 20}) {
     for (const uint8_t answer_md : std::initializer_list<uint8_t>{0, 1, 20}) {
