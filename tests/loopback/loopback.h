@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Three pumps that are no telephone modem, each with a line that checks what comes back: written once against the public
- * headers, run unchanged in the simulator, on the timer card and in a kernel module.
+ * Three pumps that are no telephone modem, each with a line that checks what comes back: written once against the
+ * public headers, run unchanged in the simulator, on the timer card and in a kernel module.
  *
  *   dmt    receives 256 tones at 1104 kHz (FFT, one-tap equaliser a tone) and sends its decisions of 63 of them at 276
  *          kHz; the line sends random points through a short channel and compares

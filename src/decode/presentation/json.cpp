@@ -15,7 +15,8 @@ namespace {
 
 using RtpE = Written<RtpEvent>;
 constexpr Row kRtpEventRows[] = {
-    RtpE::of<&RtpEvent::what>("event", "", "`packets lost`, `timestamp jump` without a loss, or `telephone event` (RFC 4733)"),
+    RtpE::of<&RtpEvent::what>("event", "",
+                              "`packets lost`, `timestamp jump` without a loss, or `telephone event` (RFC 4733)"),
     RtpE::of<&RtpEvent::t>("start_s", "s", "start of the event").decimals(kTime),
     RtpE::of<&RtpEvent::t_end>("end_s", "s", "end of the event").decimals(kTime).absent_if_0("a moment"),
     RtpE::of<&RtpEvent::detail>("detail", "", "number of packets or samples, and inserted silence"),

@@ -68,7 +68,8 @@ void add_rtp(const Call& call, std::vector<std::string>& out) {
     const RtpEvent* last = nullptr;
     for (const RtpStream& s : call.recording.rtp) {
       for (const RtpEvent& e : s.events) {
-        if (e.what != kTelephoneEvent && e.t < t && t - e.t < kDetectionS && (last == nullptr || e.t > last->t)) last = &e;
+        if (e.what != kTelephoneEvent && e.t < t && t - e.t < kDetectionS && (last == nullptr || e.t > last->t))
+          last = &e;
       }
     }
     if (last != nullptr)
