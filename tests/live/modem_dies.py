@@ -18,14 +18,14 @@ def failed_pages(folder):
     return sorted(f for f in os.listdir(folder) if f.startswith("failed-") and f.endswith(".html"))
 
 
-def expect_page(folder, number, reason):
-    """The page of the failed call of that number, from 1 on, with its reason; the recording has its modem."""
+def expect_page(folder, number, *reasons):
+    """The page of the failed call of that number, from 1 on, with one of the reasons; the recording has its modem."""
     wait_for(lambda: len(failed_pages(folder)) >= number, f"page of failed call {number}", 100)
     name = failed_pages(folder)[number - 1]
     with open(os.path.join(folder, name), encoding="utf-8") as file:
         page = file.read()
-    if reason not in page or "V.22bis" not in page:
-        fail(f"{name}: {reason!r} or V.22bis is missing")
+    if not any(reason in page for reason in reasons) or "V.22bis" not in page:
+        fail(f"{name}: {reasons} or V.22bis is missing")
     recording = os.path.join(folder, name.replace(".html", ".wav"))
     done = subprocess.run([sys.argv[1], "decode", "--json", "-q", recording], capture_output=True, text=True, check=False)
     if json.loads(done.stdout)["verdict"]["technology"] != "V.22bis":
@@ -55,7 +55,8 @@ with Bench(sys.argv[1]) as bench:
     if done.stdout.count("\n") < 1000 or "pump_state" not in done.stdout:
         fail(f"the killed modem's log holds {done.stdout.count(chr(10))} events only")
     hear(b, b"NO CARRIER", 60)
-    expect_page(bench.path("failedb"), 1, "60,the carrier was lost")
+    # The line has busy tone when a modem leaves it; a late modem misses its carrier first.
+    expect_page(bench.path("failedb"), 1, "51,busy tone", "60,the carrier was lost")
     # Another takes its place at the card.
     bench.start("modem", "unix:" + bench.path("a"), "--tty", bench.path("ttyc"), "--context", "FIFO 50")
     dial(bench.open("ttyc"), b)

@@ -8,6 +8,7 @@
 #include <iterator>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "dsp/modulation/modulation.h"
 #include "dsp/v34/phase2/tones.h"
@@ -153,15 +154,16 @@ double weaker_db(const StartUp& s, bool from_1200) {
   return own > 0 && far > 0 ? 20 * std::log10(far / own) : 0;
 }
 
-// Why a side that sends INFO sequences has no training. Of a recording of one side, the other is there as its echo.
-std::string without_training(const Call& call, const Training::Side& side, const Training::Side& far, bool from_1200) {
+// Why nothing is to be read of a side: it was not recorded by itself. One channel of a call has the other side too, as
+// its echo, in which INFO sequences and parts of the training can be read. @return empty: it was recorded
+std::string not_recorded(const Call& call, const Training::Side& side, const Training::Side& far, bool from_1200) {
   constexpr double kEchoDb = 6;  // the least return loss of a hybrid that modems train over
   const double db = weaker_db(call.start_up, from_1200);
   if (side.direction.channel == far.direction.channel && trained(far) && db > kEchoDb)
-    return fmt::format("this side was not recorded: channel {} has it as an echo, {:.0f} dB weaker than the other side",
+    return fmt::format("this side was not recorded by itself: channel {} has it {:.0f} dB weaker than the other side",
                        far.direction.channel, db);
-  if (end_of(call, side.direction.channel) == 0) return "this side was not recorded: its channel is silent";
-  return "no S, PP or TRN was found";
+  const bool silent = side.direction.channel >= 0 && end_of(call, side.direction.channel) == 0;
+  return silent ? "this side was not recorded: its channel is silent" : "";
 }
 
 Way v34_way(const Call& call, const Training& t, bool call_to_answer, const Training::Side* lone) {
@@ -190,6 +192,9 @@ Way v34_way(const Call& call, const Training& t, bool call_to_answer, const Trai
   if (!side.data.empty()) {
     judge_data(call, side.data, side, way);
     find_hole(side.data, way);
+  } else if (std::string why = not_recorded(call, side, far, call_to_answer); !why.empty()) {
+    way.since_s = t.info1a_t;
+    way.reason = std::move(why);
   } else if (start != nullptr) {
     way.since_s = start->t_e_end;
     way.reason = !call.data_mode ? "data mode was not requested"
@@ -200,7 +205,7 @@ Way v34_way(const Call& call, const Training& t, bool call_to_answer, const Trai
                      : "the MPs agree on no rate";
   } else if (side.segments.empty()) {
     way.since_s = t.info1a_t;
-    way.reason = without_training(call, side, far, call_to_answer);
+    way.reason = "no S, PP or TRN was found";
   } else {
     const Segment& last = side.segments.back();
     const Segment* far_start = far.started();
@@ -231,6 +236,9 @@ Way upstream_way(const Call& call, const Training& t) {
     up.bit_rate = static_cast<int>(side.data.back().bit_rate);
     up.rate_from = "CP and MP";
     judge_data(call, side.data, side, up);
+  } else if (std::string why = not_recorded(call, side, t.from_1200, false); !why.empty()) {
+    up.since_s = t.info1a_t;
+    up.reason = std::move(why);
   } else if (start != nullptr) {
     up.since_s = start->t_e_end;
     up.reason = !call.data_mode ? "data mode was not requested"
@@ -240,7 +248,7 @@ Way upstream_way(const Call& call, const Training& t) {
                     : "CP and MP agree on no rate";
   } else if (side.segments.empty()) {
     up.since_s = t.info1a_t;
-    up.reason = without_training(call, side, t.from_1200, false);
+    up.reason = "no S, PP or TRN was found";
   } else {
     up.since_s = std::min(side.segments.back().t_lost, last_read(side.segments.back()));
     up.reason = ends_in_training(call, side.segments.back()) ? kEndsInTraining
