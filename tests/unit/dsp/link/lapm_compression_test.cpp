@@ -107,25 +107,36 @@ TEST_F(ByHandAgain, AnEstablishmentBeginsWithEmptyDictionaries) {
   ASSERT_EQ(send(offer(3, 1024, 32), 1000).size(), 1u);
   connect();
   ASSERT_EQ(end_->status().compression, 3u);
-  const auto data_of = [](const std::vector<Octets>& frames) {
+  // As a receiver takes them: the frames in the order of N(S), no others.
+  int expected = 0;
+  const auto data_of = [&expected](const std::vector<Octets>& frames) {
     Octets data;
-    for (const Octets& f : frames)
-      if (f.size() > 3 && (f[1] & 1) == 0) data.insert(data.end(), f.begin() + 3, f.end());
+    for (const Octets& f : frames) {
+      if (f.size() <= 3 || (f[1] & 1) != 0 || f[1] >> 1 != expected) continue;
+      expected = (expected + 1) % 128;
+      data.insert(data.end(), f.begin() + 3, f.end());
+    }
     return data;
   };
-  const Octets text(60, 'a');
+  const Octets text(400, 'a');
   const auto say = [&] {
     EXPECT_EQ(oh_lapm_write(end_->lapm, text.data(), text.size()), text.size());
     return data_of(flags(1200));
   };
   const Octets first = say();
   ASSERT_GT(first.size(), 4u);
-  ASSERT_LT(first.size(), 40u) << "in compressed mode";
-  const auto again = send({0x03, 0x7F}, 1200);
-  ASSERT_FALSE(again.empty());
-  EXPECT_EQ(again.front(), (Octets{0x03, 0x73})) << "UA";
+  ASSERT_LT(first.size(), 300u) << "in compressed mode";
+  auto again = send({0x03, 0x7F}, 1200);
+  const auto ua = std::find(again.begin(), again.end(), Octets{0x03, 0x73});
+  ASSERT_NE(ua, again.end()) << "UA";
+  again.erase(again.begin(), ua);  // with the frame that was on its way
+  expected = 0;
   Octets second = data_of(again);  // data that were not acknowledged may come again
   if (second.empty()) second = say();
+  for (int k = 0; k < 5 && second.size() < first.size(); ++k) {
+    const Octets more = data_of(flags(1200));
+    second.insert(second.end(), more.begin(), more.end());
+  }
   ASSERT_GE(second.size(), first.size());
   second.resize(first.size());
   EXPECT_EQ(second, first) << "the strings of before are not known any more";
