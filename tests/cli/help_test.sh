@@ -45,7 +45,7 @@ for shell in bash zsh fish; do "$offhook" completion "$shell" >"complete.$shell"
 for command in $commands; do
   expect 0 "Examples:" "$command" --help
   grep -q "Exit status: 0 " out.txt || fail "no exit status in the help of $command"
-  grep -qF "offhook\-$command" pages/offhook.1 || fail "no $command in offhook(1)"
+  grep -qF "offhook\-${command//-/\\-}" pages/offhook.1 || fail "no $command in offhook(1)"
   "$offhook" man "$command" | cmp - "pages/offhook-$command.1" || fail "man $command is not the page of man --out"
   for section in NAME SYNOPSIS OPTIONS EXAMPLES "EXIT STATUS" "SEE ALSO"; do
     grep -qx ".SH $section" "pages/offhook-$command.1" || fail "offhook-$command(1) has no $section"

@@ -193,7 +193,7 @@ void add_trunk_test(App& app, Action& action) {
   sub->add_flag("--best-effort", options->best_effort, "Continue without missing privileges");
   add_text_output(*sub, kJsonOption, options->json, "Result as JSON");
   sub->add_option("--html", options->html, "Write a page: octets, jumps, line probing in both directions")
-      ->type_name("FILE.html");
+      ->type_name("FILE");
   add_figures(*sub, options->figures);
   sub->footer(R"(Examples:
   offhook trunk-test sip:100@192.0.2.1,password-file=sip.password --number 100
