@@ -80,7 +80,8 @@ def agrees(published, simulated):
 checked = 0
 for row in claims["cota.table3"]:
     published, simulated = numbers(row["published"]), numbers(row["simulated"])
-    if row["agrees"]:
+    # Of values with one digit, as 0.2 and 0.3, half of it is as much as 20 %.
+    if row["agrees"] and any((0.05 if p < 10 else 0.5) < 0.1 * p for p in published):
         checked += 1
         assert not any(agrees([p * f for p in published], simulated) for f in (0.8, 1.2)), row
 assert checked > 15, checked

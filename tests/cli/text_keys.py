@@ -16,7 +16,7 @@ import subprocess
 import sys
 
 LINE = re.compile(r"  (\S+?)(\?(?=[: ]))?(?: \(([^)]+)\))?: (\S.*)$")
-SOME = {"decode"}
+SOME = {"decode", "trunk-test"}
 ELSEWHERE = {"line", "kernel"}  # need two modems beside them, and a virtual machine (tests/live/vm/bench.py)
 
 

@@ -50,6 +50,7 @@ wrote() {
 wrote json run - run "$examples/int.toml" --set transfer.bytes=500 --out run --json
 wrote json run - run "$examples/int.toml" --set transfer.bytes=500 --set link.compression=v42bis --reference always --out run --json
 wrote json run - run "$examples/g-lite.toml" --set transfer.device_s=2 --out run --json
+wrote json trunk-test - trunk-test rtp:127.0.0.1:47400,127.0.0.1:47402 rtp:127.0.0.1:47402,127.0.0.1:47400 --seconds 12 --best-effort --json
 wrote json modem - modem null --seconds 0.2 --best-effort --json
 wrote json export - export run --csv events.csv --json
 wrote csv events events.csv export run --csv events.csv
