@@ -22,8 +22,11 @@ class LineMemory {
   /// @param samples  of each direction; 0: nothing is kept  @param encoding  of both directions
   LineMemory(std::size_t samples, oh_encoding encoding);
 
-  /// Forgets everything.
-  void clear() { position_ = 0; }
+  /// Forgets everything. @param encoding  of the next samples: the one of before, or the other law of G.711
+  void clear(oh_encoding encoding) {
+    position_ = 0;
+    encoding_ = encoding;
+  }
   /// @param[in] rx, tx  [n] samples of the encoding. Real-time: yes, O(n).
   void write(const void* rx, const void* tx, std::size_t n);
   /// `n` samples that are missing in both directions: silence. Real-time: yes, O(n), at most one pass over the ring.

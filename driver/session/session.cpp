@@ -86,7 +86,7 @@ void Session::swap_call(std::unique_ptr<Call> next) {
 
 // No service writes to the memory between calls.
 void Session::begin_call(const CallConfig& call) {
-  if (!call_) memory_.clear();
+  if (!call_) memory_.clear(card_.encoding());
   swap_call(std::make_unique<Call>(call, format(), io_delay_samples(), log_,
                                    [](void*) { return static_cast<std::uint64_t>(monotonic_ns()); }));
   oh_card_set_off_hook(&card_.state(), 1);

@@ -368,7 +368,7 @@ struct AtInterpreter::Commands {
         std::find_if(std::begin(kFlow), std::end(kFlow), [&s](const auto& f) { return f.by_dte == s.flow_by_dte; });
     std::string text =
         fmt::format("E{} Q{} V{} X{} &C{} &D{} &K{}", s.echo, s.quiet, s.verbose, s.extended, s.dcd, s.dtr, flow->k);
-    for (std::size_t n = 0; n < std::size(s.s); ++n) text += fmt::format(" S{}={}", n, s.s[n]);
+    for (std::size_t k = 0; k < std::size(s.s); ++k) text += fmt::format(" S{}={}", k, s.s[k]);
     at.information(text);
     return Outcome::kOk;
   }

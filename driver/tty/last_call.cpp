@@ -202,7 +202,7 @@ std::string LastCall::reason() const {
                                             : fmt::format(" (the modem {})", failure_);
   if (!detail_.empty()) more += ": " + detail_;
   std::string text = fmt::format("{},{}{}; reached: {}", static_cast<int>(why_), text_of(why_), more, reached());
-  const bool v32 = (modulations_tried_ & OH_MODULATION_V34) == 0;
+  const bool v32 = (modulations_tried_ & (OH_MODULATION_V34 | OH_MODULATION_V90)) == 0;
   const std::string_view waited = missing(furthest_, v32);
   const bool in_training = why_ == OH_CALL_END_TRAINING_FAILED || why_ == OH_CALL_END_RETRAIN_FAILED ||
                            why_ == OH_CALL_END_CARRIER_LOST || why_ == OH_CALL_END_SET_UP_TIME_OUT;

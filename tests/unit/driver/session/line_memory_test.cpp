@@ -28,7 +28,7 @@ TEST(LineMemory, KeepsTheLastSamplesOfBothDirections) {
   put(memory, 4, 11);
   EXPECT_THAT(memory.samples(0).received, ElementsAre(7, 8, 9, 10));
   EXPECT_THAT(memory.samples(0).sent, ElementsAre(-7, -8, -9, -10));
-  memory.clear();
+  memory.clear(OH_LINEAR16);
   EXPECT_TRUE(memory.samples(0).received.empty());
 }
 
@@ -64,6 +64,17 @@ TEST(LineMemory, OctetsOfG711BecomeLinear) {
   const LineMemory::Samples all = memory.samples(0);
   EXPECT_THAT(all.received, ElementsAre(32124, -32124, 0));
   EXPECT_THAT(all.sent, ElementsAre(0, 0, 0));
+}
+
+TEST(LineMemory, TheNextCallMayHaveTheOtherLaw) {
+  LineMemory memory(2, OH_MULAW);
+  const std::uint8_t octet = 0xAA;  // the loudest of A-law
+  memory.write(&octet, &octet, 1);
+  EXPECT_NE(memory.samples(0).received.front(), 32256);
+  memory.clear(OH_ALAW);
+  memory.write(&octet, &octet, 1);
+  memory.skip(1);
+  EXPECT_THAT(memory.samples(0).received, ElementsAre(32256, 8));
 }
 
 TEST(LineMemory, NothingIsKeptWithoutRoom) {
