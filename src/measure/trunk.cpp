@@ -14,11 +14,12 @@
 #include "dsp/v34/phase2/line_probe.h"
 #include "hostsim/channel/g711.h"
 #include "hostsim/engine/random.h"
+#include "offhook/modem_card.h"
 
 namespace offhook::measure {
 namespace {
 
-constexpr double kRateHz = 8000;
+constexpr double kRateHz = OH_MODEM_RATE_HZ;
 constexpr double kL2Dbm0 = -16;
 constexpr std::int64_t kEarliest = -4000, kLatest = 16000;  // samples: of the lag at the beginning
 constexpr std::size_t kReference = 2048, kBlock = 400;      // samples
@@ -120,8 +121,8 @@ class OctetMap {
     for (std::size_t i = 0; i < kTrunkIntervals; ++i) {
       const auto last_bits = std::count_if(seen[i].begin(), seen[i].end(), [](std::uint8_t o) { return (o & 1) != 0; });
       const bool one_bit = last_bits == 0 || last_bits == static_cast<std::ptrdiff_t>(seen[i].size());
-      d->robbed[i] = seen[i].size() > 8 && (one_bit || 4 * seen[i].size() < 3 * most);
-      d->robbed_bits += d->robbed[i];
+      if (seen[i].size() > 8 && (one_bit || 4 * seen[i].size() < 3 * most))
+        d->robbed_intervals.push_back(static_cast<int>(i));
     }
   }
 
@@ -246,11 +247,11 @@ class Follower {
 /// The loudest reflection that the sender hears.
 std::optional<TrunkEcho> find_echo(const TrunkSignal& sent, const TrunkReceived& heard) {
   constexpr std::int64_t kLongest = 6400;
-  constexpr double kThreshold = 0.08;  // seven standard deviations of noise
+  constexpr double kDeviations = 7;  // of the correlation with noise
   const std::vector<double> x = linear(sent.law(), sent.octets()), y = linear(heard.law, heard.octets);
   const std::size_t n = std::min<std::size_t>(8000, sent.codes_end() - sent.codes_begin());
   const Match match = best_match(x, sent.codes_begin(), n, y, 0, kLongest);
-  if (match.strength() < kThreshold) return std::nullopt;
+  if (match.strength() < kDeviations / std::sqrt(static_cast<double>(n))) return std::nullopt;
   return TrunkEcho{static_cast<double>(match.lag) * 1000 / kRateHz,
                    -power_db(std::pow(match.products.xy / match.products.xx, 2))};
 }
@@ -260,7 +261,7 @@ std::optional<TrunkEcho> find_echo(const TrunkSignal& sent, const TrunkReceived&
 TrunkSignal::TrunkSignal(oh_encoding law, std::size_t periods, std::uint64_t seed) : law_(law) {
   if (law != OH_MULAW && law != OH_ALAW) throw std::invalid_argument("a trunk test needs octets of G.711");
   if (periods < kLeastPeriods) throw std::invalid_argument("a trunk test lasts at least 10 s");
-  octets_.assign(periods, octet_of(law, 0));
+  octets_.assign(periods, oh_silence(law));
   const hostsim::Random random(seed, 1);
   // Seven of eight are below the two highest segments: all octets are seen, at the level of a modem.
   for (std::size_t k = codes_begin(); k < codes_end(); ++k) {
@@ -300,13 +301,6 @@ double TrunkResult::round_trip_ms() const {
   return static_cast<double>(a_to_b.lag_samples + b_to_a.lag_samples) * 1000 / kRateHz;
 }
 
-bool TrunkResult::v90_from_a() const {
-  return a_to_b.path == TrunkPath::kTransparent || a_to_b.path == TrunkPath::kMapped;
-}
-bool TrunkResult::v90_from_b() const {
-  return b_to_a.path == TrunkPath::kTransparent || b_to_a.path == TrunkPath::kMapped;
-}
-
 namespace {
 
 void say_path(const TrunkDirection& d, const std::string& way, std::vector<std::string>* all) {
@@ -316,9 +310,10 @@ void say_path(const TrunkDirection& d, const std::string& way, std::vector<std::
   }
   if (d.path == TrunkPath::kTransparent) all->push_back(way + ": every octet arrives as it was sent");
   if (d.path == TrunkPath::kMapped) {
-    all->push_back(fmt::format(
-        "{}: each octet arrives as another fixed one, with {:.1f} dB of loss{}", way, d.loss_db,
-        d.robbed_bits == 0 ? std::string() : fmt::format(" and the last bit of {} in 6 octets robbed", d.robbed_bits)));
+    all->push_back(fmt::format("{}: each octet arrives as another fixed one, with {:.1f} dB of loss{}", way, d.loss_db,
+                               d.robbed_intervals.empty() ? std::string()
+                                                          : fmt::format(" and the last bit of {} in 6 octets robbed",
+                                                                        d.robbed_intervals.size())));
   }
   if (d.path == TrunkPath::kAltered) {
     all->push_back(fmt::format(
@@ -354,9 +349,9 @@ std::vector<std::string> TrunkResult::findings() const {
   if (a_to_b.path != TrunkPath::kSilent && b_to_a.path != TrunkPath::kSilent)
     all.push_back(fmt::format("round trip {:.1f} ms, with both ends' buffers", round_trip_ms()));
   for (const auto& [end, possible] : {std::pair{"A", v90_from_a()}, std::pair{"B", v90_from_b()}})
-    all.push_back(fmt::format(
-        "a digital modem of V.90 at end {}: {}", end,
-        possible ? "possible, its octets arrive by a fixed map" : "not possible, its octets do not arrive"));
+    all.push_back(fmt::format("a digital modem of V.90 at end {}: {}", end,
+                              possible ? "possible, its octets arrive by a fixed map"
+                                       : "not possible, its octets do not arrive by a fixed map"));
   return all;
 }
 
@@ -396,13 +391,7 @@ constexpr record::Row kDirectionRows[] = {
           [](const TrunkDirection& d) { return d.path_name(); }),
     D::of<&TrunkDirection::same>("same", "", "share of the octets that arrived as the most frequent one").decimals(4),
     D::of<&TrunkDirection::loss_db>("loss_db", "dB", "of the level").decimals(2),
-    D::of("robbed_intervals", "", "of six, those without their last bit",
-          [](const TrunkDirection& d) {
-            std::vector<int> all;
-            for (std::size_t k = 0; k < kTrunkIntervals; ++k)
-              if (d.robbed[k]) all.push_back(static_cast<int>(k));
-            return all;
-          }),
+    D::of<&TrunkDirection::robbed_intervals>("robbed_intervals", "", "of six, those without their last bit"),
     D::of<&TrunkDirection::lost_samples>("lost_samples", "", "that never came"),
     D::part<&TrunkDirection::jumps>("jumps", kJump),
     D::of<&TrunkDirection::snr_db>("snr_db", "dB", "median of the probing tones").decimals(1),

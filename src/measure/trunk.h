@@ -22,7 +22,7 @@
 
 namespace offhook::measure {
 
-inline constexpr std::size_t kTrunkIntervals = 6;  ///< of robbed bits' pattern, and V.90's data frame
+inline constexpr std::size_t kTrunkIntervals = 6;  ///< of the pattern of robbed bits, and of a data frame of V.90
 
 /// The test signal of one end.
 class TrunkSignal {
@@ -80,16 +80,17 @@ struct TrunkDirection {
   std::int64_t lag_samples = 0;    ///< at the beginning; the difference of the ends' clocks is part of it
   std::uint64_t lost_samples = 0;  ///< of the random octets
   std::vector<TrunkJump> jumps;
-  double same = 0;      ///< share of the octets that arrived as the map of their interval says
-  double loss_db = 0;   ///< of the level; negative: a gain
-  int robbed_bits = 0;  ///< intervals of six without their last bit
-  bool robbed[kTrunkIntervals] = {};
-  double snr_db = 0;  ///< median of the probing tones
+  double same = 0;                    ///< share of the octets that arrived as the map of their interval says
+  double loss_db = 0;                 ///< of the level; negative: a gain
+  std::vector<int> robbed_intervals;  ///< of six, those without their last bit
+  double snr_db = 0;                  ///< median of the probing tones
   std::vector<TrunkTone> tones;
   std::vector<TrunkRate> rates;
   std::optional<TrunkEcho> echo;  ///< of the sender, by the loudest reflection; none above the threshold
 
   std::string path_name() const;
+  /// Each octet arrives as one fixed octet, perhaps another in each interval.
+  bool has_map() const { return path == TrunkPath::kTransparent || path == TrunkPath::kMapped; }
   /// The highest of the projected rates, bit/s.
   int best_rate() const;
 };
@@ -106,8 +107,8 @@ struct TrunkResult {
   /// For people: what a modem may expect, and what to change in the network. One sentence each.
   std::vector<std::string> findings() const;
   /// Whether a digital modem of V.90 can be at this end: its octets arrive by a map.
-  bool v90_from_a() const;
-  bool v90_from_b() const;
+  bool v90_from_a() const { return a_to_b.has_map(); }
+  bool v90_from_b() const { return b_to_a.has_map(); }
 };
 
 extern const record::Table kTrunkResult;

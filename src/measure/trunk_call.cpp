@@ -11,11 +11,12 @@
 #include <thread>
 
 #include "driver/session/live_driver.h"
+#include "offhook/modem_card.h"
 
 namespace offhook::measure {
 namespace {
 
-constexpr double kRateHz = 8000;
+constexpr double kRateHz = OH_MODEM_RATE_HZ;
 constexpr std::uint64_t kSeedA = 1, kSeedB = 2;
 
 /// As a pump: it sends octets, and keeps those that arrive. Its memory is allocated before the card starts.
@@ -27,7 +28,7 @@ class TrunkEnd {
         oh_sample_bytes(streams.tx.encoding) != 1)
       throw std::invalid_argument("a trunk test needs cards with octets of G.711, such as rtp: and sip:");
     law_ = card.encoding();
-    std::memset(sent_.data(), law_ == OH_ALAW ? 0xD5 : 0xFF, sent_.size());
+    std::memset(sent_.data(), oh_silence(law_), sent_.size());
     position_ = oh_card_position(&card.state());
   }
   oh_encoding law() const { return law_; }
@@ -53,7 +54,7 @@ class TrunkEnd {
     auto* end = static_cast<TrunkEnd*>(self);
     const auto* in = static_cast<const std::uint8_t*>(rx);
     auto* out = static_cast<std::uint8_t*>(tx);
-    const std::uint8_t silence = end->law_ == OH_ALAW ? 0xD5 : 0xFF;
+    const std::uint8_t silence = oh_silence(end->law_);
     for (std::size_t k = 0; k < n;) {
       const SampleRun run = end->card_.run_at(end->position_, static_cast<std::uint32_t>(n - k));
       for (std::size_t last = k + run.n; k < last; ++k) {

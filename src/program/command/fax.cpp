@@ -147,10 +147,6 @@ void add_common(App& sub, Options& o) {
   sub.add_option("--context", o.context,
                  "\"FIFO 50\", \"RR 50\", \"RES 2ms/8ms\" (2 ms of CPU time every 8 ms) or OTHER")
       ->type_name("CONTEXT");
-  sub.add_option("--interrupt-priority", o.interrupt_priority,
-                 "SCHED_FIFO priority of the thread that plays the interrupt (0: a normal thread)")
-      ->type_name("N")
-      ->check(in_range(0, 98));
   sub.add_option("--ident", o.ident, "Own number as the far machine shows it: digits, blanks and +")
       ->type_name("NUMBER");
   sub.add_option("--max-bit-rate", o.max_bit_rate,
@@ -159,7 +155,7 @@ void add_common(App& sub, Options& o) {
       ->check(one_of({"14400", "9600", "4800"}));
   sub.add_flag("--no-error-correction", o.no_error_correction, "Do without T.30's error correction");
   sub.add_option("--seconds", o.seconds, "Give up after S seconds")->type_name("S");
-  sub.add_flag("--best-effort", o.best_effort, "Continue without missing privileges");
+  add_live_options(sub, o.interrupt_priority, o.best_effort);
 }
 
 constexpr const char* kCards =

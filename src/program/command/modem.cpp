@@ -203,10 +203,6 @@ void add_modem(App& app, Action& action) {
                   "\"FIFO 50\", \"RR 50\", \"RES 2ms/8ms\" (2 ms of CPU time every 8 ms) or OTHER; for a kernel modem "
                   "also INT, SOFTIRQ, THREADED and WORKER")
       ->type_name("CONTEXT");
-  sub->add_option("--interrupt-priority", options->interrupt_priority,
-                  "SCHED_FIFO priority of the thread that plays the interrupt (0: a normal thread)")
-      ->type_name("N")
-      ->check(in_range(0, 98));
   sub->add_option("--cpu", options->cpu, "Pin the context's thread to this CPU")->type_name("N");
   sub->add_option("--device-delay", options->device_delay_ms,
                   "Round-trip delay behind the card (a gateway, a codec or another program), from sending a sample to "
@@ -223,7 +219,7 @@ void add_modem(App& app, Action& action) {
   sub->add_flag("--trace-kernel", options->trace_kernel,
                 "Also record the kernel's scheduling and interrupts, for `offhook export --perfetto DIR` (root)");
   sub->add_option("--seconds", options->seconds, "Stop after S seconds")->type_name("S");
-  sub->add_flag("--best-effort", options->best_effort, "Continue without missing privileges");
+  add_live_options(*sub, options->interrupt_priority, options->best_effort);
   add_text_output(*sub, kJsonOption, options->json, "Summary as JSON");
   sub->footer(R"(Examples:
   offhook line /run/card-a /run/card-b &

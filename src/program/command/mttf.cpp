@@ -127,7 +127,7 @@ struct Cell {
   Buffering b;
   UnderrunRun run;
   double longer_than_slack = 0, formula_s = 0, every_s = 0;  ///< a time may be infinite
-  std::optional<SlotsMissed> slots;
+  std::optional<SlotsMissed> slots{};
 
   bool any() const { return run.underruns > 0; }
 };
@@ -423,6 +423,15 @@ int run(const Options& options) {
   return options.tasks.empty() ? run_buffers(options) : run_tasks(options);
 }
 
+void add_outputs(App& sub, Options& options) {
+  add_text_output(sub, kJsonOption, options.json, "All results as JSON");
+  add_text_output(sub, kCsvOption, options.csv, "Table as CSV");
+  sub.add_option("--html", options.html, "Write a page: times to an underrun by number and length of buffers")
+      ->type_name("FILE");
+  add_figures(sub, options.figures);
+  sub.add_flag("-q,--quiet", options.quiet, "No progress");
+}
+
 }  // namespace
 
 constexpr record::Table kMttfCell{kCellRows}, kMttf{kUnderrunRows}, kMttfTask{kTaskRows}, kMttfTasks{kTasksRows};
@@ -474,12 +483,7 @@ void add_mttf(App& app, Action& action) {
   sub->add_option("--seed", options->seed, "Random seed; runs with the same seed are identical")
       ->type_name("N")
       ->check(seed());
-  add_text_output(*sub, kJsonOption, options->json, "All results as JSON");
-  add_text_output(*sub, kCsvOption, options->csv, "Table as CSV");
-  sub->add_option("--html", options->html, "Write a page: times to an underrun by number and length of buffers")
-      ->type_name("FILE");
-  add_figures(*sub, options->figures);
-  sub->add_flag("-q,--quiet", options->quiet, "No progress");
+  add_outputs(*sub, *options);
   sub->footer(
       R"(Hosts with latencies: win98-, nt4- with office, workstation, games or web; ce3-sh4, ce3-pentium, ce3-pentium-qfe.
 

@@ -290,12 +290,8 @@ void add_pool(App& app, Action& action) {
   sub->add_option("--tty", options->tty, "Prefix of symbolic links to the terminals, such as /run/pool-tty")
       ->type_name("PREFIX");
   sub->add_option("--context", options->context, "As for `offhook modem`")->type_name("CONTEXT");
-  sub->add_option("--interrupt-priority", options->interrupt_priority,
-                  "SCHED_FIFO priority of the threads that play the interrupt (0: normal threads)")
-      ->type_name("N")
-      ->check(in_range(0, 98));
   sub->add_option("--seconds", options->seconds, "Accept no further calls after S seconds")->type_name("S");
-  sub->add_flag("--best-effort", options->best_effort, "Continue without missing privileges");
+  add_live_options(*sub, options->interrupt_priority, options->best_effort);
   sub->footer(R"(Examples:
   offhook pool sip:100@192.0.2.1,password-file=sip.password --lines 8 --exec "/sbin/getty -L - \$OFFHOOK_TTY vt100"
 

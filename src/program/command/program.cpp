@@ -127,6 +127,42 @@ std::string not_known(const CLI::App& of, const std::string& word) {
                      near.empty() ? "" : fmt::format("; the nearest {} is '{}'", noun, near), name);
 }
 
+namespace {
+
+void add_commands(App& app, Action& action) {
+  add_demo(app, action);
+  add_help(app, action);
+  add_advise(app, action);
+  add_run(app, action);
+  add_sweep(app, action);
+  add_schedule(app, action);
+  add_law(app, action);
+  add_admit(app, action);
+  add_mttf(app, action);
+  add_hosts(app, action);
+  add_reproduce(app, action);
+  add_decode(app, action);
+  add_modem(app, action);
+  add_fax(app, action);
+  add_pool(app, action);
+  add_trunk_test(app, action);
+  add_line(app, action);
+  add_kernel(app, action);
+  add_card(app, action);
+  add_measure(app, action);
+  add_devices(app, action);
+  add_trace(app, action);
+  add_compare(app, action);
+  add_report(app, action);
+  add_export(app, action);
+  add_new(app, action);
+  add_keys(app, action);
+  add_man(app, action);
+  add_completion(app, action);
+}
+
+}  // namespace
+
 std::unique_ptr<App> make_app(Action& action) {
   auto app = std::make_unique<App>(
       "Run soft modems on simulated and real hosts, find sufficient execution contexts, and decode recorded calls.",
@@ -156,40 +192,20 @@ Exit status:
 
 Environment:
   OFFHOOK_DATA_DIR  folder that contains hosts/, profiles/ and published/ (default: that of the installation or source tree))");
-  add_demo(*app, action);
-  add_help(*app, action);
-  add_advise(*app, action);
-  add_run(*app, action);
-  add_sweep(*app, action);
-  add_schedule(*app, action);
-  add_law(*app, action);
-  add_admit(*app, action);
-  add_mttf(*app, action);
-  add_hosts(*app, action);
-  add_reproduce(*app, action);
-  add_decode(*app, action);
-  add_modem(*app, action);
-  add_fax(*app, action);
-  add_pool(*app, action);
-  add_trunk_test(*app, action);
-  add_line(*app, action);
-  add_kernel(*app, action);
-  add_card(*app, action);
-  add_measure(*app, action);
-  add_devices(*app, action);
-  add_trace(*app, action);
-  add_compare(*app, action);
-  add_report(*app, action);
-  add_export(*app, action);
-  add_new(*app, action);
-  add_keys(*app, action);
-  add_man(*app, action);
-  add_completion(*app, action);
+  add_commands(*app, action);
   group_commands(cli);
   say_statuses(cli);
   refuse_empty_values(cli);
   refuse_unwritable_files(cli);
   return app;
+}
+
+void add_live_options(App& app, int& interrupt_priority, bool& best_effort) {
+  app.add_option("--interrupt-priority", interrupt_priority,
+                 "SCHED_FIFO priority of each thread that plays the interrupt (0: a normal thread)")
+      ->type_name("N")
+      ->check(in_range(0, 98));
+  app.add_flag("--best-effort", best_effort, "Continue without missing privileges");
 }
 
 void add_text_output(App& app, const TextOption& option, TextOutput& to, const std::string& what) {

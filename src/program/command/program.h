@@ -28,6 +28,9 @@ std::string completion(const App& app, const std::string& shell);
 /// `--json [FILE.json]` and its kin: to standard output without a name. @param what  is written
 void add_text_output(App& app, const TextOption& option, TextOutput& to, const std::string& what);
 
+/// `--interrupt-priority N` and `--best-effort` of a command that runs live cards.
+void add_live_options(App& app, int& interrupt_priority, bool& best_effort);
+
 // One function a subcommand, each in a file of its own.
 void add_run(App& app, Action& action);
 void add_sweep(App& app, Action& action);

@@ -127,7 +127,7 @@ measure::TrunkResult test_places(const Options& options) {
 
 std::string shown(const measure::TrunkDirection& d) {
   return d.path == measure::TrunkPath::kMapped
-             ? fmt::format("mapped, {:.1f} dB, {} of 6 robbed", d.loss_db, d.robbed_bits)
+             ? fmt::format("mapped, {:.1f} dB, {} of 6 robbed", d.loss_db, d.robbed_intervals.size())
              : d.path_name();
 }
 
@@ -186,11 +186,7 @@ void add_trunk_test(App& app, Action& action) {
       ->type_name("S")
       ->check(in_range(measure::kLeastTrunkSeconds, 3600.0));
   sub->add_option("--context", options->context, "As for `offhook modem`")->type_name("CONTEXT");
-  sub->add_option("--interrupt-priority", options->interrupt_priority,
-                  "SCHED_FIFO priority of the threads that play the interrupt (0: normal threads)")
-      ->type_name("N")
-      ->check(in_range(0, 98));
-  sub->add_flag("--best-effort", options->best_effort, "Continue without missing privileges");
+  add_live_options(*sub, options->interrupt_priority, options->best_effort);
   add_text_output(*sub, kJsonOption, options->json, "Result as JSON");
   sub->add_option("--html", options->html, "Write a page: octets, jumps, line probing in both directions")
       ->type_name("FILE");
