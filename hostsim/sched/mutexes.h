@@ -4,10 +4,10 @@
 // the holder:
 //
 //   - plain: The waiter sleeps. Threads that are more urgent than the holder run before it (priority inversion).
-//   - inherit: The waiter sleeps. The holder gets the standing that the most urgent waiter had when it began to wait
-//     (Sha, Rajkumar and Lehoczky 1990; Linux's rt_mutex and PTHREAD_PRIO_INHERIT). The holder is charged for its
-//     running time, except while its own budget is spent. Fair threads of Linux do not lend their standing, as in
-//     Linux.
+//   - inherit: The waiter sleeps. The holder inherits the standing of the most urgent waiter, as it was at the
+//     beginning of that wait (Sha, Rajkumar and Lehoczky 1990; Linux's rt_mutex and PTHREAD_PRIO_INHERIT). The holder
+//     is charged for its running time, except while its own budget is spent. Fair threads of Linux do not lend their
+//     standing.
 //   - proxy: The waiter stays among the runnable threads with its scheduling context. If that context is chosen, the
 //     holder runs in it: at its priority or deadline, with its budget, slice and virtual time (proxy execution;
 //     Linux since 6.17, CONFIG_SCHED_PROXY_EXEC). This includes fair threads, reservations, and a throttled holder.

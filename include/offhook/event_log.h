@@ -60,8 +60,8 @@ enum oh_event_kind {
   OH_EV_PUMP_TAP = 48,        /**< one of the equaliser's taps: its index in the high 8 bits, its level against the
                                    largest in -0.01 dB in the low 24; index 0 begins a new set */
   OH_EV_PUMP_HOLD = 49,       /**< modem-on-hold; argument: enum oh_hold_state, and T1's code in the high 16 bits */
-  OH_EV_PUMP_SEQUENCE = 50,   /**< three octets of a sequence, the first in the low 8 bits, zero beyond its end; bits 24
-                                 to   27 count from 0, bits 28 to 31: enum oh_sequence */
+  OH_EV_PUMP_SEQUENCE = 50,   /**< three octets of a sequence, the first in the low 8 bits, zero beyond its end; bits
+                                 24 to 27 count from 0, bits 28 to 31: enum oh_sequence */
   OH_EV_CALL_END = 51,        /**< argument: reason, a code of V.59 (Cor. 2, Table 17) */
 
   /* competitors */

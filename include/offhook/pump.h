@@ -163,7 +163,7 @@ enum oh_sequence {
   OH_SEQUENCE_INFO0_RECEIVED
 };
 #define OH_SEQUENCES 4
-#define OH_SEQUENCE_OCTETS 16 /**< the longest has so many */
+#define OH_SEQUENCE_OCTETS 16 /**< of the longest: a menu of V.8 */
 
 /** Cause of a retrain. */
 enum oh_retrain_cause {

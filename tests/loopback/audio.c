@@ -32,7 +32,7 @@ static struct oh_pump pump(void* self) {
   return oh_pump_at(oh_audio_type(PARTITION), ((struct audio*)self)->pump);
 }
 
-/* Equal but for a rounding: after a hole the states of the equaliser approach each other. */
+/* Equal, or one apart: after a hole the states of the two equalisers converge, and rounding may differ. */
 static int is_near(int16_t a, int16_t b) {
   return a - b <= 1 && b - a <= 1;
 }

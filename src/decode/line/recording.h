@@ -25,9 +25,9 @@ struct ChannelLikeness {
   double delay_s = 0;        ///< the second is later, or earlier if negative
 };
 
-/// What packets did to the samples.
 inline constexpr const char* kTelephoneEvent = "telephone event";  ///< of RFC 4733, in RtpEvent::what
 
+/// What packets did to the samples.
 struct RtpEvent {
   double t = 0, t_end = 0;  ///< s of the recording; t_end 0: a moment
   std::string what;         ///< "packets lost", "timestamp jump", kTelephoneEvent

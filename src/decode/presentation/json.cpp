@@ -286,7 +286,7 @@ constexpr Row kDocumentRows[] = {
     C::part<&Call::start_up>("v8bis", kV8bis).means("signals and messages of V.8bis"),
     C::part<&Call::start_up>("v8", kV8).means("answer tones, V.8, and V.92's octets in it"),
     C::part<&Call::start_up>("phase2", kPhase2).means("Phase 2 of V.34 and V.90"),
-    C::part<&Call::trainings>("trainings", kTraining)
+    C::part<&Call::trainings>("trainings", kOneTraining)
         .means("Phases 3 and 4 and data mode of V.34 and V.90, one for each INFO1a: the second is a retrain"),
     C::part("connection", kConnection,
             [](const Call& c) { return c.connection.modulation != nullptr ? &c.connection : nullptr; })

@@ -23,7 +23,7 @@ inline std::string bit_string(const std::vector<std::uint8_t>& bits) {
   return s;
 }
 
-/// Types of the schema.
-extern const Table kV8bis, kV8, kPhase2, kTraining, kConnection, kSpan;
+/// Types of the schema. kOneTraining: Phases 3 and 4, and their data mode.
+extern const Table kV8bis, kV8, kPhase2, kOneTraining, kConnection, kSpan;
 
 }  // namespace offhook::decode

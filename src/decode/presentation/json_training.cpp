@@ -459,6 +459,6 @@ constexpr Row kConnectionRows[] = {
 
 }  // namespace
 
-constexpr Table kTraining{kTrainingRows, "Training"}, kConnection{kConnectionRows, "Connection"};
+constexpr Table kOneTraining{kTrainingRows, "Training"}, kConnection{kConnectionRows, "Connection"};
 
 }  // namespace offhook::decode

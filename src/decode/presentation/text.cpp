@@ -34,6 +34,32 @@ std::string to_text(const FieldTable& table) {
   return out;
 }
 
+/// What both sides of a training of V.34 or V.90 use.
+std::string of_training(const Training& t) {
+  std::string out;
+  const auto say = [&](const char* way, const Training::Side& side, int rate) {
+    const Direction& d = side.direction;
+    const bool known = d.channel >= 0 && !side.segments.empty();
+    if (!known && (t.begins_in_data || t.without_info1a)) return;  // nothing is known of it
+    out += fmt::format("{}: {:.0f} symbols/s, carrier {:.0f} Hz, pre-emphasis {}{}\n", way, symbol_rate_hz(d.rate),
+                       carrier_hz(d.rate, d.carrier), d.pre_emphasis,
+                       rate > 0 ? fmt::format(", {} bit/s", 2400 * rate) : "");
+  };
+  if (t.pcm) {
+    say("upstream", t.from_2400, 0);
+    const CpHeard* cp = t.from_2400.cp();
+    out += cp != nullptr ? fmt::format("downstream: PCM, {} bit/s requested by CP", downstream_bit_rate(cp->cp))
+                         : std::string("downstream: PCM");
+    if (t.downstream.training_db < 0)
+      out += fmt::format("; TRN1d at {:.2f} s, {:.1f} dB left of it", t.downstream.t_trn1d, t.downstream.training_db);
+    out += '\n';
+  } else {
+    say("call to answer", t.from_1200, t.rates.call_to_answer);
+    say("answer to call", t.from_2400, t.rates.answer_to_call);
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string summary(const Call& call) {
@@ -69,28 +95,7 @@ std::string summary(const Call& call) {
                          1 - c, c, e.loss_db, e.delay_ms(), e.enhancement_db);
     }
   }
-  for (const Training& t : call.trainings) {
-    const auto say = [&](const char* way, const Training::Side& side, int rate) {
-      const Direction& d = side.direction;
-      const bool known = d.channel >= 0 && !side.segments.empty();
-      if (!known && (t.begins_in_data || t.without_info1a)) return;  // nothing is known of it
-      out += fmt::format("{}: {:.0f} symbols/s, carrier {:.0f} Hz, pre-emphasis {}{}\n", way, symbol_rate_hz(d.rate),
-                         carrier_hz(d.rate, d.carrier), d.pre_emphasis,
-                         rate > 0 ? fmt::format(", {} bit/s", 2400 * rate) : "");
-    };
-    if (t.pcm) {
-      say("upstream", t.from_2400, 0);
-      const CpHeard* cp = t.from_2400.cp();
-      out += cp != nullptr ? fmt::format("downstream: PCM, {} bit/s requested by CP", downstream_bit_rate(cp->cp))
-                           : std::string("downstream: PCM");
-      if (t.downstream.training_db < 0)
-        out += fmt::format("; TRN1d at {:.2f} s, {:.1f} dB left of it", t.downstream.t_trn1d, t.downstream.training_db);
-      out += '\n';
-    } else {
-      say("call to answer", t.from_1200, t.rates.call_to_answer);
-      say("answer to call", t.from_2400, t.rates.answer_to_call);
-    }
-  }
+  for (const Training& t : call.trainings) out += of_training(t);
   const auto say = [&](const char* way, const Connection::Side& side) {
     if (side.channel < 0) return;
     out += fmt::format("{}: channel {}, carrier {} Hz {:+.2f} Hz, clock {:+.1f} ppm{}\n", way, side.channel,

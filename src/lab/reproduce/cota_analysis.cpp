@@ -23,7 +23,7 @@ double sum(const std::vector<double>& v) {
   return all;
 }
 
-/// A wait that is exceeded once in so many hours of use.
+/// The wait that is exceeded once in `hours` hours of use.
 double exceeded_once_in_ms(const hostsim::HostLatencies& host, const hostsim::LatencyDistribution& latency,
                            double hours) {
   return latency.latency_ms(host.use_per_load / (hours * 3600 * host.waits_per_s));
@@ -48,14 +48,14 @@ Outcome cota_table4(const Run& run) {
     out.rows.push_back(within(fmt::format("{}: samples", name), "", total, sum(episode.numbers("samples")), 0.5));
     const double middle_ms = total * every_ms;
     out.rows.push_back(holds(
-        fmt::format("{}: a wait with so many samples", name), episode.text("length"),
+        fmt::format("{}: a wait of that many samples", name), episode.text("length"),
         fmt::format("{:g} ms; {:.2g} ms are exceeded once an hour, {:.2g} ms once a week", middle_ms, hour_ms, week_ms),
         middle_ms > hour_ms && middle_ms < week_ms));
   }
   out.summary =
       "The tool counts clock interrupts in a wait, so n samples are about n ms. The fitted host of the office load, "
-      "without "
-      "sounds, says how seldom a thread of priority 24 waits as long. The names of functions have no counterpart here.";
+      "without sounds, says how seldom a thread of priority 24 waits as long. The names of functions have no "
+      "counterpart here.";
   return out;
 }
 

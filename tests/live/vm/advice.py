@@ -8,7 +8,7 @@
 For each kernel and load one boot. The load's threads run (compete.c). The machine is traced for a while without a device. Then
 `offhook measure device` runs the declared work of a device in each context for --seconds of the guest's time. On this machine,
 `offhook advise DEVICE --trace` says how long that context lasts between two losses. A row for each context: what is promised, with
-its evidence, and the late blocks that were seen. A promise is broken if so many late blocks, or more, would come in fewer than one
+its evidence, and the late blocks that were seen. A promise is broken if at least as many late blocks would come in fewer than one
 of 40 such times. --seconds 120 and five contexts are ten guest minutes. With --keep a combination that is there is not run again.
 
 Exit status: 0, 1 when a promise was broken, 77 when the machine cannot be had.

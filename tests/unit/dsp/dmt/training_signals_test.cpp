@@ -118,7 +118,7 @@ TEST(Receiver, FindsReverbAnywhereAndMeasuresTheClock) {
       }
       ASSERT_EQ(receiver->stage(), Receiver::Stage::kReady);
       EXPECT_LT(n, (Receiver::kTrainingSymbols + 40) * band.points);
-      EXPECT_NEAR(receiver->clock_ppm(), ppm, 3);  // the loop goes on in MEDLEY
+      EXPECT_NEAR(receiver->clock_ppm(), ppm, 3);  // the loop has not settled yet; it continues in MEDLEY
     }
   }
 }

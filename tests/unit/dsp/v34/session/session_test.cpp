@@ -94,13 +94,27 @@ TEST(V34Session, V34_A11_LengthsOfPhase3AreThoseOfTheText) {
         const auto [signal, symbols] = sent[k];
         ASSERT_EQ(signal, order[k]) << k;
         const double seconds = symbols / symbol_rate_hz(rate);
-        if (signal == kSilence) EXPECT_NEAR(seconds + kElapsed / 8000., 0.070, 0.005);
-        if (signal == kS) EXPECT_EQ(symbols, 128);
-        if (signal == kSBar) EXPECT_EQ(symbols, 16);
-        if (signal == kMd) EXPECT_NEAR(seconds, md * 0.035, 1 / symbol_rate_hz(rate));
-        if (signal == kPp) EXPECT_EQ(symbols, 288);
-        if (signal == kTrn) EXPECT_GE(symbols, 512);
-        if (signal == kTrn) EXPECT_LE(seconds, 2.0) << "11.3.1.2.3, without a round trip";
+        if (signal == kSilence) {
+          EXPECT_NEAR(seconds + kElapsed / 8000., 0.070, 0.005);
+        }
+        if (signal == kS) {
+          EXPECT_EQ(symbols, 128);
+        }
+        if (signal == kSBar) {
+          EXPECT_EQ(symbols, 16);
+        }
+        if (signal == kMd) {
+          EXPECT_NEAR(seconds, md * 0.035, 1 / symbol_rate_hz(rate));
+        }
+        if (signal == kPp) {
+          EXPECT_EQ(symbols, 288);
+        }
+        if (signal == kTrn) {
+          EXPECT_GE(symbols, 512);
+        }
+        if (signal == kTrn) {
+          EXPECT_LE(seconds, 2.0) << "11.3.1.2.3, without a round trip";
+        }
       }
     }
   }

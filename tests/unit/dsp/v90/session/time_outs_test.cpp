@@ -242,7 +242,7 @@ TEST(V90TimeLimits, OfAStartUpAreTheText) {
   }
 }
 
-// 9.4.1.1: Ri goes on until CPt has come, whenever that is, and ends with a whole number of its periods.
+// 9.4.1.1: Ri continues until CPt is received, without a limit, and ends with a whole number of its periods.
 TEST(V90TimeLimits, RiLastsUntilCptHasCome) {
   for (const int late : {0, 100, 801, 8000}) {
     Pair pair;
@@ -368,7 +368,9 @@ TEST(V90TimeLimits, TheAnalogueModemAnswersRdAndWaitsForEdFor5000msAndTwoRoundTr
         << analogue_begins;
     EXPECT_EQ(Pair::last(pair.up(), Up::kSBar)->symbols, 16) << "9.6.2.1.2, 9.6.2.2.3";
     const auto* scr = Pair::last(pair.up(), Up::kScr);
-    if (scr != nullptr && scr->at > turned) EXPECT_LE(scr->symbols, 2 * 3200) << "2000 ms: 9.6.2.1.2, 9.6.2.2.3";
+    if (scr != nullptr && scr->at > turned) {
+      EXPECT_LE(scr->symbols, 2 * 3200) << "2000 ms: 9.6.2.1.2, 9.6.2.2.3";
+    }
   }
 }
 

@@ -214,7 +214,7 @@ Call everything() {
   call.trainings = {t, pcm};
   call.fax.cng.emplace_back();
   call.fax.frames.emplace_back();
-  call.fsk.push_back({.modulation = "V.21", .text = {.format = "8N1"}});
+  call.fsk.push_back({.modulation = "V.21", .text = {.format = "8N1", .characters = {}}});
   call.signals.emplace_back();
   call.symbol_clocks.emplace_back();
   call.connection.modulation = "V.32bis";
