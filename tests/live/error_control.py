@@ -9,6 +9,7 @@ import re
 import select
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 from live import Bench, fail, hear, say
 
@@ -35,37 +36,54 @@ CALLS = [
     (b"\\N3", b"\\N0", b"NONE", (b"NONE", b"NONE"), TEXT[:400]),
 ]
 
-with Bench(sys.argv[1]) as bench:
-    line, modems, (a, b) = bench.two_modems("FIFO 50", "FIFO 50")
-    for call, answer, control, compression, text in CALLS:
-        for fd, mode in ((a, call), (b, answer)):
-            say(fd, b"AT&FE0+MS=V22B;+MR=1;+ER=1;+DR=1;+ILRR=1")
-            for command in mode.split(b";"):
-                say(fd, b"AT" + command)
-        say(b, b"ATS0=1")
-        os.write(a, b"ATDT5551234\r")
-        for fd, what in zip((a, b), compression):
-            heard = hear(fd, b"CONNECT ", 90)
-            order = re.findall(rb"\+(MCR|MRR|ER|DR|ILRR): ?([^\r]*)", heard)
-            names = [name for name, _ in order]
-            if names != [b"MCR", b"MRR", b"ER", b"DR", b"ILRR"]:
-                fail(f"reports in the wrong order or number: {heard!r}")
-            if dict(order)[b"ER"] != control or dict(order)[b"DR"] != what:
-                fail(f"expected {control!r} and {what!r}: {heard!r}")
-        time.sleep(0.5)
-        start = time.time()
-        for one, other in ((a, b), (b, a)):
-            exchange(one, other, text)
-        print(call, answer, control, compression, f"{len(text)} bytes both ways, one after the other: "
-              f"{time.time() - start:.1f} s, rates {dict(order)[b'MRR'].decode()}")
-        time.sleep(1.2)
-        os.write(a, b"+++")
-        hear(a, b"OK", 5)
-        say(a, b"ATH")
-        hear(b, b"NO CARRIER", 45)  # by DISC, or as long as a retrain may take
-    # LAPM or nothing: nothing.
+
+def try_call(a, b, call, answer, control, compression, text):
+    for fd, mode in ((a, call), (b, answer)):
+        say(fd, b"AT&FE0+MS=V22B;+MR=1;+ER=1;+DR=1;+ILRR=1")
+        for command in mode.split(b";"):
+            say(fd, b"AT" + command)
+    say(b, b"ATS0=1")
+    os.write(a, b"ATDT5551234\r")
+    for fd, what in zip((a, b), compression):
+        heard = hear(fd, b"CONNECT ", 90)
+        order = re.findall(rb"\+(MCR|MRR|ER|DR|ILRR): ?([^\r]*)", heard)
+        names = [name for name, _ in order]
+        if names != [b"MCR", b"MRR", b"ER", b"DR", b"ILRR"]:
+            fail(f"reports in the wrong order or number: {heard!r}")
+        if dict(order)[b"ER"] != control or dict(order)[b"DR"] != what:
+            fail(f"expected {control!r} and {what!r}: {heard!r}")
+    time.sleep(0.5)
+    start = time.time()
+    for one, other in ((a, b), (b, a)):
+        exchange(one, other, text)
+    print(call, answer, control, compression, f"{len(text)} bytes both ways, one after the other: "
+          f"{time.time() - start:.1f} s, rates {dict(order)[b'MRR'].decode()}", flush=True)
+    time.sleep(1.2)
+    os.write(a, b"+++")
+    hear(a, b"OK", 5)
+    say(a, b"ATH")
+    hear(b, b"NO CARRIER", 45)  # by DISC, or as long as a retrain may take
+
+
+def refuse_call(a, b):
+    """LAPM or nothing: nothing."""
     say(a, b"AT&FE0+MS=V22B;\\N4")
     say(b, b"AT&FE0S0=1+MS=V22B;\\N0")
     os.write(a, b"ATDT5551234\r")
     hear(a, b"NO CARRIER", 90)
+
+
+def use_line(calls, refuse):
+    """Calls on a line of their own."""
+    with Bench(sys.argv[1]) as bench:
+        _, _, (a, b) = bench.two_modems("FIFO 50", "FIFO 50")
+        for call in calls:
+            try_call(a, b, *call)
+        if refuse:
+            refuse_call(a, b)
+
+
+with ThreadPoolExecutor() as lines:
+    for done in [lines.submit(use_line, CALLS[n::3], n == 2) for n in range(3)]:
+        done.result()
 print("all passed")
