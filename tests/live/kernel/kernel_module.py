@@ -51,7 +51,7 @@ with tempfile.TemporaryDirectory() as folder:
     with open(folder + "/.offhook.o.cmd", "w", encoding="ascii"):
         pass  # how an object was made, which modpost wants to know of each
     run("make", "-s", "-C", headers, "M=" + folder, "modules")
-    log = run(sys.executable, vm.__file__, "--seconds", "300", "sh", "-c",
+    log = run(sys.executable, vm.__file__, "--seconds", "1700", "sh", "-c",
               f"insmod {folder}/offhook_two_modems.ko && dmesg")
 
 in_user_space = run(program)
