@@ -201,6 +201,7 @@ oh_pump_config pump_config(const oh_modem_end_config& c, const oh_bit_port& port
   if (carries_octets(c) && !may_run_v14(c) && c.without_v42 != 0)  // they are not offered to the far end
     p.modulations = (c.modulations != 0 ? c.modulations : UINT32_MAX) & ~c.without_v42;
   p.io_delay_samples = c.io_delay_samples;
+  p.guard_tone_hz = c.guard_tone_hz;
   return p;
 }
 

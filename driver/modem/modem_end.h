@@ -66,7 +66,7 @@ struct oh_modem_end_config {
   struct oh_bit_port raw OH_BY_DEFAULT({});     /**< of OH_LINK_RAW */
   /* as in oh_pump_config */
   uint32_t max_bit_rate OH_BY_DEFAULT(0), min_bit_rate OH_BY_DEFAULT(0);
-  uint32_t modulations OH_BY_DEFAULT(0), io_delay_samples OH_BY_DEFAULT(0);
+  uint32_t modulations OH_BY_DEFAULT(0), io_delay_samples OH_BY_DEFAULT(0), guard_tone_hz OH_BY_DEFAULT(0);
   /** An answerer's silence before its pump begins, ms. A pump's own silence before its answer tone follows: 0.2 s of
    * one with V.8 (V.8 8.2.1), 1.9 s of another (V.25 4.3). */
   uint32_t answer_delay_ms OH_BY_DEFAULT(0);

@@ -24,6 +24,7 @@ Call::Call(const CallConfig& config, const oh_pump_format& format, std::uint32_t
               .min_bit_rate = config.min_bit_rate,
               .modulations = config.modulations,
               .io_delay_samples = io_delay_samples,
+              .guard_tone_hz = config.guard_tone_hz,
               .answer_delay_ms = config.answer_delay_ms,
               .hold_timeout = config.hold_timeout,
               .log = log,

@@ -28,7 +28,7 @@ struct CallConfig {
   std::string digits{};      ///< none: off hook is all
   bool digits_only = false;  ///< no modem after the digits: the line stays off hook and silent
   DialPlan plan{};
-  std::uint32_t hold_timeout = 0, answer_delay_ms = 0;  ///< as in Modem::Config
+  std::uint32_t hold_timeout = 0, answer_delay_ms = 0, guard_tone_hz = 0;  ///< as in Modem::Config
 };
 
 /// What became of the last order for modem-on-hold.

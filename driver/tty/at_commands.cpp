@@ -366,8 +366,8 @@ struct AtInterpreter::Commands {
     const AtSettings& s = at.settings_;
     const auto flow =
         std::find_if(std::begin(kFlow), std::end(kFlow), [&s](const auto& f) { return f.by_dte == s.flow_by_dte; });
-    std::string text =
-        fmt::format("E{} Q{} V{} X{} &C{} &D{} &K{}", s.echo, s.quiet, s.verbose, s.extended, s.dcd, s.dtr, flow->k);
+    std::string text = fmt::format("E{} Q{} V{} X{} &C{} &D{} &G{} &K{}", s.echo, s.quiet, s.verbose, s.extended, s.dcd,
+                                   s.dtr, s.guard_tone, flow->k);
     for (std::size_t k = 0; k < std::size(s.s); ++k) text += fmt::format(" S{}={}", k, s.s[k]);
     at.information(text);
     return Outcome::kOk;
@@ -448,6 +448,8 @@ struct AtInterpreter::Commands {
       {"&C", 2, &AtSettings::dcd, "6.2.8", "carrier detect: 1 while a carrier is present"},
       {"&D", 3, &AtSettings::dtr, "6.2.9", "reaction when the DTE disconnects: 2 and 3 hang up"},
       {"&F", 3, factory_settings, "6.1.2", "factory settings"},
+      {"&G", 2, &AtSettings::guard_tone, "Hayes",
+       "guard tone when answering with V.22 or V.22bis: 1 550 Hz, 2 1800 Hz"},
       {"&K", 6, flow_control, "Hayes", "flow control: 0 none, 3 RTS/CTS, 4 XON/XOFF, 5 XON/XOFF passed on, 6 both"},
       {"&V", kAnyNumber, show, "Hayes", "settings; &V1 the last call and the reason for its end"},
       {"&W", 1, store, "Hayes", "store the settings for Z, until the program ends"},
@@ -457,8 +459,7 @@ struct AtInterpreter::Commands {
       {"\\N", 0, error_control, "Microcom",
        "error control: 0 none, 3 V.42 if the far end has it, 4 V.42 or nothing; \\N? reads"},
       {"%C", 3, compression, "Microcom", "compression: 0 none, else both directions"},
-      // Guard tone, leased line, synchronous modes, speed of the answer: the one value that is true here.
-      {"&G", 0, kNoEffect, "Hayes", "guard tone: none"},
+      // Leased line, synchronous modes, speed of the answer: the one value that is true here.
       {"&L", 0, kNoEffect, "Hayes", "line: switched"},
       {"&M", 9, asynchronous, "Hayes", "mode: 0, 4 to 9 except 7 asynchronous, error control by +ES"},
       {"&Q", 9, asynchronous, "Hayes", "mode: 0, 4 to 9 except 7 asynchronous, error control by +ES"},

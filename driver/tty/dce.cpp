@@ -251,6 +251,7 @@ CallConfig Dce::call_config() const {
   call.digits = digits_;
   call.digits_only = digits_only_;
   call.answer_delay_ms = static_cast<std::uint32_t>(100 * s.answer_delay);
+  call.guard_tone_hz = std::array{0u, 550u, 1800u}[static_cast<std::size_t>(s.guard_tone)];
   call.hold_timeout = s.hold_disabled != 0 ? 0 : static_cast<std::uint32_t>(s.hold_timeout);
   call.plan = {.need_dial_tone = s.extended == 2 || s.extended == 4,
                .pause_s = s.s[6],

@@ -40,12 +40,13 @@ inline constexpr uint32_t kEveryOperation = OH_OPERATION_INIT | OH_OPERATION_PRO
                                             OH_OPERATION_STATUS | OH_OPERATION_HANG_UP | OH_OPERATION_HOLD;
 
 /// What every modem of the telephone network wants of its configuration: a size that is known, a format and a role of
-/// its type, -48 to -3 dBm0, a whole bit port, and `least_bit_rate` or more if any.
+/// its type, -48 to -3 dBm0, a whole bit port, a guard tone that exists, and `least_bit_rate` or more if any.
 inline bool is_possible(const oh_pump_config* c, uint32_t least_bit_rate) {
   return c != nullptr && c->struct_size == sizeof *c && same_format(c->format, kLinear8000) &&
          (c->role == OH_PUMP_CALL || c->role == OH_PUMP_ANSWER) &&
          (c->max_bit_rate == 0 || c->max_bit_rate >= least_bit_rate) && c->tx_level_dbm0 >= -48.0f &&
-         c->tx_level_dbm0 <= -3.0f && oh_port_is_whole(&c->port);
+         c->tx_level_dbm0 <= -3.0f && oh_port_is_whole(&c->port) &&
+         (c->guard_tone_hz == 0 || c->guard_tone_hz == 550 || c->guard_tone_hz == 1800);
 }
 
 /// As much of the configuration's observer as both sides know; all null where there is none.

@@ -45,12 +45,9 @@ Modem::Modem(const oh_pump_config& c, const Kernels& kernels)
       ans_(kAnswerToneHz),
       ans_peak_(static_cast<float>(dbm0_to_peak(static_cast<double>(c.tx_level_dbm0)))),
       tx_(calls_ ? Channel::kLow : Channel::kHigh, c.tx_level_dbm0, c.port),
-      receiver_(calls_ ? Channel::kHigh : Channel::kLow, kernels) {}
-
-bool Modem::guard_tone(int hz) {
-  if (calls_ || (hz != 0 && hz != 1800 && hz != 550)) return false;
-  tx_.set_guard_tone(hz == 0 ? GuardTone::kNone : hz == 1800 ? GuardTone::k1800Hz : GuardTone::k550Hz);
-  return true;
+      receiver_(calls_ ? Channel::kHigh : Channel::kLow, kernels) {
+  if (!calls_ && c.guard_tone_hz != 0)
+    tx_.set_guard_tone(c.guard_tone_hz == 1800 ? GuardTone::k1800Hz : GuardTone::k550Hz);
 }
 
 int16_t Modem::step(int16_t rx, bool is_lost) {

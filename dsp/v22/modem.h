@@ -26,7 +26,6 @@ class Modem {
   explicit Modem(const oh_pump_config& c, const Kernels& kernels = best_kernels());
 
   void begin() { fire(Event::kBegin); }
-  bool guard_tone(int hz);
   void retrain() { fire(Event::kRetrain); }
   void hang_up() { fire(Event::kHangUp); }
   int16_t process(int16_t rx) { return step(rx, false); }

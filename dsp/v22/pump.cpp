@@ -29,10 +29,6 @@ void oh_v22bis_begin(void* self, float) {
   Type::of(self).begin();
 }
 
-int oh_v22bis_guard_tone(void* self, int hz) {
-  return Type::of(self).guard_tone(hz) ? 0 : -22;  // -EINVAL without an OS header
-}
-
 void oh_v22bis_retrain(void* self) {
   Type::of(self).retrain();
 }

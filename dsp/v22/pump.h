@@ -33,10 +33,6 @@ OH_API const struct oh_pump_type* oh_v22_type(void);
  * @pre no data mode yet.  Real-time: yes. */
 OH_API void oh_v22bis_begin(void* self, float far_dbm0);
 
-/** Between init and the first sample, of an answerer: a guard tone beside its signal (2.1). @param hz  1800, 550 or 0
- * @return 0, or -EINVAL.  Real-time: yes. */
-OH_API int oh_v22bis_guard_tone(void* self, int hz);
-
 /** In data mode at 2400 bit/s, else nothing: train again (6.4). Real-time: yes. */
 OH_API void oh_v22bis_retrain(void* self);
 

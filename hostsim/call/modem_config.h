@@ -62,6 +62,7 @@ inline modem::Modem::Config near_modem(const Scenario& scenario, const oh_pump_t
           .link = link_of(scenario, modulation_of(scenario.modem)),
           .modulations = scenario.modulations,
           .io_delay_samples = scenario.transmit_lead_samples + scenario.device_delay_samples,
+          .guard_tone_hz = scenario.guard_tone_hz,
           .answer_delay_ms = scenario.answer_delay_ms,
           .hold_timeout = scenario.hold.granted()};
 }
@@ -73,6 +74,7 @@ inline modem::Modem::Config far_modem(const Scenario& scenario, const oh_pump_ty
           .format = far_format(scenario),
           .link = link_of(scenario, modulation_of(scenario.far_modem.value_or(scenario.modem))),
           .modulations = scenario.far_modulations,
+          .guard_tone_hz = scenario.guard_tone_hz,
           .answer_delay_ms = scenario.answer_delay_ms,
           .hold_timeout = scenario.hold.granted()};
 }

@@ -187,9 +187,9 @@ struct Scenario {
   std::uint32_t modulations = kAllModulations;  ///< of enum oh_modulation, for automode
   std::optional<oh_modulation> far_modem;       ///< of the far end; empty: as the near end
   std::uint32_t far_modulations = kAllModulations;
-  oh_pump_role role = OH_PUMP_CALL;   ///< of the near end, with real pumps
-  std::uint32_t answer_delay_ms = 0;  ///< of the end that answers, with real pumps: oh_modem_end_config
-  oh_link_config link;                ///< of both ends, with real pumps; window and V.44's parameters: link_of()
+  oh_pump_role role = OH_PUMP_CALL;                      ///< of the near end, with real pumps
+  std::uint32_t answer_delay_ms = 0, guard_tone_hz = 0;  ///< of the end that answers: oh_modem_end_config
+  oh_link_config link;  ///< of both ends, with real pumps; window and V.44's parameters: link_of()
   HoldScenario hold;
   std::string cost_profile =
       "pentium2-450-vendor";        ///< traces/data/profiles/NAME.toml: cost of ISR and service by phase

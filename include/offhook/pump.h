@@ -212,6 +212,8 @@ struct oh_pump_config {
   uint32_t
       min_bit_rate; /**< bit/s, of either direction; a lower rate ends the call. Only automode uses this and the next */
   uint32_t modulations; /**< set of permitted enum oh_modulation; 0: all of the pump */
+  uint32_t
+      guard_tone_hz; /**< of an answerer in V.22 or V.22bis, beside its signal (V.22bis 2.2): 1800, 550 or 0, none */
 };
 
 struct oh_pump_status {

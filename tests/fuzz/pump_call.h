@@ -57,8 +57,9 @@ class PumpCall {
  public:
   /// @param blocks_before  of 10 ms, until both are in data mode
   /// @param prepare  what is asked of both before the first sample; they need not reach data mode then
-  PumpCall(const oh_pump_type* type, int blocks_before, const std::function<void(PumpCall&)>& prepare = nullptr)
-      : type_(type), call_(type, config(OH_PUMP_CALL)), answer_(type, config(OH_PUMP_ANSWER)) {
+  PumpCall(const oh_pump_type* type, int blocks_before, const std::function<void(PumpCall&)>& prepare = nullptr,
+           std::uint32_t guard_tone_hz = 0)
+      : type_(type), call_(type, config(OH_PUMP_CALL, 0)), answer_(type, config(OH_PUMP_ANSWER, guard_tone_hz)) {
     if (prepare) prepare(*this);
     for (int state = 0, n = 0; state < kStates; ++state) {
       for (; n < state * blocks_before / (kStates - 1); ++n) block(0);
@@ -88,10 +89,11 @@ class PumpCall {
 
  private:
   static constexpr int kBlock = 80;
-  static oh_pump_config config(oh_pump_role role) {
+  static oh_pump_config config(oh_pump_role role, std::uint32_t guard_tone_hz) {
     oh_pump_config c{};
     c.format = kLinear8000;
     c.role = role;
+    c.guard_tone_hz = guard_tone_hz;
     return c;
   }
   void block(int how) {

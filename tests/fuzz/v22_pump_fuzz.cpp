@@ -16,11 +16,8 @@ offhook::fuzz::PumpCall& call_of(std::uint8_t byte) {
   static std::unique_ptr<PumpCall> rows[4];
   const unsigned which = byte % std::size(rows);
   if (rows[which]) return *rows[which];
-  const auto prepare = [which](PumpCall& both) {
-    if (which & 1) oh_v22bis_guard_tone(both.answer(), which & 2 ? 550 : 1800);
-  };
-  rows[which] = std::make_unique<PumpCall>(which & 2 ? oh_v22_type() : oh_v22bis_type(), kBlocksBefore,
-                                           which & 1 ? std::function(prepare) : nullptr);
+  rows[which] = std::make_unique<PumpCall>(which & 2 ? oh_v22_type() : oh_v22bis_type(), kBlocksBefore, nullptr,
+                                           which & 1 ? which & 2 ? 550 : 1800 : 0);
   return *rows[which];
 }
 

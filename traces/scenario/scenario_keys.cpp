@@ -50,6 +50,8 @@ constexpr std::array<std::string_view, 14> kHoldLimits = {"denied", "10 s",   "2
                                                           "1 min",  "2 min",  "3 min",  "4 min", "6 min",
                                                           "8 min",  "12 min", "16 min", "none"};
 constexpr std::array<std::string_view, 2> kRoles = {"call", "answer"};
+constexpr std::array<std::string_view, 3> kGuardTones = {"none", "550 Hz", "1800 Hz"};
+constexpr std::array<std::uint32_t, 3> kGuardTonesHz = {0, 550, 1800};
 constexpr std::array<std::string_view, 2> kPolicies = {"one-block", "drain-all"};
 constexpr std::array<std::string_view, 3> kProtocols = {"bytes", "ppp-tcp", "atm"};
 constexpr std::array<std::string_view, 2> kLaws = {"mu-law", "a-law"};
@@ -341,6 +343,15 @@ KeyTable pump_keys() {
       key<S>("pump.answer_delay_ms",
              "silence of the end that answers, before the pump's own 0.2 s (V.8) or 1.9 s (V.25) and the answer tone",
              &S::answer_delay_ms),
+      key<S>("pump.guard_tone", "guard tone of the end that answers, with V.22 and V.22bis (V.22bis 2.2)",
+             [](S& s) -> Field {
+               return Choice{kGuardTones,
+                             [&s] {
+                               const auto* at = std::find(kGuardTonesHz.begin(), kGuardTonesHz.end(), s.guard_tone_hz);
+                               return static_cast<int>(at - kGuardTonesHz.begin());
+                             },
+                             [&s](int v) { s.guard_tone_hz = kGuardTonesHz[static_cast<std::size_t>(v)]; }};
+             }),
       key<S>("pump.cost_profile", "CPU time of ISR and service: a profile of traces/data/profiles, or a file.toml",
              &S::cost_profile),
       key<S>("pump.event_logging_cost", "true: charge the cost of the paper's instrumentation", &S::event_logging_cost),

@@ -5,14 +5,19 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <complex>
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
 #include <new>
+#include <numbers>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "dsp/pump/pump_type.h"
+#include "dsp/v22/pump.h"
 #include "dsp/v34/session/pump.h"
 
 namespace offhook {
@@ -180,6 +185,33 @@ TEST(ModemEnd, AnAnswererIsSilentForItsDelayAndThePumpsOwn) {
     }
     EXPECT_NEAR(static_cast<double>(silent), 8. * (200 + delay_ms), 8);
   }
+}
+
+double power_at(const std::vector<std::int16_t>& samples, double hz) {
+  std::complex<double> sum = 0;
+  for (std::size_t n = 0; n < samples.size(); ++n)
+    sum += double{samples[n]} * std::polar(1.0, -2 * std::numbers::pi * hz * static_cast<double>(n) / 8000);
+  return std::norm(sum);
+}
+
+// V.22bis 2.2: 1800 Hz 6 dB, or 550 Hz 3 dB below the data. Unscrambled ones are a tone of 2250 Hz.
+TEST(ModemEnd, AnAnswererOfV22bisHasTheGuardToneOfItsOwner) {
+  for (const auto& [hz, db] : {std::pair{1800u, 6.}, {550u, 3.}}) {
+    oh_modem_end_config config{};
+    config.pump = oh_v22bis_type();
+    config.role = OH_PUMP_ANSWER;
+    config.guard_tone_hz = hz;
+    End e(config);
+    std::vector<std::int16_t> samples(8 * 7000);
+    for (std::int16_t& sample : samples) oh_modem_end_process(e.end, &sample, &sample, 1);
+    samples.erase(samples.begin(), samples.end() - 4000);  // the answer tone is over
+    EXPECT_NEAR(10 * std::log10(power_at(samples, 2250) / power_at(samples, hz)), db, 1) << hz;
+    EXPECT_GT(power_at(samples, hz), 1e4 * power_at(samples, hz == 550 ? 1800 : 550));
+  }
+  oh_modem_end_config config{};
+  config.pump = oh_v22bis_type();
+  config.guard_tone_hz = 1000;
+  EXPECT_EQ(oh_modem_end_size(&config, nullptr), 0u);
 }
 
 TEST(ModemEnd, SaysWhyItIsRefused) {

@@ -161,7 +161,7 @@ TEST(Dce, TheReasonOfALineThatEndsTheCallIsToldAfterTheResult) {
 TEST(Dce, TheCallIsAsTheSettingsSay) {
   Desk desk;
   desk.say(
-      "ATE0X3S6=3S8=4S11=70+MS=V34,1,2400,28800;+ES=3,2;+DS=1,0,1024,20;+DS44=2,0,0,300,400,50,60,700,800;D12,3\r");
+      "ATE0X3&G2S6=3S8=4S11=70+MS=V34,1,2400,28800;+ES=3,2;+DS=1,0,1024,20;+DS44=2,0,0,300,400,50,60,700,800;D12,3\r");
   const CallConfig& call = desk.line.config;
   EXPECT_EQ(call.role, OH_PUMP_CALL);
   EXPECT_EQ(call.digits, "12,3");
@@ -169,6 +169,7 @@ TEST(Dce, TheCallIsAsTheSettingsSay) {
   EXPECT_EQ(call.plan.pause_s, 3);
   EXPECT_EQ(call.plan.comma_s, 4);
   EXPECT_EQ(call.plan.digit_ms, 70);
+  EXPECT_EQ(call.guard_tone_hz, 1800u);
   EXPECT_EQ(call.min_bit_rate, 2400u);
   EXPECT_EQ(call.max_bit_rate, 28'800u);
   EXPECT_EQ(call.link.error_control, OH_ERROR_CONTROL_REQUIRED);

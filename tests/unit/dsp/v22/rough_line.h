@@ -24,6 +24,7 @@ struct Roughness {
   double noise_dbm0 = -200;  // in 4 kHz, at both receivers
   size_t delay = 40;         // samples
   uint32_t max_bit_rate = 0;
+  uint32_t guard_tone_hz = 0;  // of the answerer
   unsigned seed = 1;
 };
 
@@ -95,6 +96,7 @@ class RoughLine {
       config.role = static_cast<oh_pump_role>(end);
       config.tx_level_dbm0 = -12;
       config.max_bit_rate = r.max_bit_rate;
+      config.guard_tone_hz = r.guard_tone_hz;
       config.port = ports[end];
       self_[end].reset(std::aligned_alloc(64, types[end]->size(&config)));
       if (types[end]->init(self_[end].get(), &config) != 0) throw std::invalid_argument("pump's configuration");
