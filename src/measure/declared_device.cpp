@@ -231,12 +231,14 @@ DeclaredDevice measure_declared_device(const hostsim::SoftDevice& device, const 
                     {.context = config.context,
                      .interrupt_priority = config.interrupt_priority,
                      .block_plan = device.block_plan,
-                     .transmit_lead_samples = device.lead()});
+                     .transmit_lead_samples = device.lead(),
+                     .log = config.watch.log});
   const std::int64_t began = now_ns();
   do {
     std::this_thread::sleep_for(kLook);
     if (watch) watch->look(*work, result);
     live.seconds = static_cast<double>(now_ns() - began) * 1e-9;
+    if (config.watch.look) config.watch.look(driver, card);
   } while (live.seconds < config.seconds && progress(live.seconds / config.seconds));
   driver.stop();
   if (watch) {

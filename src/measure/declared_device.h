@@ -21,6 +21,7 @@ struct DeclaredDeviceConfig {
   double seconds = 10;
   int interrupt_priority = 85;  ///< SCHED_FIFO, of the thread that plays the card
   bool cause = false;           ///< record the kernel's trace, and look there for what delayed the worst block
+  DeviceWatch watch{};
 };
 
 /// The block whose work ended latest after its samples were there. CLOCK_MONOTONIC, ns.

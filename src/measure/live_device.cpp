@@ -67,11 +67,13 @@ LiveDevice measure_live_device(const hostsim::Scenario& scenario, const LiveDevi
   live.context = config.context;
   live.interrupt_priority = config.interrupt_priority;
   live.policy = scenario.policy;
+  live.log = config.watch.log;
   LiveDriver driver(*card, connection->near_pump(), live);
   const std::int64_t began = now_ns();
   do {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     result.seconds = static_cast<double>(now_ns() - began) * 1e-9;
+    if (config.watch.look) config.watch.look(driver, *card);
   } while (result.seconds < config.seconds && !driver.is_gone() && progress(result.seconds / config.seconds));
   driver.stop();
   if (driver.is_gone()) throw std::runtime_error(card->failure());

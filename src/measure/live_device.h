@@ -15,9 +15,17 @@
 
 #include "driver/base/histogram.h"
 #include "driver/context/live_context.h"
+#include "driver/session/live_driver.h"
 #include "hostsim/call/connection.h"
 
 namespace offhook::measure {
+
+/// An observer of a measurement that runs: its event log, and a call about twenty times per second from the thread that
+/// waits for the end.
+struct DeviceWatch {
+  oh_event_log* log = nullptr;
+  std::function<void(const LiveDriver&, const LiveCard&)> look{};
+};
 
 struct LiveDeviceConfig {
   LiveContextConfig context;
@@ -25,6 +33,7 @@ struct LiveDeviceConfig {
   int interrupt_priority = 85;  ///< SCHED_FIFO, of the thread that plays the card and the far end
   bool recorded = false;        ///< it plays a rehearsal instead of line and far end (rehearsal.h)
   std::string card;             ///< address of a card (driver/session/devices.h) with its own line; empty: by the clock
+  DeviceWatch watch{};
 };
 
 struct LiveDevice {

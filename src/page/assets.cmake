@@ -32,7 +32,7 @@ set(notice_js ${CMAKE_CURRENT_BINARY_DIR}/notice.js)
 file(CONFIGURE OUTPUT ${notice_js} CONTENT "/*!\n@notice@*/\n" @ONLY)
 offhook_asset(offhook_chart_library_js ${notice_js} ${OFFHOOK_DYGRAPHS_JS})
 offhook_asset(offhook_chart_library_css ${OFFHOOK_DYGRAPHS_CSS})
-offhook_asset(offhook_page_js ${page}/draw.js ${page}/save.js ${page}/table.js ${page}/series.js ${page}/timeline.js ${page}/map.js ${page}/law.js ${page}/advice.js ${page}/plot.js ${page}/reproduce.js ${page}/host.js ${page}/decode.js ${page}/mttf.js ${page}/memo.js ${page}/compare.js ${page}/trunk.js ${page}/page.js)
+offhook_asset(offhook_page_js ${page}/draw.js ${page}/save.js ${page}/table.js ${page}/series.js ${page}/timeline.js ${page}/map.js ${page}/law.js ${page}/advice.js ${page}/plot.js ${page}/reproduce.js ${page}/host.js ${page}/decode.js ${page}/mttf.js ${page}/memo.js ${page}/compare.js ${page}/trunk.js ${page}/live.js ${page}/page.js)
 offhook_asset(offhook_page_css ${page}/page.css)
 string(APPEND assembly ".section .note.GNU-stack,\"\",%progbits\n")
 

@@ -81,13 +81,15 @@ nlohmann::json page_head(std::string_view kind, std::string_view title, std::str
           {"settings", nlohmann::json::array()}};
 }
 
-std::string page_around(std::string_view title, nlohmann::json data) {
+std::string page_around(std::string_view title, nlohmann::json data, Served served) {
   if (!data.contains("made_by")) data["made_by"] = "Offhook " OFFHOOK_VERSION;
   std::string out =
       "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       // The browser itself refuses whatever would come from outside.
       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'unsafe-inline'; "
-      "style-src 'unsafe-inline'; img-src data:\">\n"
+      "style-src 'unsafe-inline'; img-src data:";
+  out += served == Served::kLive ? "; connect-src 'self'\">\n" : "\">\n";
+  out +=
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
       "<meta name=\"generator\" content=\"Offhook\">\n<title>";
   out += html_escape(printable(title));

@@ -12,9 +12,11 @@ namespace offhook {
 nlohmann::json page_head(std::string_view kind, std::string_view title, std::string_view verdict,
                          std::string_view headline, const std::vector<std::string>& reasons = {});
 
+/// Where a page is opened from: a file asks for nothing; a live page asks for the events of its own server.
+enum class Served { kFile, kLive };
 /// The HTML file around `data`, which the page's code draws.
 /// Unless `data` has made_by, it names this version.
-std::string page_around(std::string_view title, nlohmann::json data);
+std::string page_around(std::string_view title, nlohmann::json data, Served served = Served::kFile);
 
 /// @throws std::runtime_error naming the file
 

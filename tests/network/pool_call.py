@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A pool of two answering modems with a program for each call: data, limits in total and per caller, an allow-list, one line a call, graceful end.
+"""A pool of two answering modems with a program for each call: data, limits in total and per caller, an allow-list, one line a call, graceful end, the live page.
 
 Usage: pool_call.py OFFHOOK
 """
 import os
+import json
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
+import urllib.request
 
 from network import SipBench, fail, free_ports, hear, say, settle, wait_for
 
@@ -17,9 +20,12 @@ with SipBench(sys.argv[1]) as bench:
     pp, *ports = free_ports(5)
     with open(bench.path("allow"), "w", encoding="ascii") as allow:
         allow.write("300\n301\n")
+    page, page_port = [], free_ports(1, socket.SOCK_STREAM)[0]
+    if subprocess.run(["ldd", sys.argv[1]], capture_output=True, text=True, check=False).stdout.count("libcpp-httplib"):
+        page = ["--page", str(page_port)]
     with open(bench.path("log"), "wb") as log:
         pool = bench.start("pool", f"sip:100@127.0.0.1:{ports[0]},local=127.0.0.1:{pp},register=no", "--lines", "2",
-                           "--per-caller", "1", "--allow", bench.path("allow"), "--exec", "echo caller $OFFHOOK_CALLER on $OFFHOOK_LINE; exec cat", stdout=log,
+                           "--per-caller", "1", "--allow", bench.path("allow"), "--exec", "echo caller $OFFHOOK_CALLER on $OFFHOOK_LINE; exec cat", *page, stdout=log,
                            stderr=subprocess.STDOUT)
 
     def logged():
@@ -44,8 +50,17 @@ with SipBench(sys.argv[1]) as bench:
         if text not in hear(fd, text, 20):
             fail("the program does not echo")
 
+    def lines():
+        """What the page says of the lines."""
+        with urllib.request.urlopen(f"http://127.0.0.1:{page_port}/status", timeout=10) as answer:
+            return json.loads(answer.read())["lines"]
+
+    if page:
+        wait_for(lambda: [x["phase"] for x in lines()] == ["on hook", "on hook"], "page of two lines on hook")
     if b"caller 300 on" not in call(ttys[0]):
         fail("no caller's number")
+    if page:
+        wait_for(lambda: [(x["phase"], x["caller"], x["modulation"]) for x in lines()] == [("data", "300", "V22B"), ("on hook", "", "")], "call on the page")
     os.write(ttys[1], b"ATDT100\r")  # the same caller once more
     hear(ttys[1], b"BUSY", 20)
     os.write(ttys[3], b"ATDT100\r")  # a caller that is not in the file

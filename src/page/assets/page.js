@@ -408,6 +408,7 @@ const pages = {
   schedule: {name: "schedule", draw: schedulePage, command: "offhook schedule SYSTEM.json"},
   compare: {name: "comparison", draw: comparePage, command: "offhook compare A B"},
   trunk: {name: "trunk test", draw: trunkPage, command: "offhook trunk-test"},
+  live: {name: "live", draw: livePage, command: ""},
   decode: {name: "recorded call", draw: decodePage, command: "offhook decode FILE"}};
 header();
 pages[data.kind].draw();
@@ -415,12 +416,12 @@ contents();
 // Two runs of one seed give the same bytes, so the date is that of the file, which the browser knows.
 const origin = pages[data.kind].command ? `${data.made_by}, ${pages[data.kind].command}. File of ${document.lastModified}. ` : data.made_by + ". ";
 page.append(el("footer", {}, origin, data.kind !== "call" ? "" : `Derived from ${group(data.events)} events. `,
-  "This page is self-contained and works offline." + (data.kind === "call" ? " Charts over time: dygraphs (MIT)." : "")));
+  (data.kind === "live" ? "Values: /status (JSON), /metrics (Prometheus)." : "This page is self-contained and works offline.") + (data.kind === "call" ? " Charts over time: dygraphs (MIT)." : "")));
 
 const preferred = matchMedia("(prefers-color-scheme: dark)");
 setTheme({"#dark": "dark", "#light": "light"}[location.hash] || rememberedTheme() || (preferred.matches ? "dark" : "light"));
 preferred.addEventListener("change", () => { if (!rememberedTheme()) setTheme(preferred.matches ? "dark" : "light"); });
-addSaveButtons();
+if (data.kind !== "live") addSaveButtons();
 let width = innerWidth, pending = 0;
 addEventListener("resize", () => {
   if (innerWidth === width || page.style.width) return;

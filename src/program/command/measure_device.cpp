@@ -12,7 +12,9 @@
 #include "src/measure/live_device.h"
 #include "src/program/command/call_run.h"
 #include "src/program/command/context_times.h"
+#include "src/program/command/line_watch.h"
 #include "src/program/command/measure.h"
+#include "src/program/command/page_option.h"
 #include "src/report/run_summary.h"
 #include "traces/scenario/device.h"
 #include "traces/scenario/scenario.h"
@@ -22,7 +24,7 @@ namespace {
 
 struct DeviceOptions {
   std::shared_ptr<MeasureOptions> measure;
-  std::string scenario, card;
+  std::string scenario, card, page;
   bool recorded = false, cause = false;
 };
 
@@ -144,6 +146,45 @@ Json worst_json(const hostsim::SoftDevice& device, const measure::DeclaredDevice
   return json;
 }
 
+/// The measurement on the live page.
+class DevicePage {
+ public:
+  /// @param page  null: nothing is shown
+  DevicePage(live_page::LivePage* page, const std::string& device, const std::string& card,
+             const LiveContextConfig& context)
+      : page_(page) {
+    if (page_ == nullptr) return;
+    ring_.resize(8 * kPageEvents);  // devices have shorter blocks than modems
+    oh_event_log_init(&log_, ring_.data(), ring_.size(), 0);
+    live_page::LineView& v = watch_.view;
+    v.has_calls = 0;
+    v.phase = live_page::Phase::kRunning;
+    v.state.set("running");
+    v.name.set(device);
+    v.address.set(card.empty() ? "by the clock" : card);
+    v.context.set(context.str());
+    page_->store(0, v);
+  }
+  measure::DeviceWatch watch() {
+    if (page_ == nullptr) return {};
+    return {&log_, [this](const LiveDriver& driver, const LiveCard& card) {
+              const std::int64_t now = monotonic_ms();
+              tell_page_failure(page_);
+              watch_.drain(log_, nullptr, now);
+              watch_.view.rate_hz = card.card().streams.rx.rate_hz;
+              watch_.follow(driver.counters(), oh_card_counts(&card.state()), driver.context(), now);
+              watch_.follow(card.figures());
+              page_->store(0, watch_.view);
+            }};
+  }
+
+ private:
+  live_page::LivePage* page_;
+  std::vector<oh_event> ring_;
+  oh_event_log log_{};
+  LineWatch watch_;
+};
+
 /// The declared work of a device.
 int run_declared(const DeviceOptions& options) {
   if (options.recorded || !options.card.empty())
@@ -154,6 +195,9 @@ int run_declared(const DeviceOptions& options) {
   config.context = options.measure->context_spec();
   config.seconds = options.measure->seconds;
   config.cause = options.cause;
+  const auto page = open_page(options.page, "offhook measure device", 1, options.measure->json.alone());
+  DevicePage shown(page.get(), device.name, "", config.context);
+  config.watch = shown.watch();
   catch_interrupts();
   measure::DeclaredDevice r;
   {
@@ -188,6 +232,9 @@ int run_device(const DeviceOptions& options) {
   config.seconds = options.measure->seconds;
   config.recorded = options.recorded;
   config.card = options.card;
+  const auto page = open_page(options.page, "offhook measure device", 1, options.measure->json.alone());
+  DevicePage shown(page.get(), scenario.device.name, config.card, config.context);
+  config.watch = shown.watch();
   catch_interrupts();
   measure::LiveDevice r;
   {
@@ -231,6 +278,7 @@ void add_measure_device(App& measure, Action& action, const std::shared_ptr<Meas
   device->add_flag("--cause", options->cause,
                    "Of a device file: record the kernel's trace and report what had the CPU during the worst block "
                    "(root; adds overhead)");
+  add_page(*device, options->page);
   add_context(device, *shared);
   add_seconds(device, *shared);
   add_common(device, *shared);

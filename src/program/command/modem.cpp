@@ -13,6 +13,7 @@
 #include "driver/context/context_spec.h"
 #include "src/measure/kernel_recording.h"
 #include "src/program/command/modem_channel.h"
+#include "src/program/command/page_option.h"
 #include "src/program/command/program.h"
 #include "src/program/command/run_folder.h"
 
@@ -21,7 +22,7 @@ namespace {
 
 struct Options {
   std::vector<std::string> cards;
-  std::string tty, tty_group, context = "FIFO 50", out, keep_failed;
+  std::string tty, tty_group, context = "FIFO 50", out, keep_failed, page;
   int interrupt_priority = 80;
   std::optional<int> cpu;
   double seconds = 0, device_delay_ms = 0;
@@ -79,7 +80,8 @@ Channels open_channels(const Options& options, const std::shared_ptr<FailedCalls
                                      .cpu = options.cpu,
                                      .interrupt_priority = options.interrupt_priority,
                                      .device_delay_ms = options.device_delay_ms,
-                                     .failed_calls = failed_calls}));
+                                     .failed_calls = failed_calls,
+                                     .watched = !options.page.empty()}));
     Channel& c = *channels.back();
     if (i == 0) {
       for (const std::string& s : c.shortcomings()) say(stderr, "offhook: continuing without: {}\n", s);
@@ -116,17 +118,19 @@ void tell(const std::string& news, const Options& options) {
 
 /// Until the time is over, an interrupt, or every card has gone. @return why cards have gone
 std::vector<std::string> serve(const Channels& channels, const Options& options, FailedCalls* failed_calls,
-                               measure::KernelRecording* kernel) {
+                               measure::KernelRecording* kernel, live_page::LivePage* page) {
   const std::size_t n = channels.size();
   const std::int64_t end = options.seconds > 0 ? monotonic_ms() + static_cast<std::int64_t>(1000 * options.seconds) : 0;
   std::int64_t next_drain = 0;
   std::vector<std::string> gone;
+  for (std::size_t i = 0; i < n && page != nullptr; ++i) page->store(i, channels[i]->view(monotonic_ms()));
   while (!interrupted() && (end == 0 || monotonic_ms() < end) && gone.size() < n) {
     wait_for_terminals(channels);
     const bool drain = monotonic_ms() >= next_drain;
     if (drain) next_drain = monotonic_ms() + 100;
     if (drain && kernel != nullptr) kernel->drain();
     if (drain && failed_calls != nullptr) tell(failed_calls->take_news(), options);
+    if (drain) tell_page_failure(page);
     for (const auto& c : channels) {
       if (c->gone()) continue;
       c->work(monotonic_ms());
@@ -141,6 +145,7 @@ std::vector<std::string> serve(const Channels& channels, const Options& options,
         c->end();
       }
     }
+    for (std::size_t i = 0; drain && page != nullptr && i < n; ++i) page->store(i, channels[i]->view(monotonic_ms()));
   }
   return gone;
 }
@@ -164,9 +169,10 @@ void write_results(const Channels& channels, const Options& options) {
 int run(const Options& options) {
   catch_interrupts();
   const auto failed_calls = options.keep_failed.empty() ? nullptr : std::make_shared<FailedCalls>(options.keep_failed);
+  const auto page = open_page(options.page, "offhook modem", options.cards.size(), options.json.alone());
   const Channels channels = open_channels(options, failed_calls);
   const std::unique_ptr<measure::KernelRecording> kernel = record_kernel(options);
-  const std::vector<std::string> gone = serve(channels, options, failed_calls.get(), kernel.get());
+  const std::vector<std::string> gone = serve(channels, options, failed_calls.get(), kernel.get(), page.get());
   if (kernel) {
     kernel->close();
     say(stderr, "offhook: {} events of the kernel recorded{}\n", kernel->events(),
@@ -212,6 +218,7 @@ void add_modem(App& app, Action& action) {
   sub->add_option("-o,--out", options->out,
                   "Record events.ohlog, summary.json and report.html in DIR; for a bank in DIR/0, DIR/1 ...")
       ->type_name("DIR");
+  add_page(*sub, options->page);
   sub->add_option("--keep-failed", options->keep_failed,
                   "For each call that fails, write its last 120 s as a recording and its decode page in DIR. Not for "
                   "calls that either end ends on purpose")
@@ -230,6 +237,7 @@ void add_modem(App& app, Action& action) {
   offhook modem rtp::4000,192.0.2.1:4000,law=pcma           # G.711 in RTP packets
   offhook modem audiosocket::9092,listen                    # takes calls of Asterisk's AudioSocket
   offhook modem sip:100@192.0.2.1,local=192.0.2.7:5060,password-file=sip.password   # calls by SIP
+  offhook modem rtp::4000,192.0.2.1:4000 --page 8080        # watch the call at http://127.0.0.1:8080/
   offhook modem null --seconds 10 --json      # cost of a context on this machine, without a line
 
 Press Ctrl-C to stop. The command then prints the driver's counters: samples pending, blocks late, dispatch latency.

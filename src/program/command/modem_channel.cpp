@@ -27,6 +27,10 @@ Channel::Channel(const ChannelConfig& config) : config_(config) {}
 void Channel::begin(modem::CallLine& line, std::unique_ptr<modem::Terminal> terminal, modem::Offer offer) {
   terminal_ = std::move(terminal);
   offer_ = std::move(offer);
+  line_ = &line;
+  watch_.view.name.set(name());
+  watch_.view.address.set(config_.address);
+  watch_.view.context.set(config_.context.str());
   dce_ = std::make_unique<modem::Dce>(line, *terminal_, offer_.carriers, offer_.missing);
 }
 
@@ -55,6 +59,17 @@ void Channel::work(std::int64_t now) {
   dce_->work(now);
   if (dce_->failed_calls() != std::exchange(failed_before_, dce_->failed_calls()))
     keep_line(dce_->last_call().reason());
+}
+
+const live_page::LineView& Channel::view(std::int64_t now) {
+  if (gone()) {
+    watch_.gone();
+    return watch_.view;
+  }
+  watch_.view.name.set(name());
+  watch_.follow(*dce_, *line_, offer_.carriers, now);
+  watch_driver(now);
+  return watch_.view;
 }
 
 void Channel::end() {
@@ -95,12 +110,12 @@ class LiveChannel final : public Channel {
       card_ = open_card(config.address, OH_MODEM_RATE_HZ, "kernel:N or sip:USER@HOST");
     }
     auto terminal = std::make_unique<modem::PseudoTerminal>(config.tty, config.tty_group);
-    if (!config.out.empty()) {
-      ring_.resize(kEvents);
+    if (!config.out.empty() || config.watched) {
+      ring_.resize(config.out.empty() ? kPageEvents : kEvents);
       oh_event_log_init(&log_, ring_.data(), ring_.size(), 0);
-      writer_ = make_log(0);
       session.log = &log_;
     }
+    if (!config.out.empty()) writer_ = make_log(0);
     const double kept_s = config.failed_calls ? kKeptS : 0;
     session_ = std::make_unique<modem::Session>(*card_, session, static_cast<std::size_t>(kept_s * kRateHz));
     if (by_sip) {
@@ -119,12 +134,18 @@ class LiveChannel final : public Channel {
     return "SIP: " + registration_;
   }
   void drain() override {
-    if (!writer_) return;
-    writer_->drain(log_);
-    writer_->flush();
+    if (!ring_.empty()) watch_.drain(log_, writer_.get(), monotonic_ms());
   }
 
  private:
+  void watch_driver(std::int64_t now) override {
+    watch_.view.rate_hz = OH_MODEM_RATE_HZ;
+    watch_.follow(session_->counters(), session_->card_counters(), session_->context(), now);
+    watch_.follow(card_->figures());
+    const modem::Traffic traffic = session_->traffic();
+    watch_.view.bytes_sent = traffic.bytes_sent;
+    watch_.view.bytes_received = traffic.bytes_received;
+  }
   nlohmann::ordered_json summary() override {
     const oh_driver_counters d = session_->counters();
     const oh_card_counters card = session_->card_counters();

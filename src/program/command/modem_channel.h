@@ -18,6 +18,7 @@
 #include "driver/tty/dce.h"
 #include "src/lab/analysis/figures.h"
 #include "src/program/command/failed_calls.h"
+#include "src/program/command/line_watch.h"
 #include "traces/log/writer.h"
 
 namespace offhook::command {
@@ -32,6 +33,7 @@ struct ChannelConfig {
   int interrupt_priority = 80;
   double device_delay_ms = 0;                   ///< of what lies behind the card, both directions together
   std::shared_ptr<FailedCalls> failed_calls{};  ///< takes the lines of calls that end badly; null: nobody does
+  bool watched = false;                         ///< view() is asked for
 };
 
 class Channel {
@@ -55,6 +57,8 @@ class Channel {
   void work(std::int64_t now);
   /// @return what is new of its state; empty: nothing
   virtual std::string news();
+  /// What the live page shows, after drain(). Only if it is watched.
+  const live_page::LineView& view(std::int64_t now);
   /// Ends card and session, writes what was recorded. Not twice.
   void end();
   nlohmann::ordered_json result;
@@ -65,10 +69,13 @@ class Channel {
   void begin(modem::CallLine& line, std::unique_ptr<modem::Terminal> terminal, modem::Offer offer);
   virtual nlohmann::ordered_json summary() = 0;
   virtual void close() = 0;  ///< the line is on hook; then the log is whole
+  /// Driver, card and link of the live page.
+  virtual void watch_driver(std::int64_t now) = 0;
   /// Of the last call, which ends if it has not ended. Only with failed_calls.
   virtual modem::LineMemory::Samples last_line() = 0;
 
   ChannelConfig config_;
+  LineWatch watch_;
 
  private:
   void keep_line(const std::string& reason);
@@ -76,6 +83,7 @@ class Channel {
   std::string state_;
   unsigned failed_before_ = 0;
   std::optional<OutputFolder> folder_;
+  modem::CallLine* line_ = nullptr;
   std::unique_ptr<modem::Terminal> terminal_;
   modem::Offer offer_;
   std::unique_ptr<modem::Dce> dce_;

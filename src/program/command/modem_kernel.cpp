@@ -48,6 +48,7 @@ class KernelChannel final : public Channel {
     } catch (const std::runtime_error&) {  // the device is gone, as card_failure() says
     }
     for (const oh_event& event : events_) analyzer_.add(event);
+    if (config_.watched) watch_.add(events_, monotonic_ms());
     if (!writer_) return;
     writer_->append(0, events_, lost_);
     writer_->flush();
@@ -79,6 +80,27 @@ class KernelChannel final : public Channel {
             {"service_time", quantiles_us(f.service_run_elapsed)},
             {"v42", {{"bytes_sent", line_.bytes_sent()}, {"bytes_received", line_.bytes_received()}}},
             {"host", measure::host_description()}};
+  }
+  // Events have what the counters of a driver in this process would say.
+  void watch_driver(std::int64_t) override {
+    const Figures& figures = analyzer_.figures();
+    const PhaseFigures& total = figures.total;
+    live_page::LineView& v = watch_.view;
+    v.dispatch = LineWatch::quantiles(figures.interrupt_to_service);
+    v.service = LineWatch::quantiles(figures.service_run_elapsed);
+    v.rate_hz = line_.config().format.rx.rate_hz;
+    v.interrupts = total.interrupts;
+    v.blocks_served = total.blocks;
+    v.blocks_late = total.losses.blocks_late;
+    v.samples_late = total.losses.samples_late;
+    v.samples_filled_in = total.losses.samples_filled_in;
+    v.pending = v.pending_peak;
+    v.pending_max = total.pending_max;
+    v.overrun_samples = total.losses.overrun_samples;
+    v.underrun_samples = total.losses.underrun_samples;
+    v.bytes_sent = line_.bytes_sent();
+    v.bytes_received = line_.bytes_received();
+    v.events_lost = lost_;
   }
   modem::LineMemory::Samples last_line() override { return {}; }  // the driver keeps no samples
   void close() override {

@@ -28,16 +28,19 @@
 #include "driver/sip/sip_line.h"
 #include "driver/tty/dce.h"
 #include "driver/user_modem/modulations.h"
+#include "src/program/command/line_watch.h"
+#include "src/program/command/page_option.h"
 #include "src/program/command/pool_admission.h"
 #include "src/program/command/program.h"
 
 namespace offhook::command {
 namespace {
 
+constexpr std::int64_t kShowMs = 100;        // between two states of the live page
 constexpr std::int64_t kKillAfterMs = 5000;  // a program that ignores the hang-up
 
 struct Options {
-  std::string address, tty, exec, allow, context = "FIFO 50";
+  std::string address, tty, exec, allow, page, context = "FIFO 50";
   int lines = 4, per_caller = 2, per_minute = 10, interrupt_priority = 80;
   double seconds = 0;
   bool best_effort = false;
@@ -72,6 +75,11 @@ class PoolLine {
     session.context = LiveContextConfig::parse(options.context);
     session.context.best_effort = options.best_effort;
     session.interrupt_priority = options.interrupt_priority;
+    if (!options.page.empty()) {
+      ring_.resize(kPageEvents);
+      oh_event_log_init(&log_, ring_.data(), ring_.size(), 0);
+      session.log = &log_;
+    }
     session_ = std::make_unique<modem::Session>(*card_, session);
     terminal_ =
         std::make_unique<modem::PseudoTerminal>(options.tty.empty() ? "" : options.tty + std::to_string(number));
@@ -96,6 +104,21 @@ class PoolLine {
     while (read(terminal, said.data(), said.size()) > 0) {
     }
     close(terminal);
+  }
+
+  /// For the live page. Only with --page.
+  const live_page::LineView& view(std::int64_t now) {
+    watch_.drain(log_, nullptr, now);
+    watch_.view.name.set(options_.tty.empty() ? device() : options_.tty + std::to_string(number_));
+    watch_.view.address.set(options_.address);
+    watch_.view.context.set(options_.context);
+    watch_.view.rate_hz = OH_MODEM_RATE_HZ;
+    watch_.follow(*dce_, *line_, offer_.carriers, now);
+    watch_.follow(session_->counters(), session_->card_counters(), session_->context(), now);
+    watch_.follow(card_->figures());
+    watch_.view.bytes_sent = session_->traffic().bytes_sent;
+    watch_.view.bytes_received = session_->traffic().bytes_received;
+    return watch_.view;
   }
 
   /// Before the phone ends.
@@ -179,6 +202,9 @@ class PoolLine {
   std::size_t number_;
   const Options& options_;
   std::unique_ptr<RtpCard> card_;
+  std::vector<oh_event> ring_;
+  oh_event_log log_{};
+  LineWatch watch_;
   std::unique_ptr<modem::Session> session_;
   std::unique_ptr<modem::PseudoTerminal> terminal_;
   modem::Offer offer_;
@@ -217,6 +243,36 @@ void PoolLine::start_program() {
   _exit(127);
 }
 
+/// Until no calls are to come and none is in progress.
+void serve(const std::vector<std::unique_ptr<PoolLine>>& lines, const sip::Phone& phone, const Options& options,
+           live_page::LivePage* page, const std::function<std::string(const std::string& caller)>& refusal) {
+  const std::int64_t end = options.seconds > 0 ? monotonic_ms() + static_cast<std::int64_t>(1000 * options.seconds) : 0;
+  bool draining = false;
+  std::string registration;
+  std::int64_t show_at = 0;
+  while (!draining || std::any_of(lines.begin(), lines.end(), [](const auto& line) { return line->has_call(); })) {
+    if (!draining && (interrupted() || (end > 0 && monotonic_ms() >= end))) {
+      draining = true;
+      for (auto& line : lines) line->drain();
+      say("{} no further calls; waiting for those in progress\n", clock_text());
+    }
+    if (std::string now = phone.registration(); now != registration) {
+      registration = now;
+      say("{} SIP: {}\n", clock_text(), registration);
+    }
+    flush_output();
+    poll(nullptr, 0, 10);
+    for (auto& line : lines) line->work(monotonic_ms(), refusal);
+    if (page == nullptr || monotonic_ms() < show_at) continue;
+    show_at = monotonic_ms() + kShowMs;
+    tell_page_failure(page);
+    for (std::size_t k = 0; k < lines.size(); ++k) page->store(k, lines[k]->view(monotonic_ms()));
+    live_page::PageView view;
+    view.news.set("SIP: " + registration + (draining ? "; no further calls" : ""));
+    page->store(view);
+  }
+}
+
 int run(const Options& options) {
   constexpr std::string_view kSip = "sip:";
   if (!options.address.starts_with(kSip))
@@ -224,6 +280,7 @@ int run(const Options& options) {
   const sip::SipPlace place = sip::parse_sip_place(std::string_view(options.address).substr(kSip.size()));
   PoolAdmission admission(options.allow, options.per_caller, options.per_minute);
   catch_interrupts();
+  const auto page = open_page(options.page, "offhook pool", static_cast<std::size_t>(options.lines), false);
   std::vector<std::unique_ptr<PoolLine>> lines;
   std::vector<std::uint16_t> ports;
   for (int k = 0; k < options.lines; ++k) {
@@ -238,23 +295,7 @@ int run(const Options& options) {
         lines.begin(), lines.end(), [&](const auto& line) { return line->has_call() && line->caller() == caller; });
     return admission.refusal(caller, in_progress, monotonic_ms());
   };
-  const std::int64_t end = options.seconds > 0 ? monotonic_ms() + static_cast<std::int64_t>(1000 * options.seconds) : 0;
-  bool draining = false;
-  std::string registration;
-  while (!draining || std::any_of(lines.begin(), lines.end(), [](const auto& line) { return line->has_call(); })) {
-    if (!draining && (interrupted() || (end > 0 && monotonic_ms() >= end))) {
-      draining = true;
-      for (auto& line : lines) line->drain();
-      say("{} no further calls; waiting for those in progress\n", clock_text());
-    }
-    if (std::string now = phone->registration(); now != registration) {
-      registration = now;
-      say("{} SIP: {}\n", clock_text(), registration);
-    }
-    flush_output();
-    poll(nullptr, 0, 10);
-    for (auto& line : lines) line->work(monotonic_ms(), refusal);
-  }
+  serve(lines, *phone, options, page.get(), refusal);
   for (auto& line : lines) line->end();
   return kOk;
 }
@@ -287,6 +328,7 @@ void add_pool(App& app, Action& action) {
                   "Shell command for each connected call, with the call's terminal as standard input and output. "
                   "OFFHOOK_CALLER, OFFHOOK_LINE and OFFHOOK_TTY are in its environment. Its end ends the call")
       ->type_name("COMMAND");
+  add_page(*sub, options->page);
   sub->add_option("--tty", options->tty, "Prefix of symbolic links to the terminals, such as /run/pool-tty")
       ->type_name("PREFIX");
   sub->add_option("--context", options->context, "As for `offhook modem`")->type_name("CONTEXT");

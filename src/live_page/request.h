@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+//
+// What a client of the page may send, before the HTTP library sees any of it: the head of one request, of bounded
+// length, from which the library gets the request line and the host. Everything else is dropped.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace offhook::live_page {
+
+inline constexpr std::size_t kMostHeadOctets = 8192, kMostLineOctets = 1024, kMostHeaderLines = 100;
+
+struct RequestHead {
+  std::string line;                 ///< "GET /status HTTP/1.1"
+  std::optional<std::string> host;  ///< of the Host header
+};
+
+/// The length of a head, with the empty line that ends it; 0: it has not ended.
+std::size_t head_octets(std::string_view text);
+
+/// @param head  up to and with the empty line: any bytes  @return nothing: not the head of a request that the page
+/// takes
+std::optional<RequestHead> parse_head(std::string_view head);
+
+/// Whether a Host header names this server itself, so that no page of another server reads ours by a name that it makes
+/// lead here (DNS rebinding): an address in digits, "localhost", or the name that the page was given.
+/// @param host  with or without port  @param name  empty: the page was given no name
+bool host_is_ours(std::string_view host, std::string_view name);
+
+}  // namespace offhook::live_page

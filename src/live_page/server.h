@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+//
+// The page's HTTP: `/`, `/status`, `/events` and `/metrics`, GET and HEAD alone. cpp-httplib reads the request line and
+// writes the responses; connections, their limits and what is read of a request are ours (request.h).
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "src/live_page/chronicle.h"
+#include "src/live_page/view.h"
+
+namespace offhook::live_page {
+
+/// The state of the lines, and what was derived of it for all clients. From any thread.
+class Board {
+ public:
+  explicit Board(std::size_t lines) : views_(lines), chronicle_(lines) {}
+  /// A new look; wakes those who wait.
+  void update(const std::vector<LineView>& views, const PageView& page, std::int64_t unix_ms);
+  std::size_t lines() const { return views_.size(); }
+
+  /// `/status`
+  std::string status() const;
+  std::string metrics(std::uint32_t clients) const;
+  /// The first messages of a stream: the history, what happened, the state. @pre line < lines()
+  struct Cursor {
+    std::size_t line = 0;
+    std::uint64_t look = 0, event = 0, symbols = 0;
+  };
+  std::string begin(Cursor* cursor) const;
+  /// Waits for a new look, for a second at most. @return messages; empty: nothing is new
+  std::string next(Cursor* cursor) const;
+
+ private:
+  std::string news(Cursor* cursor) const;
+  mutable std::mutex mutex_;
+  mutable std::condition_variable changed_;
+  std::vector<LineView> views_;
+  PageView page_;
+  Chronicle chronicle_;
+  std::uint64_t looks_ = 0;
+  std::int64_t unix_ms_ = 0;
+  std::string state_;  // one message for all streams
+};
+
+struct Limits {
+  std::uint32_t connections = 32;  ///< at once; further ones are refused with 503
+  std::uint32_t streams = 8;       ///< of them /events
+  int head_ms = 3000;              ///< until the head of a request is whole
+  int write_ms = 5000;             ///< for a client to take what was written
+};
+
+/// Octets to and from one client.
+class Connection {
+ public:
+  virtual ~Connection() = default;
+  /// @return octets, at least 1; 0: it has ended, or the time is over
+  virtual std::size_t read(char* octets, std::size_t n, int timeout_ms) = 0;
+  /// @return false: the client is gone, or does not take them in time
+  virtual bool write(std::string_view octets, int timeout_ms) = 0;
+  virtual bool is_open() const = 0;
+};
+
+class Server {
+ public:
+  /// @param html  what `/` is  @param host_name  that the page was given, if it was no address
+  Server(const Board& board, std::string html, std::string host_name, const Limits& limits = {});
+  ~Server();
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  /// One request and its response.
+  void serve(Connection& connection);
+  /// Accepts connections, each in a thread of its own, until `end` is readable. @param listener, end  descriptors
+  void run(int listener, int end);
+
+ private:
+  class Http;
+  std::unique_ptr<Http> http_;
+};
+
+}  // namespace offhook::live_page
