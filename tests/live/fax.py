@@ -66,24 +66,29 @@ def successful_call(bench, name, *more):
     sys.exit(77)
 
 
-with Bench(sys.argv[1]) as bench:
-    original = list(pages(1, 120))
-    original[0].save(bench.path("sent.tif"), save_all=True, append_images=original[1:], compression="group4",
-                     dpi=(204, 98))
-    for name, more, rate in (("v17", (), "14400 bit/s, with error correction"),
-                             ("v29", ("--max-bit-rate", "9600"), "9600 bit/s, with error correction"),
-                             ("plain", ("--no-error-correction",), "14400 bit/s")):
-        sent, received, got = successful_call(bench, name, *more)
-        for text, where in (("received DIS: V.27ter, V.29, V.17", sent), ("sent     DCS: V.", sent), (rate, sent),
-                            ("2 pages sent and confirmed", sent), ("2 pages received", received),
-                            ("far machine: +1 555", received)):
-            if text not in where:
-                fail(f"{name}: no {text!r} in\n{where}")
-        arrived = read(got)
-        equal = [ImageChops.difference(x.convert("L"), y.convert("L")).getbbox() is None and x.size == y.size
-                 for x, y in zip(original, arrived)]
-        # Without error correction a late block on a busy machine may cost a line.
-        if len(arrived) != 2 or (name != "plain" and not all(equal)):
-            fail(f"{name}: {len(arrived)} pages, equal: {equal}")
-        print(f"{name}: equal {equal}, blocks late {late(sent)} and {late(received)}", flush=True)
-print("all passed")
+def main():
+    with Bench(sys.argv[1]) as bench:
+        original = list(pages(1, 120))
+        original[0].save(bench.path("sent.tif"), save_all=True, append_images=original[1:], compression="group4",
+                         dpi=(204, 98))
+        for name, more, rate in (("v17", (), "14400 bit/s, with error correction"),
+                                 ("v29", ("--max-bit-rate", "9600"), "9600 bit/s, with error correction"),
+                                 ("plain", ("--no-error-correction",), "14400 bit/s")):
+            sent, received, got = successful_call(bench, name, *more)
+            for text, where in (("received DIS: V.27ter, V.29, V.17", sent), ("sent     DCS: V.", sent), (rate, sent),
+                                ("2 pages sent and confirmed", sent), ("2 pages received", received),
+                                ("far machine: +1 555", received)):
+                if text not in where:
+                    fail(f"{name}: no {text!r} in\n{where}")
+            arrived = read(got)
+            equal = [ImageChops.difference(x.convert("L"), y.convert("L")).getbbox() is None and x.size == y.size
+                     for x, y in zip(original, arrived)]
+            # Without error correction a late block on a busy machine may cost a line.
+            if len(arrived) != 2 or (name != "plain" and not all(equal)):
+                fail(f"{name}: {len(arrived)} pages, equal: {equal}")
+            print(f"{name}: equal {equal}, blocks late {late(sent)} and {late(received)}", flush=True)
+    print("all passed")
+
+
+if __name__ == "__main__":
+    main()
