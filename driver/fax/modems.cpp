@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <new>
+#include <stdexcept>
 
 #include "dsp/blocks/level.h"
 
@@ -22,8 +24,10 @@ constexpr std::int32_t kGapSamples = 75 * kRateHz / 1000;
 constexpr int kV21PreambleOctets = 37;
 constexpr int kPagePreamblesPerSecond = 5;
 constexpr int kInterFrameFlags = 2;
+constexpr int kCheckOctets = 2;
 constexpr int kFramingFlags = 8;  // in a row, before a receiver says that it hears frames
 constexpr float kLeastDbm0 = -45.5f;
+constexpr int kLevelSamples = 40;  // over which the level is taken to find a silence
 // So far below the signal V.17's receiver has to hear for a short training: with less than 18 dB spandsp's fails
 // (measured without an echo). The far machine's frames of V.21 tell the level.
 constexpr float kShortTrainingRangeDb = 26;
@@ -63,6 +67,7 @@ class Modems {
   // Receive direction
   void receive(const std::int16_t* rx, std::size_t n);
   void receive_page(const std::int16_t* rx, std::size_t n);
+  void await_silence(const std::int16_t* rx, std::size_t n);
   void lose(std::size_t n);
   void put_page_bit(int bit);
   void put_received_bit(int bit);
@@ -83,6 +88,7 @@ class Modems {
   // Transmit direction
   Signal sends_ = Signal::kNone;
   bool sending_ = false, sends_frames_ = false, frame_in_hdlc_ = false, frames_ended_ = false;
+  bool fills_with_ones_ = false;  // no bit of data has been sent yet
   std::uint8_t send_turn_ = 0;
   int send_rate_ = 0;
   std::int32_t gap_ = 0;  // samples of silence before the signal
@@ -109,6 +115,9 @@ class Modems {
   float v21_dbm0_ = 0;                    // of the last good frame
   std::array<std::uint8_t, 128> bits_{};  // received in this chunk: at most 160 samples at 14 400 bit/s
   std::int32_t bit_count_ = 0;
+  std::int32_t silence_samples_ = 0, silence_left_ = 0;  // of a silence that is waited for
+  double level_sum_ = 0;                                 // squares of the last level_count_ samples
+  int level_count_ = 0;
 
   float tx_dbm0_;
   bool released_ = false;
@@ -219,8 +228,9 @@ void Modems::begin_sending(const Message& order) {
   sends_frames_ = order.frames;
   send_turn_ = order.turn;
   send_rate_ = order.value;
-  gap_ = kGapSamples;
+  gap_ = order.at_once ? 0 : kGapSamples;
   bit_at_ = 0;
+  fills_with_ones_ = order.ones_first;
   frame_in_hdlc_ = frames_ended_ = false;
   sending_ = true;
   if (sends_ == Signal::kNone) {
@@ -255,6 +265,9 @@ void Modems::begin_receiving(const Message& order) {
   receive_rate_ = order.value;
   hears_page_ = is_page_signal(receives_);
   hears_v21_ = hears_page_ || receives_ == Signal::kV21;
+  silence_samples_ = receives_ == Signal::kPause ? std::max(1, order.value * kRateHz / 1000) : 0;
+  silence_left_ = silence_samples_;
+  level_sum_ = level_count_ = 0;
   if (receives_ == Signal::kV21) {
     hdlc_rx_restart(&v21_hdlc_);
     fsk_rx_init(&v21_rx_, &preset_fsk_specs[FSK_V21CH2], FSK_FRAME_MODE_SYNC,
@@ -298,10 +311,12 @@ void Modems::offer_frame() {
 
 int Modems::next_bit() {
   const Message* m = data_of_this_turn();
+  if (m == nullptr && fills_with_ones_) return 1;
   if (m == nullptr) {
     add(starved_bits_, 1);
     return 0;
   }
+  fills_with_ones_ = false;
   if (m->kind != Kind::kBits) {
     data_.pop();
     return SIG_STATUS_END_OF_DATA;
@@ -377,7 +392,20 @@ void Modems::receive(const std::int16_t* rx, std::size_t n) {
   }
   if (hears_page_) receive_page(clean, n);
   if (hears_v21_) fsk_rx(&v21_rx_, clean, static_cast<int>(n));
+  if (silence_left_ > 0) await_silence(clean, n);
   flush_bits();
+}
+
+void Modems::await_silence(const std::int16_t* rx, std::size_t n) {
+  constexpr double kLeastRms = kRms0Dbm0 * db_to_gain(kLeastDbm0);
+  for (std::size_t i = 0; i < n && silence_left_ > 0; ++i) {
+    level_sum_ += double{rx[i]} * rx[i];
+    --silence_left_;
+    if (++level_count_ < kLevelSamples && silence_left_ > 0) continue;
+    if (level_sum_ > level_count_ * kLeastRms * kLeastRms) silence_left_ = silence_samples_;
+    level_sum_ = level_count_ = 0;
+    if (silence_left_ == 0 && report(Kind::kSilent, receive_turn_, 0) != nullptr) reports_.push();
+  }
 }
 
 void Modems::lose(std::size_t n) {
@@ -435,8 +463,8 @@ void Modems::on_frame(bool v21, const std::uint8_t* octets, int length, bool goo
   was_heard_ |= good;
   Message* m = report(Kind::kFrame, receive_turn_, good ? 1 : 0);
   if (m == nullptr) return;
-  m->length = static_cast<std::uint16_t>(std::min<std::size_t>(static_cast<std::size_t>(length), m->octets.size()));
-  std::copy_n(octets, m->length, m->octets.begin());
+  m->length = static_cast<std::uint16_t>(std::min<std::size_t>(static_cast<std::size_t>(length), Message::kMostOctets));
+  std::copy_n(octets, m->length + kCheckOctets, m->octets.begin());  // spandsp keeps the check behind the frame
   reports_.push();
 }
 
@@ -530,6 +558,24 @@ constexpr oh_pump_type kType = {
 
 const oh_pump_type* pump_type() {
   return &kType;
+}
+
+void FreePump::operator()(void* self) const {
+  pump_type()->release(self);
+  std::free(self);
+}
+
+OwnPump make_pump(oh_pump_role role, float tx_level_dbm0) {
+  oh_pump_config c{};
+  c.struct_size = sizeof c;
+  c.format = kLinear8000;
+  c.role = role;
+  c.tx_level_dbm0 = tx_level_dbm0;
+  void* memory = std::aligned_alloc(64, std::max<std::size_t>(pump_type()->size(&c), 64));
+  if (memory == nullptr) throw std::bad_alloc();
+  if (pump_type()->init(memory, &c) == 0) return OwnPump(memory);
+  std::free(memory);
+  throw std::runtime_error("the fax pump refused its configuration");
 }
 
 Rings rings_of(void* self) {

@@ -20,6 +20,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 #include "driver/fax/slots.h"
 #include "dsp/pump/pump_type.h"
@@ -50,6 +51,14 @@ struct Counters {
 
 /// The pump. Its configuration needs no port. Roles: both; they differ only in T.30.
 const oh_pump_type* pump_type();
+
+/// A pump in memory of its own.
+struct FreePump {
+  void operator()(void* self) const;
+};
+using OwnPump = std::unique_ptr<void, FreePump>;
+/// @param role  see pump_type()  @throws std::bad_alloc; std::runtime_error: the level
+OwnPump make_pump(oh_pump_role role, float tx_level_dbm0);
 
 /// @param self  memory that the pump's init has filled
 Rings rings_of(void* self);

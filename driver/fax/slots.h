@@ -16,27 +16,31 @@ enum class Signal : std::uint8_t { kNone, kPause, kCed, kCng, kV21, kV27ter, kV2
 /// Kinds of messages: orders and data go from T.30 to the modems, reports come back.
 enum class Kind : std::uint8_t {
   kSend,         ///< order: send `signal`; for kPause, `value` is its length in ms
-  kReceive,      ///< order: receive `signal`
+  kReceive,      ///< order: receive `signal`; for kPause, report a silence of `value` ms
   kDropFrames,   ///< order: forget the frames of the present signal
-  kFrame,        ///< a frame of HDLC without its check sequence; received: `value` is 1 if the check was good
+  kFrame,        ///< a frame of HDLC without its check sequence; received: `value` is 1 if the check was good, and
+                 ///< the two octets of the check follow the frame's
   kEndOfFrames,  ///< no frame follows: the signal ends after the last one
   kBits,         ///< `value` bits, the first in time in the least significant place
   kEndOfBits,    ///< the signal ends
   kTaken,        ///< report: the modem has taken a frame from the ring
   kSent,         ///< report: the signal has ended
   kFrameStatus,  ///< report: `value` is a negative status of spandsp, of a receiver of frames
-  kBitStatus     ///< report: the same, of a receiver of bits
+  kBitStatus,    ///< report: the same, of a receiver of bits
+  kSilent        ///< report: the silence that was waited for has come
 };
 
 struct Message {
   static constexpr std::size_t kMostOctets = 400;  ///< the longest frame that spandsp receives
-  Kind kind;
-  Signal signal;
-  bool short_training, frames;
-  std::uint8_t turn;  ///< counts kSend or kReceive; a message of an earlier turn is stale
-  std::uint16_t length;
-  std::int32_t value;
-  std::array<std::uint8_t, kMostOctets> octets;
+  Kind kind{};
+  Signal signal{};
+  bool short_training = false, frames = false;
+  bool at_once = false;     ///< kSend: without the pause before a signal of data
+  bool ones_first = false;  ///< kSend: until the first bit of data has come, ones are sent, and they are not counted
+  std::uint8_t turn = 0;    ///< counts kSend or kReceive; a message of an earlier turn is stale
+  std::uint16_t length = 0;
+  std::int32_t value = 0;
+  std::array<std::uint8_t, kMostOctets + 2> octets;
 };
 
 /// Whether turn `a` comes after turn `b`.

@@ -144,7 +144,7 @@ void Terminal::send_frame(const std::uint8_t* octets, int length) {
   }
   Message& m = frames_.emplace_back();
   m.kind = length == 0 ? Kind::kEndOfFrames : Kind::kFrame;
-  m.length = static_cast<std::uint16_t>(std::min<std::size_t>(static_cast<std::size_t>(length), m.octets.size()));
+  m.length = static_cast<std::uint16_t>(std::min<std::size_t>(static_cast<std::size_t>(length), Message::kMostOctets));
   std::copy_n(octets, m.length, m.octets.begin());
 }
 

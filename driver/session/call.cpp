@@ -8,7 +8,8 @@ namespace offhook::modem {
 
 namespace {
 constexpr std::size_t kAtOnce = 256;  // bytes moved per block and direction; 33 600 bit/s bring 53
-}
+constexpr float kFaxLevelDbm0 = -12;  // as FaxSession
+}  // namespace
 
 Call::Call(const CallConfig& config, const oh_pump_format& format, std::uint32_t io_delay_samples, oh_event_log* log,
            std::uint64_t (*now_ns)(void*), void* clock)
@@ -16,23 +17,26 @@ Call::Call(const CallConfig& config, const oh_pump_format& format, std::uint32_t
       converts_(!takes(*config.pump, format)),
       dialler_(config.digits, config.plan, format.tx.rate_hz),
       detector_(format.rx.rate_hz),
-      modem_({.pump = config.pump,
-              .role = config.role,
-              .format = converts_ ? kLinear8000 : format,
-              .link = config.link,
-              .max_bit_rate = config.max_bit_rate,
-              .min_bit_rate = config.min_bit_rate,
-              .modulations = config.modulations,
-              .io_delay_samples = io_delay_samples,
-              .guard_tone_hz = config.guard_tone_hz,
-              .answer_delay_ms = config.answer_delay_ms,
-              .hold_timeout = config.hold_timeout,
-              .log = log,
-              .now_ns = now_ns,
-              .clock = clock,
-              .log_symbols = 1}),
       digits_only_(config.digits_only) {
-  modem_.start();
+  if (config.pump == fax::pump_type()) {
+    fax_ = fax::make_pump(config.role, kFaxLevelDbm0);
+  } else {
+    modem_.emplace(Modem::Config{.pump = config.pump,
+                                 .role = config.role,
+                                 .format = converts_ ? kLinear8000 : format,
+                                 .link = config.link,
+                                 .max_bit_rate = config.max_bit_rate,
+                                 .min_bit_rate = config.min_bit_rate,
+                                 .modulations = config.modulations,
+                                 .io_delay_samples = io_delay_samples,
+                                 .answer_delay_ms = config.answer_delay_ms,
+                                 .hold_timeout = config.hold_timeout,
+                                 .log = log,
+                                 .now_ns = now_ns,
+                                 .clock = clock,
+                                 .log_symbols = 1});
+    modem_->start();
+  }
   publish();  // there is no moment in which the digits seem to be out
 }
 
@@ -58,6 +62,8 @@ void Call::piece(const void* rx, void* tx, std::size_t n) {
     if (listening()) detector_.process(heard, n);
     if (digits_only_) {
       std::fill_n(said, n, std::int16_t{0});
+    } else if (fax_) {
+      fax::pump_type()->process(fax_.get(), converts_ ? heard : rx, converts_ ? said : tx, n);
     } else {
       run_modem(converts_ ? heard : rx, converts_ ? said : tx, n);
     }
@@ -70,18 +76,18 @@ void Call::piece(const void* rx, void* tx, std::size_t n) {
 void Call::run_modem(const void* rx, void* tx, std::size_t n) {
   if (releasing_.load(std::memory_order_relaxed) && !asked_) {
     asked_ = true;
-    modem_.hang_up();
+    modem_->hang_up();
   }
   const int order = order_.load(std::memory_order_acquire);
   if (order != kNoOrder) {
-    status_.order = modem_.hold(static_cast<oh_hold_order>(order)) ? OrderStatus::kNone : OrderStatus::kRefused;
+    status_.order = modem_->hold(static_cast<oh_hold_order>(order)) ? OrderStatus::kNone : OrderStatus::kRefused;
   }
   std::array<std::uint8_t, kAtOnce> bytes;
-  const std::size_t waiting = to_far_.peek(bytes.data(), std::min(bytes.size(), modem_.writable()));
-  to_far_.drop(modem_.write(bytes.data(), waiting));
-  modem_.process(rx, tx, n);
+  const std::size_t waiting = to_far_.peek(bytes.data(), std::min(bytes.size(), modem_->writable()));
+  to_far_.drop(modem_->write(bytes.data(), waiting));
+  modem_->process(rx, tx, n);
   const std::size_t room = std::min(bytes.size(), from_far_.space());
-  from_far_.write(bytes.data(), modem_.read(bytes.data(), room));
+  from_far_.write(bytes.data(), modem_->read(bytes.data(), room));
   if (order == kNoOrder) return;
   publish();  // what became of it is shown before the next may come
   order_.store(kNoOrder, std::memory_order_release);
@@ -101,7 +107,8 @@ void Call::report_gap(std::size_t n) {
     dialler_.report_gap(n);
   } else {
     if (listening()) detector_.report_gap(n);
-    if (!digits_only_) modem_.report_gap(n);
+    if (!digits_only_ && fax_) fax::pump_type()->report_gap(fax_.get(), n);
+    if (!digits_only_ && modem_) modem_->report_gap(n);
   }
   publish();
 }
@@ -121,7 +128,8 @@ bool Call::listening() const {
 }
 
 void Call::publish() {
-  static_cast<oh_modem_end_status&>(status_) = modem_.status();
+  if (modem_) static_cast<oh_modem_end_status&>(status_) = modem_->status();
+  if (fax_) fax::pump_type()->status(fax_.get(), &status_.pump);
   if (status_.pump.state == OH_PUMP_DATA) {
     if (!had_data_ || detector_.progress() != Progress::kNothing) detector_.reset();
     had_data_ = true;

@@ -8,9 +8,11 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "driver/fax/modems.h"
 #include "driver/session/call_progress.h"
 #include "driver/session/snapshot.h"
 #include "driver/session/spsc_byte_ring.h"
@@ -20,7 +22,7 @@
 namespace offhook::modem {
 
 struct CallConfig {
-  const oh_pump_type* pump;
+  const oh_pump_type* pump;  ///< of fax::pump_type(): the call has that pump, and no link above it
   oh_pump_role role;
   std::uint32_t modulations = 0;                     ///< this and the next as in oh_pump_config
   std::uint32_t min_bit_rate = 0, max_bit_rate = 0;  ///< bit/s, 0: no limit
@@ -69,6 +71,8 @@ class Call {
   std::size_t writable() const { return to_far_.space(); }
   /// The context is to release the connection, telling the far end.
   void release() { releasing_.store(true, std::memory_order_relaxed); }
+  /// The memory of the fax pump, of a call that has one; else null.
+  void* fax_pump() const { return fax_.get(); }
   bool released() const { return released_.load(std::memory_order_relaxed); }
   /// The context is to give the pump this order; status() says when it has. One at a time.
   void hold(oh_hold_order order) { order_.store(order, std::memory_order_release); }
@@ -86,7 +90,8 @@ class Call {
   std::array<std::int16_t, kPiece> heard_{}, said_{};
   Dialler dialler_;
   ProgressDetector detector_;
-  Modem modem_;
+  fax::OwnPump fax_;  // one of the two
+  std::optional<Modem> modem_;
   CallStatus status_;  // the context's
   bool digits_only_ = false;
   bool asked_ = false, had_data_ = false;

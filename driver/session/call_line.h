@@ -28,6 +28,10 @@ class CallLine {
   virtual void note_end(oh_call_end) {}
   /// Modem-on-hold of the call: status() says what becomes of the order.
   virtual void hold(oh_hold_order order) = 0;
+  /// Whether a call may have the pump of a fax machine (CallConfig::pump).
+  virtual bool can_fax() const { return false; }
+  /// The memory of that pump, from the time it is on the line to the end of the call; else null.
+  virtual void* fax_pump() { return nullptr; }
   /// Of the call, or of none.
   virtual CallStatus status() const = 0;
   virtual std::size_t write(const std::uint8_t* bytes, std::size_t n) = 0;  ///< to the far end  @return bytes taken

@@ -1,19 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "driver/session/fax_session.h"
 
-#include <cstdlib>
 #include <cstring>
-#include <new>
 #include <stdexcept>
 
 #include "offhook/modem_card.h"
 
 namespace offhook::modem {
-
-void FaxSession::Free::operator()(void* p) const {
-  fax::pump_type()->release(p);
-  std::free(p);
-}
 
 FaxSession::FaxSession(LiveCard& card, const LiveDriverConfig& driver, const FaxCallConfig& call)
     : card_(card), config_(call), dialler_(call.digits, call.plan, OH_MODEM_RATE_HZ), detector_(OH_MODEM_RATE_HZ) {
@@ -23,17 +16,7 @@ FaxSession::FaxSession(LiveCard& card, const LiveDriverConfig& driver, const Fax
       throw std::runtime_error("not a modem card: expected 16-bit linear samples at " +
                                std::to_string(OH_MODEM_RATE_HZ) + " Hz in both directions");
   }
-  oh_pump_config c{};
-  c.format = kLinear8000;
-  c.role = call.terminal.calls ? OH_PUMP_CALL : OH_PUMP_ANSWER;
-  c.tx_level_dbm0 = call.tx_level_dbm0;
-  void* memory = std::aligned_alloc(64, fax::pump_type()->size(&c));
-  if (memory == nullptr) throw std::bad_alloc();
-  if (fax::pump_type()->init(memory, &c) != 0) {
-    std::free(memory);
-    throw std::runtime_error("the fax pump refused its configuration");
-  }
-  pump_.reset(memory);
+  pump_ = fax::make_pump(call.terminal.calls ? OH_PUMP_CALL : OH_PUMP_ANSWER, call.tx_level_dbm0);
   driver_.emplace(card, oh_pump{process, report_gap, this}, driver);
 }
 

@@ -48,16 +48,13 @@ class FaxSession {
   const LiveDriver& driver() const { return *driver_; }
 
  private:
-  struct Free {
-    void operator()(void* p) const;
-  };
   static void process(void* self, const void* rx, void* tx, std::size_t n);
   static void report_gap(void* self, std::size_t n);
   void listen(const std::int16_t* rx, std::size_t n);
 
   LiveCard& card_;
   FaxCallConfig config_;
-  std::unique_ptr<void, Free> pump_;
+  fax::OwnPump pump_;
   std::optional<fax::Terminal> terminal_;
   fax::Progress before_;
   std::string failure_;

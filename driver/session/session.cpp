@@ -94,6 +94,12 @@ void Session::begin_call(const CallConfig& call) {
 
 void Session::end_call() {
   const CallStatus now = status();
+  if (call_ && call_->fax_pump() != nullptr && now.line_failure.empty()) {  // the last signal is still queued
+    std::this_thread::sleep_for(std::chrono::milliseconds(1000) * io_delay_samples() / OH_MODEM_RATE_HZ);
+    swap_call(nullptr);
+    oh_card_set_off_hook(&card_.state(), 0);
+    return;
+  }
   if (!now.direct && now.link.state == OH_LAPM_DISCONNECTED && now.pump.state == OH_PUMP_DATA)
     std::this_thread::sleep_for(std::chrono::milliseconds(kAnswerMs));
   if (call_ && now.connected() && now.line_failure.empty()) {

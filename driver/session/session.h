@@ -50,6 +50,8 @@ class Session final : public CallLine {
   void hold(oh_hold_order order) override {
     if (call_) call_->hold(order);
   }
+  bool can_fax() const override { return true; }
+  void* fax_pump() override { return call_ ? call_->fax_pump() : nullptr; }
   CallStatus status() const override;
   Caller caller() const override { return card_.caller(); }
   /// Of the card's samples in the present call.

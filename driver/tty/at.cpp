@@ -13,7 +13,8 @@ namespace {
 struct ResultText {
   Result result;
   std::string_view text;
-  unsigned x = 0b11111;  // bit n: Xn
+  unsigned x = 0b11111;          // bit n: Xn
+  std::string_view number = {};  // as ATV0 has it, where it is not the result's
 };
 constexpr ResultText kResults[] = {{Result::kOk, "OK"},
                                    {Result::kConnect, "CONNECT"},
@@ -22,7 +23,8 @@ constexpr ResultText kResults[] = {{Result::kOk, "OK"},
                                    {Result::kError, "ERROR"},
                                    {Result::kNoDialtone, "NO DIALTONE", 0b10100},
                                    {Result::kBusy, "BUSY", 0b11000},
-                                   {Result::kNoAnswer, "NO ANSWER"}};
+                                   {Result::kNoAnswer, "NO ANSWER"},
+                                   {Result::kOtherCarrier, "+FCERROR", 0b11111, "+F4"}};
 
 const ResultText& shown(Result result, int x) {
   const auto of = [](Result r) -> const ResultText& {
@@ -60,7 +62,9 @@ void AtInterpreter::report(Result result, std::uint32_t rate) {
   if (settings_.quiet != 0) return;
   const ResultText& row = shown(result, settings_.extended);
   if (settings_.verbose == 0) {
-    dte_(fmt::format("{}{}", static_cast<int>(row.result), static_cast<char>(settings_.s[3])));
+    const std::string number =
+        row.number.empty() ? std::to_string(static_cast<int>(row.result)) : std::string(row.number);
+    dte_(number + static_cast<char>(settings_.s[3]));
   } else if (result == Result::kConnect && settings_.extended > 0 && rate > 0) {
     information(fmt::format("{} {}", row.text, rate));
   } else {

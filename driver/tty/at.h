@@ -29,8 +29,12 @@ enum class Result {
   kError = 4,
   kNoDialtone = 6,
   kBusy = 7,
-  kNoAnswer = 8
+  kNoAnswer = 8,
+  kOtherCarrier = 9  ///< +FCERROR of class 1; as a number +F4
 };
+
+/// Operations of a fax modem of class 1, T.31.
+enum class FaxOrder { kSendSilence, kAwaitSilence, kSendFrames, kReceiveFrames, kSendPage, kReceivePage };
 
 /// All numbers are int, so that a row of a command table can name any of them.
 struct AtSettings {
@@ -62,7 +66,7 @@ struct AtSettings {
   int report_compression = 0;                                 ///< +DR
   int report_local_rate = 0;                                  ///< +ILRR
   int dte_rate = 0;                                           ///< +IPR, 0: automatic
-  int service_class = 0;                                      ///< +FCLASS: data, there is no fax
+  int service_class = 0;                                      ///< +FCLASS: 0 data, 1 fax of class 1
   int parity_format = 3, parity = 3;                          ///< +ICF: accepted, a pseudo-terminal has no parity
   int break_handling = 0, break_timed = 0, break_length = 0;  ///< +EB: accepted
   int answer_delay = 0;                                       ///< +ADLY: 0.1 s
@@ -89,6 +93,9 @@ class AtHost {
   /// +PMHR: the far end is asked to hold the call. Answers by AtInterpreter::information() and report().
   /// @return false: there is no call
   virtual bool request_hold() { return false; }
+  virtual bool can_fax() const { return false; }  ///< whether +FCLASS may be 1
+  /// Answers by report(). @param value  10 ms, or the number of a modulation  @return false: there is no such call
+  virtual bool fax(FaxOrder, int /*value*/) { return false; }
   /// The last call. @param objects  as V.59 names it, else for people
   virtual std::vector<std::string> last_call(bool objects) const = 0;
 };

@@ -217,7 +217,6 @@ constexpr Parameter kParameters[] = {
     {"ILRR", "6.2.13", "+ILRR before CONNECT", {{&AtSettings::report_local_rate}}},
     {"PMH", "V.92", "modem-on-hold: 0 enabled, 1 disabled", {{&AtSettings::hold_disabled}}},
     {"PMHT", "V.92", "far end's request for hold: 0 denied, else code of T1", {{&AtSettings::hold_timeout, 0, 13}}},
-    {"FCLASS", "T.31", "service: data", {{&AtSettings::service_class, 0, 0}}, nullptr, {}, true},
 };
 
 }  // namespace
@@ -389,6 +388,7 @@ struct AtInterpreter::Commands {
     for (const Register& r : kRegisters) row("S", fmt::format("{}=0-{}", r.number, r.most), r.what, r.from);
     for (const Identity& i : kIdentities) row("+", i.name, i.what, i.from);
     for (const Order& o : kOrders) row("+", o.name, o.what, o.from);
+    for (const Fax& f : kFax) row("+", fmt::format("{}={}", f.name, fax_values(at, f)), f.what, "T.31");
     for (const Parameter& p : kParameters) row("+", fmt::format("{}={}", p.name, ranges(at, p)), p.what, p.from);
     return Outcome::kOk;
   }
@@ -520,6 +520,8 @@ struct AtInterpreter::Commands {
       if (parameter.name == name) return carry_out(at, parameter, body);
     for (const Order& order : kOrders)
       if (order.name == name) return carry_out(at, order, body);
+    for (const Fax& fax : kFax)
+      if (fax.name == name) return carry_out(at, fax, body);
     return Outcome::kError;
   }
 
@@ -534,6 +536,54 @@ struct AtInterpreter::Commands {
   };
   static constexpr Order kOrders[] = {
       {"PMHR", "V.92", "ask the far end to hold the call, until O; 0: denied, or not available", hold}};
+
+  /// T.31: the service, and its operations. Answers to tests have no name in front, as programs expect.
+  struct Fax {
+    std::string_view name, values, what;  ///< values: separated by commas, one of them a range at most
+    std::optional<FaxOrder> order;        ///< none: +FCLASS
+  };
+  static constexpr std::string_view kPages = "24,48,72,73,74,96,97,98,121,122,145,146";
+  static constexpr Fax kFax[] = {
+      {"FCLASS", "0,1", "service: 0 data, 1 fax of class 1", {}},
+      {"FTS", "0-255", "send silence, 10 ms", FaxOrder::kSendSilence},
+      {"FRS", "0-255", "wait for silence, 10 ms", FaxOrder::kAwaitSilence},
+      {"FTH", "3", "send frames by V.21", FaxOrder::kSendFrames},
+      {"FRH", "3", "receive frames by V.21", FaxOrder::kReceiveFrames},
+      {"FTM", kPages, "send a page: V.27ter 24 48, V.29 72 96, V.17 the others", FaxOrder::kSendPage},
+      {"FRM", kPages, "receive a page: V.27ter 24 48, V.29 72 96, V.17 the others", FaxOrder::kReceivePage}};
+
+  static std::string_view fax_values(const At& at, const Fax& fax) {
+    return fax.order || at.host_.can_fax() ? fax.values : "0";
+  }
+
+  /// Whether a list such as "0,1" or "0-255" has the number.
+  static bool has(std::string_view list, int n) {
+    while (!list.empty()) {
+      const int least = take_number(list);
+      const int most = take(list, '-') ? take_number(list) : least;
+      if (n >= least && n <= most) return true;
+      take(list, ',');
+    }
+    return false;
+  }
+
+  static Outcome carry_out(At& at, const Fax& fax, std::string_view body) {
+    if (body == "=?") {
+      at.information(fax_values(at, fax));
+      return Outcome::kOk;
+    }
+    if (body == "?" && !fax.order) {
+      at.information(std::to_string(at.settings_.service_class));
+      return Outcome::kOk;
+    }
+    if (!take(body, '=') || body.empty() || !is_digit(body.front())) return Outcome::kError;
+    const int n = take_number(body);
+    if (!body.empty() || !has(fax_values(at, fax), n)) return Outcome::kError;
+    if (fax.order)
+      return at.settings_.service_class == 1 && at.host_.fax(*fax.order, n) ? Outcome::kSilent : Outcome::kError;
+    at.settings_.service_class = n;
+    return Outcome::kOk;
+  }
 
   static Outcome carry_out(At& at, const Order& order, std::string_view body) {
     if (body.empty()) return order.does(at);

@@ -24,7 +24,8 @@ constexpr int kIgnoreCarrier = 255;          // S10, as in other modems
 constexpr float kSilenceDbm0 = -48;          // V.22bis and V.34 alike know no carrier below it
 
 constexpr char kXon = 0x11, kXoff = 0x13;
-constexpr std::size_t kXoffRoom = 4096, kXonRoom = 12'288;  // bytes free on the way to the far end
+constexpr std::size_t kXoffRoom = 4096, kXonRoom = 12'288;    // bytes free on the way to the far end
+constexpr std::size_t kFaxXoffRoom = 256, kFaxXonRoom = 768;  // the same, of fax::Class1's 1024
 
 std::uint8_t compression_of(const CallStatus& status) {
   return status.direct ? 0 : status.link.compression;
@@ -55,8 +56,11 @@ bool Dce::handle(Event event) {
   off_hook_before_ = state_ == State::kDialled;
   switch (row->action) {
     case Action::kBegin:
+      class1_.reset();
       try {
-        line_.begin_call(call_config());
+        const CallConfig config = call_config();
+        fax_call_ = config.pump == fax::pump_type();
+        line_.begin_call(config);
         last_call_.begin(role_, now_ms_);
       } catch (const std::invalid_argument&) {
         return handle(Event::kRefused);
@@ -64,6 +68,7 @@ bool Dce::handle(Event event) {
       break;
     case Action::kHangUp:
       record_end(event);
+      class1_.reset();  // it uses the call's pump
       line_.end_call();
       hung_up_ = true;
       break;
@@ -171,6 +176,7 @@ std::string Dce::state_text() const {
   if (state_ == State::kOnHook) return was_ringing_ ? "ringing" : "on hook";
   const CallStatus s = line_.status();
   if (state_ == State::kDialled) return "off hook";
+  if (state_ >= State::kFax) return fmt::format("online ({}), fax of class 1", role);
   if (state_ <= State::kConnecting)
     return s.dialling
                ? "dialling"
@@ -246,6 +252,7 @@ void Dce::follow_call(std::int64_t now_ms) {
 CallConfig Dce::call_config() const {
   const AtSettings& s = at_.settings();
   CallConfig call = choose_modem(s, carriers_);
+  if (s.service_class == 1 && line_.can_fax()) call = {.pump = fax::pump_type(), .role = role_};
   call.role = role_;
   call.link = link(call.link.window);
   call.digits = digits_;
@@ -306,8 +313,8 @@ std::size_t Dce::obey(char* bytes, std::size_t n) {
 }
 
 // RTS/CTS needs no doing: a pseudo-terminal that is not read from holds its writer up.
-void Dce::throttle() {
-  const bool wanted = at_.settings().flow_by_dce == 1 && line_.writable() < (throttled_ ? kXonRoom : kXoffRoom);
+void Dce::throttle(std::size_t room, std::size_t xoff, std::size_t xon) {
+  const bool wanted = at_.settings().flow_by_dce == 1 && room < (throttled_ ? xon : xoff);
   if (wanted == throttled_) return;
   throttled_ = wanted;
   terminal_.write({wanted ? &kXoff : &kXon, 1});
@@ -329,7 +336,7 @@ void Dce::send_to_far(std::int64_t now_ms) {
   open_ = read >= 0;
   const std::size_t n = read > 0 ? obey(bytes.data(), static_cast<std::size_t>(read)) : 0;
   if (n > 0) line_.write(reinterpret_cast<const std::uint8_t*>(bytes.data()), n);
-  throttle();
+  throttle(line_.writable(), kXoffRoom, kXonRoom);
   if (escape_.process({bytes.data(), n}, now_ms, at_.settings())) handle(Event::kEscape);
   if (!open_ && at_.settings().dtr >= 2) handle(Event::kDtrOff);
 }
@@ -345,11 +352,102 @@ void Dce::take_commands() {
     const bool aborts = state_ == State::kGuardTime || state_ == State::kConnecting || state_ == State::kReturning;
     if (!aborts) {
       at_.put(c);
+      if (state_ != State::kFaxData) continue;
+      // What follows the command is its data, except the rest of a line end.
+      std::string_view rest(bytes.data() + i + 1, static_cast<std::size_t>(n - i - 1));
+      take_fax_data(rest.starts_with('\n') ? rest.substr(1) : rest);
+      return;
     } else if (c != '\n' && c != '\r') {  // what ends the command line itself does not
       handle(Event::kCharacter);
       return;
     }
   }
+}
+
+bool Dce::fax(FaxOrder order, int value) {
+  if (!class1_ || class1_->busy() || !handle(Event::kFaxOrder)) return false;
+  const int wait_s = std::max<int>(at_.s(7), 1);
+  held_ = throttled_ = false;
+  switch (order) {
+    case FaxOrder::kSendSilence:
+      class1_->send_silence(10 * value);
+      break;
+    case FaxOrder::kAwaitSilence:
+      class1_->await_silence(10 * value);
+      break;
+    case FaxOrder::kSendFrames:
+      class1_->send_frames();
+      break;
+    case FaxOrder::kReceiveFrames:
+      class1_->receive_frames(wait_s);
+      break;
+    case FaxOrder::kSendPage:
+      class1_->send_page(value);
+      break;
+    case FaxOrder::kReceivePage:
+      class1_->receive_page(value, wait_s);
+      break;
+  }
+  return class1_->busy() || handle(Event::kFaxDone);
+}
+
+void Dce::take_fax_data(std::string_view octets) {
+  std::string kept(octets);
+  kept.resize(obey(kept.data(), kept.size()));
+  // Between the command and its CONNECT, the rest of a line end is no character that aborts.
+  if (!class1_->sends()) std::erase_if(kept, [](char c) { return c == '\n' || c == '\r'; });
+  class1_->put(kept);
+}
+
+void Dce::exchange_fax_data() {
+  std::array<char, 1024> bytes;
+  const std::size_t room = std::min(class1_->room(), bytes.size());
+  const int read = room == 0 ? 0 : terminal_.read(bytes.data(), static_cast<int>(room));
+  open_ = read >= 0;
+  if (read > 0) take_fax_data({bytes.data(), static_cast<std::size_t>(read)});
+  throttle(class1_->room(), kFaxXoffRoom, kFaxXonRoom);
+  if (!open_ && at_.settings().dtr >= 2) handle(Event::kDtrOff);
+}
+
+/// Octets and results in their order. Class1 keeps them while the program does not read.
+void Dce::give_fax_results() {
+  while (class1_ && !terminal_.congested() && !held_) {
+    if (const std::string_view octets = class1_->octets(); !octets.empty()) {
+      constexpr std::size_t kAtOnce = 2048;
+      terminal_.write(octets.substr(0, kAtOnce));
+      class1_->drop(std::min(octets.size(), kAtOnce));
+      continue;
+    }
+    const std::optional<fax::Outcome> outcome = class1_->take_outcome();
+    if (!outcome) return;
+    constexpr std::array<Result, 5> kResults = {Result::kConnect, Result::kOk, Result::kError, Result::kNoCarrier,
+                                                Result::kOtherCarrier};
+    if (*outcome == fax::Outcome::kConnect) {
+      handle(Event::kFaxConnected);
+    } else {
+      throttle(kFaxXonRoom, kFaxXoffRoom, kFaxXonRoom);
+      handle(Event::kFaxDone);
+    }
+    at_.report(kResults[static_cast<std::size_t>(*outcome)]);
+  }
+}
+
+/// The pump may come later than the call: by SIP only when the far end has answered.
+void Dce::follow_fax() {
+  const bool begins = fax_call_ && state_ == State::kConnecting && !digits_only_;
+  if (begins && !class1_) {
+    void* const pump = line_.fax_pump();
+    if (pump == nullptr) return;
+    class1_.emplace(pump);
+    if (role_ == OH_PUMP_CALL) {
+      class1_->call();
+    } else {
+      class1_->answer();
+    }
+  }
+  if (!class1_) return;
+  class1_->poll();
+  give_fax_results();
 }
 
 void Dce::work(std::int64_t now_ms) {
@@ -360,9 +458,12 @@ void Dce::work(std::int64_t now_ms) {
   if (state_ == State::kOnline) {
     receive_from_far();
     send_to_far(now_ms);
+  } else if (state_ == State::kFaxData) {
+    exchange_fax_data();
   } else {
     take_commands();
   }
+  follow_fax();
   follow_ring();
   follow_call(now_ms);
   terminal_.set_lines({.carrier = at_.settings().dcd == 0 || state_ >= State::kOnline, .ring = was_ringing_});

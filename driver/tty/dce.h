@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "driver/fax/class1.h"
 #include "driver/session/call_line.h"
 #include "driver/tty/at.h"
 #include "driver/tty/last_call.h"
@@ -30,7 +31,9 @@ class Dce final : private AtHost {
     kOnlineCommand,
     kAskingHold,  ///< the far end is asked to wait; no commands meanwhile
     kOnHold,      ///< it does: command state
-    kReturning    ///< from hold to data
+    kReturning,   ///< from hold to data
+    kFax,         ///< a call of class 1: command state
+    kFaxData      ///< the same, an operation is under way
   };
   enum class Event : std::uint8_t {
     kOrder,      ///< D, A, or as many rings as S0 says
@@ -50,10 +53,13 @@ class Dce final : private AtHost {
     kReturn,   ///< O
     kAskHold,  ///< +PMHR
     kHoldGranted,
-    kHoldDenied,  ///< or not available
-    kBack,        ///< data mode, after a hold
-    kHangUp,      ///< H, Z
-    kDtrOff       ///< the program closed the terminal, under &D2
+    kHoldDenied,    ///< or not available
+    kBack,          ///< data mode, after a hold
+    kFaxConnected,  ///< a call of class 1: frames can be sent, or are heard
+    kFaxOrder,      ///< +FTH and the like
+    kFaxDone,       ///< the operation has ended
+    kHangUp,        ///< H, Z
+    kDtrOff         ///< the program closed the terminal, under &D2
   };
   enum class Action : std::uint8_t { kNone, kBegin, kGoOnline, kHangUp, kAskHold, kTellHold, kResume };
   struct Transition {
@@ -116,6 +122,16 @@ class Dce final : private AtHost {
       {State::kReturning, Event::kLost, Action::kHangUp, Result::kNoCarrier, State::kOnHook, "6.3.12"},
       {State::kReturning, Event::kCharacter, Action::kHangUp, Result::kNoCarrier, State::kOnHook, "5.6.1"},
       {State::kReturning, Event::kDtrOff, Action::kHangUp, {}, State::kOnHook, "6.2.9"},
+
+      // Fax of class 1. The operation reports its results itself.
+      {State::kConnecting, Event::kFaxConnected, Action::kNone, {}, State::kFaxData, "T.31"},
+      {State::kFaxData, Event::kFaxDone, Action::kNone, {}, State::kFax, "T.31"},
+      {State::kFaxData, Event::kFailed, Action::kHangUp, Result::kNoCarrier, State::kOnHook, "T.31"},
+      {State::kFaxData, Event::kDtrOff, Action::kHangUp, {}, State::kOnHook, "6.2.9"},
+      {State::kFax, Event::kFaxOrder, Action::kNone, {}, State::kFaxData, "T.31"},
+      {State::kFax, Event::kFailed, Action::kHangUp, Result::kNoCarrier, State::kOnHook, "T.31"},
+      {State::kFax, Event::kHangUp, Action::kHangUp, {}, State::kOnHook, "6.3.6"},
+      {State::kFax, Event::kDtrOff, Action::kHangUp, {}, State::kOnHook, "6.2.9"},
   };
 
   /// @param carriers  outlive it  @param not_offered  for AT+MS?, see Offer
@@ -144,6 +160,8 @@ class Dce final : private AtHost {
   bool go_online() override { return handle(Event::kReturn); }
   void hang_up() override { handle(Event::kHangUp); }
   bool request_hold() override { return handle(Event::kAskHold); }
+  bool can_fax() const override { return line_.can_fax(); }
+  bool fax(FaxOrder order, int value) override;
 
   /// @return false: the state has no row for it
   bool handle(Event event);
@@ -163,9 +181,14 @@ class Dce final : private AtHost {
   void send_to_far(std::int64_t now_ms);
   void receive_from_far();
   void take_commands();
+  void follow_fax();
+  void take_fax_data(std::string_view octets);
+  void exchange_fax_data();
+  void give_fax_results();
   /// XON and XOFF of the DTE's in `bytes`, taken out unless they go to the far end, too.  @return how many are left
   std::size_t obey(char* bytes, std::size_t n);
-  void throttle();
+  /// @param room  octets that may come from the DTE  @param xoff, xon  where it is stopped and started
+  void throttle(std::size_t room, std::size_t xoff, std::size_t xon);
 
   CallLine& line_;
   Terminal& terminal_;
@@ -178,6 +201,8 @@ class Dce final : private AtHost {
   std::string digits_;            // of a call that has not begun
   bool digits_only_ = false;      // D with a semicolon
   bool off_hook_before_ = false;  // the call begins after such a D
+  bool fax_call_ = false;         // of class 1
+  std::optional<fax::Class1> class1_;
   LastCall last_call_;
   unsigned failed_calls_ = 0;
   std::int64_t now_ms_ = 0;

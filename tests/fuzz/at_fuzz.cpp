@@ -15,6 +15,11 @@ struct Nobody final : offhook::modem::AtHost {
   void answer() override {}
   bool go_online() override { return false; }
   void hang_up() override {}
+  bool can_fax() const override { return true; }
+  bool fax(offhook::modem::FaxOrder, int value) override {
+    if (value < 0 || value > 255) __builtin_trap();
+    return value % 2 != 0;
+  }
   std::string dialled;
 };
 
@@ -26,6 +31,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   offhook::modem::AtInterpreter at(host, [&](std::string_view s) { sent += s.size(); });
   for (std::size_t i = 0; i < size; ++i) at.put(static_cast<char>(data[i]));
   at.report(offhook::modem::Result::kConnect, 33'600);
+  at.report(offhook::modem::Result::kOtherCarrier);
   // Two octets ("A/") repeat a line. The most talkative one is AT&V&V..., 127 times some 300 octets.
   if (sent > (size / 2 + 1) * 48 * 1024) __builtin_trap();
   return 0;

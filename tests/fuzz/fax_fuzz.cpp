@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
 // Every receiver of a fax machine hears tones and noise that the input chooses. T.30 gets the input's octets as frames
-// of a far end.
+// of a far end. Two modems of class 1 get them as operations and as data of their programs.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <vector>
 
+#include "driver/fax/class1.h"
 #include "driver/fax/terminal.h"
 
 namespace {
@@ -87,12 +88,72 @@ void report(Machine& m, const std::uint8_t* data, std::size_t size) {
   if (!terminal.progress().over) std::abort();
 }
 
+/// A program: an operation, then data while the modem has room.
+struct Program {
+  void begin(std::uint8_t order) {
+    if (class1.busy()) return;
+    const auto codes = fax::page_modulations();
+    const int code = codes[order / 8 % codes.size()].code;
+    switch (order % 8) {
+      case 0:
+        return class1.call();
+      case 1:
+        return class1.answer();
+      case 2:
+        return class1.send_frames();
+      case 3:
+        return class1.receive_frames(1 + order / 64);
+      case 4:
+        return class1.send_silence(order);
+      case 5:
+        return class1.await_silence(order);
+      default:
+        if (!(order % 8 == 6 ? class1.send_page(code) : class1.receive_page(code, 2))) std::abort();
+    }
+  }
+  void put(const std::uint8_t* data, std::size_t n) {
+    class1.put({reinterpret_cast<const char*>(data), std::min(n, class1.room())});
+  }
+  void take() {
+    class1.drop(class1.octets().size());
+    class1.take_outcome();
+  }
+  Machine machine;
+  fax::Class1 class1{machine.self};
+};
+
+// Three octets a step: operations or data of one of them, and how many blocks follow.
+void talk(const std::uint8_t* data, std::size_t size) {
+  Program a, b;
+  std::int16_t to_a[160] = {}, to_b[160] = {}, from_a[160], from_b[160];
+  for (std::size_t k = 1; k + 3 < size && k < 600; k += 3) {
+    Program& p = data[k] & 1 ? a : b;
+    if (data[k] & 2) {
+      p.begin(data[k + 1]);
+    } else {
+      p.put(data + k, std::min<std::size_t>(data[k + 1], size - k));
+    }
+    for (int block = 0; block <= data[k + 2] % 64; ++block) {
+      fax::pump_type()->process(a.machine.self, to_a, from_a, 160);
+      fax::pump_type()->process(b.machine.self, to_b, from_b, 160);
+      std::copy_n(from_a, 160, to_b);
+      std::copy_n(from_b, 160, to_a);
+      a.class1.poll();
+      b.class1.poll();
+      a.take();
+      b.take();
+    }
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size < 4) return 0;
   if (data[0] & 128) {
     hear(data, size);
+  } else if (data[0] & 64) {
+    talk(data, size);
   } else {
     Machine m;
     report(m, data, size);

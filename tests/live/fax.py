@@ -83,13 +83,18 @@ def try_modulation(bench, original, name, more, rate):
     print(f"{name}: equal {equal}, blocks late {late(sent)} and {late(received)}", flush=True)
 
 
-with Bench(sys.argv[1]) as bench, ThreadPoolExecutor() as lines:
-    original = list(pages(1, 120))
-    original[0].save(bench.path("sent.tif"), save_all=True, append_images=original[1:], compression="group4",
-                     dpi=(204, 98))
-    for done in [lines.submit(try_modulation, bench, original, *call)
-                 for call in (("v17", (), "14400 bit/s, with error correction"),
-                              ("v29", ("--max-bit-rate", "9600"), "9600 bit/s, with error correction"),
-                              ("plain", ("--no-error-correction",), "14400 bit/s"))]:
-        done.result()
-print("all passed")
+def main():
+    with Bench(sys.argv[1]) as bench, ThreadPoolExecutor() as lines:
+        original = list(pages(1, 120))
+        original[0].save(bench.path("sent.tif"), save_all=True, append_images=original[1:], compression="group4",
+                         dpi=(204, 98))
+        for done in [lines.submit(try_modulation, bench, original, *call)
+                     for call in (("v17", (), "14400 bit/s, with error correction"),
+                                  ("v29", ("--max-bit-rate", "9600"), "9600 bit/s, with error correction"),
+                                  ("plain", ("--no-error-correction",), "14400 bit/s"))]:
+            done.result()
+    print("all passed")
+
+
+if __name__ == "__main__":
+    main()

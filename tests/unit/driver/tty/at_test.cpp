@@ -18,6 +18,12 @@ struct FakeModem final : AtHost {
   bool go_online() override { return online; }
   void hang_up() override { log += "hang up;"; }
   bool request_hold() override { return log += "hold;", online; }
+  bool can_fax() const override { return faxes; }
+  bool fax(FaxOrder order, int value) override {
+    log += "fax " + std::to_string(static_cast<int>(order)) + " " + std::to_string(value) + ";";
+    return true;
+  }
+  bool faxes = false;
   std::string log;
   bool online = false;
 };
@@ -240,10 +246,43 @@ TEST_F(At, IdentifiesItselfAsProbesAsk) {
   EXPECT_EQ(say("AT+GMM=?"), kOk);
   EXPECT_EQ(say("AT+GMM?"), kError) << "information alone: V.250 5.4.3";
   EXPECT_EQ(say("AT+GMI"), "\r\nOffhook\r\n\r\nOK\r\n");
-  EXPECT_EQ(say("AT+FCLASS=?"), "\r\n+FCLASS: (0)\r\n\r\nOK\r\n");
+  EXPECT_EQ(say("AT+FCLASS=?"), "\r\n0\r\n\r\nOK\r\n");
   EXPECT_EQ(say("AT+FCLASS?"), "\r\n0\r\n\r\nOK\r\n");
   EXPECT_EQ(say("AT+FCLASS=1"), kError);
   EXPECT_EQ(say("AT+NOSUCH"), kError);
+}
+
+TEST_F(At, FaxCommandsAreTestedReadAndChecked) {
+  EXPECT_EQ(say("AT+FTM=96"), kError) << "not in class 1";
+  host.faxes = true;
+  EXPECT_EQ(say("AT+FCLASS=?;+FCLASS?"), "\r\n0,1\r\n\r\n0\r\n\r\nOK\r\n");
+  for (const char* bad : {"=2", "=", "=1.0", "=1,", "=-1", "1", ""})
+    EXPECT_EQ(say("AT+FCLASS" + std::string(bad)), kError) << bad;
+  EXPECT_EQ(say("AT+FTM=96"), kError) << "not in class 1";
+  EXPECT_EQ(say("AT+FCLASS=1"), kOk);
+  EXPECT_EQ(say("AT+FCLASS?"), "\r\n1\r\n\r\nOK\r\n");
+  for (const char* page : {"AT+FTM=?", "AT+FRM=?"})
+    EXPECT_EQ(say(page), "\r\n24,48,72,73,74,96,97,98,121,122,145,146\r\n\r\nOK\r\n");
+  EXPECT_EQ(say("AT+FTH=?;+FRH=?"), "\r\n3\r\n\r\n3\r\n\r\nOK\r\n");
+  EXPECT_EQ(say("AT+FTS=?;+FRS=?"), "\r\n0-255\r\n\r\n0-255\r\n\r\nOK\r\n");
+  for (const char* bad : {"+FTM=3", "+FTM=25", "+FRM=147", "+FRM=", "+FTM", "+FTM?", "+FTH=4", "+FRH=33", "+FTS=256",
+                          "+FRS=x", "+FTS=8x", "+FTM=99999999999999"})
+    EXPECT_EQ(say("AT" + std::string(bad)), kError) << bad;
+  EXPECT_EQ(host.log, "");
+  for (const char* good : {"AT+FTM=146", "AT+FRM=24", "AT+FTH=3", "AT+FRH=3", "AT+FTS=255", "AT+FRS=0"})
+    EXPECT_EQ(say(good), "") << "the result comes from the modem";
+  EXPECT_EQ(host.log, "fax 4 146;fax 5 24;fax 2 3;fax 3 3;fax 0 255;fax 1 0;");
+  EXPECT_EQ(say("AT&F+FCLASS?"), "\r\n0\r\n\r\nOK\r\n");
+}
+
+TEST_F(At, TheOtherCarrierIsAResultWithItsOwnNumber) {
+  seen.clear();
+  at.report(Result::kOtherCarrier);
+  EXPECT_EQ(seen, "\r\n+FCERROR\r\n");
+  say("ATV0");
+  seen.clear();
+  at.report(Result::kOtherCarrier);
+  EXPECT_EQ(seen, "+F4\r");
 }
 
 TEST_F(At, SettingsAreShownTogether) {
@@ -255,9 +294,10 @@ TEST_F(At, SettingsAreShownTogether) {
 
 TEST_F(At, EveryCommandIsInTheListWithItsRange) {
   const std::string all = say("AT$");
-  for (const char* line : {"\r\nE0-1  echo of the command line (V.250 6.2.4)\r\n", "\r\n&W0-1  ", "\r\n\\N  ",
-                           "\r\nS3=0-127  ", "\r\n+GMI  manufacturer (V.250 ",
-                           "\r\n+MS=(V22B,V34),(0,1),(0,300-56000),", "\r\n+FCLASS=(0)  service: data (T.31)\r\n"})
+  for (const char* line :
+       {"\r\nE0-1  echo of the command line (V.250 6.2.4)\r\n", "\r\n&W0-1  ", "\r\n\\N  ", "\r\nS3=0-127  ",
+        "\r\n+GMI  manufacturer (V.250 ", "\r\n+MS=(V22B,V34),(0,1),(0,300-56000),",
+        "\r\n+FCLASS=0  service: 0 data, 1 fax of class 1 (T.31)\r\n"})
     EXPECT_NE(all.find(line), std::string::npos) << line;
   EXPECT_TRUE(all.ends_with(kOk));
 }

@@ -38,16 +38,20 @@ constexpr Modulation row(oh_modulation id, const char* carrier) {
 inline constexpr Modulation kCarriers[] = {row(OH_MODULATION_V34, "V34"), row(OH_MODULATION_NONE, "")};
 
 struct FakeLine final : CallLine {
+  bool can_fax() const override { return true; }
+  void* fax_pump() override { return fax.get(); }
   bool ringing() const override { return rings; }
   Caller caller() const override { return who; }
   void begin_call(const CallConfig& call) override {
     if (refuses) throw std::invalid_argument("");
     config = call;
+    fax = call.pump == fax::pump_type() ? fax::make_pump(call.role, -12) : nullptr;
     off_hook = true;
     if (clock_ms != nullptr) off_hook_ms = *clock_ms;
   }
   void end_call() override {
     off_hook = false;
+    fax.reset();
     now = {};
     if (clock_ms != nullptr) on_hook_ms = *clock_ms += release_ms;
   }
@@ -68,6 +72,12 @@ struct FakeLine final : CallLine {
   }
   std::size_t writable() const override { return room; }
 
+  /// 10 ms of a silent line, for the pump of a fax.
+  void run() {
+    std::array<std::int16_t, 80> rx{}, tx{};
+    if (fax) fax::pump_type()->process(fax.get(), rx.data(), tx.data(), rx.size());
+  }
+  fax::OwnPump fax;
   std::size_t room = 1000;
   bool rings = false, refuses = false, off_hook = false, knows_hold = true;
   std::vector<oh_hold_order> orders;
@@ -87,7 +97,10 @@ struct Desk {
     program = -1;
   }
   void work(double seconds = 0.01) {
-    for (double t = 0; t < seconds - 0.005; t += 0.01) dce.work(now_ms += 10);
+    for (double t = 0; t < seconds - 0.005; t += 0.01) {
+      line.run();
+      dce.work(now_ms += 10);
+    }
   }
   /// What the DCE answers, line ends taken off.
   std::string heard() {
@@ -116,6 +129,12 @@ struct Desk {
   /// From a new DCE, as programs do it.
   void bring_to(State state) {
     say("AT&FE0+DS=3,1\r");
+    if (state >= State::kFax) {
+      answer_fax();
+      if (state == State::kFax) say("\x10\x03"), work(3);
+      heard();
+      return;
+    }
     if (state == State::kGuardTime) {  // there is one only after a call
       say("ATD5\r");
       say("x");
@@ -142,6 +161,13 @@ struct Desk {
       work();
     }
     heard();
+  }
+  /// CED, then frames.
+  std::string answer_fax() {
+    say("AT+FCLASS=1\r");
+    say("ATA\r");
+    work(6);
+    return heard();
   }
   /// The pump's status, the order having been taken up.
   void on_hold(oh_hold_state hold, oh_pump_state state) {
@@ -214,6 +240,13 @@ struct Desk {
       case Event::kBack:
         on_hold(OH_HOLD_NONE, OH_PUMP_DATA);
         break;
+      case Event::kFaxConnected:
+        say("x");
+        return answer_fax();
+      case Event::kFaxOrder:
+        return say("AT+FTH=3\r");
+      case Event::kFaxDone:
+        return say("\x10\x03");
       case Event::kDtrOff:
         leave();
         break;

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+//
+// The operations of a fax modem of class 1 (T.31, TIA-578), in which T.30 runs in the user's program. The program sends
+// and receives single signals: frames of HDLC at 300 bit/s, pages without framing, silence. This class turns the
+// octets of the program into messages for the pump, and the pump's reports into octets and results for the program.
+//
+//      AT commands (driver/tty) -> operations here -> orders, frames, bits -> pump (modems.h)
+//      program                  <- octets, results <- reports              <-
+//
+// In both directions DLE (0x10) introduces a pair: DLE ETX ends a frame or a page, DLE DLE is one octet DLE, and from
+// the program DLE SUB is two of them. The least significant bit of an octet is the first one on the line.
+//
+// It runs in the owner's thread, outside the service routine. Its clock is the pump's count of samples, so that equal
+// inputs give equal results.
+//
+// Source: the texts of T.31 and TIA-578 were not available. Manuals of modems that implement them (U.S. Robotics,
+// Rockwell, Tainet) and the behaviour of spandsp 0.0.6 are the source.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "driver/fax/modems.h"
+
+namespace offhook::fax {
+
+/// A result of an operation. Each ends it, except kConnect.
+enum class Outcome : std::uint8_t {
+  kConnect,       ///< data may flow
+  kOk,            ///< done, or aborted by a character of the program
+  kError,         ///< a frame with a bad check, or the program sent nothing for 5 s
+  kNoCarrier,     ///< the signal has ended, or did not come
+  kOtherCarrier,  ///< +FCERROR: frames arrive instead of a page
+};
+
+/// A modulation of a page by its number in +FTM and +FRM.
+struct PageModulation {
+  int code;
+  Signal signal;
+  int bit_rate;
+  bool short_training;
+};
+std::span<const PageModulation> page_modulations();
+
+/// From one thread, which is not the pump's.
+class Class1 {
+ public:
+  /// @param pump  memory of a pump of pump_type(), in a call that begins; outlives this
+  explicit Class1(void* pump);
+
+  // Operations. @pre !busy(). The functions that return bool return false for a code without modulation.
+  void call();    ///< CNG until frames are heard, then as receive_frames(). Without a time limit of its own
+  void answer();  ///< CED, then as send_frames()
+  void send_frames();
+  /// @param wait_s  time until kNoCarrier if no frame is heard, here and below
+  void receive_frames(int wait_s);
+  bool send_page(int code);
+  bool receive_page(int code, int wait_s);
+  void send_silence(int ms);
+  void await_silence(int ms);
+
+  /// Whether an operation is under way.
+  bool busy() const { return operation_ != Operation::kNone; }
+  /// Whether octets of the program are data. Otherwise a character aborts the operation.
+  bool sends() const { return operation_ == Operation::kSendFrames || operation_ == Operation::kSendPage; }
+  /// Octets that put() may be given now. While it is 0, the program has to wait.
+  std::size_t room() const;
+  /// @param octets  of the program, at most room(). Ignored between DLE ETX and the result
+  void put(std::string_view octets);
+  /// Exchanges messages with the pump. Call every 10 ms or so.
+  void poll();
+
+  /// Octets for the program, which precede the next result. Valid until the next call of another function.
+  std::string_view octets() const;
+  void drop(std::size_t n);
+  /// @return the next result, once its octets have been taken
+  std::optional<Outcome> take_outcome();
+
+ private:
+  enum class Operation : std::uint8_t {
+    kNone,
+    kCall,
+    kAnswer,
+    kSendFrames,
+    kReceiveFrames,
+    kSendPage,
+    kReceivePage,
+    kSendSilence,
+    kAwaitSilence
+  };
+  /// Octets, and the result after them.
+  struct Item {
+    std::string octets;
+    std::optional<Outcome> outcome;
+  };
+  struct Frame {
+    std::string octets;  // with the two of its check
+    bool good;
+  };
+
+  void begin(Operation operation);
+  void order_sending(Signal signal, std::int32_t value, bool frames = false, bool at_once = true,
+                     bool short_training = false);
+  void order_receiving(Signal signal, std::int32_t value = 0, bool short_training = false);
+  void take(const Message& report);
+  void take_frame(const Message& report);
+  void take_frame_status(int status);
+  void take_bits(const Message& report);
+  void take_bit_status(int status);
+  void sending_ended();
+  void deliver_frame();
+  void end_reception(Outcome outcome);
+  void put_frame_octet(char c);
+  void put_page_octet(char c);
+  void end_frame();
+  void finish_sending(Outcome outcome);
+  void flush();
+  void follow_time();
+  void stuff(std::string_view octets);
+  void say(std::string_view octets);
+  void result(Outcome outcome);
+  std::uint64_t now() const { return counters_of(pump_).samples; }
+
+  void* pump_;
+  Rings rings_;
+  Operation operation_ = Operation::kNone;
+  std::deque<Item> items_;
+  std::deque<Message> orders_;  // that found no room
+  std::uint8_t send_turn_ = 0, receive_turn_ = 0;
+  std::uint64_t lost_reports_ = 0;
+
+  // Transmit direction
+  std::string page_;            // unstuffed octets that are not in the ring
+  std::deque<Message> frames_;  // the same of frames
+  std::string frame_;           // that has begun
+  bool after_dle_ = false;      // the last octet was DLE
+  bool ending_ = false;         // no data come any more; `at_end_` is the result
+  bool end_queued_ = false;
+  Outcome at_end_ = Outcome::kOk;
+  std::uint64_t active_at_ = 0;  // the last time there were data to send
+
+  // Receive direction
+  bool hears_frames_ = false;           // the pump listens to V.21
+  bool framing_ = false;                // flags were heard, and no frame after them
+  bool carrier_ = false;                // of V.21
+  bool connected_ = false;              // kConnect was reported
+  std::deque<Frame> received_;          // before the program asked for them
+  std::optional<std::uint64_t> ok_at_;  // the last frame has come: kOk when its carrier has ended, at the latest then
+  std::optional<std::uint64_t> deadline_;
+  int octet_ = 0, octet_bits_ = 0;  // of a page
+};
+
+}  // namespace offhook::fax
