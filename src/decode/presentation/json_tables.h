@@ -24,6 +24,6 @@ inline std::string bit_string(const std::vector<std::uint8_t>& bits) {
 }
 
 /// Types of the schema.
-extern const Table kV8bis, kV8, kPhase2, kTraining, kConnection, kSpan;
+extern const Table kV8bis, kV8, kPhase2, kTraining, kConnection, kSpan, kFax;
 
 }  // namespace offhook::decode
