@@ -263,7 +263,10 @@ std::string identification(std::span<const std::uint8_t> characters) {
 std::string non_standard(std::span<const std::uint8_t> fif) {
   const char *country = nullptr, *vendor = nullptr, *model = nullptr;
   if (fif.empty()) return "";
-  t35_decode(fif.data(), static_cast<int>(fif.size()), &country, &vendor, &model);
+  // t35_decode() compares codes of several octets, whatever the length.
+  std::vector<std::uint8_t> padded(fif.begin(), fif.end());
+  padded.resize(fif.size() + 16);
+  t35_decode(padded.data(), static_cast<int>(fif.size()), &country, &vendor, &model);
   std::string text;
   for (const char* part : {country, vendor, model}) {
     if (part != nullptr) text += (text.empty() ? "" : ", ") + std::string(part);
