@@ -5,9 +5,9 @@
 // The input is a recording: one direction of a telephone line, or both as two channels. decode_calls() also takes a
 // packet capture with G.711 in RTP. The result is a Call with all
 // detected signals: answer tone, V.8bis, V.8, the phases of V.34 and V.90, V.32bis, V.22bis, data mode down to the
-// octets of V.42. Functions convert it to JSON for programs, to text and a page for users, and to files with the
-// carried data. The JSON is the stable form: schema offhook.decode/1, documented key by key in docs/decode-json.md. The
-// contents of Call are internal to the library.
+// octets of V.42, the frames and pages of a fax. Functions convert it to JSON for programs, to text and a page for
+// users, and to files with the carried data. The JSON is the stable form: schema offhook.decode/1, documented key by
+// key in docs/decode-json.md. The contents of Call are internal to the library.
 //
 //     const auto call = offhook::decode::decode_file("call.wav");
 //     std::puts(offhook::decode::to_json(*call).c_str());
@@ -78,6 +78,8 @@ std::string to_labels(const Call& call);
 /// File name and contents: what the I frames carried, "call.bin" and "answer.bin", and all the bits of data mode, eight
 /// an octet, the first in bit 0, "call.bits" and "answer.bits". Only of directions whose data were read.
 std::vector<std::pair<std::string, std::vector<std::uint8_t>>> payloads(const Call& call);
+/// The pages of a fax as one TIFF file (T.6), in the order in which they were sent; empty: no page was read.
+std::vector<std::uint8_t> fax_tiff(const Call& call);
 
 }  // namespace offhook::decode
 

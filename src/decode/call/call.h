@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "src/decode/fax/fax.h"
 #include "src/decode/line/connection.h"
 #include "src/decode/line/echo.h"
 #include "src/decode/line/recording.h"
 #include "src/decode/line/symbol_clock.h"
-#include "src/decode/modulation/fax.h"
 #include "src/decode/modulation/fsk.h"
 #include "src/decode/start_up/call_signals.h"
 #include "src/decode/start_up/start_up.h"

@@ -11,6 +11,9 @@
 namespace offhook::decode {
 namespace {
 
+constexpr std::uint32_t kBurstFlags = 4;
+constexpr double kLongestFrameS = 3;
+
 struct Receiver {
   std::uint8_t buffer[512];
   v42::HdlcReceiver hdlc;
@@ -18,6 +21,20 @@ struct Receiver {
   double now = 0;
   V21Frames found;
 };
+
+// Behind a flag.
+void follow_burst(Receiver& r, bool behind_good_frame) {
+  constexpr double kFlagS = 8.0 / 300;
+  auto& bursts = r.found.bursts;
+  const bool in_burst = !bursts.empty() && r.now - bursts.back().second < kLongestFrameS;
+  if (r.hdlc.flags() >= kBurstFlags) {
+    const double begin = r.now - r.hdlc.flags() * kFlagS;
+    if (!in_burst || begin > bursts.back().second + kFlagS) bursts.emplace_back(begin, r.now);
+    bursts.back().second = r.now;
+  } else if (behind_good_frame && in_burst) {
+    bursts.back().second = r.now;
+  }
+}
 
 void put_bit(void* user, int bit) {
   auto* r = static_cast<Receiver*>(user);
@@ -33,12 +50,16 @@ void put_bit(void* user, int bit) {
   if ((good || bad) && !r->hdlc.oversize() && size >= 3) {
     V21Frame f;
     f.t = r->now - (r->bits + 8) / 300;
+    f.t_end = r->now;
     f.octets.assign(r->hdlc.data(), r->hdlc.data() + size - 2);
     f.fcs = {r->hdlc.data()[size - 2], r->hdlc.data()[size - 1]};
     f.fcs_good = good;
     r->found.frames.push_back(std::move(f));
   }
-  if (result != v42::HdlcReceiver::kNothing) r->bits = 0;
+  if (result != v42::HdlcReceiver::kNothing) {
+    r->bits = 0;
+    follow_burst(*r, good);
+  }
 }
 
 }  // namespace

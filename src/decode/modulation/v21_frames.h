@@ -6,12 +6,14 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace offhook::decode {
 
 struct V21Frame {
   double t = 0;                       ///< s: its opening flag
+  double t_end = 0;                   ///< s: its closing flag
   std::vector<std::uint8_t> octets;   ///< without the check sequence
   std::array<std::uint8_t, 2> fcs{};  ///< in the order received
   bool fcs_good = true;               ///< else two flags stood before it and one behind it
@@ -20,6 +22,8 @@ struct V21Frame {
 struct V21Frames {
   std::vector<V21Frame> frames;  ///< in order of time
   std::uint32_t flags = 0;       ///< in a row, at most
+  /// From the first of four flags in a row to the end of the last good frame behind them, s.
+  std::vector<std::pair<double, double>> bursts;
 };
 
 /// @param x  at 8000 Hz  @param high  the band of the answering or responding station

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "dsp/v34/phase2/tones.h"
+#include "src/decode/presentation/fax_words.h"
 #include "src/decode/presentation/names.h"
 #include "src/decode/presentation/v8bis_fields.h"
 
@@ -274,6 +275,7 @@ std::vector<FieldTable> field_tables(const Call& call) {
   all.push_back(probing(call));
   all.push_back(mps(call));
   for (FieldTable& table : cps(call)) all.push_back(std::move(table));
+  all.push_back(fax_pages(call));
   std::erase_if(all, [](const FieldTable& t) { return t.columns.size() < 2 || t.rows.empty(); });
   return all;
 }

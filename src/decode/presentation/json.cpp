@@ -164,34 +164,6 @@ constexpr Row kEchoRows[] = {
 };
 constexpr Table kEcho{kEchoRows, "Echo"};
 
-using Cng = Written<CallingTone>;
-constexpr Row kCallingToneRows[] = {
-    Cng::of<&CallingTone::channel>("channel", "", "channel of the sender"),
-    Cng::of<&CallingTone::t0>("start_s", "s", "start of the tone").decimals(kTime),
-    Cng::of<&CallingTone::t1>("end_s", "s", "end of the tone").decimals(kTime),
-};
-constexpr Table kCallingTone{kCallingToneRows, "CallingTone"};
-
-using FF = Written<FaxFrame>;
-constexpr Row kFaxFrameRows[] = {
-    FF::of<&FaxFrame::name>("name", "", "name of the facsimile control field: `DIS`, `DCS`, `CFR`, ..."),
-    FF::of<&FaxFrame::channel>("channel", "", "channel of the sender"),
-    FF::of<&FaxFrame::t>("start_s", "s", "time of the opening flag").decimals(kTime),
-    FF::of("octets", "", "address, control and facsimile control field, and the rest of the frame",
-           [](const FaxFrame& f) { return octet_string(f.received.octets); }),
-    FF::of<&FaxFrame::meaning>("meaning", "",
-                               "fields of DIS, DTC and DCS: modulation, resolution, coding, width, length, scan time, "
-                               "error correction"),
-};
-constexpr Table kFaxFrame{kFaxFrameRows, "FaxFrame"};
-
-using Fx = Written<FaxHeard>;
-constexpr Row kFaxRows[] = {
-    Fx::part<&FaxHeard::cng>("cng", kCallingTone).means("calling tone, 1100 Hz"),
-    Fx::part<&FaxHeard::frames>("frames", kFaxFrame).means("frames of T.30 with a good check sequence"),
-};
-constexpr Table kFax{kFaxRows, "Fax"};
-
 constexpr std::size_t kMostText = 4096;  // characters; --payload has all
 
 template <typename T>
@@ -294,7 +266,7 @@ constexpr Row kDocumentRows[] = {
         .means("connections of V.32bis, V.32, V.22bis and V.22"),
     C::part("fax", kFax, [](const Call& c) { return c.is_fax() ? &c.fax : nullptr; })
         .absent("no fax machines")
-        .means("calling tone and T.30"),
+        .means("calling tone, T.30, pages"),
     C::part<&Call::fsk>("fsk", kFsk)
         .means("V.21, V.23, Bell 103 and Bell 202, except the V.21 signals of V.8 and V.8bis"),
     C::part<&Call::signals>("signals", kCallSignal)

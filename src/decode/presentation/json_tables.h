@@ -24,6 +24,6 @@ inline std::string bit_string(const std::vector<std::uint8_t>& bits) {
 }
 
 /// Types of the schema. kOneTraining: Phases 3 and 4, and their data mode.
-extern const Table kV8bis, kV8, kPhase2, kOneTraining, kConnection, kSpan;
+extern const Table kV8bis, kV8, kPhase2, kOneTraining, kConnection, kSpan, kFax;
 
 }  // namespace offhook::decode

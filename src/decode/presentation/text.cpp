@@ -7,6 +7,7 @@
 #include "driver/base/printable.h"
 #include "offhook/decode.h"
 #include "src/decode/call/verdict.h"
+#include "src/decode/presentation/fax_words.h"
 #include "src/decode/presentation/fields.h"
 #include "src/decode/presentation/names.h"
 #include "src/decode/presentation/notes.h"
@@ -85,6 +86,8 @@ std::string summary(const Call& call) {
                        d.bit_rate > 0 ? fmt::format("{} bit/s ({})", d.bit_rate, d.rate_from) : "rate not decoded",
                        describe(d), describe_frames(d));
   }
+  for (const FaxPage& p : call.fax.sent.pages)
+    out += fmt::format("page {}: {}\n", &p - call.fax.sent.pages.data() + 1, describe(p));
   if (s.call_channel >= 0 && s.answer_channel >= 0) {
     out += fmt::format("call modem: channel {}, answer modem: channel {} (from {})\n", s.call_channel, s.answer_channel,
                        s.roles_from);

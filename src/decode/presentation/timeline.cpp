@@ -10,6 +10,7 @@
 #include "driver/base/csv.h"
 #include "driver/base/printable.h"
 #include "offhook/decode.h"
+#include "src/decode/presentation/fax_words.h"
 #include "src/decode/presentation/names.h"
 
 namespace offhook::decode {
@@ -168,6 +169,14 @@ std::vector<Event> timeline(const Call& call) {
     all.add(Kind::kMenu, f.t, 0, f.channel, "T.30 " + f.name,
             octet_string(f.received.octets) +
                 (f.meaning.empty() ? std::string() : fmt::format(" ({})", fmt::join(f.meaning, ", "))));
+  }
+  for (const FaxFrame& f : call.fax.damaged) {
+    all.add(Kind::kMenu, f.t, 0, f.channel, fmt::format("T.30 {}, wrong check sequence", f.name),
+            octet_string(f.received.octets));
+  }
+  for (const FaxCarrier& c : call.fax.sent.carriers) {
+    all.add(c.test ? Kind::kTraining : Kind::kData, c.t0, c.t1, c.channel,
+            fmt::format("{} {}", name_of(c.rate.modem), c.test ? "TCF" : "page"), describe(c));
   }
   for (const RtpStream& stream : call.recording.rtp) {
     for (const RtpEvent& e : stream.events) all.add(Kind::kChange, e.t, e.t_end, stream.channel, e.what, e.detail);

@@ -31,7 +31,7 @@ namespace fs = std::filesystem;
 
 struct Options {
   std::vector<std::string> in;
-  std::string html, figures, payload, labels, calls, out;
+  std::string html, figures, payload, pages, labels, calls, out;
   TextOutput json, csv;
   unsigned threads = std::max(1U, std::thread::hardware_concurrency());
   bool quiet = false;
@@ -148,9 +148,19 @@ class Decoder {
         folder.write(numbered(name, number), {reinterpret_cast<const char*>(octets.data()), octets.size()},
                      Privacy::kPrivate);
     }
+    if (!options_.pages.empty() || folder_) write_pages(input, call, number);
     if (options_.alone()) return;
     if (number > 1 && !many_) result.text += '\n';
     result.text += many_ || folder_ ? decode::to_summary(call) : decode::to_text(call);
+  }
+
+  void write_pages(const DecodeInput& input, const decode::Call& call, int number) {
+    const std::vector<std::uint8_t> tiff = decode::fax_tiff(call);
+    if (tiff.empty()) return;
+    const std::string_view bytes(reinterpret_cast<const char*>(tiff.data()), tiff.size());
+    if (!options_.pages.empty())
+      OutputFolder(options_.pages).write(numbered("fax.tif", number), bytes, Privacy::kPrivate);
+    if (folder_) folder_->write(fmt::format("{}-{}.tif", input.page, number), bytes, Privacy::kPrivate);
   }
 
   // ---- results of earlier runs into the same folder
@@ -170,7 +180,7 @@ class Decoder {
 
   std::optional<Decoded> kept_result(const DecodeInput& input) const {
     const bool other_outputs = options_.json.asked() || options_.csv.asked() || !options_.labels.empty() ||
-                               !options_.html.empty() || !options_.payload.empty();
+                               !options_.html.empty() || !options_.payload.empty() || !options_.pages.empty();
     std::error_code ignored;
     if (!folder_ || other_outputs || input.is_copy() || !fs::exists(*folder_ / state_name(input), ignored)) return {};
     try {
@@ -245,10 +255,10 @@ class Decoder {
 int run_decode(const Options& options) {
   expect_one_alone({&options.json, &options.csv});
   std::vector<DecodeInput> inputs = decode_inputs(options.in);
-  if (inputs.size() > 1 &&
-      (!options.html.empty() || !options.figures.empty() || !options.payload.empty() || !options.labels.empty()))
+  if (inputs.size() > 1 && (!options.html.empty() || !options.figures.empty() || !options.payload.empty() ||
+                            !options.pages.empty() || !options.labels.empty()))
     throw std::runtime_error(
-        "--html, --figures, --payload and --labels are for one recording; use --out DIR for several");
+        "--html, --figures, --payload, --pages and --labels are for one recording; use --out DIR for several");
   return Decoder(options, std::move(inputs)).run();
 }
 
@@ -265,7 +275,8 @@ void add_decode(App& app, Action& action) {
       ->required()
       ->type_name("RECORDING");
   sub->add_option("-o,--out", options->out,
-                  "Output folder: index.html, calls.csv, page and JSON of each call. A rerun skips finished recordings")
+                  "Output folder: index.html, calls.csv, page and JSON of each call, TIFF of each fax. A rerun skips "
+                  "finished recordings")
       ->type_name("DIR");
   add_text_output(*sub, kJsonOption, options->json, "All results as JSON; several calls as an array");
   add_text_output(*sub, kCsvOption, options->csv, "Timeline as CSV, one event per row");
@@ -279,6 +290,9 @@ void add_decode(App& app, Action& action) {
   sub->add_option("--payload", options->payload,
                   "Write the data of each direction: call.bin and answer.bin, bits as call.bits and answer.bits; for "
                   "further calls call-2.bin, ...")
+      ->type_name("DIR");
+  sub->add_option("--pages", options->pages,
+                  "Write the pages of a fax as fax.tif, a TIFF file of several pages; for further calls fax-2.tif, ...")
       ->type_name("DIR");
   sub->add_option("--threads", options->threads,
                   "Number of recordings decoded in parallel (default: all cores); does not affect results")

@@ -17,7 +17,7 @@
 #include "driver/fax/tiff.h"
 #include "driver/session/devices.h"
 #include "driver/session/fax_session.h"
-#include "src/decode/modulation/fax.h"
+#include "src/decode/fax/t30.h"
 
 namespace offhook::command {
 namespace {
@@ -32,23 +32,8 @@ struct Options {
 
 /// The meaning of a control frame, for people; empty if the name is enough.
 std::string in_words(const std::string& name, std::span<const std::uint8_t> frame) {
-  const auto meaning = decode::fax_meaning(name, {frame.begin(), frame.end()});
-  if (!meaning.empty()) return fmt::format(": {}", fmt::join(meaning, ", "));
-  static const std::pair<const char*, const char*> kMeanings[] = {{"CFR", "the test of the line succeeded"},
-                                                                  {"FTT", "the test of the line failed"},
-                                                                  {"MCF", "the page is confirmed"},
-                                                                  {"PPR", "send frames of the page again"},
-                                                                  {"RTN", "the page is refused; train again"},
-                                                                  {"RTP", "the page is accepted; train again"},
-                                                                  {"MPS", "another page follows"},
-                                                                  {"EOP", "that was the last page"},
-                                                                  {"CTC", "the page continues at a lower rate"},
-                                                                  {"RNR", "the receiver is not ready"},
-                                                                  {"CRP", "repeat the command"},
-                                                                  {"DCN", "disconnect"}};
-  for (const auto& [known, words] : kMeanings)
-    if (name == known) return fmt::format(": {}", words);
-  return "";
+  const auto meaning = decode::fax_meaning(name, frame);
+  return meaning.empty() ? "" : fmt::format(": {}", fmt::join(meaning, ", "));
 }
 
 void say_frame(bool received, std::span<const std::uint8_t> frame) {

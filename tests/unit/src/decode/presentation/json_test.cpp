@@ -214,6 +214,13 @@ Call everything() {
   call.trainings = {t, pcm};
   call.fax.cng.emplace_back();
   call.fax.frames.emplace_back();
+  call.fax.damaged.emplace_back();
+  call.fax.sent.carriers = {{.test = true, .good_frames = 1, .bad_frames = 1}};
+  call.fax.sent.pages = {{.format = {.rate = PageRate{}, .coding = PageCoding::kT6},
+                          .blocks = {{.frames = 2, .data = {{}, {1}}}},
+                          .reading = {.lines = 3, .bad = {{0, 1}}},
+                          .end = "EOP",
+                          .response = "RTN"}};
   call.fsk.push_back({.modulation = "V.21", .text = {.format = "8N1", .characters = {}}});
   call.signals.emplace_back();
   call.symbol_clocks.emplace_back();

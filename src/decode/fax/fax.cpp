@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+#include "src/decode/fax/fax.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "src/decode/line/samples.h"
+#include "src/decode/line/spectrum.h"
+
+namespace offhook::decode {
+namespace {
+
+// T.30 5.3.4 and 5.3.5, bit 0 first: the address, and the control field of a frame that is not or is the last.
+constexpr int kAddress = 0xFF, kControl = 0x03, kFinal = 0x10;
+constexpr const char* kUnknown = "???";
+constexpr std::uint32_t kPreambleFlags = 24;  // of 1 s, 37 flags
+
+std::vector<CallingTone> find_cng(std::span<const float> x, int channel) {
+  constexpr int kHz = 1100;
+  constexpr double kShortest = 0.4, kLongest = 0.6;  // T.30 4.2.1: 0.5 s +- 15 %
+  std::vector<CallingTone> all;
+  for (const auto& [t0, t1] : find_tone_stretches(x, kHz)) {
+    if (t1 - t0 > kShortest && t1 - t0 < kLongest) all.push_back({channel, t0, t1});
+  }
+  return all;
+}
+
+// A frame of a known name in the format of T.30.
+bool is_t30(const V21Frame& f) {
+  return f.octets.size() >= 3 && f.octets[0] == kAddress && (f.octets[1] & ~kFinal) == kControl;
+}
+
+double power(std::span<const float> x, double from_s, double to_s) {
+  double sum = 0;
+  for (auto k = static_cast<std::size_t>(std::max(0.0, from_s) * kRateHz);
+       k < x.size() && static_cast<double>(k) < to_s * kRateHz; ++k)
+    sum += static_cast<double>(x[k]) * x[k];
+  return sum;
+}
+
+// The same frame, less loud, in the other channel: its echo.
+void drop_echoes(const Recording& r, std::vector<FaxFrame>& frames) {
+  constexpr double kLatestS = 0.4;
+  const auto loudness = [&](const FaxFrame& f) {
+    return power(r.channel[static_cast<std::size_t>(f.channel)], f.t, f.received.t_end);
+  };
+  const std::vector<FaxFrame> all = frames;
+  std::erase_if(frames, [&](const FaxFrame& f) {
+    return std::any_of(all.begin(), all.end(), [&](const FaxFrame& o) {
+      return o.channel != f.channel && o.received.octets == f.received.octets && std::abs(o.t - f.t) < kLatestS &&
+             (loudness(o) > loudness(f) || (loudness(o) == loudness(f) && o.channel < f.channel));
+    });
+  });
+}
+
+}  // namespace
+
+bool FaxHeard::cng_repeats() const {
+  constexpr double kLeastS = 0.85 * 3.5, kMostS = 1.15 * 3.5;  // 0.5 s and 3 s of silence, each +- 15 %
+  for (const CallingTone& a : cng) {
+    for (const CallingTone& b : cng) {
+      if (a.channel == b.channel && b.t0 - a.t0 > kLeastS && b.t0 - a.t0 < kMostS) return true;
+    }
+  }
+  return false;
+}
+
+FaxHeard find_fax(const Recording& r) {
+  FaxHeard heard;
+  std::vector<std::pair<double, double>> bursts;
+  for (std::size_t c = 0; c < r.channel.size(); ++c) {
+    const int channel = static_cast<int>(c);
+    for (const CallingTone& tone : find_cng(r.channel[c], channel)) heard.cng.push_back(tone);
+    const V21Frames v21 = v21_frames(r.channel[c], true);
+    if (v21.flags >= kPreambleFlags) heard.flags_channel = channel;
+    bursts.insert(bursts.end(), v21.bursts.begin(), v21.bursts.end());
+    for (const V21Frame& f : v21.frames) {
+      if (!is_t30(f)) continue;
+      std::string name = fax_frame_name(f.octets[2]);
+      std::vector<std::string> meaning = fax_meaning(name, f.octets);
+      if (!f.fcs_good && name == kUnknown) continue;
+      (f.fcs_good ? heard.frames : heard.damaged).push_back({channel, f.t, std::move(name), f, std::move(meaning)});
+    }
+  }
+  drop_echoes(r, heard.frames);
+  if (heard.frames.empty()) heard.damaged.clear();
+  for (auto* frames : {&heard.frames, &heard.damaged})
+    std::sort(frames->begin(), frames->end(), [](const auto& a, const auto& b) { return a.t < b.t; });
+  heard.sent = read_pages(r.channel, heard.frames, std::move(bursts));
+  return heard;
+}
+
+}  // namespace offhook::decode

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+//
+// A call of fax machines: the calling tone, the frames of T.30 at 300 bit/s, and the pages between them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "src/decode/fax/pages.h"
+#include "src/decode/line/recording.h"
+#include "src/decode/modulation/v21_frames.h"
+
+namespace offhook::decode {
+
+/// A stretch of CNG (T.30 4.2): 1100 Hz for half a second.
+struct CallingTone {
+  int channel = 0;
+  double t0 = 0, t1 = 0;  ///< s
+};
+
+struct FaxHeard {
+  std::vector<CallingTone> cng;
+  /// Two of them as far apart as T.30 4.2.1 has it: a fax machine calls, whether it is answered or not.
+  bool cng_repeats() const;
+  std::vector<FaxFrame> frames;   ///< with a good check sequence, in order of time, echoes removed
+  std::vector<FaxFrame> damaged;  ///< with a wrong one, of a known name; none without a good frame
+  int flags_channel = -1;  ///< where a preamble of flags was heard in the band of the answering station; -1: nowhere
+  FaxPages sent;           ///< tests of the line, and pages
+};
+
+FaxHeard find_fax(const Recording& recording);
+
+}  // namespace offhook::decode

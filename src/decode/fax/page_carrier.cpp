@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+#include "src/decode/fax/page_carrier.h"
+
+#define SPANDSP_EXPOSE_INTERNAL_STRUCTURES
+#include <spandsp.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "src/decode/line/samples.h"
+
+namespace offhook::decode {
+namespace {
+
+constexpr float kLeastDbm0 = -45.5f;
+// So far below the signal V.17's receiver has to hear for a short training (driver/fax/modems.cpp).
+constexpr float kShortTrainingRangeDb = 26;
+constexpr double kFullScaleDbm0 = 3.14;  // of a sine
+
+float level_dbm0(std::span<const float> x) {
+  double most = 0;
+  constexpr std::size_t kBlock = 400;  // 50 ms
+  for (std::size_t i = 0; i + kBlock <= x.size(); i += kBlock) {
+    double sum = 0;
+    for (std::size_t k = i; k < i + kBlock; ++k) sum += static_cast<double>(x[k]) * x[k];
+    most = std::max(most, sum / kBlock);
+  }
+  return static_cast<float>(10 * std::log10(std::max(most, 1e-9) / (32768.0 * 32768 / 2)) + kFullScaleDbm0);
+}
+
+}  // namespace
+
+struct PageReceiver::Receivers {
+  Receivers() {
+    const auto put = [](void* self, int bit) { static_cast<Receivers*>(self)->put_bit(bit); };
+    v27ter_rx_init(&v27ter, 4800, put, this);
+    v29_rx_init(&v29, 9600, put, this);
+    v17_rx_init(&v17, 14'400, put, this);
+  }
+
+  void restart(const PageRate& rate, bool short_training, float least_dbm0) {
+    switch (rate.modem) {
+      case PageModem::kV27ter:
+        v27ter_rx_restart(&v27ter, rate.bit_rate, 0);
+        v27ter_rx_signal_cutoff(&v27ter, least_dbm0);
+        break;
+      case PageModem::kV29:
+        v29_rx_restart(&v29, rate.bit_rate, 0);
+        v29_rx_signal_cutoff(&v29, least_dbm0);
+        break;
+      case PageModem::kV17:
+        v17_rx_signal_cutoff(&v17, least_dbm0);
+        v17_rx_restart(&v17, rate.bit_rate, short_training);
+        break;
+    }
+  }
+
+  void process(const PageRate& rate, const std::int16_t* samples, int n) {
+    if (rate.modem == PageModem::kV27ter) v27ter_rx(&v27ter, samples, n);
+    if (rate.modem == PageModem::kV29) v29_rx(&v29, samples, n);
+    if (rate.modem == PageModem::kV17) v17_rx(&v17, samples, n);
+  }
+
+  void put_bit(int bit) {
+    if (bit >= 0) {
+      if (now.trained) now.bits.add(bit);
+    } else if (bit == SIG_STATUS_CARRIER_UP || bit == SIG_STATUS_TRAINING_IN_PROGRESS) {
+      if (now.t0 == 0) now.t0 = at;
+    } else if (bit == SIG_STATUS_TRAINING_SUCCEEDED) {
+      now.trained = true;
+    } else if (bit == SIG_STATUS_TRAINING_FAILED || bit == SIG_STATUS_CARRIER_DOWN) {
+      ended = true;
+    }
+  }
+
+  v27ter_rx_state_t v27ter;
+  v29_rx_state_t v29;
+  v17_rx_state_t v17;
+  PageCarrier now;
+  double at = 0;
+  bool ended = false;
+};
+
+PageReceiver::PageReceiver() : receivers_(std::make_unique<Receivers>()) {}
+PageReceiver::~PageReceiver() = default;
+
+std::vector<PageCarrier> PageReceiver::receive(std::span<const float> x, double from, double to, const PageRate& rate,
+                                               bool short_training) {
+  constexpr double kLeastS = 0.1;     // of a carrier that did not train
+  constexpr std::size_t kBlock = 16;  // 2 ms: what is lost behind the end of a carrier
+  const auto sample = [&](double t) {
+    return std::min(x.size(), static_cast<std::size_t>(std::max(0.0, t) * kRateHz));
+  };
+  const std::size_t begin = sample(from), end = sample(to);
+  std::vector<PageCarrier> all;
+  if (begin >= end) return all;
+  Receivers& r = *receivers_;
+  const float least = std::min(kLeastDbm0, level_dbm0(x.subspan(begin, end - begin)) - kShortTrainingRangeDb);
+  const auto begin_carrier = [&] {
+    const bool behind_another = !all.empty() && all.back().trained;
+    r.now = {};
+    r.now.rate = rate;
+    r.ended = false;
+    r.restart(rate, short_training || behind_another, least);
+  };
+  const auto end_carrier = [&](double t) {
+    r.now.t1 = t;
+    if (!all.empty() && !all.back().trained) all.pop_back();
+    const bool failed = r.now.t0 > 0 && t - r.now.t0 > kLeastS && (all.empty() || !all.back().trained);
+    if (r.now.trained || failed) all.push_back(std::move(r.now));
+  };
+  begin_carrier();
+  for (std::size_t i = begin; i < end; i += kBlock) {
+    std::int16_t block[kBlock];
+    const std::size_t n = std::min(kBlock, end - i);
+    for (std::size_t k = 0; k < n; ++k)
+      block[k] = static_cast<std::int16_t>(std::clamp(std::round(x[i + k]), -32768.f, 32767.f));
+    r.at = seconds(i);
+    r.process(rate, block, static_cast<int>(n));
+    if (!r.ended) continue;
+    end_carrier(seconds(i + n));
+    begin_carrier();
+  }
+  end_carrier(seconds(end));
+  return all;
+}
+
+}  // namespace offhook::decode
