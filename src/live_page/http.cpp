@@ -259,6 +259,9 @@ Server::Server(const Board& board, std::string html, std::string host_name, cons
     : http_(std::make_unique<Http>(board, std::move(html), std::move(host_name), limits)) {}
 Server::~Server() = default;
 
+bool Server::is_available() {
+  return true;
+}
 void Server::serve(Connection& connection) {
   http_->serve(connection);
 }
@@ -275,6 +278,9 @@ namespace offhook::live_page {
 class Server::Http {};
 Server::Server(const Board&, std::string, std::string, const Limits&) {}
 Server::~Server() = default;
+bool Server::is_available() {
+  return false;
+}
 void Server::serve(Connection&) {}
 void Server::run(int, int) {}
 

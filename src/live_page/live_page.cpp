@@ -133,9 +133,8 @@ PageAddress parse_page_address(std::string_view text) {
 }
 
 LivePage::LivePage(const PageAddress& page, std::string_view title, std::size_t lines) {
-#ifndef OFFHOOK_HAS_HTTP
-  throw std::runtime_error("--page: this build has no HTTP library; build it with cpp-httplib (libcpp-httplib-dev)");
-#endif
+  if (!Server::is_available())
+    throw std::runtime_error("--page: this build has no HTTP library; build it with cpp-httplib (libcpp-httplib-dev)");
   const int listener = listen_on(page);
   url_ = fmt::format("http://{}/", page.address.text());
   octets_ = Shared::octets(lines);

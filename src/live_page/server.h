@@ -76,6 +76,8 @@ class Server {
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
+  /// Whether this build has the HTTP library; without it a server says nothing.
+  static bool is_available();
   /// One request and its response.
   void serve(Connection& connection);
   /// Accepts connections, each in a thread of its own, until `end` is readable. @param listener, end  descriptors

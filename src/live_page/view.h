@@ -48,7 +48,7 @@ inline constexpr std::size_t kPhases = 9;
 std::string_view name_of(Phase phase);
 
 /// Levels below are those of silence.
-inline constexpr float kSilenceDbm0 = -90;
+inline constexpr float kSilenceDbm0 = -60;
 
 /// Of a histogram of times, us.
 struct Quantiles {

@@ -95,6 +95,8 @@ def look(page, folder):
     """The page itself."""
     line = page.status()["lines"][1]
     rates = f"{line['rx_bit_rate']:,} / {line['tx_bit_rate']:,}"
+    if not AXE.is_file():
+        print("left out: axe-core (./dev pages gets it)")
     if not find_browser():
         print("left out: no Chromium (Debian package chromium)")
         return
