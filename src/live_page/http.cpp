@@ -124,8 +124,7 @@ class Server::Http final : public httplib::Server {
       answer(request, response);
       return HandlerResponse::Handled;
     });
-    set_exception_handler(
-        [](const httplib::Request&, httplib::Response& response, std::exception_ptr) { response.status = 500; });
+    set_exception_handler([](const auto&, httplib::Response& response, const auto&) { response.status = 500; });
   }
 
   void serve(Connection& connection) {
