@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What the page remembers, so that a page which is opened late or again shows the last minutes too: one sample of each
-// line per second, and a list of what happened. Both are derived from successive states of the lines.
+// The memory of the page: one sample of each line per second, and a list of events. Both are derived from successive
+// states of the lines. A page that is opened late or again therefore shows the last minutes, too.
 #pragma once
 
 #include <cstdint>

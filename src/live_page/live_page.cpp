@@ -70,7 +70,7 @@ void limit(int resource, rlim_t most) {
   setrlimit(static_cast<__rlimit_resource>(resource), &limits);
 }
 
-/// What the page's process does not need it does not have.
+/// Closes descriptors, limits resources and drops rights that the page's process does not need.
 void give_up_rights(int listener, int end) {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) ::signal(signal, SIG_IGN);  // it ends with its command
   setpriority(PRIO_PROCESS, 0, kNice);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The page's HTTP: `/`, `/status`, `/events` and `/metrics`, GET and HEAD alone. cpp-httplib reads the request line and
-// writes the responses; connections, their limits and what is read of a request are ours (request.h).
+// writes the responses. Connections, their limits and the reading of requests are ours (request.h).
 #pragma once
 
 #include <condition_variable>
@@ -18,7 +18,7 @@
 
 namespace offhook::live_page {
 
-/// The state of the lines, and what was derived of it for all clients. From any thread.
+/// The state of the lines and its history, shared by all clients. From any thread.
 class Board {
  public:
   explicit Board(std::size_t lines) : views_(lines), chronicle_(lines) {}
@@ -76,7 +76,7 @@ class Server {
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  /// Whether this build has the HTTP library; without it a server says nothing.
+  /// @return whether this build has the HTTP library; without it, serve() and run() do nothing
   static bool is_available();
   /// One request and its response.
   void serve(Connection& connection);
