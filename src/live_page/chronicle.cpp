@@ -37,7 +37,8 @@ void Chronicle::add(std::size_t line, std::int64_t unix_ms, std::string_view kin
 
 void Chronicle::compare(Line& line, const LineView& now, std::size_t number, std::int64_t unix_ms) {
   const LineView& before = line.before;
-  if (now.phase != before.phase || now.state.view() != before.state.view()) {
+  const bool stored = !before.state.view().empty();  // the first state of all is no event
+  if (stored && (now.phase != before.phase || now.state.view() != before.state.view())) {
     const std::string who = now.phase == Phase::kRinging && !now.caller.view().empty()
                                 ? fmt::format(", caller {}", of_one_direction(now.caller.view()))
                                 : "";

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <grp.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -73,6 +74,8 @@ void limit(int resource, rlim_t most) {
 /// Closes descriptors, limits resources and drops rights that the page's process does not need.
 void give_up_rights(int listener, int end) {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) ::signal(signal, SIG_IGN);  // it ends with its command
+  const sched_param normal{};
+  sched_setscheduler(0, SCHED_OTHER, &normal);  // of a command under chrt
   setpriority(PRIO_PROCESS, 0, kNice);
   const int low = std::min(listener, end), high = std::max(listener, end);
   if (low > 3) close_range(3, static_cast<unsigned>(low - 1), 0);
@@ -93,6 +96,7 @@ void give_up_rights(int listener, int end) {
                          setresuid(kNobody, kNobody, kNobody) != 0)) {
     // in a container without that right: as it is
   }
+  if (chdir("/") != 0) _exit(1);
   prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
   prctl(PR_SET_NAME, "offhook-page");
   prctl(PR_SET_PDEATHSIG, SIGKILL);

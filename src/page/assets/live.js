@@ -114,13 +114,18 @@ function drawStrip(box, o) {
   if (!o.zero) { const middle = (low + high) / 2, half = Math.max((high - low) / 2 * 1.15, o.floor / 2); low = middle - half; high = middle + half; }
   else high *= 1.08;
   const y = u => top + (high - u) / (high - low) * (height - top - bottom);
-  for (const tick of linearTicks(low, high, 3)) {
+  if (!values.length) {
+    context.fillStyle = colour("ink-2");
+    context.fillText("no values yet", width / 2 - 36, height / 2 - 8);
+  }
+  for (const tick of values.length ? linearTicks(low, high, 3) : []) {
     context.fillStyle = colour("grid");
     context.fillRect(left, Math.round(y(tick)), width - left - right, 1);
     context.fillStyle = colour("ink-2");
     context.textAlign = "right";
     context.fillText(String(tick), left - 6, y(tick) + 4);
   }
+  context.fillStyle = colour("ink-2");
   context.textAlign = "center";
   for (const back of minutes === 1 ? [0, 0.5, 1] : linearTicks(0, minutes, width < 420 ? 2 : 5)) {
     const text = back === 0 ? "now" : back < 1 || minutes === 1 ? `-${60 * back} s` : `-${back} min`;
