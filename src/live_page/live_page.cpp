@@ -169,11 +169,12 @@ LivePage::LivePage(const PageAddress& page, std::string_view title, std::size_t 
       }
     });
     looks.detach();
-    Server(board, text, page.host).run(listener, ends[0]);
+    Server server(board, text, page.host);
+    server.run(listener, ends[0]);
+    _exit(0);  // while threads still serve
   } catch (const std::exception&) {
     _exit(1);
   }
-  _exit(0);
 }
 
 LivePage::~LivePage() {

@@ -21,10 +21,10 @@ namespace offhook::live_page {
 /// The state of the lines and its history, shared by all clients. From any thread.
 class Board {
  public:
-  explicit Board(std::size_t lines) : views_(lines), chronicle_(lines) {}
-  /// A new look; wakes those who wait.
+  explicit Board(std::size_t lines) : lines_(lines), views_(lines), chronicle_(lines) {}
+  /// A new look; wakes the threads that wait for one. @param views  [lines()]
   void update(const std::vector<LineView>& views, const PageView& page, std::int64_t unix_ms);
-  std::size_t lines() const { return views_.size(); }
+  std::size_t lines() const { return lines_; }
 
   /// `/status`
   std::string status() const;
@@ -40,7 +40,8 @@ class Board {
 
  private:
   std::string news(Cursor* cursor) const;
-  mutable std::mutex mutex_;
+  const std::size_t lines_;
+  mutable std::mutex mutex_;  // of all below
   mutable std::condition_variable changed_;
   std::vector<LineView> views_;
   PageView page_;
@@ -80,7 +81,8 @@ class Server {
   static bool is_available();
   /// One request and its response.
   void serve(Connection& connection);
-  /// Accepts connections, each in a thread of its own, until `end` is readable. @param listener, end  descriptors
+  /// Accepts connections, each in a thread of its own, until `end` is readable. The threads use the server until the
+  /// process ends. @param listener, end  descriptors
   void run(int listener, int end);
 
  private:
