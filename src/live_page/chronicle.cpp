@@ -37,7 +37,8 @@ void Chronicle::add(std::size_t line, std::int64_t unix_ms, std::string_view kin
 
 void Chronicle::compare(Line& line, const LineView& now, std::size_t number, std::int64_t unix_ms) {
   const LineView& before = line.before;
-  if (now.phase != before.phase || now.state.view() != before.state.view()) {
+  const bool stored = !before.state.view().empty();  // the first state of all is no event
+  if (stored && (now.phase != before.phase || now.state.view() != before.state.view())) {
     const std::string who = now.phase == Phase::kRinging && !now.caller.view().empty()
                                 ? fmt::format(", caller {}", of_one_direction(now.caller.view()))
                                 : "";
@@ -52,9 +53,20 @@ void Chronicle::compare(Line& line, const LineView& now, std::size_t number, std
   if (now.last_end.view() != before.last_end.view() && !now.last_end.view().empty())
     add(number, unix_ms, now.calls_failed > before.calls_failed ? "failure" : "end",
         "call ended: " + of_one_direction(now.last_end.view()));
-  if (now.slips > before.slips && now.calls == before.calls)
-    add(number, unix_ms, "slip", fmt::format("{} slips of the receiver", now.slips - before.slips));
   if (now.demoted > before.demoted) add(number, unix_ms, "failure", "the watchdog demoted the thread");
+}
+
+/// Once per second at most: there may be many.
+void Chronicle::tell_losses(Line& line, const LineView& now, std::size_t number, std::int64_t unix_ms) {
+  const auto counted = [](std::uint64_t n, std::string_view what, std::string_view more) {
+    return fmt::format("{} {}{}{}", n, what, n == 1 ? "" : "s", more);
+  };
+  if (now.blocks_late > line.late_told)
+    add(number, unix_ms, "late", counted(now.blocks_late - line.late_told, "block", " late"));
+  line.late_told = now.blocks_late;
+  if (now.slips > line.slips_told)
+    add(number, unix_ms, "slip", counted(now.slips - line.slips_told, "slip", " of the receiver"));
+  line.slips_told = now.slips;
 }
 
 void Chronicle::look(std::span<const LineView> lines, std::int64_t unix_ms) {
@@ -68,6 +80,7 @@ void Chronicle::look(std::span<const LineView> lines, std::int64_t unix_ms) {
       compare(line, now, k, unix_ms);
     } else {
       line.late_at_second = line.late_told = now.blocks_late;
+      line.slips_told = now.slips;
     }
     line.known = true;
     if (next && line.now.unix_ms != 0) {
@@ -77,10 +90,7 @@ void Chronicle::look(std::span<const LineView> lines, std::int64_t unix_ms) {
       if (line.samples.size() > kSeconds) line.samples.pop_front();
       line.now = {};
     }
-    if (next && now.blocks_late > line.late_told) {
-      add(k, unix_ms, "late", fmt::format("{} blocks late", now.blocks_late - line.late_told));
-      line.late_told = now.blocks_late;
-    }
+    if (next) tell_losses(line, now, k, unix_ms);
     line.now.unix_ms = unix_ms;
     line.now.snr_db = in_data(now) ? now.snr_db : 0;
     line.now.rx_level_dbm0 = has_signal(now) && now.rx_level_dbm0 > kSilenceDbm0 ? now.rx_level_dbm0 : 0;

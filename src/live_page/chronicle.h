@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What the page remembers, so that a page which is opened late or again shows the last minutes too: one sample of each
-// line per second, and a list of what happened. Both are derived from successive states of the lines.
+// The memory of the page: one sample of each line per second, and a list of events. Both are derived from successive
+// states of the lines. A page that is opened late or again therefore shows the last minutes, too.
 #pragma once
 
 #include <cstdint>
@@ -44,6 +44,7 @@ class Chronicle {
     std::deque<Sample> samples;
     Sample now;
     std::uint64_t late_told = 0, late_at_second = 0;
+    std::uint32_t slips_told = 0;  // of the call
   };
   struct Event {
     std::uint64_t id;
@@ -52,6 +53,7 @@ class Chronicle {
     std::string_view kind;
     std::string text;
   };
+  void tell_losses(Line& line, const LineView& now, std::size_t number, std::int64_t unix_ms);
   void compare(Line& line, const LineView& now, std::size_t number, std::int64_t unix_ms);
   void add(std::size_t line, std::int64_t unix_ms, std::string_view kind, std::string text);
 

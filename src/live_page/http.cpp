@@ -124,8 +124,7 @@ class Server::Http final : public httplib::Server {
       answer(request, response);
       return HandlerResponse::Handled;
     });
-    set_exception_handler(
-        [](const httplib::Request&, httplib::Response& response, std::exception_ptr) { response.status = 500; });
+    set_exception_handler([](const auto&, httplib::Response& response, const auto&) { response.status = 500; });
   }
 
   void serve(Connection& connection) {
@@ -259,6 +258,9 @@ Server::Server(const Board& board, std::string html, std::string host_name, cons
     : http_(std::make_unique<Http>(board, std::move(html), std::move(host_name), limits)) {}
 Server::~Server() = default;
 
+bool Server::is_available() {
+  return true;
+}
 void Server::serve(Connection& connection) {
   http_->serve(connection);
 }
@@ -275,6 +277,9 @@ namespace offhook::live_page {
 class Server::Http {};
 Server::Server(const Board&, std::string, std::string, const Limits&) {}
 Server::~Server() = default;
+bool Server::is_available() {
+  return false;
+}
 void Server::serve(Connection&) {}
 void Server::run(int, int) {}
 

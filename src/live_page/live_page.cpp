@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <grp.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -70,9 +71,11 @@ void limit(int resource, rlim_t most) {
   setrlimit(static_cast<__rlimit_resource>(resource), &limits);
 }
 
-/// What the page's process does not need it does not have.
+/// Closes descriptors, limits resources and drops rights that the page's process does not need.
 void give_up_rights(int listener, int end) {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) ::signal(signal, SIG_IGN);  // it ends with its command
+  const sched_param normal{};
+  sched_setscheduler(0, SCHED_OTHER, &normal);  // of a command under chrt
   setpriority(PRIO_PROCESS, 0, kNice);
   const int low = std::min(listener, end), high = std::max(listener, end);
   if (low > 3) close_range(3, static_cast<unsigned>(low - 1), 0);
@@ -93,6 +96,7 @@ void give_up_rights(int listener, int end) {
                          setresuid(kNobody, kNobody, kNobody) != 0)) {
     // in a container without that right: as it is
   }
+  if (chdir("/") != 0) _exit(1);
   prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
   prctl(PR_SET_NAME, "offhook-page");
   prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -133,9 +137,8 @@ PageAddress parse_page_address(std::string_view text) {
 }
 
 LivePage::LivePage(const PageAddress& page, std::string_view title, std::size_t lines) {
-#ifndef OFFHOOK_HAS_HTTP
-  throw std::runtime_error("--page: this build has no HTTP library; build it with cpp-httplib (libcpp-httplib-dev)");
-#endif
+  if (!Server::is_available())
+    throw std::runtime_error("--page: this build has no HTTP library; build it with cpp-httplib (libcpp-httplib-dev)");
   const int listener = listen_on(page);
   url_ = fmt::format("http://{}/", page.address.text());
   octets_ = Shared::octets(lines);
@@ -166,11 +169,12 @@ LivePage::LivePage(const PageAddress& page, std::string_view title, std::size_t 
       }
     });
     looks.detach();
-    Server(board, text, page.host).run(listener, ends[0]);
+    Server server(board, text, page.host);
+    server.run(listener, ends[0]);
+    _exit(0);  // while threads still serve
   } catch (const std::exception&) {
     _exit(1);
   }
-  _exit(0);
 }
 
 LivePage::~LivePage() {

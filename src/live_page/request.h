@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What a client of the page may send, before the HTTP library sees any of it: the head of one request, of bounded
-// length, from which the library gets the request line and the host. Everything else is dropped.
+// The reading of requests, before the HTTP library sees any of them. A client may send the head of one request, of
+// bounded length. The library gets its request line and its host; everything else is dropped.
 #pragma once
 
 #include <cstddef>

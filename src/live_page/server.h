@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The page's HTTP: `/`, `/status`, `/events` and `/metrics`, GET and HEAD alone. cpp-httplib reads the request line and
-// writes the responses; connections, their limits and what is read of a request are ours (request.h).
+// writes the responses. Connections, their limits and the reading of requests are ours (request.h).
 #pragma once
 
 #include <condition_variable>
@@ -18,13 +18,13 @@
 
 namespace offhook::live_page {
 
-/// The state of the lines, and what was derived of it for all clients. From any thread.
+/// The state of the lines and its history, shared by all clients. From any thread.
 class Board {
  public:
-  explicit Board(std::size_t lines) : views_(lines), chronicle_(lines) {}
-  /// A new look; wakes those who wait.
+  explicit Board(std::size_t lines) : lines_(lines), views_(lines), chronicle_(lines) {}
+  /// A new look; wakes the threads that wait for one. @param views  [lines()]
   void update(const std::vector<LineView>& views, const PageView& page, std::int64_t unix_ms);
-  std::size_t lines() const { return views_.size(); }
+  std::size_t lines() const { return lines_; }
 
   /// `/status`
   std::string status() const;
@@ -40,7 +40,8 @@ class Board {
 
  private:
   std::string news(Cursor* cursor) const;
-  mutable std::mutex mutex_;
+  const std::size_t lines_;
+  mutable std::mutex mutex_;  // of all below
   mutable std::condition_variable changed_;
   std::vector<LineView> views_;
   PageView page_;
@@ -76,9 +77,12 @@ class Server {
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
+  /// @return whether this build has the HTTP library; without it, serve() and run() do nothing
+  static bool is_available();
   /// One request and its response.
   void serve(Connection& connection);
-  /// Accepts connections, each in a thread of its own, until `end` is readable. @param listener, end  descriptors
+  /// Accepts connections, each in a thread of its own, until `end` is readable. The threads use the server until the
+  /// process ends. @param listener, end  descriptors
   void run(int listener, int end);
 
  private:

@@ -21,7 +21,7 @@ template <auto kMember>
 Number count(const LineView& v) {
   return static_cast<double>(v.*kMember);
 }
-/// 0 is what nobody has measured.
+/// 0: not measured.
 template <auto kMember>
 Number measured(const LineView& v) {
   return v.*kMember != 0 ? Number(static_cast<double>(v.*kMember)) : Number();
@@ -196,7 +196,7 @@ class Metrics {
     for (std::size_t k = 0; k < lines_.size(); ++k)
       for (std::size_t c = 0; c < std::size(kCauses) && lines_[k].has_calls != 0; ++c)
         sample("retrains", k, fmt::format("cause=\"{}\"", kCauseKeys[c]), lines_[k].retrains[c]);
-    head("card_figure", "What the card counts, such as packets lost");
+    head("card_figure", "Counts of the card, such as packets lost");
     for (std::size_t k = 0; k < lines_.size(); ++k)
       for (std::size_t f = 0; f < figures_of(lines_[k]); ++f)
         sample("card_figure", k, fmt::format("figure=\"{}\"", label(lines_[k].figures[f].key.view())),

@@ -31,7 +31,7 @@ std::string_view cause_text(std::size_t cause);
 
 enum class Points : bool { kWithout, kWith };
 /// One line: {"line": 0, "name": ..., "phase": ..., "snr_db": ..., "retrain_causes": {...}, "network": {...}}. Values
-/// that are not known are null. Texts are any bytes; what is no UTF-8 is replaced.
+/// that are not known are null. Texts are any bytes; invalid UTF-8 is replaced.
 nlohmann::ordered_json line_json(const LineView& view, std::size_t line, Points points);
 /// The points [from, symbols), as far as they are kept: [re, im, re, im, ...] in units of 1/4096.
 nlohmann::ordered_json points_json(const LineView& view, std::uint64_t from);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What the live page shows of one line: plain data, which the command's thread stores about ten times per second and
-// the page's process reads (driver/session/snapshot.h). Nothing here is written by a service routine: the values are
+// The state of one line for the live page: plain data. The command's thread stores it about ten times per second, and
+// the page's process reads it (driver/session/snapshot.h). Nothing here is written by a service routine: the values are
 // those that AT&V1 and the summary have, and what the owner's thread took out of the event log.
 #pragma once
 
@@ -48,7 +48,7 @@ inline constexpr std::size_t kPhases = 9;
 std::string_view name_of(Phase phase);
 
 /// Levels below are those of silence.
-inline constexpr float kSilenceDbm0 = -90;
+inline constexpr float kSilenceDbm0 = -60;
 
 /// Of a histogram of times, us.
 struct Quantiles {
@@ -56,7 +56,7 @@ struct Quantiles {
   float p50_us = 0, p99_us = 0, p999_us = 0, max_us = 0;
 };
 
-/// A value that a card counts besides the engine's (CardFigure).
+/// A count of the card itself, in addition to the engine's (CardFigure).
 struct Figure {
   Text<28> key;
   double value = 0;
@@ -76,7 +76,7 @@ struct LineView {
   std::uint64_t calls = 0, calls_failed = 0;
   std::int64_t call_ms = 0;  ///< age of the call; 0: there is none
 
-  // The pump, and what it measured. 0: not known.
+  // The pump and its measurements. 0: not known.
   std::uint32_t tx_bit_rate = 0, rx_bit_rate = 0;
   float rx_level_dbm0 = 0;
   float snr_db = 0, clock_ppm = 0, carrier_hz = 0, echo_return_loss_db = 0, round_trip_ms = 0;

@@ -95,6 +95,8 @@ def look(page, folder):
     """The page itself."""
     line = page.status()["lines"][1]
     rates = f"{line['rx_bit_rate']:,} / {line['tx_bit_rate']:,}"
+    if not AXE.is_file():
+        print("left out: axe-core (./dev pages gets it)")
     if not find_browser():
         print("left out: no Chromium (Debian package chromium)")
         return
@@ -156,7 +158,7 @@ with NetworkBench(sys.argv[1]) as bench:
         bank = bench.start("modem", f"rtp::{a_port},:{b_port}", f"rtp::{b_port},:{a_port}", "--tty", bench.path("tty"), "--page", str(page.port), stdout=said,
                            stderr=subprocess.STDOUT)
     a, b = bench.open("tty0"), bench.open("tty1")
-    expect("before the call both are on hook", [x["phase"] for x in page.status()["lines"]] == ["on hook", "on hook"])
+    wait_for(lambda: all(x["state"] == "on hook" for x in page.status()["lines"]), "state of both lines before the call")
     for tty in (a, b):
         say(tty, b"ATE0X3+MS=V34")
     os.write(b, b"ATA\r")
@@ -164,7 +166,7 @@ with NetworkBench(sys.argv[1]) as bench:
     hear(a, b"CONNECT ", 60)
     hear(b, b"CONNECT ", 20)
     settle(b)
-    time.sleep(1)
+    wait_for(lambda: all(x["phase"] == "data" and x["symbols"] > 400 for x in page.status()["lines"]), "data mode on the page")
 
     lines = page.status()["lines"]
     expect("the state is that of the call", all(x["phase"] == "data" and x["modulation"] == "V34" and x["calls"] == 1 for x in lines))

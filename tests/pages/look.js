@@ -3,7 +3,7 @@
 // (axe-core), errors on the console, requests to anywhere, figures that failed, text beyond the right edge, canvases
 // without a text alternative or without keys. Screenshots and a PDF are left for people to look at.
 //
-// usage: node look.js JOB.json   {browser, out, pages: [{name, file, sheets}]}; prints one line of JSON a finding.
+// usage: node look.js JOB.json   {browser, out, pages: [{name, file or url, sheets}]}; prints one line of JSON a finding.
 "use strict";
 
 const fs = require("fs");
@@ -85,27 +85,29 @@ async function tryLanes(page) {
 }
 
 // The theme that was chosen is that of the page when it is opened again.
-async function tryTheme(page, file) {
+async function tryTheme(page, address) {
   const theme = () => page.evaluate(() => document.documentElement.dataset.theme);
   const before = await theme();
   await page.locator("header.top button").click();
   const chosen = await theme();
-  await page.goto("file://" + path.resolve(file));
+  await page.goto(address);
   const problems = [];
   if (chosen === before) problems.push(["the button does not change the theme", ""]);
   if (await theme() !== chosen) problems.push(["the chosen theme is forgotten", ""]);
   return problems;
 }
 
-async function lookAt(browser, {name, file, sheets}, look) {
+async function lookAt(browser, {name, file, url, sheets}, look) {
+  const address = url || "file://" + path.resolve(file);
   const found = (what, where, more) => console.log(JSON.stringify({page: name, look: look.name, what, where, more: more || ""}));
   const context = await browser.newContext({viewport: {width: look.width, height: 900}, colorScheme: look.colorScheme});
   context.setDefaultTimeout(300000);  // a busy machine
   const page = await context.newPage();
   page.on("console", m => { if (["error", "warning"].includes(m.type())) found("on the console: " + m.text(), ""); });
   page.on("pageerror", e => found("an exception: " + e.message, ""));
-  page.on("request", r => { if (!/^(file|data|about|blob):/.test(r.url())) found("asks for " + r.url(), ""); });
-  await page.goto("file://" + path.resolve(file));
+  page.on("request", r => { if (!/^(file|data|about|blob):/.test(r.url()) && !(url && r.url().startsWith(url))) found("asks for " + r.url(), ""); });
+  await page.goto(address);
+  if (url) await page.waitForSelector(".tiles");  // the first state came
   if (look.print) {
     const pdf = path.join(job.out, `${name}.pdf`);
     await page.pdf({path: pdf, preferCSSPageSize: true, printBackground: true});
@@ -125,7 +127,7 @@ async function lookAt(browser, {name, file, sheets}, look) {
       [...new Set(v.nodes.flatMap(n => [...n.any, ...n.all, ...n.none].map(c => c.message)))].slice(0, 3).join("; "));
   }
   await page.screenshot({path: path.join(job.out, `${name}-${look.name}.png`), fullPage: true});
-  if (look.name === "1280-light") for (const [what, where] of await tryTheme(page, file)) found(what, where);
+  if (look.name === "1280-light") for (const [what, where] of await tryTheme(page, address)) found(what, where);
   await context.close();
 }
 

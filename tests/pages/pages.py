@@ -10,8 +10,10 @@ import argparse
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -140,6 +142,26 @@ def make(program: Path, examples: Path, out: Path, names: list[str]) -> tuple[li
     return made, findings
 
 
+LIVE = "live-page"
+
+
+def start_live(program: Path) -> tuple[subprocess.Popen, list[dict], list[dict]]:
+    """A page that a command serves. @return the command, the page if there is one, and a finding if there is not"""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    arguments = ["modem", "null", "null", "--best-effort", "--page", str(port)]
+    print(f"[pages] serving {LIVE}: offhook {' '.join(arguments)}", flush=True)
+    command = subprocess.Popen([program, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    for _ in range(100):
+        time.sleep(0.1)
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+            return command, [{"name": LIVE, "url": f"http://127.0.0.1:{port}/", "sheets": 0}], []
+        except OSError:
+            pass
+    return command, [], [{"page": LIVE, "look": "", "what": "nothing answers", "where": "", "more": ""}]
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program", type=Path, help="the built offhook")
@@ -147,9 +169,9 @@ def main() -> int:
     parser.add_argument("--modules", type=Path, default=cache(), help=f"default: {cache()}")
     parser.add_argument("pages", nargs="*", help="only these")
     options = parser.parse_intermixed_args()
-    unknown = set(options.pages) - set(pages(HERE))
+    unknown = set(options.pages) - set(pages(HERE)) - {LIVE}
     if unknown:
-        parser.error(f"no page {', '.join(sorted(unknown))}; expected some of {', '.join(pages(HERE))}")
+        parser.error(f"no page {', '.join(sorted(unknown))}; expected some of {', '.join([*pages(HERE), LIVE])}")
     missing = why_not(options.modules)
     if missing:
         print(f"skipped: {missing}")
@@ -157,6 +179,11 @@ def main() -> int:
     out = options.out.resolve()
     out.mkdir(parents=True, exist_ok=True)
     made, findings = make(options.program.resolve(), HERE.parents[1] / "examples", out, options.pages)
+    live = None
+    if not options.pages or LIVE in options.pages:
+        live, served, missing_live = start_live(options.program.resolve())
+        made += served
+        findings += missing_live
     job = out / "job.json"
     browser = shutil.which("chromium") or shutil.which("google-chrome")
     job.write_text(json.dumps({"browser": browser, "out": str(out), "pages": made}))
@@ -172,6 +199,9 @@ def main() -> int:
             f = findings[-1]
             print(": ".join(filter(None, [f["page"], f["look"], f["what"], f["where"], f["more"]])), flush=True)
     job.unlink()
+    if live:
+        live.terminate()
+        live.wait()
     (out / "findings.json").write_text(json.dumps(findings, indent=1) + "\n")
     if node.returncode != 0:
         print(f"the browser was not driven to the end: node ended with {node.returncode}")

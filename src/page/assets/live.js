@@ -16,6 +16,7 @@ const fixed = (v, decimals, unit) => known(v) ? v.toFixed(decimals) + (unit ? " 
 const rates = l => l.rx_bit_rate || l.tx_bit_rate ? `${group(l.rx_bit_rate || 0)} / ${group(l.tx_bit_rate || 0)}` : "-";
 const retrainsOf = l => l.retrain_causes ? Object.values(l.retrain_causes).reduce((a, b) => a + b, 0) : 0;
 const causeNames = {unknown: "of unknown cause", own: "asked for here", far: "by the far end", lost: "signal lost", timeout: "time-out in a procedure"};
+const counted = (n, what) => `${group(n)} ${what}${n === 1 ? "" : "s"}`;
 const lossesOf = l => l.samples_late + l.samples_filled_in + l.overrun_samples + l.underrun_samples;
 const clockText = t => new Date(t).toLocaleTimeString([], {hour12: false});
 function age(ms) {
@@ -50,9 +51,9 @@ function showTiles(tiles, l) {
   tiles.slice(0, 3).forEach(t => { t.value.parentNode.hidden = device; });
   put(0, rates(l), [l.modulation, l.rx_symbol_rate ? `${l.rx_symbol_rate.toFixed(0)} symbols/s` : ""].filter(Boolean).join(", ") || "no modulation yet");
   put(1, fixed(l.snr_db, 1, "dB"), known(l.echo_return_loss_db) ? `echo cancelled: ${l.echo_return_loss_db.toFixed(0)} dB` : "of the equalised symbols");
-  put(2, fixed(l.rx_level_dbm0, 1, "dBm0"), `${retrainsOf(l)} retrains, ${l.slips || 0} slips in the call`, retrainsOf(l) > 0);
+  put(2, fixed(l.rx_level_dbm0, 1, "dBm0"), `${counted(retrainsOf(l), "retrain")}, ${counted(l.slips || 0, "slip")} in the call`, retrainsOf(l) > 0);
   put(3, group(l.pending_peak_samples), `most in the last second; ${group(l.pending_max_samples)} since the start`);
-  put(4, group(l.blocks_late), `of ${group(l.blocks_served)} blocks; ${group(lossesOf(l))} samples lost`, lossesOf(l) > 0);
+  put(4, group(l.blocks_late), `of ${group(l.blocks_served)} blocks; ${counted(lossesOf(l), "sample")} lost`, lossesOf(l) > 0);
   put(5, duration(l.dispatch_peak_us), `longest in the last second; 99.9 % ${known(l.dispatch_p999_us) ? duration(l.dispatch_p999_us) : "-"}, maximum ${known(l.dispatch_max_us) ? duration(l.dispatch_max_us) : "-"}`);
 }
 
@@ -113,13 +114,18 @@ function drawStrip(box, o) {
   if (!o.zero) { const middle = (low + high) / 2, half = Math.max((high - low) / 2 * 1.15, o.floor / 2); low = middle - half; high = middle + half; }
   else high *= 1.08;
   const y = u => top + (high - u) / (high - low) * (height - top - bottom);
-  for (const tick of linearTicks(low, high, 3)) {
+  if (!values.length) {
+    context.fillStyle = colour("ink-2");
+    context.fillText("no values yet", width / 2 - 36, height / 2 - 8);
+  }
+  for (const tick of values.length ? linearTicks(low, high, 3) : []) {
     context.fillStyle = colour("grid");
     context.fillRect(left, Math.round(y(tick)), width - left - right, 1);
     context.fillStyle = colour("ink-2");
     context.textAlign = "right";
     context.fillText(String(tick), left - 6, y(tick) + 4);
   }
+  context.fillStyle = colour("ink-2");
   context.textAlign = "center";
   for (const back of minutes === 1 ? [0, 0.5, 1] : linearTicks(0, minutes, width < 420 ? 2 : 5)) {
     const text = back === 0 ? "now" : back < 1 || minutes === 1 ? `-${60 * back} s` : `-${back} min`;
@@ -271,9 +277,9 @@ function livePage() {
     const working = live.lines.filter(x => x.phase === "data" || x.phase === "running").length;
     const worst = ["insufficient", "marginal", "sufficient", ""].find(c => live.lines.some(x => judge(x) === c));
     verdict.className = "verdict " + worst;
-    setText(headline, several ? `${working} of ${live.lines.length} lines in data mode` : l.state);
+    setText(headline, several ? `${working} of ${live.lines.length} lines in data mode` : ["retraining", "gone"].includes(l.phase) ? l.phase : l.state);
     const late = live.lines.reduce((n, x) => n + x.late_recently, 0), ever = live.lines.reduce((n, x) => n + lossesOf(x), 0);
-    setText(news, [state.news, late > 0 ? `${group(late)} blocks late in the last ten seconds.` : ever > 0 ? `No block was late in the last ten seconds; ${group(ever)} samples were lost since the start.` : "No block was late and no sample was lost since the start."].filter(Boolean).join(". "));
+    setText(news, [state.news, late > 0 ? `${counted(late, "block")} late in the last ten seconds.` : ever > 0 ? `No block was late in the last ten seconds; since the start, ${counted(ever, "sample")} lost on this machine.` : "Since the start, no block was late and no sample was lost on this machine."].filter(Boolean).join(". "));
     document.title = `${several ? `${working}/${live.lines.length}` : l.phase}: ${data.title}`;
     showTiles(tiles, l);
     if (draw.overview) draw.overview();

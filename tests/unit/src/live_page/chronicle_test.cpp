@@ -78,6 +78,17 @@ TEST(LivePageChronicle, ANewCallHasRetrainsOfItsOwn) {
   EXPECT_EQ(texts(chronicle), std::vector<std::string>{"retrain by the far end"});
 }
 
+TEST(LivePageChronicle, ListsLossesOncePerSecond) {
+  Chronicle chronicle(1);
+  LineView v;
+  for (int k = 0; k <= 8; ++k) {
+    chronicle.look({&v, 1}, kBegin + 250 * k);
+    if (k == 0) v.blocks_late = 1;
+    if (k > 3) v.slips += 2;
+  }
+  EXPECT_EQ(texts(chronicle), (std::vector<std::string>{"1 block late", "8 slips of the receiver"}));
+}
+
 TEST(LivePageChronicle, AFloodOfEventsKeepsTheNewest) {
   Chronicle chronicle(1);
   LineView v;
