@@ -130,7 +130,7 @@ std::vector<PageCarrier> PageReceiver::receive(std::span<const float> x, double 
   constexpr double kLeastS = 0.1;     // of a carrier that did not train
   constexpr std::size_t kBlock = 16;  // 2 ms: what is lost behind the end of a carrier
   const auto sample = [&](double t) {
-    return std::min(x.size(), static_cast<std::size_t>(std::max(0.0, t) * kRateHz));
+    return static_cast<std::size_t>(std::clamp(t * kRateHz, 0.0, static_cast<double>(x.size())));
   };
   const std::size_t begin = sample(from), end = sample(to);
   std::vector<PageCarrier> all;
