@@ -46,6 +46,10 @@ python3 - <<'PY' || fail "labels.txt: $(head -3 labels.txt)"
 starts = [float(line.split("\t")[0]) for line in open("labels.txt")]
 assert len(starts) > 40 and starts[len(starts) // 2] > starts[0] + 10, starts
 PY
+# A call of modems has no pages of a fax, and no folder is made for them.
+expect 0 "verdict: V.34" decode -q "$call" --pages pages
+[ ! -e pages ] || fail "a folder for pages that are not there"
+expect_error "are for one recording; use --out DIR" decode -q "$call" "$call" --pages pages
 # Standard input, and the timeline as CSV.
 "$offhook" decode -q - --csv <"$call" >timeline.csv || fail "standard input"
 head -1 timeline.csv | grep -q '^recording,call,start_s,end_s,channel,event,detail' || fail "timeline: $(head -1 timeline.csv)"

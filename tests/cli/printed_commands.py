@@ -32,6 +32,7 @@ ELSEWHERE = {
     r"^sudo |measure cause": "needs root",
     r"/(run|tmp)/card|minicom|out/live": "needs /run and /dev, and several terminals: live.modem_call runs these",
     r"offhook fax ": "needs a line in real time: live.fax",
+    r"decode fax(\.wav|es) ": "needs recorded faxes: DecodeFax in unit_src",
     r"tests/live/": "is a test, or prints a table to read: label live",
     r"measure bank": "real time for a minute: live.bank",
     r"measure (latency|stolen|kernel|cost|host|device|batch)(?!.*--load help)|modem null": "takes real time: cli.measure_test, cli.live_report_test",

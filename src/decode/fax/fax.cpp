@@ -38,16 +38,17 @@ double power(std::span<const float> x, double from_s, double to_s) {
   return sum;
 }
 
+constexpr double kLatestS = 0.4;  // an echo behind its frame
+
 // The same frame, less loud, in the other channel: its echo.
 void drop_echoes(const Recording& r, std::vector<FaxFrame>& frames) {
-  constexpr double kLatestS = 0.4;
   const auto loudness = [&](const FaxFrame& f) {
     return power(r.channel[static_cast<std::size_t>(f.channel)], f.t, f.received.t_end);
   };
   const std::vector<FaxFrame> all = frames;
   std::erase_if(frames, [&](const FaxFrame& f) {
     return std::any_of(all.begin(), all.end(), [&](const FaxFrame& o) {
-      return o.channel != f.channel && o.received.octets == f.received.octets && std::abs(o.t - f.t) < kLatestS &&
+      return std::abs(o.t - f.t) < kLatestS && o.channel != f.channel && o.received.octets == f.received.octets &&
              (loudness(o) > loudness(f) || (loudness(o) == loudness(f) && o.channel < f.channel));
     });
   });
@@ -83,7 +84,12 @@ FaxHeard find_fax(const Recording& r) {
     }
   }
   drop_echoes(r, heard.frames);
-  if (heard.frames.empty()) heard.damaged.clear();
+  // An echo that is damaged, too. Without a good frame nothing is known to be T.30.
+  std::erase_if(heard.damaged, [&](const FaxFrame& f) {
+    return heard.frames.empty() || std::any_of(heard.frames.begin(), heard.frames.end(), [&](const FaxFrame& o) {
+             return std::abs(o.t - f.t) < kLatestS && o.channel != f.channel;
+           });
+  });
   for (auto* frames : {&heard.frames, &heard.damaged})
     std::sort(frames->begin(), frames->end(), [](const auto& a, const auto& b) { return a.t < b.t; });
   heard.sent = read_pages(r.channel, heard.frames, std::move(bursts));

@@ -28,6 +28,40 @@ float level_dbm0(std::span<const float> x) {
   return static_cast<float>(10 * std::log10(std::max(most, 1e-9) / (32768.0 * 32768 / 2)) + kFullScaleDbm0);
 }
 
+// A gap in a carrier, such as a lost packet leaves: less than 75 ms, which is the least pause between two signals.
+class GapFinder {
+ public:
+  GapFinder(std::span<const float> x, std::size_t end) : x_(x), end_(end) {}
+
+  /// @param at  a sample at which the carrier was received so far
+  /// @return samples of the gap that begins there; 0: none, or the carrier does not come back
+  std::size_t gap(std::size_t at) {
+    const double now = mean(at);
+    if (now >= kSilent * power_) {
+      power_ += kPerBlock * (now - power_);
+      return 0;
+    }
+    for (std::size_t n = kStep; n <= kLongest && at + n + kStep <= end_; n += kStep) {
+      if (mean(at + n) > kBack * power_) return n;
+    }
+    return 0;
+  }
+  void begin(std::size_t at) { power_ = mean(at); }
+
+ private:
+  static constexpr std::size_t kStep = 16, kLongest = 60 * kRateHz / 1000;
+  static constexpr double kSilent = 1e-3, kBack = 0.1, kPerBlock = 0.02;
+
+  double mean(std::size_t at) const {
+    double sum = 0;
+    for (std::size_t k = at; k < std::min(end_, at + kStep); ++k) sum += static_cast<double>(x_[k]) * x_[k];
+    return sum / kStep;
+  }
+  std::span<const float> x_;
+  std::size_t end_;
+  double power_ = 0;  // of the carrier
+};
+
 }  // namespace
 
 struct PageReceiver::Receivers {
@@ -61,6 +95,13 @@ struct PageReceiver::Receivers {
     if (rate.modem == PageModem::kV17) v17_rx(&v17, samples, n);
   }
 
+  // What a receiver has not heard: its carrier and its clock go on.
+  void skip(const PageRate& rate, int n) {
+    if (rate.modem == PageModem::kV27ter) v27ter_rx_fillin(&v27ter, n);
+    if (rate.modem == PageModem::kV29) v29_rx_fillin(&v29, n);
+    if (rate.modem == PageModem::kV17) v17_rx_fillin(&v17, n);
+  }
+
   void put_bit(int bit) {
     if (bit >= 0) {
       if (now.trained) now.bits.add(bit);
@@ -89,7 +130,7 @@ std::vector<PageCarrier> PageReceiver::receive(std::span<const float> x, double 
   constexpr double kLeastS = 0.1;     // of a carrier that did not train
   constexpr std::size_t kBlock = 16;  // 2 ms: what is lost behind the end of a carrier
   const auto sample = [&](double t) {
-    return std::min(x.size(), static_cast<std::size_t>(std::max(0.0, t) * kRateHz));
+    return static_cast<std::size_t>(std::clamp(t * kRateHz, 0.0, static_cast<double>(x.size())));
   };
   const std::size_t begin = sample(from), end = sample(to);
   std::vector<PageCarrier> all;
@@ -110,7 +151,14 @@ std::vector<PageCarrier> PageReceiver::receive(std::span<const float> x, double 
     if (r.now.trained || failed) all.push_back(std::move(r.now));
   };
   begin_carrier();
+  GapFinder gaps(x, end);
   for (std::size_t i = begin; i < end; i += kBlock) {
+    if (!r.now.trained) gaps.begin(i);
+    if (const std::size_t gap = r.now.trained ? gaps.gap(i) : 0; gap > 0) {
+      r.skip(rate, static_cast<int>(gap));
+      i += gap - kBlock;
+      continue;
+    }
     std::int16_t block[kBlock];
     const std::size_t n = std::min(kBlock, end - i);
     for (std::size_t k = 0; k < n; ++k)

@@ -35,11 +35,12 @@ class Folder {
   std::filesystem::path path_;
 };
 
-/// Noise as loud as the signal, on the way to the answerer.
+/// Noise as loud as the signal, or silence, on the way to the answerer.
 struct Damage {
   std::string frame;  ///< of T.30, that the caller sent or received
   int count = 1;      ///< the so manieth of that name
   double after_s = 0, length_s = 0;
+  bool silent = false;
 };
 
 struct FaxCall {
@@ -134,7 +135,8 @@ class FaxRecorder {
     const int count = ++result_.frames[name];
     const double now_s = static_cast<double>(samples_) / 8000;
     for (const Damage& d : call_.damage) {
-      if (d.frame == name && d.count == count) bursts_.emplace_back(now_s + d.after_s, now_s + d.after_s + d.length_s);
+      if (d.frame == name && d.count == count)
+        (d.silent ? silences_ : bursts_).emplace_back(now_s + d.after_s, now_s + d.after_s + d.length_s);
     }
     if (name != "DCS" || count > call_.failed_tests) return;
     // 0.8 s behind the beginning of the zeros of TCF: there must be a second of them.

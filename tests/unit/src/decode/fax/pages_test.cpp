@@ -183,6 +183,25 @@ TEST(DecodeFax, DamagedLinesAreNamedAndTheOthersAreEqual) {
   EXPECT_GT(before + behind, 195u);
 }
 
+// A lost packet of 20 ms. spandsp's own terminal loses the rest of the page.
+TEST(DecodeFax, AGapInTheCarrierCostsItsLines) {
+  for (const int modems : {T30_SUPPORT_V17 | T30_SUPPORT_V29, int{T30_SUPPORT_V29}, int{T30_SUPPORT_V27TER}}) {
+    SCOPED_TRACE(modems);
+    const Decoded d = decode_fax({.modems = modems,
+                                  .compressions = T30_SUPPORT_T4_1D_COMPRESSION,
+                                  .error_correction = false,
+                                  .damage = {{.frame = "CFR", .after_s = 4, .length_s = 0.02, .silent = true}}},
+                                 1, 200);
+    ASSERT_EQ(d.sent().pages.size(), 1u);
+    EXPECT_EQ(d.received, 0u);
+    const PageReading& r = d.sent().pages[0].reading;
+    EXPECT_NEAR(r.lines, 200, 3);
+    EXPECT_TRUE(r.ended);
+    EXPECT_GE(r.bad_lines(), 1);
+    EXPECT_LE(r.bad_lines(), 3);
+  }
+}
+
 TEST(DecodeFax, FramesThatWereSentAgainMakeThePageWhole) {
   const Decoded d = decode_fax(
       {.damage = {{.frame = "CFR", .after_s = 3, .length_s = 0.02}, {.frame = "CFR", .after_s = 5, .length_s = 0.02}}},
