@@ -92,7 +92,7 @@ class Call {
   ProgressDetector detector_;
   fax::OwnPump fax_;  // one of the two
   std::optional<Modem> modem_;
-  CallStatus status_;  // the context's
+  CallStatus status_{};  // the context's
   bool digits_only_ = false;
   bool asked_ = false, had_data_ = false;
   std::atomic<bool> releasing_{false}, released_{false};

@@ -540,11 +540,14 @@ struct AtInterpreter::Commands {
   /// T.31: the service, and its operations. Answers to tests have no name in front, as programs expect.
   struct Fax {
     std::string_view name, values, what;  ///< values: separated by commas, one of them a range at most
-    std::optional<FaxOrder> order;        ///< none: +FCLASS
+    std::variant<FaxOrder, Setting> does;
   };
   static constexpr std::string_view kPages = "24,48,72,73,74,96,97,98,121,122,145,146";
   static constexpr Fax kFax[] = {
-      {"FCLASS", "0,1", "service: 0 data, 1 fax of class 1", {}},
+      {"FCLASS", "0,1", "service: 0 data, 1 fax of class 1", &AtSettings::service_class},
+      {"FLO", "0,1,2", "flow control, both directions: 0 none, 1 XON/XOFF, 2 RTS/CTS", &AtSettings::flow_by_dte},
+      {"FAE", "0", "answer by the kind of the call: not available", &AtSettings::adaptive},
+      {"FAR", "0", "receive frames instead of a page: not available", &AtSettings::adaptive},
       {"FTS", "0-255", "send silence, 10 ms", FaxOrder::kSendSilence},
       {"FRS", "0-255", "wait for silence, 10 ms", FaxOrder::kAwaitSilence},
       {"FTH", "3", "send frames by V.21", FaxOrder::kSendFrames},
@@ -553,7 +556,7 @@ struct AtInterpreter::Commands {
       {"FRM", kPages, "receive a page: V.27ter 24 48, V.29 72 96, V.17 the others", FaxOrder::kReceivePage}};
 
   static std::string_view fax_values(const At& at, const Fax& fax) {
-    return fax.order || at.host_.can_fax() ? fax.values : "0";
+    return fax.name != "FCLASS" || at.host_.can_fax() ? fax.values : "0";
   }
 
   /// Whether a list such as "0,1" or "0-255" has the number.
@@ -572,16 +575,18 @@ struct AtInterpreter::Commands {
       at.information(fax_values(at, fax));
       return Outcome::kOk;
     }
-    if (body == "?" && !fax.order) {
-      at.information(std::to_string(at.settings_.service_class));
+    const auto* setting = std::get_if<Setting>(&fax.does);
+    if (body == "?" && setting != nullptr) {
+      at.information(std::to_string(at.settings_.**setting));
       return Outcome::kOk;
     }
     if (!take(body, '=') || body.empty() || !is_digit(body.front())) return Outcome::kError;
     const int n = take_number(body);
     if (!body.empty() || !has(fax_values(at, fax), n)) return Outcome::kError;
-    if (fax.order)
-      return at.settings_.service_class == 1 && at.host_.fax(*fax.order, n) ? Outcome::kSilent : Outcome::kError;
-    at.settings_.service_class = n;
+    if (const auto* order = std::get_if<FaxOrder>(&fax.does))
+      return at.settings_.service_class == 1 && at.host_.fax(*order, n) ? Outcome::kSilent : Outcome::kError;
+    at.settings_.** setting = n;
+    if (fax.name == "FLO") at.settings_.flow_by_dce = n;
     return Outcome::kOk;
   }
 

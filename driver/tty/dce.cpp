@@ -391,11 +391,14 @@ bool Dce::fax(FaxOrder order, int value) {
   return class1_->busy() || handle(Event::kFaxDone);
 }
 
+/// Among data XON and XOFF are octets like others: the control octet of a last frame, 0x13, is XOFF.
 void Dce::take_fax_data(std::string_view octets) {
   std::string kept(octets);
-  kept.resize(obey(kept.data(), kept.size()));
-  // Between the command and its CONNECT, the rest of a line end is no character that aborts.
-  if (!class1_->sends()) std::erase_if(kept, [](char c) { return c == '\n' || c == '\r'; });
+  if (!class1_->sends()) {
+    kept.resize(obey(kept.data(), kept.size()));
+    // The rest of a line end is no character that aborts.
+    std::erase_if(kept, [](char c) { return c == '\n' || c == '\r'; });
+  }
   class1_->put(kept);
 }
 

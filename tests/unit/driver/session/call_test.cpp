@@ -44,6 +44,22 @@ TEST(Call, SamplesLostWhileDiallingAreTheDiallersAndNotThePumps) {
   EXPECT_EQ(call.status().pump.filled_in, 80u) << "from then on what is lost is the pump's";
 }
 
+TEST(Call, AFaxCallHasItsPumpAndNoLinkAlsoOnOctets) {
+  for (const oh_pump_format& format : {kLinear8000, kMuLaw8000}) {
+    Call call({.pump = fax::pump_type(), .role = OH_PUMP_CALL}, format, 0, nullptr, nullptr);
+    std::array<std::int16_t, kBlock> rx{}, tx{};
+    rx.fill(format.rx.encoding == OH_LINEAR16 ? 0 : -1);  // silence
+    for (int n = 0; n < 8000; n += kBlock) call.process(rx.data(), tx.data(), kBlock);
+    call.report_gap(80);
+    EXPECT_FALSE(call.status().connected());
+    EXPECT_EQ(call.status().failure(), "");
+    EXPECT_EQ(call.status().pump.samples, 8080u);
+    EXPECT_EQ(call.status().pump.filled_in, 80u);
+    ASSERT_NE(call.fax_pump(), nullptr);
+    EXPECT_EQ(fax::counters_of(call.fax_pump()).samples, 8080u);
+  }
+}
+
 TEST(Call, DialToneThatDoesNotComeIsSaid) {
   CallConfig config = dial("5");
   config.plan.need_dial_tone = true;

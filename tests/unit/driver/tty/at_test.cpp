@@ -272,6 +272,10 @@ TEST_F(At, FaxCommandsAreTestedReadAndChecked) {
   for (const char* good : {"AT+FTM=146", "AT+FRM=24", "AT+FTH=3", "AT+FRH=3", "AT+FTS=255", "AT+FRS=0"})
     EXPECT_EQ(say(good), "") << "the result comes from the modem";
   EXPECT_EQ(host.log, "fax 4 146;fax 5 24;fax 2 3;fax 3 3;fax 0 255;fax 1 0;");
+  EXPECT_EQ(say("AT+FLO=1;+FLO?;+IFC?"), "\r\n1\r\n\r\n+IFC: 1,1\r\n\r\nOK\r\n");
+  EXPECT_EQ(say("AT+FLO=3"), kError);
+  EXPECT_EQ(say("AT+FAE=0;+FAR=0;+FAE=?"), "\r\n0\r\n\r\nOK\r\n");
+  EXPECT_EQ(say("AT+FAE=1"), kError);
   EXPECT_EQ(say("AT&F+FCLASS?"), "\r\n0\r\n\r\nOK\r\n");
 }
 

@@ -186,6 +186,21 @@ TEST(DceFax, XoffStopsWhatTheProgramIsGivenAndIsNoCharacterThatAborts) {
   EXPECT_EQ(l.after(l.a, "\x11", 0.1), "\r\nCONNECT\r\n" + checked(kLast + "\x42") + kEnd + "\r\nOK\r\n");
 }
 
+// The control octet of a last frame is 0x13.
+TEST(DceFax, XonAndXoffAmongDataAreOctets) {
+  Line l;
+  l.settle();
+  l.a.say("AT+IFC=1,1\r");
+  l.b.say("AT+IFC=1,1\r");
+  l.run(0.1);
+  l.a.heard();
+  l.b.heard();
+  l.b.say("AT+FRH=3\r");
+  EXPECT_EQ(l.after(l.a, "AT+FTH=3\r", 0.1), "\r\nCONNECT\r\n");
+  EXPECT_EQ(l.after(l.a, kLast + "\x11\x13" + kEnd, 3), "\r\nOK\r\n");
+  EXPECT_EQ(l.b.heard(), "\r\nCONNECT\r\n" + checked(kLast + "\x11\x13") + kEnd + "\r\nOK\r\n");
+}
+
 TEST(DceFax, XoffStopsAProgramThatSendsFasterThanTheLine) {
   Line l;
   l.settle();
