@@ -233,6 +233,7 @@ void order(Machine& m, Kind kind, Signal signal, std::uint8_t turn, int rate, bo
   slot->value = rate;
   slot->frames = frames;
   slot->short_training = false;
+  slot->at_once = slot->ones_first = turn % 2 != 0;  // as in class 1
   rings_of(m.self.get()).orders->push();
 }
 
