@@ -399,7 +399,7 @@ void Modems::receive(const std::int16_t* rx, std::size_t n) {
 void Modems::await_silence(const std::int16_t* rx, std::size_t n) {
   constexpr double kLeastRms = kRms0Dbm0 * db_to_gain(kLeastDbm0);
   for (std::size_t i = 0; i < n && silence_left_ > 0; ++i) {
-    level_sum_ += double{rx[i]} * rx[i];
+    level_sum_ += static_cast<double>(rx[i]) * rx[i];
     --silence_left_;
     if (++level_count_ < kLevelSamples && silence_left_ > 0) continue;
     if (level_sum_ > level_count_ * kLeastRms * kLeastRms) silence_left_ = silence_samples_;

@@ -190,7 +190,8 @@ TEST(ModemEnd, AnAnswererIsSilentForItsDelayAndThePumpsOwn) {
 double power_at(const std::vector<std::int16_t>& samples, double hz) {
   std::complex<double> sum = 0;
   for (std::size_t n = 0; n < samples.size(); ++n)
-    sum += double{samples[n]} * std::polar(1.0, -2 * std::numbers::pi * hz * static_cast<double>(n) / 8000);
+    sum +=
+        static_cast<double>(samples[n]) * std::polar(1.0, -2 * std::numbers::pi * hz * static_cast<double>(n) / 8000);
   return std::norm(sum);
 }
 
