@@ -145,7 +145,7 @@ TEST(DecodeFax, SeveralPagesInOneRecordingOfEitherKind) {
   }
 }
 
-// 30 dB below the signal, and louder than -45.5 dBm0, from where on a live receiver hears a carrier.
+// 28 dB below the signal, and louder than -45.5 dBm0, from where on a live receiver hears a carrier.
 TEST(DecodeFax, NoiseDoesNotHideTheEndOfACarrier) {
   for (const Recorded as : {Recorded::kBoth, Recorded::kCallerAlone}) {
     for (const int modems : {T30_SUPPORT_V17 | T30_SUPPORT_V29, int{T30_SUPPORT_V29}, int{T30_SUPPORT_V27TER}}) {
