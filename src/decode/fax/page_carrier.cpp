@@ -6,26 +6,34 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "src/decode/line/samples.h"
 
 namespace offhook::decode {
 namespace {
 
-constexpr float kLeastDbm0 = -45.5f;
-// So far below the signal V.17's receiver has to hear for a short training (driver/fax/modems.cpp).
-constexpr float kShortTrainingRangeDb = 26;
+// What is so much quieter than the signal ends a carrier. V.17's receiver has to hear 18 dB less than the signal for a
+// short training (driver/fax/modems.cpp).
+constexpr float range_db(PageModem modem) {
+  return modem == PageModem::kV17 ? 20 : 14;
+}
+constexpr float kLeastDbm0 = -66;
 constexpr double kFullScaleDbm0 = 3.14;  // of a sine
 
+// Of what lasts 0.2 s: clicks do not count.
 float level_dbm0(std::span<const float> x) {
-  double most = 0;
-  constexpr std::size_t kBlock = 400;  // 50 ms
+  constexpr std::size_t kBlock = 400, kBlocks = 4;
+  std::vector<double> power;
   for (std::size_t i = 0; i + kBlock <= x.size(); i += kBlock) {
     double sum = 0;
     for (std::size_t k = i; k < i + kBlock; ++k) sum += static_cast<double>(x[k]) * x[k];
-    most = std::max(most, sum / kBlock);
+    power.push_back(sum / kBlock);
   }
-  return static_cast<float>(10 * std::log10(std::max(most, 1e-9) / (32768.0 * 32768 / 2)) + kFullScaleDbm0);
+  if (power.size() < kBlocks) return kLeastDbm0;
+  std::nth_element(power.begin(), power.begin() + (kBlocks - 1), power.end(), std::greater<>());
+  return static_cast<float>(10 * std::log10(std::max(power[kBlocks - 1], 1e-9) / (32768.0 * 32768 / 2)) +
+                            kFullScaleDbm0);
 }
 
 // A gap in a carrier, such as a lost packet leaves: less than 75 ms, which is the least pause between two signals.
@@ -136,7 +144,7 @@ std::vector<PageCarrier> PageReceiver::receive(std::span<const float> x, double 
   std::vector<PageCarrier> all;
   if (begin >= end) return all;
   Receivers& r = *receivers_;
-  const float least = std::min(kLeastDbm0, level_dbm0(x.subspan(begin, end - begin)) - kShortTrainingRangeDb);
+  const float least = std::max(kLeastDbm0, level_dbm0(x.subspan(begin, end - begin)) - range_db(rate.modem));
   const auto begin_carrier = [&] {
     const bool behind_another = !all.empty() && all.back().trained;
     r.now = {};

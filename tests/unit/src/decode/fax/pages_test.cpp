@@ -35,12 +35,19 @@ void write(const std::string& path, const std::vector<std::uint8_t>& octets) {
 /// What is done to the channels of the recording before they are decoded.
 enum class Recorded { kBoth, kMixed, kCallerAlone };
 
-Decoded decode_fax(const FaxCall& call, std::uint32_t pages, std::uint32_t lines, Recorded as = Recorded::kBoth) {
+/// @param noise_dbm0  of each channel of the recording
+Decoded decode_fax(const FaxCall& call, std::uint32_t pages, std::uint32_t lines, Recorded as = Recorded::kBoth,
+                   double noise_dbm0 = -100) {
   const Folder folder;
   fax::write_test_pages(folder / "sent.tif", pages, lines, 1);
   Decoded d;
   d.recorded = record_fax(call, folder / "sent.tif", folder / "received.tif");
   auto channels = d.recorded.channels;
+  std::mt19937_64 random(2);
+  std::normal_distribution<float> noise(0, static_cast<float>(0.4926 * std::pow(10, noise_dbm0 / 20)));
+  for (auto& channel : channels) {
+    for (float& x : channel) x += noise(random);
+  }
   if (as == Recorded::kMixed) {
     for (std::size_t k = 0; k < channels[0].size(); ++k) channels[0][k] = (channels[0][k] + channels[1][k]) / 2;
   }
@@ -134,6 +141,17 @@ TEST(DecodeFax, SeveralPagesInOneRecordingOfEitherKind) {
       const Decoded d = decode_fax({.error_correction = error_correction, .noise_dbm0 = -60}, 3, 300, as);
       expect_whole(d, 3, {PageModem::kV17, 14'400});
       if (as == Recorded::kCallerAlone && !d.sent().pages.empty()) EXPECT_EQ(d.sent().pages[0].response, "");
+    }
+  }
+}
+
+// 28 dB below the signal, and louder than -45.5 dBm0, from where on a live receiver hears a carrier.
+TEST(DecodeFax, NoiseDoesNotHideTheEndOfACarrier) {
+  for (const Recorded as : {Recorded::kBoth, Recorded::kCallerAlone}) {
+    for (const int modems : {T30_SUPPORT_V17 | T30_SUPPORT_V29, int{T30_SUPPORT_V29}, int{T30_SUPPORT_V27TER}}) {
+      const Decoded d = decode_fax({.modems = modems}, 2, 100, as, -42);
+      EXPECT_EQ(d.equal, 2u);
+      EXPECT_EQ(d.sent().pages.size(), 2u);
     }
   }
 }
