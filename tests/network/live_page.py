@@ -129,8 +129,9 @@ def look(page, folder):
 
 def harm(page, modems):
     """Clients of all kinds at once, while a call carries data."""
+    wait_for(lambda: "offhook_page_clients 0\n" in page.get("/metrics"), "end of the browser's stream")
     streams = [page.open_stream() for _ in range(STREAMS)]  # that nobody reads
-    time.sleep(0.5)
+    wait_for(lambda: f"offhook_page_clients {STREAMS}\n" in page.get("/metrics"), "all streams")
     expect("one more stream is refused", " 503 " in page.ask(b"GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n"))
     expect("a head beyond 8 KB is refused", " 431 " in page.ask(b"GET / HTTP/1.1\r\nHost: localhost\r\nX: " + 9000 * b"x" + b"\r\n"))
     expect("octets are refused", " 400 " in page.ask(bytes(range(256)) + b"\n\n"))

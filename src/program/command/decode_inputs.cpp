@@ -16,6 +16,7 @@
 #include <stdexcept>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "driver/base/file.h"
 #include "src/decode/line/recording.h"
