@@ -57,7 +57,7 @@ def echoes(path, seconds):
         out.setframerate(8000)
         for _ in range(int(seconds) // 12):
             out.writeframes(block.tobytes())
-        out.writeframes(block.tobytes()[:4 * 8000 * max(1, int(seconds) % 12)])
+        out.writeframes(block.tobytes()[:4 * 8000 * (int(seconds) % 12)])
 
 
 def evening(path, seconds, call, apart=1800):
@@ -312,6 +312,8 @@ def main():
             if given.largest:
                 row["largest_cpu_s"], row["largest_mb"], row["largest_status"], row["largest_says"] = measured(
                     given.offhook, make(most), 1800)
+                if row["largest_status"] != cost[2][2]:
+                    failed.append(f"{kind}: the largest ends with status {row['largest_status']}: {row['largest_says']}")
             else:  # a line through both sizes
                 row["largest_mb"] = cost[2][1] + (cost[2][1] - cost[1][1]) / size * max(0, most - 2 * size)
                 row["largest_cpu_s"] = cost[2][0] + (cost[2][0] - cost[1][0]) / size * max(0, most - 2 * size)
