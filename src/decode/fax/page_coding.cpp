@@ -412,7 +412,8 @@ void T6Writer::add(const LineChanges& line) {
       put(kPass);
       a0 = b2;
     } else if (std::abs(a1 - b1) <= 3) {
-      put(kVertical[static_cast<std::size_t>(a1 - b1 + 3)]);
+      const int shift = a1 - b1 + 3;
+      put(kVertical[static_cast<std::size_t>(shift)]);
       a0 = a1;
       black = !black;
       ++a;
