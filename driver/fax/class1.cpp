@@ -5,12 +5,15 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace offhook::fax {
 namespace {
 
 constexpr std::uint64_t kSamplesPerMs = 8;
 constexpr char kDle = 0x10, kEtx = 0x03, kSub = 0x1A;
+constexpr char kEnd[] = {kDle, kEtx}, kOctetDle[] = {kDle, kDle};
+constexpr std::string_view kEndOfData(kEnd, 2), kStuffedDle(kOctetDle, 2);
 constexpr std::uint64_t kPatience = 5000 * kSamplesPerMs;  // for a program that sends nothing
 // The carrier of a last frame ends after some flags. It is waited for, because a page receiver that is started within
 // it would report frames instead of a page.
@@ -160,21 +163,17 @@ void Class1::say(std::string_view octets) {
 }
 
 void Class1::stuff(std::string_view octets) {
-  for (const char c : octets) {
-    const std::array<char, 2> pair = {kDle, kDle};
-    say(c == kDle ? std::string_view(pair.data(), 2) : std::string_view(&c, 1));
-  }
+  for (const char& c : octets) say(c == kDle ? kStuffedDle : std::string_view(&c, 1));
 }
 
 void Class1::result(Outcome outcome) {
   say("");
   items_.back().outcome = outcome;
+  deadline_.reset();
   if (outcome == Outcome::kConnect) {
     connected_ = true;
-    deadline_.reset();
   } else {
     operation_ = Operation::kNone;
-    deadline_.reset();
     ok_at_.reset();
   }
 }
@@ -225,26 +224,22 @@ void Class1::put(std::string_view octets) {
 
 /// The octets of the program end the operation. Frames stay audible to the pump: the next command may ask for them.
 void Class1::end_reception(Outcome outcome) {
-  const std::array<char, 2> end = {kDle, kEtx};
-  if (connected_ && !ok_at_) say({end.data(), end.size()});
+  if (connected_ && !ok_at_) say(kEndOfData);
   if (operation_ == Operation::kReceivePage && outcome != Outcome::kOtherCarrier) order_receiving(Signal::kNone);
   result(outcome);
 }
 
+/// @param data  gets the octets that the program's octet stands for  @return whether it ends them
+bool Class1::unstuff(char c, std::string& data) {
+  const bool second = std::exchange(after_dle_, !after_dle_ && c == kDle);
+  if (!second && c != kDle) data += c;
+  if (second && (c == kDle || c == kSub)) data.append(c == kSub ? 2 : 1, kDle);
+  return second && c == kEtx;
+}
+
 void Class1::put_frame_octet(char c) {
   if (ending_) return;
-  if (!after_dle_ && c == kDle) {
-    after_dle_ = true;
-    return;
-  }
-  if (!after_dle_) {
-    frame_ += c;
-  } else if (c == kEtx) {
-    end_frame();
-  } else if (c == kDle || c == kSub) {
-    frame_.append(c == kSub ? 2 : 1, kDle);
-  }
-  after_dle_ = false;
+  if (unstuff(c, frame_)) end_frame();
   if (frame_.size() > Message::kMostOctets) finish_sending(Outcome::kError);
 }
 
@@ -267,19 +262,7 @@ void Class1::end_frame() {
 }
 
 void Class1::put_page_octet(char c) {
-  if (ending_) return;
-  if (!after_dle_ && c == kDle) {
-    after_dle_ = true;
-    return;
-  }
-  if (!after_dle_) {
-    page_ += c;
-  } else if (c == kEtx) {
-    finish_sending(Outcome::kOk);
-  } else if (c == kDle || c == kSub) {
-    page_.append(c == kSub ? 2 : 1, kDle);
-  }
-  after_dle_ = false;
+  if (!ending_ && unstuff(c, page_)) finish_sending(Outcome::kOk);
 }
 
 /// The signal ends after the data that are queued.
@@ -406,9 +389,8 @@ void Class1::take_frame(const Message& r) {
 void Class1::deliver_frame() {
   const Frame frame = received_.front();
   received_.pop_front();
-  const std::array<char, 2> end = {kDle, kEtx};
   stuff(frame.octets);
-  say({end.data(), end.size()});
+  say(kEndOfData);
   const bool last = (frame.octets[kControlOctet] & kFinalBit) != 0;
   if (frame.good && last && carrier_) {
     ok_at_ = now() + kLastCarrier;

@@ -115,6 +115,7 @@ class Class1 {
   void sending_ended();
   void deliver_frame();
   void end_reception(Outcome outcome);
+  bool unstuff(char c, std::string& data);
   void put_frame_octet(char c);
   void put_page_octet(char c);
   void end_frame();

@@ -9,7 +9,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
-#include <stdexcept>
 
 #include "dsp/blocks/level.h"
 
@@ -565,17 +564,15 @@ void FreePump::operator()(void* self) const {
   std::free(self);
 }
 
-OwnPump make_pump(oh_pump_role role, float tx_level_dbm0) {
+OwnPump make_pump(oh_pump_role role) {
   oh_pump_config c{};
   c.struct_size = sizeof c;
   c.format = kLinear8000;
   c.role = role;
-  c.tx_level_dbm0 = tx_level_dbm0;
+  c.tx_level_dbm0 = kTxLevelDbm0;
   void* memory = std::aligned_alloc(64, std::max<std::size_t>(pump_type()->size(&c), 64));
-  if (memory == nullptr) throw std::bad_alloc();
-  if (pump_type()->init(memory, &c) == 0) return OwnPump(memory);
-  std::free(memory);
-  throw std::runtime_error("the fax pump refused its configuration");
+  if (memory == nullptr || pump_type()->init(memory, &c) != 0) throw std::bad_alloc();  // nothing else can fail
+  return OwnPump(memory);
 }
 
 Rings rings_of(void* self) {

@@ -52,13 +52,15 @@ struct Counters {
 /// The pump. Its configuration needs no port. Roles: both; they differ only in T.30.
 const oh_pump_type* pump_type();
 
+inline constexpr float kTxLevelDbm0 = -12;  ///< of what a fax machine of this program sends
+
 /// A pump in memory of its own.
 struct FreePump {
   void operator()(void* self) const;
 };
 using OwnPump = std::unique_ptr<void, FreePump>;
-/// @param role  see pump_type()  @throws std::bad_alloc; std::runtime_error: the level
-OwnPump make_pump(oh_pump_role role, float tx_level_dbm0);
+/// It sends at kTxLevelDbm0. @param role  see pump_type()  @throws std::bad_alloc
+OwnPump make_pump(oh_pump_role role);
 
 /// @param self  memory that the pump's init has filled
 Rings rings_of(void* self);

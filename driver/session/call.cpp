@@ -8,7 +8,6 @@ namespace offhook::modem {
 
 namespace {
 constexpr std::size_t kAtOnce = 256;  // bytes moved per block and direction; 33 600 bit/s bring 53
-constexpr float kFaxLevelDbm0 = -12;  // as FaxSession
 }  // namespace
 
 Call::Call(const CallConfig& config, const oh_pump_format& format, std::uint32_t io_delay_samples, oh_event_log* log,
@@ -19,7 +18,7 @@ Call::Call(const CallConfig& config, const oh_pump_format& format, std::uint32_t
       detector_(format.rx.rate_hz),
       digits_only_(config.digits_only) {
   if (config.pump == fax::pump_type()) {
-    fax_ = fax::make_pump(config.role, kFaxLevelDbm0);
+    fax_ = fax::make_pump(config.role);
   } else {
     modem_.emplace(Modem::Config{.pump = config.pump,
                                  .role = config.role,

@@ -16,7 +16,7 @@ FaxSession::FaxSession(LiveCard& card, const LiveDriverConfig& driver, const Fax
       throw std::runtime_error("not a modem card: expected 16-bit linear samples at " +
                                std::to_string(OH_MODEM_RATE_HZ) + " Hz in both directions");
   }
-  pump_ = fax::make_pump(call.terminal.calls ? OH_PUMP_CALL : OH_PUMP_ANSWER, call.tx_level_dbm0);
+  pump_ = fax::make_pump(call.terminal.calls ? OH_PUMP_CALL : OH_PUMP_ANSWER);
   driver_.emplace(card, oh_pump{process, report_gap, this}, driver);
 }
 

@@ -21,7 +21,6 @@ struct FaxCallConfig {
   std::string digits{};  ///< to dial; empty: off hook is all
   DialPlan plan{};
   fax::TerminalConfig terminal{};
-  float tx_level_dbm0 = -12;
 };
 
 class FaxSession {

@@ -79,13 +79,12 @@ void Chronicle::look(std::span<const LineView> lines, std::int64_t unix_ms) {
     if (line.known) {
       compare(line, now, k, unix_ms);
     } else {
-      line.late_at_second = line.late_told = now.blocks_late;
+      line.late_told = now.blocks_late;
       line.slips_told = now.slips;
     }
     line.known = true;
     if (next && line.now.unix_ms != 0) {
-      line.now.late = now.blocks_late - line.late_at_second;
-      line.late_at_second = now.blocks_late;
+      line.now.late = now.blocks_late - line.late_told;
       line.samples.push_back(line.now);
       if (line.samples.size() > kSeconds) line.samples.pop_front();
       line.now = {};

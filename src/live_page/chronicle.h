@@ -43,7 +43,7 @@ class Chronicle {
     bool known = false;
     std::deque<Sample> samples;
     Sample now;
-    std::uint64_t late_told = 0, late_at_second = 0;
+    std::uint64_t late_told = 0;   // of the card, at the last second
     std::uint32_t slips_told = 0;  // of the call
   };
   struct Event {

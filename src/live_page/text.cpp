@@ -126,10 +126,6 @@ constexpr std::string_view kPhaseNames[] = {"on hook",    "ringing", "connecting
                                             "retraining", "on hold", "gone",       "running"};
 static_assert(std::size(kPhaseNames) == kPhases);
 
-std::string shown(std::string_view text) {
-  return of_one_direction(text);
-}
-
 /// A label's value: the format escapes three characters.
 std::string label(std::string_view text) {
   std::string out;
@@ -202,10 +198,15 @@ class Metrics {
         sample("card_figure", k, fmt::format("figure=\"{}\"", label(lines_[k].figures[f].key.view())),
                lines_[k].figures[f].value);
   }
-  std::string text_, head_;
+  /// Of all lines together.
+  void total(std::string_view name, double value) {
+    text_ += std::exchange(head_, "") + fmt::format("offhook_{} {}\n", name, number_text(value));
+  }
+  const std::string& text() const { return text_; }
 
  private:
   std::span<const LineView> lines_;
+  std::string text_, head_;
 };
 
 }  // namespace
@@ -232,16 +233,16 @@ Json points_json(const LineView& view, std::uint64_t from) {
 
 Json line_json(const LineView& view, std::size_t line, Points points) {
   Json json = {{"line", line},
-               {"name", shown(view.name.view())},
-               {"card", shown(view.address.view())},
-               {"context", shown(view.context.view())},
+               {"name", of_one_direction(view.name.view())},
+               {"card", of_one_direction(view.address.view())},
+               {"context", of_one_direction(view.context.view())},
                {"phase", name_of(view.phase)},
-               {"state", shown(view.state.view())},
+               {"state", of_one_direction(view.state.view())},
                {"rate_hz", view.rate_hz}};
   if (view.has_calls != 0) {
-    json["caller"] = shown(view.caller.view());
-    json["modulation"] = shown(view.carrier.view());
-    json["last_end"] = shown(view.last_end.view());
+    json["caller"] = of_one_direction(view.caller.view());
+    json["modulation"] = of_one_direction(view.carrier.view());
+    json["last_end"] = of_one_direction(view.last_end.view());
   }
   for (const Value& value : kValues)
     if (!value.of_calls || view.has_calls != 0) json[std::string(value.key)] = number_json(value.get(view));
@@ -251,7 +252,7 @@ Json line_json(const LineView& view, std::size_t line, Points points) {
   if (view.figure_count > 0) {
     Json& network = json["network"];
     for (std::size_t f = 0; f < figures_of(view); ++f)
-      network[shown(view.figures[f].key.view())] = number_json(view.figures[f].value);
+      network[of_one_direction(view.figures[f].key.view())] = number_json(view.figures[f].value);
   }
   json["symbols"] = view.symbols;
   if (points == Points::kWith) json["constellation"] = points_json(view, 0);
@@ -268,7 +269,8 @@ std::string metrics_text(std::span<const LineView> lines, std::uint32_t clients)
     k = end;
   }
   metrics.head("page_clients", "Pages that are open");
-  return metrics.text_ + metrics.head_ + fmt::format("offhook_page_clients {}\n", clients);
+  metrics.total("page_clients", clients);
+  return metrics.text();
 }
 
 }  // namespace offhook::live_page

@@ -13,8 +13,8 @@
 namespace offhook::decode {
 namespace {
 
-// What is so much quieter than the signal ends a carrier. V.17's receiver has to hear 18 dB less than the signal for a
-// short training (driver/fax/modems.cpp).
+// A level this far below that of the signal ends a carrier. For a short training, V.17's receiver must hear levels of
+// 18 dB below the signal (driver/fax/modems.cpp).
 constexpr float range_db(PageModem modem) {
   return modem == PageModem::kV17 ? 20 : 14;
 }

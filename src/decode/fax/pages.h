@@ -84,7 +84,6 @@ class PageAssembler {
   bool expects_carrier() const { return expects_; }
   const PageRate& rate() const { return *format_.rate; }
   int channel() const { return channel_; }
-  bool expects_test() const { return test_next_; }
   bool short_training() const { return learnt_ && !test_next_; }
   /// The carriers between two bursts of V.21, in order of time.
   void take(const std::vector<PageCarrier>& carriers);

@@ -377,7 +377,6 @@ PageFormat page_format(std::span<const std::uint8_t> frame) {
   PageFormat f;
   f.rate = page_rate(frame);
   f.error_correction = c.bit(27) != 0;
-  if (f.error_correction && c.bit(28)) f.frame_octets = 64;
   const bool other = c.bit(26) || c.bit(36) || c.bit(68) || c.bit(78) || c.bit(79) || c.bit(115) || c.bit(116) ||
                      c.bit(127) || c.bits(92, 3) != 0 || c.bit(53) || c.bit(54) || c.bit(55) || c.bit(57) ||
                      c.bit(60) || c.bit(62);

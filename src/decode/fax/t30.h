@@ -35,8 +35,7 @@ struct PageFormat {
   std::optional<PageRate> rate;      ///< nothing: V.33, or a reserved value
   std::optional<PageCoding> coding;  ///< nothing: JBIG, colour, or not a page
   bool error_correction = false;
-  int frame_octets = 256;  ///< of the frames of error correction: 64 or 256
-  int width = 1728;        ///< pixels
+  int width = 1728;  ///< pixels
   double x_dpi = 204, y_dpi = 98;
 };
 

@@ -32,7 +32,7 @@ std::string stuffed(const std::string& octets) {
 
 /// One end: a pump, the operations, and what its program was given: octets, and results in angle brackets.
 struct End {
-  explicit End(oh_pump_role role) : pump(make_pump(role, -12)), class1(pump.get()) {}
+  explicit End(oh_pump_role role) : pump(make_pump(role)), class1(pump.get()) {}
   void serve() {
     constexpr const char* kNames[] = {"<CONNECT>", "<OK>", "<ERROR>", "<NO CARRIER>", "<+FCERROR>"};
     class1.poll();

@@ -45,7 +45,7 @@ struct FakeLine final : CallLine {
   void begin_call(const CallConfig& call) override {
     if (refuses) throw std::invalid_argument("");
     config = call;
-    fax = call.pump == fax::pump_type() ? fax::make_pump(call.role, -12) : nullptr;
+    fax = call.pump == fax::pump_type() ? fax::make_pump(call.role) : nullptr;
     off_hook = true;
     if (clock_ms != nullptr) off_hook_ms = *clock_ms;
   }

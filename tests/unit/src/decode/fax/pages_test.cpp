@@ -100,7 +100,7 @@ TEST_P(DecodeFaxAtRate, PagesAreEqualWithAndWithoutErrorCorrection) {
     EXPECT_EQ(pages[0].end, error_correction ? "PPS-MPS" : "MPS");
     EXPECT_EQ(pages[1].end, error_correction ? "PPS-EOP" : "EOP");
     EXPECT_EQ(pages[1].response, "MCF");
-    // Each DCS has its test, which fails but for the last one.
+    // A test follows each DCS. All tests but the last one fail.
     std::vector<FaxCarrier> tests = d.sent().carriers;
     std::erase_if(tests, [](const FaxCarrier& c) { return !c.test; });
     EXPECT_GE(static_cast<int>(tests.size()), failed_tests + 1);
@@ -111,10 +111,10 @@ TEST_P(DecodeFaxAtRate, PagesAreEqualWithAndWithoutErrorCorrection) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, DecodeFaxAtRate, testing::ValuesIn(kRates), [](const auto& info) {
-  std::string name = name_of(info.param.rate.modem);
+INSTANTIATE_TEST_SUITE_P(All, DecodeFaxAtRate, testing::ValuesIn(kRates), [](const auto& test) {
+  std::string name = name_of(test.param.rate.modem);
   std::erase(name, '.');
-  return name + "_" + std::to_string(info.param.rate.bit_rate);
+  return name + "_" + std::to_string(test.param.rate.bit_rate);
 });
 
 TEST(DecodeFax, EveryCodingOfSpandspIsRead) {
@@ -131,7 +131,8 @@ TEST(DecodeFax, EveryCodingOfSpandspIsRead) {
   for (const auto& c : kCodings) {
     const Decoded d = decode_fax({.compressions = c.compressions, .error_correction = c.error_correction}, 1, 200);
     expect_whole(d, 1, {PageModem::kV17, 14'400});
-    if (!d.sent().pages.empty()) EXPECT_EQ(d.sent().pages[0].format.coding, c.coding);
+    ASSERT_EQ(d.sent().pages.size(), 1u);
+    EXPECT_EQ(d.sent().pages[0].format.coding, c.coding);
   }
 }
 
@@ -140,7 +141,8 @@ TEST(DecodeFax, SeveralPagesInOneRecordingOfEitherKind) {
     for (const bool error_correction : {true, false}) {
       const Decoded d = decode_fax({.error_correction = error_correction, .noise_dbm0 = -60}, 3, 300, as);
       expect_whole(d, 3, {PageModem::kV17, 14'400});
-      if (as == Recorded::kCallerAlone && !d.sent().pages.empty()) EXPECT_EQ(d.sent().pages[0].response, "");
+      ASSERT_EQ(d.sent().pages.size(), 3u);
+      EXPECT_EQ(d.sent().pages[0].response, as == Recorded::kCallerAlone ? "" : "MCF");
     }
   }
 }

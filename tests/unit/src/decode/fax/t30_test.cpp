@@ -43,7 +43,6 @@ TEST(T30, ADcsOfSpandspInWords) {
   EXPECT_EQ(f.rate, (PageRate{PageModem::kV17, 14'400}));
   EXPECT_EQ(f.coding, PageCoding::kT6);
   EXPECT_TRUE(f.error_correction);
-  EXPECT_EQ(f.frame_octets, 256);
   EXPECT_EQ(f.width, 1728);
   EXPECT_EQ(f.y_dpi, 98);
 }
