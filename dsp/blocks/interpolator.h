@@ -52,6 +52,19 @@ class Interpolator {
     return true;
   }
 
+  /// `n` samples pass that do not come.  @return outputs that fell among them.  Real-time: yes, O(n).
+  int skip(int n) {
+    int outputs = 0;
+    for (; n > 0; --n) {
+      phase_ += phase_step_;
+      until_ -= kOne;
+      if (until_ > 0) continue;
+      until_ += step_;
+      ++outputs;
+    }
+    return outputs;
+  }
+
   /// Moves all outputs from the next on later. @param samples  above -1, at most 8
   void delay(float samples) { until_ += static_cast<int64_t>(samples * 4294967296.0f); }
   /// Output spacing against the nominal one: its factor less 1. @pre |deviation| < 0.01

@@ -20,7 +20,6 @@ constexpr int kRefinements = 3;
 // Mean squared distance of symbols that have nothing to do with the grid. The best of all turns and gains has 0.85 of
 // it.
 constexpr float kChanceOdd = 2 / 3.f, kChanceOddSum = 1 / 3.f;
-constexpr float kNoChance = 0.75f, kFarFromChance = 0.15f;
 
 float floor_of(float v) {
   const int k = static_cast<int>(v);
@@ -87,6 +86,16 @@ bool HitRecovery::end_window() {
   return false;
 }
 
+bool HitRecovery::is_usual(Grid grid, float error) const {
+  const float chance = grid == Grid::kOdd ? kChanceOdd : kChanceOddSum;
+  return error < kFarFromChance * chance || (error < kLikeUsual * usual_ && error < kNoChance * chance);
+}
+
+bool HitRecovery::fits(Grid grid, const Complex* recent, float scale, float warp, const Complex* whitening) const {
+  Complex none;
+  return is_usual(grid, Scaled(recent, scale, warp, whitening).error(grid, 0, &none));
+}
+
 HitRecovery::Found HitRecovery::search(Grid grid, const Complex* recent, float scale, float warp,
                                        const Complex* whitening) {
   // A short gap spoils symbols and leaves the loops where they were: the estimate of a turn would only add its noise.
@@ -123,8 +132,7 @@ HitRecovery::Found HitRecovery::search(Grid grid, const Complex* recent, float s
     best.gain *= magnitude(lead);
   }
   // Loops that followed wrong decisions for a while leave more than the usual error, which is little on a quiet line.
-  const float chance = grid == Grid::kOdd ? kChanceOdd : kChanceOddSum;
-  best.found = least < kFarFromChance * chance || (least < kLikeUsual * usual_ && least < kNoChance * chance);
+  best.found = is_usual(grid, least);
   if (best.found || ++tries_ == kTries) {
     waiting_ = false;
     if (!best.found) learnt_ = 0;  // the line is another one

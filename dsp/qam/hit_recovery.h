@@ -40,6 +40,17 @@ class HitRecovery {
   /// Nothing is to be adapted: the symbols lie somewhere else than decisions say.
   bool waiting() const { return waiting_; }
 
+  /// A window has just ended, and was as usual.
+  bool usual() const { return count_ == 0 && !waiting_; }
+  /// Whether symbols lie on the grid as well as usual. Arguments as of search().  Real-time: yes.
+  bool fits(Grid grid, const Complex* recent, float scale, float warp, const Complex* whitening) const;
+  /// The way back was found elsewhere.
+  void end_wait() {
+    waiting_ = false;
+    sum_ = 0;
+    count_ = 0;
+  }
+
   struct Found {
     bool found = false;
     float turns = 0;  ///< by which the symbols lead
@@ -53,10 +64,12 @@ class HitRecovery {
  private:
   static constexpr float kJump = 1.45f;      // times the usual error; a mean of 128 is known to 9 % (one sigma)
   static constexpr float kLikeUsual = 1.3f;  // the error after a turn, at most
+  static constexpr float kNoChance = 0.75f, kFarFromChance = 0.15f;  // times the error of other symbols than points
   static constexpr int kTries = 4;
   static constexpr int kLearnt = 4;  // windows that the usual error is a mean of before it counts
 
   bool end_window();
+  bool is_usual(Grid grid, float error) const;
 
   float sum_ = 0;
   int count_ = 0;

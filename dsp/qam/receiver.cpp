@@ -68,6 +68,8 @@ void Receiver::set_format(const SymbolFormat& format) {
   format_ = format;
   whitening_ = false;
   hits_.reset();
+  slip_search_.reset();
+  notes_ = 0;
   for (const Complex& h : format.whitening) whitening_ |= h != Complex{};
   if (!whitening_) return;
   for (Complex& x : x_) x = {};  // the precoder's memory is empty before B1
@@ -92,10 +94,21 @@ float Receiver::carrier_offset_hz() const {
   return static_cast<float>(offset_hz_ + static_cast<double>(frequency_) * symbol_hz_);
 }
 
+// Until the last sample of a gap has left the interpolator and the equaliser.
+int Receiver::gap_samples() const {
+  return Interpolator::kTaps + static_cast<int>(kTaps * 4000 / symbol_hz_) + 1;
+}
+
 bool Receiver::put(float sample, bool lost) {
+  if (lost) slip_search_.reset();
+  slip_search_.put(sample);
+  if (surplus_ > 0) {
+    --surplus_;
+    lost_ = gap_samples();
+    return false;
+  }
   if (lost) {
-    // Until the last sample of the gap has left the interpolator and the equaliser.
-    lost_ = Interpolator::kTaps + static_cast<int>(kTaps * 4000 / symbol_hz_) + 1;
+    lost_ = gap_samples();
   } else {
     if (lost_ > 0) --lost_;
     power_ += kPowerMemory * (sample * sample - power_);
@@ -236,8 +249,40 @@ void Receiver::follow_wander(float late) {
 
 // @return whether nothing is to be adapted to
 bool Receiver::follow_hits(float squared_error) {
+  const bool waited = hits_.waiting();
   if (hits_.put(squared_error)) turn_back();
+  if (finds_slips_) watch_for_slip(waited);
   return hits_.waiting();
+}
+
+void Receiver::watch_for_slip(bool waited) {
+  if (hits_.usual()) note_loops();
+  if (hits_.waiting() && !waited && notes_ > 1) {
+    const auto gone = static_cast<float>(symbols_ - before_.symbols);
+    slip_search_.begin(interpolator_, 0.5f * symbol_samples_, before_.phase + phase_of(gone * mean_frequency_),
+                       mean_frequency_);
+  }
+  if (slip_search_.due()) try_slip();
+}
+
+// The end of a window may be after a slip already, so that it is the one before that counts.
+void Receiver::note_loops() {
+  constexpr int kMean = 64;
+  before_ = newest_;
+  newest_ = loops();
+  if (notes_ < kMean) ++notes_;
+  mean_frequency_ += (frequency_ - mean_frequency_) / static_cast<float>(notes_);
+}
+
+void Receiver::try_slip() {
+  const int slip = slip_search_.next(*kernels_, tap_re_, tap_im_);
+  if (!hits_.fits(format_.grid, slip_search_.symbols(), scale_, format_.warp, format_.whitening)) return;
+  slip_search_.reset();
+  hits_.end_wait();
+  before_.frequency = mean_frequency_;
+  go_on_from(before_);
+  ++slips_found_;
+  (slip > 0 ? missing_ : surplus_) = slip > 0 ? slip : -slip;
 }
 
 // Symbols were hit: all of them, for the last kRecent were received while nothing was adapted.
@@ -246,7 +291,9 @@ void Receiver::turn_back() {
   Complex recent[kRecent];
   for (int n = 0; n < kRecent; ++n) recent[n] = recent_[(recent_at_ + 1 + n) % kRecent];
   const HitRecovery::Found hit = hits_.search(format_.grid, recent, scale_, format_.warp, format_.whitening);
-  if (!hit.found) return;
+  if (!hit.found) return slip_search_.start();
+  slip_search_.reset();
+  if (hit.turns != 0) notes_ = 0;
   phase_ += phase_of(hit.turns);
   for (int k = 0; k < kTaps; ++k) {
     tap_re_[k] /= hit.gain;

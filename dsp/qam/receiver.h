@@ -44,6 +44,7 @@
 #include "dsp/qam/equaliser_fit.h"
 #include "dsp/qam/hit_recovery.h"
 #include "dsp/qam/noise_predictor.h"
+#include "dsp/qam/slip_search.h"
 
 namespace offhook::qam {
 
@@ -109,6 +110,8 @@ class Receiver {
   Complex symbol() const { return symbol_; }
   /// It was heard through a gap.
   bool erased() const { return lost_ > 0; }
+  /// Symbols have come off the grid, and the way back is looked for.
+  bool off_grid() const { return hits_.waiting(); }
   /// The point that was sent for the newest symbol.  Real-time: yes, O(taps).  @pre process() has just returned true
   void adapt(Complex reference);
 
@@ -116,6 +119,18 @@ class Receiver {
   void look_for_hit(Complex reference) {
     if (format_.grid != Grid::kUnknown) follow_hits(norm(reference - symbol_));
   }
+
+  /// Whether slips of the line are looked for while the grid is known. What the line repeated is then dropped here; what
+  /// it lost is the owner's to make up for.
+  void set_finds_slips(bool finds) { finds_slips_ = finds; }
+  /// Samples that the line was found to have lost: process_lost() as many times before the next sample.
+  int take_missing() {
+    const int n = missing_;
+    missing_ = 0;
+    return n;
+  }
+  /// Slips found since init().
+  uint32_t slips() const { return slips_found_; }
 
   /// Carrier and clock at one symbol.
   struct Loops {
@@ -172,6 +187,10 @@ class Receiver {
   void resume();
   bool follow_hits(float squared_error);
   void turn_back();
+  void watch_for_slip(bool waited);
+  void note_loops();
+  void try_slip();
+  int gap_samples() const;
   void follow_frequency_of_s(int parity, int middle);
   void follow_wander(float late);
   void fit(const float* re, const float* im, Complex wanted);
@@ -231,6 +250,12 @@ class Receiver {
   float error_power_ = 0;
   NoisePredictor noise_;
   HitRecovery hits_;
+  bool finds_slips_ = false;
+  int missing_ = 0, surplus_ = 0;  // samples to be made up for, or dropped
+  uint32_t slips_found_ = 0;
+  Loops before_{}, newest_{};  // at the ends of windows that were as usual
+  int notes_ = 0;
+  float mean_frequency_ = 0;
 
   int recent_at_ = 0;
 
@@ -245,6 +270,7 @@ class Receiver {
   float filtered_im_[2 * kRing]{};
 
   EqualiserFit fit_;
+  SlipSearch slip_search_;
   // S-bar and the cyclic training.
   int until_resolved_ = 0;  // symbols until S-bar is half way through the equaliser
   int until_capture_ = 0;   // T/2 samples

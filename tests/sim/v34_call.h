@@ -37,10 +37,11 @@ class V34Call : private hostsim::FarEnd {
     const std::uint64_t gap = now_ + (end - now_) / 2 / kBlock * kBlock;
     for (; now_ < end; now_ += kBlock) {
       std::int16_t sent[kBlock] = {};
+      const std::int16_t* heard = played(kBlock);
       if (now_ >= gap && now_ < gap + gap_samples) {
         near_.report_gap(kBlock);
       } else {
-        near_.process(heard_, sent, kBlock);
+        near_.process(heard, sent, kBlock);
       }
       line_.exchange(sent, heard_, kBlock);
       if (recorded_ != nullptr) {
@@ -78,6 +79,10 @@ class V34Call : private hostsim::FarEnd {
   /// From now on, at both receivers, besides that of the line; white, 0 to 4000 Hz.
   void add_noise(double dbm0) { noise_rms_ = hostsim::dbm0_to_rms(dbm0); }
   void no_noise() { noise_rms_ = 0; }
+  /// A playout buffer before the near end holds so many samples, at most kPlayout. With fewer than before, samples are
+  /// lost; with more, the last ones come again.
+  void set_playout(std::size_t samples) { behind_ = samples; }
+  static constexpr std::size_t kPlayout = 400;
   /// Keep what the two ends send: the caller's in [0], the answerer's in [1].
   void record(std::vector<float> (&sent)[2]) { recorded_ = sent; }
   /// Byte `n` of those that are sent to the far end, or to the near one.
@@ -97,6 +102,11 @@ class V34Call : private hostsim::FarEnd {
   bool intact() const { return to_far_.intact && to_near_.intact; }
 
  private:
+  const std::int16_t* played(std::size_t n) {
+    history_.insert(history_.end(), heard_, heard_ + n);
+    history_.erase(history_.begin(), history_.end() - static_cast<long>(n + kPlayout));
+    return history_.data() + (kPlayout - behind_);
+  }
   struct Stream {
     std::uint64_t sent = 0, received = 0;
     bool intact = true;
@@ -154,6 +164,8 @@ class V34Call : private hostsim::FarEnd {
   Stream to_far_, to_near_;
   bool sending_ = true;
   std::int16_t heard_[hostsim::Line::kFarBlock]{}, far_sent_[hostsim::Line::kFarBlock]{};
+  std::vector<std::int16_t> history_ = std::vector<std::int16_t>(kPlayout);
+  std::size_t behind_ = 0;
   std::vector<float>* recorded_ = nullptr;
   std::uint64_t now_ = 0, connected_at_ = 0;
 };

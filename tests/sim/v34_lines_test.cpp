@@ -169,6 +169,29 @@ TEST(V34Lines, LostPacketsAndTandemsCostFramesAndNoRetrain) {
   }
 }
 
+// 10 ms, 20 ms and more are packets; 1 and 2 samples are slips of an exchange.
+TEST(V34Lines, ASlipOfTheLineCostsFramesAndNoRetrain) {
+  V34Call call(mu_law_line(), 1);
+  std::size_t behind = V34Call::kPlayout / 2;
+  call.set_playout(behind);
+  ASSERT_TRUE(call.connect(15));
+  call.run(3);
+  const std::uint32_t before = rate(call);
+  std::uint32_t slips = 0;
+  for (const int lost : {80, -80, 160, -160, 40, -40, 1, -1, 2, -2}) {
+    SCOPED_TRACE(lost);
+    call.set_playout(behind -= static_cast<std::size_t>(lost));
+    call.run(1.5);
+    EXPECT_EQ(call.near().status().line.slips, ++slips);
+    EXPECT_EQ(call.retrains(), 0u);
+    EXPECT_EQ(rate(call), before);
+    const std::uint64_t then = call.arrived();
+    call.run(1.5);
+    EXPECT_GT(call.arrived(), then + 6000);
+  }
+  EXPECT_TRUE(call.intact());
+}
+
 // V.8 and Phase 2 go through, V.34's Phase 3 does not: both directions talk at once.
 TEST(V34Lines, ASuppressorThatIsNotDisabledLeavesAutomodeV32bis) {
   hostsim::LineConfig c = mu_law_line();

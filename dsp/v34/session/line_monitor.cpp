@@ -24,7 +24,7 @@ void LineMonitor::remember(const Memory& memory) {
   slips_ = memory.slips;
 }
 
-LineMonitor::Advice LineMonitor::put(const DataReceiver& r) {
+LineMonitor::Advice LineMonitor::put(const DataReceiver& r, bool uncertain) {
   sum_ += r.variance();
   grid_sum_ += r.grid_variance();
   const bool edge = r.since_inversion() < kEdgePairs;
@@ -34,7 +34,7 @@ LineMonitor::Advice LineMonitor::put(const DataReceiver& r) {
     ++slips_;
     return resynchronise();
   }
-  errors_ += error(r);
+  errors_ += error(r) && !uncertain;
   if (++pairs_ < kWindowPairs) return Advice::kNone;
   const float mean = sum_ / kWindowPairs;
   const float grid = grid_sum_ / kWindowPairs;

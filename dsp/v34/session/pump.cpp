@@ -129,7 +129,7 @@ class Modem {
   uint32_t order_version_ = 0;
   oh_pump_observer observer_;
   oh_start_up shown_start_up_ = OH_START_UP_NONE;
-  uint32_t shown_slips_ = 0;
+  uint32_t shown_slips_ = 0, slips_before_ = 0;  // before_: found by receivers of earlier trainings
   oh_pump_config config_;
 
   v8::V8 v8_;
@@ -283,7 +283,8 @@ void Modem::show_progress() {
     if (now > OH_START_UP_INFO0 && shown_start_up_ <= OH_START_UP_INFO0 && !is_guest_) phase2_.show_info0(observer_);
   }
   shown_start_up_ = now;
-  const uint32_t slips = stage_ == Stage::kTraining ? session_.slips() : shown_slips_;
+  const uint32_t slips =
+      stage_ == Stage::kTraining ? session_.slips() + slips_before_ + receiver_.slips() : shown_slips_;
   if (slips != shown_slips_) observer_.instrument(observer_.user, OH_INSTRUMENT_SLIPS, static_cast<float>(slips));
   shown_slips_ = slips;
 }
@@ -346,7 +347,9 @@ void Modem::begin_training() {
   const Band tx = band(o.tx_symbol_rate, o.tx_carrier);
   modulator_.init(tx, dbm0_to_rms(static_cast<double>(config_.tx_level_dbm0) - o.tx_power_reduction_db),
                   {pre_emphasis_db, o.tx_pre_emphasis});
+  slips_before_ += receiver_.slips();
   receiver_.init(band(o.rx_symbol_rate, o.rx_carrier), {pp_symbol, kPpSymbols});
+  receiver_.set_finds_slips(true);
   echo_.init(tx, static_cast<int>(config_.io_delay_samples), static_cast<int>(o.round_trip_samples));
   retrain_tone_.reset();
   stage_ = Stage::kTraining;
@@ -397,12 +400,14 @@ void Modem::receive(float rx, bool is_lost) {
     reader_.put(y, order.deliver && event == qam::Receiver::Event::kNone, &heard);
     if (order.listen != ReceiverOrder::Listen::kData) heard.quality = measure_noise();
     heard.power = receiver_.signal_power();
+    heard.uncertain = receiver_.erased() || receiver_.off_grid();
   }
   session_.put(heard);
   if (heard.symbol && observer_.symbol != nullptr) {
     const Complex y = 1 / square_root(session_.order().grid_energy) * receiver_.symbol();
     observer_.symbol(observer_.user, y.re, y.im);
   }
+  for (int n = receiver_.take_missing(); n > 0; --n) receive(0, true);
 }
 
 // What MP is to say of the line, from the noise in TRN. @return null: as it was

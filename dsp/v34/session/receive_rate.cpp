@@ -52,8 +52,8 @@ void ReceiveRate::start(const DataParameters& p, const RateLimits& limits, uint1
   monitor_.start(p, required_above(limits, rate_, mask, most), lowest_);
 }
 
-LineMonitor::Advice ReceiveRate::put(const DataReceiver& r) {
-  const LineMonitor::Advice advice = monitor_.put(r);
+LineMonitor::Advice ReceiveRate::put(const DataReceiver& r, bool uncertain) {
+  const LineMonitor::Advice advice = monitor_.put(r, uncertain);
   if (monitor_.settled()) data_variance_ = monitor_.variance();
   return advice;
 }

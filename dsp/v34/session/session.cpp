@@ -394,7 +394,7 @@ void Session::advance_data() {
 
 void Session::follow_line(const Heard& heard) {
   if (power_ == 0) power_ = heard.power;
-  const LineMonitor::Advice advice = receive_rate_.put(*heard.data);
+  const LineMonitor::Advice advice = receive_rate_.put(*heard.data, heard.uncertain);
   if (!config_.adapt_rate || !tx_live_ || advice == LineMonitor::Advice::kNone) return;
   // S is short, and who has gone silent may not hear it; the tone of a retrain lasts until it is answered.
   if (heard.power < kSilentShare * power_ || advice == LineMonitor::Advice::kRetrain) {

@@ -53,6 +53,7 @@ struct Heard {
   int s_bar_age = 0;        ///< kSBar: symbols of S-bar that have passed
   int symbols_skipped = 0;  ///< kSBar: the next symbol, counted from the first of S-bar
   bool symbol = false;      ///< a symbol has come: the rest is of it
+  bool uncertain = false;   ///< it was heard through a gap, or while the receiver had lost the grid
   float power = 0;          ///< mean square of the line, echo taken off, over 64 ms or so; 0: not known
   Training training;
   const DataReceiver* data = nullptr;    ///< null while training is read
