@@ -120,8 +120,8 @@ class Receiver {
     if (format_.grid != Grid::kUnknown) follow_hits(norm(reference - symbol_));
   }
 
-  /// Whether slips of the line are looked for while the grid is known. What the line repeated is then dropped here; what
-  /// it lost is the owner's to make up for.
+  /// Whether slips of the line are looked for while the grid is known. What the line repeated is then dropped here;
+  /// what it lost is the owner's to make up for.
   void set_finds_slips(bool finds) { finds_slips_ = finds; }
   /// Samples that the line was found to have lost: process_lost() as many times before the next sample.
   int take_missing() {

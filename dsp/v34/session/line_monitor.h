@@ -62,8 +62,8 @@ class LineMonitor {
   /// @param lowest  rate that both ends have, in 2400 bit/s
   /// Not real-time in the strict sense: as required_snr().
   void start(const DataParameters& p, double required_next, uint8_t lowest);
-  /// Another 4D symbol has gone into the receiver. @param uncertain  Heard::uncertain: what a gap or a hit spoils is not
-  /// the noise's doing, and another rate would not help.  Real-time: yes, O(1).
+  /// Another 4D symbol has gone into the receiver. @param uncertain  Heard::uncertain: what a gap or a hit spoils is
+  /// not the noise's doing, and another rate would not help.  Real-time: yes, O(1).
   Advice put(const DataReceiver& r, bool uncertain = false);
   /// The highest rate that the errors so far allow, in 2400 bit/s.
   uint8_t most() const { return search_.most(); }
