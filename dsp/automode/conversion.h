@@ -33,7 +33,7 @@ class Conversion {
     const uint8_t octet = static_cast<const uint8_t*>(rx)[i];
     return static_cast<int16_t>(v90::linear_of(law(), v90::pcm_of(law(), octet)));
   }
-  /// And of what it sends.
+  /// The same for its transmitted samples.
   void send(int16_t x, void* tx, size_t i) const {
     if (is_octets()) {
       static_cast<uint8_t*>(tx)[i] = v90::nearest_octet(law(), x);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Half the samples: what lies below 3800 Hz of 16000 samples a second, at 8000.
+// Halves the sample rate from 16 000 to 8000 Hz, and keeps frequencies below 3800 Hz.
 #pragma once
 
 #include "dsp/blocks/kernels.h"

@@ -6,9 +6,9 @@
 // Pulses are square roots of a raised cosine with roll-off 0.75 on both sides, which fits the mask of Figure 13 and
 // keeps a guard tone 600 Hz away and the other modem out.
 //
-// A sequence comes out of silence and is over 82 ms later, so the receiver acquires nothing: it decides at eight phases
-// of the symbol in parallel, and who reads the eight streams of bits takes the clearest that are right. It works
-// through frequency offsets of +-30 Hz.
+// A sequence follows silence and is over 82 ms later, so the receiver acquires nothing. It decides at eight phases of
+// the symbol in parallel. The reader of the eight bit streams takes the clearest of those without an error. The
+// receiver works through frequency offsets of +-30 Hz.
 #pragma once
 
 #include <stdint.h>
@@ -56,7 +56,7 @@ class DpskReceiver {
   uint8_t phase_ = 0;
 };
 
-/// What a modulator sends.
+/// The signal of a modulator.
 struct DpskSignal {
   int carrier_hz;
   double level_dbm0;

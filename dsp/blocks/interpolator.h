@@ -58,7 +58,7 @@ class Interpolator {
   void set_deviation(double deviation) {
     step_ = nominal_step_ + static_cast<int64_t>(static_cast<double>(nominal_step_) * deviation);
   }
-  /// Mixes by so much more than the carrier.
+  /// Mixes by `hz` more than the carrier.
   void set_offset_hz(double hz) { phase_step_ = nominal_phase_step_ + phase_of(hz * (1.0 / 8000)); }
 
  private:

@@ -9,8 +9,8 @@
 
 namespace offhook {
 
-/// Tones k and n/2 - k of n real samples, from points k and n/2 - k of the complex transform whose points are pairs of
-/// samples: even samples are in the part that is symmetric, odd ones in the rest. @param turn  exp(2 pi i k / n)
+/// Tones k and n/2 - k of n real samples, from points k and n/2 - k of the complex transform of pairs of samples. The
+/// symmetric part holds the even samples, the rest the odd ones. @param turn  exp(2 pi i k / n)
 inline void tones_of_points(oh_complex a, oh_complex b, Complex turn, Complex* low, Complex* high) {
   const Complex even{0.5f * (a.re + b.re), 0.5f * (a.im - b.im)}, odd{0.5f * (a.im + b.im), 0.5f * (b.re - a.re)};
   const Complex turned = odd * conj(turn);

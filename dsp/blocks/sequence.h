@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What the INFO, MP and CP sequences of V.34 and V.90 have in common: bits in order of time, numbers with their least
-// significant bit first, a 16-bit CRC over the information bits, and a receiver that must find a sequence in a running
+// The common part of the INFO, MP and CP sequences of V.34 and V.90. Bits are in order of time, and numbers have their
+// least significant bit first. A 16-bit CRC covers the information bits. The receiver finds a sequence in a running
 // stream of bits.
 //
 // A layout is written once, as a function over a FieldWriter or a FieldReader, so that the two cannot disagree.
@@ -58,7 +58,7 @@ class FieldWriter {
   Crc crc_;
 };
 
-/// Reads a sequence with the same calls. good() tells at the end whether all known bits and the CRC were right.
+/// Reads a sequence with the same calls. good() returns true at the end if all known bits and the CRC were right.
 class FieldReader {
  public:
   explicit FieldReader(const uint8_t* bits) : bits_(bits) {}

@@ -24,22 +24,22 @@ class ToneDetector {
   /// @param hz  a multiple of 5 Hz
   explicit ToneDetector(int hz) : mixer_(hz) {}
 
-  /// One sample of 8000 Hz.  @return kReversal when one has become certain, about 6 ms after it came; then
-  /// reversal_time() tells when that was.  Real-time: yes; most of its work is done every eighth sample.
+  /// One sample at 8000 Hz.  @return kReversal when a reversal has become certain, about 6 ms after it occurred; its
+  /// time is then reversal_time().  Real-time: yes; most of the work is done at every eighth sample.
   ToneEvent put(float x) {
     sample_[now_ % kStep] = x;
     ++now_;
     return now_ % kStep == 0 ? step() : ToneEvent::kNone;
   }
 
-  /// Forgets what it has heard; the clock goes on.
+  /// Forgets all received samples; the clock continues.
   void reset();
 
   /// How long the tone has lasted without a break, reversals not being breaks; 0: no tone. The detector's own time of
   /// 14 ms is included, so that a tone of 50 ms is seen to reach 50 ms.
   float steady_ms() const { return steady_ > 0 ? static_cast<float>(steady_ + kUnseen) : 0; }
   bool present() const { return steady_ > 0; }
-  /// The same without a reversal: what tells a tone from an INFO sequence with long runs of zeros.
+  /// The time without a reversal: distinguishes a tone from an INFO sequence with long runs of zeros.
   float unbroken_ms() const {
     const auto since = static_cast<float>(since_reversal_);
     return steady_ms() < since ? steady_ms() : since;

@@ -11,8 +11,8 @@
 //
 // The 64 free ones of a superframe are an operation's (procedure/bit_swap.h), zeros where there is none.
 //
-// The CRC is over all that the path carried in the superframe before, but for that one octet. Bits go least significant
-// first throughout. Source: G.992.1 7.4 in outline (docs/dmt.md says what was chosen here).
+// The CRC covers all octets of the path in the previous superframe, except that one octet. Bits go least significant
+// first throughout. Source: G.992.1 7.4 in outline (docs/dmt.md lists the choices made here).
 #pragma once
 
 #include <stdint.h>
@@ -87,7 +87,7 @@ class TransmitPath {
   void reset(const PathParameters& p);
   /// The octets of one data symbol. @param[in] payload  [p.payload] of this frame  @param indicators  ib 0 to 23
   /// @param[in] operation  [kOperationOctets] of this superframe
-  /// @param[out] out  [p.octets()]: what was put one word (S frames) ago. Real-time: yes, O(octets).
+  /// @param[out] out  [p.octets()]: the word put one word (S frames) ago. Real-time: yes, O(octets).
   void process(const uint8_t* payload, uint32_t indicators, const uint8_t* operation, uint8_t* out);
 
  private:

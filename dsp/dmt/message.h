@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// What the two ends tell each other after MEDLEY: the loading that a receiver asks for, and whether it has the other's.
+// The messages of both ends after MEDLEY: the loading that a receiver requests, and whether it has received the
+// other's.
 //
-//    start  flags  payload  check  frames a word  depth  first tone  tones  bits and gain of each tone  CRC-16  end
+//    start  flags  payload  check  frames per word  depth  first tone  tones  bits and gain of each tone  CRC-16  end
 //
 // Flags: 1 the far end's message has been read, 2 with the trellis code.
 //

@@ -17,7 +17,7 @@ namespace offhook::dmt {
 
 class Modem {
  public:
-  /// @param side  and the sampling rates in `config` say what it is. Not real-time.
+  /// @param side, config  side and sampling rates select the modem. Not real-time.
   Modem(Side side, const oh_pump_config& config);
 
   /// n periods of the slower direction. @param[in] rx  @param[out] tx  must not overlap

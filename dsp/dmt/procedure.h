@@ -5,16 +5,16 @@
 //    ATU-R   tones 9 17 25 ........|        | ..... REVERB ........ SEGUE MEDLEY message message .. SEGUE data
 //    ATU-C               tones 40 56 64 |  REVERB ................. SEGUE MEDLEY message message .. SEGUE data
 //
-// In the manner of G.994.1 and G.992.2, from what is known of them: the handshake is its tones alone, without messages;
-// both ends send at once, each in its own band; each receiver trains on the far REVERB (receiver.h) and measures each
-// tone's noise in MEDLEY; then each tells the other what it wants sent (message.h), and a second SEGUE marks where data
-// begin. There is no prefix before MEDLEY. The far REVERB is a reason to train at any time before data, not later.
+// A simplification of G.994.1 and G.992.2. The handshake is its tones alone, without messages. Both ends send at once,
+// each in its own band. Each receiver trains on the far REVERB (receiver.h) and measures each tone's noise in MEDLEY.
+// Then each requests a loading from the other (message.h), and a second SEGUE marks where data begin. There is no
+// prefix before MEDLEY. The far REVERB is a reason to train at any time before data, not later.
 //
 // In data, an end whose margin is gone begins a fast retrain, which keeps clocks, equalisers and prefixes as they are:
 //
 //    RECOV .............. SEGUE MEDLEY message message .. SEGUE data      the far end: the same, once it hears RECOV
 //
-// Its clock is the symbols that it sends; what it hears comes from its receiver.
+// Its clock is the symbols that it sends; its events come from its receiver.
 #pragma once
 
 #include <stdint.h>

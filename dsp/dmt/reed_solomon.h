@@ -43,7 +43,7 @@ class ReedSolomon {
   Octets multiples_[256];  // of the generator without its leading one, highest power first
 };
 
-/// Finds what is wrong in a word, in pieces: what it costs can be spread over symbols.
+/// Finds the errors in a word, in steps, so that its cost can be spread over symbols.
 class Correction {
  public:
   /// @param expected  of the word's data octets  @param[in] check  [code.check()] that came  @param n  octets of the

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
-// The time-domain equaliser: a filter w after which the channel is as short as the cyclic prefix. It minimises the mean
-// square of w * y - b * x(delay), y what was received and x what was sent, over w and a target b of the prefix's
-// length, b's output having unit power; and over the delay.
+// The time-domain equaliser: a filter w that shortens the channel to the length of the cyclic prefix. It minimises the
+// mean square of w * y - b * x(delay), with y received and x sent, over w, the delay, and a target b of the prefix's
+// length, whose output has unit power.
 //
 // All that it needs are correlations, which it takes from averaged spectra of REVERB without prefix: a periodic signal
 // has no intersymbol interference in its transform. With A = R_yy, B = R_yx and C = R_xx the target is the eigenvector
 // of C - B' A^-1 B against C with the smallest eigenvalue, and w = A^-1 B b.
-//
-// Where nothing is sent, below the band or above, the target would be free to have any gain, and a target that is large
-// there and small in the band fits well and serves badly. So the fit takes as sent, everywhere, `ridge` of what is sent
-// in the band.
+// Below and above the band nothing is sent, so the target could have any gain there. A target that is large there and
+// small in the band fits well and performs badly. So the fit adds to the transmitted spectrum, at all frequencies,
+// `ridge` times the power in the band.
 //
 // Source: Al-Dhahir, Cioffi 1996 (MMSE with unit energy)
 #pragma once

@@ -9,7 +9,7 @@
 // cost of the one filter for all. The filters start as copies of the filter that shortens the channel (shortening.h).
 // That one makes the whole band's echo tail small, and its zeros and its noise may be on tones that need neither.
 //
-// Then each tone's filter is fitted to what was sent: least squares over the symbols that add() has seen, with the
+// Then each tone's filter is fitted to the sent points: least squares over the symbols that add() received, with the
 // differences and the tone's point as unknowns. Intersymbol interference, crosstalk and the echo of the own
 // transmitter are all noise to the fit, weighted as they were measured. Nothing has to be assumed about them.
 //
@@ -66,7 +66,7 @@ class ToneEqualiser {
   float weight_re_[kDifferences][kMostTones]{}, weight_im_[kDifferences][kMostTones]{};
   float difference_[kDifferences]{};
   float re_[kMostTones]{}, im_[kMostTones]{};  // of one symbol
-  // Of a fit: sums over its symbols, d the differences, p the points, e what they miss.
+  // Of a fit: sums over its symbols, d the differences, p the points, e the errors.
   int symbols_ = 0, tone_ = 0;
   double dd_[kDifferences][kDifferences]{};
   float pd_re_[kDifferences][kMostTones]{}, pd_im_[kDifferences][kMostTones]{};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Which tones there are, what they carry, and how a frame's octets become labels of their constellations.
+// The tones of a band, their bits, and the mapping of a frame's octets to labels of their constellations.
 #pragma once
 
 #include <stdint.h>
@@ -46,7 +46,7 @@ class BitTable {
   int count() const { return count_; }
   int tone(int k) const { return order_[k]; }
 
-  /// A frame's bits as labels, in the tones' order, least significant bit first; what is left is zero.
+  /// A frame's bits as labels, in the tones' order, least significant bit first; unused label bits are zero.
   /// @param[in] octets  [n]; bits beyond data_bits() are not sent  @param[out] labels  [count()]. Real-time: yes,
   /// O(data_bits()).
   void take(const uint8_t* octets, int n, uint16_t* labels) const;

@@ -132,8 +132,8 @@ OH_API void oh_lapm_set_bit_rates(struct oh_lapm* lapm, uint32_t tx_bit_rate, ui
 OH_API size_t oh_lapm_write(struct oh_lapm* lapm, const void* bytes, size_t n);
 /** @return bytes that a write would take. */
 OH_API size_t oh_lapm_writable(const struct oh_lapm* lapm);
-/** @return bytes given, 0 to n. When they are not fetched the far end is told to wait (RNR). What is compressed is
- * uncompressed here; if it cannot be the link is released. */
+/** @return bytes given, 0 to n. If they are not fetched, the far end is told to wait (RNR). Compressed data are
+ * decompressed here; if that fails, the link is released. */
 OH_API size_t oh_lapm_read(struct oh_lapm* lapm, void* bytes, size_t n);
 
 /** The user's own-receiver busy condition; a full buffer makes one as well. */
@@ -143,7 +143,7 @@ OH_API void oh_lapm_set_busy(struct oh_lapm* lapm, int busy);
  * Real-time: yes. */
 OH_API void oh_lapm_do_without(struct oh_lapm* lapm);
 
-/** Releases the link (8.7): what is not acknowledged is lost. */
+/** Releases the link (8.7). Unacknowledged data are lost. */
 OH_API void oh_lapm_disconnect(struct oh_lapm* lapm);
 
 /** Sends a break (8.13). @param handling octet 2 of 12.3.1  @param length in 10 ms, 0: default
@@ -151,7 +151,7 @@ OH_API void oh_lapm_disconnect(struct oh_lapm* lapm);
 OH_API int oh_lapm_send_break(struct oh_lapm* lapm, uint8_t handling, uint8_t length);
 
 /** Sends a loop-back test frame (8.11) of up to 64 octets.
- * @return 0, -EINVAL, -EAGAIN while an earlier one is under way, -ENOTCONN, or -EOPNOTSUPP if not negotiated */
+ * @return 0, -EINVAL, -EAGAIN while an earlier test is running, -ENOTCONN, or -EOPNOTSUPP if not negotiated */
 OH_API int oh_lapm_send_test(struct oh_lapm* lapm, const void* bytes, size_t n);
 
 OH_API void oh_lapm_get_status(const struct oh_lapm* lapm, struct oh_lapm_status* status);

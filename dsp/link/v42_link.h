@@ -71,7 +71,7 @@ struct Timer {
   }
 };
 
-/// A received frame, check sequence taken off.
+/// A received frame without its check sequence.
 struct Frame {
   bool command;
   uint8_t control;
@@ -82,7 +82,7 @@ struct Frame {
   size_t n;
 };
 
-/// What moves a link from one state to another; the frames are those of Table 8.
+/// The events that change the state of a link; the frames are those of Table 8.
 enum class LinkEvent : uint8_t {
   kSabme,
   kDisc,
@@ -141,7 +141,7 @@ struct Link {
   bool user_busy;
   bool fresh;  // no I frame has been received since the SABME
 
-  // What to send, one thing each at the most (link_send.cpp)
+  // Frames to send, at most one of each kind (link_send.cpp)
   uint8_t answer;  // UA or DM, 0: none
   bool answer_f;
   bool sabme_due, disc_due, xid_due, xid_answer_due, poll_due, final_due, ready_due, reject_due, ack_due;

@@ -30,16 +30,16 @@ struct Xid {
   v44::Parameters v44_tx, v44_rx;     ///< P1, P2, P3, the sender's as well
 };
 
-/// Octets that write_xid writes at the most.
+/// Maximum number of octets that write_xid writes.
 inline constexpr size_t kXidSize = 76;
 
 /// @param[out] out [kXidSize]  @return octets written
 /// @pre n401 1 to 8191 and k 1 to 127, in both directions
 size_t write_xid(const Xid& xid, bool response, uint8_t* out);
 
-/// Parameters and groups that are not known are passed over (12.2.2).
-/// @return 0, or the position + 1 of the octet that is wrong: no general-purpose format, a length that exceeds what
-/// holds it, or a value of LAPM's out of range (V.42bis has its own rule for that)
+/// Unknown parameters and groups are skipped (12.2.2).
+/// @return 0, or the position + 1 of the octet that is wrong: no general-purpose format, a length that exceeds its
+/// container, or a LAPM value out of range (V.42bis has its own rule for that)
 size_t read_xid(const uint8_t* in, size_t n, Xid* xid);
 
 }  // namespace offhook::v42

@@ -15,7 +15,7 @@
 
 namespace offhook::qam {
 
-/// Where the points of a constellation are.
+/// The grid of a constellation's points.
 enum class Grid : uint8_t {
   kUnknown,
   kOdd,    ///< both coordinates are odd

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: MIT
 //
-// The receiver for real lines: from samples to equalised symbols. It knows no bits.
+// The receiver for real lines: from samples to equalised symbols. Bits are decoded elsewhere.
 //
-//   samples -> mixer, interpolator -> S detector           (2 samples a symbol from here)
+//   samples -> mixer, interpolator -> S detector           (2 samples per symbol from here)
 //                   ^           |---> cyclic training: channel, frequency, clock -> first taps
 //             timing loop       '---> equaliser T/2, 96 taps -> carrier loop -> [inverse of the points' warp]
 //                                          ^ LMS                   -> whitening filter -> symbol -> decider
 //                                          '-------------------------------------- error <-------- reference
 //
 // S is two symbols in turn, the second the first turned by 90 degrees: lines at the carrier and at both band edges,
-// which repeat every four samples; folded by four they stand still, and where S turns into S-bar they change sign. From
-// there the place of what follows is known to a symbol or two.
+// which repeat every four samples. Folded by four they are constant, and at the transition from S to S-bar they change
+// sign. This gives the position of the following signal to within a symbol or two.
 //
-// Where that is a training sequence of period 48 with a flat spectrum (V.34's PP), the spectrum of one period over its
-// own is the channel. Five periods give the noise, the carrier (their common turn from one to the next) and the clock
-// (its slope over frequency); the equaliser that is optimal for all that follows in closed form. Else the taps begin at
-// zero. From then on the caller gives for each symbol the point that was sent, and the error moves taps, carrier and
-// timing. The taps span 48 symbols, the training's period; what LMS is slow to find of them, least squares over 1024
-// symbols do (equaliser_fit.h).
+// If that signal is a training sequence of period 48 with a flat spectrum (V.34's PP), the spectrum of one period over
+// its own is the channel. Five periods give the noise, the carrier (the common phase step between periods), the clock
+// (its slope over frequency), and in closed form the optimal equaliser for the rest of the call. Otherwise the taps
+// begin at zero. From then on the caller passes the transmitted point of each symbol, and the error adapts taps,
+// carrier and timing. The taps span 48 symbols, the training's period. Where LMS converges slowly, least squares over
+// 1024 symbols find the taps (equaliser_fit.h).
 //
-// S after that (a training to be resumed, a renegotiation) is looked for in the same way; its symbols, through the taps
-// that are known, give the carrier's phase and the place of S-bar exactly.
+// A later S (a training to be resumed, a renegotiation) is detected in the same way. Its symbols, through the trained
+// taps, give the carrier's phase and the place of S-bar exactly.
 //
 //   Complex y;
 //   if (receiver.process(sample)) {               // at most one symbol a sample
@@ -47,7 +47,7 @@
 
 namespace offhook::qam {
 
-/// What follows S-bar on an unknown line: a sequence of kTaps / 2 symbols with a flat spectrum, over and over.
+/// The signal after S-bar on an unknown line: a repeated sequence of kTaps / 2 symbols with a flat spectrum.
 struct CyclicTraining {
   Complex (*symbol)(int n) = nullptr;  ///< of unit magnitude, n = 0, 1, ..; null: no such sequence
   int symbols = 0;                     ///< at least six periods
@@ -82,15 +82,15 @@ class Receiver {
   /// Not real-time in the strict sense: fills tables (about 0.3 ms). Starts with Task::kHold.
   /// @param training  what follows S-bar; without one, taps begin at zero and grow from what adapt() is given
   void init(const Band& band, const CyclicTraining& training = {}, const Kernels& kernels = best_kernels());
-  /// What to do from the next sample on. kFollow does not interrupt a cyclic training.
+  /// Sets the task from the next sample on. kFollow does not interrupt a cyclic training.
   void set_task(Task task);
   Task task() const { return task_; }
 
-  /// One sample of the line, echo taken off.  @return true when there is a new symbol().
-  /// Real-time: yes; O(taps), but for the one sample after a cyclic training that makes the equaliser: about 20 000
+  /// One sample of the line, without echo.  @return true when there is a new symbol().
+  /// Real-time: yes; O(taps), except for the sample after a cyclic training that computes the equaliser: about 20 000
   /// multiplications.
   bool process(float sample) { return put(sample, false); }
-  /// One sample was lost: time goes on, nothing is adapted, symbols that heard of it are erased().
+  /// One sample was lost: time advances, nothing is adapted, symbols that depend on the sample are erased().
   bool process_lost() { return put(0, true); }
 
   /// @return what happened since it was last called.
@@ -125,21 +125,21 @@ class Receiver {
     uint32_t symbols;
   };
   Loops loops() const { return {phase_, frequency_, deviation_, symbols_}; }
-  /// What was adapted to since then was wrong: both go on from there. @param then  not long ago.  Real-time: yes, O(1).
+  /// Restores both loops: adaptation since `then` was wrong. @param then  not long ago.  Real-time: yes, O(1).
   void go_on_from(const Loops& then);
 
   /// Of the symbols from the next one on.
   void set_format(const SymbolFormat& format);
 
-  /// What process() and adapt() will use while symbols are followed.
+  /// The memory that process() and adapt() use while symbols are followed.
   void add_to(HotLines* hot) const;
   void add_heads_to(HotLines* hot) const { hot->add_up_to(&whitening_, re_); }  ///< what add_to() reads
 
   bool trained() const { return trained_; }
   /// Mean |x|^2 over the mean |error|^2 of the symbols as they are given out; 0 before there is any.
   float snr() const { return error_power_ > 0 ? reference_power_ / error_power_ : 0; }
-  /// The noise, measured while there is neither whitening filter nor warp; none without a cyclic training: who has that
-  /// asks for a whitening filter.
+  /// The noise, measured while there is neither whitening filter nor warp, and only after a cyclic training. A caller
+  /// with a cyclic training requests a whitening filter.
   const NoisePredictor& noise() const { return noise_; }
 
   // Instruments.
@@ -239,7 +239,7 @@ class Receiver {
   float im_[2 * kRing]{};
   alignas(64) float tap_re_[kTaps]{};
   float tap_im_[kTaps]{};
-  // The last symbols, unit power, before grid and filters: what S looks like.
+  // The last symbols, unit power, before grid and filters, for the detection of S.
   Complex recent_[kRecent]{};
   alignas(64) float filtered_re_[2 * kRing]{};
   float filtered_im_[2 * kRing]{};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What goes over the air in one slot: a header and a payload. Two waveforms do it, a single carrier and OFDM
+// The burst of one slot: a header and a payload. Two waveforms carry it, a single carrier and OFDM
 // (single_carrier.h, ofdm.h); both take and give this.
 #pragma once
 
@@ -74,7 +74,7 @@ class Packets {
   std::vector<std::uint8_t> scrambled_;
 };
 
-/// What a receiver tells after a sample.
+/// A receiver's event after a sample.
 enum class Heard : std::uint8_t {
   kNothing,
   kBroken,  ///< a burst has ended that could not be read

@@ -46,7 +46,7 @@ struct SingleCarrier {
     const Packets& packets() const { return packets_; }
     /// One sample. Real-time: yes.
     Heard step(Complex x);
-    /// Forgets the burst under way, if any: what follows begins a new one.
+    /// Drops the current burst, if any; the next sample begins a new one.
     void restart();
     // Of the burst just heard:
     const BurstHeader& header() const { return header_; }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// One end of a V.22bis connection, sample by sample. Which signal comes when is in procedure.h; here its events are
-// found in what is received.
+// One end of a V.22bis connection, sample by sample. procedure.h defines the order of the signals; this class finds the
+// procedure's events in the received signal.
 #pragma once
 
 #include <stdint.h>
@@ -64,7 +64,7 @@ class Modem {
   bool receives_data() const {
     return live() || (step_ == Step::kSb2 && ones_seen_) || (step_ == Step::kSb1Slow && calls_);
   }
-  /// What comes while circuit 109 is on and we are not ready to send waits for data mode, which opens the port.
+  /// Bits that arrive while circuit 109 is on and we are not ready to send wait for data mode, which opens the port.
   void keep_early(int bits, int n);
   void give_early();
   /// Samples since the far end's S1 ended, for what leaves now or was just received; negative: none has.

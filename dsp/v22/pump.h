@@ -27,9 +27,9 @@ OH_API const struct oh_pump_type* oh_v22bis_type(void);
 /** The same at 1200 bit/s and no more: V.22. */
 OH_API const struct oh_pump_type* oh_v22_type(void);
 
-/** Straight to unscrambled ones, V.8 and the answer tone being over by other means: the answerer sends them, the caller
- * waits for them (6.3.1.1). Until the far end answers the state is OH_PUMP_CONNECTING.
- * @param far_dbm0  level at which the far end was heard; it is measured anew
+/** Begins with unscrambled ones, after V.8 and the answer tone ended by other means: the answerer sends them, the
+ * caller waits for them (6.3.1.1). Until the far end answers the state is OH_PUMP_CONNECTING.
+ * @param far_dbm0  level at which the far end was heard; it is measured again
  * @pre no data mode yet.  Real-time: yes. */
 OH_API void oh_v22bis_begin(void* self, float far_dbm0);
 

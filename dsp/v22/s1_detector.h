@@ -2,8 +2,8 @@
 //
 // Finds S1 and where it ends, in samples of the baseband T/2 apart, whatever their timing and carrier.
 //
-// S1 is two points a quarter turn apart, in turn: it repeats every four samples. Data do not; and of the tones that do,
-// each repeats every two samples as well, but for its sign, which S1 does not: a third of it is left.
+// S1 alternates between two points a quarter turn apart: it repeats every four samples. Data do not. Tones that repeat
+// every four samples also repeat every two, with or without a change of sign. S1 does not: a third of it is left.
 #pragma once
 
 #include <stdint.h>

@@ -150,7 +150,7 @@ constexpr int next_state(int state, int y) {
 class Encoder {
  public:
   constexpr explicit Encoder(const Rate& rate) : rate_(&rate) {}
-  /// Where Table 1 goes on from: the Y1 Y2 of the last symbol before.
+  /// The start of Table 1: the Y1 Y2 of the last symbol before.
   constexpr void start(int before) {
     state_ = 0;
     y_ = before;

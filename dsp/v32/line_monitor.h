@@ -2,8 +2,8 @@
 //
 // Watches data mode: which rate does the line carry now?
 //
-// The measure is the mean squared error of the decided symbols. Where it says noise beyond what the rate stands it is
-// too small, for wrong decisions are near ones; a receiver that has lost the signal sees at the least kLostError, in
+// The measure is the mean squared error of the decided symbols. If the noise exceeds the rate's limit, the measure is
+// too small, for wrong decisions are near ones. A receiver that has lost the signal measures at least kLostError, in
 // units of half the squared distance of neighbours.
 #pragma once
 

@@ -96,7 +96,7 @@ enum class Event : uint8_t {
   kHangUp         ///< of the owner
 };
 
-/// What looks at the samples received.
+/// The detector for received samples.
 enum class Hears : uint8_t {
   kNothing,
   kV8,
@@ -108,7 +108,7 @@ enum class Hears : uint8_t {
   kDataOrRetrain  ///< the receiver; AA or AC are a retrain
 };
 
-/// How long the far end may take, beside two round trips.
+/// The time limit for the far end, in addition to two round trips.
 enum class Limit : uint8_t {
   kNone,
   kShort,     ///< for a reversal, for E

@@ -77,7 +77,7 @@ class Transmitter {
   int count() const { return count_; }
   /// Of kRate. Never changed within a sequence by the caller's timing: the next sequence has it.
   void set_rates(RateSignal r) { rates_ = r.encode(); }
-  /// After the current rate sequence: E and then scrambled ones at this rate; -1: E without a rate, for ever.
+  /// After the current rate sequence: E and then scrambled ones at this rate; -1: E without a rate, permanently.
   void end_rate_signal(RateSignal r, int rate) {
     r.rates = static_cast<RateSet>(rate < 0 ? 0 : 1u << rate);
     r.end = true;

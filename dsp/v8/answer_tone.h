@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The answer tone of V.25 and V.8: 2100 Hz, with phase reversals every 450 ms (they switch echo cancellers off), and
-// with an amplitude modulation of 15 Hz when the answering modem knows V.8 (ANSam, V.8 7.2). A digital modem of V.92
+// The answer tone of V.25 and V.8: 2100 Hz with phase reversals every 450 ms, which switch echo cancellers off. If the
+// answering modem has V.8, the tone has an amplitude modulation of 15 Hz (ANSam, V.8 7.2). A digital modem of V.92
 // answers with ANSpcm: reversals, no modulation, 2099.67 Hz.
 #pragma once
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Start of a call over the switched network by V.8 (11/2000), Phase 1 of V.34: who answers, what both can do, and what
-// they will do.
+// Start of a call over the switched network by V.8 (11/2000), Phase 1 of V.34: which end answers, the modulations of
+// both, and the choice among them.
 //
 //    call    .. listens .. | silence Te |  CM  CM  CM  CM ..  | CJ | 75 ms |  Phase 2
 //    answer  silence | ANSam ........................ | JM  JM  JM ..| 75 ms |  Phase 2
@@ -11,9 +11,9 @@
 // The modulation is V.21 at 300 bit/s, the caller's in the lower band. An answer tone without modulation (ANS) means a
 // modem without V.8: the caller ends with kAnswerTone and tries V.32bis or V.22bis by its own means.
 //
-// V.92's Quick Connect goes beside that (its 9.2): before its first CM the caller sends an octet twice, after a
-// synchronization octet of its own. An answerer that knows what it means stops ANSam, sends its octet twice, and both
-// leave V.8: kShortPhase1. Any other answerer takes the octets for nothing, and the CM that follows for what it is.
+// V.92's Quick Connect extends that (its 9.2): before its first CM the caller sends an octet twice, after a
+// synchronization octet of its own. An answerer that supports Quick Connect stops ANSam and sends its octet twice, and
+// both leave V.8: kShortPhase1. Any other answerer ignores the octets and reads the CM that follows.
 //
 //    call    .. listens .. | silence Te | QC QC  CM  CM ..|
 //    answer  silence | ANSam .................| QCA QCA |
@@ -31,7 +31,7 @@
 
 namespace offhook::v8 {
 
-/// What an end sends and understands of V.92's Quick Connect: an octet each way.
+/// The octets of V.92's Quick Connect that an end sends and accepts: one in each direction.
 struct QuickConnect {
   uint8_t sync = 0;                            ///< of both; 0: no Quick Connect
   uint8_t octet = 0;                           ///< the caller's QC1, the answerer's QCA1
@@ -54,7 +54,7 @@ struct Config {
 Config data_call(const oh_pump_config& pump, uint16_t modulations);
 
 class V8;
-/// What V.8 waits for. A caller that heard no answer tone, or V.8 is over: OH_START_UP_NONE.
+/// The event that V.8 waits for. A caller that heard no answer tone, or V.8 is over: OH_START_UP_NONE.
 oh_start_up start_up(const V8& v8);
 /// Both menus, or what of them has been sent or has come, to an observer of sequences.
 void show_menus(const oh_pump_observer& observer, oh_pump_role role, const V8& v8);
@@ -90,7 +90,7 @@ class V8 {
   /// @pre state() == kDone
   const Result& result() const { return result_; }
 
-  /// Where it stands, for logs and tests.
+  /// The current step, for logs and tests.
   enum class Step : uint8_t {
     kListen,   ///< caller: waits for the answer, sending CI or nothing
     kTe,       ///< caller: silence before CM

@@ -3,7 +3,7 @@
 // The signal points of V.34 (9.1, Figure 5) and the labels of their subsets (9.6.3.1, Figure 9).
 //
 // All points have odd coordinates. A quarter of the constellation, the points with both coordinates 1 modulo 4, is
-// numbered by rising magnitude (of two equally far points the one with the greater imaginary part comes first); turning
+// numbered by rising magnitude; of two equally far points the one with the greater imaginary part comes first. Turning
 // it by 90, 180 and 270 degrees gives the rest. A ring is 2^q points of neighbouring numbers.
 #pragma once
 

@@ -5,9 +5,9 @@
 // A symbol rate and a data rate fix everything else: a superframe of 280 ms holds J data frames, a data frame P mapping
 // frames, a mapping frame four 4D symbols (eight 2D symbols). N bits go into a data frame; because N is seldom a
 // multiple of P, mapping frames carry b bits ("high") or b-1 bits ("low"), spread evenly by the switching pattern. Of
-// those, K bits choose the rings of all eight symbols (shell mapper), q bits a symbol choose the point in its ring, and
-// three bits a 4D symbol choose quadrants. All of it is computed here in exact integers; no table of the Recommendation
-// is copied, and the tests compare with the printed ones.
+// those, K bits choose the rings of all eight symbols (shell mapper), q bits per symbol choose the point in its ring,
+// and three bits per 4D symbol choose quadrants. All of it is computed here in exact integers; no table of the
+// Recommendation is copied, and the tests compare with the printed ones.
 #pragma once
 
 #include <stdint.h>
@@ -22,7 +22,7 @@ inline constexpr int kSymbolRates = 6;
 
 enum class Carrier : uint8_t { kLow, kHigh };
 
-/// What depends on the symbol rate alone.
+/// The parameters that depend on the symbol rate alone.
 struct SymbolRateTraits {
   Ratio of_2400;           ///< symbol rate = 2400 * a/c Hz; Table 1
   Ratio carrier[2];        ///< carrier = symbol rate * d/e, by Carrier; Table 2
@@ -48,7 +48,7 @@ constexpr Band band(SymbolRate s, Carrier c) {
 constexpr double symbol_rate_hz(SymbolRate s) {
   return band(s, Carrier::kLow).symbol_hz();
 }
-/// Symbols in so many samples of 8000 Hz.
+/// Symbols in `samples` samples at 8000 Hz.
 constexpr int symbols_in(SymbolRate s, uint32_t samples) {
   return static_cast<int>(samples * symbol_rate_hz(s) / 8000 + 0.5);
 }
@@ -78,8 +78,8 @@ struct PlaceReciprocals {
 };
 inline constexpr PlaceReciprocals kPlaceReciprocals;
 
-/// The even spread of `ones` ones over `length` places, the last place always a one (clauses 8.2 and 8.3: a counter
-/// grows by `ones` each place and wraps at `length`; a place is one where it wraps). @pre 0 <= i < length <=
+/// The even spread of `ones` ones over `length` places, the last place always a one (clauses 8.2 and 8.3). A counter
+/// grows by `ones` at each place and wraps at `length`; a place is one if the counter wraps. @pre 0 <= i < length <=
 /// kMaxPlaces, 0 <= ones <= length
 constexpr bool switching_pattern(int ones, int length, int i) {
   const auto n = static_cast<uint32_t>(i * ones);
@@ -151,9 +151,9 @@ constexpr Framing make_framing(SymbolRate s, uint32_t bit_rate, bool aux, bool e
   return f;
 }
 
-/// Where an encoder or a decoder stands in the superframe.
+/// Position of an encoder or a decoder in the superframe.
 ///
-/// B1 counts as the last data frame of a superframe (10.1.3.1), so that is where counting starts.
+/// B1 counts as the last data frame of a superframe (10.1.3.1), so counting starts there.
 class FramePosition {
  public:
   constexpr FramePosition() = default;

@@ -3,10 +3,10 @@
 // One step of the Viterbi decoder: two received points in, the survivors of all states out. Integers throughout, so
 // that every instruction set's variant gives the same bits.
 //
-// The transitions of each code fall into four groups: within a group every prior state is joined with every next state,
+// The transitions of each code fall into four groups. Within a group every prior state is joined with every next state,
 // the input is the exclusive or of their places in the group, and Y0 is the same for all. (The AND gates of the
 // 64-state encoder only decide which places.) So one step is four small min-plus convolutions over contiguous arrays.
-// Squared distances leave the six low bits free; what a minimum was the minimum of travels there.
+// Squared distances leave the six low bits free; these hold the index of the minimum.
 #pragma once
 
 #include <stdint.h>
@@ -46,8 +46,8 @@ constexpr int place_of(int slot, int inputs) {
 /// Paths whose squared distances differ by no more than this are told apart by luck (kMetricUnit a half).
 inline constexpr int32_t kTossUp = kMetricUnit / 2;
 
-/// What is kept of a step, for as long as its decision takes: packed by the code's states, because of a thousand
-/// decoders all of it goes through the caches again and again.
+/// The stored part of a step, until its decision. It is packed by the code's states, because with a thousand decoders
+/// all of it passes through the caches repeatedly.
 ///    from     [states] by slot: the survivor's slot before this step, and kTossUpBit
 ///    pair     [2][inputs] by Y0 and input: 8 s(2m) + s(2m+1) of the best pair
 ///    nearest  re [2][8], im [2][8]: nearest points, by subset label, as places of their class (nearest_point())

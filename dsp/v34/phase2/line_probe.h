@@ -29,7 +29,7 @@ class LineProbe {
 
   /// Begin: the next sample is the first of L2.
   void start();
-  /// One sample of L2.  Real-time: yes, O(1) but for one FFT of kWindow points every kWindow / 2 samples.
+  /// One sample of L2.  Real-time: yes, O(1) except one FFT of kWindow points every kWindow / 2 samples.
   void put(float x);
   /// How many windows have been taken in; analyse() needs one, five are 384 ms.
   int windows() const { return windows_; }
@@ -40,7 +40,7 @@ class LineProbe {
   void analyse();
 
   /// Received power of the tone, and of noise and distortion in the 150 Hz around it; mean squares in int16 units.
-  /// Where there is no tone (900, 1200, 1800, 2400 Hz) the gain is the mean of the neighbours'.
+  /// At the frequencies without a tone (900, 1200, 1800, 2400 Hz) the gain is the mean of the neighbours'.
   float tone_power(int band) const { return tone_[band]; }
   float noise_power(int band) const { return noise_[band]; }
   float snr_db(int band) const { return snr_db_[band]; }
@@ -60,11 +60,11 @@ class LineProbe {
     uint8_t pre_emphasis = 0;
     double rate = 0;  ///< bit/s, projected for these; 0: not usable
   };
-  /// @param far  says which carriers the far transmitter has, and whether 3429  @return whether there is more to try
+  /// @param far  carriers of the far transmitter, and whether it has 3429  @return whether there is more to try
   /// Real-time: yes, O(1).
   bool step(SymbolRate s, const Info0& far, Search* search) const;
-  /// What was found, with the rate in whole 2400 bit/s that the symbol rate has; 0: not usable.
-  /// @param allow_1664  more than 12 (28 800) may be said: both ends have 1664 points
+  /// The result, with the rate of the symbol rate in whole 2400 bit/s; 0: not usable.
+  /// @param allow_1664  more than 12 (28 800) is permitted: both ends have 1664 points
   static ProbingResult result(SymbolRate s, const Search& search, bool allow_1664);
   /// All of a symbol rate's search at once.
   ProbingResult best(SymbolRate s, const Info0& far, bool allow_1664) const {
@@ -74,7 +74,7 @@ class LineProbe {
     return result(s, search, allow_1664);
   }
 
-  /// Frequency offset as INFO1 says it, in 0.02 Hz; kOffsetUnknown when it could not be measured.
+  /// Frequency offset in the form of INFO1, in 0.02 Hz; kOffsetUnknown when it could not be measured.
   int16_t offset_field() const;
 
  private:

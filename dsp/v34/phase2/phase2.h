@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT
 //
-// Phase 2 of V.34 (10/96), 11.2: both modems exchange what they can do (INFO0), measure the round trip with reversals
-// of tones A and B, probe the line in both directions (L1, L2), tell each other what they found (INFO1c) and choose
+// Phase 2 of V.34 (10/96), 11.2. Both modems exchange their capabilities (INFO0), measure the round trip with reversals
+// of tones A and B, and probe the line in both directions (L1, L2). They exchange the results (INFO1c) and choose
 // (INFO1a).
 //
 //    call    INFO0c B .......... ~B |                 | B ...... ~B L1 L2 ....... | INFO1c |        |
 //    answer  INFO0a A .... ~A ....... A L1 L2 ........ A .. ~A |                  A ....... | INFO1a |
 //
-// Modems of V.92 that both ask for it have a short Phase 2 (V.92 9.4), without probing and without INFO1d. The analogue
-// modem, which knows the line, chooses:
+// Modems of V.92 that both request it have a short Phase 2 (V.92 9.4), without probing and without INFO1d. The analogue
+// modem, which remembers the line, chooses:
 //
 //    digital   INFO0d B ........ ~B |                          |
 //    analogue  INFO0a A .............. ~A INFO1a |
 //
 // One object serves the whole call. It starts after Phase 1, and again for a retrain (11.5) or to repeat INFO1 (the
-// recovery procedures of Phases 3 and 4). It knows the time-outs and recoveries of 11.2.2 itself, including the
-// retrains that they start. What it does is a table (transitions(), dsp/blocks/table_procedure.h).
+// recovery procedures of Phases 3 and 4). It contains the time-outs and recoveries of 11.2.2, including the
+// retrains that they start. The procedure is a table (transitions(), dsp/blocks/table_procedure.h).
 //
 // Samples are int16 units at 8000 a second; process() is real-time safe.
 #pragma once
@@ -58,7 +58,7 @@ struct Phase2Config {
   uint8_t md_length = 0;      ///< of the own MD in Phase 3, in 35 ms; of V.34 at most 45
   bool v92 = false;           ///< with PcmSide: INFO0 says so
   bool short_phase2 = false;  ///< with v92: INFO0 asks for it
-  /// kAnalogue, for the short Phase 2: what is known of the line.
+  /// kAnalogue, for the short Phase 2: known properties of the line.
   SymbolRate known_rate = SymbolRate::k3200;  ///< upstream
   Carrier known_carrier = Carrier::kLow;
   uint32_t known_round_trip_samples = 0;
@@ -66,7 +66,7 @@ struct Phase2Config {
                                   ///< the same call of process() gives: buffers of card and driver, both directions
 };
 
-/// What Phase 2 found and settled, for the own transmitter (tx) and receiver (rx).
+/// Results and choices of Phase 2, for the own transmitter (tx) and receiver (rx).
 struct Phase2Outcome {
   Info0 own_info0;
   Info0 far_info0;
@@ -164,17 +164,17 @@ class Phase2 : public TableProcedure<Phase2, Phase2State, Phase2Event> {
   /// Source: 11.3.2, 11.4.2.  @pre an outcome exists
   void repeat_info1(bool marks);
 
-  /// Another's Phase 2 has come to this outcome, in the same role: it is done, and retrains go on from it.
+  /// Another's Phase 2 has come to this outcome, in the same role: it is done, and retrains start from it.
   void adopt(const Phase2Outcome& outcome);
 
-  /// One sample in, one out. Silence before start() and when done. Real-time: yes, but for the sample on which probing
+  /// One sample in, one out. Silence before start() and when done. Real-time: yes, except the sample at which probing
   /// is analysed.
   float process(float rx);
 
   bool done() const { return state_ == State::kDone; }
   /// @pre done()
   const Phase2Outcome& outcome() const { return outcome_; }
-  /// What was found of the line, the far end's transmitter to here; valid from the end of probing on.
+  /// Measurements of the line from the far end's transmitter to here; valid from the end of probing on.
   const LineProbe& probe() const { return probe_; }
   /// The far end's INFO0 of this Phase 2, or an earlier one, has come.
   bool has_far_info0() const { return has_far_info0_; }
@@ -235,7 +235,7 @@ class Phase2 : public TableProcedure<Phase2, Phase2State, Phase2Event> {
   void send_marks();
   void begin_retrain();
   void retrain_by_itself();
-  // What INFO1 says: phase2_choice.cpp
+  // The choice of INFO1: phase2_choice.cpp
   void begin_choice(bool in_advance);
   bool choose_more();
   const LineProbe::Search& chosen(SymbolRate s);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// A bank of pumps that advance by a block: what needs their mapping frames is run pump by pump up to where each needs
-// one, then the frames of all are made in lanes (frame_lanes.h), and so on to the end of the block. Each pump does what
-// it does alone, in the same order towards its port; it only waits for the others. Pumps that train or listen run
+// A bank of pumps that advance by a block. Each pump runs by itself until it needs a mapping frame. Then the frames of
+// all are made in lanes (frame_lanes.h), and so on to the end of the block. Each pump does the same work as alone, in
+// the same order towards its port; it only waits for the others. Pumps that train or listen run
 // through, and are lanes again from their data mode on.
 #pragma once
 
@@ -61,7 +61,7 @@ class ModemsAhead {
 };
 
 /// process() of `count` modems, n samples each.
-/// @tparam Modem  has run(), which says whether the block has ended, and reader() and sender() of mapping frames.
+/// @tparam Modem  has run(), which returns whether the block has ended, and reader() and sender() of mapping frames.
 /// Real-time: yes, O(count * n).
 template <class Modem>
 class Bank {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What the trainings and data modes of a call showed of the line towards this end. A retrain makes a new Session; this
-// is what the new one is told, and what Phase 2 says in INFO1. Each fact has an age, for lines change.
+// Knowledge about the line towards this end, from the trainings and data modes of a call. A retrain makes a new
+// Session, which receives this memory; Phase 2 uses it for INFO1. Each fact has an age, because lines change.
 #pragma once
 
 #include <stdint.h>

@@ -29,12 +29,12 @@ struct DataParameters {
   float mean_energy() const;
   /// Mean |x'|^2 after it: that of the transmitted symbols is 1.
   float transmitted_energy() const;
-  /// What a receiver makes symbols of.
+  /// The symbol format for a receiver.
   qam::SymbolFormat format() const;
 };
 
-/// Where the primary bits and those of the auxiliary channel come from and go to. With a port that is not whole
-/// ones are sent, and what is received is dropped.
+/// Source and destination of the primary bits and of the auxiliary channel. If a port is not whole, ones are sent, and
+/// received bits are dropped.
 struct DataPort {
   oh_bit_port primary, auxiliary;
 };
@@ -74,12 +74,12 @@ class DataReceiver {
   /// The next symbol is the first of B1.
   explicit DataReceiver(const DataParameters& p);
 
-  /// The point that was sent, as far as this can tell, for the next symbol `y`, in grid units after the whitening
-  /// filter: in B1 the known one, then the nearest of the grid or, for the second of a pair, that of the best path.
+  /// The most likely transmitted point of the next symbol `y`, in grid units after the whitening filter. In B1 it is
+  /// the known one, then the nearest of the grid or, for the second of a pair, that of the best path.
   /// Real-time: yes; the Viterbi decoder's work comes with every second symbol.
   Complex decide(Complex y);
-  /// Takes in the symbol that decide() was given. Bits come out ViterbiDecoder::kDelay pairs later.
-  /// @param live  the port may be given what is received after B1
+  /// Takes in the symbol that decide() was given. Its bits follow ViterbiDecoder::kDelay pairs later.
+  /// @param live  the port may get the bits received after B1
   /// @pre decide() was called since the last put().  Real-time: yes; a mapping frame's work comes with every eighth
   /// symbol.
   void put(const DataPort& port, bool live);
@@ -90,7 +90,7 @@ class DataReceiver {
   bool frame_pending() const { return pending_; }
   /// @pre frame_pending()
   void begin_frame(FrameToDecode* frame);
-  /// What was begun has been decoded: to the port.
+  /// The begun frame has been decoded: passes it to the port.
   void end_frame(const DataPort& port, const FrameToDecode& frame);
   /// Both, of the one that is pending, if any.
   void decode_pending(const DataPort& port);
@@ -115,7 +115,7 @@ class DataReceiver {
   /// 4D symbols since the last place where the superframe's pattern may invert a bit (V0), the last one included.
   int since_inversion() const { return since_inversion_; }
 
-  /// What decide() and put() will use after B1.
+  /// The memory that decide() and put() use after B1.
   void add_to(HotLines* hot) const {
     viterbi_.add_to(hot);
     hot->add_up_to(&decoder_, &b1_);

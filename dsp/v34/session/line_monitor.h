@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// Watches data mode and says when the rate no longer fits the line, or the receiver has lost it.
+// Monitors data mode and reports when the rate no longer fits the line, or the receiver has lost it.
 //
-// First at the noise variance that the Viterbi decoder's best path sees, averaged over 256 pairs (a sixth of
-// a second, to 0.01). It equals the true variance up to where every second data frame is bad (0.26 to 0.31, grid units
-// squared a dimension) and, when what is received has no relation to the grid, stays at 0.38.
+// First by the noise variance of the Viterbi decoder's best path, averaged over 256 pairs (a sixth of a second, to
+// 0.01). It equals the true variance up to where every second data frame is bad (0.26 to 0.31, grid units squared per
+// dimension). If the received signal has no relation to the grid, it stays at 0.38.
 //
 // A receiver that has slipped by some symbols still sees points of the grid, but not where the code allows them. By an
 // odd number of symbols: half of all pairs have the wrong parity, and the path is worse than the nearest points are (by
@@ -12,8 +12,8 @@
 // superframe's pattern inverts are wrong; each costs the path about a squared distance of 4, within few pairs. All
 // these figures were measured for the three codes, and follow from the geometry of the grid.
 //
-// Then at the errors that the noise makes, for other noise makes more than white noise of its mean: robbed bits,
-// impulses. Where the second best path comes within 0.5 of the best the decision was a toss-up; noise strong enough for
+// Then by the errors that the noise makes, for other noise makes more than white noise of its mean: robbed bits,
+// impulses. If the second best path comes within 0.5 of the best, the decision was a toss-up. Noise strong enough for
 // that is about as often strong enough for the wrong one to win, so these places count the errors. Measured: 0.8 to 1.1
 // of them for each error, over robbed bits and impulses at the rates that they spoil. What follows: rate_search.h. Its
 // findings hold as long as the noise between the errors does.
@@ -47,7 +47,7 @@ class LineMonitor {
   static constexpr int kGoodWindows = 24;     ///< 4 s the first time, then twice as long each time
   static constexpr int kSettledWindows = 30;  ///< lost within 5 s after a resynchronisation: it did not help
 
-  /// What outlives a training.
+  /// The state that survives a training.
   struct Memory {
     RateSearch search;
     int wait_for_higher = kGoodWindows;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The MP sequences of Phase 4 (10.1.3.9, Tables 20 and 21): the data rates that a modem can do and what it wants of the
-// far transmitter. Both modems send MP over and over; MP' is an MP with the acknowledge bit set. From the pair each
+// The MP sequences of Phase 4 (10.1.3.9, Tables 20 and 21): the data rates of a modem and its requests to the far
+// transmitter. Both modems repeat MP; MP' is an MP with the acknowledge bit set. From the pair each
 // computes the same two data rates.
 #pragma once
 
@@ -36,9 +36,9 @@ struct Mp {
 /// @return mp.bits().  Real-time: yes, O(bits).
 int encode(const Mp& mp, uint8_t* bits);
 
-/// Read an MP that may be damaged. @param[in] bits  [188] or, when the type bit says 0, [88]; each 0 or 1
+/// Read an MP that may be damaged. @param[in] bits  [188] or, if the type bit is 0, [88]; each 0 or 1
 /// @return true when sync, start bits and CRC are right, the trellis code is a defined one and no rate exceeds 14; else
-/// `mp` holds what was read. Reserved and fill bits are not looked at.  Real-time: yes, O(bits).
+/// `mp` holds the fields as read. Reserved and fill bits are ignored.  Real-time: yes, O(bits).
 bool decode(const uint8_t* bits, Mp* mp);
 
 /// Finds MP sequences of both types in a stream of descrambled bits, without waiting for the fill bits.

@@ -25,13 +25,13 @@ OH_API const struct oh_pump_type* oh_v34_type(void);
 /** Straight to Phase 2: V.8 is over, silence and all, by other means. @pre no data mode yet.  Real-time: yes. */
 OH_API void oh_v34_begin(void* self);
 
-/** Want the auxiliary channel of 200 bit/s beside the primary one, whose rate stays as it is (5.1, 8.3). It is there in
- * data mode where both ends want it; its bits then flow through `port`, as the others do through their own. `port` is
+/** Request the auxiliary channel of 200 bit/s next to the primary one, whose rate stays as it is (5.1, 8.3). Data mode
+ * has it if both ends request it; its bits then flow through `port`, as the others do through their own. `port` is
  * copied. @pre oh_port_is_whole(port), and Phase 4 has not begun; it holds for the trainings to come.  Real-time: yes.
  */
 OH_API void oh_v34_want_auxiliary(void* self, const struct oh_bit_port* port);
 
-/** What can be seen of a connection. Rates and so on are zero before they are known. */
+/** Measurements of a connection. Rates and so on are zero before they are known. */
 struct oh_v34_instruments {
   float tx_symbol_rate_hz, rx_symbol_rate_hz;
   float tx_carrier_hz, rx_carrier_hz;

@@ -17,7 +17,7 @@ namespace offhook::v34 {
 
 class RateSearch {
  public:
-  /// Data mode begins at `rate`; both, and `lowest`, in 2400 bit/s. What was learnt at other rates is kept.
+  /// Data mode begins at `rate`; both, and `lowest`, in 2400 bit/s. Results at other rates are kept.
   void start(uint8_t rate, uint8_t lowest);
   /// A window of LineMonitor::kWindowPairs has passed.  @return true when most() is another rate now and should be
   /// gone to.  Real-time: yes, O(1).

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// The signals of Phases 3 and 4 as a receiver reads them (10.1.3), from equalised symbols: after the transition from S
-// to S-bar everything has its place, so S-bar, PP and the first 512 symbols of TRN are known and serve the equaliser as
-// reference; after that the nearest point does, and J, J', MP and E are looked for in the bits.
+// The signals of Phases 3 and 4 as a receiver reads them (10.1.3), from equalised symbols. After the transition from S
+// to S-bar all positions are known, so S-bar, PP and the first 512 symbols of TRN are the equaliser's reference. After
+// that the nearest point is, and J, J', MP and E are searched for in the bits.
 //
 // A sequence sends changes of the quadrant, so it is found whatever the receiver's own rotation, and where TRN was
 // shorter than expected, or not sent at all.
@@ -30,9 +30,9 @@ class ReceiveSignals {
   /// @param far  of the far transmitter
   explicit ReceiveSignals(Scrambling far) : scrambling_(far), decoder_(far, TrainingPoints::k4) {}
 
-  /// The transition from S to S-bar has been: `age` symbols of S-bar have come before the next one.
-  /// @param pp  PP follows S-bar (Phase 3)  @param points  of TRN and what comes after
-  /// @param known_trn  so many symbols of TRN are certain to come and are taken as known
+  /// The transition from S to S-bar is over: `age` symbols of S-bar have come before the next one.
+  /// @param pp  PP follows S-bar (Phase 3)  @param points  of TRN and the later signals
+  /// @param known_trn  number of symbols of TRN that are certain to come and are taken as known
   void start(int age, bool pp, TrainingPoints points, int known_trn);
 
   /// The point that was sent, as far as this can tell, for a received `y`. Both in grid units of the constellation in

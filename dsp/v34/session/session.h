@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 //
 // Phases 3 and 4, data mode, rate renegotiation and cleardown of V.34 (10/96), 11.3, 11.4, 11.6 and 11.7, one modem's
-// side of them, at symbol level: symbols to send on one side, what was heard on the other, and time.
+// side of them, at symbol level: symbols to send, received symbols, and time.
 //
 //    answer  S S' PP TRN J ......|                      | S S' TRN MP MP' E B1 data
 //    call                        | S S' PP TRN J .......... J' TRN  MP MP' E B1 data
 //                 Phase 3                                  Phase 4
 //
-// It knows no line: how symbols become samples, how S is found and the equaliser trained is up to the receiver.
-// Once a symbol put() is told what was heard, and order() says what is wanted of the receiver (symbol_reader.h).
-// Neither does it know Phase 2: when a procedure fails, outcome() says what Phase 2 has to do about it.
+// It is independent of the line: the receiver converts samples to symbols, finds S and trains the equaliser.
+// Once per symbol, put() takes the received symbol, and order() returns the commands to the receiver (symbol_reader.h).
+// Phase 2 is separate, too: if a procedure fails, outcome() is the request to Phase 2.
 //
-// What it does is a table (transitions(), dsp/blocks/table_procedure.h).
+// The procedure is a table (transitions(), dsp/blocks/table_procedure.h).
 //
 // Transmit and receive symbol rates may differ; a symbol is sent when next_symbol() is called. tick() counts samples of
 // 8000 Hz, the one clock of all time-outs.
@@ -119,9 +119,9 @@ class Session : public TableProcedure<Session, SessionState, SessionEvent> {
   void tick();
   /// @return the next symbol to send, mean power 1; {0, 0} is silence.  Real-time: yes.
   Complex next_symbol();
-  /// What is wanted of the receiver, from the next sample on.
+  /// The commands to the receiver, from the next sample on.
   const ReceiverOrder& order() const { return order_; }
-  /// S, S-bar, or a symbol has been heard as order() says.  Real-time: yes, but where data begin: DataParameters.
+  /// S, S-bar, or a symbol has been heard, by order().  Real-time: yes, except where data begin: DataParameters.
   void put(const Heard& heard);
 
   /// PP or TRN of Phase 3 is sent, and the far end is silent: the time to train an echo canceller.
@@ -158,7 +158,7 @@ class Session : public TableProcedure<Session, SessionState, SessionEvent> {
   void begin_frame(FrameToEncode* frame) { data_tx_.begin_frame(port_, tx_live_, frame); }
   void end_frame(const FrameToEncode& frame) { data_tx_.end_frame(frame); }
   const DataTransmitter& data_transmitter() const { return data_tx_; }
-  /// What data mode will use.
+  /// The memory that data mode uses.
   void add_to(HotLines* hot) const { hot->add_up_to(&config_, &tx_); }
 
  private:
@@ -240,7 +240,7 @@ class Session : public TableProcedure<Session, SessionState, SessionEvent> {
   void begin_procedure(Procedure procedure, bool initiator);
   void advance_data();
   void follow_line(const Heard& heard);
-  // What both MP settle: session_rates.cpp
+  // The settings that follow from both MP: session_rates.cpp
   RateLimits limits(bool receive) const;
   double training_snr() const;
   Mp make_mp() const;
@@ -272,7 +272,7 @@ class Session : public TableProcedure<Session, SessionState, SessionEvent> {
   bool circuit_107_ = false;
   bool circuit_109_ = false;
 
-  // What data mode does not use.
+  // Not used by data mode.
   TransmitSignals tx_;
   TrainingPoints tx_points_ = TrainingPoints::k4;
   TrainingPoints rx_points_ = TrainingPoints::k4;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// What lies between a receiver of symbols (dsp/qam/receiver.h) and the procedure of Phases 3 and 4 (session.h): it
-// reads the far end's training signals and data from equalised symbols. Once a symbol the procedure is told what was
-// heard (Heard), and says what it wants of the receiver (ReceiverOrder).
+// The layer between a receiver of symbols (dsp/qam/receiver.h) and the procedure of Phases 3 and 4 (session.h): it
+// reads the far end's training signals and data from equalised symbols. Once per symbol it passes its report (Heard) to
+// the procedure, which returns commands to the receiver (ReceiverOrder).
 #pragma once
 
 #include <stdint.h>
@@ -15,7 +15,7 @@
 
 namespace offhook::v34 {
 
-/// What the procedure wants of the receiver.
+/// The procedure's commands to the receiver.
 struct ReceiverOrder {
   enum class Listen : uint8_t { kNothing, kTraining, kData };
 
@@ -32,13 +32,13 @@ struct ReceiverOrder {
   float grid_energy = 2;                       ///< mean |x|^2 of the points, before a non-linear encoder
 };
 
-/// The receiver's own view of the line, where it has one that is better than the errors of training.
+/// The receiver's own measurement of the line, if it has one that is better than the errors of training.
 struct LineQuality {
   double snr = 0;                   ///< mean |x|^2 over mean |noise|^2 after the whitening filter; 0: not known
   PrecoderCoefficients precoder{};  ///< that filter; zero: none wanted
 };
 
-/// What was heard with one symbol, or with S and S-bar.
+/// The report about one symbol, or about S and S-bar.
 struct Heard {
   /// Of TRN and later, up to now.
   struct Training {
@@ -74,7 +74,7 @@ class SymbolReader {
   /// data  @pre decide(y) was called for it.  Real-time: yes.
   void put(Complex y, bool deliver, Heard* heard);
 
-  /// DataReceiver's, whatever is read.
+  /// DataReceiver's, in every mode of reading.
   void set_deferring(bool deferring) {
     deferring_ = deferring;
     data_.set_deferring(deferring);
@@ -84,7 +84,7 @@ class SymbolReader {
   void end_frame(const FrameToDecode& frame) { data_.end_frame(port_, frame); }
   void decode_pending() { data_.decode_pending(port_); }
 
-  /// What decide() and put() will use in data mode.
+  /// The memory that decide() and put() use in data mode.
   void add_to(HotLines* hot) const {
     hot->add_up_to(&in_data_, &data_);
     data_.add_to(hot);

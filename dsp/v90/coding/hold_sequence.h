@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The MH sequences of V.92 (11/2000, Amendment 1) 8.9.2, modem-on-hold: a modem in data mode asks the other to wait
-// while its subscriber takes another call, or to end the connection for it. They have the frame and the modulation of
+// The MH sequences of V.92 (11/2000, Amendment 1) 8.9.2, modem-on-hold: a modem in data mode requests that the other
+// wait while its subscriber takes another call, or end the connection for it. They have the frame and the modulation of
 // Phase 2's INFO sequences, so v34::InfoDetector finds them.
 //
 // Table 32 prints patterns, whose left-most bit is the first in time (clause 8).
@@ -39,8 +39,8 @@ constexpr uint32_t hold_seconds(int code) {
 struct HoldMessage {
   static constexpr int kBits = 40;
   HoldSignal signal;
-  /// Bits 16:19, as printed: T1's code of MHack, a ClearReason of MHclrd, a DenyReason of MHnack; of the others the
-  /// signal once more. Of the last three no value is refused: "should not be interpreted" (Note 2).
+  /// Bits 16:19, as printed: T1's code of MHack, a ClearReason of MHclrd, a DenyReason of MHnack; for the others, the
+  /// signal repeated. Every value of the last three is accepted: "should not be interpreted" (Note 2).
   uint8_t information;
   friend bool operator==(const HoldMessage&, const HoldMessage&) = default;
 };

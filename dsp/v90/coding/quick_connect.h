@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// The short Phase 1 of V.92 (11/2000) 8.2 and 8.3, quick connect: QC asks to skip V.8's menus between modems that have
-// met before, QCA agrees. Each comes from an analogue or a digital modem, and either in V.8 (QC1, QCA1: an octet after
-// a synchronization octet of its own, twice) or in V.8bis (QC2, QCA2: the identification field of a message).
+// The short Phase 1 of V.92 (11/2000) 8.2 and 8.3, quick connect. QC requests to skip V.8's menus between modems that
+// have met before; QCA agrees. Each comes from an analogue or a digital modem, and either in V.8 (QC1, QCA1: an octet
+// after a synchronization octet of its own, twice) or in V.8bis (QC2, QCA2: the identification field of a message).
 #pragma once
 
 #include <stdint.h>

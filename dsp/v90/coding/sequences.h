@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// The sequences of V.90's Phases 3 and 4 besides CP (cp.h): Jd (8.4.2, Table 13), what the digital modem can do; Ja,
-// the DIL descriptor (8.3.1, Table 12), which digital impairment learning signal the analogue modem wants; and the
-// digital modem's MP (8.6.3, Table 16), what it wants of the upstream. Framing and CRC are those of V.34's MP.
+// The sequences of V.90's Phases 3 and 4 except CP (cp.h). Jd (8.4.2, Table 13): the digital modem's capabilities. Ja:
+// the DIL descriptor (8.3.1, Table 12), the digital impairment learning signal that the analogue modem requests. MP of
+// the digital modem (8.6.3, Table 16): its requests for the upstream. Framing and CRC are those of V.34's MP.
 #pragma once
 
 #include <stdint.h>
@@ -75,7 +75,7 @@ int encode(const Mp& mp, uint8_t* bits);    ///< bits [mp.bits()]
 
 /// Read a sequence that may be damaged; each bit 0 or 1.
 /// @return true when sync, start bits and CRC are right and every field that selects something holds a defined value;
-/// else the target holds what was read. Reserved and fill bits are not looked at.  Real-time: yes, O(bits).
+/// else the target holds the fields as read. Reserved and fill bits are ignored.  Real-time: yes, O(bits).
 bool decode(const uint8_t* bits, Jd* jd);              ///< bits [Jd::kBits - kFillBits]
 bool decode(const uint8_t* bits, int size, Dil* dil);  ///< of which `size` have come; without fill
 bool decode(const uint8_t* bits, Mp* mp);              ///< bits [mp.bits()] as its type bit says

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The signs of V.90's downstream (5.4.5): S bits of each data frame become six signs; the S_r = 6 - S that are left
-// over buy freedom, with which the spectral shaper chooses, among the signs that say the same, those whose line signal
+// The signs of V.90's downstream (5.4.5). S bits of each data frame become six signs. The remaining S_r = 6 - S give
+// freedom: among the signs that carry the same bits, the spectral shaper chooses those whose line signal
 // has least power where the analogue modem does not want it.
 //
 //   sign bits -> p (a zero before those of a shaping frame) -> p' (odd places differential) -> t (against the frame

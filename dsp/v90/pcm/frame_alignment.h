@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
-// Where the data frames begin, after the network has dropped or repeated octets: a playout buffer that moves, a slip.
-// The equaliser and the clock know nothing of it, for the line card sends as before; but the six intervals are others.
+// The alignment of the data frames, after the network has dropped or repeated octets: a playout buffer that moves, a
+// slip. The equaliser and the clock are unaffected, for the line card sends as before; but the six intervals shift.
 //
-// Three things tell a wrong alignment from the right one. Levels: where the intervals have different constellations,
-// what is received lies between their points. Numbers: six labels make one above 2^K now and then, which no digital
-// modem sends. Data: HDLC has no seven ones in a row (V.42 8.1.1.2, but for an abort), what a wrong alignment gives the
-// descrambler has one every 256 bits; that holds only of a line which has long been without, and says the most where
-// six equal constellations of 64 points leave nothing else.
+// Three tests distinguish a wrong alignment from the right one. Levels: if the intervals have different constellations,
+// the received levels lie between their points. Numbers: six labels make one above 2^K now and then, which no digital
+// modem sends. Data: HDLC has no seven ones in a row, except an abort (V.42 8.1.1.2); with a wrong alignment the
+// descrambler has seven every 256 bits. The last test needs a line that was long without such a run, and is the only
+// one for six equal constellations of 64 points.
 //
-// When the data turn bad, all six alignments are read beside each other for a window of frames, and the one that is
+// When the data turn bad, all six alignments are read in parallel for a window of frames, and the one that is
 // good alone is taken. None is, as long as octets are wrong: then the next window. Nor is one good after a jump beneath
 // robbed bits, which stay in their intervals: at last the one that is by far the least bad is taken, for a
 // renegotiation, or the data are lost.
@@ -26,7 +26,7 @@ namespace offhook::v90 {
 /// Seven ones in a row, counted.
 class OnesRuns {
  public:
-  /// @return 1 where a run reaches seven ones; it is then begun anew
+  /// @return 1 where a run reaches seven ones; the run then starts again
   int put(int bit) {
     run_ = (run_ + 1) * static_cast<int>(bit != 0);  // without a branch, which no processor could foresee
     if (run_ < kRun) return 0;

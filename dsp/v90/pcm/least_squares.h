@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // Least squares for the equaliser of the PCM receiver, and for its echo canceller: as dsp/qam/equaliser_fit.h, for real
-// numbers, and with the feedback part in the same problem: a row is a window of samples and, after it, what was decided
-// before.
+// numbers, and with the feedback part in the same problem. A row is a window of samples and, after it, the earlier
+// decisions.
 //
 // The problem's rows are windows of two stored streams, so nothing but the streams is stored.
 //
@@ -29,7 +29,7 @@ class LeastSquares {
   /// stay as they are until it is done.
   /// @param[in] samples  [apart * (kRows - 1) + kForward]  @param apart  samples from row to row
   /// @param[in] decided  [kRows - 1 + kFeedback]; null: none, and of the taps kForward
-  /// @param[in] wanted  [kRows]  @param[in] taps  [kTaps] to begin with; null: zero  @param steps  of the iteration
+  /// @param[in] wanted  [kRows]  @param[in] taps  [kTaps] initial values; null: zero  @param steps  of the iteration
   void begin(const float* samples, int apart, const float* decided, const float* wanted, const float* taps, int steps);
   /// The work of one symbol. @param[out] taps  [kTaps] or [kForward] written when it returns true: done
   /// Real-time: yes, O(kRowsASymbol * kTaps).

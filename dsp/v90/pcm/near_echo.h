@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// Takes the analogue modem's own V.34 signal off what it hears: 8000 samples/s sent, 16000 received. Of the samples
-// received with each one sent, and of those half way to the next, the echo is a FIR of what was sent: two filters of
-// 128 taps. Beyond the line card there is no hybrid, so there is no far echo.
+// Cancels the analogue modem's own V.34 signal in its received signal: 8000 samples/s sent, 16 000 received. Two
+// filters of 128 taps on the sent samples model the echo: one for the received samples at the same time as a sent one,
+// one for those half way to the next. Beyond the line card there is no hybrid, so there is no far echo.
 //
-// PCM of 56 000 bit/s stands no more than 60 dB below it. LMS, on a signal that hardly has power at the edges of its
-// band, stays at 50 dB for seconds (measured); least squares on 1792 samples reach the noise. That is done while the
-// digital modem is silent; then the taps stay as they are. Whether they are still right is seen in the equaliser's
-// errors, which have something in common with what was sent when they are not.
+// PCM of 56 000 bit/s requires a residual echo at least 60 dB below it. LMS, on a signal with little power at the edges
+// of its band, stays at 50 dB for seconds (measured); least squares on 1792 samples reach the noise. That is done while
+// the digital modem is silent; then the taps stay as they are. If they become wrong, the equaliser's errors correlate
+// with the sent signal.
 #pragma once
 
 #include <stdint.h>
@@ -41,8 +41,8 @@ class NearEcho {
   /// One, of a symbol of 8000 Hz, after process().  Real-time: yes, O(taps).
   void watch(float error);
   int watched() const { return watched_; }
-  /// The share of the errors' power that a filter of what was sent explains: near 1 where they are our echo; kTaps over
-  /// watched() where they have nothing to do with it.  Real-time: yes, O(taps).
+  /// The share of the errors' power that a filter of the sent signal explains: near 1 if they are our echo; kTaps over
+  /// watched() if they are unrelated to it.  Real-time: yes, O(taps).
   float explained() const;
 
  private:

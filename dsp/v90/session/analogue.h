@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
 // Phases 3 and 4, data mode, rate renegotiation and cleardown of V.90 (09/98), 9.3 to 9.7: the analogue modem's side.
-// V.34 symbols to send, levels of the network's converter that were heard, and time. See digital.h for the course of
+// V.34 symbols to send, received levels of the network's converter, and time. See digital.h for the course of
 // the signals.
 //
-// What it asks of the digital modem (UINFO, the DIL, CPt and CP) it works out itself, from what the DIL shows.
+// It computes its requests to the digital modem (UINFO, the DIL, CPt and CP) from the results of the DIL.
 #pragma once
 
 #include <stdint.h>
@@ -101,14 +101,14 @@ class AnalogueProcedure : public TableProcedure<AnalogueProcedure, AnalogueState
   /// @return the next symbol to send, mean power 1; {0, 0} is silence.  Real-time: yes, but where data begin.
   Complex next_symbol();
 
-  /// What is wanted of the receiver of PCM.
+  /// The task of the receiver of PCM.
   PcmReceiver::Task task() const { return task_; }
   float level() const { return level_; }  ///< of kSeek
-  /// Grows by one whenever the receiver is to find its taps anew.
+  /// Grows by one whenever the receiver must compute its taps again.
   uint32_t refits() const { return refits_; }
   void put(PcmReceiver::Event event);
-  /// A level was heard. @param error_power, refitting  of the receiver  @return the reference, and what it is good for.
-  /// Real-time: yes, but where the DIL has been learnt: constellation_choice.h.
+  /// A level was heard. @param error_power, refitting  of the receiver  @return the reference, and its permitted use.
+  /// Real-time: yes, except at the end of the DIL: constellation_choice.h.
   DownstreamReader::Result put(float level, int interval, float error_power, bool refitting);
 
   /// PP, TRN or SCR is sent, and the digital modem is silent: the time to train an echo canceller.

@@ -8,8 +8,8 @@
 //    Ed B1d data
 //                                   Phase 3                                         Phase 4
 //
-// As dsp/v34/session/session.h it knows no line, and is a table (dsp/blocks/table_procedure.h). tick() counts the
-// network's samples; a code is sent when next() is called, once for each.
+// As dsp/v34/session/session.h it is independent of the line, and is a table (dsp/blocks/table_procedure.h). tick()
+// counts the network's samples; a code is sent when next() is called, once for each.
 #pragma once
 
 #include <stdint.h>

@@ -7,9 +7,9 @@
 //    asks     data | 70 ms | RT | MHreq MHreq .. | RT ...... | (the line is the subscriber's)     | Phase 1, calls
 //    grants   data ............ | 70 ms | RT ...... | MHack MHack ..  | ANSam, up to T1 ......... | Phase 1, answers
 //
-// RT begins as a retrain does, so the far end answers it as one, with Phase 2 (9.7); one of these objects listens
-// beside that Phase 2 and leaves kListen when an MH sequence has come. As dsp/v34/phase2 it takes samples of 8000 Hz of
-// the one direction and gives those of the other, is a table, and ends with an outcome: Phase 1 is its owner's.
+// RT begins as a retrain does, so the far end answers it as one, with Phase 2 (9.7). One of these objects listens
+// during that Phase 2 and leaves kListen when an MH sequence has come. Like dsp/v34/phase2 it takes samples at 8000 Hz
+// of one direction and gives those of the other, is a table, and ends with an outcome: its owner runs Phase 1.
 #pragma once
 
 #include <stdint.h>
@@ -102,7 +102,7 @@ class Hold : public TableProcedure<Hold, HoldState, HoldEvent> {
   bool denied_for_ever() const { return denied_for_ever_; }
   /// This end has granted one, and kAnswer is what follows.
   bool holds() const { return message_.signal == HoldSignal::kAcknowledge; }
-  /// Of kAnswer: what is left of T1, or 0: no limit. @pre holds()
+  /// Of kAnswer: the rest of T1, or 0: no limit. @pre holds()
   uint32_t answer_tone_samples() const;
   /// The message that the far end sent last.
   const HoldMessage& heard() const { return heard_; }
