@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Colour on a terminal. The words say the same without it: colour is for the eye that looks for the verdict.
+// Colour on a terminal. It highlights the verdict; the words are complete without it.
 #pragma once
 
 #include <cstdio>

@@ -2,17 +2,16 @@
 //
 // Files that are written: every writer of the program comes through here, so there is one policy.
 //
-// A path that the user named means what it means to any program: a link is followed (but not one that another
-// user laid in a folder of all users), a device, a FIFO or /dev/stdout is written straight. A regular file is replaced
-// as a whole, when all bytes are on the disk; of a reader, or of a run after a crash, either the old bytes are seen or
-// the new ones.
+// A path that the user named has the usual meaning: a link is followed (except one that another user made in a folder
+// of all users), a device, a FIFO or /dev/stdout is written directly. A regular file is replaced as a whole, when all
+// bytes are on the disk: a reader, or a run after a crash, sees either the old bytes or the new ones.
 //
 // In an output folder the program chooses the names, so whoever can write there could lie in wait at one of them. A
 // link is replaced and never followed, a sub-folder that is a link is refused, and so is anything else that is no
 // regular file. A folder belongs to one run at a time.
 //
-// Permissions are the umask's, and no more than the owner's for what a call carried or when (Privacy). A file of ours
-// that is there already keeps its own: who wants to share a recording says so by chmod.
+// Permissions are the umask's, and no more than the owner's for contents and times of calls (Privacy). An existing file
+// of ours keeps its own permissions: use chmod to share a recording.
 #pragma once
 
 #include <sys/types.h>
@@ -38,7 +37,7 @@ enum class Appears {
   kWhole,   ///< all of them, at close()
 };
 
-/// What a path is, for messages: "a folder", "a FIFO", "a device", "a socket", "a symbolic link", "a file".
+/// The kind of a file, for messages: "a folder", "a FIFO", "a device", "a socket", "a symbolic link", "a file".
 std::string kind_of_file(mode_t mode);
 
 /// A file that is being written. Errors are std::runtime_error with file and cause.
@@ -46,11 +45,11 @@ class OutputFile {
  public:
   /// At a path that the user named.
   OutputFile(const std::filesystem::path& path, Privacy privacy, Appears appears);
-  /// What comes before it through stdio is flushed.
+  /// Flushes earlier output of stdio.
   static OutputFile standard_output();
   OutputFile(OutputFile&& other) noexcept;
   OutputFile& operator=(OutputFile&&) = delete;
-  /// Without close(), what was to appear whole does not.
+  /// Without close(), a file that is replaced as a whole does not appear.
   ~OutputFile();
 
   void write(std::string_view bytes);
@@ -112,8 +111,8 @@ class OutputFolder {
   void write(std::string_view name, std::string_view bytes, Privacy privacy = Privacy::kShared) const;
   /// A file or a link; nothing when there is none. @throws std::runtime_error for anything else, as create() does
   void remove(std::string_view name) const;
-  /// Open for appending, made if it is not there. A link, or a file with a second name elsewhere, is refused: what is
-  /// in it is needed, so that it cannot be replaced.
+  /// Open for appending; created if it does not exist. A link, or a file with a second name elsewhere, is refused:
+  /// its content is needed, so that it cannot be replaced.
   OutputFile append(std::string_view name, Privacy privacy) const;
 
  private:

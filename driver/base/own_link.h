@@ -14,13 +14,13 @@ namespace offhook {
 /// it still leads where it was pointed to.
 class OwnLink {
  public:
-  /// Takes the name; makes nothing yet. @throws std::runtime_error: what is there, or that it is in use
+  /// Takes the name; makes nothing yet. @throws std::runtime_error: another kind of file is there, or it is in use
   explicit OwnLink(std::string path);
   OwnLink(const OwnLink&) = delete;
   OwnLink& operator=(const OwnLink&) = delete;
   ~OwnLink();
 
-  /// In one step: who looks sees the old target or the new one. @throws std::runtime_error
+  /// In one step: a reader sees the old target or the new one. @throws std::runtime_error
   void point_to(const std::string& target);
   const std::string& path() const { return path_; }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Results, each value described once. A table has a row for each value of a struct: its key in JSON and CSV, its unit,
-// what it is, and the member that holds it. JSON output and input, CSV columns, rows on a terminal and the list of keys
+// its description, and its member. JSON output and input, CSV columns, rows on a terminal and the list of keys
 // (`offhook keys json`, `keys csv`, docs/formats.md, docs/decode-json.md) are made from that row.
 //
 //     using R = record::Rows<Transfer>;
@@ -52,7 +52,7 @@ struct Row {
   Value (*get)(const void* subject) = nullptr;
   bool (*set)(void* subject, const Value& value) = nullptr;  ///< false: of another type; null: the value is derived
 
-  /// Of a row that is a struct, or a list of them.
+  /// The table of a row that is a struct, or a list of them.
   const Table* table = nullptr;
   void (*each)(const void* subject, Visit visit, void* to) = nullptr;
   void* (*add)(void* subject) = nullptr;  ///< a new last one; for a struct that is always there, itself
@@ -257,7 +257,7 @@ struct Rows {
   static const Subject& at(const void* subject) { return *static_cast<const Subject*>(subject); }
   static Subject& at(void* subject) { return *static_cast<Subject*>(subject); }
 
-  /// A member, or a member of that. What a function returns is derived: it is not read back.
+  /// A member, or a member of that. The result of a function is derived: it is not read back.
   template <auto... Members>
   static constexpr Row of(std::string_view key, std::string_view unit, std::string_view what) {
     Row row{key, unit, what};
@@ -332,10 +332,10 @@ struct Rows {
 template <typename Subject>
 using Written = Rows<Subject, false>;
 
-/// The rows in their order, without what is absent.
+/// The rows in their order, without absent ones.
 nlohmann::ordered_json to_json(const Table& table, const void* subject);
 
-/// Fill in what is not derived. Keys that no row has are passed over.
+/// Read the values that are not derived. Keys without a row are skipped.
 /// @throws nlohmann::json::other_error naming the key that is missing or of another type
 void from_json(const Table& table, const nlohmann::ordered_json& json, void* subject);
 

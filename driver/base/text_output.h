@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// What `--json [FILE.json]`, `--csv [FILE.csv]` and `--perfetto [FILE.perfetto]` of every command ask for: no text, a
-// text on standard output, or one in a file. The name is taken only if it looks like one, so that `--json` may stand
-// before any other argument.
+// The options `--json [FILE.json]`, `--csv [FILE.csv]` and `--perfetto [FILE.perfetto]` of every command: no text, a
+// text on standard output, or one in a file. The next argument is the file only if it ends like one, so that `--json`
+// may come before any other argument.
 #pragma once
 
 #include <initializer_list>

@@ -64,7 +64,7 @@ class Class1 {
   void send_silence(int ms);
   void await_silence(int ms);
 
-  /// Whether an operation is under way.
+  /// Whether an operation is running.
   bool busy() const { return operation_ != Operation::kNone; }
   /// Whether octets of the program are data. Otherwise a character aborts the operation.
   bool sends() const { return operation_ == Operation::kSendFrames || operation_ == Operation::kSendPage; }

@@ -16,7 +16,7 @@ namespace offhook {
 class IvshmemTransport final : public PciTransport {
  public:
   /// Listens. @param ram  the guest's memory, from guest-physical address 0 on; opened when it is first used
-  /// @throws std::runtime_error with the path and what is wrong
+  /// @throws std::runtime_error with the path and the reason
   IvshmemTransport(std::string socket_path, std::string ram_path);
   ~IvshmemTransport() override;
   IvshmemTransport(const IvshmemTransport&) = delete;

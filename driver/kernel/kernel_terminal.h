@@ -6,8 +6,8 @@
 
 namespace offhook {
 
-/// The DCE's end of /dev/ttySMN, which has all the lines of a serial port: DSR and CTS are on as long as this is there,
-/// and the kernel hangs up who has the port open when DCD drops.
+/// The DCE's end of /dev/ttySMN, which has all the lines of a serial port: DSR and CTS are on while this exists,
+/// and the kernel hangs up the program on the port when DCD drops.
 class KernelTerminal final : public modem::Terminal {
  public:
   /// @param number  of the device  @throws std::runtime_error: somebody else has it

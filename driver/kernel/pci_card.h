@@ -19,7 +19,7 @@ class PciTransport {
   virtual ~PciTransport() = default;
   /// BAR 2.
   virtual oh_pci_registers& registers() = 0;
-  /// What to add the vector to for the doorbell register.
+  /// The number to add to the vector for the doorbell register.
   virtual std::uint32_t doorbell() const = 0;
   /// @return `size` octets of the host's memory at this bus address; null: not to be reached
   virtual void* memory(std::uint64_t address, std::uint64_t size) = 0;
@@ -30,7 +30,7 @@ class PciTransport {
   virtual bool wait_doorbell(int ms) = 0;
 };
 
-/// What a card can do wrong on purpose: a driver has to bear it.
+/// Faults that a card can simulate: a driver must tolerate them.
 enum class CardFault {
   kNone,
   kGone,     ///< no interrupt any more, nothing moves, no command is answered
@@ -51,7 +51,7 @@ class PciCard {
   bool running() const { return running_; }
   /// Ring voltage is on the line, or it is not.
   void set_ringing(bool ringing);
-  /// Sample periods until the block under way ends.
+  /// Sample periods until the current block ends.
   std::uint32_t left() const { return oh_card_engine_left(&engine_); }
   /// Sample periods pass; blocks end in them. @pre running
   void run(const oh_line_end& line, std::uint32_t n);

@@ -72,7 +72,7 @@ struct oh_hardware {
 	struct oh_pci_registers __iomem *registers;
 	u32 features, doorbell, sequence;
 	struct oh_streams streams;
-	/* what is shared with the card */
+	/* shared with the card */
 	void *memory;
 	dma_addr_t memory_bus;
 	size_t memory_size;
@@ -96,12 +96,12 @@ struct oh_hardware {
 };
 
 int oh_hardware_probe(struct oh_hardware *hw, struct pci_dev *pci);
-/* New card memory; what hw->card says from now on belongs to it. */
+/* New card memory; hw->card refers to it from now on. */
 int oh_hardware_prepare(struct oh_hardware *hw);
 int oh_hardware_start(struct oh_hardware *hw);
 int oh_hardware_stop(struct oh_hardware *hw);
 bool oh_hardware_ringing(const struct oh_hardware *hw);
-/* The program has taken events: the card is told what it was not. */
+/* The program has read events: ring the doorbell that was withheld. */
 void oh_hardware_log_read(struct oh_hardware *hw);
 /* Take what the card has finished. @return new descriptors */
 u32 oh_hardware_take(struct oh_hardware *hw);
@@ -131,7 +131,7 @@ struct oh_kernel_context {
 int oh_kernel_context_init(struct oh_kernel_context *context, void (*service)(void *arg), void *arg,
 			   int irq);
 void oh_kernel_context_exit(struct oh_kernel_context *context);
-/* What the interrupt's handler returns. */
+/* The return value of the interrupt's handler. */
 irqreturn_t oh_kernel_context_irq(struct oh_kernel_context *context);
 /* The interrupt's thread. */
 void oh_kernel_context_threaded(struct oh_kernel_context *context);
@@ -155,7 +155,7 @@ void oh_kernel_end_hold(struct oh_kernel_end *end, enum oh_hold_order order);
 void oh_kernel_end_status(struct oh_kernel_end *end, struct oh_kernel_status *status);
 /*
  * One reader and one writer. Above a DMT pump whole cells are taken, and
- * less than one is -EINVAL. Where user memory ends, the whole ones before are
+ * less than one is -EINVAL. If user memory ends, the whole cells before are
  * taken; -EFAULT: there was none.
  */
 int oh_kernel_end_write(struct oh_kernel_end *end, const char __user *octets, size_t n,
@@ -219,7 +219,7 @@ struct oh_device {
 	/* the log */
 	struct oh_event_log log;
 	struct oh_event *events;
-	/* who waits for octets */
+	/* readers that wait for octets */
 	wait_queue_head_t waiting;
 	atomic_t wakes; /* times there was a reason to look */
 	struct irq_work wake;

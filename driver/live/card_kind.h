@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What a kind of card declares. Each has a folder, whose line in driver/CMakeLists.txt puts it into the table of
+// The declaration of a kind of card. Each has a folder, whose line in driver/CMakeLists.txt puts it into the table of
 // driver/session.
 #pragma once
 
@@ -39,7 +39,7 @@ struct SoundConfig {
   std::uint32_t period_samples = rate_hz / 80;  ///< 12.5 ms
 };
 
-/// What every sound device must do: for people.
+/// The format that every sound device must support, for messages.
 inline std::string sound_format(std::uint32_t rate_hz) {
   return std::to_string(rate_hz) + " Hz, one channel, 16 bits";
 }

@@ -4,9 +4,9 @@
 // two descriptors: the memory of the rings and an eventfd that is the interrupt. The modem sends one byte when its
 // driver is ready, and from then on samples pass. Either side sees the other's end as the socket's.
 //
-// Neither side relies on the other. The memory is sealed: its size can no longer change, so that nobody's access to it
-// ends in SIGBUS. What its fields say is checked where it is read (card_engine.h, driver.h). No descriptor of the
-// other side is waited on but by poll(): whether a read of it blocks is for its other owner to change at any time.
+// Neither side trusts the other. The memory is sealed: its size can no longer change, so that access to it never
+// ends in SIGBUS. Its fields are checked at every read (card_engine.h, driver.h). Descriptors of the
+// other side are waited on by poll() only: their other owner can change at any time whether a read blocks.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@ namespace offhook {
 /// The modem's side.
 class SharedCard final : public LiveCard {
  public:
-  /// @throws std::runtime_error with the path and what is wrong: nobody there, no answer, not a card, another build
+  /// @throws std::runtime_error with the path and the reason: no listener, no answer, not a card, another build
   explicit SharedCard(const std::string& path);
   ~SharedCard() override;
 
@@ -55,7 +55,7 @@ class SharedCard final : public LiveCard {
   std::size_t size_ = 0;
 };
 
-/// The hardware's side of one card. Whoever connects gets a card's memory of its own; the first who says that its
+/// The hardware's side of one card. Each client that connects gets a card's memory of its own. The first one whose
 /// driver is ready is the modem, and its memory is the card.
 class CardServer {
  public:

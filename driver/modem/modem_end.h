@@ -82,7 +82,7 @@ struct oh_modem_end_config {
   uint32_t log_symbols OH_BY_DEFAULT(0); /**< not 0: the pump's observations are logged, one symbol of eight */
 };
 
-/** What the pump measured of the line, the newest values; 0: not known. */
+/** The pump's measurements of the line, the newest values; 0: not known. */
 struct oh_modem_end_line {
   float snr_db, clock_ppm, carrier_hz, echo_return_loss_db;
   float round_trip_ms, tx_symbol_rate, rx_symbol_rate;
@@ -159,7 +159,7 @@ uint32_t oh_modem_end_unsent(const struct oh_modem_end* end);
 int oh_modem_end_released(const struct oh_modem_end* end);
 /** Nothing will come any more: released, or ended by the pump, the far end or, unless it hangs up, LAPM. */
 int oh_modem_end_ended(const struct oh_modem_end* end);
-/** What the pump's operations call self. */
+/** The `self` of the pump's operations. */
 void* oh_modem_end_pump_memory(struct oh_modem_end* end);
 
 /** @return whether octets pass */

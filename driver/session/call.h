@@ -33,7 +33,7 @@ struct CallConfig {
   std::uint32_t hold_timeout = 0, answer_delay_ms = 0, guard_tone_hz = 0;  ///< as in Modem::Config
 };
 
-/// What became of the last order for modem-on-hold.
+/// The status of the last order for modem-on-hold.
 enum class OrderStatus : std::uint8_t {
   kNone,     ///< there was none, or it is obeyed: the pump's status says the rest
   kPending,  ///< the context has not come to it
@@ -74,7 +74,7 @@ class Call {
   /// The memory of the fax pump, of a call that has one; else null.
   void* fax_pump() const { return fax_.get(); }
   bool released() const { return released_.load(std::memory_order_relaxed); }
-  /// The context is to give the pump this order; status() says when it has. One at a time.
+  /// Requests that the context give the pump this order; status() shows when it has. One at a time.
   void hold(oh_hold_order order) { order_.store(order, std::memory_order_release); }
 
  private:

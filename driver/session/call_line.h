@@ -15,7 +15,7 @@ class CallLine {
  public:
   virtual ~CallLine() = default;
   virtual bool ringing() const = 0;
-  /// Who rings, or rang last, as far as the line says it.
+  /// The current or last caller, if the line identifies it.
   virtual Caller caller() const { return {}; }
   /// Once for each round of the owner, before anything else.
   virtual void work() {}
@@ -24,9 +24,9 @@ class CallLine {
   virtual void begin_call(const CallConfig& call) = 0;
   /// On hook; a far end that is there is told first, which may take a second.
   virtual void end_call() = 0;
-  /// Why the owner ends the call, for the event log. What the modem ends by itself is there already.
+  /// Why the owner ends the call, for the event log. If the modem ends it by itself, the log has it already.
   virtual void note_end(oh_call_end) {}
-  /// Modem-on-hold of the call: status() says what becomes of the order.
+  /// Modem-on-hold of the call: status() shows the result of the order.
   virtual void hold(oh_hold_order order) = 0;
   /// Whether a call may have the pump of a fax machine (CallConfig::pump).
   virtual bool can_fax() const { return false; }

@@ -25,10 +25,10 @@ class ProgressDetector {
   /// @param rate_hz  of the samples; whole frames of 40 ms
   explicit ProgressDetector(std::uint32_t rate_hz);
   void process(const std::int16_t* rx, std::size_t n);
-  /// n samples were lost: time goes on, and where a frame has less than half of its samples it counts as the one
+  /// n samples were lost: time advances. A frame with less than half of its samples counts as the one
   /// before.
   void report_gap(std::size_t n);
-  /// What was heard last, of tones that lasted long enough.
+  /// The last tone that lasted long enough.
   Progress progress() const { return progress_; }
   void reset() { *this = ProgressDetector(rate_hz_); }
 

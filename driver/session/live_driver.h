@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// A driver at work on a live card: the card's interrupt thread, the driver, and the context that serves a pump.
+// A driver that runs on a live card: the card's interrupt thread, the driver, and the context that serves a pump.
 //
 //   interrupt thread   waits for the card, runs the driver's isr
 //   context            runs its service, and the pump in it
@@ -34,7 +34,7 @@ struct LiveDriverConfig {
 /// @throws std::runtime_error: blocks
 void init_driver(LiveCard& card, const oh_pump& pump, const oh_context& context, LiveDriverConfig* config,
                  oh_driver* driver, std::vector<std::uint64_t>* staging);
-/// The driver's threads go on counting.
+/// A copy; the driver's threads continue to count.
 oh_driver_counters counters_of(const oh_driver& driver);
 
 class LiveDriver {
@@ -45,7 +45,7 @@ class LiveDriver {
   LiveDriver(const LiveDriver&) = delete;
   LiveDriver& operator=(const LiveDriver&) = delete;
 
-  /// The card's samples end, and the service under way; the pump is its owner's from then on.
+  /// The card's samples and the running service end; the pump is its owner's from then on.
   void stop();
   std::uint32_t transmit_lead_samples() const { return config_.transmit_lead_samples; }
   std::uint32_t device_delay_samples() const { return config_.device_delay_samples; }

@@ -5,10 +5,9 @@
 // The device is the line end: at each period the samples it captured go into the rings and as many go from the rings to
 // the device, which keeps kQueuedPeriods periods queued. The rings and their positions are those of every card, so the
 // driver sees no difference. Nothing is resampled: a device that cannot do the rate, one channel, 16 bits is refused.
-//
-// After an overrun or underrun of the device (the thread that waits was held up for more than the queue) it is started
-// anew. Only the clock tells how many samples passed meanwhile: they are skipped in both rings, so that the driver
-// fills them in and the modem's count of samples stays true.
+// If the device has an overrun or underrun (the waiting thread was delayed by more than the queue), it is
+// restarted. Only the clock shows how many samples passed meanwhile: they are skipped in both rings, so that the driver
+// conceals them and the modem's count of samples stays true.
 #pragma once
 
 #include <alsa/asoundlib.h>
@@ -30,7 +29,7 @@ class AlsaCard final : public LocalCard, private LineEnd {
   static constexpr std::uint32_t kQueuedPeriods = 2;  ///< queued at the device after each period
 
   /// Opens and configures both directions. The device may give the period nearest to the one asked for.
-  /// @throws std::runtime_error naming the device, what it cannot do, and what it can
+  /// @throws std::runtime_error naming the device, the missing feature, and the available ones
   explicit AlsaCard(const std::string& device, const SoundConfig& config = {});
   ~AlsaCard() override;
 
@@ -46,7 +45,7 @@ class AlsaCard final : public LocalCard, private LineEnd {
   void exchange(const std::int16_t* played, std::int16_t* captured, std::size_t n) override;
   void close();
   bool restart();
-  /// The device said `error`. @return empty: go on; or what wait() returns
+  /// The device returned `error`. @return empty: continue; or the result of wait()
   std::optional<Wait> recover(int error);
   Wait gone(const std::string& why);
 
@@ -60,7 +59,7 @@ class AlsaCard final : public LocalCard, private LineEnd {
   std::atomic<bool> stopped_{false};
 };
 
-/// What ALSA knows by name on this machine.
+/// ALSA's devices on this machine.
 extern const CardKind kAlsaCards;
 
 }  // namespace offhook

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The AT interpreter: command lines in, responses out, actions to the modem behind it (ITU-T V.250 and what modem users
-// expect beside it). It knows bytes and commands; lines, calls and time belong to its host.
+// The AT interpreter: command lines in, responses out, actions to the modem behind it (ITU-T V.250 and common
+// extensions). It handles bytes and commands; lines, calls and time belong to its host.
 //
 // In the command state every character from the DTE goes through put(). In the online state data go past it, and the
 // EscapeDetector watches them for S2 S2 S2 between two pauses.
@@ -54,8 +54,9 @@ struct AtSettings {
   int automode = 1;                      ///< +MS, N
   int min_rate = 0, max_rate = 0;        ///< bit/s, +MS; 0: no limit
   int min_rx_rate = 0, max_rx_rate = 0;  ///< limits for the other direction; a pump has the stricter one for both
-  /// +ES, \N: 0 direct mode, 1 normal mode (here the same), 2 V.42 without, 3 with detection; what else will do, 0 and
-  /// 1 no error control, 2 and 3 nothing; the same of an answerer, which has 0 and 1 for none at all, 2 and 3, 4 and 5.
+  /// +ES, \N: 0 direct mode, 1 normal mode (here the same), 2 V.42 without, 3 with detection. The originator's
+  /// fallback: 0 and 1 no error control, 2 and 3 no fallback. An answerer: 0 and 1 no error control at all, 2 and 3
+  /// with that fallback, 4 and 5 without.
   int es_request = 3, es_originator = 0, es_answerer = 2;
   oh_link_config link{.compression = 3};                      ///< +DS and +DS44
   int compression_required = 0;                               ///< +DS
@@ -80,7 +81,7 @@ struct AtSettings {
   AtSettings();
 };
 
-/// What the interpreter asks of the modem. Calls come from within put().
+/// The interpreter's requests to the modem. Calls come from within put().
 class AtHost {
  public:
   virtual ~AtHost() = default;

@@ -55,8 +55,8 @@ class AtLine {
   };
 
   /// One character. @param end, erase  S3 and S5
-  /// @return kRun: body() is to be carried out; kRepeat: the same body again; kRefuse: it was too long; or what was
-  /// done
+  /// @return kRun: execute body(); kRepeat: the same body again; kRefuse: it was too long; or the action
+  /// taken
   Action put(char c, char end, char erase);
   /// The last whole body.
   std::string_view body() const { return body_; }

@@ -70,7 +70,7 @@ class Dce final : private AtHost {
     State next;
     std::string_view clause;  ///< of V.250, where no other is named
   };
-  /// What has no row has no effect.
+  /// An event without a row has no effect.
   static constexpr Transition kTransitions[] = {
       {State::kOnHook, Event::kOrder, Action::kNone, {}, State::kGuardTime, "6.3.1, 6.3.5, 6.3.8"},
 
@@ -149,7 +149,7 @@ class Dce final : private AtHost {
   std::string state_text() const;
 
  private:
-  // What the AT interpreter asks for.
+  // The requests of the AT interpreter.
   std::string_view carriers() const override { return carrier_names_; }
   std::string_view not_offered() const override { return not_offered_; }
   void dial(std::string_view digits, bool stay) override { order(OH_PUMP_CALL, digits, stay); }

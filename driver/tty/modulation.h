@@ -18,7 +18,7 @@ namespace offhook::modem {
 /// Rows of the table of modulations, from the slowest to the fastest, and then the one that finds out.
 using Carriers = std::span<const Modulation>;
 
-/// What a card can have of a table of modulations.
+/// The part of a table of modulations that a card can have.
 struct Offer {
   std::vector<Modulation> carriers;
   std::string missing;  ///< for people, each with the reason; empty: nothing is missing

@@ -25,7 +25,7 @@ struct Channel {
   int bit_rate;
 };
 
-/// What tells one of these modulations from the other.
+/// The differences between these modulations.
 struct Line {
   const char *name, *title;  ///< of the row
   oh_modulation id;
