@@ -33,7 +33,7 @@ struct RadioChannelConfig {
   double offset_hz = 0;                          ///< of the answerer's carrier against the caller's
 };
 
-/// What one radio sends, as the other receives it.
+/// The channel from one radio to the other.
 class RadioChannel {
  public:
   /// @param direction  0: from the caller, 1: to it. Both have one seed

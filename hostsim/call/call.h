@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// One simulated call: the host, its load, the card, the driver in one context, the pump and what is at the
-// other end of the line, from off the shelf to the last byte of a file. Deterministic: the scenario decides every byte.
+// One simulated call: the host, its load, the card, the driver in one context, the pump and the other end of the line,
+// from off-hook to the last byte of a file. Deterministic: the scenario decides every byte.
 #pragma once
 
 #include <array>
@@ -47,7 +47,7 @@ struct CallResult {
   std::shared_ptr<const PumpStatus> pump;            ///< of a registered pump; null where there is none
 };
 
-/// What of a call is logged.
+/// The logged part of a call.
 enum class Logged {
   kAll,
   kModem,  ///< not who has the CPU, nor the load's timers: a tenth of the events, and all that a verdict is made of
@@ -67,7 +67,7 @@ class Call {
   /// @throws std::invalid_argument when the host or the driver's present context cannot, std::runtime_error when it is
   /// not admitted
   void reconfigure(const ContextSpec& spec);
-  /// The driver's context: what requests waited, what it is.
+  /// The driver's context: the delays of its requests, its properties.
   oh_context context() const;
   Ns now() const;
   CallResult result() const;

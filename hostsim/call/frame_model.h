@@ -3,7 +3,7 @@
 // One end of V.42 without bits: the frames that it sends, with their times, and its reaction to received frames. Octets
 // are counted, not carried. Both ends use this class; its user damages frames on the way. It follows dsp/link with the
 // default parameters of both ends. A missing frame is requested once with SREJ. If the request or the answer is lost,
-// T401 expires, and all unacknowledged frames are sent again. dsp/link asks first (8.4.8), which this model leaves out.
+// T401 expires, and all unacknowledged frames are sent again. dsp/link enquires first (8.4.8); this model does not.
 #pragma once
 
 #include <cstdint>

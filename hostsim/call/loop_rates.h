@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What a loop would carry by its cable and its noise alone: no echo, no filters, no converters, no intersymbol
-// interference. What a pump's rates are held against.
+// The capacity of a loop by its cable and its noise alone: no echo, no filters, no converters, no intersymbol
+// interference. A reference for a pump's rates.
 #pragma once
 
 #include <cstdint>

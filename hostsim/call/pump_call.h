@@ -45,7 +45,7 @@ struct PumpStatus {
 };
 
 /// scenario.device as its card and its driver have it, in periods of the slower rate.
-/// @throws std::invalid_argument for a device that this pump cannot be, naming what was expected
+/// @throws std::invalid_argument for a device that does not fit this pump, naming the expected value
 SoftDevice pump_in_periods(const Scenario& scenario);
 
 /// The pump on its line, for make_device_connection(). Done after scenario.device_s if no sample was lost and the data

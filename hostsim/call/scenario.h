@@ -41,7 +41,7 @@ struct ContextScenario : ContextSpec {
   std::string lock;        ///< mutex that the driver's thread holds during each of its jobs; empty: none
 };
 
-/// The machine: every constant with its source stands in traces/data/hosts/*.toml.
+/// The machine: traces/data/hosts/*.toml has every constant with its source.
 struct HostScenario {
   std::string name = "nt2000-p2-450";
   int cpus = 1;
@@ -131,7 +131,7 @@ struct HoldScenario {
   bool by_far_end = false;
   /// For how long the other end grants that: code of T1 (V.92, Table 33), 5 is a minute; 0: denied.
   std::uint32_t limit = 5;
-  /// What the modems are told: without a hold in the scenario all is denied.
+  /// The limit for the modems: without a hold in the scenario all is denied.
   std::uint32_t granted() const { return at_s > 0 ? limit : 0; }
 };
 
@@ -141,7 +141,7 @@ using LineScenario = LineConfig;
 /// (dsp/link), which DMT pumps alone carry.
 enum class TransferProtocol { kBytes, kPppTcp, kAtm };
 
-/// What lies between the modems: line.*, trunk.*, loop.*, which makes the device a DMT pump (subscriber_call.h);
+/// The connection between the modems: line.*, trunk.*, loop.*, which makes the device a DMT pump (subscriber_call.h);
 /// or air.*, which makes it a radio (radio_call.h).
 enum class LineKind { kAnalogue, kDigitalTrunk, kSubscriberLoop, kAir };
 
@@ -159,7 +159,7 @@ struct SubscriberLoop {
   std::int32_t converter_bits = 14;
 };
 
-/// What lies between two soft radios (hostsim/air).
+/// The channel between two soft radios (hostsim/air).
 struct AirScenario {
   std::string waveform = "radio-burst";  ///< or "radio-ofdm"
   double snr_db = 30;                    ///< of a path without loss, each direction

@@ -20,14 +20,14 @@
 
 namespace offhook::hostsim {
 
-/// ATM cells of one direction (dsp/link/cells.h), as its receiver knows them.
+/// ATM cells of one direction (dsp/link/cells.h), by its receiver's counts.
 struct CellCounts {
   std::uint64_t received = 0, idle = 0;  ///< their HEC right
   std::uint64_t hec_errors = 0;          ///< cells that were dropped for it
   std::uint64_t losses = 0;              ///< of the cell delineation
 };
 
-/// One direction, as its receiver knows it. Counters run over the whole call.
+/// One direction, by its receiver's counts. Counters run over the whole call.
 struct DmtDirection {
   /// bit/s, of the newest data mode; 0: there was none. Gross: all bits of a frame, at most 8160 kbit/s. Net: its
   /// payload, without overhead octet and check octets.
@@ -42,7 +42,7 @@ struct DmtDirection {
   std::optional<CellCounts> cells;   ///< where the pattern is in ATM cells
   float margin_db = 0;               ///< of the tone that has least: SNR above what its bits need at the coding gain
   float margin_now_db = 0;           ///< the same in data mode, by what decisions miss, when last looked at
-  /// What the loop would carry by its cable and noise alone (loop_rates.h), bit/s.
+  /// Capacity of the loop by its cable and noise alone (loop_rates.h), bit/s.
   std::uint32_t loop_bit_rate = 0, capacity_bit_rate = 0;
   struct Tone {
     std::uint32_t tone = 0, bits = 0;
@@ -80,10 +80,10 @@ struct DmtStatus {
   /// Data mode was reached, is there now, and nothing in it was wrong.
   bool intact() const { return fault() == DmtFault::kNone; }
 };
-/// What went wrong, for people; empty: nothing.
+/// The fault, for people; empty: none.
 const char* fault_in_words(DmtFault fault);
 
-/// What lies between the two pumps. @throws std::invalid_argument naming what could not be read
+/// The channel between the two pumps. @throws std::invalid_argument naming the unreadable file
 LoopConfig loop_of(const Scenario& scenario);
 
 /// scenario.device as its card and its driver have it, in periods of 276 kHz.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// A pump with its memory, what it sends and the check of what it gets: one end of a device's line.
+// A pump with its memory, its transmit pattern and the check of its output: one end of a device's line.
 #pragma once
 
 #include <cstdint>

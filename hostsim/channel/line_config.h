@@ -15,7 +15,7 @@ struct LineConfig {
   double loss_db = 10;             ///< of one direction, at 1000 Hz
   double near_echo_db = 12;        ///< transhybrid loss of a modem's own hybrid: its near echo against what it sends
   double far_echo_db = 30;         ///< transhybrid loss of the network's hybrids: the far echo comes back
-                                   ///< 2 loss_db + far_echo_db below what was sent, after twice the delay
+                                   ///< 2 loss_db + far_echo_db below the transmitted signal, after twice the delay
   double delay_ms = 10;            ///< one way, at 1800 Hz; 0: the least that the line can do
   double noise_dbm0 = -60;         ///< white Gaussian, at the receiver, over 0 to 4000 Hz (300-3400: 1.1 dB less)
   double impulse_rate_hz = 0;      ///< mean of the Poisson process, at each receiver

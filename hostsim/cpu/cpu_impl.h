@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The steps of one instant on all CPUs of a host (section 8): settle() and dispatch(). What only several
-// CPUs need is in cpu_migration.cpp; what runs without instants of its own, in cpu_unbroken.cpp.
+// The steps of one instant on all CPUs of a host (section 8): settle() and dispatch(). Code for several
+// CPUs is in cpu_migration.cpp; code for jobs without instants of their own, in cpu_unbroken.cpp.
 #pragma once
 
 #include <algorithm>
@@ -40,7 +40,7 @@ struct Cpu::Impl final : Processor {
   void settle(Ns now) override { several ? settle_on<true>(now) : settle_on<false>(now); }
   void dispatch(Ns now) override { several ? dispatch_on<true>(now) : dispatch_on<false>(now); }
 
-  // The CPUs: of a host that has one, as most have, the compiler knows it.
+  // The CPUs: a host with one CPU, as most have, is known at compile time.
   template <bool kSeveral>
   std::span<Core> all() {
     return {cores.data(), kSeveral ? cores.size() : 1};
@@ -131,7 +131,7 @@ struct Cpu::Impl final : Processor {
 
   static EntityId first(const Core& core) { return core.ready.empty() ? kNoEntity : core.ready.best(); }
   Core& core_of(const Entity& e) { return cores[static_cast<std::size_t>(e.cpu)]; }
-  // What happens from now on, and is written to the log, happens on this CPU.
+  // All further actions and log entries belong to this CPU.
   void enter(const Core& core) {
     if (!several) return;
     executing = &core;
@@ -150,8 +150,8 @@ struct Cpu::Impl final : Processor {
     touched.push_back(id);
   }
 
-  // Interrupts, and DPCs that are before all threads: where they stand depends on nothing that is still to come in this
-  // instant. Of several CPUs each looks at its line once a round, whatever came to it from another since.
+  // Interrupts, and DPCs that are before all threads: their place depends on nothing that is still to come in this
+  // instant. With several CPUs each checks its line once per round, whatever came to it from another since.
   bool stands_alone(const Entity& e) {
     if (several || e.kind == EntityKind::kThread) return false;
     return e.kind == EntityKind::kInterrupt || (!some_share && core_of(e).deferred->thread() == nullptr);
@@ -185,7 +185,7 @@ struct Cpu::Impl final : Processor {
     }
   }
 
-  // What charge() would charge for now.
+  // The amount that charge() would charge now.
   Ns uncharged(const Core& core) {
     const Ns now = engine.now();
     if (tick < now) pass_ticks(now);
@@ -331,7 +331,7 @@ struct Cpu::Impl final : Processor {
     if (std::exchange(e.listed, false)) core_of(e).ready.remove(id);
   }
 
-  // A thread that becomes ready looks for a CPU first.
+  // A thread that becomes ready searches for a CPU first.
   bool wakes(EntityId id) const {
     const Entity& e = at(id);
     return !e.listed && e.ready() && e.policy && !e.stays();
@@ -388,8 +388,8 @@ struct Cpu::Impl final : Processor {
     (e.started ? e.remaining : e.switching) += cost;
   }
 
-  // A job that starts runs its program now. What that releases, and the CPU itself if the program ends at once, take
-  // another round of this instant.
+  // A job that starts runs its program now. The jobs that it releases, and the CPU itself if the program ends at once,
+  // take another round of this instant.
   void begin(EntityId id, Ns now) {
     rows.note(id, CpuObserver::Kind::kStart);
     oh_event_log_write_alone(log, static_cast<std::uint64_t>(now), OH_EV_RUN, id, 1);
@@ -429,7 +429,7 @@ struct Cpu::Impl final : Processor {
   void pass(Core& core, const PlannedJob& job, Ns now, Ns cost);
   void step_aside(const Core& core, Ns now);
   void go_on(Core& core, Ns now);
-  // What was noted is of this time.
+  // The noted events are of this time.
   void tell(Ns now) {
     if (!rows.empty()) rows.emit(now, [this](EntityId id) { return !at(id).listed; });
   }

@@ -55,7 +55,7 @@ class SectionedJob final : public Program {
       steps_.push_back({s.after, s.mutex, true});
       steps_.push_back({s.after + s.length, s.mutex, false});
     }
-    // What ends goes before what begins.
+    // Ends go before begins.
     std::stable_sort(steps_.begin(), steps_.end(),
                      [](const Step& a, const Step& b) { return a.at != b.at ? a.at < b.at : a.takes < b.takes; });
   }

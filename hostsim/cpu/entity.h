@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What cpu.cpp keeps of an entity and of a CPU.
+// The state of an entity and of a CPU in cpu.cpp.
 #pragma once
 
 #include <memory>
@@ -51,7 +51,7 @@ struct Entity {
   bool stays() const { return pinned || policy->migration() == Migration::kPinned; }
 };
 
-/// What is left of a threaded interrupt at interrupt level.
+/// The part of a threaded interrupt at interrupt level.
 class Stub final : public Program {
  public:
   explicit Stub(Ns cost) : cost_(cost) {}

@@ -45,7 +45,8 @@ class Rows {
     }
     for (const Row& row : rows_) {
       const auto id = static_cast<EntityId>(row.order);
-      // A throttle in this instant says already that the thread left the CPU, unless it may go on in the background.
+      // A throttle in this instant already means that the thread left the CPU, unless it may continue in the
+      // background.
       if (row.kind == Kind::kPreempt && off_cpu(id) && throttled(id)) continue;
       observer_->on_event(now, id, row.kind);
     }

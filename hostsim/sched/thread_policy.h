@@ -3,7 +3,7 @@
 // The interface between a processor and the policy of a thread. To write a policy, start here.
 //
 // Every thread has a policy object. The processor handles interrupts, DPCs, the queue of jobs, deadlines, and the
-// time that really ran. It asks the policy two questions. standing() returns the thread's place among the others.
+// time that really ran. It calls two functions of the policy. standing() returns the thread's place among the others.
 // allowance() (running time) and next_change() (wall-clock time) return how long that answer holds. It reports three
 // events to the policy: a job became current (begin_job), the thread ran (charge), and one of these times was
 // reached (update).
