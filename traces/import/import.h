@@ -11,8 +11,8 @@
 
 namespace offhook::traces {
 
-/// Of a kernel's recording: hours of a machine that does little, a quarter of an hour of one that is busy. A text is
-/// read into memory as a whole, beside the load that it becomes.
+/// Of a kernel's recording: hours of an idle machine, a quarter of an hour of a busy one. A text is
+/// read into memory as a whole, in addition to its load.
 inline constexpr std::uint64_t kMostTraceBytes = std::uint64_t{1} << 28;
 /// Of a load in its file, where an interval has 3 bytes or more; in memory it has 24.
 inline constexpr std::uint64_t kMostLoadBytes = std::uint64_t{48} << 20;
@@ -30,7 +30,7 @@ hostsim::HostLoad import_host_load(const std::string& file, const std::vector<st
 /// be read
 std::string recorded_kernel(const std::string& file);
 
-/// What had the CPU, in words: "interrupt", "softirq", "normal thread", "thread at FIFO/RR 50", "deadline thread".
+/// The owner of the CPU, in words: "interrupt", "softirq", "normal thread", "thread at FIFO/RR 50", "deadline thread".
 std::string as_text(const hostsim::HostLoad::Source& source);
 
 /// The kernel's events of a trace-cmd .dat or of a text, as text for read_perf_sched().

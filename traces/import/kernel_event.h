@@ -44,7 +44,7 @@ void add_to(LoadBuilder& builder, const KernelEvent& event);
 /// Records as libtraceevent reads them, made events.
 class RecordReader {
  public:
-  /// @throws TraceError when the record is shorter than its format says
+  /// @throws TraceError when the record is shorter than its format
   KernelEvent read(tep_handle* tep, const tep_record& record);
 
  private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Kernel scheduling events, one after the other, made a host load. On each CPU there is a thread, over it perhaps a
-// softirq, over that perhaps an interrupt; each is charged what nobody over it took.
+// Converts kernel scheduling events, one after the other, to a host load. Each CPU has a thread, over it perhaps a
+// softirq, over that perhaps an interrupt; each is charged for the time that none above it took.
 #pragma once
 
 #include <map>

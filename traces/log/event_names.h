@@ -11,7 +11,7 @@
 
 namespace offhook::traces {
 
-/// Names by event kind, as in enum oh_event_kind; empty for what is none.
+/// Names by event kind, as in enum oh_event_kind; empty for unused numbers.
 inline constexpr auto kEventNames = [] {
   std::array<std::string_view, 256> names{};
   names[OH_EV_NONE] = "none";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Where a host's numbers come from: the table [source] of traces/data/hosts/*.toml and of a file of one's own. It
-// changes no simulation; advice and `offhook hosts` say it, so that nobody takes an assumption for a measurement.
+// The sources of a host's numbers: the table [source] of traces/data/hosts/*.toml and of a user's file. It
+// changes no simulation. Advice and `offhook hosts` print it, to distinguish assumptions from measurements.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Where latency distributions come from: the table [latency] of a host (traces/data/hosts/*.toml) and histogram files.
+// Sources of latency distributions: the table [latency] of a host (traces/data/hosts/*.toml) and histogram files.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ hostsim::HostLatencies read_latencies(const Document& table, bool virus_scanner)
 /// A host that a program made: load_latencies(name) gives it from now on. From any thread.
 void register_latencies(const std::string& name, hostsim::HostLatencies latencies);
 
-/// A histogram as cyclictest and rtla print it, and what its header says of the measurement.
+/// A histogram as cyclictest and rtla print it, and the measurement's properties from its header.
 struct LatencyHistogram {
   hostsim::LatencyDistribution latency;
   std::string tool;          ///< "cyclictest" or "rtla timerlat"
@@ -28,7 +28,7 @@ struct LatencyHistogram {
   std::string kernel{};      ///< "Linux 6.12.57 ..."; empty: the header does not say
 };
 /// cyclictest -h (text), cyclictest --json, rtla timerlat hist: of several threads the sums, in microseconds.
-/// @throws Error with the line, and with what is accepted
+/// @throws Error with the line and the accepted formats
 LatencyHistogram parse_histogram(std::string_view text, std::string_view file);
 /// Whether a text begins as one of them does.
 bool is_histogram(std::string_view text);

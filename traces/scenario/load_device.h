@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Devices that steal time, as TOML. A kind is a file of traces/import; the keys beside it are over that file's:
+// Devices that steal time, as TOML. A kind is a file of traces/import; the other keys override that file's:
 //
 //     [[load.device]]
 //     kind = "network"
