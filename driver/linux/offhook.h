@@ -2,13 +2,15 @@
 /*
  * The kernel driver: one modem on one PCI card.
  *
- *   pci.c      the device: probe, interrupt, remove
- *   hardware.c registers, card memory, descriptors; what the card says is checked here
- *   context.c  who calls service, and when
- *   modem.c    the modem end (driver/modem), and the octets of the user; nothing else uses floating
- * point fpu.c      the vector registers, from any context device.c   /dev/offhookN, sysfs, debugfs
- *   tty.c      /dev/ttySMN
- *   terminal_end.c  its other end, for the program that speaks the AT commands
+ *   pci.c           the device: probe, interrupt, remove
+ *   hardware.c      registers, card memory, descriptors; checks the card's values
+ *   context.c       the callers of service, and its times
+ *   modem.c         the modem end (driver/modem), and the user's octets; the only
+ *                   file with floating point
+ *   fpu.c           the vector registers, from any context
+ *   device.c        /dev/offhookN, sysfs, debugfs
+ *   tty.c           /dev/ttySMN
+ *   terminal_end.c  its other end, for the program that handles the AT commands
  */
 #ifndef OFFHOOK_LINUX_H
 #define OFFHOOK_LINUX_H
