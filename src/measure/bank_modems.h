@@ -44,7 +44,7 @@ class WiredCard final : public LocalCard {
   bool run(std::int16_t* played, const std::int16_t* captured) {
     return oh_card_engine_copy(&engine_, played, captured, kBurst, 0) > 0;
   }
-  /// What waits for the card is to see its interrupt.
+  /// Delivers the card's interrupt to its waiting thread.
   void interrupt() { sem_post(&interrupt_); }
 
  private:

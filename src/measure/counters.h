@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What a piece of work made the machine do, counted by the kernel's perf_event: the counters that Chen et al. read from
+// Counts of a piece of work's effects, by the kernel's perf_event: the counters that Chen et al. read from
 // the Pentium (Table 2), under today's names, and the kernel's own, which every machine has.
 #pragma once
 

@@ -3,9 +3,9 @@
 // The host's own speed: the microbenchmarks of Chen et al., "The Measured Performance of Personal Computer Operating
 // Systems" (SOSP 1995, section 4), and their three applications (section 5; workloads.h).
 //
-// As there, every figure is of one operation, repeated, with the cost of starting and stopping the measurement (the
-// null benchmark) taken off, and a counter is read in a series of repetitions of its own, so that reading it disturbs
-// no time.
+// As there, every figure is of one repeated operation. The cost of starting and stopping the measurement (the
+// null benchmark) is subtracted. Counters are read in a series of repetitions of their own, so that reading them
+// disturbs no time.
 #pragma once
 
 #include <cstdint>
@@ -53,7 +53,7 @@ struct HostResult {
   std::string file_system;
 };
 
-/// @param progress  share done and what is being done; false: stop, with what there is
+/// @param progress  share done and current benchmark; false: stop, with the results so far
 HostResult measure_host(const HostConfig& config, const std::function<bool(double, const std::string&)>& progress);
 
 /// A ring of pointers through `bytes` at this stride (0: random order of cells of 128 bytes), for

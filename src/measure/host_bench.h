@@ -17,7 +17,7 @@ void keep(const T& value) {
   asm volatile("" : : "g"(&value) : "memory");
 }
 
-/// What one repetition is made of; only `work` is measured.
+/// The parts of one repetition; only `work` is measured.
 struct Body {
   std::function<void()> work;
   double operations = 1;  ///< in one repetition
@@ -68,7 +68,7 @@ class Bench {
   bool stopped_ = false;
 };
 
-// The benchmarks, by what they look at.
+// The benchmarks, by subject.
 void files(Bench& bench);
 void memory(Bench& bench);
 void bitblt(Bench& bench);

@@ -18,7 +18,7 @@ struct IpSample {
 
 class IpSampler {
  public:
-  /// @throws std::runtime_error naming what is missing (root or kernel.perf_event_paranoid)
+  /// @throws std::runtime_error naming the missing permission (root or kernel.perf_event_paranoid)
   explicit IpSampler(int hz);
   ~IpSampler();
   IpSampler(const IpSampler&) = delete;

@@ -22,7 +22,7 @@ class KernelTrace {
     bool optional = false;
   };
   /// Makes the instance, switched off. @param kilobytes of ring per CPU
-  /// @throws std::runtime_error naming what is missing (root, or tracefs) and how to get it
+  /// @throws std::runtime_error naming the missing part (root, or tracefs) and how to get it
   KernelTrace(const std::vector<Wanted>& wanted, int kilobytes);
   ~KernelTrace();
   KernelTrace(const KernelTrace&) = delete;
@@ -31,7 +31,7 @@ class KernelTrace {
   /// One write to an open file: a real-time thread may call it.
   void on();
   void off();
-  /// What is there by now, appended in order of time (within one call).
+  /// Appends the events so far in order of time (within one call).
   void read(std::vector<traces::KernelEvent>& into);
   std::uint64_t lost() const;  ///< events that the rings had no room for
 

@@ -18,7 +18,7 @@ struct LatencyConfig {
   std::int64_t interval_ns = 1'000'000;
   std::int64_t duration_ns = 10'000'000'000;
   std::int64_t threshold_ns = 0;  ///< stop at the first latency of so much; 0: never
-  // What watches it from outside; each may be empty.
+  // Observers from outside; each may be empty.
   std::function<void(int tid)> begin;                       ///< in the probe's thread, before the first wake-up
   std::function<void()> at_threshold;                       ///< in the probe's thread, at once; real-time
   std::function<void(std::span<const Wakeup>)> on_wakeups;  ///< in the looker's thread: those since the last call
@@ -34,7 +34,7 @@ struct LatencyResult {
   std::vector<std::string> without;
 };
 
-/// @param look  called about ten times a second from another thread, with what there is so far; false: stop
+/// @param look  called about ten times per second from another thread, with the results so far; false: stop
 LatencyResult measure_latency(const LatencyConfig& config, const std::function<bool(const LatencyResult&)>& look);
 
 }  // namespace offhook::measure

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// A DMT pump or a radio live: in a context of this host, on a card that goes by the clock. The thread that plays the
-// card plays the line and the far pump too, so what is measured is the context, not a CPU's capacity for both ends.
-// Where a CPU has not that capacity (a radio's far pump takes half of one), it plays what both would be when nothing is
-// late.
+// A DMT pump or a radio live: in a context of this host, on a card that is paced by the clock. The card's thread
+// also runs the line and the far pump, so the measurement is of the context, not of a CPU's capacity for both ends.
+// If a CPU is too slow for that (a radio's far pump takes half of one), the thread plays the recorded signals of both
+// from a run in which nothing is late.
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// What the near end of a device's line hears and sends when nothing is ever late, worked out beforehand in simulated
-// time, so that a live run need not compute line and far end: it plays what was heard, and compares what is sent. As
-// long as nothing is late the live run is the same, sample by sample; from a loss on the far end goes on as if there
-// had been none, which is what a far end hears last and a pump that keeps its count can bear.
+// The input and output of the near end of a device's line when nothing is ever late, computed beforehand in simulated
+// time. So a live run need not compute line and far end: it plays the input, and compares the output. While nothing
+// is late the live run is the same, sample by sample. After a loss the far end continues as if there had been none.
+// A far end hears a loss last, and a pump that keeps its count tolerates it.
 #pragma once
 
 #include <cstdint>

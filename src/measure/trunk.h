@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// What a telephone network does to the octets of a modem. Each end in turn sends a signal that both know:
+// The effect of a telephone network on the octets of a modem. Each end in turn sends a signal that both know:
 //
 //    silence | octets drawn at random | L2 of V.34's line probing | silence
 //
-// The received octets are aligned with those sent, 50 ms at a time. Where they follow, the most frequent received octet
+// The received octets are aligned with those sent, 50 ms at a time. If they follow, the most frequent received octet
 // for each sent one and each of six intervals is the network's map: none of it (the path is transparent), a pad,
-// another law, robbed bits. A path without a map has converters, a codec or an echo canceller in it; there L2 tells
-// what is left.
+// another law, robbed bits. A path without a map has converters, a codec or an echo canceller in it; L2 then shows
+// its remaining quality.
 #pragma once
 
 #include <cstddef>
@@ -43,7 +43,7 @@ class TrunkSignal {
   std::vector<std::uint8_t> octets_;
 };
 
-/// What one end received, an octet for each period from the moment when the other end began.
+/// The octets that one end received, one for each period from the moment when the other end began.
 struct TrunkReceived {
   oh_encoding law = OH_MULAW;
   std::vector<std::uint8_t> octets;
@@ -56,7 +56,7 @@ struct TrunkJump {
   std::int64_t samples = 0;  ///< positive: the delay grew
 };
 
-/// What V.34 would project for one symbol rate from the probing signal, as its Phase 2 does.
+/// The projection of V.34 for one symbol rate from the probing signal, as in its Phase 2.
 struct TrunkRate {
   double symbol_rate = 0;  ///< symbols/s
   int bit_rate = 0;        ///< bit/s; 0: this symbol rate cannot be used

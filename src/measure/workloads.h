@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// The three applications that Chen et al. (SOSP 1995, 3.5 and 5) measured beside their microbenchmarks, in today's
-// form. Each makes its own input, the same on every machine, and can be repeated for ever: they are also loads.
+// The three applications that Chen et al. (SOSP 1995, 3.5 and 5) measured in addition to their microbenchmarks, in
+// today's form. Each makes its own input, the same on every machine, and can be repeated without end: they are also
+// loads.
 //
 //   tk           a script that builds, invokes and redraws Tk's widgets under Xvfb  (theirs: wish with the widget demo)
 //   ghostscript  renders 13 pages of text and figures, 370 kB of PostScript         (theirs: a paper of that size)

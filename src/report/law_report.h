@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The page of `offhook law`: what the law says of a device, and what the confirming experiments came to.
+// The page of `offhook law`: the law's result for a device, and the results of the confirming experiments.
 #pragma once
 
 #include <optional>
@@ -35,7 +35,7 @@ std::string law_page(const LawReport& report);
 
 /// "The law", in the sentences that page and terminal share: share, gap, recommendation.
 std::vector<std::string> law_sentences(const LawReport& report);
-/// What an experiment came to, in one sentence.
+/// The result of an experiment, in one sentence.
 std::string experiment_sentence(const law::ExperimentResult& result);
 
 }  // namespace offhook

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // The report: one HTML file that holds its data, its style, its code and the chart library (dygraphs, from the Debian
-// package libjs-dygraphs, taken in when Offhook is built), and asks for nothing from outside. The verdict comes first,
-// in words; each figure that mirrors one of Jones & Saroiu says which.
+// package libjs-dygraphs, included when Offhook is built), and loads nothing from outside. The verdict comes first,
+// in words; a figure that mirrors one of Jones & Saroiu names it.
 //
 // All text reaches the page as JSON and is set as text, never as markup.
 #pragma once
@@ -25,7 +25,7 @@ namespace offhook {
 
 using Settings = std::vector<std::pair<std::string, std::string>>;  ///< name and value, shown in this order
 
-/// What a call report shows beside the figures of the log.
+/// The content of a call report other than the figures of the log.
 struct CallReport {
   std::string title;                              ///< the scenario's name
   Settings settings;                              ///< context, pump, line, seed ...

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What one run came to: the struct that the call's runner fills in, the report is made of and summary.json holds. Its
+// The result of one run: the struct that the call's runner writes, the report reads and summary.json holds. Its
 // tables (run_summary.cpp) describe each value once.
 #pragma once
 
@@ -20,7 +20,7 @@
 
 namespace offhook {
 
-/// What a call came to, on whatever host.
+/// The result of a call, on any host.
 struct CallOutcome {
   bool complete = false;              ///< the whole file arrived, byte for byte; a device ran to its end
   bool stopped = false;               ///< by the user
@@ -43,7 +43,7 @@ struct CallOutcome {
 struct RunSummary : CallOutcome {
   std::string version, name, context;  ///< of the program, the scenario and the driver
   std::uint64_t seed = 0;
-  /// Of a device that is no modem: it has blocks and buffers, and carries no file.
+  /// For a device that is no modem: it has blocks and buffers, and carries no file.
   struct Device {
     std::uint32_t buffers = 0, buffer_samples = 0, lead_samples = 0;
   };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What is found in a recorded call.
+// The results of decoding a recorded call.
 #pragma once
 
 #include <functional>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What a recorded call was, in a few words: which technology and by what evidence, what rates, what happened to the
-// connection, and how far each direction was read.
+// A summary of a recorded call: technology and evidence, rates, changes of the connection, and how far each direction
+// was read.
 #pragma once
 
 #include <cstdint>

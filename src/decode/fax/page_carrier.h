@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What a fax machine sends at the rate of its pages: the test of the line (TCF), a page, or the frames of a page with
+// The page-rate signals of a fax machine: the test of the line (TCF), a page, or the frames of a page with
 // error correction. Demodulated by spandsp's receivers of V.27ter, V.29 and V.17.
 #pragma once
 
@@ -20,7 +20,7 @@ struct PageCarrier {
   BitString bits;  ///< behind the training
 };
 
-/// Receivers that keep what they learnt from a long training: V.17 needs that for a short one.
+/// Receivers that keep their state from a long training: V.17 needs that for a short one.
 class PageReceiver {
  public:
   PageReceiver();

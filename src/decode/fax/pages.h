@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// The pages of a fax call. Frames of T.30 and carriers of pages take turns: DCS says how the carriers behind it are
-// sent, the first of which is the test of the line. Without error correction a carrier is a page. With it, a carrier
-// has frames (FCD) of a block of up to 256; PPS names page, block and number of frames, PPR asks for some of them
-// again, and the frames of all carriers of a block are put together by their numbers.
+// The pages of a fax call. Frames of T.30 and carriers of pages alternate. DCS defines the carriers behind it,
+// the first of which is the test of the line. Without error correction a carrier is a page. With it, a carrier
+// has frames (FCD) of a block of up to 256; PPS names page, block and number of frames, PPR requests some of them
+// again, and the frames of all carriers of a block are combined by their numbers.
 #pragma once
 
 #include <span>

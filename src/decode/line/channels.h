@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Whether the two channels of a recording are two directions. A sound card, an MP3 in joint stereo or an editor write
-// one line twice: with noise, another level, or a delay between them. Then each modem is in both channels, and what it
-// sent once would be reported twice.
+// Whether the two channels of a recording are two directions. A sound card, an MP3 in joint stereo or an editor may
+// write one line twice: with noise, another level, or a delay between them. Then each modem is in both channels, and
+// each of its signals would be reported twice.
 #pragma once
 
 #include <optional>

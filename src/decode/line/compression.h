@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The data compression that two ends agreed on by XID, V.44 or V.42bis, undone for one direction.
+// The data compression that two ends negotiated by XID, V.44 or V.42bis, decoded for one direction.
 #pragma once
 
 #include <cstdint>

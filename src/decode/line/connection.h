@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What is read of a call of V.22bis, V.32 or V.32bis: both directions and what changed after the connection was made.
+// The decoded data of a call of V.22bis, V.32 or V.32bis: both directions, and changes after the connection was made.
 #pragma once
 
 #include <cstdint>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// Takes the echo of one direction off the other. A tap of a two-wire line, or of the network behind a hybrid, hears
+// Cancels the echo of one direction in the other. A tap of a two-wire line, or of the network behind a hybrid, receives
 // each direction with the other's echo, and the other direction's channel is that echo's source.
 //
-// Modems train one after the other, so that there are stretches in which one channel holds the other's echo and nothing
-// else: they are looked for in the samples, whatever the modulation, and the echo's path is fitted to them by least
-// squares. A recording without such a stretch stays as it is.
+// Modems train one after the other, so that in some stretches one channel holds the other's echo and nothing
+// else. These are found in the samples, whatever the modulation, and the echo's path is fitted to them by least
+// squares. A recording without such a stretch is not changed.
 #pragma once
 
 #include <array>

@@ -27,7 +27,7 @@ struct ChannelLikeness {
 
 inline constexpr const char* kTelephoneEvent = "telephone event";  ///< of RFC 4733, in RtpEvent::what
 
-/// What packets did to the samples.
+/// An effect of packets on the samples.
 struct RtpEvent {
   double t = 0, t_end = 0;  ///< s of the recording; t_end 0: a moment
   std::string what;         ///< "packets lost", "timestamp jump", kTelephoneEvent
@@ -99,7 +99,7 @@ class RecordingBuilder {
 Recording make_recording(const std::vector<std::vector<float>>& channels, int rate_hz, const std::string& name);
 
 /// Reads any format of libsndfile at 4000 to 192 000 Hz.
-/// @throws std::runtime_error naming the file and what is wrong: not audio, empty, more than two channels, over an
+/// @throws std::runtime_error naming the file and the reason: not audio, empty, more than two channels, over an
 /// hour, not enough memory
 Recording read_recording(const std::filesystem::path& file);
 

@@ -16,8 +16,8 @@ struct SymbolClock {
   double over_noise_db = 0;  ///< how alike the spectrum is to itself a symbol rate higher, over chance
 };
 
-/// Looks for a symbol rate of V.32, V.34 or V.27ter where the signal is steady and fills the band for at least 3 s, as
-/// data do and neither speech nor music: the two edges of the band of QAM, a symbol rate apart, carry the same symbols.
+/// Finds a symbol rate of V.32, V.34 or V.27ter where the signal is steady and fills the band for at least 3 s, as data
+/// do and speech and music do not. The two edges of the band of QAM, a symbol rate apart, carry the same symbols.
 /// If another rate has a stronger line, the signal is another one, and that rate is returned.
 /// Source: Gardner 1991, spectral correlation
 /// @param x  at 8000 Hz

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// A receiver of V.34's symbols for recorded calls. Where a modem must be right the first time, this one may look ahead
-// and fit twice: from symbols that are known (PP, TRN) it computes the equaliser by least squares, and from then on
+// A receiver of V.34's symbols for recorded calls. A modem must be right the first time; this receiver may look ahead
+// and fit twice. From known symbols (PP, TRN) it computes the equaliser by least squares. From then on it
 // follows clock, carrier and line by its decisions.
 //
-// The other direction's channel, where there is one, is a second input with taps of its own: it takes off the echo.
+// The other direction's channel, if recorded, is a second input with taps of its own, which cancels the echo.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@
 
 namespace offhook::decode {
 
-/// What a receiver knows at one moment; copy it to come back later.
+/// A receiver's state at one moment; copy it to come back later.
 struct ReceiverState {
   double t = 0;           ///< of the next symbol, in samples
   double step = 0;        ///< samples a symbol
@@ -41,15 +41,15 @@ class SymbolReceiver {
   ReceiverState state;
   double expected_step;  ///< samples a symbol: where a fit begins, and for few symbols stays; nominal at first
 
-  /// The output in other units: `gain` times what it was.
+  /// Multiplies the output by `gain`.
   void scale(float gain);
 
   /// Fit equaliser, echo taps, carrier and clock to known symbols. @param t  of the first, in samples, within a symbol
-  /// or so  @param known  the symbols  @param offset_hz  of the carrier, where it is known to half a hertz; else up to
+  /// or so  @param known  the symbols  @param offset_hz  of the carrier, if known to half a hertz; else up to
   /// 8 Hz of it are searched
-  /// @pre state.w has as many taps as it shall have
-  /// With another channel: looks for its echo in what is left, and if there is one takes it into the fit.
-  /// Leaves the state before symbol 0.  @return mean square error relative to the symbols'
+  /// @pre state.w has its final number of taps With another channel: searches the residual for its echo, and if there
+  /// is one includes it in the fit. Leaves the state before symbol 0.  @return mean square error relative to the
+  /// symbols'
   double fit(double t, const std::vector<Cf>& known, std::optional<double> offset_hz = {});
 
   /// Keep the equaliser, clock rate and carrier offset of `state`, and find symbol time, phase and gain again from
@@ -57,7 +57,7 @@ class SymbolReceiver {
   /// @return share of the energy that they explain
   double lock(double t, const std::vector<Cf>& known);
 
-  /// A symbol that was decided on: where it was, the carrier's phase then, and what the decision lacked.
+  /// A decided symbol: its time, the carrier's phase then, and the decision's error.
   struct Decided {
     double t = 0, phase = 0;
     Cf error;

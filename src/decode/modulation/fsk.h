@@ -27,7 +27,7 @@ struct FskHeard {
 };
 
 /// In order of time, echoes removed. Menus of V.8, messages of V.8bis and frames of T.30 are V.21 too: the caller
-/// knows.
+/// distinguishes them.
 std::vector<FskHeard> find_fsk(const Recording& recording);
 
 }  // namespace offhook::decode

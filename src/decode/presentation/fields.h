@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What the modems of a recorded call told each other and what probing showed, field by field, as tables for people: one
-// source for the text and for the page.
+// The information exchanged by the modems of a recorded call, and the results of probing, field by field, as tables for
+// people: one source for the text and for the page.
 #pragma once
 
 #include <string>

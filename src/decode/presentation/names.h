@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What things are called, in text, page and JSON.
+// Names for text, page and JSON.
 #pragma once
 
 #include <cstdint>
@@ -48,7 +48,7 @@ std::string describe(const v90::QuickConnect& qc);
 /// "MHack", as Table 32 of V.92 has it; and what its information bits say: "hold for 30 s", or nothing.
 const char* name(v90::HoldSignal signal);
 std::string describe(const v90::HoldMessage& message);
-/// What a link carried: "17 LAPM frames, 0 bad, 1024 octets".
+/// The content of a link: "17 LAPM frames, 0 bad, 1024 octets".
 std::string describe(const Link& link);
 /// "by the call modem, 9600 bit/s then".
 std::string describe(const Change& change);

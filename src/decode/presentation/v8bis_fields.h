@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What the modems of a recorded call told each other in V.8bis, field by field.
+// The information exchanged by the modems of a recorded call in V.8bis, field by field.
 #pragma once
 
 #include <string>

@@ -3,8 +3,8 @@
 // Phases 1 and 2 of a recorded call, heard passively: the answer tone, the menus of V.8bis and V.8, the INFO sequences
 // of both modems, tones A and B with their reversals, and the probing signals.
 //
-// Everything is looked for everywhere: in both channels, in the band of either modem. The other direction's echo, 30 dB
-// down, decodes as well as the signal itself, so what is found twice is kept where it is louder.
+// The search covers both channels, and in each the band of either modem. The other direction's echo, 30 dB
+// down, decodes as well as the signal itself, so of two detections the louder one is kept.
 #pragma once
 
 #include <vector>

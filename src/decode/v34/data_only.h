@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// A recording that begins in data mode of V.34. There is no INFO sequence that names symbol rate and carrier: the
-// symbol clock tells them. How data are coded is said in the training, so that data can be read from the first rate
+// A recording that begins in data mode of V.34. It has no INFO sequence with symbol rate and carrier: the
+// symbol clock gives both. The training defines the coding of data, so that data can be read from the first rate
 // renegotiation on, whose TRN and MP are as those of a training.
 #pragma once
 

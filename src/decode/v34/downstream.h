@@ -2,10 +2,10 @@
 //
 // The digital modem's direction of a recorded V.90 call: PCM, from the analogue line to octets.
 //
-// TRN1d is known symbol by symbol: it is looked for by correlation, an equaliser of one tap a symbol is fitted to it by
-// least squares, and from there on every symbol has its place in the data frames. What the points are is in the CP
+// TRN1d is known symbol by symbol: it is found by correlation, an equaliser of one tap per symbol is fitted to it by
+// least squares, and from there on every symbol has its place in the data frames. The points are defined in the CP
 // sequences, which the analogue modem sends and which have been read before. In Phase 4 the other direction is on the
-// line as well; its echo is fitted with the equaliser, again and again.
+// line as well; its echo is fitted repeatedly with the equaliser.
 //
 // Symbols are taken at the samples: the recorder's clock has to be the network's, as that of a recorder on a digital
 // trunk or of a codec that follows it is.
@@ -28,7 +28,7 @@ inline int downstream_bit_rate(const v90::Cp& cp) {
   return (2 * cp.rate_thirds() + 3) / 6;
 }
 
-/// What is known of a downstream before it is read.
+/// The known properties of a downstream before it is read.
 struct DownstreamAsked {
   v90::Law law = v90::Law::kMu;  ///< of INFO0d
   std::uint8_t u_info = 0;       ///< of INFO1a

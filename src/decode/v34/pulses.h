@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Pulses of one shape in the errors of symbols: a line card or a sender that clips the highest peaks adds a short pulse
-// at each, always the same but for its height and its place. They are few, and loud enough to spoil decisions. The
+// at each, always the same except for its height and its place. They are few, and loud enough to spoil decisions. The
 // shape is learnt from the loudest.
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace offhook::decode {
 
-/// What a receiver made of a symbol, and where it stood.
+/// A symbol after the equaliser, and its place.
 struct EqualisedSymbol {
   double t = 0;      ///< in samples
   double phase = 0;  ///< radians that the equaliser's output was turned back by
@@ -52,7 +52,7 @@ class PulseShape {
   /// The most likely pulse near a symbol with these errors.
   Fit fit(std::span<const Cf> errors, std::size_t symbol) const;
 
-  /// What a pulse adds to the symbol `m` behind its own, -kBefore to kAfter.
+  /// The contribution of a pulse to the symbol `m` behind its own, -kBefore to kAfter.
   Cf added(const Pulse& pulse, int m) const;
 
   /// Whether all pulses go one way: that of positive heights.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Data mode read again, with all of its symbols at hand: the most likely sequence from the first to the last, without
-// the pulses that a clipped signal holds. Where a pulse has spoilt decisions, pulse and decisions are looked for
+// Data mode read again, with all of its symbols available: the most likely sequence from the first to the last, without
+// the pulses that a clipped signal holds. If a pulse has spoilt decisions, pulse and decisions are searched for
 // together.
 #pragma once
 
@@ -26,12 +26,12 @@ SecondReading read_plainly(std::span<const EqualisedSymbol> symbols, const v34::
                            const v34::EncoderStart& start);
 
 /// The same with a search for pulses; without any it gives the same. @param carrier_hz  nominal
-/// @param plain  of these symbols, or of more that begin with them: where it begins
+/// @param plain  of these symbols, or of more that begin with them: the initial decisions
 SecondReading read_without_pulses(std::span<const EqualisedSymbol> symbols, const v34::DataParameters& parameters,
                                   const v34::EncoderStart& start, double carrier_hz, const SecondReading& plain);
 
-/// The same of a data mode of any length, a segment at a time, so that its memory does not grow with the data. Where
-/// segments meet, each is read with some symbols of the other: the decisions are those of one reading.
+/// The same for a data mode of any length, one segment at a time, so that its memory does not grow with the data. At
+/// their borders, each segment is read with some symbols of the other: the decisions are those of one reading.
 class SegmentedReading {
  public:
   static constexpr std::size_t kSegment = std::size_t{1} << 19;  ///< symbols: 153 s at 3429 symbols/s
@@ -50,7 +50,7 @@ class SegmentedReading {
   SecondReading read(std::span<const EqualisedSymbol> symbols) const;
   /// The next segment may begin. @param read  what read() returned  @return how many symbols are needed no more
   std::size_t go_on(const SecondReading& read);
-  /// What is left, when no more symbols come.
+  /// The rest, when no more symbols come.
   SecondReading read_plainly(std::span<const EqualisedSymbol> symbols) const;
   SecondReading read_without_pulses(std::span<const EqualisedSymbol> symbols, const SecondReading& plain) const;
 
@@ -67,7 +67,7 @@ inline constexpr double kGuessSquared = 0.76;
 /// The same, from which on more than one point in a hundred is wrong, with each of the trellis codes.
 inline constexpr double kUnsureSquared = 0.5;
 
-/// What undoes the precoder: y(n) = x(n) + sum of h(i) x(n - i).
+/// The inverse of the precoder: y(n) = x(n) + sum of h(i) x(n - i).
 class WhiteningFilter {
  public:
   explicit WhiteningFilter(const v34::PrecoderCoefficients& c);

@@ -13,8 +13,8 @@ class SequenceReader {
   /// @param v90  from the analogue modem of V.90, which sends CP in place of J and MP
   SequenceReader(Segment& segment, bool v90) : p_(segment), v90_(v90) {}
 
-  /// The bits of one symbol. @param t  its time, s  @param symbol_s  what it lasts
-  /// @return J' ends the bits: what follows may have another number of points
+  /// The bits of one symbol. @param t  its time, s  @param symbol_s  its duration
+  /// @return J' ends the bits: the next symbols may have another number of points
   Found put(const std::uint8_t* bits, int n, double t, double symbol_s);
 
  private:

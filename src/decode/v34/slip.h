@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// A slip in data mode: from one sample to the next a network's buffer, or a recorder, loses part of a signal or puts
-// some in. The sender goes on as before, so that symbols, carrier and mapping frames are where they were, but for the
+// A slip in data mode: from one sample to the next a network's buffer, or a recorder, loses part of a signal or inserts
+// some. The sender continues as before, so that symbols, carrier and mapping frames are unchanged, except for the
 // time.
 #pragma once
 
@@ -30,7 +30,7 @@ std::optional<Slip> find_slip(SymbolReceiver& receiver, const v34::DataParameter
 /// Squared distance of a whitened symbol to the nearest point of the grid; 2/3 in the mean where it is but a guess.
 float grid_error(Cf y);
 
-/// What half of the equaliser and of the filter before it span, in samples.
+/// Half the length of the equaliser and of the filter before it, in samples.
 inline constexpr double kSlipBlurs = 120;
 
 }  // namespace offhook::decode

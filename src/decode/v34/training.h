@@ -4,8 +4,8 @@
 // retrain, rate renegotiation, cleardown). The analogue modem of V.90 trains in the same way, with CP in place of MP
 // and SCR in place of the TRN of Phase 4.
 //
-// PP and TRN are known symbol by symbol, so they are looked for by correlation over the whole recording. Each one found
-// is an anchor: the receiver is fitted to it and then follows the symbols to the end of what it can make out.
+// PP and TRN are known symbol by symbol, so they are found by correlation over the whole recording. Each one found
+// is an anchor: the receiver is fitted to it and then follows the symbols to the end of the decodable signal.
 #pragma once
 
 #include <cstdint>
@@ -66,18 +66,18 @@ struct Segment {
   std::vector<Cf> constellation;  ///< samples of the equalised symbols of TRN and the sequences
 };
 
-/// What S with nothing known after it is followed by: rate renegotiation and cleardown without TRN.
+/// Follows an S with nothing known after it: rate renegotiation and cleardown without TRN.
 /// @param state  a receiver within S, its output in units of four points  @param end  in samples
 Segment follow_sequences(const Baseband& line, const Baseband* other, const Direction& direction,
                          const ReceiverState& state, double end);
 
-/// What an S and S-bar with nothing known behind them are followed by: CPt, or SCR and CP.
+/// Follows an S and S-bar with nothing known behind them: CPt, or SCR and CP.
 /// @param trained  the receiver of the same direction, fitted to an earlier TRN; its output in units of four points
 /// @param s_bar  first symbol of S-bar, in samples, to a symbol or so  @param end  in samples
 Segment follow_s_bar(const Baseband& line, const Baseband* other, const Direction& direction,
                      const ReceiverState& trained, double s_bar, double end);
 
-/// Follow what comes after each anchor.
+/// Follow the signals after each anchor.
 std::vector<Segment> follow(const Baseband& line, const Baseband* other, const Direction& direction,
                             const std::vector<Anchor>& anchors);
 

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: MIT
 //
-// Where should this device's work run on that host? Every context is tried by simulation under the host's load, and
-// judged by three things: whether the device loses anything, with what margin, and what it does to everyone else.
+// Which context should run this device's work on that host? Every context is tried by simulation under the host's load,
+// and judged by three criteria: losses of the device, its margin, and the effect on all other work.
 //
-// A context suffices when it lost nothing, nothing says that it will within a week, and the evidence carries that for
-// the time that is asked for (expectation.h). If no time is asked for, it is carried about as long as any on this host
-// (a factor of two is within what such evidence can tell). The answer always names the time that its evidence supports.
-// A priority that nobody measured counts only if no context with better evidence loses nothing.
+// A context suffices if it lost nothing, no loss is expected within a week, and the evidence supports that for
+// the requested time (expectation.h). Without a requested time, it must be supported about as long as any on this host
+// (a factor of two is within the accuracy of such evidence). The answer always names the time that its evidence
+// supports. A priority without a measurement counts only if no context with better evidence loses nothing.
 //
-// The choice among those. First one that is sufficient without a but: within the limits for interrupt routines and
-// deferred work, and with a margin. Then, in this order: a reservation that the law grants, of the least share, which
-// threads that come later cannot disturb. Else the thread of the lowest real-time priority, which leaves the most room
-// above it; pinned with its interrupt to another CPU only if it must be. Else another reservation, of whose budget no
-// law says when it comes. Else one over the limits, the deferred work before the interrupt. Else nothing suffices with
-// these buffers; all is tried again with twice as many, until something does, unless the device asks for more than all
-// of the CPU, only its first block is too costly, or only the evidence is too short. The context that comes closest is
-// told with what it does carry. If each is refused or had its input overwritten, none comes close, and nothing is
-// promised.
+// The choice among those, in this order:
+//   1. a context that is sufficient without reservations about it: within the limits for interrupt routines and deferred
+//      work, and with a margin. First a reservation that the law grants, of the least share, which later threads cannot
+//      disturb. Then the thread of the lowest real-time priority, which leaves the most room above it; pinned with its
+//      interrupt to another CPU only if it must be. Then another reservation, for whose budget no law gives a time.
+//   2. one over the limits, the deferred work before the interrupt.
+//   3. none with these buffers: all are tried again with twice as many, until one suffices, unless the device demands
+//      more than all of the CPU, only its first block is too costly, or only the evidence is too short.
+// If none suffices, the answer names the context that comes closest, and its evidence. If each is refused or had its
+// input overwritten, none comes close, and the answer promises nothing.
 #pragma once
 
 #include <algorithm>
@@ -35,10 +36,10 @@ namespace offhook::advice {
 inline constexpr std::uint32_t kMostBuffersTried = 512;  ///< the most that device.buffers.count takes
 inline constexpr double kPc99InterruptUs = 100;          ///< Jones and Saroiu 6.2.2, from the PC 99 System Design Guide
 inline constexpr double kPc99DpcUs = 500;                ///< and 6.2.4
-/// Of a radio's slots so many may be missed: makers of radios ask for 99.999 % in time.
+/// Permitted share of missed slots of a radio: makers of radios require 99.999 % in time.
 inline constexpr double kSlotsMissed = 1e-5;
 
-/// What was lost, in one run or in several.
+/// The losses of one run or of several.
 struct Lost {
   double seconds = 0;                         ///< simulated
   std::uint64_t blocks = 0, blocks_late = 0;  ///< served; of them late
@@ -50,12 +51,12 @@ struct Lost {
   Lost& operator+=(const Lost& other);
   std::uint64_t blocks_that_came() const { return blocks + blocks_given_up; }
   std::uint64_t blocks_lost() const { return blocks_late + blocks_given_up; }
-  /// What a rate is made of: blocks that were served and lost something, for blocks are given up in the wake of one
-  /// that is late, by the same wait. Samples that were lost without a late block are one at least.
+  /// The count for a rate: served blocks that lost something. Blocks that are given up after a late one are not
+  /// counted, because they have the same cause. Samples lost without a late block count as at least one.
   std::uint64_t losses() const { return std::max<std::uint64_t>(blocks_late, samples_lost > 0 ? 1 : 0); }
 };
 
-/// What one run came to; or the worst of several.
+/// The result of one run, or the worst of several.
 struct Measured : Lost {
   double margin_ms = 0;  ///< of the transmit lead, left at the worst moment; negative: this much late
   std::uint32_t buffers_needed = 0;
@@ -106,11 +107,11 @@ struct Advice {
   std::vector<std::string> warnings;  ///< what makes the simulation a weak witness
   std::vector<std::string> reasons;
 
-  /// Of a radio's slots at most this share is missed, each loss being one. @pre slot_s > 0
+  /// The maximum share of a radio's slots that is missed, each loss being one. @pre slot_s > 0
   double miss_ratio_at_most(const Trial& t) const { return std::min(1.0, slot_s / t.expectation.interval_s.low); }
   /// It suffices, but not without a but: a limit is broken, the last buffer is used, the margin is thin, or a warning.
   bool with_reserve() const { return suffices && (!warnings.empty() || !keeps_clear(trials[*chosen])); }
-  /// A priority that nobody measured, on a host whose latencies were measured at another one.
+  /// A priority without a measurement, on a host whose latencies were measured at another one.
   bool unmeasured(const Trial& t) const { return !assumed && t.expectation.evidence == Evidence::kAssumed; }
   /// Within the limits, with a margin, and not by assumptions alone.
   bool keeps_clear(const Trial& t) const { return t.within_pc99() && !t.thin() && !unmeasured(t); }
@@ -134,11 +135,11 @@ struct Options {
   std::function<void(std::size_t done, std::size_t of)> progress;  ///< one call at a time
   /// Run one scenario and measure it; from several threads. @throws std::exception when the host refuses
   std::function<Measured(const hostsim::Scenario&)> run;
-  /// The same for verify(), which asks no more than what was lost.
+  /// The same for verify(), which needs the losses only.
   std::function<Lost(const hostsim::Scenario&)> count;
 };
 
-/// What a run's figures mean to the device of its scenario.
+/// The meaning of a run's figures for the device of its scenario.
 Measured measure(const Figures& figures, const hostsim::Scenario& scenario);
 
 /// A margin below this is no margin to rely on: 5 % of the transmit lead, and for a reservation one clock tick, for its
@@ -150,7 +151,7 @@ double thin_margin_ms(const hostsim::Scenario& base, const hostsim::ContextScena
 /// devices take least of.
 std::vector<hostsim::ContextScenario> contexts_for(const hostsim::Scenario& base);
 
-/// The advice against other seeds: the context that was chosen, for so long.
+/// The advice against other seeds: the chosen context, for a given time.
 struct Verification {
   Lost seen;
   Interval interval_s;  ///< between losses, 95 %
@@ -160,7 +161,7 @@ struct Verification {
 /// @return nothing when stopped
 std::optional<Verification> verify(const Advice& advice, double seconds, std::uint32_t runs, const Options& options);
 
-/// @param base  the device (pump kDevice), the host and its load; whoever has a load from elsewhere puts it in here
+/// @param base  the device (pump kDevice), the host and its load; a caller with another load puts it in here
 /// @return nothing when stopped
 std::optional<Advice> advise(const hostsim::Scenario& base, const Options& options);
 

@@ -78,12 +78,12 @@ struct Figures {
     std::uint64_t bad_frames = 0;       ///< of V.42, or superframes of ADSL
     ExtremaSeries bad{1024};            ///< the same over time
     ThinnedSample<ConstellationPoint> constellation{4096};
-    /// What the pump measured of its line, by enum oh_instrument; retrain causes are in their own units.
+    /// The pump's measurements of its line, by enum oh_instrument; retrain causes are in their own units.
     std::array<ExtremaSeries, kInstruments> instruments{ExtremaSeries{1024}, ExtremaSeries{1024}, ExtremaSeries{1024},
                                                         ExtremaSeries{1024}, ExtremaSeries{1024}, ExtremaSeries{256},
                                                         ExtremaSeries{256},  ExtremaSeries{256},  ExtremaSeries{256},
                                                         ExtremaSeries{256},  ExtremaSeries{256}};
-    /// What both ends offered, by enum oh_sequence: its octets, zeros at the end; empty: not exchanged.
+    /// The capabilities of both ends, by enum oh_sequence: its octets, zeros at the end; empty: not exchanged.
     std::array<std::vector<std::uint8_t>, OH_SEQUENCES> sequences;
     std::optional<std::uint32_t> end;      ///< why the call ended, a code of V.59
     std::vector<float> taps_db;            ///< the equaliser's, as they were last, against the largest
@@ -105,7 +105,7 @@ class Analyzer {
   const Figures& figures() const { return figures_; }
 
  private:
-  /// What is under way in one driver instance; card and driver of one modem bear the same id.
+  /// The current work of one driver instance; card and driver of one modem bear the same id.
   struct Driver {
     struct Block {
       std::uint64_t raised_ns;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What a verdict is made of, counted from the records of a log as they come: live and simulated calls, whole analyses
+// The basis of a verdict, counted from the records of a log in order. Live and simulated calls, whole analyses
 // (figures.h) and the single rows of a sweep count by these functions and by no others (a device's rows: ADR 1).
 #pragma once
 
@@ -35,8 +35,8 @@ struct ServiceTally {
 /// Of what one end of the line received.
 struct TransferTally {
   std::uint64_t data_mode_ns = 0;  ///< data mode was reached first; 0: never
-  /// V.42 was connected first; 0: never. Where the log has the phases of a call, when its user noticed: the bytes that
-  /// end a transfer count when he notices them too.
+  /// V.42 was connected first; 0: never. If the log has the phases of a call, the time when its user noticed: the bytes
+  /// that end a transfer count when the user notices them too.
   std::uint64_t link_ns = 0;
   std::uint64_t bytes_ns = 0;         ///< the newest bytes came
   std::uint64_t bytes_delivered = 0;  ///< in order

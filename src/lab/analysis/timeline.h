@@ -81,7 +81,7 @@ class Timeline {
   };
   const std::vector<Entity>& entities() const { return entities_; }  ///< in order of first appearance, idle left out
   const CpuShare& modem() const { return modem_; }                   ///< all entities that serve, together
-  /// Who has this CPU now; null when nobody has, or the log does not say.
+  /// The entity on this CPU now; null if it is idle, or the log does not have it.
   const Entity* running(std::uint8_t cpu) const;
   double modem_ns_so_far() const { return modem_.total_ns; }
   std::vector<CloseUp> close_ups() const;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// The experiments that tell the reservation law from the authors' rule (analysis/law.h), which agree on most of what
-// Jones and Saroiu measured: the same device with one more block of transmit lead, with its shortest blocks only, under
-// another clock tick, and from every starting phase. Each is an ordinary sweep, written as a grid file into a folder,
-// so that it can be resumed, cut into shards, or run again by `offhook sweep`.
+// The experiments that distinguish the reservation law from the authors' rule (analysis/law.h). Both agree on most of
+// the measurements of Jones and Saroiu. Variants: the same device with one more block of transmit lead, with its
+// shortest blocks only, under another clock tick, and from every starting phase. Each is an ordinary sweep, written as
+// a grid file into a folder, so that it can be resumed, cut into shards, or run again by `offhook sweep`.
 #pragma once
 
 #include <filesystem>
@@ -33,7 +33,7 @@ struct Experiment {
   std::string changes;  ///< what is other than in the first experiment, a sentence
   Setting setting;
 };
-/// The device as it is, and the variants. All without its one costliest block, which the law knows nothing of.
+/// The device as it is, and the variants. All without its one costliest block, which the law does not include.
 std::vector<Experiment> experiments(const Setting& given);
 
 /// Reservations of X ticks up to `x_max`, on both sides of every limit that anybody claims.
@@ -51,7 +51,7 @@ struct ExperimentResult {
   std::vector<CellOutcome> cells;
   /// Longest Y in ticks for X = index + 1 such that every simulated cell up to it was sufficient; 0: none.
   std::vector<int> simulated_limit, law_limit, authors_limit;
-  /// Cells whose simulation is sufficient exactly when the law (the authors' rule) says so.
+  /// Cells whose simulation is sufficient exactly when the law (the authors' rule) is fulfilled.
   std::size_t law_agrees = 0, authors_agree = 0;
 };
 
@@ -74,7 +74,7 @@ struct Options {
   sweep::Run run;
 };
 
-/// @return false when stopped: the same call goes on from there.  @throws config::Error, std::runtime_error
+/// @return false when stopped: the same call resumes.  @throws config::Error, std::runtime_error
 bool run_experiment(const Experiment& experiment, const Options& options, ExperimentResult& result);
 /// The reservations at the law's limit and just beyond it, from `steps` starting phases.
 bool run_phases(const Setting& setting, const Options& options, int steps, std::vector<PhaseResult>& results);

@@ -2,7 +2,7 @@
 //
 // Can these periodic computations meet their deadlines on a host that promises nothing? After Cota-Robles and Held,
 // OSDI 1999, section 5.2: choose how often a buffer may be dropped, take the latency that is exceeded as often for the
-// worst case, spread it over the buffers that have to bear it, and go on as on a real-time host:
+// worst case, spread it over the buffers that have to bear it, and continue as on a real-time host:
 //
 //     W_i       latency exceeded once in the permissible interval: at a frequency of T_i / interval per wait
 //     m_i       periods that the buffers bear, n - 1; one of them has a latency W_i, the others the mean latency A_i
@@ -15,7 +15,7 @@
 // Blocking B_i: of a DPC the longest stretch at raised IRQL of any thread, of a thread that of any lower one.
 //
 // How the paper's own tool (their reference 4) amortises is not published; this is one reading, which is exact for
-// double buffering and on the safe side for more. What it then promises stands beside a simulation on the scheduling
+// double buffering and on the safe side for more. Its result is shown next to a simulation on the scheduling
 // engine.
 #pragma once
 

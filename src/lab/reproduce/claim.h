@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// A claim is something that a paper published and an experiment that makes it again in the simulator: rows of published
-// beside simulated values, and the paper's figures redrawn from simulation logs.
+// A claim is a published result and an experiment that reproduces it in the simulator: rows of published and
+// simulated values, and the paper's figures redrawn from simulation logs.
 //
 // To add one: its entry in a file of traces/data/published, a function Outcome(const Run&) in a file of this folder,
 // and its line in the table of registry.cpp. Read every number from run.published, never type one in; every value of
@@ -49,9 +49,9 @@ struct Row {
   Kind kind = Kind::kCompared;  ///< how it was made: claims.toml has to say the same of it
 };
 
-// Rows are made by these, so that `agrees` is always computed. Notes are added with `row.note = ...`. What a row counts
-// for, and whether anything was fitted with it, is no matter of an experiment: both stand beside the claim, by the
-// row's `what` (Published::judgement()).
+// Rows are made by these, so that `agrees` is always computed. Notes are added with `row.note = ...`. The weight of a
+// row, and whether anything was fitted with it, is independent of the experiment: both are listed with the claim, by
+// the row's `what` (Published::judgement()).
 Row within(std::string what, std::string unit, double published, double simulated, double tolerance);
 /// Tolerance as a share of the published value.
 Row within_share(std::string what, std::string unit, double published, double simulated, double share);
@@ -64,12 +64,12 @@ Row at_least(std::string what, std::string unit, double published, double simula
 Row between(std::string what, std::string unit, double low, double high, double simulated);
 /// The same words on both sides.
 Row same(std::string what, std::string published, std::string simulated);
-/// A published sentence, what the simulation says to it, and whether that is so.
+/// A published sentence, the simulated value, and whether the sentence holds.
 Row holds(std::string what, std::string published, Value simulated, bool so);
 /// An input: the published value, the one that the model uses, and where.
 Row input(std::string what, std::string unit, double published, double used, std::string where);
 Row input(std::string what, std::string published, std::string where);
-/// Inconsistent in the paper itself; `why` says how.
+/// Inconsistent in the paper itself; `why` is the explanation.
 Row paper_only(std::string what, std::string unit, Value published, Value simulated, std::string why);
 
 /// One set of values in a figure.
@@ -85,7 +85,7 @@ struct Series {
   double bar_width = 0;  ///< kBars: each covers [x, x + bar_width)
   Symbol symbol = Symbol::kDot;
   std::vector<std::string> labels;  ///< beside each point; empty: none
-  /// 1, 2: the colour of the last series with 0, its line dashed or dotted. What belongs together looks so.
+  /// 1, 2: the colour of the last series with 0, its line dashed or dotted. This groups series.
   unsigned variant = 0;
 };
 
@@ -115,14 +115,14 @@ struct Figure {
   std::vector<Mark> marks;
 };
 
-/// What an experiment came to.
+/// The result of an experiment.
 struct Outcome {
   std::vector<Row> rows;
   std::vector<Figure> figures;
   std::string summary;  ///< a sentence or two: what was run, and what the difference is, if there is one
 };
 
-/// What an experiment gets.
+/// The input of an experiment.
 struct Run {
   const Published& published;
   std::uint64_t seed = 1;
@@ -148,7 +148,7 @@ struct Experiment {
 /// @throws config::Error for a row without a judgement, and for one that was made as something else than it is judged
 /// to be
 nlohmann::ordered_json to_json(const Outcome& outcome, const Published& claim);
-/// What is drawn, alone.
+/// The drawn data alone.
 nlohmann::ordered_json figures_json(const std::vector<Figure>& figures);
 
 }  // namespace offhook::reproduce

@@ -35,7 +35,7 @@ const Constant& constant(std::string_view name);
 class Perturbation {
  public:
   Perturbation() = default;
-  /// @throws std::invalid_argument for a name that is none, and for what is no change
+  /// @throws std::invalid_argument for an unknown name, and for an invalid change
   static Perturbation parse(const std::vector<std::string>& changes);
   void apply(Setup& setup) const;
   /// These, and then one more: what an experiment changes to see why a row differs. @throws as parse()

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// What the devices of Regehr and Stankovic (5, Table 1) do to the CPU, counted: interrupts, accesses to ports, words of
-// programmed I/O, descriptors, requests. What each of these costs is from elsewhere; no share of Table 1 is an input.
+// The work of the devices of Regehr and Stankovic (5, Table 1) on the CPU, counted: interrupts, accesses to ports,
+// words of programmed I/O, descriptors, requests. The cost of each comes from other sources; no share of Table 1 is an
+// input.
 #pragma once
 
 #include <string_view>
@@ -21,7 +22,7 @@ struct UnitCosts {
 /// Out of the other papers' published values. @throws config::Error
 UnitCosts unit_costs();
 
-/// One transfer, in what it makes the CPU do.
+/// The work of one transfer on the CPU.
 struct TransferWork {
   double every_ns = 0;
   int handler_accesses = 0;  ///< to ports, in the interrupt handler; by programmed I/O the data too

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The machine of Regehr and Stankovic (4.2): a 500 MHz Pentium III with one CPU, on which a test thread with a
-// reservation of so much every 20 ms runs beside a spinning thread while devices steal time.
+// reservation every 20 ms competes with a spinning thread while devices steal time.
 #pragma once
 
 #include <optional>

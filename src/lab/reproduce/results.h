@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Claims run, kept and shown. A claim that is done is a file in the output folder, named by what it depends on (the
-// program's own bytes, the data files, seed and repetitions), so a run that was interrupted goes on where it was.
+// Running, storing and showing claims. A finished claim is a file in the output folder, named by its inputs (the
+// program's own bytes, the data files, seed and repetitions), so an interrupted run resumes.
 #pragma once
 
 #include <array>
@@ -34,10 +34,10 @@ std::string identity(const Settings& settings);
 /// @param share of this claim, 0 to 1
 using ClaimProgress = std::function<void(double share, const std::string& detail)>;
 
-/// Run one claim. @return what is known of it, as JSON: head, standing, rows, figures
+/// Run one claim. @return its results as JSON: head, standing, rows, figures
 /// @throws Interrupted; config::Error, also when the experiment left a published value unread
 nlohmann::ordered_json run_claim(const Claim& claim, const Settings& settings, const ClaimProgress& progress);
-/// What an experiment gets of these. `progress` has to outlive it.
+/// The input of an experiment, from these. `progress` has to outlive it.
 Run run_of(const Published& published, const Settings& settings, const ClaimProgress& progress);
 
 /// The claim's result in the folder when it is whole and has this identity, else null.
@@ -52,8 +52,8 @@ struct Totals {
     std::size_t rows = 0, agree = 0;
     std::size_t hard = 0, hard_agree = 0;
   };
-  /// By provenance, what is worth most first; inputs, which are no results, last. Without what is inconsistent in a
-  /// paper.
+  /// By provenance, the strongest first; inputs, which are no results, last. Rows that are inconsistent in a
+  /// paper are excluded.
   std::array<std::pair<std::string_view, Count>, 4> counts{{{to_string(Provenance::kIndependent), {}},
                                                             {to_string(Provenance::kCalibrated), {}},
                                                             {to_string(Provenance::kDerived), {}},

@@ -17,7 +17,7 @@
 // "rez-c", "deadline-ticks" ... with budget_ns, res_period_ns and res_offset_ns. They are told tick_hz (1000) and
 // quantum_ns (0) of the system.
 //
-// Threads may have critical_sections, and the system says in locks what becomes of their holders
+// Threads may have critical_sections; `locks` selects the protocol for their holders
 // (hostsim/sched/mutexes.h).
 #pragma once
 
@@ -33,12 +33,12 @@ namespace offhook::schedule {
 
 using hostsim::Ns;
 
-/// What is wrong with a description: one line with file, entity and key, and what was expected.
+/// An error in a description: one line with file, entity and key, and the expected value.
 struct SystemError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Of each job of a thread: it has the mutex after so much CPU time, for so long.
+/// In each job of a thread: the CPU time after which it takes the mutex, and the time for which it holds it.
 struct CriticalSectionDescription {
   std::string mutex;
   Ns after = 0;
@@ -76,7 +76,7 @@ struct System {
 /// @param json the text  @param file its name, for messages  @throws SystemError
 System parse_system(std::string_view json, std::string_view file);
 
-/// What a description may hold, for people: the kinds of entity, and every key with the kinds that have it.
+/// The contents of a description, for people: the kinds of entity, and every key with the kinds that have it.
 std::string describe_system();
 
 }  // namespace offhook::schedule

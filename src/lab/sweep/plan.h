@@ -13,7 +13,7 @@
 //     context.x_ticks = [1, 2, 3]
 //     context.y_ticks = { from = 4, to = 20, step = 1 }
 //
-// Combinations whose reservation cannot be admitted (X > Y) are left out. What a cell is measured against, its transfer
+// Combinations whose reservation cannot be admitted (X > Y) are left out. The reference of a cell, its transfer
 // time in context INT, is a run of the plan as well, one for each distinct set of the other keys.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What a sweep came to: every run, and each cell's verdict over its repeats against the transfer time in context INT.
+// The result of a sweep: every run, and each cell's verdict over its repeats against the transfer time in context INT.
 // A function of plan and rows alone: the same bytes however the sweep was cut, run and put together.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What is made of a run's folder once the call is over: summary, trace and report, all from the event log in it, so
+// The files made in a run's folder after the call: summary, trace and report, all from the event log in it, so
 // that they can be made again at any time, also for a call that was interrupted.
 #pragma once
 

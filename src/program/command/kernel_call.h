@@ -16,7 +16,7 @@ inline constexpr std::uint32_t kKernelLoopBlock = 1104;         ///< on a subscr
 inline constexpr std::uint32_t kKernelLoopLead = 3 * kKernelLoopBlock;
 inline constexpr std::uint16_t kKernelDriverId = 1;  ///< of its events: driver/linux/device.c
 
-/// Of a scenario that names no host: the contexts that it may name are a Linux kernel's.
+/// For a scenario without a host: its contexts are those of a Linux kernel.
 inline constexpr const char* kKernelHost = "host.name=linux-hz250";
 
 /// A file for a call; empty: none. @throws config::Error: it is to be cells, and is no whole ones

@@ -55,11 +55,11 @@ class Channel {
   virtual void drain() = 0;
 
   void work(std::int64_t now);
-  /// @return what is new of its state; empty: nothing
+  /// @return changes of its state; empty: none
   virtual std::string news();
-  /// What the live page shows, after drain(). Only if it is watched.
+  /// The content of the live page, after drain(). Only if it is watched.
   const live_page::LineView& view(std::int64_t now);
-  /// Ends card and session, writes what was recorded. Not twice.
+  /// Ends card and session, writes the recordings. Not twice.
   void end();
   nlohmann::ordered_json result;
 
