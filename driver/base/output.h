@@ -6,7 +6,7 @@
 // of all users), a device, a FIFO or /dev/stdout is written directly. A regular file is replaced as a whole, when all
 // bytes are on the disk: a reader, or a run after a crash, sees either the old bytes or the new ones.
 //
-// In an output folder the program chooses the names, so whoever can write there could lie in wait at one of them. A
+// In an output folder the program chooses the names, so another user with access could place a trap at one of them. A
 // link is replaced and never followed, a sub-folder that is a link is refused, and so is anything else that is no
 // regular file. A folder belongs to one run at a time.
 //

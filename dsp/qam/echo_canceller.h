@@ -4,7 +4,7 @@
 // hybrid sends back a round trip later, with the carrier systems' frequency offset on it.
 //
 // Both are FIRs on the transmitted samples. They are adapted by normalised LMS while the far end is silent (before its
-// turn in the training) and frozen while it speaks: the far end's signal, 20 dB and more above the residual echo, would
+// turn in the training) and frozen while it speaks. The far end's signal, 20 dB and more above the residual echo, would
 // move taps by more than their error. A signal with little power at the edges of its band trains the near echo's taps
 // little and slowly there; so their steps use the signal through a filter of the inverse of its
 // spectrum. The far echo's taps work on the analytic signal and turn with the offset. Only its phase loop

@@ -16,8 +16,8 @@
 // its own is the channel. Five periods give the noise, the carrier (the common phase step between periods), the clock
 // (its slope over frequency), and in closed form the optimal equaliser for the rest of the call. Otherwise the taps
 // begin at zero. From then on the caller passes the transmitted point of each symbol, and the error adapts taps,
-// carrier and timing. The taps span 48 symbols, the training's period. Where LMS converges slowly, least squares over
-// 1024 symbols find the taps (equaliser_fit.h).
+// carrier and timing. The taps span 48 symbols, the training's period. Least squares over 1024 symbols find
+// the taps for which LMS converges slowly (equaliser_fit.h).
 //
 // A later S (a training to be resumed, a renegotiation) is detected in the same way. Its symbols, through the trained
 // taps, give the carrier's phase and the place of S-bar exactly.

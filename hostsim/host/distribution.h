@@ -4,8 +4,8 @@
 // that take longer:
 //
 //     latency   longer, per wait          between the points log(latency) is linear in log(frequency), a Pareto
-//     0.02 ms   1                         piece; the worst that was ever measured is the longest there is. What
-//     45 ms     1 in 87,840 (hour)        comes beyond it nobody knows, and a draw never does.
+//     0.02 ms   1                         piece; the worst measured latency is the longest one of a
+//     45 ms     1 in 87,840 (hour)        draw, because nothing is known beyond it.
 //     58 ms     1 in 307,440 (day)
 //     84 ms     1 in 2,152,080 (week)
 //

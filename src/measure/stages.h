@@ -2,7 +2,7 @@
 //
 // The stages of a wake-up's latency, from the kernel's tracepoints:
 //
-//   due |--- interrupt --| timer interrupt |-- wake --| thread runnable |-- schedule --| switched to |-- return --| runs
+//   due |-- interrupt --| timer interrupt |-- wake --| thread runnable |-- schedule --| switched to |- return -| runs
 //
 // These are the interrupt, DPC and thread latencies of Cota-Robles and Held; Linux's DPC is the softirq, whose latency
 // (raised to begun) is taken of all of them.

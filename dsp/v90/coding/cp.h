@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The CP sequences of V.90 (09/98) Phase 4 and rate renegotiation (8.5.2, Table 14), the analogue modem's requests to
-// the digital modem: the downstream rate, the spectral shaping, and the Ucodes, out of 128, that each of the
+// the digital modem. They hold the downstream rate, the spectral shaping, and the Ucodes, out of 128, that each of the
 // six intervals of a data frame may use. CPt is the request for training, CP for data mode; CP' is a CP with the
 // acknowledge bit set, CPs a request for silence.
 //

@@ -115,7 +115,7 @@ class DigitalProcedure : public TableProcedure<DigitalProcedure, DigitalState, D
   void tick();
   /// @return the next code.  Real-time: yes.
   Pcm next();
-  /// What is wanted of the receiver of the upstream, from the next sample on.
+  /// The commands to the receiver of the upstream, from the next sample on.
   const v34::ReceiverOrder& order() const { return order_; }
   /// S, S-bar or a symbol has been heard. @param bits  of a training symbol: ReceiveSignals::symbol_bits(); else null
   void put(const v34::Heard& heard, const uint8_t* bits);

@@ -47,9 +47,9 @@ class SymbolReceiver {
   /// Fit equaliser, echo taps, carrier and clock to known symbols. @param t  of the first, in samples, within a symbol
   /// or so  @param known  the symbols  @param offset_hz  of the carrier, if known to half a hertz; else up to
   /// 8 Hz of it are searched
-  /// @pre state.w has its final number of taps With another channel: searches the residual for its echo, and if there
-  /// is one includes it in the fit. Leaves the state before symbol 0.  @return mean square error relative to the
-  /// symbols'
+  /// @pre state.w has its final number of taps.
+  /// With another channel, searches the residual for its echo, and if there is one includes it in the fit.
+  /// Leaves the state before symbol 0.  @return mean square error relative to the symbols'
   double fit(double t, const std::vector<Cf>& known, std::optional<double> offset_hz = {});
 
   /// Keep the equaliser, clock rate and carrier offset of `state`, and find symbol time, phase and gain again from

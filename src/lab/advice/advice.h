@@ -9,10 +9,10 @@
 // supports. A priority without a measurement counts only if no context with better evidence loses nothing.
 //
 // The choice among those, in this order:
-//   1. a context that is sufficient without reservations about it: within the limits for interrupt routines and deferred
-//      work, and with a margin. First a reservation that the law grants, of the least share, which later threads cannot
-//      disturb. Then the thread of the lowest real-time priority, which leaves the most room above it; pinned with its
-//      interrupt to another CPU only if it must be. Then another reservation, for whose budget no law gives a time.
+//   1. a fully sufficient context: within the limits for interrupt routines and deferred work, and with a margin. First
+//      a reservation that the law grants, of the least share, which later threads cannot disturb. Then the thread
+//      of the lowest real-time priority, which leaves the most room above it; pinned with its interrupt to another CPU
+//      only if it must be. Then another reservation, for whose budget no law gives a time.
 //   2. one over the limits, the deferred work before the interrupt.
 //   3. none with these buffers: all are tried again with twice as many, until one suffices, unless the device demands
 //      more than all of the CPU, only its first block is too costly, or only the evidence is too short.

@@ -13,10 +13,10 @@
 //                   that alternates with one that never blocks.
 //                   With a recording of the same host, the latencies bound the wait and the recording bounds the
 //                   time taken from the work; the latencies then count for half as long
-//     tail          the longest simulated times from interrupt to output continue the distribution of the observed ones:
+//     tail          the longest simulated times from interrupt to output continue the observed distribution:
 //                   Hill's estimate (Annals of Statistics 1975), P(t) = k/n (t / t_k)^-alpha above the k-th longest
 //                   of n. Of synthetic load only: a recording supports no more than T/3
-//     assumed       nothing was lost in T simulated seconds of a host whose numbers were not measured: T/3 of that model
+//     assumed       nothing was lost in T simulated seconds of a host without measured numbers: T/3 of that model
 //
 // Nothing is extrapolated beyond a week.
 #pragma once

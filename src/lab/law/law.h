@@ -3,8 +3,8 @@
 // The reservation law: which reservations, X of CPU time in every Y, a soft device can live with.
 //
 // The device owes a block of N samples every N/f; a block costs c of CPU time and its output is ready after a fraction
-// phi of that. The driver keeps a transmit lead of L samples queued (offhook/driver.h), so that at the interrupt of
-// an N-sample block L - N are left to play: (L - N)/f is the time that service has, the slack of that block. The
+// phi of that. The driver keeps a transmit lead of L samples queued (offhook/driver.h). At the interrupt of
+// an N-sample block L - N are left to play: (L - N)/f is the time for its service, the slack of that block. The
 // reservation is served in fixed slots of length X at the start of every Y and nowhere else.
 //
 // Worst case: the processor is behind on nothing, and a block arrives just as a slot ends. The k-th block after it

@@ -7,8 +7,9 @@
 //     W_i       latency exceeded once in the permissible interval: at a frequency of T_i / interval per wait
 //     m_i       periods that the buffers bear, n - 1; one of them has a latency W_i, the others the mean latency A_i
 //     J_i       pseudo worst case (W_i + (m_i - 1) A_i) / m_i, the release jitter of the computation
-//     w_i       C_i + B_i + sum over higher ones ceil((w_i + J_j) / T_j) C_j + sum over equals (1 + floor(J_j / T_j))
-//     C_j R_i       J_i + w_i <= T_i: schedulable                    (Audsley et al. 1993; Tindell et al. 1994, jitter)
+//     w_i       C_i + B_i + sum over higher ones ceil((w_i + J_j) / T_j) C_j
+//               + sum over equals (1 + floor(J_j / T_j)) C_j
+//     R_i       J_i + w_i <= T_i: schedulable                    (Audsley et al. 1993; Tindell et al. 1994, jitter)
 //
 // Higher: an interrupt of a higher level; for a DPC or a thread every interrupt; for a thread every DPC and every
 // thread of a higher priority. Equals (same level, all DPCs, same priority) are served first come, first served.

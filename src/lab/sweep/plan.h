@@ -5,7 +5,7 @@
 //
 // A grid file:
 //
-//     base = "scenario.toml"          # beside the grid file; without it, the defaults
+//     base = "scenario.toml"          # next to the grid file; without it, the defaults
 //     repeats = 10                    # seeds seed, seed + 1, ...
 //     [scenario]                      # over the base, any key of a scenario
 //     context.strict = true
