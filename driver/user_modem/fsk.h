@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // Frequency shift keying in two channels, V.21, V.23 and Bell 103, as a pump: spandsp's modulator and correlator and
-// the missing parts. Bits are serial: no clock crosses the line, the receiver samples in the middle of each bit after an
-// edge, so start-stop characters are received and other bits only by chance. There is no training.
+// the missing parts. Bits are serial: no clock crosses the line, the receiver samples in the middle of each bit after
+// an edge, so start-stop characters are received and other bits only by chance. There is no training.
 //
 //    caller  .. silent, until the answerer's mark has lasted 155 ms | mark 0.7 s | data
 //    answer  silence | 2100 Hz (not Bell 103) | 75 ms | mark, until the caller's ... | mark 0.7 s | data

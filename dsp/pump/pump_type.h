@@ -76,8 +76,8 @@ oh_pump pump_of(P& pump) {
 }
 
 /// Samples of 8000 Hz between card and line, both directions together: 400 ms, which is more than sound cards queue.
-/// From 40 ms (V.34) or 27 ms (V.32bis) on, reversals are answered later than the Recommendations require, and the far end
-/// counts the excess as a part of its round trip.
+/// From 40 ms (V.34) or 27 ms (V.32bis) on, reversals are answered later than the Recommendations require, and the far
+/// end counts the excess as a part of its round trip.
 inline constexpr uint32_t kMostIoDelay = 3200;
 
 /// The type of a pump that is one `Modem`: constructed from an oh_pump_config, int16_t process(int16_t) a sample,
