@@ -28,8 +28,9 @@ constexpr uint64_t kGiveUp = 60 * kRateHz;  // nobody, or nobody we know
 // from voices.
 constexpr float kAcMs = 60;
 constexpr float kAaMs = 100;
-// An answerer that has V.32bis, too, sends ANS 75 ms before USB1. Who heard USB1 begin after so much of the line
-// without ANS need not wait kTc for AC, and should not: some answerers take 1.6 s for an end of it (A.2.1.2, Note 1).
+// An answerer that has V.32bis, too, sends ANS 75 ms before USB1. If the caller heard USB1 begin after this much of the
+// line without ANS, it need not wait kTc for AC, and should not: some answerers take 1.6 s for an end of it (A.2.1.2,
+// Note 1).
 constexpr uint64_t kNoAns = ms(500);
 constexpr float kAnsMs = 100;
 constexpr float kAcAloneMs = 1000;  // AC for so long, and no V.32bis here
@@ -45,14 +46,14 @@ constexpr float kFallBackShare = 0.5f;
 
 // A mark that is no accident of speech; as long as USB1 has to last.
 constexpr float kMarkMs = 155;
-// What an answerer sends for longer than kTa is all that it has.
+// A signal that an answerer sends for longer than kTa is all that it has.
 constexpr float kLastProbeMs = 4000;
-// Bell 103's mark and USB1 are 25 Hz apart: what is nearer to the one is not the other.
+// Bell 103's mark and USB1 are 25 Hz apart: a tone nearer to the one is not the other.
 constexpr float kNearHz = 12.5f;
 
 constexpr uint32_t kHaveV8 = OH_MODULATION_V34 | OH_MODULATION_V90;
 
-// What a menu says of all of them together.
+// The menu for all of them together.
 v8::Config v8_config(const oh_pump_config& c, const Member* members, int n) {
   v8::Config v8 = v8::data_call(c, 0);
   for (int k = 0; k < n; ++k) {
@@ -177,7 +178,7 @@ int16_t Automode::step(int16_t rx) {
   return clip(tx);
 }
 
-// What an answerer without V.8 sends first: AC, or USB1 (A.2.1.1, A.2.1.2), or a mark.
+// The first signal of an answerer without V.8: AC, or USB1 (A.2.1.1, A.2.1.2), or a mark.
 void Automode::listen() {
   const bool ac = ac_low_.steady_ms() >= kAcMs && ac_high_.steady_ms() >= kAcMs;
   const bool usb1 = hears_usb1();
@@ -204,7 +205,7 @@ void Automode::listen() {
   }
 }
 
-// What V.8 waits for, and its menus when it is over.
+// The event that V.8 waits for, and its menus when it is over.
 void Automode::show_progress() {
   const oh_start_up menus = v8::start_up(v8_);
   const oh_start_up now = menus == OH_START_UP_NONE && ans_heard_ ? OH_START_UP_ANSWER_TONE : menus;

@@ -14,7 +14,7 @@ static_assert(3 + 2 * SwapRequest::kMost + kCrcOctets <= kOperationOctets);
 constexpr float kSmall = static_cast<float>(db_to_gain(kMarginDb));  // half of it, as a ratio of powers
 constexpr float kWorthwhile = static_cast<float>(db_to_gain(2 * 1.0));
 
-/// What a margin is multiplied by with one bit more.
+/// The factor of a margin for one more bit.
 struct OneMore {
   float of[kMostBits];
 };

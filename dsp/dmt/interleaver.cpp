@@ -29,7 +29,7 @@ void Interleaver::put(uint8_t octet) {
   first_ += inverse_;
   if (first_ >= length_) first_ -= length_;
   if (++place_ < length_) return;
-  // The octets that have not come out of the word before are dropped.
+  // The unread octets of the word before are dropped.
   place_ = length_ - n_;
   spread_ = depth_ * place_;
   first_ = inverse_ * place_ % length_;

@@ -97,7 +97,7 @@ bool choose_path(int octets, PathParameters* path) {
   int s = kMostFramesPerWord;
   while (s > 1 && s * octets > ReedSolomon::kMostOctets) s /= 2;
   if (octets > ReedSolomon::kMostOctets) octets = ReedSolomon::kMostOctets;
-  // A frame has an overhead octet and something besides.
+  // A frame has an overhead octet and at least one more.
   const int check = octets - ReedSolomon::kMostCheck / s >= 2 ? ReedSolomon::kMostCheck : 0;
   const int payload = octets - check / s - 1;
   if (payload < 1) return false;

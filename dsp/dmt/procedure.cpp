@@ -92,12 +92,12 @@ void Procedure::send(Signal signal, int symbols) {
   left_ = symbols > 0 ? symbols + 1 : 0;  // kSent is said when the symbol after the last is asked for
 }
 
-// --- what is sent
+// --- transmission
 
 bool Procedure::next(Complex* points, bool* prefix) {
   ++now_;
   if (is_due(now_, &deadline_)) handle(Event::kTimeout);
-  // Every action of kSent sends at least one symbol, so this ends; without a row the signal goes on.
+  // Every action of kSent sends at least one symbol, so this ends; without a row the signal continues.
   while (left_ == 1) {
     if (!handle(Event::kSent)) left_ = 0;
   }
@@ -258,7 +258,7 @@ void Procedure::be_silent() {
   send(Signal::kSilence, 0);
 }
 
-// --- what is heard
+// --- reception
 
 void Procedure::hear(Receiver* receiver) {
   if (restart_) {
@@ -367,8 +367,8 @@ void Procedure::hear_medley(Receiver* receiver) {
   Complex sent[kMostTones];
   rx_medley_.next(rx_band_, sent);
   ++medley_symbols_;
-  // What is another symbol, or half of one, says nothing of the noise: a card that was not served in time plays old
-  // ones.
+  // Another symbol, or half of one, contains no information about the noise: a card that was not served in time plays
+  // old ones.
   if (!receiver->spoiled() && receiver->likeness(sent) > kMedleyLikeness) learn_from_medley(receiver, sent);
   if (medley_symbols_ < medley_length()) return;
   listen(Hearing::kMessages);

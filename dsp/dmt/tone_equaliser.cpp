@@ -19,7 +19,7 @@ constexpr Turn times(Turn a, Turn b) {
 }  // namespace
 
 // The transform of the window i samples earlier is that of this one turned by i samples, and the differences 1 to i
-// turned by what is left: so the weight of difference l is the sum of taps[i] over i from l, each turned by i - l.
+// turned by the rest. So the weight of difference l is the sum of taps[i] over i from l, each turned by i - l.
 void ToneEqualiser::set(const float* taps) {
   for (int k = band_.first; k <= band_.last; ++k) {
     oh_preemption_point();

@@ -146,8 +146,8 @@ size_t frame_size(const oh_lapm_config& c) {
   return kMaxHeader + c.n401 + kMaxFcs;
 }
 
-// 9.2.1 and Appendix IV: our longest frame, and the one that the far end has just begun when it gets ours, with
-// inserted zeros; a round trip of 1.2 s; and what filters, buffers and the cards of both ends add to it.
+// 9.2.1 and Appendix IV. The sum of our longest frame, and the one that the far end has just begun when it gets ours,
+// with inserted zeros; a round trip of 1.2 s; and the delay of filters, buffers and the cards of both ends.
 uint32_t t401_ms(const oh_lapm_config& c, uint32_t tx_bit_rate, uint32_t rx_bit_rate) {
   if (c.t401_ms) return c.t401_ms;
   const uint64_t frame_bits = frame_size(c) * 8 * 6 / 5;

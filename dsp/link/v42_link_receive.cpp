@@ -13,7 +13,7 @@ T between(T wanted, T offered, T by_default) {
   return wanted < low ? low : wanted > high ? high : wanted;
 }
 
-// V.42bis' P0 knows the initiator's directions, V.44's the sender's; we the sent and the received one.
+// V.42bis' P0 uses the initiator's directions, V.44's the sender's; we use the sent and the received one.
 uint8_t swapped(uint8_t directions) {
   return uint8_t((directions & 1) << 1 | directions >> 1);
 }
@@ -53,7 +53,7 @@ void Link::put_bit(int bit) {
       notify(OH_LAPM_EVENT_BAD_FRAME, status.bad_frames);
       break;
     case HdlcReceiver::kFrame: {
-      // 8.10.2: both check sequences are tried until the SABME tells which one it is.
+      // 8.10.2: both check sequences are tried until the SABME shows which one it is.
       const bool fcs32 = connected() || status.state == OH_LAPM_RELEASE
                              ? status.fcs32
                              : receiver.fcs32() && (fcs32_agreed || status.fcs32);
@@ -306,7 +306,7 @@ void Link::receive_xid(const Frame& f) {
     xid_answer.max_string = status.max_string;
     xid_answer_due = true;
   } else if (wanted) {
-    // A responder that chose more than it was offered gets what was offered.
+    // A responder that chose more than the offer gets the offer.
     status.n401_tx = between(n401_rx, config.n401, kDefaultN401);
     status.n401_rx = between(n401_tx, config.n401, kDefaultN401);
     status.k_tx = between(k_rx, k, kDefaultK);
@@ -318,7 +318,7 @@ void Link::receive_xid(const Frame& f) {
   }
 }
 
-// V.44 where both ends want it in a direction, else V.42bis.  @return false for what is to end the connection
+// V.44 if both ends want it in a direction, else V.42bis.  @return false if the connection must end
 bool Link::agree_on_compression(const Xid& theirs, bool far_end_initiates) {
   status.compression = 0;
   status.v44 = 0;

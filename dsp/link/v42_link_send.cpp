@@ -180,7 +180,7 @@ size_t Link::compose_supervisory(uint8_t* f) {
   return 0;
 }
 
-// What SREJ asks for, what is sent again after REJ or a timer, and new frames.
+// The frames requested by SREJ, those sent again after REJ or a timer, and new frames.
 size_t Link::compose_information(uint8_t* f) {
   if (status.far_busy || recovery) return 0;
   for (uint8_t ns = va; status.srej && ns != vs; ns = modulo(ns + 1u)) {

@@ -95,7 +95,7 @@ struct Transition {
   int state;  // enum oh_lapm_state, or kAny
   Guard guard;
   Action action;
-  // The clause stands beside it.
+  // The clause is next to it.
 };
 constexpr Transition kTransitions[] = {
     {LinkEvent::kSabme, OH_LAPM_CONNECTED, ua_was_lost, accept_again},                  // 8.4.9.1

@@ -13,7 +13,7 @@ constexpr Codeword kEtm = 0, kFlush = 1, kStepUp = 2;  // Table 2
 constexpr uint8_t kEcm = 0, kEid = 1, kReset = 2;
 constexpr uint8_t kEscapeStep = 51;  // 9.2 b
 
-// The test for transparent mode (7.8, "not specified"): every so many characters, and with this much to be gained.
+// The test for transparent mode (7.8, "not specified"): its interval in characters, and the required gain.
 constexpr uint32_t kTestCharacters = 128;
 constexpr uint32_t kWorthwhile = kTestCharacters * 8 / 16;
 

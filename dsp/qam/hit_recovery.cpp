@@ -40,8 +40,8 @@ struct Scaled {
       before[2] = before[1], before[1] = before[0], before[0] = x;
     }
   }
-  // Mean squared distance to the grid when turned back. @param[out] lead  by which the symbols lead what they are
-  // nearest to, and are larger, as the sum of products with its conjugate
+  // Mean squared distance to the grid when turned back. @param[out] lead  by which the symbols lead their nearest
+  // points, and are larger, as the sum of products with its conjugate
   float error(Grid grid, float turns, Complex* lead) const {
     const Complex back = unit_phasor(phase_of(-turns));
     float sum = 0, power = 0;

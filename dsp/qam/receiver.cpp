@@ -311,7 +311,7 @@ void Receiver::begin_training() {
   stage_ = Stage::kCapture;
 }
 
-// What follows S-bar is known to the caller, and the taps come from that.
+// The signal after S-bar is known to the caller, and the taps come from that.
 void Receiver::begin_at_zero() {
   for (int k = 0; k < kTaps; ++k) tap_re_[k] = tap_im_[k] = 0;
   input_power_ = 0;
@@ -346,7 +346,7 @@ void Receiver::resume() {
   if (!(size > 0)) return;
   const Complex turn = (1 / size) * like[parity];
   // S-bar begins with a symbol that is the first of S with its sign changed: n + parity even. Of such places, the one
-  // that best divides what is like S from what is like its negative.
+  // that best separates symbols like S from symbols like its negative.
   float best = -1e30f;
   float sum = 0;
   int age = 0;

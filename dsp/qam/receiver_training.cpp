@@ -43,7 +43,7 @@ Complex inverse_transform(const Complex* bins, int i) {
   return sum;
 }
 
-// Where the channel's impulse response is largest, T/2 samples.
+// The maximum of the channel's impulse response, T/2 samples.
 int main_cursor(const Complex* channel) {
   int main = 0;
   float most = -1;
@@ -141,7 +141,7 @@ Receiver::Drift Receiver::measure_drift() const {
   return drift;
 }
 
-// The mean of the periods, brought to the middle one. @return what they differ by: the variance of a T/2 sample
+// The mean of the periods, brought to the middle one. @return their difference: the variance of a T/2 sample
 float Receiver::average_periods(const Drift& drift, Complex* mean) {
   float noise = 0;
   for (int k = 0; k < kTaps; ++k) {
@@ -189,7 +189,7 @@ void Receiver::train() {
     tap_im_[j] = c.im;
   }
 
-  // Now is the last sample of the capture, and half_symbol() goes on with it. Symbol n of the training has its main
+  // Now is the last sample of the capture, and half_symbol() continues with it. Symbol n of the training has its main
   // cursor at capture sample 2 (n - kCaptureAt) + main and is equalised when after_main_ more have come.
   constexpr int kNow = kPeriods * kTaps - 1;
   const int wait = 2 * (training_.symbols - kCaptureAt) + main + after_main_ - kNow;  // until the first after it

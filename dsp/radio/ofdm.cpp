@@ -20,7 +20,7 @@ unsigned data_carriers(const std::vector<std::uint8_t>& carriers) {
   return static_cast<unsigned>(std::ranges::count(carriers, OFDMFRAME_SCTYPE_DATA));
 }
 
-// Of three neighbours' noise, what is left in their smoothed mean.
+// The share of three neighbours' noise that remains in their smoothed mean.
 constexpr float kSmoothedNoise = 0.25f * 0.25f + 0.5f * 0.5f + 0.25f * 0.25f;
 
 /// dB, of QPSK symbols against the nearest points. @param worse  a ratio: the payload's noise against theirs

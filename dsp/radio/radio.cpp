@@ -33,13 +33,13 @@ constexpr unsigned kLostMs = 800;             // without a burst in data mode: t
 constexpr std::uint32_t kLongestStep = 6144;  // measured by tests/bench/radio_liquid_bench.cpp
 constexpr unsigned kGiveUpMs = 5'000;         // without data
 
-/// What is asked for without knowing the waveform. First in every Radio.
+/// The counts that are read without knowing the waveform. First in every Radio.
 struct Counted {
   oh_radio_slots counts_{};
   std::uint16_t address_ = 0;
 };
 
-/// One end. Counts complex samples, of which a slot has kSlot, where nothing else is said.
+/// One end. Counts complex samples, of which a slot has kSlot, unless stated otherwise.
 template <class Waveform>
 class Radio : public Counted {
  public:
@@ -187,7 +187,7 @@ class Radio : public Counted {
       got_ = was_broken_ = false;
       if (hears()) receiver_.restart();
     }
-    // Who knows when the far end sends listens to it alone, and once.
+    // A radio that knows when the far end sends listens to it alone, and once.
     if (!hears() || (p.theirs && !got_)) heard(receiver_.step(low_if_receiver_.step(first_, rx)));
     if (in_time_ && p.theirs && p.into == kSlot - 1 && !got_) lost();
     if (++without_data_ == ms(kGiveUpMs)) state_ = OH_PUMP_FAILED;
@@ -320,7 +320,7 @@ class Radio : public Counted {
   std::uint64_t bits_sent_ = 0, bits_received_ = 0;
 };
 
-/// FFTW's planner, which liquid's objects ask when they are made and given back, knows one thread at a time.
+/// FFTW's planner, which liquid's objects use when they are made and released, serves one thread at a time.
 std::mutex& planner() {
   static std::mutex one;
   return one;

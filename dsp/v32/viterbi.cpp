@@ -31,7 +31,7 @@ struct Subset {
 constexpr int kMostPoint = 9, kTableSide = 2 * kMostPoint + 1;
 constexpr int kMostSide = 5;  // points along a rectangle's side
 
-/// Where the points of a subset are.
+/// The positions of a subset's points.
 struct Places {
   bool at[kTableSide][kTableSide]{};  // by im and re
   constexpr Places(const Rate& rate, int subset) {
@@ -253,7 +253,7 @@ int ViterbiDecoder::put(Complex y) {
   return traced_[--ahead_];
 }
 
-// Labels of the oldest steps; the first of them comes out now.
+// Labels of the oldest steps; the first of them is decided now.
 void ViterbiDecoder::trace() {
   int state = best_, at = newest_;
   for (int age = 0; age < kDepth - kBatch; ++age) {

@@ -281,7 +281,7 @@ void V8::combine() {
 
 // QC (answerer) or QCA (caller).  @return whether the octet is one of its
 bool V8::take_quick(const Octet& octet) {
-  // The first may have none, where what was heard as the line became loud looked like an octet.
+  // The first may have none, if the beginning of the signal looked like an octet.
   if (octet.value == config_.quick.sync && (octet.ones_before >= kLeastPreamble || rx_octets_ < 0)) {
     in_quick_ = true;
     return true;
@@ -295,8 +295,8 @@ bool V8::take_quick(const Octet& octet) {
   return true;
 }
 
-// Two equal menus one after the other, and nothing follows but the ten ones of the next. After kCombinedCopies the
-// first of the two is what the copies so far say together, and the second what they say with this one.
+// Two equal menus one after the other, and then nothing except the ten ones of the next. After kCombinedCopies the
+// first of the two is the combination of the copies so far, and the second the combination with this one.
 bool V8::second_copy_complete() const {
   if (first_octets_ <= 0 || rx_octets_ != first_octets_ || now_ - last_octet_ <= kMenuEnd) return false;
   if (memcmp(first_, rx_, static_cast<size_t>(rx_octets_)) == 0) return true;
@@ -311,7 +311,7 @@ bool V8::second_copy_complete() const {
 
 void V8::take_menu() {
   agreed_ = true;
-  // What has been combined is at least as good as the last copy: where the two differ, `first_` holds it.
+  // The combination is at least as good as the last copy: if the two differ, `first_` holds it.
   const int modulation_octets = decode(first_, first_octets_, &result_.far);
   if (config_.role == OH_PUMP_ANSWER) {
     take_answer_menu(modulation_octets);

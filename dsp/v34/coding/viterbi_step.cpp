@@ -118,7 +118,7 @@ constexpr bool high_bits_cancel() {
 }
 static_assert(high_bits_cancel());
 
-// A vector register of so many, and as many octets.
+// A vector register of kCount integers, and as many octets.
 template <int kCount>
 struct Ints;
 template <>

@@ -19,13 +19,13 @@ constexpr int kL1 = ms(160);
 // less leaves the far end, which stops L2 at its own time, room to find the tone that follows.
 constexpr int kHear = ms(575);
 // In silence a live answer modem takes noise of -46 dBm0 (not of -48) for tone B after 385 ms of its L2, and begins
-// again when the tone comes then. Where there is such noise, the call modem's tone comes after two windows; and in a
-// retrain, for the line is known, and the same answer modem ends the call when it has not come 2.8 s after it lost it.
+// again when the tone comes then. With such noise, the call modem's tone comes after two windows. So it does in a
+// retrain, for the line is known, and the same answer modem ends the call if it has not come 2.8 s after it lost it.
 constexpr int kFewWindows = 2;
 constexpr double kLoudNoiseDbm0 = -48;
 constexpr int kSettle = ms(20);  // of L2 that is left out: channel and detector delays
 
-// A tone counts as seen when it has lasted so long; shorter ones are runs of zeros in INFO0. A reversal is believed
+// A tone counts as seen after kSeenMs; shorter ones are runs of zeros in INFO0. A reversal is accepted
 // when the tone had lasted kBefore: the shortest that is sent is 40 ms.
 constexpr float kSeenMs = 45;
 constexpr float kPresentMs = 60;  // of a tone that lasts until we react: noise and echo must not look like it
@@ -36,13 +36,13 @@ constexpr float kEchoShare = 0.25f;
 
 constexpr float kRetrainMs = 50;  // 11.5.1.2, 11.5.2.2
 
-// A far end that repeats INFO0 and never says that it has ours may wait for our tone, as we do for its own; the text
+// A far end that repeats INFO0 without acknowledging ours may wait for our tone, as we do for its own; the text
 // has no end for that. INFO0 is repeated for long enough that it and its answer go over a round trip of 1.2 s. Then
 // comes our tone, for as long as the far end's tone and its reversal need.
 constexpr int kInfo0Most = ms(2000);
 constexpr int kInfo0Rest = ms(3000);
 
-// Time-outs of 11.2.2; the round trip is added where the text says so.
+// Time-outs of 11.2.2; the round trip is added if the text requires it.
 constexpr int kCallSecondReversal = ms(2000);  // 11.2.2.1.2, from the first reversal
 constexpr int kCallThirdReversal = ms(900);    // 11.2.2.1.3, from the second
 constexpr int kCallToneA = ms(650);            // 11.2.2.1.4, from the start of L2
@@ -215,9 +215,9 @@ void Phase2::show_info0(const oh_pump_observer& observer) const {
   }
 }
 
-// --- what is heard
+// --- reception
 
-// What is so with this sample, as events: first what was heard, then what was sent, then time.
+// The events of this sample: first the received ones, then the sent ones, then time.
 void Phase2::put(float rx) {
   DpskDecision decision;
   const bool decided = dpsk_.put(rx, &decision);
@@ -287,7 +287,7 @@ bool Phase2::past_l1() const {
   return age() >= kL1;
 }
 
-// --- what is sent
+// --- transmission
 
 bool Phase2::sends_tone() const {
   return !modulator_.sends_bits() && age() >= ms(1);
@@ -438,7 +438,7 @@ void Phase2::reverse_for_short() {
   deadline_ = now_ + kShortReversal + config_.io_delay_samples + 1;
 }
 
-// The time-out goes on: it counts from the own reversal.
+// The time-out continues: it counts from the own reversal.
 void Phase2::await_short_info1a() {
   measure_round_trip();
   fall_silent();

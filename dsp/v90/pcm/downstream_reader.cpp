@@ -154,7 +154,7 @@ DownstreamReader::Result DownstreamReader::put(float level, int interval) {
         if (told_) r.found = Found::kLearnt;
         break;
       }
-      // It may end with any segment: what was received is fed back as it is.
+      // It may end with any segment: the received level is fed back as it is.
       watch_r(interval, near(learner_.levels().level[interval][u_info_]));
       if (!in_r_) break;
       mode_ = Mode::kR;
@@ -283,7 +283,7 @@ DownstreamReader::Found DownstreamReader::end_frame() {
   return Found::kNone;
 }
 
-// MP lasts whole frames, so where one was found, one begins every so many frames, or Ed does: zeros instead of ones.
+// MP lasts whole frames, so after one was found, another begins every MP length, or Ed does: zeros instead of ones.
 DownstreamReader::Found DownstreamReader::read_training(const uint8_t* bits, int d) {
   if (in_ed_) {
     mode_ = Mode::kNone;

@@ -13,7 +13,7 @@ namespace {
 constexpr int kFirstSteps = 32;
 constexpr int kLaterSteps = 48;  // measured: what is left of the echoes is 64 dB down; after 16 it is 54
 
-// LMS, normalised to the power of both streams. What it adds to the error is half of that, relative.
+// LMS, normalised to the power of both streams. Its contribution to the error is half of that, relative.
 constexpr float kStep = 0.02f;
 
 // Timing: shares of an error that move phase and clock, while it settles and then.
@@ -105,7 +105,7 @@ void PcmReceiver::begin_capture() {
   expected_ = from;  // what captured_[0] is
 }
 
-// Where TRN1d is, and of which polarity: where its signs are found in the samples.
+// Finds the place and the polarity of TRN1d by its signs in the samples.
 void PcmReceiver::place() {
   constexpr int kLong = 512;
   Scrambler scrambler(kGpc);

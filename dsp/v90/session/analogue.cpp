@@ -48,7 +48,7 @@ Dil usual_dil(uint8_t u_info) {
   for (uint8_t& r : dil.reference) r = u_info;
   dil.training_length = 1;
   dil.training[0] = 1;
-  // Pseudo-random signs, so that what is left of the echoes averages out, and then their opposite, so that no interval
+  // Pseudo-random signs, so that the residual echoes average out, and then their opposite, so that no interval
   // has a mean.
   dil.sign_length = kSegment;
   Scrambler scrambler(kGpc);
@@ -154,7 +154,7 @@ bool AnalogueProcedure::far_end_silent() const {
   return state_ == State::kTrainFar && (tx_.signal() == Signal::kPp || tx_.signal() == Signal::kTrn);
 }
 
-// --- what is sent
+// --- transmission
 
 Complex AnalogueProcedure::next_symbol() {
   // S ends on the second of its two points.
@@ -351,7 +351,7 @@ void AnalogueProcedure::send_data() {
   advance_data();
 }
 
-// --- what is heard
+// --- reception
 
 void AnalogueProcedure::put(PcmReceiver::Event event) {
   if (event == PcmReceiver::Event::kSdBar) handle(Event::kFarSdBar);
@@ -412,8 +412,8 @@ DownstreamReader::Result AnalogueProcedure::put(float level, int interval, float
   return r;
 }
 
-// After the first taps the clock settles; the levels of the intervals are measured, which robbed bits make different;
-// the taps are found anew; the levels are measured again, now without echoes; then the error.
+// After the first taps the clock settles. The levels of the intervals are measured, which robbed bits make different;
+// the taps are computed again; the levels are measured again, now without echoes; then the error.
 void AnalogueProcedure::advance_equaliser(float magnitude, int interval, bool refitting, float error_power) {
   if (!trained_) return;
   ++symbols_;

@@ -61,7 +61,7 @@ void AnalogueProcedure::begin_procedure(Procedure procedure) {
   mp_received_ = answered_ = b1d_received_ = cp_begun_ = false;
   primes_ = 0;
   tx_live_ = false;
-  // data_frames_ stays what runs until Ed; cp_ is what comes after it.
+  // data_frames_ is in use until Ed; cp_ is its successor.
   const FrameParameters running = data_frames_;
   choose_data_rate(wanted_rms_ > 0 ? wanted_rms_ : noise_rms_);
   wanted_rms_ = 0;

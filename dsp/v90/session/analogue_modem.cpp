@@ -7,8 +7,8 @@
 namespace offhook::v90 {
 namespace {
 
-// Trainings in a row that came to nothing, before V.34 is chosen: where nothing is known of the route, and where it has
-// carried PCM, so that what failed was an accident of the network.
+// Failed trainings in a row before V.34 is chosen: on an unknown route, and on one that has carried PCM, so that the
+// failure was an accident of the network.
 constexpr int kMostFailures = 2, kMostAccidents = 6;
 
 uint8_t u_info_for(const v34::Info0d& far) {

@@ -11,7 +11,7 @@ using Signal = Downstream::Signal;
 using v34::TrainingPoints;
 
 constexpr uint32_t kFarStopsMs = 60;  // from Sd-bar to where the analogue modem is silent, and what receivers hold
-// 22 dB: 47 symbols of a sequence of sixteen points are right but for one in a thousand.
+// 22 dB: 47 symbols of a sequence of sixteen points are right except for one in a thousand.
 constexpr float kSixteenPointsError = 1 / 160.f;
 constexpr uint32_t kPhase3Ms = 9000;  // for S, TRN of 4 s and Ja; the text has no limit but that of B1
 constexpr uint32_t kFalseSMs = 150;   // S lasts 128T
@@ -112,7 +112,7 @@ bool DigitalProcedure::far_end_silent() const {
   return state_ == State::kTrain && tx_.signal() == Signal::kTrn1d && now_ >= silent_at_;
 }
 
-// --- what is sent
+// --- transmission
 
 Pcm DigitalProcedure::next() {
   while (!tx_.ready(port_, tx_live_)) {
@@ -227,7 +227,7 @@ void DigitalProcedure::send_data() {
   advance_data();
 }
 
-// --- what is heard
+// --- reception
 
 void DigitalProcedure::put(const v34::Heard& heard, const uint8_t* bits) {
   if (heard.event == qam::Receiver::Event::kS) {

@@ -106,7 +106,7 @@ float Hold::process(float rx) {
   return tx;
 }
 
-// --- what is heard
+// --- reception
 
 void Hold::hear(float rx) {
   DpskDecision decision;
@@ -160,7 +160,7 @@ bool Hold::tone_was_long_enough() const {
   return age() >= kLeastTone;
 }
 
-// --- what is sent
+// --- transmission
 
 // Sequences follow each other without a break, and each is completed.
 int Hold::next_bit() {
@@ -202,7 +202,7 @@ void Hold::go_away() {
   deadline_ = seconds == kNoHoldLimit ? 0 : now_ + int64_t{seconds} * 8000;
 }
 
-// What the owner wants most is the connection that it had: not MHcda, but MHfrr.
+// The owner prefers the connection that it had: not MHcda, but MHfrr.
 void Hold::take_denial() {
   denied_ = true;
   denied_for_ever_ = heard_.information == static_cast<uint8_t>(DenyReason::kForEver);

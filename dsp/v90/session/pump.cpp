@@ -12,7 +12,7 @@ constexpr uint8_t kMostMd = 60;  // oh_v90_options::md_length
 
 constexpr oh_pump_format kFormats[] = {kLinear16000To8000, kMuLaw8000, kALaw8000};
 
-/// What stands before the modem in the pump's memory, and the memory of its V.34 behind it.
+/// The part before the modem in the pump's memory, and the memory of its V.34 behind it.
 struct Head {
   bool is_digital;
 };
