@@ -53,7 +53,7 @@ std::string cut(const std::string& text, std::size_t most) {
 
 namespace {
 
-/// Where what goes on begins.
+/// The column at which a continuation line begins.
 std::size_t hanging(std::string_view line, std::size_t columns) {
   const std::size_t first = line.find_first_not_of(' ');
   if (first != 2) return std::min(first, columns / 2);

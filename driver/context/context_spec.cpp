@@ -60,7 +60,7 @@ class Words {
 
   bool more() const { return at_ < text_.size(); }
   std::string_view peek() const { return text_.substr(at_, text_.find(' ', at_) - at_); }
-  /// Takes the next `n` characters of the word under way.
+  /// Takes the next `n` characters of the current word.
   void take(std::size_t n) { at_ += n; }
   void end_word() {
     if (more() && text_[at_] != ' ') fail("a space or the end");

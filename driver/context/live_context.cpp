@@ -99,8 +99,8 @@ std::int64_t LiveContextConfig::live_period_ns() const {
   return kind != OH_CONTEXT_RESERVATION ? 0 : in_ticks() ? y_ticks * tick_ns() : period_ns;
 }
 
-// Every mlockall() walks all there is mapped, and every thread made after it has its whole stack touched: a bank of 64
-// would do the one 64 times and the other for 8 MB each, while the first of its modems are at work.
+// Every mlockall() walks all mapped memory, and every thread made after it has its whole stack touched. A bank of 64
+// would do the former 64 times and the latter for 8 MB each, while the first of its modems are running.
 std::string lock_memory() {
   static const int error = [] {
     if (mlockall(MCL_CURRENT | MCL_FUTURE) != 0) return errno;

@@ -167,7 +167,7 @@ void Watched::look() {
   looks_awake_ = slept < 0 ? 0 : looks_awake_ > 0 && slept == slept_ ? looks_awake_ + 1 : 1;
   slept_ = slept;
   const auto most = static_cast<std::int64_t>(rule_.share * static_cast<double>(newest.at_ns - first.at_ns));
-  // A thread that is watched since less than two looks has had too little time to be judged by its share.
+  // A thread that was watched for less than two checks has had too little time for a decision by its share.
   const bool whole = newest.at_ns - first.at_ns > kLookNs * 3 / 2;
   if (looks_awake_ < kLooksAwake && !(whole && newest.spent_ns - first.spent_ns > most)) return;
   const sched_param normal{0};

@@ -5,7 +5,7 @@
 #define EINVAL 22 /* Linux; no OS header here */
 #endif
 
-/* Nobody looks at a sample. */
+/* No function reads a sample. */
 static int has_no_samples(const struct oh_driver_config* config) {
   return config->staging == NULL && config->pump.process == NULL;
 }
@@ -120,7 +120,7 @@ int oh_driver_set_block_plan(struct oh_driver* driver, const uint32_t* samples, 
   const int error = card->ops->set_block(card->self, samples[0]);
   if (error != 0) return error;
 
-  /* Odd: an isr that comes now keeps its old plan and looks again at the next interrupt. */
+  /* Odd: an isr that comes now keeps its old plan and checks again at the next interrupt. */
   const uint32_t sequence = driver->plan_sequence;
   __atomic_store_n(&driver->plan_sequence, sequence + 1, __ATOMIC_RELAXED);
   __atomic_thread_fence(__ATOMIC_RELEASE);
@@ -217,8 +217,8 @@ uint32_t oh_driver_service_begin(struct oh_driver* driver) {
       const uint64_t left = end - driver->rx_read;
       const uint32_t most = oh_streams_block_max(&config->card.streams);
       uint32_t n = left < most ? (uint32_t)left : most;
-      /* Copy first, look afterwards at how far the card has come: what it may have overwritten meanwhile is not used.
-       */
+      /* Copy first, then read the position of the card: samples that it may have overwritten meanwhile are not used.
+      */
       if (driver->rx != NULL) copy_from_ring(driver->rx, &driver->rx_ring, driver->rx_read, n);
       __atomic_thread_fence(__ATOMIC_ACQUIRE);
       const uint64_t oldest = oldest_received(driver);

@@ -65,7 +65,7 @@ KernelLine::~KernelLine() {
   }
 }
 
-// A device that went away while somebody has it open says so at every call.
+// A device that went away while it is open returns that at every call.
 template <typename Operation>
 auto KernelLine::attempt(Operation operation) const -> decltype(operation()) {
   try {

@@ -172,7 +172,7 @@ static struct task_struct *thread_for(struct oh_kernel_context *c,
 	return thread;
 }
 
-/* Whatever was asked to run has run, or never will; nobody requests meanwhile. */
+/* All requested runs have ended, or will never begin; there are no requests meanwhile. */
 static void quiesce(struct oh_kernel_context *c)
 {
 	if (c->thread)
@@ -233,7 +233,7 @@ static int reconfigure(void *self, const struct oh_context_spec *spec)
 	c->thread = thread;
 	if (thread)
 		wake_up_process(thread);
-	/* What was requested of the old one and not begun: a thread looks for itself. */
+	/* A request to the old one that has not begun: a thread checks by itself. */
 	if (atomic_read(&c->requests) > 0 && !thread) {
 		unsigned long flags;
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The card, from the driver's side. Its memory is written by somebody else:
- * positions only ever grow and by no more than a second between two looks, or
- * the card has failed; descriptors come in sequence and end blocks that have
- * passed, or they are counted as bad and ignored.
+ * The card, from the driver's side. Its memory is written by others, so it is
+ * checked: positions only ever grow and by no more than a second between two
+ * checks, or the card has failed. Descriptors come in sequence and end blocks
+ * that have passed, or they are counted as bad and ignored.
  */
 #include <linux/delay.h>
 #include <linux/dma-mapping.h>

@@ -12,7 +12,7 @@ enum {
 	UNMASK_MS = 100,
 };
 
-/* Nothing but spurious interrupts would keep a CPU for ever. */
+/* A stream of spurious interrupts would keep a CPU permanently. */
 static void calm(struct oh_device *device)
 {
 	if (time_after(jiffies, device->spurious_jiffy)) {
@@ -151,7 +151,7 @@ static void remove(struct pci_dev *pci)
 	oh_device_unregister(device);
 	cancel_delayed_work_sync(&device->unmask);
 	free_irq(device->context.irq, device);
-	/* Nobody masks it any more; an unmasking that was under way has ended. */
+	/* Nothing masks it any more; a running unmasking has ended. */
 	oh_kernel_context_exit(&device->context);
 	pci_free_irq_vectors(pci);
 	irq_work_sync(&device->wake);

@@ -71,7 +71,7 @@ static const struct tty_port_operations port_operations = {
 	.destruct = destruct,
 };
 
-/* What the DTE does with it */
+/* The operations of the DTE */
 
 static int dte_install(struct tty_driver *of, struct tty_struct *line)
 {
@@ -128,7 +128,7 @@ static int dte_take(struct tty_struct *line, const unsigned char *octets, int n)
 	unsigned int taken = n;
 	unsigned long flags;
 
-	/* Under the lock, as end_release() empties it. Nobody there: what is written is lost. */
+	/* Under the lock, as end_release() empties it. Without a DCE, written octets are lost. */
 	spin_lock_irqsave(&terminal->lock, flags);
 	if (atomic_read(&terminal->taken)) {
 		taken = kfifo_in(&terminal->written, octets, n);
@@ -153,7 +153,7 @@ static unsigned int dte_chars_in_buffer(struct tty_struct *line)
 	return kfifo_len(&terminal->written);
 }
 
-/* What the DCE has not taken is discarded (tcflush). */
+/* Discards octets that the DCE has not taken (tcflush). */
 static void dte_flush(struct tty_struct *line)
 {
 	struct oh_terminal *terminal = line->driver_data;

@@ -215,7 +215,7 @@ size_t aligned(size_t n) {
   return (n + 63) / 64 * 64;
 }
 
-/// @param reason  set if the parts cannot be had
+/// @param reason  set if the parts are not available
 Parts parts_of(const oh_modem_end_config& c, const char** reason) {
   Parts parts = {aligned(sizeof(oh_modem_end)), 0, 0, 0, 0};
   const oh_lapm_config lapm = lapm_config(c, nullptr);
@@ -278,7 +278,7 @@ bool is_over(oh_lapm_state state) {
   return state == OH_LAPM_DISCONNECTED || state == OH_LAPM_FAILED;
 }
 
-// Once: a connection that has ended by itself says why in the log.
+// Once: the log gets the reason of a connection that has ended by itself.
 void note_end(oh_modem_end& end) {
   oh_modem_end_status status{};
   status.pump = pump_status(end);

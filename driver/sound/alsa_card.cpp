@@ -31,7 +31,7 @@ const char* direction(snd_pcm_t* pcm) {
   return snd_pcm_stream(pcm) == SND_PCM_STREAM_CAPTURE ? "capture" : "play";
 }
 
-/// Format, channel and rate into `hw`. @return empty, or what the device cannot do and what it can
+/// Format, channel and rate into `hw`. @return empty, or the missing feature and the available ones
 std::string narrow(snd_pcm_t* pcm, snd_pcm_hw_params_t* hw, std::uint32_t rate_hz) {
   if (snd_pcm_hw_params_any(pcm, hw) < 0) return std::string("cannot ") + direction(pcm) + ": it has no configuration";
   snd_pcm_hw_params_set_rate_resample(pcm, hw, 0);
@@ -198,7 +198,7 @@ std::optional<LiveCard::Wait> AlsaCard::recover(int error) {
   if (const std::string why = watch_.verdict(now); !why.empty()) return gone(why);
   if (!restart()) return gone(std::string("the device is gone: ") + snd_strerror(error_));
   ++xruns_;
-  // What passed meanwhile: where the clock says that the stream would be, less where it is.
+  // The samples that passed meanwhile: the expected position by the clock, less the current one.
   now = monotonic_ns();
   const std::uint64_t expected = std::max(watch_.expected(now), engine_.position);
   const bool ended = oh_card_engine_skip(&engine_, expected - engine_.position, static_cast<std::uint64_t>(now)) != 0;

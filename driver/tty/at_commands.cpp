@@ -35,7 +35,7 @@ bool take(std::string_view& rest, char c) {
   return true;
 }
 
-/// The decimal number at the front; an absent one is 0, as V.250 5.3.1 says.
+/// The decimal number at the front; an absent one is 0 (V.250 5.3.1).
 int take_number(std::string_view& rest) {
   std::int64_t value = 0;
   for (; !rest.empty() && is_digit(rest.front()); rest.remove_prefix(1))
@@ -81,7 +81,7 @@ constexpr Identity kIdentities[] = {
     {"GCAP", "+GCAP: +MS,+ES,+DS,+DS44", "6.1.9", "capabilities"},
 };
 
-/// S-parameters (V.250 5.3.2). Some have no effect; programs write to them all the same.
+/// S-parameters (V.250 5.3.2). Some have no effect, but programs write them.
 struct Register {
   int number, most;
   std::string_view from, what;
@@ -116,7 +116,7 @@ constexpr OldCarrier kOldCarriers[] = {{"1", "V22"},  {"2", "V22B"},   {"10", "V
 
 using Setting = int AtSettings::*;
 
-/// A value of a parameter (V.250 5.4.4): a number of a range, or of 0 besides; or a word of the modem's carriers.
+/// A value of a parameter (V.250 5.4.4): a number of a range, or 0 as well; or a word of the modem's carriers.
 struct Value {
   Setting number = nullptr;
   int least = 0, most = 1;
@@ -372,7 +372,8 @@ struct AtInterpreter::Commands {
     return Outcome::kOk;
   }
 
-  /// Every command: its values, what it does, where it is from. The last of its line: a line of lists would be a flood.
+  /// Every command: its values, its effect, its source. Must be the last of its line, because several lists are too
+  /// long.
   static Outcome list(At& at, std::string_view& rest) {
     if (!rest.empty()) return Outcome::kError;
     const auto row = [&at](std::string_view name, std::string_view takes, std::string_view what,
@@ -466,7 +467,7 @@ struct AtInterpreter::Commands {
       {"&R", 2, kNoEffect, "Hayes", "CTS: by flow control"},
       {"&S", 2, kNoEffect, "Hayes", "DSR: always on"},
       {"&X", 0, kNoEffect, "Hayes", "clock: the modem's own"},
-      // Of other makers: what they set is as it is here.
+      // Of other makers: their only effect is the behaviour here.
       {"&A", 3, kNoEffect, "USR", "form of CONNECT: by +MR, +ER and +DR"},
       {"&B", 1, kNoEffect, "USR", "rate of the DTE: unchanged"},
       {"&H", 3, kNoEffect, "USR", "flow control of the modem: by +IFC"},
@@ -668,7 +669,7 @@ struct AtInterpreter::Commands {
 };
 
 void AtInterpreter::run(std::string_view given) {
-  // Spaces are for people, but for those of a string (V.250 5.2.2). A copy: a command may come back here.
+  // Spaces are ignored, except those of a string (V.250 5.2.2). A copy: a command may come back here.
   std::string line;
   bool quoted = false;
   for (const char c : given) {

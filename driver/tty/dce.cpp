@@ -31,7 +31,7 @@ std::uint8_t compression_of(const CallStatus& status) {
   return status.direct ? 0 : status.link.compression;
 }
 
-/// +DS and +DS44: what one of them requires is there, or what is preferred to it.
+/// +DS and +DS44: the compression that one of them requires is present, or a preferred one.
 bool compression_suffices(const AtSettings& s, const CallStatus& status) {
   const bool v44 = !status.direct && status.link.v44 != 0;
   if (s.v44_required != 0 && s.link.v44 != 0 && !(v44 && compression_of(status) == s.link.v44)) return false;
@@ -162,8 +162,8 @@ void Dce::tell_why() {
   if (at_.settings().report_end != 0) at_.information("+WHY: " + last_call_.reason());
 }
 
-// After a call the line has to be on hook for some time, or the exchange takes the next call for the rest of it. To
-// dial waits for that; characters meanwhile are heard, and abort as ever.
+// After a call the line has to be on hook for some time, or the exchange takes the next call for the rest of it.
+// Dialling waits for that; characters meanwhile abort it as usual.
 void Dce::follow_hook(std::int64_t now_ms) {
   if (hung_up_) line_ready_ms_ = now_ms + kOnHookMs;
   hung_up_ = false;
@@ -192,7 +192,7 @@ std::string Dce::state_text() const {
                                                        : "");
 }
 
-// V.253, formatted. What a far end says of itself is shown as it may be shown on a terminal.
+// V.253, formatted. Text from a far end is made safe for a terminal.
 void Dce::tell_caller() {
   constexpr std::size_t kLongest = 64;
   const Caller caller = line_.caller();
@@ -226,8 +226,8 @@ void Dce::follow_call(std::int64_t now_ms) {
   if (data || held || state_ < State::kOnline) data_ms_ = now_ms;
   // In data mode the pump decides whether there is a carrier. In training, silence is a part of the procedure; S10, in
   // tenths of a second, can allow more of it than the procedure needs. A modem that hears nothing for longer will not
-  // train again. Nor will one that hears the
-  // exchange's busy tone, or for long what is no modem.
+  // train again. The same applies to one that hears the exchange's busy tone, or for a long time a signal that is not a
+  // modem's.
   const std::int64_t silent_ms = std::max<std::int64_t>(100 * std::max<int>(s.s[10], 1), kSilentTrainingMs);
   const bool lost = (s.s[10] < kIgnoreCarrier && now_ms - heard_ms_ > silent_ms) || now_ms - data_ms_ > kRetrainMs ||
                     (!data && !held && status.progress == Progress::kBusy);
@@ -353,7 +353,7 @@ void Dce::take_commands() {
     if (!aborts) {
       at_.put(c);
       if (state_ != State::kFaxData) continue;
-      // What follows the command is its data, except the rest of a line end.
+      // The bytes after the command are its data, except the rest of a line end.
       std::string_view rest(bytes.data() + i + 1, static_cast<std::size_t>(n - i - 1));
       take_fax_data(rest.starts_with('\n') ? rest.substr(1) : rest);
       return;

@@ -32,7 +32,7 @@ constexpr EndText kTexts[] = {
     {OH_CALL_END_USER, "ended here"},
 };
 
-/// What was waited for last, by enum oh_start_up.
+/// The last event waited for, by enum oh_start_up.
 std::string_view missing(std::uint32_t start_up, bool v32) {
   constexpr std::string_view kV34[] = {"",
                                        "an answer tone came, but no V.8 menu",

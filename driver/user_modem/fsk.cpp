@@ -43,7 +43,7 @@ constexpr float kLevelWindow = 8000;
 
 enum class Stage : uint8_t { kSilence, kAnswerTone, kAfterTone, kListen, kMark, kData, kReleased, kFailed };
 
-/// What the far end's channel lets through: a sinc under a Blackman window, 6 dB down at the edges and 70 dB another
+/// A filter for the far end's channel: a sinc under a Blackman window, 6 dB down at the edges and 70 dB another
 /// 290 Hz away; between the channels there are 470 Hz and more.
 class ChannelFilter {
  public:
