@@ -61,7 +61,7 @@ RadioChannelConfig channel_of(const Scenario& s) {
   return c;
 }
 
-/// One end: its pump, what it measured, and which of its losses the host is to blame for.
+/// One end: its pump, its measurements, and the losses that the host causes.
 class End {
  public:
   End(const AirScenario& air, std::uint32_t rate_hz, oh_pump_role role, std::uint32_t io_delay, std::uint16_t id,
@@ -90,7 +90,7 @@ class End {
   /// The host has just lost samples of what this end receives.
   void host_lost_samples() { lost_at_ = taken_; }
 
-  /// Writes what has changed to the log.
+  /// Writes changes to the log.
   void look(Ns now) {
     const oh_pump_status s = pump_.status();
     const oh_radio_slots slots = oh_radio_slot_counts(pump_.self());

@@ -45,7 +45,7 @@ enum Stream : std::uint64_t {
   kDeviceStream = 0x100  // and one for each device more
 };
 
-// What a host or a driver would refuse later, in the middle of the call.
+// Checks the conditions that a host or a driver would refuse later, in the middle of the call.
 void check(const CostProfile& profile, std::uint32_t lead, const oh_streams& streams) {
   const std::uint32_t longest = oh_streams_block_max(&streams);
   const std::uint32_t ring = oh_ring_of(&streams, &streams.tx, nullptr).periods;
@@ -353,7 +353,7 @@ void Call::Impl::set_phase(Phase next, Ns now) {
   driver.counters.pending_max = 0;
 }
 
-// A hole in the digits: the exchange hears another number, or none, and nobody answers.
+// A gap in the digits: the exchange hears another number, or none, and there is no answer.
 void Call::Impl::watch_dialling() {
   const std::uint64_t underrun = card->counters().underrun_samples;
   hole = underrun > underrun_seen ? hole + underrun - underrun_seen : 0;

@@ -32,7 +32,7 @@ bool is_deadline(const LoadThread& t) {
   return t.scheduling == ThreadClass::kDeadline;
 }
 
-/// Reservations besides the driver's own.
+/// Reservations other than the driver's own.
 bool has_others(const Scenario& s) {
   return !s.load.reservations.empty() || std::any_of(s.load.threads.begin(), s.load.threads.end(), is_deadline) ||
          std::any_of(s.load.soft_devices.begin(), s.load.soft_devices.end(),

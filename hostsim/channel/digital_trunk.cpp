@@ -217,7 +217,7 @@ struct DigitalTrunk::Impl {
     return loss * sum;
   }
 
-  // Two reflections of what was sent, half a sample apart from each other in turn.
+  // Two reflections of the sent signal, half a sample apart from each other in turn.
   float echo(int half) const {
     float sum = 0;
     for (int k = 0; k < kEchoSpan; ++k) {

@@ -307,7 +307,7 @@ struct Line::Impl {
     arrive();
   }
 
-  /// What reaches the near end's network hybrid during the next block: all of it was sent in earlier blocks.
+  /// The signal at the near end's network hybrid during the next block: all of it was sent in earlier blocks.
   void arrive() {
     at_near_hybrid = backward.pull(kBlock);
     for (float v : at_near_hybrid) from_network.push(v);

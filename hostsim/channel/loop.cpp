@@ -75,7 +75,7 @@ class Converter {
 }  // namespace
 
 struct Loop::Impl {
-  /// What one transceiver hears, in its own samples.
+  /// The received signal of one transceiver, in its own samples.
   struct Receiver {
     double gain;  // sample values to the volt
     Path from_far;

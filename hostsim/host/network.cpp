@@ -42,7 +42,7 @@ bool NetworkLoad::plans() {
   return planned_[0].cost + planned_[1].cost + read_cost() < spec_.every_ns;
 }
 
-// Those after which the sender goes on at once.
+// Those after which the sender continues at once.
 bool NetworkLoad::costs(Ns at, std::span<Ns> costs) {
   costs[0] = isr_.costs.ahead();
   costs[1] = dpc_.costs.ahead();

@@ -40,8 +40,8 @@ class ThreadContext final : public Context {
   }
 
  private:
-  // A semaphore cannot be signalled from an interrupt routine, hence the DPC; the count of interrupts since it last ran
-  // is what it adds to the semaphore.
+  // A semaphore cannot be signalled from an interrupt routine, hence the DPC. It adds to the semaphore the count of
+  // interrupts since it last ran.
   void request_service() override {
     interrupts_++;
     if (signal_dpc_ != kNoEntity && cpu_.unfinished_jobs(signal_dpc_) == 0) cpu_.release(signal_dpc_);
