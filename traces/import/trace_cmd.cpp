@@ -14,7 +14,7 @@
 #include <new>
 #include <system_error>
 
-// tracefs.h, which trace-cmd.h wants and nobody here, is no C++ (version 1.6).
+// trace-cmd.h includes tracefs.h, which is not valid C++ (version 1.6); this file does not need it.
 #define _TRACE_FS_H  // NOLINT(bugprone-reserved-identifier)
 #include <trace-cmd.h>
 
@@ -33,7 +33,7 @@ using hostsim::Ns;
 
 namespace {
 
-/// What the child does with each event.
+/// The child's function for each event.
 struct Taker {
   std::function<void(const KernelEvent&)> event;
   std::function<void(Ns time, int cpu, std::uint64_t events)> lost;

@@ -7,7 +7,7 @@
 #include <stdexcept>
 
 // toml++ 3.3.0 asserts on some texts that are no TOML, such as "[" and a control character (found by config_fuzz), and
-// goes on regardless when NDEBUG is set. Its assertions throw here, in every build.
+// continues when NDEBUG is set. Its assertions throw here, in every build.
 namespace {
 [[noreturn]] void toml_assertion_failed() {
   throw std::domain_error("expected a key or a value here");
@@ -18,8 +18,8 @@ namespace {
 #define TOML_ASSERT(expression) ((expression) ? void() : toml_assertion_failed())
 #include <toml++/impl/preprocessor.h>
 // Its classes of characters are undefined for most that are not ASCII, such as U+00E9 where a string of several lines
-// goes on, and U+FEFB behind a quotation mark in a number (found by device_fuzz). What is in none of their ranges is in
-// no class.
+// continues, and U+FEFB behind a quotation mark in a number (found by device_fuzz). A character outside of all ranges
+// is in no class.
 #pragma push_macro("TOML_UNREACHABLE")
 #undef TOML_UNREACHABLE
 #define TOML_UNREACHABLE return false
@@ -185,7 +185,7 @@ struct Assign {
     };
     return take(from.as_integer()) || (std::is_floating_point_v<T> && take(from.as_floating_point()));
   }
-  /// Where a name stands in a list of names; past its end for what is none.
+  /// The index of a name in a list of names; past its end for an unknown one.
   static std::size_t place(const toml::node& from, std::span<const std::string_view> names) {
     const auto* v = from.as_string();
     return static_cast<std::size_t>((v ? std::find(names.begin(), names.end(), v->get()) : names.end()) -
