@@ -92,7 +92,7 @@ class Sessions final : public BankModems {
   std::vector<std::unique_ptr<Channel>> channels_;
 };
 
-/// Pumps that send a pattern and look for it in what they receive.
+/// Pumps that send a pattern and search for it in the received bits.
 class Pumps final : public BankModems {
  public:
   explicit Pumps(const BankConfig& config) : BankModems(config.channels) {

@@ -17,7 +17,7 @@ namespace offhook::measure {
 
 namespace {
 
-/// From the probe's thread to the looker's. Full, it drops: the histograms have every wake-up all the same.
+/// From the probe's thread to the observer's. When full, it drops events: the histograms still have every wake-up.
 class WakeupRing {
  public:
   explicit WakeupRing(bool wanted) : ring_(wanted ? kSize : 0) {}

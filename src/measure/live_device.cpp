@@ -19,7 +19,7 @@ namespace {
 
 constexpr double kSpareS = 0.5;
 
-/// What it received says so: the far end of a rehearsal is not there to be asked.
+/// Decides by its received data: the far end of a rehearsal does not exist.
 bool near_in_data(const hostsim::Scenario& scenario, const LiveDevice& r) {
   if (r.radio) return r.radio->received.due > 0;
   if (r.pump) return r.pump->near_in_data;

@@ -33,7 +33,7 @@ namespace offhook::measure {
 
 namespace fs = std::filesystem;
 
-/// What both processes see.
+/// The memory that both processes share.
 struct LoadProcess::Shared {
   enum State : int { kStarting, kRunning, kFailed };
   std::atomic<int> state{kStarting};
@@ -61,7 +61,7 @@ sigset_t waited_for() {
 
 bool g_stopping = false;  // of the supervisor's process
 
-/// Waits for one of the two, at the most so long.
+/// Waits for one of the two, for at most `ms`.
 void wait_signal(int ms) {
   const sigset_t set = waited_for();
   const timespec time{ms / 1000, ms % 1000 * 1'000'000L};

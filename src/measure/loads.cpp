@@ -20,7 +20,7 @@ namespace offhook::measure {
 
 namespace {
 
-/// One process that computes, for ever, on every CPU that this process may use.
+/// One process that computes, without end, on every CPU that this process may use.
 Round make_spin(Supervisor& supervisor) {
   cpu_set_t allowed;
   if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) throw std::runtime_error("spin: no CPUs available");

@@ -178,7 +178,7 @@ class Follower {
     if (d->path == TrunkPath::kMapped) map_.find_robbed(d);
   }
 
-  /// What V.34's Phase 2 would find in the received L2.
+  /// The result of V.34's Phase 2 for the received L2.
   void probe(TrunkDirection* d) const {
     constexpr std::size_t kSettled = 800;
     v34::LineProbe probe;

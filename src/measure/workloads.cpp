@@ -66,7 +66,7 @@ int number_from(const Supervisor& supervisor, const std::vector<std::string>& co
   return number;
 }
 
-// What the widget demo does with a mouse, done by `invoke`: every kind of widget, each changed and redrawn.
+// The steps that the widget demo does with a mouse, done by `invoke`: every kind of widget, each changed and redrawn.
 constexpr std::string_view kTkScript = R"(package require Tk
 wm geometry . 900x700+0+0
 proc pass {k} {

@@ -227,7 +227,7 @@ void compare_decoded(Comparison& c, const Json& a, const Json& b) {
   c.reasons.push_back(count_sentence(c.rows));
 }
 
-/// What many calls of one modem came to.
+/// Totals of many calls of one modem.
 struct Tally {
   std::size_t calls = 0, with_modem = 0, connected = 0, retrains = 0, renegotiations = 0, cleardowns = 0;
   std::map<std::string, std::vector<double>> rates;  ///< by direction

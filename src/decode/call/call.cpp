@@ -55,7 +55,7 @@ void find_echo(Call& call) {
   for (std::size_t c = 0; x.size() == 2 && c < 2; ++c) call.echo[c] = find_echo_paths(x[c], x[1 - c]);
 }
 
-// Frees each channel of the other's echo, as far as it could be learnt. What a page shows of the recording as it was is
+// Cancels the other's echo in each channel, as far as it could be learnt. The page's data of the original recording are
 // kept before: a second copy of an hour would take 230 MB.
 void clean_of_echo(Call& call) {
   auto& x = call.recording.channel;
@@ -82,7 +82,7 @@ bool only_answer_tones(const Call& call) {
   return any;
 }
 
-// What V.21 and its kin send besides V.8 and V.8bis, which use V.21 themselves, and before Phase 2.
+// Signals of V.21 and similar modems, except V.8 and V.8bis, which use V.21 themselves, and before Phase 2.
 std::vector<FskHeard> fsk_data(const Call& call) {
   constexpr double kBesidesS = 0.3, kLeastS = 1;
   const StartUp& s = call.start_up;
@@ -98,7 +98,7 @@ std::vector<FskHeard> fsk_data(const Call& call) {
   return all;
 }
 
-// Where Bell's answer tone begins in a channel, s; 0: nowhere.
+// Start of Bell's answer tone in a channel, s; 0: none.
 double bell_answer_s(const Call& call, int channel) {
   const auto tone = std::find_if(call.signals.begin(), call.signals.end(), [&](const CallSignal& s) {
     return s.channel == channel && s.name == kBellAnswerTone;
@@ -134,7 +134,7 @@ void listen_without_info1a(const Recording& clean, Call& call) {
   if (training) call.trainings.push_back(std::move(*training));
 }
 
-// What can be told of a recording that begins in data mode.
+// Decodes a recording that begins in data mode.
 void listen_data_mode(Call& call) {
   const Recording& clean = call.recording;
   for (std::size_t c = 0; c < clean.channel.size(); ++c) {
@@ -156,7 +156,7 @@ void listen_data_mode(Call& call) {
   join_links(call.trainings, s.call_channel);
 }
 
-// What there is of a call before the Phase 2 of a retrain.
+// Decodes the part of a call before the Phase 2 of a retrain.
 void listen_before(const Recording& before, Call& call) {
   for (std::size_t c = 0; c < before.channel.size(); ++c) {
     std::optional<SymbolClock> clock = find_symbol_clock(before.samples(c));
@@ -195,7 +195,7 @@ void listen_before_retrain(Call& call) {
 
 namespace {
 
-// What the page shows of the samples is made before they are freed: an hour of two channels is 230 MB.
+// The page's data of the samples are made before they are freed: an hour of two channels is 230 MB.
 void drop_samples(Call& call) {
   if (call.spectrograms.empty()) {
     for (const auto& channel : call.recording.channel)
@@ -239,7 +239,7 @@ Call analyse(Recording recording, const std::function<void(double, const std::st
     join_links(call.trainings, call.start_up.call_channel);
     return call;
   }
-  // What is looked for in the recording as it was comes before the echo is taken off.
+  // Searches of the original recording come before echo cancellation.
   say(0.3, "fax, modems of two frequencies");
   call.fax = find_fax(call.recording);
   if (call.is_fax()) {

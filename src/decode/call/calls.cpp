@@ -71,7 +71,7 @@ bool continues(const Call& before, const Call& next, double silence_s) {
          std::string_view(before.fsk.front().modulation) == next.fsk.front().modulation;
 }
 
-// Where another call begins in this one: at a dial tone or ringback after some seconds of other sound.
+// Start of another call in this one: at a dial tone or ringback after some seconds of other sound.
 std::optional<double> another_call(const Call& call) {
   constexpr double kSound = 1e-3;  // of the loudest 10 ms
   double loudest = 0;
@@ -226,7 +226,7 @@ class CallFinder {
   std::string too_long_;
 };
 
-// Of a packet capture: a pair of streams is a call.
+// For a packet capture: a pair of streams is a call.
 void analyse_capture(const std::filesystem::path& path, const Options& options,
                      const std::function<void(std::shared_ptr<const Call>)>& take) {
   const Capture capture(path, options.name.empty() ? path.string() : options.name);

@@ -103,7 +103,7 @@ struct PageReceiver::Receivers {
     if (rate.modem == PageModem::kV17) v17_rx(&v17, samples, n);
   }
 
-  // What a receiver has not heard: its carrier and its clock go on.
+  // A gap in the input: carrier and clock of the receiver continue.
   void skip(const PageRate& rate, int n) {
     if (rate.modem == PageModem::kV27ter) v27ter_rx_fillin(&v27ter, n);
     if (rate.modem == PageModem::kV29) v29_rx_fillin(&v29, n);

@@ -15,7 +15,7 @@ constexpr std::size_t kFcdHead = 4;  // address, control, FCD, number of the fra
 constexpr double kLeastWindowS = 0.25;
 constexpr double kTestS = 1.35;  // of TCF, 1.5 s +- 10 %, is surely there
 
-// From the beginning of its training to where an interrupted test may go on; CFR takes more than a second.
+// From the beginning of its training to the latest continuation of an interrupted test; CFR takes more than a second.
 double longest_test_s(PageModem modem) {
   constexpr double kZerosS = 1.65, kMoreS = 0.3;
   return (modem == PageModem::kV17 ? 1.4 : modem == PageModem::kV29 ? 0.3 : 1.0) + kZerosS + kMoreS;

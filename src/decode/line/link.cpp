@@ -81,7 +81,7 @@ void count_ppp(const std::vector<std::uint8_t>& octets, Link& link) {
   if (link.ppp_frames == 0) link.ppp_bad = 0;  // no PPP at all
 }
 
-// What comes after a hole is lost: the dictionary knows all that was before.
+// Data after a hole are lost, because the dictionary depends on all data before.
 void decompress(const Compression& c, const LinksInOrder& links) {
   std::vector<std::span<const std::uint8_t>> pieces;
   for (const Link* link : links) {
@@ -96,8 +96,8 @@ void decompress(const Compression& c, const LinksInOrder& links) {
   }
 }
 
-// The payload of links that go on one after the other: I frames in the order of N(S), each once, also where one that
-// was missed came later. What comes in a later link stays there.
+// The payload of consecutive links: I frames in the order of N(S), each once, even if a missed one came later.
+// Frames of a later link stay there.
 void assemble(const LinksInOrder& links) {
   struct Frame {
     std::size_t link;

@@ -45,7 +45,7 @@ std::string event_name(int event) {
 
 constexpr int kIpv4 = 0x0800, kIpv6 = 0x86DD, kUdp = 17;
 
-// What of a frame is IP; empty: nothing.
+// The IP packet in a frame; empty: none.
 Bytes ip_of(int link_type, Bytes b) {
   std::size_t head = 0;
   int type = kIpv4;  // where the head does not say, IP's version does

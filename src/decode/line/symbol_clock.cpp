@@ -65,7 +65,7 @@ bool is_broad(std::span<const float> x) {
   }
   const auto bin = [](double hz) { return static_cast<long>(hz * kSpectrum / kRateHz); };
   const auto from = power.begin() + bin(600), to = power.begin() + bin(3000);
-  // A loud tone below the band leaves noise there, which is broad and tells nothing.
+  // A loud tone below the band leaves noise there, which is broad and is no evidence.
   const double most = *std::max_element(power.begin() + bin(kToneHz), power.begin() + bin(kHighestHz));
   return static_cast<double>(std::count_if(from, to, [&](double p) { return p > 0.01 * most; })) >
          kLeastBroad * static_cast<double>(to - from);
@@ -182,8 +182,8 @@ Distances all_distances(std::span<const float> x) {
   return found;
 }
 
-// Whether `rate` is not alone among the distances, but for what is far weaker. @return the symbol rate of which all are
-// multiples, or 0 where they are of none, as with a scrambler of a short period; nothing: it is alone
+// Whether there are other distances than `rate`, except far weaker ones. @return the symbol rate of which all are
+// multiples, or 0 if they have none, as with a scrambler of a short period; nothing: `rate` is the only one
 std::optional<int> other_rate(std::span<const float> x, double rate) {
   constexpr double kFarWeaker = 0.2, kNearHz = 2;
   const Distances all = all_distances(x);

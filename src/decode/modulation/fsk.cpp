@@ -118,7 +118,7 @@ bool is_fsk(const Tuner& t, std::size_t from, std::size_t to) {
   return mean > kLeastPower && square / n < (1 + kSteady) * mean * mean && near > kOnFrequency * n;
 }
 
-// What tells data from a tone: the changes of frequency, how well they lie on a grid, and whether both are reached.
+// Distinguishes data from a tone: the changes of frequency, their fit to a grid, and whether both are reached.
 class Bits {
  public:
   /// @param one  the sign that the deviation of a one has

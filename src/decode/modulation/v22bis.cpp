@@ -43,7 +43,7 @@ int quadrant(Cf p) {
   return p.real() > 0 ? (p.imag() > 0 ? 0 : 3) : (p.imag() > 0 ? 1 : 2);
 }
 
-// The pair of bits beside a point in Figure 2, the left one in bit 1.
+// The pair of bits next to a point in Figure 2, the left one in bit 1.
 int inner_bits(Cf p) {
   constexpr std::array<Cf, 4> kTurns = {Cf{1, 0}, Cf{0, -1}, Cf{-1, 0}, Cf{0, 1}};
   const Cf first = p * kTurns[static_cast<std::size_t>(quadrant(p))];
@@ -62,8 +62,8 @@ struct Symbol {
   Cf y;
 };
 
-// Where the symbols stand: symbol k of a run at t0_s + k symbol_s, by the line through those of the longest undisturbed
-// stretch of data. Nothing where that is short.
+// The grid of the symbols: symbol k of a run at t0_s + k symbol_s, by the line through those of the longest undisturbed
+// stretch of data. Nothing if that is short.
 struct Grid {
   double t0_s, symbol_s;
 };
@@ -98,8 +98,8 @@ class Listener {
   std::vector<Symbol> listen() {
     const auto [first, last] = busy();
     if (last - first < 2.0 * kRateHz) return {};
-    // Clock, carrier and equaliser from the middle of what there is, or 4 s in; then everything with them. Where that
-    // goes wrong, as with a slip or a burst of noise there, from elsewhere.
+    // Clock, carrier and equaliser from the middle of the run, or 4 s in; then everything with them. If that
+    // fails, as with a slip or a burst of noise there, from elsewhere.
     std::vector<Symbol> best;
     for (const double share : {1.0, 0.5, 1.6}) {
       const double anchor = first + share * std::min(4.0 * kRateHz, (last - first) / 2);
@@ -225,8 +225,8 @@ class Listener {
     s.power = kMeanPower;
     s.turn = 2 * kPi * offset / kSymbolRateHz;
     s.t = t0 + static_cast<double>(phase) / kPhases * kStep;
-    // Sixteen points: the mean fourth power is negative. Of the four of 1200 bit/s it is that of (3 + i)^4 = 28 + 96 i;
-    // which it is, the decisions say.
+    // Sixteen points: the mean fourth power is negative. For the four of 1200 bit/s it is that of (3 + i)^4 = 28 + 96
+    // i; the decisions show which it is.
     const ReceiverState start = s;
     double least = 1e9;
     ReceiverState chosen;
@@ -312,7 +312,7 @@ double snr_db(const std::vector<Symbol>& s, std::size_t from, std::size_t to) {
   return 10 * std::log10(kMeanPower / std::max(sum / static_cast<double>(errors.size()), 1e-6));
 }
 
-// Where the points are told no better than by chance, as behind a slip of the recorder.
+// Stretches whose decisions are no better than chance, as behind a slip of the recorder.
 std::vector<std::pair<double, double>> spoilt_stretches(const std::vector<Symbol>& s, std::size_t from,
                                                         std::size_t to) {
   constexpr std::size_t kWindow = 12;    // symbols
@@ -422,7 +422,7 @@ bool is_1200(const std::vector<Symbol>& s, std::size_t from, std::size_t to) {
   return 2 * static_cast<std::size_t>(count) > to - from;
 }
 
-// What the bits carry: frames, or characters.
+// The content of the bits: frames, or characters.
 Link link_of(const DataHeard& data, const Link* before) {
   Link link = read_link(data, before);
   if (!link.frames.empty()) return link;
@@ -522,7 +522,7 @@ std::vector<double> interpret(const std::vector<Symbol>& s, Connection::Side& si
   return trained.retrains;
 }
 
-// Who asks for a retrain sends S1, and the far end answers with S1 (6.4).
+// The end that requests a retrain sends S1, and the far end answers with S1 (6.4).
 void find_retrains(Connection& found, const std::vector<double> (&begun)[2]) {
   constexpr double kOneExchangeS = 2, kBothS = 0.03;  // an answer comes when some of S1 has been heard
   const bool one_alone = found.call.channel < 0 || found.answer.channel < 0;
@@ -549,7 +549,7 @@ void find_retrains(Connection& found, const std::vector<double> (&begun)[2]) {
   }
 }
 
-// Frames or V.42's detection tell; else what is called data is as good as data are, and as scrambled.
+// Frames or V.42's detection are proof; otherwise the quality and the scrambling must be as good as those of data.
 bool is_believable(const std::vector<Symbol>& s, const Connection::Side& side) {
   for (const Link& link : side.links)
     if (!link.frames.empty() || link.detection != nullptr) return true;
@@ -601,7 +601,7 @@ Connection find_v22bis(const Recording& recording) {
     return side.channel < 0 ||
            std::any_of(side.signals.begin(), side.signals.end(), [](const auto& s) { return s.what == "S1"; });
   };
-  // S1 that is not answered with S1 asks in vain (6.3.1).
+  // An S1 without an S1 as answer has no effect (6.3.1).
   const bool both = sends_s1(found.call) && sends_s1(found.answer);
   if (found.modulation != nullptr && !both && !at_2400(found.call) && !at_2400(found.answer))
     found.modulation = kV22.title;

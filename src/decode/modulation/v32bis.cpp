@@ -2,7 +2,7 @@
 //
 // V.32bis, heard passively: 2400 symbols/s around 1800 Hz in both directions. Each direction trains with TRN, scrambled
 // ones of known beginning, which is found by its first 256 symbols and fits the equaliser; then come rate signals, E
-// and the data. What the tones, the rate signals and their order mean is decided when both directions have been read.
+// and the data. The tones, the rate signals and their order are interpreted when both directions have been read.
 #include "src/decode/modulation/v32bis.h"
 
 #include <fmt/format.h>
@@ -107,7 +107,7 @@ void name_rate_signals(OneWay& d, bool answer) {
   }
 }
 
-// Data that cannot be read have an E before them all the same.
+// Unreadable data have an E before them, too.
 double data_begins(const Connection::Side& side, double after) {
   double first = 1e9;
   for (const DataHeard& d : side.data) {
@@ -180,7 +180,7 @@ void find_renegotiations(Connection& found) {
   }
 }
 
-// The first tone of a call comes out of silence (Figure 3). Where its sender's signal goes on up to it, the recording
+// The first tone of a call follows silence (Figure 3). If its sender's signal continues up to it, the recording
 // begins behind the start-up, and this is a retrain. @return that tone's direction, or null
 const OneWay* retrains_at_once(const std::vector<std::unique_ptr<Baseband>>& bands,
                                const std::array<OneWay, 2>& directions) {
@@ -205,7 +205,7 @@ const OneWay* retrains_at_once(const std::vector<std::unique_ptr<Baseband>>& ban
   return sum > kSignal * first->power * n ? first : nullptr;
 }
 
-// A retrain begins with the first tone after data, or, where that was lost in noise, with the next training.
+// A retrain begins with the first tone after data, or, if that was lost in noise, with the next training.
 void find_retrains(Connection& found, const std::array<OneWay, 2>& directions) {
   struct Begun {
     double t;

@@ -12,7 +12,7 @@ namespace {
 
 using Octets = std::vector<std::uint8_t>;
 
-// Little-endian, as the file's head says.
+// Little-endian, as in the file's head.
 class TiffFile {
  public:
   TiffFile() {

@@ -249,7 +249,7 @@ FieldTable cp_table(const CpHeard& heard) {
   return t;
 }
 
-// CP' says the same as the CP before it.
+// CP' has the content of the CP before it.
 std::vector<FieldTable> cps(const Call& call) {
   std::vector<FieldTable> all;
   for (const Training& training : call.trainings) {

@@ -15,7 +15,7 @@ constexpr int kSilent = 2, kFaint = 100;  // int16 units at the peak: noise of t
 constexpr double kMuchClipped = 1e-3;     // of the samples
 constexpr int kTelephoneRateHz = 8000;
 
-/// What is wrong with the recording, before anything is said of the modems.
+/// Faults of the recording, before the notes about the modems.
 void add_recording(const Recording& r, std::vector<std::string>& out) {
   if (!r.remark.empty()) out.push_back(r.remark);
   if (r.truncated)

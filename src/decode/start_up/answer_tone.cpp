@@ -91,7 +91,7 @@ bool stands_out(const Track& track) {
   return false;
 }
 
-// Where a modulation begins or ends, in steps: the split that puts most windows on their side. 0: it stays as it is.
+// Begin or end of a modulation, in steps: the split that puts most windows on their side. 0: no change.
 std::size_t change_of(const std::vector<double>& depth, bool* modulated_after) {
   constexpr std::size_t kLeast = 60;  // steps either side
   std::size_t best = 0;

@@ -13,7 +13,7 @@ std::size_t sample(double t) {
   return static_cast<std::size_t>(std::max(0.0, t) * kRateHz);
 }
 
-// Where the tone, or an INFO sequence on it, stands: its amplitude over 10 ms is above 0.4 of `full`. A reversal is no
+// Segments with the tone, or an INFO sequence on it: its amplitude over 10 ms is above 0.4 of `full`. A reversal is no
 // gap.
 void add_segments(std::span<const float> x, int hz, double full, double from, double to, ToneHeard& tone) {
   constexpr std::size_t kWindow = kRateHz / 100;

@@ -29,8 +29,8 @@ struct Sequence {
   }
 };
 
-// Of a sequence that stands alone. Noise and data have about 0.4; with an echo, single octets of a menu have less than
-// this, so what is repeated needs no such limit.
+// For a single sequence. Noise and data have about 0.4; with an echo, single octets of a menu have less than
+// this, so repeated sequences need no such limit.
 constexpr double kLeastClarity = 0.5;
 
 struct V8Octets {
@@ -74,8 +74,8 @@ V8Octets v8_octets(std::span<const float> x, v8::Channel band) {
   return out;
 }
 
-// Where the carrier of a band ends after `t`: its two frequencies fall to a quarter of the power they had, or to half
-// of all there is: what follows is louder.
+// The end of a band's carrier after `t`: its two frequencies fall to a quarter of the power they had, or to half
+// of the total: the next signal is louder.
 double carrier_end(std::span<const float> x, v8::Channel band, double t) {
   constexpr int kWindow = kRateHz / 100;
   double all = 0;
@@ -103,7 +103,7 @@ std::vector<std::uint8_t> menu_octets(const Sequence& s) {
   return octets;
 }
 
-// What the sequences with as many octets say together: the sign of the sum of each bit's contrast. The confidence of an
+// The combination of sequences with as many octets: the sign of the sum of each bit's contrast. The confidence of an
 // octet is the share of this contrast, over all copies, that agrees with the bit that agrees least.
 void combine(const std::vector<const Sequence*>& copies, MenuHeard* m) {
   for (std::size_t k = 0; k < m->octets.size(); ++k) {
@@ -211,7 +211,7 @@ V8Heard find_v8(const Recording& r) {
       s.jm[0].t1 = carrier_end(r.channel[c], v8::Channel::kHigh, m->t1);
     }
   }
-  // Menus begin with the call function (V.8 5.2), are sent over and over, and answered: what is nothing of this are
+  // Menus begin with the call function (V.8 5.2), are repeated, and answered: sequences without any of this are
   // data that look like one.
   const auto alone = [](const std::vector<MenuHeard>& menus) {
     return !menus.empty() && menus[0].sequences == 1 && menus[0].menu.call_function == v8::CallFunction::kNone;

@@ -59,7 +59,7 @@ bool is_tone(std::span<const float> x, std::size_t at, int hz) {
   return 2 * all >= kLeastAmplitude * kLeastAmplitude && tone_power(x, at, hz) > kShare * all;
 }
 
-// Where a tone begins or ends: half of a window that has its middle there holds it, so it has half the amplitude and a
+// Begin or end of a tone: half of a window that has its middle there holds it, so it has half the amplitude and a
 // quarter of the power that it has in a window `inside`.
 std::size_t edge(std::span<const float> x, std::size_t inside, int hz, bool begins) {
   const double quarter = tone_power(x, inside, hz) / 4;

@@ -35,7 +35,7 @@ double correlation(const std::vector<Cf>& z, std::size_t k, const std::vector<Cf
 constexpr std::size_t kSymbols = 8;            // either side, that a line may spread a symbol over
 constexpr std::size_t kAround = 2 * kSymbols;  // the same in half symbols
 
-// What the correlations at `k` and at the symbols around it explain together, beyond what chance does.
+// The power explained by the correlations at `k` and at the symbols around it, beyond that of chance.
 template <class Correlation>
 double over_paths(std::size_t k, std::size_t size, Correlation&& at) {
   double sum = 0;

@@ -43,7 +43,7 @@ B1 make_b1(const v34::DataParameters& p, const v34::EncoderStart& start) {
   return b;
 }
 
-// What whitened symbols were meant to be, at once: good enough to follow the line by.
+// Immediate decisions on whitened symbols: good enough to follow the line by.
 class Decisions {
  public:
   Decisions(const v34::DataParameters& p, const v34::EncoderStart& start) : ahead_(p.coding.framing) {
@@ -94,7 +94,7 @@ class SDetector {
   Cf last_[2]{};
 };
 
-// How much of `head` a B1 explains. @return 0 to 1; @param[out] gain  of the sender to what is received
+// The share of `head` that a B1 explains. @return 0 to 1; @param[out] gain  from the sender to the received signal
 double likeness(const B1& b1, std::span<const Cf> head, Cd* gain) {
   Cd sum;
   double sent = 0, received = 0;
@@ -107,8 +107,8 @@ double likeness(const B1& b1, std::span<const Cf> head, Cd* gain) {
   return sent * received > 0 ? std::norm(sum) / (sent * received) : 0;
 }
 
-// B1 as senders begin it: the encoder at zero as 10.1.3.1 has it, or somewhere else in its differential encoder; or
-// with the trellis encoder as the training or the data before left it, at once or one mapping frame late. The others of
+// B1 as senders begin it. The encoder is at zero as 10.1.3.1 requires, or elsewhere in its differential encoder; or the
+// trellis encoder is as the training or the data before left it, at once or one mapping frame late. The others of
 // the four quadrants are these, turned by half a circle.
 std::vector<B1> possible_b1s(const v34::DataParameters& p) {
   std::vector<B1> all;
@@ -126,7 +126,8 @@ std::vector<B1> possible_b1s(const v34::DataParameters& p) {
 std::optional<B1> find_b1(SymbolReceiver& receiver, const v34::DataParameters& parameters, V34DataHeard& heard) {
   constexpr std::size_t kMostLate = 48;  // symbols
   constexpr double kLeast = 0.8;         // of its energy
-  // Turned by a quarter, a B1 is one of another trellis state: but for rounding they are alike, and the first counts.
+  // Turned by a quarter, a B1 is one of another trellis state: except for rounding they are equal, and the first
+  // counts.
   constexpr double kMore = 1 + 1e-5;
   const ReceiverState start = receiver.state;
   const auto symbols = static_cast<std::size_t>(parameters.coding.framing.symbols_per_data_frame());
@@ -232,7 +233,7 @@ class Reader {
   static constexpr double kWorthAgain = 0.1;  // of the errors' energy
   static constexpr double kGuesses = 0.58;    // of grid_error(): most of a mark's points were
 
-  // Where reading stands, but for the receiver.
+  // The position of reading, without the receiver.
   struct Position {
     Decisions decisions;
     WhiteningFilter filter;
@@ -261,7 +262,7 @@ class Reader {
   // @param symbol  the next one
   void resize(std::size_t symbol) { symbols_.resize(symbol - gone_); }
 
-  // @return the points can still be told from each other. Where they cannot since a slip, reading goes back before it.
+  // @return the points can still be distinguished. If a slip has ended that, reading goes back before it.
   bool pass_mark() {
     at_.next_mark += kMarkS;
     heard_.lost = receiver_.state.error > 0.5;
@@ -288,7 +289,7 @@ class Reader {
     return !heard_.lost;
   }
 
-  // Where the sender's symbols come earlier or later from here on.
+  // The sender's symbols come earlier or later from here on.
   void slip() {
     for (Jump& jump : slips_) {
       if (jump.slip.symbol != at_.symbol) continue;
@@ -357,9 +358,9 @@ double mean(std::span<const float> x) {
   return sum / static_cast<double>(x.size());
 }
 
-// How many of the symbols, which follow those of `done`, are data. What comes last may be none: the other signal that
-// ends them begins a few symbols early, or the sender has gone silent, and with what follows the silence decisions are
-// but guesses.
+// The number of the symbols after those of `done` that are data. The last ones may not be: the next signal
+// begins a few symbols early, or the sender has gone silent. Decisions after the beginning of silence
+// are only guesses.
 // @param done  symbols that have been read already, at the beginning  @param[out] silence  the sender has gone silent
 std::size_t count_data(std::span<const EqualisedSymbol> symbols, const SecondReading& reading, double energy,
                        std::size_t done, bool* silence) {

@@ -54,7 +54,7 @@ Fit best_fit(const Recording& r, int channel, Scrambling scrambling, double from
   return best;
 }
 
-// What correlates with TRN may be the scrambled ones of another modem: it is V.34 when something can be read.
+// A match with TRN may be the scrambled ones of another modem: it is V.34 if a part of it can be decoded.
 bool something_is_read(const Training& t) {
   const auto is_read = [](const Segment& p) { return p.t_pp > 0 || p.j_points > 0 || !p.mp.empty() || p.t_e_end > 0; };
   return std::any_of(t.from_1200.segments.begin(), t.from_1200.segments.end(), is_read) ||

@@ -42,7 +42,7 @@ Nearest nearest_of(Cf y) {
   return n;
 }
 
-// What each transition costs, and its best pair of labels.
+// The cost of each transition, and its best pair of labels.
 struct Branches {
   float squared[2][kInputs];      // by parity of the labels, and by input
   std::uint8_t pair[2][kInputs];  // kLabels s0 + s1

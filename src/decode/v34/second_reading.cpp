@@ -48,7 +48,7 @@ class SecondReader {
   SecondReading without_pulses(const SecondReading& begun) {
     likely_.points = begun.points;
     likely_.states = begun.states;
-    // What comes behind the last symbol has had a say in the last decisions.
+    // Symbols behind the last one have influenced the last decisions.
     constexpr std::size_t kTail = 64 * kFrame;
     const bool more = begun.points.size() > symbols_.size();
     decode(more ? symbols_.size() - std::min(symbols_.size(), kTail) : symbols_.size());
@@ -85,7 +85,7 @@ class SecondReader {
     return r;
   }
 
-  // @param known  symbols, whole mapping frames, for which likely_ has what they were
+  // @param known  symbols, whole mapping frames, whose points likely_ has
   void decode(std::size_t known) {
     y_ = whitened({0, symbols_.size()}, [&](std::size_t k) { return taken_off_[k]; });
     likely_.points.resize(known);
@@ -100,7 +100,7 @@ class SecondReader {
     for (std::size_t k = 0; k < symbols_.size(); ++k) decide(k, likely_.points[k]);
   }
 
-  // What comes out of the whitening filter where `taken_off(symbol)` is taken off.
+  // The output of the whitening filter after `taken_off(symbol)` is subtracted.
   template <class TakenOff>
   std::vector<Cf> whitened(const Window& window, const TakenOff& taken_off) const {
     constexpr std::size_t kMemory = 3;
@@ -116,8 +116,8 @@ class SecondReader {
     return y;
   }
 
-  // What the precoder sends if this point is right and those before are, and the error that is left then, pulses and
-  // all.
+  // The precoder's output if this point is right and those before are, and the remaining error, including
+  // pulses.
   void decide(std::size_t k, v34::Point point) {
     Cf x = to_cf(point);
     for (std::size_t i = 0; i < std::min<std::size_t>(3, k); ++i) {

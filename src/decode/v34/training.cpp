@@ -78,7 +78,7 @@ double Follower::fit(double t, const std::vector<Cf>& known, std::optional<doubl
   return error;
 }
 
-// How long TRN goes on, by decisions. @param known  what stands before it, and TRN
+// Length of TRN, by decisions. @param known  the symbols before it, and TRN
 std::size_t Follower::count_trn(const std::vector<Cf>& known, std::size_t before, v34::TrainingPoints points,
                                 double end) {
   constexpr std::size_t kWindow = 32;
@@ -234,8 +234,8 @@ Segment Follower::run_s_bar(const ReceiverState& trained, double s_bar, double e
     receiver_.decided(s, 0);
   }
   const ReceiverState locked = receiver_.state;
-  // How many points, and whether the first sequence is the only one: the CRC tells. The scrambler and the differential
-  // encoder begin the first CPt at zero (8.5.2); before a later CP they may have any state.
+  // The CRC shows how many points there are, and whether the first sequence is the only one. The scrambler and the
+  // differential encoder begin the first CPt at zero (8.5.2); before a later CP they may have any state.
   Segment best = p;
   best.t_lost = now();
   for (const bool from_zero : {false, true}) {

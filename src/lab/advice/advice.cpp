@@ -93,7 +93,7 @@ void choose(Advice& advice) {
     if (enough && !t.thin() && over(solid)) solid = i;
     if (!t.swamped && (!closest || closer(t, advice.trials[*closest]))) closest = i;
   }
-  // The limits count more than a margin: nobody ships an interrupt routine of milliseconds for it.
+  // The limits count more than a margin: no vendor ships an interrupt routine of milliseconds for it.
   const auto keeps_limits = [&](const Trial& a, const Trial& b) {
     const bool to_interrupt = b.context.kind == OH_CONTEXT_INTERRUPT && a.context.kind != OH_CONTEXT_INTERRUPT;
     return a.within_pc99() == b.within_pc99() && (b.within_pc99() || !to_interrupt);
@@ -425,7 +425,7 @@ std::optional<Verification> verify(const Advice& advice, double seconds, std::ui
 
 namespace {
 
-/// Whether more buffers cannot help: something lost nothing, and only the evidence is too short for what was asked.
+/// Whether more buffers cannot help: a context lost nothing, and only the evidence is too short for the required time.
 bool lacks_evidence_only(const Advice& advice) {
   return std::any_of(advice.trials.begin(), advice.trials.end(), [](const Trial& t) {
     return t.loses_nothing() && t.expectation.expects_none() && t.expectation.evidence != Evidence::kTail;

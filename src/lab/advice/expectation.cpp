@@ -63,7 +63,7 @@ Expectation from_seconds(Evidence evidence, double seconds, const std::string& b
   return e;
 }
 
-/// Whether nothing takes time but what the law knows of.
+/// Whether only the work that the law includes takes time.
 bool undisturbed(const Scenario& s) {
   return s.host.latencies.empty() && s.load.devices.empty() && s.load.trace.empty() && s.load.reservations.empty() &&
          s.load.soft_devices.empty();
@@ -93,8 +93,8 @@ std::optional<Expectation> from_law(const Scenario& s) {
                                  law.margin_ms)};
 }
 
-/// No more urgent than the thread that never blocks, a thread waits for its turn besides the host's latencies, of which
-/// nobody measured anything.
+/// A thread that is no more urgent than the thread that never blocks waits for its turn in addition to the host's
+/// latencies, and that wait was not measured.
 bool takes_turns(const Scenario& s) {
   if (hostsim::has_linux_classes(s.host)) return false;  // the thread that never blocks is SCHED_OTHER
   return s.load.spinner && s.context.kind == OH_CONTEXT_THREAD && s.context.priority <= s.load.spinner_priority;
@@ -153,8 +153,8 @@ double measured_for_s(const HostLatencies& host, const LatencyDistribution& late
   return std::min(waits / host.waits_per_s, waits * period_s);
 }
 
-/// The longest time that a recording takes from a thread at work, by what goes before it there: interrupts, softirqs
-/// and more urgent threads. A window of work begins with each of their intervals.
+/// The longest time that a recording takes from a running thread, by its more urgent entities: interrupts, softirqs
+/// and threads. A window of work begins with each of their intervals.
 /// @param most_ms  more need not be known
 double taken_from_work_ms(const Scenario& s, double work_ms, double most_ms) {
   const hostsim::HostLoad& load = *s.load.recorded;
@@ -181,10 +181,10 @@ double taken_from_work_ms(const Scenario& s, double work_ms, double most_ms) {
   return static_cast<double>(worst) * 1e-6;
 }
 
-/// Hours of latencies and seconds of recording, each for what it can bound. Latencies bound the wait, the recording
-/// what is taken from the work after it, which shortens the wait that a block can bear. What is rarer than the
-/// recording shows, the latencies have seen: whatever takes the CPU from a thread at work is waited for by one that
-/// wakes meanwhile. A block meets it twice, waiting and working, so the latencies count for half as long.
+/// Hours of latencies and seconds of recording, each for its bound. Latencies bound the wait. The recording bounds the
+/// time taken from the work after it, which shortens the permissible wait of a block. The latencies include events too
+/// rare for the recording: a thread that wakes waits for anything that takes the CPU from a running thread. A block
+/// meets it twice, waiting and working, so the latencies count for half as long.
 struct Mixed {
   double taken_ms = 0;   ///< by the recording; 0: there is none
   double exposures = 1;  ///< of a block
@@ -219,7 +219,7 @@ Expectation from_latencies(const Scenario& s, const LatencyDistribution& latency
     e.margin_ms = wait_ms - latency.worst_ms();
     return e;
   }
-  // So many of the waits that were measured were as long: what is known of their frequency.
+  // The number of measured waits that were as long, which gives the bounds of their frequency.
   const Interval count =
       poisson_interval(static_cast<std::uint64_t>(std::lround(longer / with.exposures / latency.rarest())));
   const double in_device_s = period_s / latency.rarest();
@@ -234,7 +234,7 @@ Expectation from_latencies(const Scenario& s, const LatencyDistribution& latency
   return e;
 }
 
-/// Beside a thread that never blocks, and below 16 as that is: whose turn it is depends on boosts and on what is left
+/// Next to a thread that never blocks, and below 16 as that is: whose turn it is depends on boosts and on the rest
 /// of quanta, which come together seldom. Waits of a second follow on waits of microseconds, with nothing between.
 bool waits_for_boosts(const Scenario& s) {
   return s.host.scheduler == "windows-nt" && s.load.spinner && s.load.spinner_priority <= kHighestBoosted &&
@@ -287,7 +287,7 @@ Expectation from_recording(const Scenario& s, const Seen& seen) {
                                   seen.seconds > of ? ", replayed" : ""));
 }
 
-/// What was drawn from latencies is as good as these are, whatever a tail of it shows.
+/// A result drawn from latencies is only as good as these are, whatever its tail shows.
 Expectation within_the_measurement(const Scenario& s, Expectation e) {
   const HostLatencies& host = *s.host.latency;
   const double most = rule_of_three(host.measured_s());

@@ -107,7 +107,7 @@ std::vector<std::uint64_t> arrivals(const CheckedDevice& c, std::size_t n) {
   return out;
 }
 
-/// From a slot that ends as one of the first blocks arrives, each of the plan twice; and from phases that nobody chose.
+/// From a slot that ends as one of the first blocks arrives, each of the plan twice; and from random phases.
 bool loses_nothing(const CheckedDevice& c, std::uint64_t seed, int y_ticks, double blocks) {
   const double tick_ns = 1e9 / c.tick_hz, y_ns = y_ticks * tick_ns;
   constexpr double kBefore = 3;  // ns: the slot has ended whatever was rounded
@@ -162,7 +162,7 @@ CheckedDevice check_device(std::uint64_t seed, std::uint64_t index) {
     return c;
   }
   if (loses_nothing(c, seed, y, kMostBlocks)) {
-    // What is owed more after the run than at its beginning, against the lead that hides it.
+    // The growth of the owed work over the run, against the lead that hides it.
     const double deficit = device.share() - static_cast<double>(c.x_ticks) / y;
     const double owed_ms = deficit * kMostBlocks * device.mean_period_ms();
     c.agreement = owed_ms < 1000.0 * c.device.lead() / c.device.rate_hz ? Agreement::kSlow : Agreement::kUnharmed;

@@ -61,7 +61,7 @@ Outcome cota_table4(const Run& run) {
 
 namespace {
 
-/// What the analysis promises for one computation alone on a host, and what became of it.
+/// The analysis' promise for one computation alone on a host, and the result.
 struct Promise {
   Computation computation;
   int least = 0;  ///< buffers that the analysis asks for; 0: no number up to kMostBuffers will do

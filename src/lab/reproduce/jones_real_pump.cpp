@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Tables 1 to 3 once more, with the V.90 pump in the place of the link model: the modem's signals, V.42, PPP and TCP
-// are what runs, and what a lost block costs is what it costs them. The machine - costs of blocks, the scheduler, the
-// card - is the tables' own.
+// Tables 1 to 3 once more, with the V.90 pump in the place of the link model. The modem's signals, V.42, PPP and TCP
+// run, and a lost block costs what it costs them. The machine (costs of blocks, scheduler, card) is that of
+// the tables.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -104,7 +104,7 @@ std::string what_it_met(const Pair& p) {
                      mean(p.samples_late), shown(p.model_result));
 }
 
-/// The mean time beside a table's row that has one.
+/// The mean time, compared with a table's row that has one.
 void add_time(Outcome& out, const std::string& name, const Published& row, const Pair& p, double share) {
   if (!row.has("mean")) return;
   if (p.real_result.complete == 0) {

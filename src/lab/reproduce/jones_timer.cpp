@@ -20,7 +20,7 @@ namespace {
 constexpr double kSeconds = 30;  // 6.3.1: "30,000 wakeups over a 30-second period"
 constexpr int kClockLevel = 28;
 
-/// Host and costs of every call here, with what was perturbed.
+/// Host and costs of every call here, with the perturbed constants.
 Setup setup_of(const Run& run) {
   return perturbed(run, call_scenario("INT", false, 1));
 }
@@ -56,7 +56,7 @@ Figures beside(const Run& run, const char* context) {
   return run_logged(run, s).figures;
 }
 
-/// The wake-ups of the timer alone, and beside the modem in each context.
+/// The wake-ups of the timer alone, and together with the modem in each context.
 struct Histograms {
   static constexpr const char* kContexts[] = {"", "INT", "DPC", "THR 24", "RES 2/8"};
   enum : std::size_t { kInt = 1, kThread = 3, kReservation = 4 };
@@ -142,7 +142,7 @@ void explain_fig10(const Histograms& h, const Histograms& tried, const Setup& us
 Outcome jones_fig10(const Run& run) {
   const Published& p = run.published;
   Histograms h;
-  // What is not published, tried: long interrupt routines.
+  // An unpublished constant, tried: long interrupt routines.
   const Setup used = setup_of(run);
   Run long_routines = run;
   long_routines.perturbation =

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Regehr and Stankovic, "Augmented CPU Reservations: Towards Predictable Execution on General-Purpose Operating
-// Systems", RTAS 2001: what Rez, Rez-C and Rez-FB need on top (Figures 3, 4), and what they cost.
+// Systems", RTAS 2001: the additional demand of Rez, Rez-C and Rez-FB (Figures 3, 4), and their cost.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -32,7 +32,7 @@ constexpr std::array<Condition, 4> kConditions = {{
     {"Rez-C, Netperf", "rez_c_netperf_over_reservation_percent", RezForm::kRezC, true},
     {"Rez-FB, Netperf", "rez_fb_netperf_over_reservation_percent", RezForm::kRezFb, true},
 }};
-/// What the paper does not have: why two of the conditions differ from it.
+/// Two conditions that the paper does not have; they explain why two others differ from it.
 constexpr std::array<Condition, 2> kReasons = {{
     {"Rez, idle, precise timers", nullptr, RezForm::kRez, false, true},
     {"Rez-FB, Netperf, C not in whole ticks", nullptr, RezForm::kRezFb, true, false, false},
@@ -40,7 +40,7 @@ constexpr std::array<Condition, 2> kReasons = {{
 constexpr int kFrom = -8, kTo = 32, kStep = 2;  // over-reservation, per cent
 constexpr int kPoints = (kTo - kFrom) / kStep + 1;
 
-/// Figure 3's curve of one condition, and what is read off it.
+/// Figure 3's curve of one condition, and the values read off it.
 struct Curve {
   Series series;
   double enough = std::nan("");  ///< over-reservation from which on nearly no period is missed, per cent
@@ -171,7 +171,7 @@ Outcome regehr_fig3(const Run& run) {
 
 namespace {
 
-/// What the scheduler did in each period of one run.
+/// The scheduler's actions in each period of one run.
 struct Trajectory {
   Series stolen, reserved, received;
   double largest_error = 0;  ///< ns, against the feedback equation

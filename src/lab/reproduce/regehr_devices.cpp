@@ -44,8 +44,8 @@ TransferWork transfer_work(std::string_view device) {
   constexpr int kCommand = 8, kBusMaster = 4, kEnd = 4;
   // Assumption: a page at once, as most IDE systems did (Windows IT Pro, "A little IDE math": buffers of 4 KB).
   if (device == "IDE / DMA") return {kPageBytes / kIde * 1e9, kEnd, kCommand + kBusMaster, 1};
-  // 64 KB, the most that either asks for at once. The adapter fetches its commands; it is told of one, and has a status
-  // that is read and cleared. A descriptor a page.
+  // 64 KB, the maximum request of either. The adapter fetches its commands; the driver announces one, and reads and
+  // clears a status. One descriptor per page.
   constexpr double kMost = 65536;
   if (device == "SCSI / DMA") return {kMost / kScsi * 1e9, 2, 1, static_cast<int>(kMost / kPageBytes)};
   // READ MULTIPLE: 16 sectors an interrupt (assumption: the drive's most), read word by word in the handler.

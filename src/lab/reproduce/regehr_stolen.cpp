@@ -74,7 +74,7 @@ Outcome regehr_fig2(const Run& run) {
 
 namespace {
 
-/// What a transfer does, and what it would have to cost for the published share: per cent.
+/// The work of a transfer, and its cost if the published share were right: per cent.
 std::string counted(const TransferWork& work, const UnitCosts& costs, double published) {
   UnitCosts cheap = costs, dear = costs;
   cheap.port_access /= 2;

@@ -100,7 +100,7 @@ const std::vector<std::string_view> kReservationKeys = {
     "name",        "kind",      "offset_ns",     "period_ns",     "cost_ns",
     "deadline_ns", "budget_ns", "res_period_ns", "res_offset_ns", "critical_sections"};
 
-/// What an entity may say whose policy a scheduler makes.
+/// The keys of an entity whose policy a scheduler makes.
 std::vector<std::string_view> keys_of(std::string_view scheduler, bool reserves) {
   if (!reserves) return kThreadKeys;
   std::vector<std::string_view> keys = kReservationKeys;
@@ -306,7 +306,7 @@ EntityDescription parse_entity(const Object& o, const std::vector<KnownKind>& ki
 }
 
 // Do two slots of a and b overlap before the horizon? They do at some time unless both fit into the greatest common
-// divisor of the periods; when that is depends on the offsets. @param[in,out] looks  slots that may still be looked at
+// divisor of the periods; the offsets decide when. @param[in,out] looks  number of slots that may still be compared
 bool overlap(const hostsim::Slot& a, const hostsim::Slot& b, Ns horizon, int& looks) {
   const Ns g = std::gcd(a.period, b.period);
   const Ns phase = ((b.offset - a.offset) % g + g) % g;
@@ -436,7 +436,7 @@ System parse_system(std::string_view text, std::string_view file) {
 }
 
 std::string describe_system() {
-  // The kinds as parse_system() knows them; a key that no table explains is a fault of ours, seen by the first who
+  // The kinds of parse_system(); a key that no table explains is a fault of ours, found by the first user who
   // asks.
   const std::vector<KnownKind> kinds = known_kinds();
 

@@ -71,7 +71,7 @@ function drawAll() {
   figures.forEach(drawFigure);
 }
 
-// Keys of whatever zooms over time. o: zoom(factor), move(share of what is seen), whole()
+// Keys for any view that zooms over time. o: zoom(factor), move(share of the visible range), whole()
 const zoomKeys = "Keys: plus and minus zoom, left and right move, 0 shows all.";
 function onZoomKeys(node, o) {
   node.addEventListener("keydown", event => {
@@ -84,7 +84,7 @@ function onZoomKeys(node, o) {
   });
 }
 
-// A canvas of the box's width with crisp pixels; `text` says what it shows to those who do not see it.
+// A canvas of the box's width with crisp pixels; `text` describes it for readers who do not see it.
 function canvasIn(box, height, text, width) {
   const w = Math.max(200, Math.floor(width || box.clientWidth || 1000));
   if (capturing) {

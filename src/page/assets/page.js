@@ -35,7 +35,7 @@ function header() {
   }
 }
 
-// What is on a page of more than a few parts: after the verdict, before the figures.
+// The contents of a page of more than a few parts: after the verdict, before the figures.
 const contentsFrom = 5;
 function contents() {
   const heads = [...page.querySelectorAll("section[id] > h2, h2.paper")];
@@ -413,7 +413,7 @@ const pages = {
 header();
 pages[data.kind].draw();
 contents();
-// Two runs of one seed give the same bytes, so the date is that of the file, which the browser knows.
+// Two runs of one seed give the same bytes, so the date is the file's, as given by the browser.
 const origin = pages[data.kind].command ? `${data.made_by}, ${pages[data.kind].command}. File of ${document.lastModified}. ` : data.made_by + ". ";
 page.append(el("footer", {}, origin, data.kind !== "call" ? "" : `Derived from ${group(data.events)} events. `,
   (data.kind === "live" ? "Values: /status (JSON), /metrics (Prometheus)." : "This page is self-contained and works offline.") + (data.kind === "call" ? " Charts over time: dygraphs (MIT)." : "")));
@@ -430,7 +430,7 @@ addEventListener("resize", () => {
   pending = setTimeout(drawAll, 150);
 });
 let screenTheme = "";
-// On paper as on the screen, but light: the width is held, or the charts would stretch away from what was drawn.
+// On paper as on the screen, but light: the width is held, or the charts would be stretched.
 addEventListener("beforeprint", () => {
   screenTheme = document.documentElement.dataset.theme;
   if (data.kind !== "memo") page.style.width = "1120px";

@@ -51,7 +51,7 @@ function seriesColours(list) {
 
 const dashes = s => s.published || s.variant === 1 ? "6 3" : s.variant === 2 ? "1.5 3" : "none";
 
-// Text on what was drawn, on a ground of its own.
+// Text on a drawing, on a ground of its own.
 function labelOn(root, text, x, y, anchor, name) {
   const length = 6.4 * text.length + 6;
   root.append(svg("rect", {x: anchor === "end" ? x - length + 3 : x - 3, y: y - 11, width: length, height: 14, fill: colour("paper"), "fill-opacity": 0.82}),
@@ -119,7 +119,7 @@ let clips = 0;
 function plotFigure(box, f) {
   const width = Math.max(280, Math.min(1070, box.clientWidth || 520));
   let height = width > 700 || f.series.some(s => s.labels) ? 340 : 270;
-  // Labels of published levels stand to the right of the figure, off the data, where there is room.
+  // Labels of published levels are at the right of the figure, off the data, if there is room.
   const levels = f.marks.filter(m => m.axis === "y" && m.text && !m.guide), levelWidth = 6.6 * Math.max(0, ...levels.map(m => m.text.length)) + 6;
   const beside = levels.length > 0 && levelWidth < width / 2;
   const right = 12 + (beside ? levelWidth : 0);
@@ -178,7 +178,7 @@ function plotFigure(box, f) {
   f.series.forEach((s, i) => { if (s.x.length) drawSeries(inside, s, colour(colours[i]), x, y, base, {index: bars.indexOf(s), count: bars.length}, taken); });
   root.append(svg("line", {x1: left, x2: width - right, y1: base, y2: base, stroke: colour("ink-3")}));
 
-  // Published levels, above what was simulated; labels stand clear of each other.
+  // Published levels, above the simulated data; labels keep their distance from each other.
   const used = [];
   for (const m of [...f.marks].sort((a, b) => b.value - a.value)) {
     const at = m.axis === "y" ? y(m.value) : x(m.value);

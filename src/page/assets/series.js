@@ -54,7 +54,7 @@ function seriesChart(box, o) {
   const top = o.level && highest > 0.3 * o.level.value ? Math.max(highest, o.level.value) : highest;
   const data = mergeSeries(o.series);
   const decimals = o.decimals === undefined ? 2 : o.decimals;
-  // What stands above the chart while nothing is pointed at: the unit, and a level that lies outside.
+  // The line above the chart without a pointer: the unit, and a level that lies outside.
   const idle = o.unit + (o.level && top < o.level.value ? `; ${o.level.text}, lies above this chart` : "");
   const levelShown = o.level && top >= o.level.value;
   readout.textContent = idle;

@@ -4,7 +4,7 @@
 
 const filterFromRows = 20;
 
-// What a cell's text sorts by: a number where it begins with one, times in one unit, shares and counts as they are.
+// Sort key of a cell's text: a number if it begins with one, times in one unit, shares and counts as they are.
 function sortKey(text) {
   const found = /^(?:over )?([+-]?[\d,]*\.?\d+(?:e[+-]?\d+)?)\s*(ns|us|ms|s|min|h|days?|weeks?|years?)?\b/i.exec(text);
   if (!found) return text === "" || text === "-" ? null : text;
@@ -13,7 +13,7 @@ function sortKey(text) {
   return Number(found[1].replace(/,/g, "")) * unit;
 }
 
-// Numbers before words, what is empty last whichever way it is sorted.
+// Numbers before words, empty cells last in either direction.
 function compareKeys(a, b, direction) {
   if (a === null || b === null) return (a === null) - (b === null);
   if (typeof a !== typeof b) return typeof a === "number" ? -1 : 1;
@@ -67,7 +67,7 @@ function filterField(rows, what, also) {
   return el("div", {class: "filter"}, field, count);
 }
 
-// What scrolls must be reached by keys, and show that it scrolls.
+// A scrollable area must be reachable by keys, and show that it scrolls.
 function showScroll(area) {
   const more = area.scrollWidth > area.clientWidth + 1;
   area.parentNode.classList.toggle("more", more);

@@ -135,7 +135,7 @@ void print(const law::Admission& a, const std::vector<law::Growth>& growths) {
   }
 }
 
-/// Where a device runs if nobody says: in a real-time thread, the more urgent the less its blocks can wait. That order
+/// The default thread of a device: a real-time thread, the more urgent the less its blocks can wait. That order
 /// is the best of all orders of priorities (Audsley 1991), with waits as deadlines.
 std::vector<std::string> by_deadline(const std::vector<hostsim::SoftDevice>& devices,
                                      const hostsim::HostScenario& host) {

@@ -120,7 +120,7 @@ std::string document_of(const fs::path& page) {
   return out;
 }
 
-/// @throws std::runtime_error for what is no base64
+/// @throws std::runtime_error for invalid base64
 std::string from_base64(std::string_view text) {
   std::string out;
   std::uint32_t bits = 0;

@@ -81,7 +81,7 @@ class Hardware {
   bool has_modem_ = false;
 };
 
-/// What the exchange says to a subscriber: tones of the precise plan of North America (ITU-T E.180, Supplement 2), at
+/// The exchange's tones for a subscriber: the precise plan of North America (ITU-T E.180, Supplement 2), at
 /// -13 dBm0 each.
 class Tones {
  public:

@@ -41,7 +41,7 @@ std::string commands_of(const CLI::App& app) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-/// What is missing: the first required argument that is not there, or what a command itself asks for ("GRID.toml is
+/// The missing part: the first absent required argument, or the argument that a command itself requires ("GRID.toml is
 /// required"), or a command.
 std::string what_is_missing(const CLI::App& app, const std::string& message) {
   for (const CLI::Option* option : app.get_options()) {

@@ -215,7 +215,7 @@ void write_results(const OutputFolder& folder, const Json& out, const Options& o
   options.csv.write(csv);
 }
 
-/// Tables, counts, and what was perturbed or falls short.
+/// Tables, counts, perturbed constants and failed rows.
 void print(const Json& claims, const reproduce::Totals& totals, const std::optional<Effect>& effect,
            const Options& options) {
   say("{}{}\n", Lines(to_text(claims)), reproduce::sentence(totals));
