@@ -217,8 +217,7 @@ uint32_t oh_driver_service_begin(struct oh_driver* driver) {
       const uint64_t left = end - driver->rx_read;
       const uint32_t most = oh_streams_block_max(&config->card.streams);
       uint32_t n = left < most ? (uint32_t)left : most;
-      /* Copy first, then read the position of the card: samples that it may have overwritten meanwhile are not used.
-      */
+      /* Copy first, then read the card's position: samples that it may have overwritten meanwhile are not used. */
       if (driver->rx != NULL) copy_from_ring(driver->rx, &driver->rx_ring, driver->rx_read, n);
       __atomic_thread_fence(__ATOMIC_ACQUIRE);
       const uint64_t oldest = oldest_received(driver);
