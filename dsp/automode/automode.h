@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Automode: one pump that finds out what the far end can do and then is the pump for that.
+ * Automode: one pump that determines the far end's modulations and then is the pump of the chosen one.
  *
  *   V.8 at both ends     CM and JM name all modulations; the best that both have begins after V.8's 75 ms of silence.
  *   caller, plain ANS    AA (V.32bis) once ANS lasted 1 s; then AC: V.32bis; or unscrambled ones (USB1): V.22bis; or
@@ -19,8 +19,8 @@
  * allow it has no effect.
  *
  * The modulations of automode are a table (dsp/modulation), from the slowest to the fastest. A freestanding module has
- * a freestanding table (V.32bis, V.34), and driver/user_modem has one of all modulations. All that take part stand
- * initialised side by side; from the decision on, process() is theirs.
+ * a freestanding table (V.32bis, V.34), and driver/user_modem has one of all modulations. All that take part are
+ * initialised at the same time; after the decision, the chosen pump runs process().
  */
 #ifndef OFFHOOK_DSP_AUTOMODE_AUTOMODE_H
 #define OFFHOOK_DSP_AUTOMODE_AUTOMODE_H

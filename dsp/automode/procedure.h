@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The procedure of automode.h: who sends and listens for what, until a modulation is chosen. Its pump runs from there.
+// The procedure of automode.h: signals to send and to listen for, until a modulation is chosen. Then its pump runs.
 #pragma once
 
 #include <stddef.h>

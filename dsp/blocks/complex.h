@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// A complex number without <complex>, which needs an OS; and what freestanding code needs of libm for it.
+// A complex number without <complex>, which needs an OS; and freestanding replacements for libm.
 #pragma once
 
 #include "dsp/blocks/sincos.h"

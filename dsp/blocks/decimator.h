@@ -7,7 +7,7 @@
 
 namespace offhook {
 
-/// Two samples of 16000 Hz to one of 8000 Hz, for what lies below 3800 Hz.
+/// Two samples at 16 000 Hz to one at 8000 Hz; keeps frequencies below 3800 Hz.
 class Decimator {
  public:
   static constexpr int kTaps = 64;

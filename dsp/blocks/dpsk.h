@@ -65,7 +65,7 @@ struct DpskSignal {
 };
 
 /// Sends tone, bits and silence of one end, phase-continuous: a tone is the carrier whose phase does not change, so it
-/// goes over into bits and back without a break.
+/// changes into bits and back without a break.
 class DpskModulator {
  public:
   explicit DpskModulator(const DpskSignal& signal);
@@ -87,8 +87,8 @@ class DpskModulator {
   static constexpr int kDelaySamples = 53;
   static constexpr double kReversalDelay = 3.5;
 
-  /// One sample. @param next_bit  `int next_bit()`: called once a symbol while bits are sent; below 0: no further bit,
-  /// it goes over into the tone.  Real-time: yes, O(1).
+  /// One sample. @param next_bit  `int next_bit()`: called once per symbol while bits are sent; below 0: no further
+  /// bit, the tone follows.  Real-time: yes, O(1).
   template <class NextBit>
   float next(NextBit&& next_bit) {
     if (idle()) return 0;

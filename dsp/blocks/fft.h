@@ -33,7 +33,7 @@ struct oh_fft_ops {
   void (*forward)(const void* self, const struct oh_complex* x, struct oh_complex* out);
   /** x[t] = 1/n sum over k of X[k] exp(+2 pi i k t / n): undoes forward. */
   void (*inverse)(const void* self, const struct oh_complex* x, struct oh_complex* out);
-  /** Gives back what init took outside its memory; may be NULL. */
+  /** Releases the memory that init allocated outside of its own; may be NULL. */
   void (*release)(void* self);
 };
 

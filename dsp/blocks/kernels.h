@@ -23,7 +23,7 @@ struct Kernels {
   const char* name;
   /// Sum of a[k] b[k].
   float (*dot)(const float* a, const float* b, int n);
-  /// Sum of a[k] b[k], and to that the sum of c[k] d[k]: what two calls of dot() give.
+  /// Sum of a[k] b[k] plus the sum of c[k] d[k]: the sum of two calls of dot().
   float (*two_dots)(const float* a, const float* b, const float* c, const float* d, int n);
   /// c[k] += step x[k].
   void (*accumulate)(float* c, const float* x, float step, int n);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Has anybody been heard? The diagnosis of a caller that received no carrier.
+// Has the caller heard a signal? The diagnosis of a caller that received no carrier.
 #pragma once
 
 #include <stdint.h>

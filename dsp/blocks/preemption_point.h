@@ -13,11 +13,11 @@
 extern "C" {
 #endif
 
-/** Real-time: as what the host has given. */
+/** Real-time: as the host's handler. */
 void oh_preemption_point(void);
 
 /** For all pumps of this program or module; while no pump is called. @param let_others_run  called at each point, on
- * whatever thread or interrupt computes; NULL: nothing is */
+ * the thread or interrupt that computes; NULL: none */
 void oh_set_preemption_point(void (*let_others_run)(void));
 
 #ifdef __cplusplus

@@ -26,7 +26,7 @@ class Crc {
   uint16_t register_ = 0xFFFF;
 };
 
-/// Writes a sequence, one bit a byte.
+/// Writes a sequence, one bit per byte.
 class FieldWriter {
  public:
   explicit FieldWriter(uint8_t* bits) : bits_(bits) {}
@@ -41,7 +41,7 @@ class FieldWriter {
       add(bit);
     }
   }
-  /// Information bits that are sent as 0 and not looked at.
+  /// Information bits that are sent as 0 and ignored by the receiver.
   void reserved(int count) { field(0, count); }
   /// Bits outside the CRC with a known value, the left-most (most significant of `count`) first in time.
   void fixed(uint32_t pattern, int count) {

@@ -52,7 +52,7 @@ class ToneDetector {
   /// Received minus nominal frequency, +-50 Hz; a mean over 40 ms or so.
   float frequency_offset_hz() const;
 
-  /// Of the last reversal: its middle, in samples since construction, with fraction.
+  /// Middle of the last reversal, in samples since construction, with fraction.
   double reversal_time() const { return reversal_time_; }
   /// How long the tone had lasted before that.
   float steady_before_reversal_ms() const { return steady_before_; }

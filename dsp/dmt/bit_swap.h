@@ -44,12 +44,12 @@ void write_operation(const Operation& operation, uint8_t* octets);
 /// @param[in] octets  [kOperationOctets] of any content  @return Kind::kNone if they are no operation
 Operation read_operation(const uint8_t* octets);
 
-/// @return whether `loading` could be changed so; it is as it was when not: as many bits as before, each tone with none
-/// or with kLeastBits to the band's most, and room for the frame. Real-time: yes, O(tones).
+/// @return whether `loading` could be changed so; otherwise it is unchanged. The change has as many bits as before,
+/// each tone with none or with kLeastBits to the band's most, and room for the frame. Real-time: yes, O(tones).
 bool swap_bits(const Band& band, const SwapRequest& request, Loading* loading);
 
-/// SNR of a tone over what its bits need at the coding gain without margin, as a ratio. @param error  mean square of
-/// the points, unit power. @pre the tone carries bits
+/// SNR of a tone over the requirement of its bits at the coding gain without margin, as a ratio. @param error  mean
+/// square of the points, unit power. @pre the tone carries bits
 float margin_of(const Loading& loading, int tone, float error);
 
 /// Moves bits from the tone with the least margin to the one with the most. It repeats this while a tone has less than

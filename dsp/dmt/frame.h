@@ -47,8 +47,8 @@ constexpr Crc8Steps make_crc8_steps() {
 }
 inline constexpr Crc8Steps kCrc8Steps = make_crc8_steps();
 
-/// x^8 + x^4 + x^3 + x^2 + 1, begun with zeros. The register is held with its bits reversed, so that octets go in
-/// whole.
+/// x^8 + x^4 + x^3 + x^2 + 1, initially zeros. The register has its bits in reverse order, so that whole octets can be
+/// added.
 class Crc8 {
  public:
   constexpr void put(uint8_t octet) { register_ = kCrc8Steps.of[register_ ^ octet]; }
@@ -104,7 +104,7 @@ class TransmitPath {
 };
 
 /// The work of a word is spread over the symbols behind it, so that each symbol has as much: S to come in, S out of the
-/// deinterleaver, at most kSearchSymbols to be corrected, and a frame a symbol from there on.
+/// deinterleaver, at most kSearchSymbols to be corrected, and one frame per symbol from there on.
 class ReceivePath {
  public:
   struct Frame {

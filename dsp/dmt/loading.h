@@ -24,7 +24,7 @@ struct Loading {
   int total() const;
   /// That carry bits.
   int tones() const;
-  /// Of a symbol, for frames: without what the trellis code takes.
+  /// Bits of a symbol for frames, without those of the trellis code.
   int data_bits() const;
   /// Whether a frame of `path` fits in a symbol, and the trellis code may be used and has enough tones.
   bool fits(const Band& band) const;

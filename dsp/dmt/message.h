@@ -32,7 +32,7 @@ int write_message(const Band& band, const Message& message, uint8_t* symbols);
 /// Reads octet symbols as they come.
 class MessageReader {
  public:
-  /// @param band  that the loading must be for: what this end sends
+  /// @param band  the band of this end's transmitter, for which the loading must be
   explicit MessageReader(const Band& band) : band_(band) {}
   void reset() { started_ = false; }
   /// @return a whole message that is good. Real-time: yes; O(tones) at its end.

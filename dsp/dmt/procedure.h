@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// From silence to data and back: what an ATU-C and an ATU-R send and listen for, as one table.
+// From silence to data and back: the signals that an ATU-C and an ATU-R send and listen for, as one table.
 //
 //    ATU-R   tones 9 17 25 ........|        | ..... REVERB ........ SEGUE MEDLEY message message .. SEGUE data
 //    ATU-C               tones 40 56 64 |  REVERB ................. SEGUE MEDLEY message message .. SEGUE data
@@ -10,7 +10,7 @@
 // Then each requests a loading from the other (message.h), and a second SEGUE marks where data begin. There is no
 // prefix before MEDLEY. The far REVERB is a reason to train at any time before data, not later.
 //
-// In data, an end whose margin is gone begins a fast retrain, which keeps clocks, equalisers and prefixes as they are:
+// In data, an end that has lost its margin begins a fast retrain, which keeps clocks, equalisers and prefixes:
 //
 //    RECOV .............. SEGUE MEDLEY message message .. SEGUE data      the far end: the same, once it hears RECOV
 //

@@ -68,11 +68,11 @@ class Receiver {
   float likeness(const Complex* reference) const;
   /// The octet that the octet symbol most likely carries.
   uint8_t octet(const Complex* reverb) const;
-  /// The equaliser follows: `sent` is what the points should have been; tones where it is zero keep theirs.
+  /// The equaliser follows: `sent` has the correct points; tones with zero keep their coefficients.
   /// @param step  of the LMS, 0 to 1
   void learn(const Complex* sent, float step);
-  /// Stage::kReady: the timing loop follows what the points should have been, tones where that is zero excepted. For
-  /// each symbol that is known. Real-time: yes, O(tones).
+  /// Stage::kReady: the timing loop follows the correct points, except tones with zero. For each symbol that is known.
+  /// Real-time: yes, O(tones).
   void follow(const Complex* sent);
   /// follow() weighs each tone by its noise. @param[in] error  [tones] mean square of points of unit power; 0: unknown
   void weigh_timing(const float* error);
@@ -83,7 +83,7 @@ class Receiver {
   /// Whether there are enough symbols.
   bool may_fit() const { return tone_equaliser_.symbols() >= ToneEqualiser::kLeastSymbols; }
   bool fit() { return tone_equaliser_.fit(equaliser_); }
-  /// From the next symbol on, a prefix stands before each.
+  /// From the next symbol on, each has a prefix.
   void begin_prefix();
 
   float clock_ppm() const { return -drift_ / static_cast<float>(symbol_) * 1e6f; }  ///< of the far clock against ours

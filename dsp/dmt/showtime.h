@@ -27,7 +27,7 @@ namespace offhook::dmt {
 inline constexpr uint32_t kFarBlockError = 1u << 8;  ///< 0: a CRC was wrong in what this end received
 inline constexpr uint32_t kLive = 1u << 20;          ///< 1: the next superframe's payload is the port's
 
-/// Of each tone, from the units of its constellation to points.
+/// Factors of each tone, from the units of its constellation to points.
 struct ToneScales {
   float of[kMostTones]{};
   void set(const Band& band, const Loading& loading);

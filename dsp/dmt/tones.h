@@ -40,7 +40,7 @@ class BitTable {
   void set(const uint8_t* bits, int n, bool trellis);
   bool trellis() const { return trellis_; }
   int bits(int tone) const { return bits_[tone]; }
-  /// Of a symbol: those of all tones, without what the trellis code takes.
+  /// Bits of a symbol: those of all tones, without those of the trellis code.
   int data_bits() const { return data_bits_; }
   /// Tones that carry bits, fewest bits first, lowest tone first among equals.
   int count() const { return count_; }

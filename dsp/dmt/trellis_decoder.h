@@ -42,7 +42,7 @@ class TrellisDecoder {
 
   int count_ = 0;
   Tone tones_[kMostTones]{};
-  /// Of each step: lane S1 S0 has the survivors' S3 S2 into the four next states, two bits each; lane u1 u0 whether u3
+  /// For each step: lane S1 S0 has the survivors' S3 S2 into the four next states, two bits each; lane u1 u0 whether u3
   /// is one, bit 8 where u2 is zero and bit 9 where it is one.
   Int4 survivors_[kMostTones / 2]{};
 };

@@ -20,7 +20,7 @@ class Compression {
 
   static bool wanted(const oh_link_config& c) { return c.compression != 0 || c.v44 != 0; }
   static bool possible(const oh_link_config& c);
-  /// @return bytes of memory for what the configuration allows, 0 where that is none  @pre possible(c)
+  /// @return bytes of memory for the configuration's limits, 0 if it has no compression  @pre possible(c)
   static size_t size(const oh_link_config& c);
   /// @param memory  [size(c)], aligned to 64
   void init(uint8_t* memory, const oh_link_config& c);

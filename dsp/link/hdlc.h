@@ -41,8 +41,8 @@ class HdlcReceiver {
   enum Result : uint8_t { kNothing, kFlag, kFrame, kBadFrame };
   /// @param buffer [capacity] the frame without flags, check sequence included
   void init(uint8_t* buffer, size_t capacity);
-  /// kFrame: data(), size(), fcs16(), fcs32() and oversize() tell of it until the next call. kBadFrame: aborted, not a
-  /// whole number of octets, or neither check sequence right. A flag that ends nothing gives kFlag.
+  /// kFrame: data(), size(), fcs16(), fcs32() and oversize() describe it until the next call. kBadFrame: aborted, not a
+  /// whole number of octets, or neither check sequence right. A flag that ends no frame gives kFlag.
   Result put(int bit);
   const uint8_t* data() const { return buffer_; }
   /// Octets received, check sequence included; may exceed the capacity, then only the first octets are in data().

@@ -3,10 +3,10 @@
  * LAPM, the error control of ITU-T V.42 (03/2002, Corrigendum 07/2003): bits to and from the pump on one side, a byte
  * stream that arrives complete and in order, or not at all, on the other.
  *
- * A link goes through detection (both ends show that they know V.42), negotiation (XID), establishment (SABME, UA) and
- * then carries data in numbered frames. A frame that is lost is asked for again (REJ, or SREJ for it alone) or, when
- * nothing follows it, found by a timer. Time is counted in samples of the line, given to oh_lapm_advance(); time in
- * which the pump carries no bits (training) is best not counted, then a retrain does not age the link.
+ * A link goes through detection (both ends show that they have V.42), negotiation (XID), establishment (SABME, UA) and
+ * then carries data in numbered frames. A lost frame is requested again (REJ, or SREJ for it alone) or, when
+ * nothing follows it, found by a timer. Time is counted in samples of the line, given to oh_lapm_advance(). It is best
+ * not to count the time in which the pump carries no bits (training): then a retrain does not age the link.
  *
  * All functions are real-time safe: no allocation, no lock, O(1) or linear in the bytes they move. One thread at a
  * time.
@@ -123,8 +123,8 @@ OH_API void oh_lapm_port(struct oh_lapm* lapm, struct oh_bit_port* port);
 /** n samples of line time have passed. */
 OH_API void oh_lapm_advance(struct oh_lapm* lapm, uint32_t n);
 
-/** The bit rates of this end, known or changed: T401 is worked out again (9.2.1), unless the configuration gave it, and
- * one that is running ends as if it had been started with the new value. @param tx_bit_rate, rx_bit_rate  bit/s; where
+/** The bit rates of this end, known or changed: T401 is computed again (9.2.1), unless the configuration gave it, and
+ * a running one ends as if it had been started with the new value. @param tx_bit_rate, rx_bit_rate  bit/s; if
  * one is 0 nothing changes */
 OH_API void oh_lapm_set_bit_rates(struct oh_lapm* lapm, uint32_t tx_bit_rate, uint32_t rx_bit_rate);
 
@@ -132,7 +132,7 @@ OH_API void oh_lapm_set_bit_rates(struct oh_lapm* lapm, uint32_t tx_bit_rate, ui
 OH_API size_t oh_lapm_write(struct oh_lapm* lapm, const void* bytes, size_t n);
 /** @return bytes that a write would take. */
 OH_API size_t oh_lapm_writable(const struct oh_lapm* lapm);
-/** @return bytes given, 0 to n. If they are not fetched, the far end is told to wait (RNR). Compressed data are
+/** @return bytes given, 0 to n. If they are not fetched, the far end gets RNR (not ready). Compressed data are
  * decompressed here; if that fails, the link is released. */
 OH_API size_t oh_lapm_read(struct oh_lapm* lapm, void* bytes, size_t n);
 

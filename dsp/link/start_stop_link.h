@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Octets to and from a pump as start-stop characters (ITU-T V.14), without error control: what a noisy line makes of
- * them is delivered. v14::Link for callers in C. One thread at a time. Real-time: yes, all of it.
+ * Octets to and from a pump as start-stop characters (ITU-T V.14), without error control: errors of a noisy line are
+ * delivered. v14::Link for callers in C. One thread at a time. Real-time: yes, all of it.
  */
 #ifndef OFFHOOK_DSP_V14_LINK_H
 #define OFFHOOK_DSP_V14_LINK_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // One LAPM link and its procedures: lapm.cpp is the C interface and the life of a link, link_states.cpp its states and
-// what moves it from one to another, link_receive.cpp what frames do to it, link_send.cpp which frame goes next.
+// their transitions, link_receive.cpp the effect of received frames, link_send.cpp the choice of the next frame.
 // Clauses are those of ITU-T V.42 (03/2002).
 #ifndef OFFHOOK_DSP_V42_LINK_H
 #define OFFHOOK_DSP_V42_LINK_H

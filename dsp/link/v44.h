@@ -21,7 +21,7 @@ inline constexpr uint16_t kMinCodewords = 256, kDefaultCodewords = 1024;
 inline constexpr uint8_t kMinString = 32, kDefaultString = 255;
 inline constexpr uint16_t kMinHistory = 512, kDefaultHistory = 3 * kDefaultCodewords;
 
-/// Of one direction (Table 10).
+/// Parameters of one direction (Table 10).
 struct Parameters {
   uint16_t codewords = kDefaultCodewords;  ///< N2, control codes included
   uint8_t max_string = kDefaultString;     ///< N7, characters
@@ -79,8 +79,8 @@ class Encoder {
   uint32_t filled_;        // C4
   uint8_t ordinal_width_;  // C5
 
-  // The string that is being matched: its first character, the segment that matches last, what of the history behind
-  // that matches further.
+  // The current string of the matching: its first character, the last matching segment, and the further matching part
+  // of the history behind it.
   uint8_t first_;
   Codeword at_;        // 0: the first character alone
   uint8_t length_;     // of the string up to at_; 0: there is none

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The information field of XID frames (ITU-T V.42, 12.2): what the two ends negotiate.
+// The information field of XID frames (ITU-T V.42, 12.2): the parameters that the two ends negotiate.
 #ifndef OFFHOOK_DSP_V42_XID_H
 #define OFFHOOK_DSP_V42_XID_H
 

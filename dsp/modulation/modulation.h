@@ -22,7 +22,7 @@ struct Modulation {
   const char* title;    ///< as people write it: "V.22bis"
   const char* carrier;  ///< of +MS (V.250 6.4.1); empty: any
   v8::Menu v8;          ///< its share of an analogue modem's menu: modulation bits, PCM availability, PSTN access
-  /// bit/s, of the Recommendation; where the directions differ, of the slower and of the faster one.
+  /// bit/s, of the Recommendation; if the directions differ, of the slower and of the faster one.
   uint32_t min_bit_rate, max_bit_rate;
   /// Maximum of unacknowledged V.42 frames: with V.34 a round trip of 1.2 s holds 40 of 128 octets. 0: no V.42, because
   /// bits cross the line without a clock.
@@ -31,7 +31,7 @@ struct Modulation {
   int mark_hz;  ///< what an answerer without V.8 sends until it is answered, where that is a tone; 0: else
   const oh_pump_type* (*type)();
   /// After init: the modulation's own procedure begins with the next sample; V.8, or without it the answer tone, is
-  /// over. The far end was heard at `far_dbm0`, -100 if it was not. Null for what finds out.  Real-time: yes.
+  /// over. The far end was heard at `far_dbm0`, -100 if it was not. Null for automode.  Real-time: yes.
   void (*begin)(void* self, bool after_v8, float far_dbm0);
 };
 

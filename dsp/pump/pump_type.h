@@ -12,7 +12,7 @@
 
 namespace offhook {
 
-/// Linear samples at 8000 Hz both ways: what modems of the telephone network take.
+/// Linear samples at 8000 Hz both ways: the format of modems of the telephone network.
 inline constexpr oh_pump_format kLinear8000 = {{8000, OH_LINEAR16}, {8000, OH_LINEAR16}};
 
 /// The format of an analogue modem of V.90: it receives twice the samples that it sends.
@@ -49,7 +49,7 @@ inline bool is_possible(const oh_pump_config* c, uint32_t least_bit_rate) {
          (c->guard_tone_hz == 0 || c->guard_tone_hz == 550 || c->guard_tone_hz == 1800);
 }
 
-/// As much of the configuration's observer as both sides know; all null where there is none.
+/// The part of the configuration's observer that both sides have; all null if there is none.
 inline oh_pump_observer observer_of(const oh_pump_config& c) {
   oh_pump_observer o{};
   if (c.observer == nullptr) return o;

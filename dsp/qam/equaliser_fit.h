@@ -31,7 +31,7 @@ class EqualiserFit {
   /// Begins at these taps, with the symbol that put() is given next.
   void init(const float* tap_re, const float* tap_im);
   /// One symbol, the next after the last one. @param[in] re, im  [kTaps] the T/2 samples of its window, two more than
-  /// those of the symbol before  @param wanted  what the taps should have made of them
+  /// those of the symbol before  @param wanted  the correct output of the taps
   /// @param[out] tap_re, tap_im  [kTaps] written when it returns true: the fit is done
   /// Real-time: yes, O(kTaps) or O(kRowsASymbol * kTaps).
   bool put(const Kernels& kernels, const float* re, const float* im, Complex wanted, float* tap_re, float* tap_im);

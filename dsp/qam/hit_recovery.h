@@ -37,7 +37,7 @@ class HitRecovery {
     if (++count_ < kSymbols) return false;
     return end_window();
   }
-  /// Nothing is to be adapted: the symbols lie somewhere else than decisions say.
+  /// Do not adapt: the symbols are displaced from their decisions.
   bool waiting() const { return waiting_; }
 
   struct Found {

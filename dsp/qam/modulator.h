@@ -9,7 +9,7 @@
 //
 // The pulse is a root raised cosine, 32 symbols long under a Kaiser window. With 9 % roll-off the spectrum at 3429
 // symbols/s ends at 92 and 3826 Hz, so that neither 0 nor 4000 Hz folds it back (measured: see the test). At 2400 there
-// is room for more, and receivers that take their clock from what lies beyond the edges of the band need it.
+// is room for more, and receivers that take their clock from beyond the edges of the band need it.
 #pragma once
 
 #include <stdint.h>

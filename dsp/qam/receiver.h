@@ -23,7 +23,7 @@
 // taps, give the carrier's phase and the place of S-bar exactly.
 //
 //   Complex y;
-//   if (receiver.process(sample)) {               // at most one symbol a sample
+//   if (receiver.process(sample)) {               // at most one symbol per sample
 //     const Complex sent = decide(receiver.symbol());
 //     receiver.adapt(sent);
 //   }
@@ -80,7 +80,7 @@ class Receiver {
 
   Receiver() = default;
   /// Not real-time in the strict sense: fills tables (about 0.3 ms). Starts with Task::kHold.
-  /// @param training  what follows S-bar; without one, taps begin at zero and grow from what adapt() is given
+  /// @param training  the signal after S-bar; without one, taps begin at zero and grow by the points of adapt()
   void init(const Band& band, const CyclicTraining& training = {}, const Kernels& kernels = best_kernels());
   /// Sets the task from the next sample on. kFollow does not interrupt a cyclic training.
   void set_task(Task task);
@@ -93,7 +93,7 @@ class Receiver {
   /// One sample was lost: time advances, nothing is adapted, symbols that depend on the sample are erased().
   bool process_lost() { return put(0, true); }
 
-  /// @return what happened since it was last called.
+  /// @return the event since the last call.
   Event take_event() {
     const Event e = event_;
     event_ = Event::kNone;
@@ -128,7 +128,7 @@ class Receiver {
   /// Restores both loops: adaptation since `then` was wrong. @param then  not long ago.  Real-time: yes, O(1).
   void go_on_from(const Loops& then);
 
-  /// Of the symbols from the next one on.
+  /// Sets the format of the symbols from the next one on.
   void set_format(const SymbolFormat& format);
 
   /// The memory that process() and adapt() use while symbols are followed.
@@ -136,7 +136,7 @@ class Receiver {
   void add_heads_to(HotLines* hot) const { hot->add_up_to(&whitening_, re_); }  ///< what add_to() reads
 
   bool trained() const { return trained_; }
-  /// Mean |x|^2 over the mean |error|^2 of the symbols as they are given out; 0 before there is any.
+  /// Mean |x|^2 over the mean |error|^2 of the output symbols; 0 before there is any.
   float snr() const { return error_power_ > 0 ? reference_power_ / error_power_ : 0; }
   /// The noise, measured while there is neither whitening filter nor warp, and only after a cyclic training. A caller
   /// with a cyclic training requests a whitening filter.
@@ -234,7 +234,7 @@ class Receiver {
 
   int recent_at_ = 0;
 
-  // The last kRing T/2 samples, twice in a row; as they are and through the whitening filter.
+  // The last kRing T/2 samples, twice in a row; unfiltered and through the whitening filter.
   alignas(64) float re_[2 * kRing]{};
   float im_[2 * kRing]{};
   alignas(64) float tap_re_[kTaps]{};

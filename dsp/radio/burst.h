@@ -13,7 +13,7 @@
 
 namespace offhook::radio {
 
-/// Of a burst, complex; where a waveform has several, the first.
+/// Sample rate of a burst, complex; if a waveform has several, the first.
 inline constexpr unsigned kSampleRateHz = 2'000'000;
 
 inline constexpr unsigned kAddresses = 4096;

@@ -10,7 +10,7 @@
  * changed, or data began, with the lost burst. That is the effect of late blocks on a radio, and the ratio of missed
  * slots is the measure that makers of radios use.
  *
- * The card has real samples, 4 million a second where nothing else is said, around a quarter of that: 1 MHz.
+ * The card has real samples, by default at 4 MHz, around a quarter of that: 1 MHz.
  *
  *   radio-burst  a single carrier, 1 Msymbol/s, slots of 0.625 ms (single_carrier.h)
  *   radio-ofdm   64 carriers, slots of 0.5 ms; with 2 or 8 million samples of the card 1 or 0.25 ms (ofdm.h)

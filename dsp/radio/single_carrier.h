@@ -48,7 +48,7 @@ struct SingleCarrier {
     Heard step(Complex x);
     /// Drops the current burst, if any; the next sample begins a new one.
     void restart();
-    // Of the burst just heard:
+    // The burst just heard:
     const BurstHeader& header() const { return header_; }
     const std::uint8_t* payload() const { return payload_.data(); }
     /// Samples since the burst's first one.

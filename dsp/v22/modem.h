@@ -67,7 +67,7 @@ class Modem {
   /// Bits that arrive while circuit 109 is on and we are not ready to send wait for data mode, which opens the port.
   void keep_early(int bits, int n);
   void give_early();
-  /// Samples since the far end's S1 ended, for what leaves now or was just received; negative: none has.
+  /// Samples since the far end's S1 ended, for the current transmitted or received sample; negative: none has.
   int64_t since_s1() const { return s1_end_ == 0 ? -1 : static_cast<int64_t>(samples_ - s1_end_); }
 
   oh_pump_config config_;

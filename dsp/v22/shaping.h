@@ -3,7 +3,7 @@
 // The two channels of V.22bis (2.1), and the root raised cosine that both ends shape with (2.4), as tables.
 //
 // Both carriers turn a whole number of times in a symbol, so that one pulse with its carrier in it serves every symbol,
-// and the receiver's filter takes samples of the line as they are.
+// and the receiver's filter takes unmixed samples of the line.
 #pragma once
 
 #include <stdint.h>

@@ -191,7 +191,7 @@ struct RateSignal {
     }
     return static_cast<uint16_t>(bits);
   }
-  /// @return whether `bits` is one; bits 13 and 14 are not looked at
+  /// @return whether `bits` is one; bits 13 and 14 are ignored
   static constexpr bool decode(uint16_t bits, RateSignal* out) {
     const unsigned first = bits & 15u;
     if ((first != 0 && first != 15) || (bits & 0x8880u) != 0x8880u) return false;

@@ -32,7 +32,7 @@ class LineMonitor {
     rate_ = rate;
     lost_ = bad_ = good_ = 0;
   }
-  /// One look. @param error  as BitReceiver::data_error() @param snr_db  of the receiver
+  /// One measurement. @param error  as BitReceiver::data_error() @param snr_db  of the receiver
   /// @param next  index of the next faster rate of both ends; -1: none
   Advice put(float error, double snr_db, int next) {
     lost_ = error > kLostError ? lost_ + 1 : 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The procedures of V.32bis as two tables: what an end sends and listens for in each step, and what moves it from one
-// step to another. The start-up of clause 6, from left to right:
+// The procedures of V.32bis as two tables: the signals that an end sends and listens for in each step, and the events
+// that end a step. The start-up of clause 6, from left to right:
 //
 //   caller     kAa ------------ kCc      | kWaitS                kS2 kSBar2 kTrn2 kR2 ............ | kE  | kData
 //   answerer   kAc ---- kCa -- kAcAgain  | kS1 kSBar1 kTrn1 kR1  kHearS kWaitR2 | kS3 kSBar3 kTrn3 kR3 | kE | kData

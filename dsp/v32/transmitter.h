@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The signals of a V.32bis transmitter, symbol by symbol (clauses 5 and 8, Figures 3 and 5): what start-up, retrain,
-// rate renegotiation and data consist of.
+// The signals of a V.32bis transmitter, symbol by symbol (clauses 5 and 8, Figures 3 and 5): the parts of start-up,
+// retrain, rate renegotiation and data.
 #pragma once
 
 #include <stdint.h>

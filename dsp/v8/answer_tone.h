@@ -37,7 +37,7 @@ class AnsamGenerator {
   int age_ = 0;  // since the last reversal
 };
 
-/// Tells what answer tone is heard. Passive.
+/// Identifies the received answer tone. Passive.
 class AnswerToneDetector {
  public:
   /// One sample of 8000 Hz.  @return kReversal when a phase reversal has become certain.  Real-time: yes.

@@ -7,7 +7,7 @@
 //    answer  silence | ANSam ........................ | JM  JM  JM ..| 75 ms |  Phase 2
 //
 // The caller sends nothing until it hears the answer tone with its 15 Hz modulation (ANSam); then its menu CM until two
-// equal JM have come. The answerer sends ANSam until two equal CM have come; then JM, what both can do, until CJ.
+// equal JM have come. The answerer sends ANSam until two equal CM have come; then JM, the common modulations, until CJ.
 // The modulation is V.21 at 300 bit/s, the caller's in the lower band. An answer tone without modulation (ANS) means a
 // modem without V.8: the caller ends with kAnswerTone and tries V.32bis or V.22bis by its own means.
 //
@@ -56,7 +56,7 @@ Config data_call(const oh_pump_config& pump, uint16_t modulations);
 class V8;
 /// The event that V.8 waits for. A caller that heard no answer tone, or V.8 is over: OH_START_UP_NONE.
 oh_start_up start_up(const V8& v8);
-/// Both menus, or what of them has been sent or has come, to an observer of sequences.
+/// Both menus, or those sent or received so far, to an observer of sequences.
 void show_menus(const oh_pump_observer& observer, oh_pump_role role, const V8& v8);
 
 enum class State : uint8_t {
@@ -83,7 +83,7 @@ class V8 {
   /// One sample. After the state has left kRunning: silence. Real-time: yes.
   float process(float rx);
   /// Answerer that sends JM (step() is kJm): the far end has begun the modulation's own procedure, so CJ has been lost
-  /// (8.2.3). Call it before process() of the sample that said so.
+  /// (8.2.3). Call it before process() of the sample that showed this.
   void far_end_has_begun() { far_end_has_begun_ = true; }
   State state() const { return state_; }
   const Menu& own_menu() const { return config_.menu; }

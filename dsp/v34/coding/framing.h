@@ -96,7 +96,7 @@ constexpr bool reciprocals_are_exact() {
 }
 static_assert(reciprocals_are_exact());
 
-/// Everything that encoder and decoder need to know of one direction. Plain data, 16 bytes or so; copy freely.
+/// All parameters of one direction for encoder and decoder. Plain data, 16 bytes or so; copy freely.
 struct Framing {
   SymbolRate symbol_rate;
   bool aux;                ///< auxiliary channel multiplexed in

@@ -22,7 +22,7 @@ struct MappingFrame {
 /// Sort the bits of mapping frame i of a data frame.
 /// @param[in] primary  f.primary_bits(i) scrambled bits
 /// @param[in] aux      the auxiliary bit, 0 or 1; used only where f.is_aux(i)
-/// @param[out] frame   what low frames, or b <= 12, leave out is zero
+/// @param[out] frame   bits that low frames, or b <= 12, do not use are zero
 /// Real-time: yes, O(1).  Source: 9.3.1, 9.3.2, 8.3
 void parse(const Framing& f, int i, FrameBits primary, int aux, MappingFrame* frame);
 

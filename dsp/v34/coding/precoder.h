@@ -47,7 +47,7 @@ class Precoder {
   /// c(n) of the symbol to come.
   constexpr Point offset() const { return c_; }
 
-  /// @param u  point of the mapper  @param[out] y  channel point, what the receiver sees after its filter
+  /// @param u  point of the mapper  @param[out] y  channel point, which the receiver sees after its filter
   /// @return x, to be sent
   constexpr FixedPoint encode(Point u, Point* y) {
     *y = {static_cast<int16_t>(u.re + c_.re), static_cast<int16_t>(u.im + c_.im)};

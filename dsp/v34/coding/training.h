@@ -2,7 +2,7 @@
 //
 // The symbols of Phases 3 and 4 (10.1.3): S, PP, TRN, and the bit sequences J, J', MP and E.
 //
-// TRN and the sequences use four points, or sixteen where the far modem's J asked for them: two scrambled bits choose
+// TRN and the sequences use four points, or sixteen if the far modem's J requested them: two scrambled bits choose
 // the quadrant and, with sixteen, two more the point. TRN sends the quadrant itself, the sequences its change,
 // beginning from the last symbol of TRN; so a receiver reads them whatever its own rotation.
 #pragma once

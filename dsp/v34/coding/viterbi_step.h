@@ -43,7 +43,7 @@ constexpr int place_of(int slot, int inputs) {
   return slot % kTrellisGroups * inputs + slot / kTrellisGroups;
 }
 
-/// Paths whose squared distances differ by no more than this are told apart by luck (kMetricUnit a half).
+/// Between paths whose squared distances differ by no more than this, chance decides (kMetricUnit a half).
 inline constexpr int32_t kTossUp = kMetricUnit / 2;
 
 /// The stored part of a step, until its decision. It is packed by the code's states, because with a thousand decoders
@@ -63,12 +63,12 @@ constexpr StepLayout step_layout(int states) {
 }
 static_assert(step_layout(kMaxTrellisStates).bytes == StepLayout::kMostBytes);
 
-/// Points 1 modulo 4 turned by 0..3 times 90 degrees, one class a label modulo 4. A class holds two subsets, told apart
-/// by the parity of both coordinates' places in it.
+/// Points 1 modulo 4 turned by 0..3 times 90 degrees, one class per label modulo 4. A class holds two subsets, which
+/// differ in the parity of both coordinates' places in it.
 inline constexpr int kOffsetRe[] = {1, 1, 3, 3};
 inline constexpr int kOffsetIm[] = {1, 3, 3, 1};
 
-/// Of the two points of a step, one: the nearest of that label.  Real-time: yes, O(1).
+/// One of the two points of a step: the nearest of that label.  Real-time: yes, O(1).
 inline Point nearest_point(const uint8_t* step, const StepLayout& layout, int which, int label) {
   const auto* place = reinterpret_cast<const int8_t*>(step + layout.nearest + 8 * which + label);
   return {static_cast<int16_t>(kOffsetRe[label & 3] + 4 * place[0]),

@@ -40,7 +40,7 @@ struct Info0 {
 /// Values of an analogue modem of V.92 in place of Info0::clock, which it does not need (its Table 16).
 inline constexpr uint8_t kInfo0aV92 = 1, kInfo0aShortPhase2 = 2;
 
-/// INFO0d of V.90: the digital modem. `v34.clock` is reserved there: sent as 0, not looked at.
+/// INFO0d of V.90: the digital modem. `v34.clock` is reserved there: sent as 0 and ignored.
 struct Info0d {
   static constexpr int kBits = 62;
   Info0 v34;
@@ -91,7 +91,7 @@ struct Info1a {
   friend bool operator==(const Info1a&, const Info1a&) = default;
 };
 
-/// INFO1a of V.90 when the analogue modem chooses V.90: told from the other by the value 6 in bits 37:39.
+/// INFO1a of V.90 when the analogue modem chooses V.90: it differs from the other by the value 6 in bits 37:39.
 struct Info1aV90 {
   static constexpr int kBits = 70;
   uint8_t md_length;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// Line probing (10.1.2.4, 11.2.1): what the far end's L1 and L2 tell of the line towards us, and what follows for the
+// Line probing (10.1.2.4, 11.2.1): measurement of the line towards us by the far end's L1 and L2, and the resulting
 // choice of symbol rate, carrier, pre-emphasis and power.
 //
 // L2 is cut into windows of 1024 samples (128 ms, Blackman-Harris, half overlapping) and transformed. A tone fills nine
-// bins around its place, even when the line shifts it by 7 Hz; what lies between the tones is noise, distortion and
+// bins around its place, even when the line shifts it by 7 Hz; the bins between the tones are noise, distortion and
 // echo. That gives gain and noise every 150 Hz, and from both the rate that a symbol rate could carry: the mean over
 // its band of log2(1 + SNR / gap), with the transmit spectrum of the pre-emphasis tried.
 #pragma once
@@ -33,7 +33,7 @@ class LineProbe {
   void put(float x);
   /// How many windows have been taken in; analyse() needs one, five are 384 ms.
   int windows() const { return windows_; }
-  /// Of all its windows.
+  /// Whether all its windows are analysed.
   bool is_analysed() const { return analysed_ == windows_; }
 
   /// Works out gain, noise and offset of all that was put in. Real-time: O(kBands), no.  @pre windows() > 0

@@ -36,7 +36,7 @@ namespace offhook::v34 {
 inline constexpr Info0 kAllCapabilities = {
     true, true, true, true, true, true, true, true, true, 5, false, true, TransmitClock::kInternal, false};
 
-/// Which side of V.90 (09/98) an end is, whoever dialled. The digital modem takes the call modem's part of Phase 2, and
+/// The side of V.90 (09/98) of an end, for either caller. The digital modem takes the call modem's part of Phase 2, and
 /// the analogue modem the answer modem's (9.2).
 enum class PcmSide : uint8_t { kNone, kDigital, kAnalogue };
 
@@ -145,12 +145,12 @@ class Phase2 : public TableProcedure<Phase2, Phase2State, Phase2Event> {
 
   /// PcmSide::kAnalogue: choose V.90 (the default), or V.34, in the INFO1a to come.
   void choose_pcm(bool pcm) { choose_pcm_ = pcm; }
-  /// Of V.90, in the INFO sequences to come: the symbol rates of Phase2Config::upstream, which the digital modem takes
+  /// For V.90, in the INFO sequences to come: the symbol rates of Phase2Config::upstream, which the digital modem takes
   /// too (INFO0d, bit 40), and the length of the own MD.
   void set_upstream(SymbolRates rates, uint8_t md_length);
 
-  /// PcmSide::kNone: symbol rates that the own receiver could not be trained at. The far end is told that they carry
-  /// nothing, as long as another is left.
+  /// PcmSide::kNone: symbol rates that the own receiver could not be trained at. INFO1 shows them to the far end as
+  /// unusable, as long as another is left.
   void avoid(SymbolRates rates) { avoided_ = rates; }
 
   /// Begin after Phase 1: the 75 ms of silence are over.

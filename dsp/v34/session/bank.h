@@ -23,7 +23,7 @@ struct BankBlock {
   bool heard = false;  ///< of rx[at], tx[at] is what is left to do
 };
 
-/// The state of the modems that run next, prefetched while others run, and evenly: memory gives a line at a time.
+/// The state of the modems that run next, prefetched evenly while others run: memory gives one line at a time.
 /// @tparam Modem  has add_to() and add_heads_to() HotLines
 template <class Modem>
 class ModemsAhead {

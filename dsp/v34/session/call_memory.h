@@ -59,7 +59,7 @@ class CallMemory {
     }
     return set;
   }
-  /// MP of sixteen points was not read: ask for four.
+  /// MP of sixteen points was not read: request four.
   bool missed_mp() const { return missed_mp_; }
   /// Trainings in a row that led to no data, or to less than ten seconds of them.
   uint8_t in_vain() const { return in_vain_; }

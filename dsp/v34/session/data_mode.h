@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Data mode, one object a direction: bits to transmitted symbols, and received symbols to bits. Both begin with B1, one
-// data frame of ones (10.1.3.1), which counts as the last of a superframe; what follows belongs to the user.
+// Data mode, one object per direction: bits to transmitted symbols, and received symbols to bits. Both begin with B1,
+// one data frame of ones (10.1.3.1), which counts as the last of a superframe; then the user's data follow.
 #pragma once
 
 #include <stdint.h>
@@ -18,7 +18,7 @@ namespace offhook::v34 {
 
 inline constexpr float kNonlinearTheta = 0.3125f;  ///< the one value of Theta besides 0 (9.7, MP bit 31)
 
-/// One direction's data mode: what both ends of it agree on by MP.
+/// One direction's data mode: the parameters that both ends negotiate by MP.
 struct DataParameters {
   CodingParameters coding;
   bool nonlinear;  ///< Theta = 0.3125
@@ -52,7 +52,7 @@ class DataTransmitter {
   bool wants_frame() const { return next_ == kSymbolsPerMappingFrame; }
   void begin_frame(const DataPort& port, bool live, FrameToEncode* frame);
   void end_frame(const FrameToEncode& frame);
-  /// @param live  the port may be asked; else ones are sent  @return symbol of mean power 1.
+  /// @param live  take bits from the port; else ones are sent  @return symbol of mean power 1.
   /// Real-time: yes; the work of a mapping frame comes with its first symbol.
   Complex next(const DataPort& port, bool live);
   uint64_t bits_sent() const { return bits_; }
@@ -84,7 +84,7 @@ class DataReceiver {
   /// symbol.
   void put(const DataPort& port, bool live);
 
-  /// Whether put() leaves a mapping frame after B1 to its caller, who decodes those of many receivers at once
+  /// Whether put() leaves a mapping frame after B1 to its caller, which decodes those of many receivers at once
   /// (decode_frames()): until the next one comes, it may wait.
   void set_deferring(bool deferring) { deferring_ = deferring; }
   bool frame_pending() const { return pending_; }
@@ -100,15 +100,15 @@ class DataReceiver {
   /// Bits of B1 that were not one, of those decoded so far.
   int b1_errors() const { return b1_errors_; }
   uint64_t bits_received() const { return bits_; }
-  /// Noise variance per dimension in B1, grid units squared. All of B1 is known, so that it holds where noise is beyond
-  /// what data could be decided in.  @pre b1_received()
+  /// Noise variance per dimension in B1, grid units squared. All of B1 is known, so that it is valid even if there is
+  /// too much noise for decisions on data.  @pre b1_received()
   float b1_variance() const { return b1_sum_ / (2 * static_cast<float>(b1_symbols_)); }
 
   /// True when the last put() completed a 4D symbol.
   bool pair_completed() const { return !second_; }
   /// Noise variance per dimension of the last 4D symbol as the best path sees it, grid units squared; at most 1.
   float variance() const { return variance_; }
-  /// The same against the nearest points of the grid, which know nothing of the code.
+  /// The same against the nearest points of the grid, without the code.
   float grid_variance() const { return grid_variance_; }
   /// ViterbiDecoder::toss_up(); false before the first decision.
   bool toss_up() const { return toss_up_; }

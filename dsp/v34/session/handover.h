@@ -16,7 +16,7 @@ void begin_training(void* self, const Phase2Outcome& outcome);
 /// Call once per sample after that: the request to Phase 2, after which this pump does nothing; else kNone.
 Outcome handed_back(const void* self);
 
-/// Phase 2 as such an outcome wants it. @param why  kRetrain, kRepeatInfo1 or kRepeatInfo1WithMarks
+/// Starts Phase 2 in the form of such an outcome. @param why  kRetrain, kRepeatInfo1 or kRepeatInfo1WithMarks
 void restart(Phase2* phase2, Outcome why);
 
 }  // namespace offhook::v34

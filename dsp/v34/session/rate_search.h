@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// Which rate carries most over a line that makes errors of its own, whatever its mean noise: found by trying, because a
-// receiver cannot tell how far beyond half a grid an error lay.
+// The rate that carries most over a line with errors of its own, whatever its mean noise: found by trying, because a
+// receiver cannot measure how far beyond half a grid an error lay.
 //
-// An error costs about five blocks of 128 octets: the one that was hit and what V.42 sends again after it (measured,
-// one impulse a second). So a rate's goodput is known from the errors it made. When they are too many the next lower
+// An error costs about five blocks of 128 octets: the damaged one, and the blocks that V.42 sends again after it
+// (measured, one impulse per second). So a rate's goodput follows from its errors. If they are too many the next lower
 // rate is tried, as long as one without errors could still carry nine tenths of the best seen: a line without errors is
 // worth that. Lower rates that make no fewer are no use; then the highest that is nearly the best is taken, errors and
 // all, unless one below has clearly fewer. After three minutes the next higher rate is tried again, after twelve the
@@ -22,11 +22,11 @@ class RateSearch {
   /// A window of LineMonitor::kWindowPairs has passed.  @return true when most() is another rate now and should be
   /// gone to.  Real-time: yes, O(1).
   bool put(int errors);
-  /// The receiver could not hold this rate: the next lower one is the highest to ask for, for as long as after errors.
+  /// The receiver could not hold this rate: the next lower one is the limit, for as long as after errors.
   void lose();
   /// The line is another one now: all rates are good again.
   void reset();
-  /// The highest rate to ask for.
+  /// The highest rate to request.
   uint8_t most() const { return most_; }
   bool may_rise() const { return rate_ < most_; }
 

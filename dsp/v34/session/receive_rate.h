@@ -36,7 +36,7 @@ class ReceiveRate {
              float b1_variance = 0);
   /// As LineMonitor::put().  Real-time: yes, O(1).
   LineMonitor::Advice put(const DataReceiver& r);
-  /// The highest rate to ask for after an advice to renegotiate, in 2400 bit/s.
+  /// The highest rate to request after an advice to renegotiate, in 2400 bit/s.
   uint8_t limit_after(LineMonitor::Advice advice) const;
 
   /// The rate for MP, in 2400 bit/s. @param training_snr  as of required_snr()  @param margin  factor on a rate's

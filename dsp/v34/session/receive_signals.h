@@ -4,7 +4,7 @@
 // to S-bar all positions are known, so S-bar, PP and the first 512 symbols of TRN are the equaliser's reference. After
 // that the nearest point is, and J, J', MP and E are searched for in the bits.
 //
-// A sequence sends changes of the quadrant, so it is found whatever the receiver's own rotation, and where TRN was
+// A sequence sends changes of the quadrant, so it is found whatever the receiver's own rotation, even if TRN was
 // shorter than expected, or not sent at all.
 #pragma once
 
@@ -35,7 +35,7 @@ class ReceiveSignals {
   /// @param known_trn  number of symbols of TRN that are certain to come and are taken as known
   void start(int age, bool pp, TrainingPoints points, int known_trn);
 
-  /// The point that was sent, as far as this can tell, for a received `y`. Both in grid units of the constellation in
+  /// The most likely transmitted point for a received `y`. Both in grid units of the constellation in
   /// use, PP with the power of four points.  Call it before put() of the same symbol.  Real-time: yes, O(1).
   Complex decide(Complex y) const;
   /// The next symbol.  Real-time: yes; O(1), and O(bits) after seventeen ones.

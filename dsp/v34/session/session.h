@@ -146,7 +146,7 @@ class Session : public TableProcedure<Session, SessionState, SessionEvent> {
   bool missed_mp() const { return starts_up() && far_trn_ && !mp_.received; }
   /// Start-up: the far end's Phase 3 signals were awaited or came, and its J was not found.
   bool missed_far_training() const { return missed_far_training_; }
-  /// Of the receiver in data mode, by whole symbols, in this and the trainings before.
+  /// Slips of the receiver in data mode, by whole symbols, in this and the trainings before.
   uint32_t slips() const { return receive_rate_.slips(); }
   /// For the next training of the call.
   ReceiveRate::Memory memory() const { return receive_rate_.memory(); }

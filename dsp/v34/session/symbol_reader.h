@@ -40,7 +40,7 @@ struct LineQuality {
 
 /// The report about one symbol, or about S and S-bar.
 struct Heard {
-  /// Of TRN and later, up to now.
+  /// Results of TRN and later, up to now.
   struct Training {
     ReceiveSignals::Found found = ReceiveSignals::Found::kNone;  ///< with this symbol
     TrainingPoints wanted_points = TrainingPoints::k4;           ///< kJ: what it asks for
@@ -67,8 +67,8 @@ class SymbolReader {
 
   /// The order's version has changed.  Not real-time in the strict sense where data begin: DataReceiver.
   void init(const ReceiverOrder& order);
-  /// The point that was sent, as far as it can be told now, for the next symbol. Call it once for each symbol. `y` in
-  /// units in which the symbols have the power of the order's format.  Real-time: yes.
+  /// The most likely transmitted point of the next symbol. Call it once for each symbol. `y` in units in which the
+  /// symbols have the power of the order's format.  Real-time: yes.
   Complex decide(Complex y) { return in_data_ ? data_.decide(y) : training_.decide(y); }
   /// Takes the symbol in. @param deliver  received bits go to the port  @param[out] heard  symbol, found, training and
   /// data  @pre decide(y) was called for it.  Real-time: yes.

@@ -38,8 +38,8 @@ class TransmitSignals {
   TransmitSignals() = default;
   explicit TransmitSignals(Scrambling s) : scrambling_(s) {}
 
-  /// The signal from the next symbol on. @param symbols  of kSilence, kMd, kTrn and kScr: how many at the least; the
-  /// others know their length.  @pre s is none of kJ, kMp and kSequence
+  /// The signal from the next symbol on. @param symbols  of kSilence, kMd, kTrn and kScr: minimum number; the
+  /// others have a fixed length.  @pre s is none of kJ, kMp and kSequence
   void start(Signal s, int symbols = 0);
   /// TRN with this constellation, which MP and E after it keep.
   void start_trn(TrainingPoints points, int symbols);

@@ -17,7 +17,7 @@
 
 namespace offhook::v90 {
 
-/// Received levels. Of a Ucode that was not learnt: negative, and it is not used.
+/// Received levels. A Ucode that was not learnt is negative and is not used.
 struct LearntLevels {
   float level[kFrameIntervals][kUcodes];
   /// The data frames have moved by `intervals`.  Real-time: yes, O(6 * kUcodes).

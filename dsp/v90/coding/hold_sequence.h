@@ -51,8 +51,8 @@ constexpr HoldMessage hold_message(HoldSignal signal) {
 
 /// @param[out] bits  [HoldMessage::kBits] one a byte, in order of time.  Real-time: yes.
 void encode(const HoldMessage& message, uint8_t* bits);
-/// @param[in] bits  as encode() gives; fill bits are not looked at.  @return false: damaged, or a reserved signal,
-/// which is to be ignored (Note 1).  Real-time: yes.
+/// @param[in] bits  as encode() gives; fill bits are ignored.  @return false: damaged, or a reserved signal,
+/// which must be ignored (Note 1).  Real-time: yes.
 bool decode(const uint8_t* bits, HoldMessage* message);
 
 }  // namespace offhook::v90

@@ -33,7 +33,7 @@ bool decode_qc1(uint8_t octet, QuickConnect* qc);
 /// Real-time: yes, O(1).
 void encode_qc2(const QuickConnect& qc, int revision, uint8_t* octets);
 /// @param[in] octets  [size] of an identification field  @return true when it is one of quick connect's; reserved bits
-/// are not looked at; else `qc` is left alone. Real-time: yes, O(1).
+/// are ignored; else `qc` is unchanged. Real-time: yes, O(1).
 bool decode_qc2(const uint8_t* octets, int size, QuickConnect* qc);
 
 }  // namespace offhook::v90

@@ -18,7 +18,7 @@ inline constexpr int kAnspcmPeriod = 301;  ///< symbols, 79 cycles: 2099.67 Hz
 inline constexpr int kAnspcmReversal = 12 * kAnspcmPeriod;
 
 /// @param n  0 to kQtsSymbols + kQtsBarSymbols - 1, QTS-bar after QTS; n % 6 is the data frame interval
-/// @param uqts  Ucode that the analogue modem asked for.  Real-time: yes, O(1).
+/// @param uqts  Ucode that the analogue modem requested.  Real-time: yes, O(1).
 constexpr Pcm qts_symbol(int n, uint8_t uqts) {
   const int i = n % 6;
   const bool first_half = i < 3;

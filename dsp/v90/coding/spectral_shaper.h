@@ -69,8 +69,8 @@ class SpectralShaper {
   /// @param symbols  of a shaping frame: 2, 3 or 6
   SpectralShaper(int symbols, const ShapingFilter& filter);
   /// @param[in] frames  [n] shaping frames, 1 <= n <= 1 + kMaxLookAhead: the next, and those after it that count in the
-  /// choice  @param[out] signs  [symbols] of the next one.  Of equal paths that with the rule that comes first in the
-  /// alphabet: the text leaves it open.
+  /// choice  @param[out] signs  [symbols] of the next one.  Among equal paths, the one whose rule comes first in the
+  /// alphabet is used: the text leaves it open.
   /// Real-time: yes, O(2^n * symbols).
   Rule put(const Frame* frames, int n, uint8_t* signs);
 

@@ -59,14 +59,14 @@ class FrameAlignment {
   /// @return intervals by which the frames have moved, 1 to 5, with the last symbol of a search that found it; else 0
   /// Real-time: yes, O(6 * points).
   int put(float level, int interval, const LearntLevels& levels);
-  /// Of the symbol that was put: the level of the alignment that has fitted best lately.
+  /// For the symbol that was put: the level of the alignment with the best recent fit.
   float reference() const { return reference_; }
   enum class Verdict : uint8_t {
     kNone,
     kPoor,  ///< the frames have moved, and other points are needed there
     kLost   ///< the data were good and are no longer, and no alignment makes them so
   };
-  /// Of a search that has ended. It is said once.
+  /// Result of a search that has ended, once.
   Verdict take_verdict() {
     const Verdict v = verdict_;
     verdict_ = Verdict::kNone;
@@ -96,7 +96,7 @@ class FrameAlignment {
     return error > kBetweenPoints * distance_ * distance_ * static_cast<float>(symbols);
   }
 
-  // Squared error over squared distance: noise that the rate was chosen for gives 0.01, what lies anywhere between two
+  // Squared error over squared distance: noise for which the rate was chosen gives 0.01, a level anywhere between two
   // points 0.083 and more.
   static constexpr float kBetweenPoints = 0.04f;
   static constexpr int kErrorFrames = 16;  // over which levels are judged

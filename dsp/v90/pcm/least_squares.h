@@ -25,8 +25,8 @@ class LeastSquares {
 
   bool idle() const { return left_ == 0; }
   void reset() { left_ = 0; }
-  /// Row k is samples[apart k .. apart k + kForward), decided[k .. k + kFeedback) and is to make wanted[k]. The streams
-  /// stay as they are until it is done.
+  /// Row k is samples[apart k .. apart k + kForward), decided[k .. k + kFeedback) and its result wanted[k]. The streams
+  /// must not change until it is done.
   /// @param[in] samples  [apart * (kRows - 1) + kForward]  @param apart  samples from row to row
   /// @param[in] decided  [kRows - 1 + kFeedback]; null: none, and of the taps kForward
   /// @param[in] wanted  [kRows]  @param[in] taps  [kTaps] initial values; null: zero  @param steps  of the iteration

@@ -25,18 +25,18 @@ class NearEcho {
 
   /// @param io_delay_samples  from a sample sent to its echo, at the least
   void init(int io_delay_samples, const Kernels& kernels = best_kernels());
-  /// The digital modem is silent. Training takes kTraining samples; ended before, the taps stay as they were, or are
+  /// The digital modem is silent. Training takes kTraining samples; if it ends before, the taps are unchanged, or are
   /// those found so far.
   void set_training(bool training);
   bool training() const { return training_; }
   /// @param[in] received  [kReceived]  @param[out] left  [kReceived]  Real-time: yes, O(taps).
   void process(const int16_t* received, float* left);
-  /// The sample that was sent; 0 stands for one that is not known.
+  /// The sample that was sent; 0 if it is not known.
   void put(float sent);
-  /// Received over left, as a power ratio, while training and after the taps were found; 0: not known.
+  /// Power ratio of received signal to residual, while training and after the taps were found; 0: not known.
   float return_loss() const { return left_power_ > 0 ? echo_power_ / left_power_ : 0; }
 
-  /// The errors that come now are looked at.
+  /// Starts the observation of errors.
   void begin_watch();
   /// One, of a symbol of 8000 Hz, after process().  Real-time: yes, O(taps).
   void watch(float error);

@@ -13,9 +13,8 @@
 // because transformers remove the lowest frequencies, and a tail of a hundred small taps undoes that without
 // amplifying noise.
 //
-// Levels are in the units of Table 1 as the digital modem's TRN1d has them: linear_of(UINFO) where nothing lies
-// between. The caller gives for each symbol the level that was sent, as far as it can tell, and the error moves taps
-// and timing.
+// Levels are in the units of Table 1 as the digital modem's TRN1d has them: linear_of(UINFO) on a transparent path.
+// The caller gives the most likely transmitted level of each symbol, and the error moves taps and timing.
 //
 //   if (receiver.process(sample)) receiver.adapt(decide(receiver.symbol(), receiver.interval()));
 //

@@ -113,7 +113,7 @@ class AnalogueProcedure : public TableProcedure<AnalogueProcedure, AnalogueState
 
   /// PP, TRN or SCR is sent, and the digital modem is silent: the time to train an echo canceller.
   bool far_end_silent() const;
-  /// Data have more errors than they should: whether it is the own echo, is to be looked at.
+  /// Data have more errors than they should: check whether the cause is the own echo.
   bool suspects_echo() const { return state_ == State::kData && noisy_ > 0; }
   /// @param share  of the errors' power that the own signal explains
   void set_echo_share(float share) { echo_share_ = share; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The analogue modem: which phase runs, and what lies between the samples of the line and the procedures.
+// The analogue modem: the order of the phases, and the layer between the samples of the line and the procedures.
 #pragma once
 
 #include "dsp/blocks/decimator.h"

@@ -52,8 +52,8 @@ struct DigitalConfig {
   bool nonlinear = true;    ///< wanted of the upstream, as the next two
   bool expanded = true;
   v34::TrellisCode trellis = v34::TrellisCode::k64;
-  /// Of TRN1d beyond 2040T: long enough for both receivers and the echo canceller of this end. With 1.6 s a closed
-  /// analogue modem trained again in Phase 4 on most lines with little noise (docs/interop.md).
+  /// Length of TRN1d beyond 2040T: long enough for both receivers and the echo canceller of this end. With 1.6 s a
+  /// closed analogue modem trained again in Phase 4 on most lines with little noise (docs/interop.md).
   uint32_t trn1d_ms = 2200;
   uint32_t trn2d_ms = 300;
   double margin = 1.0;  ///< an upstream rate needs so many times its SNR
@@ -119,7 +119,7 @@ class DigitalProcedure : public TableProcedure<DigitalProcedure, DigitalState, D
   const v34::ReceiverOrder& order() const { return order_; }
   /// S, S-bar or a symbol has been heard. @param bits  of a training symbol: ReceiveSignals::symbol_bits(); else null
   void put(const v34::Heard& heard, const uint8_t* bits);
-  /// TRN1d is sent, and the analogue modem is silent, as it is until it has had a Jd: the time to train an echo
+  /// TRN1d is sent, and the analogue modem is silent until it has had a Jd: the time to train an echo
   /// canceller.
   bool far_end_silent() const;
   /// In data mode. @param power  of v34::Heard  @return whether the analogue modem has gone silent
@@ -139,7 +139,7 @@ class DigitalProcedure : public TableProcedure<DigitalProcedure, DigitalState, D
   int rx_bit_rate() const { return static_cast<int>(rx_parameters_.bit_rate); }
   const v34::DataParameters& rx_parameters() const { return rx_parameters_; }
   uint32_t renegotiations() const { return renegotiations_; }
-  /// Of the last seconds of data, as LineMonitor::variance(); 0: not known.
+  /// Variance of the last seconds of data, as LineMonitor::variance(); 0: not known.
   float data_variance() const { return receive_rate_.data_variance(); }
   uint64_t bits_sent() const { return tx_.bits_sent(); }
 

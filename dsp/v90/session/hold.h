@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Modem-on-hold of V.92 (11/2000) 9.10, with Amendment 1 and Corrigendum 1: what goes over the line between data mode
+// Modem-on-hold of V.92 (11/2000) 9.10, with Amendment 1 and Corrigendum 1: the signals between data mode
 // and the answer tone that ends it. Either modem may begin; RT is tone A of the analogue modem, tone B of the digital
 // one.
 //
@@ -100,9 +100,9 @@ class Hold : public TableProcedure<Hold, HoldState, HoldEvent> {
   /// The far end has denied a request; with `for ever` it will deny every other.
   bool denied() const { return denied_; }
   bool denied_for_ever() const { return denied_for_ever_; }
-  /// This end has granted one, and kAnswer is what follows.
+  /// This end has granted one, and kAnswer follows.
   bool holds() const { return message_.signal == HoldSignal::kAcknowledge; }
-  /// Of kAnswer: the rest of T1, or 0: no limit. @pre holds()
+  /// In kAnswer: the rest of T1, or 0: no limit. @pre holds()
   uint32_t answer_tone_samples() const;
   /// The message that the far end sent last.
   const HoldMessage& heard() const { return heard_; }

@@ -326,7 +326,7 @@ class Modem {
     return h;
   }
   void listen_for_hold() { renew(hold_, hold_config()); }
-  /// Phase 1 after modem-on-hold: nothing that it or Phase 2 said before counts any more.
+  /// Phase 1 after modem-on-hold: earlier results of Phases 1 and 2 are invalid.
   void start_again(oh_pump_role role) {
     constexpr int kAtOnce = 1;
     v8_config_.role = role;
@@ -360,7 +360,7 @@ class Modem {
     const uint8_t uqts = is_digital() ? uint8_t{0} : uqts_not_above(o.info1a_v90.u_info);
     return {static_cast<uint8_t>(o.tx_symbol_rate), o.tx_carrier == v34::Carrier::kHigh, uqts, 0, o.round_trip_samples};
   }
-  /// @param may_clear  the far end may be away, and say by QC that it does not return
+  /// @param may_clear  the far end may be away, and announce by QC that it does not return
   v8::Config with_quick_connect(v8::Config v, bool may_clear) const {
     const bool calls = v.role == OH_PUMP_CALL;
     const QuickConnect own{!calls, is_digital(), false, profile_.u_qts, is_digital() ? anspcm_level() : int16_t{0}};

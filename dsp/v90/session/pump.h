@@ -81,7 +81,7 @@ OH_API int oh_v90_get_profile(const void* self, struct oh_v90_profile* profile);
 /** Phase 1 by Quick Connect if the far end supports it, and else by V.8. Call it before the first sample; both modems
  * must request it.  @return 0, or -EINVAL */
 OH_API int oh_v90_quick_connect(void* self, const struct oh_v90_profile* profile);
-/** Whether the last Phase 1 was a short one, and a short Phase 2 was asked for after it. Real-time: yes. */
+/** Whether the last Phase 1 was a short one, and requested a short Phase 2. Real-time: yes. */
 OH_API int oh_v90_was_quick(const void* self);
 
 /** In data mode, else nothing: change rates (9.6), or train again (9.5). Real-time: yes. */
