@@ -21,10 +21,10 @@ enum class Tone {
 /// (no-color.org).
 bool has_colours(std::FILE* stream);
 
-/// Of "sufficient", "marginal" and "insufficient"; kNone of any other word.
+/// Tone of "sufficient", "marginal" and "insufficient"; kNone for any other word.
 Tone tone_of(std::string_view verdict);
 
-/// A text that say() makes printable and puts into colour, where `to` has colours.
+/// A text that say() makes printable and colours, if `to` has colours.
 struct Coloured {
   Coloured(std::FILE* to, Tone tone, std::string_view words);
   std::string text;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Files that are read: errors say which file and why, and no more is read than can be of use. driver/base writes them.
+// Reading files: errors name the file and the reason, and reading has a size limit. driver/base writes them.
 #pragma once
 
 #include <cstdint>

@@ -15,7 +15,7 @@ namespace offhook {
 /// Characters, not bytes, of UTF-8.
 std::size_t characters(const std::string& text);
 
-/// Columns of the terminal that `stream` writes to; 0: it is none, or does not say.
+/// Columns of the terminal that `stream` writes to; 0: it is none, or the number is unknown.
 std::size_t columns_of(std::FILE* stream);
 
 /// Columns 1 and on, cut into groups that each fit next to column 0, two characters between columns. A column that is

@@ -83,7 +83,7 @@ class LiveHistogram {
   std::atomic<std::uint64_t> max_{0};
 };
 
-/// Equal buckets from 0; what lies beyond the last is counted in `beyond` and seen in the maximum.
+/// Equal buckets from 0; values beyond the last are counted in `beyond` and included in the maximum.
 class LinearHistogram {
  public:
   LinearHistogram(std::uint64_t bucket_width, std::size_t buckets) : width_(bucket_width), counts_(buckets) {}

@@ -14,7 +14,7 @@
 
 namespace offhook {
 
-/// A note that an entry is this process's, while it lives. The entry itself is removed by who made it.
+/// A note that an entry is this process's, while it lives. The creator of the entry removes it.
 class MadeEntry {
  public:
   MadeEntry() = default;
@@ -30,8 +30,8 @@ class MadeEntry {
   std::filesystem::path record_;
 };
 
-/// Remove what processes that are gone have noted and not removed. An entry that was replaced since, or that is of
-/// another kind than it was, stays. Errors are ignored: there may be a next time.
+/// Remove the entries that ended processes have noted and not removed. An entry that was replaced since, or that is of
+/// another kind now, stays. Errors are ignored: a later call may succeed.
 void remove_left_behind();
 
 }  // namespace offhook

@@ -26,7 +26,7 @@ void remove_stale_socket(const std::string& path);
 /// when it still is this socket's.
 class LocalListener {
  public:
-  /// In the place of a stale socket. @throws std::runtime_error: the path is too long or taken; by what, is said
+  /// In the place of a stale socket. @throws std::runtime_error: the path is too long or taken, naming the kind of file
   static LocalListener at(const std::string& path);
   /// @return nothing when something is at the path  @throws std::runtime_error
   static std::optional<LocalListener> where_nothing_is(const std::string& path);

@@ -74,7 +74,7 @@ class OutputFile {
   std::string name_;       // for messages
 };
 
-/// The same as a stream. Failed writes throw what OutputFile throws.
+/// The same as a stream. Failed writes throw OutputFile's exceptions.
 class OutputStream : private std::streambuf, public std::ostream {
  public:
   explicit OutputStream(OutputFile file);

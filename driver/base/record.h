@@ -104,7 +104,7 @@ struct Table {
   std::string_view name = {};  ///< type of a part in tables_of()
 };
 
-/// optional, shared_ptr and T*: what may be absent.
+/// optional, shared_ptr and T*: values that may be absent.
 template <typename T>
 concept Pointing = requires(const T& x) {
   *x;
@@ -282,7 +282,7 @@ struct Rows {
     row.type = type_of<Result>();
     return row;
   }
-  /// A struct with a table of its own, what points to one, or a list of them; or what a function returns.
+  /// A struct with a table of its own, a pointer to one, or a list of them; or the result of a function.
   template <auto Member>
   static constexpr Row part(std::string_view key, const Table& table) {
     Row row = part(key, table, [](const Subject& s) -> decltype(auto) { return std::invoke(Member, s); });
@@ -303,7 +303,7 @@ struct Rows {
     }
     return row;
   }
-  /// The same, derived. Without a key its rows stand among those of the whole.
+  /// The same, derived. Without a key its rows are among those of the whole.
   /// @param value  a lambda without captures: of const Subject&
   template <typename Function>
   static constexpr Row part(std::string_view key, const Table& table, Function) {
@@ -343,8 +343,8 @@ void from_json(const Table& table, const nlohmann::ordered_json& json, void* sub
 std::vector<std::pair<std::string, std::string>> labelled(const Table& table,
                                                           std::initializer_list<const void*> subjects);
 
-/// The list of keys, a line for each: "  PATH? (UNIT): what". "?" is after what may be absent, [] after a list; parts
-/// of the same table are {a,b}; .** stands for the keys of a part that has the table that it is in.
+/// The list of keys, a line for each: "  PATH? (UNIT): what". "?" follows values that may be absent, [] a list; parts
+/// of the same table are {a,b}; .** means the keys of a part that has the table that it is in.
 /// @param path  before each key: "dmt?."  @param joint  "_" for columns of CSV
 std::string describe(const Table& table, const std::string& path = "", std::string_view joint = ".");
 

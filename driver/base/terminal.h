@@ -77,8 +77,8 @@ void flush_output();
 /// The last step of every command. @throws std::system_error if any write to standard output failed, also earlier ones
 void expect_output_complete();
 
-/// All that the program prints goes through here: text that is an argument, such as a name out of a file, is made
-/// printable (driver/base/printable.h). @throws what put_text() throws
+/// All output of the program uses this function: text in arguments, such as a name out of a file, is made
+/// printable (driver/base/printable.h). @throws as put_text()
 template <typename... T>
 void say(std::FILE* to, fmt::format_string<decltype(for_terminal(std::declval<const T&>()))...> format,
          const T&... arguments) {

@@ -27,7 +27,7 @@ struct TextOutput {
   bool asked() const { return !path.empty(); }
   /// Standard output is this text's: no progress, and nothing for people.
   bool alone() const { return path == "-"; }
-  /// Nothing when it was not asked for. Ends the text with a line end. @throws std::runtime_error
+  /// Does nothing without the option. Ends the text with a line end. @throws std::runtime_error
   void write(std::string_view text, Privacy privacy = Privacy::kShared) const;
 };
 

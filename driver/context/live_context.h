@@ -64,7 +64,7 @@ class LiveContext {
   void start();
   void stop();  ///< the service under way ends first
   void request();
-  /// Another scheduling for the thread, from now on. @throws as start(), and the one before stands
+  /// Another scheduling for the thread, from now on. @throws as start(), and the previous one stays in effect
   void reconfigure(const ContextSpec& spec);
   const ContextSpec& spec() const { return config_; }  ///< the owner's
 

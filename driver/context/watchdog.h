@@ -9,7 +9,7 @@
 //
 // The second holds where the first does not: the kernel gives real-time threads 95 % at most (sched_rt_runtime_us), two
 // threads that spin on one CPU have half of it each, and a hypervisor takes its part. Either is seen within 0.6 s of a
-// spin's beginning, and 0.8 s when it began just before a look. A reservation is held to its budget by the kernel.
+// spin's beginning, and 0.8 s when it began just before a check. A reservation is held to its budget by the kernel.
 #pragma once
 
 #include <time.h>

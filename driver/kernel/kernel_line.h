@@ -19,7 +19,7 @@
 
 namespace offhook {
 
-/// What +MS may name. The kernel's modem does not look for what both ends have: the fastest that is allowed is taken.
+/// The carriers of +MS. The kernel's modem does not negotiate the modulation: it takes the fastest permitted one.
 std::span<const Modulation> kernel_modulations();
 
 struct KernelLineConfig {
@@ -37,7 +37,7 @@ class KernelLine final : public modem::CallLine {
 
   bool ringing() const override;
   void begin_call(const modem::CallConfig& call) override;
-  /// Waits until the far end has been told, for at most kReleaseMs.
+  /// Informs the far end, which takes at most kReleaseMs.
   void end_call() override;
   static constexpr int kReleaseMs = 1000;
   void hold(oh_hold_order order) override;
@@ -57,7 +57,7 @@ class KernelLine final : public modem::CallLine {
   std::uint64_t bytes_received() const { return received_; }
 
  private:
-  /// @return what the operation does, or nothing where the device is gone
+  /// @return the operation's result, or none if the device is gone
   template <typename Operation>
   auto attempt(Operation operation) const -> decltype(operation());
   oh_kernel_status look() const;

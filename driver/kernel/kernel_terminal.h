@@ -10,7 +10,7 @@ namespace offhook {
 /// and the kernel hangs up the program on the port when DCD drops.
 class KernelTerminal final : public modem::Terminal {
  public:
-  /// @param number  of the device  @throws std::runtime_error: somebody else has it
+  /// @param number  of the device  @throws std::runtime_error: another program has it
   KernelTerminal(KernelModem& modem, int number);
   ~KernelTerminal() override;
 

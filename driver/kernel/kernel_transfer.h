@@ -36,7 +36,7 @@ class KernelTransfer {
   void begin();
   /// Octets, log, context. @return the status that it found  @throws std::runtime_error: the device is gone
   const oh_kernel_status& look();
-  /// Until something has come, or it is time for the next look.
+  /// Waits until octets have come, or it is time for the next poll.
   void wait() const;
   void hang_up() { device_.hang_up(); }
   /// The call ends; the rest of the log is read. status() keeps its last value.

@@ -43,10 +43,10 @@ CardFault parse_fault(const std::string& name);
 
 class PciCard {
  public:
-  /// Writes the constant registers. @param step  samples pass only as fast as the driver serves: ask for its doorbell
+  /// Writes the constant registers. @param step  samples pass only as fast as the driver serves: requests its doorbell
   PciCard(PciTransport& transport, const oh_streams& streams, bool step);
 
-  /// Does what the driver has commanded meanwhile. @return true: a call began with this
+  /// Executes the driver's last command. @return true: a call began with this
   bool take_command();
   bool running() const { return running_; }
   /// Ring voltage is on the line, or it is not.

@@ -105,7 +105,7 @@ int oh_hardware_stop(struct oh_hardware *hw);
 bool oh_hardware_ringing(const struct oh_hardware *hw);
 /* The program has read events: ring the doorbell that was withheld. */
 void oh_hardware_log_read(struct oh_hardware *hw);
-/* Take what the card has finished. @return new descriptors */
+/* Take the card's finished descriptors. @return new descriptors */
 u32 oh_hardware_take(struct oh_hardware *hw);
 
 /* context.c */
@@ -124,7 +124,7 @@ struct oh_kernel_context {
 	struct oh_context_latency latency;
 	u64 histogram[OH_LATENCY_BUCKETS]; /* k: below 2^k ns */
 	struct tasklet_struct tasklet;
-	/* Two: lockdep takes what runs in softirqs and in threads for one that may deadlock. */
+	/* Two: for lockdep, work that runs in softirqs and in threads may deadlock. */
 	struct work_struct bh_work, work;
 	struct workqueue_struct *workqueue;
 	struct task_struct *thread;
@@ -140,7 +140,7 @@ void oh_kernel_context_threaded(struct oh_kernel_context *context);
 
 /* modem.c */
 
-/* Of the driver's own events in the log. */
+/* The driver's own events in the log. */
 enum { OH_NEAR_END = 0 };
 
 struct oh_kernel_end;
@@ -176,7 +176,7 @@ enum { OH_DEVICES_MAX = 32 };
 struct oh_terminal {
 	struct tty_port port; /* its references are the terminal's */
 	int number;
-	/* what the DTE wrote */
+	/* the DTE's output */
 	spinlock_t lock;
 	struct kfifo written; /* under the lock: either end may empty it */
 	/* the DCE's end */

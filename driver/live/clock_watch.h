@@ -19,7 +19,7 @@ class ClockWatch {
   void resume(std::uint64_t samples, std::int64_t ns);
   /// `samples` have passed.
   void seen(std::uint64_t samples, std::int64_t ns);
-  /// @return what the count must be at this time, by the newest one seen and the clock
+  /// @return the expected count at this time, by the newest one seen and the clock
   std::uint64_t expected(std::int64_t ns) const;
   /// @return empty, or the fault: no samples for a second, no clock, another rate over two seconds of stream
   std::string verdict(std::int64_t ns);

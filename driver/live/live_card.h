@@ -59,7 +59,7 @@ class LiveCard {
     const std::uint32_t least = oh_streams_block_min(&card_.streams);
     return least == oh_streams_block_max(&card_.streams) ? least : 0;
   }
-  /// Samples between the rings and the line, both directions together, beyond what the driver keeps queued.
+  /// Samples between the rings and the line, both directions together, beyond those that the driver keeps queued.
   virtual std::uint32_t queued_samples() const { return 0; }
   /// The samples' encoding in the present call: that of the streams, or the other law of G.711 in octets of the line.
   virtual oh_encoding encoding() const { return card_.streams.rx.encoding; }
@@ -71,7 +71,7 @@ class LiveCard {
   }
   /// Why the line has ended the present call; empty: it has not. The text is static. From any thread.
   virtual std::string_view line_failure() const { return {}; }
-  /// Of the call that rings, or rang last. From any thread.
+  /// The caller of the call that rings, or rang last. From any thread.
   virtual Caller caller() const { return {}; }
   /// From any thread.
   virtual std::vector<CardFigure> figures() const { return {}; }

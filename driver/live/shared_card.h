@@ -65,7 +65,7 @@ class CardServer {
   CardServer(const CardServer&) = delete;
   CardServer& operator=(const CardServer&) = delete;
 
-  /// Serve those who connect for up to `ms`. @return true once there is a modem: samples may pass
+  /// Serve clients that connect for up to `ms`. @return true once there is a modem: samples may pass
   bool wait_for_modem(int ms);
   /// The modem's process has closed its end, whatever it sent before, or it keeps its interrupt from being raised. Does
   /// not block.

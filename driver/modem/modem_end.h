@@ -5,7 +5,7 @@
  *     samples <-> pump <-> bits <-> link <-> octets
  *
  * Every owner of a modem uses this object: the C ABI (offhook/modem.h), live calls, the simulator and the kernel
- * driver. An owner adds only what its environment needs: memory, threads, queues, floating-point sections.
+ * driver. An owner adds only the parts of its environment: memory, threads, queues, floating-point sections.
  *
  * The link is one of four kinds:
  * - V.42 (LAPM), required or optional. If it is optional and the far end does not have it, V.14 replaces it.
@@ -74,7 +74,7 @@ struct oh_modem_end_config {
   uint32_t without_v42 OH_BY_DEFAULT(0);
   uint32_t hold_timeout
       OH_BY_DEFAULT(0); /**< what a far end that requests hold is granted, as in oh_pump_type::allow_hold; 0: denied */
-  /* the event log: states, rates, retransmissions and, if asked for, the pump's symbols, instruments and taps */
+  /* the event log: states, rates, retransmissions and, on request, the pump's symbols, instruments and taps */
   struct oh_event_log* log OH_BY_DEFAULT(NULL); /**< NULL: none, and no clock */
   uint64_t (*now_ns)(void* clock) OH_BY_DEFAULT(NULL);
   void* clock OH_BY_DEFAULT(NULL);
@@ -126,7 +126,7 @@ size_t oh_modem_end_size(const struct oh_modem_end_config* config, const char** 
 /** Copies the configuration.  @param memory  [oh_modem_end_size()] that is not moved
  * @return the end, at `memory`; NULL: the configuration was refused */
 struct oh_modem_end* oh_modem_end_init(void* memory, const struct oh_modem_end_config* config);
-/** Gives back what the pump took outside of its memory. @param end  may be NULL */
+/** Releases the memory that the pump allocated outside of its own. @param end  may be NULL */
 void oh_modem_end_release(struct oh_modem_end* end);
 
 void oh_modem_end_start(struct oh_modem_end* end);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// One call of a live modem, from the first digit on: it dials, listens for what the exchange answers, runs the modem,
+// One call of a live modem, from the first digit on. It dials, listens for the exchange's answer, runs the modem,
 // and moves the user's bytes between it and two rings. The context calls process() and report_gap(); the owner's thread
-// has the rest, which never waits for the context, nor the context for it.
+// calls the rest. Neither waits for the other.
 #pragma once
 
 #include <array>
@@ -40,7 +40,7 @@ enum class OrderStatus : std::uint8_t {
   kRefused   ///< the pump has no such thing, or it was not possible
 };
 
-/// How a call stands.
+/// Status of a call.
 struct CallStatus : oh_modem_end_status {
   bool dialling = false;                   ///< the digits are not yet out
   std::string_view line_failure{};         ///< why the line itself has ended the call, a static text; empty: it has not

@@ -3,8 +3,8 @@
 // Before two modems talk, one of them talks with the exchange: it waits for dial tone, sends the digits as DTMF, and
 // hears ringback or busy.
 //
-// Tones are told by their frequencies (dial 350 + 440 Hz, ringback 440 + 480, busy 480 + 620: the precise tone plan of
-// North America; 425 Hz for all three, told by their cadence alone: ITU-T E.180) in frames of 40 ms.
+// Tones are identified by their frequencies (dial 350 + 440 Hz, ringback 440 + 480, busy 480 + 620: the precise tone
+// plan of North America; 425 Hz for all three, identified by their cadence alone: ITU-T E.180) in frames of 40 ms.
 #pragma once
 
 #include <array>

@@ -35,7 +35,7 @@ class LiveBank {
 
   /// A card's interrupt. Real-time: yes, O(1).
   void interrupt(std::size_t channel) { oh_driver_isr(&lines_[channel]->driver); }
-  /// Serve what the interrupts so far made owed. Real-time: yes.
+  /// Serve the owed blocks of the interrupts so far. Real-time: yes.
   void request() { context_.request(); }
   /// The running service ends; the pumps are their owner's from then on. There are no interrupts any more.
   void stop() { context_.stop(); }

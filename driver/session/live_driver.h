@@ -29,8 +29,8 @@ struct LiveDriverConfig {
   oh_event_log* log = nullptr;  ///< the owner drains it; may be null
 };
 
-/// Sets a live card's driver up, with plan and lead of the card where that has a period.
-/// @param[in,out] config  plan and lead as they are then  @param[out] driver, staging  outlive the card's samples
+/// Sets a live card's driver up, with plan and lead of the card if it has a period.
+/// @param[in,out] config  receives plan and lead  @param[out] driver, staging  outlive the card's samples
 /// @throws std::runtime_error: blocks
 void init_driver(LiveCard& card, const oh_pump& pump, const oh_context& context, LiveDriverConfig* config,
                  oh_driver* driver, std::vector<std::uint64_t>* staging);

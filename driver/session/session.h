@@ -54,7 +54,7 @@ class Session final : public CallLine {
   void* fax_pump() override { return call_ ? call_->fax_pump() : nullptr; }
   CallStatus status() const override;
   Caller caller() const override { return card_.caller(); }
-  /// Of the card's samples in the present call.
+  /// Format of the card's samples in the present call.
   oh_pump_format format() const {
     const oh_sample_format samples{OH_MODEM_RATE_HZ, card_.encoding()};
     return {samples, samples};

@@ -19,7 +19,7 @@ struct MediaDescription {
   bool on_hold = false;           ///< it sends nothing, or wants nothing
 };
 
-/// A description by anyone: takes any bytes.
+/// A description from an untrusted source: takes any bytes.
 /// @throws std::runtime_error with the reason why a modem cannot use it, for people and for a Warning header
 MediaDescription parse_sdp(std::string_view text);
 

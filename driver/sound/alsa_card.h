@@ -28,7 +28,7 @@ class AlsaCard final : public LocalCard, private LineEnd {
  public:
   static constexpr std::uint32_t kQueuedPeriods = 2;  ///< queued at the device after each period
 
-  /// Opens and configures both directions. The device may give the period nearest to the one asked for.
+  /// Opens and configures both directions. The device may give the period nearest to the requested one.
   /// @throws std::runtime_error naming the device, the missing feature, and the available ones
   explicit AlsaCard(const std::string& device, const SoundConfig& config = {});
   ~AlsaCard() override;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// A sound device through PortAudio, by its name or number. PortAudio's own thread moves the samples, a period at a
-// time, and wakes the one that waits. As with ALSA nothing is resampled, and what the device lost is skipped by the
-// clock.
+// A sound device through PortAudio, by its name or number. PortAudio's own thread moves the samples, one period at a
+// time, and wakes the waiting one. As with ALSA nothing is resampled, and samples that the device lost are skipped by
+// the clock.
 #pragma once
 
 #include <portaudio.h>
@@ -32,7 +32,7 @@ class PortAudioCard final : public LocalCard, private LineEnd {
   Wait wait() override;
   void stop() override;
   std::string failure() const override { return failure_; }
-  /// Times that PortAudio said that samples were lost.
+  /// Number of losses of samples that PortAudio reported.
   std::uint64_t xruns() const { return xruns_.load(std::memory_order_relaxed); }
 
  private:

@@ -92,7 +92,7 @@ class AtHost {
   virtual void answer() = 0;
   virtual bool go_online() = 0;  ///< O  @return false: there is no call
   virtual void hang_up() = 0;    ///< done when it returns
-  /// +PMHR: the far end is asked to hold the call. Answers by AtInterpreter::information() and report().
+  /// +PMHR: requests that the far end hold the call. Answers by AtInterpreter::information() and report().
   /// @return false: there is no call
   virtual bool request_hold() { return false; }
   virtual bool can_fax() const { return false; }  ///< whether +FCLASS may be 1
@@ -104,7 +104,7 @@ class AtHost {
 
 class AtInterpreter {
  public:
-  /// @param dte  takes what the DTE is to see
+  /// @param dte  takes the output for the DTE
   AtInterpreter(AtHost& host, std::function<void(std::string_view)> dte);
 
   /// One character in the command state. Any byte is safe.

@@ -19,7 +19,7 @@ class LastCall {
  public:
   /// A call begins.
   void begin(oh_pump_role role, std::int64_t now_ms);
-  /// How it stands; once for each round of the owner.
+  /// Its current status; once for each round of the owner.
   /// @param carrier  of the modulation in use, as +MCR names it; empty: none yet
   void follow(const CallStatus& status, std::string_view carrier, std::int64_t now_ms);
   /// It has ended. @param detail  observation that explains the reason; may be empty
@@ -31,7 +31,7 @@ class LastCall {
   bool failed() const {
     return ended_ && why_ != OH_CALL_END_USER && why_ != OH_CALL_END_DTR_OFF && why_ != OH_CALL_END_CLEARED_DOWN;
   }
-  /// One line for people: code, reason, how far the call came, what both ends offered.
+  /// One line for people: code, reason, last phase, capabilities of both ends.
   std::string reason() const;
   /// AT&V1: one fact on each line.
   std::vector<std::string> facts() const;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// +MS and what became of it: which pump a call gets, and how a connection is named.
+// +MS and its result: the pump of a call, and the name of a connection.
 #pragma once
 
 #include <cstdint>

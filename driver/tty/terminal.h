@@ -17,7 +17,7 @@ struct Lines {
   bool operator==(const Lines&) const = default;
 };
 
-/// The DTE's side: a descriptor whose other end programs know as a serial port.
+/// The DTE's side: a descriptor whose other end is a serial port for programs.
 class Terminal {
  public:
   Terminal() = default;

@@ -10,7 +10,7 @@
 // Both receive from the moment that they have heard a mark (OH_PUMP_DATA), and take bits to send 0.7 s later (circuit
 // 106): nothing is sent before the far end listens, at any delay. A filter keeps the own channel, which comes back as
 // an echo, from the other. A carrier that is gone is read as mark; gone for 2 s it has ended the call, and so does
-// hang_up(): there is no other way to tell the far end.
+// hang_up(): there is no other signal for the far end.
 //
 // Levels are measured in the far end's channel; 0 dBm0 is 3.14 dB below a full-scale sine of 16 bits.
 #pragma once
@@ -65,7 +65,7 @@ const oh_pump_type* type() {
 }
 
 /// The row of a line.
-/// @param carrier  of +MS  @param v8_bit  of v8::Modulation, or 0: V.8 does not know it
+/// @param carrier  of +MS  @param v8_bit  of v8::Modulation, or 0: V.8 does not have it
 template <const Line& kLine>
 constexpr Modulation row(const char* carrier, uint16_t v8_bit) {
   const int call = kLine.call.bit_rate, answer = kLine.answer.bit_rate;
