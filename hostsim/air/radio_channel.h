@@ -3,7 +3,7 @@
 // The air between two radios: each direction has a direct path and echoes that fade, a carrier that is off, and noise.
 //
 // A path's gain is a sum of waves from all around (Clarke 1968; the waves' angles and phases are drawn once), so its
-// envelope is Rayleigh's and its spectrum that of a receiver moving through them. With `rice_db` a steady wave stands
+// envelope is Rayleigh's and its spectrum that of a receiver moving through them. With `rice_db` there is a steady wave
 // above them. Both directions see the same gains, as two radios on one frequency do.
 #pragma once
 

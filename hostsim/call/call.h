@@ -18,7 +18,7 @@
 
 namespace offhook::hostsim {
 
-/// A driver with its card, whatever it is that it serves.
+/// A driver with its card, for any kind of device.
 struct DeviceResult {
   std::string name, context;
   oh_driver_counters driver{};

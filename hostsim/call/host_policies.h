@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Which policy of hostsim/sched each thread of a call gets on the scenario's host, and what the host cannot run.
+// The policy of hostsim/sched for each thread of a call on the scenario's host, and the contexts that the host refuses.
 #pragma once
 
 #include <memory>
@@ -51,24 +51,24 @@ class HostPolicies {
   /// Gives the CPU the scheduler's deferred work; it must outlive this.
   HostPolicies(const Scenario& scenario, Cpu& cpu);
 
-  /// Of the driver's thread at a fixed or dynamic priority, SCHED_FIFO on Linux.
+  /// The policy of the driver's thread at a fixed or dynamic priority, SCHED_FIFO on Linux.
   Policy thread(int priority);
-  /// Of programs: time-sliced, SCHED_OTHER on Linux. @param boost on Windows NT, for what ends its waits
+  /// The policy of programs: time-sliced, SCHED_OTHER on Linux. @param boost on Windows NT, for the end of its waits
   Policy program(int priority, int boost = 0);
-  /// Of a thread of the load. @throws std::invalid_argument with load_thread_problem()
+  /// The policy of a thread of the load. @throws std::invalid_argument with load_thread_problem()
   Policy load_thread(const LoadThread& thread);
   /// For a source of a recorded load that is a thread of this host's classes: none on a host of fixed priorities.
   std::optional<Policy> recorded(const HostLoad::Source& source);
-  /// Of the driver's thread in this context. @throws std::invalid_argument for a context that is no thread, or that
-  /// this host has not; std::runtime_error for slots that were not planned
+  /// The policy of the driver's thread in this context. @throws std::invalid_argument for a context that is no thread,
+  /// or that this host does not have; std::runtime_error for slots that were not planned
   Policy of(const ContextSpec& spec);
-  /// Of load.reservations[i].
+  /// The policy of load.reservations[i].
   Policy reservation(std::size_t i);
-  /// Of load.soft_devices[i], in its context. @throws std::invalid_argument as of()
+  /// The policy of load.soft_devices[i], in its context. @throws std::invalid_argument as of()
   Policy beside(std::size_t i);
-  /// Of an interrupt's handler where these are threads.
+  /// The policy of an interrupt's handler if handlers are threads.
   Policy interrupt_thread();
-  /// A driver's place on this host, all but `policy`. @param level  of its card's interrupt
+  /// A driver's place on this host, without `policy`. @param level  of its card's interrupt
   ContextParts place(const ContextScenario& where, Cpu& cpu, oh_driver& driver, ServiceCost& cost, int level);
   DeviceHost device_host();
   /// The CPU to which a thread with a reservation is pinned, if it requests `cpu`: Rialto and Rez use one CPU.

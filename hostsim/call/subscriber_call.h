@@ -2,7 +2,7 @@
 //
 // A DMT pump as the soft device of a host: scenario.device has its cost and its buffers, scenario.loop the line, and at
 // the other end of that is the pump's counterpart, which is always served in time. Both ends send a pattern and count
-// what arrives wrong, so the effect of a late block on the data is measured.
+// errors, so the effect of a late block on the data is measured.
 //
 // The device's description counts samples of the downstream rate; the card, the driver and the log count periods of the
 // slower direction, 276 kHz.
@@ -90,7 +90,7 @@ LoopConfig loop_of(const Scenario& scenario);
 /// @throws std::invalid_argument for a device that cannot be a DMT pump
 SoftDevice in_periods(const Scenario& scenario);
 
-/// Of the soft end's card. @throws std::invalid_argument as in_periods()
+/// Streams of the soft end's card. @throws std::invalid_argument as in_periods()
 oh_streams subscriber_streams(const Scenario& scenario);
 
 /// The pump on its loop, for make_device_connection(). Done after scenario.device_s when the data were right, else

@@ -40,7 +40,7 @@ using EntityId = std::uint16_t;
 inline constexpr EntityId kNoEntity = 0xffff;
 inline constexpr int kMaxCpus = 64;
 
-/// Of a thread: it may run on any CPU.
+/// A thread may run on any CPU.
 inline constexpr int kAnyCpu = -1;
 
 struct InterruptSpec {
@@ -119,12 +119,12 @@ class Cpu {
   /// One more job of this entity, released now (section 8 step 5, or step 2 when called from a Program's last next()).
   void release(EntityId entity);
   /// Releases the first of `jobs` now and runs at once as many of them as it can, each as the one before it releases
-  /// it: while nothing else happens and each goes before the thread that has the CPU. The outcome, log and what an
-  /// observer sees are the same; where a next one is released that must wait, the engine's clock stands at that time.
-  /// Called by an event that fires, and puts itself back for a time at which they would all be over.
+  /// it: while nothing else happens and each goes before the thread that has the CPU. Outcome, log and observed events
+  /// are the same. If a next one is released that must wait, the engine's clock is at that time. Called by an event
+  /// that fires, and puts itself back for a time at which they would all be over.
   /// @param jobs an interrupt, then DPCs and threads; their programs release the next one, if at all, and nothing else
   /// (or InterruptSpec::dpc does). One of cost 0 waits.
-  /// @return false: somebody could tell, and nothing was done
+  /// @return false: there would be a visible difference, and nothing was done
   bool run_unbroken(std::span<const PlannedJob> jobs);
   /// As run_unbroken(), and continues with the chain's next ones while the outcome is the same. Programs are not
   /// called; the engine's clock is at the start of the last one.
@@ -158,7 +158,7 @@ class Cpu {
   void set_switch_costs(const SwitchCosts& costs);
   /// Before the engine first runs: from a thread that interrupts and deferred work hit, they take CPU time that counts
   /// as its own in its budget, slice or virtual runtime (not in cpu_time()). So Linux does without
-  /// CONFIG_IRQ_TIME_ACCOUNTING. Policies that do not know it (ThreadPolicy::stolen) stay as they are.
+  /// CONFIG_IRQ_TIME_ACCOUNTING. Policies without ThreadPolicy::stolen are not affected.
   void charge_stolen_time();
   /// Sets the deferred work of each CPU, before the engine first runs; otherwise a DpcQueue.
   void set_deferred_work(const std::function<std::unique_ptr<DeferredWork>(int cpu)>& make);

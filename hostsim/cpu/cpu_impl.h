@@ -75,7 +75,7 @@ struct Cpu::Impl final : Processor {
     }
   }
 
-  // The dispatch() of an instant in which nothing happens but that who had the CPU has finished its last job.
+  // The dispatch() of an instant in which the only event is that the entity on the CPU has finished its last job.
   bool passes_on(Core& core, Ns now) {
     Entity& e = at(core.current);
     const bool thread = e.kind == EntityKind::kThread;
@@ -159,7 +159,7 @@ struct Cpu::Impl final : Processor {
   // Something happened to it: it gets its new place now, or when this instant is settled.
   void changed(EntityId id, Ns now) { stands_alone(at(id)) ? place(id, now) : touch(id); }
 
-  // Those whose standing may depend on what happened to others (ThreadPolicy::shares), if it did.
+  // Entities whose standing may depend on events of others (ThreadPolicy::shares), if there were any.
   void touch_shared() {
     const auto concerns = [this](EntityId id) { return at(id).shares || at(id).kind == EntityKind::kDpc; };
     if (std::none_of(touched.begin(), touched.end(), concerns)) return;
@@ -192,7 +192,7 @@ struct Cpu::Impl final : Processor {
     return now - core.charged - ticked;
   }
 
-  // The running job's segment is over: ask for the next, or finish the job. @return it is finished
+  // The running job's segment is over: get the next, or finish the job. @return it is finished
   bool advance(EntityId id, Ns now) {
     const Ns cost = at(id).program->next(now);
     Entity& e = at(id);

@@ -11,8 +11,8 @@
 
 namespace offhook::hostsim {
 
-/// Each job does what a job of `inner` does with the mutex, from its first instruction to its last. What `inner` does
-/// at its beginning it does when it has the mutex; one that had to wait costs a nanosecond more.
+/// Each job is a job of `inner` with the mutex, from its first instruction to its last. The actions of `inner` at its
+/// beginning take place when it has the mutex; one that had to wait costs a nanosecond more.
 class Locked final : public Program {
  public:
   Locked(Program& inner, Mutexes& mutexes, Mutexes::MemberId thread, Mutexes::MutexId mutex)

@@ -19,7 +19,7 @@ class Rows {
   void note(EntityId id, Kind kind) {
     if (observer_ != nullptr) rows_.push_back({kOrder[static_cast<int>(kind)] << 16 | id, kind});
   }
-  /// The only row of its instant that is left to tell, or the next one in the order of section 9. @pre empty(),
+  /// The only remaining row of its instant, or the next one in the order of section 9. @pre empty(),
   /// observed()
   void tell_alone(Ns now, EntityId id, Kind kind) { observer_->on_event(now, id, kind); }
   bool observed() const { return observer_ != nullptr; }

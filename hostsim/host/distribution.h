@@ -42,7 +42,7 @@ class LatencyDistribution {
   /// @throws std::invalid_argument unless least < mean < greatest and count > 1
   static LatencyDistribution through_moments(double least_ms, double mean_ms, double greatest_ms, double count);
 
-  /// The same latencies, `factor` times as frequent where that is possible: all but the commonest.
+  /// The same latencies, `factor` times as frequent if that is possible: all except the commonest.
   /// @pre factor > 0
   LatencyDistribution more_often(double factor) const;
 

@@ -27,8 +27,8 @@ class ClockTicks {
   int hz_;
 };
 
-/// Whether a thread was on the CPU when the clock interrupted: it was charged since it last stopped. Each tick is told
-/// once.
+/// Whether a thread was on the CPU when the clock interrupted: it was charged since it last stopped. Each tick is
+/// reported once.
 class TickWatch {
  public:
   explicit TickWatch(int hz) : ticks(hz) {}

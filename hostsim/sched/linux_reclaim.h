@@ -46,7 +46,7 @@ class LinuxReclaimGroup {
     if (m.until == kNever) m.until = std::max(now, m.inactive);
   }
   void sleeps(std::size_t i, Ns zero_lag) { members_[i] = {members_[i].share, zero_lag, kNever}; }
-  /// Of the budget of member i, which ran from `from` to `to`. @pre it was told of each change in between
+  /// Used budget of member i, which ran from `from` to `to`. @pre each change in between was reported
   double used(std::size_t i, Ns from, Ns to) const {
     double used = 0;
     while (from < to) {  // up to the next change of Uinact
