@@ -24,7 +24,7 @@ inline constexpr std::string_view kClockLine = "# clock: ";
 hostsim::HostLoad import_perf_sched(std::string_view text, const std::string& name,
                                     const std::vector<std::string>& without = {});
 
-/// Each event in the order of the text, as it stands there. @return lines read  @throws TraceError with file:line
+/// Each event in the order of the text. @return lines read  @throws TraceError with file:line
 std::size_t read_perf_sched(std::string_view text, const std::string& name,
                             const std::function<void(const KernelEvent&)>& take);
 
@@ -32,7 +32,7 @@ std::size_t read_perf_sched(std::string_view text, const std::string& name,
 /// Interrupts are numbered in the order in which they come: their own numbers do not survive.
 class PerfSchedWriter {
  public:
-  /// @return a line, or nothing for what the text has no place for (wake-ups, softirqs raised)
+  /// @return a line, or nothing for events that the text cannot express (wake-ups, softirqs raised)
   std::string line(const KernelEvent& event);
 
  private:

@@ -54,7 +54,7 @@ class Document {
   /// @throws Error for an entry that is neither
   std::vector<Axis> axes() const;
 
-  /// All that has not been taken out, as JSON: for data whose keys the reader does not know beforehand.
+  /// All values that have not been taken out, as JSON: for data whose keys are not known beforehand.
   std::string json() const;
 
   /// Put every value into its field. @throws Error for an unknown key, a wrong type or range

@@ -12,7 +12,7 @@
 
 namespace offhook::config {
 
-/// The weakest of what decides a verdict on the host.
+/// The weakest source among the numbers that decide a verdict on the host.
 enum class HostGrade : std::uint8_t {
   kAssumed,    ///< rules and orders of magnitude, nothing measured
   kPublished,  ///< measured by others, who said how
@@ -32,9 +32,9 @@ std::string_view to_string(HostGrade grade);
 std::string in_words(const HostSource& source);
 
 KeyTable host_source_keys();
-/// Takes the table [source] out of a host's file; without one nothing is said and all is assumed.
+/// Takes the table [source] out of a host's file; without one all numbers count as assumed.
 HostSource take_host_source(Document& host);
-/// Of traces/data/hosts/NAME.toml, or of a file whose name ends in .toml. @throws Error when there is none
+/// The source of traces/data/hosts/NAME.toml, or of a file whose name ends in .toml. @throws Error when there is none
 HostSource load_host_source(std::string_view host);
 
 }  // namespace offhook::config

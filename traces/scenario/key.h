@@ -75,7 +75,7 @@ template <typename Subject, typename Access>
 Key key(std::string_view path, std::string_view help, Access access) {
   return key<Subject>(path, 0, 0, help, access);
 }
-/// Of nanoseconds that the file gives in units of `unit_ns`. @param access std::int64_t&(Subject&), or the member
+/// A key of nanoseconds that the file gives in units of `unit_ns`. @param access std::int64_t&(Subject&), or the member
 template <typename Subject, typename Access>
 Key key_of_time(std::string_view path, double min, double max, std::string_view help, double unit_ns, Access access) {
   return key<Subject>(path, min, max, help, [access, unit_ns](Subject& s) -> Field {

@@ -33,14 +33,14 @@ LatencyHistogram parse_histogram(std::string_view text, std::string_view file);
 /// Whether a text begins as one of them does.
 bool is_histogram(std::string_view text);
 
-/// Of traces/data/hosts/NAME.toml, or of a file whose name ends in .toml. @throws Error when it has none, naming the
-/// hosts that do
+/// The latencies of traces/data/hosts/NAME.toml, or of a file whose name ends in .toml. @throws Error when it has none,
+/// naming the hosts that do
 hostsim::HostLatencies load_latencies(std::string_view host, bool virus_scanner = false);
 /// Names of the hosts with a table [latency].
 std::vector<std::string> latency_hosts();
 
 /// HdrHistogram's text (value, percentile, count; the value's unit is not in it).  @throws Error with file:line
-/// @param unit_ms what a value of 1 means
+/// @param unit_ms unit of a value, in ms
 hostsim::LatencyDistribution parse_hgrm(std::string_view text, std::string_view file, double unit_ms);
 /// Lines "latency,count" under a header that is latency_ms,count, latency_us,count or latency_ns,count; latencies rise,
 /// each the upper end of its bucket.  @throws Error with file:line

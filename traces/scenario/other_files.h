@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Which kind of file a table or a key belongs to, for who gave a command a file of another kind.
+// The kind of file to which a table or a key belongs, for errors about a file of another kind.
 #pragma once
 
 #include <string_view>
