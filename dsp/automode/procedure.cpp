@@ -24,8 +24,8 @@ constexpr uint64_t kTc = ms(3150);          // A.2.1.2: more than 3100
 constexpr uint64_t kTa = ms(3000);          // A.2.2, +-50
 constexpr uint64_t kBeforeSigA = ms(75);    // V.8 8.2.2
 constexpr uint64_t kGiveUp = 60 * kRateHz;  // nobody, or nobody we know
-// The text has no number for these: AC has 600 and 3000 Hz at once, which call progress tones have not; AA must be told
-// from voices.
+// The text has no number for these. AC has 600 and 3000 Hz at once, unlike call progress tones; AA must be
+// distinguished from voices.
 constexpr float kAcMs = 60;
 constexpr float kAaMs = 100;
 // An answerer that has V.32bis, too, sends ANS 75 ms before USB1. If the caller heard USB1 begin after this much of the
@@ -109,7 +109,7 @@ void Automode::begin(Member* member, Step next) {
   enter(next);
 }
 
-// The lowest item of what both have (V.8 7.4); the PCM modems' only where the ends are V.90's two sides.
+// The lowest common item of both (V.8 7.4); the PCM modems' only if the ends are V.90's two sides.
 void Automode::follow_v8() {
   const v8::Result& r = v8_.result();
   for (uint16_t joint = r.joint.modulations; joint != 0; joint &= static_cast<uint16_t>(joint - 1)) {
@@ -395,7 +395,7 @@ void Automode::report_gap(size_t n) {
   filled_in_ += n;
   for (; n > 0 && step_ != Step::kRunning; --n) {
     conversion_.lose();
-    // A member that runs along must know that its samples were lost, too; it is told sample by sample.
+    // A member that runs in parallel must also be informed of lost samples, sample by sample.
     if (active_ != nullptr && (step_ == Step::kAa || step_ == Step::kProbe)) {
       ++samples_;
       active_->type->report_gap(active_->self, 1);

@@ -88,7 +88,7 @@ bool swap_bits(const Band& band, const SwapRequest& request, Loading* loading) {
     const int bits = changed.bits[request.changes[k].tone];
     if (bits != 0 && (bits < kLeastBits || bits > band.most_bits)) return false;
   }
-  // A tone more or less is a change of what the trellis code takes.
+  // One tone more or less changes the bits that the trellis code takes.
   if (!changed.fits(band)) return false;
   *loading = changed;
   return true;

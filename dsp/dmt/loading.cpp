@@ -32,7 +32,7 @@ constexpr float kGapAlone = static_cast<float>(kGap / kMargin);
 constexpr float kTrellisGap = static_cast<float>(kGap / kTrellisGain);
 constexpr float kTrellisGapAlone = static_cast<float>(kGap / kTrellisGain / kMargin);
 
-/// Of a tone, over the nominal, with margin. @param more  a ratio of further margin
+/// Power of a tone, over the nominal, with margin. @param more  a ratio of further margin
 float needed_power(bool trellis, int bits, float error, float more) {
   return error * more * (trellis ? kTrellisGap : kGap) * static_cast<float>((1 << bits) - 1);
 }
@@ -129,7 +129,7 @@ int fill_tones(const Band& band, const float* error, bool trellis, float more, L
   return trellis && loading->tones() < kLeastTrellisTones ? 0 : loading->data_bits();
 }
 
-/// As many bits as a frame has, and what the tones could carry beyond them as margin. @return as fill_tones()
+/// As many bits as a frame has; capacity of the tones beyond them becomes margin. @return as fill_tones()
 int fill_frame(const Band& band, const float* error, bool trellis, Loading* loading) {
   float least = 0, most = kMostMoreDb;
   for (int halving = 0; halving < kHalvings; ++halving) {

@@ -15,7 +15,7 @@ constexpr int kReverbSymbols = 1024;  // from where both can train
 constexpr int kSegueSymbols = 10;
 constexpr int kFillerSymbols = 16;
 constexpr int kLostSymbols = 2000;  // longer than the far end needs to notice
-// Of MEDLEY: the equaliser settles, each tone's filter is fitted, the rest measures the noise.
+// Parts of MEDLEY: the equaliser settles, each tone's filter is fitted, the rest measures the noise.
 constexpr int kMedleySettle = 256, kFastMedleySettle = 64;
 constexpr int kMedleyFit = 2048, kFastMedleyFit = 512;
 constexpr int kRecoverSymbols = 64;

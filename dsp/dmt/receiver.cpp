@@ -12,7 +12,7 @@ constexpr float kSmoothing = 1.0f / 16;
 constexpr float kFastLoop = 0.1f, kSlowLoop = 0.02f;
 constexpr int kFastSymbols = 64;
 constexpr float kPilotAway = 0.5f, kPilotDeviations = 4;  // of its size, and of its own noise
-// Of the shortening's fit (docs/dmt.md).
+// Ridge of the shortening's fit (docs/dmt.md).
 constexpr double kRidge = 1e-2;
 // A fit takes one symbol in twelve a sample early or late. If the far clock differs, the window lies anywhere within
 // half a sample of its place, and the mean square of that is a twelfth.
@@ -100,7 +100,7 @@ bool Receiver::take(float sample, bool good) {
 void Receiver::transform() {
   constexpr int kTaps = Shortening::kTaps;
   float past[2 * kMostTones + kTaps];
-  // In two pieces, where the buffer's end lies within.
+  // In two pieces, if the buffer's end lies within.
   const int reach = shortened_ ? kTaps - 1 : 0, n = band_.points + reach;
   const auto from = static_cast<int>((start_ - reach) & (kBuffer - 1));
   const int before_end = n < kBuffer - from ? n : kBuffer - from;
@@ -126,8 +126,7 @@ void Receiver::turn_back() {
   }
 }
 
-// A symbol that has not its pilot as it was is no better than one that was lost: the far end was not served, or
-// something struck.
+// A symbol with a changed pilot is no better than a lost one: the far end was not served, or there was an impulse.
 void Receiver::watch_pilot() {
   const float size = magnitude(received_[band_.pilot]);
   if (stage_ == Stage::kLock) {

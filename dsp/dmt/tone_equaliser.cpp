@@ -6,7 +6,7 @@
 namespace offhook::dmt {
 namespace {
 
-// Of the differences' mean power, added to the power of each: what no float can tell.
+// Share of the differences' mean power, added to the power of each: below the precision of a float.
 constexpr double kLeastPower = 1e-10;
 
 struct Turn {

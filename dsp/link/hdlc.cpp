@@ -89,7 +89,7 @@ HdlcReceiver::Result HdlcReceiver::put(int bit) {
     ones_ = 0;
     if (ones == 5) return kNothing;  // inserted by the sender
     if (ones == 6) {
-      // The flag's zero and first five ones have been taken for data: a whole number of octets leaves just those six.
+      // The flag's zero and first five ones were read as data: a whole number of octets leaves just those six.
       const bool whole = bits_ == 6;
       frame_ = size_;
       good16_ = whole && crc16_ == kRemainder16;

@@ -57,7 +57,7 @@ void Link::establish() {
 }
 
 void Link::enter_connected() {
-  // C-INIT; not again when the UA was lost: no frame of either end has been taken yet, and ours stay as they are.
+  // C-INIT; not again when the UA was lost: no frame of either end has been taken yet, and ours are unchanged.
   if (!connected() && status.compression) compression.start(status);
   for (; va != vs; va = modulo(va + 1u)) unframed_user += sent[va].user;
   vs = va = vr = next = 0;
@@ -130,7 +130,7 @@ bool possible(const oh_lapm_config* c) {
          Compression::possible(c->link);
 }
 
-// Of a window of more than half the modulus, a frame that comes again is not told from one that is new (selective
+// With a window of more than half the modulus, a repeated frame cannot be distinguished from a new one (selective
 // retransmission holds it, and delivers it 128 frames later).
 uint8_t window(const oh_lapm_config& c) {
   return uint8_t(c.srej && wanted_window(c) > kModulus / 2 ? kModulus / 2 : wanted_window(c));

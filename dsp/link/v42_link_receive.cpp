@@ -6,7 +6,7 @@
 namespace offhook::v42 {
 namespace {
 
-// 9.2.3, 9.2.4: what the responder may choose lies between the initiator's value and the default.
+// 9.2.3, 9.2.4: the responder's permitted values lie between the initiator's value and the default.
 template <class T>
 T between(T wanted, T offered, T by_default) {
   const T low = offered < by_default ? offered : by_default, high = offered < by_default ? by_default : offered;

@@ -66,7 +66,7 @@ Codeword Dictionary::add(Codeword string, uint8_t c) {
   node_[made] = {string, head, 0, c, uint8_t(node_[string].length + 1)};
   head = made;
   ++node_[string].dependants;
-  // There always is one: that all but one entry have dependants takes one string of more than kMaxString characters.
+  // There always is one: only a string of more than kMaxString characters could give all entries but one dependants.
   do {
     next_ = next_ + 1u < codewords_ ? Codeword(next_ + 1) : kFirst;
   } while (node_[next_].length > 0 && node_[next_].dependants > 0);

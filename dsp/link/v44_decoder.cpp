@@ -123,7 +123,7 @@ bool Decoder::read_ordinal(uint8_t prefix) {
   return true;
 }
 
-// Tables 3 and 4: as many bits that say how many follow, and these.
+// Tables 3 and 4: a prefix with the number of bits, and these.
 bool Decoder::read_extension() {
   constexpr uint8_t kPrefix = 2;
   struct Range {

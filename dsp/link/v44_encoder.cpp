@@ -61,7 +61,7 @@ Codeword Encoder::child(Codeword of_first, uint8_t length, uint8_t c) const {
   return at;
 }
 
-// One character more (6.3.1, 6.3.2). Of two segments that begin alike the shorter one matches first.
+// One character more (6.3.1, 6.3.2). If two segments begin alike, the shorter one matches first.
 // @return false: the string ends before it
 bool Encoder::match(uint8_t c) {
   if (extension_ == 0) {

@@ -57,7 +57,7 @@ size_t read_user_data(const uint8_t* in, size_t n, Xid* xid) {
     }
     at += 2u + size;
   }
-  // Table 10: 3 x P1 where nothing is said
+  // Table 10: the default is 3 x P1
   if (!history_tx) xid->v44_tx.history = at_most<uint16_t>(3u * xid->v44_tx.codewords);
   if (!history_rx) xid->v44_rx.history = at_most<uint16_t>(3u * xid->v44_rx.codewords);
   return 0;

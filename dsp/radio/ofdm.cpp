@@ -118,7 +118,7 @@ float S::Receiver::equalise_by_header() {
     differ += std::norm(smooth_[k] - 1.0f);
     noise += std::norm(gains_[k] - smooth_[k]);  // white noise has as much in the mean as it leaves in the smooth ones
   }
-  // Wiener's weight. A channel that is right as it is keeps its gains.
+  // Wiener's weight. A channel that is already right keeps its gains.
   const float weight = differ > noise ? 1 - noise / differ : 0;
   for (std::size_t k = 0; k < symbols_.size(); ++k) {
     const Complex gain = 1.0f + weight * (smooth_[place(k % n)] - 1.0f);

@@ -275,7 +275,7 @@ class Radio : public Counted {
     lowest_db_ = std::min(snr_db, lowest_db_ + kSnrWeight * (mean - lowest_db_));
   }
 
-  /// The highest rate that the SNR carries when it falls as far as it is seen to, and 1 dB more before it rises.
+  /// The highest rate that the SNR carries at its usual lowest level, and with 1 dB more before it rises.
   void ask_for_rate() {
     const float safe_db = std::min(snr_db_, lowest_db_) - kDeviations * deviation_db_;
     while (best_rate_ > 0 && safe_db < kRates[best_rate_].least_snr_db) --best_rate_;

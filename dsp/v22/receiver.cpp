@@ -153,7 +153,7 @@ void Receiver::seek(Complex u) {
   // With this sample's time as zero, |u|^2 at the time t is largest at `turns` of a symbol.
   const float sign = even;
   const float turns = angle_turns({sign * beat_, sign * cross_beat_});
-  // The next sample shall be at a symbol, or in the middle of two.
+  // Place the next sample at a symbol, or in the middle of two.
   float next = 2 * turns - 1;  // T/2 after where it would be
   while (next < 0) next += 1;
   delay(next * (20.f / 3));

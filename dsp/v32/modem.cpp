@@ -37,7 +37,7 @@ constexpr int kLongestNoise = 4 * 2400;
 
 constexpr uint64_t kInstrumentsEvery = kRateHz / 10;
 
-// The four points of 4800 bit/s stand a turn of 26 degrees and more.
+// The four points of 4800 bit/s allow a turn of 26 degrees and more.
 qam::Grid grid_of(const Rate& rate) {
   if (rate.count == 4) return qam::Grid::kUnknown;
   return ((rate.points[0].re + rate.points[0].im) & 1) != 0 ? qam::Grid::kOddSum : qam::Grid::kOdd;
@@ -283,8 +283,8 @@ void Modem::symbol_received(BitReceiver::Stage before) {
   }
 }
 
-// Noise so strong that data are lost does not last, most often. A retrain would fail in it, and a far end that hears
-// well may give up meanwhile: until the line is as it was nothing is adapted to and nothing concluded.
+// Noise so strong that data are lost usually does not last. A retrain would fail in it, and a far end that hears
+// well may give up meanwhile: until the line has recovered nothing is adapted to and nothing concluded.
 void Modem::look_for_noise() {
   const float power = receiver_.signal_power();
   if (usual_power_ <= 0) usual_power_ = power;

@@ -243,7 +243,7 @@ struct Procedure {
       {in(Step::kR3), Event::kReceived, e_heard, Step::kE, end_r3, "6.2"},
       {in(Step::kR3Clear), Event::kSymbol, r3_end, Step::kEnd, nullptr, "6, Note 6"},
 
-      // Data. After a renegotiation the far end takes what follows 24 symbols of B1 for data.
+      // Data. After a renegotiation the far end reads the signal after 24 symbols of B1 as data.
       {in(Step::kE), Event::kReceived, b1_over, Step::kData, live, "6", kGoesOn},
       {in(Step::kE), Event::kPreamble, nullptr, Step::kE, nullptr, "8.2"},
       {in(Step::kEAgain), Event::kReceived, b1_over, Step::kData, live, "8.1, 8.2", kGoesOn},

@@ -133,7 +133,7 @@ constexpr Points kPointsOf[] = {
 static_assert(kPointsOf[1].spacing > 0 && kPointsOf[2].spacing > 0 && kPointsOf[3].spacing > 0 &&
               kPointsOf[4].spacing > 0);
 
-// Of each lane's points the coordinate that is nearest.
+// The nearest coordinate among each lane's points.
 inline Quad nearest(float v, const Points::Side& side, float spacing) {
   constexpr float kToWhole = 3 << 22;  // makes what is added to it a whole number
   Quad n = (v - side.first) * (1 / spacing) + kToWhole - kToWhole;

@@ -255,7 +255,7 @@ void V8::begin_copy() {
   rx_octets_ = 0;
 }
 
-// Adds a complete copy to the others of its length. From the third on, `rx_` becomes what all of them say together, so
+// Adds a complete copy to the others of its length. From the third on, `rx_` becomes the combination of all, so
 // that errors of single copies do not keep two of them from being equal.
 void V8::combine() {
   if (rx_octets_ != sum_octets_) {
@@ -321,7 +321,7 @@ void V8::take_menu() {
   result_.modulation = selected_modulation(result_.joint.modulations & config_.menu.modulations);
 }
 
-// JM: what both can do. Source: 7.4, 8.2.3
+// JM: the common modulations. Source: 7.4, 8.2.3
 void V8::take_answer_menu(int modulation_octets) {
   const Menu& own = config_.menu;
   Menu& joint = result_.joint;

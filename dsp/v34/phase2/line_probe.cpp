@@ -167,8 +167,8 @@ void LineProbe::measure_offset() {
   offset_hz_ = (turns + static_cast<float>(slope / weight)) * (8000.f / kBlock);
 }
 
-// Of a signal of the probing signal's power at `hz`, per Hz. All the 21 tones have the power that the data spread over
-// S.
+// SNR of a signal of the probing signal's power at `hz`, per Hz. All the 21 tones have the power that the data spread
+// over S.
 double LineProbe::snr(SymbolRate s, int pre_emphasis, double hz) const {
   const double at = hz / kProbingSpacingHz - 1;
   int band = at < 0 ? 0 : static_cast<int>(at);

@@ -158,7 +158,7 @@ void Phase2::start() {
   enter(State::kInfo0);
 }
 
-// Whoever calls these has run Phases 3 and 4 meanwhile: what the detectors remember is of another time.
+// The caller has run Phases 3 and 4 meanwhile, so the detectors' memory is outdated.
 void Phase2::retrain() {
   tone_.reset();
   heard_at_ = now_;
@@ -272,7 +272,7 @@ bool Phase2::answers_after_50_ms() const {
   return answers() && !is_short() && age() >= kAnswerTone;
 }
 
-// Both say that they know V.92 and want it: V.92 9.4.
+// Both announce and request V.92: V.92 9.4.
 bool Phase2::is_short() const {
   if (!may_be_short_ || !has_far_info0_) return false;
   if (config_.pcm == PcmSide::kAnalogue) return outcome_.info0d.v92 && outcome_.info0d.short_phase2;
@@ -296,7 +296,7 @@ bool Phase2::sends_tone() const {
 int Phase2::next_bit() {
   if (send_marks_) return 1;
   if (bit_at_ == bit_count_) {
-    // The last bit's pulse has its middle kDelaySamples after it was asked for, one symbol ago, and lasts half a
+    // The last bit's pulse has its middle kDelaySamples after the request for it, one symbol ago, and lasts half a
     // symbol.
     constexpr double kSymbol = 8000. / kDpskBaud;
     bits_end_ = now_ + DpskModulator::kDelaySamples - static_cast<int64_t>(kSymbol / 2);

@@ -59,7 +59,8 @@ class Modem {
     step(0, true);
   }
 
-  // As a part of a Bank. add_heads_to() adds what add_to() reads of the lines that a block of data mode uses.
+  // As a part of a Bank. add_heads_to() adds the memory that add_to() reads of the lines that a block of data mode
+  // uses.
   bool run(BankBlock* block, ModemsAhead<Modem>* ahead);
   void end_block() { reader_.set_deferring(false); }
   void add_to(HotLines* hot) const;

@@ -68,8 +68,8 @@ PrecoderCoefficients to_coefficients(const Complex* h) {
 }
 
 double precoded_snr(const qam::NoisePredictor& noise, PrecoderCoefficients* h) {
-  // Least that it must gain, and what the precoder's dither (up to 8/3 of energy) costs a constellation that has this
-  // ratio at a noise variance of 0.18 a dimension.
+  // The minimum gain, and the cost of the precoder's dither (up to 8/3 of energy) for a constellation that has this
+  // ratio at a noise variance of 0.18 per dimension.
   constexpr float kLeastGain = 1.02f, kDither = 7.5f;
   Complex filter[qam::NoisePredictor::kOrder];
   const float left = noise.solve(filter);

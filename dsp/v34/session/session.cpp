@@ -253,7 +253,7 @@ bool Session::cleared() const {
 void Session::send_e() {
   agree();
   if (rates_.call_to_answer == 0 || rates_.answer_to_call == 0) {
-    // A far end that suffers may ask for 2400 bit/s at a symbol rate that has 4800 and more: another training can
+    // A far end with errors may request 2400 bit/s at a symbol rate that has 4800 and more: another training can
     // choose another.
     return starts_up() ? release() : end_in_retrain();
   }

@@ -50,7 +50,7 @@ float PcmEchoCanceller::process(float received) {
 void PcmEchoCanceller::seek(bool on) {
   sought_ = on && on_ ? 0 : -1;
   if (!seeking()) return;
-  // As far ahead as the codes are known that make the echo: where its first tap of weight is.
+  // The codes of the echo are known this far ahead: up to its first tap of weight.
   float most = 0;
   for (const float tap : taps_) most = tap * tap > most ? tap * tap : most;
   int newest = kTaps - 1;

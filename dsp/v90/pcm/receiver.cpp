@@ -181,7 +181,7 @@ void PcmReceiver::refit() {
   if (stage_ != Stage::kRun || !fit_.idle()) return;
   collecting_ = true;
   collected_ = 0;
-  // The window of the next symbol: all but its newest samples are there.
+  // The window of the next symbol, of which only the newest samples are missing.
   captures_ = 0;
   const int have = kForward - 1;
   // The symbol after the newest is given out two samples from now, one sample after its window.

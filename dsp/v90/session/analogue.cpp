@@ -19,8 +19,8 @@ constexpr uint32_t kWaitForSdMs = 1500;
 constexpr int kSettle = 1200;   // symbols from the first taps to where the clock is right
 constexpr int kMeasure = 1020;  // whole frames, of which the levels of the intervals are a mean
 
-// From a level to the point half way to the next, in standard deviations of the noise. 4.5 would do: of 1000 bits, some
-// 140 symbols, one in a thousand has an error. The rest, 1 dB, is for what the mean error does not show.
+// From a level to the point half way to the next, in standard deviations of the noise. 4.5 is enough: of 1000 bits,
+// some 140 symbols, one in a thousand has an error. The rest, 1 dB, is for effects that the mean error does not show.
 constexpr float kHalfDistance = 5.05f;
 
 constexpr uint32_t kMeasureMs = 320;    // of TRN2d, which has 550 ms and is as late as the line

@@ -36,7 +36,7 @@ void AnalogueProcedure::follow_line(float error_power) {
     if (noisy_ < kNoisyWindows) return;
     const bool echo = echo_share_ > kMostlyEcho && now_ >= no_silence_until_;
     if (echo) no_silence_until_ = now_ + ms(kBetweenSilencesMs);
-    // Without the echo the rate is right as it is.
+    // Without the echo the current rate is right.
     if (!echo) wanted_rms_ = rms > noise_rms_ ? rms : noise_rms_;
     renegotiate(echo);
   } else {

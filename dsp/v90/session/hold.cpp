@@ -19,7 +19,7 @@ constexpr int64_t kBeforeAnsam = ms(40);  // at most 80 ms, 9.10.2.1
 constexpr int kReconnectAnsam = 8000;     // samples of ANSam before Phase 1, 9.10.2.3
 constexpr int kHeldAnsam = 800;           // enough to know that the far end is on hold
 
-// The last bit's pulse has its middle kDelaySamples after it was asked for, one symbol ago, and lasts half a symbol.
+// The last bit's pulse has its middle kDelaySamples after the request for it, one symbol ago, and lasts half a symbol.
 constexpr int64_t kLastBitEnds = DpskModulator::kDelaySamples - 4000 / kDpskBaud;
 
 int hz_of(bool digital) {
