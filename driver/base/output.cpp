@@ -34,7 +34,7 @@ mode_t mode_of(Privacy privacy) {
   return privacy == Privacy::kPrivate ? 0600 : 0666;
 }
 
-/// Of this process, in the three ways that a shell's user can name one.
+/// A descriptor of this process, in the three ways that a shell's user can name one.
 std::optional<int> own_descriptor(std::string_view path) {
   if (path == "/dev/stdout") return STDOUT_FILENO;
   if (path == "/dev/stderr") return STDERR_FILENO;
@@ -277,7 +277,8 @@ OutputFolder::OutputFolder(const fs::path& path, Use use) : path_(path) {
   });
   if (faccessat(fd, ".", W_OK | X_OK, AT_EACCESS) != 0) fail_at(path.string(), errno);
   lock_ = fd_;
-  // Of the folder itself: it leaves nothing behind, and ends with the process. Some network file systems have none.
+  // A lock on the folder itself: it leaves nothing behind, and ends with the process. Some network file systems have
+  // none.
   if (use != Use::kOneFile && flock(fd, (use == Use::kAlone ? LOCK_EX : LOCK_SH) | LOCK_NB) != 0 &&
       errno == EWOULDBLOCK) {
     refuse(path.string(), "another run writes there; give another folder, or wait for its end");

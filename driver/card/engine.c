@@ -125,7 +125,7 @@ static void record(const struct oh_card_report* report, uint64_t now_ns, enum oh
   oh_event_log_write(report->log, now_ns, kind, report->id, argument > UINT32_MAX ? UINT32_MAX : (uint32_t)argument);
 }
 
-/* @return what the counter has grown by */
+/* @return the growth of the counter */
 static uint64_t grown(uint64_t* logged, uint64_t counter) {
   const uint64_t before = *logged;
   *logged = counter;

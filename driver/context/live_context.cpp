@@ -64,7 +64,7 @@ std::string rtprio_advice(int priority) {
 constexpr oh_context_kind kRuns[] = {OH_CONTEXT_FIFO, OH_CONTEXT_ROUND_ROBIN, OH_CONTEXT_NORMAL, OH_CONTEXT_WORKER,
                                      OH_CONTEXT_RESERVATION};
 
-/// Of the kernel's clock interrupt: the resolution of its coarse clocks. 4 ms with CONFIG_HZ=250.
+/// Period of the kernel's clock interrupt: the resolution of its coarse clocks. 4 ms with CONFIG_HZ=250.
 std::int64_t tick_ns() {
   timespec t;
   clock_getres(CLOCK_MONOTONIC_COARSE, &t);
@@ -201,7 +201,7 @@ void LiveContext::lacking(const LiveContextConfig& config, const std::string& wh
   shortcomings_.push_back(what);
 }
 
-// Of the thread, while it waits or serves; from the owner's calls, so that a refusal can be thrown.
+// Scheduling of the thread, while it waits or serves; from the owner's calls, so that a refusal can be thrown.
 void LiveContext::schedule(const LiveContextConfig& config) {
   const int tid = tid_.load();
   const bool reserves = config.kind == OH_CONTEXT_RESERVATION;

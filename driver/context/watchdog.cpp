@@ -29,7 +29,7 @@ std::int64_t now(clockid_t clock) {
   return t.tv_sec * kGiga + t.tv_nsec;
 }
 
-/// @return how often the thread gave the CPU up to wait; -1: the kernel does not say
+/// @return how often the thread gave the CPU up to wait; -1: unknown
 std::int64_t times_slept(int tid) {
   std::array<char, 64> path;
   std::snprintf(path.data(), path.size(), "/proc/self/task/%d/status", tid);
@@ -54,7 +54,7 @@ bool is_real_time(int tid) {
 
 }  // namespace
 
-/// Made with the first thread that is watched; it lasts as long as the process. It takes no lock but its own, and who
+/// Made with the first watched thread; it lasts as long as the process. It takes only its own lock, and a thread that
 /// holds that one takes no other: malloc()'s may be held by a thread that is kept off the CPU.
 class Watchdog {
  public:

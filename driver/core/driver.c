@@ -180,7 +180,7 @@ static uint64_t oldest_received(const struct oh_driver* driver) {
   return lost > oldest ? lost : oldest;
 }
 
-/* The next n received samples are gone: tell the pump, and pass over the matching transmit positions. Of a sample that
+/* The next n received samples are gone: inform the pump, and skip the matching transmit positions. If a sample
  * has left the receive ring they have been played, at a lead of at most that ring; else they may be to come, and are
  * silent. */
 static void report_gap(struct oh_driver* driver, uint64_t n) {

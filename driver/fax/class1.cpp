@@ -222,14 +222,14 @@ void Class1::put(std::string_view octets) {
   flush();
 }
 
-/// The octets of the program end the operation. Frames stay audible to the pump: the next command may ask for them.
+/// The octets of the program end the operation. Frames stay audible to the pump, because the next command may use them.
 void Class1::end_reception(Outcome outcome) {
   if (connected_ && !ok_at_) say(kEndOfData);
   if (operation_ == Operation::kReceivePage && outcome != Outcome::kOtherCarrier) order_receiving(Signal::kNone);
   result(outcome);
 }
 
-/// @param data  gets the octets that the program's octet stands for  @return whether it ends them
+/// @param data  gets the decoded octets of the program's octet  @return whether it ends them
 bool Class1::unstuff(char c, std::string& data) {
   const bool second = std::exchange(after_dle_, !after_dle_ && c == kDle);
   if (!second && c != kDle) data += c;

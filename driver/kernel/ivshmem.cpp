@@ -17,7 +17,7 @@
 namespace offhook {
 namespace {
 
-// Of the protocol: its version, our id and the host's, and what announces the shared memory.
+// Constants of the protocol: its version, our id and the host's, and the announcement of the shared memory.
 constexpr std::int64_t kProtocolVersion = 0, kCardId = 0, kHostId = 1, kMemory = -1;
 // Memory below the hole for devices is at its own address; QEMU's q35 puts no hole below 2 GiB.
 constexpr std::uint64_t kLowMemory = std::uint64_t{2} << 30;

@@ -8,8 +8,8 @@
  *   FIFO p, RR p, OTHER n, RES x/y   a kthread; RES is SCHED_DEADLINE
  *   WORKER       a work item of a high-priority workqueue
  *
- * A request is a count; whoever runs takes all of it and serves all that is
- * owed, so no request is lost when one context takes over from another.
+ * A request is a count. The context that runs takes all of it and serves all
+ * owed blocks, so no request is lost when one context takes over from another.
  */
 #include <linux/kthread.h>
 #include <linux/sched.h>

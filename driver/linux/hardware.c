@@ -162,7 +162,7 @@ int oh_hardware_probe(struct oh_hardware *hw, struct pci_dev *pci)
 	hw->bar0 = pcim_iomap_table(pci)[0];
 	r = pcim_iomap_table(pci)[2];
 	hw->registers = r;
-	/* An ivshmem device of somebody else's is none of ours. */
+	/* Another owner's ivshmem device is not one of ours. */
 	if (readl(&r->magic) != OH_PCI_MAGIC)
 		return -ENODEV;
 	if (readl(&r->version) != OH_PCI_VERSION) {

@@ -158,7 +158,7 @@ static void remove(struct pci_dev *pci)
 	kref_put(&device->references, oh_device_release);
 }
 
-/* The call ends; the card is probed afresh by whoever opens the device next. */
+/* The call ends; the next open of the device probes the card again. */
 static int suspend(struct device *dev)
 {
 	struct oh_device *device = dev_get_drvdata(dev);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The other end of /dev/ttySMN, for the program that is the modem to it (DCE):
- * a descriptor that gives what the DTE wrote, takes what the DTE is to read,
+ * a descriptor that gives the DTE's output, takes the DTE's input,
  * and sets DSR, CTS, DCD and RI (include/offhook/kernel_modem.h).
  */
 #include <linux/anon_inodes.h>
@@ -58,7 +58,7 @@ static ssize_t end_write(struct file *file, const char __user *octets, size_t n,
 
 		if (copy_from_user(piece, octets + done, now))
 			return done ? done : -EFAULT;
-		/* two who write at once share one buffer */
+		/* two writers at once share one buffer */
 		spin_lock_irqsave(&terminal->lock, flags);
 		taken = tty_insert_flip_string(&terminal->port, piece, now);
 		tty_flip_buffer_push(&terminal->port);

@@ -2,9 +2,9 @@
 /*
  * /dev/ttySMN, the modem's serial port as a program sees it that dials (DTE):
  * octets both ways, DTR and RTS from it, DSR, CTS, DCD and RI to it, and a
- * hang-up when the carrier goes. Who speaks the AT commands (DCE) is a program
- * that has the port's other end (include/offhook/kernel_modem.h): the commands
- * are no matter of a kernel, and the same code speaks them on pseudo-terminals.
+ * hang-up when the carrier goes. A program has the port's other end and
+ * handles the AT commands, the DCE (include/offhook/kernel_modem.h): the commands
+ * need no kernel, and the same code serves pseudo-terminals.
  */
 #include <linux/module.h>
 #include <linux/serial.h>

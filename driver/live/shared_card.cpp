@@ -97,7 +97,7 @@ std::size_t size_of_card(int memory) {
   struct statfs system {};
   struct stat file {};
   const int seals = fcntl(memory, F_GET_SEALS);
-  // Of huge pages there may be none left at the access.
+  // Huge pages may be exhausted at the access.
   if (seals < 0 || (seals & kSeals) != kSeals || fstatfs(memory, &system) != 0 || system.f_type != TMPFS_MAGIC ||
       fstat(memory, &file) != 0)
     return 0;

@@ -2,7 +2,7 @@
 //
 // The phone on libre (docs/adr/0006-sip-stack.md): transactions, dialogs, digest, retransmission and timers are
 // libre's; this file has a line's action at each event. All of libre runs in one thread. Orders from the
-// owner's thread go through its message queue; what the owner may see is copied under a mutex.
+// owner's thread go through its message queue; the owner's view is copied under a mutex.
 #include <stdexcept>
 
 #include "driver/sip/phone.h"

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint32_t kBufferPeriods = 8;  // what may wait at the device while the thread is held up
 constexpr int kPollMs = 100;                 // so soon stop() is seen
-// ALSA prints to standard error by itself; what matters is in our own message.
+// ALSA prints to standard error by itself; our own message has the relevant part.
 void ignore(const char*, int, const char*, int, const char*, ...) {}
 void quiet() {
   snd_lib_error_set_handler(ignore);

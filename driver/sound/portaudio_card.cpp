@@ -36,7 +36,7 @@ class Quiet {
   int saved_;
 };
 
-/// PortAudio is begun and ended as often as asked, and lives from the first to the last.
+/// PortAudio may be begun and ended several times, and lives from the first to the last.
 struct Library {
   Library() {
     const Quiet quiet;
@@ -69,7 +69,7 @@ struct Parameters {
   PaStreamParameters in, out;
 };
 
-/// @return empty, or what the device cannot do
+/// @return empty, or the missing feature of the device
 std::string cannot(PaDeviceIndex device, std::uint32_t rate_hz) {
   const PaDeviceInfo* info = Pa_GetDeviceInfo(device);
   if (info->maxInputChannels < 1) return "cannot capture";

@@ -9,7 +9,7 @@ namespace offhook::modem {
 
 namespace {
 
-/// A result as ATV1 has it, and the settings of X that know it: for the others it is NO CARRIER (V.250 6.2.7).
+/// A result in the form of ATV1, and the settings of X that have it: for the others it is NO CARRIER (V.250 6.2.7).
 struct ResultText {
   Result result;
   std::string_view text;

@@ -236,7 +236,7 @@ struct AtInterpreter::Commands {
     return at.numbers_[slot];
   }
 
-  // T and P say how, which is by tones always; @ and ! have no effect.
+  // T and P select tones or pulses; dialling is always by tones; @ and ! have no effect.
   static Outcome dial(At& at, std::string_view& rest) {
     const std::size_t end = rest.find(';');
     const bool stay = end != std::string_view::npos;
@@ -467,7 +467,7 @@ struct AtInterpreter::Commands {
       {"&R", 2, kNoEffect, "Hayes", "CTS: by flow control"},
       {"&S", 2, kNoEffect, "Hayes", "DSR: always on"},
       {"&X", 0, kNoEffect, "Hayes", "clock: the modem's own"},
-      // Of other makers: their only effect is the behaviour here.
+      // Commands of other makers: their only effect is the behaviour here.
       {"&A", 3, kNoEffect, "USR", "form of CONNECT: by +MR, +ER and +DR"},
       {"&B", 1, kNoEffect, "USR", "rate of the DTE: unchanged"},
       {"&H", 3, kNoEffect, "USR", "flow control of the modem: by +IFC"},

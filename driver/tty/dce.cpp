@@ -108,7 +108,7 @@ void Dce::order(oh_pump_role role, std::string_view digits, bool stay) {
   handle(Event::kOrder);
 }
 
-// Why, before the line forgets how the call stood.
+// Records the reason, before the line forgets the status of the call.
 void Dce::record_end(Event event) {
   const CallStatus status = line_.status();
   last_call_.follow(status, data_carrier(status), now_ms_);

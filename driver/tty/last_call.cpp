@@ -100,7 +100,7 @@ std::string_view text_of(std::uint32_t end) {
   return found == std::end(kTexts) ? kTexts[0].text : found->text;
 }
 
-// Of INFO0, V.34 (10/96), Table 14: bits 12 to 14 symbol rates, 24 CME, 25 constellations of 1664 points.
+// INFO0, V.34 (10/96), Table 14: bits 12 to 14 symbol rates, 24 CME, 25 constellations of 1664 points.
 std::string offer_text(oh_sequence which, std::span<const std::uint8_t> octets) {
   constexpr std::string_view kNames[] = {"CM", "JM", "INFO0 sent", "INFO0 received"};
   std::string text(kNames[which]);

@@ -31,7 +31,7 @@ PseudoTerminal::PseudoTerminal(const std::string& link, const std::string& group
   open_pair();
 }
 
-/// Of the pair's other side, before it has a name that others know.
+/// Group of the pair's other side, before it has a public name.
 void PseudoTerminal::admit_group() {
   if (group_.empty()) return;
   std::array<char, 4096> strings;
