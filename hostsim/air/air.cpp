@@ -87,7 +87,7 @@ class End {
     host_lost_samples();
     blame();
   }
-  /// The host has just lost samples of what this end receives.
+  /// The host has just lost received samples of this end.
   void host_lost_samples() { lost_at_ = taken_; }
 
   /// Writes changes to the log.

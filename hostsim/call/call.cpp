@@ -194,7 +194,7 @@ void Call::Impl::place_context() {
   const bool reserves = where.kind == OH_CONTEXT_RESERVATION;
   ContextParts parts = policies->place(where, cpu, driver, cost, kModemLevel);
   parts.policy = [this](const ContextSpec& spec) {
-    // The reservation is asked for after the on-hook phase (paper, 5.4).
+    // The reservation is requested after the on-hook phase (paper, 5.4).
     const bool later = spec.kind == OH_CONTEXT_RESERVATION && engine.now() < reserves_from;
     return later ? policies->thread(spec.priority) : policies->of(spec);
   };

@@ -45,7 +45,7 @@ class ForeignConnection final : public Connection, private LineEnd {
     }
   }
 
-  /// Of the log, ns.
+  /// Time of the log, ns.
   std::uint64_t now() const { return engine_ == nullptr ? 0 : static_cast<std::uint64_t>(engine_->now()); }
 
   void bind(Engine& engine, SimulatedCard&, const oh_driver&) override { engine_ = &engine; }

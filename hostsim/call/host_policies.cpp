@@ -114,7 +114,7 @@ std::vector<Wanted> all_reservations(const Scenario& s, const Scheduler& reserva
   return all;
 }
 
-/// Of one CPU, in the same order; kAnyCpu: those that are not pinned.
+/// The reservations of one CPU, in the same order; kAnyCpu: those that are not pinned.
 std::vector<Reservation> reservations_on(const std::vector<Wanted>& all, int cpu, const HostScenario& host) {
   std::vector<Reservation> there;
   for (const Wanted& w : all) {

@@ -12,7 +12,7 @@
 namespace offhook::hostsim {
 namespace {
 
-/// Of each tone that carries bits, at nominal power.
+/// SNR of each tone that carries bits, at nominal power.
 std::vector<double> signal_to_noise(const LoopConfig& loop, const dmt::Band& band) {
   std::vector<double> all;
   for (int k = band.first; k <= band.last; ++k) {

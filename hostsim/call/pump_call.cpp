@@ -77,7 +77,7 @@ Role checked_role(const Scenario& s) {
   return near;
 }
 
-/// One end: its pump, and what its observer saw last.
+/// One end: its pump, and its observer's last values.
 class End {
  public:
   End(const oh_pump_type& type, const Role& role, std::uint32_t pattern) : pump_(&type, config(type, role), pattern) {}

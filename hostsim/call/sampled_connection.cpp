@@ -32,7 +32,7 @@ class SampledConnection final : public Connection {
         line_(make_line_between(scenario, [this](const void* rx, void* tx, std::size_t n) { serve_far(rx, tx, n); })),
         log_(log) {}
 
-  /// Of the log, ns.
+  /// Time of the log, ns.
   std::uint64_t now() const { return engine_ == nullptr ? 0 : static_cast<std::uint64_t>(engine_->now()); }
 
   void bind(Engine& engine, SimulatedCard&, const oh_driver&) override { engine_ = &engine; }

@@ -189,7 +189,7 @@ struct DigitalTrunk::Impl {
 
   // One sample period of the network.
   void tick(float from_loop) {
-    // The hybrid's leak of what the card sent lately: two taps.
+    // The hybrid's leak of the card's last samples: two taps.
     const float leak = card_echo * (0.8f * symbol(symbols - 2) - 0.45f * symbol(symbols - 3));
     const float heard = loss * from_loop + leak + card_noise.next();
     const std::uint8_t received = up_path.put(up(codec.encode(to_int16(heard))));

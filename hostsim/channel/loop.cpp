@@ -30,7 +30,7 @@ double norm2(std::complex<double> z) {
   return z.real() * z.real() + z.imag() * z.imag();
 }
 
-/// mW/Hz that a transceiver sends: what the receivers' gains are set by.
+/// Transmitted power of a transceiver, mW/Hz, from which the receivers' gains are set.
 double nominal_psd(Direction d, double rate_hz, double hz) {
   if (d == Direction::kUp) return transmit_psd(Service::kAdslUp, hz);
   return hz < rate_hz / 2 - kAdslToneHz / 2 ? transmit_psd(Service::kAdslDown, hz) : 0;

@@ -11,7 +11,7 @@ namespace {
 constexpr Ns kFar = 4;  // intervals
 }
 
-// That a tick comes makes no difference to its standing, nor that it is asked for its standing then.
+// Neither a tick nor a call of standing() at that time changes its standing.
 bool policy_takes_no_notice(const Policy& policy) {
   return std::holds_alternative<FixedPriority>(policy) || std::holds_alternative<Slot>(policy);
 }

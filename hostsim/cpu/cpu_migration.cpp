@@ -22,7 +22,7 @@ Waiter Cpu::Impl::waiter(EntityId id, Ns now) {
           .since = e.waiting_since};
 }
 
-// The lines of threads, and those in them who are not the first.
+// The lines of threads, and the threads in them that are not the first.
 void Cpu::Impl::look_at_lines(Ns now) {
   constexpr int kThreads = static_cast<int>(Band::kSlot);
   waiters.clear();

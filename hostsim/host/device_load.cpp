@@ -11,7 +11,7 @@
 namespace offhook::hostsim {
 namespace {
 
-/// Transfers at their own pace, whatever becomes of the host.
+/// Transfers at their own pace, independent of the host.
 class TransferLoad final : public DeviceLoad, private RepeatedChain {
  public:
   TransferLoad(Engine& engine, Cpu& cpu, const LoadDevice& spec, std::uint64_t seed, std::uint64_t stream,

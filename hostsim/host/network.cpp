@@ -33,7 +33,7 @@ void NetworkLoad::send(Ns now, Ns delay) {
   engine_.at(now + delay, *this);
 }
 
-// Of a segment that finds no DPC of another: its interrupt, its DPC, and the reader, unless that is at it already. They
+// Jobs of a segment that finds no DPC of another: its interrupt, its DPC, and the reader, unless it already runs. They
 // are over before the next one comes.
 bool NetworkLoad::plans() {
   if (polling_ || spec_.napi_budget > 0 || dpc_id_ == kNoEntity || unread_ != processed_) return false;

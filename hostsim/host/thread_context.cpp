@@ -47,7 +47,7 @@ class ThreadContext final : public Context {
     if (signal_dpc_ != kNoEntity && cpu_.unfinished_jobs(signal_dpc_) == 0) cpu_.release(signal_dpc_);
   }
 
-  // The routine, the DPC and what that wakes, which need not be over before the next interrupt.
+  // The routine, the DPC and the threads that it wakes, which need not be over before the next interrupt.
   bool runs_unbroken(Ns next) override {
     if (signal_dpc_ == kNoEntity) return false;
     const std::array<PlannedJob, 3> jobs = {{{interrupt_, cost_.next_isr()}, {signal_dpc_, dispatch_}, {server_, 0}}};
