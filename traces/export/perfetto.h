@@ -24,7 +24,8 @@ struct KernelSource {
 ///   "NAME samples pending", "NAME underruns", "NAME overruns", "NAME owed blocks"     counters
 ///   "near link", "far link"         instants for retransmissions, bad frames and changes of state; "bytes" a counter
 ///   "call"                          instants for its phases, marks
-/// and for the kernel, if its trace is given: and of the kernel, where its trace is given:
+///
+/// and for the kernel, if its trace is given:
 ///
 ///   "CPU n"                         a slice for each thread while it has the CPU, "NAME PID"; none while it is idle
 ///   "CPU n interrupts", "CPU n softirqs"   a slice each; timers that expire within an interrupt inside it

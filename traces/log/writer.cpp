@@ -42,7 +42,7 @@ void LogWriter::write(std::span<const char> record) {
     if (n <= 0) {
       const int error = n < 0 ? errno : ENOSPC;
       failed_ = true;
-      // Cut the torn record off; where that is impossible the reader will find it by its CRC.
+      // Cut the torn record off; if that is impossible the reader will detect it by its CRC.
       [[maybe_unused]] const int cut = ::ftruncate(file_->fd(), static_cast<off_t>(bytes_));
       throw LogError(fmt::format("{}: writing the event log failed at byte {}: {}; the {} events before it are safe",
                                  path_, bytes_ + done, std::strerror(error), events_));

@@ -95,8 +95,8 @@ class Depth {
 /// Keys and values of one document, more than any has. Each takes up to 400 bytes of memory.
 constexpr std::size_t kMostItems = 500'000;
 
-/// Refuse what would be too deep for the parser; and what TOML 1.0 allows in comments and strings only, anything but
-/// ASCII, in words that say so. @throws Error with the position
+/// Refuse texts that are too deep for the parser, and, with a clear message, characters other than
+/// ASCII, which TOML 1.0 allows in comments and strings only. @throws Error with the position
 void check_text(std::string_view text, std::string_view name) {
   std::size_t line = 1, line_begin = 0, items = 0;
   Depth depth;
@@ -168,7 +168,7 @@ std::string shown(const toml::node& node) {
   return type_name(node);
 }
 
-/// One value into one field of whatever type; false when type or range is wrong.
+/// One value into one field of any type; false when type or range is wrong.
 struct Assign {
   const toml::node& node;
   double min, max;

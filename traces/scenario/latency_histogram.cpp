@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Histograms of cyclictest (-h, --json) and rtla timerlat hist, with what their headers say of the measurement.
+// Histograms of cyclictest (-h, --json) and rtla timerlat hist, with the measurement's properties from their headers.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -138,7 +138,7 @@ LatencyHistogram made(const Counts& counts, std::string tool, std::string_view f
 ///     policy: fifo: loadavg: 4.39 2.79 1.25 5/114 3090
 ///     T: 0 ( 3090) P:80 I:1000 C:   3000 Min:     21 Act:   48 Avg:   66 Max:   12481
 ///
-/// The threads of -t have falling priorities: the counts are those of all, so they speak for the highest and above.
+/// The threads of -t have falling priorities: the counts are those of all, so they hold for the highest and above.
 struct ThreadLines {
   std::string policy;
   int priority = 0;

@@ -170,7 +170,7 @@ void check_air(const Scenario& s, const Origins& origins) {
   check_device_at_work(s, origins);
 }
 
-/// The tables of the other kinds of line say nothing, and V.90 needs its own.
+/// The tables of the other kinds of line must be empty, and V.90 needs its own.
 void check_line(const Scenario& s, const Origins& origins) {
   constexpr std::array<std::string_view, 4> kTables = {"line.", "trunk.", "loop.", "air."};  // as LineKind
   const auto kind = static_cast<std::size_t>(s.line_kind);
