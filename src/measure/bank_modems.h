@@ -69,7 +69,7 @@ class BankModems {
   virtual int connected() const = 0;
   virtual void work() {}  ///< now and then
   virtual std::vector<std::string> shortcomings() const = 0;
-  /// After the hardware's end: what drivers, cards and contexts counted, and what arrived.
+  /// After the hardware's end: the counts of drivers, cards and contexts, and the received data.
   void add_up(BankResult& result);
 
  protected:

@@ -120,7 +120,7 @@ std::unique_ptr<PumpCall> make_call(const BatchConfig& config, std::uint32_t see
   return std::make_unique<TrunkCall>(config, seed, states);
 }
 
-/// Ends that advance in one call, and what that took.
+/// Ends that advance in one call, and the duration of that.
 class Group {
  public:
   void add(End& end) {

@@ -20,8 +20,8 @@ struct CounterKind {
   std::uint64_t config;
   bool hardware;
 };
-/// Of the hardware: cycles, instructions, reads and writes of data, misses of caches and TLBs. Of the kernel: page
-/// faults, context switches, migrations.
+/// Counters of the hardware: cycles, instructions, reads and writes of data, misses of caches and TLBs; and of the
+/// kernel: page faults, context switches, migrations.
 const std::vector<CounterKind>& counter_kinds();
 
 /// One counter of this thread and of all that it starts, user and kernel mode together (as the paper's).

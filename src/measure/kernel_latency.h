@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // Card interrupt to service in a context of the kernel, from the log of the kernel's driver: a call on a card whose
-// block is the interval. From the beginning of the interrupt's handler on, that is; what passes between the card's
-// signal and the handler is in no log.
+// block is the interval. It begins with the interrupt's handler; the time between the card's signal and the handler is
+// in no log.
 #pragma once
 
 #include <functional>

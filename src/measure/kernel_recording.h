@@ -15,7 +15,7 @@ inline constexpr const char* kKernelName = "kernel.txt";  ///< in a live call's 
 /// `offhook export --perfetto`, which shows it next to the event log, and of `offhook trace`, which makes a host load.
 class KernelRecording {
  public:
-  /// Begins. @throws std::runtime_error: the file, or what the kernel's trace needs
+  /// Begins. @throws std::runtime_error: the file, or a missing requirement of the kernel's trace
   explicit KernelRecording(OutputFile file);
   /// Reads new events; ten times per second is enough.
   void drain();

@@ -41,10 +41,10 @@ class KernelTrace {
 };
 
 /// Remove instances of ours whose process is gone: after SIGKILL one traces on and keeps its rings. An instance that
-/// anybody has open stays, as the kernel refuses to remove it. Does nothing without the right to.
+/// another process has open stays, as the kernel refuses to remove it. Does nothing without permission.
 /// @param root  of tracefs
 void remove_stale_instances(const std::filesystem::path& root);
-/// Of the tracefs of this machine.
+/// In the tracefs of this machine.
 void remove_stale_instances();
 
 /// sched_switch, sched_waking, interrupts, softirqs, timers: all that may come between a timer and its thread.

@@ -44,7 +44,7 @@ class WakeupRing {
 }  // namespace
 
 LatencyResult measure_latency(const LatencyConfig& config, const std::function<bool(const LatencyResult&)>& look) {
-  // The probe owns one result and never waits; the looker sees a copy that the probe makes when it is asked.
+  // The probe owns one result and never waits; the observer reads a copy that the probe makes on request.
   LatencyResult probe, shown;
   std::atomic<int> wanted{0};  // 1: a copy is wanted, 2: it has been made
   std::atomic<bool> stop{false}, over{false};

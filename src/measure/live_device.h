@@ -57,7 +57,7 @@ struct LiveDevice {
 };
 
 /// The device of a scenario over its line. @param progress  share done; false: stop
-/// @throws std::runtime_error: privileges; std::invalid_argument: what the device or its line cannot be
+/// @throws std::runtime_error: privileges; std::invalid_argument: an impossible property of the device or its line
 LiveDevice measure_live_device(const hostsim::Scenario& scenario, const LiveDeviceConfig& config,
                                const std::function<bool(double)>& progress);
 

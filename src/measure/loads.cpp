@@ -59,7 +59,7 @@ Round make_stress_network(Supervisor& s) {
   return stress_ng(s, {"--sock", "1", "--udp", "1"});
 }
 
-/// Standard headers and templates: what takes a C++ compiler a second or two.
+/// Standard headers and templates: a second or two of a C++ compiler's time.
 constexpr std::string_view kSource = R"(#include <algorithm>
 #include <functional>
 #include <iostream>

@@ -18,7 +18,7 @@ namespace offhook::measure {
 class Rehearsal {
  public:
   /// The scenario's device on its line, its blocks served at once. @param progress  share done; false: stop
-  /// @throws std::invalid_argument: what the device or its line cannot be, or more than a GiB of samples
+  /// @throws std::invalid_argument: an impossible property of the device or its line, or more than a GiB of samples
   Rehearsal(const hostsim::Scenario& scenario, double seconds, const std::function<bool(double)>& progress);
 
   /// The line of a live card. Behind the end it is silent. Real-time: yes.

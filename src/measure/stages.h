@@ -23,7 +23,7 @@ struct Wakeup {
   std::int64_t ran = 0;  ///< when the thread saw the clock
 };
 
-/// Of one wake-up, all since it was due; -1: the trace has no such event.
+/// Times of one wake-up, all since it was due; -1: the trace has no such event.
 struct WakeupStages {
   std::int64_t interrupt = -1, waking = -1, switched = -1, ran = 0;
   int cpu = -1;  ///< where it was switched to
@@ -48,7 +48,7 @@ class StageCollector {
   /// @param events  that came since the last call, in order of time
   /// @param wakeups  likewise; one whose events are not all there yet waits for the next call
   void add(std::vector<traces::KernelEvent> events, std::span<const Wakeup> wakeups);
-  /// The last ones, with what there is.
+  /// Processes the last ones, with the events so far.
   void finish();
   const StageHistograms& histograms() const { return histograms_; }
 

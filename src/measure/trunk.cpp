@@ -45,7 +45,7 @@ std::vector<double> linear(oh_encoding law, const std::vector<std::uint8_t>& oct
   return all;
 }
 
-/// Inner products of n samples of x from `begin` on with those of y `lag` later; what lies outside of y is silence.
+/// Inner products of n samples of x from `begin` on with those of y `lag` later; samples outside of y are silence.
 struct Products {
   double xy = 0, xx = 0, yy = 0;
   double correlation() const { return xx > 0 && yy > 0 ? xy / std::sqrt(xx * yy) : 0; }

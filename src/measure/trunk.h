@@ -34,7 +34,7 @@ class TrunkSignal {
 
   oh_encoding law() const { return law_; }
   const std::vector<std::uint8_t>& octets() const { return octets_; }
-  /// Of the random octets; L2 follows.
+  /// Range of the random octets; L2 follows.
   std::size_t codes_begin() const { return kSilence; }
   std::size_t codes_end() const { return octets_.size() - kSilence - kProbing; }
 
@@ -62,7 +62,7 @@ struct TrunkRate {
   int bit_rate = 0;        ///< bit/s; 0: this symbol rate cannot be used
 };
 
-/// A tone of the probing signal as it was received.
+/// A received tone of the probing signal.
 struct TrunkTone {
   int frequency_hz = 0;
   double snr_db = 0;
@@ -95,7 +95,7 @@ struct TrunkDirection {
   int best_rate() const;
 };
 
-/// @param echo  what the sender itself received meanwhile
+/// @param echo  the sender's own received signal meanwhile
 TrunkDirection analyse_trunk(const TrunkSignal& sent, const TrunkReceived& received, const TrunkReceived& echo);
 
 /// Both directions of a path between the ends A and B.
@@ -104,7 +104,7 @@ struct TrunkResult {
   TrunkDirection a_to_b, b_to_a;
   /// From A to B and back, without the time that A and B began apart. ms
   double round_trip_ms() const;
-  /// For people: what a modem may expect, and what to change in the network. One sentence each.
+  /// For people: the expected results of a modem, and recommended changes in the network. One sentence each.
   std::vector<std::string> findings() const;
   /// Whether a digital modem of V.90 can be at this end: its octets arrive by a map.
   bool v90_from_a() const { return a_to_b.has_map(); }

@@ -26,7 +26,7 @@ Round make_web(Supervisor& supervisor);
 /// The document: [pages] of PostScript, the same bytes always.
 std::string postscript_document(int pages);
 
-/// The list of requests, as sizes of the documents asked for, in their order.
+/// The list of requests, as sizes of the requested documents, in their order.
 struct RequestList {
   std::vector<std::size_t> document_bytes;  ///< [document]
   std::vector<std::size_t> requests;        ///< [request] a document's number

@@ -178,7 +178,7 @@ std::string carried(const hostsim::DmtStatus& dmt) {
 /// the first window and the last acknowledgement, over a round trip of 1.2 s.
 constexpr double kMostOfLineRate = 2, kStartS = 2.4;
 
-/// Of slots: makers of radios ask for 99.999 % (docs/radio.md).
+/// Share of slots: makers of radios require 99.999 % (docs/radio.md).
 constexpr double kMissRatioAsked = 1e-5;
 
 std::string carried(const hostsim::RadioStatus& radio) {

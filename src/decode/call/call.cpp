@@ -31,8 +31,8 @@ std::vector<double> power_of(std::span<const float> x) {
   return power;
 }
 
-// The end of the last 10 ms that are a signal: louder than a hundredth of the loudest, or, where the line's noise is,
-// than three times that. @param size  samples
+// The end of the last 10 ms that are a signal: louder than a hundredth of the loudest, or, on a noisy line,
+// than three times the noise. @param size  samples
 double activity_end(const std::vector<double>& power, std::size_t size) {
   constexpr double kLeast = 1e-4, kSure = 1e-2;  // of the usual loud power
   constexpr double kNoise = 10;                  // over the power of the quietest
@@ -106,17 +106,18 @@ double bell_answer_s(const Call& call, int channel) {
   return tone == call.signals.end() ? 0 : tone->t0;
 }
 
-// Who is who, and which answer tones are none.
+// Assigns the modems, and removes false answer tones.
 // @param channels  of the recording
 void take_what_training_tells(const Connection& c, std::size_t channels, StartUp& s) {
-  // The scramblers of V.32bis and the bands of V.22bis tell more surely than an answer tone, whose echo may be there.
+  // The scramblers of V.32bis and the bands of V.22bis are surer evidence than an answer tone, whose echo may be
+  // present.
   if (c.modulation != nullptr && (s.call_channel != c.call.channel || s.answer_channel != c.answer.channel)) {
     const auto other = [&](int channel) { return channels == 2 && channel >= 0 ? 1 - channel : -1; };
     s.call_channel = c.call.channel >= 0 ? c.call.channel : other(c.answer.channel);
     s.answer_channel = c.answer.channel >= 0 ? c.answer.channel : other(c.call.channel);
     s.roles_from = "the training";
   }
-  // Data that repeat themselves may have a line at 2100 Hz, and S1 in the high band has.
+  // Repeating data may have a line at 2100 Hz, and S1 in the high band has.
   std::erase_if(s.answer_tones, [&](const AnswerToneHeard& a) {
     const std::vector<DataHeard>& data = (a.channel == c.call.channel ? c.call : c.answer).data;
     return !data.empty() && a.t1 > data.front().t0;

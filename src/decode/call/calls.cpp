@@ -51,7 +51,7 @@ bool is_something(const Call& call) {
   return has_modem(call) || !call.signals.empty();
 }
 
-// Whether a part has what a call begins with.
+// Whether a part has the signals of a call's beginning.
 bool has_start(const Call& call) {
   const StartUp& s = call.start_up;
   return !s.answer_tones.empty() || !s.v8.cm.empty() || !s.v8.jm.empty() || !s.v8bis.empty() || !call.fax.cng.empty() ||
@@ -139,7 +139,7 @@ class CallFinder {
     return std::make_shared<Call>(analyse(file_.read(part.from_s, part.to_s), progress, options_.data_mode));
   }
 
-  // Hours of silence: its beginning stands for them.
+  // Hours of silence: its beginning represents them.
   void be_silent(double length_s) {
     nothing_ = analysed({0, kEdgeS});
     nothing_->recording.duration_s = length_s;

@@ -290,7 +290,7 @@ void judge_pcm(const Call& call, Verdict& v) {
   const StartUp& s = call.start_up;
   const InfoHeard *d = info(s, "INFO0d"), *a = info(s, "INFO0a");
   const bool v92 = d != nullptr && a != nullptr && d->v92_capable() && a->v92_capable();
-  // Short Phase 2: no INFO1d, and both asked for it.
+  // Short Phase 2: no INFO1d, and both requested it.
   const bool short_phase2 = v92 && info(s, "INFO1d") == nullptr && d->v92_short_phase2() && a->v92_short_phase2();
   v.technology = short_phase2 ? "V.92 Quick Connect" : v92 ? "V.92" : "V.90";
   v.evidence.emplace_back("INFO1a chooses PCM downstream");

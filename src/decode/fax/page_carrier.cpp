@@ -21,7 +21,7 @@ constexpr float range_db(PageModem modem) {
 constexpr float kLeastDbm0 = -66;
 constexpr double kFullScaleDbm0 = 3.14;  // of a sine
 
-// Of what lasts 0.2 s: clicks do not count.
+// Level of signals of at least 0.2 s: clicks do not count.
 float level_dbm0(std::span<const float> x) {
   constexpr std::size_t kBlock = 400, kBlocks = 4;
   std::vector<double> power;

@@ -28,7 +28,7 @@ class PageReceiver {
   PageReceiver(const PageReceiver&) = delete;
   PageReceiver& operator=(const PageReceiver&) = delete;
 
-  /// @param x  at 8000 Hz, int16 units, of the whole channel  @param from, to  s: where the carriers are looked for
+  /// @param x  at 8000 Hz, int16 units, of the whole channel  @param from, to  s: the range to search for carriers
   /// @param short_training  V.17: of the first carrier; those behind a trained one have it anyway
   /// @return in order of time; one that did not train is left out if a trained one follows
   std::vector<PageCarrier> receive(std::span<const float> x, double from, double to, const PageRate& rate,

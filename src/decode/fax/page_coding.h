@@ -5,7 +5,7 @@
 // A line is a list of its changes of colour. MH codes the lengths of the runs between them. MR and T.6 code where the
 // changes are, relative to those of the line above. Each line of T.4 is behind an EOL, eleven zeros and a one, which no
 // code words of a line contain, so a damaged line costs only itself in MH, and those that refer to it in MR. T.6 has no
-// EOL: what follows the first damage is lost.
+// EOL: the rest of the page after the first damage is lost.
 //
 // spandsp's decoder was not used: it takes any number of runs of length 0 in a line, writes them beyond its memory, and
 // does not name the damaged lines.

@@ -186,7 +186,7 @@ void PageAssembler::end_block(const PartialPage& part) {
   const bool more = has_frames(pending_);
   const FaxBlock* last =
       result_.pages.empty() || result_.pages.back().blocks.empty() ? nullptr : &result_.pages.back().blocks.back();
-  // PPS is sent again if there was no answer to it, and behind the frames that PPR asked for.
+  // PPS is sent again if there was no answer to it, and behind the frames that PPR requested.
   const bool same =
       last != nullptr && last->page == part.page && last->number == part.block && (!block_closed_ || !more);
   if (!same) begin_block(part.page, part.block);

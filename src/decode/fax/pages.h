@@ -80,7 +80,7 @@ class PageAssembler {
 
   /// A frame of T.30, in order of time.
   void take(const FaxFrame& frame);
-  /// Whether a carrier of a page may follow; the functions below say how to receive it.
+  /// Whether a carrier of a page may follow; the functions below return its format.
   bool expects_carrier() const { return expects_; }
   const PageRate& rate() const { return *format_.rate; }
   int channel() const { return channel_; }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// A whole channel mixed down from a carrier and filtered to the band of a symbol rate, to be looked at any time. It is
-// computed where it is looked at, in blocks, of which the latest are kept: its memory does not grow with the recording.
+// A whole channel mixed down from a carrier and filtered to the band of a symbol rate, readable at any time. It is
+// computed on demand, in blocks, of which the latest are kept: its memory does not grow with the recording.
 #pragma once
 
 #include <array>

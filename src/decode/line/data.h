@@ -9,7 +9,7 @@
 
 namespace offhook::decode {
 
-/// One data mode of one direction, of whatever modulation: from the end of training to a retrain, a renegotiation or
+/// One data mode of one direction, of any modulation: from the end of training to a retrain, a renegotiation or
 /// the end of the signal. Times in seconds.
 struct DataHeard {
   std::uint32_t bit_rate = 0;

@@ -207,7 +207,7 @@ std::vector<float> left_of(std::span<const float> own, std::span<const float> ot
   return left;
 }
 
-// One more reflection in what the path leaves, as far as it can be told.
+// Adds one more reflection from the path's residual, if it is distinct.
 bool add_reflection(const Fft& fft, std::span<const float> left, std::span<const float> other,
                     const std::vector<Stretch>& stretches, EchoPath& path) {
   const Peak next = peak_of(response(fft, kLongLag, left, other, stretches), path.lag);
@@ -219,7 +219,7 @@ bool add_reflection(const Fft& fft, std::span<const float> left, std::span<const
   return true;
 }
 
-// The stretches without what the path explains badly: there the channel has a signal of its own.
+// The stretches without the parts that the path explains badly: there the channel has a signal of its own.
 std::vector<Stretch> well_explained(std::span<const float> left, std::span<const float> other,
                                     const std::vector<Stretch>& stretches) {
   constexpr std::size_t kBlock = kHop / 4;

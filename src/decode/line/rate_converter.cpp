@@ -68,7 +68,7 @@ void RateConverter::add(std::span<const float> x) {
   put_out();
 }
 
-/// All outputs whose inputs are there; what no later one needs is forgotten.
+/// All outputs whose inputs have arrived; drops inputs that no later output needs.
 void RateConverter::put_out() {
   for (;;) {
     const std::size_t from = input_at(out_.size()) - first_;

@@ -40,7 +40,7 @@ void check_format(int channels, int rate_hz, const std::string& name) {
   }
 }
 
-/// Of the chunk of samples in a RIFF file.
+/// The chunk of samples in a RIFF file.
 struct Data {
   std::uint32_t promised = 0;  ///< octets by its header
   std::uintmax_t there = 0;    ///< to the file's end

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// A recorded call as the analysis sees it: one or two channels of samples at 8000 Hz in int16 units, whatever the file
-// holds.
+// A recorded call in the form for the analysis: one or two channels of samples at 8000 Hz in int16 units, for any file
+// format.
 #pragma once
 
 #include <algorithm>
@@ -34,7 +34,7 @@ struct RtpEvent {
   std::string detail;
 };
 
-/// A stream of RTP that a channel was made of.
+/// A stream of RTP that is a part of a channel.
 struct RtpStream {
   int channel = 0;
   std::string from, to;  ///< addresses and ports

@@ -185,7 +185,7 @@ double SymbolReceiver::learn_echo(std::span<const Decided> symbols) {
   return std::max(0.0, 1 - left / before);
 }
 
-// The carrier's offset in radians a symbol at which an equaliser explains most of `known`. Most lines have none.
+// The carrier's offset in radians per symbol at which an equaliser explains most of `known`. Most lines have none.
 double SymbolReceiver::search_offset(double t, const std::vector<Cf>& known) {
   const double hertz = 2 * kPi * nominal_step_ / kRateHz;
   double best = 0, least = 1;

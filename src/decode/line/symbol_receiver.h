@@ -70,7 +70,7 @@ class SymbolReceiver {
 
   /// The equaliser's output at the next symbol. Call decided() afterwards.
   Cf equalise();
-  /// Adapt to what the symbol was, and go to the next. @param rate  of equaliser adaptation, 0 to freeze
+  /// Adapt to the decided symbol, and go to the next. @param rate  of equaliser adaptation, 0 to freeze
   void decided(Cf symbol, float rate);
   /// Adapt loops and equaliser to an error given in the units of the output.
   void adapt(Cf error, Cf symbol, float rate);

@@ -115,8 +115,8 @@ class Listener {
     return best;
   }
 
-  // The sender's clock. The loop that follows it swings for seconds, and an equaliser that adapts takes a part of the
-  // difference upon itself: so once more with the equaliser as it ended, from where the symbols were found to stand.
+  // The sender's clock. The loop that follows it swings for seconds, and an adapting equaliser absorbs a part of the
+  // difference: so once more with the equaliser's final taps, from the measured places of the symbols.
   double measure_clock_ppm(const std::vector<DataHeard>& data) {
     constexpr int kTimes = 6;  // each leaves a fifth of the error
     for (int i = 0; i < kTimes; ++i) {
@@ -188,7 +188,7 @@ class Listener {
     for (std::size_t k = 0; k < s.w.size(); ++k) {
       s.w[k] = static_cast<float>(root_raised_cosine(kRollOff, (static_cast<double>(k) - taps / 2) / 2));
     }
-    // The power of what the filter lets through beats at the symbol rate, strongest where the symbols are.
+    // The power of the filter's output beats at the symbol rate, strongest where the symbols are.
     constexpr int kPhases = 8;
     Cd beat = 0;
     std::array<std::vector<Cf>, kPhases> y;
@@ -403,8 +403,8 @@ bool is_scrambled(const std::vector<Symbol>& s, std::size_t from, std::size_t to
   return snr_db(s, from, to) > kSureSnrDb && alike < kMostAlike * all * all;
 }
 
-// At 2400 bit/s each of the four points of a quadrant is as frequent; noise makes others of those of 1200 bit/s, but
-// not all alike.
+// At 2400 bit/s each of the four points of a quadrant is as frequent; noise moves those of 1200 bit/s to others, but
+// not with equal frequency.
 bool is_2400(const std::vector<Symbol>& s, std::size_t from, std::size_t to) {
   constexpr std::size_t kFew = 200;
   std::array<std::size_t, 4> count{};
@@ -492,7 +492,7 @@ std::size_t begin_of_2400(const std::vector<Symbol>& s, std::size_t from, std::s
   return to;
 }
 
-// 6.3.1 and 6.4: what the symbols are, one training after the other. @return where retrains begin, s
+// 6.3.1 and 6.4: interprets the symbols, one training after the other. @return begins of retrains, s
 std::vector<double> interpret(const std::vector<Symbol>& s, Connection::Side& side) {
   constexpr std::size_t kMostTraining = 1500;  // symbols at 1200 bit/s before those at 2400, 0.8 s by 6.3.1
   constexpr double kMostAt1200S = 1.5;         // after S1 in a training that continues to 2400 bit/s
@@ -514,7 +514,7 @@ std::vector<double> interpret(const std::vector<Symbol>& s, Connection::Side& si
     if (at_2400 && data > from) signal(from, data, "scrambled ones, 1200 bit/s");
     DataHeard heard = read_symbols(s, at_2400 ? data : from, to, at_2400);
     Link link = link_of(heard, side.links.empty() ? nullptr : &side.links.back());
-    // After a slip the receiver may stand at a wrong angle: points of neither rate.
+    // After a slip the receiver may have a wrong angle: points of neither rate.
     if (!at_2400 && link.frames.empty() && !is_1200(s, from, to)) continue;
     side.data.push_back(std::move(heard));
     side.links.push_back(std::move(link));

@@ -29,7 +29,7 @@ constexpr double kSameS = 0.02;                               // seconds between
 constexpr double kOneExchange = 2;
 // Who has heard the far end's preamble and two sequences of R4 is as late as this; earlier, both began.
 constexpr double kBothBegan = 75 / kSymbolRateHz;
-// A retrain's tone lasts until the far end's has been there for 64 symbols (clause 7); the one of a renegotiation's
+// A retrain's tone lasts until the far end's has lasted 64 symbols (clause 7); the one of a renegotiation's
 // preamble has 56.
 constexpr double kLeastRetrainTone = 80 / kSymbolRateHz;
 
@@ -47,7 +47,7 @@ std::string rates_in_words(const RateSignalHeard& r) {
   return r.signal.v32bis || r.signal.rates == 0 ? words : words + " (V.32)";
 }
 
-// One direction: where, its signals, and where its tones are.
+// One direction: its channel, its signals and its tones.
 struct OneWay {
   Connection::Side* side;
   std::vector<V32Tone> tones;
@@ -164,7 +164,7 @@ void find_renegotiations(Connection& found) {
     c.channel = first.side->channel;
     c.by = one_alone ? nullptr : both ? "both" : first.side == &found.call ? "call" : "answer";
     c.kind = Change::Kind::kRenegotiation;
-    // Who is asked to clear down has rates in its own rate signal, and none in its E.
+    // An end that is requested to clear down has rates in its own rate signal, and none in its E.
     if (down(first.r) || first.ends || (second != nullptr && (down(second->r) || second->ends))) {
       c.kind = Change::Kind::kCleardown;
       if (!down(first.r) && second != nullptr) {

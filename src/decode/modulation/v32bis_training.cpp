@@ -86,7 +86,7 @@ class RateReader {
       sequence_ = now;
       return Found::kE;
     }
-    // A sequence may look like one at another place as well: what counts is the same one 16 bits later.
+    // A sequence may resemble one at another place as well: only a repetition 16 bits later counts.
     if (now != static_cast<std::uint16_t>(word_) || (count_ > 0 && since_ < 16)) return Found::kNothing;
     const bool again = count_ > 0 && since_ == 16 && now == sequence_;
     count_ = again ? count_ + 1 : 2;
@@ -377,7 +377,7 @@ bool TrainingReader::read_data(int index, int b1_symbols, Connection::Side& side
   LabelReader labels(rate, descrambler_, label_, b1_symbols, d);
   const double power = 10.0 * rate.scale * rate.scale;
   const double lost_error = (rate.trellis ? kLostTrellis : kLostUncoded) / rate.count;
-  // After each of the last symbols: the tone is recognised when 25 symbols of it have been taken for data.
+  // After each of the last symbols: the tone is recognised when 25 symbols of it have been decoded as data.
   std::vector<v32::ViterbiDecoder> decoders(kRing, v32::ViterbiDecoder(rate.trellis ? rate : v32::kRates[4]));
   SnrMeter snr(power);
   StartGain gain;

@@ -25,7 +25,7 @@ std::vector<TrnHeard> find_trn(const Baseband& line, bool answer);
 
 class TrainingReader {
  public:
-  /// @param end  samples: where another training is known to begin
+  /// @param end  samples: the known begin of another training
   TrainingReader(const Baseband& line, const Baseband* other, bool answer, double end);
 
   /// @param t  of TRN's first symbol  @return whether the equaliser could be fitted

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The pages of a fax as a TIFF file of class F: one directory a page, one strip each, T.6.
+// The pages of a fax as a TIFF file of class F: one directory per page, one strip each, T.6.
 #include <cmath>
 
 #include "offhook/decode.h"

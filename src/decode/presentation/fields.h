@@ -19,7 +19,7 @@ struct FieldTable {
 };
 
 /// Messages of V.8bis, menus of V.8, INFO0, INFO1, probing, MP, CP, pages of a fax: those that were heard, in this
-/// order. Of a menu or INFO that was repeated the last one; every MP; every CP but the CP' that only acknowledges.
+/// order. Of a repeated menu or INFO the last one; every MP; every CP except the CP' that only acknowledges.
 std::vector<FieldTable> field_tables(const Call& call);
 
 }  // namespace offhook::decode

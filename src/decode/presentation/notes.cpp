@@ -55,7 +55,7 @@ void add_recording(const Recording& r, std::vector<std::string>& out) {
   }
 }
 
-// Of a packet capture: the streams, and for each retrain the packets that were lost before it.
+// Notes on a packet capture: the streams, and for each retrain the packets that were lost before it.
 void add_rtp(const Call& call, std::vector<std::string>& out) {
   for (const RtpStream& s : call.recording.rtp) {
     out.push_back(fmt::format(

@@ -77,7 +77,7 @@ bool is_line(const Track& track, std::size_t at, std::size_t n) {
   return std::abs(turn) > kLine * power;
 }
 
-// Whether the tone is alone for long enough somewhere: the caller may speak before and after.
+// Whether the tone is alone for long enough somewhere: a person may speak before and after.
 bool stands_out(const Track& track) {
   constexpr std::size_t kAlone = 80, kPart = kAlone / 4;  // steps
   for (std::size_t k = 0; k + kAlone <= track.tone.size(); k += kAlone / 8) {

@@ -149,7 +149,7 @@ void find_infos_of(std::span<const float> x, int channel, int carrier_hz, std::v
 }
 
 // If sequences overlap, the shortest is the one that was sent: behind a good CRC the remainder is zero, and stays so
-// while zeros follow. So a sequence whose sender leaves out the fill ones may look like a longer one.
+// while zeros follow. So a sequence whose sender leaves out the fill ones may resemble a longer one.
 void drop_longer(std::vector<InfoHeard>& found) {
   const std::vector<InfoHeard> all = found;
   std::erase_if(found, [&](const InfoHeard& x) {

@@ -53,7 +53,7 @@ V8Octets v8_octets(std::span<const float> x, v8::Channel band) {
     if (!receiver.put(x[i], &octet)) continue;
     const double stop_t = seconds(static_cast<double>(i) - v8::FskReceiver::kDelaySamples);  // middle of the stop bit
     const double t0 = stop_t - 9.5 * kFskBitS;
-    // Of the ten ones before the first of all, some are lost when the carrier comes on, or taken for an octet.
+    // Some of the ten ones before the first of all are lost when the carrier comes on, or read as an octet.
     const Sequence* const last = out.sequences.empty() ? nullptr : &out.sequences.back();
     const bool inside = last != nullptr && !last->octets.empty() && is_sync(last->octets[0]) && t0 - last->t1 <= 0.1;
     if (octet.ones_before >= 9 || (is_sync(octet.value) && !inside)) out.sequences.push_back({{}, {}, t0, 0, 0});
@@ -164,7 +164,7 @@ std::optional<MenuHeard> menu_of(const V8Octets& v8, int channel) {
   return m;
 }
 
-// QC1 or QCA1, which is sent twice; of one that stands alone, CM or JM has to follow.
+// QC1 or QCA1, which is sent twice; a single one needs a CM or JM after it.
 std::optional<QuickConnectHeard> quick_connect_of(const V8Octets& v8, int channel) {
   std::optional<QuickConnectHeard> heard;
   for (std::size_t k = 0; k < v8.sequences.size(); ++k) {

@@ -42,7 +42,7 @@ double power(std::span<const float> x, std::size_t at) {
   return sum / kWindow;
 }
 
-// Of a tone within the window from `at` on.
+// Power of a tone within the window from `at` on.
 double tone_power(std::span<const float> x, std::size_t at, int hz) {
   return 2 * std::norm(spectrum_at(x.subspan(at, kWindow), hz));
 }

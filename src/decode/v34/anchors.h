@@ -11,7 +11,7 @@
 
 namespace offhook::decode {
 
-/// One direction of a training, as INFO1 chose it; the defaults stand for what no INFO1 was heard of.
+/// One direction of a training, as INFO1 chose it; the defaults apply if no INFO1 was heard.
 struct Direction {
   v34::SymbolRate rate = v34::SymbolRate::k2400;
   v34::Carrier carrier = v34::Carrier::kLow;
@@ -31,7 +31,7 @@ struct Anchor {
 };
 
 /// In order of time. A PP counts with this direction's TRN after it (the other direction's echo has the same PP); that
-/// TRN is then no anchor of its own.  @param from_s, to_s  where to look
+/// TRN is then no anchor of its own.  @param from_s, to_s  range to search
 std::vector<Anchor> find_anchors(const Baseband& line, const Direction& direction, double from_s, double to_s);
 
 }  // namespace offhook::decode

@@ -17,7 +17,7 @@ namespace {
 
 constexpr double kMarkS = 0.1;
 
-// B1 as it is sent: x', of mean power 1, and y, what the receiver is to see after the whitening filter.
+// B1 in its transmitted form: x', of mean power 1, and y, the receiver's signal after the whitening filter.
 struct B1 {
   v34::EncoderStart start;
   std::vector<Cf> sent, seen;
@@ -186,7 +186,7 @@ class Reader {
     }
     return all;
   }
-  /// Up to what ends data, of those that no segment has been read of.
+  /// Up to the end of data, of those that no segment has read.
   std::span<const EqualisedSymbol> symbols() const { return symbols_; }
 
   /// @param end  in samples
@@ -247,7 +247,7 @@ class Reader {
     std::size_t points;
   };
   Checkpoint here() const { return {at_, receiver_.state, heard_.constellation.size()}; }
-  // With the echo's taps as they are now.
+  // With the current taps of the echo.
   void go_back(const Checkpoint& to) {
     std::vector<Cf> echo = std::move(receiver_.state.v);
     const double delay = receiver_.state.echo_delay;
@@ -383,7 +383,7 @@ std::size_t count_data(std::span<const EqualisedSymbol> symbols, const SecondRea
   return *silence || all - data <= kFew ? std::max(data, std::min(done, all)) : all;
 }
 
-// From which mark on the points are told too badly, for the most part. @return its time, or 0
+// The mark from which on most decisions are too uncertain. @return its time, or 0
 double unsure_since(const std::vector<std::pair<double, double>>& squared) {
   constexpr std::size_t kLeastMarks = 3;
   constexpr double kMost = 0.8;
@@ -397,7 +397,7 @@ double unsure_since(const std::vector<std::pair<double, double>>& squared) {
   return 0;
 }
 
-// To bits, and how well they are told; the symbols may come in parts.
+// Bits, and the quality of their decisions; the symbols may come in parts.
 class Bits {
  public:
   Bits(const B1& b1, V34DataHeard& heard)

@@ -24,7 +24,7 @@ struct V34DataHeard : DataHeard {
   ReceiverState at_end;  ///< within that S, units of four training points
 };
 
-/// @param end  in samples, where something else is known to begin
+/// @param end  in samples, the known begin of another signal
 V34DataHeard read_data(const Baseband& line, const Baseband* other, const Direction& direction,
                        const v34::DataParameters& parameters, const ReceiverState& start, double end);
 

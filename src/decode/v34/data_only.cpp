@@ -40,7 +40,7 @@ Fit best_fit(const Recording& r, const SymbolClock& clock, const V34Band& band, 
   return best_fit(r, d, 0, r.duration_s);
 }
 
-// Of all symbol rates.
+// The best of all symbol rates.
 Fit best_fit(const Recording& r, int channel, Scrambling scrambling, double from_s, double to_s) {
   Fit best;
   best.direction.channel = channel;

@@ -20,9 +20,9 @@ struct V34Band {
 };
 std::optional<V34Band> v34_band(const SymbolClock& clock);
 
-/// Rate renegotiations and cleardowns of both directions, and the data between them. Which direction is whose, and
-/// which carrier it has, is what the TRN in it fits best.
-/// @param clocks  one for each channel that has one  @return nothing where no TRN is found
+/// Rate renegotiations and cleardowns of both directions, and the data between them. The best fit of TRN identifies the
+/// sender of a direction and its carrier.
+/// @param clocks  one for each channel that has one  @return nothing if no TRN is found
 std::optional<Training> find_training_behind_data(const Recording& recording, std::span<const SymbolClock> clocks,
                                                   bool data_mode);
 

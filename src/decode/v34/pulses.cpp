@@ -168,7 +168,7 @@ bool PulseShape::learn(std::span<const Cf> errors, std::span<const std::size_t> 
   return most > 0;
 }
 
-// @return what all explain, in variances, or 0
+// @return the gain of all, in variances, or 0
 double PulseShape::learn_from(std::size_t first, std::span<const Cf> errors, std::span<const std::size_t> loud) {
   constexpr std::size_t kLeastPulses = 6;
   constexpr int kRounds = 10;
@@ -194,7 +194,7 @@ double PulseShape::learn_from(std::size_t first, std::span<const Cf> errors, std
       score += f.score;
     }
     if (pulses.size() < kLeastPulses) return 0;
-    // The middle one of the heights shall be 1.
+    // Scale the middle one of the heights to 1.
     const double middle = median(heights);
     for (Cf& v : next) v *= static_cast<float>(middle) / squared;
     shape_ = std::move(next);

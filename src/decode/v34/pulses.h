@@ -37,8 +37,8 @@ class PulseShape {
   /// @param symbols, errors  as many of both; errors are received minus decided  @param carrier_hz  nominal
   PulseShape(std::span<const EqualisedSymbol> symbols, double carrier_hz);
 
-  /// Learns the shape, and where in the sender's waveform pulses come. @param errors  as many as symbols
-  /// @param loud  symbols that stand out  @param variance  of errors without pulses
+  /// Learns the shape, and the places of pulses in the sender's waveform. @param errors  as many as symbols
+  /// @param loud  symbols with large errors  @param variance  of errors without pulses
   /// @return whether enough of them are alike
   bool learn(std::span<const Cf> errors, std::span<const std::size_t> loud, double variance);
 

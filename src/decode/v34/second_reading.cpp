@@ -216,7 +216,7 @@ class SecondReader {
     return best;
   }
 
-  // Of the errors, in variances.
+  // Energy of the errors, in variances.
   double energy(const Window& window) const {
     double sum = 0;
     for (std::size_t k = window.first; k < window.last; ++k) sum += std::norm(errors_[k]);

@@ -42,13 +42,13 @@ class SegmentedReading {
                    std::size_t segment = kSegment)
       : parameters_(parameters), start_(start), carrier_hz_(carrier_hz), segment_(segment) {}
 
-  /// Of the symbols at hand, those of the segment that is next; the ones before are of the segment that was.
+  /// First of the available symbols that belongs to the next segment; the ones before are of the previous segment.
   std::size_t first() const { return first_; }
   std::size_t last() const { return first_ + segment_; }
 
   /// Reads the next segment. @param symbols  last() + kBeside or more
   SecondReading read(std::span<const EqualisedSymbol> symbols) const;
-  /// The next segment may begin. @param read  what read() returned  @return how many symbols are needed no more
+  /// Begins the next segment. @param read  the result of read()  @return number of symbols that are no longer needed
   std::size_t go_on(const SecondReading& read);
   /// The rest, when no more symbols come.
   SecondReading read_plainly(std::span<const EqualisedSymbol> symbols) const;
@@ -61,8 +61,8 @@ class SegmentedReading {
   std::size_t segment_, first_ = 0;
 };
 
-/// Mean squared distance from anything at all to the nearest sequence of the code, a symbol: what errors come to where
-/// decisions are but guesses.
+/// Mean squared distance from random points to the nearest sequence of the code, per symbol: the mean error of
+/// decisions that are only guesses.
 inline constexpr double kGuessSquared = 0.76;
 /// The same, from which on more than one point in a hundred is wrong, with each of the trellis codes.
 inline constexpr double kUnsureSquared = 0.5;

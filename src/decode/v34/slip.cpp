@@ -15,8 +15,8 @@ namespace offhook::decode {
 namespace {
 
 constexpr int kMostSamples = 480;
-// Symbols that a slip is looked for with, that must confirm it, and that tell where the mapping frames are: where some
-// symbols take a whole number of samples and of the carrier's quarter turns, constellations look alike from there.
+// Numbers of symbols that search for a slip, that must confirm it, and that give the place of the mapping frames. If
+// some symbols take a whole number of samples and of the carrier's quarter turns, constellations fit alike from there.
 constexpr std::size_t kFew = 64, kMany = 200, kWhole = 960;
 constexpr long kFrame = v34::kSymbolsPerMappingFrame;
 constexpr float kMostError = 0.5f;  // of grid_error(), confirmed
@@ -28,7 +28,7 @@ Cf nearest(Cf y) {
   return {2 * std::floor(y.real() / 2) + 1, 2 * std::floor(y.imag() / 2) + 1};
 }
 
-// The whitened symbols of data mode, as they would be with one slip or another; equaliser and loops stand still.
+// The whitened symbols of data mode, as they would be with one slip or another; equaliser and loops do not adapt.
 class StillReader {
  public:
   StillReader(SymbolReceiver& receiver, const v34::DataParameters& parameters, double carrier_hz)

@@ -19,11 +19,11 @@ struct Slip {
   int echo_samples = 0;    ///< by which the other direction's echo comes later than before, beside the other channel
 };
 
-/// The slip whose other side the points fit again: whole samples, 60 ms at most; of this direction before or behind the
+/// The slip after which the points fit again: whole samples, at most 60 ms; of this direction before or behind the
 /// place where the echo joins it, or of the other channel.
-/// @param receiver  before symbol `first` of data mode, which came before the slip; in grid units. Left as it was
+/// @param receiver  before symbol `first` of data mode, which came before the slip; in grid units. Not changed
 /// @param now  in samples, behind the slip  @param carrier_hz  nominal
-/// @return nothing where there is none, or the constellation is too small to tell
+/// @return nothing if there is none, or the constellation is too small for a decision
 std::optional<Slip> find_slip(SymbolReceiver& receiver, const v34::DataParameters& parameters,
                               const v34::EncoderStart& start, long first, double now, double carrier_hz);
 

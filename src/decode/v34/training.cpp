@@ -55,7 +55,7 @@ double s_share(const Baseband& line, double t, double step) {
   return energy > 0 ? std::abs(c) / energy : 0;
 }
 
-// S before what begins at `t` samples.
+// S before the signal that begins at `t` samples.
 void Follower::find_s(Segment& p, double t, double step) const {
   const double s_bar = t - kSBarSymbols * step;
   p.s_correlation = s_share(line_, s_bar, step);
@@ -198,7 +198,7 @@ void Follower::sequences(Segment& p, v34::TrainingDecoder decoder, v34::Training
     if (found == SequenceReader::Found::kE) break;
     if (found != SequenceReader::Found::kJPrime) continue;
     // A fresh TRN is an anchor of its own. Some callers send none: then MP comes at once, with as many points as the
-    // far J asked for.
+    // far J requested.
     if (end - receiver_.state.t < 64 * receiver_.state.step) break;
     if (has_16_points()) {
       points = v34::TrainingPoints::k16;

@@ -38,7 +38,7 @@ struct CpHeard {
   int count = 0;
 };
 
-/// One training segment of one direction: what follows an anchor, until its signal is lost. All times in seconds.
+/// One training segment of one direction: the signals after an anchor, until its signal is lost. All times in seconds.
 struct Segment {
   Anchor anchor;
   double t_s = 0, t_s_bar = 0, s_correlation = 0;  ///< S before it; 0 where there is none

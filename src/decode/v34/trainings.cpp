@@ -25,7 +25,7 @@ struct Lines {
   std::unique_ptr<Baseband> line, other;
 };
 
-// The next MP; one of type 0 leaves the coefficients as they are.
+// The next MP; one of type 0 does not change the coefficients.
 template <class Mp>
 void take_mp(std::optional<Mp>& last, const Mp& next) {
   const v34::PrecoderCoefficients before = last ? last->precoder : v34::PrecoderCoefficients{};

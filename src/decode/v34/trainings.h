@@ -51,7 +51,7 @@ struct LastLinks {
   const Link *from_1200 = nullptr, *from_2400 = nullptr, *downstream = nullptr;
 };
 
-/// Reads what follows the INFO1a of `training`, in the directions that it chose, up to `to_s`.
+/// Reads the signals after the INFO1a of `training`, in the directions that it chose, up to `to_s`.
 void read_training(const Recording& recording, const StartUp& start_up, double to_s, bool data_mode, Training& training,
                    const LastLinks& before = {});
 

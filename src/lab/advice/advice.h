@@ -109,7 +109,7 @@ struct Advice {
 
   /// The maximum share of a radio's slots that is missed, each loss being one. @pre slot_s > 0
   double miss_ratio_at_most(const Trial& t) const { return std::min(1.0, slot_s / t.expectation.interval_s.low); }
-  /// It suffices, but not without a but: a limit is broken, the last buffer is used, the margin is thin, or a warning.
+  /// It suffices with reservations: a limit is broken, the last buffer is used, the margin is thin, or a warning.
   bool with_reserve() const { return suffices && (!warnings.empty() || !keeps_clear(trials[*chosen])); }
   /// A priority without a measurement, on a host whose latencies were measured at another one.
   bool unmeasured(const Trial& t) const { return !assumed && t.expectation.evidence == Evidence::kAssumed; }

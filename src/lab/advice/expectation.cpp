@@ -34,7 +34,7 @@ Interval between_losses(double seconds, std::uint64_t losses) {
   return {at_most_a_week(seconds / count.high), seconds / count.low};
 }
 
-/// A recording that was replayed is as long as it is.
+/// The time covered by a replayed recording is its length.
 double independent_s(const Scenario& s, const Seen& seen) {
   if (!s.load.recorded) return seen.seconds;
   return std::min(seen.seconds, static_cast<double>(s.load.recorded->duration) * 1e-9);
@@ -69,7 +69,7 @@ bool undisturbed(const Scenario& s) {
          s.load.soft_devices.empty();
 }
 
-/// Of slots that are where the law has them; a budget that is counted at ticks is not.
+/// For slots at the law's places; a budget that is counted at ticks is not.
 std::optional<Expectation> from_law(const Scenario& s) {
   const bool slots =
       s.context.kind == OH_CONTEXT_RESERVATION && s.context.in_ticks() && s.host.reservations == "rialto";
@@ -133,7 +133,7 @@ const LatencyDistribution* latency_of(const Scenario& s) {
 }
 
 /// The longest wait after which a block's output is still in time. Blocks that come meanwhile are served with it in one
-/// call, where the driver serves all that is owed: the output of n blocks is ready when a part of the work of all n is
+/// call, if the driver serves all owed blocks: the output of n blocks is ready when a part of the work of all n is
 /// done.
 double longest_wait_ms(const Scenario& s, const DeviceTiming& device) {
   const double output_ms = device.output_fraction * (1 + device.cost_spread) * device.cost_ms;
@@ -146,8 +146,8 @@ double longest_wait_ms(const Scenario& s, const DeviceTiming& device) {
   }
 }
 
-/// How long a measurement of latencies speaks for a device: as long as it took, and as long as the device takes for as
-/// many waits.
+/// How long a measurement of latencies is evidence for a device: its own duration, and the time in which the device has
+/// as many waits.
 double measured_for_s(const HostLatencies& host, const LatencyDistribution& latency, double period_s) {
   const double waits = 1 / latency.rarest();
   return std::min(waits / host.waits_per_s, waits * period_s);

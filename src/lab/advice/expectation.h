@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// How long a device works in a context until it loses something, and the evidence for it. No duration exceeds what its
-// evidence supports. The kinds:
+// How long a device works in a context until it loses something, and the evidence for it. No duration exceeds its
+// evidence. The kinds:
 //
 //     losses        some were seen: their rate, with the interval of a Poisson count
 //     seen          nothing was lost in T independent seconds: T/3 with 95 % (rule of three). A recording that is
 //                   replayed is no new evidence: T is at most its length
 //     law           a reservation's slots suffice from every phase, with the costliest block, every block costing
-//                   the most that its spread allows, and what the host does in the slots (law.h)
+//                   the most that its spread allows, and the host's work in the slots (law.h)
 //     distribution  the host is drawn from latencies that were measured for T: how often one is longer than a block
 //                   can wait, T/3 at most if none was. It counts for the measured priority and above; not for a thread
 //                   that alternates with one that never blocks.

@@ -210,7 +210,7 @@ void say_what_is_missing(Advice& advice) {
   advice.reasons.push_back(fmt::format("Expected losses: {}; {}.", between(t.expectation), t.expectation.because));
 }
 
-/// Why a reservation of this Linux is not promised what the law promises.
+/// Why the law's promise does not hold for a reservation of this Linux.
 std::string no_law(const Scenario& base) {
   if (base.host.reservations == "cpu-max")
     return "cpu.max is a limit: it promises no CPU time, and other threads of the class may run first.";
@@ -247,7 +247,7 @@ void say_how(Advice& advice, const Trial& t) {
 }
 
 /// The limit for work before all threads that it breaks. PC 99 is the System Design Guide for PCs that Microsoft and
-/// Intel published; Linux has no such limit, and the same is taken for one.
+/// Intel published; Linux has no such limit, and the same value is used for it.
 std::string over_limit(const Scenario& base, const Trial& t) {
   const bool isr = t.isr_max_us > kPc99InterruptUs;
   const double us = isr ? t.isr_max_us : t.dpc_max_us, limit = isr ? kPc99InterruptUs : kPc99DpcUs;

@@ -32,7 +32,7 @@ class KeptRuns {
   /// @param identity of all inputs of a run except its scenario
   /// @throws std::runtime_error when the file cannot be written
   KeptRuns(const OutputFolder& folder, const std::string& name, std::string identity);
-  /// Both from any thread. @tparam Run  what the file is of: Measured or Lost, one of them in a file
+  /// Both from any thread. @tparam Run  type of the file: Measured or Lost, one of them in a file
   template <typename Run>
   std::optional<Run> find(const hostsim::Scenario& scenario) const;
   template <typename Run>

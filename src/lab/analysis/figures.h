@@ -55,8 +55,8 @@ struct Figures {
   LogLinearHistogram interrupt_to_isr;
   LogLinearHistogram interrupt_to_service;  ///< to the service that took its last sample
   LogLinearHistogram interrupt_to_output;   ///< until its output was queued
-  /// The interrupt's whole job where it is an entity of its own (in INT the service too: Figure 2), else enter to exit;
-  /// with what preempted it.
+  /// The interrupt's whole job if it is an entity of its own (in INT the service too: Figure 2), else enter to exit;
+  /// preemptions included.
   LogLinearHistogram isr_elapsed;
   LogLinearHistogram
       service_run_elapsed;              ///< one wake-up: SERVICE_RUN_BEGIN to SERVICE_RUN_END, with what preempted it

@@ -21,7 +21,7 @@ struct Losses {
   bool any() const { return blocks_late + samples_late + samples_filled_in + overrun_samples + underrun_samples != 0; }
 };
 
-/// Of the card and the driver.
+/// Counts of the card and the driver.
 struct ServiceTally {
   std::uint64_t interrupts = 0;
   std::uint64_t blocks = 0;
@@ -32,7 +32,7 @@ struct ServiceTally {
   void add(const oh_event& event);
 };
 
-/// Of what one end of the line received.
+/// Counts of the received data at one end of the line.
 struct TransferTally {
   std::uint64_t data_mode_ns = 0;  ///< data mode was reached first; 0: never
   /// V.42 was connected first; 0: never. If the log has the phases of a call, the time when its user noticed: the bytes

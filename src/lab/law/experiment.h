@@ -23,7 +23,7 @@ struct Setting {
   hostsim::SoftDevice device;
   int tick_hz = 1024;
   double tick_ms() const { return 1000.0 / tick_hz; }
-  /// Of the host that the experiments run on.
+  /// The work of the host that the experiments run on.
   HostWork host_work() const;
 };
 
@@ -33,10 +33,10 @@ struct Experiment {
   std::string changes;  ///< what is other than in the first experiment, a sentence
   Setting setting;
 };
-/// The device as it is, and the variants. All without its one costliest block, which the law does not include.
+/// The unchanged device, and the variants. All without its one costliest block, which the law does not include.
 std::vector<Experiment> experiments(const Setting& given);
 
-/// Reservations of X ticks up to `x_max`, on both sides of every limit that anybody claims.
+/// Reservations of X ticks up to `x_max`, on both sides of every claimed limit.
 std::vector<TickReservation> cells_near_the_limits(const Setting& setting, int x_max);
 
 struct CellOutcome {

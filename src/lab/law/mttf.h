@@ -46,7 +46,7 @@ struct UnderrunRun {
 /// The same computation on a virtual clock of integer nanoseconds. An interrupt that finds the computation awaiting its
 /// CPU or running has no latency of its own: its buffer is served after the ones before it. Stops early after
 /// `enough` underruns.
-/// @param go_on asked about once a million buffers with the share that is done; false stops
+/// @param go_on called about once per million buffers with the share that is done; false stops
 UnderrunRun simulate_underruns(const hostsim::LatencyDistribution& latency, const Buffering& b, double seconds,
                                std::uint64_t enough, std::uint64_t seed, bool (*go_on)(void*, double) = nullptr,
                                void* user = nullptr);

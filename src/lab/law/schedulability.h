@@ -65,7 +65,7 @@ struct DeadlineRun {
 
 /// The same on the engine of `offhook schedule`: computations begin at phases drawn from the seed; each interrupt that
 /// finds its computation idle draws a latency, which delays it and takes no CPU time from the others.
-/// @param go_on asked about once a simulated minute with the share that is done; false stops
+/// @param go_on called about once per simulated minute with the share that is done; false stops
 std::vector<DeadlineRun> simulate_deadlines(const std::vector<Computation>& computations,
                                             const hostsim::HostLatencies& host, double seconds, std::uint64_t seed,
                                             bool (*go_on)(void*, double) = nullptr, void* user = nullptr);

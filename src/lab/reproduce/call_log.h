@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// One call for an experiment: the log is read by the same analysis as every other log, and figures are cut out of it.
+// One call for an experiment: the same analysis reads the log as every other log, and figures are taken from it.
 #pragma once
 
 #include <functional>

@@ -43,7 +43,7 @@ struct Row {
   std::string tolerance;  ///< in words: "within 0.2", "at most", "the same class"
   bool agrees = false;    ///< within the tolerance; of an input: what the model uses is what was published
   std::string note;       ///< a sentence: why it differs; where an input is used. Needed wherever !agrees
-  /// It disagrees, or would if the published value were 20 % higher or lower; of words: nothing can be said, so yes.
+  /// It disagrees, or would if the published value were 20 % higher or lower; true for words, which cannot be varied.
   bool sharp = true;
   enum class Kind { kCompared, kInput, kPaper };
   Kind kind = Kind::kCompared;  ///< how it was made: claims.toml has to say the same of it
@@ -128,7 +128,7 @@ struct Run {
   std::uint64_t seed = 1;
   unsigned repetitions = 10;  ///< where the paper repeated
   /// job(0) ... job(n - 1), each once, over the cores, with progress. Jobs are begun in order: the longest first.
-  /// @throws Interrupted, and what a job threw
+  /// @throws Interrupted, and exceptions of a job
   std::function<void(std::size_t n, const std::function<void(std::size_t)>& job)> parallel;
   Perturbation perturbation;  ///< of the modem's machine: the experiments of jones.* run under it
 };

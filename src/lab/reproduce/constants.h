@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The constants of the modem's machine that were fitted, assumed or measured, by name: what `reproduce --perturb`
-// changes and `reproduce --sensitivity` scans. Everything that a call is made of passes through apply() just before it
+// The constants of the modem's machine that were fitted, assumed or measured, by name: `reproduce --perturb`
+// changes them and `reproduce --sensitivity` scans them. All inputs of a call pass through apply() just before it
 // runs.
 #pragma once
 
@@ -38,7 +38,7 @@ class Perturbation {
   /// @throws std::invalid_argument for an unknown name, and for an invalid change
   static Perturbation parse(const std::vector<std::string>& changes);
   void apply(Setup& setup) const;
-  /// These, and then one more: what an experiment changes to see why a row differs. @throws as parse()
+  /// These, and one more: an experiment's change to find why a row differs. @throws as parse()
   Perturbation and_also(const std::string& change) const;
   bool empty() const { return changes_.empty(); }
   /// As they were given, in order: "" for none.

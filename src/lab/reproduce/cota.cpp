@@ -64,7 +64,7 @@ Drawn draw(const HostLatencies& h, double hours, std::uint64_t seed) {
   Drawn out;
   out.hours = hours;
   const hostsim::Random random(seed, 0x636f7461);
-  // Only the longest of an hour and longer ones are looked at, so only such waits are drawn.
+  // Only the longest waits of an hour and longer ones are used, so only such waits are drawn.
   constexpr double kLongest = 1e-3;
   const auto waits = static_cast<std::uint64_t>(kLongest * hours * 3600 * h.waits_per_s / h.use_per_load);
   for (auto& v : out.ms) v.reserve(waits);

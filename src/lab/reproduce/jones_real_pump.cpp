@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Tables 1 to 3 once more, with the V.90 pump in the place of the link model. The modem's signals, V.42, PPP and TCP
-// run, and a lost block costs what it costs them. The machine (costs of blocks, scheduler, card) is that of
+// run, and the cost of a lost block is its effect on them. The machine (costs of blocks, scheduler, card) is that of
 // the tables.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -121,7 +121,7 @@ void add_time(Outcome& out, const std::string& name, const Published& row, const
 
 }  // namespace
 
-// 6.5, 6.6: what the tables' link model stands for, itself.
+// 6.5, 6.6: the real pump instead of the tables' link model.
 Outcome jones_real_pump(const Run& run) {
   const double share = run.published.number("time_tolerance");
   const std::vector<std::string> contexts = run.published.texts("contexts");

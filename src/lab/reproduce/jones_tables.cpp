@@ -205,7 +205,7 @@ void add_standard_rows(Outcome& out, const Run& run, const Standard& s) {
       return trials.of_time(s.scenarios[i], t, mean_s, kVerdictTolerance, more) + v34.text;
     });
   }
-  // The paper's order is one of mean times, which say nothing of the transfers that failed.
+  // The paper's order is one of mean times, which do not cover the failed transfers.
   std::vector<std::string> published, simulated;
   for (std::size_t i = 0; i < s.rows.size(); ++i) {
     const Transfers& t = s.simulated[i];
@@ -359,7 +359,7 @@ Outcome jones_table3(const Run& run) {
   auto simulated = transfers(run, scenarios, profile);
   simulated.erase(simulated.begin());  // INT, the reference
   Trials trials(run, profile, false);
-  // How sharp the edge is on which a marginal row stands.
+  // How sharp the edge of a marginal row is.
   std::vector<hostsim::Scenario> marginal = {scenarios.front()};
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (rows[i].text("class") == "marginal") marginal.push_back(scenarios[i + 1]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Figures 10 to 13 and 16: what the modem does to a multimedia timer of 1 ms and its callback at priority 31 (6.3).
+// Figures 10 to 13 and 16: the modem's effect on a multimedia timer of 1 ms and its callback at priority 31 (6.3).
 #include <fmt/format.h>
 
 #include <algorithm>

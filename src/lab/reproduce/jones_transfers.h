@@ -23,7 +23,7 @@ struct Transfers {
   double complete_percent() const;
 };
 
-/// As the run perturbs it. The pool's servers have their own patience, whatever becomes of the dedicated one's.
+/// With the run's perturbation. The pool's servers have their own patience, which does not follow the dedicated one's.
 Setup setup_of(const Run& run, const hostsim::Scenario& scenario, const hostsim::CostProfile& profile, bool pool);
 
 /// Run each scenario several times, with another seed and so another starting phase each time; classes against the

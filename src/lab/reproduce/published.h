@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// traces/data/published/*.toml: what papers published, as numbers. One source for every comparison.
+// traces/data/published/*.toml: the papers' published results, as numbers. One source for every comparison.
 //
 // Parsed strictly. Each claim has an id, its paper, the place there and a grade, and judges the rows of its
 // experiment. All its other values are read by that experiment, and a value that no experiment reads is an error
@@ -24,7 +24,7 @@ enum class Grade {
 };
 std::string_view to_string(Grade grade);
 
-/// How a simulated value came about: what agreement with the published one is worth.
+/// The origin of a simulated value, which determines the value of agreement with the published one.
 enum class Provenance {
   kInput,        ///< read back: the model was given it. No result
   kCalibrated,   ///< a constant was fitted with it, or with others of its kind

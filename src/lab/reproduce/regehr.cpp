@@ -66,7 +66,7 @@ Curve curve(const Condition& condition, std::span<const std::vector<RegehrResult
   return c;
 }
 
-/// Why a condition differs, as far as it is known. @param enough  of kReasons, in per cent
+/// The known reason why a condition differs. @param enough  of kReasons, in per cent
 std::string why(std::size_t condition, const std::array<double, kReasons.size()>& enough) {
   const RegehrRun used;
   const double tick_ns = 1e9 / used.enforcement_hz, needed_ns = static_cast<double>(used.needed);

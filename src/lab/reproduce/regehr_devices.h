@@ -35,7 +35,7 @@ struct TransferWork {
     return accesses * c.port_access + descriptors * c.descriptor + (completes ? c.completion : 0) +
            (modem_block ? c.modem_block : 0);
   }
-  /// Of the CPU, 0 to 1.
+  /// Share of the CPU, 0 to 1.
   double share(const UnitCosts& c) const { return (handler_ns(c) + dpc_ns(c)) / every_ns; }
 };
 

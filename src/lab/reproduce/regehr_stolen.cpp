@@ -86,7 +86,7 @@ std::string counted(const TransferWork& work, const UnitCosts& costs, double pub
       cheap.port_access / 1e3, dear.port_access / 1e3, 100 * work.share(cheap), 100 * work.share(dear));
 }
 
-/// The longest time inside a block of reserved time that somebody else had.
+/// The longest time inside a block of reserved time in which another entity had the CPU.
 double longest_gap_ms(const std::vector<hostsim::StolenTimeProbe::Interval>& received) {
   constexpr hostsim::Ns kBetweenBlocks = 5'000'000;
   hostsim::Ns longest = 0;

@@ -44,7 +44,7 @@ Run run_of(const Published& published, const Settings& settings, const ClaimProg
 nlohmann::ordered_json read_claim(const std::filesystem::path& folder, const Claim& claim, const std::string& identity);
 void write_claim(const OutputFolder& folder, const nlohmann::ordered_json& claim, const std::string& identity);
 
-/// How many of what: for the last line, the exit status and the head of the page.
+/// Counts for the last line, the exit status and the head of the page.
 struct Totals {
   std::size_t claims = 0;
   /// Rows, and those within their tolerance; of an input, used as published.
@@ -59,7 +59,7 @@ struct Totals {
                                                             {to_string(Provenance::kDerived), {}},
                                                             {to_string(Provenance::kInput), {}}}};
   Count& of(std::string_view provenance);
-  /// Of all but inputs: rows that a published value 20 % off would change, and those of them within their tolerance.
+  /// Without inputs: rows that a published value 20 % off would change, and those of them within their tolerance.
   std::size_t sharp = 0, sharp_agree = 0;
   std::size_t paper = 0;
   std::vector<std::string> short_of;  ///< claims with a hard row that does not agree, or hard and without experiment

@@ -30,7 +30,7 @@ struct Scan {
   Range range(std::size_t row) const;
   /// The middle of the longest stretch of values at which most of the rows hold for which `counts` is true.
   std::size_t best(const std::function<bool(std::size_t row)>& counts) const;
-  /// Of 5 folds (row modulo 5): the best by the other folds' rows, and how many of the fold's own hold there. Summed
+  /// For 5 folds (row modulo 5): the best by the other folds' rows, and how many of the fold's own hold there. Summed
   /// over the folds.
   std::size_t held_out() const;
 };
@@ -65,7 +65,7 @@ std::string to_text(const Calibration& calibration);
 
 /// Rows, ranges, and a figure for each constant, drawn as those of the claims.
 nlohmann::ordered_json to_json(const Sensitivity& sensitivity);
-/// A line for each constant: over what each class holds.
+/// A line for each constant: the range in which each class holds.
 std::string to_text(const Sensitivity& sensitivity);
 
 }  // namespace offhook::reproduce

@@ -92,7 +92,7 @@ constexpr KeyHelp kEntityHelp[] = {
      "\"length_ns\": CPU time until it unlocks it} (default: none)"},
 };
 
-// Of a thread whose policy a scheduler of hostsim/sched makes.
+// Keys of a thread whose policy a scheduler of hostsim/sched makes.
 const std::vector<std::string_view> kThreadKeys = {
     "name",        "kind",     "offset_ns", "period_ns", "cost_ns",
     "deadline_ns", "priority", "nice",      "handler",   "critical_sections"};
@@ -108,7 +108,7 @@ std::vector<std::string_view> keys_of(std::string_view scheduler, bool reserves)
   return keys;
 }
 
-/// Those that can make one without a plan of slots.
+/// The schedulers that can make a policy without a plan of slots.
 std::vector<std::string_view> scheduler_names(hostsim::PolicyUse use) {
   std::vector<std::string_view> names;
   for (const std::string_view name : hostsim::policy_names(use))
@@ -143,7 +143,7 @@ class Object {
     if (found == object_.end()) fail(fmt::format("missing key \"{}\", expected {}", key, expected));
     return *found;
   }
-  /// null stands for a key that is not there: a strict slot's priority, an interrupt's dpc.
+  /// null means an absent key: a strict slot's priority, an interrupt's dpc.
   bool has(const char* key) const {
     const auto found = object_.find(key);
     return found != object_.end() && !found->is_null();
@@ -436,8 +436,8 @@ System parse_system(std::string_view text, std::string_view file) {
 }
 
 std::string describe_system() {
-  // The kinds of parse_system(); a key that no table explains is a fault of ours, found by the first user who
-  // asks.
+  // The kinds of parse_system(); a key that no table explains is a fault of ours, found at the first call of
+  // this.
   const std::vector<KnownKind> kinds = known_kinds();
 
   std::string out;

@@ -10,11 +10,11 @@
 //                  "deadline_ns": 5000000}]}
 //
 // Kinds interrupt, dpc, fp, edf, cbs, slot and rez; the order of the entities breaks ties. Not required: offset_ns,
-// slot_offset_ns, res_offset_ns and quantum_ns (0), dpc (null), deadline_ns of all but edf (null: none), strict (true),
-// background (-1), priority of a strict slot.
+// slot_offset_ns, res_offset_ns and quantum_ns (0), dpc (null), deadline_ns of all except edf (null: none), strict
+// (true), background (-1), priority of a strict slot.
 //
-// Besides, the schedulers that a scenario can name, and a program's own: "windows-nt", "linux" ... with a priority (8),
-// "rez-c", "deadline-ticks" ... with budget_ns, res_period_ns and res_offset_ns. They are told tick_hz (1000) and
+// Also the schedulers that a scenario can name, and a program's own: "windows-nt", "linux" ... with a priority (8),
+// "rez-c", "deadline-ticks" ... with budget_ns, res_period_ns and res_offset_ns. They receive tick_hz (1000) and
 // quantum_ns (0) of the system.
 //
 // Threads may have critical_sections; `locks` selects the protocol for their holders

@@ -48,7 +48,7 @@ const config::KeyTable& head_keys() {
   return keys;
 }
 
-/// @return of all axes  @throws Error before anything is made of them
+/// @return combinations of all axes  @throws Error before any is constructed
 std::size_t count_combinations(const Plan& plan, const std::vector<std::string>& positions) {
   std::size_t combinations = 1;
   for (std::size_t a = 0; a < plan.axes.size(); ++a) {

@@ -60,7 +60,7 @@ struct Plan {
   std::size_t last_run(std::uint32_t shard) const { return runs() * shard / shards; }
   /// Names everything but how it is cut into shards.
   std::string grid_hash() const;
-  /// Names everything: what a shard carries.
+  /// Identifies the whole plan; each shard has it.
   std::string hash() const;
 };
 

@@ -39,7 +39,7 @@ struct RunOptions {
 };
 
 /// Run those of the given shards that are not done yet, in parallel.
-/// @return false when stopped.  @throws what a run or a write threw, after the other threads have ended
+/// @return false when stopped.  @throws exceptions of a run or a write, after the other threads have ended
 bool run_shards(const OutputFolder& folder, const Plan& plan, const std::vector<std::uint32_t>& shards, const Run& run,
                 const RunOptions& options);
 

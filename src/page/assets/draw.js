@@ -134,7 +134,7 @@ function histogramSvg(box, o) {
     return left + (Math.min(Math.max(u, x0), x1) - x0) / (x1 - x0) * (width - left - right);
   };
   const base = height - bottom;
-  // A count of one stands a little above the base line, so that a single outlier is seen.
+  // A count of one is a little above the base line, so that a single outlier is seen.
   const toY = n => base - (Math.log10(n) + 0.35) / (yTop + 0.35) * (base - top);
   const root = svg("svg", {viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": o.label});
   for (let p = 0; p <= yTop; ++p) {

@@ -130,7 +130,7 @@ function plotFigure(box, f) {
   const scaleY = plotScale(f.y, [...ys, ...ofMarks("y")], 6, bars.length ? 0 : Infinity);
   const scaleX = plotScale(f.x, [...xs, ...ofMarks("x")], width / 80, Infinity);
   const left = 28 + 6.8 * Math.max(2, ...scaleY.ticks.map(t => t[1].length));
-  // Names that do not fit side by side stand aslant.
+  // Names that do not fit side by side are slanted.
   const longest = Math.max(0, ...(f.x.ticks || []).map(t => t[1].length));
   const aslant = longest * 6.6 * (f.x.ticks || []).length > width - left - right;
   const bottom = aslant ? 34 + 4.6 * longest : 42;
@@ -138,7 +138,7 @@ function plotFigure(box, f) {
   const base = height - bottom;
   const x = v => left + scaleX.to(v) * (width - left - right);
 
-  // Labels of marks along x stand above the figure, in as many rows as keeps them clear of each other.
+  // Labels of marks along x are above the figure, in as many rows as keeps them clear of each other.
   const along = [];
   for (const m of f.marks.filter(m => m.axis === "x" && m.text).sort((a, b) => b.value - a.value)) {
     const at = x(m.value), length = 6.6 * m.text.length, end = at + length + 8 > width - right, from = end ? at - length - 4 : at + 4;

@@ -134,7 +134,7 @@ function seriesChart(box, o) {
   return saved;
 }
 
-// In words what the chart shows, and its keys.
+// The chart's content in words, and its keys.
 function describeChart(area, chart, o) {
   const number = v => group(v) === "0" || Math.abs(v) < 100 ? Number(v.toPrecision(4)).toString() : group(v);
   const words = o.series.filter(s => s.t.length).map(s => `${s.name}: ${number(s.v.reduce((a, b) => Math.min(a, b)))} to ` +

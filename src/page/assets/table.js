@@ -4,7 +4,7 @@
 
 const filterFromRows = 20;
 
-// Sort key of a cell's text: a number if it begins with one, times in one unit, shares and counts as they are.
+// Sort key of a cell's text: a number if it begins with one, times in one unit, shares and counts unchanged.
 function sortKey(text) {
   const found = /^(?:over )?([+-]?[\d,]*\.?\d+(?:e[+-]?\d+)?)\s*(ns|us|ms|s|min|h|days?|weeks?|years?)?\b/i.exec(text);
   if (!found) return text === "" || text === "-" ? null : text;
@@ -48,7 +48,7 @@ function sortable(heads, body, rows) {
   });
 }
 
-// A field that hides the rows without its text; `also(rows)` hides what stands elsewhere for those that are hidden.
+// A field that hides the rows without its text; `also(rows)` hides related items elsewhere.
 function filterField(rows, what, also) {
   const field = el("input", {type: "search", placeholder: "filter", "aria-label": "Filter " + what});
   const count = el("span", {role: "status"});
@@ -73,7 +73,7 @@ function showScroll(area) {
   area.parentNode.classList.toggle("more", more);
   if (more) area.setAttribute("tabindex", "0"); else area.removeAttribute("tabindex");
 }
-// In the next frame: what changes sizes inside an observer's call is an error.
+// In the next frame: a change of sizes inside an observer's call is an error.
 const scrolls = new ResizeObserver(entries => requestAnimationFrame(() => entries.forEach(e => showScroll(e.target.closest(".scroll")))));
 
 // A table of rows <tr>. o: what, its name for those who do not see it; filter, called with the rows once they are filtered.

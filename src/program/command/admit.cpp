@@ -144,7 +144,7 @@ std::vector<std::string> by_deadline(const std::vector<hostsim::SoftDevice>& dev
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return device_timing(devices[a]).least_slack_ms() < device_timing(devices[b]).least_slack_ms();
   });
-  // From seven eighths of the host's priorities down: above programs, below what the system itself keeps above.
+  // From seven eighths of the host's priorities down: above programs, below the system's own threads.
   const int highest = host.priorities * 7 / 8;
   std::vector<std::string> contexts(devices.size());
   for (std::size_t k = 0; k < order.size(); ++k) {

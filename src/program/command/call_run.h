@@ -48,7 +48,7 @@ struct FarSide {
 CallOutcome run_call(const hostsim::Scenario& scenario, std::span<const std::uint8_t> file, const CallSinks& sinks,
                      const FarSide& far = {});
 
-/// A call of a scenario, on whatever host.
+/// A call of a scenario, on any host.
 using CallRunner = std::function<CallOutcome(const hostsim::Scenario&, const CallSinks&)>;
 /// run_call(). @param file, far  outlive it
 CallRunner simulated(std::span<const std::uint8_t> file, const FarSide& far = {});

@@ -71,13 +71,13 @@ class FarParty {
   /// Whether a stepped clock may continue.
   virtual bool caught_up() const { return true; }
   virtual nlohmann::ordered_json summary() const { return nlohmann::ordered_json::object(); }
-  /// Of a modem in this process.
+  /// The received bytes of a modem in this process.
   virtual const std::vector<std::uint8_t>* received() const { return nullptr; }
 };
 /// A modem in this process, or with options.far_end another program's, for which it waits.
 std::unique_ptr<FarParty> make_far_party(const CardOptions& options, const hostsim::Scenario& scenario);
 
-/// The line at the card, and a hash of what passed at the card's codec.
+/// The line at the card, and a hash of the samples at the card's codec.
 class CardCall {
  public:
   /// @param far  outlives the call

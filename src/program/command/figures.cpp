@@ -54,7 +54,7 @@ std::string browser() {
   return {};
 }
 
-/// Read what a child prints until it ends. @throws std::runtime_error if it takes too long
+/// Read a child's output until it ends. @throws std::runtime_error if it takes too long
 std::string read_all(int descriptor, pid_t child) {
   std::string out;
   std::array<char, 1 << 16> buffer{};

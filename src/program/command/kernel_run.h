@@ -22,7 +22,7 @@ std::unique_ptr<KernelDevice> open_kernel_host(const std::string& host);
 /// The kernel's form of the call. @throws std::runtime_error with the key that a kernel's modem does not support
 oh_kernel_call kernel_call_of(const hostsim::Scenario& scenario);
 
-/// @param file  what the far modem sends; empty: what the scenario's does  @throws std::runtime_error: the device is
+/// @param file  the far modem's data; empty: those of the scenario  @throws std::runtime_error: the device is
 /// gone
 CallOutcome run_kernel_call(KernelDevice& device, const hostsim::Scenario& scenario, std::span<const std::uint8_t> file,
                             const CallSinks& sinks);

@@ -41,11 +41,12 @@ struct Options {
 /// One card's hardware: moves samples to and from a buffer, and raises interrupts. Without a modem it is on hook.
 class Hardware {
  public:
-  /// @param news  where to say who came and went
+  /// @param news  gets arrivals and departures
   Hardware(const std::string& path, std::FILE* news)
       : path_(path), news_(news), server_(path, oh_modem_streams(kRateHz)) {}
   bool has_modem() const { return has_modem_; }
-  /// Serves those who connect for up to `ms`, and sees who left: another may take the place, the same one again, too.
+  /// Serves clients that connect for up to `ms`, and detects departures: another may take the place, the same one
+  /// again, too.
   void follow(int ms) {
     if (has_modem_ && server_.modem_left()) {
       has_modem_ = false;
@@ -152,7 +153,7 @@ class Subscriber {
 /// The line between two cards: tones, ringing, or a connection, as the hooks are.
 class Exchange final : private hostsim::FarEnd {
  public:
-  /// @param news  where to say what happens
+  /// @param news  gets the events
   Exchange(Hardware& near, Hardware& far, const hostsim::LineConfig& line, std::uint64_t seed, std::FILE* news)
       : near_(near),
         far_(far),

@@ -64,7 +64,7 @@ inline double us_of(double ns) {
 measure::LatencyConfig latency_config(const MeasureOptions& options);
 // --load
 void add_load(App* sub, MeasureOptions& options, const std::string& more);
-/// --load help: prints them. @return whether it was asked for
+/// --load help: prints them. @return whether the option was given
 bool list_loads(const MeasureOptions& options);
 /// Null for "none". Fork before there are threads.
 std::unique_ptr<measure::LoadProcess> start_load(const measure::LoadKind& kind);

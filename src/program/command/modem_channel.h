@@ -71,7 +71,7 @@ class Channel {
   virtual void close() = 0;  ///< the line is on hook; then the log is whole
   /// Driver, card and link of the live page.
   virtual void watch_driver(std::int64_t now) = 0;
-  /// Of the last call, which ends if it has not ended. Only with failed_calls.
+  /// The line of the last call, which ends if it has not ended. Only with failed_calls.
   virtual modem::LineMemory::Samples last_line() = 0;
 
   ChannelConfig config_;

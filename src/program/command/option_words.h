@@ -22,7 +22,7 @@ std::string not_known(const CLI::App& of, const std::string& word);
 /// set.
 void refuse_empty_values(CLI::App& app);
 
-/// Of an option's value.
+/// Description of an option's value.
 struct ValueWords {
   std::string value;                 ///< "DIR"; empty for a flag
   std::vector<std::string> choices;  ///< when it is one of a few
