@@ -5,6 +5,7 @@
 // The device is the line end: at each period the samples it captured go into the rings and as many go from the rings to
 // the device, which keeps kQueuedPeriods periods queued. The rings and their positions are those of every card, so the
 // driver sees no difference. Nothing is resampled: a device that cannot do the rate, one channel, 16 bits is refused.
+//
 // If the device has an overrun or underrun (the waiting thread was delayed by more than the queue), it is
 // restarted. Only the clock shows how many samples passed meanwhile: they are skipped in both rings, so that the driver
 // conceals them and the modem's count of samples stays true.
