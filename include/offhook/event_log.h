@@ -37,7 +37,7 @@ enum oh_event_kind {
   /* the driver; id: driver instance */
   OH_EV_ISR_ENTER = 20, /**< argument: interrupts raised so far */
   OH_EV_ISR_EXIT = 21,
-  OH_EV_SERVICE_REQUEST = 22, /**< the context was asked for service; argument: blocks owed */
+  OH_EV_SERVICE_REQUEST = 22, /**< the context was requested to serve; argument: blocks owed */
   OH_EV_SERVICE_BEGIN = 23,   /**< input of one block taken; argument: samples */
   OH_EV_OUTPUT_READY = 24,    /**< its output queued; argument: samples that were too late to be played (0: on time) */
   OH_EV_SERVICE_END = 25,     /**< argument: received samples pending now */
