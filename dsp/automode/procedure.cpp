@@ -23,7 +23,7 @@ constexpr uint64_t kAaAfterAns = ms(1000);
 constexpr uint64_t kTc = ms(3150);          // A.2.1.2: more than 3100
 constexpr uint64_t kTa = ms(3000);          // A.2.2, +-50
 constexpr uint64_t kBeforeSigA = ms(75);    // V.8 8.2.2
-constexpr uint64_t kGiveUp = 60 * kRateHz;  // nobody, or nobody we know
+constexpr uint64_t kGiveUp = 60 * kRateHz;  // no answer, or an unknown one
 // The text has no number for these. AC has 600 and 3000 Hz at once, unlike call progress tones; AA must be
 // distinguished from voices.
 constexpr float kAcMs = 60;
@@ -33,7 +33,7 @@ constexpr float kAaMs = 100;
 // Note 1).
 constexpr uint64_t kNoAns = ms(500);
 constexpr float kAnsMs = 100;
-constexpr float kAcAloneMs = 1000;  // AC for so long, and no V.32bis here
+constexpr float kAcAloneMs = 1000;  // AC for this long, and no V.32bis here
 // After this number of failed trainings in a row, a modulation above V.32bis is given up. Ten seconds of data reset the
 // count.
 constexpr uint32_t kTrainingsInVain = v34::CallMemory::kTrainingsInVain;
@@ -380,7 +380,7 @@ void Automode::process(const void* rx, void* tx, size_t n) {
     }
   }
   for (size_t k = i; k < n && watching_; ++k) watch(conversion_.received(rx, k));
-  if (i < n && active_->converted) {  // the far end fell back: what is left of the block is silence
+  if (i < n && active_->converted) {  // the far end fell back: the rest of the block is silence
     for (; i < n; ++i, ++samples_) conversion_.send(active(0), tx, i);
   } else if (i < n) {
     const size_t in = conversion_.rx_octets(), out = conversion_.tx_octets();

@@ -60,7 +60,7 @@ class DpskReceiver {
 struct DpskSignal {
   int carrier_hz;
   double level_dbm0;
-  int guard_hz = 0;  ///< of a tone beside it; 0: none
+  int guard_hz = 0;  ///< of an additional tone; 0: none
   double guard_with_tone_dbm0 = 0, guard_with_bits_dbm0 = 0;
 };
 

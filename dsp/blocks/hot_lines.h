@@ -19,7 +19,7 @@ class HotLines {
   /// A range beyond the capacity is ignored. A range that begins at the end of the last one extends it.
   void add(const void* from, size_t bytes) {
     const auto* at = static_cast<const char*>(from);
-    if (count_ > 0 && range_[count_ - 1].end == at) {  // they go on
+    if (count_ > 0 && range_[count_ - 1].end == at) {  // contiguous
       range_[count_ - 1].end += bytes;
       return;
     }

@@ -123,7 +123,7 @@ const Kernels& kernels_for(InstructionSet) {
 #endif
 
 const Kernels& best_kernels() {
-  static const Kernels* best;  // whoever comes first finds the same
+  static const Kernels* best;  // every thread finds the same
   const Kernels* known = __atomic_load_n(&best, __ATOMIC_RELAXED);
   if (known == nullptr) __atomic_store_n(&best, known = &kernels_for(best_set()), __ATOMIC_RELAXED);
   return *known;

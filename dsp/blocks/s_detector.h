@@ -58,7 +58,7 @@ class SDetector {
   int hits_ = 0;
   bool in_s_ = false;
   bool s_bar_ = false;
-  Complex mean_[3]{};  // of S, as it was before it began to change
+  Complex mean_[3]{};  // of S, before it began to change
   Complex turn_{};
   float turns_ = 0;
   float age_ = 0;

@@ -65,7 +65,7 @@ class ToneDetector {
 
  private:
   static constexpr int kWindow = 64;  // 53 1/3 samples and soft edges
-  static constexpr int kStep = 8;     // one output a millisecond
+  static constexpr int kStep = 8;     // one output per millisecond
   static constexpr int kLag = 10;     // phases are compared over 10 ms
   static constexpr int kSettle = 18;  // window and lag
   static constexpr int kUnseen = 14;  // of a tone, before it is seen

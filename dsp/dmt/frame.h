@@ -64,14 +64,14 @@ class Crc8 {
 };
 
 struct PathParameters {
-  uint8_t payload = 0;          ///< octets of a frame, besides the overhead octet; with it and R at most 255 a word
+  uint8_t payload = 0;          ///< octets of a frame, without the overhead octet; with it and R at most 255 per word
   uint8_t check = 0;            ///< R, octets of a word: even, at most 16, a multiple of frames_per_word
   uint8_t frames_per_word = 1;  ///< S: 1, 2, 4, 8, 16
   uint8_t depth = 1;            ///< D: a power of two, at most 64
 
   constexpr int word_data() const { return frames_per_word * (payload + 1); }
   constexpr int word() const { return word_data() + check; }
-  /// Of each symbol.
+  /// Octets of each symbol.
   constexpr int octets() const { return word() / frames_per_word; }
   constexpr bool possible() const {
     const auto power = [](int x, int most) { return x >= 1 && x <= most && (x & (x - 1)) == 0; };
@@ -109,7 +109,7 @@ class ReceivePath {
  public:
   struct Frame {
     const uint8_t* payload;  ///< [p.payload]
-    bool superframe_ended;   ///< crc_good says whether the superframe before this frame was right
+    bool superframe_ended;   ///< crc_good is the result for the superframe before this frame
     bool crc_good;
     bool indicators_known;  ///< after frame 35
     uint32_t indicators;
@@ -148,7 +148,7 @@ class ReceivePath {
   Crc8 crc_;
   int frame_ = 0;
   int in_word_ = 0;
-  int skip_ = 0;  // words before the first whole one: what the transmitter and the interleavers begin with
+  int skip_ = 0;  // words before the first whole one: the initial content of the transmitter and the interleavers
   bool first_ = true;
   uint32_t indicators_ = 0;
   uint32_t corrected_ = 0, lost_ = 0;

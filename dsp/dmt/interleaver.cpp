@@ -14,7 +14,7 @@ void Interleaver::reset(Way way, int n, int depth) {
   base_ = 0;
   inverse_ = 1;
   while (inverse_ * depth % length_ != 1 % length_) ++inverse_;
-  place_ = length_ - n_;  // the octet that is not sent has no delay: it always stands in front
+  place_ = length_ - n_;  // the octet that is not sent has no delay: it is always in front
   spread_ = depth_ * place_;
   first_ = inverse_ * place_ % length_;
   out_ = size_ - n_;

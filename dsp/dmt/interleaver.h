@@ -46,7 +46,7 @@ class Interleaver {
   int size_ = 1;     // of the memory in use
   int base_ = 0;     // of this word in it
   int inverse_ = 1;  // of D modulo length_
-  int place_ = 0;    // in this word, of the next octet that goes in
+  int place_ = 0;    // in this word, of the next octet to be written
   int spread_ = 0;   // D times the place
   int first_ = 0;    // where in its word it was, before it was interleaved
   int out_ = 0;

@@ -109,7 +109,7 @@ bool choose_path(int octets, PathParameters* path) {
 namespace {
 
 constexpr int kMostFrameBits = 8 * ReedSolomon::kMostOctets;
-constexpr float kMostMoreDb = 128;  // beyond what floats of errors differ by
+constexpr float kMostMoreDb = 128;  // beyond any difference of the errors as floats
 constexpr int kHalvings = 10;       // to an eighth of a decibel
 
 /// Bits and gains. @param more  a ratio of margin beyond kMarginDb. @return bits of a symbol for frames; 0: there are

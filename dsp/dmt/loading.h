@@ -20,7 +20,7 @@ struct Loading {
   bool trellis = false;               ///< the labels are those of the trellis code
   PathParameters path;
 
-  /// Of all tones.
+  /// Sum over all tones.
   int total() const;
   /// That carry bits.
   int tones() const;

@@ -41,7 +41,7 @@ class Modem {
   uint64_t periods_ = 0, filled_in_ = 0;
   Complex points_[kMostTones]{};  // of the symbol that is begun; not on the stack, which is a kernel's
   int16_t samples_[kFullDown.symbol()]{};
-  int length_ = 0, at_ = 0;  // of the symbol under way
+  int length_ = 0, at_ = 0;  // of the current symbol
 };
 
 }  // namespace offhook::dmt

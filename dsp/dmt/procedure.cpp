@@ -89,7 +89,7 @@ Procedure::Procedure(const ProcedureConfig& config)
 
 void Procedure::send(Signal signal, int symbols) {
   signal_ = signal;
-  left_ = symbols > 0 ? symbols + 1 : 0;  // kSent is said when the symbol after the last is asked for
+  left_ = symbols > 0 ? symbols + 1 : 0;  // kSent occurs at the request for the symbol after the last
 }
 
 // --- transmission

@@ -36,13 +36,13 @@ enum class Side : uint8_t { kCentral, kRemote };  ///< ATU-C at the exchange, AT
 struct ProcedureConfig {
   Side side = Side::kRemote;
   Band down = kLiteDown, up = kLiteUp;
-  uint32_t max_bit_rate = 0;  ///< of what this end receives, payload; 0: no limit
+  uint32_t max_bit_rate = 0;  ///< of this end's receiver, payload; 0: no limit
   oh_bit_port port{};
 };
 
 enum class ProcedureState : uint8_t {
   kIdle,      ///< ATU-C: listens for a request
-  kRequest,   ///< ATU-R: asks
+  kRequest,   ///< ATU-R: requests
   kTones,     ///< ATU-C: answers
   kQuiet,     ///< before training
   kReverb,    ///< the receivers train
@@ -156,8 +156,8 @@ class Procedure : public TableProcedure<Procedure, ProcedureState, ProcedureEven
   bool restart_ = false;  // the receiver is to begin again
   bool trained_ = false;
   bool fast_ = false;  // a fast retrain
-  int left_ = 0;       // symbols of the signal, and one; 0: for ever
-  int heard_ = 0;      // symbols in a row that were what is listened for
+  int left_ = 0;       // symbols of the signal, and one; 0: without end
+  int heard_ = 0;      // symbols in a row that matched the expected signal
   int recovers_ = 0;   // symbols of RECOV in a row
   bool tones_there_ = false;
   uint32_t trainings_ = 0, fast_retrains_ = 0, failures_ = 0;

@@ -27,10 +27,10 @@ enum { OH_DMT_TONES = 256 };
 
 /** Measurements of one end's receiver. Counters run from init. */
 struct oh_dmt_instruments {
-  uint32_t gross_bit_rate;     /**< bit/s: what the received tones carry; 0 outside data */
+  uint32_t gross_bit_rate;     /**< bit/s of the received tones; 0 outside data */
   uint32_t superframes;        /**< of 17 ms */
   uint32_t crc_errors;         /**< superframes that were wrong */
-  uint32_t far_crc_errors;     /**< the far end says so of what it receives */
+  uint32_t far_crc_errors;     /**< reported by the far end for its received signal */
   uint32_t lost_syncs;         /**< synchronization symbols that were not there */
   uint32_t spoiled_symbols;    /**< data symbols with lost samples */
   uint32_t corrected_octets;   /**< by Reed-Solomon, since data began */
@@ -40,8 +40,8 @@ struct oh_dmt_instruments {
   uint8_t bits[OH_DMT_TONES];  /**< of each received tone */
   float snr_db[OH_DMT_TONES];  /**< of each received tone at nominal power, as MEDLEY was heard; 0 where not known */
   float gain_db[OH_DMT_TONES]; /**< of its power over the nominal */
-  uint32_t fast_retrains;      /**< bits found anew, clocks and equalisers kept */
-  uint32_t swapped_bits;       /**< moved to other tones in data mode, as this end asked */
+  uint32_t fast_retrains;      /**< bits loaded again, clocks and equalisers kept */
+  uint32_t swapped_bits;       /**< moved to other tones in data mode, at this end's request */
   float margin_db;             /**< of the tone that has least, now, at the coding gain; 0 before it is known */
 };
 /** Real-time: yes, O(tones), but not from within process(). */

@@ -123,7 +123,7 @@ class Receiver {
 
   // timing: samples that the far signal is later than when the loop was started
   float offset_ = 0, drift_ = 0;
-  float pilot_size_ = 0, pilot_noise_ = 0;  // its mean, and the mean square of what it is away from it
+  float pilot_size_ = 0, pilot_noise_ = 0;  // its mean, and the mean square of its deviation from it
   bool following_ = false;
 
   float weight_sum_ = 0;

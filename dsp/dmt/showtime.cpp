@@ -21,7 +21,7 @@ constexpr int kSettle = 12;  // superframes from a change to the next proposal: 
 }  // namespace
 
 void ToneScales::set(const Band& band, const Loading& loading) {
-  float unit[kMostBits + 1]{};  // of a constellation of so many bits to unit power
+  float unit[kMostBits + 1]{};  // of a constellation of this many bits to unit power
   for (int b = kLeastBits; b <= kMostBits; ++b) unit[b] = 1 / square_root(mean_power(b));
   for (int k = 0; k < band.tones(); ++k) of[k] = unit[loading.bits[k]] * loading.gain(k);
 }

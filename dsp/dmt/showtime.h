@@ -24,7 +24,7 @@
 namespace offhook::dmt {
 
 /// Indicator bits, 1 unless they report an event, except kLive. Chosen here.
-inline constexpr uint32_t kFarBlockError = 1u << 8;  ///< 0: a CRC was wrong in what this end received
+inline constexpr uint32_t kFarBlockError = 1u << 8;  ///< 0: a CRC was wrong in this end's received data
 inline constexpr uint32_t kLive = 1u << 20;          ///< 1: the next superframe's payload is the port's
 
 /// Factors of each tone, from the units of its constellation to points.
@@ -58,7 +58,7 @@ class DataTransmitter {
   OctetScrambler filler_;
   int count_ = 0;  // symbols of the superframe
   uint8_t superframe_ = 0;
-  Operation acknowledge_;  // of the swap under way; kNone: there is none
+  Operation acknowledge_;  // of the current swap; kNone: there is none
   bool swapped_ = false;   // swap_id_ is the last one's
   uint8_t swap_id_ = 0;
   uint8_t operation_[kOperationOctets]{};
@@ -121,8 +121,8 @@ class DataReceiver {
   float least_margin_ = 0;
   int weak_ = 0;                                // quarters of superframes in which the margin was gone
   int since_change_ = 0, waited_ = 0;           // superframes
-  bool asking_ = false, acknowledged_ = false;  // request_ is said again and again; it was heard
-  uint8_t swap_at_ = 0;                         // superframe, of what was acknowledged
+  bool asking_ = false, acknowledged_ = false;  // request_ is repeated; it was heard
+  uint8_t swap_at_ = 0;                         // superframe, of the acknowledgement
   SwapRequest request_, far_request_;
   bool far_asks_ = false;
   uint32_t swapped_bits_ = 0;

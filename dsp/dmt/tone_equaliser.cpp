@@ -133,7 +133,7 @@ void ToneEqualiser::fit_tone(int tone, Complex* equaliser) {
     cross = {cross.re - both.re, cross.im - both.im};
   }
   oh_preemption_point();
-  if (left <= 1e-6 * all) return;  // nothing of the tone but what the differences have: it stays as it is
+  if (left <= 1e-6 * all) return;  // the differences have all of the tone's information: no change
   const Turn a{cross.re / left, cross.im / left}, changed{1 + a.re, a.im};
   const double size = changed.re * changed.re + changed.im * changed.im;
   if (size <= 1e-6) return;

@@ -18,11 +18,11 @@ struct Band {
   int pilot;
   int most_bits;
   float dbm_hz;            ///< nominal power spectral density
-  float full_scale_volts;  ///< what a sample of 32768 is, across 100 ohm: room for the peaks of all tones
-  bool trellis;            ///< the trellis code may be asked for
+  float full_scale_volts;  ///< of a sample of 32768, across 100 ohm: room for the peaks of all tones
+  bool trellis;            ///< the trellis code may be requested
   constexpr int tones() const { return points / 2; }
   constexpr int symbol() const { return points + prefix; }
-  /// Of its samples.
+  /// Rate of its samples.
   constexpr uint32_t rate_hz() const { return static_cast<uint32_t>(static_cast<float>(points) * kToneHz); }
   constexpr bool carries(int tone) const { return tone >= first && tone <= last && tone != pilot; }
 };

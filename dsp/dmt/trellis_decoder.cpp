@@ -7,7 +7,7 @@
 namespace offhook::dmt {
 namespace {
 
-constexpr float kFar = 1e15f;  // of what cannot be
+constexpr float kFar = 1e15f;  // for impossible points
 
 }  // namespace
 

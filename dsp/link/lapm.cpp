@@ -18,7 +18,7 @@ void Link::set_state(oh_lapm_state state) {
     t403.stop();
     t401_break.stop();
     recovery = poll_due = sabme_due = disc_due = xid_due = false;
-    framing = state != OH_LAPM_UNSUPPORTED;  // else marks: what follows is not ours
+    framing = state != OH_LAPM_UNSUPPORTED;  // else marks: later frames are not ours
     pattern_sender.start(PatternSender::kMarks);
   }
   notify(OH_LAPM_EVENT_STATE, state);
@@ -103,7 +103,7 @@ void Link::update_busy() {
   if (now == busy()) return;
   status.busy = now;
   if (connected()) ready_due = true;
-  if (now) {  // what is held would be asked for again anyway
+  if (now) {  // held frames would be requested again anyway
     holding.clear();
     asked.clear();
     to_ask.clear();

@@ -50,8 +50,8 @@ class Link {
   uint32_t write(const uint8_t* bytes, uint32_t n);  ///< @return bytes taken
   uint32_t read(uint8_t* bytes, uint32_t n);         ///< @return bytes given
   uint32_t writable() const { return out_.free(); }
-  uint32_t unsent() const { return out_.used(); }  ///< bytes written that no bit has been asked of
-  uint64_t lost() const { return lost_; }          ///< characters that came when nobody had read those before
+  uint32_t unsent() const { return out_.used(); }  ///< bytes written whose bits were not taken yet
+  uint64_t lost() const { return lost_; }          ///< characters that arrived while earlier ones were unread
   uint64_t breaks() const { return breaks_; }
 
  private:

@@ -120,7 +120,7 @@ struct Link {
 
   // Data transfer (8.2.3.2). vs is one past the newest frame sent ever; `next` goes back to repeat frames up to vs.
   uint8_t vs, va, vr, next;
-  SequenceSet again;  // asked for by SREJ
+  SequenceSet again;  // requested by SREJ
   struct {
     uint32_t from;
     uint16_t n;
@@ -128,7 +128,7 @@ struct Link {
   } sent[kModulus];  // where in `out` each frame's bytes are
   uint32_t framed;   // position in `out` of the first byte that was in no frame yet
   ByteRing out, in;
-  ByteRing written;  // by the user, not yet in `out`: with compression they stay characters until a frame wants them
+  ByteRing written;  // by the user, not yet in `out`: with compression they stay characters until they fill a frame
   uint32_t unframed_user;
   Compression compression;
   uint8_t* held;  // [k][n401] frames received ahead of V(R) (selective retransmission)

@@ -197,7 +197,7 @@ void Link::receive_information(const Frame& f, uint8_t ns) {
   }
   if (holding.has(ns)) {
     ++status.duplicates;
-  } else if (in.free() >= (ahead + 1u) * status.n401_rx) {  // what is held will fit when it is delivered
+  } else if (in.free() >= (ahead + 1u) * status.n401_rx) {  // held frames will fit when they are delivered
     uint8_t* to = slot(ahead);
     for (size_t i = 0; i < f.n; ++i) to[i] = f.info[i];
     held_n[ns] = uint16_t(f.n);
@@ -252,10 +252,10 @@ void Link::receive_supervisory(const Frame& f) {
       start_t403();
       go_back(f.nr);
     } else if (was_busy && !status.far_busy) {
-      go_back(f.nr);  // what was on its way meanwhile has been discarded (8.4.7)
+      go_back(f.nr);  // frames sent meanwhile have been discarded (8.4.7)
     }
   }
-  if (status.far_busy) t401.start(t401_samples);  // 8.4.6: ask again when it expires
+  if (status.far_busy) t401.start(t401_samples);  // 8.4.6: enquire again when it expires
 }
 
 // 8.10, clauses 9 and 10. Directions in a frame are those of its sender.

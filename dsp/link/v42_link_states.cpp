@@ -56,7 +56,7 @@ void connect(Link& l, const Frame&) {
   l.enter_connected();
 }
 void accept(Link& l, const Frame& f) {
-  l.framing = true;  // whatever of our pattern is left
+  l.framing = true;  // any rest of our pattern
   l.status.fcs32 = f.fcs32;
   reply<kUa>(l, f);
   l.enter_connected();

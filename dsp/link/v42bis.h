@@ -88,7 +88,7 @@ class StringMatcher {
 
 class Encoder {
  public:
-  static constexpr size_t kMaxStep = 32;  ///< octets that one call gives at the most
+  static constexpr size_t kMaxStep = 32;  ///< maximum number of octets from one call
 
   /// @param memory [Dictionary::size(codewords)]
   void init(uint8_t* memory, uint16_t codewords, uint8_t max_string);

@@ -83,7 +83,7 @@ void Decoder::transparent(uint8_t value) {
       plain_due_ = true;
       escape_ = uint8_t(escape_ + kEscapeStep);
       break;
-    default:  // EPM among them: that parameters can be agreed on later is not offered
+    default:  // EPM among them: later negotiation of parameters is not offered
       failed_ = true;
   }
 }

@@ -16,7 +16,7 @@ inline constexpr uint8_t kFromInitiator = 1, kToInitiator = 2;
 
 /// 0 where a parameter is absent. Directions of LAPM's are the sender's own.
 struct Xid {
-  bool srej = false;                  ///< selective retransmission, one frame a request (Table 11a, bit 3)
+  bool srej = false;                  ///< selective retransmission, one frame per request (Table 11a, bit 3)
   bool test = false;                  ///< loop-back test (bit 14)
   bool fcs32 = false;                 ///< 32-bit frame check sequence (bit 17)
   uint16_t n401_tx = 0, n401_rx = 0;  ///< octets
@@ -25,8 +25,8 @@ struct Xid {
   uint8_t compress = 0;               ///< P0
   uint16_t codewords = 512;           ///< P1; 65535 for more
   uint8_t max_string = 6;             ///< P2; 255 for more
-  bool v44 = false;                   ///< V.44's set is there (V.44, Table A.1), and what it says; else the defaults
-  uint8_t v44_directions = 3;         ///< P0, of the frame's sender: 1 what it transmits, 2 what it receives
+  bool v44 = false;                   ///< V.44's set is present (V.44, Table A.1), with its values; else the defaults
+  uint8_t v44_directions = 3;         ///< P0, of the frame's sender: 1 transmitted, 2 received
   v44::Parameters v44_tx, v44_rx;     ///< P1, P2, P3, the sender's as well
 };
 

@@ -27,8 +27,8 @@ struct Modulation {
   /// Maximum of unacknowledged V.42 frames: with V.34 a round trip of 1.2 s holds 40 of 128 octets. 0: no V.42, because
   /// bits cross the line without a clock.
   uint8_t v42_window;
-  bool alone;   ///< its pump starts a call by V.25, without V.8: what +MS without automode takes
-  int mark_hz;  ///< what an answerer without V.8 sends until it is answered, where that is a tone; 0: else
+  bool alone;   ///< its pump starts a call by V.25, without V.8: used by +MS without automode
+  int mark_hz;  ///< tone of an answerer without V.8 until it is answered; 0: no tone
   const oh_pump_type* (*type)();
   /// After init: the modulation's own procedure begins with the next sample; V.8, or without it the answer tone, is
   /// over. The far end was heard at `far_dbm0`, -100 if it was not. Null for automode.  Real-time: yes.

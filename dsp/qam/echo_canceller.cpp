@@ -16,7 +16,7 @@ constexpr float kLeastStep = 0.01f;
 constexpr int kPhaseLoopFrom = 900;                // samples of training
 constexpr float kPhaseGain = 0.008f;               // a sample, in training: some 10 Hz
 constexpr float kPhaseGainData = 5e-5f;            // 0.06 Hz
-constexpr float kOffsetThatCounts = 0.25f / 8000;  // less is what noise makes of none
+constexpr float kOffsetThatCounts = 0.25f / 8000;  // noise makes less without an offset
 constexpr float kPowerMemory = 1.0f / 128;
 constexpr int kSettle = 400;  // samples of training in which only the powers are measured
 

@@ -58,7 +58,7 @@ class EchoCanceller {
 
   /// The memory that put() and process() use outside of training.
   void add_to(HotLines* hot) const;
-  void add_heads_to(HotLines* hot) const { hot->add_up_to(this, near_); }  ///< what add_to() reads
+  void add_heads_to(HotLines* hot) const { hot->add_up_to(this, near_); }  ///< the memory that add_to() reads
 
   /// Instruments, of the samples since training began: received and residual mean square while training.
   float echo_power() const { return echo_power_; }

@@ -12,7 +12,7 @@ namespace {
 constexpr int kSymbols = HitRecovery::kSymbols;
 constexpr int kMemory = 3;                // of the whitening filter
 constexpr int kTurns = 10;                // to either side
-constexpr float kTurnStep = 1.25f / 360;  // half of what the outer points of 1664 stand
+constexpr float kTurnStep = 1.25f / 360;  // half of the tolerance of the outer points of 1664
 constexpr int kGains = 2;                 // to either side
 constexpr float kGainStep = 0.03f;
 constexpr float kLevelKnown = 0.1f;  // the level of 128 symbols is known to 5 % (one sigma)

@@ -45,8 +45,8 @@ class Modulator {
   /// The next sample, int16 units, not clipped. @pre wants_symbol() was answered.  Real-time: yes, O(kSpan).
   float next();
 
-  void add_to(HotLines* hot) const;                                            ///< what put() and next() will use
-  void add_heads_to(HotLines* hot) const { hot->add(this, HotLines::kLine); }  ///< what add_to() reads
+  void add_to(HotLines* hot) const;                                            ///< the memory that put() and next() use
+  void add_heads_to(HotLines* hot) const { hot->add(this, HotLines::kLine); }  ///< the memory that add_to() reads
 
   /// From put() to the peak of the pulse on the line.
   float delay_samples() const { return delay_; }

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kTaps = Receiver::kTaps;
 constexpr uint32_t kSettled = 1024;  // symbols after training, or S, from which the error is noise
-constexpr uint32_t kFitFrom = 256;   // symbols after training: LMS has done what it does fast
+constexpr uint32_t kFitFrom = 256;   // symbols after training, when the fast part of LMS is over
 constexpr float kPowerMemory = 1.0f / 512;
 
 // Loop gains, per symbol.
@@ -198,7 +198,7 @@ void Receiver::adapt(Complex reference) {
   // Timing: a symbol that is late by t has grown by t (next - previous).
   const Complex slope = symbol_ - previous_[1];
   const Complex against = previous_error_ * conj(slope);
-  float late = -against.re / (2 * size);  // symbols; the error is what is missing
+  float late = -against.re / (2 * size);  // symbols; the error is target minus output
   if (late > 0.1f) late = 0.1f;
   if (late < -0.1f) late = -0.1f;
   previous_error_ = error;

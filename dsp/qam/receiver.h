@@ -55,7 +55,7 @@ struct CyclicTraining {
 
 /// How received symbols are to be given out.
 struct SymbolFormat {
-  float energy = 2;            ///< mean |x|^2 of the symbols as they were transmitted
+  float energy = 2;            ///< mean |x|^2 of the transmitted symbols
   float warp = 0;              ///< NonlinearEncoder::zeta_per_energy() of the far end; 0: none
   Complex whitening[3]{};      ///< h1, h2, h3 of the filter that the far end's precoder undoes; zero: none
   Grid grid = Grid::kUnknown;  ///< of the points; if it is known, hits of phase and gain are recovered from
@@ -71,10 +71,10 @@ class Receiver {
   static constexpr int kAfterMain = 48;
 
   enum class Task : uint8_t {
-    kHold,    ///< keep time, adapt to nothing, look for nothing
-    kTrain,   ///< look for S, S-bar and what follows of an unknown line
-    kResume,  ///< look for S and S-bar of the line it knows
-    kFollow   ///< symbols come; look for S, too
+    kHold,    ///< keep time, adapt nothing, detect nothing
+    kTrain,   ///< detect S, S-bar and the signal after them on an unknown line
+    kResume,  ///< detect S and S-bar on the known line
+    kFollow   ///< symbols come; detect S, too
   };
   enum class Event : uint8_t { kNone, kS, kSBar };
 
@@ -133,7 +133,7 @@ class Receiver {
 
   /// The memory that process() and adapt() use while symbols are followed.
   void add_to(HotLines* hot) const;
-  void add_heads_to(HotLines* hot) const { hot->add_up_to(&whitening_, re_); }  ///< what add_to() reads
+  void add_heads_to(HotLines* hot) const { hot->add_up_to(&whitening_, re_); }  ///< the memory that add_to() reads
 
   bool trained() const { return trained_; }
   /// Mean |x|^2 over the mean |error|^2 of the output symbols; 0 before there is any.

@@ -80,7 +80,7 @@ int place_window(const Complex* response) {
   for (int after = kLeastAfterMain; after <= kMostAfterMain; ++after) {
     float ends = 0;
     for (int d = -kWindowEnds; d < kWindowEnds; ++d) ends += norm(response[(after + 1 + d + kTaps) % kTaps]);
-    if (after == kAfterMain) ends *= 0.5f;  // the usual place, where nothing speaks against it
+    if (after == kAfterMain) ends *= 0.5f;  // the usual place, unless there is contrary evidence
     if (least < 0 || ends < least) {
       least = ends;
       place = after;
@@ -196,7 +196,7 @@ void Receiver::train() {
   skip_ = wait / 2;
   odd_ = (wait & 1) == 0;
   frequency_ = drift.turns / kPeriod;
-  const float next = static_cast<float>(kNow + (wait & 1) - after_main_);  // main cursor of what equalise() takes next
+  const float next = static_cast<float>(kNow + (wait & 1) - after_main_);  // main cursor of equalise()'s next symbol
   phase_ = phase_of(static_cast<double>(frequency_ * ((next - kNow / 2.0f) / 2 - 1)));
   deviation_ += static_cast<double>(drift.delay) / kTaps;
   interpolator_.set_deviation(deviation_);

@@ -36,7 +36,7 @@ struct Ofdm {
     const Complex* burst(const BurstHeader& header, const std::uint8_t* payload);
 
    private:
-    std::vector<std::uint8_t> carriers_;  // what each is for
+    std::vector<std::uint8_t> carriers_;  // the use of each
     Packets packets_;
     Owned<ofdmframegen, ofdmframegen_destroy> generator_;
     std::vector<Complex> symbols_, carried_, samples_;

@@ -21,12 +21,12 @@ namespace {
 
 constexpr unsigned kCardSamples = 2;  // of one complex sample
 constexpr float kLeastLevel = -48, kMostLevel = -12;
-constexpr float kMarginDb = 1;           // above a rate's least SNR before it is asked for
+constexpr float kMarginDb = 1;           // above a rate's least SNR before it is requested
 constexpr float kSnrWeight = 1.0f / 16;  // of a burst in the mean
 constexpr float kDeviationWeight = 1.0f / 256;
 constexpr float kDeviations = 4;              // mean ones that the SNR may fall below its mean: an air that fades
-constexpr unsigned kHearsFor = 16;            // bursts of the far end missed before it is told so
-constexpr unsigned kFarewells = 8;            // bursts that say that the sender hangs up
+constexpr unsigned kHearsFor = 16;            // bursts of the far end missed before the report to it
+constexpr unsigned kFarewells = 8;            // bursts that announce the sender's hang-up
 constexpr unsigned kGuardSamples = 40;        // before a burst, after its slot began
 constexpr unsigned kWindowSamples = 60;       // the far end's burst may begin this much sooner or later
 constexpr unsigned kLostMs = 800;             // without a burst in data mode: the link is lost
@@ -296,7 +296,7 @@ class Radio : public Counted {
   typename Waveform::Receiver receiver_;
   LowIfSender low_if_sender_;
   LowIfReceiver low_if_receiver_;
-  std::uint64_t ahead_;  // of the samples received, what is sent now leaves so much later
+  std::uint64_t ahead_;  // of the received samples, by which the current output leaves later
   float level_;
   std::uint8_t most_rate_;
   std::vector<std::uint8_t> payload_;

@@ -22,10 +22,10 @@ constexpr int kAnswerToneHz = 2100;
 constexpr int64_t kSymbolDelay = Receiver::kDelay + Receiver::kTaps / 2 * 20 / 3;
 constexpr int64_t kSixteen = static_cast<int64_t>(ms(450));  // 6.3.1.1.1 d
 constexpr int kOnesHeard = 324;                              // T/2 of 270 ms (6.3.1.2)
-constexpr int kSureOnes = 96;                                // of these so many bits must have been right
-constexpr int kOneWrong = 8;                                 // what a wrong one takes back
+constexpr int kSureOnes = 96;                                // this many of these bits must have been right
+constexpr int kOneWrong = 8;                                 // cost of a wrong one
 constexpr int kNoRawOnes = 40;                               // unscrambled ones are ones as well
-constexpr uint32_t kPatience = 120;                          // symbols of a receiver that found nothing it knows
+constexpr uint32_t kPatience = 120;                          // symbols of a receiver that found no known signal
 
 // Mean squared distance to the nearest point that indicates a lost receiver. Sixteen points two apart: noise 17 dB
 // below the signal gives 0.2, no relation to the points 0.67. Four points, 4.5 apart, that turn: 2.

@@ -16,7 +16,7 @@
 
 namespace offhook::v22 {
 
-inline constexpr int kUsb1Hz = 2250;  ///< ones turn the high carrier by -90 degrees 600 times a second
+inline constexpr int kUsb1Hz = 2250;  ///< ones turn the high carrier by -90 degrees 600 times per second
 
 class Modem {
  public:
@@ -84,7 +84,7 @@ class Modem {
   oh_retrain_cause cause_ = OH_RETRAIN_NONE;
   bool usb1_was_heard_ = false;
   bool answered_ = false;  ///< the far end has shown that it has V.22
-  bool at_2400_ = false;   ///< what was agreed on
+  bool at_2400_ = false;   ///< negotiated
 
   ToneDetector usb1_{kUsb1Hz};
   LineActivity activity_;

@@ -23,7 +23,7 @@ constexpr int64_t kTone = ms(2700);
 constexpr int64_t kAfterTone = ms(75);
 
 constexpr float kUsb1HeardMs = 155;  // 6.3.1.1.1 b
-constexpr float kMostOffsetHz = 10;  // 2.6 asks for 7; Bell 103's mark is 25 Hz away
+constexpr float kMostOffsetHz = 10;  // 2.6 requires 7; Bell 103's mark is 25 Hz away
 constexpr int64_t kPause = ms(456);
 constexpr int kS1 = symbols(100);
 constexpr int64_t kToSb2 = ms(600);  // after the far end's S1

@@ -59,7 +59,7 @@ enum class Event : uint8_t {
 
 struct StepInfo {
   const char* name;
-  std::optional<Signal> signal;  ///< begun by the step; none: what is sent goes on
+  std::optional<Signal> signal;  ///< begun by the step; none: the current signal continues
   oh_pump_state state;
 };
 /// Every step. A row for it comes after the rows of single steps.

@@ -158,7 +158,7 @@ void Receiver::seek(Complex u) {
   while (next < 0) next += 1;
   delay(next * (20.f / 3));
   const int halves = static_cast<int>(2 * turns - 1 - next + (2 * turns - 1 - next < 0 ? -0.5f : 0.5f));
-  odd_ = (halves & 1) == 0;  // toggled before it is looked at
+  odd_ = (halves & 1) == 0;  // toggled before it is read
   first_n_ = 0;
   stage_ = Stage::kCarrier;
 }
@@ -256,7 +256,7 @@ void Receiver::follow_gain(Complex reference) {
 // A symbol that is late by t has grown by t (next - previous).
 void Receiver::follow_timing(Complex error, float gain) {
   const Complex slope = symbol_ - previous_[1];
-  const float raw = -(previous_error_ * conj(slope)).re / (2 * kMeanEnergy);  // the error is what is missing
+  const float raw = -(previous_error_ * conj(slope)).re / (2 * kMeanEnergy);  // the error is target minus output
   const float late = raw > 0.1f ? 0.1f : raw < -0.1f ? -0.1f : raw;
   previous_error_ = error;
   delay(-late * gain * static_cast<float>(kSymbolSamples));

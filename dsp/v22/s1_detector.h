@@ -41,7 +41,7 @@ class S1Detector {
   static constexpr float kTone = 0.66f;   // of the power
   static constexpr float kLeast = 0.55f;  // likeness that is neither S1 nor data
   static constexpr float kEnough = 17;    // some 24 symbols without noise
-  static constexpr float kOver = 3.5f;    // so much below the best: it has ended
+  static constexpr float kOver = 3.5f;    // this far below the best: it has ended
 
   Event seek(float like) {
     sum_ += like - kLeast;

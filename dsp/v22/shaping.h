@@ -36,7 +36,7 @@ struct ReceiveFilter {
   static constexpr int kTaps = 128;
   static constexpr int kPhases = 32;  ///< places between two samples: half of a step costs 55 dB
   static constexpr int kDelay = kTaps / 2 - 1;
-  float re[kPhases][kTaps];  ///< for what lies kDelay samples and (phase + 1/2) / kPhases before the newest
+  float re[kPhases][kTaps];  ///< for the signal kDelay samples and (phase + 1/2) / kPhases before the newest
   float im[kPhases][kTaps];
 };
 const ReceiveFilter& receive_filter(Channel channel);

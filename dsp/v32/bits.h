@@ -54,7 +54,7 @@ class BitReceiver {
   float squared_error() const { return error_ * near(); }
 
  private:
-  static constexpr int kEqualSequences = 3;  // 5.3.1 asks for two at the least
+  static constexpr int kEqualSequences = 3;  // 5.3.1 requires at least two
   static constexpr int kDoubtful = 4;        // symbols alike; of data, one in 256 times
   static constexpr int kPreamble = 24;       // of data, once in 10^14 symbols
 

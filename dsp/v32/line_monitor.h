@@ -20,13 +20,13 @@ class LineMonitor {
  public:
   enum class Advice : uint8_t { kNone, kLower, kHigher, kRetrain };
 
-  static constexpr int kEvery = 24;  ///< symbols from one look to the next: 10 ms
+  static constexpr int kEvery = 24;  ///< symbols from one check to the next: 10 ms
   static constexpr float kLostError = 0.8f;
-  static constexpr int kLost = 50;         ///< looks: 0.5 s
+  static constexpr int kLost = 50;         ///< checks: 0.5 s
   static constexpr int kBad = 200;         ///< 2 s
   static constexpr int kGood = 500;        ///< 5 s the first time, then twice as long each time
-  static constexpr double kBelowDb = 1.5;  ///< under what the rate needs, so much: too little
-  static constexpr double kAboveDb = 1.0;  ///< over what the next one needs
+  static constexpr double kBelowDb = 1.5;  ///< this far below the rate's requirement: too little
+  static constexpr double kAboveDb = 1.0;  ///< over the requirement of the next one
 
   void start(int rate) {
     rate_ = rate;

@@ -34,7 +34,7 @@ enum class Step : uint8_t {
   kAa,
   kAaTurns,    ///< the reversal that ends AA is due
   kCc,         ///< until the second reversal
-  kAcAfterV8,  ///< kAc; where nobody answers, the answer tone is sent once more
+  kAcAfterV8,  ///< kAc; without an answer, the answer tone is sent once more
   kAc,         ///< until AA is heard
   kCa,         ///< until AA turns to CC
   kCaTurns,    ///< the reversal that ends CA is due
@@ -118,7 +118,7 @@ enum class Limit : uint8_t {
 
 struct StepInfo {
   const char* name;
-  std::optional<Signal> signal;  ///< begun by the step; none: what is sent goes on
+  std::optional<Signal> signal;  ///< begun by the step; none: the current signal continues
   Hears hears;
   Limit limit;
   oh_pump_state state;
@@ -136,7 +136,7 @@ struct Transition {
   Step to;
   void (*action)(Modem&);  ///< before the step is entered; may be NULL
   const char* clause;      ///< of V.32bis, if no other Recommendation is named; "ours": of none
-  bool goes_on = false;    ///< the signal and the step's time go on as they were
+  bool goes_on = false;    ///< the signal and the step's time continue unchanged
 };
 std::span<const Transition> transitions();
 

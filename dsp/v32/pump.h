@@ -48,7 +48,7 @@ struct oh_v32bis_instruments {
   float snr_db;                /**< of the equalised symbols */
   float clock_ppm;             /**< far symbol clock against ours */
   float frequency_offset_hz;   /**< received carrier against nominal */
-  float echo_return_loss_db;   /**< echo taken off by the canceller; 0: none */
+  float echo_return_loss_db;   /**< cancelled echo; 0: none */
   uint32_t renegotiations;     /**< begun by either end */
   enum oh_retrain_cause cause; /**< why the last training but the first began */
 };

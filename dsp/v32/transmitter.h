@@ -75,7 +75,7 @@ class Transmitter {
   Signal signal() const { return signal_; }
   /// Symbols of the signal so far.
   int count() const { return count_; }
-  /// Of kRate. Never changed within a sequence by the caller's timing: the next sequence has it.
+  /// The rate signal of kRate. Never changed within a sequence by the caller's timing: the next sequence has it.
   void set_rates(RateSignal r) { rates_ = r.encode(); }
   /// After the current rate sequence: E and then scrambled ones at this rate; -1: E without a rate, permanently.
   void end_rate_signal(RateSignal r, int rate) {

@@ -135,7 +135,7 @@ static_assert(kPointsOf[1].spacing > 0 && kPointsOf[2].spacing > 0 && kPointsOf[
 
 // The nearest coordinate among each lane's points.
 inline Quad nearest(float v, const Points::Side& side, float spacing) {
-  constexpr float kToWhole = 3 << 22;  // makes what is added to it a whole number
+  constexpr float kToWhole = 3 << 22;  // adding and subtracting it rounds to a whole number
   Quad n = (v - side.first) * (1 / spacing) + kToWhole - kToWhole;
   n = n < side.last ? n : side.last;  // NaN, too
   n = n > 0.0f ? n : Quad{};

@@ -18,7 +18,7 @@ inline constexpr double kReversalPeriodS = 0.450;
 
 enum class AnswerTone : uint8_t {
   kNone,
-  kUnknown,  ///< 2100 Hz, too young to tell
+  kUnknown,  ///< 2100 Hz, too short for a decision
   kAns,      ///< no amplitude modulation; with reversals ANSpcm or the echo-disabling tone of V.25
   kAnsam,
 };

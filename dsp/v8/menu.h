@@ -59,7 +59,7 @@ enum Modulation : uint16_t {
 
 /// Options of Menu::access and Menu::pcm. Tables 6 and 7.
 inline constexpr uint8_t kAccessCallCellular = 1, kAccessAnswerCellular = 2;
-inline constexpr uint8_t kAccessDigital = 4;  ///< of whoever says so: on a digital network connection
+inline constexpr uint8_t kAccessDigital = 4;  ///< of its sender: on a digital network connection
 inline constexpr uint8_t kPcmAnalogue = 1, kPcmDigital = 2;
 
 struct Menu {

@@ -14,13 +14,13 @@ constexpr int kSilence = seconds(0.075);    // 75 +- 5 ms before the selected mo
 constexpr int kCallerSilence = seconds(1);  // before CI; 8.1.1
 constexpr int kCiOn = 4;                    // sequences of 100 ms: at least 3, at most 2 s; 7.1
 constexpr int kCiOff = seconds(1);          // 0.4 to 2 s; 7.1
-constexpr int kCmGone = seconds(2);         // no octet for so long: CJ has been lost; the text gives no number
+constexpr int kCmGone = seconds(2);         // no octet for this long: CJ has been lost; the text gives no number
 constexpr int kCjOctet = seconds(0.06);     // a third octet of CJ that has not come by then was cut short
 constexpr int kMenuEnd = seconds(0.05);     // 15 bits: a further octet of the menu would have come after 10
 constexpr int kPreambleOnes = 10;
-constexpr int kLeastPreamble = 3;   // of these, heard: none stand between the octets of a menu
+constexpr int kLeastPreamble = 3;   // of these, heard: there are none between the octets of a menu
 constexpr int kQuickCopies = 2;     // V.92, Tables 2, 4, 11, 13
-constexpr int kCombinedCopies = 3;  // a majority of fewer says nothing
+constexpr int kCombinedCopies = 3;  // fewer copies give no majority
 
 }  // namespace
 

@@ -40,7 +40,7 @@ struct QuickConnect {
 
 struct Config {
   oh_pump_role role = OH_PUMP_CALL;
-  Menu menu;                        ///< what this end can do; the answerer's JM holds what both can do of it
+  Menu menu;                        ///< capabilities of this end; the answerer's JM holds the common ones
   float tx_level_dbm0 = -12;        ///< ANSam, CM, JM
   bool call_indicator = false;      ///< the caller sends CI until it hears the answer
   bool reversals = true;            ///< phase reversals in ANSam: V.34 duplex requires them
@@ -61,7 +61,7 @@ void show_menus(const oh_pump_observer& observer, oh_pump_role role, const V8& v
 
 enum class State : uint8_t {
   kRunning,
-  kDone,        ///< both know what to do: result(). The next sample is the first of the modulation's own procedure
+  kDone,        ///< both have agreed: result(). The next sample is the first of the modulation's own procedure
   kAnswerTone,  ///< caller: plain ANS, no V.8 at the far end. Answerer: nobody answered ANSam with CM, and the 75 ms
                 ///< of silence are over; proceed by V.32bis Annex A
   kShortPhase1  ///< result().quick has come to the caller, which is silent at once, or the answerer's octet is sent

@@ -71,7 +71,7 @@ struct NonStandard {
 
 struct Message {
   static constexpr int kMaxBlocks = kMaxOctets;
-  static constexpr int kMaxNonStandard = (kMaxOctets - 5) / 3;  ///< one has 3 octets at least, what precedes them 5
+  static constexpr int kMaxNonStandard = (kMaxOctets - 5) / 3;  ///< one has 3 octets at least, the part before them 5
 
   uint8_t type = 0;      ///< 0..15, see Type
   uint8_t revision = 1;  ///< 0..15: 1 is that of 08/96, 2 of 11/2000

@@ -42,7 +42,7 @@ class Encoder {
  public:
   struct Symbol {
     FixedPoint x;  ///< to the non-linear encoder and the modulator
-    Point y;       ///< what the receiver is to see after its whitening filter
+    Point y;       ///< the receiver's signal after its whitening filter
   };
 
   Encoder() = default;

@@ -29,8 +29,8 @@ constexpr float points_energy(TrainingPoints points) {
 
 // Sequences, the left-most bit first in time.
 inline constexpr int kSequenceJBits = 16;
-inline constexpr uint16_t kSequenceJ4 = 0b0000100110010001;      ///< asks the far modem for 4 points; Table 18
-inline constexpr uint16_t kSequenceJ16 = 0b0000110110010001;     ///< asks for 16 points
+inline constexpr uint16_t kSequenceJ4 = 0b0000100110010001;      ///< requests 4 points from the far modem; Table 18
+inline constexpr uint16_t kSequenceJ16 = 0b0000110110010001;     ///< requests 16 points
 inline constexpr uint16_t kSequenceJPrime = 0b1111100110010001;  ///< ends J; Table 19
 inline constexpr int kSequenceEBits = 20;                        ///< all ones
 

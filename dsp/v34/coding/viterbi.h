@@ -46,7 +46,7 @@ class ViterbiDecoder {
   /// Parallel transitions are ignored.
   bool toss_up() const { return traced_toss_up_[ahead_]; }
 
-  void add_to(HotLines* hot) const;  ///< what decode() will use
+  void add_to(HotLines* hot) const;  ///< the memory that decode() uses
 
   /// How much the metric of the best path grew with the newest 4D symbol: squared distance, near the noise energy of
   /// two points when all is well.

@@ -49,7 +49,7 @@ struct Info0d {
   bool power_at_codec;        ///< measured at the output of the codec, else at the modem's terminals
   bool a_law;                 ///< else mu-law
   bool upstream_3429;         ///< V.90 with 3429 symbols/s upstream
-  bool short_phase2 = false;  ///< V.92: wants short Phase 2, which its Table 15 has in place of `v34.clock`
+  bool short_phase2 = false;  ///< V.92: requests short Phase 2, which its Table 15 has in place of `v34.clock`
   bool v92 = false;           ///< V.92 capability, likewise
   friend bool operator==(const Info0d&, const Info0d&) = default;
 };
@@ -71,7 +71,7 @@ inline constexpr int16_t kOffsetUnknown = -512;
 struct Info1c {
   static constexpr int kBits = 109;
   uint8_t min_power_reduction;    ///< dB, 0..7, for the far transmitter
-  uint8_t extra_power_reduction;  ///< dB, 0..7, that the sender's receiver can stand on top
+  uint8_t extra_power_reduction;  ///< dB, 0..7, additional reduction that the sender's receiver tolerates
   uint8_t md_length;              ///< of the sender's MD, in 35 ms, 0..127
   ProbingResult probing[kSymbolRates];
   int16_t frequency_offset;  ///< received minus sent 1050 Hz, in 0.02 Hz, -511..511; or kOffsetUnknown

@@ -23,7 +23,7 @@ constexpr double kLeastHum = 1e-4, kHumOverNoise = 8;
 constexpr double kGap = 3.98;  // 6 dB
 
 constexpr float kSteep = 1.6e-3f;  // 28 dB in power, from one tone to the next
-constexpr int kPoints = 24;        // of a band, that are looked at
+constexpr int kPoints = 24;        // evaluated points of a band
 
 constexpr bool has_tone(int band) {
   const int multiple = band + 1;

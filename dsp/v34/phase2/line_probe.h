@@ -95,7 +95,7 @@ class LineProbe {
   float tone_[kBands]{};
   float noise_[kBands]{};
   float snr_db_[kBands]{};
-  double lower_edge_hz_ = 0, upper_edge_hz_ = 4000;  // of what can be equalised
+  double lower_edge_hz_ = 0, upper_edge_hz_ = 4000;  // of the band that can be equalised
   Oscillator offset_mixer_;
   Complex block_{};
   int in_block_ = 0;

@@ -28,7 +28,7 @@ constexpr int kSettle = ms(20);  // of L2 that is left out: channel and detector
 // A tone counts as seen after kSeenMs; shorter ones are runs of zeros in INFO0. A reversal is accepted
 // when the tone had lasted kBefore: the shortest that is sent is 40 ms.
 constexpr float kSeenMs = 45;
-constexpr float kPresentMs = 60;  // of a tone that lasts until we react: noise and echo must not look like it
+constexpr float kPresentMs = 60;  // of a tone that lasts until we react: noise and echo must not resemble it
 constexpr float kBeforeMs = 30;
 // Less than this of the far tone's first amplitude is not the far end but an echo of its earlier tone, which the own
 // end reflected and the far end's hybrid reflected again.

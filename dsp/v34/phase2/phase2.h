@@ -48,7 +48,7 @@ inline constexpr SymbolRates kUpstreamRates = 0b111000;
 struct Phase2Config {
   oh_pump_role role = OH_PUMP_CALL;  ///< of PcmSide::kDigital call, of kAnalogue answer
   PcmSide pcm = PcmSide::kNone;
-  Info0d digital{};                                ///< kDigital: what INFO0d says besides `capabilities`
+  Info0d digital{};                                ///< kDigital: the content of INFO0d beyond `capabilities`
   uint8_t (*u_info)(const Info0d& far) = nullptr;  ///< kAnalogue: U_INFO, 67 to 111, for this digital modem
   SymbolRates upstream = kUpstreamRates;           ///< kAnalogue: which INFO1a may choose
   Info0 capabilities = kAllCapabilities;
@@ -56,8 +56,8 @@ struct Phase2Config {
   float guard_with_tone_db =
       -7;                     ///< 1800 Hz beside tone A, re nominal; printed 0 (10.1.2.1), with INFO -7: see CAVEATS
   uint8_t md_length = 0;      ///< of the own MD in Phase 3, in 35 ms; of V.34 at most 45
-  bool v92 = false;           ///< with PcmSide: INFO0 says so
-  bool short_phase2 = false;  ///< with v92: INFO0 asks for it
+  bool v92 = false;           ///< with PcmSide: announced by INFO0
+  bool short_phase2 = false;  ///< with v92: requested by INFO0
   /// kAnalogue, for the short Phase 2: known properties of the line.
   SymbolRate known_rate = SymbolRate::k3200;  ///< upstream
   Carrier known_carrier = Carrier::kLow;
@@ -81,10 +81,10 @@ struct Phase2Outcome {
   uint8_t rx_pre_emphasis;
   uint8_t tx_projected_rate;  ///< in 2400 bit/s; an estimate, MP settles the rate
   uint8_t rx_projected_rate;
-  uint8_t tx_power_reduction_db;  ///< of Phases 3, 4 and data: what the far end asked for, 0 when we cannot
+  uint8_t tx_power_reduction_db;  ///< of Phases 3, 4 and data: the far end's request, 0 when we cannot
   uint8_t own_md_length;          ///< in 35 ms
   uint8_t far_md_length;
-  uint8_t rx_power_reduction_db;  ///< that we asked the far end for: the line towards us is overloaded
+  uint8_t rx_power_reduction_db;  ///< our request to the far end: the line towards us is overloaded
   bool hum;                       ///< LineProbe::hum()
   bool pcm;                       ///< V.90 was chosen; of INFO1a info1a_v90 then holds, and tx or rx is the upstream's
   Info0d info0d;                  ///< kAnalogue: of the far end
@@ -282,9 +282,9 @@ class Phase2 : public TableProcedure<Phase2, Phase2State, Phase2Event> {
   InfoDetector<Info1c> info1c_;         // answer
   InfoDetector<Info1a> info1a_;         // call
   InfoDetector<Info0d> info0d_;         // PcmSide::kAnalogue, instead of info0_
-  InfoDetector<Info1aV90> info1a_v90_;  // PcmSide::kDigital, besides info1a_
+  InfoDetector<Info1aV90> info1a_v90_;  // PcmSide::kDigital, in addition to info1a_
   bool choose_pcm_ = true;
-  bool may_be_short_ = false;  // the Phase 2 that runs, as far as this end has a say
+  bool may_be_short_ = false;  // the Phase 2 that runs, as far as this end decides
   InfoMarksDetector marks_;
   ToneDetector tone_;
   LineProbe probe_;
@@ -292,7 +292,7 @@ class Phase2 : public TableProcedure<Phase2, Phase2State, Phase2Event> {
   SymbolRates avoided_ = 0;
   OverloadDetector overload_;
   int searching_ = 0;        // the symbol rate whose search is not done; kSymbolRates: all are
-  bool in_advance_ = false;  // it goes on with every sample
+  bool in_advance_ = false;  // it continues with every sample
   bool got_marks_ = false;   // INFOMARKS have been found and have not ended
 
   // Sending.

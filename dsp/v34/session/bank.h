@@ -20,7 +20,7 @@ struct BankBlock {
   const int16_t* rx;
   int16_t* tx;
   size_t n, at = 0;
-  bool heard = false;  ///< of rx[at], tx[at] is what is left to do
+  bool heard = false;  ///< of rx[at]; tx[at] is still to be done
 };
 
 /// The state of the modems that run next, prefetched evenly while others run: memory gives one line at a time.
@@ -46,12 +46,12 @@ class ModemsAhead {
       static_cast<const Modem*>(self_[next_++])->add_to(&hot_);
       if (next_ < count_) static_cast<const Modem*>(self_[next_])->add_heads_to(&hot_);
     }
-    constexpr int kLinesAtFirst = 48;  // who runs in this round still finds its state far away
+    constexpr int kLinesAtFirst = 48;  // the modem that runs in this round still finds its state far away
     hot_.prefetch(next_ <= end_ ? kLinesAtFirst : lines_);
   }
 
  private:
-  static constexpr size_t kLinesOfAModem = 384;  // at the most, at most symbol rates
+  static constexpr size_t kLinesOfAModem = 384;  // maximum, at most symbol rates
   void* const* self_;
   const void* const* rx_;
   void* const* tx_;

@@ -16,7 +16,7 @@
 
 namespace offhook::v34 {
 
-inline constexpr float kNonlinearTheta = 0.3125f;  ///< the one value of Theta besides 0 (9.7, MP bit 31)
+inline constexpr float kNonlinearTheta = 0.3125f;  ///< the only value of Theta other than 0 (9.7, MP bit 31)
 
 /// One direction's data mode: the parameters that both ends negotiate by MP.
 struct DataParameters {

@@ -82,12 +82,12 @@ class LineMonitor {
 
   static constexpr float kSlipRatio = 1.35f;  ///< of path and grid
   static constexpr float kSlipExcess = 0.03f;
-  static constexpr int kEdgePairs = 4;           ///< pairs over which a wrong inversion tells
+  static constexpr int kEdgePairs = 4;           ///< pairs after which a wrong inversion is detected
   static constexpr int kSuperframePairs = 1024;  ///< two superframes, rounded
   static constexpr float kEdgeExcess = 0.045f;
 
   static constexpr float kQuieter = 1.6f;    ///< 2 dB
-  static constexpr int kOneErrorPairs = 48;  ///< what follows within a data frame belongs to the same error
+  static constexpr int kOneErrorPairs = 48;  ///< later errors within a data frame belong to the same error
 
   static constexpr int kSettledMean = 4;
   static constexpr int kMostGoodWindows = 1536;

@@ -18,9 +18,9 @@ struct Mp {
   static constexpr int kBitsType1 = 188;
 
   bool type1;                     ///< with precoder coefficients; without, the far transmitter keeps those it has
-  uint8_t max_call_to_answer;     ///< in 2400 bit/s, 1..14; 0 asks for cleardown (11.7)
+  uint8_t max_call_to_answer;     ///< in 2400 bit/s, 1..14; 0 requests cleardown (11.7)
   uint8_t max_answer_to_call;     ///< as above
-  bool aux;                       ///< auxiliary channel wanted; used only if both want it
+  bool aux;                       ///< auxiliary channel requested; used only if both request it
   TrellisCode trellis;            ///< for the far transmitter, as the next three
   bool nonlinear;                 ///< Theta = 0.3125, else 0
   bool expanded;                  ///< expanded constellation, else minimum

@@ -200,7 +200,7 @@ int16_t Modem::end_step(float tx) {
 }
 
 void Modem::add_to(HotLines* hot) const {
-  hot->add(config_.port.user, HotLines::kLine);  // what of it is used is its owner's; likely this
+  hot->add(config_.port.user, HotLines::kLine);  // its owner knows the part in use; probably this
   if (stage_ != Stage::kTraining) return;
   receiver_.add_to(hot);
   hot->add(&retrain_tone_, sizeof retrain_tone_);

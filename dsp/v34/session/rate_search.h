@@ -44,7 +44,7 @@ class RateSearch {
   static constexpr float kTolerated = 0.04f / kWindowsASecond;  // errors a window: 1.4 in 1000 data frames
   static constexpr float kTooMany = 5;                          // more than tolerated
   static constexpr int kWait = 180 * kWindowsASecond;
-  static constexpr int kPatience = 4;  // so many times longer after something in vain
+  static constexpr int kPatience = 4;  // factor of the waiting time after a trial in vain
   static constexpr int kLongestWait = 3600 * kWindowsASecond;
   static constexpr float kTooManyInTrial = 2;          // it is known to have been bad
   static constexpr int kTrial = 30 * kWindowsASecond;  // a higher rate that lasts as long is good

@@ -112,7 +112,7 @@ ReceiveSignals::Found ReceiveSignals::read(int bit) {
       j_age_ = -1;
       return Found::kJPrime;
     }
-    j_age_ = 0;  // a copy with errors: its place is known all the same
+    j_age_ = 0;  // a copy with errors: its place is still known
   }
   return Found::kNone;
 }

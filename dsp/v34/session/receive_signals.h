@@ -47,7 +47,7 @@ class ReceiveSignals {
   /// Symbols of TRN and later that have come.
   int trn_symbols() const { return position_; }
   TrainingPoints points() const { return points_; }
-  TrainingPoints wanted_points() const { return wanted_; }  ///< what the far modem's J asks for
+  TrainingPoints wanted_points() const { return wanted_; }  ///< requested by the far modem's J
   const Mp& mp() const { return mp_; }
 
   /// Mean squared error over the constellation's mean energy, of TRN or later: of the last 128 symbols while it falls,

@@ -14,7 +14,7 @@ constexpr uint32_t kMaxFinalTrnMs = 2000;  // 11.4.1.1.2, 11.4.1.2.2, 11.6.1
 // earlier signal, which returns a round trip later; live ones were met that need our silence for it.
 constexpr uint32_t kMaxAfterJMs = 400;
 constexpr uint32_t kFalseSMs = 150;   // S lasts 128T, at most 53 ms
-constexpr uint32_t kFarStopsMs = 60;  // S-bar, J to its end, and what receivers and filters hold
+constexpr uint32_t kFarStopsMs = 60;  // S-bar, J to its end, and the delay of receivers and filters
 // Live modems were met whose TRN leaves E no time within the 2500 ms and round trips of the text: of one, as the call
 // modem, it lasts 1.8 s and 3.8 round trips. A far end whose TRN or MP is still coming in by then gets kPatienceMs
 // more, and two round trips, once. Its points are recognised by their mean squared distance from the nearest of the

@@ -44,15 +44,15 @@ struct SessionConfig {
   uint32_t since_info1c = 0;               ///< samples since the end of INFO1c, call modem
   uint32_t max_bit_rate = 0;               ///< of either direction; 0: no limit
   bool asymmetric = true;                  ///< the two data rates may differ (MP bit 50)
-  bool aux = false;                        ///< auxiliary channel wanted
-  TrellisCode trellis = TrellisCode::k64;  ///< this and the next two: wanted of the far transmitter
+  bool aux = false;                        ///< auxiliary channel requested
+  TrellisCode trellis = TrellisCode::k64;  ///< this and the next two: requested from the far transmitter
   bool nonlinear = false;
   bool expanded = true;
   TrainingPoints points = TrainingPoints::k16;  ///< wanted of the far transmitter in Phase 4; the call modem, which has
                                                 ///< trained its receiver by then, takes 4 if 16 would not do
   uint32_t phase3_trn_ms = 1500;                ///< the own TRN in Phase 3; a round trip is added, for the far echo
   uint32_t phase4_trn_ms = 1000;  ///< of the far TRN in Phase 4, before its noise decides the rate; unless MP comes
-  double margin = 1.0;            ///< a rate needs so many times the SNR of required_snr()
+  double margin = 1.0;            ///< factor on the SNR of required_snr()
   bool adapt_rate = true;         ///< renegotiate and retrain by itself when the line has changed
   ReceiveRate::Memory memory;     ///< of the trainings before this one
 };
@@ -284,7 +284,7 @@ class Session : public TableProcedure<Session, SessionState, SessionEvent> {
 
   int s_bar_age_ = 0;                    // of the S-bar that was heard last
   int next_ = 0;                         // then the next symbol, counted from its first
-  PrecoderCoefficients own_precoder_{};  // of our transmitter, as the far end asks
+  PrecoderCoefficients own_precoder_{};  // of our transmitter, at the far end's request
   PrecoderCoefficients far_precoder_{};  // of the far transmitter
   RatePair rates_{};
   DataParameters tx_parameters_{};

@@ -25,8 +25,8 @@ struct ReceiverOrder {
   uint32_t version = 0;  ///< grows by one whenever something below has changed: SymbolReader::init()
   int next = 0;          ///< kTraining: the next symbol, counted from the first of S-bar
   bool pp = false;       ///< PP follows S-bar
-  TrainingPoints points = TrainingPoints::k4;  ///< of TRN and what comes after
-  int known_trn = 0;                           ///< so many symbols of TRN are certain to come
+  TrainingPoints points = TrainingPoints::k4;  ///< of TRN and the later signals
+  int known_trn = 0;                           ///< number of symbols of TRN that are certain to come
   DataParameters data{};                       ///< kData
   qam::SymbolFormat format;                    ///< of either
   float grid_energy = 2;                       ///< mean |x|^2 of the points, before a non-linear encoder
@@ -35,7 +35,7 @@ struct ReceiverOrder {
 /// The receiver's own measurement of the line, if it has one that is better than the errors of training.
 struct LineQuality {
   double snr = 0;                   ///< mean |x|^2 over mean |noise|^2 after the whitening filter; 0: not known
-  PrecoderCoefficients precoder{};  ///< that filter; zero: none wanted
+  PrecoderCoefficients precoder{};  ///< that filter; zero: none requested
 };
 
 /// The report about one symbol, or about S and S-bar.
@@ -43,7 +43,7 @@ struct Heard {
   /// Results of TRN and later, up to now.
   struct Training {
     ReceiveSignals::Found found = ReceiveSignals::Found::kNone;  ///< with this symbol
-    TrainingPoints wanted_points = TrainingPoints::k4;           ///< kJ: what it asks for
+    TrainingPoints wanted_points = TrainingPoints::k4;           ///< kJ: its request
     const Mp* mp = nullptr;                                      ///< kMp
     int symbols = 0;
     float error = 1;       ///< ReceiveSignals::error()
@@ -53,10 +53,10 @@ struct Heard {
   int s_bar_age = 0;        ///< kSBar: symbols of S-bar that have passed
   int symbols_skipped = 0;  ///< kSBar: the next symbol, counted from the first of S-bar
   bool symbol = false;      ///< a symbol has come: the rest is of it
-  float power = 0;          ///< mean square of the line, echo taken off, over 64 ms or so; 0: not known
+  float power = 0;          ///< mean square of the line, without echo, over 64 ms or so; 0: not known
   Training training;
   const DataReceiver* data = nullptr;    ///< null while training is read
-  const LineQuality* quality = nullptr;  ///< null: as it was
+  const LineQuality* quality = nullptr;  ///< null: unchanged
 };
 
 class SymbolReader {

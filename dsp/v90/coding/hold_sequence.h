@@ -14,7 +14,7 @@ namespace offhook::v90 {
 /// Bits 12:15 of Table 32, as printed.
 enum class HoldSignal : uint8_t {
   kRequest = 0b0011,           ///< MHreq: go on hold
-  kAcknowledge = 0b0101,       ///< MHack: yes, for so long
+  kAcknowledge = 0b0101,       ///< MHack: yes, for this long
   kDeny = 0b0111,              ///< MHnack: no; clear down, or reconnect
   kClearRequest = 0b1001,      ///< MHclrd
   kClearAcknowledge = 0b1011,  ///< MHcda

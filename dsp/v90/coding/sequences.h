@@ -78,7 +78,7 @@ int encode(const Mp& mp, uint8_t* bits);    ///< bits [mp.bits()]
 /// else the target holds the fields as read. Reserved and fill bits are ignored.  Real-time: yes, O(bits).
 bool decode(const uint8_t* bits, Jd* jd);              ///< bits [Jd::kBits - kFillBits]
 bool decode(const uint8_t* bits, int size, Dil* dil);  ///< of which `size` have come; without fill
-bool decode(const uint8_t* bits, Mp* mp);              ///< bits [mp.bits()] as its type bit says
+bool decode(const uint8_t* bits, Mp* mp);              ///< bits [mp.bits()], depending on its type bit
 
 /// Finds Jd in a stream of descrambled bits, with its last CRC bit.
 class JdReceiver {
@@ -106,7 +106,7 @@ class DilReceiver {
  private:
   uint8_t bits_[Dil::kMaxBits];
   int size_ = 0;
-  int expected_ = 0;  // bits of this sequence without fill, as far as they are known; 0: none is being read
+  int expected_ = 0;  // bits of this sequence without fill, once known; 0: none is being read
   int ones_ = 0;
 };
 

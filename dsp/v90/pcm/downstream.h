@@ -42,7 +42,7 @@ class Downstream {
     kDil,  ///< one segment
     kR,
     kRBar,
-    kDrain,  ///< what look-ahead still holds of the frames
+    kDrain,  ///< the frames that look-ahead still holds
     kTrn2d,  ///< from here on coded in data frames
     kMp,
     kEd,

@@ -137,7 +137,7 @@ class DownstreamReader {
   bool in_r_ = false;
   // frames
   FrameDecoder decoder_;
-  LearntLevels following_{};  // as learnt, and as they went on in data
+  LearntLevels following_{};  // as learnt, and as they continued in data
   FrameAlignment alignment_;
   float frame_error_ = 0;
   uint8_t labels_[kFrameIntervals]{};

@@ -94,7 +94,7 @@ void PcmEchoCanceller::move(int samples) {
 void PcmEchoCanceller::put(float sent) {
   at_ = at_ + 1 == kRing ? 0 : at_ + 1;
   set(at_, sent);
-  set((at_ + 2 * kMost) % kRing, 0);  // what is still to be sent, where taps reach so far
+  set((at_ + 2 * kMost) % kRing, 0);  // samples still to be sent, if taps reach that far
 }
 
 }  // namespace offhook::v90

@@ -41,7 +41,7 @@ class OnesRuns {
 
 class FrameAlignment {
  public:
-  static constexpr int kWindowFrames = 96;  ///< 72 ms: 8 or more runs in what is wrong
+  static constexpr int kWindowFrames = 96;  ///< 72 ms: 8 or more runs in a wrong alignment
   static constexpr int kCleanWindows = 4;   ///< without a run, before the data count as HDLC
   static constexpr int kMostWindows = 8;    ///< of a search
 
@@ -103,7 +103,7 @@ class FrameAlignment {
   static constexpr int kMostClean = 2 * kCleanWindows;
   static constexpr int kSuspicion = 4;     // faults within a window
   static constexpr int kFirstFrames = 4;   // of a candidate, which signs and descrambler need
-  static constexpr int kQuietFrames = 24;  // and until what was fed back before has left the taps
+  static constexpr int kQuietFrames = 24;  // and until the fed-back samples have left the taps
   static constexpr float kRecent = 1.f / 16;
   static constexpr int kTrusted = 1, kRefused = 3;
   static constexpr int kOff = 1000;  // cost of levels that are off

@@ -20,7 +20,7 @@ class LeastSquares {
   static constexpr int kForward = 128;   ///< samples
   static constexpr int kFeedback = 128;  ///< decided symbols
   static constexpr int kTaps = kForward + kFeedback;
-  static constexpr int kRows = 1792;  ///< with what comes before and after, fewer symbols than the least TRN1d has
+  static constexpr int kRows = 1792;  ///< with the samples before and after, fewer symbols than the least TRN1d has
   static constexpr int kRowsASymbol = 16;
 
   bool idle() const { return left_ == 0; }

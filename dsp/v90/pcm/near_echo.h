@@ -48,9 +48,9 @@ class NearEcho {
  private:
   static constexpr int kRows = LeastSquares::kRows;
   static constexpr int kRing = 1024;
-  static constexpr int kSettle = 400;  // samples of training, before what was sent before it is forgotten
+  static constexpr int kSettle = 400;  // samples of training, until the samples before it are forgotten
   static constexpr int kSteps = 32;
-  static constexpr int kWorkASample = 2;  // what makes kTraining
+  static constexpr int kWorkASample = 2;  // determines kTraining
 
   const Kernels* kernels_ = nullptr;
   int delay_ = 0;
@@ -66,7 +66,7 @@ class NearEcho {
   float echo_power_ = 0, left_power_ = 0;
   int newest_ = 0;  // where in sent_ that of the newest sample received begins
   int watched_ = 0;
-  float in_common_[kTaps]{};  // of errors and what was sent, by age
+  float in_common_[kTaps]{};  // of errors and sent samples, by age
   float error_energy_ = 0, sent_energy_ = 0;
 };
 

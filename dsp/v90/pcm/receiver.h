@@ -39,7 +39,7 @@ class PcmReceiver {
 
   enum class Task : uint8_t {
     kHold,   ///< keep time; give symbols where it is trained, adapt nothing
-    kSeek,   ///< look for Sd, Sd-bar and TRN1d of an unknown line
+    kSeek,   ///< detect Sd, Sd-bar and TRN1d of an unknown line
     kFollow  ///< adapt
   };
   enum class Event : uint8_t {
@@ -135,11 +135,11 @@ class PcmReceiver {
   float ring_[kRing + kForward]{};  // the first again after the end
   int decided_at_ = 0;
   float decided_[2 * kFeedback]{};
-  float unit_ = 1;  // of what is fed back: that a level of TRN1d is as strong as the samples
+  float unit_ = 1;  // of the fed-back samples: makes a level of TRN1d as strong as the samples
 
   float captured_[kCaptured]{};
   int captures_ = 0;
-  float known_[kRows + kFeedback]{};  // what is fed back of the rows' symbols
+  float known_[kRows + kFeedback]{};  // fed-back values of the rows' symbols
   float wanted_[kRows]{};
   bool collecting_ = false;
   int collected_ = 0;

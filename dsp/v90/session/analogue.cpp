@@ -24,7 +24,7 @@ constexpr int kMeasure = 1020;  // whole frames, of which the levels of the inte
 constexpr float kHalfDistance = 5.05f;
 
 constexpr uint32_t kMeasureMs = 320;    // of TRN2d, which has 550 ms and is as late as the line
-constexpr uint32_t kSilentScrMs = 800;  // 9.6.2.1.6: 1000 at the most
+constexpr uint32_t kSilentScrMs = 800;  // 9.6.2.1.6: at most 1000
 static_assert(kSilentScrMs * 8 > NearEcho::kTraining);
 constexpr int kTrainingBits = 12;                      // K of CPt: four points an interval
 constexpr int kLeastUpstream = 2, kMostUpstream = 14;  // in 2400 bit/s

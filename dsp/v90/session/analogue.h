@@ -37,8 +37,8 @@ struct AnalogueConfig {
   uint8_t own_md_length = 0;  ///< in 35 ms
   uint32_t max_bit_rate = 0;  ///< of either direction; 0: no limit
   uint32_t trn_ms = 1500;     ///< own TRN of Phase 3, beyond its 512 symbols
-  uint8_t shaping_bits = 0;   ///< S_r, with a zero at 0 Hz and look-ahead as far as the digital modem has it
-  bool without_dil = false;   ///< ask for none, and take every Ucode to arrive as the digital modem's law says
+  uint8_t shaping_bits = 0;   ///< S_r, with a zero at 0 Hz and look-ahead up to the digital modem's
+  bool without_dil = false;   ///< request none, and assume that every Ucode arrives by the digital modem's law
 };
 
 enum class AnalogueState : uint8_t {

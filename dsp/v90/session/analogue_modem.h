@@ -65,7 +65,7 @@ class AnalogueModem : public Modem<AnalogueModem, AnalogueProcedure> {
   void receive(float rx, bool is_lost);
   void watch_echo(float error);
 
-  bool asked_ = false;       // the owner asks for the training that begins
+  bool asked_ = false;       // the owner requested the training that begins
   int failures_ = 0;         // trainings in a row that came to nothing
   bool is_digital_ = false;  // the route: its DIL had levels for a rate of V.90
 

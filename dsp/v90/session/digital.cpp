@@ -10,7 +10,7 @@ using Task = qam::Receiver::Task;
 using Signal = Downstream::Signal;
 using v34::TrainingPoints;
 
-constexpr uint32_t kFarStopsMs = 60;  // from Sd-bar to where the analogue modem is silent, and what receivers hold
+constexpr uint32_t kFarStopsMs = 60;  // from Sd-bar to the analogue modem's silence, and the delay of receivers
 // 22 dB: 47 symbols of a sequence of sixteen points are right except for one in a thousand.
 constexpr float kSixteenPointsError = 1 / 160.f;
 constexpr uint32_t kPhase3Ms = 9000;  // for S, TRN of 4 s and Ja; the text has no limit but that of B1

@@ -49,14 +49,14 @@ struct DigitalConfig {
   int aligned = -1;
   bool points_1664 = true;  ///< both INFO0 have bit 25
   uint8_t look_ahead = 3;   ///< offered in Jd
-  bool nonlinear = true;    ///< wanted of the upstream, as the next two
+  bool nonlinear = true;    ///< requested from the upstream, as the next two
   bool expanded = true;
   v34::TrellisCode trellis = v34::TrellisCode::k64;
   /// Length of TRN1d beyond 2040T: long enough for both receivers and the echo canceller of this end. With 1.6 s a
   /// closed analogue modem trained again in Phase 4 on most lines with little noise (docs/interop.md).
   uint32_t trn1d_ms = 2200;
   uint32_t trn2d_ms = 300;
-  double margin = 1.0;  ///< an upstream rate needs so many times its SNR
+  double margin = 1.0;  ///< factor on the required SNR of an upstream rate
 };
 
 enum class DigitalState : uint8_t {

@@ -17,7 +17,7 @@ constexpr float kLongToneMs = 100;        // 9.10.2.1
 constexpr float kFarToneMs = 54;          // as a retrain's, which it may be
 constexpr int64_t kBeforeAnsam = ms(40);  // at most 80 ms, 9.10.2.1
 constexpr int kReconnectAnsam = 8000;     // samples of ANSam before Phase 1, 9.10.2.3
-constexpr int kHeldAnsam = 800;           // enough to know that the far end is on hold
+constexpr int kHeldAnsam = 800;           // enough to detect that the far end is on hold
 
 // The last bit's pulse has its middle kDelaySamples after the request for it, one symbol ago, and lasts half a symbol.
 constexpr int64_t kLastBitEnds = DpskModulator::kDelaySamples - 4000 / kDpskBaud;
@@ -178,7 +178,7 @@ int Hold::next_bit() {
 
 void Hold::send_tone() {
   modulator_.tone();
-  tone_.reset();  // what it heard were data
+  tone_.reset();  // its samples were data
   deadline_ = now_ + response_time();
 }
 

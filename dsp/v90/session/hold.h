@@ -31,22 +31,22 @@ struct HoldConfig {
   uint8_t grant = 0;  ///< code of T1 (Table 33) with which a request is granted; 0: it is denied
 };
 
-/// What follows.
+/// The next procedure.
 enum class HoldOutcome : uint8_t {
   kNone,
-  kRetrain,   ///< the far end does not know these sequences: a retrain, 9.10.1.1
+  kRetrain,   ///< the far end does not have these sequences: a retrain, 9.10.1.1
   kReleased,  ///< disconnect
   kCall,      ///< Phase 1 as a call modem: the far end sends ANSam
   kClear,     ///< the same, with a CM that has no modulation: the far end disconnects, 9.10.2.1
-  kAnswer     ///< Phase 1 as an answer modem, ANSam at once; for how long says answer_tone_samples()
+  kAnswer     ///< Phase 1 as an answer modem, ANSam at once; duration: answer_tone_samples()
 };
 
 enum class HoldState : uint8_t {
-  kListen,        ///< silence; MH sequences are looked for
+  kListen,        ///< silence; detects MH sequences
   kSilence,       ///< 70 ms before RT
   kTone,          ///< RT, until the far end's has come
   kInitiate,      ///< MHreq, MHclrd or MHfrr
-  kLeave,         ///< MHack has come: RT, until ANSam tells that the far end is on hold
+  kLeave,         ///< MHack has come: RT, until ANSam shows that the far end is on hold
   kAway,          ///< silence: the line is the subscriber's
   kRespondTone,   ///< RT before a response
   kRespond,       ///< MHack, MHnack or MHcda

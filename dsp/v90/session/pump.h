@@ -33,7 +33,7 @@ struct oh_v90_instruments {
   float echo_return_loss_db;
   float snr_db; /**< digital: of the equalised symbols of the upstream */
   uint8_t u_info;
-  uint8_t dil_segments; /**< digital: that the analogue modem asked for */
+  uint8_t dil_segments; /**< digital: requested by the analogue modem */
   uint8_t points[6];    /**< of the intervals' constellations, data mode */
   uint32_t renegotiations;
 };

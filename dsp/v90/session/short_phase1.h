@@ -26,8 +26,8 @@ struct ShortPhase1Config {
   bool digital = false;        ///< which of the two modems this is
   bool calls = false;          ///< it has sent QC, else QCA
   Law law = Law::kMu;          ///< digital
-  uint8_t uqts = 0;            ///< digital: Ucode that the far end's QC or QCA asks for
-  int16_t anspcm_dbm0 = -120;  ///< digital, tenths: as the own QC or QCA says
+  uint8_t uqts = 0;            ///< digital: Ucode that the far end's QC or QCA requests
+  int16_t anspcm_dbm0 = -120;  ///< digital, tenths: as in the own QC or QCA
   float tx_level_dbm0 = -12;   ///< analogue: of TONEq
 };
 

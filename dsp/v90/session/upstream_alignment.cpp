@@ -6,7 +6,7 @@ namespace offhook::v90 {
 void UpstreamAlignment::enter(State s, PcmEchoCanceller* echo) {
   state_ = s;
   good_blocks_ = 0;
-  bad_blocks_ = 1;  // what led here
+  bad_blocks_ = 1;  // the cause of this
   echo->seek(s == State::kSeek);
 }
 
