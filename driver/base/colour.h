@@ -14,7 +14,7 @@ enum class Tone {
   kGood,      ///< green: nothing broke
   kDoubtful,  ///< yellow: with reserve
   kBad,       ///< red: something was lost, or an error
-  kHead       ///< bold: what stands above others
+  kHead       ///< bold: headings
 };
 
 /// A stream that is a terminal with a TERM other than "dumb", and the environment has no NO_COLOR, or an empty one

@@ -239,7 +239,7 @@ void OutputFile::close() {
 OutputStream::OutputStream(OutputFile file) : std::ostream(nullptr), file_(std::move(file)), buffer_(1 << 16) {
   setp(buffer_.data(), buffer_.data() + buffer_.size());
   rdbuf(this);
-  exceptions(badbit);  // so that what OutputFile throws arrives
+  exceptions(badbit);  // so that exceptions of OutputFile arrive
 }
 
 void OutputStream::put_out() {

@@ -33,7 +33,7 @@ enum class Privacy {
 };
 /// When the bytes are to be seen under the file's name.
 enum class Appears {
-  kAtOnce,  ///< as they are written, so that a kill leaves what came before it
+  kAtOnce,  ///< as they are written, so that a kill leaves the earlier ones
   kWhole,   ///< all of them, at close()
 };
 
@@ -94,9 +94,9 @@ class OutputStream : private std::streambuf, public std::ostream {
 class OutputFolder {
  public:
   enum class Use {
-    kAlone,   ///< refused while anybody else uses it
+    kAlone,   ///< refused while another process uses it
     kShared,  ///< with others of this kind: the shards of a sweep
-    kOneFile  ///< whoever else uses it: a page that is made once more
+    kOneFile  ///< shared with other processes: a page that is made once more
   };
   /// @throws std::runtime_error: cannot be made, written, or is in use
   explicit OutputFolder(const std::filesystem::path& path, Use use = Use::kAlone);

@@ -62,7 +62,7 @@ struct Row {
   std::string_view name = {};     ///< on a terminal; empty: it is not shown there
   bool optional = false;          ///< may be absent
   std::string_view absence = {};  ///< when it is absent, in words
-  int rounded_to = -1;            ///< decimals; negative: as exact as it is
+  int rounded_to = -1;            ///< decimals; negative: exact
   int digits = 0;                 ///< significant ones on a terminal; 0: all
   double factor = 1;              ///< from the member's unit to the key's
   bool not_if_0 = false, not_if_negative = false;

@@ -36,7 +36,7 @@ struct ContextSpec : oh_context_spec {
   std::string str() const;
 
   bool in_ticks() const { return period_ns == 0; }
-  /// Of a reservation: X / Y.
+  /// X / Y of a reservation.
   double share() const;
 };
 

@@ -114,7 +114,7 @@ std::string lock_memory() {
     return 0;
   }();
   if (error == 0) return "";
-  errno = error;  // of the one attempt, whoever asks
+  errno = error;  // of the one attempt, at every call
   return "memory cannot be locked (" + reason() +
          "): needs CAP_IPC_LOCK or a larger memlock limit: \"@audio - memlock unlimited\" in /etc/security/limits.d/, "
          "or the systemd unit (LimitMEMLOCK=infinity)";

@@ -37,7 +37,7 @@ struct LiveContextConfig : ContextSpec {
       : ContextSpec(spec) {}  // NOLINT: a spec is enough
 
   std::optional<int> cpu;       ///< keep to this CPU; a reservation cannot (the kernel's admission is global)
-  bool best_effort = false;     ///< go on without what is not permitted, and say so in shortcomings()
+  bool best_effort = false;     ///< continue without missing permissions, and list them in shortcomings()
   bool cpu_dma_latency = true;  ///< keep the CPUs out of deep sleep
   double watchdog_share = WatchRule{}.share;  ///< of the CPU; 0: no watchdog
 
@@ -62,7 +62,7 @@ class LiveContext {
   /// Locks memory, makes the thread, gives it its scheduling. @throws std::runtime_error naming the missing privilege
   /// and how to grant it (unless best_effort); std::invalid_argument when this host does not run it
   void start();
-  void stop();  ///< the service under way ends first
+  void stop();  ///< the running service ends first
   void request();
   /// Another scheduling for the thread, from now on. @throws as start(), and the previous one stays in effect
   void reconfigure(const ContextSpec& spec);

@@ -74,7 +74,7 @@ static int plan_is_valid(const struct oh_card* card, const uint32_t* samples, ui
 static size_t block_octets(const struct oh_card* card, const struct oh_stream_format* direction) {
   const struct oh_ring ring = oh_ring_of(&card->streams, direction, NULL);
   const size_t octets = (size_t)oh_streams_block_max(&card->streams) * ring.period_octets;
-  return (octets + 7) / 8 * 8; /* what comes behind is aligned for any sample */
+  return (octets + 7) / 8 * 8; /* memory behind it is aligned for any sample */
 }
 
 size_t oh_driver_staging_size(const struct oh_card* card) {

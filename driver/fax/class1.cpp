@@ -22,7 +22,7 @@ constexpr char kFinalBit = 0x10;  // of the control octet, T.30 5.3.5
 constexpr std::size_t kControlOctet = 1, kLeastFrame = 2;
 // Octets of a page that are queued ahead of the pump: 0.57 s at 14 400 bit/s in the ring, as much before it.
 constexpr std::size_t kOctetsPerMessage = 64, kMessagesAhead = 16, kPageRoom = 1024;
-constexpr std::size_t kMostReceived = 16;     // frames that the program has not asked for
+constexpr std::size_t kMostReceived = 16;     // frames that the program has not requested
 constexpr std::size_t kMostOctets = 1 << 17;  // for a program that does not read: 72 s of a page at 14 400 bit/s
 
 constexpr std::array<PageModulation, 12> kPageModulations = {{{24, Signal::kV27ter, 2400, false},

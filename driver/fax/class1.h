@@ -150,7 +150,7 @@ class Class1 {
   bool framing_ = false;                // flags were heard, and no frame after them
   bool carrier_ = false;                // of V.21
   bool connected_ = false;              // kConnect was reported
-  std::deque<Frame> received_;          // before the program asked for them
+  std::deque<Frame> received_;          // before the program's request for them
   std::optional<std::uint64_t> ok_at_;  // the last frame has come: kOk when its carrier has ended, at the latest then
   std::optional<std::uint64_t> deadline_;
   int octet_ = 0, octet_bits_ = 0;  // of a page

@@ -24,7 +24,7 @@ constexpr int kV21PreambleOctets = 37;
 constexpr int kPagePreamblesPerSecond = 5;
 constexpr int kInterFrameFlags = 2;
 constexpr int kCheckOctets = 2;
-constexpr int kFramingFlags = 8;  // in a row, before a receiver says that it hears frames
+constexpr int kFramingFlags = 8;  // in a row, before a receiver reports frames
 constexpr float kLeastDbm0 = -45.5f;
 constexpr int kLevelSamples = 40;  // over which the level is taken to find a silence
 // V.17's receiver must hear a short training this far below the signal: with less than 18 dB spandsp's fails

@@ -52,7 +52,7 @@ struct Counters {
 /// The pump. Its configuration needs no port. Roles: both; they differ only in T.30.
 const oh_pump_type* pump_type();
 
-inline constexpr float kTxLevelDbm0 = -12;  ///< of what a fax machine of this program sends
+inline constexpr float kTxLevelDbm0 = -12;  ///< of the transmitter of a fax machine of this program
 
 /// A pump in memory of its own.
 struct FreePump {

@@ -112,7 +112,7 @@ void KernelLine::end_call() {
     attempt([this] { return modem_.hang_up(), true; });
     const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(kReleaseMs);
     while (look().pump == OH_PUMP_DATA && !failed_ && std::chrono::steady_clock::now() < until) {
-      std::array<std::uint8_t, 4096> late;  // nobody wants it; unread it would keep the far end waiting
+      std::array<std::uint8_t, 4096> late;  // discarded; unread it would keep the far end waiting
       while (attempt([&] { return modem_.read(late.data(), late.size()); }) > 0) {
       }
       modem_.wait(kLookMs);

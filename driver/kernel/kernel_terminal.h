@@ -16,7 +16,7 @@ class KernelTerminal final : public modem::Terminal {
 
   std::uint32_t rate() const override;
   void set_lines(const modem::Lines& lines) override;
-  void carrier_lost() override {}  // DCD says it
+  void carrier_lost() override {}  // DCD shows it
 
  private:
   void show();

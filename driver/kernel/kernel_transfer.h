@@ -24,7 +24,7 @@ class KernelTransfer {
   struct Config {
     oh_kernel_call call{};
     std::vector<ContextSpec> contexts;  ///< the call begins in the first
-    int switches = 0;                   ///< the next one is taken so many times, evenly over `switch_samples`
+    int switches = 0;                   ///< number of switches to the next one, evenly over `switch_samples`
     std::uint64_t switch_samples = 0;
     std::vector<std::uint8_t> to_send;
     std::function<void(std::span<const oh_event>, std::uint64_t lost)> events;  ///< may be empty

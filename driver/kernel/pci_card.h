@@ -34,9 +34,9 @@ class PciTransport {
 enum class CardFault {
   kNone,
   kGone,     ///< no interrupt any more, nothing moves, no command is answered
-  kFrozen,   ///< interrupts as before, but positions and samples stand still
+  kFrozen,   ///< interrupts as before, but positions and samples stop
   kGarbage,  ///< descriptors, positions and counters are noise
-  kStorm     ///< a thousand interrupts a block that stand for nothing
+  kStorm     ///< a thousand spurious interrupts per block
 };
 /// @throws std::invalid_argument
 CardFault parse_fault(const std::string& name);

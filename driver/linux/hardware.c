@@ -78,7 +78,7 @@ static bool log_is_behind(const struct oh_hardware *hw)
 static void tell_progress(struct oh_hardware *hw)
 {
 	WRITE_ONCE(hw->untold, 1);
-	smp_mb(); /* the program takes events, then looks at it */
+	smp_mb(); /* the program takes events, then checks it */
 	if (!log_is_behind(hw) && xchg(&hw->untold, 0))
 		ring(hw, OH_PCI_DOORBELL_PROGRESS);
 }

@@ -38,7 +38,7 @@ struct oh_kernel_end {
 	u8 piece[PIECE];
 	u8 written[PIECE]; /* by user space, on its way into to_line */
 	u32 delivered;	   /* octets, in order */
-	bool hang_up;	   /* asked for */
+	bool hang_up;	   /* requested */
 	u32 order;	   /* of enum oh_hold_order, and 1 more; 0: none */
 	u32 order_seen;	   /* enum oh_kernel_order: of one that was taken up */
 	bool ended;

@@ -113,7 +113,7 @@ u32 oh_hardware_take(struct oh_hardware *hw);
 enum { OH_LATENCY_BUCKETS = 32 };
 
 struct oh_kernel_context {
-	struct oh_context context; /* what the driver core gets */
+	struct oh_context context; /* the interface for the driver core */
 	struct oh_context_spec spec;
 	void (*service)(void *arg); /* all that is owed */
 	void *arg;
@@ -201,7 +201,7 @@ int oh_terminal_take(struct oh_terminal *terminal);
 /* device.c */
 
 struct oh_device {
-	struct kref references; /* the PCI device's, and that of who has it open */
+	struct kref references; /* the PCI device's, and that of an open terminal */
 	struct oh_hardware hardware;
 	struct oh_kernel_context context;
 	struct miscdevice misc;
@@ -213,7 +213,7 @@ struct oh_device {
 	struct mutex lock; /* control: calls, contexts, removal */
 	bool gone;	   /* the PCI device is */
 	/* of a call */
-	bool running; /* the interrupt may use what follows */
+	bool running; /* the interrupt may use the members below */
 	struct oh_driver driver;
 	void *staging;
 	struct oh_kernel_end *end;
@@ -223,7 +223,7 @@ struct oh_device {
 	struct oh_event *events;
 	/* readers that wait for octets */
 	wait_queue_head_t waiting;
-	atomic_t wakes; /* times there was a reason to look */
+	atomic_t wakes; /* times there was a reason to check */
 	struct irq_work wake;
 	/* the interrupt, watched */
 	struct delayed_work watchdog;

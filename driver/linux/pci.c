@@ -46,7 +46,7 @@ static irqreturn_t handle(int irq, void *self)
 		taken = oh_hardware_take(&device->hardware);
 	if (taken == 0) {
 		calm(device);
-		return IRQ_HANDLED; /* nobody else shares it */
+		return IRQ_HANDLED; /* the line is not shared */
 	}
 	trace_offhook_interrupt(device->number, taken, device->hardware.last_end);
 	oh_card_log_changes(&device->report, device->hardware.memory, oh_now_ns(NULL));

@@ -51,7 +51,7 @@ static ssize_t end_write(struct file *file, const char __user *octets, size_t n,
 	size_t done = 0;
 
 	if (!tty_port_initialized(&terminal->port))
-		return n; /* nobody has it open */
+		return n; /* not open */
 	while (done < n) {
 		size_t now = min_t(size_t, n - done, PIECE);
 		size_t taken;
@@ -140,7 +140,7 @@ static int end_release(struct inode *inode, struct file *file)
 	set_dce_lines(terminal, 0);
 	spin_lock_irqsave(&terminal->lock, flags);
 	atomic_set(&terminal->taken, 0);
-	kfifo_reset_out(&terminal->written); /* nobody will take it */
+	kfifo_reset_out(&terminal->written); /* there is no reader */
 	spin_unlock_irqrestore(&terminal->lock, flags);
 	tty_port_tty_wakeup(&terminal->port);
 	tty_port_put(&terminal->port);

@@ -19,12 +19,12 @@ struct CardDevice {
   std::string kind;         ///< "built-in", "ALSA", "PortAudio"
   std::string address;      ///< as open_card() takes it
   std::string description;  ///< for people
-  std::string capability;   ///< what the card can do; if `usable` is false, why it cannot
+  std::string capability;   ///< features of the card; if `usable` is false, the reason
   bool usable = false;
 };
 
 struct CardKind {
-  const char* name;   ///< what an address begins with, up to the colon
+  const char* name;   ///< begin of an address, up to the colon
   const char* usage;  ///< an address, for people
   bool takes_place;   ///< whether something follows the colon
   /// @throws std::runtime_error: the device's own refusal

@@ -27,7 +27,7 @@ class ClockWatch {
  private:
   std::uint32_t rate_hz_, granularity_;
   std::int64_t at_ns_ = 0, begun_ns_ = 0;
-  std::int64_t looked_ns_ = 0, quiet_ns_ = 0;  // at the last look; without samples, as far as somebody looked
+  std::int64_t looked_ns_ = 0, quiet_ns_ = 0;  // at the last check; without samples, up to the last check
   std::uint64_t at_samples_ = 0, begun_samples_ = 0;
   std::uint64_t stretches_ = 1;  // of this window, between overruns
 };

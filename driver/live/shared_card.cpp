@@ -23,7 +23,7 @@ namespace offhook {
 
 namespace {
 
-constexpr time_t kAnswerSeconds = 5;           // for who listens to send them
+constexpr time_t kAnswerSeconds = 5;           // for the listener to send them
 constexpr std::size_t kDescriptors = 2;        // memory, interrupt
 constexpr std::size_t kMostOctets = 16 << 20;  // of a card: rings of seconds at 2.2 MHz
 constexpr std::size_t kMostWaiting = 8;        // three descriptors and a card's memory each

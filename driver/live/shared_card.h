@@ -88,7 +88,7 @@ class CardServer {
   std::optional<LocalListener> listener_;
   oh_streams streams_;
   std::size_t size_ = 0;
-  std::vector<Peer> waiting_;  // connected, and have said nothing yet; in the order of their coming
+  std::vector<Peer> waiting_;  // connected, and still silent; in the order of their arrival
   Peer modem_;
   bool jammed_ = false;
 };

@@ -19,10 +19,10 @@ struct oh_modem_end {
   oh_cells* cells;
   oh_bit_port lapm_port, characters_port;
   bool direct, started;
-  bool hanging_up, clearing, released;  // asked for; the pump is told; done
+  bool hanging_up, clearing, released;  // requested; the pump has the request; done
   oh_pump_state state;
   oh_hold_state hold;
-  uint32_t tx_bit_rate, rx_bit_rate;  // that LAPM knows
+  uint32_t tx_bit_rate, rx_bit_rate;  // of LAPM
   uint64_t silence;                   // periods that are left of an answerer's delay
   uint32_t symbols;
   oh_modem_end_line line;

@@ -52,7 +52,7 @@ extern "C" {
 struct oh_modem_end;
 
 enum oh_link_kind {
-  OH_LINK_OCTETS = 0, /**< V.42 or V.14, as oh_link_config says */
+  OH_LINK_OCTETS = 0, /**< V.42 or V.14, depending on oh_link_config */
   OH_LINK_CELLS,
   OH_LINK_RAW
 };
@@ -73,7 +73,7 @@ struct oh_modem_end_config {
   /** Set of enum oh_modulation that V.42 cannot run over. If V.42 is required, the pump may not use them. */
   uint32_t without_v42 OH_BY_DEFAULT(0);
   uint32_t hold_timeout
-      OH_BY_DEFAULT(0); /**< what a far end that requests hold is granted, as in oh_pump_type::allow_hold; 0: denied */
+      OH_BY_DEFAULT(0); /**< the answer to a far end that requests hold, as in oh_pump_type::allow_hold; 0: denied */
   /* the event log: states, rates, retransmissions and, on request, the pump's symbols, instruments and taps */
   struct oh_event_log* log OH_BY_DEFAULT(NULL); /**< NULL: none, and no clock */
   uint64_t (*now_ns)(void* clock) OH_BY_DEFAULT(NULL);
@@ -117,7 +117,7 @@ struct oh_modem_end_status {
   uint32_t unsent OH_BY_DEFAULT(0); /**< octets written that the far end has not acknowledged or, if direct, that the
                                          pump has not taken */
   struct oh_modem_end_line line OH_BY_DEFAULT({});
-  uint32_t released OH_BY_DEFAULT(0); /**< not 0: what oh_modem_end_hang_up() began is done */
+  uint32_t released OH_BY_DEFAULT(0); /**< not 0: the release begun by oh_modem_end_hang_up() is done */
 };
 
 /** @param reason  set to a literal if the result is 0; may be NULL

@@ -88,7 +88,7 @@ void Call::run_modem(const void* rx, void* tx, std::size_t n) {
   const std::size_t room = std::min(bytes.size(), from_far_.space());
   from_far_.write(bytes.data(), modem_->read(bytes.data(), room));
   if (order == kNoOrder) return;
-  publish();  // what became of it is shown before the next may come
+  publish();  // the result is shown before the next order may come
   order_.store(kNoOrder, std::memory_order_release);
 }
 

@@ -35,7 +35,7 @@ struct CallConfig {
 
 /// The status of the last order for modem-on-hold.
 enum class OrderStatus : std::uint8_t {
-  kNone,     ///< there was none, or it is obeyed: the pump's status says the rest
+  kNone,     ///< there was none, or it is obeyed: see the pump's status
   kPending,  ///< the context has not come to it
   kRefused   ///< the pump has no such thing, or it was not possible
 };
@@ -44,7 +44,7 @@ enum class OrderStatus : std::uint8_t {
 struct CallStatus : oh_modem_end_status {
   bool dialling = false;                   ///< the digits are not yet out
   std::string_view line_failure{};         ///< why the line itself has ended the call, a static text; empty: it has not
-  Progress progress = Progress::kNothing;  ///< what the exchange said, but for data mode
+  Progress progress = Progress::kNothing;  ///< the exchange's tones, outside of data mode
   OrderStatus order = OrderStatus::kNone;
   /// Bytes go through.
   bool connected() const { return oh_modem_end_is_connected(this) != 0; }
@@ -97,7 +97,7 @@ class Call {
   bool asked_ = false, had_data_ = false;
   std::atomic<bool> releasing_{false}, released_{false};
   static constexpr int kNoOrder = -1;
-  std::atomic<int> order_{kNoOrder};  // until what became of it is published
+  std::atomic<int> order_{kNoOrder};  // until its result is published
   SpscByteRing<kRingBytes> to_far_, from_far_;
   Snapshot<CallStatus> shown_;
 };

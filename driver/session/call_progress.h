@@ -46,7 +46,7 @@ class ProgressDetector {
   float energy_ = 0;
   int in_frame_ = 0;  // samples, and those of them that were not lost:
   int heard_in_frame_ = 0;
-  Kind kind_ = Kind::kNone;  // of the run of frames under way
+  Kind kind_ = Kind::kNone;  // of the current run of frames
   int run_ = 0, bursts_ = 0;
   Progress progress_ = Progress::kNothing;
 };

@@ -49,7 +49,7 @@ class SipLine final : public modem::CallLine {
   std::uint32_t media_version_ = 0;
   std::int64_t rings_since_ns_ = 0;
   EndKind end_ = EndKind::kHungUp;
-  std::string reason_;  // what status() says refers to it
+  std::string reason_;  // status() refers to it
 };
 
 }  // namespace offhook::sip

@@ -11,7 +11,7 @@ namespace offhook {
 
 namespace {
 
-constexpr std::uint32_t kBufferPeriods = 8;  // what may wait at the device while the thread is held up
+constexpr std::uint32_t kBufferPeriods = 8;  // maximum queue at the device while the thread is delayed
 constexpr int kPollMs = 100;                 // so soon stop() is seen
 // ALSA prints to standard error by itself; our own message has the relevant part.
 void ignore(const char*, int, const char*, int, const char*, ...) {}

@@ -54,7 +54,7 @@ class AlsaCard final : public LocalCard, private LineEnd {
   snd_pcm_t* capture_ = nullptr;
   snd_pcm_t* playback_ = nullptr;
   oh_line_end line_ = handle();
-  int error_ = 0;  ///< of the exchange under way
+  int error_ = 0;  ///< of the current exchange
   std::uint64_t xruns_ = 0;
   ClockWatch watch_{0, 0};
   std::atomic<bool> stopped_{false};

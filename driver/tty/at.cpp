@@ -14,7 +14,7 @@ struct ResultText {
   Result result;
   std::string_view text;
   unsigned x = 0b11111;          // bit n: Xn
-  std::string_view number = {};  // as ATV0 has it, where it is not the result's
+  std::string_view number = {};  // in the form of ATV0, if it differs from the result's
 };
 constexpr ResultText kResults[] = {{Result::kOk, "OK"},
                                    {Result::kConnect, "CONNECT"},

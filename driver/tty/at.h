@@ -73,7 +73,7 @@ struct AtSettings {
   int break_handling = 0, break_timed = 0, break_length = 0;  ///< +EB: accepted
   int answer_delay = 0;                                       ///< +ADLY: 0.1 s
   int caller_id = 0;                                          ///< +VCID: the caller's number after the first RING
-  int report_end = 0;                                         ///< +WHY: a line after a call that says why it ended
+  int report_end = 0;                                         ///< +WHY: a line after a call with the reason for its end
   std::array<std::uint8_t, 98> other_s{};                     ///< S13 to S110: stored, no effect
   int hold_disabled = 1;                                      ///< +PMH: 0 modem-on-hold is enabled, 1 it is not
   int hold_timeout = 0;  ///< +PMHT: 0 a far end's request is denied, else code of T1 (V.92, Table 33)
@@ -86,7 +86,7 @@ class AtHost {
  public:
   virtual ~AtHost() = default;
   virtual std::string_view carriers() const = 0;               ///< those of +MS, the fastest last: "V22B,V34"
-  virtual std::string_view not_offered() const { return {}; }  ///< for people: what this card cannot have, and why
+  virtual std::string_view not_offered() const { return {}; }  ///< for people: modulations that it lacks, and why
   /// Reports by AtInterpreter::report(). @param stay  the digits are all: off hook and back to the command state
   virtual void dial(std::string_view digits, bool stay) = 0;
   virtual void answer() = 0;

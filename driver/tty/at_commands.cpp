@@ -142,7 +142,7 @@ struct Parameter {
   std::string_view name, from, what;
   Value values[9];  // those in use come first
   bool (*consistent)(const AtSettings&) = nullptr;
-  std::string_view test = {};  // where the ranges of the values do not say it
+  std::string_view test = {};  // if the ranges of the values do not describe it
   bool bare = false;           // is read without its name
   std::span<const Value> used() const {
     const auto end = std::find_if(std::begin(values), std::end(values), [](const Value& v) { return !v.used(); });

@@ -13,7 +13,7 @@ namespace offhook::modem {
 
 class AtLine {
  public:
-  static constexpr std::size_t kMax = 255;  ///< octets of a body; V.250 5.2.1 asks for 40 at least
+  static constexpr std::size_t kMax = 255;  ///< octets of a body; V.250 5.2.1 requires at least 40
 
   enum class State : std::uint8_t {
     kOutside,  ///< no prefix yet

@@ -21,7 +21,7 @@ constexpr std::int64_t kSilentTrainingMs = 8'000;
 constexpr std::int64_t kRetrainMs = 30'000;  // V.34's takes 15 s at a round trip of 1.2 s
 constexpr int kBusyDetected = 3;             // X3 and X4, V.250 6.2.7
 constexpr int kIgnoreCarrier = 255;          // S10, as in other modems
-constexpr float kSilenceDbm0 = -48;          // V.22bis and V.34 alike know no carrier below it
+constexpr float kSilenceDbm0 = -48;          // both V.22bis and V.34 have no carrier below it
 
 constexpr char kXon = 0x11, kXoff = 0x13;
 constexpr std::size_t kXoffRoom = 4096, kXonRoom = 12'288;    // bytes free on the way to the far end
@@ -322,7 +322,7 @@ void Dce::throttle(std::size_t room, std::size_t xoff, std::size_t xon) {
 
 void Dce::receive_from_far() {
   std::array<char, 2048> bytes;
-  while (!terminal_.congested() && !held_) {  // else V.42 tells the far end to wait
+  while (!terminal_.congested() && !held_) {  // else V.42 makes the far end wait
     const std::size_t n = line_.read(reinterpret_cast<std::uint8_t*>(bytes.data()), bytes.size());
     if (n == 0) return;
     terminal_.write({bytes.data(), n});
@@ -357,7 +357,7 @@ void Dce::take_commands() {
       std::string_view rest(bytes.data() + i + 1, static_cast<std::size_t>(n - i - 1));
       take_fax_data(rest.starts_with('\n') ? rest.substr(1) : rest);
       return;
-    } else if (c != '\n' && c != '\r') {  // what ends the command line itself does not
+    } else if (c != '\n' && c != '\r') {  // the end of the command line itself does not
       handle(Event::kCharacter);
       return;
     }
@@ -457,7 +457,7 @@ void Dce::work(std::int64_t now_ms) {
   now_ms_ = now_ms;
   terminal_.flush();
   line_.work();
-  follow_hook(now_ms);  // before what may hang up: to release a call takes time that is not on hook
+  follow_hook(now_ms);  // before any hang-up: the release of a call takes time that is not on hook
   if (state_ == State::kOnline) {
     receive_from_far();
     send_to_far(now_ms);

@@ -24,24 +24,24 @@ class Dce final : private AtHost {
  public:
   enum class State : std::uint8_t {
     kOnHook,
-    kGuardTime,  ///< a call is wanted, as soon as the line has been on hook for long enough since the last one
+    kGuardTime,  ///< a call waits until the line has been on hook for long enough since the last one
     kConnecting,
     kDialled,  ///< off hook after D with a semicolon: command state
     kOnline,
     kOnlineCommand,
-    kAskingHold,  ///< the far end is asked to wait; no commands meanwhile
+    kAskingHold,  ///< the far end has a request to wait; no commands meanwhile
     kOnHold,      ///< it does: command state
     kReturning,   ///< from hold to data
     kFax,         ///< a call of class 1: command state
-    kFaxData      ///< the same, an operation is under way
+    kFaxData      ///< the same, an operation is running
   };
   enum class Event : std::uint8_t {
-    kOrder,      ///< D, A, or as many rings as S0 says
+    kOrder,      ///< D, A, or the number of rings in S0
     kLineReady,  ///< the guard time is over
     kRefused,    ///< no carrier of +MS can do its rates
     kNoDialTone,
     kBusy,
-    kNoAnswer,      ///< the network says so
+    kNoAnswer,      ///< reported by the network
     kFailed,        ///< the modem gave up, the far end cleared down, or the line ended the call
     kIncompatible,  ///< connected, but without the compression that +DS or +DS44 requires
     kConnected,
@@ -68,7 +68,7 @@ class Dce final : private AtHost {
     Action action;
     std::optional<Result> result;
     State next;
-    std::string_view clause;  ///< of V.250, where no other is named
+    std::string_view clause;  ///< of V.250, unless another one is named
   };
   /// An event without a row has no effect.
   static constexpr Transition kTransitions[] = {

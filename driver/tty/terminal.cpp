@@ -123,7 +123,7 @@ void Terminal::write(std::string_view text) {
   pending_ += text;
   const ssize_t done = ::write(fd_, pending_.data(), pending_.size());
   if (done > 0) pending_.erase(0, static_cast<std::size_t>(done));
-  constexpr std::size_t kKept = 65'536;  // nobody reads: the oldest is of no use
+  constexpr std::size_t kKept = 65'536;  // without a reader, the oldest is of no use
   if (pending_.size() > kKept) pending_.erase(0, pending_.size() - kKept);
 }
 

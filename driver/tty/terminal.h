@@ -29,7 +29,7 @@ class Terminal {
   const std::string& device() const { return device_; }
   /// @return bytes read; 0 when none wait; -1 while no program has the terminal open
   int read(char* bytes, int n);
-  void write(std::string_view text);  ///< what finds no room is kept for the next time
+  void write(std::string_view text);  ///< text without room is kept for the next time
   bool congested() const { return !pending_.empty(); }
   void flush() { write({}); }
   virtual std::uint32_t rate() const = 0;  ///< bit/s that the program has set

@@ -31,7 +31,7 @@ constexpr uint32_t kBeforeMark = ms(75);
 constexpr float kMarkMs = 155;
 // Circuit 106: kMarkMs, in which the far end hears the mark, several times over; chosen.
 constexpr uint32_t kClearToSend = ms(700);
-constexpr uint32_t kUnanswered = ms(60000);  // nobody took the call, or nobody we know
+constexpr uint32_t kUnanswered = ms(60000);  // no answer, or an unknown one
 constexpr uint32_t kPatience = ms(30000);    // after begin()
 // A gap in the far end's samples is shorter than the first; the second ends the call.
 constexpr uint32_t kCarrierGone = ms(30);
