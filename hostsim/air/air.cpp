@@ -95,7 +95,7 @@ class End {
     const oh_pump_status s = pump_.status();
     const oh_radio_slots slots = oh_radio_slot_counts(pump_.self());
     if (s.state != state_) {
-      if (state_ == OH_PUMP_DATA) pump_.test().restart();  // what comes after a training is not what comes next
+      if (state_ == OH_PUMP_DATA) pump_.test().restart();  // the pattern does not continue over a training
       state_ = s.state;
       write(now, OH_EV_PUMP_STATE, static_cast<std::uint32_t>(state_));
     }

@@ -42,7 +42,7 @@ class RadioChannel {
   void step(std::array<float, 2>& pair);
 
  private:
-  static constexpr unsigned kWaves = 8, kGainSamples = 64;  // a gain stands for so many complex samples
+  static constexpr unsigned kWaves = 8, kGainSamples = 64;  // a gain is valid for this many complex samples
   struct Path {
     std::size_t delay;  // complex samples
     double steady, scattered;

@@ -50,7 +50,7 @@ struct CallResult {
 /// The logged part of a call.
 enum class Logged {
   kAll,
-  kModem,  ///< not who has the CPU, nor the load's timers: a tenth of the events, and all that a verdict is made of
+  kModem,  ///< without CPU changes and the load's timers: a tenth of the events, and all that a verdict needs
 };
 
 class Call {

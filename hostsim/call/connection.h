@@ -36,7 +36,7 @@ struct HoldStatus {
 struct TransferStatus {
   bool connected = false;  ///< data mode has been reached
   bool done = false;       ///< every byte delivered
-  bool intact = true;      ///< every byte as it was sent
+  bool intact = true;      ///< every byte unchanged
   bool failed = false;     ///< the connection is lost for good
   std::string failure;     ///< reason, in words
   Ns connected_at = -1;

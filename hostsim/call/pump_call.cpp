@@ -114,7 +114,7 @@ class Watch {
   void look(Ns now) {
     const oh_pump_status s = end_.pump().status();
     if (s.state != state_) {
-      if (state_ == OH_PUMP_DATA) end_.pump().test().restart();  // what follows a training is another piece
+      if (state_ == OH_PUMP_DATA) end_.pump().test().restart();  // the pattern does not continue over a training
       state_ = s.state;
       write(now, OH_EV_PUMP_STATE, static_cast<std::uint32_t>(state_));
       if (state_ == OH_PUMP_DATA) {

@@ -73,7 +73,7 @@ class Watch {
     const oh_pump_status s = end_.status();
     const oh_dmt_instruments i = end_.instruments();
     if (s.state != state_) {
-      if (state_ == OH_PUMP_DATA) end_.test().restart();  // what comes after a training is not what comes next
+      if (state_ == OH_PUMP_DATA) end_.test().restart();  // the pattern does not continue over a training
       state_ = s.state;
       write(now, OH_EV_PUMP_STATE, static_cast<std::uint32_t>(state_));
       if (state_ == OH_PUMP_DATA) {

@@ -34,14 +34,14 @@ struct DmtDirection {
   std::uint32_t gross_bit_rate = 0, net_bit_rate = 0;
   /// bit/s: bits of the pattern that arrived right, from the first of them to the end, training again included.
   std::uint32_t carried_bit_rate = 0;
-  std::uint32_t trellis_bits = 0;  ///< of a symbol, that the trellis code takes beside those; 0: there is none
-  oh_dmt_instruments pump{};       ///< the receiver's own counters, as they are now
+  std::uint32_t trellis_bits = 0;  ///< of a symbol, for the trellis code in addition to those; 0: there is none
+  oh_dmt_instruments pump{};       ///< the receiver's own counters, now
   std::uint64_t bits = 0;          ///< of the pattern that were compared
   std::uint64_t wrong_bits = 0;
   std::uint32_t pattern_losses = 0;  ///< of the pattern's synchronisation
   std::optional<CellCounts> cells;   ///< where the pattern is in ATM cells
-  float margin_db = 0;               ///< of the tone that has least: SNR above what its bits need at the coding gain
-  float margin_now_db = 0;           ///< the same in data mode, by what decisions miss, when last looked at
+  float margin_db = 0;               ///< of the tone with the least: SNR over its bits' requirement at the coding gain
+  float margin_now_db = 0;           ///< the same in data mode, by decision errors, at the last check
   /// Capacity of the loop by its cable and noise alone (loop_rates.h), bit/s.
   std::uint32_t loop_bit_rate = 0, capacity_bit_rate = 0;
   struct Tone {
@@ -55,7 +55,7 @@ struct DmtDirection {
 enum class DmtFault {
   kNone,
   kStartUp,      ///< data mode was never reached
-  kLineLost,     ///< data mode ended, or began anew with a training
+  kLineLost,     ///< data mode ended, or restarted with a training
   kMarginLost,   ///< a fast retrain
   kWrongData,    ///< bits of the pattern were wrong, or cells were dropped
   kSuperframes,  ///< superframes were wrong, and no bit of the pattern that was compared
@@ -64,7 +64,7 @@ enum class DmtFault {
 struct DmtStatus {
   DmtDirection down, up;
   std::uint32_t trainings = 0;      ///< from the start
-  std::uint32_t fast_retrains = 0;  ///< bits found anew, clocks and equalisers kept
+  std::uint32_t fast_retrains = 0;  ///< bits loaded again, clocks and equalisers kept
   double trained_s = -1;            ///< from the start until both ends were in data for the first time; negative: never
   bool in_data = false;             ///< both ends, now
   DmtFault fault() const {

@@ -32,7 +32,7 @@ void TestCells::get(std::uint8_t* octets, std::size_t n) {
 
 void TestCells::put(const std::uint8_t* octets, std::size_t n) {
   std::array<std::uint8_t, OH_CELL_OCTETS> cell;
-  for (std::size_t k = 0; k < n / 8; ++k) {  // one at a time: what was dropped stands between two cells
+  for (std::size_t k = 0; k < n / 8; ++k) {  // one at a time: dropped cells lie between two cells
     oh_port_put(&port_, octets + k, 8);
     const oh_cells_status s = status();
     if (s.hec_errors + s.losses != dropped_) test_.restart();

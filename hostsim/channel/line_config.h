@@ -13,7 +13,7 @@ inline constexpr std::uint32_t kLineRateHz = 8000;
 /// the levels. Everything but clock_ppm acts alike in both directions.
 struct LineConfig {
   double loss_db = 10;             ///< of one direction, at 1000 Hz
-  double near_echo_db = 12;        ///< transhybrid loss of a modem's own hybrid: its near echo against what it sends
+  double near_echo_db = 12;        ///< transhybrid loss of a modem's own hybrid: its near echo against its own signal
   double far_echo_db = 30;         ///< transhybrid loss of the network's hybrids: the far echo comes back
                                    ///< 2 loss_db + far_echo_db below the transmitted signal, after twice the delay
   double delay_ms = 10;            ///< one way, at 1800 Hz; 0: the least that the line can do
@@ -24,7 +24,7 @@ struct LineConfig {
   double clock_ppm = 0;         ///< how much faster the far end's and the network's sample clock is than the near end's
   double phase_jitter_deg = 0;  ///< peak to peak, of every frequency, in each direction (ITU-T O.91)
   double phase_jitter_hz = 60;  ///< its rate: a sine
-  double interruption_ms = 0;   ///< both directions of the network are silent for so long; 0: never
+  double interruption_ms = 0;   ///< both directions of the network are silent for this time; 0: never
   double interruption_at_s = 0;  ///< from there on, in seconds since the line's first sample
   double slip_ms = 0;            ///< increase of the delay of both directions: samples are heard twice; negative: lost
   double slip_at_s = 0;          ///< there, in seconds since the line's first sample

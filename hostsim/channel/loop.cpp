@@ -234,7 +234,7 @@ struct Loop::Impl {
 
   const LoopConfig config;
   const std::uint32_t ratio;
-  const Direction near_direction, far_direction;  // of what is received there
+  const Direction near_direction, far_direction;  // of the signal received there
   const oh_pump far;
   const Converter converter;
   Receiver near, at_far;

@@ -46,7 +46,7 @@ Path::Path(const std::function<std::complex<double>(double)>& response, double t
 
 void Path::push(float x) {
   if (end_ == inputs_.size()) {
-    const std::size_t keep = 2 * taps_;  // what the next outputs may still need
+    const std::size_t keep = 2 * taps_;  // samples that the next outputs may still need
     std::copy(inputs_.end() - static_cast<std::ptrdiff_t>(keep), inputs_.end(), inputs_.begin());
     end_ = keep;
   }

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kPhases = 256;
 constexpr std::size_t kTaps = Resampler::kTaps;
-constexpr std::size_t kKeep = kTaps + 32;  // what the next outputs may still need
+constexpr std::size_t kKeep = kTaps + 32;  // samples that the next outputs may still need
 
 /// Row p holds the taps, oldest sample first, for an output p/kPhases after the middle of the taps.
 struct Table {

@@ -88,7 +88,7 @@ class RepeatedChain {
 /// in one. Both are CPU time of that thread, and of its budget.
 struct SwitchCosts {
   Ns another = 0;    ///< another thread ran on this CPU meanwhile
-  Ns migration = 0;  ///< more, where it last ran on another CPU
+  Ns migration = 0;  ///< more, if it last ran on another CPU
   bool any() const { return another > 0 || migration > 0; }
 };
 

@@ -48,7 +48,7 @@ struct Cpu::Impl final : Processor {
 
   template <bool kSeveral>
   void settle_on(Ns now) {
-    bool goes_on = false;  // whoever has the CPU, with its job, and nobody asks for its standing
+    bool goes_on = false;  // the entity on the CPU, with its job, and no policy needs its standing
     bool ended = false;    // or its last job is done
     for (Core& core : all<kSeveral>()) {
       charge(core, now);  // step 1
@@ -235,7 +235,7 @@ struct Cpu::Impl final : Processor {
 
   void release(EntityId id, Ns now) {
     if (in_unbroken) return release_unbroken(id);
-    if (some_share) {  // whoever looks at the others now sees what they ran up to now
+    if (some_share) {  // observers of the others now see their time up to now
       for (Core& core : cores) charge(core, now);
     }
     Entity& e = at(id);
@@ -473,7 +473,7 @@ struct Cpu::Impl final : Processor {
   TimerTree timers;                      // deadlines to be missed, refills, slot edges
   std::vector<EntityId> touched;         // in this instant
   const Core* executing = nullptr;       // of several: whose program runs just now
-  std::span<const PlannedJob> unbroken;  // what is still to be released, while run_unbroken() is at it
+  std::span<const PlannedJob> unbroken;  // jobs still to be released, while run_unbroken() runs
   Ns unbroken_now = 0;
   bool in_unbroken = false;
   std::optional<Steady> steady;

@@ -68,7 +68,7 @@ void Cpu::Impl::migrate(Ns now) {
     }
   }
   for (EntityId id = 0; some_share && id < entities.size(); id++)
-    if (at(id).shares && at(id).listed) place(id, now);  // a move changed who else stands where
+    if (at(id).shares && at(id).listed) place(id, now);  // a move changed the places of others
   look_at_lines(now);
   for (std::size_t c = 0; c < cores.size(); c++) cores[c].thread = lines[c].idle ? kNoEntity : lines[c].first.id;
 }

@@ -38,7 +38,7 @@ class Locked final : public Program {
   bool in_job_ = false;
 };
 
-/// Of a job: CPU time until it takes a mutex, and for how long it has it.
+/// For a job: CPU time until it takes a mutex, and how long it has it.
 struct CriticalSection {
   Mutexes::MutexId mutex;
   Ns after;

@@ -77,7 +77,7 @@ struct HostLatencies {
   LatencyDistribution high_thread;  ///< of a thread at `high_priority` or above
   int high_priority = 28;
   double waits_per_s = 1;   ///< of the measurement, which makes a frequency per wait of a worst case per hour
-  double use_per_load = 1;  ///< hours of a heavy user that one hour of the measured load stands for
+  double use_per_load = 1;  ///< hours of a heavy user per hour of the measured load
   /// Priority of the measured thread: more urgent threads wait no longer; for less urgent ones nothing is known. 0:
   /// any.
   int measured_priority = 0;

@@ -60,9 +60,9 @@ class RezScheduler {
 
  private:
   struct Account {
-    Ns amount, period;  // R, and what it is reserved in
+    Ns amount, period;  // R, and its period
     std::function<void(const RezPeriod&)> watch;
-    Ns reserved = 0, budget = 0;  // C_t, and what is left of it
+    Ns reserved = 0, budget = 0;  // C_t, and the rest of it
     Ns received = 0, stolen = 0;  // in this period
     Ns begin = -1, end = 0;       // the period; -1: has not begun
     bool awake = false;

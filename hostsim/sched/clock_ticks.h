@@ -35,7 +35,7 @@ class TickWatch {
   void ran() { on_cpu_ = true; }
   void stopped() { on_cpu_ = false; }
   struct Seen {
-    bool tick;    ///< one came now that was not told yet
+    bool tick;    ///< one came now that was not reported yet
     bool on_cpu;  ///< and found the thread running
   };
   Seen look(Ns now) {

@@ -90,7 +90,7 @@ class LinuxReclaimThread final : public LinuxDeadlineThread {
     group_->sleeps(member_, std::max(now, deadline_ - static_cast<Ns>(std::llround(lag))));
   }
   void charge(Ns ran) override {
-    LinuxDeadlineThread::charge(0);  // it ran; what of the budget is gone, account() finds
+    LinuxDeadlineThread::charge(0);  // it ran; account() computes the used part of the budget
     ran_ += ran;
   }
   // Stolen time begins where the thread was accounted for last, whichever thread has the CPU afterwards.

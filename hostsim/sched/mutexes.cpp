@@ -20,8 +20,8 @@ struct Mutexes::Member {
   Standing stood{};         // when it began to wait
   CurrentJob job{};         // of its policy, to wake it with
   Ns queued = 0;            // begin of its time among its equals
-  Loan runs_by{};           // what it was given the CPU for
-  Change found_by_other{};  // what update() found in its policy while another ran by it
+  Loan runs_by{};           // the reason why it has the CPU
+  Change found_by_other{};  // result of update() of its policy while another ran by it
   int cpu = 0;
 };
 
