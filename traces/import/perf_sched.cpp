@@ -74,7 +74,7 @@ class Line {
       const std::size_t colon = text_.find(": ", close);
       if (!number || colon == kNone) continue;
       const std::string_view when = trim(text_.substr(close + 2, colon - close - 2));
-      const auto t = seconds(when.substr(when.rfind(' ') + 1));  // trace-cmd's and ftrace's flags may stand before it
+      const auto t = seconds(when.substr(when.rfind(' ') + 1));  // trace-cmd's and ftrace's flags may precede it
       if (!t) continue;
       cpu = *number;
       time = *t;

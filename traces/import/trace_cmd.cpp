@@ -48,7 +48,7 @@ struct Import {
 int take_record(tracecmd_input* handle, tep_record* record, int, void* self) {
   Import& import = *static_cast<Import*>(self);
   try {
-    if (record->missed_events != 0) {  // negative: nobody counted them
+    if (record->missed_events != 0) {  // negative: their number is unknown
       import.taker.lost(static_cast<Ns>(record->ts), record->cpu,
                         record->missed_events > 0 ? static_cast<std::uint64_t>(record->missed_events) : 1);
     }

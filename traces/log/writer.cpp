@@ -29,7 +29,7 @@ LogWriter::LogWriter(OutputFile file, std::string_view header_json) : path_(file
 LogWriter::~LogWriter() {
   try {
     close();
-  } catch (const LogError&) {  // close() is there for those who want to know
+  } catch (const LogError&) {  // close() reports errors to callers that need them
   }
 }
 

@@ -42,7 +42,7 @@ namespace offhook::config {
 
 struct Document::Impl {
   std::string name;
-  bool positions = true;  // false: the name says it all (--set)
+  bool positions = true;  // false: the name is enough (--set)
   toml::table table;
 
   std::string at(const toml::source_region& where) const {
@@ -115,7 +115,7 @@ void check_text(std::string_view text, std::string_view name) {
     if (c == '\n') {
       ++line;
       line_begin = i + 1;
-      if (closing.size() == 1) closing = {};  // not closed on its line: the parser will say so
+      if (closing.size() == 1) closing = {};  // not closed on its line: the parser reports it
     } else if (!closing.empty()) {
       if (c == '\\' && closing[0] == '"' && i + 1 < text.size() && text[i + 1] != '\n') {
         ++i;

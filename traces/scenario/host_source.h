@@ -15,13 +15,13 @@ namespace offhook::config {
 /// The weakest source among the numbers that decide a verdict on the host.
 enum class HostGrade : std::uint8_t {
   kAssumed,    ///< rules and orders of magnitude, nothing measured
-  kPublished,  ///< measured by others, who said how
+  kPublished,  ///< measured by others, with a documented method
   kMeasured,   ///< by `offhook measure host-profile` on the machine itself
 };
 
 struct HostSource {
   HostGrade grade = HostGrade::kAssumed;
-  std::string what;     ///< source: document and place in it, command, duration; empty: the file says nothing
+  std::string what;     ///< source: document and place in it, command, duration; empty: the file has none
   std::string where;    ///< its address; may be empty
   std::string assumed;  ///< the keys whose values are nevertheless assumptions
 };

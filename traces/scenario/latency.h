@@ -22,8 +22,8 @@ struct LatencyHistogram {
   hostsim::LatencyDistribution latency;
   std::string tool;          ///< "cyclictest" or "rtla timerlat"
   std::string scheduling{};  ///< "FIFO", "RR", "DEADLINE", "OTHER"; empty: the header does not say
-  int priority = 0;          ///< 0: the header does not say
-  double seconds = 0;        ///< 0: the header does not say
+  int priority = 0;          ///< 0: not in the header
+  double seconds = 0;        ///< 0: not in the header
   double waits = 0;          ///< of all threads
   std::string kernel{};      ///< "Linux 6.12.57 ..."; empty: the header does not say
 };

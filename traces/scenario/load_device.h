@@ -21,7 +21,7 @@
 
 namespace offhook::config {
 
-/// Of hostsim::DpcImportance.
+/// Names of hostsim::DpcImportance.
 inline constexpr std::array<std::string_view, 3> kDpcImportances = {"low", "medium", "high"};
 
 /// traces/import/KIND.toml, named after its kind. @throws Error naming the kinds there are

@@ -7,7 +7,7 @@ namespace offhook::config {
 
 std::string write_template(const KeyTable& keys, const void* subject, Keys how) {
   std::string out, table;
-  for (const bool in_tables : {false, true}) {  // TOML wants the keys outside of tables first
+  for (const bool in_tables : {false, true}) {  // TOML requires the keys outside of tables first
     for (const Key& key : keys) {
       const std::string_view path = key.path;
       const std::size_t dot = path.rfind('.');
