@@ -55,7 +55,7 @@ struct Limits {
   std::uint32_t connections = 32;  ///< at once; further ones are refused with 503
   std::uint32_t streams = 8;       ///< of them /events
   int head_ms = 3000;              ///< until the head of a request is whole
-  int write_ms = 5000;             ///< for a client to take what was written
+  int write_ms = 5000;             ///< for a client to read the written bytes
 };
 
 /// Octets to and from one client.

@@ -67,7 +67,7 @@ struct LineView {
   Text<192> address;  ///< of the card
   Text<40> context;
   Text<192> state;   ///< in words
-  Text<64> caller;   ///< as the far end says it
+  Text<64> caller;   ///< from the far end
   Text<16> carrier;  ///< modulation as AT+MCR names it; empty: none yet
   Text<384> last_end;
   Phase phase = Phase::kOnHook;
@@ -103,7 +103,7 @@ struct LineView {
   std::array<Figure, kFigures> figures{};
   std::uint32_t figure_count = 0;
 
-  static constexpr std::size_t kPoints = 384;  ///< more than arrive between two looks of the page
+  static constexpr std::size_t kPoints = 384;  ///< more than arrive between two updates of the page
   std::uint64_t symbols = 0;                   ///< points so far; the newest is points[(symbols - 1) % kPoints]
   std::array<std::array<std::int16_t, 2>, kPoints> points{};  ///< re, im in Q4.12, decision units
 };

@@ -40,7 +40,7 @@ struct CauseResult {
   std::vector<std::string> timeline;     ///< events of that time, one line each
   std::vector<SampledFunction> samples;  ///< of that time, on that CPU; the most first
   std::uint64_t lost_events = 0;
-  std::vector<std::string> without;  ///< what could not be had (samples)
+  std::vector<std::string> without;  ///< unavailable parts (samples)
 };
 
 /// @param look  as measure_latency

@@ -20,7 +20,7 @@ struct DeclaredDeviceConfig {
   LiveContextConfig context;
   double seconds = 10;
   int interrupt_priority = 85;  ///< SCHED_FIFO, of the thread that plays the card
-  bool cause = false;           ///< record the kernel's trace, and look there for what delayed the worst block
+  bool cause = false;           ///< record the kernel's trace, and search it for the cause of the worst block
   DeviceWatch watch{};
 };
 

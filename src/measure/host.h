@@ -28,12 +28,12 @@ struct HostConfig {
 /// One benchmark.
 struct HostRow {
   std::string name;                                      ///< as the claim chen.microbenchmarks has it, with a variant
-  std::string what;                                      ///< what was done here
+  std::string what;                                      ///< the action measured here
   std::string unit;                                      ///< "us", "ns", "MB/s", "s"
   std::vector<double> values;                            ///< [repetition] of one operation
   std::vector<std::pair<std::string, double>> counters;  ///< of one operation, by name
   std::string skipped;                                   ///< why there are no values
-  std::string remark;                                    ///< what the reader must know
+  std::string remark;                                    ///< a note for the reader
 
   double median() const { return quantile(0.5); }
   double quantile(double share) const;  ///< 0 without values

@@ -23,7 +23,7 @@ class IpSampler {
   ~IpSampler();
   IpSampler(const IpSampler&) = delete;
   IpSampler& operator=(const IpSampler&) = delete;
-  void off();  ///< the rings keep the newest 4096 or so samples a CPU
+  void off();  ///< the rings keep the newest 4096 or so samples per CPU
   /// In order of time; off() first.
   std::vector<IpSample> read() const;
 

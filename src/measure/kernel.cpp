@@ -40,7 +40,7 @@ class Peer {
         },
         this);
     const sched_param p{priority};
-    pthread_setschedparam(thread_, SCHED_FIFO, &p);  // not permitted: stays normal, said once by the caller
+    pthread_setschedparam(thread_, SCHED_FIFO, &p);  // not permitted: stays normal, reported once by the caller
   }
   ~Peer() { pthread_join(thread_, nullptr); }
   Peer(const Peer&) = delete;
@@ -65,7 +65,7 @@ struct Semaphore {
 /// A bounded message queue as the report's: whole messages of 32 bytes.
 class Queue {
  public:
-  static constexpr long kMessages = 10;  // what an unprivileged user may have
+  static constexpr long kMessages = 10;  // the limit of an unprivileged user
   explicit Queue(const char* tag) : name_("/offhook-" + std::to_string(getpid()) + tag) {
     mq_attr a{};
     a.mq_maxmsg = kMessages;

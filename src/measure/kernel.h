@@ -14,7 +14,7 @@ namespace offhook::measure {
 
 struct KernelRow {
   std::string name;         ///< the label of the report's Table 2: the id of the published row
-  std::string equivalent;   ///< what was called here
+  std::string equivalent;   ///< the call that is used here
   LogLinearHistogram time;  ///< ns, of each
 };
 

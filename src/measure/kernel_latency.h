@@ -16,7 +16,7 @@ struct KernelLatencyConfig {
   ContextSpec context;
   std::int64_t interval_ns = 1'000'000;  ///< of interrupts; whole samples of the card
   std::int64_t duration_ns = 10'000'000'000;
-  std::int64_t threshold_ns = 0;  ///< stop when there was a latency of so much; 0: never
+  std::int64_t threshold_ns = 0;  ///< stop at a latency of this or more; 0: never
 };
 
 /// As measure_latency(): own_cost is the service, which is the pump's work; missed are interrupts that came with

@@ -20,7 +20,7 @@
 #include <stdexcept>
 #include <system_error>
 
-extern "C" {  // it does not say so itself
+extern "C" {  // its header does not declare this
 #include <kbuffer.h>
 }
 

@@ -46,7 +46,7 @@ class WakeupRing {
 LatencyResult measure_latency(const LatencyConfig& config, const std::function<bool(const LatencyResult&)>& look) {
   // The probe owns one result and never waits; the observer reads a copy that the probe makes on request.
   LatencyResult probe, shown;
-  std::atomic<int> wanted{0};  // 1: a copy is wanted, 2: it has been made
+  std::atomic<int> wanted{0};  // 1: a copy is requested, 2: it has been made
   std::atomic<bool> stop{false}, over{false};
   std::exception_ptr refused;
   std::vector<std::string> without;

@@ -80,7 +80,7 @@ struct TrunkDirection {
   std::int64_t lag_samples = 0;    ///< at the beginning; the difference of the ends' clocks is part of it
   std::uint64_t lost_samples = 0;  ///< of the random octets
   std::vector<TrunkJump> jumps;
-  double same = 0;                    ///< share of the octets that arrived as the map of their interval says
+  double same = 0;                    ///< share of the octets that match the map of their interval
   double loss_db = 0;                 ///< of the level; negative: a gain
   std::vector<int> robbed_intervals;  ///< of six, those without their last bit
   double snr_db = 0;                  ///< median of the probing tones

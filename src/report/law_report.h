@@ -17,7 +17,7 @@ struct BoundaryRow {
   int x_ticks = 0;
   double x_ms = 0;
   double full_ms = 0, simple_ms = 0, authors_ms = 0;  ///< longest Y; 0: none
-  double host_ms = 0;   ///< of the full law, with the device's costliest block and what the host does in the slots
+  double host_ms = 0;   ///< of the full law, with the device's costliest block and the host's work in the slots
   std::string decides;  ///< "share", "gap", "backlog"
 };
 
@@ -25,7 +25,7 @@ struct LawReport {
   law::Setting setting;
   Settings settings;
   std::vector<BoundaryRow> boundary;
-  std::optional<TickReservation> any_period, power_of_two;  ///< what is recommended
+  std::optional<TickReservation> any_period, power_of_two;  ///< the recommendation
   std::vector<std::string> findings;                        ///< in words, after the law itself
   std::vector<law::ExperimentResult> experiments;
   std::vector<law::PhaseResult> phases;

@@ -53,9 +53,9 @@ struct CallReport {
 
 /// The verdict in words.
 struct CallVerdict {
-  std::optional<Verdict> verdict;  ///< none when nothing says whether the call completed
+  std::optional<Verdict> verdict;  ///< none if it is unknown whether the call completed
   std::string headline;
-  std::vector<std::string> reasons;  ///< by what margin, and why
+  std::vector<std::string> reasons;  ///< margin and reason
 };
 CallVerdict judge(const CallReport& call, const Figures& figures);
 
@@ -83,7 +83,7 @@ struct SweepRow {
   };
   std::optional<Published> published;
   std::vector<std::string> axes;  ///< values of SweepReport::axes; empty if the report has none
-  std::string decides;            ///< what decides this row, in a few words; may be empty
+  std::string decides;            ///< deciding quantity of this row, in a few words; may be empty
 };
 
 struct SweepReport {

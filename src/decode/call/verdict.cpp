@@ -183,7 +183,7 @@ Way v34_way(const Call& call, const Training& t, bool call_to_answer, const Trai
   }
   const bool own_mp = has_mp(side), far_mp = has_mp(far);
   const int rate = 2400 * (call_to_answer ? t.rates.call_to_answer : t.rates.answer_to_call);
-  if (own_mp && far_mp) {  // one alone says what its sender allows
+  if (own_mp && far_mp) {  // one alone has only its sender's limits
     way.bit_rate = !side.data.empty() ? static_cast<int>(side.data.back().bit_rate) : rate;
     way.rate_from = "both MPs";
   }
@@ -512,7 +512,7 @@ void judge_symbol_clocks(const Call& call, Verdict& v) {
 }
 
 // The verdict if no connection could be read: its last phase.
-constexpr double kUnreadSignalS = 1;  // a signal as long as this behind what was read is mentioned
+constexpr double kUnreadSignalS = 1;  // a signal of this length behind the decoded part is mentioned
 
 double last_menu_end(const StartUp& s) {
   double end = s.v8.cj > 0 ? s.v8.cj_end() : 0;

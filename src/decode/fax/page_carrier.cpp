@@ -136,7 +136,7 @@ PageReceiver::~PageReceiver() = default;
 std::vector<PageCarrier> PageReceiver::receive(std::span<const float> x, double from, double to, const PageRate& rate,
                                                bool short_training) {
   constexpr double kLeastS = 0.1;     // of a carrier that did not train
-  constexpr std::size_t kBlock = 16;  // 2 ms: what is lost behind the end of a carrier
+  constexpr std::size_t kBlock = 16;  // 2 ms: lost behind the end of a carrier
   const auto sample = [&](double t) {
     return static_cast<std::size_t>(std::clamp(t * kRateHz, 0.0, static_cast<double>(x.size())));
   };

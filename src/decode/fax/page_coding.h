@@ -45,7 +45,7 @@ struct PageReading {
   /// Damaged lines, first and last of each stretch, from 0: no line that the coding permits, or coded by such a line.
   std::vector<std::pair<int, int>> bad;
   bool ended = false;   ///< by the signal for the end of a page (RTC, EOFB)
-  bool broken = false;  ///< T.6: the line after the last one is damaged, and whatever follows is lost
+  bool broken = false;  ///< T.6: the line after the last one is damaged, and the rest is lost
   int bad_lines() const;
 };
 

@@ -147,7 +147,7 @@ void PageAssembler::take_frames(const PageCarrier& c, FaxCarrier& entry) {
   hdlc.init(buffer, sizeof buffer);
   if (!has_frames(pending_)) pending_t0_ = c.t0;
   pending_t1_ = c.t1;
-  bool over = false;  // RCP was read: what follows is the end of the carrier
+  bool over = false;  // RCP was read: the rest is the end of the carrier
   for (std::size_t k = 0; k < c.bits.size; ++k) {
     const auto result = hdlc.put(c.bits.octets[k / 8] >> k % 8 & 1);
     if (result == v42::HdlcReceiver::kBadFrame && entry.good_frames > 0 && !over) ++entry.bad_frames;
@@ -194,7 +194,7 @@ void PageAssembler::end_block(const PartialPage& part) {
   FaxBlock& block = page.blocks.back();
   if (more) page.t1 = pending_t1_;
   put_pending_into(block);
-  block.frames = std::max(block.frames, part.frames);  // of a repetition, PPS counts what it repeats
+  block.frames = std::max(block.frames, part.frames);  // for a repetition, PPS counts the repeated frames
   block.then = part.then;
   page.end = "PPS-" + part.then;
   awaits_answer_ = true;

@@ -44,7 +44,7 @@ PageFormat page_format(std::span<const std::uint8_t> frame);
 /// @param frame  a DCS or CTC
 std::optional<PageRate> page_rate(std::span<const std::uint8_t> frame);
 
-/// Of PPS.
+/// The content of PPS.
 struct PartialPage {
   std::string then;  ///< "EOP", "MPS", "EOM", "NULL": what follows the frames
   int page = 0, block = 0, frames = 0;

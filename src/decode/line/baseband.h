@@ -30,7 +30,7 @@ class Baseband {
 
  private:
   static constexpr int kHalf = 64;                 // taps of the lowpass on each side
-  static constexpr std::size_t kBlock = 4096;      // samples; a block holds what an interpolator needs beyond, too
+  static constexpr std::size_t kBlock = 4096;      // samples; a block includes the margin of an interpolator, too
   static constexpr std::size_t kMostBlocks = 192;  // 98 s, 6 MB
   const Cf* block(std::size_t number) const;
   std::vector<Cf> compute(std::size_t number) const;

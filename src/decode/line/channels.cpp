@@ -39,7 +39,7 @@ std::vector<Sums> sums_of(std::span<const float> a, std::span<const float> b, lo
   return all;
 }
 
-constexpr std::size_t kStep = 8;  // samples: delays are looked for by the power of each millisecond
+constexpr std::size_t kStep = 8;  // samples: delays are searched by the power of each millisecond
 
 std::vector<oh_complex> power_track(std::span<const float> x, std::size_t steps, std::size_t size) {
   std::vector<oh_complex> track(size);

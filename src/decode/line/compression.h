@@ -12,7 +12,7 @@
 
 namespace offhook::decode {
 
-/// Of one direction.
+/// Parameters of one direction.
 struct Compression {
   bool v44 = false;  ///< else V.42bis
   v44::Parameters v44_parameters;

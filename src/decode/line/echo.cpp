@@ -18,22 +18,22 @@ constexpr std::size_t kHop = kWindow / 2;
 constexpr std::size_t kShortLag = 2048;   // a network's echo
 constexpr std::size_t kLongLag = 14336;   // and one by satellite, 1.8 s
 constexpr double kQuiet = 100;            // mean square: 20 dB above nothing at all
-constexpr double kLeastLoss = 1.5;        // of power: what is louder is the source, or a copy
+constexpr double kLeastLoss = 1.5;        // of power: a louder signal is the source, or a copy
 constexpr double kMuchLoss = 4;           // where an echo alone may be worth a long search
 constexpr double kSomeEcho = 0.3;         // share of a window that one reflection explains, if there may be others
-constexpr double kEchoOnly = 0.6;         // and all of them, where nothing else is; what else is left is noise
+constexpr double kEchoOnly = 0.6;         // and all of them, if there is no other signal; the rest is noise
 constexpr double kStandsOut = 8;          // peak of an impulse response over its mean; of noise alone it is 5
 constexpr int kBefore = 48, kTaps = 256;  // of a path, around its first reflection
-constexpr int kFewTaps = 96;              // around others, and to tell what a window holds
+constexpr int kFewTaps = 96;              // around others, and to classify a window
 constexpr int kReflections = 3;
 constexpr double kWorthwhileDb = 6;
 constexpr double kLeastLearnt = 0.4;                      // s, for another path than the last
 constexpr double kSamplesATap = 6;                        // make a path worth something
 constexpr std::size_t kFarTogether = 8 * kRateHz;         // stretches of one path
-constexpr std::size_t kLongestLearnt = 120 * kRateHz;     // then the path is fitted, and looked for again
+constexpr std::size_t kLongestLearnt = 120 * kRateHz;     // then the path is fitted, and searched again
 constexpr std::size_t kBeforeStretch = kLongLag + kTaps;  // samples before a stretch, so that every lag is there
 constexpr std::size_t kGuard = 2 * kRateHz;               // either side, to see whether the echo is there
-constexpr double kSurelyAway = 4;                         // standard deviations of what it lacks
+constexpr double kSurelyAway = 4;                         // standard deviations of its deficit
 
 double power(std::span<const float> x) {
   double sum = 0;

@@ -21,7 +21,7 @@ struct EchoPath {
   std::vector<int> lag;       ///< samples that the echo is late, increasing
   std::vector<float> taps;    ///< one for each lag
   double loss_db = 0;         ///< of the path: the source's power over the echo's
-  double enhancement_db = 0;  ///< what the channel holds there, over what is left of it
+  double enhancement_db = 0;  ///< power of the channel there, over its residual
   double delay_ms() const;    ///< of its strongest tap
 };
 

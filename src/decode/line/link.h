@@ -35,7 +35,7 @@ struct Link {
   std::string format;  ///< of start-stop characters, where there are no frames: "8N1"; empty: there are none
   std::vector<std::uint8_t> characters;
   bool v42bis = false, v44 = false;  ///< the payload was compressed by this and has been uncompressed
-  std::vector<std::uint8_t> rest;    ///< the bits from the last flag on: a frame that may go on in the next link
+  std::vector<std::uint8_t> rest;    ///< the bits from the last flag on: a frame that may continue in the next link
 };
 
 /// @param before  the same direction's link until a retrain or renegotiation, which this one continues; null: none

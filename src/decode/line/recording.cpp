@@ -208,7 +208,7 @@ RecordingFile::RecordingFile(const std::filesystem::path& path, std::string name
   // Opening a FIFO can block without end.
   if (std::error_code ignored; std::filesystem::is_fifo(path, ignored))
     throw std::runtime_error(name_ + ": is a FIFO; expected an audio file");
-  close(open_file(path));  // says why it cannot, and what is there
+  close(open_file(path));  // throws with the reason and the kind of file
   const QuietLibrary quiet(path);
   stream_ = std::make_unique<Stream>(path, name_);
 }

@@ -21,7 +21,7 @@ namespace offhook::decode {
 /// How the second channel follows from the first.
 struct ChannelLikeness {
   double gain_db = 0;        ///< of the second over the first
-  double difference_db = 0;  ///< power of what the gain does not explain, below the second channel
+  double difference_db = 0;  ///< power of the part that the gain does not explain, below the second channel
   double delay_s = 0;        ///< the second is later, or earlier if negative
 };
 
@@ -48,18 +48,18 @@ struct RtpStream {
 struct Recording {
   std::string name;                         ///< file name without its folder
   int file_rate_hz = 0;                     ///< of the file; `channel` is at kRateHz
-  std::string remark;                       ///< of who brought it, a sentence; empty: none
+  std::string remark;                       ///< of its source, a sentence; empty: none
   double duration_s = 0;                    ///< of the file, or of this part of it
   double start_s = 0;                       ///< where this part begins in the file
   int call = 0;                             ///< number of this call in the file, from 1; 0: the file is one call
-  bool truncated = false;                   ///< the file ended before its header said
+  bool truncated = false;                   ///< the file ended before the length in its header
   bool channels_alike = false;              ///< the file had two, sample for sample the same: one is here
   std::optional<ChannelLikeness> likeness;  ///< the file had two that are nearly the same: one is here
   std::vector<RtpStream> rtp;               ///< by channel, of a packet capture
   std::vector<int> peak;                    ///< by channel, int16 units, as in the file
   std::vector<int> clipped;                 ///< by channel, samples at either end of the scale in runs of two or more
   std::vector<std::vector<float>> channel;  ///< [1 or 2][samples]
-  std::size_t most = SIZE_MAX;              ///< samples of each that are looked at for a training
+  std::size_t most = SIZE_MAX;              ///< samples of each that are searched for a training
 
   std::span<const float> samples(std::size_t c) const {
     return std::span(channel[c]).first(std::min(most, channel[c].size()));

@@ -9,7 +9,7 @@ namespace offhook::decode {
 /// The symbol clock and the band of a signal whose training was not recorded.
 struct SymbolClock {
   int channel = 0;
-  int symbol_rate = 0;       ///< symbols/s, whole; nominal if it is one of V.27ter, V.32 or V.34; 0: several, not told
+  int symbol_rate = 0;       ///< symbols/s, whole; nominal if it is one of V.27ter, V.32 or V.34; 0: several, unknown
   double clock_ppm = 0;      ///< of the sender against the recording; 0 for another symbol rate
   double carrier_hz = 0;     ///< the middle of the band, measured, to about 50 Hz; 0 for another symbol rate
   double t0 = 0, t1 = 0;     ///< s: where the signal is steady

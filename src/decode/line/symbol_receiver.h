@@ -18,15 +18,15 @@ namespace offhook::decode {
 /// A receiver's state at one moment; copy it to come back later.
 struct ReceiverState {
   double t = 0;           ///< of the next symbol, in samples
-  double step = 0;        ///< samples a symbol
-  double phase = 0;       ///< of the carrier, radians: what the equaliser's output is turned back by
+  double step = 0;        ///< samples per symbol
+  double phase = 0;       ///< of the carrier, radians: the equaliser's output is turned back by it
   double turn = 0;        ///< radians a symbol
   std::vector<Cf> w;      ///< equaliser, T/2 apart, the middle one at the symbol; kTaps or as many as one likes
   std::vector<Cf> v;      ///< echo: T/2 apart
   double echo_delay = 0;  ///< of the middle echo tap, in samples
   double error = 0;       ///< mean square of the errors, relative to the mean square of the decisions
   double power = 1;       ///< mean square of the decisions
-  float energy = 0;       ///< mean of what the equaliser's taps hold, while it learns
+  float energy = 0;       ///< mean energy in the equaliser's taps, while it learns
 };
 
 class SymbolReceiver {
@@ -39,7 +39,7 @@ class SymbolReceiver {
   static constexpr int kManyTaps = 160;  ///< for lines whose band edges come many milliseconds late
 
   ReceiverState state;
-  double expected_step;  ///< samples a symbol: where a fit begins, and for few symbols stays; nominal at first
+  double expected_step;  ///< samples per symbol: start of a fit, and its result for few symbols; nominal at first
 
   /// Multiplies the output by `gain`.
   void scale(float gain);

@@ -16,7 +16,7 @@ struct FskHeard {
   const char* modulation = nullptr;  ///< "V.21", "V.23", "Bell 103", "Bell 202"
   int channel = 0;
   bool calling = false;    ///< in the band of the calling station; V.23's 75 bit/s too
-  bool one_band = false;   ///< one band for both stations, in turn: nothing tells which one sends (Bell 202)
+  bool one_band = false;   ///< one band for both stations, in turn: the sender is unknown (Bell 202)
   int bit_rate = 0;        ///< nominal
   double t0 = 0, t1 = 0;   ///< s
   double amplitude = 0;    ///< peak in int16 units

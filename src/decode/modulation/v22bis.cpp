@@ -29,8 +29,8 @@ constexpr double kLeastSnrDb = 12;     // sixteen points with less are no more t
 constexpr double kSureSnrDb = 14;      // a tone, decided for sixteen points, has 13.4
 constexpr double kGoodError = 0.1;     // mean square, of kMeanPower: 20 dB
 constexpr double kMostAlike = 0.4;     // sum of the squared shares of the four dibits; scrambled ones have 0.25
-constexpr std::size_t kAcquire = 600;  // symbols looked at for clock and carrier
-constexpr double kOffsetLimitHz = 10;  // 2.6 asks for 7
+constexpr std::size_t kAcquire = 600;  // symbols used for clock and carrier
+constexpr double kOffsetLimitHz = 10;  // 2.6 requires 7
 
 // A point of Figure 2: coordinates -3, -1, 1 or 3.
 Cf nearest(Cf y) {
@@ -346,7 +346,7 @@ std::vector<std::pair<double, double>> spoilt_stretches(const std::vector<Symbol
 bool fills_band(std::span<const float> x, int carrier_hz, double t0, double t1) {
   constexpr std::size_t kSize = 1024, kCells = 6;
   constexpr double kCellHz = 75;  // the power of 2.4's pulses falls by 1.3 dB over three of them
-  constexpr double kDip = 20;     // 13 dB: what a line's slope and the pulses have together
+  constexpr double kDip = 20;     // 13 dB: the slope of a line and of the pulses together
   const auto from = static_cast<std::size_t>(t0 * kRateHz),
              to = std::min(x.size(), static_cast<std::size_t>(t1 * kRateHz));
   const Fft fft(kSize);

@@ -185,7 +185,7 @@ void find_renegotiations(Connection& found) {
 const OneWay* retrains_at_once(const std::vector<std::unique_ptr<Baseband>>& bands,
                                const std::array<OneWay, 2>& directions) {
   constexpr double kBefore = 0.055, kUpTo = 0.005;  // s; the answerer's silence is 55 ms at the least (5.4)
-  constexpr double kSignal = 0.5;                   // of the power that is the sender's own, and nobody's echo
+  constexpr double kSignal = 0.5;                   // of the power that is the sender's own, and not an echo
   const OneWay* first = nullptr;
   for (const OneWay& d : directions) {
     if (d.tones.empty() || (first != nullptr && first->tones[0].t0 <= d.tones[0].t0)) continue;

@@ -33,7 +33,7 @@ class TiffFile {
     std::vector<Field> fields = {{254, kLong, 1, kPageOfMany},
                                  {256, kLong, 1, width},
                                  {257, kLong, 1, lines},
-                                 {258, kShort, 1, 1},  // bits a sample
+                                 {258, kShort, 1, 1},  // bits per sample
                                  {259, kShort, 1, kT6},
                                  {262, kShort, 1, kWhiteIsZero},
                                  {266, kShort, 1, 1},  // the first pixel is in the highest bit

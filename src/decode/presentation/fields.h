@@ -15,7 +15,7 @@ struct FieldTable {
   std::string title;
   std::vector<std::string> columns;
   std::vector<std::vector<std::string>> rows;  ///< each of columns.size() cells
-  std::string note;                            ///< fields besides; may be empty
+  std::string note;                            ///< additional fields; may be empty
 };
 
 /// Messages of V.8bis, menus of V.8, INFO0, INFO1, probing, MP, CP, pages of a fax: those that were heard, in this

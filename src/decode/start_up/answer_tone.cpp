@@ -17,7 +17,7 @@ namespace {
 using Kind = AnswerToneHeard::Kind;
 
 constexpr double kAnspcmHz = 8000.0 * 79 / 301;  // V.92 8.3.1: 79 periods in 301 samples of the network's clock
-constexpr double kHzClose = 0.12;                // half of the way from there to ANS, but for clocks
+constexpr double kHzClose = 0.12;                // half of the way from there to ANS, except for clocks
 constexpr std::size_t kStep = kRateHz / 200;     // 5 ms
 constexpr std::size_t kWindow = 40;              // steps: 200 ms, three periods of 15 Hz
 constexpr double kModulated = 0.1;               // half of ANSam's depth

@@ -31,7 +31,7 @@ struct StartUp {
   int channel_2400 = -1;
   int call_channel = -1;
   int answer_channel = -1;
-  const char* roles_from = nullptr;  ///< what told the channels of call and answer modem; null: nothing did
+  const char* roles_from = nullptr;  ///< source of the channels of call and answer modem; null: none
   ToneHeard tone_a, tone_b;
   std::vector<Probing> probing;
 };

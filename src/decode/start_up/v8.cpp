@@ -18,7 +18,7 @@ constexpr double kFskBitS = 1.0 / 300;
 // Sequences of V.8 in one channel and band: octets between one set of ten ones and the next.
 struct Sequence {
   std::vector<std::uint8_t> octets;  // the synchronization octet first
-  std::vector<v8::Octet> heard;      // the same with what is known of each
+  std::vector<v8::Octet> heard;      // the same with the properties of each
   double t0 = 0, t1 = 0;             // from the first start bit to the last stop bit
   double amplitude = 0;
 
@@ -135,7 +135,7 @@ std::optional<MenuHeard> menu_of(const V8Octets& v8, int channel) {
                           (at + 1 != v8.sequences.end() && (at + 1)->octets == s.octets);
     if (s.clarity() < kLeastClarity && !repeated) continue;
     if (!right.empty() && s.t0 - right.back()->t1 > kLongestPause) {
-      if (right.size() > 1) break;  // what follows is data that look like it
+      if (right.size() > 1) break;  // the rest is data that resemble it
       right.clear();
       count.clear();
     }

@@ -19,7 +19,7 @@ struct V8bisMessage {
   double amplitude = 0;
   std::vector<std::uint8_t> octets;   ///< of the information field
   std::array<std::uint8_t, 2> fcs{};  ///< in the order received
-  bool fcs_good = true;               ///< else it is an invalid frame (7.2.9), and `message` what it seems to say
+  bool fcs_good = true;               ///< else it is an invalid frame (7.2.9), and `message` its apparent content
   v8bis::Message message;
   v8bis::Malformed malformed;
   std::string type() const;  ///< "MS", "CL", ..., "message type 6"

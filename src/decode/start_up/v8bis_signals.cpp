@@ -102,7 +102,7 @@ std::vector<V8bisSignal> v8bis_signals(const Recording& r) {
   for (std::size_t c = 0; c < r.channel.size(); ++c) {
     const std::span<const float> x = r.channel[c];
     for (const Pair& pair : kPairs) {
-      std::size_t first = 0, last = 0, heard = 0;  // windows of the segment 1 that goes on, when heard > 0
+      std::size_t first = 0, last = 0, heard = 0;  // windows of the current segment 1, when heard > 0
       for (std::size_t at = 0; at + kWindow <= x.size(); at += kHop) {
         if (is_pair(x, at, pair)) {
           if (heard == 0) first = at;

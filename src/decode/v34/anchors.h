@@ -25,7 +25,7 @@ struct Direction {
 /// A known sequence found. Times in samples.
 struct Anchor {
   double t = 0;                                          ///< of the first symbol of PP, or of TRN
-  bool pp = false;                                       ///< PP, with TRN after it, at once or two symbols beside that
+  bool pp = false;                                       ///< PP, with TRN after it, at once or two symbols off
   v34::TrainingPoints points = v34::TrainingPoints::k4;  ///< of TRN
   double correlation = 0;                                ///< 0 to 1
 };

@@ -196,7 +196,7 @@ class Reader {
     marks_.assign(2, begin);
     bool again = false;
     for (; receiver_.state.t < end; ++at_.symbol) {
-      if (symbols_.size() % kStretch == 0) {  // reading goes back by two of them at the most
+      if (symbols_.size() % kStretch == 0) {  // reading goes back by at most two of them
         const std::size_t gone =
             each_segment_(std::span(symbols_).first(symbols_.size() - std::min(symbols_.size(), kGoesBack)));
         symbols_.erase(symbols_.begin(), symbols_.begin() + static_cast<std::ptrdiff_t>(gone));
@@ -227,7 +227,7 @@ class Reader {
   }
 
  private:
-  static constexpr std::size_t kSSeen = 70;      // symbols of S when it is told from data
+  static constexpr std::size_t kSSeen = 70;      // symbols of S until it is distinguished from data
   static constexpr std::size_t kStretch = 2000;  // symbols that an echo is learnt from
   static constexpr std::size_t kGoesBack = 4 * kStretch;
   static constexpr double kWorthAgain = 0.1;  // of the errors' energy

@@ -7,7 +7,7 @@
 namespace offhook::decode {
 namespace {
 
-constexpr double kOffCarrierHz = 100;  // twice what the middle of a band is measured to
+constexpr double kOffCarrierHz = 100;  // twice the accuracy of the middle of a band
 
 // One channel as one direction, and how well the TRN in it fits.
 struct Fit {

@@ -32,13 +32,13 @@ inline int downstream_bit_rate(const v90::Cp& cp) {
 struct DownstreamAsked {
   v90::Law law = v90::Law::kMu;  ///< of INFO0d
   std::uint8_t u_info = 0;       ///< of INFO1a
-  double from_s = 0, to_s = 0;   ///< where to look for TRN1d, and where the call ends or a retrain begins
+  double from_s = 0, to_s = 0;   ///< start of the search for TRN1d, and end of the call or begin of a retrain
   struct CpAt {
     v90::Cp cp;
     double t = 0;  ///< s, when its first one began
   };
   std::vector<CpAt> cps;        ///< in order of time
-  std::optional<v90::Dil> dil;  ///< what Ja asked for
+  std::optional<v90::Dil> dil;  ///< requested by Ja
   std::vector<double> s_s;      ///< where the analogue modem's S begin, in order: the last before CPt ends the DIL
 };
 
@@ -53,7 +53,7 @@ struct DownstreamMp {
 struct DownstreamHeard {
   int channel = -1;        ///< -1: it is not recorded
   double t_trn1d = 0;      ///< s; 0: it was not found
-  double training_db = 0;  ///< what the equaliser leaves of TRN1d, dB
+  double training_db = 0;  ///< residual of TRN1d after the equaliser, dB
   std::optional<v90::Jd> jd;
   double t_jd_end = 0;  ///< s, the last of Jd'; 0: it was not seen
   int learnt = 0;       ///< levels that the DIL has shown, of the six intervals together

@@ -25,7 +25,7 @@ struct TrellisPlace {
 struct LikelySequence {
   std::vector<v34::Point> points;
   std::vector<std::uint8_t> states;  ///< before each pair
-  double squared = 0;                ///< distances from what was received, summed
+  double squared = 0;                ///< distances from the received signal, summed
 };
 
 /// @param y  whole pairs, behind the whitening filter  @param to  the state behind the last pair, if known

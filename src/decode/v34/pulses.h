@@ -76,7 +76,7 @@ class PulseShape {
   Cf unturned(std::span<const Cf> x, std::size_t symbol, int m) const;
   double learn_from(std::size_t first, std::span<const Cf> errors, std::span<const std::size_t> loud);
   void learn_place(std::span<const Cf> errors, std::span<const Pulse> pulses);
-  using Signal = std::array<Cf, 2 * kWide + 1>;  // mean square 1, a symbol each
+  using Signal = std::array<Cf, 2 * kWide + 1>;  // mean square 1, one per symbol
   Signal signal_around(std::span<const Cf> errors, std::size_t symbol) const;
   Cf signal_at(const Signal& around, int shift) const;
   double surprise(const Pulse& pulse, Cf signal) const;

@@ -15,9 +15,9 @@ namespace {
 // Energies in variances of the errors.
 constexpr double kLoud = 8;                   // of a symbol that a pulse may have spoilt
 constexpr double kMuch = 1.5;                 // a symbol, around a pulse: of noise alone it is 1
-constexpr double kNoiseLeft = 1.25;           // the same, where it may be noise alone
+constexpr double kNoiseLeft = 1.25;           // the same, if it may be noise alone
 constexpr std::size_t kSymbolsASearch = 128;  // of all symbols, to bound the time
-constexpr int kTakings = 4;                   // times that pulses are looked for, each with better decisions
+constexpr int kTakings = 4;                   // searches for pulses, each with better decisions
 
 class SecondReader {
  public:

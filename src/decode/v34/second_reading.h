@@ -17,8 +17,8 @@ namespace offhook::decode {
 struct SecondReading {
   std::vector<v34::Point> points;    ///< decided, whole mapping frames
   std::vector<std::uint8_t> states;  ///< of the trellis, before each pair of them
-  std::vector<float> squared;        ///< of what is left of each symbol's error, behind the whitening filter
-  std::size_t pulses = 0;            ///< that were taken off
+  std::vector<float> squared;        ///< of each symbol's residual error, behind the whitening filter
+  std::size_t pulses = 0;            ///< that were subtracted
 };
 
 /// @param symbols  from the first of B1 on, in grid units  @param start  of the encoder before it

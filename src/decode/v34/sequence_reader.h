@@ -32,7 +32,7 @@ class SequenceReader {
   static constexpr int kMostJMissed = 8;  // in a row, by wrong bits
   static constexpr int kLongestJ = 32;    // bits from one to the next
   long last_j_ = -1;                      // bits in the stream then
-  long last_candidate_ = -1;              // bits in the stream behind the last 16 that look like J
+  long last_candidate_ = -1;              // bits in the stream behind the last 16 that resemble J
   int candidate_points_ = 0;
   long period_ = 16;  // bits
   double candidate_t_ = 0;

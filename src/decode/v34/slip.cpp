@@ -21,7 +21,7 @@ constexpr std::size_t kFew = 64, kMany = 200, kWhole = 960;
 constexpr long kFrame = v34::kSymbolsPerMappingFrame;
 constexpr float kMostError = 0.5f;  // of grid_error(), confirmed
 constexpr std::size_t kCandidates = 100;
-constexpr float kAsGood = 0.1f;           // of grid_error(): so much more than the best may come by chance
+constexpr float kAsGood = 0.1f;           // of grid_error(): this much more than the best may come by chance
 constexpr std::size_t kLeastPoints = 16;  // that occur: S and tones have fewer, and fit a grid by chance
 
 Cf nearest(Cf y) {

@@ -16,7 +16,7 @@ namespace offhook::decode {
 struct Slip {
   std::size_t symbol = 0;  ///< the first that comes at another time
   int samples = 0;         ///< of 8000 Hz, put in; less than 0: lost
-  int echo_samples = 0;    ///< by which the other direction's echo comes later than before, beside the other channel
+  int echo_samples = 0;    ///< delay of the other direction's echo since then, in addition to the other channel's
 };
 
 /// The slip after which the points fit again: whole samples, at most 60 ms; of this direction before or behind the

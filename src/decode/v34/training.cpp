@@ -13,7 +13,7 @@ namespace offhook::decode {
 namespace {
 
 constexpr double kGoodFit = 3e-4;  // mean square error of an equaliser: a longer one is not needed
-constexpr int kTrnKnown = 512;     // symbols of TRN that are sure to come, but for some at their end
+constexpr int kTrnKnown = 512;     // symbols of TRN that are sure to come, except some at their end
 constexpr int kSSymbols = 128, kSBarSymbols = 16;
 
 // Follows one anchor.
@@ -289,7 +289,7 @@ Segment follow_s_bar(const Baseband& line, const Baseband* other, const Directio
 std::vector<Segment> follow(const Baseband& line, const Baseband* other, const Direction& direction,
                             const std::vector<Anchor>& anchors) {
   constexpr int kLeastTrn = 64;     // symbols that are as they should be: not a likeness by chance
-  constexpr int kClockTold = 2000;  // and so many tell the clock to a few ppm
+  constexpr int kClockTold = 2000;  // and this many give the clock to a few ppm
   std::vector<Segment> all;
   double end = static_cast<double>(line.size());
   for (auto anchor = anchors.rbegin(); anchor != anchors.rend(); ++anchor) {

@@ -49,18 +49,18 @@ struct Segment {
   double clock_ppm = 0;        ///< of the sender against the recording
   double frequency_offset_hz = 0;
   double t_j = 0, t_j_end = 0;
-  int j_points = 0;  ///< 4 or 16: what it asks of the far modem; 0: no J
+  int j_points = 0;  ///< 4 or 16: its request to the far modem; 0: no J
   int j_repeats = 0;
   double t_j_prime = 0;  ///< 0: none
   std::vector<MpHeard> mp;
   std::vector<CpHeard> cp;
-  std::optional<v90::Dil> dil;  ///< what Ja asks for
+  std::optional<v90::Dil> dil;  ///< requested by Ja
   double t_e = 0, t_e_end = 0;  ///< 0: none
   double t_lost = 0;            ///< where it stopped
   double t_end = 0;             ///< samples: where the next one begins
   double begins() const { return t_s_bar > 0 ? t_s_bar : t_trn; }
   bool is_phase3() const { return t_pp > 0 || j_repeats > 2; }  ///< PP or J, which no renegotiation has
-  bool is_cleardown() const;                                    ///< an MP asks for both rates 0, or a CP for drn 0
+  bool is_cleardown() const;                                    ///< an MP requests both rates 0, or a CP drn 0
   ReceiverState at_data;          ///< before the first symbol of B1; valid when t_e_end > 0
   ReceiverState trained;          ///< behind TRN; valid when trn_symbols > 0
   std::vector<Cf> constellation;  ///< samples of the equalised symbols of TRN and the sequences

@@ -184,7 +184,7 @@ void listen_s_bar(const Lines& lines, Training::Side& side, double to_s) {
       if (p.begins() > t + 0.01) end = std::min(end, p.t_trn * kRateHz);
     }
     const Segment* trained = nullptr;
-    Segment* around = nullptr;  // goes on through this S
+    Segment* around = nullptr;  // continues through this S
     bool anchor = false;        // of its own TRN
     for (Segment& p : side.segments) {
       if (p.trn_symbols > 0 && p.t_trn_end < t + 0.01) trained = &p;

@@ -20,7 +20,7 @@ struct Training {
   /// The signals of the modem with INFO sequences at 1200 Hz (V.34's call modem, V.90's digital one), or at 2400 Hz.
   struct Side {
     Direction direction;
-    std::vector<double> own_tone_s;  ///< where its tone of Phase 2 begins to stand: of a retrain, what ends data
+    std::vector<double> own_tone_s;  ///< begins of its tone of Phase 2: for a retrain, the end of data
     std::vector<Segment> segments;
     std::vector<V34DataHeard> data;
     std::vector<Link> links;  ///< one for each of data

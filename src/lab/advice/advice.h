@@ -44,7 +44,7 @@ struct Lost {
   double seconds = 0;                         ///< simulated
   std::uint64_t blocks = 0, blocks_late = 0;  ///< served; of them late
   std::uint64_t blocks_given_up = 0;          ///< that came and were not served: their input was gone
-  std::uint64_t samples_lost = 0;             ///< of the device: late or filled in
+  std::uint64_t samples_lost = 0;             ///< of the device: late or concealed
 
   Lost() = default;
   Lost(const ServiceTally& service, double simulated_s);
@@ -60,7 +60,7 @@ struct Lost {
 struct Measured : Lost {
   double margin_ms = 0;  ///< of the transmit lead, left at the worst moment; negative: this much late
   std::uint32_t buffers_needed = 0;
-  bool swamped = false;  ///< input was overwritten, or never taken: how many buffers it needs, this run does not tell
+  bool swamped = false;  ///< input was overwritten, or never taken: the number of required buffers is unknown
   double latency_p999_ms = 0, latency_max_ms = 0;  ///< interrupt to output queued
   double isr_max_us = 0;                           ///< longest interrupt routine
   double dpc_max_us = 0;                           ///< longest DPC of the device
@@ -75,7 +75,7 @@ struct Measured : Lost {
 struct Trial : Measured {
   std::string name;     ///< "THR 24"
   std::string in_full;  ///< with what the host calls it: "THR 24 (SCHED_FIFO 24)"
-  std::string against;  ///< why it was passed over, a sentence; empty of the one that was chosen
+  std::string against;  ///< why it was not chosen, a sentence; empty for the chosen one
   hostsim::ContextScenario context;
   bool pinned = false;  ///< on a host of several CPUs: interrupt and thread on one that the host did not give them
   std::string refusal;  ///< why the host cannot do it; nothing measured holds then
@@ -90,21 +90,21 @@ struct Trial : Measured {
 
 struct Advice {
   std::string device, host;
-  std::string host_source;  ///< where the host's numbers come from, in words; empty: not told
+  std::string host_source;  ///< the source of the host's numbers, in words; empty: unknown
   hostsim::Scenario base;
   double lead_ms = 0, buffer_ms = 0;
   double control_late_max_ms = 0, control_late_p999_ms = 0;  ///< of the timer's callback without the device
-  double required_s = 0;                                     ///< between losses, that was asked for; 0: none was
-  bool assumed = false;                                      ///< nobody measured the host's numbers
+  double required_s = 0;                                     ///< required time between losses; 0: none
+  bool assumed = false;                                      ///< the host's numbers were not measured
   double limit_ms = 0;                                       ///< that a block's output may take from its interrupt on
   double slot_s = 0;                                         ///< of a radio; 0: it is none
   std::vector<Trial> trials;
   std::optional<std::size_t> chosen;                  ///< index into trials
-  bool suffices = false;                              ///< the chosen one loses nothing for so long
-  bool one_only = false;                              ///< of contexts: the one that was asked about
+  bool suffices = false;                              ///< the chosen one loses nothing for this time
+  bool one_only = false;                              ///< of contexts: the requested one
   std::optional<std::uint32_t> buffers_that_suffice;  ///< where none does with the device's own: the first that do
   std::string headline;
-  std::vector<std::string> warnings;  ///< what makes the simulation a weak witness
+  std::vector<std::string> warnings;  ///< limits of the simulation's evidence
   std::vector<std::string> reasons;
 
   /// The maximum share of a radio's slots that is missed, each loss being one. @pre slot_s > 0
@@ -125,10 +125,10 @@ struct Options {
   std::uint32_t repeats = 3;
   double seconds = 60;
   double required_s = 0;             ///< between losses, a week at most; 0: as long as the evidence carries
-  double slot_s = 0;                 ///< of a radio, and then required_s is what kSlotsMissed comes to; 0: it is none
+  double slot_s = 0;                 ///< of a radio, and then required_s is equivalent to kSlotsMissed; 0: no radio
   std::string host_source;           ///< goes into the advice
   bool assumed = false;              ///< the host's numbers are assumptions: no verdict on it is without a but
-  std::vector<std::string> notes{};  ///< sentences on what was assumed, which become warnings
+  std::vector<std::string> notes{};  ///< sentences on assumptions, which become warnings
   unsigned threads = 1;
   std::optional<hostsim::ContextScenario> only;  ///< this context instead of contexts_for()
   std::function<bool()> stop;

@@ -22,7 +22,7 @@ namespace {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
-constexpr int kHighestBoosted = 15;  ///< priorities 16 to 31 of Windows know no boosts (hostsim/sched/windows_nt.h)
+constexpr int kHighestBoosted = 15;  ///< priorities 16 to 31 of Windows have no boosts (hostsim/sched/windows_nt.h)
 
 double at_most_a_week(double seconds) {
   return std::min(seconds, kWeekS);
@@ -112,7 +112,7 @@ bool below_what_was_measured(const Scenario& s) {
 
 const LatencyDistribution* latency_of(const Scenario& s) {
   if (!s.host.latency || !s.load.devices.empty() || !s.load.threads.empty()) return nullptr;
-  if (s.load.recorded && !is_thread(s.context)) return nullptr;  // the trace has more to say of interrupts
+  if (s.load.recorded && !is_thread(s.context)) return nullptr;  // the trace has more about interrupts
   try {
     switch (s.context.kind) {
       case OH_CONTEXT_INTERRUPT:
@@ -348,7 +348,7 @@ Expectation expectation(const Scenario& scenario, const Seen& seen, bool assumed
 
 std::string span(double seconds) {
   if (seconds >= kWeekS) return "a week or more";
-  const auto digits = [](double value) {  // three, rounded down: 179.999999999 is 180 all the same
+  const auto digits = [](double value) {  // three, rounded down: 179.999999999 is still 180
     const double unit = std::pow(10, std::floor(std::log10(value)) - 2);
     return fmt::format("{:.10g}", std::floor(value / unit * (1 + 1e-12) + 1e-9) * unit);
   };

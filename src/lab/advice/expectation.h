@@ -51,7 +51,7 @@ struct Expectation {
   double expected_s = 0;  ///< infinite: none is expected, or none within a week
   /// 95 %; of the law a week if `because` holds. The lower end can be relied on, a week at most.
   Interval interval_s;
-  std::string because;  ///< a sentence, with what it assumes
+  std::string because;  ///< a sentence, with its assumptions
   double margin_ms =
       std::numeric_limits<double>::infinity();  ///< that the longest wait known leaves; infinite: none is
 

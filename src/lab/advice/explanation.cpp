@@ -119,7 +119,7 @@ void say_basis(Advice& advice) {
         "offhook measure host-profile, or record it (--trace).");
   }
   const bool mixed = advice.suffices && advice.trials[*advice.chosen].expectation.evidence == Evidence::kDistribution;
-  if (base.load.recorded && !mixed) {  // else the latencies bound what the recording cannot
+  if (base.load.recorded && !mixed) {  // else the latencies bound the part that the recording cannot
     advice.warnings.push_back(fmt::format(
         "the trace lasts {}{}: that supports {} between losses with 95 % confidence, and no more. Record for three "
         "times as long as the device must work.",

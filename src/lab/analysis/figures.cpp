@@ -83,7 +83,7 @@ void Analyzer::take(Driver& d, std::uint64_t time_ns, std::uint32_t samples, boo
   }
 }
 
-// Of the card.
+// Events of the card.
 void Analyzer::add_card(const oh_event& event) {
   Figures& f = figures_;
   const std::uint64_t now = event.time_ns;

@@ -11,7 +11,7 @@
 
 namespace offhook {
 
-/// What was lost. Card and driver count separately and must agree: see offhook/card.h.
+/// Losses. Card and driver count separately and must agree: see offhook/card.h.
 struct Losses {
   std::uint64_t blocks_late = 0;        ///< service outputs of which at least one sample missed its position
   std::uint64_t samples_late = 0;       ///< output samples that came after their position had been played

@@ -60,7 +60,7 @@ class CpuShare {
 class Timeline {
  public:
   static constexpr std::uint64_t kCloseUpNs = 60'000'000;  ///< each side of the moment
-  static constexpr std::size_t kCloseUpItems = 16'384;     ///< of each kind; what comes later is left out
+  static constexpr std::size_t kCloseUpItems = 16'384;     ///< of each kind; later ones are left out
   static constexpr std::size_t kFirstSegments = 131'072;   ///< kept one by one, idle time left out
   static constexpr std::size_t kMaxEntities = 64;          ///< further ones are added up in the last
 

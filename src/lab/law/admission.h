@@ -29,7 +29,7 @@ struct Admission {
   std::vector<DeviceShare> devices;  ///< the scenario's own first
   double demand = 0, reserved = 0;   ///< sums, of one CPU
   int cpus = 1;                      ///< the bound of the demand
-  double reserved_most = 1;          ///< the bound of what is reserved: less than cpus on Linux (linux_admission.h)
+  double reserved_most = 1;          ///< the bound of reservations: less than cpus on Linux (linux_admission.h)
   /// The sums are within the bound, and the law grants each reservation.
   bool admitted() const;
 };
@@ -40,7 +40,7 @@ Admission admission_of(const hostsim::Scenario& scenario);
 struct DeviceOutcome {
   std::uint64_t blocks = 0, blocks_late = 0, samples_lost = 0;
   double first_loss_s = -1;  ///< negative: nothing was lost
-  double share = 0;          ///< of a CPU: what its context used
+  double share = 0;          ///< of a CPU, used by its context
 };
 /// All devices running, in the order of Admission::devices. @throws std::invalid_argument as make_device_call()
 std::vector<DeviceOutcome> run_devices(const hostsim::Scenario& scenario);

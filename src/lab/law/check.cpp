@@ -110,7 +110,7 @@ std::vector<std::uint64_t> arrivals(const CheckedDevice& c, std::size_t n) {
 /// From a slot that ends as one of the first blocks arrives, each of the plan twice; and from random phases.
 bool loses_nothing(const CheckedDevice& c, std::uint64_t seed, int y_ticks, double blocks) {
   const double tick_ns = 1e9 / c.tick_hz, y_ns = y_ticks * tick_ns;
-  constexpr double kBefore = 3;  // ns: the slot has ended whatever was rounded
+  constexpr double kBefore = 3;  // ns: the slot has ended in spite of rounding
   const Scenario s = scenario_of(c, y_ticks, blocks);
   for (const std::uint64_t at : arrivals(c, 1 + 2 * c.device.block_plan.size())) {
     const double begin_ns = static_cast<double>(at) - kBefore - c.x_ticks * tick_ns;

@@ -24,7 +24,7 @@ namespace offhook::law {
 /// Result for a device's boundary.
 enum class Agreement : std::uint8_t {
   kEqual,     ///< granted: nothing lost; a tick more: lost
-  kRounding,  ///< the margin at or beyond the boundary is less than whole ns can tell
+  kRounding,  ///< the margin at or beyond the boundary is less than the resolution of whole ns
   kSlow,      ///< beyond the boundary the share is too small, by so little that the backlog outlasts the run
   kStarved,   ///< lost although granted: the law is wrong
   kUnharmed,  ///< a tick more loses nothing: the law is too strict

@@ -30,7 +30,7 @@ struct Setting {
 struct Experiment {
   std::string id;       ///< of its files: "more-lead"
   std::string title;    ///< for people
-  std::string changes;  ///< what is other than in the first experiment, a sentence
+  std::string changes;  ///< differences from the first experiment, a sentence
   Setting setting;
 };
 /// The unchanged device, and the variants. All without its one costliest block, which the law does not include.
@@ -66,7 +66,7 @@ struct Options {
   const OutputFolder* folder = nullptr;     ///< where the sweeps are
   const hostsim::Scenario* line = nullptr;  ///< whose line the device's real pump is on; none: costs alone
   int x_max = 8;
-  std::uint32_t phases = 10;  ///< runs a cell, each from another starting phase
+  std::uint32_t phases = 10;  ///< runs per cell, each from another starting phase
   double seconds = 60;        ///< a run
   unsigned threads = 1;
   std::function<bool()> stop;

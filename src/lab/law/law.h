@@ -86,7 +86,7 @@ bool simple_law(const DeviceTiming& device, double x_ms, double y_ms);
 
 struct LawResult {
   bool sufficient = false;
-  bool overloaded = false;    ///< the share is too small: the backlog grows for ever
+  bool overloaded = false;    ///< the share is too small: the backlog grows without limit
   double margin_ms = 0;       ///< least of slack - lateness over all blocks; negative: output comes this much late
   std::uint32_t worst_k = 0;  ///< the block, counted from the start of the backlog, that decides
 };
@@ -117,7 +117,7 @@ struct RecommendOptions {
   bool power_of_two = false;  ///< Y must be one, as under standard Rialto/NT
   double reserve = 0.1;       ///< every block costs this share more than it should ever
   double worst_cost_ms = 0;   ///< one block of this cost must be survived as well; 0: like the others
-  double margin_ms = 0;       ///< and the law must leave so much
+  double margin_ms = 0;       ///< and the law must leave this much
 };
 inline constexpr int kLongestPeriodTicks = 128;
 /// The reservation of least share, Y up to kLongestPeriodTicks, that the full law grants with the reserve; of several

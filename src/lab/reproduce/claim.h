@@ -41,12 +41,12 @@ struct Row {
   std::string unit;  ///< "ms"; may be empty
   Value published, simulated;
   std::string tolerance;  ///< in words: "within 0.2", "at most", "the same class"
-  bool agrees = false;    ///< within the tolerance; of an input: what the model uses is what was published
+  bool agrees = false;    ///< within the tolerance; for an input: the model uses the published value
   std::string note;       ///< a sentence: why it differs; where an input is used. Needed wherever !agrees
   /// It disagrees, or would if the published value were 20 % higher or lower; true for words, which cannot be varied.
   bool sharp = true;
   enum class Kind { kCompared, kInput, kPaper };
-  Kind kind = Kind::kCompared;  ///< how it was made: claims.toml has to say the same of it
+  Kind kind = Kind::kCompared;  ///< its origin, which must match claims.toml
 };
 
 // Rows are made by these, so that `agrees` is always computed. Notes are added with `row.note = ...`. The weight of a
@@ -78,13 +78,13 @@ struct Series {
   enum class Symbol { kDot, kDisc, kRing, kHalf, kCross, kSquare, kTriangle };
   std::string name;
   Style style = Style::kPoints;
-  bool published = false;  ///< from the paper: drawn apart from what was simulated
+  bool published = false;  ///< from the paper: drawn differently from simulated data
   std::vector<double> x, y;
   /// Half width of the 95 % confidence interval of each y; empty: none.
   std::vector<double> interval;
   double bar_width = 0;  ///< kBars: each covers [x, x + bar_width)
   Symbol symbol = Symbol::kDot;
-  std::vector<std::string> labels;  ///< beside each point; empty: none
+  std::vector<std::string> labels;  ///< next to each point; empty: none
   /// 1, 2: the colour of the last series with 0, its line dashed or dotted. This groups series.
   unsigned variant = 0;
 };
@@ -102,14 +102,14 @@ struct Mark {
 struct Axis {
   std::string text;  ///< with the unit: "time since dial-up began (s)"
   bool log = false;
-  std::optional<double> min, max;                     ///< default: what the data needs
+  std::optional<double> min, max;                     ///< default: the range of the data
   std::vector<std::pair<double, std::string>> ticks;  ///< for categories; empty: numbers
 };
 
 struct Figure {
   std::string id;       ///< "jones.fig1"
   std::string title;    ///< the paper's: "Figure 1: Rate of soft modem interrupts (INT)"
-  std::string caption;  ///< what was simulated, and what to see in it
+  std::string caption;  ///< the simulation, and its message
   Axis x, y;
   std::vector<Series> series;
   std::vector<Mark> marks;
@@ -119,7 +119,7 @@ struct Figure {
 struct Outcome {
   std::vector<Row> rows;
   std::vector<Figure> figures;
-  std::string summary;  ///< a sentence or two: what was run, and what the difference is, if there is one
+  std::string summary;  ///< a sentence or two: the runs, and the difference, if there is one
 };
 
 /// The input of an experiment.
@@ -137,7 +137,7 @@ struct Interrupted {};
 
 struct Experiment {
   std::string id;                    ///< the claim's in claims.toml
-  std::string title;                 ///< what it shows, for people
+  std::string title;                 ///< the subject, for people
   std::vector<std::string> figures;  ///< ids of the figures and tables that it makes again: "jones.fig1"
   std::function<Outcome(const Run&)> run;
   double seconds = 1;       ///< about what it takes on one core: for the bar and the time left

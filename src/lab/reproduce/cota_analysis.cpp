@@ -64,7 +64,7 @@ namespace {
 /// The analysis' promise for one computation alone on a host, and the result.
 struct Promise {
   Computation computation;
-  int least = 0;  ///< buffers that the analysis asks for; 0: no number up to kMostBuffers will do
+  int least = 0;  ///< buffers that the analysis requires; 0: no number up to kMostBuffers is enough
   DeadlineRun seen, with_one_less;
 };
 

@@ -17,10 +17,10 @@
 namespace offhook::reproduce {
 
 enum class Grade {
-  kHard,   ///< must come out of the simulation, within the tolerance
-  kSoft,   ///< shown side by side; a difference is told, and does not count
+  kHard,   ///< the simulation must reproduce it, within the tolerance
+  kSoft,   ///< shown side by side; a difference is reported, and does not count
   kInput,  ///< a measured property of the machine: an input of the model, never a result
-  kPaper,  ///< inconsistent inside the paper: told, nothing required
+  kPaper,  ///< inconsistent inside the paper: reported, nothing required
 };
 std::string_view to_string(Grade grade);
 
@@ -38,7 +38,7 @@ struct Judgement {
   std::string what;  ///< the rows' `what`; a * in it stands for anything
   Grade grade = Grade::kHard;
   Provenance provenance = Provenance::kInput;
-  std::string because;   ///< what was fitted with it, or what it follows from
+  std::string because;   ///< the fit that used it, or the value that it follows from
   std::string position;  ///< file:line:column
 };
 

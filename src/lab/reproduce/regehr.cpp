@@ -24,7 +24,7 @@ struct Condition {
   RezForm form;
   bool network;
   bool precise_timers = false;
-  bool whole_ticks = true;  ///< Rez-FB: C in what can be enforced
+  bool whole_ticks = true;  ///< Rez-FB: C in enforceable units
 };
 constexpr std::array<Condition, 4> kConditions = {{
     {"Rez, idle", "rez_idle_over_reservation_percent", RezForm::kRez, false},

@@ -17,7 +17,7 @@ struct UnitCosts {
   double completion = 0;     ///< of a request, and the next one begun: Siemens, Table 2, by clock
   double modem_block = 0;    ///< a block of a soft modem: Jones and Saroiu 6.2.3, without logging, by clock
   double port_access = 500;  ///< of 8 or 16 bits over PCI, nothing posted. Assumption: some 16 clocks of 33 MHz
-  double descriptor = 100;   ///< written, or looked at. Assumption: 50 cycles
+  double descriptor = 100;   ///< written, or read. Assumption: 50 cycles
 };
 /// Out of the other papers' published values. @throws config::Error
 UnitCosts unit_costs();

@@ -32,7 +32,7 @@ struct RegehrRun {
   hostsim::Ns period = 20'000'000;
   double seconds = 10;
   double gain = 0.5;
-  bool whole_ticks = true;                           ///< Rez-FB: C in what can be enforced; else as the equation says
+  bool whole_ticks = true;                           ///< Rez-FB: C in enforceable units; else as in the equation
   int enforcement_hz = 4096;                         ///< 4096: by the clock; higher: precise timers (Linux/RT)
   hostsim::Ns overhead_tick = 0;                     ///< of accounting, at each clock interrupt
   hostsim::Ns overhead_period = 0;                   ///< at the clock interrupt that ends a period

@@ -97,7 +97,7 @@ double longest_gap_ms(const std::vector<hostsim::StolenTimeProbe::Interval>& rec
   return static_cast<double>(longest) / 1e6;
 }
 
-constexpr int kFigure5Ms = 10;  // reserved: 1 ms to so many
+constexpr int kFigure5Ms = 10;  // reserved: 1 ms to this
 
 /// @param results [kFigure5Ms][repetition]
 void add_figure5(Outcome& out, const Published& p, std::span<const std::vector<RegehrResult>> results) {

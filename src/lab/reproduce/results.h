@@ -23,7 +23,7 @@ struct Settings {
   unsigned repetitions = 10;
   unsigned threads = 1;
   Perturbation perturbation = {};
-  bool (*stop)() = [] { return false; };  ///< asked between runs
+  bool (*stop)() = [] { return false; };  ///< called between runs
 };
 
 /// Names this program and its data by their contents. @throws std::runtime_error, config::Error
@@ -69,7 +69,7 @@ Totals totals(const nlohmann::ordered_json& claims);
 nlohmann::ordered_json to_json(const Totals& totals);
 std::string sentence(const Totals& totals);
 
-std::string to_csv(const nlohmann::ordered_json& claims);  ///< one line a row
+std::string to_csv(const nlohmann::ordered_json& claims);  ///< one line per row
 /// A number as people read it: three or four digits.
 std::string shown(const nlohmann::ordered_json& value);
 

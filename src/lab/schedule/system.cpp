@@ -27,7 +27,7 @@ using nlohmann::json;
 
 constexpr std::int64_t kMaxNs = 1'000'000'000'000'000'000;  // 31 years; sums of a few of them do not overflow
 constexpr int kMaxLevel = 1'000'000;
-constexpr std::size_t kMostEntities = 10'000;  // a release looks for its place among all that are ready
+constexpr std::size_t kMostEntities = 10'000;  // a release searches for its place among all that are ready
 constexpr std::size_t kMostSlots = 2000;       // entities: each pair of them is compared
 constexpr std::size_t kMostSections = 1000;    // of an entity
 

@@ -59,7 +59,7 @@ struct EntityDescription {
   int dpc = -1;             ///< of an interrupt: its DPC's place among the entities
   hostsim::Policy policy;   ///< of a thread, unless `scheduler` makes it
   std::string scheduler{};  ///< one of hostsim::policy_names(); empty: none
-  bool reserves = false;    ///< it is asked for `reservation`, otherwise for `thread`
+  bool reserves = false;    ///< it makes `reservation`, otherwise `thread`
   hostsim::ThreadRequest thread;
   hostsim::ReservationRequest reservation;
   std::vector<CriticalSectionDescription> critical_sections{};  ///< of a thread
@@ -67,7 +67,7 @@ struct EntityDescription {
 
 struct System {
   Ns horizon = 0;
-  hostsim::SchedulerHost host;  ///< what its schedulers are told
+  hostsim::SchedulerHost host;  ///< the input of its schedulers
   bool charge_stolen_time = false;
   hostsim::LockProtocol locks = hostsim::LockProtocol::kPlain;
   std::vector<EntityDescription> entities;

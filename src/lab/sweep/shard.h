@@ -34,7 +34,7 @@ std::optional<std::string> shard_problem(const std::filesystem::path& folder, co
 
 struct RunOptions {
   unsigned threads = 1;
-  std::function<bool()> stop;             ///< asked between runs: true gives up what is under way
+  std::function<bool()> stop;             ///< called between runs: true gives up the current ones
   std::function<void(std::size_t)> done;  ///< runs done, from any thread, one call at a time
 };
 

@@ -124,7 +124,7 @@ hostsim::HostScenario host_of_histogram(const Options& options, const config::La
   const std::string kernel =
       h.kernel.empty() && !options.trace.empty() ? traces::recorded_kernel(options.trace) : h.kernel;
   hostsim::HostScenario host = linux_by_kernel(kernel, notes);
-  host.dispatch_ns = 0;  // part of what was measured
+  host.dispatch_ns = 0;  // part of the measurement
   host.name = fs::path(options.host).filename().string();
   host.latencies = fmt::format("{} ({}, {:g} s)", options.host, context.str(), seconds);
   config::register_latencies(host.latencies, {.interrupt = h.latency,
@@ -157,8 +157,8 @@ std::optional<config::LatencyHistogram> histogram_of(const std::string& host) {
 /// The source and the grade of a host's numbers.
 struct HostBasis {
   std::string source;              ///< in words
-  bool assumed = false;            ///< nobody measured them
-  std::vector<std::string> notes;  ///< what was assumed in place of what a file does not say
+  bool assumed = false;            ///< they were not measured
+  std::vector<std::string> notes;  ///< assumptions in place of values that a file does not have
 };
 
 /// The basis of the given file, or of its base host.
@@ -210,7 +210,7 @@ Question question_of(const Options& options) {
     builder = host_and_load(options.host);
   }
   if (!options.trace.empty()) {
-    builder.set("load.spinner=false");  // what competes is in the trace
+    builder.set("load.spinner=false");  // the trace has the competing load
     builder.apply(config::Document::setting("load.trace", options.trace, "--trace"));
   }
   hostsim::Scenario base = builder.scenario();

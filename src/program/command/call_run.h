@@ -57,7 +57,7 @@ CallRunner simulated(std::span<const std::uint8_t> file, const FarSide& far = {}
 struct LossCount {
   ServiceTally service;
   double simulated_s = 0;
-  bool stopped = false;  ///< somebody interrupted the program
+  bool stopped = false;  ///< the program was interrupted
 };
 /// @throws std::invalid_argument as hostsim::Call
 LossCount count_losses(const hostsim::Scenario& scenario);

@@ -35,7 +35,7 @@ struct CardOptions {
 
 /// The card's modem is an ADSL one.
 bool on_a_loop(const hostsim::Scenario& scenario);
-/// Of the card.
+/// Parameters of the card.
 oh_streams card_streams(const hostsim::Scenario& scenario);
 /// The defaults of sample periods per interrupt, and queued ahead.
 std::uint32_t usual_block(const hostsim::Scenario& scenario);

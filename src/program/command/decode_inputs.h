@@ -13,7 +13,7 @@ namespace offhook::command {
 struct DecodeInput {
   std::string path;              ///< to open
   std::string name;              ///< for messages
-  std::string page;              ///< what its files in an output folder begin with; unique
+  std::string page;              ///< begin of its files' names in an output folder; unique
   std::shared_ptr<void> keep{};  ///< holds standard input's copy
   bool from_folder = false;
 

@@ -187,7 +187,7 @@ class Demo {
   const hostsim::Scenario base_;
   const DeviceTiming device_, training_;
   double tick_ms_;
-  std::vector<Job> jobs_;  ///< contexts, repeats of each reservation, and INT, what these are measured against
+  std::vector<Job> jobs_;  ///< contexts, repeats of each reservation, and INT, their reference
   SweepReport report_;
   Json json_{{"offhook_demo", 1},
              {"report", (folder_ / kReportName).string()},

@@ -32,7 +32,7 @@ constexpr const char* kNoBrowser =
     "page "
     "save it too";
 constexpr std::chrono::seconds kPatience{180};
-constexpr std::size_t kMostBytes = std::size_t{1} << 29;  ///< of what the browser prints
+constexpr std::size_t kMostBytes = std::size_t{1} << 29;  ///< of the browser's output
 
 /// @return the path of a program in PATH, or nothing
 std::string in_path(const std::string& name) {

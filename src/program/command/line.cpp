@@ -26,7 +26,7 @@ namespace offhook::command {
 namespace {
 
 constexpr std::uint32_t kRateHz = hostsim::kLineRateHz;
-constexpr std::uint32_t kBurst = hostsim::Line::kFarBlock;  // 1 ms, what the line moves at once
+constexpr std::uint32_t kBurst = hostsim::Line::kFarBlock;  // 1 ms, moved by the line at once
 constexpr std::int64_t kRingOnMs = 2000, kRingPeriodMs = 6000;
 
 struct Options {
@@ -141,8 +141,8 @@ class Subscriber {
   }
 
  private:
-  static constexpr std::uint64_t kLastDigit = 2 * kRateHz;  // so long after a digit the number is complete
-  static constexpr std::uint64_t kHotLine = 8 * kRateHz;    // who dials nothing reaches the other one all the same
+  static constexpr std::uint64_t kLastDigit = 2 * kRateHz;  // this long after a digit the number is complete
+  static constexpr std::uint64_t kHotLine = 8 * kRateHz;    // without digits the other one is called
   std::FILE* news_;
   dtmf_rx_state_t* digits_;
   Tones tones_;

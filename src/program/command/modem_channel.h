@@ -31,9 +31,9 @@ struct ChannelConfig {
   bool best_effort = false;
   std::optional<int> cpu;
   int interrupt_priority = 80;
-  double device_delay_ms = 0;                   ///< of what lies behind the card, both directions together
-  std::shared_ptr<FailedCalls> failed_calls{};  ///< takes the lines of calls that end badly; null: nobody does
-  bool watched = false;                         ///< view() is asked for
+  double device_delay_ms = 0;                   ///< of devices behind the card, both directions together
+  std::shared_ptr<FailedCalls> failed_calls{};  ///< takes the lines of calls that end badly; null: none
+  bool watched = false;                         ///< view() is used
 };
 
 class Channel {

@@ -45,7 +45,7 @@ class KernelChannel final : public Channel {
     try {
       modem_.take_log(events_);
       lost_ = modem_.status().log_lost;
-    } catch (const std::runtime_error&) {  // the device is gone, as card_failure() says
+    } catch (const std::runtime_error&) {  // the device is gone, see card_failure()
     }
     for (const oh_event& event : events_) analyzer_.add(event);
     if (config_.watched) watch_.add(events_, monotonic_ms());

@@ -25,7 +25,7 @@ void refuse_empty_values(CLI::App& app);
 /// Description of an option's value.
 struct ValueWords {
   std::string value;                 ///< "DIR"; empty for a flag
-  std::vector<std::string> choices;  ///< when it is one of a few
+  std::vector<std::string> choices;  ///< if the value is one of a few
   std::string range;                 ///< "1 to 64", or empty
   /// "N (1 to 64)", "call|answer"
   std::string text() const;
@@ -36,7 +36,7 @@ ValueWords value_words(const CLI::Option& option);
 /// means "no value", or if the description contains it.
 std::string default_words(const CLI::Option& option);
 
-/// Of --help.
+/// Text of --help.
 class HelpFormatter final : public CLI::Formatter {
  public:
   std::string make_option_opts(const CLI::Option* option) const override;
