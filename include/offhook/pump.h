@@ -30,7 +30,7 @@ extern "C" {
 
 /** The driver's view: a pump bound to its memory. Every function is present. */
 struct oh_pump {
-  /** @param rx  n periods of received samples  @param tx  n periods of samples to send; may be rx itself where both
+  /** @param rx  n periods of received samples  @param tx  n periods of samples to send; may be rx itself if both
    * have the same format. Both are in the formats that the pump was configured with. n >= 1. Real-time: yes, O(n). */
   void (*process)(void* self, const void* rx, void* tx, size_t n);
   /** n periods of received samples were lost, and the same number of transmitted ones are skipped. Real-time: yes,
