@@ -69,7 +69,7 @@ v8::Config v8_config(const oh_pump_config& c, const Member* members, int n) {
     v8.menu.access |= v8::kAccessDigital;
     if (v8.menu.has_pcm) v8.menu.pcm = v8::kPcmDigital;
   }
-  // PCM modems show V.34, too, even where V.34 is not offered (V.8 6.3, 7.3). Such a call ends after V.8.
+  // PCM modems show V.34, too, even if V.34 is not offered (V.8 6.3, 7.3). Such a call ends after V.8.
   if (v8.menu.has_pcm && (v8.menu.pcm & (v8::kPcmAnalogue | v8::kPcmDigital)) != 0) v8.menu.modulations |= v8::kV34;
   return v8;
 }

@@ -108,7 +108,7 @@ class DpskModulator {
  private:
   enum class Mode : uint8_t { kSilence, kTone, kBits };
   static constexpr int kSymbol = 40;  // 1/24000 s
-  static constexpr int kSpan = 8;     // symbols a pulse lasts
+  static constexpr int kSpan = 8;     // symbols of a pulse
   static constexpr int kRamp = 8;     // samples
 
   bool idle() const { return mode_ == Mode::kSilence && ramp_ == kRamp; }

@@ -38,7 +38,7 @@ struct oh_fft_ops {
 };
 
 const struct oh_fft_ops* oh_fft_radix2(void);
-const struct oh_fft_ops* oh_fft_fftw(void); /**< where fftw3f was found */
+const struct oh_fft_ops* oh_fft_fftw(void); /**< if fftw3f was found */
 
 #ifdef __cplusplus
 }

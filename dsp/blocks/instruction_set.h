@@ -4,7 +4,7 @@
 // namespace, with kLanes (floats in a vector register) and OFFHOOK_TARGET (an attribute of each of its functions).
 // (Functions shared between targets would be compiled for the smallest of them.)
 //
-// OFFHOOK_BASELINE_ONLY: a build for where only the baseline's registers may be used, such as a kernel's interrupts.
+// OFFHOOK_BASELINE_ONLY: a build for code that may use only the baseline's registers, such as a kernel's interrupts.
 #pragma once
 
 #if defined(__x86_64__) && !defined(OFFHOOK_BASELINE_ONLY)

@@ -9,7 +9,7 @@
 //    frame of a superframe   0        1         2 to 33   34         35          36 to 67
 //    overhead octet          CRC      ib 0-7    free      ib 8-15    ib 16-23    free
 //
-// The 64 free ones of a superframe are an operation's (procedure/bit_swap.h), zeros where there is none.
+// The 64 free ones of a superframe are an operation's (procedure/bit_swap.h), zeros if there is none.
 //
 // The CRC covers all octets of the path in the previous superframe, except that one octet. Bits go least significant
 // first throughout. Source: G.992.1 7.4 in outline (docs/dmt.md lists the choices made here).

@@ -48,7 +48,7 @@ class Interleaver {
   int inverse_ = 1;  // of D modulo length_
   int place_ = 0;    // in this word, of the next octet to be written
   int spread_ = 0;   // D times the place
-  int first_ = 0;    // where in its word it was, before it was interleaved
+  int first_ = 0;    // its place in its word before interleaving
   int out_ = 0;
   uint8_t memory_[256 * kMostDepth]{};
 };

@@ -16,7 +16,7 @@ inline constexpr uint32_t kDataSymbolsPerSecond = 4000;  ///< 68 of 69
 /// A receiver's request to the far transmitter.
 struct Loading {
   uint8_t bits[kMostTones]{};
-  int8_t gain_half_db[kMostTones]{};  ///< of the nominal power; -kMostGain to kMostGain, 0 where nothing is carried
+  int8_t gain_half_db[kMostTones]{};  ///< of the nominal power; -kMostGain to kMostGain, 0 for unused tones
   bool trellis = false;               ///< the labels are those of the trellis code
   PathParameters path;
 

@@ -11,7 +11,7 @@ constexpr int kToneCount = 3;
 // Symbols, of some 0.23 to 0.25 ms.
 constexpr int kToneSymbols = 8;  // in a row, to believe that tones are there or gone
 constexpr int kQuietSymbols = 100;
-constexpr int kReverbSymbols = 1024;  // from where both can train
+constexpr int kReverbSymbols = 1024;  // then both can train
 constexpr int kSegueSymbols = 10;
 constexpr int kFillerSymbols = 16;
 constexpr int kLostSymbols = 2000;  // longer than the far end needs to notice

@@ -38,7 +38,7 @@ struct oh_dmt_instruments {
   uint32_t trainings;          /**< from the start */
   float clock_ppm;             /**< of the far clock against ours */
   uint8_t bits[OH_DMT_TONES];  /**< of each received tone */
-  float snr_db[OH_DMT_TONES];  /**< of each received tone at nominal power, as MEDLEY was heard; 0 where not known */
+  float snr_db[OH_DMT_TONES];  /**< of each received tone at nominal power, measured in MEDLEY; 0 if not known */
   float gain_db[OH_DMT_TONES]; /**< of its power over the nominal */
   uint32_t fast_retrains;      /**< bits loaded again, clocks and equalisers kept */
   uint32_t swapped_bits;       /**< moved to other tones in data mode, at this end's request */

@@ -152,7 +152,7 @@ void Correction::begin(const ReedSolomon& code, const ReedSolomon::Octets& expec
   }
 }
 
-// The octet of power p is wrong where the locator is zero at alpha^-p. Source: Chien 1964
+// The octet of power p is wrong if the locator is zero at alpha^-p. Source: Chien 1964
 void Correction::search(int places) {
   if (errors_ <= 0) return;
   const int more = power_ + (places + kLanes - 1) / kLanes, end = more < stride_ ? more : stride_;

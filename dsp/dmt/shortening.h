@@ -28,8 +28,8 @@ class Shortening {
   /// @param target  taps of b  @param ridge  of the power sent
   Shortening(const Band& band, int target, double ridge) : band_(band), target_(target), ridge_(ridge) {}
 
-  /// @param[in] cross  [tones] mean of Y conj(X); zero where nothing was sent  @param[in] power  [tones] mean |Y|^2
-  /// Real-time: yes, O(tones (kTaps + target) + kTaps^3).
+  /// @param[in] cross  [tones] mean of Y conj(X); zero for tones that were not sent  @param[in] power  [tones] mean
+  /// |Y|^2 Real-time: yes, O(tones (kTaps + target) + kTaps^3).
   void begin(const Complex* cross, const float* power);
   /// Tries one delay; delays from 0 to kTaps - 1, one a call. @return whether that was the last
   /// Real-time: yes, O(target kTaps^2).

@@ -32,7 +32,7 @@ class TrellisDecoder {
 
   struct Tone {
     float least, most;  // coordinates of the constellation that are 1 modulo 4
-    float inner;        // where both coordinates reach this, the constellation is no square
+    float inner;        // if both coordinates reach this, the constellation is no square
     float weight;
     int bits;
   };
@@ -43,7 +43,7 @@ class TrellisDecoder {
   int count_ = 0;
   Tone tones_[kMostTones]{};
   /// For each step: lane S1 S0 has the survivors' S3 S2 into the four next states, two bits each; lane u1 u0 whether u3
-  /// is one, bit 8 where u2 is zero and bit 9 where it is one.
+  /// is one, bit 8 for u2 zero and bit 9 for u2 one.
   Int4 survivors_[kMostTones / 2]{};
 };
 

@@ -4,9 +4,9 @@
  *
  * A cell on the line is four octets of header, the header error control (HEC: x^8 + x^2 + x + 1 over the header, 0x55
  * added) and 48 octets of payload, scrambled by 1 + x^-43. The scrambler stops during headers. Idle cells fill the gaps
- * between cells; the receiver drops them. Nothing marks where a cell begins. The receiver searches for a header with a
- * correct HEC (HUNT), requires 6 more at the distance of a cell (PRESYNC), and is then in SYNC until 7 in a row are
- * wrong. So the first 16 cells are idle. A cell whose HEC is wrong is dropped; no single bit is corrected, for the
+ * between cells; the receiver drops them. Nothing marks the beginning of a cell. The receiver searches for a header
+ * with a correct HEC (HUNT), requires 6 more at the distance of a cell (PRESYNC), and is then in SYNC until 7 in a row
+ * are wrong. So the first 16 cells are idle. A cell whose HEC is wrong is dropped; no single bit is corrected, for the
  * scrambler makes more of one.
  *
  * The user's cell is 52 octets: a header without its HEC, and the payload. The most significant bit of an octet is sent

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The detection phase (ITU-T V.42, 7.2.1): two modems find out that both can correct errors, in start-stop characters
+// The detection phase (ITU-T V.42, 7.2.1): two modems detect that both can correct errors, by start-stop characters
 // that disturb a terminal as little as possible.
 #ifndef OFFHOOK_DSP_V42_DETECTION_H
 #define OFFHOOK_DSP_V42_DETECTION_H

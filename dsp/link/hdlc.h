@@ -13,10 +13,10 @@ namespace offhook::v42 {
 /// Octets that the longer check sequence adds to a frame.
 inline constexpr size_t kMaxFcs = 4;
 
-/// Turns frames into bits; flags where there is none. A closing flag opens the next frame.
+/// Turns frames into bits; sends flags between frames. A closing flag opens the next frame.
 class HdlcSender {
  public:
-  /// @param buffer [largest frame + kMaxFcs] where frames are put before load()
+  /// @param buffer [largest frame + kMaxFcs] place of frames before load()
   void init(uint8_t* buffer);
   uint8_t* buffer() { return buffer_; }
   /// True when a flag has just been sent: load() a frame now, or next() sends another flag.

@@ -92,7 +92,7 @@ struct oh_lapm_status {
   uint8_t busy, far_busy;                    /**< own-receiver and peer-receiver busy condition */
   uint32_t unacknowledged;                   /**< user bytes written and not yet acknowledged */
   uint64_t bytes_sent;                       /**< user bytes acknowledged by the far end */
-  uint64_t bytes_delivered;                  /**< user bytes received in order; where compressed, those read */
+  uint64_t bytes_delivered;                  /**< user bytes received in order; with compression, those read */
   uint64_t octets_sent, octets_delivered;    /**< the same in I frames, compressed or not */
   uint32_t frames_sent, frames_received;     /**< of every type, the latter with a good check sequence */
   uint32_t i_frames_sent, i_frames_received; /**< the former with those sent again */

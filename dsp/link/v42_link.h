@@ -125,7 +125,7 @@ struct Link {
     uint32_t from;
     uint16_t n;
     uint32_t user;   // bytes that the user wrote for it
-  } sent[kModulus];  // where in `out` each frame's bytes are
+  } sent[kModulus];  // place of each frame's bytes in `out`
   uint32_t framed;   // position in `out` of the first byte that was in no frame yet
   ByteRing out, in;
   ByteRing written;  // by the user, not yet in `out`: with compression they stay characters until they fill a frame

@@ -33,7 +33,7 @@ class Dictionary {
   void reset();
 
   static Codeword of(uint8_t character) { return Codeword(kControlCodewords + character); }
-  /// @return `string` and `c`, or kNoString where that is none of the dictionary's
+  /// @return `string` and `c`, or kNoString if the dictionary does not have it
   Codeword find(Codeword string, uint8_t c) const;
   /// 6.4 and 6.5: a new string, and one entry recovered for the next.  @pre find(string, c) gives kNoString
   /// @return it, or kNoString: it would be too long

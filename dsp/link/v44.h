@@ -51,7 +51,7 @@ class Encoder {
   /// A segment of a string (6.2.1): it continues the segment above it, or a single character.
   struct Node {
     uint16_t position;    // of its first character in the history
-    Codeword down, side;  // the first of those that go on from here; the next that goes on from where this one does
+    Codeword down, side;  // the first continuation; the next sibling
     uint8_t length;       // characters
   };
   Codeword child(Codeword of_first, uint8_t length, uint8_t c) const;

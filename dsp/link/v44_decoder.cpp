@@ -129,7 +129,7 @@ bool Decoder::read_extension() {
   struct Range {
     uint8_t mask, value;      // the first bits
     uint8_t fixed, variable;  // bits
-    uint8_t base;             // the length where the variable ones are 0
+    uint8_t base;             // the length if the variable ones are 0
   };
   const Range ranges[] = {{1, 1, 1, 0, 1},
                           {15, 0, 4, 3, kThirdLength},

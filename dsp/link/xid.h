@@ -14,7 +14,7 @@ namespace offhook::v42 {
 /// Directions of V.42bis, parameter P0. The initiator sends the command.
 inline constexpr uint8_t kFromInitiator = 1, kToInitiator = 2;
 
-/// 0 where a parameter is absent. Directions of LAPM's are the sender's own.
+/// 0 if a parameter is absent. Directions of LAPM's are the sender's own.
 struct Xid {
   bool srej = false;                  ///< selective retransmission, one frame per request (Table 11a, bit 3)
   bool test = false;                  ///< loop-back test (bit 14)

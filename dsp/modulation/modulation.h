@@ -17,7 +17,7 @@
 namespace offhook {
 
 struct Modulation {
-  oh_modulation id;     ///< OH_MODULATION_NONE: finds out which of the others both ends have
+  oh_modulation id;     ///< OH_MODULATION_NONE: automode
   const char* name;     ///< of pump.modem and --pump
   const char* title;    ///< as people write it: "V.22bis"
   const char* carrier;  ///< of +MS (V.250 6.4.1); empty: any

@@ -89,7 +89,7 @@ bool HitRecovery::end_window() {
 
 HitRecovery::Found HitRecovery::search(Grid grid, const Complex* recent, float scale, float warp,
                                        const Complex* whitening) {
-  // A short gap spoils symbols and leaves the loops where they were: the estimate of a turn would only add its noise.
+  // A short gap spoils symbols and does not change the loops: the estimate of a turn would only add its noise.
   Complex none;
   if (Scaled(recent, scale, warp, whitening).error(grid, 0, &none) < kLikeUsual * usual_) {
     waiting_ = false;

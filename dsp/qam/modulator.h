@@ -55,7 +55,7 @@ class Modulator {
   static constexpr int kEmphasisTaps = 48;  // kPreEmphasisTaps, padded for the kernels
 
   const Kernels* kernels_ = nullptr;
-  int per_sample_ = 3;  // symbols a sample, in phases_ths
+  int per_sample_ = 3;  // symbols per sample, in phases_ths
   int phases_ = 7;
   int phase_ = 0;      // of the next sample, 0..phases_-1
   int turn_step_ = 4;  // carrier turns a symbol, in turns_ths

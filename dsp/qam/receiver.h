@@ -112,7 +112,7 @@ class Receiver {
   /// The point that was sent for the newest symbol.  Real-time: yes, O(taps).  @pre process() has just returned true
   void adapt(Complex reference);
 
-  /// As adapt() where nothing is to be adapted to: only a hit of phase or gain is recovered from.
+  /// As adapt(), but without adaptation: it only recovers from a hit of phase or gain.
   void look_for_hit(Complex reference) {
     if (format_.grid != Grid::kUnknown) follow_hits(norm(reference - symbol_));
   }

@@ -73,7 +73,7 @@ void best_response(const Complex* channel, float noise, int main, Complex* respo
   }
 }
 
-// The response is as long as the window, so that the window is to begin where it is weakest.
+// The response is as long as the window, so that the window must begin at its weakest place.
 int place_window(const Complex* response) {
   int place = kAfterMain;
   float least = -1;

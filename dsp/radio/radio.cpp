@@ -66,7 +66,7 @@ class Radio : public Counted {
   static std::uint32_t bit_rate(const Packets& packets, unsigned rate, unsigned rate_hz) {
     return static_cast<std::uint32_t>(8ull * packets.octets(rate) * rate_hz / (2 * kSlot));
   }
-  /// @return kRates.size() where the lowest is higher
+  /// @return kRates.size() if the lowest is higher
   static unsigned highest_rate(const Packets& packets, std::uint32_t most, unsigned rate_hz) {
     if (most == 0) return kRates.size() - 1;
     unsigned rate = kRates.size();
@@ -170,7 +170,7 @@ class Radio : public Counted {
     ++counts_.sent;
   }
 
-  /// How far a sample is from where the far end's burst should begin, if it is in a slot of the far end.
+  /// Distance of a sample from the expected begin of the far end's burst, if it is in a slot of the far end.
   struct Place {
     bool theirs;
     unsigned into;  // the slot, which begins kWindowSamples before the burst

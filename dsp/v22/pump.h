@@ -2,7 +2,7 @@
  *
  * The V.22bis datapump: 2400 bit/s in both directions at once, 600 symbols/s around 1200 Hz (from the caller) and 2400
  * Hz (from the answerer); with V.22 far ends, or if one end limits the rate, 1200 bit/s. Calls begin with V.25's
- * answer tone, or where V.8 has ended (oh_v22bis_begin).
+ * answer tone, or at the end of V.8 (oh_v22bis_begin).
  *
  *   ANS -> unscrambled ones -> S1 from the caller, S1 from the answerer -> scrambled ones, 1200 then 2400 bit/s -> data
  *                  '-> scrambled ones, 1200 bit/s -> data           ^------- retrain: S1 (6.4) ----------------'

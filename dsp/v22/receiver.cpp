@@ -154,7 +154,7 @@ void Receiver::seek(Complex u) {
   const float sign = even;
   const float turns = angle_turns({sign * beat_, sign * cross_beat_});
   // Place the next sample at a symbol, or in the middle of two.
-  float next = 2 * turns - 1;  // T/2 after where it would be
+  float next = 2 * turns - 1;  // T/2 after its place
   while (next < 0) next += 1;
   delay(next * (20.f / 3));
   const int halves = static_cast<int>(2 * turns - 1 - next + (2 * turns - 1 - next < 0 ? -0.5f : 0.5f));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Finds S1 and where it ends, in samples of the baseband T/2 apart, whatever their timing and carrier.
+// Finds S1 and its end, in samples of the baseband T/2 apart, whatever their timing and carrier.
 //
 // S1 alternates between two points a quarter turn apart: it repeats every four samples. Data do not. Tones that repeat
 // every four samples also repeat every two, with or without a change of sign. S1 does not: a third of it is left.

@@ -87,7 +87,7 @@ void BitReceiver::put_dibit(int label) {
   RateSignal r;
   if (!RateSignal::decode(now, &r)) return;
   if (r.end) {
-    // E counts where it has to come: a whole number of sequences after the rate signal.
+    // E counts only at its place: a whole number of sequences after the rate signal.
     if (run_ < kEqualSequences || bits_ % 16 != 0 || r.rates == 0) return;
     begin_data(highest(r.rates));
     return;

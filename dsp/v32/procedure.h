@@ -72,7 +72,7 @@ enum class Step : uint8_t {
   kSteps,
   // In transitions only.
   kTones,  ///< kAa, or kAc
-  kEnd     ///< kReleased; kNothingInCommon where there have been no data
+  kEnd     ///< kReleased; kNothingInCommon if there have been no data
 };
 
 enum class Event : uint8_t {

@@ -41,7 +41,7 @@ inline constexpr int kQuarterExtent = 24;  // columns and rows: coordinates -47 
 
 struct Quarter {
   Point point[kQuarterPoints];
-  int16_t label[kQuarterExtent][kQuarterExtent];  // by (im + 47) / 4, (re + 47) / 4; kQuarterPoints where none
+  int16_t label[kQuarterExtent][kQuarterExtent];  // by (im + 47) / 4, (re + 47) / 4; kQuarterPoints if none
 };
 
 // Magnitudes squared of points 1 modulo 4 are 2 modulo 8: one bucket each, filled from the greatest imaginary part

@@ -123,7 +123,7 @@ class Decoder {
 /// constellation with its shell mapping, high and low frames weighted, plus the dither of the precoder.
 /// Not real-time: for init.
 float mean_energy(const Framing& framing, const PrecoderCoefficients& h);
-/// The same where the coefficients are not known: with `precoding` the dither is uniform in [-w, w], the most it is.
+/// The same if the coefficients are not known: with `precoding` the dither is uniform in [-w, w], its maximum.
 float mean_energy(const Framing& framing, bool precoding);
 /// Mean of |c - p|^2 of 9.6.2, which the precoder adds: p, reduced modulo 2w. With coefficients so small
 /// that p stays within [-w, w] it is p itself.  Not real-time: for init.

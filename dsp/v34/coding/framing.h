@@ -26,9 +26,9 @@ enum class Carrier : uint8_t { kLow, kHigh };
 struct SymbolRateTraits {
   Ratio of_2400;           ///< symbol rate = 2400 * a/c Hz; Table 1
   Ratio carrier[2];        ///< carrier = symbol rate * d/e, by Carrier; Table 2
-  uint8_t data_frames;     ///< J, data frames a superframe; Table 7
-  uint8_t mapping_frames;  ///< P, mapping frames a data frame; Table 7
-  uint8_t aux_bits;        ///< W, auxiliary bits a data frame; Table 9
+  uint8_t data_frames;     ///< J, data frames per superframe; Table 7
+  uint8_t mapping_frames;  ///< P, mapping frames per data frame; Table 7
+  uint8_t aux_bits;        ///< W, auxiliary bits per data frame; Table 9
   uint16_t min_bit_rate;   ///< lowest primary rate, bit/s; Table 10
   uint16_t max_bit_rate;   ///< highest primary rate, bit/s; Table 10
 };
@@ -103,9 +103,9 @@ struct Framing {
   uint8_t data_frames;     ///< J
   uint8_t mapping_frames;  ///< P
   uint8_t aux_bits;        ///< W; 0 without auxiliary channel
-  uint16_t frame_bits;     ///< N, bits a data frame, auxiliary bits included
+  uint16_t frame_bits;     ///< N, bits per data frame, auxiliary bits included
   uint8_t bits;            ///< b, bits of a high mapping frame; a low one has b-1
-  uint8_t high_frames;     ///< r, high mapping frames a data frame, 1..P
+  uint8_t high_frames;     ///< r, high mapping frames per data frame, 1..P
   uint8_t shell_bits;      ///< K
   uint8_t point_bits;      ///< q
   uint8_t rings;           ///< M
@@ -114,7 +114,7 @@ struct Framing {
   constexpr int points() const { return (4 * rings) << point_bits; }  ///< L, points of the 2D constellation
   /// @pre 0 <= i < P
   constexpr bool is_high(int i) const { return switching_pattern(high_frames, mapping_frames, i); }
-  /// True where bit I1 of the first 4D symbol belongs to the auxiliary channel. @pre 0 <= i < P
+  /// True if bit I1 of the first 4D symbol belongs to the auxiliary channel. @pre 0 <= i < P
   constexpr bool is_aux(int i) const { return aux && switching_pattern(aux_bits, mapping_frames, i); }
   /// Primary (scrambled) bits of mapping frame i.
   constexpr int primary_bits(int i) const { return bits - !is_high(i) - is_aux(i); }

@@ -3,10 +3,10 @@
 // Monitors data mode and reports when the rate no longer fits the line, or the receiver has lost it.
 //
 // First by the noise variance of the Viterbi decoder's best path, averaged over 256 pairs (a sixth of a second, to
-// 0.01). It equals the true variance up to where every second data frame is bad (0.26 to 0.31, grid units squared per
-// dimension). If the received signal has no relation to the grid, it stays at 0.38.
+// 0.01). It equals the true variance up to the point at which every second data frame is bad (0.26 to 0.31, grid units
+// squared per dimension). If the received signal has no relation to the grid, it stays at 0.38.
 //
-// A receiver that has slipped by some symbols still sees points of the grid, but not where the code allows them. By an
+// A receiver that has slipped by some symbols still sees points of the grid, but not those that the code allows. By an
 // odd number of symbols: half of all pairs have the wrong parity, and the path is worse than the nearest points are (by
 // 0.15 and more on a good line, a half as much again on the noisiest). By an even number: only the bits that the
 // superframe's pattern inverts are wrong; each costs the path about a squared distance of 4, within few pairs. All

@@ -59,7 +59,7 @@ struct RatePair {
   friend bool operator==(const RatePair&, const RatePair&) = default;
 };
 
-/// The rates that follow from both MP sequences; 0 where nothing is left in common. The order of the two does not
+/// The rates that follow from both MP sequences; 0 if there is none in common. The order of the two does not
 /// matter.  Real-time: yes, O(1).  Source: 11.4.1.1.3, 11.4.1.2.3.
 RatePair resolve_rates(const Mp& a, const Mp& b);
 

@@ -8,9 +8,9 @@
 namespace offhook::v34 {
 namespace {
 
-// Error events a 4D symbol at squared distances 16 (parallel transitions) and 20, counted by enumeration of the trellis
-// over random sent sequences (tests/sim/v34_coding_test.cpp uses the same); the code's further neighbours as much
-// again.
+// Error events per 4D symbol at squared distances 16 (parallel transitions) and 20, counted by enumeration of the
+// trellis over random sent sequences (tests/sim/v34_coding_test.cpp uses the same); the code's further neighbours as
+// much again.
 constexpr double kNeighbours16[] = {24, 8, 0};
 constexpr double kNeighbours20[] = {512, 288, 143};
 constexpr double kFurther = 2;

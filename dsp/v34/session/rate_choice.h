@@ -32,7 +32,7 @@ inline constexpr double kSnrMargin = 1.084;
 /// Not real-time in the strict sense: as mean_energy().
 double required_snr(TrellisCode code, const Framing& framing, bool precoding);
 
-/// The rate that training noise allows. @param[out] h  of the precoder at the far end that this takes; zero where
+/// The rate that training noise allows. @param[out] h  of the required precoder at the far end; zero if
 /// it gains less than it costs  @return as of required_snr; 0: not known.  Real-time: yes, O(1).
 double precoded_snr(const qam::NoisePredictor& noise, PrecoderCoefficients* h);
 /// The filter as MP sends it.

@@ -19,7 +19,7 @@ void RateSearch::reset() {
 }
 
 void RateSearch::lose() {
-  constexpr float kAllFrames = 25;  // data frames a second
+  constexpr float kAllFrames = 25;  // data frames per second
   errors_at_[rate_] = kAllFrames;
   if (again_) wait_ = wait_ < kLongestWait ? kPatience * wait_ : wait_;
   again_ = trial_ = false;

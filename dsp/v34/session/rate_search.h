@@ -8,7 +8,7 @@
 // rate is tried, as long as one without errors could still carry nine tenths of the best seen: a line without errors is
 // worth that. Lower rates that make no fewer are no use; then the highest that is nearly the best is taken, errors and
 // all, unless one below has clearly fewer. After three minutes the next higher rate is tried again, after twelve the
-// search; each time in vain makes that four times as long.
+// search; each unsuccessful trial makes that four times as long.
 #pragma once
 
 #include <stdint.h>
@@ -37,14 +37,14 @@ class RateSearch {
   void try_again();
 
   static constexpr uint8_t kNoLimit = 14;
-  static constexpr int kWindowsASecond = 6;  // at 3000 to 3429 symbols a second, nearly
+  static constexpr int kWindowsASecond = 6;  // at 3000 to 3429 symbols per second, nearly
   static constexpr float kErrorBits = 5 * 1080;
   static constexpr float kWorth = 0.9f;
   static constexpr float kClearly = 1 / 3.f;
   static constexpr float kTolerated = 0.04f / kWindowsASecond;  // errors a window: 1.4 in 1000 data frames
   static constexpr float kTooMany = 5;                          // more than tolerated
   static constexpr int kWait = 180 * kWindowsASecond;
-  static constexpr int kPatience = 4;  // factor of the waiting time after a trial in vain
+  static constexpr int kPatience = 4;  // factor of the waiting time after an unsuccessful trial
   static constexpr int kLongestWait = 3600 * kWindowsASecond;
   static constexpr float kTooManyInTrial = 2;          // it is known to have been bad
   static constexpr int kTrial = 30 * kWindowsASecond;  // a higher rate that lasts as long is good

@@ -78,7 +78,7 @@ class ReceiveSignals {
   MpReceiver mp_receiver_;
   Mp mp_{};
   bool mp_found_ = false;
-  int until_e_ = 0;  // bits to where the sequence after the last MP has its twentieth bit
+  int until_e_ = 0;  // bits to the twentieth bit of the sequence after the last MP
   TrainingPoints wanted_ = TrainingPoints::k4;
   int j_age_ = -1;  // bits since the end of a copy of J; < 0: none found
   float sum_ = 0;

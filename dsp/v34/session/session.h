@@ -121,7 +121,7 @@ class Session : public TableProcedure<Session, SessionState, SessionEvent> {
   Complex next_symbol();
   /// The commands to the receiver, from the next sample on.
   const ReceiverOrder& order() const { return order_; }
-  /// S, S-bar, or a symbol has been heard, by order().  Real-time: yes, except where data begin: DataParameters.
+  /// S, S-bar, or a symbol has been heard, by order().  Real-time: yes, except at the begin of data: DataParameters.
   void put(const Heard& heard);
 
   /// PP or TRN of Phase 3 is sent, and the far end is silent: the time to train an echo canceller.

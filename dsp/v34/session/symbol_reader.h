@@ -65,7 +65,7 @@ class SymbolReader {
   /// @param role  our own
   SymbolReader(oh_pump_role role, const DataPort& port) : training_(scrambling_of(far_role(role))), port_(port) {}
 
-  /// The order's version has changed.  Not real-time in the strict sense where data begin: DataReceiver.
+  /// The order's version has changed.  Not real-time in the strict sense at the begin of data: DataReceiver.
   void init(const ReceiverOrder& order);
   /// The most likely transmitted point of the next symbol. Call it once for each symbol. `y` in units in which the
   /// symbols have the power of the order's format.  Real-time: yes.

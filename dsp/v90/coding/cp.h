@@ -45,7 +45,7 @@ struct Cp {
   uint8_t interval[kFrameIntervals];  ///< which constellation each interval uses, 0..5
   bool codec_differs;                 ///< the constellations at the codec's output follow
   UcodeMask constellation[kFrameIntervals];  ///< constellations() of them, at the transmitter
-  UcodeMask codec[kFrameIntervals];          ///< as many, at the codec's output, where codec_differs
+  UcodeMask codec[kFrameIntervals];          ///< as many, at the codec's output, if codec_differs
 
   int constellations() const;                                          ///< 1 more than the largest of interval[]
   int bits() const;                                                    ///< with the fill bits

@@ -2,7 +2,7 @@
 //
 // The signs of V.90's downstream (5.4.5). S bits of each data frame become six signs. The remaining S_r = 6 - S give
 // freedom: among the signs that carry the same bits, the spectral shaper chooses those whose line signal
-// has least power where the analogue modem does not want it.
+// has least power at the frequencies that the analogue modem excludes.
 //
 //   sign bits -> p (a zero before those of a shaping frame) -> p' (odd places differential) -> t (against the frame
 //   before) -> inverted by rule A, B, C or D: a trellis of two states -> signs
@@ -23,7 +23,7 @@ constexpr int shaping_frame_symbols(int shaping_bits) {
   return kFrameIntervals / shaping_bits;
 }
 
-/// Sign bits to t (5.4.5.2 to 5.4.5.4), or to the signs themselves where S_r is 0.
+/// Sign bits to t (5.4.5.2 to 5.4.5.4), or to the signs themselves if S_r is 0.
 class SignEncoder {
  public:
   explicit SignEncoder(int shaping_bits = 0) : shaping_bits_(shaping_bits) {}
@@ -38,7 +38,7 @@ class SignEncoder {
 };
 
 /// Undoes SignEncoder and any choice of rules. Needs neither the rules nor the filter nor the polarity of the line;
-/// right from the third shaping frame on wherever it begins.
+/// right from the third shaping frame on, for any beginning.
 class SignDecoder {
  public:
   explicit SignDecoder(int shaping_bits = 0) : shaping_bits_(shaping_bits) {}

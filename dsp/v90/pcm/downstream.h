@@ -56,7 +56,7 @@ class Downstream {
   /// kSilence, kSd, kSdBar, kTrn1d, kJdPrime, kRBar, kDrain, kTrn2d, kEd, kB1d, kData. @param symbols  of kSilence,
   /// kTrn1d, kTrn2d: how many, rounded up to whole frames; 0 for kSilence: without end. The others have a fixed length.
   void start(Signal s, int symbols = 0);
-  /// Silence of any length, before the alignment begins or where it is kept by it. @param symbols  at least 1
+  /// Silence of any length, before the alignment begins or as a part of it. @param symbols  at least 1
   void wait(int symbols) { start(Signal::kSilence), length_ = symbols; }
   void set_u_info(uint8_t u_info) { u_info_ = u_info; }
   void start_jd(const Jd& jd);

@@ -26,7 +26,7 @@ namespace offhook::v90 {
 /// Seven ones in a row, counted.
 class OnesRuns {
  public:
-  /// @return 1 where a run reaches seven ones; the run then starts again
+  /// @return 1 if a run reaches seven ones; the run then starts again
   int put(int bit) {
     run_ = (run_ + 1) * static_cast<int>(bit != 0);  // without a branch, which no processor could foresee
     if (run_ < kRun) return 0;

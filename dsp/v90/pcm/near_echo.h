@@ -64,7 +64,7 @@ class NearEcho {
   float window_[kRows - 1 + kTaps]{};
   float echo_[kReceived][kRows]{};
   float echo_power_ = 0, left_power_ = 0;
-  int newest_ = 0;  // where in sent_ that of the newest sample received begins
+  int newest_ = 0;  // begin of the newest received sample's window in sent_
   int watched_ = 0;
   float in_common_[kTaps]{};  // of errors and sent samples, by age
   float error_energy_ = 0, sent_energy_ = 0;

@@ -38,7 +38,7 @@ class PcmReceiver {
   static constexpr int kFeedback = LeastSquares::kFeedback;
 
   enum class Task : uint8_t {
-    kHold,   ///< keep time; give symbols where it is trained, adapt nothing
+    kHold,   ///< keep time; give symbols if trained, adapt nothing
     kSeek,   ///< detect Sd, Sd-bar and TRN1d of an unknown line
     kFollow  ///< adapt
   };

@@ -27,7 +27,7 @@ class RobbedBits {
     const Pcm code = pcm_of(law_, octet);
     const auto bit = static_cast<uint8_t>(octet & 1);
     if (code.ucode >= kUchord) {
-      // 1 where it differs; without a branch, which no processor could foresee.
+      // 1 if it differs; without a branch, which no processor could predict.
       const int longer = run_[i] + static_cast<int>(run_[i] < kSure);
       run_[i] = static_cast<uint8_t>(1 + (longer - 1) * static_cast<int>(bit == bit_[i]));
       bit_[i] = bit;

@@ -16,7 +16,7 @@ constexpr uint32_t kWaitForJdMs = 4500;  // 9.3.2.6
 // Beyond 9.3.2.4's 1500 ms from the start of Ja, in which there is no term for the round trip.
 constexpr uint32_t kWaitForSdMs = 1500;
 
-constexpr int kSettle = 1200;   // symbols from the first taps to where the clock is right
+constexpr int kSettle = 1200;   // symbols from the first taps until the clock is right
 constexpr int kMeasure = 1020;  // whole frames, of which the levels of the intervals are a mean
 
 // From a level to the point half way to the next, in standard deviations of the noise. 4.5 is enough: of 1000 bits,
@@ -26,7 +26,7 @@ constexpr float kHalfDistance = 5.05f;
 constexpr uint32_t kMeasureMs = 320;    // of TRN2d, which has 550 ms and is as late as the line
 constexpr uint32_t kSilentScrMs = 800;  // 9.6.2.1.6: at most 1000
 static_assert(kSilentScrMs * 8 > NearEcho::kTraining);
-constexpr int kTrainingBits = 12;                      // K of CPt: four points an interval
+constexpr int kTrainingBits = 12;                      // K of CPt: four points per interval
 constexpr int kLeastUpstream = 2, kMostUpstream = 14;  // in 2400 bit/s
 
 }  // namespace

@@ -98,7 +98,7 @@ class AnalogueProcedure : public TableProcedure<AnalogueProcedure, AnalogueState
 
   /// One sample of 8000 Hz has passed.  Real-time: yes.
   void tick();
-  /// @return the next symbol to send, mean power 1; {0, 0} is silence.  Real-time: yes, but where data begin.
+  /// @return the next symbol to send, mean power 1; {0, 0} is silence.  Real-time: yes, except at the begin of data.
   Complex next_symbol();
 
   /// The task of the receiver of PCM.
@@ -250,7 +250,7 @@ class AnalogueProcedure : public TableProcedure<AnalogueProcedure, AnalogueState
   int watched_ = 0, noisy_ = 0, good_ = 0;
   int wait_for_higher_ = 16;  // windows: 4 s the first time, then twice as long each time
   float echo_share_ = 0;
-  int64_t no_silence_until_ = 0;  // so soon after one, another would help no more
+  int64_t no_silence_until_ = 0;  // another one this early would not help
   float wanted_rms_ = 0;          // noise for which the next renegotiation is to choose a rate; 0: that of the last
   uint32_t renegotiations_ = 0;
 };

@@ -88,8 +88,8 @@ void AnalogueModem::begin_training() {
   stage_ = Stage::kTraining;
 }
 
-// V.90 is tried again where there is reason to hope for it, the route being known as digital or the owner asking; and
-// once, for each attempt costs some ten seconds without data.
+// V.90 is tried again if the route is known to be digital or the owner requests it; and once, for each attempt costs
+// some ten seconds without data.
 void AnalogueModem::end_v34(bool had_data) {
   const bool again = had_data && (is_digital_ || asked_);
   phase2_.choose_pcm(again);

@@ -255,7 +255,7 @@ void DigitalProcedure::put(const v34::Heard& heard, const uint8_t* bits) {
   if (bits != nullptr && order_.listen == v34::ReceiverOrder::Listen::kTraining) read(bits);
 }
 
-// As V.34's: lower where the errors are too many, higher where the noise of the data has long allowed it.
+// As V.34's: lower if there are too many errors, higher if the noise of the data has long allowed it.
 void DigitalProcedure::follow_line(const v34::Heard& heard) {
   if (power_ == 0) power_ = heard.power;
   const v34::LineMonitor::Advice advice = receive_rate_.put(*heard.data);

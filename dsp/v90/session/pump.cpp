@@ -116,7 +116,7 @@ int allow_hold(void* self, uint32_t timeout) {
   return 0;
 }
 
-// Measured: 1260 periods where Phase 3 begins, 2210 where V.34 takes over.
+// Measured: 1260 periods at the begin of Phase 3, 2210 if V.34 takes over.
 constexpr uint32_t kLongestStep = 4000;
 
 }  // namespace

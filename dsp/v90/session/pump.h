@@ -45,7 +45,7 @@ struct oh_v90_instruments {
  * own, or a member together with a new soname (docs/release.md). */
 struct oh_v90_options {
   /** Set of 1 << 3 (3000 symbols/s), 1 << 4 (3200), 1 << 5 (3429), as INFO1a numbers them; 0: all. The analogue modem
-   * chooses one of them, and 3200 where none can be used; the digital modem has to have the first two (5.2, 6.2). */
+   * chooses one of them, and 3200 if none can be used; the digital modem has to have the first two (5.2, 6.2). */
   uint8_t upstream_symbol_rates OH_BY_DEFAULT(0);
   /** Analogue: of its MD, in 35 ms, at most 60: MD and TRN have 4 s together (9.3.2.3). If V.34 is
    * chosen, 45 of it are sent. */
