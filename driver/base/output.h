@@ -67,7 +67,7 @@ class OutputFile {
   [[noreturn]] void fail(int error) const;
 
   int fd_ = -1;
-  int folder_fd_ = -1;     // where the entries below are; -1: it has its name already
+  int folder_fd_ = -1;     // folder of the entries below; -1: it has its name already
   std::string entry_;      // its name in that folder
   std::string temporary_;  // until close(), or empty while
   bool nameless_ = false;  // it has no name at all
@@ -124,7 +124,7 @@ class OutputFolder {
 /// A whole file at once, at a path that the user named. @throws std::runtime_error
 void write_file(const std::filesystem::path& file, std::string_view bytes, Privacy privacy = Privacy::kShared);
 
-/// Before long work: that a file of this name can be written where it is to be. Changes nothing.
+/// Before long work: checks that a file of this name can be written at its place. Changes nothing.
 /// @throws std::runtime_error
 void expect_writable(const std::filesystem::path& file);
 

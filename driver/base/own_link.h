@@ -11,7 +11,7 @@ namespace offhook {
 ///
 /// Ours is a link to a pseudo-terminal, made by this user, that no running process keeps; such a one was left behind by
 /// a process that was killed, and is replaced. Anything else at the path is an error. At its end the link is removed if
-/// it still leads where it was pointed to.
+/// it still has the target that it was given.
 class OwnLink {
  public:
   /// Takes the name; makes nothing yet. @throws std::runtime_error: another kind of file is there, or it is in use

@@ -34,7 +34,7 @@ struct TextOutput {
 /// @throws std::runtime_error: standard output would be more than one's
 void expect_one_alone(std::initializer_list<const TextOutput*> outputs);
 
-/// A command line in which each of these options has a value, "-" where no file's name follows. A name ends as the
+/// A command line in which each of these options has a value, "-" if no file's name follows. A name ends as the
 /// option has it, or is "-" or in /dev.
 std::vector<std::string> with_text_outputs(std::vector<std::string> words);
 

@@ -270,7 +270,7 @@ void LiveContext::start() {
   if (config_.cpu_dma_latency) {
     dma_latency_ = open("/dev/cpu_dma_latency", O_WRONLY | O_CLOEXEC);
     const std::int32_t none = 0;
-    // Kept while the file is open. Absent where there is no power management: nothing is lacking then.
+    // Kept while the file is open. Absent without power management: it is not needed then.
     if (dma_latency_ >= 0 && write(dma_latency_, &none, sizeof none) != sizeof none) {
       close(dma_latency_);
       dma_latency_ = -1;

@@ -7,9 +7,10 @@
 //   it had more than its share of the time between three checks
 //   it has not slept once between three checks, though it had a fifth of the CPU in each
 //
-// The second holds where the first does not: the kernel gives real-time threads 95 % at most (sched_rt_runtime_us), two
-// threads that spin on one CPU have half of it each, and a hypervisor takes its part. Either is seen within 0.6 s of a
-// spin's beginning, and 0.8 s when it began just before a check. A reservation is held to its budget by the kernel.
+// The second finds threads that the first does not: the kernel gives real-time threads 95 % at most
+// (sched_rt_runtime_us), two threads that spin on one CPU have half of it each, and a hypervisor takes its part.
+// Either is seen within 0.6 s of a spin's beginning, and 0.8 s when it began just before a check. A reservation is
+// held to its budget by the kernel.
 #pragma once
 
 #include <time.h>

@@ -3,7 +3,7 @@
  * The contexts of a Linux kernel (include/offhook/context.h):
  *
  *   INT          the card's interrupt itself
- *   SOFTIRQ      a BH work item where the kernel has them, else a tasklet
+ *   SOFTIRQ      a BH work item if the kernel has them, else a tasklet
  *   THREADED     the thread of the card's interrupt
  *   FIFO p, RR p, OTHER n, RES x/y   a kthread; RES is SCHED_DEADLINE
  *   WORKER       a work item of a high-priority workqueue

@@ -67,7 +67,7 @@ bool send_descriptors(int socket, const std::array<int, kDescriptors>& descripto
 
 enum class Received { kAll, kNothing, kOther };
 
-/// @param[out] descriptors  -1 where none came
+/// @param[out] descriptors  -1 if none came
 Received receive_descriptors(int socket, std::array<int, kDescriptors>& descriptors) {
   char byte;
   iovec io{&byte, 1};

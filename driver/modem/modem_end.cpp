@@ -222,7 +222,7 @@ Parts parts_of(const oh_modem_end_config& c, const char** reason) {
   if (may_run_v42(c)) parts.lapm = aligned(oh_lapm_size(&lapm));
   if (may_run_v14(c)) parts.characters = aligned(oh_v14_size());
   if (c.kind == OH_LINK_CELLS) parts.cells = aligned(oh_cells_size());
-  // The size does not depend on where the bits go, but a pump refuses a port without functions.
+  // The size does not depend on the destination of the bits, but a pump refuses a port without functions.
   const oh_pump_config pump = pump_config(c, {nullptr, nullptr, nullptr, get_bits, put_bits});
   parts.pump = aligned(c.pump->size(&pump));
   if (may_run_v42(c) && parts.lapm == 0) {

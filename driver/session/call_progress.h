@@ -71,7 +71,7 @@ class Dialler {
   /// n samples were lost, both ways: pauses, waits and digits end when they would have.
   void report_gap(std::size_t n);
   bool done() const { return state_ == State::kDone; }
-  /// It waited for dial tone in vain.
+  /// It waited for dial tone without success.
   bool failed() const { return state_ == State::kFailed; }
 
  private:

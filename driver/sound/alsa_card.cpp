@@ -99,7 +99,7 @@ AlsaCard::AlsaCard(const std::string& device, const SoundConfig& config) : devic
     snd_pcm_sw_params_free(sw);
     if (error < 0) refuse(std::string("refused its thresholds: ") + snd_strerror(error));
   }
-  snd_pcm_link(capture_, playback_);  // one start for both, where the device can
+  snd_pcm_link(capture_, playback_);  // one start for both, if the device can
   watch_ = ClockWatch(given.rate_hz, given.period_samples);
   build(sound_streams(given));
 }

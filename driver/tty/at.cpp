@@ -46,7 +46,7 @@ AtSettings::AtSettings() {
   s[7] = 60;   // s to wait for carrier
   s[8] = 2;    // s a comma
   s[10] = 14;  // 0.1 s without carrier
-  s[11] = 95;  // ms a DTMF digit
+  s[11] = 95;  // ms per DTMF digit
   s[12] = 50;  // 1/50 s guard time
 }
 

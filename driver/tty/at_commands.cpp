@@ -43,7 +43,7 @@ int take_number(std::string_view& rest) {
   return static_cast<int>(value);
 }
 
-/// The values after '=', separated by commas (V.250 5.4.2). None where a quotation mark is left open.
+/// The values after '=', separated by commas (V.250 5.4.2). None if a quotation mark is left open.
 std::optional<std::vector<std::string>> values(std::string_view text) {
   std::vector<std::string> out(1);
   bool quoted = false;
@@ -226,7 +226,7 @@ struct AtInterpreter::Commands {
   using Action = Outcome (*)(At&, int number);
   using Line = Outcome (*)(At&, std::string_view& rest);  // takes its part of the command line
 
-  /// The digits of a D command that names a stored number (S=n) or the last one (L); nothing where there is none.
+  /// The digits of a D command that names a stored number (S=n) or the last one (L); nothing if there is none.
   static std::optional<std::string> stored_digits(const At& at, std::string_view wanted) {
     if (wanted.substr(0, 1) == "L") return at.last_digits_.empty() ? std::nullopt : std::optional(at.last_digits_);
     wanted.remove_prefix(1);

@@ -187,7 +187,7 @@ class Dce final : private AtHost {
   void give_fax_results();
   /// XON and XOFF of the DTE's in `bytes`, taken out unless they go to the far end, too.  @return how many are left
   std::size_t obey(char* bytes, std::size_t n);
-  /// @param room  octets that may come from the DTE  @param xoff, xon  where it is stopped and started
+  /// @param room  octets that may come from the DTE  @param xoff, xon  limits at which it is stopped and started
   void throttle(std::size_t room, std::size_t xoff, std::size_t xon);
 
   CallLine& line_;

@@ -15,7 +15,7 @@
 
 namespace offhook::modem {
 
-/// Rows of the table of modulations, from the slowest to the fastest, and then the one that finds out.
+/// Rows of the table of modulations, from the slowest to the fastest, and then automode.
 using Carriers = std::span<const Modulation>;
 
 /// The part of a table of modulations that a card can have.

@@ -9,7 +9,7 @@
 
 namespace offhook {
 
-/// From the slowest to the fastest; the last is automode, which finds out which of them both ends have.
+/// From the slowest to the fastest; the last is automode, which determines the common ones of both ends.
 extern const std::span<const Modulation> kModulations;
 
 /// Its index in the table.
