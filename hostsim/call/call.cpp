@@ -309,7 +309,7 @@ void Call::Impl::configure_driver(const PhaseProfile& first) {
 }
 
 void Call::Impl::schedule_script() {
-  // The card comes up at no particular moment of the host's clock.
+  // The card starts at a random phase of the host's clock.
   const Ns begin = static_cast<Ns>(20e6 * Random(scenario.seed, kCardStartStream).uniform(0));
   Ns at = begin;
   for (int i = static_cast<int>(scenario.dial ? Phase::kOnHook : Phase::kConnecting); i < kPhases - 1; i++) {

@@ -42,9 +42,9 @@ struct CallResult {
   std::array<std::uint32_t, kPhases> pending_max{};  ///< samples pending after a service, by phase
   double pump_share = 0;                             ///< of the CPU, connected phase: interrupt routine and service
   std::vector<DeviceResult> devices;                 ///< the scenario's own first, then load.soft_devices
-  std::shared_ptr<const DmtStatus> dmt;              ///< of a DMT pump; null where there is none
-  std::shared_ptr<const RadioStatus> radio;          ///< of a radio; null where there is none
-  std::shared_ptr<const PumpStatus> pump;            ///< of a registered pump; null where there is none
+  std::shared_ptr<const DmtStatus> dmt;              ///< of a DMT pump; null if there is none
+  std::shared_ptr<const RadioStatus> radio;          ///< of a radio; null if there is none
+  std::shared_ptr<const PumpStatus> pump;            ///< of a registered pump; null if there is none
 };
 
 /// The logged part of a call.
@@ -63,7 +63,7 @@ class Call {
 
   /// Run until `horizon` of virtual time, or the end of the call. @return false when the call is over
   bool advance(Ns horizon);
-  /// Another context from now on, between two advances. A reservation begins where the scenario's would.
+  /// Another context from now on, between two advances. A reservation begins at the place of the scenario's.
   /// @throws std::invalid_argument when the host or the driver's present context cannot, std::runtime_error when it is
   /// not admitted
   void reconfigure(const ContextSpec& spec);

@@ -151,7 +151,7 @@ void check_shares(const std::vector<Wanted>& all, int cpus) {
 
 std::optional<DeadlineAdmission> deadline_admission(const HostScenario& host) {
   const auto threads = scheduler_of(host);
-  // "deadline", the ideal server, is SCHED_DEADLINE where the host is Linux.
+  // "deadline", the ideal server, is SCHED_DEADLINE if the host is Linux.
   const bool ideal = host.reservations == "deadline" && threads->has(ThreadRequest::Class::kFifo);
   if (!ideal && !reservations_of(host)->admits_by_bandwidth()) return std::nullopt;
   return DeadlineAdmission{host.cpus, threads->has_fair_server()};

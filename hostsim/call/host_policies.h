@@ -81,7 +81,7 @@ class HostPolicies {
   Policy reserve(const ContextSpec& spec, Ns offset, int cpu);
 
   const Scenario scenario_;                              // as the host was made
-  std::shared_ptr<Scheduler> scheduler_, reservations_;  // one object where both have the same name
+  std::shared_ptr<Scheduler> scheduler_, reservations_;  // one object if both have the same name
   std::vector<Ns> offsets_;  // of the slots: the driver's own first, if it has one, load.reservations, soft_devices
 };
 

@@ -2,7 +2,7 @@
 //
 // A registered pump (registered_pump.h) as the soft device of a host: scenario.device has its name, its cost and its
 // buffers. At the other end of the line is the same pump in the other role, which is always served on time. The line is
-// a wire without delay or noise, or the scenario's subscriber loop where the pump has the rates of one. Both ends send
+// a wire without delay or noise, or the scenario's subscriber loop if the pump has the rates of one. Both ends send
 // a test pattern and count wrong bits. If a pump does not use its bit port, lost samples alone decide.
 #pragma once
 

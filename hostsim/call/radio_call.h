@@ -52,7 +52,7 @@ void register_radio(const RadioMaker& maker);
 
 /// @throws std::invalid_argument where this program has no radio
 void check_radio_is_built();
-/// @throws std::invalid_argument where this program has no radio, or the device cannot be one
+/// @throws std::invalid_argument if this program has no radio, or the device cannot be one
 void check_radio(const Scenario& scenario);
 
 /// The radio on the air, for make_device_connection(). Done after scenario.device_s when no burst was lost because the

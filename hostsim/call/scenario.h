@@ -28,7 +28,7 @@
 
 namespace offhook::hostsim {
 
-/// Which context, and where its parts are. The priority of a reservation is that of its thread before it begins.
+/// The context, and the CPUs of its parts. The priority of a reservation is that of its thread before it begins.
 struct ContextScenario : ContextSpec {
   ContextScenario() = default;
   ContextScenario(const ContextSpec& spec) : ContextSpec(spec) {}
@@ -36,7 +36,7 @@ struct ContextScenario : ContextSpec {
   int cpu = kAnyCpu;            ///< of the driver's thread; any: it moves as its scheduler's threads do
   int interrupt_cpu = 0;        ///< CPU that takes the card's interrupt
   DpcImportance dpc_importance = DpcImportance::kMedium;
-  int dpc_cpu = kAnyCpu;   ///< in whose queue the driver's DPC waits; any: where the interrupt came
+  int dpc_cpu = kAnyCpu;   ///< of the driver's DPC; any: that of the interrupt
   double slot_phase = -1;  ///< start of the first slot as a share of Y, 0 to 1; negative: drawn from the seed
   std::string lock;        ///< mutex that the driver's thread holds during each of its jobs; empty: none
 };
@@ -48,8 +48,8 @@ struct HostScenario {
   int tick_hz = 1024;                         ///< clock interrupt: 1024 (RTC) or 1000
   Ns clock_isr_ns = 0;                        ///< cost of one clock interrupt
   Ns dispatch_ns = 0;                         ///< cost of a context switch (charged to the DPC that readies the thread)
-  Ns switch_ns = 0;                           ///< that a thread loses where another one ran meanwhile (SwitchCosts)
-  Ns migration_ns = 0;                        ///< and more where it comes from another CPU
+  Ns switch_ns = 0;                           ///< lost by a thread if another one ran meanwhile (SwitchCosts)
+  Ns migration_ns = 0;                        ///< and more if it comes from another CPU
   bool charge_stolen_time = false;            ///< interrupts' time is the threads' that they hit
   Ns quantum_ns = 0;                          ///< of normal threads, 0: none
   double clock_ppm = 0;                       ///< card's crystal against the host's clock
@@ -112,7 +112,7 @@ struct LoadScenario {
   int timer_cpu = kAnyCpu;      ///< of the callback; its DPC is on CPU 0
   std::string trace;            ///< a recorded host, replayed around the driver (recorded_load.h); empty: none
   int trace_cpu = 0;            ///< which of its CPUs this one is
-  double trace_from_s = 0;      ///< where in the trace the run begins; negative: drawn from the seed
+  double trace_from_s = 0;      ///< begin of the run in the trace; negative: drawn from the seed
   std::shared_ptr<const HostLoad> recorded;  ///< that trace; set by traces/scenario
   std::vector<LoadDevice> devices;
   std::vector<LoadThread> threads;

@@ -39,7 +39,7 @@ struct DmtDirection {
   std::uint64_t bits = 0;          ///< of the pattern that were compared
   std::uint64_t wrong_bits = 0;
   std::uint32_t pattern_losses = 0;  ///< of the pattern's synchronisation
-  std::optional<CellCounts> cells;   ///< where the pattern is in ATM cells
+  std::optional<CellCounts> cells;   ///< if the pattern is in ATM cells
   float margin_db = 0;               ///< of the tone with the least: SNR over its bits' requirement at the coding gain
   float margin_now_db = 0;           ///< the same in data mode, by decision errors, at the last check
   /// Capacity of the loop by its cable and noise alone (loop_rates.h), bit/s.

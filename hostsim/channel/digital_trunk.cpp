@@ -49,7 +49,7 @@ class Pulse {
   static constexpr int kPhases = 256;  // of a symbol
 
   explicit Pulse(double slope_db) {
-    // The spectrum in steps of 10 Hz, to where nothing is left. A cosine of the product of frequency and time in table
+    // The spectrum in steps of 10 Hz, up to its end. A cosine of the product of frequency and time in table
     // steps, kTurn of them.
     constexpr int kStepHz = 10, kEndHz = 4600;
     constexpr int kTurn = static_cast<int>(kLineRateHz) * kPhases / kStepHz;

@@ -28,8 +28,8 @@ struct LineConfig {
   double interruption_at_s = 0;  ///< from there on, in seconds since the line's first sample
   double slip_ms = 0;            ///< increase of the delay of both directions: samples are heard twice; negative: lost
   double slip_at_s = 0;          ///< there, in seconds since the line's first sample
-  double upper_edge_hz = 3400;  ///< the band ends here: 3 dB at 200 Hz more, 30 dB at 500; 3400: where the channel ends
-  double steep_edge_hz = 0;     ///< upper band edge of a steep filter: 8 dB at 100 Hz above, 40 dB at 250; 0: none
+  double upper_edge_hz = 3400;   ///< the band ends here: 3 dB at 200 Hz more, 30 dB at 500; 3400: the channel's own end
+  double steep_edge_hz = 0;      ///< upper band edge of a steep filter: 8 dB at 100 Hz above, 40 dB at 250; 0: none
   // Impairments of real lines and codecs; hostsim/channel/impairments.h explains each model and names its source.
   double limit_dbm0 = 20;    ///< each direction is limited hard at the peak of a sine of this level
   double dc_percent = 0;     ///< DC that a receiver's converter adds, of full scale

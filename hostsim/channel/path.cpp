@@ -57,7 +57,7 @@ void Path::push(float x) {
 float Path::pull() {
   const std::size_t newest = end_ - static_cast<std::size_t>(pushed_ - whole_);
   const float* x = &inputs_[newest + 1 - taps_];
-  // fraction / denominator of a period, in phases: exact where the rates have a whole ratio.
+  // fraction / denominator of a period, in phases: exact if the rates have a whole ratio.
   const std::uint64_t position = fraction_ * phases_;
   const std::size_t phase = position / denominator_;
   const std::uint64_t rest = position % denominator_;

@@ -39,8 +39,8 @@ struct Entity {
   int level = 0;
   int cpu = 0;              // of its line; of one that sleeps: its last one
   bool pinned = true;       // to that one
-  int ideal = 0, last = 0;  // Windows NT's ideal CPU; the one where it last ran
-  int turn_ended_on = -1;   // the CPU where it used up its turn, at `queued`; -1: it queued for another reason
+  int ideal = 0, last = 0;  // Windows NT's ideal CPU; its last one
+  int turn_ended_on = -1;   // the CPU of its used-up turn, at `queued`; -1: it queued for another reason
   Ns waiting_since = 0;     // since it became ready or lost the CPU
   Policy reservation;
   std::string name;

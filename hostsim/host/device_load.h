@@ -60,7 +60,7 @@ struct DeviceHost {
 
 struct DevicePrograms {
   Program &isr, &dpc;
-  Chain& both;  ///< one after the other, where the handler is a thread
+  Chain& both;  ///< one after the other, if the handler is a thread
 };
 struct DeviceEntities {
   EntityId interrupt;

@@ -104,7 +104,7 @@ class ThreadContext final : public Context {
   Body body_;
   std::optional<Locked> locked_;
   Signal signal_;
-  Chain handler_{routine_, signal_};  // where the handler is a thread
+  Chain handler_{routine_, signal_};  // if the handler is a thread
   EntityId signal_dpc_ = kNoEntity;
   std::uint32_t interrupts_ = 0;
   std::uint32_t semaphore_ = 0;

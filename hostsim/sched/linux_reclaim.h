@@ -93,7 +93,7 @@ class LinuxReclaimThread final : public LinuxDeadlineThread {
     LinuxDeadlineThread::charge(0);  // it ran; account() computes the used part of the budget
     ran_ += ran;
   }
-  // Stolen time begins where the thread was accounted for last, whichever thread has the CPU afterwards.
+  // Stolen time begins when the thread was last accounted for, whichever thread has the CPU afterwards.
   void stolen(Ns time) override { take(accounted_, accounted_ + time); }
   Change update(Ns now) override {
     account(now);
