@@ -14,7 +14,7 @@ namespace offhook::traces {
 /// Limit for a kernel's recording: hours of an idle machine, a quarter of an hour of a busy one. A text is
 /// read into memory as a whole, in addition to its load.
 inline constexpr std::uint64_t kMostTraceBytes = std::uint64_t{1} << 28;
-/// Limit for a load in its file, where an interval has 3 bytes or more; in memory it has 24.
+/// Limit for a load in its file, with 3 bytes or more per interval; in memory it has 24.
 inline constexpr std::uint64_t kMostLoadBytes = std::uint64_t{48} << 20;
 
 /// A recording's bytes. @throws TraceError when it cannot be read, or is longer than a recording is

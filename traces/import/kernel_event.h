@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The kernel's scheduling events, wherever they were recorded: a .dat, a live tracefs instance, text.
+// The kernel's scheduling events from any source: a .dat, a live tracefs instance, text.
 #pragma once
 
 #include <map>

@@ -30,7 +30,7 @@ class LoadBuilder {
   void switched(hostsim::Ns time, int cpu, const Thread& from, const Thread& to);
   /// The kernel dropped events of this CPU before `time`: the work in between is not known.
   void lost(hostsim::Ns time, int cpu, std::uint64_t events);
-  /// A timer's expiry function: the timer interrupt's time where the trace has no event of that interrupt itself.
+  /// A timer's expiry function: the timer interrupt's time if the trace has no event of that interrupt itself.
   void enter_timer(hostsim::Ns time, int cpu);
   void leave_timer(hostsim::Ns time, int cpu);
 

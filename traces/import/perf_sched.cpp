@@ -23,7 +23,7 @@ using Type = KernelEvent::Type;
 namespace {
 
 constexpr auto kNone = std::string_view::npos;
-constexpr std::size_t kLongestLine = 4096;  // where its fields are is searched for again and again
+constexpr std::size_t kLongestLine = 4096;  // the search for its fields is repeated
 
 template <typename Number>
 std::optional<Number> whole(std::string_view text) {

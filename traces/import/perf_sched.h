@@ -17,7 +17,7 @@ namespace offhook::traces {
 inline constexpr std::string_view kClockLine = "# clock: ";
 
 /// The text of `perf sched script` or `perf script` (with --ns the times are exact to the nanosecond): sched_switch,
-/// and where recorded irq_handler_*, softirq_*, hrtimer_expire_* and irq_vectors.
+/// and if recorded irq_handler_*, softirq_*, hrtimer_expire_* and irq_vectors.
 ///     stress-ng  4711 [001] 26053.993346387:  sched:sched_switch: prev_comm=... ==> next_comm=...
 /// Lines of other events are skipped.
 /// @param without threads and interrupts that are no load  @throws TraceError with file:line

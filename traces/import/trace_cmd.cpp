@@ -23,7 +23,7 @@
 #include "traces/import/load_file.h"
 #include "traces/import/perf_sched.h"
 
-// libtracecmd 1.3 has it and does not declare it; null where it has it not.
+// libtracecmd 1.3 has it and does not declare it; null if it is absent.
 extern "C" const char* tracecmd_get_trace_clock(tracecmd_input* handle) __attribute__((weak));
 
 namespace offhook::traces {

@@ -41,7 +41,7 @@ class LogReader {
   struct Ending {
     bool complete = false;     ///< the end record was there
     bool truncated = false;    ///< the file ends too early, as a killed writer leaves it; nothing in it is damaged
-    std::uint64_t offset = 0;  ///< where reading stopped: everything before it is whole
+    std::uint64_t offset = 0;  ///< end of reading: everything before it is whole
     std::uint64_t events = 0;  ///< events read
     std::uint64_t lost = 0;    ///< dropped on all CPUs, by the log's counts
     std::string message;       ///< empty when complete; else file, offset, expected and found content

@@ -17,9 +17,9 @@ namespace {
 #undef NDEBUG
 #define TOML_ASSERT(expression) ((expression) ? void() : toml_assertion_failed())
 #include <toml++/impl/preprocessor.h>
-// Its classes of characters are undefined for most that are not ASCII, such as U+00E9 where a string of several lines
-// continues, and U+FEFB behind a quotation mark in a number (found by device_fuzz). A character outside of all ranges
-// is in no class.
+// Its classes of characters are undefined for most that are not ASCII, such as U+00E9 at the place at which a string
+// of several lines continues, and U+FEFB behind a quotation mark in a number (found by device_fuzz). A character
+// outside of all ranges is in no class.
 #pragma push_macro("TOML_UNREACHABLE")
 #undef TOML_UNREACHABLE
 #define TOML_UNREACHABLE return false
@@ -173,7 +173,7 @@ struct Assign {
   const toml::node& node;
   double min, max;
 
-  /// A number in range; a whole one where T is.
+  /// A number in range; a whole one if T is.
   template <typename T>
   bool number(const toml::node& from, T& to) const {
     const auto take = [&](const auto* v) {
