@@ -16,7 +16,7 @@
 
 namespace offhook::live_page {
 
-/// A text of at most N octets, cut where it is longer. May come from outside: any bytes.
+/// A text of at most N octets, cut if it is longer. May come from outside: any bytes.
 template <std::size_t N>
 struct Text {
   std::array<char, N> octets{};

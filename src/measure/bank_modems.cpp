@@ -11,7 +11,7 @@
 namespace offhook::measure {
 namespace {
 
-/// Bytes that can be checked where they arrive.
+/// Bytes that the receiver can check.
 class Pattern {
  public:
   explicit Pattern(std::uint32_t seed) : x_(seed * 2654435761u + 1) {}

@@ -33,7 +33,7 @@ class Counter {
   Counter(const Counter&) = delete;
   Counter& operator=(const Counter&) = delete;
   void start();
-  /// @return counted since start(), scaled up where the hardware was shared with other counters
+  /// @return counted since start(), scaled up if the hardware was shared with other counters
   double stop();
 
  private:

@@ -20,7 +20,7 @@ namespace offhook::measure {
 
 struct HostConfig {
   int repetitions = 50;                 ///< of each, as the paper's
-  std::filesystem::path folder;         ///< where files are made: the file system under test
+  std::filesystem::path folder;         ///< of the test files: the file system under test
   int workload_repetitions = 3;         ///< 0: no applications
   std::size_t memory_limit = 64 << 20;  ///< bytes of the largest array
 };

@@ -22,7 +22,7 @@ struct Body {
   std::function<void()> work;
   double operations = 1;  ///< in one repetition
   std::function<void()> before = [] {}, after = [] {};
-  int at_most = 1 << 20;  ///< repetitions, where each takes long
+  int at_most = 1 << 20;  ///< repetitions, if each takes long
 };
 
 class Bench {

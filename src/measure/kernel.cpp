@@ -128,7 +128,7 @@ class Bench {
   const std::function<void(double)>& progress_;
 };
 
-/// This thread on the CPU where it is, at a priority where permitted, for as long as this lives. Threads that it makes
+/// This thread stays on its CPU, at a priority if permitted, for as long as this lives. Threads that it makes
 /// stay there: no operation crosses CPUs.
 class OnOneCpu {
  public:

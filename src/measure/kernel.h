@@ -18,7 +18,7 @@ struct KernelRow {
   LogLinearHistogram time;  ///< ns, of each
 };
 
-/// All of them on one CPU at real-time priorities where permitted. @param repetitions  of each, 10,000 in the report
+/// All of them on one CPU at real-time priorities if permitted. @param repetitions  of each, 10,000 in the report
 /// @param progress  share done  @param without  the unavailable privileges
 std::vector<KernelRow> measure_kernel(int repetitions, const std::function<void(double)>& progress,
                                       std::vector<std::string>& without);

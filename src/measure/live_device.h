@@ -43,10 +43,10 @@ struct LiveDevice {
   std::uint32_t buffer_samples = 0;                   ///< of the device, in the periods that the driver counts
   LogLinearHistogram dispatch, service;               ///< ns: from interrupt to service, and CPU time of a service
   std::uint64_t yields = 0, throttles = 0;            ///< of a reservation
-  std::shared_ptr<const hostsim::DmtStatus> dmt;      ///< null where there is none
-  std::shared_ptr<const hostsim::RadioStatus> radio;  ///< null where there is none
-  std::shared_ptr<const hostsim::PumpStatus> pump;    ///< null where there is none
-  std::optional<std::uint64_t> sent_otherwise;        ///< periods, where a rehearsal was played
+  std::shared_ptr<const hostsim::DmtStatus> dmt;      ///< null if there is none
+  std::shared_ptr<const hostsim::RadioStatus> radio;  ///< null if there is none
+  std::shared_ptr<const hostsim::PumpStatus> pump;    ///< null if there is none
+  std::optional<std::uint64_t> sent_otherwise;        ///< periods, if a rehearsal was played
   bool in_data = false;                               ///< at the end; of a rehearsal: the near end has been
   std::vector<std::string> without;
   /// Nothing late, nothing lost.

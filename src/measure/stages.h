@@ -26,7 +26,7 @@ struct Wakeup {
 /// Times of one wake-up, all since it was due; -1: the trace has no such event.
 struct WakeupStages {
   std::int64_t interrupt = -1, waking = -1, switched = -1, ran = 0;
-  int cpu = -1;  ///< where it was switched to
+  int cpu = -1;  ///< to which it was switched
 };
 
 /// @param events in order of time, at least from `wakeup.due` to `wakeup.ran`  @param pid of the thread

@@ -24,7 +24,7 @@ constexpr double kL2Dbm0 = -16;
 constexpr std::int64_t kEarliest = -4000, kLatest = 16000;  // samples: of the lag at the beginning
 constexpr std::size_t kReference = 2048, kBlock = 400;      // samples
 constexpr std::int64_t kMostJump = 800;
-constexpr double kFound = 0.4;    // correlation of the reference where it is
+constexpr double kFound = 0.4;    // correlation of the reference at its place
 constexpr double kFollows = 0.7;  // of a block, as a share of the reference's
 constexpr double kMapShare = 0.98;
 constexpr std::uint16_t kSeenOften = 4;  // of an octet in an interval

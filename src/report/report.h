@@ -31,7 +31,7 @@ struct CallReport {
   Settings settings;                              ///< context, pump, line, seed ...
   Settings host;                                  ///< of a live call, the machine
   std::map<std::uint16_t, std::string> entities;  ///< names of the ids of RUN events
-  std::map<std::uint32_t, std::string> phases;  ///< names of the arguments of PHASE events, where other than hostsim's
+  std::map<std::uint32_t, std::string> phases;  ///< names of the arguments of PHASE events, if different from hostsim's
   std::optional<std::uint32_t> transmit_lead_samples;
   std::uint32_t ring_samples = OH_MODEM_RING_SAMPLES;  ///< of the card, received
   std::optional<RunSummary> run;                       ///< none: there is nothing but the log

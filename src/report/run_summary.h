@@ -32,7 +32,7 @@ struct CallOutcome {
   std::optional<std::uint64_t> bytes, bytes_delivered;  ///< a device that is no modem has none
   std::uint64_t octets_carried = 0;                     ///< on the line between the ends of V.42; 0: not known
   std::uint8_t compression = 0;                         ///< of enum oh_lapm_compression
-  std::shared_ptr<const hostsim::DmtStatus> dmt;        ///< of a DMT pump; null where there is none
+  std::shared_ptr<const hostsim::DmtStatus> dmt;        ///< of a DMT pump; null if there is none
   std::shared_ptr<const hostsim::RadioStatus> radio;    ///< of a radio
   std::shared_ptr<const hostsim::PumpStatus> pump;      ///< of a registered pump
   std::optional<hostsim::HoldStatus> hold;              ///< if the scenario requests one, once it has

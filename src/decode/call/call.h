@@ -21,7 +21,7 @@ namespace offhook::decode {
 
 struct Call {
   Recording recording;                      ///< after analyse() without its samples
-  std::vector<double> activity_end_s;       ///< by channel: where the signal ends
+  std::vector<double> activity_end_s;       ///< by channel: end of the signal
   std::vector<std::vector<double>> power;   ///< by channel: mean square of each kPowerS of the original recording
   std::vector<std::vector<EchoPath>> echo;  ///< by channel: of the other one; cancelled in `recording` before trainings
   std::vector<std::string> spectrograms;    ///< by channel, of the original recording, with all echoes

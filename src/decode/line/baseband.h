@@ -16,7 +16,7 @@ namespace offhook::decode {
 
 class Baseband {
  public:
-  /// @param x  real samples at 8000 Hz, which must stay where they are
+  /// @param x  real samples at 8000 Hz, which must stay in memory
   Baseband(std::span<const float> x, double carrier_hz, double symbol_rate_hz);
 
   /// Value, and derivative per sample of 8000 Hz, at a time in samples; 0 outside the recording.

@@ -13,7 +13,7 @@ namespace offhook::decode {
 
 class HalfSymbols {
  public:
-  /// @param first  in samples, of half symbol 0  @param step  samples a half symbol  @param size  how many there are
+  /// @param first  in samples, of half symbol 0  @param step  samples per half symbol  @param size  how many there are
   HalfSymbols(const Baseband& line, double first, double step, std::size_t size)
       : line_(line), first_(first), step_(step), size_(size) {}
 

@@ -32,7 +32,7 @@ struct Link {
   int gaps = 0;                       ///< I frames that were missed: the payload has a hole
   int ppp_frames = 0, ppp_bad = 0;    ///< in the payload
   std::vector<std::uint8_t> payload;  ///< information of the I frames in order, each once; uncompressed if it could be
-  std::string format;  ///< of start-stop characters, where there are no frames: "8N1"; empty: there are none
+  std::string format;  ///< of start-stop characters, if there are no frames: "8N1"; empty: there are none
   std::vector<std::uint8_t> characters;
   bool v42bis = false, v44 = false;  ///< the payload was compressed by this and has been uncompressed
   std::vector<std::uint8_t> rest;    ///< the bits from the last flag on: a frame that may continue in the next link
@@ -41,7 +41,7 @@ struct Link {
 /// @param before  the same direction's link until a retrain or renegotiation, which this one continues; null: none
 Link read_link(const DataHeard& data, const Link* before = nullptr);
 
-/// The links of one direction in order of time, each going on where the one before it ended.
+/// The links of one direction in order of time, each continuing the one before it.
 using LinksInOrder = std::vector<Link*>;
 
 /// Adds the frames that later links of a direction repeated, and decodes V.44 or V.42bis if the XID frames of the

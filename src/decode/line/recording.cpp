@@ -48,7 +48,7 @@ struct Data {
   bool cut_off() const { return promised > there && promised < 0x7fff'0000; }
 };
 
-/// @return nothing where that is no RIFF file, or none whose chunks lead to the samples
+/// @return nothing if that is no RIFF file, or none whose chunks lead to the samples
 std::optional<Data> data_of(const std::filesystem::path& path) {
   std::ifstream in(path, std::ios::binary);
   const auto word = [&in] {

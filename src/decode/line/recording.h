@@ -50,7 +50,7 @@ struct Recording {
   int file_rate_hz = 0;                     ///< of the file; `channel` is at kRateHz
   std::string remark;                       ///< of its source, a sentence; empty: none
   double duration_s = 0;                    ///< of the file, or of this part of it
-  double start_s = 0;                       ///< where this part begins in the file
+  double start_s = 0;                       ///< begin of this part in the file
   int call = 0;                             ///< number of this call in the file, from 1; 0: the file is one call
   bool truncated = false;                   ///< the file ended before the length in its header
   bool channels_alike = false;              ///< the file had two, sample for sample the same: one is here

@@ -71,7 +71,7 @@ bool is_broad(std::span<const float> x) {
          kLeastBroad * static_cast<double>(to - from);
 }
 
-// The steady stretch of x, or nothing where it is short or no signal fills the band.
+// The steady stretch of x, or nothing if it is short or no signal fills the band.
 std::optional<std::pair<std::size_t, std::size_t>> steady_and_broad(std::span<const float> x) {
   auto [from, to] = steady(x);
   to = std::min(to, from + static_cast<std::size_t>(kLongestS * kRateHz));

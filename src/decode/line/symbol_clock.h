@@ -12,7 +12,7 @@ struct SymbolClock {
   int symbol_rate = 0;       ///< symbols/s, whole; nominal if it is one of V.27ter, V.32 or V.34; 0: several, unknown
   double clock_ppm = 0;      ///< of the sender against the recording; 0 for another symbol rate
   double carrier_hz = 0;     ///< the middle of the band, measured, to about 50 Hz; 0 for another symbol rate
-  double t0 = 0, t1 = 0;     ///< s: where the signal is steady
+  double t0 = 0, t1 = 0;     ///< s: the steady part of the signal
   double over_noise_db = 0;  ///< how alike the spectrum is to itself a symbol rate higher, over chance
 };
 

@@ -179,7 +179,7 @@ class Bits {
   Cd grid_;
   int one_;
   std::vector<bool> ones_;
-  std::vector<float> distance_;  // from the middle, where the frequency rests
+  std::vector<float> distance_;  // from the middle, while the frequency is constant
 };
 
 void find_in(std::span<const float> x, int channel, const Band& band, std::vector<FskHeard>& found) {

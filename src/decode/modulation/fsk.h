@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The modems of two frequencies: V.21, V.23, Bell 103, Bell 202. A signal is one of them where its envelope is
+// The modems of two frequencies: V.21, V.23, Bell 103, Bell 202. A signal is one of them if its envelope is
 // constant, its frequency is always one of the two, and it changes in steps of the bit.
 #pragma once
 

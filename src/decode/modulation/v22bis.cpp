@@ -94,7 +94,7 @@ class Listener {
   Listener(const std::vector<float>& x, int carrier_hz)
       : band_(x, carrier_hz, 2 * 525 / 1.1), receiver_(band_, nullptr, kSymbolRateHz, 200) {}
 
-  // Every symbol from where the band first is busy, or none when it holds no V.22bis.
+  // Every symbol from the first signal in the band on, or none if it holds no V.22bis.
   std::vector<Symbol> listen() {
     const auto [first, last] = busy();
     if (last - first < 2.0 * kRateHz) return {};
@@ -435,17 +435,17 @@ Link link_of(const DataHeard& data, const Link* before) {
 // The trainings of a side.
 struct Trainings {
   struct Trained {
-    std::size_t begins, from;  // the symbols where its first signal begins, and scrambled signals
+    std::size_t begins, from;  // first symbols of its first signal, and of scrambled signals
   };
   std::vector<Trained> all;
   bool by_s1 = false;
-  std::vector<double> retrains;  // where they begin, s
+  std::vector<double> retrains;  // their begins, s
 };
 
 // Finds unscrambled ones and S1 (6.3.1, 6.4). @param signal  gets each of them: first symbol, end, name
 template <class Signal>
 Trainings find_trainings(const std::vector<Symbol>& s, Signal&& signal) {
-  constexpr std::size_t kLeastData = 300;  // symbols before S1, where the recording begins in data mode
+  constexpr std::size_t kLeastData = 300;  // symbols before S1, if the recording begins in data mode
   constexpr std::size_t kLeastRun = 40;    // S1 is 60 symbols, unscrambled ones 93
   const auto same = [](int before, int now) { return before == 3 && now == 3; };
   const auto alternate = [](int before, int now) { return before + now == 3 && (before == 0 || before == 3); };
@@ -480,7 +480,7 @@ Trainings find_trainings(const std::vector<Symbol>& s, Signal&& signal) {
   return t;
 }
 
-// @return the symbol in [from, to) where the points are no longer those of 1200 bit/s; to: nowhere
+// @return the first symbol in [from, to) whose points are no longer those of 1200 bit/s; to: none
 std::size_t begin_of_2400(const std::vector<Symbol>& s, std::size_t from, std::size_t to) {
   constexpr std::size_t kWindow = 64;  // symbols; at 2400 bit/s three quarters of them are not of 1200
   for (std::size_t i = from; i + kWindow <= to; ++i) {

@@ -54,7 +54,7 @@ struct OneWay {
   double power = 0;  // of its signals
 };
 
-// The channel where this direction's trainings are loudest: an echo trains as well as the signal itself.
+// The channel with this direction's loudest trainings: an echo trains as well as the signal itself.
 std::vector<TrnHeard> loudest(const std::vector<std::unique_ptr<Baseband>>& bands, bool answer, int* channel) {
   std::vector<TrnHeard> trainings;
   for (std::size_t c = 0; c < bands.size(); ++c) {

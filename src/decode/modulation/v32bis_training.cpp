@@ -290,7 +290,7 @@ void TrainingReader::follow(Connection::Side& side) {
     side.signals[trn].t1 = side.rate_signals[first].t0;
 }
 
-// TRN to its end, which is where the rate signal begins. @return whether there was one
+// TRN to its end, the begin of the rate signal. @return whether there was one
 bool TrainingReader::read_training() {
   const std::vector<int> trn = trn_labels(answer_, kMostTrn + 64);
   std::vector<ReceiverState> before;  // of the symbols since the last that was TRN's

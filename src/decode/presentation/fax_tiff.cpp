@@ -39,7 +39,7 @@ class TiffFile {
                                  {266, kShort, 1, 1},  // the first pixel is in the highest bit
                                  {270, kAscii, static_cast<std::uint32_t>(description.size() + 1), text},
                                  {273, kLong, 1, at},
-                                 {277, kShort, 1, 1},  // samples a pixel
+                                 {277, kShort, 1, 1},  // samples per pixel
                                  {278, kLong, 1, lines},
                                  {279, kLong, 1, static_cast<std::uint32_t>(strip.size())},
                                  {282, kRational, 1, x_dpi},

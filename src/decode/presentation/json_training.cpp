@@ -72,7 +72,7 @@ constexpr Row kV34DataRows[] = {
 };
 constexpr Table kV34Data{kV34DataRows};
 
-/// A data mode of any modulation. `v34` and `b1_errors` only where they are known.
+/// A data mode of any modulation. `v34` and `b1_errors` only if they are known.
 struct DataMode {
   const DataHeard* data;
   const Link* link;

@@ -18,7 +18,7 @@ std::vector<std::string> modulation_names(const v8::Menu& menu);
 /// "data", "transmit fax", ...
 const char* call_function_name(const v8::Menu& menu);
 
-/// "call modem", "answer modem", or "channel 0" where that is not known or both are in one channel.
+/// "call modem", "answer modem", or "channel 0" if that is not known or both are in one channel.
 std::string speaker(const Call& call, int channel);
 
 /// Of INFO0: "internal", "from its receiver", ...

@@ -110,7 +110,7 @@ std::size_t change_of(const std::vector<double>& depth, bool* modulated_after) {
   return best;
 }
 
-// One tone, or two where the modulation changes.
+// One tone, or two if the modulation changes.
 std::vector<AnswerToneHeard> parts_of(std::span<const float> x, const AnswerToneHeard& whole, bool v92) {
   const Track track = track_of(x, whole.t0, whole.t1);
   if (track.tone.size() < 2 * kWindow || !stands_out(track)) return {};

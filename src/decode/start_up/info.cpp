@@ -200,7 +200,7 @@ std::vector<InfoHeard> find_infos(const Recording& r) {
     if (i.is_info0()) digital = i.info.index() == 1;
     i.digital = digital;
   }
-  // INFO0 of both come in the same second, also where they are repeated.
+  // INFO0 of both come in the same second, even if they are repeated.
   for (InfoHeard& i : found) {
     i.far_digital = i.carrier_hz == v34::kDpskAnswerHz && std::any_of(found.begin(), found.end(), [&](const auto& o) {
                       return o.info.index() == 1 && std::abs(o.t0 - i.t0) < kOnePhase2S;

@@ -27,7 +27,7 @@ struct StartUp {
   V8Heard v8;
   std::vector<InfoHeard> info;  ///< in order of time, echoes removed
   std::vector<HoldHeard> hold;  ///< likewise: modem-on-hold of V.92, after data mode
-  int channel_1200 = -1;        ///< where the call modem of Phase 2 (1200 Hz) transmits; -1: unknown
+  int channel_1200 = -1;        ///< of the call modem of Phase 2 (1200 Hz); -1: unknown
   int channel_2400 = -1;
   int call_channel = -1;
   int answer_channel = -1;

@@ -65,7 +65,7 @@ class Peaks {
   /// @param first  the number of z[0]  @param size  of the whole
   void look(const std::vector<Cf>& z, std::size_t first, std::size_t from, std::size_t to, std::size_t size) {
     if (size < span()) return;
-    const std::size_t end = size - span() + 1;  // of places where `known` may begin
+    const std::size_t end = size - span() + 1;  // of possible begins of `known`
     const std::size_t alike_end = std::min(end, to + kAround + 1);
     alike_.clear();
     for (std::size_t k = first; k < alike_end; ++k)

@@ -120,9 +120,9 @@ std::vector<B1> possible_b1s(const v34::DataParameters& p) {
   return all;
 }
 
-// Level and phase from B1, with the loops standing still; also where it comes late: some senders put a few empty
+// Level and phase from B1, with the loops standing still; even if it comes late: some senders put a few empty
 // symbols between E and B1. Fills in t0, b1_match and b1_start, and puts the receiver into the data mode's units.
-// @return B1, or nothing where it is not to be seen
+// @return B1, or nothing if it is absent
 std::optional<B1> find_b1(SymbolReceiver& receiver, const v34::DataParameters& parameters, V34DataHeard& heard) {
   constexpr std::size_t kMostLate = 48;  // symbols
   constexpr double kLeast = 0.8;         // of its energy
@@ -166,7 +166,8 @@ std::optional<B1> find_b1(SymbolReceiver& receiver, const v34::DataParameters& p
 // Follows the symbols of data mode from the first of B1 on.
 class Reader {
  public:
-  // @param each_segment  gets the symbols at hand when those of a segment are, and returns how many are needed no more
+  // @param each_segment  gets the available symbols when a segment is complete, and returns how many are no longer
+  // needed
   Reader(SymbolReceiver& receiver, const v34::DataParameters& parameters, double carrier_hz, const B1& b1,
          V34DataHeard& heard, std::function<std::size_t(std::span<const EqualisedSymbol>)> each_segment)
       : receiver_(receiver),

@@ -18,7 +18,7 @@ struct V34DataHeard : DataHeard {
   bool lost = false;           ///< it ended because the points could no longer be distinguished
   bool silence_after = false;  ///< it ended with the signal
   bool s_after = false;        ///< it ended with S
-  double t_s = 0;              ///< where S began, to a few symbols
+  double t_s = 0;              ///< begin of S, to a few symbols
   std::vector<std::pair<double, int>>
       slips;             ///< when, and how many samples of 8000 Hz were put in, or lost if negative
   ReceiverState at_end;  ///< within that S, units of four training points

@@ -15,7 +15,7 @@ struct Fit {
   double correlation = 0;  // of the best TRN; 0: there is none
 };
 
-// @param d  rate, carrier, scrambling and channel, which the result has where nothing is found
+// @param d  rate, carrier, scrambling and channel, which the result has if nothing is found
 Fit best_fit(const Recording& r, const Direction& d, double from_s, double to_s) {
   Fit best{d};
   const auto x = r.samples(static_cast<std::size_t>(d.channel));

@@ -39,7 +39,7 @@ struct DownstreamAsked {
   };
   std::vector<CpAt> cps;        ///< in order of time
   std::optional<v90::Dil> dil;  ///< requested by Ja
-  std::vector<double> s_s;      ///< where the analogue modem's S begin, in order: the last before CPt ends the DIL
+  std::vector<double> s_s;      ///< begins of the analogue modem's S, in order: the last before CPt ends the DIL
 };
 
 /// Equal MP sequences one after the other. Times in seconds.
@@ -59,7 +59,7 @@ struct DownstreamHeard {
   int learnt = 0;       ///< levels that the DIL has shown, of the six intervals together
   std::vector<DownstreamMp> mp;
   std::vector<DataHeard> data;
-  double t_lost = 0;    ///< s, where reading stopped
+  double t_lost = 0;    ///< s, end of reading
   std::string stopped;  ///< why it stopped before the end; empty: it did not
 };
 

@@ -47,7 +47,7 @@ class PulseShape {
   struct Fit {
     Pulse pulse;
     double gain = 0;   ///< energy of the errors that it explains, in variances
-    double score = 0;  ///< the same, less how unlikely the pulse is: high, or where the sender's waveform is unlike
+    double score = 0;  ///< the same, less the improbability of the pulse: high, or at an unusual waveform of the sender
   };
   /// The most likely pulse near a symbol with these errors.
   Fit fit(std::span<const Cf> errors, std::size_t symbol) const;

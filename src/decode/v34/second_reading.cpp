@@ -130,7 +130,7 @@ class SecondReader {
     errors_[k] = symbols_[k].out - Cf(re, im);
   }
 
-  // @param again  only where there is more than noise  @return how many
+  // @param again  only if there is more than noise  @return how many
   std::size_t take_pulses_off(bool again) {
     std::vector<double> squared;
     for (const Cf e : errors_) squared.push_back(std::norm(e));
@@ -152,7 +152,7 @@ class SecondReader {
 
   // The pulse near a loud symbol with which, and with other decisions if need be, least is left of the errors.
   PulseShape::Fit pulse_at(std::size_t symbol, bool again) {
-    constexpr std::size_t kAround = 14;  // symbols beyond a pulse where the paths part and join
+    constexpr std::size_t kAround = 14;  // symbols beyond a pulse at which the paths part and join
     const Window window{(symbol - PulseShape::kBefore - kAround) / 2 * 2,
                         std::min((symbol + PulseShape::kAfter + kAround) / 2 * 2, symbols_.size() - 2)};
     const PulseShape::Fit plain = shape_.fit(errors_, symbol);

@@ -161,7 +161,7 @@ std::optional<Slip> find_slip(SymbolReceiver& receiver, const v34::DataParameter
   if (!best || (best->samples == 0 && best->echo_samples == 0)) return std::nullopt;  // or noise that has gone
   const auto count = static_cast<std::size_t>(std::max(0L, reader.symbol_at(now, *best))) + kMany;
   std::vector<Cf> behind = reader.read(0, count, *best);
-  std::reverse(behind.begin(), behind.end());  // its phase is followed from where it is known to fit
+  std::reverse(behind.begin(), behind.end());  // its phase is followed from a place with a known fit
   behind = followed(std::move(behind), energy);
   std::reverse(behind.begin(), behind.end());
   best->symbol = static_cast<std::size_t>(first) + change_of(followed(reader.read(0, count, {}), energy), behind);

@@ -64,7 +64,7 @@ void Follower::find_s(Segment& p, double t, double step) const {
   p.t_s = seconds(s_bar - kSSymbols * step);
 }
 
-// With a longer equaliser where that explains more than its taps would of noise.
+// With a longer equaliser if that explains more than its taps would of noise.
 double Follower::fit(double t, const std::vector<Cf>& known, std::optional<double> offset_hz) {
   receiver_.state.w.resize(SymbolReceiver::kTaps);
   const double error = receiver_.fit(t, known, offset_hz);
@@ -100,7 +100,7 @@ std::size_t Follower::count_trn(const std::vector<Cf>& known, std::size_t before
   return right.size() > before ? right.size() - before : 0;
 }
 
-// TRN where its beginning is not 288 symbols behind that of PP: some senders begin it a symbol later. @return its
+// TRN whose beginning is not 288 symbols behind that of PP: some senders begin it a symbol later. @return its
 // anchor
 std::optional<Anchor> Follower::shifted_trn(const Anchor& pp) {
   constexpr int kShifted = 512;
@@ -174,7 +174,7 @@ Segment Follower::run(const Anchor& anchor, double end) {
   p.frequency_offset_hz = offset_hz(receiver_.state);
 
   v34::TrainingDecoder decoder(direction_.scrambling, anchor.points);
-  if (length > 0) {  // where the first change of quadrant counts from
+  if (length > 0) {  // reference of the first change of quadrant
     const Cf last = known[before + length - 1];
     std::uint8_t drop[4];
     decoder.sequence({static_cast<std::int16_t>(last.real()), static_cast<std::int16_t>(last.imag())}, drop);

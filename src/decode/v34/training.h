@@ -41,7 +41,7 @@ struct CpHeard {
 /// One training segment of one direction: the signals after an anchor, until its signal is lost. All times in seconds.
 struct Segment {
   Anchor anchor;
-  double t_s = 0, t_s_bar = 0, s_correlation = 0;  ///< S before it; 0 where there is none
+  double t_s = 0, t_s_bar = 0, s_correlation = 0;  ///< S before it; 0 if there is none
   double t_pp = 0;
   double t_trn = 0, t_trn_end = 0;
   int trn_symbols = 0;
@@ -56,8 +56,8 @@ struct Segment {
   std::vector<CpHeard> cp;
   std::optional<v90::Dil> dil;  ///< requested by Ja
   double t_e = 0, t_e_end = 0;  ///< 0: none
-  double t_lost = 0;            ///< where it stopped
-  double t_end = 0;             ///< samples: where the next one begins
+  double t_lost = 0;            ///< end of reading
+  double t_end = 0;             ///< samples: begin of the next one
   double begins() const { return t_s_bar > 0 ? t_s_bar : t_trn; }
   bool is_phase3() const { return t_pp > 0 || j_repeats > 2; }  ///< PP or J, which no renegotiation has
   bool is_cleardown() const;                                    ///< an MP requests both rates 0, or a CP drn 0

@@ -365,7 +365,7 @@ std::vector<Training> find_trainings(const Recording& r, const StartUp& s, bool 
 
 std::vector<Change> find_changes(const std::vector<Training>& trainings, int call_channel) {
   constexpr double kOneExchangeS = 2, kOneTrainingS = 6;
-  constexpr double kLeastDataS = 2;  // before a change, where the recording begins in data mode
+  constexpr double kLeastDataS = 2;  // before a change, if the recording begins in data mode
   std::vector<Change> all;
   for (const Training& t : trainings) {
     const bool one_channel = t.from_1200.direction.channel == t.from_2400.direction.channel;

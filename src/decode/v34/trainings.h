@@ -24,10 +24,10 @@ struct Training {
     std::vector<Segment> segments;
     std::vector<V34DataHeard> data;
     std::vector<Link> links;  ///< one for each of data
-    /// Start-up's last MP, and its E; null where there is none.
+    /// Start-up's last MP, and its E; null if there is none.
     const MpHeard* mp() const;
     const Segment* started() const;
-    /// All CP sequences, and the last one for the data mode of start-up; null where there is none.
+    /// All CP sequences, and the last one for the data mode of start-up; null if there is none.
     std::vector<const CpHeard*> cps() const;
     const CpHeard* cp() const;
   } from_1200, from_2400;

@@ -102,7 +102,7 @@ struct Advice {
   std::optional<std::size_t> chosen;                  ///< index into trials
   bool suffices = false;                              ///< the chosen one loses nothing for this time
   bool one_only = false;                              ///< of contexts: the requested one
-  std::optional<std::uint32_t> buffers_that_suffice;  ///< where none does with the device's own: the first that do
+  std::optional<std::uint32_t> buffers_that_suffice;  ///< if the device's own do not suffice: the first that do
   std::string headline;
   std::vector<std::string> warnings;  ///< limits of the simulation's evidence
   std::vector<std::string> reasons;

@@ -279,7 +279,7 @@ Expectation from_tail(const Scenario& s, const Seen& seen) {
                       nothing, seen.longest_ms.front(), k, seen.blocks, wait_ms)};
 }
 
-/// A recording: its own length and no more, however often it was replayed.
+/// For a recording, at most its own length, however often it was replayed.
 Expectation from_recording(const Scenario& s, const Seen& seen) {
   const double of = independent_s(s, seen);
   return from_seconds(Evidence::kSeen, of,

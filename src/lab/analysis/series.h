@@ -23,7 +23,7 @@ class ExtremaSeries {
   explicit ExtremaSeries(std::size_t buckets = 4096) : capacity_(buckets) {}
   /// Times may be slightly out of order. Amortised O(1).
   void add(std::uint64_t time_ns, double value);
-  /// At most two points a bucket, in order of time. Every value when each bucket saw at most two.
+  /// At most two points per bucket, in order of time. Every value when each bucket saw at most two.
   std::vector<SeriesPoint> points() const;
   std::uint64_t count() const { return count_; }
   std::uint64_t bucket_ns() const { return std::uint64_t{1} << shift_; }

@@ -23,7 +23,7 @@ constexpr std::uint64_t kStream = 0x6c61770000;
 constexpr int kRandomPhases = 4;
 constexpr int kMostTicks = 4096;
 constexpr double kBlocks = 600;         // a run, at least: backlogs of a granted reservation are shorter
-constexpr double kMostBlocks = 20'000;  // where a share that is too small takes its time
+constexpr double kMostBlocks = 20'000;  // for shares that are only slightly too small
 
 double uniform(const hostsim::Random& random, std::uint64_t& at, double low, double high) {
   return low + (high - low) * random.uniform(at++);

@@ -63,7 +63,7 @@ struct PhaseResult {
 };
 
 struct Options {
-  const OutputFolder* folder = nullptr;     ///< where the sweeps are
+  const OutputFolder* folder = nullptr;     ///< of the sweeps
   const hostsim::Scenario* line = nullptr;  ///< whose line the device's real pump is on; none: costs alone
   int x_max = 8;
   std::uint32_t phases = 10;  ///< runs per cell, each from another starting phase

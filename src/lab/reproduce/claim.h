@@ -42,7 +42,7 @@ struct Row {
   Value published, simulated;
   std::string tolerance;  ///< in words: "within 0.2", "at most", "the same class"
   bool agrees = false;    ///< within the tolerance; for an input: the model uses the published value
-  std::string note;       ///< a sentence: why it differs; where an input is used. Needed wherever !agrees
+  std::string note;       ///< a sentence: why it differs, or the use of an input. Required if !agrees
   /// It disagrees, or would if the published value were 20 % higher or lower; true for words, which cannot be varied.
   bool sharp = true;
   enum class Kind { kCompared, kInput, kPaper };
@@ -55,8 +55,8 @@ struct Row {
 Row within(std::string what, std::string unit, double published, double simulated, double tolerance);
 /// Tolerance as a share of the published value.
 Row within_share(std::string what, std::string unit, double published, double simulated, double share);
-/// The paper ran it once: published lies where one more run of ours would, 19 times of 20 (Student's t). Falls short
-/// with fewer than two runs.
+/// The paper ran it once: published lies in the range of one more run of ours, 19 times of 20 (Student's t). Falls
+/// short with fewer than two runs.
 Row as_one_run(std::string what, std::string unit, double published, const std::vector<double>& simulated);
 Row at_most(std::string what, std::string unit, double published, double simulated);
 Row at_least(std::string what, std::string unit, double published, double simulated);
@@ -66,7 +66,7 @@ Row between(std::string what, std::string unit, double low, double high, double 
 Row same(std::string what, std::string published, std::string simulated);
 /// A published sentence, the simulated value, and whether the sentence holds.
 Row holds(std::string what, std::string published, Value simulated, bool so);
-/// An input: the published value, the one that the model uses, and where.
+/// An input: the published value, the one that the model uses, and its place.
 Row input(std::string what, std::string unit, double published, double used, std::string where);
 Row input(std::string what, std::string published, std::string where);
 /// Inconsistent in the paper itself; `why` is the explanation.
@@ -126,7 +126,7 @@ struct Outcome {
 struct Run {
   const Published& published;
   std::uint64_t seed = 1;
-  unsigned repetitions = 10;  ///< where the paper repeated
+  unsigned repetitions = 10;  ///< if the paper repeated
   /// job(0) ... job(n - 1), each once, over the cores, with progress. Jobs are begun in order: the longest first.
   /// @throws Interrupted, and exceptions of a job
   std::function<void(std::size_t n, const std::function<void(std::size_t)>& job)> parallel;
@@ -141,7 +141,7 @@ struct Experiment {
   std::vector<std::string> figures;  ///< ids of the figures and tables that it makes again: "jones.fig1"
   std::function<Outcome(const Run&)> run;
   double seconds = 1;       ///< about what it takes on one core: for the bar and the time left
-  bool on_request = false;  ///< it takes minutes: only where it is asked for by its own name, or all such are
+  bool on_request = false;  ///< it takes minutes: only if requested by its own name, or together with all such
 };
 
 /// @param claim whose judgements its rows get

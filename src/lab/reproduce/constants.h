@@ -21,7 +21,7 @@ struct Setup {
 
 struct Constant {
   std::string_view name, unit;
-  std::string_view what;        ///< and where it comes from
+  std::string_view what;        ///< and its source
   bool fitted;                  ///< with Table 3
   double low, high;             ///< scanned by --sensitivity, in its unit; equal: it is not
   double (*get)(const Setup&);  ///< in its unit

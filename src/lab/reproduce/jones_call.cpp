@@ -45,7 +45,7 @@ Axis from_zero(std::string text) {
 
 namespace {
 
-/// The `count` values that occur most often in steps of `step`, in falling order; 0 where there are fewer.
+/// The `count` values that occur most often in steps of `step`, in falling order; 0 if there are fewer.
 std::vector<double> most_frequent(const std::vector<double>& values, std::size_t count, double step) {
   std::map<long, std::pair<std::size_t, double>> steps;  // how often, and the sum
   for (const double v : values) {

@@ -107,7 +107,7 @@ std::string made(std::string_view name, double value) {
   return fmt::format("{}={:g}", name, value);
 }
 
-/// How far a wake-up has to be from where the clock puts it, to be counted one bucket away.
+/// Distance of a wake-up from its time by the clock at which it counts one bucket away.
 double to_next_bucket_us(const Histograms& h, int tick_hz) {
   const double bucket = static_cast<double>(h[0].bucket_width()) / 1e3, ideal = 1e6 / tick_hz;
   const double above = std::ceil(ideal / bucket) * bucket - ideal;

@@ -207,7 +207,7 @@ Trajectory trajectory(const RegehrRun& r, const RegehrResult& one) {
 
 namespace {
 
-/// "drops from its elevated level back to about 4.0" (4.4): nearer to R than to where it was.
+/// "drops from its elevated level back to about 4.0" (4.4): nearer to R than to its former level.
 Row falls_row(const RegehrRun& r, const Trajectory& t, const Trajectory& of_unrounded, double burst_end_ms) {
   const auto reserved_at = [](const Trajectory& of, double ms) {
     const auto& x = of.reserved.x;

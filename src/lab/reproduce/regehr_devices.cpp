@@ -48,7 +48,7 @@ TransferWork transfer_work(std::string_view device) {
   // clears a status. One descriptor per page.
   constexpr double kMost = 65536;
   if (device == "SCSI / DMA") return {kMost / kScsi * 1e9, 2, 1, static_cast<int>(kMost / kPageBytes)};
-  // READ MULTIPLE: 16 sectors an interrupt (assumption: the drive's most), read word by word in the handler.
+  // READ MULTIPLE: 16 sectors per interrupt (assumption: the drive's most), read word by word in the handler.
   constexpr int kSectors = 16;
   constexpr auto kWords = static_cast<int>(kSectors * kSectorBytes / kWordBytes);
   if (device == "IDE / PIO") return {kSectors * kSectorBytes / kIde * 1e9, kWords + 1, kCommand, 0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The page: what stands where.
+// The page: its layout.
 "use strict";
 
 const data = JSON.parse(document.getElementById("data").textContent);

@@ -58,7 +58,7 @@ function labelOn(root, text, x, y, anchor, name) {
     svg("text", {x, y, "text-anchor": anchor, class: name}, text));
 }
 
-// Beside, above or below the point, wherever nothing is yet.
+// Next to, above or below the point, at a free place.
 function labelPoint(root, text, px, py, taken) {
   const w = 6.6 * text.length, h = 12;
   const places = [[px, py - 8, "middle", px - w / 2], [px + 8, py + 4, "start", px + 8], [px, py + 18, "middle", px - w / 2], [px - 8, py + 4, "end", px - 8 - w]];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tables: they scroll where the window is narrow, and say so; a click on a column's name sorts, a long one has a filter.
+// Tables: they scroll if the window is narrow, and show that; a click on a column's name sorts, a long one has a filter.
 "use strict";
 
 const filterFromRows = 20;

@@ -10,7 +10,7 @@
 
 namespace offhook::command {
 
-inline constexpr std::uint32_t kKernelBlock = 80;               ///< samples an interrupt: 10 ms
+inline constexpr std::uint32_t kKernelBlock = 80;               ///< samples per interrupt: 10 ms
 inline constexpr std::uint32_t kKernelLead = 2 * kKernelBlock;  ///< queued ahead
 inline constexpr std::uint32_t kKernelLoopBlock = 1104;         ///< on a subscriber loop, of 276 kHz: 4 ms
 inline constexpr std::uint32_t kKernelLoopLead = 3 * kKernelLoopBlock;

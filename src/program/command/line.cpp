@@ -107,7 +107,7 @@ class Tones {
   std::uint64_t at_ = 0;
 };
 
-/// One subscriber's line before there is a connection: dial tone until a digit comes, then, when no more come, the
+/// One subscriber's line before there is a connection: dial tone until a digit comes, then, after the last digit, the
 /// other one is rung.
 class Subscriber {
  public:

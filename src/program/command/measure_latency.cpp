@@ -113,7 +113,7 @@ std::string latency_table(const Words& words, const measure::LatencyResult& r, c
   return table.str();
 }
 
-/// The table over itself, twice a second; below each other where the output is no terminal.
+/// Overwrites the table twice per second; if the output is no terminal, tables follow each other.
 class TopView {
  public:
   TopView(const Words& words, std::string title) : words_(words), title_(std::move(title)) {}

@@ -131,7 +131,7 @@ Json hold_out(Options& options) {
 }
 
 struct Made {
-  Json claims;              ///< in order; null where an interrupt came first
+  Json claims;              ///< in order; null if an interrupt came first
   std::ptrdiff_t kept = 0;  ///< of these from an earlier run
 };
 

@@ -78,7 +78,7 @@ class SocketModem final : public hostsim::ForeignModem {
 };
 
 /// The modem of another program at the far end of the scenario's line; waits for it. @param address  see FarEndAddress
-/// @throws std::runtime_error: also where the line has no place for it
+/// @throws std::runtime_error: also if the line has no place for it
 std::unique_ptr<SocketModem> make_far_end(const std::string& address, const hostsim::Scenario& scenario,
                                           std::function<bool()> keep_waiting);
 
