@@ -78,7 +78,7 @@ void Link::note_framing() {
 }
 
 void Link::receive(const uint8_t* frame, size_t n, bool oversize, bool fcs32) {
-  // 8.1.3 e): two octets of address, or a connection that we have not
+  // 8.1.3 e): two octets of address, or an unknown connection
   if ((frame[0] & ~2) != 1) return;
   Frame f;
   f.command = frame[0] == response_address();  // Table 6: its command has the C/R bit of our response

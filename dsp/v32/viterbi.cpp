@@ -94,7 +94,7 @@ constexpr bool find_subset(const Rate& rate, int subset, float spacing, Subset* 
   return false;
 }
 
-/// A rate's subsets, four a vector, and its labels by coordinates.
+/// A rate's subsets, four per vector, and its labels by coordinates.
 struct Points {
   struct Side {
     Quad first, last;

@@ -206,9 +206,8 @@ struct oh_pump_config {
   float tx_level_dbm0;   /**< line level of the transmitted signal, data mode */
   struct oh_bit_port port;
   const struct oh_pump_observer* observer; /**< copied by init; NULL: none */
-  uint32_t
-      io_delay_samples; /**< from a sample's arrival at the line terminals to the departure of the one that the same
-                             call of process() gives: the queues of card and driver, both directions together */
+  uint32_t io_delay_samples; /**< from a sample's arrival at the line terminals to the departure of the one that the
+                                same call of process() gives: the queues of card and driver, both directions together */
   uint32_t
       min_bit_rate; /**< bit/s, of either direction; a lower rate ends the call. Only automode uses this and the next */
   uint32_t modulations; /**< set of permitted enum oh_modulation; 0: all of the pump */

@@ -86,7 +86,7 @@ void Phase2::send_info1c() {
     info.probing[k] = towards_us(symbol_rate(k));
   }
   info.min_power_reduction = outcome_.rx_power_reduction_db = wanted_reduction_db();
-  // V.92's Table 17 has another meaning for the bit of 3429's carrier, which is one and the same: no PCM upstream.
+  // V.92's Table 17 has another meaning for the bit of 3429's carrier, which has one value only: no PCM upstream.
   if (config_.v92) info.probing[static_cast<int>(SymbolRate::k3429)].carrier = Carrier::kLow;
   info.frequency_offset = probe_.offset_field();
   send(info);

@@ -173,7 +173,7 @@ function plotFigure(box, f) {
       height: m.axis === "y" ? b - a : base - top, fill: markColour(m), "fill-opacity": 0.13}));
   }
   const colours = seriesColours(f.series);
-  // No label upon a point.
+  // No label over a point.
   const taken = f.series.some(s => s.labels) ? f.series.filter(s => s.style === "points").flatMap(s => s.x.map((v, i) => ({x: x(v) - 4, y: y(s.y[i]) + 4, w: 8, h: 8}))) : [];
   f.series.forEach((s, i) => { if (s.x.length) drawSeries(inside, s, colour(colours[i]), x, y, base, {index: bars.indexOf(s), count: bars.length}, taken); });
   root.append(svg("line", {x1: left, x2: width - right, y1: base, y2: base, stroke: colour("ink-3")}));
