@@ -121,7 +121,7 @@ void Dce::record_end(Event event) {
       last_call_.end(OH_CALL_END_BUSY);
       break;
     case Event::kNoAnswer:
-      last_call_.end(OH_CALL_END_SET_UP_TIME_OUT, by_network ? "" : "the network says that nobody answers");
+      last_call_.end(OH_CALL_END_SET_UP_TIME_OUT, by_network ? "" : "no answer, reported by the network");
       break;
     case Event::kTooLong:
       last_call_.end(OH_CALL_END_SET_UP_TIME_OUT, fmt::format("{} s", std::max<int>(at_.s(7), 1)));

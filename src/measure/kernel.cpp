@@ -280,7 +280,7 @@ void events(Bench& bench) {
     }
     close(event);
   });
-  bench.measure("Set Event", "eventfd written, nobody waits", [&](Timer& t) {
+  bench.measure("Set Event", "eventfd written, without a waiting thread", [&](Timer& t) {
     const int event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     std::uint64_t one = 1;
     t.time(bench.repetitions, [&] { [[maybe_unused]] const ssize_t n = write(event, &one, sizeof one); });

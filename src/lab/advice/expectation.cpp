@@ -325,7 +325,7 @@ Expectation expectation(const Scenario& scenario, const Seen& seen, bool assumed
     if (assumed) {
       known.evidence = Evidence::kAssumed;
       known.interval_s.low = std::min(known.interval_s.low, rule_of_three(seen.seconds));
-      known.because += ". These latencies are assumptions: nobody measured them";
+      known.because += ". These latencies are assumptions, not measurements";
     }
     const Interval count = poisson_interval(seen.losses);
     const double of_that_rate = seen.seconds / known.expected_s;  // losses in the time that was simulated
@@ -335,7 +335,7 @@ Expectation expectation(const Scenario& scenario, const Seen& seen, bool assumed
   if (seen.losses > 0) return from_losses(scenario, seen);
   if (const auto law = from_law(scenario)) return *law;
   if (scenario.load.recorded) return from_recording(scenario, seen);
-  if (assumed) return of_a_model(nothing + " of a host whose numbers nobody measured");
+  if (assumed) return of_a_model(nothing + " of a host without measured numbers");
   if (below_what_was_measured(scenario)) {
     return within_the_measurement(
         scenario,

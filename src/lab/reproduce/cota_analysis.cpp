@@ -54,7 +54,7 @@ Outcome cota_table4(const Run& run) {
   }
   out.summary =
       "The tool counts clock interrupts in a wait, so n samples are about n ms. The fitted host of the office load, "
-      "without sounds, says how seldom a thread of priority 24 waits as long. The names of functions have no "
+      "without sounds, shows how seldom a thread of priority 24 waits as long. The names of functions have no "
       "counterpart here.";
   return out;
 }

@@ -189,7 +189,7 @@ function callPage() {
 
   if (data.ends.some(e => e.offers.length || e.end)) {
     const offered = section("Offers of both ends, and the end of the call",
-      "CM and JM are the menus of V.8, INFO0 that of V.34's Phase 2. Each end lists what it sent and what it received.");
+      "CM and JM are the menus of V.8, INFO0 that of V.34's Phase 2. Each end lists its sent and its received sequences.");
     const slips = e => e.instruments[10].v.length ? e.instruments[10].v.at(-1).toFixed(0) : "0";
     table(offered, ["end", "offered", "slips", "the connection ended"],
       data.ends.map(e => el("tr", {}, cell(e.name), cell(e.offers.join("; ") || "not exchanged"), cell(slips(e)), cell(e.end || "with the call"))));

@@ -39,7 +39,7 @@ constexpr FileKind kKinds[] = {
     {"computation", "file of mttf --tasks", [] { return config::describe_computations(); }},
     {"system", "file of schedule, JSON", [] { return schedule::describe_system(); }},
     {"csv", "columns of the tables that commands write", csv_keys_text},
-    {"json", "keys of what --json writes", json_keys_text}};
+    {"json", "keys of the output of --json", json_keys_text}};
 
 /// Kinds that Offhook writes, with one document per command.
 bool is_written(const std::string& kind) {

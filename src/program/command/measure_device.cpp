@@ -276,7 +276,7 @@ void add_measure_device(App& measure, Action& action, const std::shared_ptr<Meas
       ->type_name("CARD")
       ->excludes(recorded);
   device->add_flag("--cause", options->cause,
-                   "Of a device file: record the kernel's trace and report what had the CPU during the worst block "
+                   "For a device file: record the kernel's trace and name the code on the CPU during the worst block "
                    "(root; adds overhead)");
   add_page(*device, options->page);
   add_context(device, *shared);
