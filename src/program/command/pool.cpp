@@ -319,11 +319,9 @@ void add_pool(App& app, Action& action) {
                   "Calls of one caller's number within a minute; further ones are refused")
       ->type_name("N")
       ->check(in_range(1, 1000));
-  sub->add_option(
-         "--allow", options->allow,
-         "Take calls of these callers alone: a file with one number per line; \"+4989*\" is all that begin so. "
-         "A caller's "
-         "number is its own word")
+  sub->add_option("--allow", options->allow,
+                  "Take calls of these callers alone: a file with one number per line; \"+4989*\" is all that begin "
+                  "so. A caller's number is its own word")
       ->type_name("FILE");
   sub->add_option("--exec", options->exec,
                   "Shell command for each connected call, with the call's terminal as standard input and output. "
