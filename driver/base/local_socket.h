@@ -22,7 +22,7 @@ int connect_local(const std::string& path);
 /// @throws std::runtime_error with the kind of file, if the path is anything else
 void remove_stale_socket(const std::string& path);
 
-/// A socket that listens at a path, for its owner alone: mode 0600 whatever the umask. At its end the path is removed
+/// A socket that listens at a path, for its owner alone: mode 0600 for any umask. At its end the path is removed
 /// when it still is this socket's.
 class LocalListener {
  public:

@@ -104,8 +104,8 @@ class LiveContext {
 };
 
 /// Lock and touch this process's memory, present and future; repeated calls do nothing. Threads made
-/// later have small stacks (kStackBytes), for they are locked in full. @return empty, or the reason and how to permit
-/// it
+/// later have small stacks (kStackBytes), because they are locked in full. @return empty, or the reason and how to
+/// permit it
 std::string lock_memory();
 inline constexpr std::size_t kStackBytes = 256 * 1024;
 /// Keep the calling thread to a CPU. @return empty, or why not

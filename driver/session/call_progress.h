@@ -63,7 +63,8 @@ class Dialler {
  public:
   static constexpr std::size_t kMaxDigits = 64;
   /// @param digits  0-9 A-D * #; ',' is a pause, 'W' waits for dial tone. None: done at once
-  /// @param rate_hz  of the samples  @throws std::invalid_argument for digits at a rate that spandsp's DTMF has not
+  /// @param rate_hz  of the samples  @throws std::invalid_argument for digits at a rate that spandsp's DTMF does not
+  /// support
   Dialler(std::string_view digits, const DialPlan& plan, std::uint32_t rate_hz);
 
   /// @param rx [n]  @param[out] tx [n]

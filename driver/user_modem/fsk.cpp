@@ -214,8 +214,8 @@ int init(void* self, const oh_pump_config* config, const Line& line) {
   fsk_tx_init(&m.tx, &sends, get_bit, &m);
   fsk_tx_power(&m.tx, config->tx_level_dbm0);
   fsk_rx_init(&m.rx, &receives, FSK_FRAME_MODE_ASYNC, put_bit, &m);
-  // Ours is the only carrier detector: spandsp's is deaf to V.23's backward channel, for it meters differences of
-  // samples.
+  // Ours is the only carrier detector: spandsp's does not detect V.23's backward channel, because it measures
+  // differences of samples.
   m.rx.carrier_on_power = m.rx.carrier_off_power = 0;
   if (m.answers()) {
     modem_connect_tones_tx_init(&m.tone, MODEM_CONNECT_TONES_ANS);

@@ -251,7 +251,7 @@ float Automode::call(float rx) {
       after_ans_ = ans_.present() ? 0 : after_ans_ + 1;
       const int16_t tx = active(static_cast<int16_t>(rx));
       if (hears_usb1()) {
-        // The far end has heard AA and does not care; or it may be one of us that has not.
+        // The far end has heard AA and ignores it; or it is a modem like ours that has not heard it.
         if (heard_aa() && psk() != nullptr) {
           begin(psk(), Step::kRunning);
         } else {

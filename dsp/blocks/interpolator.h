@@ -5,7 +5,7 @@
 //
 // Each sample is mixed down by the carrier; a polyphase lowpass of 64 taps in 64 phases, with straight lines between
 // the phases, gives the value at the requested instant. The lowpass ends where the signal's mirror image would begin:
-// at the carrier frequency below and 4000 Hz less the carrier above. It is its owner's: all that receive in one band
+// at the carrier frequency below and 4000 Hz less the carrier above. Its owner keeps it: all that receive in one band
 // share it, so that it stays in the caches when a thousand receive in turn.
 #pragma once
 

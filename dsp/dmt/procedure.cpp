@@ -203,7 +203,7 @@ void Procedure::send_message() {
   send(Signal::kOctets, count);
 }
 
-// In the form of octets, for it has prefixes.
+// In the form of octets, because it has prefixes.
 void Procedure::send_mark() {
   symbol_at_ = 0;
   for (int k = 0; k < kSegueSymbols; ++k) symbols_[k] = kSegueOctet;

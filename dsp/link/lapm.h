@@ -44,7 +44,7 @@ enum oh_lapm_cause {
   OH_LAPM_REFUSED,         /**< DM */
   OH_LAPM_FRAME_REJECTED,  /**< a frame that 8.5.5 does not allow, or FRMR from the far end */
   OH_LAPM_BAD_NR,          /**< it acknowledged a frame that was never sent (8.5.2) */
-  OH_LAPM_RESET,           /**< SABME in the midst of data */
+  OH_LAPM_RESET,           /**< SABME during data */
   OH_LAPM_BAD_COMPRESSION, /**< octets or parameters that are none of V.42bis (5.1, 5.8) or V.44 (7.4, 7.15) */
   OH_LAPM_NO_CLOCK         /**< oh_lapm_do_without() */
 };

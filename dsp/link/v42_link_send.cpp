@@ -46,7 +46,7 @@ int Link::next_bit() {
   return sender.next();
 }
 
-// As many characters as fill a frame; if there are no more, the rest of them (C-FLUSH), for the line would idle
+// As many characters as fill a frame; if there are no more, the rest of them (C-FLUSH), because the line would idle
 // otherwise.
 void Link::fill_out() {
   const bool compress = status.compression & OH_LAPM_COMPRESS_SENT;

@@ -240,7 +240,7 @@ bool Receiver::follow_hits(float squared_error) {
   return hits_.waiting();
 }
 
-// Symbols were hit: all of them, for the last kRecent were received while nothing was adapted.
+// Symbols were hit: all of them, because the last kRecent were received without adaptation.
 void Receiver::turn_back() {
   static_assert(kRecent == HitRecovery::kSymbols);
   Complex recent[kRecent];
@@ -335,7 +335,7 @@ void Receiver::resume() {
   noise_.reset();
   settles_from_ = symbols_;
   const auto ago = [this](int n) { return recent_[(recent_at_ + kRecent - n) % kRecent]; };
-  constexpr int kLate = 40;  // symbols before now that are surely S begin here
+  constexpr int kLate = 40;  // symbols before now that certainly belong to S begin here
   constexpr int kFrom = 88;  // and end here
   Complex like[2]{};
   for (int n = kLate; n < kFrom; ++n) {

@@ -17,7 +17,7 @@ constexpr std::size_t kMaxRepeated = 3;  // an interrupt, its DPC, a thread
 inline bool Cpu::Impl::goes_unbroken() const {
   if (several || some_share || !rows.empty() || !touched.empty() || wake <= engine.now()) return false;
   const Core& core = cores.front();
-  // The CPU idles, or a thread has it; then no interrupt waits, for it would go first.
+  // The CPU idles, or a thread has it; then no interrupt waits, because it would go first.
   if (charges_stolen && core.current != kNoEntity) return false;
   if (core.current == kNoEntity ? !core.ready.empty() : first(core) != core.current) return false;
   if (core.current != kNoEntity && (at(core.current).kind != EntityKind::kThread || !at(core.current).started))

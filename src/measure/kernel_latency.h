@@ -20,7 +20,7 @@ struct KernelLatencyConfig {
 };
 
 /// As measure_latency(): own_cost is the service, which is the pump's work; missed are interrupts that came with
-/// another one, for the handler was not called in between.
+/// another one, because the handler was not called in between.
 /// @param look  called about fifty times per second, with the results so far; false: stop
 /// @throws std::runtime_error: no such interval, no such context, the card failed
 LatencyResult measure_kernel_latency(KernelDevice& device, const KernelLatencyConfig& config,

@@ -20,7 +20,8 @@ constexpr int kL1 = ms(160);
 constexpr int kHear = ms(575);
 // In silence a live answer modem takes noise of -46 dBm0 (not of -48) for tone B after 385 ms of its L2, and begins
 // again when the tone comes then. With such noise, the call modem's tone comes after two windows. So it does in a
-// retrain, for the line is known, and the same answer modem ends the call if it has not come 2.8 s after it lost it.
+// retrain, because the line is known, and the same answer modem ends the call if it has not come 2.8 s after it lost
+// it.
 constexpr int kFewWindows = 2;
 constexpr double kLoudNoiseDbm0 = -48;
 constexpr int kSettle = ms(20);  // of L2 that is left out: channel and detector delays

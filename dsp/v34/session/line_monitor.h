@@ -34,7 +34,7 @@ class LineMonitor {
     kResynchronise,  ///< lost, or slipped: a renegotiation finds the symbols again and keeps the equaliser
     kLower,          ///< too many errors for seconds: renegotiate to a rate below
     kHigher,         ///< the line has carried more than this for long
-    kMove,           ///< renegotiate to most(), for the errors' sake
+    kMove,           ///< renegotiate to most(), because of errors
     kYield,          ///< lost again after that: renegotiate to a rate well below
     kRetrain         ///< lost once more, at that rate
   };

@@ -49,7 +49,7 @@ struct SessionConfig {
   bool nonlinear = false;
   bool expanded = true;
   TrainingPoints points = TrainingPoints::k16;  ///< wanted of the far transmitter in Phase 4; the call modem, which has
-                                                ///< trained its receiver by then, takes 4 if 16 would not do
+                                                ///< trained its receiver by then, takes 4 if 16 are not possible
   uint32_t phase3_trn_ms = 1500;                ///< the own TRN in Phase 3; a round trip is added, for the far echo
   uint32_t phase4_trn_ms = 1000;  ///< of the far TRN in Phase 4, before its noise decides the rate; unless MP comes
   double margin = 1.0;            ///< factor on the SNR of required_snr()

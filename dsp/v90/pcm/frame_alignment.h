@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The alignment of the data frames, after the network has dropped or repeated octets: a playout buffer that moves, a
-// slip. The equaliser and the clock are unaffected, for the line card sends as before; but the six intervals shift.
+// slip. The equaliser and the clock are unaffected, because the line card sends as before; but the six intervals shift.
 //
 // Three tests distinguish a wrong alignment from the right one. Levels: if the intervals have different constellations,
 // the received levels lie between their points. Numbers: six labels make one above 2^K now and then, which no digital

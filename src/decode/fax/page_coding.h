@@ -10,7 +10,7 @@
 // spandsp's decoder was not used: it takes any number of runs of length 0 in a line, writes them beyond its memory, and
 // does not name the damaged lines.
 //
-// Source: the code words of T.4 and T.6, as spandsp 0.0.6 and libtiff have them; the texts were not at hand.
+// Source: the code words of T.4 and T.6, from spandsp 0.0.6 and libtiff; the texts were not available.
 #pragma once
 
 #include <cstddef>

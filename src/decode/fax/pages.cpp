@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint8_t kAddress = 0xFF, kFcd = 0x06, kRcp = 0x86;
 constexpr std::size_t kFcdHead = 4;  // address, control, FCD, number of the frame
 constexpr double kLeastWindowS = 0.25;
-constexpr double kTestS = 1.35;  // of TCF, 1.5 s +- 10 %, is surely there
+constexpr double kTestS = 1.35;  // of TCF, 1.5 s +- 10 %, that is certainly present
 
 // From the beginning of its training to the latest continuation of an interrupted test; CFR takes more than a second.
 double longest_test_s(PageModem modem) {

@@ -56,7 +56,7 @@ class SegmentedReading {
 
  private:
   const v34::DataParameters& parameters_;
-  v34::EncoderStart start_;  // before the first symbol at hand
+  v34::EncoderStart start_;  // before the first available symbol
   double carrier_hz_;
   std::size_t segment_, first_ = 0;
 };

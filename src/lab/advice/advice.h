@@ -142,8 +142,8 @@ struct Options {
 /// The meaning of a run's figures for the device of its scenario.
 Measured measure(const Figures& figures, const hostsim::Scenario& scenario);
 
-/// A margin below this is no margin to rely on: 5 % of the transmit lead, and for a reservation one clock tick, for its
-/// slots begin at ticks.
+/// A margin below this is no margin to rely on: 5 % of the transmit lead, and for a reservation one clock tick,
+/// because its slots begin at ticks.
 double thin_margin_ms(const hostsim::Scenario& base, const hostsim::ContextScenario& context);
 
 /// The contexts that are tried on this host: INT, DPC, threads, the reservations that the law recommends, those that

@@ -101,7 +101,8 @@ LawResult full_law_of_call(const DeviceTiming& training, const DeviceTiming& con
                            const HostWork& host = {});
 
 /// The rule that Jones and Saroiu read off their Figure 17 (6.6), in the form of their explanation for any device: a
-/// larger share than the device's, and no gap as long as a block period, lest the newest block overwrite the older one.
+/// larger share than the device's, and no gap as long as a block period, so that the newest block does not overwrite
+/// the older one.
 bool authors_rule(const DeviceTiming& device, double x_ms, double y_ms);
 
 /// The boundary of the full law: the longest Y for which X of every Y is sufficient, to 1 us. 0 when none is.

@@ -19,7 +19,7 @@ namespace offhook::reproduce {
 
 namespace {
 
-/// A call that has not carried the file by then does not any more: the paper's slowest took 364 s.
+/// A call that has not carried the file by then has failed: the paper's slowest took 364 s.
 constexpr double kTimeLimitS = 600;
 
 /// The line of examples/v90-transfer.toml: a pad of 6 dB and one robbed bit leave 50 667 bit/s of 56 000.
