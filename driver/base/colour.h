@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Colour on a terminal. The words say the same without it: colour is for the eye that looks for the verdict.
+// Colour on a terminal. It highlights the verdict; the words are complete without it.
 #pragma once
 
 #include <cstdio>
@@ -14,17 +14,17 @@ enum class Tone {
   kGood,      ///< green: nothing broke
   kDoubtful,  ///< yellow: with reserve
   kBad,       ///< red: something was lost, or an error
-  kHead       ///< bold: what stands above others
+  kHead       ///< bold: headings
 };
 
 /// A stream that is a terminal with a TERM other than "dumb", and the environment has no NO_COLOR, or an empty one
 /// (no-color.org).
 bool has_colours(std::FILE* stream);
 
-/// Of "sufficient", "marginal" and "insufficient"; kNone of any other word.
+/// Tone of "sufficient", "marginal" and "insufficient"; kNone for any other word.
 Tone tone_of(std::string_view verdict);
 
-/// A text that say() makes printable and puts into colour, where `to` has colours.
+/// A text that say() makes printable and colours, if `to` has colours.
 struct Coloured {
   Coloured(std::FILE* to, Tone tone, std::string_view words);
   std::string text;

@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// "; the nearest is "v34.toml"", of what its folder has.
+// "; the nearest is "v34.toml"", among the files of its folder.
 std::string neighbour(const fs::path& file) {
   constexpr std::size_t kEnough = 10'000;
   const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
@@ -76,7 +76,7 @@ std::string read_whole(const fs::path& file, std::uint64_t most) {
   if (size > most) {
     throw std::runtime_error(fmt::format("{}: has {} bytes; expected at most {}", file.string(), size, most));
   }
-  // Asked for once more than there is: the last read finds the end. Files of /proc say that they have nothing.
+  // Reads once more than there is: the last read finds the end. The size of files of /proc is 0.
   constexpr std::uint64_t kPiece = 1 << 16;
   std::string bytes;
   for (std::uint64_t done = 0;;) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Files that are read: errors say which file and why, and no more is read than can be of use. driver/base writes them.
+// Reading files: errors name the file and the reason, and reading has a size limit. driver/base writes them.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ inline constexpr std::uint64_t kMostTextBytes = std::uint64_t{1} << 26;
 /// More than any result of a sweep or file to send has; it is all read into memory, and some of it twice.
 inline constexpr std::uint64_t kMostFileBytes = std::uint64_t{1} << 26;
 
-/// The size is looked at before memory is asked for. What has none, such as a device or a FIFO, has to end within
+/// Checks the size before it allocates memory. A file without a size, such as a device or a FIFO, must end within
 /// kMostTextBytes.
 /// @param most  bytes  @throws std::runtime_error
 std::string read_file(const std::filesystem::path& file, std::uint64_t most = kMostFileBytes);
@@ -32,7 +32,7 @@ auto with_memory_for(const std::filesystem::path& file, const Work& work) {
   }
 }
 
-/// For reading, without waiting for anybody to write into a FIFO: one into which nobody writes has ended.
+/// For reading, without waiting for a writer of a FIFO: a FIFO without a writer has ended.
 /// @return a descriptor  @throws std::runtime_error
 int open_file(const std::filesystem::path& file);
 

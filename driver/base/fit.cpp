@@ -53,7 +53,7 @@ std::string cut(const std::string& text, std::size_t most) {
 
 namespace {
 
-/// Where what goes on begins.
+/// The column at which a continuation line begins.
 std::size_t hanging(std::string_view line, std::size_t columns) {
   const std::size_t first = line.find_first_not_of(' ');
   if (first != 2) return std::min(first, columns / 2);
@@ -62,7 +62,7 @@ std::size_t hanging(std::string_view line, std::size_t columns) {
   return second != std::string_view::npos && second <= columns / 2 ? second : first;
 }
 
-/// Bytes are taken for characters: a line with others than ASCII ends a little early.
+/// Counts bytes as characters: a line with other characters than ASCII ends a little early.
 void break_line(std::string& out, std::string_view line, std::size_t columns) {
   const std::size_t first = line.find_first_not_of(' ');
   if (first == std::string_view::npos) return;

@@ -2,8 +2,8 @@
 //
 // Histograms of fixed size. LogLinearHistogram covers all of 64 bits with a bounded relative error, as HdrHistogram
 // does: values below 2^kPrecisionBits each have a bucket, and every octave above is cut into the same number of equal
-// ones. LiveHistogram is the front through which a real-time thread fills one. What the paper's latency figures use,
-// equal buckets, is LinearHistogram.
+// ones. LiveHistogram lets a real-time thread fill one. LinearHistogram has equal buckets, as the paper's latency
+// figures.
 #pragma once
 
 #include <array>
@@ -74,7 +74,7 @@ class LogLinearHistogram {
 class LiveHistogram {
  public:
   void add(std::int64_t ns);  ///< real-time: yes; the one writer
-  /// What has been counted so far, each value as the greatest of its bucket, the greatest as it is.
+  /// A copy of the counts so far. Each value is the greatest of its bucket; the maximum is exact.
   LogLinearHistogram read() const;
 
  private:
@@ -83,7 +83,7 @@ class LiveHistogram {
   std::atomic<std::uint64_t> max_{0};
 };
 
-/// Equal buckets from 0; what lies beyond the last is counted in `beyond` and seen in the maximum.
+/// Equal buckets from 0; values beyond the last are counted in `beyond` and included in the maximum.
 class LinearHistogram {
  public:
   LinearHistogram(std::uint64_t bucket_width, std::size_t buckets) : width_(bucket_width), counts_(buckets) {}

@@ -46,7 +46,7 @@ void check_json(std::string_view text) {
 }
 
 std::string escape_in_json(std::string text) {
-  // Both occur in strings only, where the dump leaves them as they are: DEL, and C1 as C2 80 to C2 9F.
+  // Both occur in strings only, and the dump does not change them: DEL, and C1 as C2 80 to C2 9F.
   if (text.find_first_of("\x7f\xc2") == std::string::npos) return text;
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {

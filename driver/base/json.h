@@ -16,7 +16,7 @@ inline constexpr std::size_t kMostJsonValues = 2'000'000;  ///< values in one te
 inline constexpr std::size_t kJsonValueBytes = 150;        ///< most memory of a value, its text not counted
 inline constexpr std::size_t kMostJsonMembers = 1'000;     ///< members of one object
 
-/// Escape what is valid in a JSON string and commands a terminal all the same: DEL and C1.
+/// Escape characters that are valid in a JSON string but control a terminal: DEL and C1.
 std::string escape_in_json(std::string text);
 
 /// The value as text. A string that is no UTF-8, as a file's name may be, gets U+FFFD for the bytes that are none.
@@ -26,16 +26,16 @@ std::string json_text(const Json& value, int indent = -1) {
   return escape_in_json(value.dump(indent, ' ', false, Json::error_handler_t::replace));
 }
 
-/// What is wrong, without the library's number for it. @return "type must be string, but is number"
+/// The error without the library's number for it. @return "type must be string, but is number"
 std::string_view in_words(const nlohmann::json::exception& e);
 
-/// Check nesting and sizes before a text is parsed, in one pass. What is no JSON is left to the parser.
-/// The memory of its values must be free: the library frees a tree with memory of its own, and without any the process
+/// Check nesting and sizes before a text is parsed, in one pass. Invalid JSON is left to the parser.
+/// Requires enough free memory for its values: the library needs memory to free a tree, and without it the process
 /// would end.
 /// @throws nlohmann::json::other_error that names the limit; std::bad_alloc
 void check_json(std::string_view text);
 
-/// @throws Json::exception: with the position for what is no JSON; what check_json() throws
+/// @throws Json::exception: with the position of a syntax error; the exceptions of check_json()
 template <typename Json = nlohmann::json>
 Json parse_json(std::string_view text) {
   check_json(text);

@@ -29,7 +29,7 @@ fs::path records_folder() {
   return "/tmp/offhook-" + std::to_string(geteuid());
 }
 
-/// @return a descriptor of the folder, which nobody else can write; -1: there is none
+/// @return a descriptor of the folder, which no other user can write; -1: there is none
 int open_records(const fs::path& folder, bool make) {
   if (make) mkdir(folder.c_str(), 0700);
   const int fd = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// What a process makes in the file system under names that others know: sockets, links to terminals, temporary folders.
-// A process removes them itself, also after most signals. After SIGKILL, or a crash of the machine, nobody does. So
-// each is noted in a folder of the user's own, in a record that the process keeps locked. A record that is not locked
-// has no process any more, and the next start of any command removes what it names.
+// Cleanup of names that a process makes in the file system: sockets, links to terminals, temporary folders.
+// A process removes them itself, also after most signals, but not after SIGKILL or a crash of the machine. So
+// each is noted in a folder of the user's own, in a record that the process keeps locked. An unlocked record
+// has no process any more, and the next start of any command removes the names in it.
 //
-// The folder is /run/offhook of root, else offhook in $XDG_RUNTIME_DIR, else /tmp/offhook-UID, with mode 0700. Where it
-// cannot be made nothing is noted, and everything else works as it does with it.
+// The folder is /run/offhook of root, else offhook in $XDG_RUNTIME_DIR, else /tmp/offhook-UID, with mode 0700. If the
+// folder cannot be made, nothing is noted, and everything else works as usual.
 #pragma once
 
 #include <filesystem>
@@ -14,7 +14,7 @@
 
 namespace offhook {
 
-/// A note that an entry is this process's, while it lives. The entry itself is removed by who made it.
+/// A note that an entry is this process's, while it lives. The creator of the entry removes it.
 class MadeEntry {
  public:
   MadeEntry() = default;
@@ -30,8 +30,8 @@ class MadeEntry {
   std::filesystem::path record_;
 };
 
-/// Remove what processes that are gone have noted and not removed. An entry that was replaced since, or that is of
-/// another kind than it was, stays. Errors are ignored: there may be a next time.
+/// Remove the entries that ended processes have noted and not removed. An entry that was replaced since, or that is of
+/// another kind now, stays. Errors are ignored: a later call may succeed.
 void remove_left_behind();
 
 }  // namespace offhook

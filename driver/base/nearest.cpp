@@ -29,9 +29,9 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }
 
 constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
-constexpr std::size_t kLeastBeginning = 3;  // letters that tell a word
+constexpr std::size_t kLeastBeginning = 3;  // letters that identify a word
 
-/// Slips of the hand between the two; kNone where more than half of the letters differ.
+/// Slips of the hand between the two; kNone if more than half of the letters differ.
 std::size_t slips(std::string_view name, std::string_view candidate) {
   const std::size_t distance = edit_distance(name, candidate);
   return 2 * distance <= std::max(name.size(), candidate.size()) + 1 ? distance : kNone;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What a misspelt name was to be.
+// Suggests the correct name for a misspelt one.
 #pragma once
 
 #include <span>

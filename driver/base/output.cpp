@@ -25,7 +25,7 @@ namespace {
 [[noreturn]] void refuse(const std::string& name, const std::string& why) {
   throw std::runtime_error(name + ": " + why);
 }
-/// "NAME: No space left on device"; a command tells a reader that left from other errors by the code.
+/// "NAME: No space left on device"; by the code a command distinguishes a reader that left from other errors.
 [[noreturn]] void fail_at(const std::string& name, int error) {
   throw std::system_error(error, std::generic_category(), name);
 }
@@ -34,7 +34,7 @@ mode_t mode_of(Privacy privacy) {
   return privacy == Privacy::kPrivate ? 0600 : 0666;
 }
 
-/// Of this process, in the three ways that a shell's user can name one.
+/// A descriptor of this process, in the three ways that a shell's user can name one.
 std::optional<int> own_descriptor(std::string_view path) {
   if (path == "/dev/stdout") return STDOUT_FILENO;
   if (path == "/dev/stderr") return STDERR_FILENO;
@@ -56,7 +56,7 @@ std::string one_component(std::string_view name) {
   return std::string(name);
 }
 
-/// What is at a name of an output folder. @return its mode; 0: nothing  @throws for what a run must not replace
+/// The file at a name of an output folder. @return its mode; 0: none  @throws for a file that a run must not replace
 struct stat entry_of(int folder, const std::string& entry, const std::string& name) {
   struct stat there {};
   if (fstatat(folder, entry.c_str(), &there, AT_SYMLINK_NOFOLLOW) != 0) {
@@ -75,8 +75,8 @@ void keep_mode(int fd, const struct stat& before, const std::string& name) {
     fail_at(name, errno);
 }
 
-/// In a folder where anybody may make entries, such as /tmp, one that another user made lies in wait for who writes
-/// there: what fs.protected_symlinks, _fifos and _regular of the kernel are for, where they are on.
+/// In a folder of all users, such as /tmp, an entry that another user made may be a trap for a program that writes
+/// there: fs.protected_symlinks, _fifos and _regular of the kernel protect against that, if they are on.
 void expect_no_trap(const fs::path& path, const struct stat& there, const std::string& name) {
   const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
   struct stat around {};
@@ -85,7 +85,7 @@ void expect_no_trap(const fs::path& path, const struct stat& there, const std::s
   refuse(name, "is " + kind_of_file(there.st_mode) + " that another user made in a shared folder");
 }
 
-/// A FIFO without a reader would be waited for, maybe for ever. What is written to one that has a reader waits for it.
+/// Opening a FIFO without a reader could block without end. Writing to one with a reader waits for it.
 int open_at_once(const fs::path& path, Privacy privacy, const std::string& name) {
   const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOCTTY | O_NONBLOCK | O_CLOEXEC, mode_of(privacy));
   if (fd >= 0) {
@@ -184,8 +184,8 @@ std::string OutputFile::some_name() const {
   return name.data();
 }
 
-/// Without a name until close(), so that a kill leaves nothing. Where the file system has no such files, under a name
-/// of its own, of the umask's permissions, which mkstemp() would not give it.
+/// Without a name until close(), so that a kill leaves nothing. If the file system has no such files, under a name
+/// of its own, with the umask's permissions, which mkstemp() would not give it.
 void OutputFile::make_beside(mode_t mode) {
   fd_ = openat(folder_fd_, ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, mode);
   if (fd_ >= 0 && access(("/proc/self/fd/" + std::to_string(fd_)).c_str(), F_OK) == 0) {
@@ -204,7 +204,7 @@ void OutputFile::make_beside(mode_t mode) {
   }
 }
 
-/// A name beside its own, which takes the place of what is there in one step.
+/// Gives the file a temporary name next to its own; the later rename replaces an existing file in one step.
 void OutputFile::give_name() {
   const std::string self = "/proc/self/fd/" + std::to_string(fd_);
   for (int tries = 0; temporary_.empty(); ++tries) {
@@ -239,7 +239,7 @@ void OutputFile::close() {
 OutputStream::OutputStream(OutputFile file) : std::ostream(nullptr), file_(std::move(file)), buffer_(1 << 16) {
   setp(buffer_.data(), buffer_.data() + buffer_.size());
   rdbuf(this);
-  exceptions(badbit);  // so that what OutputFile throws arrives
+  exceptions(badbit);  // so that exceptions of OutputFile arrive
 }
 
 void OutputStream::put_out() {
@@ -277,7 +277,8 @@ OutputFolder::OutputFolder(const fs::path& path, Use use) : path_(path) {
   });
   if (faccessat(fd, ".", W_OK | X_OK, AT_EACCESS) != 0) fail_at(path.string(), errno);
   lock_ = fd_;
-  // Of the folder itself: it leaves nothing behind, and ends with the process. Some network file systems have none.
+  // A lock on the folder itself: it leaves nothing behind, and ends with the process. Some network file systems have
+  // none.
   if (use != Use::kOneFile && flock(fd, (use == Use::kAlone ? LOCK_EX : LOCK_SH) | LOCK_NB) != 0 &&
       errno == EWOULDBLOCK) {
     refuse(path.string(), "another run writes there; give another folder, or wait for its end");

@@ -2,17 +2,16 @@
 //
 // Files that are written: every writer of the program comes through here, so there is one policy.
 //
-// A path that the user named means what it means to any program: a link is followed (but not one that another
-// user laid in a folder of all users), a device, a FIFO or /dev/stdout is written straight. A regular file is replaced
-// as a whole, when all bytes are on the disk; of a reader, or of a run after a crash, either the old bytes are seen or
-// the new ones.
+// A path that the user named has the usual meaning: a link is followed (except one that another user made in a folder
+// of all users), a device, a FIFO or /dev/stdout is written directly. A regular file is replaced as a whole, when all
+// bytes are on the disk: a reader, or a run after a crash, sees either the old bytes or the new ones.
 //
-// In an output folder the program chooses the names, so whoever can write there could lie in wait at one of them. A
+// In an output folder the program chooses the names, so another user with access could place a trap at one of them. A
 // link is replaced and never followed, a sub-folder that is a link is refused, and so is anything else that is no
 // regular file. A folder belongs to one run at a time.
 //
-// Permissions are the umask's, and no more than the owner's for what a call carried or when (Privacy). A file of ours
-// that is there already keeps its own: who wants to share a recording says so by chmod.
+// Permissions are the umask's, and no more than the owner's for contents and times of calls (Privacy). An existing file
+// of ours keeps its own permissions: use chmod to share a recording.
 #pragma once
 
 #include <sys/types.h>
@@ -34,11 +33,11 @@ enum class Privacy {
 };
 /// When the bytes are to be seen under the file's name.
 enum class Appears {
-  kAtOnce,  ///< as they are written, so that a kill leaves what came before it
+  kAtOnce,  ///< as they are written, so that a kill leaves the earlier ones
   kWhole,   ///< all of them, at close()
 };
 
-/// What a path is, for messages: "a folder", "a FIFO", "a device", "a socket", "a symbolic link", "a file".
+/// The kind of a file, for messages: "a folder", "a FIFO", "a device", "a socket", "a symbolic link", "a file".
 std::string kind_of_file(mode_t mode);
 
 /// A file that is being written. Errors are std::runtime_error with file and cause.
@@ -46,11 +45,11 @@ class OutputFile {
  public:
   /// At a path that the user named.
   OutputFile(const std::filesystem::path& path, Privacy privacy, Appears appears);
-  /// What comes before it through stdio is flushed.
+  /// Flushes earlier output of stdio.
   static OutputFile standard_output();
   OutputFile(OutputFile&& other) noexcept;
   OutputFile& operator=(OutputFile&&) = delete;
-  /// Without close(), what was to appear whole does not.
+  /// Without close(), a file that is replaced as a whole does not appear.
   ~OutputFile();
 
   void write(std::string_view bytes);
@@ -68,14 +67,14 @@ class OutputFile {
   [[noreturn]] void fail(int error) const;
 
   int fd_ = -1;
-  int folder_fd_ = -1;     // where the entries below are; -1: it has its name already
+  int folder_fd_ = -1;     // folder of the entries below; -1: it has its name already
   std::string entry_;      // its name in that folder
   std::string temporary_;  // until close(), or empty while
   bool nameless_ = false;  // it has no name at all
   std::string name_;       // for messages
 };
 
-/// The same as a stream. Failed writes throw what OutputFile throws.
+/// The same as a stream. Failed writes throw OutputFile's exceptions.
 class OutputStream : private std::streambuf, public std::ostream {
  public:
   explicit OutputStream(OutputFile file);
@@ -95,9 +94,9 @@ class OutputStream : private std::streambuf, public std::ostream {
 class OutputFolder {
  public:
   enum class Use {
-    kAlone,   ///< refused while anybody else uses it
+    kAlone,   ///< refused while another process uses it
     kShared,  ///< with others of this kind: the shards of a sweep
-    kOneFile  ///< whoever else uses it: a page that is made once more
+    kOneFile  ///< shared with other processes: a page that is made once more
   };
   /// @throws std::runtime_error: cannot be made, written, or is in use
   explicit OutputFolder(const std::filesystem::path& path, Use use = Use::kAlone);
@@ -112,8 +111,8 @@ class OutputFolder {
   void write(std::string_view name, std::string_view bytes, Privacy privacy = Privacy::kShared) const;
   /// A file or a link; nothing when there is none. @throws std::runtime_error for anything else, as create() does
   void remove(std::string_view name) const;
-  /// Open for appending, made if it is not there. A link, or a file with a second name elsewhere, is refused: what is
-  /// in it is needed, so that it cannot be replaced.
+  /// Open for appending; created if it does not exist. A link, or a file with a second name elsewhere, is refused:
+  /// its content is needed, so that it cannot be replaced.
   OutputFile append(std::string_view name, Privacy privacy) const;
 
  private:
@@ -125,7 +124,7 @@ class OutputFolder {
 /// A whole file at once, at a path that the user named. @throws std::runtime_error
 void write_file(const std::filesystem::path& file, std::string_view bytes, Privacy privacy = Privacy::kShared);
 
-/// Before long work: that a file of this name can be written where it is to be. Changes nothing.
+/// Before long work: checks that a file of this name can be written at its place. Changes nothing.
 /// @throws std::runtime_error
 void expect_writable(const std::filesystem::path& file);
 

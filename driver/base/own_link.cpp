@@ -63,8 +63,8 @@ void OwnLink::expect_ours() const {
   if (there.st_uid != geteuid()) fail(path_, "is another user's link" + std::string(kExpected));
 }
 
-/// The name is an abstract socket's, which ends with its process however that ends. It is made of the folder's inode,
-/// so that two ways to write one path are one name.
+/// The name is that of an abstract socket, which ends with its process however that ends. It contains the folder's
+/// inode, so that two ways to write one path are one name.
 void OwnLink::keep() {
   const std::filesystem::path path(path_);
   const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");

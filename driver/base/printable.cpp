@@ -29,7 +29,7 @@ bool commands(std::uint32_t point) {
          || turns(point) || point == 0x2028 || point == 0x2029;
 }
 
-/// What `is_bad` says of characters, and what is no UTF-8, as \xNN.
+/// Characters for which `is_bad` is true, and invalid UTF-8, as \xNN.
 std::string escaped(std::string_view text, bool (*is_bad)(std::uint32_t)) {
   std::string out;
   out.reserve(text.size());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Sentences on a terminal: broken at blanks where it ends. What goes to a file or a pipe has whole lines.
+// Sentences on a terminal, broken at blanks at its width. Output to a file or a pipe has whole lines.
 #pragma once
 
 #include <string>

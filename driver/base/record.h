@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Results, each value described once. A table has a row for each value of a struct: its key in JSON and CSV, its unit,
-// what it is, and the member that holds it. JSON output and input, CSV columns, rows on a terminal and the list of keys
+// its description, and its member. JSON output and input, CSV columns, rows on a terminal and the list of keys
 // (`offhook keys json`, `keys csv`, docs/formats.md, docs/decode-json.md) are made from that row.
 //
 //     using R = record::Rows<Transfer>;
@@ -52,7 +52,7 @@ struct Row {
   Value (*get)(const void* subject) = nullptr;
   bool (*set)(void* subject, const Value& value) = nullptr;  ///< false: of another type; null: the value is derived
 
-  /// Of a row that is a struct, or a list of them.
+  /// The table of a row that is a struct, or a list of them.
   const Table* table = nullptr;
   void (*each)(const void* subject, Visit visit, void* to) = nullptr;
   void* (*add)(void* subject) = nullptr;  ///< a new last one; for a struct that is always there, itself
@@ -62,7 +62,7 @@ struct Row {
   std::string_view name = {};     ///< on a terminal; empty: it is not shown there
   bool optional = false;          ///< may be absent
   std::string_view absence = {};  ///< when it is absent, in words
-  int rounded_to = -1;            ///< decimals; negative: as exact as it is
+  int rounded_to = -1;            ///< decimals; negative: exact
   int digits = 0;                 ///< significant ones on a terminal; 0: all
   double factor = 1;              ///< from the member's unit to the key's
   bool not_if_0 = false, not_if_negative = false;
@@ -104,7 +104,7 @@ struct Table {
   std::string_view name = {};  ///< type of a part in tables_of()
 };
 
-/// optional, shared_ptr and T*: what may be absent.
+/// optional, shared_ptr and T*: values that may be absent.
 template <typename T>
 concept Pointing = requires(const T& x) {
   *x;
@@ -257,7 +257,7 @@ struct Rows {
   static const Subject& at(const void* subject) { return *static_cast<const Subject*>(subject); }
   static Subject& at(void* subject) { return *static_cast<Subject*>(subject); }
 
-  /// A member, or a member of that. What a function returns is derived: it is not read back.
+  /// A member, or a member of that. The result of a function is derived: it is not read back.
   template <auto... Members>
   static constexpr Row of(std::string_view key, std::string_view unit, std::string_view what) {
     Row row{key, unit, what};
@@ -282,7 +282,7 @@ struct Rows {
     row.type = type_of<Result>();
     return row;
   }
-  /// A struct with a table of its own, what points to one, or a list of them; or what a function returns.
+  /// A struct with a table of its own, a pointer to one, or a list of them; or the result of a function.
   template <auto Member>
   static constexpr Row part(std::string_view key, const Table& table) {
     Row row = part(key, table, [](const Subject& s) -> decltype(auto) { return std::invoke(Member, s); });
@@ -303,7 +303,7 @@ struct Rows {
     }
     return row;
   }
-  /// The same, derived. Without a key its rows stand among those of the whole.
+  /// The same, derived. Without a key its rows are among those of the whole.
   /// @param value  a lambda without captures: of const Subject&
   template <typename Function>
   static constexpr Row part(std::string_view key, const Table& table, Function) {
@@ -332,10 +332,10 @@ struct Rows {
 template <typename Subject>
 using Written = Rows<Subject, false>;
 
-/// The rows in their order, without what is absent.
+/// The rows in their order, without absent ones.
 nlohmann::ordered_json to_json(const Table& table, const void* subject);
 
-/// Fill in what is not derived. Keys that no row has are passed over.
+/// Read the values that are not derived. Keys without a row are skipped.
 /// @throws nlohmann::json::other_error naming the key that is missing or of another type
 void from_json(const Table& table, const nlohmann::ordered_json& json, void* subject);
 
@@ -343,8 +343,8 @@ void from_json(const Table& table, const nlohmann::ordered_json& json, void* sub
 std::vector<std::pair<std::string, std::string>> labelled(const Table& table,
                                                           std::initializer_list<const void*> subjects);
 
-/// The list of keys, a line for each: "  PATH? (UNIT): what". "?" is after what may be absent, [] after a list; parts
-/// of the same table are {a,b}; .** stands for the keys of a part that has the table that it is in.
+/// The list of keys, a line for each: "  PATH? (UNIT): what". "?" follows values that may be absent, [] a list; parts
+/// of the same table are {a,b}; .** means the keys of a part that has the table that it is in.
 /// @param path  before each key: "dmt?."  @param joint  "_" for columns of CSV
 std::string describe(const Table& table, const std::string& path = "", std::string_view joint = ".");
 

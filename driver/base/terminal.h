@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What people see while they wait, and tables afterwards. Progress goes to standard error, results to standard output.
+// Progress and tables for people. Progress goes to standard error, results to standard output.
 #pragma once
 
 #include <fmt/format.h>
@@ -19,12 +19,12 @@
 
 namespace offhook {
 
-/// From the first call on, SIGINT, SIGTERM, SIGHUP and SIGPIPE set a flag instead of ending the program, so that what
-/// was recorded is completed and links and sockets are removed; a second SIGINT, SIGTERM or SIGHUP, 0.3 s later or
+/// From the first call on, SIGINT, SIGTERM, SIGHUP and SIGPIPE set a flag instead of ending the program, so that
+/// recordings are completed and links and sockets are removed. A second SIGINT, SIGTERM or SIGHUP, 0.3 s later or
 /// more, ends it. A SIGHUP that is ignored, as by nohup, stays so.
 void catch_interrupts();
-/// While it lives, catch_interrupts() may be called; at its end the signals do what they did before, and what came
-/// meanwhile is forgotten.
+/// While it lives, catch_interrupts() may be called; at its end the signals have their previous effect again, and
+/// signals that arrived meanwhile are dropped.
 class SignalHandlers {
  public:
   SignalHandlers();
@@ -39,13 +39,13 @@ bool interrupted();
 /// @return 128 + the signal
 int interrupt_status();
 /// From now on a file that would grow beyond a limit (ulimit -f) fails with EFBIG, which names the file, and does not
-/// end the program by SIGXFSZ. SignalHandlers restores what was before. Programs that are started are not concerned.
+/// end the program by SIGXFSZ. SignalHandlers restores the previous handler. Child programs are not affected.
 void catch_file_size_limit();
 
 /// A text of several lines, laid out by us: its line ends and tabs stay, all else is made printable.
 struct Lines {
   explicit Lines(std::string_view text);
-  /// Of what is printable already, and may have colours (Table).
+  /// From text that is printable already, and may have colours (Table).
   static Lines as_they_are(std::string text);
   std::string text;
 
@@ -68,8 +68,8 @@ requires(!std::is_convertible_v<const T&, std::string_view>) const T& for_termin
 /// file that is opened would have it, and our messages would be written into that file.
 void hold_standard_descriptors();
 
-/// Text that is ready, as it is. @throws std::system_error when the stream cannot be written; of standard error nothing
-/// is said, for there is nobody left to tell
+/// A complete text, unchanged. @throws std::system_error when the stream cannot be written, except standard error,
+/// because there is no other place to report that
 void put_text(std::FILE* to, const std::string& text);
 
 /// Flush standard output. A failure is kept for expect_output_complete(), so that work that must end in order does.
@@ -77,8 +77,8 @@ void flush_output();
 /// The last step of every command. @throws std::system_error if any write to standard output failed, also earlier ones
 void expect_output_complete();
 
-/// All that the program prints goes through here: text that is an argument, such as a name out of a file, is made
-/// printable (driver/base/printable.h). @throws what put_text() throws
+/// All output of the program uses this function: text in arguments, such as a name out of a file, is made
+/// printable (driver/base/printable.h). @throws as put_text()
 template <typename... T>
 void say(std::FILE* to, fmt::format_string<decltype(for_terminal(std::declval<const T&>()))...> format,
          const T&... arguments) {
@@ -111,7 +111,7 @@ class Progress {
   Clock::time_point begin_, next_;
 };
 
-/// Columns as wide as their widest cell; numbers (all but the first column) to the right unless told. Where standard
+/// Columns as wide as their widest cell; numbers (all but the first column) to the right by default. If standard
 /// output has colours the titles are bold, and "sufficient", "marginal" and "insufficient" have theirs.
 class Table {
  public:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// What `--json [FILE.json]`, `--csv [FILE.csv]` and `--perfetto [FILE.perfetto]` of every command ask for: no text, a
-// text on standard output, or one in a file. The name is taken only if it looks like one, so that `--json` may stand
-// before any other argument.
+// The options `--json [FILE.json]`, `--csv [FILE.csv]` and `--perfetto [FILE.perfetto]` of every command: no text, a
+// text on standard output, or one in a file. The next argument is the file only if it ends like one, so that `--json`
+// may come before any other argument.
 #pragma once
 
 #include <initializer_list>
@@ -27,14 +27,14 @@ struct TextOutput {
   bool asked() const { return !path.empty(); }
   /// Standard output is this text's: no progress, and nothing for people.
   bool alone() const { return path == "-"; }
-  /// Nothing when it was not asked for. Ends the text with a line end. @throws std::runtime_error
+  /// Does nothing without the option. Ends the text with a line end. @throws std::runtime_error
   void write(std::string_view text, Privacy privacy = Privacy::kShared) const;
 };
 
 /// @throws std::runtime_error: standard output would be more than one's
 void expect_one_alone(std::initializer_list<const TextOutput*> outputs);
 
-/// A command line in which each of these options has a value, "-" where no file's name follows. A name ends as the
+/// A command line in which each of these options has a value, "-" if no file's name follows. A name ends as the
 /// option has it, or is "-" or in /dev.
 std::vector<std::string> with_text_outputs(std::vector<std::string> words);
 

@@ -9,7 +9,7 @@
 
 namespace offhook {
 
-/// A thread, or an error that says what is missing: the library's is "Resource temporarily unavailable" alone.
+/// A thread, or an error with a clear reason: the library's is "Resource temporarily unavailable" alone.
 /// @throws std::runtime_error when the system refuses another thread
 template <typename Work>
 std::thread start_thread(Work&& work) {

@@ -125,7 +125,7 @@ static void record(const struct oh_card_report* report, uint64_t now_ns, enum oh
   oh_event_log_write(report->log, now_ns, kind, report->id, argument > UINT32_MAX ? UINT32_MAX : (uint32_t)argument);
 }
 
-/* @return what the counter has grown by */
+/* @return the growth of the counter */
 static uint64_t grown(uint64_t* logged, uint64_t counter) {
   const uint64_t before = *logged;
   *logged = counter;
@@ -201,7 +201,7 @@ static void advance_to(struct oh_card_engine* engine, uint64_t target, uint64_t 
 
 void oh_card_engine_pass(struct oh_card_engine* engine, const struct oh_line_end* line, uint64_t n, uint64_t now_ns) {
   const uint64_t target = engine->position + n;
-  /* A sample is lost when the slot it lands in holds one that nobody read; repeated when nobody wrote its slot. */
+  /* A sample is lost if its slot holds one that was not read; it is repeated if its slot was not written. */
   const uint64_t overrun = beyond(engine, acquire(&engine->state->rx_read) + engine->rx.periods, target);
   const uint64_t underrun = beyond(engine, acquire(&engine->state->tx_written), target);
   for (uint64_t left = line->exchange != NULL ? n : 0; left > 0;) {

@@ -15,7 +15,7 @@ class LineEnd {
   /// @param[in] played [n]  @param[out] captured [n]; never the same memory.  n >= 1, at most the card's ring.
   virtual void exchange(const std::int16_t* played, std::int16_t* captured, std::size_t n) = 0;
 
-  /// What a card's engine takes; this object outlives it.
+  /// The handle for a card's engine; this object must outlive it.
   oh_line_end handle() {
     return {[](void* self, const void* played, void* captured, std::size_t n) {
               static_cast<LineEnd*>(self)->exchange(static_cast<const std::int16_t*>(played),

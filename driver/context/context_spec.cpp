@@ -60,7 +60,7 @@ class Words {
 
   bool more() const { return at_ < text_.size(); }
   std::string_view peek() const { return text_.substr(at_, text_.find(' ', at_) - at_); }
-  /// Takes the next `n` characters of the word under way.
+  /// Takes the next `n` characters of the current word.
   void take(std::size_t n) { at_ += n; }
   void end_word() {
     if (more() && text_[at_] != ' ') fail("a space or the end");
@@ -86,7 +86,7 @@ class Words {
     take(static_cast<std::size_t>(end - word.data()));
     return value;
   }
-  /// "2.5ms" in ns; nothing when no such number stands here.
+  /// "2.5ms" in ns; nothing if there is no such number at this place.
   std::optional<std::int64_t> time() {
     double ms = 0;
     const std::string_view word = peek();

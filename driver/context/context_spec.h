@@ -13,7 +13,7 @@
 //   RES 2/8, RES 2/8 strict 2 of every 8 clock interrupts of the host
 //   RES 2ms/8ms             2 ms of every 8 ms, decimals allowed
 //
-// Which of them a host can run, the host says. A clock interrupt (tick) is a simulated host's host.tick_hz; on live
+// The host decides which of them it can run. A clock interrupt (tick) is a simulated host's host.tick_hz; on live
 // Linux it is the kernel's: 4 ms with CONFIG_HZ=250. A reservation on live Linux is always strict.
 #pragma once
 
@@ -30,19 +30,19 @@ struct ContextSpec : oh_context_spec {
   ContextSpec() : oh_context_spec{sizeof(oh_context_spec), OH_CONTEXT_INTERRUPT, 24, 0, 2, 8, 0, 0, false} {}
   explicit ContextSpec(const oh_context_spec& spec) : oh_context_spec(spec) {}
 
-  /// @throws std::invalid_argument with the position of what is wrong and what was expected there
+  /// @throws std::invalid_argument with the position of the error and the expected text
   static ContextSpec parse(std::string_view text);
   /// In the grammar. parse(str()) gives the same context.
   std::string str() const;
 
   bool in_ticks() const { return period_ns == 0; }
-  /// Of a reservation: X / Y.
+  /// X / Y of a reservation.
   double share() const;
 };
 
 enum class ContextArgument { kNone, kPriority, kNice, kReservation };
 
-/// What can be said of one kind of context.
+/// Description of one kind of context.
 struct ContextForm {
   std::string word;   ///< "FIFO"
   std::string key{};  ///< "fifo": context.kind of a scenario

@@ -64,7 +64,7 @@ std::string rtprio_advice(int priority) {
 constexpr oh_context_kind kRuns[] = {OH_CONTEXT_FIFO, OH_CONTEXT_ROUND_ROBIN, OH_CONTEXT_NORMAL, OH_CONTEXT_WORKER,
                                      OH_CONTEXT_RESERVATION};
 
-/// Of the kernel's clock interrupt: the resolution of its coarse clocks. 4 ms with CONFIG_HZ=250.
+/// Period of the kernel's clock interrupt: the resolution of its coarse clocks. 4 ms with CONFIG_HZ=250.
 std::int64_t tick_ns() {
   timespec t;
   clock_getres(CLOCK_MONOTONIC_COARSE, &t);
@@ -99,8 +99,8 @@ std::int64_t LiveContextConfig::live_period_ns() const {
   return kind != OH_CONTEXT_RESERVATION ? 0 : in_ticks() ? y_ticks * tick_ns() : period_ns;
 }
 
-// Every mlockall() walks all there is mapped, and every thread made after it has its whole stack touched: a bank of 64
-// would do the one 64 times and the other for 8 MB each, while the first of its modems are at work.
+// Every mlockall() walks all mapped memory, and every thread made after it has its whole stack touched. A bank of 64
+// would do the former 64 times and the latter for 8 MB each, while the first of its modems are running.
 std::string lock_memory() {
   static const int error = [] {
     if (mlockall(MCL_CURRENT | MCL_FUTURE) != 0) return errno;
@@ -114,7 +114,7 @@ std::string lock_memory() {
     return 0;
   }();
   if (error == 0) return "";
-  errno = error;  // of the one attempt, whoever asks
+  errno = error;  // of the one attempt, at every call
   return "memory cannot be locked (" + reason() +
          "): needs CAP_IPC_LOCK or a larger memlock limit: \"@audio - memlock unlimited\" in /etc/security/limits.d/, "
          "or the systemd unit (LimitMEMLOCK=infinity)";
@@ -201,7 +201,7 @@ void LiveContext::lacking(const LiveContextConfig& config, const std::string& wh
   shortcomings_.push_back(what);
 }
 
-// Of the thread, while it waits or serves; from the owner's calls, so that a refusal can be thrown.
+// Scheduling of the thread, while it waits or serves; from the owner's calls, so that a refusal can be thrown.
 void LiveContext::schedule(const LiveContextConfig& config) {
   const int tid = tid_.load();
   const bool reserves = config.kind == OH_CONTEXT_RESERVATION;
@@ -270,7 +270,7 @@ void LiveContext::start() {
   if (config_.cpu_dma_latency) {
     dma_latency_ = open("/dev/cpu_dma_latency", O_WRONLY | O_CLOEXEC);
     const std::int32_t none = 0;
-    // Kept while the file is open. Absent where there is no power management: nothing is lacking then.
+    // Kept while the file is open. Absent without power management: it is not needed then.
     if (dma_latency_ >= 0 && write(dma_latency_, &none, sizeof none) != sizeof none) {
       close(dma_latency_);
       dma_latency_ = -1;

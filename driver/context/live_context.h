@@ -6,9 +6,9 @@
 //   FIFO p, RR p     a real-time thread
 //   RES x/y          a reservation: SCHED_DEADLINE
 //
-// A reservation keeps its budget by itself: when it has used x since its period began it yields, and the kernel wakes
+// A reservation limits its budget itself: when it has used x since its period began it yields, and the kernel wakes
 // it at the next one. The kernel's own enforcement comes at ticks (4 ms at HZ=250) with the excess carried over; it is
-// the backstop, and what it did is counted as throttles.
+// the backstop, and its interventions are counted as throttles.
 //
 // The watchdog (watchdog.h) makes a normal thread of one that keeps the CPU.
 #pragma once
@@ -37,21 +37,21 @@ struct LiveContextConfig : ContextSpec {
       : ContextSpec(spec) {}  // NOLINT: a spec is enough
 
   std::optional<int> cpu;       ///< keep to this CPU; a reservation cannot (the kernel's admission is global)
-  bool best_effort = false;     ///< go on without what is not permitted, and say so in shortcomings()
+  bool best_effort = false;     ///< continue without missing permissions, and list them in shortcomings()
   bool cpu_dma_latency = true;  ///< keep the CPUs out of deep sleep
   double watchdog_share = WatchRule{}.share;  ///< of the CPU; 0: no watchdog
 
   /// ContextSpec::parse(), and that this host can run it. @throws std::invalid_argument
   static LiveContextConfig parse(std::string_view text);
-  /// X and Y of a reservation; 0 of what is none.
+  /// X and Y of a reservation; 0 for other contexts.
   std::int64_t live_budget_ns() const;
   std::int64_t live_period_ns() const;
 };
 
-/// Runs service() on a thread of its own, as its specification says.
+/// Runs service() on a thread of its own, by its specification.
 class LiveContext {
  public:
-  /// @param service  serves what is owed; real-time
+  /// @param service  serves the owed blocks; real-time
   LiveContext(const LiveContextConfig& config, std::function<std::uint32_t()> service);
   ~LiveContext();
   LiveContext(const LiveContext&) = delete;
@@ -62,9 +62,9 @@ class LiveContext {
   /// Locks memory, makes the thread, gives it its scheduling. @throws std::runtime_error naming the missing privilege
   /// and how to grant it (unless best_effort); std::invalid_argument when this host does not run it
   void start();
-  void stop();  ///< the service under way ends first
+  void stop();  ///< the running service ends first
   void request();
-  /// Another scheduling for the thread, from now on. @throws as start(), and the one before stands
+  /// Another scheduling for the thread, from now on. @throws as start(), and the previous one stays in effect
   void reconfigure(const ContextSpec& spec);
   const ContextSpec& spec() const { return config_; }  ///< the owner's
 
@@ -103,15 +103,16 @@ class LiveContext {
   std::vector<std::string> shortcomings_;
 };
 
-/// Lock and touch this process's memory, now and for what comes; once, however often it is asked for. Threads made
-/// later have small stacks (kStackBytes), for they are locked in full. @return empty, or why not and how to permit it
+/// Lock and touch this process's memory, present and future; repeated calls do nothing. Threads made
+/// later have small stacks (kStackBytes), because they are locked in full. @return empty, or the reason and how to
+/// permit it
 std::string lock_memory();
 inline constexpr std::size_t kStackBytes = 256 * 1024;
 /// Keep the calling thread to a CPU. @return empty, or why not
 std::string keep_to_cpu(int cpu);
 /// Give the calling thread SCHED_FIFO at this priority, below 99, under the watchdog until the thread ends.
-/// @param rule  the watchdog's, for who wants to know of a demotion; outlives the thread
-/// @return empty, or why not and how to permit it
+/// @param rule  the watchdog's, for a caller that needs to know of a demotion; outlives the thread
+/// @return empty, or the reason and how to permit it
 std::string become_fifo(int priority, WatchRule* rule = nullptr);
 /// For a measurement that never sleeps and ends by itself.
 std::string become_fifo_unwatched(int priority);

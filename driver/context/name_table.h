@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// A table of things that have names and numbers, to which a program may add its own at start-up. Rows stay where they
-// are, so that whoever reads needs no lock while another thread adds.
+// A table of objects with names and numbers, to which a program may add its own at start-up. Rows never move, so a
+// reader needs no lock while another thread adds.
 #pragma once
 
 #include <array>

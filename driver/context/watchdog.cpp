@@ -29,7 +29,7 @@ std::int64_t now(clockid_t clock) {
   return t.tv_sec * kGiga + t.tv_nsec;
 }
 
-/// @return how often the thread gave the CPU up to wait; -1: the kernel does not say
+/// @return how often the thread gave the CPU up to wait; -1: unknown
 std::int64_t times_slept(int tid) {
   std::array<char, 64> path;
   std::snprintf(path.data(), path.size(), "/proc/self/task/%d/status", tid);
@@ -54,7 +54,7 @@ bool is_real_time(int tid) {
 
 }  // namespace
 
-/// Made with the first thread that is watched; it lasts as long as the process. It takes no lock but its own, and who
+/// Made with the first watched thread; it lasts as long as the process. It takes only its own lock, and a thread that
 /// holds that one takes no other: malloc()'s may be held by a thread that is kept off the CPU.
 class Watchdog {
  public:
@@ -167,7 +167,7 @@ void Watched::look() {
   looks_awake_ = slept < 0 ? 0 : looks_awake_ > 0 && slept == slept_ ? looks_awake_ + 1 : 1;
   slept_ = slept;
   const auto most = static_cast<std::int64_t>(rule_.share * static_cast<double>(newest.at_ns - first.at_ns));
-  // A thread that is watched since less than two looks has had too little time to be judged by its share.
+  // A thread that was watched for less than two checks has had too little time for a decision by its share.
   const bool whole = newest.at_ns - first.at_ns > kLookNs * 3 / 2;
   if (looks_awake_ < kLooksAwake && !(whole && newest.spent_ns - first.spent_ns > most)) return;
   const sched_param normal{0};

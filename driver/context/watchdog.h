@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
 //
-// One thread of the process, above all its others, that makes a normal thread of each real-time one that keeps the CPU,
-// so that a pump or a card that spins cannot lock up the machine. It looks every 200 ms and knows two signs of a
+// One thread of the process, above all its others, that demotes real-time threads that keep the CPU to normal threads,
+// so that a pump or a card that spins cannot lock up the machine. It checks every 200 ms for two signs of such a
 // thread in SCHED_FIFO or SCHED_RR:
 //
-//   it has had more than its share of the time between three looks
-//   it has not slept once between three looks, though it had a fifth of the CPU in each
+//   it had more than its share of the time between three checks
+//   it has not slept once between three checks, though it had a fifth of the CPU in each
 //
-// The second holds where the first does not: the kernel gives real-time threads 95 % at most (sched_rt_runtime_us), two
-// threads that spin on one CPU have half of it each, and a hypervisor takes its part. Either is seen within 0.6 s of a
-// spin's beginning, and 0.8 s when it began just before a look. A reservation is held to its budget by the kernel.
+// The second finds threads that the first does not: the kernel gives real-time threads 95 % at most
+// (sched_rt_runtime_us), two threads that spin on one CPU have half of it each, and a hypervisor takes its part.
+// Either is seen within 0.6 s of a spin's beginning, and 0.8 s when it began just before a check. A reservation is
+// held to its budget by the kernel.
 #pragma once
 
 #include <time.h>
@@ -49,7 +50,7 @@ class Watched {
   std::int64_t slept_ = 0;      // times
 };
 
-/// SCHED_FIFO priority of the watchdog: what it watches has to be below. 99, or the most that this process may have; 0:
+/// SCHED_FIFO priority of the watchdog; watched threads must be below. 99, or the maximum for this process; 0:
 /// none. Starts it.
 int watchdog_priority();
 

@@ -5,7 +5,7 @@
 #define EINVAL 22 /* Linux; no OS header here */
 #endif
 
-/* Nobody looks at a sample. */
+/* No function reads a sample. */
 static int has_no_samples(const struct oh_driver_config* config) {
   return config->staging == NULL && config->pump.process == NULL;
 }
@@ -74,7 +74,7 @@ static int plan_is_valid(const struct oh_card* card, const uint32_t* samples, ui
 static size_t block_octets(const struct oh_card* card, const struct oh_stream_format* direction) {
   const struct oh_ring ring = oh_ring_of(&card->streams, direction, NULL);
   const size_t octets = (size_t)oh_streams_block_max(&card->streams) * ring.period_octets;
-  return (octets + 7) / 8 * 8; /* what comes behind is aligned for any sample */
+  return (octets + 7) / 8 * 8; /* memory behind it is aligned for any sample */
 }
 
 size_t oh_driver_staging_size(const struct oh_card* card) {
@@ -120,7 +120,7 @@ int oh_driver_set_block_plan(struct oh_driver* driver, const uint32_t* samples, 
   const int error = card->ops->set_block(card->self, samples[0]);
   if (error != 0) return error;
 
-  /* Odd: an isr that comes now keeps its old plan and looks again at the next interrupt. */
+  /* Odd: an isr that comes now keeps its old plan and checks again at the next interrupt. */
   const uint32_t sequence = driver->plan_sequence;
   __atomic_store_n(&driver->plan_sequence, sequence + 1, __ATOMIC_RELAXED);
   __atomic_thread_fence(__ATOMIC_RELEASE);
@@ -180,7 +180,7 @@ static uint64_t oldest_received(const struct oh_driver* driver) {
   return lost > oldest ? lost : oldest;
 }
 
-/* The next n received samples are gone: tell the pump, and pass over the matching transmit positions. Of a sample that
+/* The next n received samples are gone: inform the pump, and skip the matching transmit positions. If a sample
  * has left the receive ring they have been played, at a lead of at most that ring; else they may be to come, and are
  * silent. */
 static void report_gap(struct oh_driver* driver, uint64_t n) {
@@ -217,8 +217,7 @@ uint32_t oh_driver_service_begin(struct oh_driver* driver) {
       const uint64_t left = end - driver->rx_read;
       const uint32_t most = oh_streams_block_max(&config->card.streams);
       uint32_t n = left < most ? (uint32_t)left : most;
-      /* Copy first, look afterwards at how far the card has come: what it may have overwritten meanwhile is not used.
-       */
+      /* Copy first, then read the card's position: samples that it may have overwritten meanwhile are not used. */
       if (driver->rx != NULL) copy_from_ring(driver->rx, &driver->rx_ring, driver->rx_read, n);
       __atomic_thread_fence(__ATOMIC_ACQUIRE);
       const uint64_t oldest = oldest_received(driver);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * oh_event_log_write() where nothing can come between: one thread, no interrupt that writes too. That is the simulated
- * host, whose interrupts are virtual and which writes tens of millions of events a second: the compare-and-swap was a
- * sixth of its time (docs/speed.md). Both may write to one log by turns, and the reader may be anywhere.
+ * oh_event_log_write() for a log with a single writer: one thread, no interrupt that writes too. That is the simulated
+ * host, whose interrupts are virtual and which writes tens of millions of events per second: the compare-and-swap was a
+ * sixth of its time (docs/speed.md). Both functions may write to one log in turn, and the reader may be anywhere.
  */
 #ifndef OFFHOOK_DRIVER_CORE_EVENT_LOG_ONE_WRITER_H
 #define OFFHOOK_DRIVER_CORE_EVENT_LOG_ONE_WRITER_H
@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-/** As oh_event_log_write(), for little-endian machines.  @pre nobody else writes to this log meanwhile.
+/** As oh_event_log_write(), for little-endian machines.  @pre there is no other writer to this log meanwhile.
  * Real-time: yes. */
 static inline void oh_event_log_write_alone(struct oh_event_log* log, uint64_t time_ns, enum oh_event_kind kind,
                                             uint16_t id, uint32_t argument) {

@@ -12,7 +12,7 @@ inline constexpr std::uint32_t kLoggedSteps = 0x7f00;  ///< of 4000/3 bit/s: V.9
 inline constexpr std::uint32_t kLoggedFast = 0x7f40;
 inline constexpr std::uint32_t kLoggedFastFrom = 3'200'000, kLoggedFastStep = 32'000;
 
-/// @param bit_rate  bit/s; what has no code of its own is rounded down to the next that has
+/// @param bit_rate  bit/s; a rate without a code is rounded down to the next one with a code
 constexpr std::uint32_t logged_rate(std::uint32_t bit_rate) {
   if (bit_rate / 100 >= kLoggedSteps) {
     const std::uint32_t steps = (bit_rate - kLoggedFastFrom) / kLoggedFastStep;

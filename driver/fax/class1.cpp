@@ -22,7 +22,7 @@ constexpr char kFinalBit = 0x10;  // of the control octet, T.30 5.3.5
 constexpr std::size_t kControlOctet = 1, kLeastFrame = 2;
 // Octets of a page that are queued ahead of the pump: 0.57 s at 14 400 bit/s in the ring, as much before it.
 constexpr std::size_t kOctetsPerMessage = 64, kMessagesAhead = 16, kPageRoom = 1024;
-constexpr std::size_t kMostReceived = 16;     // frames that the program has not asked for
+constexpr std::size_t kMostReceived = 16;     // frames that the program has not requested
 constexpr std::size_t kMostOctets = 1 << 17;  // for a program that does not read: 72 s of a page at 14 400 bit/s
 
 constexpr std::array<PageModulation, 12> kPageModulations = {{{24, Signal::kV27ter, 2400, false},
@@ -222,14 +222,14 @@ void Class1::put(std::string_view octets) {
   flush();
 }
 
-/// The octets of the program end the operation. Frames stay audible to the pump: the next command may ask for them.
+/// The octets of the program end the operation. Frames stay audible to the pump, because the next command may use them.
 void Class1::end_reception(Outcome outcome) {
   if (connected_ && !ok_at_) say(kEndOfData);
   if (operation_ == Operation::kReceivePage && outcome != Outcome::kOtherCarrier) order_receiving(Signal::kNone);
   result(outcome);
 }
 
-/// @param data  gets the octets that the program's octet stands for  @return whether it ends them
+/// @param data  gets the decoded octets of the program's octet  @return whether it ends them
 bool Class1::unstuff(char c, std::string& data) {
   const bool second = std::exchange(after_dle_, !after_dle_ && c == kDle);
   if (!second && c != kDle) data += c;

@@ -64,7 +64,7 @@ class Class1 {
   void send_silence(int ms);
   void await_silence(int ms);
 
-  /// Whether an operation is under way.
+  /// Whether an operation is running.
   bool busy() const { return operation_ != Operation::kNone; }
   /// Whether octets of the program are data. Otherwise a character aborts the operation.
   bool sends() const { return operation_ == Operation::kSendFrames || operation_ == Operation::kSendPage; }
@@ -150,7 +150,7 @@ class Class1 {
   bool framing_ = false;                // flags were heard, and no frame after them
   bool carrier_ = false;                // of V.21
   bool connected_ = false;              // kConnect was reported
-  std::deque<Frame> received_;          // before the program asked for them
+  std::deque<Frame> received_;          // before the program's request for them
   std::optional<std::uint64_t> ok_at_;  // the last frame has come: kOk when its carrier has ended, at the latest then
   std::optional<std::uint64_t> deadline_;
   int octet_ = 0, octet_bits_ = 0;  // of a page

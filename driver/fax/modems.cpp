@@ -24,11 +24,11 @@ constexpr int kV21PreambleOctets = 37;
 constexpr int kPagePreamblesPerSecond = 5;
 constexpr int kInterFrameFlags = 2;
 constexpr int kCheckOctets = 2;
-constexpr int kFramingFlags = 8;  // in a row, before a receiver says that it hears frames
+constexpr int kFramingFlags = 8;  // in a row, before a receiver reports frames
 constexpr float kLeastDbm0 = -45.5f;
 constexpr int kLevelSamples = 40;  // over which the level is taken to find a silence
-// So far below the signal V.17's receiver has to hear for a short training: with less than 18 dB spandsp's fails
-// (measured without an echo). The far machine's frames of V.21 tell the level.
+// V.17's receiver must hear a short training this far below the signal: with less than 18 dB spandsp's fails
+// (measured without an echo). The far machine's frames of V.21 give the level.
 constexpr float kShortTrainingRangeDb = 26;
 
 bool is_page_signal(Signal s) {

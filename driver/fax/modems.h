@@ -12,8 +12,8 @@
 // rings. T.30 may therefore be late: its orders take effect with the next block. A late frame is preceded by flags,
 // which is harmless. Late bits of a page without error correction become zeros, which are counted (starved_bits).
 //
-// While a page receiver waits for its training, V.21 listens as well, for the far end may repeat a command. The first
-// of the two that recognises its signal keeps the line.
+// While a page receiver waits for its training, V.21 listens as well, because the far end may repeat a command. The
+// first of the two that recognises its signal keeps the line.
 //
 // Source: the text of T.30 was not available. Levels, pauses and the order of signals follow spandsp 0.0.6.
 #pragma once
@@ -52,7 +52,7 @@ struct Counters {
 /// The pump. Its configuration needs no port. Roles: both; they differ only in T.30.
 const oh_pump_type* pump_type();
 
-inline constexpr float kTxLevelDbm0 = -12;  ///< of what a fax machine of this program sends
+inline constexpr float kTxLevelDbm0 = -12;  ///< of the transmitter of a fax machine of this program
 
 /// A pump in memory of its own.
 struct FreePump {

@@ -58,7 +58,7 @@ class Terminal {
 
   /// Exchanges messages with the pump and runs T.30 up to the pump's clock. Not real-time.
   void poll();
-  /// The line is gone, or the user wants to stop: T.30 ends with an error.
+  /// The line is gone, or the user has cancelled: T.30 ends with an error.
   void end_call();
   const Progress& progress() const { return progress_; }
 

@@ -8,7 +8,7 @@
 
 namespace offhook::fax {
 
-/// Writes pages of 1728 pixels a line that look like print: rows of marks in columns, different on every page.
+/// Writes pages of 1728 pixels per line that resemble print: rows of marks in columns, different on every page.
 /// @throws std::runtime_error: the file
 void write_test_pages(const std::string& path, std::uint32_t pages, std::uint32_t lines, std::uint64_t seed);
 

@@ -17,9 +17,9 @@
 namespace offhook {
 namespace {
 
-// Of the protocol: its version, our id and the host's, and what announces the shared memory.
+// Constants of the protocol: its version, our id and the host's, and the announcement of the shared memory.
 constexpr std::int64_t kProtocolVersion = 0, kCardId = 0, kHostId = 1, kMemory = -1;
-// Memory below the hole for devices is where its address says; QEMU's q35 puts no hole below 2 GiB.
+// Memory below the hole for devices is at its own address; QEMU's q35 puts no hole below 2 GiB.
 constexpr std::uint64_t kLowMemory = std::uint64_t{2} << 30;
 
 [[noreturn]] void fail(const std::string& path) {
@@ -112,7 +112,7 @@ void IvshmemTransport::raise_interrupt() {
 }
 
 bool IvshmemTransport::wait_doorbell(int ms) {
-  // What the host says, and nobody reads, neither wakes nor hides its end.
+  // Unread messages of the host neither wake the thread nor hide the host's end.
   pollfd fds[] = {{doorbells_[0], POLLIN, 0}, {doorbells_[1], POLLIN, 0}, {host_, POLLRDHUP, 0}};
   if (poll(fds, 3, ms) <= 0) return true;
   std::uint64_t rung;

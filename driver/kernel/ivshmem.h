@@ -2,7 +2,7 @@
 //
 // QEMU's ivshmem-doorbell as the bus of a card: the socket protocol of its specification (docs/specs/ivshmem-spec.txt
 // of QEMU), one virtual machine at a time. BAR 2 is shared memory of this process, doorbells and interrupts are
-// eventfds, and the host's memory is the file that QEMU was told to use for it (memory-backend-file, share=on).
+// eventfds, and the host's memory is the file given to QEMU as its memory (memory-backend-file, share=on).
 #pragma once
 
 #include <optional>
@@ -16,7 +16,7 @@ namespace offhook {
 class IvshmemTransport final : public PciTransport {
  public:
   /// Listens. @param ram  the guest's memory, from guest-physical address 0 on; opened when it is first used
-  /// @throws std::runtime_error with the path and what is wrong
+  /// @throws std::runtime_error with the path and the reason
   IvshmemTransport(std::string socket_path, std::string ram_path);
   ~IvshmemTransport() override;
   IvshmemTransport(const IvshmemTransport&) = delete;

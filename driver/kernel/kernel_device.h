@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What a program can do with a modem of the kernel driver. The device file is one (kernel_modem.h); tests have another,
+// The interface of a modem of the kernel driver. The device file is one (kernel_modem.h); tests have another,
 // in their own process.
 #pragma once
 
@@ -24,11 +24,11 @@ class KernelDevice {
   virtual void start(oh_kernel_call call) = 0;
   virtual void stop() = 0;
   virtual void hang_up() = 0;
-  /// status() says what becomes of it. @throws std::runtime_error: there is no call, the device is gone
+  /// status() shows the result. @throws std::runtime_error: there is no call, the device is gone
   virtual void hold(oh_hold_order order) = 0;
   /// @throws std::runtime_error: the device is gone
   virtual oh_kernel_status status() const = 0;
-  /// @return octets taken, or given; 0: none now, or there is no call, or the card has failed, as status() says. Does
+  /// @return octets taken, or given; 0: none now, or there is no call, or the card has failed; see status(). Does
   /// not block.
   /// @throws std::runtime_error: the device is gone
   virtual std::size_t write(const std::uint8_t* octets, std::size_t n) = 0;

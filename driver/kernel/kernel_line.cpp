@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kLookMs = 10;
 
-// From the slowest to the fastest, and then what stands for "any".
+// From the slowest to the fastest, and then the row for "any".
 constexpr std::array<Modulation, 5> kModulations = [] {
   Modulation any = kV34;
   any.id = OH_MODULATION_NONE;
@@ -19,10 +19,10 @@ constexpr std::array<Modulation, 5> kModulations = [] {
   return std::array{kV22bis, kV32bis, kV34, kV90, any};
 }();
 
-/// Of those that have the card's samples.
+/// The chosen one among those that have the card's samples.
 const Modulation& chosen(const modem::CallConfig& call, const oh_pump_format& card) {
   const std::uint32_t wanted = call.modulations;
-  // choose_modem() names what begins without V.8 by its pump alone, and "any" by the last row's.
+  // choose_modem() names modulations without V.8 by their pump alone, and "any" by the last row's.
   const bool any = wanted == 0 && call.pump == kModulations.back().type();
   for (std::size_t k = kModulations.size() - 1; k-- > 0;) {
     const Modulation& m = kModulations[k];
@@ -65,7 +65,7 @@ KernelLine::~KernelLine() {
   }
 }
 
-// A device that went away while somebody has it open says so at every call.
+// A device that went away while it is open returns that at every call.
 template <typename Operation>
 auto KernelLine::attempt(Operation operation) const -> decltype(operation()) {
   try {
@@ -88,7 +88,7 @@ bool KernelLine::ringing() const {
 
 void KernelLine::begin_call(const modem::CallConfig& call) {
   const oh_kernel_call wanted = kernel_call(call, config_);
-  // Not this line's alone to end: what the kernel refuses (no memory, no admission, a card that is gone) is a call that
+  // Not this line's alone to end: a refusal of the kernel (no memory, no admission, a card that is gone) is a call that
   // failed.
   if (std::exchange(calling_, false)) attempt([this] { return modem_.stop(), true; });
   try {
@@ -112,7 +112,7 @@ void KernelLine::end_call() {
     attempt([this] { return modem_.hang_up(), true; });
     const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(kReleaseMs);
     while (look().pump == OH_PUMP_DATA && !failed_ && std::chrono::steady_clock::now() < until) {
-      std::array<std::uint8_t, 4096> late;  // nobody wants it; unread it would keep the far end waiting
+      std::array<std::uint8_t, 4096> late;  // discarded; unread it would keep the far end waiting
       while (attempt([&] { return modem_.read(late.data(), late.size()); }) > 0) {
       }
       modem_.wait(kLookMs);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// Calls of a modem of the kernel driver, as whoever makes calls sees them: the AT commands are the same on it as on a
-// live session. What the kernel's modem lacks is refused when a call begins: digits (its line is a leased one, or an
-// operator's), pumps other than V.90, V.34, V.32bis and V.22bis, and those that do not have the card's samples.
+// Calls of a modem of the kernel driver, with the interface for callers: the AT commands are the same on it as on a
+// live session. Features that the kernel's modem lacks are refused when a call begins: digits (its line is a leased
+// one, or an operator's), pumps other than V.90, V.34, V.32bis and V.22bis, and pumps with another sample format than
+// the card.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,7 @@
 
 namespace offhook {
 
-/// What +MS may name. The kernel's modem does not look for what both ends have: the fastest that is allowed is taken.
+/// The carriers of +MS. The kernel's modem does not negotiate the modulation: it takes the fastest permitted one.
 std::span<const Modulation> kernel_modulations();
 
 struct KernelLineConfig {
@@ -36,7 +37,7 @@ class KernelLine final : public modem::CallLine {
 
   bool ringing() const override;
   void begin_call(const modem::CallConfig& call) override;
-  /// Waits for what the far end has to be told, for kReleaseMs at the most.
+  /// Informs the far end, which takes at most kReleaseMs.
   void end_call() override;
   static constexpr int kReleaseMs = 1000;
   void hold(oh_hold_order order) override;
@@ -47,7 +48,8 @@ class KernelLine final : public modem::CallLine {
 
   const KernelLineConfig& config() const { return config_; }
 
-  /// Why the kernel did not begin the last call, once; empty: it did, or it was said. Status says FAILED meanwhile.
+  /// The reason why the kernel did not begin the last call, once; empty: it did, or the reason was already taken. The
+  /// status is FAILED meanwhile.
   std::string take_refusal() { return std::exchange(refusal_, {}); }
   /// The card does not work any more, or is gone.
   bool failed() const { return failed_; }
@@ -55,7 +57,7 @@ class KernelLine final : public modem::CallLine {
   std::uint64_t bytes_received() const { return received_; }
 
  private:
-  /// @return what the operation does, or nothing where the device is gone
+  /// @return the operation's result, or none if the device is gone
   template <typename Operation>
   auto attempt(Operation operation) const -> decltype(operation());
   oh_kernel_status look() const;
@@ -70,7 +72,7 @@ class KernelLine final : public modem::CallLine {
   mutable bool failed_ = false;
 };
 
-/// What the kernel is told of a call.
+/// The kernel's form of a call.
 /// @throws std::invalid_argument: not a call of the kernel's modem
 oh_kernel_call kernel_call(const modem::CallConfig& call, const KernelLineConfig& config);
 

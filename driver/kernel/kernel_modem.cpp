@@ -55,7 +55,7 @@ KernelModem::~KernelModem() {
 void KernelModem::map_log() {
   oh_kernel_status status{};
   status.struct_size = sizeof status;
-  // Other drivers do not know the command: ENOTTY, or what they say to any that they do not know.
+  // Other drivers do not support the command: they return ENOTTY, or their error for unknown commands.
   if (ioctl(file_, OH_KERNEL_GET_STATUS, &status) != 0 && (errno == ENOTTY || errno == EINVAL))
     throw std::runtime_error(path_ + ": belongs to another driver, or to another version of the module" + kExpected);
   void* log = mmap(nullptr, kLogOctets, PROT_READ, MAP_SHARED, file_, 0);
@@ -132,7 +132,7 @@ void KernelModem::take_log(std::vector<oh_event>& events) {
       events.push_back(slot);
     }
     if (n == 0) return;
-    log_at_ += n;  // they are the caller's, even where the device is gone
+    log_at_ += n;  // they are the caller's, even if the device is gone
     if (ioctl(file_, OH_KERNEL_RELEASE_LOG, n) != 0) fail(path_, "the event log");
   }
 }

@@ -14,7 +14,7 @@ namespace offhook {
 
 class KernelModem final : public KernelDevice {
  public:
-  /// @throws std::runtime_error with the path and what is wrong: no such device, in use, a file of another kind
+  /// @throws std::runtime_error with the path and the reason: no such device, in use, a file of another kind
   explicit KernelModem(const std::string& path);
   ~KernelModem() override;
   KernelModem(const KernelModem&) = delete;

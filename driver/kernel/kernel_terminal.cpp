@@ -19,7 +19,7 @@ KernelTerminal::~KernelTerminal() {
 
 std::uint32_t KernelTerminal::rate() const {
   std::uint32_t rate = 0;
-  ioctl(fd_, OH_TERMINAL_GET_RATE, &rate);  // fails: as if nobody had it open
+  ioctl(fd_, OH_TERMINAL_GET_RATE, &rate);  // on failure: as if the port were closed
   return rate;
 }
 

@@ -6,17 +6,17 @@
 
 namespace offhook {
 
-/// The DCE's end of /dev/ttySMN, which has all the lines of a serial port: DSR and CTS are on as long as this is there,
-/// and the kernel hangs up who has the port open when DCD drops.
+/// The DCE's end of /dev/ttySMN, which has all the lines of a serial port: DSR and CTS are on while this exists,
+/// and the kernel hangs up the program on the port when DCD drops.
 class KernelTerminal final : public modem::Terminal {
  public:
-  /// @param number  of the device  @throws std::runtime_error: somebody else has it
+  /// @param number  of the device  @throws std::runtime_error: another program has it
   KernelTerminal(KernelModem& modem, int number);
   ~KernelTerminal() override;
 
   std::uint32_t rate() const override;
   void set_lines(const modem::Lines& lines) override;
-  void carrier_lost() override {}  // DCD says it
+  void carrier_lost() override {}  // DCD shows it
 
  private:
   void show();

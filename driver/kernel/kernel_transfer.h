@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// One call of a kernel's modem that carries files: octets go in and come out, the event log is taken in time, and the
-// context changes where that is asked for. Whoever makes the call looks at it from time to time, and decides when it
-// ends.
+// One call of a kernel's modem that carries files. It moves octets in and out, reads the event log in time, and changes
+// the context at the requested time. The caller polls it, and decides when it ends.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +14,8 @@
 
 namespace offhook {
 
-/// A call of one pump with V.42 and nothing else asked for, all blocks alike, every block that waits served at once.
-/// @param pump  a name that the kernel's modem knows  @param block  samples an interrupt  @param lead  samples queued
+/// A call of one pump with V.42 and no other options, all blocks alike, every waiting block served at once.
+/// @param pump  a name of a pump in the kernel  @param block  samples per interrupt  @param lead  samples queued
 /// ahead of the codec
 oh_kernel_call plain_kernel_call(oh_pump_role role, std::string_view pump, std::uint32_t block, std::uint32_t lead);
 
@@ -25,7 +24,7 @@ class KernelTransfer {
   struct Config {
     oh_kernel_call call{};
     std::vector<ContextSpec> contexts;  ///< the call begins in the first
-    int switches = 0;                   ///< the next one is taken so many times, evenly over `switch_samples`
+    int switches = 0;                   ///< number of switches to the next one, evenly over `switch_samples`
     std::uint64_t switch_samples = 0;
     std::vector<std::uint8_t> to_send;
     std::function<void(std::span<const oh_event>, std::uint64_t lost)> events;  ///< may be empty
@@ -37,10 +36,10 @@ class KernelTransfer {
   void begin();
   /// Octets, log, context. @return the status that it found  @throws std::runtime_error: the device is gone
   const oh_kernel_status& look();
-  /// Until something has come, or it is time for the next look.
+  /// Waits until octets have come, or it is time for the next poll.
   void wait() const;
   void hang_up() { device_.hang_up(); }
-  /// The call ends; what is left of the log is taken. What status() says stays.
+  /// The call ends; the rest of the log is read. status() keeps its last value.
   void end();
 
   const oh_kernel_status& status() const { return status_; }

@@ -115,7 +115,7 @@ void PciCard::finish_block() {
   transport_.raise_interrupt();
 }
 
-// Of a counter, so that it is the same every time (SplitMix64).
+// Values from a counter, so that they are the same every time (SplitMix64).
 void PciCard::garble() {
   const auto next = [this] {
     std::uint64_t z = noise_ += 0x9e3779b97f4a7c15;

@@ -19,7 +19,7 @@ class PciTransport {
   virtual ~PciTransport() = default;
   /// BAR 2.
   virtual oh_pci_registers& registers() = 0;
-  /// What to add the vector to for the doorbell register.
+  /// The number to add to the vector for the doorbell register.
   virtual std::uint32_t doorbell() const = 0;
   /// @return `size` octets of the host's memory at this bus address; null: not to be reached
   virtual void* memory(std::uint64_t address, std::uint64_t size) = 0;
@@ -30,28 +30,28 @@ class PciTransport {
   virtual bool wait_doorbell(int ms) = 0;
 };
 
-/// What a card can do wrong on purpose: a driver has to bear it.
+/// Faults that a card can simulate: a driver must tolerate them.
 enum class CardFault {
   kNone,
   kGone,     ///< no interrupt any more, nothing moves, no command is answered
-  kFrozen,   ///< interrupts as before, but positions and samples stand still
+  kFrozen,   ///< interrupts as before, but positions and samples stop
   kGarbage,  ///< descriptors, positions and counters are noise
-  kStorm     ///< a thousand interrupts a block that stand for nothing
+  kStorm     ///< a thousand spurious interrupts per block
 };
 /// @throws std::invalid_argument
 CardFault parse_fault(const std::string& name);
 
 class PciCard {
  public:
-  /// Writes the constant registers. @param step  samples pass only as fast as the driver serves: ask for its doorbell
+  /// Writes the constant registers. @param step  samples pass only as fast as the driver serves: requests its doorbell
   PciCard(PciTransport& transport, const oh_streams& streams, bool step);
 
-  /// Does what the driver has commanded meanwhile. @return true: a call began with this
+  /// Executes the driver's last command. @return true: a call began with this
   bool take_command();
   bool running() const { return running_; }
   /// Ring voltage is on the line, or it is not.
   void set_ringing(bool ringing);
-  /// Sample periods until the block under way ends.
+  /// Sample periods until the current block ends.
   std::uint32_t left() const { return oh_card_engine_left(&engine_); }
   /// Sample periods pass; blocks end in them. @pre running
   void run(const oh_line_end& line, std::uint32_t n);

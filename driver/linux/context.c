@@ -3,13 +3,13 @@
  * The contexts of a Linux kernel (include/offhook/context.h):
  *
  *   INT          the card's interrupt itself
- *   SOFTIRQ      a BH work item where the kernel has them, else a tasklet
+ *   SOFTIRQ      a BH work item if the kernel has them, else a tasklet
  *   THREADED     the thread of the card's interrupt
  *   FIFO p, RR p, OTHER n, RES x/y   a kthread; RES is SCHED_DEADLINE
  *   WORKER       a work item of a high-priority workqueue
  *
- * A request is a count; whoever runs takes all of it and serves all that is
- * owed, so no request is lost when one context takes over from another.
+ * A request is a count. The context that runs takes all of it and serves all
+ * owed blocks, so no request is lost when one context takes over from another.
  */
 #include <linux/kthread.h>
 #include <linux/sched.h>
@@ -172,7 +172,7 @@ static struct task_struct *thread_for(struct oh_kernel_context *c,
 	return thread;
 }
 
-/* Whatever was asked to run has run, or never will; nobody requests meanwhile. */
+/* All requested runs have ended, or will never begin; there are no requests meanwhile. */
 static void quiesce(struct oh_kernel_context *c)
 {
 	if (c->thread)
@@ -233,7 +233,7 @@ static int reconfigure(void *self, const struct oh_context_spec *spec)
 	c->thread = thread;
 	if (thread)
 		wake_up_process(thread);
-	/* What was requested of the old one and not begun: a thread looks for itself. */
+	/* A request to the old one that has not begun: a thread checks by itself. */
 	if (atomic_read(&c->requests) > 0 && !thread) {
 		unsigned long flags;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What user space sees: /dev/offhookN (include/offhook/kernel_modem.h), the
+ * The interface for user space: /dev/offhookN (include/offhook/kernel_modem.h), the
  * attribute `context` of the PCI device, and in debugfs counters and the
  * histogram of the dispatch latency.
  */
@@ -158,7 +158,7 @@ static int device_open(struct inode *inode, struct file *file)
 	if (atomic_cmpxchg(&device->opened, 0, 1))
 		return -EBUSY;
 	kref_get(&device->references);
-	/* From the ring's first slot on, without what nobody fetched of the call before. */
+	/* From the ring's first slot on, without unread events of the call before. */
 	oh_event_log_init(&device->log, device->events, OH_KERNEL_LOG_EVENTS, 0);
 	WRITE_ONCE(device->hardware.read_log, NULL); /* until the program maps it */
 	file->private_data = device;

@@ -20,9 +20,9 @@ static DEFINE_PER_CPU(struct oh_fpu *, held);
 
 /*
  * FXSAVE alone is enough: the core is built for SSE2, and legacy SSE
- * instructions leave the upper halves of the AVX registers as they are.
- * Interrupts stay off, because a nested kernel_fpu_begin() would take what is
- * in the registers for the state of the current process.
+ * instructions do not change the upper halves of the AVX registers.
+ * Interrupts stay off, because a nested kernel_fpu_begin() would take the
+ * registers for the state of the current process.
  */
 static void begin(struct oh_fpu *fpu, unsigned long at)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The card, from the driver's side. Its memory is written by somebody else:
- * positions only ever grow and by no more than a second between two looks, or
- * the card has failed; descriptors come in sequence and end blocks that have
- * passed, or they are counted as bad and ignored.
+ * The card, from the driver's side. Its memory is written by others, so it is
+ * checked: positions only ever grow and by no more than a second between two
+ * checks, or the card has failed. Descriptors come in sequence and end blocks
+ * that have passed, or they are counted as bad and ignored.
  */
 #include <linux/delay.h>
 #include <linux/dma-mapping.h>
@@ -78,7 +78,7 @@ static bool log_is_behind(const struct oh_hardware *hw)
 static void tell_progress(struct oh_hardware *hw)
 {
 	WRITE_ONCE(hw->untold, 1);
-	smp_mb(); /* the program takes events, then looks at it */
+	smp_mb(); /* the program takes events, then checks it */
 	if (!log_is_behind(hw) && xchg(&hw->untold, 0))
 		ring(hw, OH_PCI_DOORBELL_PROGRESS);
 }
@@ -162,7 +162,7 @@ int oh_hardware_probe(struct oh_hardware *hw, struct pci_dev *pci)
 	hw->bar0 = pcim_iomap_table(pci)[0];
 	r = pcim_iomap_table(pci)[2];
 	hw->registers = r;
-	/* An ivshmem device of somebody else's is none of ours. */
+	/* Another owner's ivshmem device is not one of ours. */
 	if (readl(&r->magic) != OH_PCI_MAGIC)
 		return -ENODEV;
 	if (readl(&r->version) != OH_PCI_VERSION) {

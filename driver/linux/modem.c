@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The modem end (driver/modem/modem_end.h) in the kernel: its memory, sections
- * of the FPU around all of it (it is compiled with SSE, so any of it may use
- * the registers), and queues of octets, so that user space never waits for a
- * section. The connection itself is the modem end's alone.
+ * of the FPU around all of it, and queues of octets, so that user space never
+ * waits for a section. (It is compiled with SSE, so any of it may use the
+ * registers.) The connection itself is the modem end's alone.
  */
 #include <linux/ktime.h>
 #include <linux/sched.h>
@@ -31,21 +31,21 @@ struct oh_kernel_end {
 	struct oh_event_log *log;
 	struct irq_work *wake;
 	struct oh_fpu fpu;
-	/* the ends of its longest section by their names, as of so many ns */
+	/* the ends of its longest section by their names, as of `named_ns` */
 	u32 named_ns;
 	char from[OH_KERNEL_PLACE], to[OH_KERNEL_PLACE];
 	struct kfifo to_line, from_line;
 	u8 piece[PIECE];
 	u8 written[PIECE]; /* by user space, on its way into to_line */
 	u32 delivered;	   /* octets, in order */
-	bool hang_up;	   /* asked for */
+	bool hang_up;	   /* requested */
 	u32 order;	   /* of enum oh_hold_order, and 1 more; 0: none */
 	u32 order_seen;	   /* enum oh_kernel_order: of one that was taken up */
 	bool ended;
-	/* after the last piece of the line; `unsent` with what is in to_line */
+	/* after the last piece of the line; `unsent` includes to_line */
 	seqcount_t seen_count;
 	struct oh_modem_end_status seen;
-	/* the same, for who asks */
+	/* the same, for readers */
 	struct oh_modem_end_status shown;
 };
 
@@ -96,7 +96,7 @@ static void reschedule(void)
 		cond_resched();
 }
 
-/* What becomes of an order is to be seen before it is gone (oh_kernel_end_status). */
+/* The result of an order is visible before the order is gone (oh_kernel_end_status). */
 static void obey(struct oh_kernel_end *end, u32 order)
 {
 	const int error = oh_modem_end_hold(end->modem, order - 1);
@@ -332,7 +332,7 @@ int oh_kernel_end_write(struct oh_kernel_end *end, const char __user *octets, si
 	n = min_t(size_t, n, kfifo_avail(&end->to_line));
 	n -= n % unit;
 	/*
-	 * Not kfifo_from_user(): what it took before a fault stays in the queue,
+	 * Not kfifo_from_user(): octets that it took before a fault stay in the queue,
 	 * part of a cell, too, and user space is not told.
 	 */
 	while (*taken < n) {

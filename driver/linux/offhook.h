@@ -2,13 +2,15 @@
 /*
  * The kernel driver: one modem on one PCI card.
  *
- *   pci.c      the device: probe, interrupt, remove
- *   hardware.c registers, card memory, descriptors; what the card says is checked here
- *   context.c  who calls service, and when
- *   modem.c    the modem end (driver/modem), and the octets of the user; nothing else uses floating
- * point fpu.c      the vector registers, from any context device.c   /dev/offhookN, sysfs, debugfs
- *   tty.c      /dev/ttySMN
- *   terminal_end.c  its other end, for the program that speaks the AT commands
+ *   pci.c           the device: probe, interrupt, remove
+ *   hardware.c      registers, card memory, descriptors; checks the card's values
+ *   context.c       the callers of service, and its times
+ *   modem.c         the modem end (driver/modem), and the user's octets; the only
+ *                   file with floating point
+ *   fpu.c           the vector registers, from any context
+ *   device.c        /dev/offhookN, sysfs, debugfs
+ *   tty.c           /dev/ttySMN
+ *   terminal_end.c  its other end, for the program that handles the AT commands
  */
 #ifndef OFFHOOK_LINUX_H
 #define OFFHOOK_LINUX_H
@@ -72,7 +74,7 @@ struct oh_hardware {
 	struct oh_pci_registers __iomem *registers;
 	u32 features, doorbell, sequence;
 	struct oh_streams streams;
-	/* what is shared with the card */
+	/* shared with the card */
 	void *memory;
 	dma_addr_t memory_bus;
 	size_t memory_size;
@@ -96,14 +98,14 @@ struct oh_hardware {
 };
 
 int oh_hardware_probe(struct oh_hardware *hw, struct pci_dev *pci);
-/* New card memory; what hw->card says from now on belongs to it. */
+/* New card memory; hw->card refers to it from now on. */
 int oh_hardware_prepare(struct oh_hardware *hw);
 int oh_hardware_start(struct oh_hardware *hw);
 int oh_hardware_stop(struct oh_hardware *hw);
 bool oh_hardware_ringing(const struct oh_hardware *hw);
-/* The program has taken events: the card is told what it was not. */
+/* The program has read events: ring the doorbell that was withheld. */
 void oh_hardware_log_read(struct oh_hardware *hw);
-/* Take what the card has finished. @return new descriptors */
+/* Take the card's finished descriptors. @return new descriptors */
 u32 oh_hardware_take(struct oh_hardware *hw);
 
 /* context.c */
@@ -111,7 +113,7 @@ u32 oh_hardware_take(struct oh_hardware *hw);
 enum { OH_LATENCY_BUCKETS = 32 };
 
 struct oh_kernel_context {
-	struct oh_context context; /* what the driver core gets */
+	struct oh_context context; /* the interface for the driver core */
 	struct oh_context_spec spec;
 	void (*service)(void *arg); /* all that is owed */
 	void *arg;
@@ -122,7 +124,7 @@ struct oh_kernel_context {
 	struct oh_context_latency latency;
 	u64 histogram[OH_LATENCY_BUCKETS]; /* k: below 2^k ns */
 	struct tasklet_struct tasklet;
-	/* Two: lockdep takes what runs in softirqs and in threads for one that may deadlock. */
+	/* Two: for lockdep, work that runs in softirqs and in threads may deadlock. */
 	struct work_struct bh_work, work;
 	struct workqueue_struct *workqueue;
 	struct task_struct *thread;
@@ -131,14 +133,14 @@ struct oh_kernel_context {
 int oh_kernel_context_init(struct oh_kernel_context *context, void (*service)(void *arg), void *arg,
 			   int irq);
 void oh_kernel_context_exit(struct oh_kernel_context *context);
-/* What the interrupt's handler returns. */
+/* The return value of the interrupt's handler. */
 irqreturn_t oh_kernel_context_irq(struct oh_kernel_context *context);
 /* The interrupt's thread. */
 void oh_kernel_context_threaded(struct oh_kernel_context *context);
 
 /* modem.c */
 
-/* Of the driver's own events in the log. */
+/* The driver's own events in the log. */
 enum { OH_NEAR_END = 0 };
 
 struct oh_kernel_end;
@@ -155,7 +157,7 @@ void oh_kernel_end_hold(struct oh_kernel_end *end, enum oh_hold_order order);
 void oh_kernel_end_status(struct oh_kernel_end *end, struct oh_kernel_status *status);
 /*
  * One reader and one writer. Above a DMT pump whole cells are taken, and
- * less than one is -EINVAL. Where user memory ends, the whole ones before are
+ * less than one is -EINVAL. If user memory ends, the whole cells before are
  * taken; -EFAULT: there was none.
  */
 int oh_kernel_end_write(struct oh_kernel_end *end, const char __user *octets, size_t n,
@@ -174,7 +176,7 @@ enum { OH_DEVICES_MAX = 32 };
 struct oh_terminal {
 	struct tty_port port; /* its references are the terminal's */
 	int number;
-	/* what the DTE wrote */
+	/* the DTE's output */
 	spinlock_t lock;
 	struct kfifo written; /* under the lock: either end may empty it */
 	/* the DCE's end */
@@ -199,7 +201,7 @@ int oh_terminal_take(struct oh_terminal *terminal);
 /* device.c */
 
 struct oh_device {
-	struct kref references; /* the PCI device's, and that of who has it open */
+	struct kref references; /* the PCI device's, and that of an open terminal */
 	struct oh_hardware hardware;
 	struct oh_kernel_context context;
 	struct miscdevice misc;
@@ -211,7 +213,7 @@ struct oh_device {
 	struct mutex lock; /* control: calls, contexts, removal */
 	bool gone;	   /* the PCI device is */
 	/* of a call */
-	bool running; /* the interrupt may use what follows */
+	bool running; /* the interrupt may use the members below */
 	struct oh_driver driver;
 	void *staging;
 	struct oh_kernel_end *end;
@@ -219,9 +221,9 @@ struct oh_device {
 	/* the log */
 	struct oh_event_log log;
 	struct oh_event *events;
-	/* who waits for octets */
+	/* readers that wait for octets */
 	wait_queue_head_t waiting;
-	atomic_t wakes; /* times there was a reason to look */
+	atomic_t wakes; /* times there was a reason to check */
 	struct irq_work wake;
 	/* the interrupt, watched */
 	struct delayed_work watchdog;

@@ -12,7 +12,7 @@ enum {
 	UNMASK_MS = 100,
 };
 
-/* Nothing but spurious interrupts would keep a CPU for ever. */
+/* A stream of spurious interrupts would keep a CPU permanently. */
 static void calm(struct oh_device *device)
 {
 	if (time_after(jiffies, device->spurious_jiffy)) {
@@ -46,7 +46,7 @@ static irqreturn_t handle(int irq, void *self)
 		taken = oh_hardware_take(&device->hardware);
 	if (taken == 0) {
 		calm(device);
-		return IRQ_HANDLED; /* nobody else shares it */
+		return IRQ_HANDLED; /* the line is not shared */
 	}
 	trace_offhook_interrupt(device->number, taken, device->hardware.last_end);
 	oh_card_log_changes(&device->report, device->hardware.memory, oh_now_ns(NULL));
@@ -151,14 +151,14 @@ static void remove(struct pci_dev *pci)
 	oh_device_unregister(device);
 	cancel_delayed_work_sync(&device->unmask);
 	free_irq(device->context.irq, device);
-	/* Nobody masks it any more; an unmasking that was under way has ended. */
+	/* Nothing masks it any more; a running unmasking has ended. */
 	oh_kernel_context_exit(&device->context);
 	pci_free_irq_vectors(pci);
 	irq_work_sync(&device->wake);
 	kref_put(&device->references, oh_device_release);
 }
 
-/* The call ends; the card is probed afresh by whoever opens the device next. */
+/* The call ends; the next open of the device probes the card again. */
 static int suspend(struct device *dev)
 {
 	struct oh_device *device = dev_get_drvdata(dev);

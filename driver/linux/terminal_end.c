@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The other end of /dev/ttySMN, for the program that is the modem to it (DCE):
- * a descriptor that gives what the DTE wrote, takes what the DTE is to read,
+ * a descriptor that gives the DTE's output, takes the DTE's input,
  * and sets DSR, CTS, DCD and RI (include/offhook/kernel_modem.h).
  */
 #include <linux/anon_inodes.h>
@@ -51,14 +51,14 @@ static ssize_t end_write(struct file *file, const char __user *octets, size_t n,
 	size_t done = 0;
 
 	if (!tty_port_initialized(&terminal->port))
-		return n; /* nobody has it open */
+		return n; /* not open */
 	while (done < n) {
 		size_t now = min_t(size_t, n - done, PIECE);
 		size_t taken;
 
 		if (copy_from_user(piece, octets + done, now))
 			return done ? done : -EFAULT;
-		/* two who write at once share one buffer */
+		/* two writers at once share one buffer */
 		spin_lock_irqsave(&terminal->lock, flags);
 		taken = tty_insert_flip_string(&terminal->port, piece, now);
 		tty_flip_buffer_push(&terminal->port);
@@ -140,7 +140,7 @@ static int end_release(struct inode *inode, struct file *file)
 	set_dce_lines(terminal, 0);
 	spin_lock_irqsave(&terminal->lock, flags);
 	atomic_set(&terminal->taken, 0);
-	kfifo_reset_out(&terminal->written); /* nobody will take it */
+	kfifo_reset_out(&terminal->written); /* there is no reader */
 	spin_unlock_irqrestore(&terminal->lock, flags);
 	tty_port_tty_wakeup(&terminal->port);
 	tty_port_put(&terminal->port);

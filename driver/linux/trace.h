@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Tracepoints: events/offhook of tracefs. The event log says more; these are
- * for a trace of the whole kernel, beside sched_switch and irq.
+ * Tracepoints: events/offhook of tracefs. The event log has more; these are
+ * for a trace of the whole kernel, next to sched_switch and irq.
  */
 /* clang-format off */
 #undef TRACE_SYSTEM

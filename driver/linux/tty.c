@@ -2,9 +2,9 @@
 /*
  * /dev/ttySMN, the modem's serial port as a program sees it that dials (DTE):
  * octets both ways, DTR and RTS from it, DSR, CTS, DCD and RI to it, and a
- * hang-up when the carrier goes. Who speaks the AT commands (DCE) is a program
- * that has the port's other end (include/offhook/kernel_modem.h): the commands
- * are no matter of a kernel, and the same code speaks them on pseudo-terminals.
+ * hang-up when the carrier goes. A program has the port's other end and
+ * handles the AT commands, the DCE (include/offhook/kernel_modem.h): the commands
+ * need no kernel, and the same code serves pseudo-terminals.
  */
 #include <linux/module.h>
 #include <linux/serial.h>
@@ -71,7 +71,7 @@ static const struct tty_port_operations port_operations = {
 	.destruct = destruct,
 };
 
-/* What the DTE does with it */
+/* The operations of the DTE */
 
 static int dte_install(struct tty_driver *of, struct tty_struct *line)
 {
@@ -128,7 +128,7 @@ static int dte_take(struct tty_struct *line, const unsigned char *octets, int n)
 	unsigned int taken = n;
 	unsigned long flags;
 
-	/* Under the lock, as end_release() empties it. Nobody there: what is written is lost. */
+	/* Under the lock, as end_release() empties it. Without a DCE, written octets are lost. */
 	spin_lock_irqsave(&terminal->lock, flags);
 	if (atomic_read(&terminal->taken)) {
 		taken = kfifo_in(&terminal->written, octets, n);
@@ -153,7 +153,7 @@ static unsigned int dte_chars_in_buffer(struct tty_struct *line)
 	return kfifo_len(&terminal->written);
 }
 
-/* What the DCE has not taken is discarded (tcflush). */
+/* Discards octets that the DCE has not taken (tcflush). */
 static void dte_flush(struct tty_struct *line)
 {
 	struct oh_terminal *terminal = line->driver_data;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What a kind of card declares. Each has a folder, whose line in driver/CMakeLists.txt puts it into the table of
+// The declaration of a kind of card. Each has a folder, whose line in driver/CMakeLists.txt puts it into the table of
 // driver/session.
 #pragma once
 
@@ -19,12 +19,12 @@ struct CardDevice {
   std::string kind;         ///< "built-in", "ALSA", "PortAudio"
   std::string address;      ///< as open_card() takes it
   std::string description;  ///< for people
-  std::string capability;   ///< what the card can do; if `usable` is false, why it cannot
+  std::string capability;   ///< features of the card; if `usable` is false, the reason
   bool usable = false;
 };
 
 struct CardKind {
-  const char* name;   ///< what an address begins with, up to the colon
+  const char* name;   ///< begin of an address, up to the colon
   const char* usage;  ///< an address, for people
   bool takes_place;   ///< whether something follows the colon
   /// @throws std::runtime_error: the device's own refusal
@@ -39,7 +39,7 @@ struct SoundConfig {
   std::uint32_t period_samples = rate_hz / 80;  ///< 12.5 ms
 };
 
-/// What every sound device must do: for people.
+/// The format that every sound device must support, for messages.
 inline std::string sound_format(std::uint32_t rate_hz) {
   return std::to_string(rate_hz) + " Hz, one channel, 16 bits";
 }

@@ -11,8 +11,8 @@ namespace {
 constexpr std::int64_t kGiga = 1'000'000'000;
 constexpr std::int64_t kWindowNs = 2 * kGiga;
 constexpr std::int64_t kStallNs = kGiga;
-constexpr std::int64_t kLookNs = kGiga / 4;  // between two looks at the most: of a longer gap the host is to blame
-constexpr double kAheadSeconds = 0.75;  // a device's own buffer at the most: without a clock it is beyond that at once
+constexpr std::int64_t kLookNs = kGiga / 4;  // maximum between two checks: a longer gap is the host's fault
+constexpr double kAheadSeconds = 0.75;  // maximum of a device's own buffer: without a clock it is beyond that at once
 constexpr double kTolerance = 0.02;     // a quartz is within 0.01 %
 
 }  // namespace
@@ -25,7 +25,7 @@ void ClockWatch::restart(std::uint64_t samples, std::int64_t ns) {
 }
 
 void ClockWatch::resume(std::uint64_t samples, std::int64_t ns) {
-  // The window's origin moves by what was not watched.
+  // The window's origin moves by the unwatched time.
   begun_ns_ += ns - at_ns_;
   begun_samples_ += samples - at_samples_;
   at_ns_ = looked_ns_ = ns;

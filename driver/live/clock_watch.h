@@ -6,8 +6,8 @@
 
 namespace offhook {
 
-/// Holds the samples that a sound device has passed against CLOCK_MONOTONIC: does it still run, and at its rate?
-/// Real-time but for the texts. One thread at a time.
+/// Compares the samples that a sound device has passed with CLOCK_MONOTONIC: does it still run, and at its rate?
+/// Real-time, except the texts. One thread at a time.
 class ClockWatch {
  public:
   /// @param granularity  samples by which the device's count jumps: a period
@@ -15,19 +15,19 @@ class ClockWatch {
 
   /// The stream began at this count.
   void restart(std::uint64_t samples, std::int64_t ns);
-  /// The stream began anew at this count, after an overrun: its rate is judged over all stretches together.
+  /// The stream restarted at this count, after an overrun: its rate is computed over all stretches together.
   void resume(std::uint64_t samples, std::int64_t ns);
-  /// So many samples have passed.
+  /// `samples` have passed.
   void seen(std::uint64_t samples, std::int64_t ns);
-  /// @return what the count must be at this time, by the newest one seen and the clock
+  /// @return the expected count at this time, by the newest one seen and the clock
   std::uint64_t expected(std::int64_t ns) const;
-  /// @return empty, or what is wrong: no samples for a second, no clock, another rate over two seconds of stream
+  /// @return empty, or the fault: no samples for a second, no clock, another rate over two seconds of stream
   std::string verdict(std::int64_t ns);
 
  private:
   std::uint32_t rate_hz_, granularity_;
   std::int64_t at_ns_ = 0, begun_ns_ = 0;
-  std::int64_t looked_ns_ = 0, quiet_ns_ = 0;  // at the last look; without samples, as far as somebody looked
+  std::int64_t looked_ns_ = 0, quiet_ns_ = 0;  // at the last check; without samples, up to the last check
   std::uint64_t at_samples_ = 0, begun_samples_ = 0;
   std::uint64_t stretches_ = 1;  // of this window, between overruns
 };

@@ -27,7 +27,7 @@ struct FileLine::Output {
 FileLine::FileLine(const std::string& in, const std::string& out, std::uint32_t rate_hz) : out_(out) {
   const int rate = static_cast<int>(rate_hz);
   if (!in.empty()) {
-    // Opening a FIFO can block for ever.
+    // Opening a FIFO can block without end.
     if (std::error_code ignored; std::filesystem::is_fifo(in, ignored))
       throw std::runtime_error(in + ": is a FIFO; expected an audio file");
     SF_INFO info{};

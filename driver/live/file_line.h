@@ -11,12 +11,12 @@
 
 namespace offhook {
 
-/// A line that is a recording: what is captured comes from a file, then silence; what is played goes to another file.
+/// A recording as a line: the input is a file, then silence; the output goes to another file.
 class FileLine : public LineEnd {
  public:
   /// @param in   one channel at rate_hz, any format of libsndfile; read whole. Empty: silence
   /// @param out  WAV, 16 bits, replaced. Empty: none
-  /// @throws std::runtime_error naming the file and what is wrong
+  /// @throws std::runtime_error naming the file and the reason
   FileLine(const std::string& in, const std::string& out, std::uint32_t rate_hz = OH_MODEM_RATE_HZ);
   ~FileLine() override;
   FileLine(const FileLine&) = delete;
@@ -24,7 +24,7 @@ class FileLine : public LineEnd {
 
   /// Writes to the file's buffer, so now and then to the file: the card's thread may be held up by the disk.
   void exchange(const std::int16_t* played, std::int16_t* captured, std::size_t n) override;
-  /// What went wrong with the output (disk full); empty while all is well.
+  /// The error of the output (disk full); empty: none.
   const std::string& failure() const { return failure_; }
 
  private:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// A card under Linux. Somebody who is called the interrupt thread waits in wait(); when it returns kInterrupt a block
-// has ended, and the thread calls oh_driver_isr(). What moves the samples meanwhile is the kind's own affair: this same
-// thread by the clock (timer), another process (shared memory), a sound device (ALSA, PortAudio).
+// A card under Linux. Its user's interrupt thread waits in wait(). When that returns kInterrupt, a block has ended,
+// and the thread calls oh_driver_isr(). The kind of card determines how samples move meanwhile: by this same
+// thread by the clock (timer), by another process (shared memory), by a sound device (ALSA, PortAudio).
 #pragma once
 
 #include <cstdint>
@@ -22,12 +22,12 @@ struct SampleRun {
   bool lost;
 };
 
-/// Who calls, as far as the line says it.
+/// The caller, if the line identifies it.
 struct Caller {
   std::string number, name;
 };
 
-/// A value that a card counts besides the engine's, such as packets lost.
+/// A value that a card counts in addition to the engine's, such as packets lost.
 struct CardFigure {
   const char* key;
   std::variant<std::int64_t, double> value;
@@ -45,9 +45,9 @@ class LiveCard {
   LiveCard(const LiveCard&) = delete;
   LiveCard& operator=(const LiveCard&) = delete;
 
-  /// What the driver gets.
+  /// The interface for the driver.
   const oh_card& card() const { return card_; }
-  /// What driver and hardware share.
+  /// The state that driver and hardware share.
   virtual oh_card_state& state() const { return *static_cast<oh_card_state*>(card_.self); }
   /// Its rate, interrupts and losses go to this log. Before start().
   void log_to(oh_event_log* log, std::uint16_t id) {
@@ -59,7 +59,7 @@ class LiveCard {
     const std::uint32_t least = oh_streams_block_min(&card_.streams);
     return least == oh_streams_block_max(&card_.streams) ? least : 0;
   }
-  /// Samples between the rings and the line, both directions together, beyond what the driver keeps queued.
+  /// Samples between the rings and the line, both directions together, beyond those that the driver keeps queued.
   virtual std::uint32_t queued_samples() const { return 0; }
   /// The samples' encoding in the present call: that of the streams, or the other law of G.711 in octets of the line.
   virtual oh_encoding encoding() const { return card_.streams.rx.encoding; }
@@ -71,7 +71,7 @@ class LiveCard {
   }
   /// Why the line has ended the present call; empty: it has not. The text is static. From any thread.
   virtual std::string_view line_failure() const { return {}; }
-  /// Of the call that rings, or rang last. From any thread.
+  /// The caller of the call that rings, or rang last. From any thread.
   virtual Caller caller() const { return {}; }
   /// From any thread.
   virtual std::vector<CardFigure> figures() const { return {}; }
@@ -79,7 +79,7 @@ class LiveCard {
   virtual void start() = 0;
   /// Blocks until the next interrupt. From one thread. No allocation.
   virtual Wait wait() = 0;
-  /// wait() returns kStopped soon, now and for ever. From any thread or signal handler.
+  /// wait() returns kStopped soon, now and permanently. From any thread or signal handler.
   virtual void stop() = 0;
   /// For people; after kGone.
   virtual std::string failure() const { return ""; }

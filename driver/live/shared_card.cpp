@@ -23,11 +23,11 @@ namespace offhook {
 
 namespace {
 
-constexpr time_t kAnswerSeconds = 5;           // for who listens to send them
+constexpr time_t kAnswerSeconds = 5;           // for the listener to send them
 constexpr std::size_t kDescriptors = 2;        // memory, interrupt
 constexpr std::size_t kMostOctets = 16 << 20;  // of a card: rings of seconds at 2.2 MHz
 constexpr std::size_t kMostWaiting = 8;        // three descriptors and a card's memory each
-// Most that a card's position may be ahead of this host's clock: 1 % of the time passed, and so much.
+// Most that a card's position may be ahead of this host's clock: 1 % of the time passed, and this.
 constexpr std::int64_t kEarlySeconds = 10;
 constexpr std::int64_t kGiga = 1'000'000'000;
 // Shrinking would make an access SIGBUS; the third keeps out a seal against writing, ours too.
@@ -67,7 +67,7 @@ bool send_descriptors(int socket, const std::array<int, kDescriptors>& descripto
 
 enum class Received { kAll, kNothing, kOther };
 
-/// @param[out] descriptors  -1 where none came
+/// @param[out] descriptors  -1 if none came
 Received receive_descriptors(int socket, std::array<int, kDescriptors>& descriptors) {
   char byte;
   iovec io{&byte, 1};
@@ -97,7 +97,7 @@ std::size_t size_of_card(int memory) {
   struct statfs system {};
   struct stat file {};
   const int seals = fcntl(memory, F_GET_SEALS);
-  // Of huge pages there may be none left at the access.
+  // Huge pages may be exhausted at the access.
   if (seals < 0 || (seals & kSeals) != kSeals || fstatfs(memory, &system) != 0 || system.f_type != TMPFS_MAGIC ||
       fstat(memory, &file) != 0)
     return 0;
@@ -112,14 +112,14 @@ void post(int event) {
   [[maybe_unused]] const ssize_t n = write(event, &one, sizeof one);  // full: it is raised already
 }
 
-/// Take what was posted, without waiting, even where another owner has cleared O_NONBLOCK. @return as read()
+/// Read the posted count, without waiting, even if another owner has cleared O_NONBLOCK. @return as read()
 ssize_t take(int event, std::uint64_t* posted) {
   const iovec io{posted, sizeof *posted};
   return preadv2(event, &io, 1, -1, RWF_NOWAIT);
 }
 
-/// An eventfd that one read empties. One of the semaphore kind stays readable for as many reads as its count says, and
-/// a file for ever: a thread that waits for it would spin.
+/// An eventfd that one read empties. One of the semaphore kind stays readable for as many reads as its count, and
+/// a file permanently: a thread that waits for it would spin.
 bool is_interrupt(int fd) {
   std::array<char, 64> kind{};
   const std::string link = "/proc/self/fd/" + std::to_string(fd);
@@ -308,7 +308,7 @@ bool CardServer::wait_for_modem(int ms) {
   if (modem_.socket >= 0 && !modem_left()) return true;
   release(modem_);
   jammed_ = false;
-  // Who says nothing keeps its place until somebody else needs it: no more than kMostWaiting have one.
+  // A silent peer keeps its place until another peer needs it: no more than kMostWaiting have one.
   std::vector<pollfd> fds;
   for (const Peer& peer : waiting_) fds.push_back({peer.socket, POLLIN, 0});
   fds.push_back({listener_->fd(), POLLIN, 0});
@@ -342,14 +342,14 @@ bool CardServer::wait_for_modem(int ms) {
 }
 
 bool CardServer::modem_left() const {
-  // What it has sent and nobody reads does not hide its end from poll().
+  // Unread bytes from it do not hide its end from poll().
   pollfd fds[] = {{modem_.socket, POLLRDHUP, 0}};
   return modem_.socket >= 0 && (jammed_ || (poll(fds, 1, 0) > 0 && fds[0].revents != 0));
 }
 
 void CardServer::raise_interrupt() {
-  // An eventfd is full after 2^64 - 2 interrupts that nobody took: not by us. If it is not to block either, that is the
-  // modem's doing.
+  // An eventfd is full after 2^64 - 2 unread interrupts: that cannot be our doing. If it cannot be written for another
+  // reason either, that is the modem's doing.
   pollfd event{modem_.interrupt, POLLOUT, 0};
   if (poll(&event, 1, 0) == 1 && event.revents == POLLOUT) {
     post(modem_.interrupt);

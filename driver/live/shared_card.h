@@ -4,9 +4,9 @@
 // two descriptors: the memory of the rings and an eventfd that is the interrupt. The modem sends one byte when its
 // driver is ready, and from then on samples pass. Either side sees the other's end as the socket's.
 //
-// Neither side relies on the other. The memory is sealed: its size can no longer change, so that nobody's access to it
-// ends in SIGBUS. What its fields say is checked where it is read (card_engine.h, driver.h). No descriptor of the
-// other side is waited on but by poll(): whether a read of it blocks is for its other owner to change at any time.
+// Neither side trusts the other. The memory is sealed: its size can no longer change, so that access to it never
+// ends in SIGBUS. Its fields are checked at every read (card_engine.h, driver.h). Descriptors of the
+// other side are waited on by poll() only: their other owner can change at any time whether a read blocks.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@ namespace offhook {
 /// The modem's side.
 class SharedCard final : public LiveCard {
  public:
-  /// @throws std::runtime_error with the path and what is wrong: nobody there, no answer, not a card, another build
+  /// @throws std::runtime_error with the path and the reason: no listener, no answer, not a card, another build
   explicit SharedCard(const std::string& path);
   ~SharedCard() override;
 
@@ -55,7 +55,7 @@ class SharedCard final : public LiveCard {
   std::size_t size_ = 0;
 };
 
-/// The hardware's side of one card. Whoever connects gets a card's memory of its own; the first who says that its
+/// The hardware's side of one card. Each client that connects gets a card's memory of its own. The first one whose
 /// driver is ready is the modem, and its memory is the card.
 class CardServer {
  public:
@@ -65,7 +65,7 @@ class CardServer {
   CardServer(const CardServer&) = delete;
   CardServer& operator=(const CardServer&) = delete;
 
-  /// Serve those who connect for up to `ms`. @return true once there is a modem: samples may pass
+  /// Serve clients that connect for up to `ms`. @return true once there is a modem: samples may pass
   bool wait_for_modem(int ms);
   /// The modem's process has closed its end, whatever it sent before, or it keeps its interrupt from being raised. Does
   /// not block.
@@ -88,7 +88,7 @@ class CardServer {
   std::optional<LocalListener> listener_;
   oh_streams streams_;
   std::size_t size_ = 0;
-  std::vector<Peer> waiting_;  // connected, and have said nothing yet; in the order of their coming
+  std::vector<Peer> waiting_;  // connected, and still silent; in the order of their arrival
   Peer modem_;
   bool jammed_ = false;
 };

@@ -19,7 +19,7 @@ class SamplePacer {
  public:
   SamplePacer(std::uint32_t rate_hz, double ppm);
   void start();
-  /// Sleep until `samples` have passed since start(). Interrupted by signals: returns early, harmless.
+  /// Sleep until `samples` have passed since start(). Returns early after a signal, which does no harm.
   void sleep_until(std::uint64_t samples) const;
   std::uint64_t samples_now() const;
 
@@ -55,7 +55,7 @@ class ClockedCard final : private Line, public TimerCard {
       : Line(std::forward<Args>(args)...), TimerCard(Line::handle(), oh_modem_streams(rate_hz)) {}
 };
 
-/// The null card: silence in, nobody out.
+/// The null card: its input is silence, its output is discarded.
 extern const CardKind kNullCards;
 
 }  // namespace offhook

@@ -19,10 +19,10 @@ struct oh_modem_end {
   oh_cells* cells;
   oh_bit_port lapm_port, characters_port;
   bool direct, started;
-  bool hanging_up, clearing, released;  // asked for; the pump is told; done
+  bool hanging_up, clearing, released;  // requested; the pump has the request; done
   oh_pump_state state;
   oh_hold_state hold;
-  uint32_t tx_bit_rate, rx_bit_rate;  // that LAPM knows
+  uint32_t tx_bit_rate, rx_bit_rate;  // of LAPM
   uint64_t silence;                   // periods that are left of an answerer's delay
   uint32_t symbols;
   oh_modem_end_line line;
@@ -215,14 +215,14 @@ size_t aligned(size_t n) {
   return (n + 63) / 64 * 64;
 }
 
-/// @param reason  set if the parts cannot be had
+/// @param reason  set if the parts are not available
 Parts parts_of(const oh_modem_end_config& c, const char** reason) {
   Parts parts = {aligned(sizeof(oh_modem_end)), 0, 0, 0, 0};
   const oh_lapm_config lapm = lapm_config(c, nullptr);
   if (may_run_v42(c)) parts.lapm = aligned(oh_lapm_size(&lapm));
   if (may_run_v14(c)) parts.characters = aligned(oh_v14_size());
   if (c.kind == OH_LINK_CELLS) parts.cells = aligned(oh_cells_size());
-  // The size does not depend on where the bits go, but a pump refuses a port without functions.
+  // The size does not depend on the destination of the bits, but a pump refuses a port without functions.
   const oh_pump_config pump = pump_config(c, {nullptr, nullptr, nullptr, get_bits, put_bits});
   parts.pump = aligned(c.pump->size(&pump));
   if (may_run_v42(c) && parts.lapm == 0) {
@@ -278,7 +278,7 @@ bool is_over(oh_lapm_state state) {
   return state == OH_LAPM_DISCONNECTED || state == OH_LAPM_FAILED;
 }
 
-// Once: a connection that has ended by itself says why in the log.
+// Once: the log gets the reason of a connection that has ended by itself.
 void note_end(oh_modem_end& end) {
   oh_modem_end_status status{};
   status.pump = pump_status(end);

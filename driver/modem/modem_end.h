@@ -5,7 +5,7 @@
  *     samples <-> pump <-> bits <-> link <-> octets
  *
  * Every owner of a modem uses this object: the C ABI (offhook/modem.h), live calls, the simulator and the kernel
- * driver. An owner adds only what its environment needs: memory, threads, queues, floating-point sections.
+ * driver. An owner adds only the parts of its environment: memory, threads, queues, floating-point sections.
  *
  * The link is one of four kinds:
  * - V.42 (LAPM), required or optional. If it is optional and the far end does not have it, V.14 replaces it.
@@ -52,7 +52,7 @@ extern "C" {
 struct oh_modem_end;
 
 enum oh_link_kind {
-  OH_LINK_OCTETS = 0, /**< V.42 or V.14, as oh_link_config says */
+  OH_LINK_OCTETS = 0, /**< V.42 or V.14, depending on oh_link_config */
   OH_LINK_CELLS,
   OH_LINK_RAW
 };
@@ -73,8 +73,8 @@ struct oh_modem_end_config {
   /** Set of enum oh_modulation that V.42 cannot run over. If V.42 is required, the pump may not use them. */
   uint32_t without_v42 OH_BY_DEFAULT(0);
   uint32_t hold_timeout
-      OH_BY_DEFAULT(0); /**< what a far end that requests hold is granted, as in oh_pump_type::allow_hold; 0: denied */
-  /* the event log: states, rates, retransmissions and, if asked for, the pump's symbols, instruments and taps */
+      OH_BY_DEFAULT(0); /**< the answer to a far end that requests hold, as in oh_pump_type::allow_hold; 0: denied */
+  /* the event log: states, rates, retransmissions and, on request, the pump's symbols, instruments and taps */
   struct oh_event_log* log OH_BY_DEFAULT(NULL); /**< NULL: none, and no clock */
   uint64_t (*now_ns)(void* clock) OH_BY_DEFAULT(NULL);
   void* clock OH_BY_DEFAULT(NULL);
@@ -82,7 +82,7 @@ struct oh_modem_end_config {
   uint32_t log_symbols OH_BY_DEFAULT(0); /**< not 0: the pump's observations are logged, one symbol of eight */
 };
 
-/** What the pump measured of the line, the newest values; 0: not known. */
+/** The pump's measurements of the line, the newest values; 0: not known. */
 struct oh_modem_end_line {
   float snr_db, clock_ppm, carrier_hz, echo_return_loss_db;
   float round_trip_ms, tx_symbol_rate, rx_symbol_rate;
@@ -117,7 +117,7 @@ struct oh_modem_end_status {
   uint32_t unsent OH_BY_DEFAULT(0); /**< octets written that the far end has not acknowledged or, if direct, that the
                                          pump has not taken */
   struct oh_modem_end_line line OH_BY_DEFAULT({});
-  uint32_t released OH_BY_DEFAULT(0); /**< not 0: what oh_modem_end_hang_up() began is done */
+  uint32_t released OH_BY_DEFAULT(0); /**< not 0: the release begun by oh_modem_end_hang_up() is done */
 };
 
 /** @param reason  set to a literal if the result is 0; may be NULL
@@ -126,7 +126,7 @@ size_t oh_modem_end_size(const struct oh_modem_end_config* config, const char** 
 /** Copies the configuration.  @param memory  [oh_modem_end_size()] that is not moved
  * @return the end, at `memory`; NULL: the configuration was refused */
 struct oh_modem_end* oh_modem_end_init(void* memory, const struct oh_modem_end_config* config);
-/** Gives back what the pump took outside of its memory. @param end  may be NULL */
+/** Releases the memory that the pump allocated outside of its own. @param end  may be NULL */
 void oh_modem_end_release(struct oh_modem_end* end);
 
 void oh_modem_end_start(struct oh_modem_end* end);
@@ -159,7 +159,7 @@ uint32_t oh_modem_end_unsent(const struct oh_modem_end* end);
 int oh_modem_end_released(const struct oh_modem_end* end);
 /** Nothing will come any more: released, or ended by the pump, the far end or, unless it hangs up, LAPM. */
 int oh_modem_end_ended(const struct oh_modem_end* end);
-/** What the pump's operations call self. */
+/** The `self` of the pump's operations. */
 void* oh_modem_end_pump_memory(struct oh_modem_end* end);
 
 /** @return whether octets pass */

@@ -22,7 +22,7 @@ namespace offhook {
 namespace {
 
 constexpr std::uint32_t kRateHz = OH_MODEM_RATE_HZ;
-constexpr std::uint64_t kRegular = 4 * kRateHz;  // samples between two looks at the delay
+constexpr std::uint64_t kRegular = 4 * kRateHz;  // samples between two checks of the delay
 constexpr std::uint64_t kEarly = 160;            // beyond twice the depth: one frame
 
 constexpr std::uint64_t kRingOn = 2 * kRateHz, kRingPeriod = 6 * kRateHz;

@@ -34,7 +34,7 @@ class AudioSocketCard final : public TimerCard, private AudioSocketReader::Sink 
   std::string_view line_failure() const override;
   Caller caller() const override;
   std::vector<CardFigure> figures() const override;
-  /// Of a server: the port that it has.
+  /// The port of a server.
   std::uint16_t port() const { return config_.address.port(); }
 
  private:

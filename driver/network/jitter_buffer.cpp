@@ -64,7 +64,7 @@ void JitterBuffer::put(std::uint16_t sequence, std::uint32_t timestamp, std::spa
   const auto n = static_cast<std::int64_t>(payload.size());
   const bool fits = started_ && std::abs(ahead) <= kFar && at + n <= read_ + kCapacity && at >= read_ - kCapacity;
   if (!fits) {
-    // One such packet may be anybody's; two in a row are the far end's new sequence (RFC 3550, A.1).
+    // One such packet may come from any sender; two in a row are the far end's new sequence (RFC 3550, A.1).
     if (started_ && sequence != restart_sequence_) {
       ++counters_.strange;
       restart_sequence_ = static_cast<std::uint16_t>(sequence + 1);

@@ -26,11 +26,11 @@ struct JitterCounters {
   std::uint64_t duplicates = 0;      ///< of a sequence number that had come
   std::uint64_t reordered = 0;       ///< after one with a higher sequence number
   std::uint64_t late = 0;            ///< after their samples were due
-  std::uint64_t restarts = 0;        ///< sequence or timestamps began anew
+  std::uint64_t restarts = 0;        ///< sequence or timestamps restarted
   std::uint64_t strange = 0;         ///< with a sequence number or a timestamp that fits nowhere; not used
   std::uint64_t jumps = 0;           ///< timestamps that do not follow from the sequence
   std::uint64_t slips = 0;           ///< of the reader, to follow the far clock or a changed delay
-  std::uint64_t lost_samples = 0;    ///< that the reader wanted and did not get
+  std::uint64_t lost_samples = 0;    ///< missing when the reader needed them
   std::int64_t slipped_samples = 0;  ///< skipped (positive) or waited for (negative) by slips
   std::uint32_t jitter_samples = 0;  ///< RFC 3550 6.4.1
   std::uint32_t highest = 0;         ///< extended sequence number
@@ -59,7 +59,7 @@ class JitterBuffer {
  private:
   static constexpr std::size_t kWindow = 1024;             // sequence numbers remembered
   static constexpr std::uint32_t kSilentAfter = 8000;      // samples
-  static constexpr std::uint32_t kRegular = 4 * 8000;      // samples between two looks at the delay
+  static constexpr std::uint32_t kRegular = 4 * 8000;      // samples between two checks of the delay
   static constexpr std::uint32_t kClockKnown = 24 * 8000;  // samples; a packet of jitter is then 100 ppm
   static constexpr std::uint32_t kLateInARow = 10;
   static constexpr std::int64_t kEarly = 160;  // beyond twice the depth: one packet
@@ -85,7 +85,7 @@ class JitterBuffer {
   std::bitset<kWindow> seen_;
   std::uint32_t late_in_a_row_ = 0;
   double jitter_ = 0;
-  std::int64_t least_headroom_ = 0;  // of this look
+  std::int64_t least_headroom_ = 0;  // of this check
   std::uint32_t looked_packets_ = 0, looked_late_ = 0;
   std::uint64_t look_at_ = 0, first_look_at_ = 0;
   double first_look_ = 0;

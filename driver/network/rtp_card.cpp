@@ -116,7 +116,7 @@ void RtpCard::adopt_media() {
   has_new_media_ = false;
   connected_ = false;
   show();
-  if (!new_media_) return;  // what the last call counted is kept
+  if (!new_media_) return;  // the counts of the last call are kept
   buffer_ = JitterBuffer(config_.buffer_samples);
   counters_ = {};
   expected_before_ = received_before_ = foreign_in_a_row_ = 0;
@@ -170,7 +170,7 @@ void RtpCard::receive() {
   std::array<std::uint8_t, kMostOctets> octets;
   for (int k = 0; k < kAtOnce; ++k) {
     const ssize_t n = recv(socket_, octets.data(), octets.size(), MSG_TRUNC);
-    if (n < 0 && errno != ECONNREFUSED) return;  // nothing more; a refusal is of what was sent
+    if (n < 0 && errno != ECONNREFUSED) return;  // no more; a refusal concerns a sent packet
     if (n < 0) continue;
     if (static_cast<std::size_t>(n) > octets.size()) {
       ++counters_.malformed;

@@ -60,7 +60,7 @@ class RtpCard final : public TimerCard {
   struct Counters {
     JitterCounters jitter;
     std::uint64_t sent = 0, unsent = 0, foreign = 0, malformed = 0;
-    std::optional<ReceptionReport> far;  // what the far end reports of our packets
+    std::optional<ReceptionReport> far;  // the far end's report about our packets
     double round_trip_ms = 0;
   };
   void open_sockets();
@@ -87,7 +87,7 @@ class RtpCard final : public TimerCard {
   JitterBuffer buffer_;
   std::array<std::uint8_t, kRtpHeaderOctets + 240> packet_{};
   std::size_t filled_ = 0;
-  RtpPacket next_;  // of what is sent
+  RtpPacket next_;  // to be sent
   std::uint64_t sent_octets_ = 0;
   bool has_source_ = false;
   std::uint32_t source_ = 0, other_source_ = 0;

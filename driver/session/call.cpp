@@ -88,11 +88,11 @@ void Call::run_modem(const void* rx, void* tx, std::size_t n) {
   const std::size_t room = std::min(bytes.size(), from_far_.space());
   from_far_.write(bytes.data(), modem_->read(bytes.data(), room));
   if (order == kNoOrder) return;
-  publish();  // what became of it is shown before the next may come
+  publish();  // the result is shown before the next order may come
   order_.store(kNoOrder, std::memory_order_release);
 }
 
-// The order first: one that has been taken up is in what is shown.
+// Reads the order first: the status then includes an order that has been taken up.
 CallStatus Call::status() const {
   const bool pending = order_.load(std::memory_order_acquire) != kNoOrder;
   CallStatus status = shown_.load();
@@ -100,7 +100,7 @@ CallStatus Call::status() const {
   return status;
 }
 
-// The loss is of whoever has the line.
+// The loss belongs to the part that has the line.
 void Call::report_gap(std::size_t n) {
   if (!dialler_.done()) {
     dialler_.report_gap(n);
@@ -118,7 +118,7 @@ std::size_t Call::read(std::uint8_t* bytes, std::size_t n) {
   return n;
 }
 
-// Until the far modem is heard, and again when data mode is over: the exchange may say that it has gone. What is heard
+// Until the far modem is heard, and again after data mode: the exchange's tones may show that it has gone. Sound
 // on hold is the subscriber's other call.
 bool Call::listening() const {
   const oh_pump_state state = status_.pump.state;

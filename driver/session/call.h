@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// One call of a live modem, from the first digit on: it dials, listens for what the exchange answers, runs the modem,
+// One call of a live modem, from the first digit on. It dials, listens for the exchange's answer, runs the modem,
 // and moves the user's bytes between it and two rings. The context calls process() and report_gap(); the owner's thread
-// has the rest, which never waits for the context, nor the context for it.
+// calls the rest. Neither waits for the other.
 #pragma once
 
 #include <array>
@@ -33,18 +33,18 @@ struct CallConfig {
   std::uint32_t hold_timeout = 0, answer_delay_ms = 0, guard_tone_hz = 0;  ///< as in Modem::Config
 };
 
-/// What became of the last order for modem-on-hold.
+/// The status of the last order for modem-on-hold.
 enum class OrderStatus : std::uint8_t {
-  kNone,     ///< there was none, or it is obeyed: the pump's status says the rest
+  kNone,     ///< there was none, or it is obeyed: see the pump's status
   kPending,  ///< the context has not come to it
   kRefused   ///< the pump has no such thing, or it was not possible
 };
 
-/// How a call stands.
+/// Status of a call.
 struct CallStatus : oh_modem_end_status {
   bool dialling = false;                   ///< the digits are not yet out
   std::string_view line_failure{};         ///< why the line itself has ended the call, a static text; empty: it has not
-  Progress progress = Progress::kNothing;  ///< what the exchange said, but for data mode
+  Progress progress = Progress::kNothing;  ///< the exchange's tones, outside of data mode
   OrderStatus order = OrderStatus::kNone;
   /// Bytes go through.
   bool connected() const { return oh_modem_end_is_connected(this) != 0; }
@@ -74,7 +74,7 @@ class Call {
   /// The memory of the fax pump, of a call that has one; else null.
   void* fax_pump() const { return fax_.get(); }
   bool released() const { return released_.load(std::memory_order_relaxed); }
-  /// The context is to give the pump this order; status() says when it has. One at a time.
+  /// Requests that the context give the pump this order; status() shows when it has. One at a time.
   void hold(oh_hold_order order) { order_.store(order, std::memory_order_release); }
 
  private:
@@ -97,7 +97,7 @@ class Call {
   bool asked_ = false, had_data_ = false;
   std::atomic<bool> releasing_{false}, released_{false};
   static constexpr int kNoOrder = -1;
-  std::atomic<int> order_{kNoOrder};  // until what became of it is published
+  std::atomic<int> order_{kNoOrder};  // until its result is published
   SpscByteRing<kRingBytes> to_far_, from_far_;
   Snapshot<CallStatus> shown_;
 };

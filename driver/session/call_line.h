@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// A modem and its telephone line, as whoever makes calls sees them.
+// A modem and its telephone line, as seen by a program that makes calls.
 #pragma once
 
 #include <cstddef>
@@ -15,24 +15,24 @@ class CallLine {
  public:
   virtual ~CallLine() = default;
   virtual bool ringing() const = 0;
-  /// Who rings, or rang last, as far as the line says it.
+  /// The current or last caller, if the line identifies it.
   virtual Caller caller() const { return {}; }
   /// Once for each round of the owner, before anything else.
   virtual void work() {}
   /// Off hook: a call begins, with the digits if there are any. Ends the one before.
-  /// @throws std::invalid_argument: the pump has nothing for these modulations and rates; the hook stays as it was
+  /// @throws std::invalid_argument: the pump does not support these modulations and rates; the hook is unchanged
   virtual void begin_call(const CallConfig& call) = 0;
-  /// On hook; a far end that is there is told first, which may take a second.
+  /// On hook; informs a connected far end first, which may take a second.
   virtual void end_call() = 0;
-  /// Why the owner ends the call, for the event log. What the modem ends by itself is there already.
+  /// Why the owner ends the call, for the event log. If the modem ends it by itself, the log has it already.
   virtual void note_end(oh_call_end) {}
-  /// Modem-on-hold of the call: status() says what becomes of the order.
+  /// Modem-on-hold of the call: status() shows the result of the order.
   virtual void hold(oh_hold_order order) = 0;
   /// Whether a call may have the pump of a fax machine (CallConfig::pump).
   virtual bool can_fax() const { return false; }
   /// The memory of that pump, from the time it is on the line to the end of the call; else null.
   virtual void* fax_pump() { return nullptr; }
-  /// Of the call, or of none.
+  /// The status of the call, or of none.
   virtual CallStatus status() const = 0;
   virtual std::size_t write(const std::uint8_t* bytes, std::size_t n) = 0;  ///< to the far end  @return bytes taken
   virtual std::size_t read(std::uint8_t* bytes, std::size_t n) = 0;         ///< from it  @return bytes given

@@ -3,8 +3,8 @@
 // Before two modems talk, one of them talks with the exchange: it waits for dial tone, sends the digits as DTMF, and
 // hears ringback or busy.
 //
-// Tones are told by their frequencies (dial 350 + 440 Hz, ringback 440 + 480, busy 480 + 620: the precise tone plan of
-// North America; 425 Hz for all three, told by their cadence alone: ITU-T E.180) in frames of 40 ms.
+// Tones are identified by their frequencies (dial 350 + 440 Hz, ringback 440 + 480, busy 480 + 620: the precise tone
+// plan of North America; 425 Hz for all three, identified by their cadence alone: ITU-T E.180) in frames of 40 ms.
 #pragma once
 
 #include <array>
@@ -25,10 +25,10 @@ class ProgressDetector {
   /// @param rate_hz  of the samples; whole frames of 40 ms
   explicit ProgressDetector(std::uint32_t rate_hz);
   void process(const std::int16_t* rx, std::size_t n);
-  /// n samples were lost: time goes on, and where a frame has less than half of its samples it counts as the one
+  /// n samples were lost: time advances. A frame with less than half of its samples counts as the one
   /// before.
   void report_gap(std::size_t n);
-  /// What was heard last, of tones that lasted long enough.
+  /// The last tone that lasted long enough.
   Progress progress() const { return progress_; }
   void reset() { *this = ProgressDetector(rate_hz_); }
 
@@ -46,7 +46,7 @@ class ProgressDetector {
   float energy_ = 0;
   int in_frame_ = 0;  // samples, and those of them that were not lost:
   int heard_in_frame_ = 0;
-  Kind kind_ = Kind::kNone;  // of the run of frames under way
+  Kind kind_ = Kind::kNone;  // of the current run of frames
   int run_ = 0, bursts_ = 0;
   Progress progress_ = Progress::kNothing;
 };
@@ -63,7 +63,8 @@ class Dialler {
  public:
   static constexpr std::size_t kMaxDigits = 64;
   /// @param digits  0-9 A-D * #; ',' is a pause, 'W' waits for dial tone. None: done at once
-  /// @param rate_hz  of the samples  @throws std::invalid_argument for digits at a rate that spandsp's DTMF has not
+  /// @param rate_hz  of the samples  @throws std::invalid_argument for digits at a rate that spandsp's DTMF does not
+  /// support
   Dialler(std::string_view digits, const DialPlan& plan, std::uint32_t rate_hz);
 
   /// @param rx [n]  @param[out] tx [n]
@@ -71,7 +72,7 @@ class Dialler {
   /// n samples were lost, both ways: pauses, waits and digits end when they would have.
   void report_gap(std::size_t n);
   bool done() const { return state_ == State::kDone; }
-  /// It waited for dial tone in vain.
+  /// It waited for dial tone without success.
   bool failed() const { return state_ == State::kFailed; }
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Cards by what a user calls them:
+// Cards by their addresses:
 //   null                 captures silence, plays into nothing; by the clock
 //   file:IN.wav[,OUT.wav]  captures a recording, then silence; what it plays is recorded; by the clock
 //   unix:PATH            hardware in another process (offhook line)
@@ -19,8 +19,8 @@
 
 namespace offhook {
 
-/// @param rate_hz  of a card that has none of its own  @param more  what else the caller takes: the end of the
-/// message's list
+/// @param rate_hz  of a card without a rate of its own  @param more  further addresses of the caller, for the end of
+/// the message's list
 /// @throws std::runtime_error: no such kind, or the device's refusal
 std::unique_ptr<LiveCard> open_card(const std::string& address, std::uint32_t rate_hz = OH_MODEM_RATE_HZ,
                                     std::string_view more = "");

@@ -61,7 +61,7 @@ void FaxSession::report_gap(void* self, std::size_t n) {
   }
 }
 
-/// Until the far machine is heard: the exchange may say that the number is busy.
+/// Until the far machine is heard: the exchange may signal that the number is busy.
 void FaxSession::listen(const std::int16_t* rx, std::size_t n) {
   oh_pump_status status{};
   fax::pump_type()->status(pump_.get(), &status);

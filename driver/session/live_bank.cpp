@@ -81,7 +81,7 @@ std::uint32_t LiveBank::serve(std::span<std::unique_ptr<Line>> part) {
   }
 }
 
-// All that want as many samples in one call.
+// All that need as many samples in one call.
 void LiveBank::advance() {
   for (Line* first : begun_) {
     const std::size_t n = first->n;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// Many live cards whose pumps, all of one type, one context serves: what is owed by all of them at one time advances in
-// one call (oh_pump_type.advance). For cards that interrupt together, as the channels of one board do; a card whose
+// Many live cards with pumps of one type, served by one context: the blocks that all of them owe at one time advance in
+// one call (oh_pump_type.advance). For cards that interrupt together, as the channels of one board do. A card whose
 // block ends at another time than the others' is served alone.
 //
 //   the cards' interrupts  interrupt(), from one thread, and request() after the last of those that came together
-//   context                what all drivers owe, and the pumps in it
+//   context                the owed blocks of all drivers, and the pumps in it
 #pragma once
 
 #include <atomic>
@@ -35,15 +35,15 @@ class LiveBank {
 
   /// A card's interrupt. Real-time: yes, O(1).
   void interrupt(std::size_t channel) { oh_driver_isr(&lines_[channel]->driver); }
-  /// Serve what the interrupts so far made owed. Real-time: yes.
+  /// Serve the owed blocks of the interrupts so far. Real-time: yes.
   void request() { context_.request(); }
-  /// The service under way ends; the pumps are their owner's from then on. There are no interrupts any more.
+  /// The running service ends; the pumps are their owner's from then on. There are no interrupts any more.
   void stop() { context_.stop(); }
 
   std::size_t size() const { return lines_.size(); }
   oh_driver_counters counters(std::size_t channel) const { return counters_of(lines_[channel]->driver); }
-  /// Pumps in data mode, as the service after the last call of this found them; 0 at first. A service looks at its
-  /// pumps only where it was asked to.
+  /// Pumps in data mode, counted by the service after the last call of this; 0 at first. A service counts its
+  /// pumps only on request.
   std::size_t in_data_mode() const {
     asked_.store(true, std::memory_order_relaxed);
     return in_data_mode_.load(std::memory_order_relaxed);
@@ -56,7 +56,7 @@ class LiveBank {
     const oh_pump_type* type = nullptr;
     oh_driver driver{};
     std::vector<std::uint64_t> staging;  // the driver's
-    // What the driver wants of its pump.
+    // The driver's request to its pump.
     const void* rx = nullptr;
     void* tx = nullptr;
     std::size_t n = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// A driver at work on a live card: the card's interrupt thread, the driver, and the context that serves a pump.
+// A driver that runs on a live card: the card's interrupt thread, the driver, and the context that serves a pump.
 //
 //   interrupt thread   waits for the card, runs the driver's isr
 //   context            runs its service, and the pump in it
@@ -24,17 +24,17 @@ struct LiveDriverConfig {
   /// Unless the card has a period: then blocks of that length, and two of them ahead.
   std::vector<std::uint32_t> block_plan = {105, 105, 90};
   std::uint32_t transmit_lead_samples = 204;
-  std::uint32_t device_delay_samples = 0;  ///< of what lies behind the card and is not known to it, both directions
+  std::uint32_t device_delay_samples = 0;  ///< of devices behind the card that it does not count, both directions
   oh_service_policy policy = OH_SERVICE_DRAIN_ALL;
   oh_event_log* log = nullptr;  ///< the owner drains it; may be null
 };
 
-/// Sets a live card's driver up, with plan and lead of the card where that has a period.
-/// @param[in,out] config  plan and lead as they are then  @param[out] driver, staging  outlive the card's samples
+/// Sets a live card's driver up, with plan and lead of the card if it has a period.
+/// @param[in,out] config  receives plan and lead  @param[out] driver, staging  outlive the card's samples
 /// @throws std::runtime_error: blocks
 void init_driver(LiveCard& card, const oh_pump& pump, const oh_context& context, LiveDriverConfig* config,
                  oh_driver* driver, std::vector<std::uint64_t>* staging);
-/// The driver's threads go on counting.
+/// A copy; the driver's threads continue to count.
 oh_driver_counters counters_of(const oh_driver& driver);
 
 class LiveDriver {
@@ -45,7 +45,7 @@ class LiveDriver {
   LiveDriver(const LiveDriver&) = delete;
   LiveDriver& operator=(const LiveDriver&) = delete;
 
-  /// The card's samples end, and the service under way; the pump is its owner's from then on.
+  /// The card's samples and the running service end; the pump is its owner's from then on.
   void stop();
   std::uint32_t transmit_lead_samples() const { return config_.transmit_lead_samples; }
   std::uint32_t device_delay_samples() const { return config_.device_delay_samples; }

@@ -75,7 +75,7 @@ void Session::skip(Call& call, std::size_t n) {
   memory_.skip(n);
 }
 
-// The old call may be freed only when no service that could have seen it is under way.
+// The old call may be freed only when no service that could have seen it is running.
 void Session::swap_call(std::unique_ptr<Call> next) {
   active_.store(next.get());
   const std::uint64_t seen = served_.load();

@@ -4,7 +4,7 @@
 // context run pump and V.42, and bytes move between V.42 and two rings. The owner's thread makes and ends calls, reads
 // and writes the rings; it may be late or stall.
 //
-// Between calls the driver goes on with silence, so the card never stops.
+// Between calls the driver continues with silence, so the card never stops.
 #pragma once
 
 #include <atomic>
@@ -23,7 +23,7 @@ namespace offhook::modem {
 
 using SessionConfig = LiveDriverConfig;
 
-/// What went over V.42 in all calls: the user's bytes, and the octets that they were there, compressed or not.
+/// Traffic over V.42 in all calls: the user's bytes, and their octets on the link, compressed or not.
 struct Traffic {
   std::uint64_t bytes_sent = 0, bytes_received = 0;
   std::uint64_t octets_sent = 0, octets_received = 0;
@@ -40,6 +40,7 @@ class Session final : public CallLine {
 
   bool ringing() const override { return oh_card_ringing(&card_.state()) != 0; }
   void begin_call(const CallConfig& call) override;
+<<<<<<< HEAD
   /// If there is a link, tells the far end first and waits for its answer: for kReleaseMs at most, and for kGoneMs if
   /// it is silent. kReleaseMs has room for the answer to DISC over a round trip of 1.2 s, and for V.34's cleardown: its
   /// S, and 2500 ms and two round trips until MP' has come (V.34 11.7, 11.6.2.1). If the far end has released the link,
@@ -49,6 +50,13 @@ class Session final : public CallLine {
   }
   /// @param far_end_left  whether the network says so meanwhile: then nothing is waited for
   void end_call(const std::function<bool()>& far_end_left);
+=======
+  /// If there is a link, informs the far end first and waits for its answer: for kReleaseMs at most, and for kGoneMs if
+  /// it is silent. kReleaseMs is enough for the answer to DISC over a round trip of 1.2 s. It is also enough for V.34's
+  /// cleardown: its S, and 2500 ms and two round trips until MP' has come (V.34 11.7, 11.6.2.1). If the far end has
+  /// released the link, our answer gets kAnswerMs to leave: UA is 64 bits, 53 ms at 1200 bit/s, behind the lead.
+  void end_call() override;
+>>>>>>> 48016b0c9ef260f29352ad1a6e88a96c6aacb2c6
   void note_end(oh_call_end why) override;
   static constexpr int kReleaseMs = 7000, kGoneMs = 1500, kAnswerMs = 150;
   static constexpr float kSilenceDbm0 = -48;
@@ -59,7 +67,7 @@ class Session final : public CallLine {
   void* fax_pump() override { return call_ ? call_->fax_pump() : nullptr; }
   CallStatus status() const override;
   Caller caller() const override { return card_.caller(); }
-  /// Of the card's samples in the present call.
+  /// Format of the card's samples in the present call.
   oh_pump_format format() const {
     const oh_sample_format samples{OH_MODEM_RATE_HZ, card_.encoding()};
     return {samples, samples};
@@ -67,7 +75,7 @@ class Session final : public CallLine {
   Traffic traffic() const;
   /// The last samples of the last call, which ends if it has not ended.
   LineMemory::Samples last_line();
-  /// What driver, card and the device behind it keep queued, as in oh_pump_config.
+  /// Samples queued in driver, card and the device behind it, as in oh_pump_config.
   std::uint32_t io_delay_samples() const {
     return driver_.transmit_lead_samples() + card_.queued_samples() + driver_.device_delay_samples();
   }
@@ -76,7 +84,7 @@ class Session final : public CallLine {
   std::size_t read(std::uint8_t* bytes, std::size_t n) override { return call_ ? call_->read(bytes, n) : 0; }
   std::size_t writable() const override { return call_ ? call_->writable() : 0; }
 
-  /// Card and service end; what they counted stays.
+  /// Card and service end; their counters stay.
   void stop() { driver_.stop(); }
 
   /// The card is gone: why. Empty while it is there.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// What one thread wants others to know, in one piece: the writer never waits, a reader tries again when a write came in
-// between. A sequence number, odd during a write, around words that are atomic by themselves, so that there is no race
-// to speak of: a reader that meets a new word also meets the number that was stored before it. No fences, which
-// ThreadSanitizer does not know (H. Boehm, "Can seqlocks get along with programming language memory models?", MSPC
+// Publishes a value of one thread to others, in one piece. The writer never waits; a reader retries if a write came in
+// between. A sequence number, odd during a write, around words that are atomic by themselves, so that there is no data
+// race: a reader that meets a new word also meets the number that was stored before it. No fences, which
+// ThreadSanitizer does not support (H. Boehm, "Can seqlocks get along with programming language memory models?", MSPC
 // 2012).
 #pragma once
 
@@ -29,7 +29,7 @@ class Snapshot {
     for (std::size_t i = 0; i < kWords; ++i) words_[i].store(words[i], std::memory_order_release);
     sequence_.store(s + 2, std::memory_order_release);
   }
-  /// Any thread. @return what was stored last; a T of zeros before the first time
+  /// Any thread. @return the value stored last; a T of zeros before the first time
   T load() const {
     std::array<std::uint32_t, kWords> words;
     std::uint32_t before = 0;

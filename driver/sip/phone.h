@@ -43,7 +43,7 @@ struct CallInfo {
   CallState state = CallState::kIdle;
   std::uint32_t media_version = 0;  ///< changes with `media`
   std::optional<RtpMedia> media;    ///< once it is agreed
-  Caller caller;                    ///< as the far end says it: any text
+  Caller caller;                    ///< from the far end: any text
   EndKind end = EndKind::kHungUp;
   std::string reason;  ///< of the end, for people
 };

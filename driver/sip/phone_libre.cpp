@@ -2,7 +2,7 @@
 //
 // The phone on libre (docs/adr/0006-sip-stack.md): transactions, dialogs, digest, retransmission and timers are
 // libre's; this file has a line's action at each event. All of libre runs in one thread. Orders from the
-// owner's thread go through its message queue; what the owner may see is copied under a mutex.
+// owner's thread go through its message queue; the owner's view is copied under a mutex.
 #include <stdexcept>
 
 #include "driver/sip/phone.h"
@@ -19,7 +19,7 @@ std::unique_ptr<Phone> make_phone(const Account&, const std::vector<std::uint16_
 
 #else
 
-#define DEBUG_MODULE "offhook"  // re_dbg.h wants both
+#define DEBUG_MODULE "offhook"  // re_dbg.h requires both
 #define DEBUG_LEVEL 0
 extern "C" {
 #include <re.h>
@@ -103,7 +103,7 @@ class LibrePhone final : public Phone {
     std::uint32_t version = 0;  // of our description
     std::vector<oh_encoding> laws;
     bool offered = false;  // in the answer to an INVITE without a description
-    // Of both threads:
+    // Used by both threads:
     bool accepts = false;
     std::string number;
     CallInfo shown;
@@ -184,7 +184,7 @@ void LibrePhone::start(const Account& account) {
     if (error != 0) throw std::runtime_error(fmt::format("{}: {}", what, std::generic_category().message(error)));
   };
   must(libre_init(), "SIP");
-  dbg_init(DBG_EMERG, DBG_NONE);  // else each malformed message of anyone is a line on standard error
+  dbg_init(DBG_EMERG, DBG_NONE);  // otherwise each malformed message is a line on standard error
   session_id_ = rand_u32();
   sa servers[4];
   std::uint32_t count = 4;

@@ -33,7 +33,7 @@ std::optional<unsigned> number(std::string_view text, unsigned most) {
   return n;
 }
 
-/// "IN IP4 192.0.2.1"; no names, which a far end could have us look up.
+/// "IN IP4 192.0.2.1"; no names, because a far end could make us resolve them.
 std::optional<InternetAddress> connection(std::string_view value) {
   if (take_until(value, ' ') != "IN") return std::nullopt;
   const bool six = take_until(value, ' ') == "IP6";
@@ -53,7 +53,7 @@ bool same_word(std::string_view a, std::string_view b) {
          });
 }
 
-/// The lines of a description, as far as they are of the first audio stream or of the whole session.
+/// The lines of a description that belong to the first audio stream or to the whole session.
 class Reader {
  public:
   void line(char type, std::string_view value) {

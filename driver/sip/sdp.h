@@ -16,10 +16,10 @@ namespace offhook::sip {
 struct MediaDescription {
   RtpMedia media;                 ///< the first law of G.711 that it names, and its ptime
   std::vector<oh_encoding> laws;  ///< all that it names, in its order
-  bool on_hold = false;           ///< it sends nothing, or wants nothing
+  bool on_hold = false;           ///< it does not send, or does not receive
 };
 
-/// A description by anyone: takes any bytes.
+/// A description from an untrusted source: takes any bytes.
 /// @throws std::runtime_error with the reason why a modem cannot use it, for people and for a Warning header
 MediaDescription parse_sdp(std::string_view text);
 

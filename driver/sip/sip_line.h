@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// A line of a SIP phone, as whoever makes calls sees it. Digits go out by INVITE, the modem begins when the call is
-// answered, and its octets are those of the line's RTP card.
+// A line of a SIP phone, as seen by a program that makes calls. INVITE has the digits, the modem begins when the call
+// is answered, and its octets are those of the line's RTP card.
 #pragma once
 
 #include <cstdint>
@@ -49,7 +49,7 @@ class SipLine final : public modem::CallLine {
   std::uint32_t media_version_ = 0;
   std::int64_t rings_since_ns_ = 0;
   EndKind end_ = EndKind::kHungUp;
-  std::string reason_;  // what status() says refers to it
+  std::string reason_;  // status() refers to it
 };
 
 }  // namespace offhook::sip

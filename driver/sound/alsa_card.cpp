@@ -11,9 +11,9 @@ namespace offhook {
 
 namespace {
 
-constexpr std::uint32_t kBufferPeriods = 8;  // what may wait at the device while the thread is held up
+constexpr std::uint32_t kBufferPeriods = 8;  // maximum queue at the device while the thread is delayed
 constexpr int kPollMs = 100;                 // so soon stop() is seen
-// ALSA prints to standard error by itself; what matters is in our own message.
+// ALSA prints to standard error by itself; our own message has the relevant part.
 void ignore(const char*, int, const char*, int, const char*, ...) {}
 void quiet() {
   snd_lib_error_set_handler(ignore);
@@ -31,7 +31,7 @@ const char* direction(snd_pcm_t* pcm) {
   return snd_pcm_stream(pcm) == SND_PCM_STREAM_CAPTURE ? "capture" : "play";
 }
 
-/// Format, channel and rate into `hw`. @return empty, or what the device cannot do and what it can
+/// Format, channel and rate into `hw`. @return empty, or the missing feature and the available ones
 std::string narrow(snd_pcm_t* pcm, snd_pcm_hw_params_t* hw, std::uint32_t rate_hz) {
   if (snd_pcm_hw_params_any(pcm, hw) < 0) return std::string("cannot ") + direction(pcm) + ": it has no configuration";
   snd_pcm_hw_params_set_rate_resample(pcm, hw, 0);
@@ -99,7 +99,7 @@ AlsaCard::AlsaCard(const std::string& device, const SoundConfig& config) : devic
     snd_pcm_sw_params_free(sw);
     if (error < 0) refuse(std::string("refused its thresholds: ") + snd_strerror(error));
   }
-  snd_pcm_link(capture_, playback_);  // one start for both, where the device can
+  snd_pcm_link(capture_, playback_);  // one start for both, if the device can
   watch_ = ClockWatch(given.rate_hz, given.period_samples);
   build(sound_streams(given));
 }
@@ -198,7 +198,7 @@ std::optional<LiveCard::Wait> AlsaCard::recover(int error) {
   if (const std::string why = watch_.verdict(now); !why.empty()) return gone(why);
   if (!restart()) return gone(std::string("the device is gone: ") + snd_strerror(error_));
   ++xruns_;
-  // What passed meanwhile: where the clock says that the stream would be, less where it is.
+  // The samples that passed meanwhile: the expected position by the clock, less the current one.
   now = monotonic_ns();
   const std::uint64_t expected = std::max(watch_.expected(now), engine_.position);
   const bool ended = oh_card_engine_skip(&engine_, expected - engine_.position, static_cast<std::uint64_t>(now)) != 0;

@@ -6,9 +6,9 @@
 // the device, which keeps kQueuedPeriods periods queued. The rings and their positions are those of every card, so the
 // driver sees no difference. Nothing is resampled: a device that cannot do the rate, one channel, 16 bits is refused.
 //
-// After an overrun or underrun of the device (the thread that waits was held up for more than the queue) it is started
-// anew. Only the clock tells how many samples passed meanwhile: they are skipped in both rings, so that the driver
-// fills them in and the modem's count of samples stays true.
+// If the device has an overrun or underrun (the waiting thread was delayed by more than the queue), it is
+// restarted. Only the clock shows how many samples passed meanwhile: they are skipped in both rings, so that the driver
+// conceals them and the modem's count of samples stays true.
 #pragma once
 
 #include <alsa/asoundlib.h>
@@ -29,8 +29,8 @@ class AlsaCard final : public LocalCard, private LineEnd {
  public:
   static constexpr std::uint32_t kQueuedPeriods = 2;  ///< queued at the device after each period
 
-  /// Opens and configures both directions. The device may give the period nearest to the one asked for.
-  /// @throws std::runtime_error naming the device, what it cannot do, and what it can
+  /// Opens and configures both directions. The device may give the period nearest to the requested one.
+  /// @throws std::runtime_error naming the device, the missing feature, and the available ones
   explicit AlsaCard(const std::string& device, const SoundConfig& config = {});
   ~AlsaCard() override;
 
@@ -46,7 +46,7 @@ class AlsaCard final : public LocalCard, private LineEnd {
   void exchange(const std::int16_t* played, std::int16_t* captured, std::size_t n) override;
   void close();
   bool restart();
-  /// The device said `error`. @return empty: go on; or what wait() returns
+  /// The device returned `error`. @return empty: continue; or the result of wait()
   std::optional<Wait> recover(int error);
   Wait gone(const std::string& why);
 
@@ -54,13 +54,13 @@ class AlsaCard final : public LocalCard, private LineEnd {
   snd_pcm_t* capture_ = nullptr;
   snd_pcm_t* playback_ = nullptr;
   oh_line_end line_ = handle();
-  int error_ = 0;  ///< of the exchange under way
+  int error_ = 0;  ///< of the current exchange
   std::uint64_t xruns_ = 0;
   ClockWatch watch_{0, 0};
   std::atomic<bool> stopped_{false};
 };
 
-/// What ALSA knows by name on this machine.
+/// ALSA's devices on this machine.
 extern const CardKind kAlsaCards;
 
 }  // namespace offhook

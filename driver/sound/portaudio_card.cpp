@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::int64_t kPollNs = 100'000'000;  // time after which a vanished device is noticed
 
-/// Discards standard error while it lives: libjack, which PortAudio asks, prints five lines if no server runs.
+/// Discards standard error while it lives: libjack, which PortAudio calls, prints five lines if no server runs.
 class Quiet {
  public:
   Quiet() : saved_(fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0)) {
@@ -36,7 +36,7 @@ class Quiet {
   int saved_;
 };
 
-/// PortAudio is begun and ended as often as asked, and lives from the first to the last.
+/// PortAudio may be begun and ended several times, and lives from the first to the last.
 struct Library {
   Library() {
     const Quiet quiet;
@@ -69,7 +69,7 @@ struct Parameters {
   PaStreamParameters in, out;
 };
 
-/// @return empty, or what the device cannot do
+/// @return empty, or the missing feature of the device
 std::string cannot(PaDeviceIndex device, std::uint32_t rate_hz) {
   const PaDeviceInfo* info = Pa_GetDeviceInfo(device);
   if (info->maxInputChannels < 1) return "cannot capture";
@@ -124,7 +124,7 @@ PortAudioCard::PortAudioCard(const std::string& device, const SoundConfig& confi
 PortAudioCard::~PortAudioCard() {
   gate_->closed.store(true);
   while (gate_->inside.load() != 0) std::this_thread::yield();
-  // PortAudio's thread tries a vanished device again and again, for ever, and to end the stream would be to wait for
+  // PortAudio's thread tries a vanished device again and again, without end, and to end the stream would be to wait for
   // it.
   if (failure_.empty()) {
     Pa_AbortStream(stream_);
@@ -165,7 +165,7 @@ void PortAudioCard::callback(const std::int16_t* in, std::int16_t* out, std::siz
     const std::uint64_t here = engine_.position + n;
     oh_card_engine_skip(&engine_, std::max(pace_.expected(now), here) - here, now_ns);
   }
-  // A callback brings a period, so it ends a block, too, where what was lost ended one.
+  // A callback brings a period, so it ends a block, even if lost samples ended one.
   const bool ended = oh_card_engine_run(&engine_, &line_, static_cast<std::uint32_t>(n), now_ns) > 0;
   pace_.seen(engine_.position, now);
   if (ended) sem_post(&interrupt_);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// A sound device through PortAudio, by its name or number. PortAudio's own thread moves the samples, a period at a
-// time, and wakes the one that waits. As with ALSA nothing is resampled, and what the device lost is skipped by the
-// clock.
+// A sound device through PortAudio, by its name or number. PortAudio's own thread moves the samples, one period at a
+// time, and wakes the waiting one. As with ALSA nothing is resampled, and samples that the device lost are skipped by
+// the clock.
 #pragma once
 
 #include <portaudio.h>
@@ -23,7 +23,7 @@ namespace offhook {
 class PortAudioCard final : public LocalCard, private LineEnd {
  public:
   /// @param device  a number of `offhook devices`, or the beginning of a name
-  /// @throws std::runtime_error naming the device and what it cannot do
+  /// @throws std::runtime_error naming the device and the missing feature
   explicit PortAudioCard(const std::string& device, const SoundConfig& config = {});
   ~PortAudioCard() override;
 
@@ -32,11 +32,11 @@ class PortAudioCard final : public LocalCard, private LineEnd {
   Wait wait() override;
   void stop() override;
   std::string failure() const override { return failure_; }
-  /// Times that PortAudio said that samples were lost.
+  /// Number of losses of samples that PortAudio reported.
   std::uint64_t xruns() const { return xruns_.load(std::memory_order_relaxed); }
 
  private:
-  /// What PortAudio's thread comes in by. That of a device that has vanished goes on trying, and may come in after the
+  /// The entry of PortAudio's thread. After a device has vanished, its thread continues to try, and may enter after the
   /// card's end: then the gate is closed, and never freed.
   struct Gate {
     PortAudioCard* card;
@@ -61,7 +61,7 @@ class PortAudioCard final : public LocalCard, private LineEnd {
   std::atomic<std::uint64_t> xruns_{0};
 };
 
-/// What PortAudio finds on this machine.
+/// PortAudio's devices on this machine.
 extern const CardKind kPortAudioCards;
 
 }  // namespace offhook

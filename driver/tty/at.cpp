@@ -9,12 +9,12 @@ namespace offhook::modem {
 
 namespace {
 
-/// A result as ATV1 has it, and the settings of X that know it: for the others it is NO CARRIER (V.250 6.2.7).
+/// A result in the form of ATV1, and the settings of X that have it: for the others it is NO CARRIER (V.250 6.2.7).
 struct ResultText {
   Result result;
   std::string_view text;
   unsigned x = 0b11111;          // bit n: Xn
-  std::string_view number = {};  // as ATV0 has it, where it is not the result's
+  std::string_view number = {};  // in the form of ATV0, if it differs from the result's
 };
 constexpr ResultText kResults[] = {{Result::kOk, "OK"},
                                    {Result::kConnect, "CONNECT"},
@@ -46,7 +46,7 @@ AtSettings::AtSettings() {
   s[7] = 60;   // s to wait for carrier
   s[8] = 2;    // s a comma
   s[10] = 14;  // 0.1 s without carrier
-  s[11] = 95;  // ms a DTMF digit
+  s[11] = 95;  // ms per DTMF digit
   s[12] = 50;  // 1/50 s guard time
 }
 

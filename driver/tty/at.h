@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The AT interpreter: command lines in, responses out, actions to the modem behind it (ITU-T V.250 and what modem users
-// expect beside it). It knows bytes and commands; lines, calls and time belong to its host.
+// The AT interpreter: command lines in, responses out, actions to the modem behind it (ITU-T V.250 and common
+// extensions). It handles bytes and commands; lines, calls and time belong to its host.
 //
 // In the command state every character from the DTE goes through put(). In the online state data go past it, and the
 // EscapeDetector watches them for S2 S2 S2 between two pauses.
@@ -54,8 +54,9 @@ struct AtSettings {
   int automode = 1;                      ///< +MS, N
   int min_rate = 0, max_rate = 0;        ///< bit/s, +MS; 0: no limit
   int min_rx_rate = 0, max_rx_rate = 0;  ///< limits for the other direction; a pump has the stricter one for both
-  /// +ES, \N: 0 direct mode, 1 normal mode (here the same), 2 V.42 without, 3 with detection; what else will do, 0 and
-  /// 1 no error control, 2 and 3 nothing; the same of an answerer, which has 0 and 1 for none at all, 2 and 3, 4 and 5.
+  /// +ES, \N: 0 direct mode, 1 normal mode (here the same), 2 V.42 without, 3 with detection. The originator's
+  /// fallback: 0 and 1 no error control, 2 and 3 no fallback. An answerer: 0 and 1 no error control at all, 2 and 3
+  /// with that fallback, 4 and 5 without.
   int es_request = 3, es_originator = 0, es_answerer = 2;
   oh_link_config link{.compression = 3};                      ///< +DS and +DS44
   int compression_required = 0;                               ///< +DS
@@ -72,7 +73,7 @@ struct AtSettings {
   int break_handling = 0, break_timed = 0, break_length = 0;  ///< +EB: accepted
   int answer_delay = 0;                                       ///< +ADLY: 0.1 s
   int caller_id = 0;                                          ///< +VCID: the caller's number after the first RING
-  int report_end = 0;                                         ///< +WHY: a line after a call that says why it ended
+  int report_end = 0;                                         ///< +WHY: a line after a call with the reason for its end
   std::array<std::uint8_t, 98> other_s{};                     ///< S13 to S110: stored, no effect
   int hold_disabled = 1;                                      ///< +PMH: 0 modem-on-hold is enabled, 1 it is not
   int hold_timeout = 0;  ///< +PMHT: 0 a far end's request is denied, else code of T1 (V.92, Table 33)
@@ -80,18 +81,18 @@ struct AtSettings {
   AtSettings();
 };
 
-/// What the interpreter asks of the modem. Calls come from within put().
+/// The interpreter's requests to the modem. Calls come from within put().
 class AtHost {
  public:
   virtual ~AtHost() = default;
   virtual std::string_view carriers() const = 0;               ///< those of +MS, the fastest last: "V22B,V34"
-  virtual std::string_view not_offered() const { return {}; }  ///< for people: what this card cannot have, and why
+  virtual std::string_view not_offered() const { return {}; }  ///< for people: modulations that it lacks, and why
   /// Reports by AtInterpreter::report(). @param stay  the digits are all: off hook and back to the command state
   virtual void dial(std::string_view digits, bool stay) = 0;
   virtual void answer() = 0;
   virtual bool go_online() = 0;  ///< O  @return false: there is no call
   virtual void hang_up() = 0;    ///< done when it returns
-  /// +PMHR: the far end is asked to hold the call. Answers by AtInterpreter::information() and report().
+  /// +PMHR: requests that the far end hold the call. Answers by AtInterpreter::information() and report().
   /// @return false: there is no call
   virtual bool request_hold() { return false; }
   virtual bool can_fax() const { return false; }  ///< whether +FCLASS may be 1
@@ -103,7 +104,7 @@ class AtHost {
 
 class AtInterpreter {
  public:
-  /// @param dte  takes what the DTE is to see
+  /// @param dte  takes the output for the DTE
   AtInterpreter(AtHost& host, std::function<void(std::string_view)> dte);
 
   /// One character in the command state. Any byte is safe.

@@ -35,7 +35,7 @@ bool take(std::string_view& rest, char c) {
   return true;
 }
 
-/// The decimal number at the front; an absent one is 0, as V.250 5.3.1 says.
+/// The decimal number at the front; an absent one is 0 (V.250 5.3.1).
 int take_number(std::string_view& rest) {
   std::int64_t value = 0;
   for (; !rest.empty() && is_digit(rest.front()); rest.remove_prefix(1))
@@ -43,7 +43,7 @@ int take_number(std::string_view& rest) {
   return static_cast<int>(value);
 }
 
-/// The values after '=', separated by commas (V.250 5.4.2). None where a quotation mark is left open.
+/// The values after '=', separated by commas (V.250 5.4.2). None if a quotation mark is left open.
 std::optional<std::vector<std::string>> values(std::string_view text) {
   std::vector<std::string> out(1);
   bool quoted = false;
@@ -81,7 +81,7 @@ constexpr Identity kIdentities[] = {
     {"GCAP", "+GCAP: +MS,+ES,+DS,+DS44", "6.1.9", "capabilities"},
 };
 
-/// S-parameters (V.250 5.3.2). Some have no effect; programs write to them all the same.
+/// S-parameters (V.250 5.3.2). Some have no effect, but programs write them.
 struct Register {
   int number, most;
   std::string_view from, what;
@@ -116,7 +116,7 @@ constexpr OldCarrier kOldCarriers[] = {{"1", "V22"},  {"2", "V22B"},   {"10", "V
 
 using Setting = int AtSettings::*;
 
-/// A value of a parameter (V.250 5.4.4): a number of a range, or of 0 besides; or a word of the modem's carriers.
+/// A value of a parameter (V.250 5.4.4): a number of a range, or 0 as well; or a word of the modem's carriers.
 struct Value {
   Setting number = nullptr;
   int least = 0, most = 1;
@@ -142,7 +142,7 @@ struct Parameter {
   std::string_view name, from, what;
   Value values[9];  // those in use come first
   bool (*consistent)(const AtSettings&) = nullptr;
-  std::string_view test = {};  // where the ranges of the values do not say it
+  std::string_view test = {};  // if the ranges of the values do not describe it
   bool bare = false;           // is read without its name
   std::span<const Value> used() const {
     const auto end = std::find_if(std::begin(values), std::end(values), [](const Value& v) { return !v.used(); });
@@ -226,7 +226,7 @@ struct AtInterpreter::Commands {
   using Action = Outcome (*)(At&, int number);
   using Line = Outcome (*)(At&, std::string_view& rest);  // takes its part of the command line
 
-  /// The digits of a D command that names a stored number (S=n) or the last one (L); nothing where there is none.
+  /// The digits of a D command that names a stored number (S=n) or the last one (L); nothing if there is none.
   static std::optional<std::string> stored_digits(const At& at, std::string_view wanted) {
     if (wanted.substr(0, 1) == "L") return at.last_digits_.empty() ? std::nullopt : std::optional(at.last_digits_);
     wanted.remove_prefix(1);
@@ -236,7 +236,7 @@ struct AtInterpreter::Commands {
     return at.numbers_[slot];
   }
 
-  // T and P say how, which is by tones always; @ and ! have no effect.
+  // T and P select tones or pulses; dialling is always by tones; @ and ! have no effect.
   static Outcome dial(At& at, std::string_view& rest) {
     const std::size_t end = rest.find(';');
     const bool stay = end != std::string_view::npos;
@@ -372,7 +372,8 @@ struct AtInterpreter::Commands {
     return Outcome::kOk;
   }
 
-  /// Every command: its values, what it does, where it is from. The last of its line: a line of lists would be a flood.
+  /// Every command: its values, its effect, its source. Must be the last of its line, because several lists are too
+  /// long.
   static Outcome list(At& at, std::string_view& rest) {
     if (!rest.empty()) return Outcome::kError;
     const auto row = [&at](std::string_view name, std::string_view takes, std::string_view what,
@@ -466,7 +467,7 @@ struct AtInterpreter::Commands {
       {"&R", 2, kNoEffect, "Hayes", "CTS: by flow control"},
       {"&S", 2, kNoEffect, "Hayes", "DSR: always on"},
       {"&X", 0, kNoEffect, "Hayes", "clock: the modem's own"},
-      // Of other makers: what they set is as it is here.
+      // Commands of other makers: their only effect is the behaviour here.
       {"&A", 3, kNoEffect, "USR", "form of CONNECT: by +MR, +ER and +DR"},
       {"&B", 1, kNoEffect, "USR", "rate of the DTE: unchanged"},
       {"&H", 3, kNoEffect, "USR", "flow control of the modem: by +IFC"},
@@ -668,7 +669,7 @@ struct AtInterpreter::Commands {
 };
 
 void AtInterpreter::run(std::string_view given) {
-  // Spaces are for people, but for those of a string (V.250 5.2.2). A copy: a command may come back here.
+  // Spaces are ignored, except those of a string (V.250 5.2.2). A copy: a command may come back here.
   std::string line;
   bool quoted = false;
   for (const char c : given) {

@@ -13,7 +13,7 @@ namespace offhook::modem {
 
 class AtLine {
  public:
-  static constexpr std::size_t kMax = 255;  ///< octets of a body; V.250 5.2.1 asks for 40 at least
+  static constexpr std::size_t kMax = 255;  ///< octets of a body; V.250 5.2.1 requires at least 40
 
   enum class State : std::uint8_t {
     kOutside,  ///< no prefix yet
@@ -55,8 +55,8 @@ class AtLine {
   };
 
   /// One character. @param end, erase  S3 and S5
-  /// @return kRun: body() is to be carried out; kRepeat: the same body again; kRefuse: it was too long; or what was
-  /// done
+  /// @return kRun: execute body(); kRepeat: the same body again; kRefuse: it was too long; or the action
+  /// taken
   Action put(char c, char end, char erase);
   /// The last whole body.
   std::string_view body() const { return body_; }

@@ -21,7 +21,7 @@ constexpr std::int64_t kSilentTrainingMs = 8'000;
 constexpr std::int64_t kRetrainMs = 30'000;  // V.34's takes 15 s at a round trip of 1.2 s
 constexpr int kBusyDetected = 3;             // X3 and X4, V.250 6.2.7
 constexpr int kIgnoreCarrier = 255;          // S10, as in other modems
-constexpr float kSilenceDbm0 = -48;          // V.22bis and V.34 alike know no carrier below it
+constexpr float kSilenceDbm0 = -48;          // both V.22bis and V.34 have no carrier below it
 
 constexpr char kXon = 0x11, kXoff = 0x13;
 constexpr std::size_t kXoffRoom = 4096, kXonRoom = 12'288;    // bytes free on the way to the far end
@@ -31,7 +31,7 @@ std::uint8_t compression_of(const CallStatus& status) {
   return status.direct ? 0 : status.link.compression;
 }
 
-/// +DS and +DS44: what one of them requires is there, or what is preferred to it.
+/// +DS and +DS44: the compression that one of them requires is present, or a preferred one.
 bool compression_suffices(const AtSettings& s, const CallStatus& status) {
   const bool v44 = !status.direct && status.link.v44 != 0;
   if (s.v44_required != 0 && s.link.v44 != 0 && !(v44 && compression_of(status) == s.link.v44)) return false;
@@ -108,7 +108,7 @@ void Dce::order(oh_pump_role role, std::string_view digits, bool stay) {
   handle(Event::kOrder);
 }
 
-// Why, before the line forgets how the call stood.
+// Records the reason, before the line forgets the status of the call.
 void Dce::record_end(Event event) {
   const CallStatus status = line_.status();
   last_call_.follow(status, data_carrier(status), now_ms_);
@@ -121,7 +121,7 @@ void Dce::record_end(Event event) {
       last_call_.end(OH_CALL_END_BUSY);
       break;
     case Event::kNoAnswer:
-      last_call_.end(OH_CALL_END_SET_UP_TIME_OUT, by_network ? "" : "the network says that nobody answers");
+      last_call_.end(OH_CALL_END_SET_UP_TIME_OUT, by_network ? "" : "no answer, reported by the network");
       break;
     case Event::kTooLong:
       last_call_.end(OH_CALL_END_SET_UP_TIME_OUT, fmt::format("{} s", std::max<int>(at_.s(7), 1)));
@@ -162,8 +162,8 @@ void Dce::tell_why() {
   if (at_.settings().report_end != 0) at_.information("+WHY: " + last_call_.reason());
 }
 
-// After a call the line has to be on hook for some time, or the exchange takes the next call for the rest of it. To
-// dial waits for that; characters meanwhile are heard, and abort as ever.
+// After a call the line has to be on hook for some time, or the exchange takes the next call for the rest of it.
+// Dialling waits for that; characters meanwhile abort it as usual.
 void Dce::follow_hook(std::int64_t now_ms) {
   if (hung_up_) line_ready_ms_ = now_ms + kOnHookMs;
   hung_up_ = false;
@@ -192,7 +192,7 @@ std::string Dce::state_text() const {
                                                        : "");
 }
 
-// V.253, formatted. What a far end says of itself is shown as it may be shown on a terminal.
+// V.253, formatted. Text from a far end is made safe for a terminal.
 void Dce::tell_caller() {
   constexpr std::size_t kLongest = 64;
   const Caller caller = line_.caller();
@@ -226,8 +226,8 @@ void Dce::follow_call(std::int64_t now_ms) {
   if (data || held || state_ < State::kOnline) data_ms_ = now_ms;
   // In data mode the pump decides whether there is a carrier. In training, silence is a part of the procedure; S10, in
   // tenths of a second, can allow more of it than the procedure needs. A modem that hears nothing for longer will not
-  // train again. Nor will one that hears the
-  // exchange's busy tone, or for long what is no modem.
+  // train again. The same applies to one that hears the exchange's busy tone, or for a long time a signal that is not a
+  // modem's.
   const std::int64_t silent_ms = std::max<std::int64_t>(100 * std::max<int>(s.s[10], 1), kSilentTrainingMs);
   const bool lost = (s.s[10] < kIgnoreCarrier && now_ms - heard_ms_ > silent_ms) || now_ms - data_ms_ > kRetrainMs ||
                     (!data && !held && status.progress == Progress::kBusy);
@@ -322,7 +322,7 @@ void Dce::throttle(std::size_t room, std::size_t xoff, std::size_t xon) {
 
 void Dce::receive_from_far() {
   std::array<char, 2048> bytes;
-  while (!terminal_.congested() && !held_) {  // else V.42 tells the far end to wait
+  while (!terminal_.congested() && !held_) {  // else V.42 makes the far end wait
     const std::size_t n = line_.read(reinterpret_cast<std::uint8_t*>(bytes.data()), bytes.size());
     if (n == 0) return;
     terminal_.write({bytes.data(), n});
@@ -353,11 +353,11 @@ void Dce::take_commands() {
     if (!aborts) {
       at_.put(c);
       if (state_ != State::kFaxData) continue;
-      // What follows the command is its data, except the rest of a line end.
+      // The bytes after the command are its data, except the rest of a line end.
       std::string_view rest(bytes.data() + i + 1, static_cast<std::size_t>(n - i - 1));
       take_fax_data(rest.starts_with('\n') ? rest.substr(1) : rest);
       return;
-    } else if (c != '\n' && c != '\r') {  // what ends the command line itself does not
+    } else if (c != '\n' && c != '\r') {  // the end of the command line itself does not
       handle(Event::kCharacter);
       return;
     }
@@ -457,7 +457,7 @@ void Dce::work(std::int64_t now_ms) {
   now_ms_ = now_ms;
   terminal_.flush();
   line_.work();
-  follow_hook(now_ms);  // before what may hang up: to release a call takes time that is not on hook
+  follow_hook(now_ms);  // before any hang-up: the release of a call takes time that is not on hook
   if (state_ == State::kOnline) {
     receive_from_far();
     send_to_far(now_ms);

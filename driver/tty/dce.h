@@ -24,24 +24,24 @@ class Dce final : private AtHost {
  public:
   enum class State : std::uint8_t {
     kOnHook,
-    kGuardTime,  ///< a call is wanted, as soon as the line has been on hook for long enough since the last one
+    kGuardTime,  ///< a call waits until the line has been on hook for long enough since the last one
     kConnecting,
     kDialled,  ///< off hook after D with a semicolon: command state
     kOnline,
     kOnlineCommand,
-    kAskingHold,  ///< the far end is asked to wait; no commands meanwhile
+    kAskingHold,  ///< the far end has a request to wait; no commands meanwhile
     kOnHold,      ///< it does: command state
     kReturning,   ///< from hold to data
     kFax,         ///< a call of class 1: command state
-    kFaxData      ///< the same, an operation is under way
+    kFaxData      ///< the same, an operation is running
   };
   enum class Event : std::uint8_t {
-    kOrder,      ///< D, A, or as many rings as S0 says
+    kOrder,      ///< D, A, or the number of rings in S0
     kLineReady,  ///< the guard time is over
     kRefused,    ///< no carrier of +MS can do its rates
     kNoDialTone,
     kBusy,
-    kNoAnswer,      ///< the network says so
+    kNoAnswer,      ///< reported by the network
     kFailed,        ///< the modem gave up, the far end cleared down, or the line ended the call
     kIncompatible,  ///< connected, but without the compression that +DS or +DS44 requires
     kConnected,
@@ -68,9 +68,9 @@ class Dce final : private AtHost {
     Action action;
     std::optional<Result> result;
     State next;
-    std::string_view clause;  ///< of V.250, where no other is named
+    std::string_view clause;  ///< of V.250, unless another one is named
   };
-  /// What has no row has no effect.
+  /// An event without a row has no effect.
   static constexpr Transition kTransitions[] = {
       {State::kOnHook, Event::kOrder, Action::kNone, {}, State::kGuardTime, "6.3.1, 6.3.5, 6.3.8"},
 
@@ -149,7 +149,7 @@ class Dce final : private AtHost {
   std::string state_text() const;
 
  private:
-  // What the AT interpreter asks for.
+  // The requests of the AT interpreter.
   std::string_view carriers() const override { return carrier_names_; }
   std::string_view not_offered() const override { return not_offered_; }
   void dial(std::string_view digits, bool stay) override { order(OH_PUMP_CALL, digits, stay); }
@@ -187,7 +187,7 @@ class Dce final : private AtHost {
   void give_fax_results();
   /// XON and XOFF of the DTE's in `bytes`, taken out unless they go to the far end, too.  @return how many are left
   std::size_t obey(char* bytes, std::size_t n);
-  /// @param room  octets that may come from the DTE  @param xoff, xon  where it is stopped and started
+  /// @param room  octets that may come from the DTE  @param xoff, xon  limits at which it is stopped and started
   void throttle(std::size_t room, std::size_t xoff, std::size_t xon);
 
   CallLine& line_;

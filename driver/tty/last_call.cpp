@@ -32,7 +32,7 @@ constexpr EndText kTexts[] = {
     {OH_CALL_END_USER, "ended here"},
 };
 
-/// What was waited for last, by enum oh_start_up.
+/// The last event waited for, by enum oh_start_up.
 std::string_view missing(std::uint32_t start_up, bool v32) {
   constexpr std::string_view kV34[] = {"",
                                        "an answer tone came, but no V.8 menu",
@@ -100,7 +100,7 @@ std::string_view text_of(std::uint32_t end) {
   return found == std::end(kTexts) ? kTexts[0].text : found->text;
 }
 
-// Of INFO0, V.34 (10/96), Table 14: bits 12 to 14 symbol rates, 24 CME, 25 constellations of 1664 points.
+// INFO0, V.34 (10/96), Table 14: bits 12 to 14 symbol rates, 24 CME, 25 constellations of 1664 points.
 std::string offer_text(oh_sequence which, std::span<const std::uint8_t> octets) {
   constexpr std::string_view kNames[] = {"CM", "JM", "INFO0 sent", "INFO0 received"};
   std::string text(kNames[which]);

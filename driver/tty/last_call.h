@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What is kept of a call after it has ended: why it ended, how far it came and what it reached. The codes and the names
+// The record of a call after its end: why it ended, its last phase and its results. The codes and the names
 // of the objects are those of ITU-T V.59.
 #pragma once
 
@@ -19,10 +19,10 @@ class LastCall {
  public:
   /// A call begins.
   void begin(oh_pump_role role, std::int64_t now_ms);
-  /// How it stands; once for each round of the owner.
+  /// Its current status; once for each round of the owner.
   /// @param carrier  of the modulation in use, as +MCR names it; empty: none yet
   void follow(const CallStatus& status, std::string_view carrier, std::int64_t now_ms);
-  /// It has ended. @param detail  what was seen, for the reason; may be empty
+  /// It has ended. @param detail  observation that explains the reason; may be empty
   void end(oh_call_end why, std::string detail = "");
 
   bool ended() const { return ended_; }
@@ -31,7 +31,7 @@ class LastCall {
   bool failed() const {
     return ended_ && why_ != OH_CALL_END_USER && why_ != OH_CALL_END_DTR_OFF && why_ != OH_CALL_END_CLEARED_DOWN;
   }
-  /// One line for people: code, reason, how far the call came, what both ends offered.
+  /// One line for people: code, reason, last phase, capabilities of both ends.
   std::string reason() const;
   /// AT&V1: one fact on each line.
   std::vector<std::string> facts() const;
@@ -66,7 +66,7 @@ oh_call_end end_of(const CallStatus& status);
 
 /// @return a few words: "busy tone"; of no code of oh_call_end "unknown"
 std::string_view text_of(std::uint32_t end);
-/// What a sequence says of its sender: "CM V.34 V.32bis/V.32", "INFO0 received 2400 3000 3200 symbols/s".
+/// The capabilities in a sequence: "CM V.34 V.32bis/V.32", "INFO0 received 2400 3000 3200 symbols/s".
 /// @param octets  as of oh_pump_observer::sequence, zeros may follow
 std::string offer_text(oh_sequence which, std::span<const std::uint8_t> octets);
 

@@ -9,7 +9,7 @@ namespace offhook::modem {
 
 namespace {
 
-/// A configuration that every pump takes but for format and delay.
+/// A configuration that every pump accepts except for format and delay.
 bool takes(const Modulation& row, const oh_pump_format& format, std::uint32_t io_delay_samples, Octets octets) {
   oh_pump_config config{};
   config.struct_size = sizeof config;
@@ -73,7 +73,7 @@ CallConfig choose_modem(const AtSettings& settings, Carriers carriers) {
       .max_bit_rate = static_cast<std::uint32_t>(most),
       .link = {.window = carriers.back().v42_window},
   };
-  // Without automode the carrier that AT+MS? tells is the only one, also where it was not chosen.
+  // Without automode the carrier that AT+MS? prints is the only one, even if it was not chosen.
   std::string wanted = settings.modulation;
   if (wanted.empty() && settings.automode == 0) wanted = fastest(carriers);
   std::uint32_t slower = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// +MS and what became of it: which pump a call gets, and how a connection is named.
+// +MS and its result: the pump of a call, and the name of a connection.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +15,10 @@
 
 namespace offhook::modem {
 
-/// Rows of the table of modulations, from the slowest to the fastest, and then the one that finds out.
+/// Rows of the table of modulations, from the slowest to the fastest, and then automode.
 using Carriers = std::span<const Modulation>;
 
-/// What a card can have of a table of modulations.
+/// The part of a table of modulations that a card can have.
 struct Offer {
   std::vector<Modulation> carriers;
   std::string missing;  ///< for people, each with the reason; empty: nothing is missing

@@ -31,7 +31,7 @@ PseudoTerminal::PseudoTerminal(const std::string& link, const std::string& group
   open_pair();
 }
 
-/// Of the pair's other side, before it has a name that others know.
+/// Group of the pair's other side, before it has a public name.
 void PseudoTerminal::admit_group() {
   if (group_.empty()) return;
   std::array<char, 4096> strings;
@@ -85,7 +85,7 @@ void PseudoTerminal::carrier_lost() {
   pending_.clear();
   open_pair();
   if (!known) return;
-  // A group that this process is not in it cannot give; the program that has the terminal then asks its administrator.
+  // A process cannot give a group that it is not in; the program that has the terminal then asks its administrator.
   if (chown(device_.c_str(), static_cast<uid_t>(-1), was.st_gid) == 0) chmod(device_.c_str(), was.st_mode & 07777);
 }
 
@@ -123,7 +123,7 @@ void Terminal::write(std::string_view text) {
   pending_ += text;
   const ssize_t done = ::write(fd_, pending_.data(), pending_.size());
   if (done > 0) pending_.erase(0, static_cast<std::size_t>(done));
-  constexpr std::size_t kKept = 65'536;  // nobody reads: the oldest is of no use
+  constexpr std::size_t kKept = 65'536;  // without a reader, the oldest is of no use
   if (pending_.size() > kKept) pending_.erase(0, pending_.size() - kKept);
 }
 

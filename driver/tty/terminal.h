@@ -10,14 +10,14 @@
 
 namespace offhook::modem {
 
-/// What the DCE shows the DTE (ITU-T V.24), where there are lines to show it.
+/// The lines from the DCE to the DTE (ITU-T V.24), if the terminal has lines.
 struct Lines {
   bool carrier = false;  ///< circuit 109, DCD
   bool ring = false;     ///< circuit 125, RI
   bool operator==(const Lines&) const = default;
 };
 
-/// The DTE's side: a descriptor whose other end programs know as a serial port.
+/// The DTE's side: a descriptor whose other end is a serial port for programs.
 class Terminal {
  public:
   Terminal() = default;
@@ -29,12 +29,12 @@ class Terminal {
   const std::string& device() const { return device_; }
   /// @return bytes read; 0 when none wait; -1 while no program has the terminal open
   int read(char* bytes, int n);
-  void write(std::string_view text);  ///< what finds no room is kept for the next time
+  void write(std::string_view text);  ///< text without room is kept for the next time
   bool congested() const { return !pending_.empty(); }
   void flush() { write({}); }
   virtual std::uint32_t rate() const = 0;  ///< bit/s that the program has set
   virtual void set_lines(const Lines& lines) = 0;
-  /// The connection is gone: what has no lines does now what a serial port does when its carrier drops.
+  /// The connection is gone: a terminal without lines now acts as a serial port does when its carrier drops.
   /// @throws std::runtime_error when there is no new terminal
   virtual void carrier_lost() = 0;
 
@@ -55,9 +55,9 @@ class PseudoTerminal final : public Terminal {
 
   std::uint32_t rate() const override;
   void set_lines(const Lines&) override {}  // it has none
-  /// What a serial port does when the carrier drops: a program that has cleared CLOCAL, as pppd does unless told
-  /// otherwise, gets SIGHUP or the end of the file; one that leaves CLOCAL set, as it is at first, sees nothing. A
-  /// pseudo-terminal has no other way to be hung up than to end: the link leads to a new one, of the same group and
+  /// Acts as a serial port does when the carrier drops. A program that has cleared CLOCAL, as pppd does by
+  /// default, gets SIGHUP or the end of the file; one that leaves CLOCAL set, as it is at first, gets nothing.
+  /// A pseudo-terminal can be hung up only by its end: the link leads to a new one, of the same group and
   /// mode.
   /// @throws std::runtime_error when there is no new one
   void carrier_lost() override;

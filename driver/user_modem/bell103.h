@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Bell 103: 300 bit/s both ways. Its answer tone is its mark of 2225 Hz, and V.8 does not know it.
+// Bell 103: 300 bit/s both ways. Its answer tone is its mark of 2225 Hz, and V.8 does not include it.
 #pragma once
 
 #include "driver/user_modem/fsk.h"

@@ -31,7 +31,7 @@ constexpr uint32_t kBeforeMark = ms(75);
 constexpr float kMarkMs = 155;
 // Circuit 106: kMarkMs, in which the far end hears the mark, several times over; chosen.
 constexpr uint32_t kClearToSend = ms(700);
-constexpr uint32_t kUnanswered = ms(60000);  // nobody took the call, or nobody we know
+constexpr uint32_t kUnanswered = ms(60000);  // no answer, or an unknown one
 constexpr uint32_t kPatience = ms(30000);    // after begin()
 // A gap in the far end's samples is shorter than the first; the second ends the call.
 constexpr uint32_t kCarrierGone = ms(30);
@@ -43,7 +43,7 @@ constexpr float kLevelWindow = 8000;
 
 enum class Stage : uint8_t { kSilence, kAnswerTone, kAfterTone, kListen, kMark, kData, kReleased, kFailed };
 
-/// What the far end's channel lets through: a sinc under a Blackman window, 6 dB down at the edges and 70 dB another
+/// A filter for the far end's channel: a sinc under a Blackman window, 6 dB down at the edges and 70 dB another
 /// 290 Hz away; between the channels there are 470 Hz and more.
 class ChannelFilter {
  public:
@@ -214,8 +214,8 @@ int init(void* self, const oh_pump_config* config, const Line& line) {
   fsk_tx_init(&m.tx, &sends, get_bit, &m);
   fsk_tx_power(&m.tx, config->tx_level_dbm0);
   fsk_rx_init(&m.rx, &receives, FSK_FRAME_MODE_ASYNC, put_bit, &m);
-  // Ours is the only carrier detector: spandsp's is deaf to V.23's backward channel, for it meters differences of
-  // samples.
+  // Ours is the only carrier detector: spandsp's does not detect V.23's backward channel, because it measures
+  // differences of samples.
   m.rx.carrier_on_power = m.rx.carrier_off_power = 0;
   if (m.answers()) {
     modem_connect_tones_tx_init(&m.tone, MODEM_CONNECT_TONES_ANS);

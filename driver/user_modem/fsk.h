@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Frequency shift keying in two channels, V.21, V.23 and Bell 103, as a pump: spandsp's modulator and correlator with
-// what they lack. Bits are serial: no clock crosses the line, the receiver samples in the middle of what follows an
-// edge, so start-stop characters go through and anything else only by chance. There is no training.
+// Frequency shift keying in two channels, V.21, V.23 and Bell 103, as a pump: spandsp's modulator and correlator and
+// the missing parts. Bits are serial: no clock crosses the line, the receiver samples in the middle of each bit after
+// an edge, so start-stop characters are received and other bits only by chance. There is no training.
 //
 //    caller  .. silent, until the answerer's mark has lasted 155 ms | mark 0.7 s | data
 //    answer  silence | 2100 Hz (not Bell 103) | 75 ms | mark, until the caller's ... | mark 0.7 s | data
@@ -10,7 +10,7 @@
 // Both receive from the moment that they have heard a mark (OH_PUMP_DATA), and take bits to send 0.7 s later (circuit
 // 106): nothing is sent before the far end listens, at any delay. A filter keeps the own channel, which comes back as
 // an echo, from the other. A carrier that is gone is read as mark; gone for 2 s it has ended the call, and so does
-// hang_up(): there is no other way to tell the far end.
+// hang_up(): there is no other signal for the far end.
 //
 // Levels are measured in the far end's channel; 0 dBm0 is 3.14 dB below a full-scale sine of 16 bits.
 #pragma once
@@ -25,7 +25,7 @@ struct Channel {
   int bit_rate;
 };
 
-/// What tells one of these modulations from the other.
+/// The differences between these modulations.
 struct Line {
   const char *name, *title;  ///< of the row
   oh_modulation id;
@@ -65,7 +65,7 @@ const oh_pump_type* type() {
 }
 
 /// The row of a line.
-/// @param carrier  of +MS  @param v8_bit  of v8::Modulation, or 0: V.8 does not know it
+/// @param carrier  of +MS  @param v8_bit  of v8::Modulation, or 0: V.8 does not have it
 template <const Line& kLine>
 constexpr Modulation row(const char* carrier, uint16_t v8_bit) {
   const int call = kLine.call.bit_rate, answer = kLine.answer.bit_rate;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The modem end (driver/modem/modem_end.h) in user space: it gets memory, and knows all modulations.
+// The modem end (driver/modem/modem_end.h) in user space, with memory and all modulations.
 #pragma once
 
 #include <cstddef>

@@ -9,10 +9,10 @@
 
 namespace offhook {
 
-/// From the slowest to the fastest; the last is automode, which finds out which of them both ends have.
+/// From the slowest to the fastest; the last is automode, which determines the common ones of both ends.
 extern const std::span<const Modulation> kModulations;
 
-/// Where in the table it stands.
+/// Its index in the table.
 int index_of(oh_modulation id);
 const Modulation& modulation_of(oh_modulation id);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Soft audio as a pump: the sound of a room, by convolution with its response, and an equaliser; one channel of 48000
- * or 96000 samples a second. The calling end is the device. It sends what it receives, convolved, equalised and delayed
- * by one partition. The answering end is a player: it sends noise, and measures what it receives.
+ * Soft audio as a pump: the sound of a room, by convolution with its response, and an equaliser; one channel at 48 000
+ * or 96 000 Hz. The calling end is the device. It convolves, equalises and delays (by one partition) its input, and
+ * sends the result. The answering end is a player: it sends noise and measures the received signal.
  *
  *     received ──> partition of B samples ──> convolution, 8192 taps ──> 10 bands ──> rounded, sent B samples later
  *

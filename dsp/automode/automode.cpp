@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kInvalid = -22;  // -EINVAL without an OS header
 
-// What a member is initialised with: the card's samples where it takes them.
+// A member's initial configuration: the card's samples if it accepts them.
 oh_pump_config config_of(const oh_pump_config& c, const oh_pump_type& type) {
   oh_pump_config own = c;
   if (takes(type, c.format)) return own;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Automode: one pump that finds out what the far end can do and then is the pump for that.
+ * Automode: one pump that determines the far end's modulations and then is the pump of the chosen one.
  *
  *   V.8 at both ends     CM and JM name all modulations; the best that both have begins after V.8's 75 ms of silence.
  *   caller, plain ANS    AA (V.32bis) once ANS lasted 1 s; then AC: V.32bis; or unscrambled ones (USB1): V.22bis; or
@@ -9,18 +9,18 @@
  *                        for 3 s, and then each mark for 3 s, from the fastest to the slowest; the last stays.
  *
  * For V.32bis and V.22bis that is ITU-T V.32bis Annex A (figures A-1 to A-4), whose time marks are in procedure.cpp; it
- * ends with AC. For the others no Recommendation has an order: they come after it, where they disturb nobody. V.8 does
- * not know Bell 103; who may use nothing else does without V.8.
+ * ends with AC. No Recommendation defines an order for the others: they come after it, so that they disturb no modem.
+ * V.8 has no Bell 103; a modem limited to Bell 103 does without V.8.
  *
- * On a card of V.90 (16000 samples/s received, or the network's octets) V.90 takes part, too, where V.8 says that the
- * far end is its other side; what knows linear samples of 8000 Hz alone gets those, made of the card's.
+ * On a card of V.90 (16 000 samples/s received, or the network's octets) V.90 takes part, too, if the far end's V.8
+ * menu shows the other side of V.90. Pumps with linear samples at 8000 Hz alone get those, converted from the card's.
  *
  * Modem-on-hold is that of the modulation that was chosen: without one that has it an order is not possible, and to
  * allow it has no effect.
  *
- * What automode may fall to is a table (dsp/modulation), from the slowest to the fastest: a room that is freestanding
- * makes a freestanding table (V.32bis, V.34), and driver/user_modem one of all there are. All that take part stand
- * initialised side by side; from the decision on, process() is theirs.
+ * The modulations of automode are a table (dsp/modulation), from the slowest to the fastest. A freestanding module has
+ * a freestanding table (V.32bis, V.34), and driver/user_modem has one of all modulations. All that take part are
+ * initialised at the same time; after the decision, the chosen pump runs process().
  */
 #ifndef OFFHOOK_DSP_AUTOMODE_AUTOMODE_H
 #define OFFHOOK_DSP_AUTOMODE_AUTOMODE_H
@@ -33,8 +33,8 @@ extern "C" {
 #endif
 
 /** Automode over V.34 and V.32bis; with all others: driver/user_modem/automode.h. A modulation takes part when
- * oh_pump_config.modulations has it (0: all), its pump accepts the configuration (but for a format that can be
- * converted), and it can reach min_bit_rate. When nothing is left, size() is 0. */
+ * oh_pump_config.modulations has it (0: all), its pump accepts the configuration (except for a format that can be
+ * converted), and it can reach min_bit_rate. If none is left, size() is 0. */
 OH_API const struct oh_pump_type* oh_automode_type(void);
 
 #ifdef __cplusplus
@@ -45,7 +45,7 @@ OH_API const struct oh_pump_type* oh_automode_type(void);
 
 namespace offhook::automode {
 
-/// What automode may fall to: rows with begin().
+/// The modulations of automode: rows with begin().
 struct Table {
   const Modulation* rows;
   int n;

@@ -25,7 +25,7 @@ class Conversion {
   bool is_octets() const { return kind_ == Kind::kMuLaw || kind_ == Kind::kALaw; }
   /// Samples of 8000 Hz that it adds to the way between the line and a member.
   uint32_t delay() const { return kind_ == Kind::kHalved ? Decimator::kDelay : 0; }
-  /// Period `i` of what the card received.
+  /// Period `i` of the card's received samples.
   int16_t received(const void* rx, size_t i) {
     const auto* linear = static_cast<const int16_t*>(rx);
     if (kind_ == Kind::kHalved) return clip(decimator_.put(linear[2 * i], linear[2 * i + 1]));
@@ -33,7 +33,7 @@ class Conversion {
     const uint8_t octet = static_cast<const uint8_t*>(rx)[i];
     return static_cast<int16_t>(v90::linear_of(law(), v90::pcm_of(law(), octet)));
   }
-  /// And of what it sends.
+  /// The same for its transmitted samples.
   void send(int16_t x, void* tx, size_t i) const {
     if (is_octets()) {
       static_cast<uint8_t*>(tx)[i] = v90::nearest_octet(law(), x);

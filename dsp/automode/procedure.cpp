@@ -23,16 +23,17 @@ constexpr uint64_t kAaAfterAns = ms(1000);
 constexpr uint64_t kTc = ms(3150);          // A.2.1.2: more than 3100
 constexpr uint64_t kTa = ms(3000);          // A.2.2, +-50
 constexpr uint64_t kBeforeSigA = ms(75);    // V.8 8.2.2
-constexpr uint64_t kGiveUp = 60 * kRateHz;  // nobody, or nobody we know
-// The text has no number for these: AC has 600 and 3000 Hz at once, which call progress tones have not; AA must be told
-// from voices.
+constexpr uint64_t kGiveUp = 60 * kRateHz;  // no answer, or an unknown one
+// The text has no number for these. AC has 600 and 3000 Hz at once, unlike call progress tones; AA must be
+// distinguished from voices.
 constexpr float kAcMs = 60;
 constexpr float kAaMs = 100;
-// An answerer that has V.32bis, too, sends ANS 75 ms before USB1. Who heard USB1 begin after so much of the line
-// without ANS need not wait kTc for AC, and should not: some answerers take 1.6 s for an end of it (A.2.1.2, Note 1).
+// An answerer that has V.32bis, too, sends ANS 75 ms before USB1. If the caller heard USB1 begin after this much of the
+// line without ANS, it need not wait kTc for AC, and should not: some answerers take 1.6 s for an end of it (A.2.1.2,
+// Note 1).
 constexpr uint64_t kNoAns = ms(500);
 constexpr float kAnsMs = 100;
-constexpr float kAcAloneMs = 1000;  // AC for so long, and no V.32bis here
+constexpr float kAcAloneMs = 1000;  // AC for this long, and no V.32bis here
 // After this number of failed trainings in a row, a modulation above V.32bis is given up. Ten seconds of data reset the
 // count.
 constexpr uint32_t kTrainingsInVain = v34::CallMemory::kTrainingsInVain;
@@ -45,14 +46,14 @@ constexpr float kFallBackShare = 0.5f;
 
 // A mark that is no accident of speech; as long as USB1 has to last.
 constexpr float kMarkMs = 155;
-// What an answerer sends for longer than kTa is all that it has.
+// A signal that an answerer sends for longer than kTa is all that it has.
 constexpr float kLastProbeMs = 4000;
-// Bell 103's mark and USB1 are 25 Hz apart: what is nearer to the one is not the other.
+// Bell 103's mark and USB1 are 25 Hz apart: a tone nearer to the one is not the other.
 constexpr float kNearHz = 12.5f;
 
 constexpr uint32_t kHaveV8 = OH_MODULATION_V34 | OH_MODULATION_V90;
 
-// What a menu says of all of them together.
+// The menu for all of them together.
 v8::Config v8_config(const oh_pump_config& c, const Member* members, int n) {
   v8::Config v8 = v8::data_call(c, 0);
   for (int k = 0; k < n; ++k) {
@@ -68,7 +69,7 @@ v8::Config v8_config(const oh_pump_config& c, const Member* members, int n) {
     v8.menu.access |= v8::kAccessDigital;
     if (v8.menu.has_pcm) v8.menu.pcm = v8::kPcmDigital;
   }
-  // PCM modems show V.34, too, even where V.34 is not offered (V.8 6.3, 7.3). Such a call ends after V.8.
+  // PCM modems show V.34, too, even if V.34 is not offered (V.8 6.3, 7.3). Such a call ends after V.8.
   if (v8.menu.has_pcm && (v8.menu.pcm & (v8::kPcmAnalogue | v8::kPcmDigital)) != 0) v8.menu.modulations |= v8::kV34;
   return v8;
 }
@@ -108,7 +109,7 @@ void Automode::begin(Member* member, Step next) {
   enter(next);
 }
 
-// The lowest item of what both have (V.8 7.4); the PCM modems' only where the ends are V.90's two sides.
+// The lowest common item of both (V.8 7.4); the PCM modems' only if the ends are V.90's two sides.
 void Automode::follow_v8() {
   const v8::Result& r = v8_.result();
   for (uint16_t joint = r.joint.modulations; joint != 0; joint &= static_cast<uint16_t>(joint - 1)) {
@@ -177,7 +178,7 @@ int16_t Automode::step(int16_t rx) {
   return clip(tx);
 }
 
-// What an answerer without V.8 sends first: AC, or USB1 (A.2.1.1, A.2.1.2), or a mark.
+// The first signal of an answerer without V.8: AC, or USB1 (A.2.1.1, A.2.1.2), or a mark.
 void Automode::listen() {
   const bool ac = ac_low_.steady_ms() >= kAcMs && ac_high_.steady_ms() >= kAcMs;
   const bool usb1 = hears_usb1();
@@ -204,7 +205,7 @@ void Automode::listen() {
   }
 }
 
-// What V.8 waits for, and its menus when it is over.
+// The event that V.8 waits for, and its menus when it is over.
 void Automode::show_progress() {
   const oh_start_up menus = v8::start_up(v8_);
   const oh_start_up now = menus == OH_START_UP_NONE && ans_heard_ ? OH_START_UP_ANSWER_TONE : menus;
@@ -250,7 +251,7 @@ float Automode::call(float rx) {
       after_ans_ = ans_.present() ? 0 : after_ans_ + 1;
       const int16_t tx = active(static_cast<int16_t>(rx));
       if (hears_usb1()) {
-        // The far end has heard AA and does not care; or it may be one of us that has not.
+        // The far end has heard AA and ignores it; or it is a modem like ours that has not heard it.
         if (heard_aa() && psk() != nullptr) {
           begin(psk(), Step::kRunning);
         } else {
@@ -379,7 +380,7 @@ void Automode::process(const void* rx, void* tx, size_t n) {
     }
   }
   for (size_t k = i; k < n && watching_; ++k) watch(conversion_.received(rx, k));
-  if (i < n && active_->converted) {  // the far end fell back: what is left of the block is silence
+  if (i < n && active_->converted) {  // the far end fell back: the rest of the block is silence
     for (; i < n; ++i, ++samples_) conversion_.send(active(0), tx, i);
   } else if (i < n) {
     const size_t in = conversion_.rx_octets(), out = conversion_.tx_octets();
@@ -394,7 +395,7 @@ void Automode::report_gap(size_t n) {
   filled_in_ += n;
   for (; n > 0 && step_ != Step::kRunning; --n) {
     conversion_.lose();
-    // A member that runs along must know that its samples were lost, too; it is told sample by sample.
+    // A member that runs in parallel must also be informed of lost samples, sample by sample.
     if (active_ != nullptr && (step_ == Step::kAa || step_ == Step::kProbe)) {
       ++samples_;
       active_->type->report_gap(active_->self, 1);

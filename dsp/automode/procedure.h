@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The procedure of automode.h: who sends and listens for what, until a modulation is chosen. Its pump runs from there.
+// The procedure of automode.h: signals to send and to listen for, until a modulation is chosen. Then its pump runs.
 #pragma once
 
 #include <stddef.h>
@@ -14,7 +14,7 @@
 
 namespace offhook::automode {
 
-inline constexpr int kUsb1Hz = 2250;  // ones turn the high carrier, 2400 Hz, by -90 degrees 600 times a second
+inline constexpr int kUsb1Hz = 2250;  // ones turn the high carrier, 2400 Hz, by -90 degrees 600 times per second
 inline constexpr int kAaHz = 1800;
 inline constexpr int kAcLowHz = 600;
 inline constexpr int kAcHighHz = 3000;
@@ -54,12 +54,12 @@ class Automode {
 
  private:
   enum class Step : uint8_t {
-    kV8,          // dsp/v8; the caller also waits for what an answerer without V.8 may send first
+    kV8,          // dsp/v8; the caller also waits for the first signals of an answerer without V.8
     kAnswerTone,  // caller: the rest of the first second of ANS
     kAa,          // caller: V.32bis sends AA and waits for AC, while we wait for USB1
     kListen,      // caller: silent, until AC, USB1 or a mark comes
     kUsb1,        // caller: silent, to see whether AC comes after all
-    kProbe,       // answerer: one of probes_ sends what should wake its like
+    kProbe,       // answerer: one of probes_ sends its signal, to which its counterpart responds
     kBeforeAc,    // answerer: silence
     kRunning,     // the decision is made
     kReleased,
@@ -147,9 +147,9 @@ class Automode {
   Member members_[kMaxMembers];  // from the fastest to the slowest
   int n_;
   Member* active_ = nullptr;
-  Member* probes_[kMaxMembers];  // answerer: what it tries, in this order
+  Member* probes_[kMaxMembers];  // answerer: the probes, in this order
   int probes_n_ = 0, probe_ = 0;
-  bool tries_marks_ = false;  // may use what has a mark
+  bool tries_marks_ = false;  // may use modulations with a mark
 
   v8::V8 v8_;
   ToneDetector ans_{v8::kAnswerToneHz};  // caller

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Where a modulated signal lies: symbol rate and carrier as exact ratios, so that what of them meets the sample clock
-// repeats after a few samples and nothing drifts.
+// The band of a modulated signal: symbol rate and carrier as exact ratios, so that their phases against the sample
+// clock repeat after a few samples and do not drift.
 #pragma once
 
 #include <stdint.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// A complex number without <complex>, which needs an OS; and what freestanding code needs of libm for it.
+// A complex number without <complex>, which needs an OS; and freestanding replacements for libm.
 #pragma once
 
 #include "dsp/blocks/sincos.h"
@@ -35,7 +35,7 @@ constexpr Complex conj(Complex a) {
 constexpr float norm(Complex a) {
   return a.re * a.re + a.im * a.im;
 }
-/// Square root of x >= 0; one instruction where -fno-math-errno holds.
+/// Square root of x >= 0; one instruction with -fno-math-errno.
 inline float square_root(float x) {
   return __builtin_sqrtf(x);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Cosines of whole 1024ths of a turn, for filters that are designed by a sum over a grid of frequencies: to the bit
-// what sincos_turns() gives, without its divisions.
+// Cosines of whole 1024ths of a turn, for filters that are designed by a sum over a grid of frequencies: bit-identical
+// to sincos_turns(), without its divisions.
 #pragma once
 
 #include <stdint.h>

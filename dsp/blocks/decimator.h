@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// Half the samples: what lies below 3800 Hz of 16000 samples a second, at 8000.
+// Halves the sample rate from 16 000 to 8000 Hz, and keeps frequencies below 3800 Hz.
 #pragma once
 
 #include "dsp/blocks/kernels.h"
 
 namespace offhook {
 
-/// Two samples of 16000 Hz to one of 8000 Hz, for what lies below 3800 Hz.
+/// Two samples at 16 000 Hz to one at 8000 Hz; keeps frequencies below 3800 Hz.
 class Decimator {
  public:
   static constexpr int kTaps = 64;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// From 8000 real samples a second to 4800 complex ones of the band around a centre frequency: mixed down, filtered and
-// resampled by 3/5 in one polyphase FIR. 4800 is 16 samples a bit at 300 bit/s and 8 at 600, so that the receivers of
-// V.21 and of the INFO sequences have whole numbers to count.
+// Converts real samples at 8000 Hz to complex samples at 4800 Hz of the band around a centre frequency: mixed down,
+// filtered and resampled by 3/5 in one polyphase FIR. A bit has 16 samples at 300 bit/s and 8 at 600 bit/s. So the
+// receivers of V.21 and of the INFO sequences count whole numbers.
 #pragma once
 
 #include "dsp/blocks/oscillator.h"
@@ -15,11 +15,11 @@ template <int kTaps>
 class Downconverter {
  public:
   static constexpr int kPrototypeTaps = 3 * kTaps;  ///< at 24 000 Hz
-  /// A pulse's middle comes out this many input samples after it went in.
+  /// Delay of a pulse's middle from input to output, in input samples.
   static constexpr float kDelaySamples = (kPrototypeTaps - 1) / 6.f;
 
-  /// @param centre_hz  multiple of 5  @param prototype  FIR as a function of its tap 0..kPrototypeTaps-1 at 24 000 Hz;
-  /// scaled here so that a tone in the middle of the band comes out with its peak amplitude.  For init.
+  /// For init.  @param centre_hz  multiple of 5  @param prototype  FIR as a function of its tap 0..kPrototypeTaps-1 at
+  /// 24 000 Hz; scaled here so that a tone in the middle of the band has its peak amplitude at the output.
   template <class Prototype>
   Downconverter(int centre_hz, Prototype&& prototype) : mixer_(centre_hz) {
     double sum = 0;

@@ -6,9 +6,9 @@
 // Pulses are square roots of a raised cosine with roll-off 0.75 on both sides, which fits the mask of Figure 13 and
 // keeps a guard tone 600 Hz away and the other modem out.
 //
-// A sequence comes out of silence and is over 82 ms later, so the receiver acquires nothing: it decides at eight phases
-// of the symbol in parallel, and who reads the eight streams of bits takes the clearest that are right. It works
-// through frequency offsets of +-30 Hz.
+// A sequence follows silence and is over 82 ms later, so the receiver acquires nothing. It decides at eight phases of
+// the symbol in parallel. The reader of the eight bit streams takes the clearest of those without an error. The
+// receiver works through frequency offsets of +-30 Hz.
 #pragma once
 
 #include <stdint.h>
@@ -56,16 +56,16 @@ class DpskReceiver {
   uint8_t phase_ = 0;
 };
 
-/// What a modulator sends.
+/// The signal of a modulator.
 struct DpskSignal {
   int carrier_hz;
   double level_dbm0;
-  int guard_hz = 0;  ///< of a tone beside it; 0: none
+  int guard_hz = 0;  ///< of an additional tone; 0: none
   double guard_with_tone_dbm0 = 0, guard_with_bits_dbm0 = 0;
 };
 
 /// Sends tone, bits and silence of one end, phase-continuous: a tone is the carrier whose phase does not change, so it
-/// goes over into bits and back without a break.
+/// changes into bits and back without a break.
 class DpskModulator {
  public:
   explicit DpskModulator(const DpskSignal& signal);
@@ -87,8 +87,8 @@ class DpskModulator {
   static constexpr int kDelaySamples = 53;
   static constexpr double kReversalDelay = 3.5;
 
-  /// One sample. @param next_bit  `int next_bit()`: called once a symbol while bits are sent; below 0: no further bit,
-  /// it goes over into the tone.  Real-time: yes, O(1).
+  /// One sample. @param next_bit  `int next_bit()`: called once per symbol while bits are sent; below 0: no further
+  /// bit, the tone follows.  Real-time: yes, O(1).
   template <class NextBit>
   float next(NextBit&& next_bit) {
     if (idle()) return 0;
@@ -108,7 +108,7 @@ class DpskModulator {
  private:
   enum class Mode : uint8_t { kSilence, kTone, kBits };
   static constexpr int kSymbol = 40;  // 1/24000 s
-  static constexpr int kSpan = 8;     // symbols a pulse lasts
+  static constexpr int kSpan = 8;     // symbols of a pulse
   static constexpr int kRamp = 8;     // samples
 
   bool idle() const { return mode_ == Mode::kSilence && ramp_ == kRamp; }

@@ -23,8 +23,8 @@ void put(oh_complex* at, Two value) {
 }
 
 // Followed in the caller's memory by the stages' factors, then by n places in bit-reversed order. A stage of `half`
-// butterflies from 4 points on has 2 half complex numbers: for every two factors, their real parts twice each, and
-// their imaginary parts twice each, the first of them negative, so that a product is two multiplications.
+// butterflies from 4 points on has 2 half complex numbers. For every two factors these are their real parts twice each,
+// and their imaginary parts twice each, the first of them negative, so that a product is two multiplications.
 struct alignas(64) Fft {
   std::size_t n;
 };
@@ -72,7 +72,7 @@ int fft_init(void* self, std::size_t n) {
   return 0;
 }
 
-// Decimation in time, of what is in bit-reversed order. The first two stages in one, as their factors are 1 and -i; in
+// Decimation in time, of points in bit-reversed order. The first two stages in one, as their factors are 1 and -i; in
 // the others two butterflies at a time.
 void transform(const void* self, oh_complex* x) {
   const std::size_t n = static_cast<const Fft*>(self)->n;

@@ -2,7 +2,7 @@
  *
  * The one FFT interface: complex, power-of-two lengths, memory from the caller. oh_fft_radix2() is our own freestanding
  * radix-2 transform; oh_fft_fftw() (dsp/fftw, of -DOFFHOOK_FFTW=ON, which makes the build GPL, and of the tests) is
- * FFTW behind the same contract. A user takes the ops as a parameter and knows neither. Real samples: real_fft.h.
+ * FFTW behind the same contract. A user takes the ops as a parameter and includes neither. Real samples: real_fft.h.
  */
 #ifndef OFFHOOK_DSP_BLOCKS_FFT_H
 #define OFFHOOK_DSP_BLOCKS_FFT_H
@@ -19,7 +19,7 @@ struct oh_complex {
 
 enum { OH_FFT_MAX = 65536 };
 
-/** What oh_fft_radix2()->size(n) is, for memory within another object: factors of each stage, places, a head. */
+/** The value of oh_fft_radix2()->size(n), for memory within another object: factors of each stage, places, a head. */
 #define OH_FFT_RADIX2_SIZE(n) ((size_t)(n) * (2 * sizeof(struct oh_complex) + sizeof(unsigned short)) + 64)
 
 struct oh_fft_ops {
@@ -33,12 +33,12 @@ struct oh_fft_ops {
   void (*forward)(const void* self, const struct oh_complex* x, struct oh_complex* out);
   /** x[t] = 1/n sum over k of X[k] exp(+2 pi i k t / n): undoes forward. */
   void (*inverse)(const void* self, const struct oh_complex* x, struct oh_complex* out);
-  /** Gives back what init took outside its memory; may be NULL. */
+  /** Releases the memory that init allocated outside of its own; may be NULL. */
   void (*release)(void* self);
 };
 
 const struct oh_fft_ops* oh_fft_radix2(void);
-const struct oh_fft_ops* oh_fft_fftw(void); /**< where fftw3f was found */
+const struct oh_fft_ops* oh_fft_fftw(void); /**< if fftw3f was found */
 
 #ifdef __cplusplus
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Memory that will be used soon, prefetched a few cache lines at a time: the state of a thousand pumps lies in no
-// cache, and who advances one after the other knows which comes next.
+// Prefetches memory before its use, a few cache lines at a time. The state of a thousand pumps fits in no cache, and a
+// caller that advances the pumps in turn can prefetch the next pump's state.
 #pragma once
 
 #include <stddef.h>
@@ -16,17 +16,17 @@ class HotLines {
 
   void clear() { count_ = next_ = 0; }
   bool empty() const { return next_ == count_; }
-  /// What is one range too many is left out; one that begins where the last ended is none.
+  /// A range beyond the capacity is ignored. A range that begins at the end of the last one extends it.
   void add(const void* from, size_t bytes) {
     const auto* at = static_cast<const char*>(from);
-    if (count_ > 0 && range_[count_ - 1].end == at) {  // they go on
+    if (count_ > 0 && range_[count_ - 1].end == at) {  // contiguous
       range_[count_ - 1].end += bytes;
       return;
     }
     if (count_ == kMostRanges || bytes == 0) return;
     range_[count_++] = {at - reinterpret_cast<uintptr_t>(at) % kLine, at + bytes};
   }
-  /// What begins at `from` and ends before `to`, of one object.
+  /// The range from `from` to before `to`, within one object.
   void add_up_to(const void* from, const void* to) {
     add(from, static_cast<size_t>(static_cast<const char*>(to) - static_cast<const char*>(from)));
   }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// How one source becomes a variant for each instruction set: it is included once for each, in a namespace of its own,
-// with kLanes, the floats of a vector register, and OFFHOOK_TARGET, an attribute that every function of it carries.
-// (Functions shared between targets would be lowered for the least of them.)
+// How one source becomes a variant for each instruction set. It is included once per set, each time in its own
+// namespace, with kLanes (floats in a vector register) and OFFHOOK_TARGET (an attribute of each of its functions).
+// (Functions shared between targets would be compiled for the smallest of them.)
 //
-// OFFHOOK_BASELINE_ONLY: a build for where only the baseline's registers may be used, such as a kernel's interrupts.
+// OFFHOOK_BASELINE_ONLY: a build for code that may use only the baseline's registers, such as a kernel's interrupts.
 #pragma once
 
 #if defined(__x86_64__) && !defined(OFFHOOK_BASELINE_ONLY)

@@ -4,9 +4,9 @@
 // moves the instants.
 //
 // Each sample is mixed down by the carrier; a polyphase lowpass of 64 taps in 64 phases, with straight lines between
-// the phases, gives the value at the instant wanted. The lowpass ends where the signal's mirror image would begin: at
-// the carrier frequency below and 4000 Hz less the carrier above. It is its owner's: all that receive in one band share
-// it, so that it stays in the caches where a thousand receive by turns.
+// the phases, gives the value at the requested instant. The lowpass ends where the signal's mirror image would begin:
+// at the carrier frequency below and 4000 Hz less the carrier above. Its owner keeps it: all that receive in one band
+// share it, so that it stays in the caches when a thousand receive in turn.
 #pragma once
 
 #include <stdint.h>
@@ -71,7 +71,7 @@ class Interpolator {
   void set_deviation(double deviation) {
     step_ = nominal_step_ + static_cast<int64_t>(static_cast<double>(nominal_step_) * deviation);
   }
-  /// Mixes by so much more than the carrier.
+  /// Mixes by `hz` more than the carrier.
   void set_offset_hz(double hz) { phase_step_ = nominal_phase_step_ + phase_of(hz * (1.0 / 8000)); }
 
  private:

@@ -95,7 +95,7 @@ bool cpu_has(InstructionSet set) {
   if ((c & kOsxsave) == 0) return false;
   uint32_t low = 0, high = 0;
   __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
-  // What the OS saves: SSE and AVX registers; for AVX-512 also the masks, the upper halves and the further sixteen.
+  // The registers that the OS saves: SSE and AVX; for AVX-512 also the masks, the upper halves and the further sixteen.
   const uint32_t saved = set == InstructionSet::kAvx2 ? 0x06 : 0xE6;
   if ((low & saved) != saved || __get_cpuid_count(7, 0, &a, &b, &c, &d) == 0) return false;
   constexpr unsigned kAvx2 = 1u << 5, kAvx512 = 1u << 16 | 1u << 17 | 1u << 30 | 1u << 31;  // F, DQ, BW, VL
@@ -123,7 +123,7 @@ const Kernels& kernels_for(InstructionSet) {
 #endif
 
 const Kernels& best_kernels() {
-  static const Kernels* best;  // whoever comes first finds the same
+  static const Kernels* best;  // every thread finds the same
   const Kernels* known = __atomic_load_n(&best, __ATOMIC_RELAXED);
   if (known == nullptr) __atomic_store_n(&best, known = &kernels_for(best_set()), __ATOMIC_RELAXED);
   return *known;

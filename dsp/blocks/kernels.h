@@ -23,7 +23,7 @@ struct Kernels {
   const char* name;
   /// Sum of a[k] b[k].
   float (*dot)(const float* a, const float* b, int n);
-  /// Sum of a[k] b[k], and to that the sum of c[k] d[k]: what two calls of dot() give.
+  /// Sum of a[k] b[k] plus the sum of c[k] d[k]: the sum of two calls of dot().
   float (*two_dots)(const float* a, const float* b, const float* c, const float* d, int n);
   /// c[k] += step x[k].
   void (*accumulate)(float* c, const float* x, float step, int n);
@@ -31,8 +31,8 @@ struct Kernels {
   Complex (*complex_dot)(const float* c_re, const float* c_im, const float* x_re, const float* x_im, int n);
   /// LMS: c[k] += step conj(x[k]), complex.
   void (*complex_adapt)(float* c_re, float* c_im, const float* x_re, const float* x_im, Complex step, int n);
-  /// Sum of (a[k] + fraction (b[k] - a[k])) x[k], x complex: a filter between two phases of a polyphase bank. x[n - 1]
-  /// is `newest`, and not read: it was written just now, and a wide load of it would wait for that. @pre n >= 32
+  /// Sum of (a[k] + fraction (b[k] - a[k])) x[k], x complex: a filter between two phases of a polyphase bank. `newest`
+  /// is x[n - 1], which is not read: it has just been written, and a wide load would wait for that store. @pre n >= 32
   Complex (*interpolate)(const float* a, const float* b, float fraction, const float* x_re, const float* x_im, int n,
                          Complex newest);
 };
@@ -41,7 +41,7 @@ struct Kernels {
 bool cpu_has(InstructionSet set);
 /// @pre cpu_has(set)
 const Kernels& kernels_for(InstructionSet set);
-/// The fastest here.  Real-time: yes, but for the first call, which asks the processor.
+/// The fastest kernels of this processor.  Real-time: yes, except the first call, which detects the processor.
 const Kernels& best_kernels();
 
 }  // namespace offhook

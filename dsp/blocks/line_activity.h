@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Has anybody been heard? What a caller that stayed without a carrier says of the far end.
+// Has the caller heard a signal? The diagnosis of a caller that received no carrier.
 #pragma once
 
 #include <stdint.h>

@@ -22,7 +22,7 @@ inline constexpr LowpassWindow kLowpassWindow;
 
 /// @param bandwidth_hz  that must pass, each side of the carrier
 constexpr Interpolator::Lowpass make_lowpass(double carrier_hz, double bandwidth_hz) {
-  // Half the transition of the window is about 240 Hz; where there is no room for it, the corner lies in the middle.
+  // Half the transition of the window is about 240 Hz; if there is no room for it, the corner lies in the middle.
   double corner = bandwidth_hz + 240;
   if (corner > carrier_hz) corner = carrier_hz;
   if (corner > 4000 - carrier_hz) corner = 4000 - carrier_hz;

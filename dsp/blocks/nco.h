@@ -44,7 +44,7 @@ constexpr Phase phase_of(Real turns) {
   return {static_cast<uint32_t>(static_cast<int64_t>(turns * Real{4294967296}))};
 }
 
-/// The same for what may be half a turn, scaled so that it stays below: by 1 - 2^-24.
+/// The same for up to half a turn, scaled so that the step stays below: by 1 - 2^-24.
 constexpr Phase step_of(float turns) {
   return phase_of(turns * 0.99999994f);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Tones at 8000 samples a second whose frequency is a multiple of 5 Hz, from one table of 1600 samples: exact, without
-// drift, for ever.
+// Tones at a sample rate of 8000 Hz whose frequency is a multiple of 5 Hz, from one table of 1600 samples: exact and
+// without drift.
 #pragma once
 
 #include "dsp/blocks/complex.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where a long step may be left for a while. A pump's work comes evenly but for a few steps (filters designed when
- * training begins, a transform), and some hosts must not hold the CPU through one: a kernel's thread, which may use
- * floating point only with preemption off. In such a step oh_preemption_point() is called every few microseconds, at
- * places where nothing is held but memory: no floating-point register has to survive it. Without a host that asks for
- * it, it does nothing.
+ * Points at which a long step may be preempted. The work of a pump is even except for a few steps (filters designed
+ * when training begins, a transform). Some hosts must not run such a step without a break: a kernel thread may use
+ * floating point only with preemption off. Such a step calls oh_preemption_point() every few microseconds, at places
+ * where it holds nothing but memory: no floating-point register has to survive the call. The function does nothing
+ * unless the host has set a handler.
  */
 #ifndef OFFHOOK_DSP_BLOCKS_PREEMPTION_POINT_H
 #define OFFHOOK_DSP_BLOCKS_PREEMPTION_POINT_H
@@ -13,11 +13,11 @@
 extern "C" {
 #endif
 
-/** Real-time: as what the host has given. */
+/** Real-time: as the host's handler. */
 void oh_preemption_point(void);
 
 /** For all pumps of this program or module; while no pump is called. @param let_others_run  called at each point, on
- * whatever thread or interrupt computes; NULL: nothing is */
+ * the thread or interrupt that computes; NULL: none */
 void oh_set_preemption_point(void (*let_others_run)(void));
 
 #ifdef __cplusplus

@@ -9,8 +9,8 @@
 
 namespace offhook {
 
-/// Tones k and n/2 - k of n real samples, from points k and n/2 - k of the complex transform whose points are pairs of
-/// samples: even samples are in the part that is symmetric, odd ones in the rest. @param turn  exp(2 pi i k / n)
+/// Tones k and n/2 - k of n real samples, from points k and n/2 - k of the complex transform of pairs of samples. The
+/// symmetric part holds the even samples, the rest the odd ones. @param turn  exp(2 pi i k / n)
 inline void tones_of_points(oh_complex a, oh_complex b, Complex turn, Complex* low, Complex* high) {
   const Complex even{0.5f * (a.re + b.re), 0.5f * (a.im - b.im)}, odd{0.5f * (a.im + b.im), 0.5f * (b.re - a.re)};
   const Complex turned = odd * conj(turn);
@@ -43,7 +43,7 @@ class RealFft {
   /// X[k] = sum over t of x[t] exp(-2 pi i k t / n), k from 0 to n / 2 - 1. @param[in] x  [n]  @param[out] tones [n/2];
   /// tone n / 2 is not given. No aliases. Real-time: yes, O(n log n).
   void forward(const float* x, Complex* tones) const;
-  /// The real x whose transform is X in 0 to n / 2 - 1 and nothing at n / 2, X[0] being real: undoes forward() where
+  /// The real x whose transform is X in 0 to n / 2 - 1 and nothing at n / 2, X[0] being real: undoes forward() if
   /// that is nothing. @param[in] tones  [n/2]  @param[out] x  [n]. Real-time: yes, O(n log n).
   void inverse(const Complex* tones, float* x) const;
 

@@ -5,8 +5,8 @@
 
 namespace offhook {
 
-/// Makes an object anew where it stands. `object = T(...)` would build it on the stack first, and a receiver has 50 KB
-/// where a kernel thread has 16 in all. @pre no argument lies within the object.  Real-time: as T's constructor.
+/// Constructs an object again in its place. `object = T(...)` would build it on the stack first; a receiver has 50 KB,
+/// and a kernel thread's whole stack 16 KB. @pre no argument lies within the object.  Real-time: as T's constructor.
 template <class T, class... Arguments>
 void renew(T& object, const Arguments&... arguments) {
   object.~T();

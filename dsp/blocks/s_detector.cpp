@@ -16,7 +16,7 @@ constexpr int kStrangeToLose = 8;
 
 }  // namespace
 
-// Of the line at the carrier alone: an edge of the band may come tens of symbols later, after all of S-bar.
+// Likeness of the line at the carrier alone: an edge of the band may come tens of symbols later, after all of S-bar.
 float SDetector::likeness(const Group& g) const {
   const float power = norm(mean_[0]);
   return power > 0 ? (g.line[0].re * mean_[0].re + g.line[0].im * mean_[0].im) / power : 0;

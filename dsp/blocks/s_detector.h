@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// Finds S (10.1.3.7) and the place where it turns into S-bar, at two samples a symbol, before anything is known of the
+// Finds S (10.1.3.7) and its transition to S-bar, at two samples per symbol, before anything is known about the
 // line.
 //
 // S repeats every two symbols, four samples: lines at the carrier and half a symbol rate above and below it. Each group
-// of four samples is split into these three lines (and a fourth place that stays empty). Where S is, the lines of 16
+// of four samples is split into these three lines (and a fourth place that stays empty). During S, the lines of 16
 // groups in a row agree and hold nearly all the power. S-bar is S with its sign changed: a group's likeness to the mean
-// of those before, at the carrier, falls from 1 to -1.
+// of the groups before, at the carrier, falls from 1 to -1.
 #pragma once
 
 #include "dsp/blocks/complex.h"
@@ -58,7 +58,7 @@ class SDetector {
   int hits_ = 0;
   bool in_s_ = false;
   bool s_bar_ = false;
-  Complex mean_[3]{};  // of S, as it was before it began to change
+  Complex mean_[3]{};  // of S, before it began to change
   Complex turn_{};
   float turns_ = 0;
   float age_ = 0;

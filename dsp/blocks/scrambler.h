@@ -14,7 +14,7 @@ struct Scrambling {
   uint8_t first, second;
   friend constexpr bool operator==(const Scrambling&, const Scrambling&) = default;
 };
-/// What a call modem transmits with, and an answer modem. Source: V.32bis 4, V.34 7
+/// The transmit scrambler of a call modem, and of an answer modem. Source: V.32bis 4, V.34 7
 inline constexpr Scrambling kGpc{18, 23}, kGpa{5, 23};
 
 /// Divides the bit stream by the polynomial. Real-time: yes, O(1) for as many bits as the shorter delay.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What the INFO, MP and CP sequences of V.34 and V.90 have in common: bits in order of time, numbers with their least
-// significant bit first, a 16-bit CRC over the information bits, and a receiver that must find a sequence in a running
+// The common part of the INFO, MP and CP sequences of V.34 and V.90. Bits are in order of time, and numbers have their
+// least significant bit first. A 16-bit CRC covers the information bits. The receiver finds a sequence in a running
 // stream of bits.
 //
 // A layout is written once, as a function over a FieldWriter or a FieldReader, so that the two cannot disagree.
@@ -26,7 +26,7 @@ class Crc {
   uint16_t register_ = 0xFFFF;
 };
 
-/// Writes a sequence, one bit a byte.
+/// Writes a sequence, one bit per byte.
 class FieldWriter {
  public:
   explicit FieldWriter(uint8_t* bits) : bits_(bits) {}
@@ -41,7 +41,7 @@ class FieldWriter {
       add(bit);
     }
   }
-  /// Information bits that are sent as 0 and not looked at.
+  /// Information bits that are sent as 0 and ignored by the receiver.
   void reserved(int count) { field(0, count); }
   /// Bits outside the CRC with a known value, the left-most (most significant of `count`) first in time.
   void fixed(uint32_t pattern, int count) {
@@ -58,7 +58,7 @@ class FieldWriter {
   Crc crc_;
 };
 
-/// Reads a sequence with the same calls. good() tells at the end whether all known bits and the CRC were right.
+/// Reads a sequence with the same calls. good() returns true at the end if all known bits and the CRC were right.
 class FieldReader {
  public:
   explicit FieldReader(const uint8_t* bits) : bits_(bits) {}

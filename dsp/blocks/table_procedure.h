@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// A procedure as a table. Each row says which action and which next state an event causes, in which states, under which
-// guard, and by which clause of the Recommendation. Of the rows for an event the first whose states and guard fit
-// counts. An event without a row is ignored. The compiler sorts the rows by state and event, so a search looks only at
-// rows that can fit.
+// A procedure as a table. Each row holds an event, the action and the next state that it causes, the states and the
+// guard under which it applies, and the clause of the Recommendation. The first row for an event whose states and guard
+// match is used. An event without a row is ignored. The compiler sorts the rows by state and event, so a search
+// compares only rows that can match.
 #pragma once
 
 #include <stddef.h>
@@ -113,7 +113,7 @@ bool is_due(Time now, Time* at) {
   return true;
 }
 
-/// What all procedures have in common: the state, the clock and the time-outs. P gives `static const
+/// The common part of all procedures: the state, the clock and the time-outs. P gives `static const
 /// TransitionTable<Transition<P>>& transitions()`. It may hide on_leave().
 template <class P, class StateEnum, class EventEnum>
 class TableProcedure {

@@ -16,8 +16,8 @@ constexpr int kOffsetKnownMs = 10;
 constexpr float kMostOffsetHz = 25;
 
 // The average over 1/150 s, which is not a whole number of samples: 160 ones at 24 000 Hz, smoothed by four short
-// averages, every third of them taken. The smoothing keeps the zeros where they are and stops what is more than 1800 Hz
-// away, where the mirror image of a real signal lies, for which the zeros are in the wrong places.
+// averages, every third of them taken. The smoothing keeps the zeros in their places and stops frequencies more than
+// 1800 Hz away, the mirror image of a real signal, for which the zeros are in the wrong places.
 struct Window {
   static constexpr int kSize = 64;
   float tap[2 * kSize];  // each twice, for the two parts of a sample
@@ -147,7 +147,7 @@ ToneEvent ToneDetector::step() {
   return ToneEvent::kNone;
 }
 
-// How far the offset turns the tone in so many milliseconds.
+// The turn of the tone by the offset in `milliseconds`.
 Complex ToneDetector::turned(int milliseconds) const {
   const float turns = angle_turns(turn_) * static_cast<float>(milliseconds);
   const int k = static_cast<int>(turns * OscillatorTable::kSize);

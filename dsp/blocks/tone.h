@@ -24,22 +24,22 @@ class ToneDetector {
   /// @param hz  a multiple of 5 Hz
   explicit ToneDetector(int hz) : mixer_(hz) {}
 
-  /// One sample of 8000 Hz.  @return kReversal when one has become certain, about 6 ms after it came; then
-  /// reversal_time() tells when that was.  Real-time: yes; most of its work is done every eighth sample.
+  /// One sample at 8000 Hz.  @return kReversal when a reversal has become certain, about 6 ms after it occurred; its
+  /// time is then reversal_time().  Real-time: yes; most of the work is done at every eighth sample.
   ToneEvent put(float x) {
     sample_[now_ % kStep] = x;
     ++now_;
     return now_ % kStep == 0 ? step() : ToneEvent::kNone;
   }
 
-  /// Forgets what it has heard; the clock goes on.
+  /// Forgets all received samples; the clock continues.
   void reset();
 
   /// How long the tone has lasted without a break, reversals not being breaks; 0: no tone. The detector's own time of
   /// 14 ms is included, so that a tone of 50 ms is seen to reach 50 ms.
   float steady_ms() const { return steady_ > 0 ? static_cast<float>(steady_ + kUnseen) : 0; }
   bool present() const { return steady_ > 0; }
-  /// The same without a reversal: what tells a tone from an INFO sequence with long runs of zeros.
+  /// The time without a reversal: distinguishes a tone from an INFO sequence with long runs of zeros.
   float unbroken_ms() const {
     const auto since = static_cast<float>(since_reversal_);
     return steady_ms() < since ? steady_ms() : since;
@@ -52,7 +52,7 @@ class ToneDetector {
   /// Received minus nominal frequency, +-50 Hz; a mean over 40 ms or so.
   float frequency_offset_hz() const;
 
-  /// Of the last reversal: its middle, in samples since construction, with fraction.
+  /// Middle of the last reversal, in samples since construction, with fraction.
   double reversal_time() const { return reversal_time_; }
   /// How long the tone had lasted before that.
   float steady_before_reversal_ms() const { return steady_before_; }
@@ -65,7 +65,7 @@ class ToneDetector {
 
  private:
   static constexpr int kWindow = 64;  // 53 1/3 samples and soft edges
-  static constexpr int kStep = 8;     // one output a millisecond
+  static constexpr int kStep = 8;     // one output per millisecond
   static constexpr int kLag = 10;     // phases are compared over 10 ms
   static constexpr int kSettle = 18;  // window and lag
   static constexpr int kUnseen = 14;  // of a tone, before it is seen

@@ -33,7 +33,7 @@ class BitReader {
 
 class BitWriter {
  public:
-  /// @param[out] octets  [n]; what is put behind them is dropped
+  /// @param[out] octets  [n]; bits beyond them are dropped
   constexpr BitWriter(uint8_t* octets, int n) : octets_(octets), n_(n) {}
   /// @pre value < 2^bits, bits at most 16. Real-time: yes, O(1).
   constexpr void put(unsigned value, int bits) {
@@ -42,7 +42,7 @@ class BitWriter {
       if (at_ < n_) octets_[at_++] = static_cast<uint8_t>(held_);
     }
   }
-  /// The octets that are left: what was begun, then zeros.
+  /// The remaining octets: the begun one, then zeros.
   constexpr void finish() {
     for (; at_ < n_; held_ = 0) octets_[at_++] = static_cast<uint8_t>(held_);
   }

@@ -14,7 +14,7 @@ static_assert(3 + 2 * SwapRequest::kMost + kCrcOctets <= kOperationOctets);
 constexpr float kSmall = static_cast<float>(db_to_gain(kMarginDb));  // half of it, as a ratio of powers
 constexpr float kWorthwhile = static_cast<float>(db_to_gain(2 * 1.0));
 
-/// What a margin is multiplied by with one bit more.
+/// The factor of a margin for one more bit.
 struct OneMore {
   float of[kMostBits];
 };
@@ -88,7 +88,7 @@ bool swap_bits(const Band& band, const SwapRequest& request, Loading* loading) {
     const int bits = changed.bits[request.changes[k].tone];
     if (bits != 0 && (bits < kLeastBits || bits > band.most_bits)) return false;
   }
-  // A tone more or less is a change of what the trellis code takes.
+  // One tone more or less changes the bits that the trellis code takes.
   if (!changed.fits(band)) return false;
   *loading = changed;
   return true;

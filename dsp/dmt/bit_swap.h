@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
-// Bit swap: while data pass, a receiver whose noise has moved asks the far transmitter to take bits off tones whose
-// margin is small and to put as many on tones that have some left. The rate stays.
+// Bit swap: during data mode, a receiver whose noise has changed requests that the far transmitter take bits off tones
+// with a small margin and put as many on tones with margin left. The rate stays.
 //
-// What is said goes in the overhead octets that have nothing else to say (frame.h), one operation a superframe:
+// The messages use the overhead octets that are otherwise unused (frame.h), one operation per superframe:
 //
 //    request      0xff  id  changes  (tone  command) for each  CRC-16        command 1: a bit more, 2: a bit less
 //    acknowledge  0xf0  id  superframe  CRC-16                               both ends change with that superframe
 //
 // A request is repeated until it is acknowledged, an acknowledgement until its superframe begins. Superframes are
-// counted on the line, from where data begin, modulo 256. In the manner of G.992.1 clause 11, as far as known: header
+// counted on the line, from the begin of data, modulo 256. After G.992.1 clause 11, as far as known: header
 // and commands are of that form; the number of changes, the id, the CRC and the repetition were chosen here.
 #pragma once
 
@@ -39,22 +39,22 @@ struct Operation {
   uint8_t superframe = 0;  ///< of kAcknowledge
 };
 
-/// @param[out] octets  [kOperationOctets]; what is left is zero. Real-time: yes, O(kOperationOctets).
+/// @param[out] octets  [kOperationOctets]; unused octets are zero. Real-time: yes, O(kOperationOctets).
 void write_operation(const Operation& operation, uint8_t* octets);
-/// @param[in] octets  [kOperationOctets] of any content  @return Kind::kNone for what is none
+/// @param[in] octets  [kOperationOctets] of any content  @return Kind::kNone if they are no operation
 Operation read_operation(const uint8_t* octets);
 
-/// @return whether `loading` could be changed so; it is as it was when not: as many bits as before, each tone with none
-/// or with kLeastBits to the band's most, and room for the frame. Real-time: yes, O(tones).
+/// @return whether `loading` could be changed so; otherwise it is unchanged. The change has as many bits as before,
+/// each tone with none or with kLeastBits to the band's most, and room for the frame. Real-time: yes, O(tones).
 bool swap_bits(const Band& band, const SwapRequest& request, Loading* loading);
 
-/// SNR of a tone over what its bits need at the coding gain without margin, as a ratio. @param error  mean square of
-/// the points, unit power. @pre the tone carries bits
+/// SNR of a tone over the requirement of its bits at the coding gain without margin, as a ratio. @param error  mean
+/// square of the points, unit power. @pre the tone carries bits
 float margin_of(const Loading& loading, int tone, float error);
 
-/// Moves bits from where the margin is least to where it is most, as long as a tone has less than kMarginDb / 2 and the
-/// least of the two gains 1 dB. @param[in] margin  [band.tones()] margin_of(), now; 0: not known, or no bits
-/// @return whether there is any change. Real-time: yes, O(tones), and as much again for each change.
+/// Moves bits from the tone with the least margin to the one with the most. It repeats this while a tone has less than
+/// kMarginDb / 2 and the least margin of the two gains 1 dB. @param[in] margin  [band.tones()] margin_of(), now; 0: not
+/// known, or no bits.  @return whether there is any change. Real-time: yes, O(tones), and as much again per change.
 bool propose_swap(const Band& band, const Loading& loading, const float* margin, SwapRequest* request);
 
 }  // namespace offhook::dmt

@@ -48,7 +48,7 @@ int floor_of(float x) {
 
 /// The nearest of first, first + step, ... last. @param step  2 or 4, here and below: there is nothing to divide
 int nearest_of(float x, int first, int step, int last) {
-  if (!(x > static_cast<float>(first))) return first;  // nor is what is no number an integer
+  if (!(x > static_cast<float>(first))) return first;  // also for NaN
   if (x >= static_cast<float>(last)) return last;
   return first + step * floor_of((x - static_cast<float>(first)) * (step == 2 ? 0.5f : 0.25f) + 0.5f);
 }
@@ -105,7 +105,7 @@ Point nearest_of_eight(int coset, Complex z) {
 
 Point point_of(int bits, uint32_t label) {
   if (bits == 3) return kEight[label & 7];
-  int x = 0, y = 0;  // sign and all, but for the last bit, which is one
+  int x = 0, y = 0;  // including the sign, without the last bit, which is one
   int left = bits;
   if (is_cross(bits)) {
     const Top top = kTop[label >> (bits - 5) & 31];

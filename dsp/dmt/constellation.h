@@ -2,7 +2,7 @@
 //
 // Constellations of a tone: 2 to 15 bits on odd integers. With an even number of bits a square; with 3 bits eight
 // points of its own; with another odd number a cross, whose two highest bits of each coordinate come from a table. The
-// two lowest bits say which of the four cosets of the trellis a point lies in.
+// two lowest bits select one of the four cosets of the trellis.
 #pragma once
 
 #include <stdint.h>

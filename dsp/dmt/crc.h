@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The CRC-16 of what the two ends tell each other.
+// The CRC-16 of the messages between the two ends.
 #pragma once
 
 #include <stdint.h>

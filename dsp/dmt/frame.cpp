@@ -68,7 +68,7 @@ void ReceivePath::reset(const PathParameters& p) {
 bool ReceivePath::process(const uint8_t* in, Frame* frame) {
   const int s = p_.frames_per_word, search = search_symbols();
   const auto word = [this](int age) { return &words_[(newest_ + age) % kWords]; };
-  // What comes out of the deinterleaver makes room for what comes in.
+  // Octets read from the deinterleaver make room for new ones.
   read(word(0), in_word_);
   for (int k = 0; k < p_.octets(); ++k) interleaver_.put(in[k]);
   if (in_word_ < search) correct(word(1), in_word_);
@@ -99,7 +99,7 @@ void ReceivePath::correct(Word* word, int symbol) {
   if (p_.check == 0 || skip_ + 1 >= kWords) return;
   const int n = p_.word(), symbols = search_symbols();
   if (symbol == 0) word->correction.begin(code_, word->check, word->octets + p_.word_data(), n);
-  // What begins it costs as much as the search: that has the other symbols, where there are any.
+  // The first step costs as much as the search, so the search is done in the other symbols, if there are any.
   const int pieces = symbols > 1 ? symbols - 1 : 1;
   if (symbols == 1 || symbol > 0) word->correction.search((n + pieces - 1) / pieces);
   if (symbol + 1 < symbols) return;

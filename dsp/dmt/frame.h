@@ -9,10 +9,10 @@
 //    frame of a superframe   0        1         2 to 33   34         35          36 to 67
 //    overhead octet          CRC      ib 0-7    free      ib 8-15    ib 16-23    free
 //
-// The 64 free ones of a superframe are an operation's (procedure/bit_swap.h), zeros where there is none.
+// The 64 free ones of a superframe are an operation's (procedure/bit_swap.h), zeros if there is none.
 //
-// The CRC is over all that the path carried in the superframe before, but for that one octet. Bits go least significant
-// first throughout. Source: G.992.1 7.4 in outline (docs/dmt.md says what was chosen here).
+// The CRC covers all octets of the path in the previous superframe, except that one octet. Bits go least significant
+// first throughout. Source: G.992.1 7.4 in outline (docs/dmt.md lists the choices made here).
 #pragma once
 
 #include <stdint.h>
@@ -47,8 +47,8 @@ constexpr Crc8Steps make_crc8_steps() {
 }
 inline constexpr Crc8Steps kCrc8Steps = make_crc8_steps();
 
-/// x^8 + x^4 + x^3 + x^2 + 1, begun with zeros. The register is held with its bits reversed, so that octets go in
-/// whole.
+/// x^8 + x^4 + x^3 + x^2 + 1, initially zeros. The register has its bits in reverse order, so that whole octets can be
+/// added.
 class Crc8 {
  public:
   constexpr void put(uint8_t octet) { register_ = kCrc8Steps.of[register_ ^ octet]; }
@@ -64,14 +64,14 @@ class Crc8 {
 };
 
 struct PathParameters {
-  uint8_t payload = 0;          ///< octets of a frame, besides the overhead octet; with it and R at most 255 a word
+  uint8_t payload = 0;          ///< octets of a frame, without the overhead octet; with it and R at most 255 per word
   uint8_t check = 0;            ///< R, octets of a word: even, at most 16, a multiple of frames_per_word
   uint8_t frames_per_word = 1;  ///< S: 1, 2, 4, 8, 16
   uint8_t depth = 1;            ///< D: a power of two, at most 64
 
   constexpr int word_data() const { return frames_per_word * (payload + 1); }
   constexpr int word() const { return word_data() + check; }
-  /// Of each symbol.
+  /// Octets of each symbol.
   constexpr int octets() const { return word() / frames_per_word; }
   constexpr bool possible() const {
     const auto power = [](int x, int most) { return x >= 1 && x <= most && (x & (x - 1)) == 0; };
@@ -87,7 +87,7 @@ class TransmitPath {
   void reset(const PathParameters& p);
   /// The octets of one data symbol. @param[in] payload  [p.payload] of this frame  @param indicators  ib 0 to 23
   /// @param[in] operation  [kOperationOctets] of this superframe
-  /// @param[out] out  [p.octets()]: what was put one word (S frames) ago. Real-time: yes, O(octets).
+  /// @param[out] out  [p.octets()]: the word put one word (S frames) ago. Real-time: yes, O(octets).
   void process(const uint8_t* payload, uint32_t indicators, const uint8_t* operation, uint8_t* out);
 
  private:
@@ -104,12 +104,12 @@ class TransmitPath {
 };
 
 /// The work of a word is spread over the symbols behind it, so that each symbol has as much: S to come in, S out of the
-/// deinterleaver, at most kSearchSymbols to be corrected, and a frame a symbol from there on.
+/// deinterleaver, at most kSearchSymbols to be corrected, and one frame per symbol from there on.
 class ReceivePath {
  public:
   struct Frame {
     const uint8_t* payload;  ///< [p.payload]
-    bool superframe_ended;   ///< crc_good says whether the superframe before this frame was right
+    bool superframe_ended;   ///< crc_good is the result for the superframe before this frame
     bool crc_good;
     bool indicators_known;  ///< after frame 35
     uint32_t indicators;
@@ -148,7 +148,7 @@ class ReceivePath {
   Crc8 crc_;
   int frame_ = 0;
   int in_word_ = 0;
-  int skip_ = 0;  // words before the first whole one: what the transmitter and the interleavers begin with
+  int skip_ = 0;  // words before the first whole one: the initial content of the transmitter and the interleavers
   bool first_ = true;
   uint32_t indicators_ = 0;
   uint32_t corrected_ = 0, lost_ = 0;

@@ -7,8 +7,8 @@
 // The memory starts with octets of a scrambler that is fed zeros. The receiver drops them, but they are sent: equal
 // octets would put one point of the constellation on many tones, and the peak of such a symbol would be clipped.
 //
-// Octets go in and come out one at a time, so that a word's work can be spread over its symbols: while a word goes in,
-// the one before it comes out.
+// Octets are written and read one at a time, so that a word's work can be spread over its symbols: while a word is
+// written, the one before it is read.
 #pragma once
 
 #include <stdint.h>
@@ -23,8 +23,8 @@ class Interleaver {
 
   /// @param n  octets of a word, 1 to 255  @param depth  D: a power of two, 1 to kMostDepth
   void reset(Way way, int n, int depth);
-  /// The next octet of the word before. @pre it has come out before as many of this word went in, or the word is
-  /// complete. Real-time: yes, O(1).
+  /// The next octet of the previous word. @pre no more octets of it are read than were written of this word, or the
+  /// word is complete. Real-time: yes, O(1).
   uint8_t get() {
     const uint8_t octet = memory_[out_];
     out_ = wrapped(out_ + 1);
@@ -32,7 +32,7 @@ class Interleaver {
   }
   /// The next octet of this word; the n-th completes it. Real-time: yes, O(1).
   void put(uint8_t octet);
-  /// Words until the first whole one comes out: of the deinterleaver.
+  /// Words before the first whole one is read from the deinterleaver.
   int delay() const { return depth_ - 1; }
 
  private:
@@ -46,9 +46,9 @@ class Interleaver {
   int size_ = 1;     // of the memory in use
   int base_ = 0;     // of this word in it
   int inverse_ = 1;  // of D modulo length_
-  int place_ = 0;    // in this word, of the next octet that goes in
+  int place_ = 0;    // in this word, of the next octet to be written
   int spread_ = 0;   // D times the place
-  int first_ = 0;    // where in its word it was, before it was interleaved
+  int first_ = 0;    // its place in its word before interleaving
   int out_ = 0;
   uint8_t memory_[256 * kMostDepth]{};
 };

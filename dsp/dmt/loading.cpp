@@ -32,7 +32,7 @@ constexpr float kGapAlone = static_cast<float>(kGap / kMargin);
 constexpr float kTrellisGap = static_cast<float>(kGap / kTrellisGain);
 constexpr float kTrellisGapAlone = static_cast<float>(kGap / kTrellisGain / kMargin);
 
-/// Of a tone, over the nominal, with margin. @param more  a ratio of further margin
+/// Power of a tone, over the nominal, with margin. @param more  a ratio of further margin
 float needed_power(bool trellis, int bits, float error, float more) {
   return error * more * (trellis ? kTrellisGap : kGap) * static_cast<float>((1 << bits) - 1);
 }
@@ -97,7 +97,7 @@ bool choose_path(int octets, PathParameters* path) {
   int s = kMostFramesPerWord;
   while (s > 1 && s * octets > ReedSolomon::kMostOctets) s /= 2;
   if (octets > ReedSolomon::kMostOctets) octets = ReedSolomon::kMostOctets;
-  // A frame has an overhead octet and something besides.
+  // A frame has an overhead octet and at least one more.
   const int check = octets - ReedSolomon::kMostCheck / s >= 2 ? ReedSolomon::kMostCheck : 0;
   const int payload = octets - check / s - 1;
   if (payload < 1) return false;
@@ -109,7 +109,7 @@ bool choose_path(int octets, PathParameters* path) {
 namespace {
 
 constexpr int kMostFrameBits = 8 * ReedSolomon::kMostOctets;
-constexpr float kMostMoreDb = 128;  // beyond what floats of errors differ by
+constexpr float kMostMoreDb = 128;  // beyond any difference of the errors as floats
 constexpr int kHalvings = 10;       // to an eighth of a decibel
 
 /// Bits and gains. @param more  a ratio of margin beyond kMarginDb. @return bits of a symbol for frames; 0: there are
@@ -129,7 +129,7 @@ int fill_tones(const Band& band, const float* error, bool trellis, float more, L
   return trellis && loading->tones() < kLeastTrellisTones ? 0 : loading->data_bits();
 }
 
-/// As many bits as a frame has, and what the tones could carry beyond them as margin. @return as fill_tones()
+/// As many bits as a frame has; capacity of the tones beyond them becomes margin. @return as fill_tones()
 int fill_frame(const Band& band, const float* error, bool trellis, Loading* loading) {
   float least = 0, most = kMostMoreDb;
   for (int halving = 0; halving < kHalvings; ++halving) {

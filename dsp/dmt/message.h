@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// What the two ends tell each other after MEDLEY: the loading that a receiver asks for, and whether it has the other's.
+// The messages of both ends after MEDLEY: the loading that a receiver requests, and whether it has received the
+// other's.
 //
-//    start  flags  payload  check  frames a word  depth  first tone  tones  bits and gain of each tone  CRC-16  end
+//    start  flags  payload  check  frames per word  depth  first tone  tones  bits and gain of each tone  CRC-16  end
 //
 // Flags: 1 the far end's message has been read, 2 with the trellis code.
 //
@@ -31,7 +32,7 @@ int write_message(const Band& band, const Message& message, uint8_t* symbols);
 /// Reads octet symbols as they come.
 class MessageReader {
  public:
-  /// @param band  that the loading must be for: what this end sends
+  /// @param band  the band of this end's transmitter, for which the loading must be
   explicit MessageReader(const Band& band) : band_(band) {}
   void reset() { started_ = false; }
   /// @return a whole message that is good. Real-time: yes; O(tones) at its end.

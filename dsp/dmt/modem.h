@@ -17,7 +17,7 @@ namespace offhook::dmt {
 
 class Modem {
  public:
-  /// @param side  and the sampling rates in `config` say what it is. Not real-time.
+  /// @param side, config  side and sampling rates select the modem. Not real-time.
   Modem(Side side, const oh_pump_config& config);
 
   /// n periods of the slower direction. @param[in] rx  @param[out] tx  must not overlap
@@ -41,7 +41,7 @@ class Modem {
   uint64_t periods_ = 0, filled_in_ = 0;
   Complex points_[kMostTones]{};  // of the symbol that is begun; not on the stack, which is a kernel's
   int16_t samples_[kFullDown.symbol()]{};
-  int length_ = 0, at_ = 0;  // of the symbol under way
+  int length_ = 0, at_ = 0;  // of the current symbol
 };
 
 }  // namespace offhook::dmt

@@ -9,7 +9,7 @@
 
 namespace offhook::dmt {
 
-/// Points of tones to samples. A point of unit power has the band's nominal power spectral density where a sample of
+/// Points of tones to samples. A point of unit power has the band's nominal power spectral density if a sample of
 /// 32768 is Band::full_scale_volts across 100 ohm.
 class Modulator {
  public:

@@ -25,7 +25,7 @@ class OctetScrambler {
   }
 
  private:
-  /// What the next octet is changed by.
+  /// The change of the next octet.
   constexpr uint8_t change() const { return static_cast<uint8_t>(bits_ ^ bits_ >> 5); }
   constexpr void push(uint8_t scrambled) { bits_ = bits_ >> 8 | static_cast<uint32_t>(scrambled) << 15; }
 

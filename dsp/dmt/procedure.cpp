@@ -11,11 +11,11 @@ constexpr int kToneCount = 3;
 // Symbols, of some 0.23 to 0.25 ms.
 constexpr int kToneSymbols = 8;  // in a row, to believe that tones are there or gone
 constexpr int kQuietSymbols = 100;
-constexpr int kReverbSymbols = 1024;  // from where both can train
+constexpr int kReverbSymbols = 1024;  // then both can train
 constexpr int kSegueSymbols = 10;
 constexpr int kFillerSymbols = 16;
 constexpr int kLostSymbols = 2000;  // longer than the far end needs to notice
-// Of MEDLEY: the equaliser settles, each tone's filter is fitted, the rest measures the noise.
+// Parts of MEDLEY: the equaliser settles, each tone's filter is fitted, the rest measures the noise.
 constexpr int kMedleySettle = 256, kFastMedleySettle = 64;
 constexpr int kMedleyFit = 2048, kFastMedleyFit = 512;
 constexpr int kRecoverSymbols = 64;
@@ -89,15 +89,15 @@ Procedure::Procedure(const ProcedureConfig& config)
 
 void Procedure::send(Signal signal, int symbols) {
   signal_ = signal;
-  left_ = symbols > 0 ? symbols + 1 : 0;  // kSent is said when the symbol after the last is asked for
+  left_ = symbols > 0 ? symbols + 1 : 0;  // kSent occurs at the request for the symbol after the last
 }
 
-// --- what is sent
+// --- transmission
 
 bool Procedure::next(Complex* points, bool* prefix) {
   ++now_;
   if (is_due(now_, &deadline_)) handle(Event::kTimeout);
-  // Every action of kSent sends at least one symbol, so this ends; without a row the signal goes on.
+  // Every action of kSent sends at least one symbol, so this ends; without a row the signal continues.
   while (left_ == 1) {
     if (!handle(Event::kSent)) left_ = 0;
   }
@@ -203,7 +203,7 @@ void Procedure::send_message() {
   send(Signal::kOctets, count);
 }
 
-// In the form of octets, for it has prefixes.
+// In the form of octets, because it has prefixes.
 void Procedure::send_mark() {
   symbol_at_ = 0;
   for (int k = 0; k < kSegueSymbols; ++k) symbols_[k] = kSegueOctet;
@@ -258,7 +258,7 @@ void Procedure::be_silent() {
   send(Signal::kSilence, 0);
 }
 
-// --- what is heard
+// --- reception
 
 void Procedure::hear(Receiver* receiver) {
   if (restart_) {
@@ -367,8 +367,8 @@ void Procedure::hear_medley(Receiver* receiver) {
   Complex sent[kMostTones];
   rx_medley_.next(rx_band_, sent);
   ++medley_symbols_;
-  // What is another symbol, or half of one, says nothing of the noise: a card that was not served in time plays old
-  // ones.
+  // Another symbol, or half of one, contains no information about the noise: a card that was not served in time plays
+  // old ones.
   if (!receiver->spoiled() && receiver->likeness(sent) > kMedleyLikeness) learn_from_medley(receiver, sent);
   if (medley_symbols_ < medley_length()) return;
   listen(Hearing::kMessages);

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT
 //
-// From silence to data and back: what an ATU-C and an ATU-R send and listen for, as one table.
+// From silence to data and back: the signals that an ATU-C and an ATU-R send and listen for, as one table.
 //
 //    ATU-R   tones 9 17 25 ........|        | ..... REVERB ........ SEGUE MEDLEY message message .. SEGUE data
 //    ATU-C               tones 40 56 64 |  REVERB ................. SEGUE MEDLEY message message .. SEGUE data
 //
-// In the manner of G.994.1 and G.992.2, from what is known of them: the handshake is its tones alone, without messages;
-// both ends send at once, each in its own band; each receiver trains on the far REVERB (receiver.h) and measures each
-// tone's noise in MEDLEY; then each tells the other what it wants sent (message.h), and a second SEGUE marks where data
-// begin. There is no prefix before MEDLEY. The far REVERB is a reason to train at any time before data, not later.
+// A simplification of G.994.1 and G.992.2. The handshake is its tones alone, without messages. Both ends send at once,
+// each in its own band. Each receiver trains on the far REVERB (receiver.h) and measures each tone's noise in MEDLEY.
+// Then each requests a loading from the other (message.h), and a second SEGUE marks where data begin. There is no
+// prefix before MEDLEY. The far REVERB is a reason to train at any time before data, not later.
 //
-// In data, an end whose margin is gone begins a fast retrain, which keeps clocks, equalisers and prefixes as they are:
+// In data, an end that has lost its margin begins a fast retrain, which keeps clocks, equalisers and prefixes:
 //
 //    RECOV .............. SEGUE MEDLEY message message .. SEGUE data      the far end: the same, once it hears RECOV
 //
-// Its clock is the symbols that it sends; what it hears comes from its receiver.
+// Its clock is the symbols that it sends; its events come from its receiver.
 #pragma once
 
 #include <stdint.h>
@@ -36,13 +36,13 @@ enum class Side : uint8_t { kCentral, kRemote };  ///< ATU-C at the exchange, AT
 struct ProcedureConfig {
   Side side = Side::kRemote;
   Band down = kLiteDown, up = kLiteUp;
-  uint32_t max_bit_rate = 0;  ///< of what this end receives, payload; 0: no limit
+  uint32_t max_bit_rate = 0;  ///< of this end's receiver, payload; 0: no limit
   oh_bit_port port{};
 };
 
 enum class ProcedureState : uint8_t {
   kIdle,      ///< ATU-C: listens for a request
-  kRequest,   ///< ATU-R: asks
+  kRequest,   ///< ATU-R: requests
   kTones,     ///< ATU-C: answers
   kQuiet,     ///< before training
   kReverb,    ///< the receivers train
@@ -156,8 +156,8 @@ class Procedure : public TableProcedure<Procedure, ProcedureState, ProcedureEven
   bool restart_ = false;  // the receiver is to begin again
   bool trained_ = false;
   bool fast_ = false;  // a fast retrain
-  int left_ = 0;       // symbols of the signal, and one; 0: for ever
-  int heard_ = 0;      // symbols in a row that were what is listened for
+  int left_ = 0;       // symbols of the signal, and one; 0: without end
+  int heard_ = 0;      // symbols in a row that matched the expected signal
   int recovers_ = 0;   // symbols of RECOV in a row
   bool tones_there_ = false;
   uint32_t trainings_ = 0, fast_retrains_ = 0, failures_ = 0;

@@ -12,7 +12,7 @@ constexpr float kSmoothing = 1.0f / 16;
 constexpr float kFastLoop = 0.1f, kSlowLoop = 0.02f;
 constexpr int kFastSymbols = 64;
 constexpr float kPilotAway = 0.5f, kPilotDeviations = 4;  // of its size, and of its own noise
-// Of the shortening's fit (docs/dmt.md).
+// Ridge of the shortening's fit (docs/dmt.md).
 constexpr double kRidge = 1e-2;
 // A fit takes one symbol in twelve a sample early or late. If the far clock differs, the window lies anywhere within
 // half a sample of its place, and the mean square of that is a twelfth.
@@ -59,7 +59,7 @@ bool Receiver::take(float sample, bool good) {
   ++now_;
   if (!good) bad_until_ = now_;
   if (now_ < start_ + band_.points) return false;
-  // What the filter reaches back to counts too.
+  // The samples that the filter reaches back to count too.
   doubtful_ = false;
   spoiled_ = bad_until_ > start_ - (shortened_ ? Shortening::kTaps : 0);
   transform();
@@ -100,7 +100,7 @@ bool Receiver::take(float sample, bool good) {
 void Receiver::transform() {
   constexpr int kTaps = Shortening::kTaps;
   float past[2 * kMostTones + kTaps];
-  // In two pieces, where the buffer's end lies within.
+  // In two pieces, if the buffer's end lies within.
   const int reach = shortened_ ? kTaps - 1 : 0, n = band_.points + reach;
   const auto from = static_cast<int>((start_ - reach) & (kBuffer - 1));
   const int before_end = n < kBuffer - from ? n : kBuffer - from;
@@ -112,7 +112,7 @@ void Receiver::transform() {
   if (shortened_) tone_equaliser_.filter(window, received_);
 }
 
-// Each tone by the delay that the timing loop knows of.
+// Each tone by the delay of the timing loop.
 void Receiver::turn_back() {
   const float turns = offset_ / static_cast<float>(band_.points);
   const SinCos first = sincos_turns(static_cast<double>(turns) * band_.first);
@@ -126,8 +126,7 @@ void Receiver::turn_back() {
   }
 }
 
-// A symbol that has not its pilot as it was is no better than one that was lost: the far end was not served, or
-// something struck.
+// A symbol with a changed pilot is no better than a lost one: the far end was not served, or there was an impulse.
 void Receiver::watch_pilot() {
   const float size = magnitude(received_[band_.pilot]);
   if (stage_ == Stage::kLock) {
@@ -183,7 +182,7 @@ void Receiver::weigh_timing(const float* error) {
   for (int k = band_.first; k <= band_.last; ++k) timing_weight_[k] = error[k] > 0 ? 1 / error[k] : 0;
 }
 
-// What repeats from window to window stands out of what does not.
+// Signals that repeat from window to window rise above those that do not.
 void Receiver::smooth() {
   if (spoiled_) return;
   for (int k = band_.first; k <= band_.last; ++k) mean_[k] += kSmoothing * (received_[k] - mean_[k]);
@@ -236,7 +235,7 @@ void Receiver::measure_symbol() {
     if (!shortening_.work()) return;
     tone_equaliser_.set(shortening_.taps());
     shortened_ = true;
-    // The target begins where the prefix leaves off, but for what it leaves free at both ends.
+    // The target begins at the end of the prefix, except for its free part at both ends.
     const int samples = shortening_.delay() - kEdge / 2;
     move_window(samples);
     expect_reverb(samples);
@@ -263,7 +262,7 @@ void Receiver::measure_symbol() {
   stage_ = Stage::kShorten;
 }
 
-/// What REVERB, a periodic signal, is behind the filter in a window that lies `samples` later.
+/// REVERB, a periodic signal, after the filter in a window `samples` later.
 void Receiver::expect_reverb(int samples) {
   for (int k = band_.first; k <= band_.last; ++k) {
     const SinCos w = sincos_turns(static_cast<double>(samples * k) / band_.points);
@@ -336,7 +335,7 @@ void Receiver::learn(const Complex* sent, float step) {
     const float power = norm(received_[k]);
     if (power <= 0 || (sent[k].re == 0 && sent[k].im == 0)) continue;
     const Complex error = sent[k] - points_[k];
-    // Normalised by what is received on average at least: a small point teaches no more than a large one.
+    // Normalised by at least the average received power: a small point teaches no more than a large one.
     const float size = power > weight_[k] ? power : weight_[k];
     equaliser_[k] += (step / size) * (error * conj(received_[k]));
   }

@@ -2,12 +2,13 @@
 //
 // Samples to points of the tones, one symbol after the other, and all that has to be learnt for it:
 //
-//    tones      a window at a time, whether the handshake's tones are there
+//    tones      one window at a time, whether the handshake's tones are present
 //    search     REVERB without prefix: the window moves to where the channel's energy lies behind its start
 //    lock       the timing loop follows the tones
-//    measure    mean of the received tones and of their powers; from these the time-domain equaliser, a delay a symbol
+//    measure    mean of the received tones and of their powers; from these the time-domain equaliser, one delay
+//               per symbol
 //    gains      the frequency-domain equaliser: mean of the tones behind the time-domain one
-//    ready      points, the frequency-domain equaliser following what was sent or decided. In MEDLEY each tone gets a
+//    ready      points; the frequency-domain equaliser follows the known or decided points. In MEDLEY each tone gets a
 //               time-domain equaliser of its own (tone_equaliser.h)
 //
 // The far clock is another one: the phases of all tones give the delay in samples, every tone is turned back by it, and
@@ -46,12 +47,12 @@ class Receiver {
   /// From Stage::kTones to Stage::kSearch.
   void search();
 
-  /// One sample. @return a symbol is complete: the functions below say what it is. Real-time: yes; O(n log n) when
+  /// One sample. @return a symbol is complete, and the functions below describe it. Real-time: yes; O(n log n) when
   /// true.
   bool put(float sample) { return take(sample, true); }
   /// Samples that put() takes before the one that completes a symbol.
   int until_symbol() const { return static_cast<int>(start_ + band_.points - now_) - 1; }
-  /// What put() does with n samples of which none completes a symbol. @pre n <= until_symbol(). Real-time: yes, O(n).
+  /// As put() of n samples of which none completes a symbol. @pre n <= until_symbol(). Real-time: yes, O(n).
   void store(const int16_t* samples, int n);
   /// A sample that was lost.
   bool lost() { return take(0, false); }
@@ -59,30 +60,30 @@ class Receiver {
   Stage stage() const { return stage_; }
   bool spoiled() const { return spoiled_; }  ///< samples of this symbol were lost
   bool trusted() const { return !spoiled_ && !doubtful_; }
-  /// Stage::kTones: these tones' share of what is steady in the band, 0 to 1. @param tones  of the band
+  /// Stage::kTones: the share of these tones in the steady signal of the band, 0 to 1. @param tones  of the band
   float share(const int* tones, int n) const;
   /// Stage::kReady: [band.tones()] unit power.
   const Complex* points() const { return points_; }
   /// How much of the symbol is `reference`: 1 all, -1 its negative. @param[in] reference  [tones] unit power
   float likeness(const Complex* reference) const;
-  /// What the octet symbol carries, most likely.
+  /// The octet that the octet symbol most likely carries.
   uint8_t octet(const Complex* reverb) const;
-  /// The equaliser follows: `sent` is what the points should have been; tones where it is zero keep theirs.
+  /// The equaliser follows: `sent` has the correct points; tones with zero keep their coefficients.
   /// @param step  of the LMS, 0 to 1
   void learn(const Complex* sent, float step);
-  /// Stage::kReady: the timing loop follows what the points should have been, tones where that is zero excepted. For
-  /// each symbol that is known. Real-time: yes, O(tones).
+  /// Stage::kReady: the timing loop follows the correct points, except tones with zero. For each symbol that is known.
+  /// Real-time: yes, O(tones).
   void follow(const Complex* sent);
   /// follow() weighs each tone by its noise. @param[in] error  [tones] mean square of points of unit power; 0: unknown
   void weigh_timing(const float* error);
   /// Each tone's time-domain equaliser is fitted: begin_fit(), add_to_fit() for each symbol whose points are known, and
-  /// fit() once a symbol until it says that it is done. In between nothing is to learn().
+  /// fit() once per symbol until it returns true. In between the caller must not call learn().
   void begin_fit() { tone_equaliser_.begin_fit(); }
   void add_to_fit(const Complex* sent);
   /// Whether there are enough symbols.
   bool may_fit() const { return tone_equaliser_.symbols() >= ToneEqualiser::kLeastSymbols; }
   bool fit() { return tone_equaliser_.fit(equaliser_); }
-  /// From the next symbol on, a prefix stands before each.
+  /// From the next symbol on, each has a prefix.
   void begin_prefix();
 
   float clock_ppm() const { return -drift_ / static_cast<float>(symbol_) * 1e6f; }  ///< of the far clock against ours
@@ -122,7 +123,7 @@ class Receiver {
 
   // timing: samples that the far signal is later than when the loop was started
   float offset_ = 0, drift_ = 0;
-  float pilot_size_ = 0, pilot_noise_ = 0;  // its mean, and the mean square of what it is away from it
+  float pilot_size_ = 0, pilot_noise_ = 0;  // its mean, and the mean square of its deviation from it
   bool following_ = false;
 
   float weight_sum_ = 0;

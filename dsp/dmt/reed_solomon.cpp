@@ -117,9 +117,9 @@ int ReedSolomon::decode(uint8_t* word, int n) const {
 void Correction::begin(const ReedSolomon& code, const ReedSolomon::Octets& expected, const uint8_t* check, int n) {
   n_ = n;
   errors_ = found_ = power_ = 0;
-  // What the check octets should be against what they are: nothing for a word of the code, else the same syndromes as
-  // the word's. They are computed for every word: where that code and its tables were left out until the first error
-  // they were in no cache then, which cost a symbol a fifth.
+  // The difference between expected and received check octets: none for a word of the code, else the same syndromes as
+  // the word's. They are computed for every word. If that code and its tables were skipped until the first error, they
+  // would be in no cache then, which cost a symbol a fifth.
   const int count = code.check() < kMost ? code.check() : kMost;
   uint8_t syndromes[kMost] = {};
   for (int k = 0; k < count; ++k) {
@@ -152,7 +152,7 @@ void Correction::begin(const ReedSolomon& code, const ReedSolomon::Octets& expec
   }
 }
 
-// The octet of power p is wrong where the locator is zero at alpha^-p. Source: Chien 1964
+// The octet of power p is wrong if the locator is zero at alpha^-p. Source: Chien 1964
 void Correction::search(int places) {
   if (errors_ <= 0) return;
   const int more = power_ + (places + kLanes - 1) / kLanes, end = more < stride_ ? more : stride_;

@@ -17,7 +17,7 @@ class ReedSolomon {
   explicit ReedSolomon(int check = 0);
   int check() const { return check_; }
 
-  /// Sixteen octets, the first in the lowest place of `low`: what the check octets of the octets so far would be.
+  /// Sixteen octets, the first in the lowest place of `low`: the check octets for the octets so far.
   struct Octets {
     uint64_t low = 0, high = 0;
     uint8_t at(int k) const { return static_cast<uint8_t>(k < 8 ? low >> 8 * k : high >> 8 * (k - 8)); }
@@ -34,7 +34,7 @@ class ReedSolomon {
   void encode(const uint8_t* data, int n, uint8_t* check) const;
 
   /// Corrects in place. @param[in,out] word  [n] data and check octets  @param n  check() + 1 to kMostOctets
-  /// @return octets corrected, at most check() / 2; -1: more are wrong than can be corrected, and the word is as it was
+  /// @return octets corrected, at most check() / 2; -1: more are wrong than can be corrected, and the word is unchanged
   /// Real-time: yes, as Correction.
   int decode(uint8_t* word, int n) const;
 
@@ -43,7 +43,7 @@ class ReedSolomon {
   Octets multiples_[256];  // of the generator without its leading one, highest power first
 };
 
-/// Finds what is wrong in a word, in pieces: what it costs can be spread over symbols.
+/// Finds the errors in a word, in steps, so that its cost can be spread over symbols.
 class Correction {
  public:
   /// @param expected  of the word's data octets  @param[in] check  [code.check()] that came  @param n  octets of the
@@ -51,7 +51,7 @@ class Correction {
   void begin(const ReedSolomon& code, const ReedSolomon::Octets& expected, const uint8_t* check, int n);
   /// Looks at `places` octets more, or some of a further eight. Real-time: yes, O(places * errors^2).
   void search(int places);
-  /// @pre all n have been looked at  @param[in,out] word  [n]  @return as ReedSolomon::decode()
+  /// @pre the search has covered all n  @param[in,out] word  [n]  @return as ReedSolomon::decode()
   int apply(uint8_t* word) const;
 
  private:
@@ -62,7 +62,7 @@ class Correction {
   int n_ = 0;
   int errors_ = 0;  // negative: beyond correction
   int found_ = 0;
-  // The word is looked at in eight places at once, `stride_` octets apart.
+  // The search covers eight places of the word at once, `stride_` octets apart.
   int stride_ = 0;
   int power_ = 0;                       // of the next place, the first of eight
   uint64_t terms_[kMostErrors + 1]{};   // of the locator there, an octet for each place

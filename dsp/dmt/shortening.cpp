@@ -49,7 +49,7 @@ void Shortening::begin(const Complex* cross, const float* power) {
   for (double& c : cross_) c = 0;
   for (double& c : sent_) c = 0;
   double received[kTaps] = {};
-  // Sums of cosines in double precision: out of the band there may be 80 dB less than in it, and A has to know it.
+  // Sums of cosines in double precision: out of the band there may be 80 dB less than in it, and A must represent it.
   for (int k = 1; k < band_.tones(); ++k) {
     oh_preemption_point();
     const SinCos w = sincos_turns(static_cast<double>(k) / band_.points);

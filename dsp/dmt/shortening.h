@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 //
-// The time-domain equaliser: a filter w after which the channel is as short as the cyclic prefix. It minimises the mean
-// square of w * y - b * x(delay), y what was received and x what was sent, over w and a target b of the prefix's
-// length, b's output having unit power; and over the delay.
+// The time-domain equaliser: a filter w that shortens the channel to the length of the cyclic prefix. It minimises the
+// mean square of w * y - b * x(delay), with y received and x sent, over w, the delay, and a target b of the prefix's
+// length, whose output has unit power.
 //
 // All that it needs are correlations, which it takes from averaged spectra of REVERB without prefix: a periodic signal
 // has no intersymbol interference in its transform. With A = R_yy, B = R_yx and C = R_xx the target is the eigenvector
 // of C - B' A^-1 B against C with the smallest eigenvalue, and w = A^-1 B b.
 //
-// Where nothing is sent, below the band or above, the target would be free to have any gain, and a target that is large
-// there and small in the band fits well and serves badly. So the fit takes as sent, everywhere, `ridge` of what is sent
-// in the band.
+// Below and above the band nothing is sent, so the target could have any gain there. A target that is large there and
+// small in the band fits well and performs badly. So the fit adds to the transmitted spectrum, at all frequencies,
+// `ridge` times the power in the band.
 //
 // Source: Al-Dhahir, Cioffi 1996 (MMSE with unit energy)
 #pragma once
@@ -28,8 +28,8 @@ class Shortening {
   /// @param target  taps of b  @param ridge  of the power sent
   Shortening(const Band& band, int target, double ridge) : band_(band), target_(target), ridge_(ridge) {}
 
-  /// @param[in] cross  [tones] mean of Y conj(X); zero where nothing was sent  @param[in] power  [tones] mean |Y|^2
-  /// Real-time: yes, O(tones (kTaps + target) + kTaps^3).
+  /// @param[in] cross  [tones] mean of Y conj(X); zero for tones that were not sent  @param[in] power  [tones] mean
+  /// |Y|^2 Real-time: yes, O(tones (kTaps + target) + kTaps^3).
   void begin(const Complex* cross, const float* power);
   /// Tries one delay; delays from 0 to kTaps - 1, one a call. @return whether that was the last
   /// Real-time: yes, O(target kTaps^2).

@@ -21,7 +21,7 @@ constexpr int kSettle = 12;  // superframes from a change to the next proposal: 
 }  // namespace
 
 void ToneScales::set(const Band& band, const Loading& loading) {
-  float unit[kMostBits + 1]{};  // of a constellation of so many bits to unit power
+  float unit[kMostBits + 1]{};  // of a constellation of this many bits to unit power
   for (int b = kLeastBits; b <= kMostBits; ++b) unit[b] = 1 / square_root(mean_power(b));
   for (int k = 0; k < band.tones(); ++k) of[k] = unit[loading.bits[k]] * loading.gain(k);
 }
@@ -61,7 +61,7 @@ void DataTransmitter::begin_superframe(bool live, bool block_error, const SwapRe
     swapped_ = true;
     acknowledge_ = {};
   }
-  // An acknowledgement and a request by turns, where there are both.
+  // An acknowledgement and a request in turn, if there are both.
   Operation now = acknowledge_;
   if (request != nullptr && (now.kind == Operation::Kind::kNone || superframe_ % 2 == 0)) {
     now.kind = Operation::Kind::kRequest;
@@ -185,7 +185,7 @@ void DataReceiver::watch_margins() {
     asking_ = helped = true;
     waited_ = 0;
   }
-  // A swap under way is waited for four times as long, unless nothing gets through.
+  // A running swap is waited for four times as long, unless no frame gets through.
   weak_ = least_margin_ > 0 && least_margin_ < kGone ? weak_ + (helped && !block_error_ ? 1 : 4) : 0;
 }
 

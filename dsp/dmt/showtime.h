@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// Data mode of one direction: frames to points and back, 68 data symbols and a synchronization symbol (REVERB), again
-// and again.
+// Data mode of one direction: frames to points and back, repeating 68 data symbols and a synchronization symbol
+// (REVERB).
 //
-// The port's bits begin where both ends agree that they do: the transmitter says in an indicator bit of one superframe
-// that the payload of the next one is the port's; before that it is zeros, which the receiver keeps to itself.
+// Both ends begin the port's bits at the same place: an indicator bit of one superframe announces that the payload of
+// the next one is the port's. Before that it is zeros, which the receiver discards.
 //
-// The receiver knows each tone's noise by what its decisions miss, and looks at the margins once a superframe: where
-// one is small it asks for a swap of bits (bit_swap.h); where that does not help, margin_lost().
+// The receiver measures each tone's noise by its decision errors, and checks the margins once per superframe. If one is
+// small, it requests a swap of bits (bit_swap.h); if that does not help, margin_lost().
 #pragma once
 
 #include <stdint.h>
@@ -23,11 +23,11 @@
 
 namespace offhook::dmt {
 
-/// Indicator bits, each 1 unless it has something to say but for kLive. Chosen here.
-inline constexpr uint32_t kFarBlockError = 1u << 8;  ///< 0: a CRC was wrong in what this end received
+/// Indicator bits, 1 unless they report an event, except kLive. Chosen here.
+inline constexpr uint32_t kFarBlockError = 1u << 8;  ///< 0: a CRC was wrong in this end's received data
 inline constexpr uint32_t kLive = 1u << 20;          ///< 1: the next superframe's payload is the port's
 
-/// Of each tone, from the units of its constellation to points.
+/// Factors of each tone, from the units of its constellation to points.
 struct ToneScales {
   float of[kMostTones]{};
   void set(const Band& band, const Loading& loading);
@@ -37,12 +37,12 @@ class DataTransmitter {
  public:
   explicit DataTransmitter(const Band& band);
   void begin(const Loading& loading);
-  /// The far end asks for a swap of bits in what is sent. Ignored while another one is under way, or again. Real-time:
-  /// yes, O(tones).
+  /// The far end requests a swap of bits in the transmitted signal. Repetitions, and requests during another swap, are
+  /// ignored. Real-time: yes, O(tones).
   void swap(const SwapRequest& request);
-  /// The points of the next symbol. @param live  the port's bits may be taken  @param block_error  of what is received
-  /// @param request  of this end for what it receives; may be NULL. @return bits taken from the port. Real-time: yes,
-  /// O(bits of a symbol; a word every S symbols).
+  /// The points of the next symbol. @param live  the port's bits may be taken  @param block_error  in the received data
+  /// @param request  of this end, for its received signal; may be NULL. @return bits taken from the port. Real-time:
+  /// yes, O(bits of a symbol; one word every S symbols).
   int symbol(const oh_bit_port& port, bool live, bool block_error, const SwapRequest* request, Complex* points);
   const Loading& loading() const { return loading_; }
 
@@ -58,7 +58,7 @@ class DataTransmitter {
   OctetScrambler filler_;
   int count_ = 0;  // symbols of the superframe
   uint8_t superframe_ = 0;
-  Operation acknowledge_;  // of the swap under way; kNone: there is none
+  Operation acknowledge_;  // of the current swap; kNone: there is none
   bool swapped_ = false;   // swap_id_ is the last one's
   uint8_t swap_id_ = 0;
   uint8_t operation_[kOperationOctets]{};
@@ -79,7 +79,7 @@ class DataReceiver {
   bool lost() const;
   /// Bits are on tones that cannot carry them, and have been for half a second, and swapping has not helped.
   bool margin_lost() const { return weak_ >= kMostWeak; }
-  /// What is to be asked of the far transmitter; null: nothing.
+  /// The request to the far transmitter; null: none.
   const SwapRequest* request() const { return asking_ ? &request_ : nullptr; }
   /// A request of the far end, once. @return whether there is one
   bool take_far_request(SwapRequest* request);
@@ -121,8 +121,8 @@ class DataReceiver {
   float least_margin_ = 0;
   int weak_ = 0;                                // quarters of superframes in which the margin was gone
   int since_change_ = 0, waited_ = 0;           // superframes
-  bool asking_ = false, acknowledged_ = false;  // request_ is said again and again; it was heard
-  uint8_t swap_at_ = 0;                         // superframe, of what was acknowledged
+  bool asking_ = false, acknowledged_ = false;  // request_ is repeated; it was heard
+  uint8_t swap_at_ = 0;                         // superframe, of the acknowledgement
   SwapRequest request_, far_request_;
   bool far_asks_ = false;
   uint32_t swapped_bits_ = 0;

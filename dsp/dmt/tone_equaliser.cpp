@@ -6,7 +6,7 @@
 namespace offhook::dmt {
 namespace {
 
-// Of the differences' mean power, added to the power of each: what no float can tell.
+// Share of the differences' mean power, added to the power of each: below the precision of a float.
 constexpr double kLeastPower = 1e-10;
 
 struct Turn {
@@ -19,7 +19,7 @@ constexpr Turn times(Turn a, Turn b) {
 }  // namespace
 
 // The transform of the window i samples earlier is that of this one turned by i samples, and the differences 1 to i
-// turned by what is left: so the weight of difference l is the sum of taps[i] over i from l, each turned by i - l.
+// turned by the rest. So the weight of difference l is the sum of taps[i] over i from l, each turned by i - l.
 void ToneEqualiser::set(const float* taps) {
   for (int k = band_.first; k <= band_.last; ++k) {
     oh_preemption_point();
@@ -133,7 +133,7 @@ void ToneEqualiser::fit_tone(int tone, Complex* equaliser) {
     cross = {cross.re - both.re, cross.im - both.im};
   }
   oh_preemption_point();
-  if (left <= 1e-6 * all) return;  // nothing of the tone but what the differences have: it stays as it is
+  if (left <= 1e-6 * all) return;  // the differences have all of the tone's information: no change
   const Turn a{cross.re / left, cross.im / left}, changed{1 + a.re, a.im};
   const double size = changed.re * changed.re + changed.im * changed.im;
   if (size <= 1e-6) return;

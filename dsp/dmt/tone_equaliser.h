@@ -9,9 +9,9 @@
 // cost of the one filter for all. The filters start as copies of the filter that shortens the channel (shortening.h).
 // That one makes the whole band's echo tail small, and its zeros and its noise may be on tones that need neither.
 //
-// Then each tone's filter is fitted to what was sent: least squares over the symbols that add() has seen, with the
+// Then each tone's filter is fitted to the sent points: least squares over the symbols that add() received, with the
 // differences and the tone's point as unknowns. Intersymbol interference, crosstalk and the echo of the own
-// transmitter are all noise to the fit, weighted as they were measured. Nothing has to be assumed about them.
+// transmitter are all noise to the fit, weighted by measurement. No assumption about them is necessary.
 //
 // The differences are the same for all tones, so one factor of their correlations serves all of them.
 //
@@ -41,18 +41,18 @@ class ToneEqualiser {
   /// window's transform; after it the filtered one. Real-time: yes, O(tones kTaps).
   void filter(const float* window, Complex* received);
 
-  /// Of the filter of all tones, at one of them.
+  /// Gain of the filter of all tones, at one of them.
   Complex gain(int tone) const { return gain_[tone]; }
 
   /// Forgets the symbols of a fit.
   void begin_fit();
   /// A symbol for the fit, after filter(). @param[in] points  [tones] equalised, unit power  @param[in] sent  [tones]
-  /// @param[in] turned  [tones] what the timing loop turned both by: the fit is in the phase of the samples.
+  /// @param[in] turned  [tones] the timing loop's turn of both: the fit is in the phase of the samples.
   /// Real-time: yes, O(tones kTaps).
   void add(const Complex* points, const Complex* sent, const Complex* turned);
   int symbols() const { return symbols_; }
-  /// A part of the fit: kTonesAtOnce tones a call, and the common factor in the first.
-  /// @param[in,out] equaliser  [tones] what makes points of received tones  @return whether that was the last.
+  /// A part of the fit: kTonesAtOnce tones per call, and the common factor in the first.
+  /// @param[in,out] equaliser  [tones] factors from received tones to points  @return whether that was the last.
   /// Real-time: yes, O(kTaps^3) at most.
   bool fit(Complex* equaliser);
 
@@ -66,7 +66,7 @@ class ToneEqualiser {
   float weight_re_[kDifferences][kMostTones]{}, weight_im_[kDifferences][kMostTones]{};
   float difference_[kDifferences]{};
   float re_[kMostTones]{}, im_[kMostTones]{};  // of one symbol
-  // Of a fit: sums over its symbols, d the differences, p the points, e what they miss.
+  // Sums of a fit over its symbols, d the differences, p the points, e the errors.
   int symbols_ = 0, tone_ = 0;
   double dd_[kDifferences][kDifferences]{};
   float pd_re_[kDifferences][kMostTones]{}, pd_im_[kDifferences][kMostTones]{};

@@ -9,7 +9,7 @@ namespace offhook::dmt {
 
 namespace {
 
-/// What a pair of tones takes of a frame: the inputs of the code that are free, and the labels' bits above the cosets.
+/// The bits of a frame for a pair of tones: the free inputs of the code, and the labels' bits above the cosets.
 /// @param alone  the first has no partner: one point, coset 0
 struct PairBits {
   int u2, u1, u3;  // each 0 or 1 bit

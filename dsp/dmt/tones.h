@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Which tones there are, what they carry, and how a frame's octets become labels of their constellations.
+// The tones of a band, their bits, and the mapping of a frame's octets to labels of their constellations.
 #pragma once
 
 #include <stdint.h>
@@ -18,11 +18,11 @@ struct Band {
   int pilot;
   int most_bits;
   float dbm_hz;            ///< nominal power spectral density
-  float full_scale_volts;  ///< what a sample of 32768 is, across 100 ohm: room for the peaks of all tones
-  bool trellis;            ///< the trellis code may be asked for
+  float full_scale_volts;  ///< of a sample of 32768, across 100 ohm: room for the peaks of all tones
+  bool trellis;            ///< the trellis code may be requested
   constexpr int tones() const { return points / 2; }
   constexpr int symbol() const { return points + prefix; }
-  /// Of its samples.
+  /// Rate of its samples.
   constexpr uint32_t rate_hz() const { return static_cast<uint32_t>(static_cast<float>(points) * kToneHz); }
   constexpr bool carries(int tone) const { return tone >= first && tone <= last && tone != pilot; }
 };
@@ -40,13 +40,13 @@ class BitTable {
   void set(const uint8_t* bits, int n, bool trellis);
   bool trellis() const { return trellis_; }
   int bits(int tone) const { return bits_[tone]; }
-  /// Of a symbol: those of all tones, without what the trellis code takes.
+  /// Bits of a symbol: those of all tones, without those of the trellis code.
   int data_bits() const { return data_bits_; }
   /// Tones that carry bits, fewest bits first, lowest tone first among equals.
   int count() const { return count_; }
   int tone(int k) const { return order_[k]; }
 
-  /// A frame's bits as labels, in the tones' order, least significant bit first; what is left is zero.
+  /// A frame's bits as labels, in the tones' order, least significant bit first; unused label bits are zero.
   /// @param[in] octets  [n]; bits beyond data_bits() are not sent  @param[out] labels  [count()]. Real-time: yes,
   /// O(data_bits()).
   void take(const uint8_t* octets, int n, uint16_t* labels) const;

@@ -5,7 +5,7 @@ namespace offhook::dmt {
 
 namespace {
 
-/// The next bit of d. The start is part of the sequence: what leaves is the oldest bit.
+/// The next bit of d. The start is part of the sequence: the output is the oldest bit.
 int next_bit(bool downstream, uint32_t* state) {
   const int length = downstream ? 9 : 6;
   const int out = static_cast<int>(*state >> (length - 1) & 1);

@@ -2,14 +2,14 @@
 //
 // The symbols of the start-up, as points of the tones with unit power:
 //
-//    REVERB   one symbol again and again: the pseudo-random sequence from its start
-//    SEGUE    REVERB with its sign changed, but for the pilot
+//    REVERB   one repeated symbol: the pseudo-random sequence from its start
+//    SEGUE    REVERB with its sign changed, except the pilot
 //    MEDLEY   the pseudo-random sequence running on from symbol to symbol, added to one of period 2^23 - 1
 //    octet    REVERB turned by a quarter turn for each pair of bits; tone k has pair k mod 4, so that each octet is on
 //             every tone of the band
 //
 // The pilot is the same in all of them. Downstream d(n) = d(n-4) + d(n-9) after nine ones, upstream d(n) = d(n-5) +
-// d(n-6) after six; two bits a tone, from tone 0 up.
+// d(n-6) after six; two bits per tone, from tone 0 up.
 //
 // The second sequence of MEDLEY is this project's choice: s(n) = s(n-18) + s(n-23) after 23 ones. With d alone,
 // upstream MEDLEY has 63 symbols, and each is the one before moved on by a bit. An equaliser that is fitted to it then

@@ -10,7 +10,7 @@
 // Tones are paired in the order of the bit table. When their number is odd, the first has no partner, and counts as
 // paired with a tone of one point.
 //
-// Source: Wei 1987; G.992.1 7.8.2 in outline (docs/dmt.md says what was chosen here).
+// Source: Wei 1987; G.992.1 7.8.2 in outline (docs/dmt.md lists the choices made here).
 #pragma once
 
 namespace offhook::dmt {

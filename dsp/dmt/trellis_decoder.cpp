@@ -7,7 +7,7 @@
 namespace offhook::dmt {
 namespace {
 
-constexpr float kFar = 1e15f;  // of what cannot be
+constexpr float kFar = 1e15f;  // for impossible points
 
 }  // namespace
 
@@ -72,7 +72,7 @@ void TrellisDecoder::decode(const Complex* z, uint8_t* cosets) {
     const Float4 u20_0 = first_0 + even, u20_1 = first_1 + odd;
     const Float4 u21_0 = first_0 + odd, u21_1 = first_1 + even;
     Int4 kept = ((u20_1 < u20_0) & 256) | ((u21_1 < u21_0) & 512);
-    Float4 branch[2][2];  // by u2, and by u1 where S1 is zero; lanes S1 S0
+    Float4 branch[2][2];  // by u2, and by u1 if S1 is zero; lanes S1 S0
     branch[0][0] = u20_1 < u20_0 ? u20_1 : u20_0;
     branch[1][0] = u21_1 < u21_0 ? u21_1 : u21_0;
     for (auto& b : branch) b[1] = __builtin_shufflevector(b[0], b[0], 2, 3, 0, 1);

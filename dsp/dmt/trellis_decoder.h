@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Viterbi decoder of the trellis code (trellis.h), a symbol at a time: for each pair of tones the squared distance of
-// what was received to the nearest point of each coset, over the tone's noise; then the path through the states from
-// state 0 to state 0 whose distances have the least sum. Nothing is cut off: the path is as long as the symbol.
+// Viterbi decoder of the trellis code (trellis.h), one symbol at a time. For each pair of tones it takes the squared
+// distance of the received points to the nearest point of each coset, over the tone's noise; then the path from state 0
+// to state 0 with the least sum of distances. The path is never truncated: it is as long as the symbol.
 //
 // The constellations' borders count: a coset's nearest point is one that can be sent.
 #pragma once
@@ -22,7 +22,7 @@ class TrellisDecoder {
 
   /// One symbol. @param[in] z  [tones] in the table's order, units of the points; any value, NaN too
   /// @param[out] cosets  [tones] of the points that were most likely sent
-  /// @pre the table's as in set(). Real-time: yes, O(16 * 4 * pairs), the same for every z but for the few beyond a
+  /// @pre the table's as in set(). Real-time: yes, O(16 * 4 * pairs), the same for every z except the few beyond a
   /// cross's corners.
   void decode(const Complex* z, uint8_t* cosets);
 
@@ -32,7 +32,7 @@ class TrellisDecoder {
 
   struct Tone {
     float least, most;  // coordinates of the constellation that are 1 modulo 4
-    float inner;        // where both coordinates reach this, the constellation is no square
+    float inner;        // if both coordinates reach this, the constellation is no square
     float weight;
     int bits;
   };
@@ -42,8 +42,8 @@ class TrellisDecoder {
 
   int count_ = 0;
   Tone tones_[kMostTones]{};
-  /// Of each step: lane S1 S0 has the survivors' S3 S2 into the four next states, two bits each; lane u1 u0 whether u3
-  /// is one, bit 8 where u2 is zero and bit 9 where it is one.
+  /// For each step: lane S1 S0 has the survivors' S3 S2 into the four next states, two bits each; lane u1 u0 whether u3
+  /// is one, bit 8 for u2 zero and bit 9 for u2 one.
   Int4 survivors_[kMostTones / 2]{};
 };
 

@@ -68,9 +68,9 @@ class CellReceiver {
   oh_delineation state_ = OH_DELINEATION_HUNT;
   uint8_t header_[kHeader]{};       // the newest octets while hunting
   uint8_t cell_[OH_CELL_OCTETS]{};  // without the HEC
-  int at_ = 0;                      // octets of the cell under way
+  int at_ = 0;                      // octets of the current cell
   int right_ = 0, wrong_ = 0;       // headers in a row
-  bool wanted_ = false;             // the cell under way is delivered when it is whole
+  bool wanted_ = false;             // the current cell is delivered when it is whole
   PayloadScrambler descrambler_;
   uint64_t received_ = 0, idle_ = 0, hec_errors_ = 0, losses_ = 0;
 };

@@ -3,11 +3,11 @@
  * ATM cells on the octets of a pump, as ADSL modems carry them: the transmission convergence of ITU-T I.432.1.
  *
  * A cell on the line is four octets of header, the header error control (HEC: x^8 + x^2 + x + 1 over the header, 0x55
- * added) and 48 octets of payload, scrambled by 1 + x^-43, which stands still over headers. Idle cells fill what nobody
- * sends; the receiver drops them. Nothing marks where a cell begins: the receiver looks for a header whose HEC is right
- * (HUNT), wants 6 more of them at the distance of a cell (PRESYNC), and then has the cells (SYNC) until 7 in a row are
- * wrong. So the first 16 cells are idle. A cell whose HEC is wrong is dropped; no single bit is corrected, for the
- * scrambler makes more of one.
+ * added) and 48 octets of payload, scrambled by 1 + x^-43. The scrambler stops during headers. Idle cells fill the gaps
+ * between cells; the receiver drops them. Nothing marks the beginning of a cell. The receiver searches for a header
+ * with a correct HEC (HUNT), requires 6 more at the distance of a cell (PRESYNC), and is then in SYNC until 7 in a row
+ * are wrong. So the first 16 cells are idle. A cell whose HEC is wrong is dropped; no single bit is corrected, because
+ * the scrambler makes more of one.
  *
  * The user's cell is 52 octets: a header without its HEC, and the payload. The most significant bit of an octet is sent
  * first. The pump must carry octets whole, as the DMT pumps do: a port call of n bits has n / 8 octets.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The data compression of a link, V.42bis or V.44: one encoder, one decoder, and the memory of whichever is agreed on.
+// The data compression of a link, V.42bis or V.44: one encoder, one decoder, and the memory of the negotiated one.
 #ifndef OFFHOOK_DSP_V42_COMPRESSION_H
 #define OFFHOOK_DSP_V42_COMPRESSION_H
 
@@ -14,17 +14,17 @@ v44::Parameters parameters_of(const oh_v44_parameters& p);
 
 class Compression {
  public:
-  /// Octets that put() and flush() give at the most.
+  /// Maximum number of octets from put() and flush().
   static constexpr size_t kMaxStep =
       Encoder::kMaxStep > v44::Encoder::kMaxStep ? Encoder::kMaxStep : v44::Encoder::kMaxStep;
 
   static bool wanted(const oh_link_config& c) { return c.compression != 0 || c.v44 != 0; }
   static bool possible(const oh_link_config& c);
-  /// @return bytes of memory for what the configuration allows, 0 where that is none  @pre possible(c)
+  /// @return bytes of memory for the configuration's limits, 0 if it has no compression  @pre possible(c)
   static size_t size(const oh_link_config& c);
   /// @param memory  [size(c)], aligned to 64
   void init(uint8_t* memory, const oh_link_config& c);
-  /// C-INIT, with what is agreed on.
+  /// C-INIT, with the negotiated parameters.
   void start(const oh_lapm_status& agreed);
 
   /// @param[out] out [kMaxStep]  @return octets

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The detection phase (ITU-T V.42, 7.2.1): two modems find out that both can correct errors, in start-stop characters
+// The detection phase (ITU-T V.42, 7.2.1): two modems detect that both can correct errors, by start-stop characters
 // that disturb a terminal as little as possible.
 #ifndef OFFHOOK_DSP_V42_DETECTION_H
 #define OFFHOOK_DSP_V42_DETECTION_H
@@ -40,7 +40,7 @@ class PatternReceiver {
   uint32_t last_ = 0;  // the last four characters, the newest in the low octet
   uint8_t known_ = 0;  // how many of them are adjacent
   uint8_t ones_ = 0;   // since the last character
-  uint8_t bits_ = 0;   // of the character under way; 0: none
+  uint8_t bits_ = 0;   // of the current character; 0: none
   uint8_t character_ = 0;
 };
 

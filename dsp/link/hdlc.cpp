@@ -20,7 +20,7 @@ struct Crc {
 constexpr Crc<0x8408> kCrc16;      // V.42 8.1.1.6.1: x16 + x12 + x5 + 1
 constexpr Crc<0xEDB88320> kCrc32;  // V.42 8.1.1.6.2
 constexpr uint32_t kPreset16 = 0xFFFF, kPreset32 = 0xFFFFFFFF;
-// What remains when the check sequence has gone through as well (the Recommendation's values, mirrored).
+// The remainder after the check sequence (the Recommendation's values, mirrored).
 constexpr uint32_t kRemainder16 = 0xF0B8, kRemainder32 = 0xDEBB20E3;
 
 }  // namespace
@@ -89,7 +89,7 @@ HdlcReceiver::Result HdlcReceiver::put(int bit) {
     ones_ = 0;
     if (ones == 5) return kNothing;  // inserted by the sender
     if (ones == 6) {
-      // The flag's zero and first five ones have been taken for data: a whole number of octets leaves just those six.
+      // The flag's zero and first five ones were read as data: a whole number of octets leaves just those six.
       const bool whole = bits_ == 6;
       frame_ = size_;
       good16_ = whole && crc16_ == kRemainder16;
@@ -113,7 +113,7 @@ HdlcReceiver::Result HdlcReceiver::put(int bit) {
     if (size_ < capacity_) buffer_[size_] = octet_;
     crc16_ = kCrc16.add(crc16_, octet_);
     crc32_ = kCrc32.add(crc32_, octet_);
-    // 8.5.5: what goes on for twice the longest frame without a flag is no frame.
+    // 8.5.5: a sequence without a flag for twice the longest frame is no frame.
     if (++size_ > 2 * capacity_ + 2) inside_ = false;
   }
   return kNothing;

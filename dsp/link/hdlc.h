@@ -13,10 +13,10 @@ namespace offhook::v42 {
 /// Octets that the longer check sequence adds to a frame.
 inline constexpr size_t kMaxFcs = 4;
 
-/// Turns frames into bits; flags where there is none. A closing flag opens the next frame.
+/// Turns frames into bits; sends flags between frames. A closing flag opens the next frame.
 class HdlcSender {
  public:
-  /// @param buffer [largest frame + kMaxFcs] where frames are put before load()
+  /// @param buffer [largest frame + kMaxFcs] place of frames before load()
   void init(uint8_t* buffer);
   uint8_t* buffer() { return buffer_; }
   /// True when a flag has just been sent: load() a frame now, or next() sends another flag.
@@ -41,8 +41,8 @@ class HdlcReceiver {
   enum Result : uint8_t { kNothing, kFlag, kFrame, kBadFrame };
   /// @param buffer [capacity] the frame without flags, check sequence included
   void init(uint8_t* buffer, size_t capacity);
-  /// kFrame: data(), size(), fcs16(), fcs32() and oversize() tell of it until the next call. kBadFrame: aborted, not a
-  /// whole number of octets, or neither check sequence right. A flag that ends nothing gives kFlag.
+  /// kFrame: data(), size(), fcs16(), fcs32() and oversize() describe it until the next call. kBadFrame: aborted, not a
+  /// whole number of octets, or neither check sequence right. A flag that ends no frame gives kFlag.
   Result put(int bit);
   const uint8_t* data() const { return buffer_; }
   /// Octets received, check sequence included; may exceed the capacity, then only the first octets are in data().

@@ -18,7 +18,7 @@ void Link::set_state(oh_lapm_state state) {
     t403.stop();
     t401_break.stop();
     recovery = poll_due = sabme_due = disc_due = xid_due = false;
-    framing = state != OH_LAPM_UNSUPPORTED;  // else marks: what follows is not ours
+    framing = state != OH_LAPM_UNSUPPORTED;  // else marks: later frames are not ours
     pattern_sender.start(PatternSender::kMarks);
   }
   notify(OH_LAPM_EVENT_STATE, state);
@@ -57,7 +57,7 @@ void Link::establish() {
 }
 
 void Link::enter_connected() {
-  // C-INIT; not again when the UA was lost: no frame of either end has been taken yet, and ours stay as they are.
+  // C-INIT; not again when the UA was lost: no frame of either end has been taken yet, and ours are unchanged.
   if (!connected() && status.compression) compression.start(status);
   for (; va != vs; va = modulo(va + 1u)) unframed_user += sent[va].user;
   vs = va = vr = next = 0;
@@ -103,7 +103,7 @@ void Link::update_busy() {
   if (now == busy()) return;
   status.busy = now;
   if (connected()) ready_due = true;
-  if (now) {  // what is held would be asked for again anyway
+  if (now) {  // held frames would be requested again anyway
     holding.clear();
     asked.clear();
     to_ask.clear();
@@ -130,7 +130,7 @@ bool possible(const oh_lapm_config* c) {
          Compression::possible(c->link);
 }
 
-// Of a window of more than half the modulus, a frame that comes again is not told from one that is new (selective
+// With a window of more than half the modulus, a repeated frame cannot be distinguished from a new one (selective
 // retransmission holds it, and delivers it 128 frames later).
 uint8_t window(const oh_lapm_config& c) {
   return uint8_t(c.srej && wanted_window(c) > kModulus / 2 ? kModulus / 2 : wanted_window(c));
@@ -146,8 +146,8 @@ size_t frame_size(const oh_lapm_config& c) {
   return kMaxHeader + c.n401 + kMaxFcs;
 }
 
-// 9.2.1 and Appendix IV: our longest frame, and the one that the far end has just begun when it gets ours, with
-// inserted zeros; a round trip of 1.2 s; and what filters, buffers and the cards of both ends add to it.
+// 9.2.1 and Appendix IV. The sum of our longest frame, and the one that the far end has just begun when it gets ours,
+// with inserted zeros; a round trip of 1.2 s; and the delay of filters, buffers and the cards of both ends.
 uint32_t t401_ms(const oh_lapm_config& c, uint32_t tx_bit_rate, uint32_t rx_bit_rate) {
   if (c.t401_ms) return c.t401_ms;
   const uint64_t frame_bits = frame_size(c) * 8 * 6 / 5;

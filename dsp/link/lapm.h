@@ -3,10 +3,10 @@
  * LAPM, the error control of ITU-T V.42 (03/2002, Corrigendum 07/2003): bits to and from the pump on one side, a byte
  * stream that arrives complete and in order, or not at all, on the other.
  *
- * A link goes through detection (both ends show that they know V.42), negotiation (XID), establishment (SABME, UA) and
- * then carries data in numbered frames. A frame that is lost is asked for again (REJ, or SREJ for it alone) or, when
- * nothing follows it, found by a timer. Time is counted in samples of the line, given to oh_lapm_advance(); time in
- * which the pump carries no bits (training) is best not counted, then a retrain does not age the link.
+ * A link goes through detection (both ends show that they have V.42), negotiation (XID), establishment (SABME, UA) and
+ * then carries data in numbered frames. A lost frame is requested again (REJ, or SREJ for it alone) or, when
+ * nothing follows it, found by a timer. Time is counted in samples of the line, given to oh_lapm_advance(). It is best
+ * not to count the time in which the pump carries no bits (training): then a retrain does not age the link.
  *
  * All functions are real-time safe: no allocation, no lock, O(1) or linear in the bytes they move. One thread at a
  * time.
@@ -33,7 +33,7 @@ enum oh_lapm_state {
   OH_LAPM_CONNECTED,     /**< data flows */
   OH_LAPM_RELEASE,       /**< DISC sent */
   OH_LAPM_DISCONNECTED,  /**< released by either end */
-  OH_LAPM_UNSUPPORTED,   /**< the far end does not know V.42, or wants none of it */
+  OH_LAPM_UNSUPPORTED,   /**< the far end has no V.42, or refuses it */
   OH_LAPM_FAILED         /**< terminated (8.4.9); cause in the status */
 };
 
@@ -43,8 +43,8 @@ enum oh_lapm_cause {
   OH_LAPM_NO_ANSWER,       /**< N400 attempts without an answer */
   OH_LAPM_REFUSED,         /**< DM */
   OH_LAPM_FRAME_REJECTED,  /**< a frame that 8.5.5 does not allow, or FRMR from the far end */
-  OH_LAPM_BAD_NR,          /**< it acknowledged what was never sent (8.5.2) */
-  OH_LAPM_RESET,           /**< SABME in the midst of data */
+  OH_LAPM_BAD_NR,          /**< it acknowledged a frame that was never sent (8.5.2) */
+  OH_LAPM_RESET,           /**< SABME during data */
   OH_LAPM_BAD_COMPRESSION, /**< octets or parameters that are none of V.42bis (5.1, 5.8) or V.44 (7.4, 7.15) */
   OH_LAPM_NO_CLOCK         /**< oh_lapm_do_without() */
 };
@@ -63,16 +63,16 @@ enum oh_lapm_event {
 struct oh_lapm_config {
   enum oh_pump_role role;     /**< OH_PUMP_CALL is V.42's originator */
   uint32_t sample_rate_hz;    /**< unit of oh_lapm_advance() */
-  uint32_t bit_rate;          /**< bit/s of both directions, until oh_lapm_set_bit_rates() says better */
+  uint32_t bit_rate;          /**< bit/s of both directions, until oh_lapm_set_bit_rates() is called */
   struct oh_link_config link; /**< what is offered or allowed; error_control is not read. A window of 15 is the default
                                    of 9.2.4; with srej 64 frames are used at most, half the modulus */
   uint8_t srej;               /**< offer (originator) or allow selective retransmission */
   uint8_t fcs32;              /**< offer or allow the 32-bit check sequence */
-  uint16_t n401;              /**< longest information field wanted, 128 (the default of 9.2.3) to 1024 octets */
+  uint16_t n401;              /**< longest information field, requested: 128 (the default of 9.2.3) to 1024 octets */
   uint16_t n400;              /**< attempts of one procedure, at least 1 */
-  uint32_t t400_ms;      /**< wait for the far end's pattern; an answerer repeats its own as long again at the most */
+  uint32_t t400_ms;      /**< wait for the far end's pattern; an answerer repeats its own for at most as long again */
   uint32_t t401_ms;      /**< acknowledgement; 0: from the bit rates, for round trips of up to 1.2 s */
-  uint32_t t403_ms;      /**< inactivity; 0: never asks */
+  uint32_t t403_ms;      /**< inactivity; 0: never enquires */
   uint32_t buffer_bytes; /**< of each of the user's two byte buffers; at least 2 * n401 */
   void (*event)(void* user, enum oh_lapm_event event, uint32_t argument); /**< may be NULL; must be real-time safe */
   void* user;
@@ -84,7 +84,7 @@ struct oh_lapm_status {
   uint16_t n401_tx, n401_rx; /**< octets, as negotiated */
   uint8_t k_tx, k_rx;
   uint8_t srej, fcs32;
-  uint8_t compression; /**< agreed on: enum oh_lapm_compression together */
+  uint8_t compression; /**< negotiated: set of enum oh_lapm_compression */
   uint8_t v44;         /**< it is V.44's, with the two parameter sets below, else V.42bis', with the two values */
   uint16_t codewords;
   uint8_t max_string;
@@ -92,8 +92,8 @@ struct oh_lapm_status {
   uint8_t busy, far_busy;                    /**< own-receiver and peer-receiver busy condition */
   uint32_t unacknowledged;                   /**< user bytes written and not yet acknowledged */
   uint64_t bytes_sent;                       /**< user bytes acknowledged by the far end */
-  uint64_t bytes_delivered;                  /**< user bytes received in order; where compressed, those read */
-  uint64_t octets_sent, octets_delivered;    /**< the same as they are in I frames, compressed or not */
+  uint64_t bytes_delivered;                  /**< user bytes received in order; with compression, those read */
+  uint64_t octets_sent, octets_delivered;    /**< the same in I frames, compressed or not */
   uint32_t frames_sent, frames_received;     /**< of every type, the latter with a good check sequence */
   uint32_t i_frames_sent, i_frames_received; /**< the former with those sent again */
   uint32_t retransmitted;                    /**< I frames sent again */
@@ -101,7 +101,7 @@ struct oh_lapm_status {
   uint32_t bad_frames;                       /**< bad check sequence, aborted, or not a whole number of octets */
   uint32_t rej_sent, rej_received, srej_sent, srej_received, rnr_sent, rnr_received;
   uint32_t timeouts;   /**< T401 expired */
-  uint32_t violations; /**< what the far end should not have sent, and was tolerated */
+  uint32_t violations; /**< tolerated violations of the far end */
 };
 
 struct oh_lapm;
@@ -123,8 +123,8 @@ OH_API void oh_lapm_port(struct oh_lapm* lapm, struct oh_bit_port* port);
 /** n samples of line time have passed. */
 OH_API void oh_lapm_advance(struct oh_lapm* lapm, uint32_t n);
 
-/** The bit rates of this end, known or changed: T401 is worked out again (9.2.1), unless the configuration gave it, and
- * one that is running ends as if it had been started with the new value. @param tx_bit_rate, rx_bit_rate  bit/s; where
+/** The bit rates of this end, known or changed: T401 is computed again (9.2.1), unless the configuration gave it, and
+ * a running one ends as if it had been started with the new value. @param tx_bit_rate, rx_bit_rate  bit/s; if
  * one is 0 nothing changes */
 OH_API void oh_lapm_set_bit_rates(struct oh_lapm* lapm, uint32_t tx_bit_rate, uint32_t rx_bit_rate);
 
@@ -132,8 +132,8 @@ OH_API void oh_lapm_set_bit_rates(struct oh_lapm* lapm, uint32_t tx_bit_rate, ui
 OH_API size_t oh_lapm_write(struct oh_lapm* lapm, const void* bytes, size_t n);
 /** @return bytes that a write would take. */
 OH_API size_t oh_lapm_writable(const struct oh_lapm* lapm);
-/** @return bytes given, 0 to n. When they are not fetched the far end is told to wait (RNR). What is compressed is
- * uncompressed here; if it cannot be the link is released. */
+/** @return bytes given, 0 to n. If they are not fetched, the far end gets RNR (not ready). Compressed data are
+ * decompressed here; if that fails, the link is released. */
 OH_API size_t oh_lapm_read(struct oh_lapm* lapm, void* bytes, size_t n);
 
 /** The user's own-receiver busy condition; a full buffer makes one as well. */
@@ -143,7 +143,7 @@ OH_API void oh_lapm_set_busy(struct oh_lapm* lapm, int busy);
  * Real-time: yes. */
 OH_API void oh_lapm_do_without(struct oh_lapm* lapm);
 
-/** Releases the link (8.7): what is not acknowledged is lost. */
+/** Releases the link (8.7). Unacknowledged data are lost. */
 OH_API void oh_lapm_disconnect(struct oh_lapm* lapm);
 
 /** Sends a break (8.13). @param handling octet 2 of 12.3.1  @param length in 10 ms, 0: default
@@ -151,7 +151,7 @@ OH_API void oh_lapm_disconnect(struct oh_lapm* lapm);
 OH_API int oh_lapm_send_break(struct oh_lapm* lapm, uint8_t handling, uint8_t length);
 
 /** Sends a loop-back test frame (8.11) of up to 64 octets.
- * @return 0, -EINVAL, -EAGAIN while an earlier one is under way, -ENOTCONN, or -EOPNOTSUPP if not negotiated */
+ * @return 0, -EINVAL, -EAGAIN while an earlier test is running, -ENOTCONN, or -EOPNOTSUPP if not negotiated */
 OH_API int oh_lapm_send_test(struct oh_lapm* lapm, const void* bytes, size_t n);
 
 OH_API void oh_lapm_get_status(const struct oh_lapm* lapm, struct oh_lapm_status* status);

@@ -28,8 +28,8 @@ class Sender {
 class Receiver {
  public:
   enum Result : uint8_t { kNothing, kCharacter, kBreak };
-  /// kBreak: two characters in a row without stop bits, which no terminal sends; what follows up to the next one bit
-  /// is lost.
+  /// kBreak: two characters in a row without stop bits, which no terminal sends; bits up to the next one bit
+  /// are lost.
   Result put(int bit);
   uint8_t character() const { return character_; }  ///< after kCharacter
 
@@ -40,7 +40,7 @@ class Receiver {
   bool breaking_ = false;  // until a one comes
 };
 
-/// Bytes to and from a pump, without error control: what a noisy line makes of them is delivered.
+/// Bytes to and from a pump, without error control: errors of a noisy line are delivered.
 class Link {
  public:
   Link() = default;
@@ -50,8 +50,8 @@ class Link {
   uint32_t write(const uint8_t* bytes, uint32_t n);  ///< @return bytes taken
   uint32_t read(uint8_t* bytes, uint32_t n);         ///< @return bytes given
   uint32_t writable() const { return out_.free(); }
-  uint32_t unsent() const { return out_.used(); }  ///< bytes written that no bit has been asked of
-  uint64_t lost() const { return lost_; }          ///< characters that came when nobody had read those before
+  uint32_t unsent() const { return out_.used(); }  ///< bytes written whose bits were not taken yet
+  uint64_t lost() const { return lost_; }          ///< characters that arrived while earlier ones were unread
   uint64_t breaks() const { return breaks_; }
 
  private:

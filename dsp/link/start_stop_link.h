@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Octets to and from a pump as start-stop characters (ITU-T V.14), without error control: what a noisy line makes of
- * them is delivered. v14::Link for callers in C. One thread at a time. Real-time: yes, all of it.
+ * Octets to and from a pump as start-stop characters (ITU-T V.14), without error control: errors of a noisy line are
+ * delivered. v14::Link for callers in C. One thread at a time. Real-time: yes, all of it.
  */
 #ifndef OFFHOOK_DSP_V14_LINK_H
 #define OFFHOOK_DSP_V14_LINK_H
@@ -30,7 +30,7 @@ OH_API size_t oh_v14_writable(const struct oh_v14* link);
 OH_API size_t oh_v14_unsent(const struct oh_v14* link);
 /** @return octets taken, 0 to n */
 OH_API size_t oh_v14_write(struct oh_v14* link, const uint8_t* octets, size_t n);
-/** @return octets given, 0 to n; those that nobody fetches in time are lost */
+/** @return octets given, 0 to n; octets that are not fetched in time are lost */
 OH_API size_t oh_v14_read(struct oh_v14* link, uint8_t* octets, size_t n);
 
 #ifdef __cplusplus

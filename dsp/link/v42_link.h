@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // One LAPM link and its procedures: lapm.cpp is the C interface and the life of a link, link_states.cpp its states and
-// what moves it from one to another, link_receive.cpp what frames do to it, link_send.cpp which frame goes next.
+// their transitions, link_receive.cpp the effect of received frames, link_send.cpp the choice of the next frame.
 // Clauses are those of ITU-T V.42 (03/2002).
 #ifndef OFFHOOK_DSP_V42_LINK_H
 #define OFFHOOK_DSP_V42_LINK_H
@@ -71,7 +71,7 @@ struct Timer {
   }
 };
 
-/// A received frame, check sequence taken off.
+/// A received frame without its check sequence.
 struct Frame {
   bool command;
   uint8_t control;
@@ -82,7 +82,7 @@ struct Frame {
   size_t n;
 };
 
-/// What moves a link from one state to another; the frames are those of Table 8.
+/// The events that change the state of a link; the frames are those of Table 8.
 enum class LinkEvent : uint8_t {
   kSabme,
   kDisc,
@@ -120,15 +120,15 @@ struct Link {
 
   // Data transfer (8.2.3.2). vs is one past the newest frame sent ever; `next` goes back to repeat frames up to vs.
   uint8_t vs, va, vr, next;
-  SequenceSet again;  // asked for by SREJ
+  SequenceSet again;  // requested by SREJ
   struct {
     uint32_t from;
     uint16_t n;
     uint32_t user;   // bytes that the user wrote for it
-  } sent[kModulus];  // where in `out` each frame's bytes are
+  } sent[kModulus];  // place of each frame's bytes in `out`
   uint32_t framed;   // position in `out` of the first byte that was in no frame yet
   ByteRing out, in;
-  ByteRing written;  // by the user, not yet in `out`: with compression they stay characters until a frame wants them
+  ByteRing written;  // by the user, not yet in `out`: with compression they stay characters until they fill a frame
   uint32_t unframed_user;
   Compression compression;
   uint8_t* held;  // [k][n401] frames received ahead of V(R) (selective retransmission)
@@ -141,7 +141,7 @@ struct Link {
   bool user_busy;
   bool fresh;  // no I frame has been received since the SABME
 
-  // What to send, one thing each at the most (link_send.cpp)
+  // Frames to send, at most one of each kind (link_send.cpp)
   uint8_t answer;  // UA or DM, 0: none
   bool answer_f;
   bool sabme_due, disc_due, xid_due, xid_answer_due, poll_due, final_due, ready_due, reject_due, ack_due;

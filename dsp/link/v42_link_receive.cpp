@@ -6,14 +6,14 @@
 namespace offhook::v42 {
 namespace {
 
-// 9.2.3, 9.2.4: what the responder may choose lies between the initiator's value and the default.
+// 9.2.3, 9.2.4: the responder's permitted values lie between the initiator's value and the default.
 template <class T>
 T between(T wanted, T offered, T by_default) {
   const T low = offered < by_default ? offered : by_default, high = offered < by_default ? by_default : offered;
   return wanted < low ? low : wanted > high ? high : wanted;
 }
 
-// V.42bis' P0 knows the initiator's directions, V.44's the sender's; we the sent and the received one.
+// V.42bis' P0 uses the initiator's directions, V.44's the sender's; we use the sent and the received one.
 uint8_t swapped(uint8_t directions) {
   return uint8_t((directions & 1) << 1 | directions >> 1);
 }
@@ -53,7 +53,7 @@ void Link::put_bit(int bit) {
       notify(OH_LAPM_EVENT_BAD_FRAME, status.bad_frames);
       break;
     case HdlcReceiver::kFrame: {
-      // 8.10.2: both check sequences are tried until the SABME tells which one it is.
+      // 8.10.2: both check sequences are tried until the SABME shows which one it is.
       const bool fcs32 = connected() || status.state == OH_LAPM_RELEASE
                              ? status.fcs32
                              : receiver.fcs32() && (fcs32_agreed || status.fcs32);
@@ -78,7 +78,7 @@ void Link::note_framing() {
 }
 
 void Link::receive(const uint8_t* frame, size_t n, bool oversize, bool fcs32) {
-  // 8.1.3 e): two octets of address, or a connection that we have not
+  // 8.1.3 e): two octets of address, or an unknown connection
   if ((frame[0] & ~2) != 1) return;
   Frame f;
   f.command = frame[0] == response_address();  // Table 6: its command has the C/R bit of our response
@@ -197,7 +197,7 @@ void Link::receive_information(const Frame& f, uint8_t ns) {
   }
   if (holding.has(ns)) {
     ++status.duplicates;
-  } else if (in.free() >= (ahead + 1u) * status.n401_rx) {  // what is held will fit when it is delivered
+  } else if (in.free() >= (ahead + 1u) * status.n401_rx) {  // held frames will fit when they are delivered
     uint8_t* to = slot(ahead);
     for (size_t i = 0; i < f.n; ++i) to[i] = f.info[i];
     held_n[ns] = uint16_t(f.n);
@@ -252,10 +252,10 @@ void Link::receive_supervisory(const Frame& f) {
       start_t403();
       go_back(f.nr);
     } else if (was_busy && !status.far_busy) {
-      go_back(f.nr);  // what was on its way meanwhile has been discarded (8.4.7)
+      go_back(f.nr);  // frames sent meanwhile have been discarded (8.4.7)
     }
   }
-  if (status.far_busy) t401.start(t401_samples);  // 8.4.6: ask again when it expires
+  if (status.far_busy) t401.start(t401_samples);  // 8.4.6: enquire again when it expires
 }
 
 // 8.10, clauses 9 and 10. Directions in a frame are those of its sender.
@@ -306,7 +306,7 @@ void Link::receive_xid(const Frame& f) {
     xid_answer.max_string = status.max_string;
     xid_answer_due = true;
   } else if (wanted) {
-    // A responder that chose more than it was offered gets what was offered.
+    // A responder that chose more than the offer gets the offer.
     status.n401_tx = between(n401_rx, config.n401, kDefaultN401);
     status.n401_rx = between(n401_tx, config.n401, kDefaultN401);
     status.k_tx = between(k_rx, k, kDefaultK);
@@ -318,7 +318,7 @@ void Link::receive_xid(const Frame& f) {
   }
 }
 
-// V.44 where both ends want it in a direction, else V.42bis.  @return false for what is to end the connection
+// V.44 if both ends want it in a direction, else V.42bis.  @return false if the connection must end
 bool Link::agree_on_compression(const Xid& theirs, bool far_end_initiates) {
   status.compression = 0;
   status.v44 = 0;

@@ -46,7 +46,7 @@ int Link::next_bit() {
   return sender.next();
 }
 
-// As many characters as fill a frame; where they are all, the rest of them (C-FLUSH), for the line would idle
+// As many characters as fill a frame; if there are no more, the rest of them (C-FLUSH), because the line would idle
 // otherwise.
 void Link::fill_out() {
   const bool compress = status.compression & OH_LAPM_COMPRESS_SENT;
@@ -95,7 +95,8 @@ size_t Link::information(uint8_t* f, uint8_t ns) {
   return size_t(3) + sent[ns].n;
 }
 
-// Unnumbered frames first, then what the far end waits for, then data. Each returns the frame's length, 0: none is due.
+// Unnumbered frames first, then frames that the far end waits for, then data. Each returns the frame's length, 0: none
+// is due.
 size_t Link::compose(uint8_t* f) {
   size_t n = compose_control(f);
   if (n > 0 || !connected()) return n;
@@ -180,7 +181,7 @@ size_t Link::compose_supervisory(uint8_t* f) {
   return 0;
 }
 
-// What SREJ asks for, what is sent again after REJ or a timer, and new frames.
+// The frames requested by SREJ, those sent again after REJ or a timer, and new frames.
 size_t Link::compose_information(uint8_t* f) {
   if (status.far_busy || recovery) return 0;
   for (uint8_t ns = va; status.srej && ns != vs; ns = modulo(ns + 1u)) {

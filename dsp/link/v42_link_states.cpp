@@ -56,7 +56,7 @@ void connect(Link& l, const Frame&) {
   l.enter_connected();
 }
 void accept(Link& l, const Frame& f) {
-  l.framing = true;  // whatever of our pattern is left
+  l.framing = true;  // any rest of our pattern
   l.status.fcs32 = f.fcs32;
   reply<kUa>(l, f);
   l.enter_connected();
@@ -95,7 +95,7 @@ struct Transition {
   int state;  // enum oh_lapm_state, or kAny
   Guard guard;
   Action action;
-  // The clause stands beside it.
+  // The clause is next to it.
 };
 constexpr Transition kTransitions[] = {
     {LinkEvent::kSabme, OH_LAPM_CONNECTED, ua_was_lost, accept_again},                  // 8.4.9.1

@@ -13,7 +13,7 @@ constexpr Codeword kEtm = 0, kFlush = 1, kStepUp = 2;  // Table 2
 constexpr uint8_t kEcm = 0, kEid = 1, kReset = 2;
 constexpr uint8_t kEscapeStep = 51;  // 9.2 b
 
-// The test for transparent mode (7.8, "not specified"): every so many characters, and with this much to be gained.
+// The test for transparent mode (7.8, "not specified"): its interval in characters, and the required gain.
 constexpr uint32_t kTestCharacters = 128;
 constexpr uint32_t kWorthwhile = kTestCharacters * 8 / 16;
 
@@ -66,7 +66,7 @@ Codeword Dictionary::add(Codeword string, uint8_t c) {
   node_[made] = {string, head, 0, c, uint8_t(node_[string].length + 1)};
   head = made;
   ++node_[string].dependants;
-  // There always is one: that all but one entry have dependants takes one string of more than kMaxString characters.
+  // There always is one: only a string of more than kMaxString characters could give all entries but one dependants.
   do {
     next_ = next_ + 1u < codewords_ ? Codeword(next_ + 1) : kFirst;
   } while (node_[next_].length > 0 && node_[next_].dependants > 0);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // Data compression of ITU-T V.42bis (01/1990): strings of characters that came before are sent as codewords. Encoder
-// and decoder each keep a dictionary of strings, which grows equally at both ends; when nothing is gained the encoder
-// sends the characters as they are (transparent mode) and both dictionaries go on learning.
+// and decoder each keep a dictionary of strings, which grows equally at both ends. While compression gains nothing, the
+// encoder sends the characters as they are (transparent mode) and both dictionaries continue to learn.
 //
 // Real-time: yes, all of it; a character costs one search in a hash table, 8 to 21 ns on a server of 2024. reset() is
 // linear in the codewords: 2 us for 2048, 50 us for 65 535.
@@ -14,7 +14,7 @@
 
 namespace offhook::v42 {
 
-// Clause 5.1: what may be agreed on.
+// Clause 5.1: limits of the negotiated parameters.
 inline constexpr uint16_t kMinCodewords = 512;              // P1 (N2); no maximum but that of 16 bits in an XID
 inline constexpr uint8_t kMinString = 6, kMaxString = 250;  // P2 (N7)
 
@@ -33,7 +33,7 @@ class Dictionary {
   void reset();
 
   static Codeword of(uint8_t character) { return Codeword(kControlCodewords + character); }
-  /// @return `string` and `c`, or kNoString where that is none of the dictionary's
+  /// @return `string` and `c`, or kNoString if the dictionary does not have it
   Codeword find(Codeword string, uint8_t c) const;
   /// 6.4 and 6.5: a new string, and one entry recovered for the next.  @pre find(string, c) gives kNoString
   /// @return it, or kNoString: it would be too long
@@ -62,7 +62,7 @@ class Dictionary {
   Codeword next_;  // C1
 };
 
-/// String matching (6.3), the same for what is sent and what arrives in transparent mode.
+/// String matching (6.3), the same for transmitted and for received characters of transparent mode.
 class StringMatcher {
  public:
   void init(uint8_t* memory, uint16_t codewords, uint8_t max_string) {
@@ -73,7 +73,7 @@ class StringMatcher {
   Codeword put(uint8_t c);
   /// The string ends here: the next character makes an entry of it, and begins another (7.8.1 a, 7.8.2 b, 7.9 b).
   void end() { ended_ = true; }
-  /// What is matched and not ended yet.
+  /// The string that is matched so far and has not ended.
   Codeword pending() const { return ended_ ? kNoString : string_; }
   /// A whole string at once, as a codeword brings it.  @param[out] text [kMaxString]
   /// @return its length, 0 when there is no such string (5.8 b and c)
@@ -88,7 +88,7 @@ class StringMatcher {
 
 class Encoder {
  public:
-  static constexpr size_t kMaxStep = 32;  ///< octets that one call gives at the most
+  static constexpr size_t kMaxStep = 32;  ///< maximum number of octets from one call
 
   /// @param memory [Dictionary::size(codewords)]
   void init(uint8_t* memory, uint16_t codewords, uint8_t max_string);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// Data compression of ITU-T V.44 (11/2000, Corrigendum 1 03/2002), the stream method. Both ends keep what has passed
-// (the history) and number the strings in it. A string that comes again is sent as its codeword and, where what follows
-// it comes again too, a length; a character that begins none is sent by itself (an ordinal). Where nothing is gained
-// the encoder sends characters as they are (transparent mode). A dictionary that is full is given up for an empty one.
+// Data compression of ITU-T V.44 (11/2000, Corrigendum 1 03/2002), the stream method. Both ends keep the characters so
+// far (the history) and number the strings in it. A repeated string is sent as its codeword; if the characters after it
+// repeat too, a length follows. A character that begins no string is sent by itself (an ordinal). While compression
+// gains nothing, the encoder sends characters as they are (transparent mode). A full dictionary is replaced by an empty
+// one.
 //
-// Real-time: yes, all of it. A character costs the encoder a walk over the strings that differ from here on, 256 at the
-// most and a few in text; the decoder what it gives. A new dictionary costs 512 octets of zeros.
+// Real-time: yes, all of it. For a character the encoder searches the strings that differ from here on: at most 256,
+// and a few in text. The decoder's time is linear in its output. A new dictionary clears 512 octets.
 #ifndef OFFHOOK_DSP_V44_V44_H
 #define OFFHOOK_DSP_V44_V44_H
 
@@ -15,12 +16,12 @@
 
 namespace offhook::v44 {
 
-// Table 10: the least that may be agreed on, and what is agreed on where nothing is said.
+// Table 10: the smallest values that may be negotiated, and the defaults.
 inline constexpr uint16_t kMinCodewords = 256, kDefaultCodewords = 1024;
 inline constexpr uint8_t kMinString = 32, kDefaultString = 255;
 inline constexpr uint16_t kMinHistory = 512, kDefaultHistory = 3 * kDefaultCodewords;
 
-/// Of one direction (Table 10).
+/// Parameters of one direction (Table 10).
 struct Parameters {
   uint16_t codewords = kDefaultCodewords;  ///< N2, control codes included
   uint8_t max_string = kDefaultString;     ///< N7, characters
@@ -47,10 +48,10 @@ class Encoder {
   bool compressed() const { return compressed_; }
 
  private:
-  /// A segment of a string (6.2.1): it goes on where the one above it, or a single character, ends.
+  /// A segment of a string (6.2.1): it continues the segment above it, or a single character.
   struct Node {
     uint16_t position;    // of its first character in the history
-    Codeword down, side;  // the first of those that go on from here; the next that goes on from where this one does
+    Codeword down, side;  // the first continuation; the next sibling
     uint8_t length;       // characters
   };
   Codeword child(Codeword of_first, uint8_t length, uint8_t c) const;
@@ -78,8 +79,8 @@ class Encoder {
   uint32_t filled_;        // C4
   uint8_t ordinal_width_;  // C5
 
-  // The string that is being matched: its first character, the segment that matches last, what of the history behind
-  // that matches further.
+  // The current string of the matching: its first character, the last matching segment, and the further matching part
+  // of the history behind it.
   uint8_t first_;
   Codeword at_;        // 0: the first character alone
   uint8_t length_;     // of the string up to at_; 0: there is none

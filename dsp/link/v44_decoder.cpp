@@ -83,7 +83,7 @@ void Decoder::transparent(uint8_t value) {
       plain_due_ = true;
       escape_ = uint8_t(escape_ + kEscapeStep);
       break;
-    default:  // EPM among them: that parameters can be agreed on later is not offered
+    default:  // EPM among them: later negotiation of parameters is not offered
       failed_ = true;
   }
 }
@@ -123,13 +123,13 @@ bool Decoder::read_ordinal(uint8_t prefix) {
   return true;
 }
 
-// Tables 3 and 4: as many bits that say how many follow, and these.
+// Tables 3 and 4: a prefix with the number of bits, and these.
 bool Decoder::read_extension() {
   constexpr uint8_t kPrefix = 2;
   struct Range {
     uint8_t mask, value;      // the first bits
     uint8_t fixed, variable;  // bits
-    uint8_t base;             // the length where the variable ones are 0
+    uint8_t base;             // the length if the variable ones are 0
   };
   const Range ranges[] = {{1, 1, 1, 0, 1},
                           {15, 0, 4, 3, kThirdLength},
@@ -193,15 +193,15 @@ void Decoder::extension(uint32_t length) {
   if (created_) string_[next_ - 1] = {uint16_t(filled_ - 1), uint8_t(string.length + length)};
 }
 
-// One by one: the end of what is copied may be its own beginning.
+// One by one: the end of the copied string may be its own beginning.
 bool Decoder::copy(uint32_t from, uint32_t length) {
   failed_ = filled_ + length > p_.history;
   for (uint32_t i = 0; i < length && !failed_; ++i) history_[filled_++] = history_[from + i];
   return !failed_;
 }
 
-// The string of what came last and the first character of what comes next (Table 2). It may be asked for before that is
-// known (6.4.1, 3 and 4): then what it begins with is what it ends with.
+// The string of the last characters and the first one of the next (Table 2). It may be requested before that one is
+// known (6.4.1, 3 and 4): then its first character is also its last.
 void Decoder::create(uint32_t length) {
   created_ = next_ < p_.codewords;
   if (created_) string_[next_++] = {uint16_t(filled_), uint8_t(length)};

@@ -7,7 +7,7 @@
 namespace offhook::v44 {
 namespace {
 
-// The test for transparent mode (7.11.5, "not specified"): every so many characters, and with this much to be gained.
+// The test for transparent mode (7.11.5, "not specified"): its interval in characters, and the required gain.
 constexpr uint32_t kTestCharacters = 256;
 constexpr uint32_t kWorthwhile = kTestCharacters * 8 / 16;
 
@@ -53,15 +53,15 @@ void Encoder::reinitialize() {
   clear_dictionary();
 }
 
-// Of the segments beside `of_first`, the one of this length that begins with c; one of several characters begins as the
-// history does where it goes on, so that its length alone tells which it is.
+// Among the siblings of `of_first`, the segment of this length that begins with c. A segment of several characters
+// begins as the history continues, so that its length alone identifies it.
 Codeword Encoder::child(Codeword of_first, uint8_t length, uint8_t c) const {
   Codeword at = of_first;
   while (at != 0 && (node_[at].length != length || history_[node_[at].position] != c)) at = node_[at].side;
   return at;
 }
 
-// One character more (6.3.1, 6.3.2). Of two segments that begin alike the shorter one matches first.
+// One character more (6.3.1, 6.3.2). If two segments begin alike, the shorter one matches first.
 // @return false: the string ends before it
 bool Encoder::match(uint8_t c) {
   if (extension_ == 0) {
@@ -73,7 +73,7 @@ bool Encoder::match(uint8_t c) {
     }
     if (at_ == 0) return false;
   }
-  // What is compared lies before c: a string's earlier place ends before its later one does.
+  // The compared characters lie before c: a string's earlier place ends before its later one does.
   const Node& node = node_[at_];
   const uint32_t behind = uint32_t(node.position) + node.length;
   if (history_[behind + extension_] != c) return false;
@@ -87,7 +87,7 @@ bool Encoder::match(uint8_t c) {
   return true;
 }
 
-// A character that begins a string. Where no string does it is an ordinal at once.
+// A character that begins a string. If no string begins with it, it is sent as an ordinal at once.
 void Encoder::begin(uint8_t c) {
   first_ = c;
   at_ = 0;
@@ -163,7 +163,7 @@ size_t Encoder::flush(uint8_t* out) {
   return n_;
 }
 
-// 7.11.5. In transparent mode the strings go on, and what they would have taken is counted.
+// 7.11.5. In transparent mode the strings continue, and their hypothetical cost is counted.
 void Encoder::test() {
   if (characters_ < kTestCharacters) return;
   if (compressed_ && coded_ > plain_ + kWorthwhile) {  // 6.5.1

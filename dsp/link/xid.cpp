@@ -35,8 +35,8 @@ uint32_t high_first(const uint8_t* value, size_t size) {
   return number;
 }
 
-/// The user data subfield, which others may have filled: where it is none of V.42's it says nothing.
-/// @return 0, or the position in it + 1 of what is wrong
+/// The user data subfield, which others may have filled: if it is none of V.42's it is ignored.
+/// @return 0, or the position in it + 1 of the error
 size_t read_user_data(const uint8_t* in, size_t n, Xid* xid) {
   bool v44 = false, history_tx = false, history_rx = false;
   for (size_t at = 0; at < n;) {
@@ -57,7 +57,7 @@ size_t read_user_data(const uint8_t* in, size_t n, Xid* xid) {
     }
     at += 2u + size;
   }
-  // Table 10: 3 x P1 where nothing is said
+  // Table 10: the default is 3 x P1
   if (!history_tx) xid->v44_tx.history = at_most<uint16_t>(3u * xid->v44_tx.codewords);
   if (!history_rx) xid->v44_rx.history = at_most<uint16_t>(3u * xid->v44_rx.codewords);
   return 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// What there is to know of a modulation besides its pump, as one row. Automode, scenarios, AT commands, sessions and
+// The properties of a modulation as one row, next to its pump. Automode, scenarios, AT commands, sessions and
 // measurements read the rows; a new pump is a folder with a row in its modulation.h, and a line in dsp/CMakeLists.txt.
-// The rows here need no operating system; the table of all stands in driver/user_modem/modulations.h.
+// The rows here need no operating system; the table of all is in driver/user_modem/modulations.h.
 #pragma once
 
 #include <stdint.h>
@@ -17,21 +17,21 @@
 namespace offhook {
 
 struct Modulation {
-  oh_modulation id;     ///< OH_MODULATION_NONE: finds out which of the others both ends have
+  oh_modulation id;     ///< OH_MODULATION_NONE: automode
   const char* name;     ///< of pump.modem and --pump
   const char* title;    ///< as people write it: "V.22bis"
   const char* carrier;  ///< of +MS (V.250 6.4.1); empty: any
   v8::Menu v8;          ///< its share of an analogue modem's menu: modulation bits, PCM availability, PSTN access
-  /// bit/s, of the Recommendation; where the directions differ, of the slower and of the faster one.
+  /// bit/s, of the Recommendation; if the directions differ, of the slower and of the faster one.
   uint32_t min_bit_rate, max_bit_rate;
-  /// Frames of V.42 that may be under way: with V.34 a round trip of 1.2 s holds 40 of 128 octets. 0: no V.42, for bits
-  /// cross the line without a clock.
+  /// Maximum of unacknowledged V.42 frames: with V.34 a round trip of 1.2 s holds 40 of 128 octets. 0: no V.42, because
+  /// bits cross the line without a clock.
   uint8_t v42_window;
-  bool alone;   ///< its pump starts a call by V.25, without V.8: what +MS without automode takes
-  int mark_hz;  ///< what an answerer without V.8 sends until it is answered, where that is a tone; 0: else
+  bool alone;   ///< its pump starts a call by V.25, without V.8: used by +MS without automode
+  int mark_hz;  ///< tone of an answerer without V.8 until it is answered; 0: no tone
   const oh_pump_type* (*type)();
   /// After init: the modulation's own procedure begins with the next sample; V.8, or without it the answer tone, is
-  /// over. The far end was heard at `far_dbm0`, -100 if it was not. Null for what finds out.  Real-time: yes.
+  /// over. The far end was heard at `far_dbm0`, -100 if it was not. Null for automode.  Real-time: yes.
   void (*begin)(void* self, bool after_v8, float far_dbm0);
 };
 

@@ -12,10 +12,10 @@
 
 namespace offhook {
 
-/// Linear samples at 8000 Hz both ways: what modems of the telephone network take.
+/// Linear samples at 8000 Hz both ways: the format of modems of the telephone network.
 inline constexpr oh_pump_format kLinear8000 = {{8000, OH_LINEAR16}, {8000, OH_LINEAR16}};
 
-/// What an analogue modem of V.90 takes: twice the samples it sends.
+/// The format of an analogue modem of V.90: it receives twice the samples that it sends.
 inline constexpr oh_pump_format kLinear16000To8000 = {{16000, OH_LINEAR16}, {8000, OH_LINEAR16}};
 /// The network's octets.
 inline constexpr oh_pump_format kMuLaw8000 = {{8000, OH_MULAW}, {8000, OH_MULAW}};
@@ -39,8 +39,8 @@ inline constexpr uint32_t kBothRoles = 1u << OH_PUMP_CALL | 1u << OH_PUMP_ANSWER
 inline constexpr uint32_t kEveryOperation = OH_OPERATION_INIT | OH_OPERATION_PROCESS | OH_OPERATION_FILL_IN |
                                             OH_OPERATION_STATUS | OH_OPERATION_HANG_UP | OH_OPERATION_HOLD;
 
-/// What every modem of the telephone network wants of its configuration: a size that is known, a format and a role of
-/// its type, -48 to -3 dBm0, a whole bit port, a guard tone that exists, and `least_bit_rate` or more if any.
+/// The conditions of every modem of the telephone network for its configuration: a known size, a format and a role of
+/// its type, -48 to -3 dBm0, a whole bit port, a defined guard tone, and `least_bit_rate` or more if any.
 inline bool is_possible(const oh_pump_config* c, uint32_t least_bit_rate) {
   return c != nullptr && c->struct_size == sizeof *c && same_format(c->format, kLinear8000) &&
          (c->role == OH_PUMP_CALL || c->role == OH_PUMP_ANSWER) &&
@@ -49,7 +49,7 @@ inline bool is_possible(const oh_pump_config* c, uint32_t least_bit_rate) {
          (c->guard_tone_hz == 0 || c->guard_tone_hz == 550 || c->guard_tone_hz == 1800);
 }
 
-/// As much of the configuration's observer as both sides know; all null where there is none.
+/// The part of the configuration's observer that both sides have; all null if there is none.
 inline oh_pump_observer observer_of(const oh_pump_config& c) {
   oh_pump_observer o{};
   if (c.observer == nullptr) return o;
@@ -76,8 +76,8 @@ oh_pump pump_of(P& pump) {
 }
 
 /// Samples of 8000 Hz between card and line, both directions together: 400 ms, which is more than sound cards queue.
-/// From 40 ms (V.34) or 27 ms (V.32bis) on, reversals are answered later than the Recommendations say, and the far end
-/// takes what is beyond that for a part of its round trip.
+/// From 40 ms (V.34) or 27 ms (V.32bis) on, reversals are answered later than the Recommendations require, and the far
+/// end counts the excess as a part of its round trip.
 inline constexpr uint32_t kMostIoDelay = 3200;
 
 /// The type of a pump that is one `Modem`: constructed from an oh_pump_config, int16_t process(int16_t) a sample,

@@ -16,7 +16,7 @@ constexpr float kLeastStep = 0.01f;
 constexpr int kPhaseLoopFrom = 900;                // samples of training
 constexpr float kPhaseGain = 0.008f;               // a sample, in training: some 10 Hz
 constexpr float kPhaseGainData = 5e-5f;            // 0.06 Hz
-constexpr float kOffsetThatCounts = 0.25f / 8000;  // less is what noise makes of none
+constexpr float kOffsetThatCounts = 0.25f / 8000;  // noise makes less without an offset
 constexpr float kPowerMemory = 1.0f / 128;
 constexpr int kSettle = 400;  // samples of training in which only the powers are measured
 
@@ -76,7 +76,7 @@ void EchoCanceller::init(const Band& band, int io_delay_samples, int round_trip_
     weight[n] = 1 / (spectrum + 0.02);
     mean += weight[n] * spectrum / kGrid;
   }
-  // Both are symmetric, but for one end's tap.
+  // Both are symmetric, except one end's tap.
   for (int t = 0; t <= kFilterDelay; ++t) {
     oh_preemption_point();
     const double window = kFilterWindow.at[t];
@@ -137,7 +137,7 @@ EchoCanceller::Span EchoCanceller::span_of(const float* re, const float* im, int
   return {from, to > from ? to - from : 0};
 }
 
-// Taps without an echo to take off hold the noise of their adaptation, and would add it to what is received for the
+// Taps without an echo to cancel hold the noise of their adaptation, and would add it to the received signal for the
 // rest of the connection. Blocks of taps with no more energy than that become zero.
 void EchoCanceller::drop_noise() {
   // A tap's noise under LMS is half the step, over the signal's power, times the noise that is heard; through the
@@ -174,7 +174,7 @@ void EchoCanceller::put(float x) {
   }
 }
 
-// Where the signal begins, the mean power lags: at least the power that is needed for the error to make sense.
+// At the beginning of a signal the mean power lags: use at least the power at which the error is meaningful.
 float EchoCanceller::power_floor() const {
   const float least = 0.5f * far_power_ + 1;
   return near_power_ > least ? near_power_ : least;

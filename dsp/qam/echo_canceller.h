@@ -3,16 +3,16 @@
 // Removes the modem's own echoes: the near echo of its own hybrid, and the far echo that the network's
 // hybrid sends back a round trip later, with the carrier systems' frequency offset on it.
 //
-// Both are FIRs on the transmitted samples, adapted by normalised LMS while the far end is silent (its turn in training
-// has not come) and held while it speaks: what the far end sends, 20 dB and more above the echo that is left, would
-// move taps by more than they are wrong. A signal that hardly has power at the edges of its band teaches the near
-// echo's taps little there, and slowly; so their steps are taken with the signal through a filter of the inverse of its
-// spectrum. The far echo's taps work on the analytic signal and turn with the offset; its phase loop is the one thing
-// that runs on in data mode, slowly, and only where there is an offset.
+// Both are FIRs on the transmitted samples. They are adapted by normalised LMS while the far end is silent (before its
+// turn in the training) and frozen while it speaks. The far end's signal, 20 dB and more above the residual echo, would
+// move taps by more than their error. A signal with little power at the edges of its band trains the near echo's taps
+// little and slowly there; so their steps use the signal through a filter of the inverse of its
+// spectrum. The far echo's taps work on the analytic signal and turn with the offset. Only its phase loop
+// continues in data mode, slowly, and only if there is an offset.
 //
-// After training most taps are zero, and the zeros at either end are left out: an echo costs what it is long. A far
-// echo without an offset needs no analytic signal either: its taps and those of the Hilbert transformer become one FIR
-// on the samples as they were sent, at a quarter of the cost.
+// After training most taps are zero, and the zeros at either end are skipped: an echo costs time only for its length. A
+// far echo without an offset needs no analytic signal either: its taps and those of the Hilbert transformer become one
+// FIR on the transmitted samples, at a quarter of the cost.
 //
 //   residual = canceller.process(received);   // then the receiver, then the transmitter
 //   canceller.put(transmitted);
@@ -41,24 +41,24 @@ class EchoCanceller {
   static constexpr int kMaxDelaySamples = 12800;  ///< of the far echo: a round trip of 1.2 s, and the sound card's
 
   EchoCanceller() { oh_preemption_point(); }  // not defaulted: `T{}` would clear all of it twice
-  /// @param band  of what is transmitted  @param io_delay_samples  from a sample sent to its near echo, at the least
-  /// @param round_trip_samples at the line's terminals; more than kMaxDelaySamples in sum: the far echo stays. Not
-  /// real-time in the strict sense: fills tables, and clears 85 KB.
+  /// @param band  of the transmitted signal  @param io_delay_samples  minimum, from a sent sample to its near echo
+  /// @param round_trip_samples  at the line's terminals. If both exceed kMaxDelaySamples in sum, the far echo stays.
+  /// Not real-time in the strict sense: fills tables, and clears 85 KB.
   void init(const Band& band, int io_delay_samples, int round_trip_samples, const Kernels& kernels = best_kernels());
   /// The far end is silent: adapt. Every change of this from false begins with large steps again; from true, taps that
   /// hold noise alone become zero.  Real-time: yes, O(kFarTaps * kFilterTaps).
   void set_training(bool training);
   bool training() const { return training_; }
 
-  /// @param received  int16 units  @return what is left without the echoes of all that was put() so far.
+  /// @param received  int16 units  @return the residual without the echoes of all samples that were put() so far.
   /// Real-time: yes, O(taps).
   float process(float received);
-  /// The sample that was sent. Where both directions lost one it is not known: 0 stands for it.
+  /// The sample that was sent. If both directions lost a sample, it is unknown: pass 0.
   void put(float transmitted);
 
-  /// What put() and process() will use outside of training.
+  /// The memory that put() and process() use outside of training.
   void add_to(HotLines* hot) const;
-  void add_heads_to(HotLines* hot) const { hot->add_up_to(this, near_); }  ///< what add_to() reads
+  void add_heads_to(HotLines* hot) const { hot->add_up_to(this, near_); }  ///< the memory that add_to() reads
 
   /// Instruments, of the samples since training began: received and residual mean square while training.
   float echo_power() const { return echo_power_; }
@@ -72,7 +72,7 @@ class EchoCanceller {
 
   static constexpr int kJoinedTaps = kFarTaps + kFilterTaps;
 
-  // The last samples, so many of the first again after the end that a window is always in a row.
+  // The last samples. The first ones are repeated after the end, so that a window is always contiguous.
   template <int kSize>
   struct Ring {
     static constexpr int kGuard = 384;
@@ -94,7 +94,7 @@ class EchoCanceller {
   static constexpr int kShort = 4096;  // the near echo of a card that queues 400 ms
   static constexpr int kFarWindow = 512;
 
-  /// The taps that may not be zero, in whole rows of the kernels' partial sums: what is left out changes no bit.
+  /// The taps that may not be zero, in whole rows of the kernels' partial sums. Skipping the others changes no bit.
   struct Span {
     int from = 0, taps = 0;
   };

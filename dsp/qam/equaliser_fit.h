@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// Least squares for the equaliser. What a first estimate of the channel leaves wrong is in the few directions in which
-// the received signal is weak: the edges of the band, and what of the line's echo lasts longer than the training's
-// period. LMS would take ten seconds there. Conjugate gradients on 1024 symbols find the same in a few steps, one row
-// of the problem after the other, so that the work is spread evenly over as many symbols again.
+// Least squares for the equaliser. The first estimate of the channel is wrong in a few directions, in which the
+// received signal is weak: the edges of the band, and line echo that lasts longer than the training's period. LMS would
+// take ten seconds there. Conjugate gradients on 1024 symbols find the same taps in a few steps. They process one row
+// of the problem after the other, so that the work is spread evenly over another 1024 symbols.
 //
-//   q = X p, t = X* q: a row at a time; then a = |s|^2 / |q|^2, taps += a p, s -= a t, p = s + |s|^2 / |s before|^2 p
+//   q = X p, t = X* q: one row at a time; then a = |s|^2 / |q|^2, taps += a p, s -= a t, p = s + |s|^2 / |s before|^2 p
 //
 // Source: Hestenes, Stiefel 1952 (CGLS, with the residual's gradient s brought forward by t).
 #pragma once
@@ -31,7 +31,7 @@ class EqualiserFit {
   /// Begins at these taps, with the symbol that put() is given next.
   void init(const float* tap_re, const float* tap_im);
   /// One symbol, the next after the last one. @param[in] re, im  [kTaps] the T/2 samples of its window, two more than
-  /// those of the symbol before  @param wanted  what the taps should have made of them
+  /// those of the symbol before  @param wanted  the correct output of the taps
   /// @param[out] tap_re, tap_im  [kTaps] written when it returns true: the fit is done
   /// Real-time: yes, O(kTaps) or O(kRowsASymbol * kTaps).
   bool put(const Kernels& kernels, const float* re, const float* im, Complex wanted, float* tap_re, float* tap_im);

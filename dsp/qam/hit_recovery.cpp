@@ -12,7 +12,7 @@ namespace {
 constexpr int kSymbols = HitRecovery::kSymbols;
 constexpr int kMemory = 3;                // of the whitening filter
 constexpr int kTurns = 10;                // to either side
-constexpr float kTurnStep = 1.25f / 360;  // half of what the outer points of 1664 stand
+constexpr float kTurnStep = 1.25f / 360;  // half of the tolerance of the outer points of 1664
 constexpr int kGains = 2;                 // to either side
 constexpr float kGainStep = 0.03f;
 constexpr float kLevelKnown = 0.1f;  // the level of 128 symbols is known to 5 % (one sigma)
@@ -39,8 +39,8 @@ struct Scaled {
       before[2] = before[1], before[1] = before[0], before[0] = x;
     }
   }
-  // Mean squared distance to the grid when turned back. @param[out] lead  by which the symbols lead what they are
-  // nearest to, and are larger, as the sum of products with its conjugate
+  // Mean squared distance to the grid when turned back. @param[out] lead  by which the symbols lead their nearest
+  // points, and are larger, as the sum of products with its conjugate
   float error(Grid grid, float turns, Complex* lead) const {
     const Complex back = unit_phasor(phase_of(-turns));
     float sum = 0, power = 0;
@@ -98,7 +98,7 @@ bool HitRecovery::fits(Grid grid, const Complex* recent, float scale, float warp
 
 HitRecovery::Found HitRecovery::search(Grid grid, const Complex* recent, float scale, float warp,
                                        const Complex* whitening) {
-  // A short gap spoils symbols and leaves the loops where they were: the estimate of a turn would only add its noise.
+  // A short gap spoils symbols and does not change the loops: the estimate of a turn would only add its noise.
   Complex none;
   if (Scaled(recent, scale, warp, whitening).error(grid, 0, &none) < kLikeUsual * usual_) {
     waiting_ = false;

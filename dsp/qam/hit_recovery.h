@@ -15,7 +15,7 @@
 
 namespace offhook::qam {
 
-/// Where the points of a constellation are.
+/// The grid of a constellation's points.
 enum class Grid : uint8_t {
   kUnknown,
   kOdd,    ///< both coordinates are odd
@@ -37,7 +37,7 @@ class HitRecovery {
     if (++count_ < kSymbols) return false;
     return end_window();
   }
-  /// Nothing is to be adapted: the symbols lie somewhere else than decisions say.
+  /// Do not adapt: the symbols are displaced from their decisions.
   bool waiting() const { return waiting_; }
 
   /// A window has just ended, and was as usual.

@@ -9,7 +9,7 @@
 //
 // The pulse is a root raised cosine, 32 symbols long under a Kaiser window. With 9 % roll-off the spectrum at 3429
 // symbols/s ends at 92 and 3826 Hz, so that neither 0 nor 4000 Hz folds it back (measured: see the test). At 2400 there
-// is room for more, and receivers that take their clock from what lies beyond the edges of the band need it.
+// is room for more, and receivers that take their clock from beyond the edges of the band need it.
 #pragma once
 
 #include <stdint.h>
@@ -45,8 +45,8 @@ class Modulator {
   /// The next sample, int16 units, not clipped. @pre wants_symbol() was answered.  Real-time: yes, O(kSpan).
   float next();
 
-  void add_to(HotLines* hot) const;                                            ///< what put() and next() will use
-  void add_heads_to(HotLines* hot) const { hot->add(this, HotLines::kLine); }  ///< what add_to() reads
+  void add_to(HotLines* hot) const;                                            ///< the memory that put() and next() use
+  void add_heads_to(HotLines* hot) const { hot->add(this, HotLines::kLine); }  ///< the memory that add_to() reads
 
   /// From put() to the peak of the pulse on the line.
   float delay_samples() const { return delay_; }
@@ -55,7 +55,7 @@ class Modulator {
   static constexpr int kEmphasisTaps = 48;  // kPreEmphasisTaps, padded for the kernels
 
   const Kernels* kernels_ = nullptr;
-  int per_sample_ = 3;  // symbols a sample, in phases_ths
+  int per_sample_ = 3;  // symbols per sample, in phases_ths
   int phases_ = 7;
   int phase_ = 0;      // of the next sample, 0..phases_-1
   int turn_step_ = 4;  // carrier turns a symbol, in turns_ths

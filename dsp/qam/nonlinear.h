@@ -16,8 +16,8 @@ constexpr float nonlinear_gain(float zeta) {
 }
 
 /// 1 / Phi of the point that was warped to zeta Phi(zeta)^2 = t: cubic pieces with its values and its slopes at both
-/// ends, 3e-8 off at most. Of a solution by Newton's steps each waits for a division of the one before; a receiver does
-/// this for every symbol.
+/// ends, 3e-8 off at most. In a solution by Newton's steps each step waits for a division of the one before; a receiver
+/// does this for every symbol.
 class InverseNonlinearGain {
  public:
   static constexpr int kMost = 8;  ///< t: 25 Theta, rounded

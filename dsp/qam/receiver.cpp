@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kTaps = Receiver::kTaps;
 constexpr uint32_t kSettled = 1024;  // symbols after training, or S, from which the error is noise
-constexpr uint32_t kFitFrom = 256;   // symbols after training: LMS has done what it does fast
+constexpr uint32_t kFitFrom = 256;   // symbols after training, when the fast part of LMS is over
 constexpr float kPowerMemory = 1.0f / 512;
 
 // Loop gains, per symbol.
@@ -211,7 +211,7 @@ void Receiver::adapt(Complex reference) {
   // Timing: a symbol that is late by t has grown by t (next - previous).
   const Complex slope = symbol_ - previous_[1];
   const Complex against = previous_error_ * conj(slope);
-  float late = -against.re / (2 * size);  // symbols; the error is what is missing
+  float late = -against.re / (2 * size);  // symbols; the error is target minus output
   if (late > 0.1f) late = 0.1f;
   if (late < -0.1f) late = -0.1f;
   previous_error_ = error;
@@ -255,6 +255,7 @@ bool Receiver::follow_hits(float squared_error) {
   return hits_.waiting();
 }
 
+<<<<<<< HEAD
 void Receiver::watch_for_slip(bool waited) {
   if (hits_.usual()) note_loops();
   if (hits_.waiting() && !waited && notes_ > 1) {
@@ -286,6 +287,9 @@ void Receiver::try_slip() {
 }
 
 // Symbols were hit: all of them, for the last kRecent were received while nothing was adapted.
+=======
+// Symbols were hit: all of them, because the last kRecent were received without adaptation.
+>>>>>>> 48016b0c9ef260f29352ad1a6e88a96c6aacb2c6
 void Receiver::turn_back() {
   static_assert(kRecent == HitRecovery::kSymbols);
   Complex recent[kRecent];
@@ -358,7 +362,7 @@ void Receiver::begin_training() {
   stage_ = Stage::kCapture;
 }
 
-// What follows S-bar is known to the caller, and the taps come from that.
+// The signal after S-bar is known to the caller, and the taps come from that.
 void Receiver::begin_at_zero() {
   for (int k = 0; k < kTaps; ++k) tap_re_[k] = tap_im_[k] = 0;
   input_power_ = 0;
@@ -382,7 +386,7 @@ void Receiver::resume() {
   noise_.reset();
   settles_from_ = symbols_;
   const auto ago = [this](int n) { return recent_[(recent_at_ + kRecent - n) % kRecent]; };
-  constexpr int kLate = 40;  // symbols before now that are surely S begin here
+  constexpr int kLate = 40;  // symbols before now that certainly belong to S begin here
   constexpr int kFrom = 88;  // and end here
   Complex like[2]{};
   for (int n = kLate; n < kFrom; ++n) {
@@ -393,7 +397,7 @@ void Receiver::resume() {
   if (!(size > 0)) return;
   const Complex turn = (1 / size) * like[parity];
   // S-bar begins with a symbol that is the first of S with its sign changed: n + parity even. Of such places, the one
-  // that best divides what is like S from what is like its negative.
+  // that best separates symbols like S from symbols like its negative.
   float best = -1e30f;
   float sum = 0;
   int age = 0;

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: MIT
 //
-// The receiver for real lines: from samples to equalised symbols. It knows no bits.
+// The receiver for real lines: from samples to equalised symbols. Bits are decoded elsewhere.
 //
-//   samples -> mixer, interpolator -> S detector           (2 samples a symbol from here)
+//   samples -> mixer, interpolator -> S detector           (2 samples per symbol from here)
 //                   ^           |---> cyclic training: channel, frequency, clock -> first taps
 //             timing loop       '---> equaliser T/2, 96 taps -> carrier loop -> [inverse of the points' warp]
 //                                          ^ LMS                   -> whitening filter -> symbol -> decider
 //                                          '-------------------------------------- error <-------- reference
 //
 // S is two symbols in turn, the second the first turned by 90 degrees: lines at the carrier and at both band edges,
-// which repeat every four samples; folded by four they stand still, and where S turns into S-bar they change sign. From
-// there the place of what follows is known to a symbol or two.
+// which repeat every four samples. Folded by four they are constant, and at the transition from S to S-bar they change
+// sign. This gives the position of the following signal to within a symbol or two.
 //
-// Where that is a training sequence of period 48 with a flat spectrum (V.34's PP), the spectrum of one period over its
-// own is the channel. Five periods give the noise, the carrier (their common turn from one to the next) and the clock
-// (its slope over frequency); the equaliser that is optimal for all that follows in closed form. Else the taps begin at
-// zero. From then on the caller gives for each symbol the point that was sent, and the error moves taps, carrier and
-// timing. The taps span 48 symbols, the training's period; what LMS is slow to find of them, least squares over 1024
-// symbols do (equaliser_fit.h).
+// If that signal is a training sequence of period 48 with a flat spectrum (V.34's PP), the spectrum of one period over
+// its own is the channel. Five periods give the noise, the carrier (the common phase step between periods), the clock
+// (its slope over frequency), and in closed form the optimal equaliser for the rest of the call. Otherwise the taps
+// begin at zero. From then on the caller passes the transmitted point of each symbol, and the error adapts taps,
+// carrier and timing. The taps span 48 symbols, the training's period. Least squares over 1024 symbols find
+// the taps for which LMS converges slowly (equaliser_fit.h).
 //
-// S after that (a training to be resumed, a renegotiation) is looked for in the same way; its symbols, through the taps
-// that are known, give the carrier's phase and the place of S-bar exactly.
+// A later S (a training to be resumed, a renegotiation) is detected in the same way. Its symbols, through the trained
+// taps, give the carrier's phase and the place of S-bar exactly.
 //
 //   Complex y;
-//   if (receiver.process(sample)) {               // at most one symbol a sample
+//   if (receiver.process(sample)) {               // at most one symbol per sample
 //     const Complex sent = decide(receiver.symbol());
 //     receiver.adapt(sent);
 //   }
@@ -48,7 +48,7 @@
 
 namespace offhook::qam {
 
-/// What follows S-bar on an unknown line: a sequence of kTaps / 2 symbols with a flat spectrum, over and over.
+/// The signal after S-bar on an unknown line: a repeated sequence of kTaps / 2 symbols with a flat spectrum.
 struct CyclicTraining {
   Complex (*symbol)(int n) = nullptr;  ///< of unit magnitude, n = 0, 1, ..; null: no such sequence
   int symbols = 0;                     ///< at least six periods
@@ -56,7 +56,7 @@ struct CyclicTraining {
 
 /// How received symbols are to be given out.
 struct SymbolFormat {
-  float energy = 2;            ///< mean |x|^2 of the symbols as they were transmitted
+  float energy = 2;            ///< mean |x|^2 of the transmitted symbols
   float warp = 0;              ///< NonlinearEncoder::zeta_per_energy() of the far end; 0: none
   Complex whitening[3]{};      ///< h1, h2, h3 of the filter that the far end's precoder undoes; zero: none
   Grid grid = Grid::kUnknown;  ///< of the points; if it is known, hits of phase and gain are recovered from
@@ -72,29 +72,29 @@ class Receiver {
   static constexpr int kAfterMain = 48;
 
   enum class Task : uint8_t {
-    kHold,    ///< keep time, adapt to nothing, look for nothing
-    kTrain,   ///< look for S, S-bar and what follows of an unknown line
-    kResume,  ///< look for S and S-bar of the line it knows
-    kFollow   ///< symbols come; look for S, too
+    kHold,    ///< keep time, adapt nothing, detect nothing
+    kTrain,   ///< detect S, S-bar and the signal after them on an unknown line
+    kResume,  ///< detect S and S-bar on the known line
+    kFollow   ///< symbols come; detect S, too
   };
   enum class Event : uint8_t { kNone, kS, kSBar };
 
   Receiver() = default;
   /// Not real-time in the strict sense: fills tables (about 0.3 ms). Starts with Task::kHold.
-  /// @param training  what follows S-bar; without one, taps begin at zero and grow from what adapt() is given
+  /// @param training  the signal after S-bar; without one, taps begin at zero and grow by the points of adapt()
   void init(const Band& band, const CyclicTraining& training = {}, const Kernels& kernels = best_kernels());
-  /// What to do from the next sample on. kFollow does not interrupt a cyclic training.
+  /// Sets the task from the next sample on. kFollow does not interrupt a cyclic training.
   void set_task(Task task);
   Task task() const { return task_; }
 
-  /// One sample of the line, echo taken off.  @return true when there is a new symbol().
-  /// Real-time: yes; O(taps), but for the one sample after a cyclic training that makes the equaliser: about 20 000
+  /// One sample of the line, without echo.  @return true when there is a new symbol().
+  /// Real-time: yes; O(taps), except for the sample after a cyclic training that computes the equaliser: about 20 000
   /// multiplications.
   bool process(float sample) { return put(sample, false); }
-  /// One sample was lost: time goes on, nothing is adapted, symbols that heard of it are erased().
+  /// One sample was lost: time advances, nothing is adapted, symbols that depend on the sample are erased().
   bool process_lost() { return put(0, true); }
 
-  /// @return what happened since it was last called.
+  /// @return the event since the last call.
   Event take_event() {
     const Event e = event_;
     event_ = Event::kNone;
@@ -115,7 +115,7 @@ class Receiver {
   /// The point that was sent for the newest symbol.  Real-time: yes, O(taps).  @pre process() has just returned true
   void adapt(Complex reference);
 
-  /// As adapt() where nothing is to be adapted to: only a hit of phase or gain is recovered from.
+  /// As adapt(), but without adaptation: it only recovers from a hit of phase or gain.
   void look_for_hit(Complex reference) {
     if (format_.grid != Grid::kUnknown) follow_hits(norm(reference - symbol_));
   }
@@ -140,21 +140,21 @@ class Receiver {
     uint32_t symbols;
   };
   Loops loops() const { return {phase_, frequency_, deviation_, symbols_}; }
-  /// What was adapted to since then was wrong: both go on from there. @param then  not long ago.  Real-time: yes, O(1).
+  /// Restores both loops: adaptation since `then` was wrong. @param then  not long ago.  Real-time: yes, O(1).
   void go_on_from(const Loops& then);
 
-  /// Of the symbols from the next one on.
+  /// Sets the format of the symbols from the next one on.
   void set_format(const SymbolFormat& format);
 
-  /// What process() and adapt() will use while symbols are followed.
+  /// The memory that process() and adapt() use while symbols are followed.
   void add_to(HotLines* hot) const;
-  void add_heads_to(HotLines* hot) const { hot->add_up_to(&whitening_, re_); }  ///< what add_to() reads
+  void add_heads_to(HotLines* hot) const { hot->add_up_to(&whitening_, re_); }  ///< the memory that add_to() reads
 
   bool trained() const { return trained_; }
-  /// Mean |x|^2 over the mean |error|^2 of the symbols as they are given out; 0 before there is any.
+  /// Mean |x|^2 over the mean |error|^2 of the output symbols; 0 before there is any.
   float snr() const { return error_power_ > 0 ? reference_power_ / error_power_ : 0; }
-  /// The noise, measured while there is neither whitening filter nor warp; none without a cyclic training: who has that
-  /// asks for a whitening filter.
+  /// The noise, measured while there is neither whitening filter nor warp, and only after a cyclic training. A caller
+  /// with a cyclic training requests a whitening filter.
   const NoisePredictor& noise() const { return noise_; }
 
   // Instruments.
@@ -259,12 +259,12 @@ class Receiver {
 
   int recent_at_ = 0;
 
-  // The last kRing T/2 samples, twice in a row; as they are and through the whitening filter.
+  // The last kRing T/2 samples, twice in a row; unfiltered and through the whitening filter.
   alignas(64) float re_[2 * kRing]{};
   float im_[2 * kRing]{};
   alignas(64) float tap_re_[kTaps]{};
   float tap_im_[kTaps]{};
-  // The last symbols, unit power, before grid and filters: what S looks like.
+  // The last symbols, unit power, before grid and filters, for the detection of S.
   Complex recent_[kRecent]{};
   alignas(64) float filtered_re_[2 * kRing]{};
   float filtered_im_[2 * kRing]{};

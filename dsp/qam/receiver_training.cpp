@@ -43,7 +43,7 @@ Complex inverse_transform(const Complex* bins, int i) {
   return sum;
 }
 
-// Where the channel's impulse response is largest, T/2 samples.
+// The maximum of the channel's impulse response, T/2 samples.
 int main_cursor(const Complex* channel) {
   int main = 0;
   float most = -1;
@@ -73,14 +73,14 @@ void best_response(const Complex* channel, float noise, int main, Complex* respo
   }
 }
 
-// The response is as long as the window, so that the window is to begin where it is weakest.
+// The response is as long as the window, so that the window must begin at its weakest place.
 int place_window(const Complex* response) {
   int place = kAfterMain;
   float least = -1;
   for (int after = kLeastAfterMain; after <= kMostAfterMain; ++after) {
     float ends = 0;
     for (int d = -kWindowEnds; d < kWindowEnds; ++d) ends += norm(response[(after + 1 + d + kTaps) % kTaps]);
-    if (after == kAfterMain) ends *= 0.5f;  // the usual place, where nothing speaks against it
+    if (after == kAfterMain) ends *= 0.5f;  // the usual place, unless there is contrary evidence
     if (least < 0 || ends < least) {
       least = ends;
       place = after;
@@ -141,7 +141,7 @@ Receiver::Drift Receiver::measure_drift() const {
   return drift;
 }
 
-// The mean of the periods, brought to the middle one. @return what they differ by: the variance of a T/2 sample
+// The mean of the periods, brought to the middle one. @return their difference: the variance of a T/2 sample
 float Receiver::average_periods(const Drift& drift, Complex* mean) {
   float noise = 0;
   for (int k = 0; k < kTaps; ++k) {
@@ -189,14 +189,14 @@ void Receiver::train() {
     tap_im_[j] = c.im;
   }
 
-  // Now is the last sample of the capture, and half_symbol() goes on with it. Symbol n of the training has its main
+  // Now is the last sample of the capture, and half_symbol() continues with it. Symbol n of the training has its main
   // cursor at capture sample 2 (n - kCaptureAt) + main and is equalised when after_main_ more have come.
   constexpr int kNow = kPeriods * kTaps - 1;
   const int wait = 2 * (training_.symbols - kCaptureAt) + main + after_main_ - kNow;  // until the first after it
   skip_ = wait / 2;
   odd_ = (wait & 1) == 0;
   frequency_ = drift.turns / kPeriod;
-  const float next = static_cast<float>(kNow + (wait & 1) - after_main_);  // main cursor of what equalise() takes next
+  const float next = static_cast<float>(kNow + (wait & 1) - after_main_);  // main cursor of equalise()'s next symbol
   phase_ = phase_of(static_cast<double>(frequency_ * ((next - kNow / 2.0f) / 2 - 1)));
   deviation_ += static_cast<double>(drift.delay) / kTaps;
   interpolator_.set_deviation(deviation_);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What goes over the air in one slot: a header and a payload. Two waveforms do it, a single carrier and OFDM
+// The burst of one slot: a header and a payload. Two waveforms carry it, a single carrier and OFDM
 // (single_carrier.h, ofdm.h); both take and give this.
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace offhook::radio {
 
-/// Of a burst, complex; where a waveform has several, the first.
+/// Sample rate of a burst, complex; if a waveform has several, the first.
 inline constexpr unsigned kSampleRateHz = 2'000'000;
 
 inline constexpr unsigned kAddresses = 4096;
@@ -74,7 +74,7 @@ class Packets {
   std::vector<std::uint8_t> scrambled_;
 };
 
-/// What a receiver tells after a sample.
+/// A receiver's event after a sample.
 enum class Heard : std::uint8_t {
   kNothing,
   kBroken,  ///< a burst has ended that could not be read

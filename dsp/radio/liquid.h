@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// liquid-dsp's objects, given back when they go out of scope.
+// liquid-dsp's objects, released at the end of their scope.
 #pragma once
 
 #include <complex>
@@ -11,7 +11,7 @@
 // After <complex>: it makes liquid's complex numbers those of C++.
 #include <liquid/liquid.h>
 
-// liquid 1.5 marks what stands after a deprecated function as deprecated too: eqlms_cccf_push.
+// liquid 1.5 marks the function after a deprecated one as deprecated too: eqlms_cccf_push.
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
 namespace offhook::radio {

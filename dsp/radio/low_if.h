@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// A card has real samples, a burst has complex ones. Between them stands an intermediate frequency of a quarter of the
+// A card has real samples, a burst has complex ones. Between them are an intermediate frequency of a quarter of the
 // card's rate, and half-band filters (liquid-dsp's resamp2): two samples of the card for one of the burst.
 #pragma once
 

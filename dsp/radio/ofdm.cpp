@@ -20,7 +20,7 @@ unsigned data_carriers(const std::vector<std::uint8_t>& carriers) {
   return static_cast<unsigned>(std::ranges::count(carriers, OFDMFRAME_SCTYPE_DATA));
 }
 
-// Of three neighbours' noise, what is left in their smoothed mean.
+// The share of three neighbours' noise that remains in their smoothed mean.
 constexpr float kSmoothedNoise = 0.25f * 0.25f + 0.5f * 0.5f + 0.25f * 0.25f;
 
 /// dB, of QPSK symbols against the nearest points. @param worse  a ratio: the payload's noise against theirs
@@ -118,7 +118,7 @@ float S::Receiver::equalise_by_header() {
     differ += std::norm(smooth_[k] - 1.0f);
     noise += std::norm(gains_[k] - smooth_[k]);  // white noise has as much in the mean as it leaves in the smooth ones
   }
-  // Wiener's weight. A channel that is right as it is keeps its gains.
+  // Wiener's weight. A channel that is already right keeps its gains.
   const float weight = differ > noise ? 1 - noise / differ : 0;
   for (std::size_t k = 0; k < symbols_.size(); ++k) {
     const Complex gain = 1.0f + weight * (smooth_[place(k % n)] - 1.0f);

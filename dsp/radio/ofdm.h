@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// A burst of OFDM: 64 carriers over 2 MHz, 40 us a symbol, in slots of 0.5 ms; at half the sample rate 1 ms, at twice
-// 0.25 ms, as the radio stacks of today's base stations have them (3GPP TS 38.211, 4.3.2: the slot halves as the
+// A burst of OFDM: 64 carriers over 2 MHz, 40 us per symbol, in slots of 0.5 ms; at half the sample rate 1 ms, at twice
+// 0.25 ms. Radio stacks of today's base stations scale alike (3GPP TS 38.211, 4.3.2: the slot halves as the
 // carriers' spacing doubles). Two short and one long training symbol give
 // time, frequency and the channel; pilots hold the phase. "In the manner of": carriers, training and code are
 // liquid-dsp's.
 //
-// liquid-dsp fits the channel over all carriers with a polynomial of fourth order, which follows an echo of a sample
-// and none of four. So the header, which is read first and is better protected, serves as a second training symbol:
-// what its carriers differ from what was sent is taken off the payload's, as far as it is more than noise.
+// liquid-dsp fits the channel over all carriers with a polynomial of fourth order, which follows an echo of one sample
+// and none of four. So the header, which is read first and is better protected, serves as a second training symbol: the
+// difference of its carriers from the sent ones corrects the payload's, if it is more than noise.
 #pragma once
 
 #include <array>
@@ -36,7 +36,7 @@ struct Ofdm {
     const Complex* burst(const BurstHeader& header, const std::uint8_t* payload);
 
    private:
-    std::vector<std::uint8_t> carriers_;  // what each is for
+    std::vector<std::uint8_t> carriers_;  // the use of each
     Packets packets_;
     Owned<ofdmframegen, ofdmframegen_destroy> generator_;
     std::vector<Complex> symbols_, carried_, samples_;

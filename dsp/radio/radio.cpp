@@ -21,25 +21,25 @@ namespace {
 
 constexpr unsigned kCardSamples = 2;  // of one complex sample
 constexpr float kLeastLevel = -48, kMostLevel = -12;
-constexpr float kMarginDb = 1;           // above a rate's least SNR before it is asked for
+constexpr float kMarginDb = 1;           // above a rate's least SNR before it is requested
 constexpr float kSnrWeight = 1.0f / 16;  // of a burst in the mean
 constexpr float kDeviationWeight = 1.0f / 256;
 constexpr float kDeviations = 4;              // mean ones that the SNR may fall below its mean: an air that fades
-constexpr unsigned kHearsFor = 16;            // bursts of the far end missed before it is told so
-constexpr unsigned kFarewells = 8;            // bursts that say that the sender hangs up
+constexpr unsigned kHearsFor = 16;            // bursts of the far end missed before the report to it
+constexpr unsigned kFarewells = 8;            // bursts that announce the sender's hang-up
 constexpr unsigned kGuardSamples = 40;        // before a burst, after its slot began
 constexpr unsigned kWindowSamples = 60;       // the far end's burst may begin this much sooner or later
 constexpr unsigned kLostMs = 800;             // without a burst in data mode: the link is lost
 constexpr std::uint32_t kLongestStep = 6144;  // measured by tests/bench/radio_liquid_bench.cpp
 constexpr unsigned kGiveUpMs = 5'000;         // without data
 
-/// What is asked for without knowing the waveform. First in every Radio.
+/// The counts that are read without knowing the waveform. First in every Radio.
 struct Counted {
   oh_radio_slots counts_{};
   std::uint16_t address_ = 0;
 };
 
-/// One end. Counts complex samples, of which a slot has kSlot, where nothing else is said.
+/// One end. Counts complex samples, of which a slot has kSlot, unless stated otherwise.
 template <class Waveform>
 class Radio : public Counted {
  public:
@@ -66,7 +66,7 @@ class Radio : public Counted {
   static std::uint32_t bit_rate(const Packets& packets, unsigned rate, unsigned rate_hz) {
     return static_cast<std::uint32_t>(8ull * packets.octets(rate) * rate_hz / (2 * kSlot));
   }
-  /// @return kRates.size() where the lowest is higher
+  /// @return kRates.size() if the lowest is higher
   static unsigned highest_rate(const Packets& packets, std::uint32_t most, unsigned rate_hz) {
     if (most == 0) return kRates.size() - 1;
     unsigned rate = kRates.size();
@@ -170,7 +170,7 @@ class Radio : public Counted {
     ++counts_.sent;
   }
 
-  /// How far a sample is from where the far end's burst should begin, if it is in a slot of the far end.
+  /// Distance of a sample from the expected begin of the far end's burst, if it is in a slot of the far end.
   struct Place {
     bool theirs;
     unsigned into;  // the slot, which begins kWindowSamples before the burst
@@ -187,7 +187,7 @@ class Radio : public Counted {
       got_ = was_broken_ = false;
       if (hears()) receiver_.restart();
     }
-    // Who knows when the far end sends listens to it alone, and once.
+    // A radio that knows when the far end sends listens to it alone, and once.
     if (!hears() || (p.theirs && !got_)) heard(receiver_.step(low_if_receiver_.step(first_, rx)));
     if (in_time_ && p.theirs && p.into == kSlot - 1 && !got_) lost();
     if (++without_data_ == ms(kGiveUpMs)) state_ = OH_PUMP_FAILED;
@@ -275,7 +275,7 @@ class Radio : public Counted {
     lowest_db_ = std::min(snr_db, lowest_db_ + kSnrWeight * (mean - lowest_db_));
   }
 
-  /// The highest rate that the SNR carries when it falls as far as it is seen to, and 1 dB more before it rises.
+  /// The highest rate that the SNR carries at its usual lowest level, and with 1 dB more before it rises.
   void ask_for_rate() {
     const float safe_db = std::min(snr_db_, lowest_db_) - kDeviations * deviation_db_;
     while (best_rate_ > 0 && safe_db < kRates[best_rate_].least_snr_db) --best_rate_;
@@ -296,7 +296,7 @@ class Radio : public Counted {
   typename Waveform::Receiver receiver_;
   LowIfSender low_if_sender_;
   LowIfReceiver low_if_receiver_;
-  std::uint64_t ahead_;  // of the samples received, what is sent now leaves so much later
+  std::uint64_t ahead_;  // of the received samples, by which the current output leaves later
   float level_;
   std::uint8_t most_rate_;
   std::vector<std::uint8_t> payload_;
@@ -320,7 +320,7 @@ class Radio : public Counted {
   std::uint64_t bits_sent_ = 0, bits_received_ = 0;
 };
 
-/// FFTW's planner, which liquid's objects ask when they are made and given back, knows one thread at a time.
+/// FFTW's planner, which liquid's objects use when they are made and released, serves one thread at a time.
 std::mutex& planner() {
   static std::mutex one;
   return one;

@@ -12,7 +12,7 @@ using S = SingleCarrier;
 
 constexpr float kDetectionThreshold = 0.6f;
 constexpr float kLearningRate = 0.4f;
-// Of the equaliser, which begins as the matched filter, and of the sender's pulse.
+// Delay of the equaliser, which begins as the matched filter, and of the sender's pulse.
 constexpr unsigned kDelay = 2 * S::kSymbolSamples * S::kFilterSymbols;
 
 /// Known symbols: two maximum-length sequences, one each for the real and the imaginary part.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// A burst on a single carrier: one million symbols a second, two samples each, in slots of 0.625 ms, as Bluetooth has
+// A burst on a single carrier: one million symbols per second, two samples each, in slots of 0.625 ms, as Bluetooth has
 // them (Haartsen and Mattisson 2000). A preamble of known symbols gives time, frequency, level and the equaliser;
 // pilots among the symbols hold the phase. "In the manner of": the modulation, the code and the frame are ours.
 #pragma once
@@ -46,9 +46,9 @@ struct SingleCarrier {
     const Packets& packets() const { return packets_; }
     /// One sample. Real-time: yes.
     Heard step(Complex x);
-    /// Forgets the burst under way, if any: what follows begins a new one.
+    /// Drops the current burst, if any; the next sample begins a new one.
     void restart();
-    // Of the burst just heard:
+    // The burst just heard:
     const BurstHeader& header() const { return header_; }
     const std::uint8_t* payload() const { return payload_.data(); }
     /// Samples since the burst's first one.

@@ -13,13 +13,13 @@ namespace offhook::v22 {
 /// Points have odd coordinates from -3 to 3, in both rates.
 inline constexpr float kMeanEnergy = 10;
 
-/// The quarter turns anticlockwise that a pair of bits stands for, the first bit in bit 1; and back (Table 1).
+/// The quarter turns anticlockwise of a pair of bits, the first bit in bit 1; and back (Table 1).
 inline constexpr uint8_t kTurnOfDibit[] = {1, 0, 2, 3};
 inline constexpr uint8_t kDibitOfTurn[] = {1, 0, 2, 3};
 /// The second pair at 1200 bit/s, in every quadrant (2.5.2.2).
 inline constexpr int kInnerAt1200 = 1;
 
-/// Of quadrant q, counted anticlockwise from the first, from 0 (Figure 2).
+/// A point of quadrant q, counted anticlockwise from the first, from 0 (Figure 2).
 constexpr Complex point(int quadrant, int inner) {
   const Complex first{inner & 1 ? 3.f : 1.f, inner & 2 ? 3.f : 1.f};
   switch (quadrant & 3) {
@@ -40,7 +40,7 @@ struct Decision {
 constexpr int quadrant_of(Complex y) {
   return y.im >= 0 ? (y.re >= 0 ? 0 : 1) : (y.re < 0 ? 2 : 3);
 }
-/// The nearest of the four points of 1200 bit/s: they stand 18.4 degrees before the axes' middle, whose signs decide.
+/// The nearest of the four points of 1200 bit/s: they are 18.4 degrees before the axes' middle, whose signs decide.
 constexpr Decision nearest_of_four(Complex y) {
   // arg(3 + i) to 45 degrees is the angle of 2 + i.
   return {static_cast<uint8_t>(quadrant_of(y * Complex{2, 1})), kInnerAt1200};

@@ -12,7 +12,7 @@ constexpr uint64_t ms(uint64_t t) {
   return t * kRateHz / 1000;
 }
 
-// Symbols without data mode: of a caller to whom nobody has sent unscrambled ones, and of others.
+// Symbols without data mode: of a caller that has received no unscrambled ones, and of others.
 constexpr uint32_t kUnanswered = 60 * kSymbolHz, kGiveUp = 40 * kSymbolHz;
 constexpr uint64_t kGone = 10 * kRateHz;  // after data mode: no carrier
 constexpr int kOnes = 32;                 // 6.3.1.1.1 e
@@ -22,13 +22,13 @@ constexpr int kAnswerToneHz = 2100;
 constexpr int64_t kSymbolDelay = Receiver::kDelay + Receiver::kTaps / 2 * 20 / 3;
 constexpr int64_t kSixteen = static_cast<int64_t>(ms(450));  // 6.3.1.1.1 d
 constexpr int kOnesHeard = 324;                              // T/2 of 270 ms (6.3.1.2)
-constexpr int kSureOnes = 96;                                // of these so many bits must have been right
-constexpr int kOneWrong = 8;                                 // what a wrong one takes back
+constexpr int kSureOnes = 96;                                // this many of these bits must have been right
+constexpr int kOneWrong = 8;                                 // cost of a wrong one
 constexpr int kNoRawOnes = 40;                               // unscrambled ones are ones as well
-constexpr uint32_t kPatience = 120;                          // symbols of a receiver that found nothing it knows
+constexpr uint32_t kPatience = 120;                          // symbols of a receiver that found no known signal
 
-// Mean squared distance to the nearest point that tells a lost receiver. Sixteen points two apart: noise 17 dB below
-// the signal gives 0.2, no relation to the points 0.67. Four points, 4.5 apart, that turn: 2.
+// Mean squared distance to the nearest point that indicates a lost receiver. Sixteen points two apart: noise 17 dB
+// below the signal gives 0.2, no relation to the points 0.67. Four points, 4.5 apart, that turn: 2.
 constexpr float kLostError16 = 0.45f, kLostError4 = 1.4f;
 constexpr uint32_t kLostSymbols = 300;
 
@@ -155,7 +155,7 @@ void Modem::give_early() {
   early_bits_ = 0;
 }
 
-// 6.3.1.2: scrambled ones at 1200 bit/s. What is none of it, for long enough, is another signal than it seemed.
+// 6.3.1.2: scrambled ones at 1200 bit/s. If they are absent for long enough, the signal is another one than it seemed.
 void Modem::seek_far_end() {
   if (receiver_.confirmed()) return;
   const bool ones = same_score_ >= kSureOnes && raw_ones_ < kNoRawOnes;

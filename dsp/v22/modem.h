@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// One end of a V.22bis connection, sample by sample. Which signal comes when is in procedure.h; here its events are
-// found in what is received.
+// One end of a V.22bis connection, sample by sample. procedure.h defines the order of the signals; this class finds the
+// procedure's events in the received signal.
 #pragma once
 
 #include <stdint.h>
@@ -16,7 +16,7 @@
 
 namespace offhook::v22 {
 
-inline constexpr int kUsb1Hz = 2250;  ///< ones turn the high carrier by -90 degrees 600 times a second
+inline constexpr int kUsb1Hz = 2250;  ///< ones turn the high carrier by -90 degrees 600 times per second
 
 class Modem {
  public:
@@ -64,10 +64,10 @@ class Modem {
   bool receives_data() const {
     return live() || (step_ == Step::kSb2 && ones_seen_) || (step_ == Step::kSb1Slow && calls_);
   }
-  /// What comes while circuit 109 is on and we are not ready to send waits for data mode, which opens the port.
+  /// Bits that arrive while circuit 109 is on and we are not ready to send wait for data mode, which opens the port.
   void keep_early(int bits, int n);
   void give_early();
-  /// Samples since the far end's S1 ended, for what leaves now or was just received; negative: none has.
+  /// Samples since the far end's S1 ended, for the current transmitted or received sample; negative: none has.
   int64_t since_s1() const { return s1_end_ == 0 ? -1 : static_cast<int64_t>(samples_ - s1_end_); }
 
   oh_pump_config config_;
@@ -84,7 +84,7 @@ class Modem {
   oh_retrain_cause cause_ = OH_RETRAIN_NONE;
   bool usb1_was_heard_ = false;
   bool answered_ = false;  ///< the far end has shown that it has V.22
-  bool at_2400_ = false;   ///< what was agreed on
+  bool at_2400_ = false;   ///< negotiated
 
   ToneDetector usb1_{kUsb1Hz};
   LineActivity activity_;

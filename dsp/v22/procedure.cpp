@@ -23,12 +23,12 @@ constexpr int64_t kTone = ms(2700);
 constexpr int64_t kAfterTone = ms(75);
 
 constexpr float kUsb1HeardMs = 155;  // 6.3.1.1.1 b
-constexpr float kMostOffsetHz = 10;  // 2.6 asks for 7; Bell 103's mark is 25 Hz away
+constexpr float kMostOffsetHz = 10;  // 2.6 requires 7; Bell 103's mark is 25 Hz away
 constexpr int64_t kPause = ms(456);
 constexpr int kS1 = symbols(100);
 constexpr int64_t kToSb2 = ms(600);  // after the far end's S1
 // The far end decides sixteen points 450 +- 10 ms after the S1 that answers its own (6.3.1.1.1 d), and that S1 is as
-// late as our card: not before, whatever the far end's own S1 says.
+// late as our card: not before, whatever the far end's own S1 indicates.
 constexpr int64_t kAfterReply = ms(460);
 constexpr int kSb2 = symbols(200);
 constexpr int kSb1Slow = symbols(765);
@@ -65,7 +65,7 @@ const StepInfo& info(Step s) {
   return kSteps[static_cast<size_t>(s)];
 }
 
-/// Guards and actions, and the table of transitions: what Modem lets nobody else see.
+/// Guards and actions, and the table of transitions, which are private to Modem.
 struct Procedure {
   // Guards.
   static bool before_tone_over(const Modem& m) { return lasted(m, kBeforeTone); }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// The procedures of V.22bis as two tables: what an end sends in each step, and what moves it from one step to another.
+// The procedures of V.22bis as two tables: the signal that an end sends in each step, and the events that end a step.
 //
 //   caller     kListen kPause |   kS1 kSb1   | kSb1Timed kSb2 | kData
 //   answerer   kUsb1 ............... | kReply  kSb1Timed kSb2 | kData
 //
-// Where no S1 comes: kSb1 or kUsb1, kSb1Slow, kData at 1200 bit/s. A retrain begins with kS1 at the end that asks for
-// it and with kReply at the other (6.4).
+// Without S1: kSb1 or kUsb1, kSb1Slow, kData at 1200 bit/s. A retrain begins with kS1 at the end that requests it and
+// with kReply at the other (6.4).
 #pragma once
 
 #include <stdint.h>
@@ -59,7 +59,7 @@ enum class Event : uint8_t {
 
 struct StepInfo {
   const char* name;
-  std::optional<Signal> signal;  ///< begun by the step; none: what is sent goes on
+  std::optional<Signal> signal;  ///< begun by the step; none: the current signal continues
   oh_pump_state state;
 };
 /// Every step. A row for it comes after the rows of single steps.

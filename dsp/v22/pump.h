@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
  * The V.22bis datapump: 2400 bit/s in both directions at once, 600 symbols/s around 1200 Hz (from the caller) and 2400
- * Hz (from the answerer); with V.22 far ends, or where one end wants no more, 1200 bit/s. Calls begin with V.25's
- * answer tone, or where V.8 has ended (oh_v22bis_begin).
+ * Hz (from the answerer); with V.22 far ends, or if one end limits the rate, 1200 bit/s. Calls begin with V.25's
+ * answer tone, or at the end of V.8 (oh_v22bis_begin).
  *
  *   ANS -> unscrambled ones -> S1 from the caller, S1 from the answerer -> scrambled ones, 1200 then 2400 bit/s -> data
  *                  '-> scrambled ones, 1200 bit/s -> data           ^------- retrain: S1 (6.4) ----------------'
  *
- * A gap in the signal is waited for: loops, equaliser and clock stand still in it. A receiver that has lost the signal
- * trains again. It runs at 8000 Hz, and its state is oh_pump_type.size() bytes of plain memory.
+ * The pump waits through a gap in the signal: loops, equaliser and clock stop in it. A receiver that has lost the
+ * signal trains again. It runs at 8000 Hz, and its state is oh_pump_type.size() bytes of plain memory.
  */
 #ifndef OFFHOOK_DSP_V22_PUMP_H
 #define OFFHOOK_DSP_V22_PUMP_H
@@ -27,9 +27,9 @@ OH_API const struct oh_pump_type* oh_v22bis_type(void);
 /** The same at 1200 bit/s and no more: V.22. */
 OH_API const struct oh_pump_type* oh_v22_type(void);
 
-/** Straight to unscrambled ones, V.8 and the answer tone being over by other means: the answerer sends them, the caller
- * waits for them (6.3.1.1). Until the far end answers the state is OH_PUMP_CONNECTING.
- * @param far_dbm0  level at which the far end was heard; it is measured anew
+/** Begins with unscrambled ones, after V.8 and the answer tone ended by other means: the answerer sends them, the
+ * caller waits for them (6.3.1.1). Until the far end answers the state is OH_PUMP_CONNECTING.
+ * @param far_dbm0  level at which the far end was heard; it is measured again
  * @pre no data mode yet.  Real-time: yes. */
 OH_API void oh_v22bis_begin(void* self, float far_dbm0);
 

@@ -84,7 +84,7 @@ Complex Receiver::baseband() {
   const float* x = line_ + line_at_ + 1;
   const Complex u{kernels_->dot(filter_->re[phase], x, ReceiveFilter::kTaps),
                   kernels_->dot(filter_->im[phase], x, ReceiveFilter::kTaps)};
-  // The filter's place is half a phase away from the one wanted at the most; the carrier is taken off for its own.
+  // The filter's place is at most half a phase away from the wanted one; the carrier is removed for its own place.
   const int64_t off = static_cast<int64_t>(ago & ((1u << kPhaseBits) - 1)) - (int64_t{1} << (kPhaseBits - 1));
   const Phase at{turned_.bits + static_cast<uint32_t>(off * carrier_twentieths_ / 20)};
   return u * conj(unit_phasor(at));
@@ -153,12 +153,12 @@ void Receiver::seek(Complex u) {
   // With this sample's time as zero, |u|^2 at the time t is largest at `turns` of a symbol.
   const float sign = even;
   const float turns = angle_turns({sign * beat_, sign * cross_beat_});
-  // The next sample shall be at a symbol, or in the middle of two.
-  float next = 2 * turns - 1;  // T/2 after where it would be
+  // Place the next sample at a symbol, or in the middle of two.
+  float next = 2 * turns - 1;  // T/2 after its place
   while (next < 0) next += 1;
   delay(next * (20.f / 3));
   const int halves = static_cast<int>(2 * turns - 1 - next + (2 * turns - 1 - next < 0 ? -0.5f : 0.5f));
-  odd_ = (halves & 1) == 0;  // toggled before it is looked at
+  odd_ = (halves & 1) == 0;  // toggled before it is read
   first_n_ = 0;
   stage_ = Stage::kCarrier;
 }
@@ -256,7 +256,7 @@ void Receiver::follow_gain(Complex reference) {
 // A symbol that is late by t has grown by t (next - previous).
 void Receiver::follow_timing(Complex error, float gain) {
   const Complex slope = symbol_ - previous_[1];
-  const float raw = -(previous_error_ * conj(slope)).re / (2 * kMeanEnergy);  // the error is what is missing
+  const float raw = -(previous_error_ * conj(slope)).re / (2 * kMeanEnergy);  // the error is target minus output
   const float late = raw > 0.1f ? 0.1f : raw < -0.1f ? -0.1f : raw;
   previous_error_ = error;
   delay(-late * gain * static_cast<float>(kSymbolSamples));

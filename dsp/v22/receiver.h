@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// The receiver: from samples of the line to decided points of V.22bis. It knows no bits.
+// The receiver: from samples of the line to decided points of V.22bis. Bits are decoded elsewhere.
 //
-//   samples -> matched filter -> carrier of the channel off -> S1 detector      (2 samples a symbol from here)
+//   samples -> matched filter -> carrier of the channel off -> S1 detector      (2 samples per symbol from here)
 //                   ^                            '-> timing at first, carrier at first
 //             timing loop                        '-> equaliser T/2, 32 taps -> carrier loop -> decision
 //                                                         ^ LMS ------------------------------- error
@@ -11,8 +11,8 @@
 // timing, the fourth power of the symbols the carrier, and the taps begin as a single one. Sixteen points are decided
 // once the taps have converged on four.
 //
-// Everything is float in int16 units; state is plain memory, no allocation. Source: Lee 2002 (timing from two samples a
-// symbol); Mueller, Mueller 1976.
+// Everything is float in int16 units; state is plain memory, no allocation. Source: Lee 2002 (timing from two samples
+// per symbol); Mueller, Mueller 1976.
 #pragma once
 
 #include <stdint.h>
@@ -42,10 +42,10 @@ class Receiver {
 
   /// One sample of the line.  @return true when there is a new symbol().  Real-time: yes, O(taps).
   bool process(float sample) { return put(sample, false); }
-  /// One sample was lost: time goes on, nothing is adapted until it has left the filters.
+  /// One sample was lost: time advances, nothing is adapted until the sample has left the filters.
   bool process_lost() { return put(0, true); }
 
-  /// The newest symbol, in the units of point(), and what was decided.
+  /// The newest symbol, in the units of point(), and its decision.
   Complex symbol() const { return symbol_; }
   Decision decision() const { return decision_; }
   /// Symbols come.

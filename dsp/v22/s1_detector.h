@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// Finds S1 and where it ends, in samples of the baseband T/2 apart, whatever their timing and carrier.
+// Finds S1 and its end, in samples of the baseband T/2 apart, whatever their timing and carrier.
 //
-// S1 is two points a quarter turn apart, in turn: it repeats every four samples. Data do not; and of the tones that do,
-// each repeats every two samples as well, but for its sign, which S1 does not: a third of it is left.
+// S1 alternates between two points a quarter turn apart: it repeats every four samples. Data do not. Tones that repeat
+// every four samples also repeat every two, with or without a change of sign. S1 does not: a third of it is left.
 #pragma once
 
 #include <stdint.h>
@@ -41,7 +41,7 @@ class S1Detector {
   static constexpr float kTone = 0.66f;   // of the power
   static constexpr float kLeast = 0.55f;  // likeness that is neither S1 nor data
   static constexpr float kEnough = 17;    // some 24 symbols without noise
-  static constexpr float kOver = 3.5f;    // so much below the best: it has ended
+  static constexpr float kOver = 3.5f;    // this far below the best: it has ended
 
   Event seek(float like) {
     sum_ += like - kLeast;

@@ -9,7 +9,7 @@ namespace offhook::v22 {
 namespace {
 
 constexpr double kRollOff = 0.75;
-// What is left in the other channel is 50 dB down and more, with either length.
+// The residual in the other channel is 50 dB down and more, with either length.
 constexpr double kTransmitBeta = 5;
 constexpr double kReceiveBeta = 5;
 

@@ -3,7 +3,7 @@
 // The two channels of V.22bis (2.1), and the root raised cosine that both ends shape with (2.4), as tables.
 //
 // Both carriers turn a whole number of times in a symbol, so that one pulse with its carrier in it serves every symbol,
-// and the receiver's filter takes samples of the line as they are.
+// and the receiver's filter takes unmixed samples of the line.
 #pragma once
 
 #include <stdint.h>
@@ -18,7 +18,7 @@ enum class Channel : uint8_t {
 inline constexpr int kSymbolHz = 600;               // 2.5.1
 inline constexpr int kCarrierHz = 1200;             // low; the high one is twice that
 inline constexpr double kSymbolSamples = 40.0 / 3;  // samples of 8000 Hz
-/// Mean square of a signal through the receiver's filter over that of the same on the line: of what is shaped twice.
+/// Mean square of a twice-shaped signal: after the receiver's filter, over that on the line.
 inline constexpr double kReceivedPower = 2 * (1 - 0.75 / 4);
 
 /// A sample of 8000 Hz as one dot product with the newest symbols: real parts, then imaginary ones, the oldest first.
@@ -30,13 +30,13 @@ struct TransmitPulse {
 };
 const TransmitPulse& transmit_pulse(Channel channel);
 
-/// A sample of the complex baseband, but for the carrier's phase at its time, as two dot products with samples of the
-/// line. A tone at the carrier comes out with its peak.
+/// A sample of the complex baseband, except for the carrier's phase at its time, as two dot products with samples of
+/// the line. A tone at the carrier keeps its peak.
 struct ReceiveFilter {
   static constexpr int kTaps = 128;
   static constexpr int kPhases = 32;  ///< places between two samples: half of a step costs 55 dB
   static constexpr int kDelay = kTaps / 2 - 1;
-  float re[kPhases][kTaps];  ///< for what lies kDelay samples and (phase + 1/2) / kPhases before the newest
+  float re[kPhases][kTaps];  ///< for the signal kDelay samples and (phase + 1/2) / kPhases before the newest
   float im[kPhases][kTaps];
 };
 const ReceiveFilter& receive_filter(Channel channel);

@@ -87,12 +87,12 @@ void BitReceiver::put_dibit(int label) {
   RateSignal r;
   if (!RateSignal::decode(now, &r)) return;
   if (r.end) {
-    // E counts where it has to come: a whole number of sequences after the rate signal.
+    // E counts only at its place: a whole number of sequences after the rate signal.
     if (run_ < kEqualSequences || bits_ % 16 != 0 || r.rates == 0) return;
     begin_data(highest(r.rates));
     return;
   }
-  // A sequence may look like one at another place as well: what counts is the same one 16 bits later.
+  // A sequence may resemble one at another place as well: only a repetition 16 bits later counts.
   if (now == static_cast<uint16_t>(word_)) {
     if (run_ > 0 && bits_ < 16) return;
     run_ = run_ > 0 && bits_ == 16 && now == last_ ? run_ + 1 : 2;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // From equalised symbols to bits: TRN, rate signals, E, and data through the Viterbi decoder. For every symbol it names
-// the point that was sent, which the receiver adapts to. In data it sees the preamble of a rate renegotiation by itself
-// and goes on with the rate signal; the preamble is one point, or one and its opposite in turn, for 56 symbols.
+// the transmitted point, to which the receiver adapts. In data it recognises the preamble of a rate renegotiation and
+// continues with the rate signal; the preamble is one point, or one and its opposite in turn, for 56 symbols.
 #pragma once
 
 #include <stdint.h>
@@ -54,7 +54,7 @@ class BitReceiver {
   float squared_error() const { return error_ * near(); }
 
  private:
-  static constexpr int kEqualSequences = 3;  // 5.3.1 asks for two at the least
+  static constexpr int kEqualSequences = 3;  // 5.3.1 requires at least two
   static constexpr int kDoubtful = 4;        // symbols alike; of data, one in 256 times
   static constexpr int kPreamble = 24;       // of data, once in 10^14 symbols
 

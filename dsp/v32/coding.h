@@ -150,7 +150,7 @@ constexpr int next_state(int state, int y) {
 class Encoder {
  public:
   constexpr explicit Encoder(const Rate& rate) : rate_(&rate) {}
-  /// Where Table 1 goes on from: the Y1 Y2 of the last symbol before.
+  /// The start of Table 1: the Y1 Y2 of the last symbol before.
   constexpr void start(int before) {
     state_ = 0;
     y_ = before;
@@ -191,7 +191,7 @@ struct RateSignal {
     }
     return static_cast<uint16_t>(bits);
   }
-  /// @return whether `bits` is one; bits 13 and 14 are not looked at
+  /// @return whether `bits` is one; bits 13 and 14 are ignored
   static constexpr bool decode(uint16_t bits, RateSignal* out) {
     const unsigned first = bits & 15u;
     if ((first != 0 && first != 15) || (bits & 0x8880u) != 0x8880u) return false;

@@ -2,8 +2,8 @@
 //
 // Watches data mode: which rate does the line carry now?
 //
-// The measure is the mean squared error of the decided symbols. Where it says noise beyond what the rate stands it is
-// too small, for wrong decisions are near ones; a receiver that has lost the signal sees at the least kLostError, in
+// The measure is the mean squared error of the decided symbols. If the noise exceeds the rate's limit, the measure is
+// too small, for wrong decisions are near ones. A receiver that has lost the signal measures at least kLostError, in
 // units of half the squared distance of neighbours.
 #pragma once
 
@@ -20,19 +20,19 @@ class LineMonitor {
  public:
   enum class Advice : uint8_t { kNone, kLower, kHigher, kRetrain };
 
-  static constexpr int kEvery = 24;  ///< symbols from one look to the next: 10 ms
+  static constexpr int kEvery = 24;  ///< symbols from one check to the next: 10 ms
   static constexpr float kLostError = 0.8f;
-  static constexpr int kLost = 50;         ///< looks: 0.5 s
+  static constexpr int kLost = 50;         ///< checks: 0.5 s
   static constexpr int kBad = 200;         ///< 2 s
   static constexpr int kGood = 500;        ///< 5 s the first time, then twice as long each time
-  static constexpr double kBelowDb = 1.5;  ///< under what the rate needs, so much: too little
-  static constexpr double kAboveDb = 1.0;  ///< over what the next one needs
+  static constexpr double kBelowDb = 1.5;  ///< this far below the rate's requirement: too little
+  static constexpr double kAboveDb = 1.0;  ///< over the requirement of the next one
 
   void start(int rate) {
     rate_ = rate;
     lost_ = bad_ = good_ = 0;
   }
-  /// One look. @param error  as BitReceiver::data_error() @param snr_db  of the receiver
+  /// One measurement. @param error  as BitReceiver::data_error() @param snr_db  of the receiver
   /// @param next  index of the next faster rate of both ends; -1: none
   Advice put(float error, double snr_db, int next) {
     lost_ = error > kLostError ? lost_ + 1 : 0;

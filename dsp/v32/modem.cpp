@@ -20,7 +20,7 @@ constexpr uint64_t kReversalPeriod = kRateHz * 45 / 100;  // V.25
 constexpr float kSteadyBeforeReversalMs = 20;
 
 // The far end's AA or AC: in data more than 128 symbols of it, with a share that data and S do not have. S has half of
-// its power at 1800 Hz and a quarter at 600 Hz, AA all, AC half; in ANS the far end's tone lies beside the own echo.
+// its power at 1800 Hz and a quarter at 600 Hz, AA all, AC half; in ANS the far end's tone is mixed with the own echo.
 constexpr int kToneAlone = kRateHz * 60 / 1000;
 constexpr int kToneAloneInTraining = kRateHz * 160 / 1000;
 constexpr float kShareInData = 0.3f;
@@ -29,7 +29,7 @@ constexpr float kShareOfAc = 0.36f;
 constexpr float kEarlyMs = 250;
 constexpr float kEarlyOffsetHz = 10;  // a busy tone has 620 Hz
 
-// Received power over the usual one: so much, with data that are lost, is noise; and when it has gone. In symbols.
+// Received power over the usual one: with lost data, this much is noise; and the limit when it has gone. In symbols.
 constexpr float kNoise = 1.6f;
 constexpr float kNoiseGone = 1.3f;
 constexpr float kRight = 0.25f;  // of LineMonitor::kLostError: data are right, and the line has become louder
@@ -37,7 +37,7 @@ constexpr int kLongestNoise = 4 * 2400;
 
 constexpr uint64_t kInstrumentsEvery = kRateHz / 10;
 
-// The four points of 4800 bit/s stand a turn of 26 degrees and more.
+// The four points of 4800 bit/s allow a turn of 26 degrees and more.
 qam::Grid grid_of(const Rate& rate) {
   if (rate.count == 4) return qam::Grid::kUnknown;
   return ((rate.points[0].re + rate.points[0].im) & 1) != 0 ? qam::Grid::kOddSum : qam::Grid::kOdd;
@@ -213,7 +213,7 @@ bool Modem::overdue() const {
   return age() > (soon ? kShortLimit : kLongLimit) + static_cast<uint64_t>(2 * round_trip_);
 }
 
-// The far end has begun a retrain. S may sound like it, but is known for what it is before that.
+// The far end has begun a retrain. S may resemble it, but is recognised before that.
 void Modem::follow_retrain_tone(float x) {
   const bool data = info(step_).hears == Hears::kDataOrRetrain;
   const bool training = info(step_).hears == Hears::kTraining && heard_ == Heard::kNothing &&
@@ -283,8 +283,8 @@ void Modem::symbol_received(BitReceiver::Stage before) {
   }
 }
 
-// Noise so strong that data are lost does not last, most often. A retrain would fail in it, and a far end that hears
-// well may give up meanwhile: until the line is as it was nothing is adapted to and nothing concluded.
+// Noise so strong that data are lost usually does not last. A retrain would fail in it, and a far end that hears
+// well may give up meanwhile: until the line has recovered nothing is adapted to and nothing concluded.
 void Modem::look_for_noise() {
   const float power = receiver_.signal_power();
   if (usual_power_ <= 0) usual_power_ = power;

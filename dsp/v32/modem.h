@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// One end of a V.32bis connection, sample by sample. Which signal comes when is in procedure.h; here its events are
-// found in what is received.
+// One end of a V.32bis connection, sample by sample. procedure.h defines the order of the signals; this class finds the
+// procedure's events in the received signal.
 //
 // Modulator, receiver and echo canceller are those of dsp/qam.
 #pragma once

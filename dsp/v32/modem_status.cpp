@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What can be seen of a connection: the pump's status, and instruments for an observer.
+// Observation of a connection: the pump's status, and instruments for an observer.
 #include "dsp/blocks/level.h"
 #include "dsp/v32/modem.h"
 
@@ -11,7 +11,7 @@ constexpr uint64_t kTapsEvery = 10 * 8000;
 
 }  // namespace
 
-// What is waited for, as far as there is no data mode.
+// The event that the modem waits for, while there is no data mode.
 oh_start_up Modem::start_up() const {
   switch (info(step_).hears) {
     case Hears::kV8:

@@ -22,8 +22,8 @@ constexpr int kAcSymbols = 720;
 constexpr float kAaHeardMs = 64 / 2.4f;
 // Then the answer tone, although V.8 is over: a foreign caller waits for one. Nobody may give up before (6, Note 5).
 constexpr uint64_t kAcUnanswered = 3 * kRateHz;
-// 1.5 s: the echo canceller takes that long; 1280 to 8192 are allowed (5.2.3). As long before R3, where no canceller
-// trains: a foreign caller's receiver lost data within seconds after 0.5 s of it.
+// 1.5 s: the echo canceller takes that long; 1280 to 8192 are allowed (5.2.3). As long before R3, although no canceller
+// trains then: a foreign caller's receiver lost data within seconds after 0.5 s of it.
 constexpr int kTrnSymbols = 3600;
 
 // V.25.
@@ -82,7 +82,7 @@ const StepInfo& info(Step s) {
   return kSteps[static_cast<size_t>(s)];
 }
 
-/// Guards and actions, and the table of transitions: what Modem lets nobody else see.
+/// Guards and actions, and the table of transitions, which are private to Modem.
 struct Procedure {
   // Guards.
   static bool caller(const Modem& m) { return m.calls_; }
@@ -243,7 +243,7 @@ struct Procedure {
       {in(Step::kR3), Event::kReceived, e_heard, Step::kE, end_r3, "6.2"},
       {in(Step::kR3Clear), Event::kSymbol, r3_end, Step::kEnd, nullptr, "6, Note 6"},
 
-      // Data. After a renegotiation the far end takes what follows 24 symbols of B1 for data.
+      // Data. After a renegotiation the far end reads the signal after 24 symbols of B1 as data.
       {in(Step::kE), Event::kReceived, b1_over, Step::kData, live, "6", kGoesOn},
       {in(Step::kE), Event::kPreamble, nullptr, Step::kE, nullptr, "8.2"},
       {in(Step::kEAgain), Event::kReceived, b1_over, Step::kData, live, "8.1, 8.2", kGoesOn},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The procedures of V.32bis as two tables: what an end sends and listens for in each step, and what moves it from one
-// step to another. The start-up of clause 6, from left to right:
+// The procedures of V.32bis as two tables: the signals that an end sends and listens for in each step, and the events
+// that end a step. The start-up of clause 6, from left to right:
 //
 //   caller     kAa ------------ kCc      | kWaitS                kS2 kSBar2 kTrn2 kR2 ............ | kE  | kData
 //   answerer   kAc ---- kCa -- kAcAgain  | kS1 kSBar1 kTrn1 kR1  kHearS kWaitR2 | kS3 kSBar3 kTrn3 kR3 | kE | kData
@@ -34,7 +34,7 @@ enum class Step : uint8_t {
   kAa,
   kAaTurns,    ///< the reversal that ends AA is due
   kCc,         ///< until the second reversal
-  kAcAfterV8,  ///< kAc; where nobody answers, the answer tone is sent once more
+  kAcAfterV8,  ///< kAc; without an answer, the answer tone is sent once more
   kAc,         ///< until AA is heard
   kCa,         ///< until AA turns to CC
   kCaTurns,    ///< the reversal that ends CA is due
@@ -72,7 +72,7 @@ enum class Step : uint8_t {
   kSteps,
   // In transitions only.
   kTones,  ///< kAa, or kAc
-  kEnd     ///< kReleased; kNothingInCommon where there have been no data
+  kEnd     ///< kReleased; kNothingInCommon if there have been no data
 };
 
 enum class Event : uint8_t {
@@ -96,7 +96,7 @@ enum class Event : uint8_t {
   kHangUp         ///< of the owner
 };
 
-/// What looks at the samples received.
+/// The detector for received samples.
 enum class Hears : uint8_t {
   kNothing,
   kV8,
@@ -108,7 +108,7 @@ enum class Hears : uint8_t {
   kDataOrRetrain  ///< the receiver; AA or AC are a retrain
 };
 
-/// How long the far end may take, beside two round trips.
+/// The time limit for the far end, in addition to two round trips.
 enum class Limit : uint8_t {
   kNone,
   kShort,     ///< for a reversal, for E
@@ -118,7 +118,7 @@ enum class Limit : uint8_t {
 
 struct StepInfo {
   const char* name;
-  std::optional<Signal> signal;  ///< begun by the step; none: what is sent goes on
+  std::optional<Signal> signal;  ///< begun by the step; none: the current signal continues
   Hears hears;
   Limit limit;
   oh_pump_state state;
@@ -136,7 +136,7 @@ struct Transition {
   Step to;
   void (*action)(Modem&);  ///< before the step is entered; may be NULL
   const char* clause;      ///< of V.32bis, if no other Recommendation is named; "ours": of none
-  bool goes_on = false;    ///< the signal and the step's time go on as they were
+  bool goes_on = false;    ///< the signal and the step's time continue unchanged
 };
 std::span<const Transition> transitions();
 

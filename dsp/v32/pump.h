@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * The V.32bis datapump: 4800 to 14 400 bit/s in both directions at once, 2400 symbols/s around 1800 Hz, the modem's own
- * echo taken off; with V.32 far ends 4800 and 9600 bit/s. Calls begin with V.8 (dsp/v8); where the far end has none,
- * with the answer tone alone (clause 6).
+ * The V.32bis datapump: 4800 to 14 400 bit/s in both directions at once, 2400 symbols/s around 1800 Hz, with echo
+ * cancellation; with V.32 far ends 4800 and 9600 bit/s. Calls begin with V.8 (dsp/v8); if the far end has no V.8, with
+ * the answer tone alone (clause 6).
  *
  *   V.8 or ANS -> AA/AC, reversals: round trip -> S, TRN: receiver and echo canceller -> R1, R2, R3, E -> data
  *                 ^------------------------------ retrain (clause 7) --------------------------------------'
  *                                                        renegotiation (clause 8): preamble, R4, R5, E -'
  *
- * In data mode it watches the line: too much noise for the rate, and it renegotiates (with a V.32 far end: trains
- * again) to a lower one; much less for long, to a higher one; nothing to be made out, and it trains again. Modulator,
- * receiver and echo canceller are those of dsp/qam. It runs at 8000 Hz, and its state is oh_pump_type.size() bytes of
- * plain memory.
+ * In data mode it monitors the line. If there is too much noise for the rate, it renegotiates to a lower one (with a
+ * V.32 far end it retrains). If there is much less for long, it renegotiates to a higher one. If the signal cannot be
+ * decoded, it retrains. Modulator, receiver and echo canceller are those of dsp/qam. It runs at 8000 Hz, and its state
+ * is oh_pump_type.size() bytes of plain memory.
  */
 #ifndef OFFHOOK_DSP_V32_PUMP_H
 #define OFFHOOK_DSP_V32_PUMP_H
@@ -27,9 +27,9 @@ extern "C" {
  * Recommendation count as the next lower one. tx_level_dbm0: -48 to -3. hang_up: a rate signal without rates. */
 OH_API const struct oh_pump_type* oh_v32bis_type(void);
 
-/** Straight to AA or AC (6.1, 6.2), V.8 and the answer tone being over by other means. Until the far end answers them
- * the state is OH_PUMP_CONNECTING. After V.8 an answerer that nobody answers sends the answer tone, once: there are
- * callers that wait for it. @pre no data mode yet.  Real-time: yes. */
+/** Begins with AA or AC (6.1, 6.2), after V.8 and the answer tone ended by other means. Until the far end answers them
+ * the state is OH_PUMP_CONNECTING. After V.8, an answerer that receives no reply sends the answer tone once, because
+ * some callers wait for it. @pre no data mode yet.  Real-time: yes. */
 OH_API void oh_v32bis_begin(void* self, int after_v8);
 
 /** Between init and the first sample: V.25's answer tone in the place of V.8. The answerer sends ANS for 3.3 s after a
@@ -41,14 +41,14 @@ OH_API void oh_v32bis_without_v8(void* self);
  * for both Recommendations. Real-time: yes. */
 OH_API void oh_v32bis_only_v32(void* self, int trellis);
 
-/** What can be seen of a connection; zero before it is known. */
+/** Measurements of a connection; zero before they are known. */
 struct oh_v32bis_instruments {
   uint8_t far_v32;             /**< the far end's rate signals are those of V.32 */
   uint32_t round_trip_samples; /**< as the reversals gave it */
   float snr_db;                /**< of the equalised symbols */
   float clock_ppm;             /**< far symbol clock against ours */
   float frequency_offset_hz;   /**< received carrier against nominal */
-  float echo_return_loss_db;   /**< echo taken off by the canceller; 0: none */
+  float echo_return_loss_db;   /**< cancelled echo; 0: none */
   uint32_t renegotiations;     /**< begun by either end */
   enum oh_retrain_cause cause; /**< why the last training but the first began */
 };
@@ -56,8 +56,9 @@ struct oh_v32bis_instruments {
 /** Snapshot of the pump at `self`. Real-time: yes, O(1). */
 OH_API void oh_v32bis_get_instruments(const void* self, struct oh_v32bis_instruments* instruments);
 
-/** In data mode, else nothing: change the rate to what the line carries, at the most max_bit_rate (0: the pump's
- * highest), without training (clause 8; with a V.32 far end nothing); train again (clause 7). Real-time: yes. */
+/** In data mode (otherwise they do nothing): renegotiate changes the rate to the highest that the line carries, at most
+ * max_bit_rate (0: the pump's highest), without training (clause 8; with a V.32 far end it does nothing). Retrain
+ * trains again (clause 7). Real-time: yes. */
 OH_API void oh_v32bis_renegotiate(void* self, uint32_t max_bit_rate);
 OH_API void oh_v32bis_retrain(void* self);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The signals of a V.32bis transmitter, symbol by symbol (clauses 5 and 8, Figures 3 and 5): what start-up, retrain,
-// rate renegotiation and data consist of.
+// The signals of a V.32bis transmitter, symbol by symbol (clauses 5 and 8, Figures 3 and 5): the parts of start-up,
+// retrain, rate renegotiation and data.
 #pragma once
 
 #include <stdint.h>
@@ -75,9 +75,9 @@ class Transmitter {
   Signal signal() const { return signal_; }
   /// Symbols of the signal so far.
   int count() const { return count_; }
-  /// Of kRate. Never changed within a sequence by the caller's timing: the next sequence has it.
+  /// The rate signal of kRate. Never changed within a sequence by the caller's timing: the next sequence has it.
   void set_rates(RateSignal r) { rates_ = r.encode(); }
-  /// After the current rate sequence: E and then scrambled ones at this rate; -1: E without a rate, for ever.
+  /// After the current rate sequence: E and then scrambled ones at this rate; -1: E without a rate, permanently.
   void end_rate_signal(RateSignal r, int rate) {
     r.rates = static_cast<RateSet>(rate < 0 ? 0 : 1u << rate);
     r.end = true;

@@ -31,7 +31,7 @@ struct Subset {
 constexpr int kMostPoint = 9, kTableSide = 2 * kMostPoint + 1;
 constexpr int kMostSide = 5;  // points along a rectangle's side
 
-/// Where the points of a subset are.
+/// The positions of a subset's points.
 struct Places {
   bool at[kTableSide][kTableSide]{};  // by im and re
   constexpr Places(const Rate& rate, int subset) {
@@ -94,7 +94,7 @@ constexpr bool find_subset(const Rate& rate, int subset, float spacing, Subset* 
   return false;
 }
 
-/// A rate's subsets, four a vector, and its labels by coordinates.
+/// A rate's subsets, four per vector, and its labels by coordinates.
 struct Points {
   struct Side {
     Quad first, last;
@@ -133,9 +133,9 @@ constexpr Points kPointsOf[] = {
 static_assert(kPointsOf[1].spacing > 0 && kPointsOf[2].spacing > 0 && kPointsOf[3].spacing > 0 &&
               kPointsOf[4].spacing > 0);
 
-// Of each lane's points the coordinate that is nearest.
+// The nearest coordinate among each lane's points.
 inline Quad nearest(float v, const Points::Side& side, float spacing) {
-  constexpr float kToWhole = 3 << 22;  // makes what is added to it a whole number
+  constexpr float kToWhole = 3 << 22;  // adding and subtracting it rounds to a whole number
   Quad n = (v - side.first) * (1 / spacing) + kToWhole - kToWhole;
   n = n < side.last ? n : side.last;  // NaN, too
   n = n > 0.0f ? n : Quad{};
@@ -253,7 +253,7 @@ int ViterbiDecoder::put(Complex y) {
   return traced_[--ahead_];
 }
 
-// Labels of the oldest steps; the first of them comes out now.
+// Labels of the oldest steps; the first of them is decided now.
 void ViterbiDecoder::trace() {
   int state = best_, at = newest_;
   for (int age = 0; age < kDepth - kBatch; ++age) {

@@ -14,7 +14,7 @@ class ViterbiDecoder {
  public:
   static constexpr int kDepth = 48;  ///< symbols by which decisions are late
 
-  /// Any state to begin with. @pre rate.bits > 2
+  /// Starts in any state. @pre rate.bits > 2
   explicit ViterbiDecoder(const Rate& rate) : rate_(&rate) {}
 
   /// One symbol, in units of the rate's points.  @return the label of the symbol kDepth - 1 before it, -1 for the first

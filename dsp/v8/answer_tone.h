@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The answer tone of V.25 and V.8: 2100 Hz, with phase reversals every 450 ms (they switch echo cancellers off), and
-// with an amplitude modulation of 15 Hz when the answering modem knows V.8 (ANSam, V.8 7.2). A digital modem of V.92
+// The answer tone of V.25 and V.8: 2100 Hz with phase reversals every 450 ms, which switch echo cancellers off. If the
+// answering modem has V.8, the tone has an amplitude modulation of 15 Hz (ANSam, V.8 7.2). A digital modem of V.92
 // answers with ANSpcm: reversals, no modulation, 2099.67 Hz.
 #pragma once
 
@@ -18,7 +18,7 @@ inline constexpr double kReversalPeriodS = 0.450;
 
 enum class AnswerTone : uint8_t {
   kNone,
-  kUnknown,  ///< 2100 Hz, too young to tell
+  kUnknown,  ///< 2100 Hz, too short for a decision
   kAns,      ///< no amplitude modulation; with reversals ANSpcm or the echo-disabling tone of V.25
   kAnsam,
 };
@@ -37,7 +37,7 @@ class AnsamGenerator {
   int age_ = 0;  // since the last reversal
 };
 
-/// Tells what answer tone is heard. Passive.
+/// Identifies the received answer tone. Passive.
 class AnswerToneDetector {
  public:
   /// One sample of 8000 Hz.  @return kReversal when a phase reversal has become certain.  Real-time: yes.

@@ -3,8 +3,8 @@
 // V.21 frequency shift keying at 300 bit/s, as V.8 uses it: the call modem in the lower channel (CI, CM, CJ), the
 // answer modem in the upper one (JM). A binary one is the lower frequency of a channel.
 //
-// The receiver mixes its channel down, compares over one bit the energy at the two frequencies, and reads start-stop
-// octets: a falling edge sets the clock for the ten bits that follow, so no timing has to be recovered and +-2 % of
+// The receiver mixes its channel down and compares, over one bit, the energy at the two frequencies. It reads
+// start-stop octets: a falling edge sets the clock for the next ten bits, so no timing has to be recovered and +-2 % of
 // clock difference does no harm. It needs no carrier detector: an octet carries its level and how clear its bits were.
 #pragma once
 
@@ -21,7 +21,7 @@ constexpr int fsk_hz(Channel channel, int bit) {
   return (channel == Channel::kLow ? 980 : 1650) + (bit ? 0 : 200);
 }
 
-/// One start-stop octet and what came before it.
+/// One start-stop octet and the conditions of its reception.
 struct Octet {
   uint8_t value;         ///< first bit in time in bit 0
   uint16_t ones_before;  ///< bits of rest between the stop bit of the last octet and this start bit, at most 65535
@@ -30,12 +30,12 @@ struct Octet {
   float contrast[8];     ///< of each bit, -1 (zero) to 1 (one); repetitions are combined by their sums
 };
 
-/// Reads octets from one channel of the line. Passive: it may listen beside anything.
+/// Reads octets from one channel of the line. Passive: it may run in parallel with any other receiver.
 class FskReceiver {
  public:
   explicit FskReceiver(Channel channel);
 
-  /// One sample of 8000 Hz. @return true when `octet` has got a new one: its stop bit has been seen, its middle
+  /// One sample at 8000 Hz. @return true when `octet` is a new one: its stop bit has arrived; its middle was
   /// kDelaySamples ago. Framing errors and silence give nothing. Noise gives some octets, so a reader requires a
   /// synchronization octet and repetitions. Real-time: yes.
   bool put(float x, Octet* octet);

@@ -4,7 +4,7 @@
 namespace offhook::v8 {
 namespace {
 
-// Where a modulation has its bit. Table 4.
+// The bit of a modulation. Table 4.
 struct Place {
   uint16_t modulation;
   uint8_t octet;

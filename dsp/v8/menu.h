@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// What two modems tell each other in V.8 (11/2000): the call function, the modulations each can do, and a few facts
+// The menu that two modems exchange in V.8 (11/2000): the call function, the modulations of each modem, and a few facts
 // about the access to the network. The same menu is sent as CI, CM and JM.
 //
 // On the line a menu is a sequence of start-stop octets at 300 bit/s: a synchronization octet, then one octet for each
-// category, its tag in bits 0 to 3 and its options in bits 5 to 7, extended where needed by octets whose bits 3 to 5
-// read 010. Octets here are what stands between the start and the stop bit, the first bit in time in bit 0.
+// category, its tag in bits 0 to 3 and its options in bits 5 to 7. Further octets, whose bits 3 to 5 are 010, extend a
+// category. An octet here is the bits between the start and the stop bit, the first bit in time in bit 0.
 #pragma once
 
 #include <stdint.h>
@@ -59,7 +59,7 @@ enum Modulation : uint16_t {
 
 /// Options of Menu::access and Menu::pcm. Tables 6 and 7.
 inline constexpr uint8_t kAccessCallCellular = 1, kAccessAnswerCellular = 2;
-inline constexpr uint8_t kAccessDigital = 4;  ///< of whoever says so: on a digital network connection
+inline constexpr uint8_t kAccessDigital = 4;  ///< of its sender: on a digital network connection
 inline constexpr uint8_t kPcmAnalogue = 1, kPcmDigital = 2;
 
 struct Menu {
@@ -88,7 +88,7 @@ inline constexpr int kMaxHeardOctets = 128;
 /// @param[out] octets  [kMaxMenuOctets], without synchronization  @return how many.  Real-time: yes.
 int encode(const Menu& menu, uint8_t* octets, int min_modulation_octets = 1);
 
-/// Read a menu. Categories and extensions that are not known, and repeated ones, are passed over (5.2, 6).
+/// Read a menu. Unknown categories and extensions, and repeated ones, are skipped (5.2, 6).
 /// @param[in] octets  [n], without synchronization; n >= 0
 /// @return number of modulation octets, or 0 when there is no modulation category.  Real-time: yes, O(n).
 int decode(const uint8_t* octets, int n, Menu* menu);

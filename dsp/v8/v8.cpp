@@ -14,13 +14,13 @@ constexpr int kSilence = seconds(0.075);    // 75 +- 5 ms before the selected mo
 constexpr int kCallerSilence = seconds(1);  // before CI; 8.1.1
 constexpr int kCiOn = 4;                    // sequences of 100 ms: at least 3, at most 2 s; 7.1
 constexpr int kCiOff = seconds(1);          // 0.4 to 2 s; 7.1
-constexpr int kCmGone = seconds(2);         // no octet for so long: CJ has been lost; the text gives no number
+constexpr int kCmGone = seconds(2);         // no octet for this long: CJ has been lost; the text gives no number
 constexpr int kCjOctet = seconds(0.06);     // a third octet of CJ that has not come by then was cut short
 constexpr int kMenuEnd = seconds(0.05);     // 15 bits: a further octet of the menu would have come after 10
 constexpr int kPreambleOnes = 10;
-constexpr int kLeastPreamble = 3;   // of these, heard: none stand between the octets of a menu
+constexpr int kLeastPreamble = 3;   // of these, heard: there are none between the octets of a menu
 constexpr int kQuickCopies = 2;     // V.92, Tables 2, 4, 11, 13
-constexpr int kCombinedCopies = 3;  // a majority of fewer says nothing
+constexpr int kCombinedCopies = 3;  // fewer copies give no majority
 
 }  // namespace
 
@@ -255,7 +255,7 @@ void V8::begin_copy() {
   rx_octets_ = 0;
 }
 
-// Adds a complete copy to the others of its length. From the third on, `rx_` becomes what all of them say together, so
+// Adds a complete copy to the others of its length. From the third on, `rx_` becomes the combination of all, so
 // that errors of single copies do not keep two of them from being equal.
 void V8::combine() {
   if (rx_octets_ != sum_octets_) {
@@ -281,7 +281,7 @@ void V8::combine() {
 
 // QC (answerer) or QCA (caller).  @return whether the octet is one of its
 bool V8::take_quick(const Octet& octet) {
-  // The first may have none, where what was heard as the line became loud looked like an octet.
+  // The first may have none, if the beginning of the signal looked like an octet.
   if (octet.value == config_.quick.sync && (octet.ones_before >= kLeastPreamble || rx_octets_ < 0)) {
     in_quick_ = true;
     return true;
@@ -295,8 +295,8 @@ bool V8::take_quick(const Octet& octet) {
   return true;
 }
 
-// Two equal menus one after the other, and nothing follows but the ten ones of the next. After kCombinedCopies the
-// first of the two is what the copies so far say together, and the second what they say with this one.
+// Two equal menus one after the other, and then nothing except the ten ones of the next. After kCombinedCopies the
+// first of the two is the combination of the copies so far, and the second the combination with this one.
 bool V8::second_copy_complete() const {
   if (first_octets_ <= 0 || rx_octets_ != first_octets_ || now_ - last_octet_ <= kMenuEnd) return false;
   if (memcmp(first_, rx_, static_cast<size_t>(rx_octets_)) == 0) return true;
@@ -311,7 +311,7 @@ bool V8::second_copy_complete() const {
 
 void V8::take_menu() {
   agreed_ = true;
-  // What has been combined is at least as good as the last copy: where the two differ, `first_` holds it.
+  // The combination is at least as good as the last copy: if the two differ, `first_` holds it.
   const int modulation_octets = decode(first_, first_octets_, &result_.far);
   if (config_.role == OH_PUMP_ANSWER) {
     take_answer_menu(modulation_octets);
@@ -321,7 +321,7 @@ void V8::take_menu() {
   result_.modulation = selected_modulation(result_.joint.modulations & config_.menu.modulations);
 }
 
-// JM: what both can do. Source: 7.4, 8.2.3
+// JM: the common modulations. Source: 7.4, 8.2.3
 void V8::take_answer_menu(int modulation_octets) {
   const Menu& own = config_.menu;
   Menu& joint = result_.joint;

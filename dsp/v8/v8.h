@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
 //
-// Start of a call over the switched network by V.8 (11/2000), Phase 1 of V.34: who answers, what both can do, and what
-// they will do.
+// Start of a call over the switched network by V.8 (11/2000), Phase 1 of V.34: which end answers, the modulations of
+// both, and the choice among them.
 //
 //    call    .. listens .. | silence Te |  CM  CM  CM  CM ..  | CJ | 75 ms |  Phase 2
 //    answer  silence | ANSam ........................ | JM  JM  JM ..| 75 ms |  Phase 2
 //
 // The caller sends nothing until it hears the answer tone with its 15 Hz modulation (ANSam); then its menu CM until two
-// equal JM have come. The answerer sends ANSam until two equal CM have come; then JM, what both can do, until CJ.
+// equal JM have come. The answerer sends ANSam until two equal CM have come; then JM, the common modulations, until CJ.
 // The modulation is V.21 at 300 bit/s, the caller's in the lower band. An answer tone without modulation (ANS) means a
 // modem without V.8: the caller ends with kAnswerTone and tries V.32bis or V.22bis by its own means.
 //
-// V.92's Quick Connect goes beside that (its 9.2): before its first CM the caller sends an octet twice, after a
-// synchronization octet of its own. An answerer that knows what it means stops ANSam, sends its octet twice, and both
-// leave V.8: kShortPhase1. Any other answerer takes the octets for nothing, and the CM that follows for what it is.
+// V.92's Quick Connect extends that (its 9.2): before its first CM the caller sends an octet twice, after a
+// synchronization octet of its own. An answerer that supports Quick Connect stops ANSam and sends its octet twice, and
+// both leave V.8: kShortPhase1. Any other answerer ignores the octets and reads the CM that follows.
 //
 //    call    .. listens .. | silence Te | QC QC  CM  CM ..|
 //    answer  silence | ANSam .................| QCA QCA |
@@ -31,7 +31,7 @@
 
 namespace offhook::v8 {
 
-/// What an end sends and understands of V.92's Quick Connect: an octet each way.
+/// The octets of V.92's Quick Connect that an end sends and accepts: one in each direction.
 struct QuickConnect {
   uint8_t sync = 0;                            ///< of both; 0: no Quick Connect
   uint8_t octet = 0;                           ///< the caller's QC1, the answerer's QCA1
@@ -40,7 +40,7 @@ struct QuickConnect {
 
 struct Config {
   oh_pump_role role = OH_PUMP_CALL;
-  Menu menu;                        ///< what this end can do; the answerer's JM holds what both can do of it
+  Menu menu;                        ///< capabilities of this end; the answerer's JM holds the common ones
   float tx_level_dbm0 = -12;        ///< ANSam, CM, JM
   bool call_indicator = false;      ///< the caller sends CI until it hears the answer
   bool reversals = true;            ///< phase reversals in ANSam: V.34 duplex requires them
@@ -54,14 +54,14 @@ struct Config {
 Config data_call(const oh_pump_config& pump, uint16_t modulations);
 
 class V8;
-/// What V.8 waits for. A caller that heard no answer tone, or V.8 is over: OH_START_UP_NONE.
+/// The event that V.8 waits for. A caller that heard no answer tone, or V.8 is over: OH_START_UP_NONE.
 oh_start_up start_up(const V8& v8);
-/// Both menus, or what of them has been sent or has come, to an observer of sequences.
+/// Both menus, or those sent or received so far, to an observer of sequences.
 void show_menus(const oh_pump_observer& observer, oh_pump_role role, const V8& v8);
 
 enum class State : uint8_t {
   kRunning,
-  kDone,        ///< both know what to do: result(). The next sample is the first of the modulation's own procedure
+  kDone,        ///< both have agreed: result(). The next sample is the first of the modulation's own procedure
   kAnswerTone,  ///< caller: plain ANS, no V.8 at the far end. Answerer: nobody answered ANSam with CM, and the 75 ms
                 ///< of silence are over; proceed by V.32bis Annex A
   kShortPhase1  ///< result().quick has come to the caller, which is silent at once, or the answerer's octet is sent
@@ -83,14 +83,14 @@ class V8 {
   /// One sample. After the state has left kRunning: silence. Real-time: yes.
   float process(float rx);
   /// Answerer that sends JM (step() is kJm): the far end has begun the modulation's own procedure, so CJ has been lost
-  /// (8.2.3). Call it before process() of the sample that said so.
+  /// (8.2.3). Call it before process() of the sample that showed this.
   void far_end_has_begun() { far_end_has_begun_ = true; }
   State state() const { return state_; }
   const Menu& own_menu() const { return config_.menu; }
   /// @pre state() == kDone
   const Result& result() const { return result_; }
 
-  /// Where it stands, for logs and tests.
+  /// The current step, for logs and tests.
   enum class Step : uint8_t {
     kListen,   ///< caller: waits for the answer, sending CI or nothing
     kTe,       ///< caller: silence before CM

@@ -44,7 +44,7 @@ struct Reader {
     }
   }
 
-  // What belongs to one SPar(1).
+  // The blocks of one SPar(1).
   bool read_branch(Field field, int spar1) {
     Block place;
     place.field = field;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// What two modems tell each other in V.8bis (08/96; 11/2000), before V.8 or in its place: messages at 300 bit/s in HDLC
-// frames. A message selects a mode (MS), lists capabilities (CL, and CLR which asks for the other's list), acknowledges
+// The messages of V.8bis (08/96; 11/2000), which two modems exchange before V.8 or in its place: 300 bit/s, in HDLC
+// frames. A message selects a mode (MS), lists capabilities (CL, and CLR which requests the other's list), acknowledges
 // or refuses (ACK, NAK).
 //
-// The information field of MS, CL and CLR holds the identification field, the standard information field and, where the
-// first says so, a non-standard one. The first two are trees of bits, sent block by block: the parameters without
-// subparameters of level 1 {NPar(1)}; those with subparameters {SPar(1)}; then for each SPar(1) that is set its
-// {NPar(2)} and, where it has any, {SPar(2)} and for each SPar(2) that is set its {NPar(3)}. Delimiting bits end the
+// The information field of MS, CL and CLR holds the identification field, the standard information field and, if the
+// first has its bit set, a non-standard one. The first two are trees of bits, sent block by block: the parameters
+// without subparameters of level 1 {NPar(1)}; those with subparameters {SPar(1)}. Then each SPar(1) that is set has its
+// {NPar(2)} and, if it has any, {SPar(2)} with an {NPar(3)} for each SPar(2) that is set. Delimiting bits end the
 // blocks: bit 8 at level 1 and at the end of all that belongs to one SPar(1), bit 7 below. So a receiver reads over
 // parameters it has never heard of, and a Message keeps them.
 //
@@ -55,7 +55,7 @@ struct Block {
   friend bool operator==(const Block&, const Block&) = default;
 };
 
-/// Of the blocks that are defined the longest has 4 octets.
+/// The longest defined block has 4 octets.
 inline constexpr int kMaxBlockOctets = 9;
 
 /// One block of the non-standard information field. Source: 8.5, Figure 10
@@ -71,7 +71,7 @@ struct NonStandard {
 
 struct Message {
   static constexpr int kMaxBlocks = kMaxOctets;
-  static constexpr int kMaxNonStandard = (kMaxOctets - 5) / 3;  ///< one has 3 octets at least, what precedes them 5
+  static constexpr int kMaxNonStandard = (kMaxOctets - 5) / 3;  ///< one has 3 octets at least, the part before them 5
 
   uint8_t type = 0;      ///< 0..15, see Type
   uint8_t revision = 1;  ///< 0..15: 1 is that of 08/96, 2 of 11/2000
@@ -91,7 +91,7 @@ struct Message {
   friend bool operator==(const Message& a, const Message& b);
 };
 
-/// Where a message stops making sense. `octet` is 0 when it does not.
+/// The first malformed octet of a message. `octet` is 0 if the message is well formed.
 struct Malformed {
   int octet = 0;  ///< from 1; one more than there are when the message ends too early
   const char* expected = nullptr;
@@ -100,7 +100,7 @@ struct Malformed {
 
 /// Read an information field. Types that are not known, and V.92's, are read no further than the first octet.
 /// @param[in] octets   [n], without check sequence; n >= 0
-/// @param[out] message what was read until the field ended or was found malformed
+/// @param[out] message the fields up to the end of the field or the first malformed octet
 /// Real-time: yes, O(n).  Source: clause 8
 Malformed parse(const uint8_t* octets, int n, Message* message);
 
@@ -112,8 +112,8 @@ int encode(const Message& message, uint8_t* octets);
 /// "MS", "CL", "ACK(1)", ...; null for a type that is reserved. Source: Table 3
 const char* type_name(int type);
 
-/// What a parameter says, in the words of Tables 5 and 6; null where it is reserved. The tables of 11/2000, which keep
-/// all that 08/96 has; what lies under H.324-Multilink, Multilink-Additional-Connection and T.30 fax is not known here.
+/// Meaning of a parameter, in the words of Tables 5 and 6; null if it is reserved. The tables of 11/2000, which keep
+/// all of 08/96. Parameters under H.324-Multilink, Multilink-Additional-Connection and T.30 fax are not included.
 /// @param parameter  from 1
 const char* parameter_name(const Block& block, int parameter);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What the bits of V.8bis stand for: Tables 3, 5 and 6.
+// The meaning of the bits of V.8bis: Tables 3, 5 and 6.
 #include "dsp/v8/v8bis_message.h"
 
 namespace offhook::v8bis {

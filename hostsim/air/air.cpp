@@ -61,7 +61,7 @@ RadioChannelConfig channel_of(const Scenario& s) {
   return c;
 }
 
-/// One end: its pump, what it measured, and which of its losses the host is to blame for.
+/// One end: its pump, its measurements, and the losses that the host causes.
 class End {
  public:
   End(const AirScenario& air, std::uint32_t rate_hz, oh_pump_role role, std::uint32_t io_delay, std::uint16_t id,
@@ -87,15 +87,15 @@ class End {
     host_lost_samples();
     blame();
   }
-  /// The host has just lost samples of what this end receives.
+  /// The host has just lost received samples of this end.
   void host_lost_samples() { lost_at_ = taken_; }
 
-  /// Writes what has changed to the log.
+  /// Writes changes to the log.
   void look(Ns now) {
     const oh_pump_status s = pump_.status();
     const oh_radio_slots slots = oh_radio_slot_counts(pump_.self());
     if (s.state != state_) {
-      if (state_ == OH_PUMP_DATA) pump_.test().restart();  // what comes after a training is not what comes next
+      if (state_ == OH_PUMP_DATA) pump_.test().restart();  // the pattern does not continue over a training
       state_ = s.state;
       write(now, OH_EV_PUMP_STATE, static_cast<std::uint32_t>(state_));
     }

@@ -3,7 +3,7 @@
 // The air between two radios: each direction has a direct path and echoes that fade, a carrier that is off, and noise.
 //
 // A path's gain is a sum of waves from all around (Clarke 1968; the waves' angles and phases are drawn once), so its
-// envelope is Rayleigh's and its spectrum that of a receiver moving through them. With `rice_db` a steady wave stands
+// envelope is Rayleigh's and its spectrum that of a receiver moving through them. With `rice_db` there is a steady wave
 // above them. Both directions see the same gains, as two radios on one frequency do.
 #pragma once
 
@@ -33,7 +33,7 @@ struct RadioChannelConfig {
   double offset_hz = 0;                          ///< of the answerer's carrier against the caller's
 };
 
-/// What one radio sends, as the other receives it.
+/// The channel from one radio to the other.
 class RadioChannel {
  public:
   /// @param direction  0: from the caller, 1: to it. Both have one seed
@@ -42,7 +42,7 @@ class RadioChannel {
   void step(std::array<float, 2>& pair);
 
  private:
-  static constexpr unsigned kWaves = 8, kGainSamples = 64;  // a gain stands for so many complex samples
+  static constexpr unsigned kWaves = 8, kGainSamples = 64;  // a gain is valid for this many complex samples
   struct Path {
     std::size_t delay;  // complex samples
     double steady, scattered;

@@ -45,7 +45,7 @@ enum Stream : std::uint64_t {
   kDeviceStream = 0x100  // and one for each device more
 };
 
-// What a host or a driver would refuse later, in the middle of the call.
+// Checks the conditions that a host or a driver would refuse later, in the middle of the call.
 void check(const CostProfile& profile, std::uint32_t lead, const oh_streams& streams) {
   const std::uint32_t longest = oh_streams_block_max(&streams);
   const std::uint32_t ring = oh_ring_of(&streams, &streams.tx, nullptr).periods;
@@ -194,7 +194,7 @@ void Call::Impl::place_context() {
   const bool reserves = where.kind == OH_CONTEXT_RESERVATION;
   ContextParts parts = policies->place(where, cpu, driver, cost, kModemLevel);
   parts.policy = [this](const ContextSpec& spec) {
-    // The reservation is asked for after the on-hook phase (paper, 5.4).
+    // The reservation is requested after the on-hook phase (paper, 5.4).
     const bool later = spec.kind == OH_CONTEXT_RESERVATION && engine.now() < reserves_from;
     return later ? policies->thread(spec.priority) : policies->of(spec);
   };
@@ -309,7 +309,7 @@ void Call::Impl::configure_driver(const PhaseProfile& first) {
 }
 
 void Call::Impl::schedule_script() {
-  // The card comes up at no particular moment of the host's clock.
+  // The card starts at a random phase of the host's clock.
   const Ns begin = static_cast<Ns>(20e6 * Random(scenario.seed, kCardStartStream).uniform(0));
   Ns at = begin;
   for (int i = static_cast<int>(scenario.dial ? Phase::kOnHook : Phase::kConnecting); i < kPhases - 1; i++) {
@@ -353,7 +353,7 @@ void Call::Impl::set_phase(Phase next, Ns now) {
   driver.counters.pending_max = 0;
 }
 
-// A hole in the digits: the exchange hears another number, or none, and nobody answers.
+// A gap in the digits: the exchange hears another number, or none, and there is no answer.
 void Call::Impl::watch_dialling() {
   const std::uint64_t underrun = card->counters().underrun_samples;
   hole = underrun > underrun_seen ? hole + underrun - underrun_seen : 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// One simulated call: the host, its load, the card, the driver in one context, the pump and what is at the
-// other end of the line, from off the shelf to the last byte of a file. Deterministic: the scenario decides every byte.
+// One simulated call: the host, its load, the card, the driver in one context, the pump and the other end of the line,
+// from off-hook to the last byte of a file. Deterministic: the scenario decides every byte.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@
 
 namespace offhook::hostsim {
 
-/// A driver with its card, whatever it is that it serves.
+/// A driver with its card, for any kind of device.
 struct DeviceResult {
   std::string name, context;
   oh_driver_counters driver{};
@@ -42,15 +42,15 @@ struct CallResult {
   std::array<std::uint32_t, kPhases> pending_max{};  ///< samples pending after a service, by phase
   double pump_share = 0;                             ///< of the CPU, connected phase: interrupt routine and service
   std::vector<DeviceResult> devices;                 ///< the scenario's own first, then load.soft_devices
-  std::shared_ptr<const DmtStatus> dmt;              ///< of a DMT pump; null where there is none
-  std::shared_ptr<const RadioStatus> radio;          ///< of a radio; null where there is none
-  std::shared_ptr<const PumpStatus> pump;            ///< of a registered pump; null where there is none
+  std::shared_ptr<const DmtStatus> dmt;              ///< of a DMT pump; null if there is none
+  std::shared_ptr<const RadioStatus> radio;          ///< of a radio; null if there is none
+  std::shared_ptr<const PumpStatus> pump;            ///< of a registered pump; null if there is none
 };
 
-/// What of a call is logged.
+/// The logged part of a call.
 enum class Logged {
   kAll,
-  kModem,  ///< not who has the CPU, nor the load's timers: a tenth of the events, and all that a verdict is made of
+  kModem,  ///< without CPU changes and the load's timers: a tenth of the events, and all that a verdict needs
 };
 
 class Call {
@@ -63,11 +63,11 @@ class Call {
 
   /// Run until `horizon` of virtual time, or the end of the call. @return false when the call is over
   bool advance(Ns horizon);
-  /// Another context from now on, between two advances. A reservation begins where the scenario's would.
+  /// Another context from now on, between two advances. A reservation begins at the place of the scenario's.
   /// @throws std::invalid_argument when the host or the driver's present context cannot, std::runtime_error when it is
   /// not admitted
   void reconfigure(const ContextSpec& spec);
-  /// The driver's context: what requests waited, what it is.
+  /// The driver's context: the delays of its requests, its properties.
   oh_context context() const;
   Ns now() const;
   CallResult result() const;

@@ -10,8 +10,8 @@
 namespace offhook::hostsim {
 
 /// The log of a call in memory, read between slices of it: a whole host every 50 ms, a modem alone every 10 ms. A
-/// thread that was starved catches up at one instant, with three records for each block that it owes: there is room for
-/// four seconds of 3200 blocks a second, the longest that Windows leaves a thread that is ready without the CPU.
+/// starved thread catches up at one instant, with three records for each block that it owes. There is room for
+/// four seconds of 3200 blocks per second, the longest time that Windows leaves a ready thread without the CPU.
 class CallEvents {
  public:
   explicit CallEvents(Logged what = Logged::kAll) : slice_(what == Logged::kAll ? 50'000'000 : 10'000'000) {

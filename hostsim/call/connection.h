@@ -36,7 +36,7 @@ struct HoldStatus {
 struct TransferStatus {
   bool connected = false;  ///< data mode has been reached
   bool done = false;       ///< every byte delivered
-  bool intact = true;      ///< every byte as it was sent
+  bool intact = true;      ///< every byte unchanged
   bool failed = false;     ///< the connection is lost for good
   std::string failure;     ///< reason, in words
   Ns connected_at = -1;
@@ -84,8 +84,8 @@ class Connection {
   virtual std::shared_ptr<const PumpStatus> pump_status() const { return nullptr; }
 };
 
-/// Both directions of the line as the card has them, in order. As many samples of each: where the card receives more
-/// than it sends, a sample that is sent stands as often as it lasts.
+/// Both directions of the line as the card has them, in order. As many samples of each: if the card receives more
+/// than it sends, a transmitted sample is repeated for its duration.
 using LineTap = std::function<void(std::span<const std::int16_t> received, std::span<const std::int16_t> sent)>;
 
 struct RealPumps {
@@ -95,8 +95,8 @@ struct RealPumps {
   LineTap tap;                         ///< may be empty
 };
 
-/// Two real pumps under V.42 over the scenario's line. @throws std::invalid_argument naming what the line or a pump
-/// cannot do
+/// Two real pumps under V.42 over the scenario's line. @throws std::invalid_argument naming the missing feature of the
+/// line or a pump
 std::unique_ptr<Connection> make_sampled_connection(const Scenario& scenario, const RealPumps& pumps,
                                                     oh_event_log* log);
 
@@ -144,7 +144,7 @@ std::unique_ptr<Connection> make_device_connection(const DeviceWork& work, Ns ru
 
 /// scenario.device at its work for scenario.device_s: its registered pump, on a subscriber loop a DMT pump, on the air
 /// a radio, else no_samples().
-/// @throws std::invalid_argument naming what the device or its line cannot be
+/// @throws std::invalid_argument naming the impossible property of the device or its line
 std::unique_ptr<Connection> make_device_connection(const Scenario& scenario, oh_event_log* log);
 
 /// Whether scenario.device is a real pump: a registered one, on a subscriber loop a DMT pump, on the air a radio.

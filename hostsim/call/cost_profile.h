@@ -14,7 +14,7 @@
 
 namespace offhook::hostsim {
 
-/// How the card runs in a phase of the call, and what a block costs in it.
+/// The card's operation in a phase of the call, and the cost of a block in it.
 struct PhaseProfile {
   std::uint32_t rate_hz = OH_MODEM_RATE_HZ;  ///< of the slower direction
   std::vector<std::uint32_t> block_plan;     ///< samples per interrupt, repeated

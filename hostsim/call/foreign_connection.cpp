@@ -19,7 +19,7 @@ namespace {
 // way. After that it has this time to agree to the end.
 constexpr Ns kFarewell = 1'000'000'000;
 constexpr Ns kClearing = 10'000'000'000;
-// Without V.42 nobody keeps what comes too early, and a far end says that it is connected later than we are.
+// Without V.42 early characters are lost, and a far end reports its connection later than we do.
 constexpr Ns kBeforeCharacters = 1'000'000'000;
 
 /// One pump under V.42 or V.14; of the other end only samples are known. Over an analogue line, or from the digital end
@@ -45,7 +45,7 @@ class ForeignConnection final : public Connection, private LineEnd {
     }
   }
 
-  /// Of the log, ns.
+  /// Time of the log, ns.
   std::uint64_t now() const { return engine_ == nullptr ? 0 : static_cast<std::uint64_t>(engine_->now()); }
 
   void bind(Engine& engine, SimulatedCard&, const oh_driver&) override { engine_ = &engine; }

@@ -3,7 +3,7 @@
 // One end of V.42 without bits: the frames that it sends, with their times, and its reaction to received frames. Octets
 // are counted, not carried. Both ends use this class; its user damages frames on the way. It follows dsp/link with the
 // default parameters of both ends. A missing frame is requested once with SREJ. If the request or the answer is lost,
-// T401 expires, and all unacknowledged frames are sent again. dsp/link asks first (8.4.8), which this model leaves out.
+// T401 expires, and all unacknowledged frames are sent again. dsp/link enquires first (8.4.8); this model does not.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct LineFrame {
 
   Ns from, to;
   Kind kind;
-  std::uint64_t number;        ///< N(S) of an I frame, the frame that SREJ asks for
+  std::uint64_t number;        ///< N(S) of an I frame, the frame that SREJ requests
   std::uint32_t octets;        ///< of an I frame's information
   std::uint64_t acknowledges;  ///< N(R); of no SREJ
 };
@@ -76,7 +76,7 @@ class FrameModel {
   std::uint64_t next_ = 0, acknowledged_ = 0, highest_ = 0;
   Ns progress_at_ = 0;
   std::uint32_t attempts_ = 0;
-  std::deque<std::uint64_t> again_;  // asked for
+  std::deque<std::uint64_t> again_;  // requested
   // receiver
   std::uint64_t expected_ = 0, received_ = 0;
   std::map<std::uint64_t, std::uint32_t> early_;  // octets of frames after a gap, by number

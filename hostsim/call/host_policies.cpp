@@ -32,7 +32,7 @@ bool is_deadline(const LoadThread& t) {
   return t.scheduling == ThreadClass::kDeadline;
 }
 
-/// Reservations besides the driver's own.
+/// Reservations other than the driver's own.
 bool has_others(const Scenario& s) {
   return !s.load.reservations.empty() || std::any_of(s.load.threads.begin(), s.load.threads.end(), is_deadline) ||
          std::any_of(s.load.soft_devices.begin(), s.load.soft_devices.end(),
@@ -114,7 +114,7 @@ std::vector<Wanted> all_reservations(const Scenario& s, const Scheduler& reserva
   return all;
 }
 
-/// Of one CPU, in the same order; kAnyCpu: those that are not pinned.
+/// The reservations of one CPU, in the same order; kAnyCpu: those that are not pinned.
 std::vector<Reservation> reservations_on(const std::vector<Wanted>& all, int cpu, const HostScenario& host) {
   std::vector<Reservation> there;
   for (const Wanted& w : all) {
@@ -151,7 +151,7 @@ void check_shares(const std::vector<Wanted>& all, int cpus) {
 
 std::optional<DeadlineAdmission> deadline_admission(const HostScenario& host) {
   const auto threads = scheduler_of(host);
-  // "deadline", the ideal server, is SCHED_DEADLINE where the host is Linux.
+  // "deadline", the ideal server, is SCHED_DEADLINE if the host is Linux.
   const bool ideal = host.reservations == "deadline" && threads->has(ThreadRequest::Class::kFifo);
   if (!ideal && !reservations_of(host)->admits_by_bandwidth()) return std::nullopt;
   return DeadlineAdmission{host.cpus, threads->has_fair_server()};

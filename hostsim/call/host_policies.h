@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Which policy of hostsim/sched each thread of a call gets on the scenario's host, and what the host cannot run.
+// The policy of hostsim/sched for each thread of a call on the scenario's host, and the contexts that the host refuses.
 #pragma once
 
 #include <memory>
@@ -31,9 +31,9 @@ bool wants_threaded_interrupts(const HostScenario& host);
 std::string scheduler_problem(const HostScenario& host);
 /// Why the host cannot run this context: it is another system's. Empty: it can.
 std::string refusal(const HostScenario& host, const ContextSpec& spec);
-/// Why this host cannot run a thread of the load as its file says. Empty: it can.
+/// Why this host cannot run a thread of the load as in its file. Empty: it can.
 std::string load_thread_problem(const HostScenario& host, const LoadThread& thread);
-/// Why its mutexes cannot be as they are said to be. Empty: they can.
+/// Why its mutexes contradict the host. Empty: they do not.
 std::string lock_problem(const Scenario& scenario);
 /// Why its reservation cannot be admitted, whatever else there is. Empty: it can, or there is none.
 std::string admission_problem(const HostScenario& host, const ContextSpec& spec);
@@ -45,33 +45,33 @@ class HostPolicies {
  public:
   // Rialto/NT runs on top of the priority scheduler (Jones and Regehr 1999), so that inside its slot a thread has a
   // high priority, not the CPU itself. Which one is not published; it is below 31, since a callback at 31 is as
-  // predictable beside a reservation as beside a thread at 24 (Jones and Saroiu, 6.4.3).
+  // predictable next to a reservation as next to a thread at 24 (Jones and Saroiu, 6.4.3).
   static constexpr int kSlotPriority = 30;
 
   /// Gives the CPU the scheduler's deferred work; it must outlive this.
   HostPolicies(const Scenario& scenario, Cpu& cpu);
 
-  /// Of the driver's thread at a fixed or dynamic priority, SCHED_FIFO on Linux.
+  /// The policy of the driver's thread at a fixed or dynamic priority, SCHED_FIFO on Linux.
   Policy thread(int priority);
-  /// Of programs: time-sliced, SCHED_OTHER on Linux. @param boost on Windows NT, for what ends its waits
+  /// The policy of programs: time-sliced, SCHED_OTHER on Linux. @param boost on Windows NT, for the end of its waits
   Policy program(int priority, int boost = 0);
-  /// Of a thread of the load. @throws std::invalid_argument with load_thread_problem()
+  /// The policy of a thread of the load. @throws std::invalid_argument with load_thread_problem()
   Policy load_thread(const LoadThread& thread);
-  /// Of a source of a recorded load that is a thread of this host's classes: none on a host of fixed priorities.
+  /// For a source of a recorded load that is a thread of this host's classes: none on a host of fixed priorities.
   std::optional<Policy> recorded(const HostLoad::Source& source);
-  /// Of the driver's thread in this context. @throws std::invalid_argument for a context that is no thread, or that
-  /// this host has not; std::runtime_error for slots that were not planned
+  /// The policy of the driver's thread in this context. @throws std::invalid_argument for a context that is no thread,
+  /// or that this host does not have; std::runtime_error for slots that were not planned
   Policy of(const ContextSpec& spec);
-  /// Of load.reservations[i].
+  /// The policy of load.reservations[i].
   Policy reservation(std::size_t i);
-  /// Of load.soft_devices[i], in its context. @throws std::invalid_argument as of()
+  /// The policy of load.soft_devices[i], in its context. @throws std::invalid_argument as of()
   Policy beside(std::size_t i);
-  /// Of an interrupt's handler where these are threads.
+  /// The policy of an interrupt's handler if handlers are threads.
   Policy interrupt_thread();
-  /// A driver's place on this host, all but `policy`. @param level  of its card's interrupt
+  /// A driver's place on this host, without `policy`. @param level  of its card's interrupt
   ContextParts place(const ContextScenario& where, Cpu& cpu, oh_driver& driver, ServiceCost& cost, int level);
   DeviceHost device_host();
-  /// The CPU that a thread with a reservation is pinned to, if it asks for `cpu`: Rialto and Rez know one CPU.
+  /// The CPU to which a thread with a reservation is pinned, if it requests `cpu`: Rialto and Rez use one CPU.
   int reservation_cpu(int cpu) const;
   /// When the clock's first interrupt comes: slots begin and end with them.
   Ns clock_phase() const { return reservations_->slots() ? phase_of(scenario_.context) : 0; }
@@ -81,7 +81,7 @@ class HostPolicies {
   Policy reserve(const ContextSpec& spec, Ns offset, int cpu);
 
   const Scenario scenario_;                              // as the host was made
-  std::shared_ptr<Scheduler> scheduler_, reservations_;  // one object where both have the same name
+  std::shared_ptr<Scheduler> scheduler_, reservations_;  // one object if both have the same name
   std::vector<Ns> offsets_;  // of the slots: the driver's own first, if it has one, load.reservations, soft_devices
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What lies between the near end's card and the modem at the other end, by a scenario's line.kind: a telephone line, a
-// digital trunk with either of its ends at the card, or a subscriber loop.
+// The connection between the near end's card and the modem at the other end, by a scenario's line.kind: a telephone
+// line, a digital trunk with either of its ends at the card, or a subscriber loop.
 #pragma once
 
 #include <cstddef>

@@ -83,7 +83,7 @@ void LinkModel::upset(Ns end, std::uint32_t samples) {
 void LinkModel::transmit_hole(Ns end, std::uint32_t samples, std::uint32_t rate_hz) {
   const Ns length = static_cast<Ns>(samples * 1e9 / rate_hz);
   spoil(up_holes_, end, length);
-  spoil(down_holes_, end, length);  // our canceller takes off the echo of what was not sent
+  spoil(down_holes_, end, length);  // our canceller subtracts the echo of samples that were not sent
   upset(end, samples);
 }
 void LinkModel::receive_hole(Ns end, std::uint32_t samples, std::uint32_t rate_hz) {
@@ -93,7 +93,7 @@ void LinkModel::receive_hole(Ns end, std::uint32_t samples, std::uint32_t rate_h
 
 void LinkModel::lose_synchronisation(Ns now) {
   attempt_since_ = std::max(attempt_since_, now);
-  if (state_ == State::kTraining) return;  // begun anew
+  if (state_ == State::kTraining) return;  // restarted
   counters_.retrains++;
   counters_.frames_lost += static_cast<std::uint32_t>(down_.size());
   down_.clear();

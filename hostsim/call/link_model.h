@@ -106,7 +106,7 @@ class LinkModel {
   Ns training_since_ = 0, attempt_since_ = 0, training_needs_ = 0;
   Ns connected_at_ = -1, done_at_ = -1;
   FrameModel far_, near_;
-  std::optional<Transfer> tcp_;      // empty: V.42 gets the file as it is
+  std::optional<Transfer> tcp_;      // empty: V.42 gets the unchanged file
   std::deque<LineFrame> down_, up_;  // on the line
   std::deque<Interval> down_holes_, up_holes_;
   LinkCounters counters_;

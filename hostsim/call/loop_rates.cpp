@@ -12,7 +12,7 @@
 namespace offhook::hostsim {
 namespace {
 
-/// Of each tone that carries bits, at nominal power.
+/// SNR of each tone that carries bits, at nominal power.
 std::vector<double> signal_to_noise(const LoopConfig& loop, const dmt::Band& band) {
   std::vector<double> all;
   for (int k = band.first; k <= band.last; ++k) {
@@ -28,7 +28,7 @@ std::vector<double> signal_to_noise(const LoopConfig& loop, const dmt::Band& ban
 /// Bits a symbol when tones of these ratios share as much power as there are tones.
 double water_filled(std::vector<double> ratios) {
   std::sort(ratios.begin(), ratios.end(), std::greater<>());
-  // The level with the n best tones in use; the n-th is in use where it lies above that tone's floor.
+  // The level with the n best tones in use; the n-th is in use if it lies above that tone's floor.
   const auto total = static_cast<double>(ratios.size());
   double floors = 0, level = 0;
   std::size_t used = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What a loop would carry by its cable and its noise alone: no echo, no filters, no converters, no intersymbol
-// interference. What a pump's rates are held against.
+// The capacity of a loop by its cable and its noise alone: no echo, no filters, no converters, no intersymbol
+// interference. A reference for a pump's rates.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace offhook::hostsim {
 
 struct LoopRates {
   /// Whole bits at the pump's gap and nominal power, bit/s gross: floor(log2(1 + SNR / dmt::kGap)), none below two, at
-  /// most band.most_bits, 4000 symbols a second.
+  /// most band.most_bits, 4000 symbols per second.
   std::uint32_t whole_bits = 0;
   /// Capacity under the same total power, bit/s: bits of any size, no gap, the power poured over the tones as water.
   /// Source: Shannon 1949

@@ -31,7 +31,7 @@ inline const oh_pump_type* far_type(const Scenario& s) {
 }
 
 /// The samples of a modem of this type on a digital trunk: at its digital end the network's octets, at the other those
-/// of a card of V.90. Linear ones at 8000 Hz where the pump does not take them.
+/// of a card of V.90. Linear ones at 8000 Hz if the pump does not take them.
 inline oh_pump_format trunk_format(const Scenario& s, const oh_pump_type& type, bool digital) {
   const oh_pump_format octets = s.trunk.law == "a-law" ? kALaw8000 : kMuLaw8000;
   const oh_pump_format wanted = digital ? octets : kLinear16000To8000;

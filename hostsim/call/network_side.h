@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// The digital trunk as the modem on the digital network has it. The trunk keeps the analogue modem's time; here the
-// octets lead: each octet that is sent is one period of the network, and the analogue modem does what falls into it.
-// One octet waits on the way out, for with two clocks two periods of the network may fall into one of its periods.
+// The digital trunk as seen by the modem on the digital network. The trunk keeps the analogue modem's time; here the
+// octets lead: each transmitted octet is one period of the network, in which the analogue modem runs its own periods.
+// One octet waits on the way out, because with two clocks two periods of the network may fall into one of its periods.
 #pragma once
 
 #include <array>

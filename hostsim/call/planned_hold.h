@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The hold of a scenario: one end asks the other to wait and returns later to data mode.
+// The hold of a scenario: one end requests that the other wait, and returns later to data mode.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@ namespace offhook::hostsim {
 
 class PlannedHold {
  public:
-  /// @param asks must outlive this object @param other likewise; null: a foreign modem
+  /// @param asks requests the hold; must outlive this object @param other likewise; null: a foreign modem
   PlannedHold(const HoldScenario& plan, modem::Modem& asks, const modem::Modem* other)
       : plan_(plan), asks_(asks), other_(other) {}
 

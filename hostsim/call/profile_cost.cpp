@@ -13,8 +13,8 @@ Ns samples_to_ns(std::uint64_t samples, std::uint32_t rate_hz) {
   return static_cast<Ns>(samples * 1'000'000'000 / rate_hz);
 }
 
-/// How many of a plan's blocks n samples are worth. A block of the plan is one, whichever of its lengths it has; what
-/// interrupts merged, and what is left of a block, is worth its samples: whoever is owed them must compute them all.
+/// The cost of n samples in blocks of a plan. A block of the plan is one, whichever of its lengths it has. Merged
+/// interrupts, and the rest of a block, cost by their samples: the modem that owes them must compute them all.
 double worth_in_blocks(std::uint32_t n, const std::vector<std::uint32_t>& plan) {
   const auto [least, most] = std::minmax_element(plan.begin(), plan.end());
   if (n >= *least && n <= *most) return 1;

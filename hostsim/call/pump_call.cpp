@@ -77,7 +77,7 @@ Role checked_role(const Scenario& s) {
   return near;
 }
 
-/// One end: its pump, and what its observer saw last.
+/// One end: its pump, and its observer's last values.
 class End {
  public:
   End(const oh_pump_type& type, const Role& role, std::uint32_t pattern) : pump_(&type, config(type, role), pattern) {}
@@ -114,7 +114,7 @@ class Watch {
   void look(Ns now) {
     const oh_pump_status s = end_.pump().status();
     if (s.state != state_) {
-      if (state_ == OH_PUMP_DATA) end_.pump().test().restart();  // what follows a training is another piece
+      if (state_ == OH_PUMP_DATA) end_.pump().test().restart();  // the pattern does not continue over a training
       state_ = s.state;
       write(now, OH_EV_PUMP_STATE, static_cast<std::uint32_t>(state_));
       if (state_ == OH_PUMP_DATA) {

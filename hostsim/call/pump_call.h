@@ -2,7 +2,7 @@
 //
 // A registered pump (registered_pump.h) as the soft device of a host: scenario.device has its name, its cost and its
 // buffers. At the other end of the line is the same pump in the other role, which is always served on time. The line is
-// a wire without delay or noise, or the scenario's subscriber loop where the pump has the rates of one. Both ends send
+// a wire without delay or noise, or the scenario's subscriber loop if the pump has the rates of one. Both ends send
 // a test pattern and count wrong bits. If a pump does not use its bit port, lost samples alone decide.
 #pragma once
 
@@ -45,7 +45,7 @@ struct PumpStatus {
 };
 
 /// scenario.device as its card and its driver have it, in periods of the slower rate.
-/// @throws std::invalid_argument for a device that this pump cannot be, naming what was expected
+/// @throws std::invalid_argument for a device that does not fit this pump, naming the expected value
 SoftDevice pump_in_periods(const Scenario& scenario);
 
 /// The pump on its line, for make_device_connection(). Done after scenario.device_s if no sample was lost and the data

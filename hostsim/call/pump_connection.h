@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// A connection of a device with real pumps at both ends, for so long: when both were in data mode first, whether the
-// host lost samples, and how it ended.
+// A connection of a device with real pumps at both ends, for a given time: when both were in data mode first, whether
+// the host lost samples, and how it ended.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace offhook::hostsim {
 
 class PumpConnection : public Connection {
  public:
-  /// Runs for scenario.device_s, or until the first loss where scenario.stop_at_loss says so.
+  /// Runs for scenario.device_s, or until the first loss if scenario.stop_at_loss is set.
   explicit PumpConnection(const Scenario& s)
       : runs_(static_cast<Ns>(s.device_s * 1e9)), stop_at_loss_(s.stop_at_loss) {}
 
@@ -47,7 +47,7 @@ class PumpConnection : public Connection {
   /// Reads the pumps' status and instruments.
   virtual void look(Ns now) = 0;
   virtual std::uint32_t retrains() const = 0;
-  /// What went wrong, for people; empty: nothing.
+  /// The fault, for people; empty: none.
   virtual std::string problem() const = 0;
   /// From the start until both ends were in data mode for the first time; negative: never.
   double connected_s() const { return connected_at_ >= 0 ? static_cast<double>(connected_at_ - started_) * 1e-9 : -1; }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
 // A soft radio as the soft device of a host: scenario.device has its cost and its buffers, scenario.air the waveform
-// and what lies between it and the far end, which is always served in time. Both ends send a pattern and count what
-// arrives wrong.
+// and the channel to the far end, which is always served in time. Both ends send a pattern and count
+// errors.
 //
-// The radio is on liquid-dsp, which is GPL in Debian, so a program need not have it: hostsim/air has the pumps and the
-// channel, and says so with register_radio().
+// The radio uses liquid-dsp, which is GPL in Debian, so it is optional: hostsim/air has the pumps and the
+// channel, and registers them with register_radio().
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace offhook::hostsim {
 
-/// One direction, as its receiver knows it, since data began. A burst is due in every slot of the sender.
+/// One direction, by its receiver's counts, since data began. A burst is due in every slot of the sender.
 struct RadioDirection {
   std::uint64_t due = 0;       ///< bursts
   std::uint64_t missed = 0;    ///< of these: not heard at all
@@ -52,7 +52,7 @@ void register_radio(const RadioMaker& maker);
 
 /// @throws std::invalid_argument where this program has no radio
 void check_radio_is_built();
-/// @throws std::invalid_argument where this program has no radio, or the device cannot be one
+/// @throws std::invalid_argument if this program has no radio, or the device cannot be one
 void check_radio(const Scenario& scenario);
 
 /// The radio on the air, for make_device_connection(). Done after scenario.device_s when no burst was lost because the

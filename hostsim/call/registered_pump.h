@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Pumps that `device.pump` selects by their names: those of soft audio (dsp/audio/pump.h), and what a program or a
-// plug-in adds to the simulator (offhook/plugin.h).
+// Pumps that `device.pump` selects by their names: those of soft audio (dsp/audio/pump.h), and those that a program or
+// a plug-in adds to the simulator (offhook/plugin.h).
 //
 // In C++ a class is enough. register_pump(pump_type<MyPump>("mine", kFormats)) needs these members:
 //

@@ -32,7 +32,7 @@ class SampledConnection final : public Connection {
         line_(make_line_between(scenario, [this](const void* rx, void* tx, std::size_t n) { serve_far(rx, tx, n); })),
         log_(log) {}
 
-  /// Of the log, ns.
+  /// Time of the log, ns.
   std::uint64_t now() const { return engine_ == nullptr ? 0 : static_cast<std::uint64_t>(engine_->now()); }
 
   void bind(Engine& engine, SimulatedCard&, const oh_driver&) override { engine_ = &engine; }
@@ -145,7 +145,7 @@ class SampledConnection final : public Connection {
   static bool in_direct_mode(const modem::Modem& m) { return m.direct() && m.pump_status().state == OH_PUMP_DATA; }
 
   void serve_far(const void* rx, void* tx, std::size_t n) {
-    // Without error control nobody keeps what comes too early: the far user waits until both ends are connected.
+    // Without error control early data are lost: the far user waits until both ends are connected.
     const bool may_send = !far_.direct() || (in_direct_mode(far_) && connected_at_ >= 0);
     if (ppp_) {
       run_server();

@@ -28,7 +28,7 @@
 
 namespace offhook::hostsim {
 
-/// Which context, and where its parts are. The priority of a reservation is that of its thread before it begins.
+/// The context, and the CPUs of its parts. The priority of a reservation is that of its thread before it begins.
 struct ContextScenario : ContextSpec {
   ContextScenario() = default;
   ContextScenario(const ContextSpec& spec) : ContextSpec(spec) {}
@@ -36,35 +36,35 @@ struct ContextScenario : ContextSpec {
   int cpu = kAnyCpu;            ///< of the driver's thread; any: it moves as its scheduler's threads do
   int interrupt_cpu = 0;        ///< CPU that takes the card's interrupt
   DpcImportance dpc_importance = DpcImportance::kMedium;
-  int dpc_cpu = kAnyCpu;   ///< in whose queue the driver's DPC waits; any: where the interrupt came
+  int dpc_cpu = kAnyCpu;   ///< of the driver's DPC; any: that of the interrupt
   double slot_phase = -1;  ///< start of the first slot as a share of Y, 0 to 1; negative: drawn from the seed
   std::string lock;        ///< mutex that the driver's thread holds during each of its jobs; empty: none
 };
 
-/// The machine: every constant with its source stands in traces/data/hosts/*.toml.
+/// The machine: traces/data/hosts/*.toml has every constant with its source.
 struct HostScenario {
   std::string name = "nt2000-p2-450";
   int cpus = 1;
   int tick_hz = 1024;                         ///< clock interrupt: 1024 (RTC) or 1000
   Ns clock_isr_ns = 0;                        ///< cost of one clock interrupt
   Ns dispatch_ns = 0;                         ///< cost of a context switch (charged to the DPC that readies the thread)
-  Ns switch_ns = 0;                           ///< that a thread loses where another one ran meanwhile (SwitchCosts)
-  Ns migration_ns = 0;                        ///< and more where it comes from another CPU
+  Ns switch_ns = 0;                           ///< lost by a thread if another one ran meanwhile (SwitchCosts)
+  Ns migration_ns = 0;                        ///< and more if it comes from another CPU
   bool charge_stolen_time = false;            ///< interrupts' time is the threads' that they hit
   Ns quantum_ns = 0;                          ///< of normal threads, 0: none
   double clock_ppm = 0;                       ///< card's crystal against the host's clock
   double clock_ppm_spread = 0;                ///< random part of that offset, at most, drawn from the seed
   Ns callback_ns = 10'000;                    ///< CPU time of the 1 ms timer callback
   std::string scheduler = "fixed-priority";   ///< of threads that reserve nothing, see sched/scheduler.h
-  std::string reservations = "rialto";        ///< what X of every Y means
+  std::string reservations = "rialto";        ///< the meaning of X of every Y
   bool threaded_interrupts = false;           ///< devices' handlers are threads of priority 50, as on PREEMPT_RT
-  Ns hard_irq_ns = 1'000;                     ///< and what is left at interrupt level, to wake them
+  Ns hard_irq_ns = 1'000;                     ///< and the part at interrupt level, to wake them
   bool high_resolution_timers = false;        ///< timers expire when they are due, not when the clock interrupts
   int priorities = 32;                        ///< number of thread priorities, from 0; a higher one is more urgent
-  LockProtocol locks = LockProtocol::kPlain;  ///< what becomes of the holder of a mutex, see sched/mutexes.h
+  LockProtocol locks = LockProtocol::kPlain;  ///< protocol for the holder of a mutex, see sched/mutexes.h
   std::string latencies;       ///< host with a table [latency] from which this host draws its latencies; empty: none
-  bool virus_scanner = false;  ///< where the table knows what one does to them
-  std::optional<HostLatencies> latency;  ///< that table; filled in by traces/scenario
+  bool virus_scanner = false;  ///< if the table has its effect on them
+  std::optional<HostLatencies> latency;  ///< that table; set by traces/scenario
 };
 
 /// A thread that never blocks and has a reservation of its own.
@@ -94,7 +94,7 @@ struct LoadThread {
   int cpu = kAnyCpu;
   std::string lock{};    ///< a mutex that it has for a part of each work; empty: none
   Ns lock_after_ns = 0;  ///< CPU time until then
-  Ns lock_ns = 0;        ///< and for so much; 0: to the end
+  Ns lock_ns = 0;        ///< and for this time; 0: to the end
 };
 
 /// Another soft device on the host, by its cost alone: a card, a driver and a context of its own.
@@ -112,8 +112,8 @@ struct LoadScenario {
   int timer_cpu = kAnyCpu;      ///< of the callback; its DPC is on CPU 0
   std::string trace;            ///< a recorded host, replayed around the driver (recorded_load.h); empty: none
   int trace_cpu = 0;            ///< which of its CPUs this one is
-  double trace_from_s = 0;      ///< where in the trace the run begins; negative: drawn from the seed
-  std::shared_ptr<const HostLoad> recorded;  ///< that trace; filled in by traces/scenario
+  double trace_from_s = 0;      ///< begin of the run in the trace; negative: drawn from the seed
+  std::shared_ptr<const HostLoad> recorded;  ///< that trace; set by traces/scenario
   std::vector<LoadDevice> devices;
   std::vector<LoadThread> threads;
   std::vector<ReservedThread> reservations;   ///< admitted together with the driver's own
@@ -126,12 +126,12 @@ enum class PumpKind { kReal, kCostProfile, kDevice };
 
 /// A hold of the call (V.92 9.10), in mid-transfer; of V.90 pumps.
 struct HoldScenario {
-  double at_s = 0;    ///< after the modems connected one asks the other to wait; 0: none does
+  double at_s = 0;    ///< after the modems connected one requests that the other wait; 0: none does
   double away_s = 5;  ///< from its going until it is ordered to return
   bool by_far_end = false;
   /// For how long the other end grants that: code of T1 (V.92, Table 33), 5 is a minute; 0: denied.
   std::uint32_t limit = 5;
-  /// What the modems are told: without a hold in the scenario all is denied.
+  /// The limit for the modems: without a hold in the scenario all is denied.
   std::uint32_t granted() const { return at_s > 0 ? limit : 0; }
 };
 
@@ -141,7 +141,7 @@ using LineScenario = LineConfig;
 /// (dsp/link), which DMT pumps alone carry.
 enum class TransferProtocol { kBytes, kPppTcp, kAtm };
 
-/// What lies between the modems: line.*, trunk.*, loop.*, which makes the device a DMT pump (subscriber_call.h);
+/// The connection between the modems: line.*, trunk.*, loop.*, which makes the device a DMT pump (subscriber_call.h);
 /// or air.*, which makes it a radio (radio_call.h).
 enum class LineKind { kAnalogue, kDigitalTrunk, kSubscriberLoop, kAir };
 
@@ -159,7 +159,7 @@ struct SubscriberLoop {
   std::int32_t converter_bits = 14;
 };
 
-/// What lies between two soft radios (hostsim/air).
+/// The channel between two soft radios (hostsim/air).
 struct AirScenario {
   std::string waveform = "radio-burst";  ///< or "radio-ofdm"
   double snr_db = 30;                    ///< of a path without loss, each direction
@@ -193,10 +193,10 @@ struct Scenario {
   HoldScenario hold;
   std::string cost_profile =
       "pentium2-450-vendor";        ///< traces/data/profiles/NAME.toml: cost of ISR and service by phase
-  bool event_logging_cost = false;  ///< charge what the instrumented kernel's own logging cost (see the profile)
+  bool event_logging_cost = false;  ///< charge the cost of the instrumented kernel's own logging (see the profile)
   oh_service_policy policy = OH_SERVICE_DRAIN_ALL;
   std::uint32_t transmit_lead_samples = 204;
-  std::uint32_t device_delay_samples = 0;  ///< behind the card, both directions: the near modem is told, nothing else
+  std::uint32_t device_delay_samples = 0;  ///< behind the card, both directions: only the near modem gets it
   std::vector<std::uint32_t> block_plan = {105, 105, 90};  ///< once connected
   std::uint64_t bytes = 200'000;
   TransferProtocol protocol = TransferProtocol::kBytes;  ///< of real pumps

@@ -55,12 +55,12 @@ class End : public TestedPump {
   void (*instruments_of_)(const void*, oh_dmt_instruments*);
 };
 
-/// What b bits on a tone need, dB, at the error rate and the coding gain that the loading goes by, without its margin.
+/// SNR for b bits on a tone, dB, at the error rate and the coding gain of the loading, without its margin.
 double needed_db(int bits) {
   return 10 * std::log10(static_cast<double>(dmt::kGap) * static_cast<double>((1 << bits) - 1)) - dmt::kMarginDb;
 }
 
-/// One end in the log, and what is kept of its last data mode.
+/// One end in the log, and the record of its last data mode.
 class Watch {
  public:
   Watch(End& end, std::uint16_t id, oh_event_log* log) : end_(end), id_(id), log_(log) {}
@@ -73,7 +73,7 @@ class Watch {
     const oh_pump_status s = end_.status();
     const oh_dmt_instruments i = end_.instruments();
     if (s.state != state_) {
-      if (state_ == OH_PUMP_DATA) end_.test().restart();  // what comes after a training is not what comes next
+      if (state_ == OH_PUMP_DATA) end_.test().restart();  // the pattern does not continue over a training
       state_ = s.state;
       write(now, OH_EV_PUMP_STATE, static_cast<std::uint32_t>(state_));
       if (state_ == OH_PUMP_DATA) {

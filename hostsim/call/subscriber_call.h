@@ -2,7 +2,7 @@
 //
 // A DMT pump as the soft device of a host: scenario.device has its cost and its buffers, scenario.loop the line, and at
 // the other end of that is the pump's counterpart, which is always served in time. Both ends send a pattern and count
-// what arrives wrong, so the effect of a late block on the data is measured.
+// errors, so the effect of a late block on the data is measured.
 //
 // The device's description counts samples of the downstream rate; the card, the driver and the log count periods of the
 // slower direction, 276 kHz.
@@ -20,29 +20,29 @@
 
 namespace offhook::hostsim {
 
-/// ATM cells of one direction (dsp/link/cells.h), as its receiver knows them.
+/// ATM cells of one direction (dsp/link/cells.h), by its receiver's counts.
 struct CellCounts {
   std::uint64_t received = 0, idle = 0;  ///< their HEC right
   std::uint64_t hec_errors = 0;          ///< cells that were dropped for it
   std::uint64_t losses = 0;              ///< of the cell delineation
 };
 
-/// One direction, as its receiver knows it. Counters run over the whole call.
+/// One direction, by its receiver's counts. Counters run over the whole call.
 struct DmtDirection {
   /// bit/s, of the newest data mode; 0: there was none. Gross: all bits of a frame, at most 8160 kbit/s. Net: its
   /// payload, without overhead octet and check octets.
   std::uint32_t gross_bit_rate = 0, net_bit_rate = 0;
   /// bit/s: bits of the pattern that arrived right, from the first of them to the end, training again included.
   std::uint32_t carried_bit_rate = 0;
-  std::uint32_t trellis_bits = 0;  ///< of a symbol, that the trellis code takes beside those; 0: there is none
-  oh_dmt_instruments pump{};       ///< the receiver's own counters, as they are now
+  std::uint32_t trellis_bits = 0;  ///< of a symbol, for the trellis code in addition to those; 0: there is none
+  oh_dmt_instruments pump{};       ///< the receiver's own counters, now
   std::uint64_t bits = 0;          ///< of the pattern that were compared
   std::uint64_t wrong_bits = 0;
   std::uint32_t pattern_losses = 0;  ///< of the pattern's synchronisation
-  std::optional<CellCounts> cells;   ///< where the pattern is in ATM cells
-  float margin_db = 0;               ///< of the tone that has least: SNR above what its bits need at the coding gain
-  float margin_now_db = 0;           ///< the same in data mode, by what decisions miss, when last looked at
-  /// What the loop would carry by its cable and noise alone (loop_rates.h), bit/s.
+  std::optional<CellCounts> cells;   ///< if the pattern is in ATM cells
+  float margin_db = 0;               ///< of the tone with the least: SNR over its bits' requirement at the coding gain
+  float margin_now_db = 0;           ///< the same in data mode, by decision errors, at the last check
+  /// Capacity of the loop by its cable and noise alone (loop_rates.h), bit/s.
   std::uint32_t loop_bit_rate = 0, capacity_bit_rate = 0;
   struct Tone {
     std::uint32_t tone = 0, bits = 0;
@@ -55,7 +55,7 @@ struct DmtDirection {
 enum class DmtFault {
   kNone,
   kStartUp,      ///< data mode was never reached
-  kLineLost,     ///< data mode ended, or began anew with a training
+  kLineLost,     ///< data mode ended, or restarted with a training
   kMarginLost,   ///< a fast retrain
   kWrongData,    ///< bits of the pattern were wrong, or cells were dropped
   kSuperframes,  ///< superframes were wrong, and no bit of the pattern that was compared
@@ -64,7 +64,7 @@ enum class DmtFault {
 struct DmtStatus {
   DmtDirection down, up;
   std::uint32_t trainings = 0;      ///< from the start
-  std::uint32_t fast_retrains = 0;  ///< bits found anew, clocks and equalisers kept
+  std::uint32_t fast_retrains = 0;  ///< bits loaded again, clocks and equalisers kept
   double trained_s = -1;            ///< from the start until both ends were in data for the first time; negative: never
   bool in_data = false;             ///< both ends, now
   DmtFault fault() const {
@@ -80,17 +80,17 @@ struct DmtStatus {
   /// Data mode was reached, is there now, and nothing in it was wrong.
   bool intact() const { return fault() == DmtFault::kNone; }
 };
-/// What went wrong, for people; empty: nothing.
+/// The fault, for people; empty: none.
 const char* fault_in_words(DmtFault fault);
 
-/// What lies between the two pumps. @throws std::invalid_argument naming what could not be read
+/// The channel between the two pumps. @throws std::invalid_argument naming the unreadable file
 LoopConfig loop_of(const Scenario& scenario);
 
 /// scenario.device as its card and its driver have it, in periods of 276 kHz.
 /// @throws std::invalid_argument for a device that cannot be a DMT pump
 SoftDevice in_periods(const Scenario& scenario);
 
-/// Of the soft end's card. @throws std::invalid_argument as in_periods()
+/// Streams of the soft end's card. @throws std::invalid_argument as in_periods()
 oh_streams subscriber_streams(const Scenario& scenario);
 
 /// The pump on its loop, for make_device_connection(). Done after scenario.device_s when the data were right, else

@@ -57,7 +57,7 @@ class TcpSender {
 /// Not real-time.
 class TcpReceiver {
  public:
-  static constexpr std::size_t kWindow = 8760;  ///< six segments: Windows NT's default where the MTU is 1500
+  static constexpr std::size_t kWindow = 8760;  ///< six segments: Windows NT's default for an MTU of 1500
   static constexpr Ns kDelayed = 200'000'000;   ///< Windows NT's; RFC 1122, 4.2.3.2 allows at most 500 ms
 
   /// A segment has come. @return whether it is acknowledged at once: every second one, and one that came before

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // The pattern of a bit error rate test in the payload of ATM cells, all of one channel. A cell that the receiver drops
-// takes its piece of the pattern with it: the pattern is looked for anew then, so that only what arrived is compared.
+// takes its piece of the pattern with it: the search for the pattern restarts then, so that only received bits are
+// compared.
 #pragma once
 
 #include <cstddef>

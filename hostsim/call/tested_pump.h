@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// A pump with its memory, what it sends and the check of what it gets: one end of a device's line.
+// A pump with its memory, its transmit pattern and the check of its output: one end of a device's line.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace offhook::hostsim {
 
 class TestedPump {
  public:
-  /// @param config  all but its port  @param pattern  where the pattern begins  @param in_cells  ATM's, for a pump that
+  /// @param config  without its port  @param pattern  begin of the pattern  @param in_cells  ATM's, for a pump that
   /// carries whole octets  @param memory  for its state; outlives it. @throws std::invalid_argument
   TestedPump(const oh_pump_type* type, oh_pump_config config, std::uint32_t pattern, bool in_cells = false,
              std::pmr::memory_resource* memory = std::pmr::new_delete_resource())
@@ -47,7 +47,7 @@ class TestedPump {
   std::size_t state_bytes() const { return state_bytes_; }
   const BitErrorTester& test() const { return test_; }
   BitErrorTester& test() { return test_; }
-  /// Null where the pattern is not in cells.
+  /// Null if the pattern is not in cells.
   const TestCells* cells() const { return cells_.get(); }
 
  private:

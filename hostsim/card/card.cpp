@@ -35,8 +35,8 @@ SampleClock::SampleClock(Ns start, std::uint32_t rate_hz, std::int64_t ppb)
       ns_per_sample_(static_cast<double>(kGigaSquared) / static_cast<double>(rate_nano_)),
       samples_per_ns_(1 / ns_per_sample_) {}
 
-// Both quotients are guessed, and put right by a step or two where the guess is near a whole number: a division of 128
-// bits takes ten times as long. Of a product below 2^33 the guess has an error below 2^-18.
+// Both quotients are estimated, and corrected by a step or two if the estimate is near a whole number: a division of
+// 128 bits takes ten times as long. For a product below 2^33 the estimate has an error below 2^-18.
 namespace {
 constexpr double kSureBelow = 0x1p33, kNear = 0x1p-17;
 bool is_sure(double product, std::int64_t whole) {

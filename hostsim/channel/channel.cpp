@@ -82,7 +82,7 @@ ChannelCharacteristic channel_characteristic(std::string_view name) {
 
 namespace {
 
-/// The characteristic, or the edge from `hz` on where that attenuates more.
+/// The characteristic, or the edge from `hz` on if that attenuates more.
 ChannelCharacteristic with_edge(ChannelCharacteristic characteristic, double hz,
                                 const std::vector<ChannelPoint>& edge) {
   std::vector<ChannelPoint> points;

@@ -59,7 +59,7 @@ ChannelCharacteristic channel_characteristic(std::string_view name);
 /// The upper edge of the band, as "flat" has it: no attenuation up to there, 3 dB at 200 Hz more, 30 dB at 500 and
 /// above.
 inline constexpr double kUpperEdgeHz = 3400;
-/// The same characteristic with the band's upper edge at `hz`, wherever the attenuation of that edge is greater.
+/// The same characteristic with the band's upper edge at `hz`, at the frequencies at which the edge attenuates more.
 ChannelCharacteristic with_upper_edge(ChannelCharacteristic characteristic, double hz);
 
 /// The same with a steep edge: no attenuation up to `hz`, 8 dB at 100 Hz more, 40 dB at 250 and above; 0: without.

@@ -49,7 +49,7 @@ class Pulse {
   static constexpr int kPhases = 256;  // of a symbol
 
   explicit Pulse(double slope_db) {
-    // The spectrum in steps of 10 Hz, to where nothing is left. A cosine of the product of frequency and time in table
+    // The spectrum in steps of 10 Hz, up to its end. A cosine of the product of frequency and time in table
     // steps, kTurn of them.
     constexpr int kStepHz = 10, kEndHz = 4600;
     constexpr int kTurn = static_cast<int>(kLineRateHz) * kPhases / kStepHz;
@@ -189,7 +189,7 @@ struct DigitalTrunk::Impl {
 
   // One sample period of the network.
   void tick(float from_loop) {
-    // The hybrid's leak of what the card sent lately: two taps.
+    // The hybrid's leak of the card's last samples: two taps.
     const float leak = card_echo * (0.8f * symbol(symbols - 2) - 0.45f * symbol(symbols - 3));
     const float heard = loss * from_loop + leak + card_noise.next();
     const std::uint8_t received = up_path.put(up(codec.encode(to_int16(heard))));
@@ -217,7 +217,7 @@ struct DigitalTrunk::Impl {
     return loss * sum;
   }
 
-  // Two reflections of what was sent, half a sample apart from each other in turn.
+  // Two reflections of the sent signal, half a sample apart from each other in turn.
   float echo(int half) const {
     float sum = 0;
     for (int k = 0; k < kEchoSpan; ++k) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// ITU-T G.711 between 16-bit linear samples and octets as they stand on the line (A-law with its even bits inverted,
+// ITU-T G.711 between 16-bit linear samples and octets in the form of the line (A-law with its even bits inverted,
 // mu-law inverted). Sixteen-bit full scale is the codec's overload point. Source: G.711 (11/88) tables 1a to 2b; the
 // segment is found from the highest set bit, so there is no table.
 #pragma once

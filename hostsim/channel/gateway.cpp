@@ -22,7 +22,7 @@ constexpr std::size_t kSuppressorHold = ms(100);
 constexpr std::size_t kHangover = ms(200);  // of the voice activity
 constexpr float kToneMs = 400;              // of 2100 Hz, until it disables
 constexpr double kSilentDbm0 = -36;
-constexpr std::size_t kSilent = ms(250);  // of both directions, until what was disabled works again
+constexpr std::size_t kSilent = ms(250);  // of both directions, until disabled functions work again
 constexpr double kWaitingHz = 440, kWaitingDbm0 = -13;
 constexpr std::size_t kWaitingEvery = ms(10'000);
 

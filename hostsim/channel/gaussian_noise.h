@@ -43,7 +43,7 @@ class LoopImpulses {
   double mean_gap_;
   double next_at_;  // samples
   std::uint64_t now_ = 0, impulses_ = 0;
-  std::vector<float> shape_, pending_;  // pending_: a ring of what the impulses so far still add
+  std::vector<float> shape_, pending_;  // pending_: a ring of the pending contributions of the impulses so far
 };
 
 }  // namespace offhook::hostsim

@@ -17,7 +17,7 @@ struct RadioCarrier {
 };
 
 /// "540:-60, 621:-70": kHz and dBm, several by commas; "" is none.
-/// @throws std::invalid_argument naming what could not be read
+/// @throws std::invalid_argument naming the invalid part
 std::vector<RadioCarrier> ingress_named(std::string_view text);
 
 /// The sum of carriers, each modulated by half with a tone of its own, 400 Hz and up. No libm.

@@ -270,7 +270,7 @@ const LineConfig& checked(const LineConfig& c) {
     throw std::invalid_argument("line.concealment = \"" + c.concealment +
                                 "\": expected \"repeat\", \"fade\" or \"silence\"");
   if (c.far_digital && Gateway::is_in(c))
-    throw std::invalid_argument("line.far_digital: expected no key of a gateway beside it");
+    throw std::invalid_argument("line.far_digital: expected no key of a gateway with it");
   require(within(c.clock_ppm, -1000, 1000), "clock_ppm", c.clock_ppm, "-1000 to 1000");
   if ((c.robbed_bit || c.far_digital) && law_of(c.codec) == Law::kNone)
     throw std::invalid_argument(
@@ -307,7 +307,7 @@ struct Line::Impl {
     arrive();
   }
 
-  /// What reaches the near end's network hybrid during the next block: all of it was sent in earlier blocks.
+  /// The signal at the near end's network hybrid during the next block: all of it was sent in earlier blocks.
   void arrive() {
     at_near_hybrid = backward.pull(kBlock);
     for (float v : at_near_hybrid) from_network.push(v);

@@ -15,7 +15,7 @@
 //
 // The near end drives the time. The far end is called in blocks of exactly kFarBlock samples however the near end's
 // calls are cut, so the result depends on the samples only. The network runs on the far end's clock: the near crystal
-// is the one that is off, and the two resamplers are the only places where the clocks meet.
+// has the offset, and only the two resamplers connect the clocks.
 //
 // Same seed and configuration, same bytes: no libm, fixed order of additions, counter-based noise.
 #pragma once

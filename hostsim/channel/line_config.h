@@ -13,9 +13,9 @@ inline constexpr std::uint32_t kLineRateHz = 8000;
 /// the levels. Everything but clock_ppm acts alike in both directions.
 struct LineConfig {
   double loss_db = 10;             ///< of one direction, at 1000 Hz
-  double near_echo_db = 12;        ///< transhybrid loss of a modem's own hybrid: its near echo against what it sends
+  double near_echo_db = 12;        ///< transhybrid loss of a modem's own hybrid: its near echo against its own signal
   double far_echo_db = 30;         ///< transhybrid loss of the network's hybrids: the far echo comes back
-                                   ///< 2 loss_db + far_echo_db below what was sent, after twice the delay
+                                   ///< 2 loss_db + far_echo_db below the transmitted signal, after twice the delay
   double delay_ms = 10;            ///< one way, at 1800 Hz; 0: the least that the line can do
   double noise_dbm0 = -60;         ///< white Gaussian, at the receiver, over 0 to 4000 Hz (300-3400: 1.1 dB less)
   double impulse_rate_hz = 0;      ///< mean of the Poisson process, at each receiver
@@ -24,12 +24,12 @@ struct LineConfig {
   double clock_ppm = 0;         ///< how much faster the far end's and the network's sample clock is than the near end's
   double phase_jitter_deg = 0;  ///< peak to peak, of every frequency, in each direction (ITU-T O.91)
   double phase_jitter_hz = 60;  ///< its rate: a sine
-  double interruption_ms = 0;   ///< both directions of the network are silent for so long; 0: never
+  double interruption_ms = 0;   ///< both directions of the network are silent for this time; 0: never
   double interruption_at_s = 0;  ///< from there on, in seconds since the line's first sample
   double slip_ms = 0;            ///< increase of the delay of both directions: samples are heard twice; negative: lost
   double slip_at_s = 0;          ///< there, in seconds since the line's first sample
-  double upper_edge_hz = 3400;  ///< the band ends here: 3 dB at 200 Hz more, 30 dB at 500; 3400: where the channel ends
-  double steep_edge_hz = 0;     ///< upper band edge of a steep filter: 8 dB at 100 Hz above, 40 dB at 250; 0: none
+  double upper_edge_hz = 3400;   ///< the band ends here: 3 dB at 200 Hz more, 30 dB at 500; 3400: the channel's own end
+  double steep_edge_hz = 0;      ///< upper band edge of a steep filter: 8 dB at 100 Hz above, 40 dB at 250; 0: none
   // Impairments of real lines and codecs; hostsim/channel/impairments.h explains each model and names its source.
   double limit_dbm0 = 20;    ///< each direction is limited hard at the peak of a sine of this level
   double dc_percent = 0;     ///< DC that a receiver's converter adds, of full scale

@@ -30,7 +30,7 @@ double norm2(std::complex<double> z) {
   return z.real() * z.real() + z.imag() * z.imag();
 }
 
-/// mW/Hz that a transceiver sends: what the receivers' gains are set by.
+/// Transmitted power of a transceiver, mW/Hz, from which the receivers' gains are set.
 double nominal_psd(Direction d, double rate_hz, double hz) {
   if (d == Direction::kUp) return transmit_psd(Service::kAdslUp, hz);
   return hz < rate_hz / 2 - kAdslToneHz / 2 ? transmit_psd(Service::kAdslDown, hz) : 0;
@@ -75,7 +75,7 @@ class Converter {
 }  // namespace
 
 struct Loop::Impl {
-  /// What one transceiver hears, in its own samples.
+  /// The received signal of one transceiver, in its own samples.
   struct Receiver {
     double gain;  // sample values to the volt
     Path from_far;
@@ -234,7 +234,7 @@ struct Loop::Impl {
 
   const LoopConfig config;
   const std::uint32_t ratio;
-  const Direction near_direction, far_direction;  // of what is received there
+  const Direction near_direction, far_direction;  // of the signal received there
   const oh_pump far;
   const Converter converter;
   Receiver near, at_far;

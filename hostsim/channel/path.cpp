@@ -46,7 +46,7 @@ Path::Path(const std::function<std::complex<double>(double)>& response, double t
 
 void Path::push(float x) {
   if (end_ == inputs_.size()) {
-    const std::size_t keep = 2 * taps_;  // what the next outputs may still need
+    const std::size_t keep = 2 * taps_;  // samples that the next outputs may still need
     std::copy(inputs_.end() - static_cast<std::ptrdiff_t>(keep), inputs_.end(), inputs_.begin());
     end_ = keep;
   }
@@ -57,7 +57,7 @@ void Path::push(float x) {
 float Path::pull() {
   const std::size_t newest = end_ - static_cast<std::size_t>(pushed_ - whole_);
   const float* x = &inputs_[newest + 1 - taps_];
-  // fraction / denominator of a period, in phases: exact where the rates have a whole ratio.
+  // fraction / denominator of a period, in phases: exact if the rates have a whole ratio.
   const std::uint64_t position = fraction_ * phases_;
   const std::size_t phase = position / denominator_;
   const std::uint64_t rest = position % denominator_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The two inner loops of the line, with the order of every addition written down, so that the result is the same on
-// every machine and whatever the width of its vectors. Four-float vectors: what every x86-64 has.
+// The two inner loops of the line, with a fixed order of additions, so that the result is the same on
+// every machine and for every width of its vectors. Four-float vectors, which every x86-64 has.
 #pragma once
 
 #include <cstddef>

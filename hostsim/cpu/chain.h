@@ -5,7 +5,7 @@
 
 namespace offhook::hostsim {
 
-/// Each job does what a job of the one program does and then what a job of the other does. Both outlive it.
+/// Each job runs a job of the one program and then a job of the other. Both outlive it.
 class Chain final : public Program {
  public:
   Chain(Program& first, Program& then) : first_(first), then_(then) {}

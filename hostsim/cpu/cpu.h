@@ -6,9 +6,9 @@
 // `offhook schedule` and for every modem call. With several CPUs, each follows them by itself, and threads change CPUs
 // between steps 7 and 8 of section 8.
 //
-// An entity (interrupt, DPC, thread) has a queue of jobs. A job is run by the entity's Program in segments: next() is
-// called when the job first gets the CPU and again at the end of every segment, and says how much CPU time the next
-// segment costs; 0 ends the job. What a driver does at those moments (take input, queue output) happens at exact
+// An entity (interrupt, DPC, thread) has a queue of jobs. A job is run by the entity's Program in segments. next() is
+// called when the job first gets the CPU and again at the end of every segment. It returns the CPU time of the next
+// segment; 0 ends the job. A driver's actions at those moments (take input, queue output) happen at exact
 // instants of virtual time while the CPU time in between can be preempted, stolen or throttled.
 #pragma once
 
@@ -28,7 +28,7 @@
 
 namespace offhook::hostsim {
 
-/// What the jobs of one entity do. next() may release jobs of other entities and schedule events.
+/// The work of one entity's jobs. next() may release jobs of other entities and schedule events.
 class Program {
  public:
   virtual ~Program() = default;
@@ -40,7 +40,7 @@ using EntityId = std::uint16_t;
 inline constexpr EntityId kNoEntity = 0xffff;
 inline constexpr int kMaxCpus = 64;
 
-/// Of a thread: it may run on any CPU.
+/// A thread may run on any CPU.
 inline constexpr int kAnyCpu = -1;
 
 struct InterruptSpec {
@@ -77,18 +77,18 @@ struct PlannedJob {
 class RepeatedChain {
  public:
   virtual ~RepeatedChain() = default;
-  /// What the jobs of the chain that begins at `at` will cost; a thread's is always the same. @param costs [n] of them
+  /// The costs of the jobs of the chain that begins at `at`; a thread's is always the same. @param costs [n] of them
   /// @return false: none begins then, or one that does not end before the next one begins
   virtual bool costs(Ns at, std::span<Ns> costs) = 0;
-  /// It ran: all that its jobs' programs would have done is to be done now. @return when the next one begins
+  /// It ran: do all actions of its jobs' programs now. @return when the next one begins
   virtual Ns passed(Ns at) = 0;
 };
 
-/// What a thread that gets the CPU loses there before it goes on with its work: the switch and the caches that it fills
-/// again, in one. Both are CPU time of that thread, and of its budget.
+/// The time that a thread loses on a CPU before it continues its work: the switch and the refill of the caches,
+/// in one. Both are CPU time of that thread, and of its budget.
 struct SwitchCosts {
   Ns another = 0;    ///< another thread ran on this CPU meanwhile
-  Ns migration = 0;  ///< more, where it last ran on another CPU
+  Ns migration = 0;  ///< more, if it last ran on another CPU
   bool any() const { return another > 0 || migration > 0; }
 };
 
@@ -105,7 +105,7 @@ class Cpu {
   EntityId add_interrupt(InterruptSpec spec, Program& program);
   EntityId add_dpc(DpcSpec spec, Program& program);
   /// @param deadline relative to the release; kNever: none.
-  /// @param cpu that it is pinned to, or kAnyCpu: its policy says how it moves; one that never does is on CPU 0
+  /// @param cpu that it is pinned to, or kAnyCpu: its policy controls migration; one that never migrates is on CPU 0
   /// @throws std::invalid_argument as set_policy()
   EntityId add_thread(std::string name, Policy policy, Program& program, Ns deadline = kNever, int cpu = kAnyCpu);
 
@@ -119,26 +119,26 @@ class Cpu {
   /// One more job of this entity, released now (section 8 step 5, or step 2 when called from a Program's last next()).
   void release(EntityId entity);
   /// Releases the first of `jobs` now and runs at once as many of them as it can, each as the one before it releases
-  /// it: while nothing else happens and each goes before the thread that has the CPU. The outcome, log and what an
-  /// observer sees are the same; where a next one is released that must wait, the engine's clock stands at that time.
-  /// Called by an event that fires, and puts itself back for a time at which they would all be over.
+  /// it: while nothing else happens and each goes before the thread that has the CPU. Outcome, log and observed events
+  /// are the same. If a next one is released that must wait, the engine's clock is at that time. Called by an event
+  /// that fires, and puts itself back for a time at which they would all be over.
   /// @param jobs an interrupt, then DPCs and threads; their programs release the next one, if at all, and nothing else
   /// (or InterruptSpec::dpc does). One of cost 0 waits.
-  /// @return false: somebody could tell, and nothing was done
+  /// @return false: there would be a visible difference, and nothing was done
   bool run_unbroken(std::span<const PlannedJob> jobs);
-  /// As run_unbroken(), and goes on with the chain's next ones for as long as the outcome is the same. Programs are not
-  /// called; the engine's clock stands where the last one began.
+  /// As run_unbroken(), and continues with the chain's next ones while the outcome is the same. Programs are not
+  /// called; the engine's clock is at the start of the last one.
   /// @param jobs at most three, none of which waits
   /// @return when the first one begins that did not run: now, if nothing was done
   Ns repeat_unbroken(std::span<const PlannedJob> jobs, RepeatedChain& chain);
-  /// Asked by a clock's event that fires: whether its interrupts, from this one on, do nothing but take CPU time, and
-  /// nobody sees them. They then have no events any more and are accounted for as time passes: the outcome is the same.
-  /// Ends, by clock.resume(), as soon as somebody could tell.
+  /// Called by a clock's event that fires: whether its interrupts, from this one on, do nothing but take CPU time, and
+  /// have no observer. They then have no events any more and are accounted for as time passes: the outcome is the same.
+  /// Ends, by clock.resume(), as soon as there could be a difference.
   /// @param interrupt  goes before all others  @param cost  of each, > 0 and less than the interval
   bool keep_ticking(EntityId interrupt, Ns cost, const TickTimes& times, SteadyClock& clock);
   /// resume() now, if that is a clock of this CPU's.
   void resume_clock();
-  /// Change a thread's policy from now on, e.g. when a driver asks for its reservation after the on-hook phase.
+  /// Change a thread's policy from now on, e.g. when a driver requests its reservation after the on-hook phase.
   /// @throws std::invalid_argument naming the reservation when it cannot be admitted: X > Y, a sum over 100 % of a CPU
   /// among those that stay on it, or of all CPUs among all
   void set_policy(EntityId thread, Policy policy);
@@ -158,14 +158,14 @@ class Cpu {
   void set_switch_costs(const SwitchCosts& costs);
   /// Before the engine first runs: from a thread that interrupts and deferred work hit, they take CPU time that counts
   /// as its own in its budget, slice or virtual runtime (not in cpu_time()). So Linux does without
-  /// CONFIG_IRQ_TIME_ACCOUNTING. Policies that do not know it (ThreadPolicy::stolen) stay as they are.
+  /// CONFIG_IRQ_TIME_ACCOUNTING. Policies without ThreadPolicy::stolen are not affected.
   void charge_stolen_time();
-  /// What becomes of deferred work on each CPU, before the engine first runs; otherwise a DpcQueue.
+  /// Sets the deferred work of each CPU, before the engine first runs; otherwise a DpcQueue.
   void set_deferred_work(const std::function<std::unique_ptr<DeferredWork>(int cpu)>& make);
 
   void set_observer(CpuObserver* observer);
   /// RUN, IDLE and FINISH events go here; may be null. While a program runs, the log's CPU is the program's, so that
-  /// what it writes is told from the other CPUs' too.
+  /// its events differ from the other CPUs', too.
   void set_log(oh_event_log* log);
 
  private:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// A clock's interrupts come a thousand times a second and, on most hosts, do nothing but take a few microseconds from
-// whoever has the CPU. Nobody has to be there when they do: whoever next looks subtracts what they took. What looks in
-// the middle of one finds it at work: it is then begun, at its time, and ends as any other interrupt does.
+// A clock's interrupts come a thousand times per second and, on most hosts, do nothing but take a few microseconds from
+// the job on the CPU. They need no events: the next observer subtracts their time. An observer in the middle of one
+// finds it running: it is then begun, at its time, and ends as any other interrupt does.
 #include "hostsim/cpu/cpu_impl.h"
 
 namespace offhook::hostsim {
@@ -11,7 +11,7 @@ namespace {
 constexpr Ns kFar = 4;  // intervals
 }
 
-// That a tick comes makes no difference to its standing, nor that it is asked for its standing then.
+// Neither a tick nor a call of standing() at that time changes its standing.
 bool policy_takes_no_notice(const Policy& policy) {
   return std::holds_alternative<FixedPriority>(policy) || std::holds_alternative<Slot>(policy);
 }
@@ -63,8 +63,8 @@ void Cpu::Impl::catch_up(Ns now) {
   dispatch(came);
 }
 
-// When it will have run for so long; not later, where many ticks come meanwhile. Where the next one is at now it has
-// been released.
+// The time at which it will have run for `span`; not later, if many ticks come meanwhile. If the next tick is now, it
+// has been released.
 Ns Cpu::Impl::end_among_ticks(Ns now, Ns span) const {
   if (span >= kFar * steady->times.interval) return later(now, span);
   Ns end = now + span;

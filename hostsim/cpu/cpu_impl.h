@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The steps of one instant on all CPUs of a host (section 8): settle() and dispatch(). What only several
-// CPUs need is in cpu_migration.cpp; what runs without instants of its own, in cpu_unbroken.cpp.
+// The steps of one instant on all CPUs of a host (section 8): settle() and dispatch(). Code for several
+// CPUs is in cpu_migration.cpp; code for jobs without instants of their own, in cpu_unbroken.cpp.
 #pragma once
 
 #include <algorithm>
@@ -40,7 +40,7 @@ struct Cpu::Impl final : Processor {
   void settle(Ns now) override { several ? settle_on<true>(now) : settle_on<false>(now); }
   void dispatch(Ns now) override { several ? dispatch_on<true>(now) : dispatch_on<false>(now); }
 
-  // The CPUs: of a host that has one, as most have, the compiler knows it.
+  // The CPUs: a host with one CPU, as most have, is known at compile time.
   template <bool kSeveral>
   std::span<Core> all() {
     return {cores.data(), kSeveral ? cores.size() : 1};
@@ -48,7 +48,7 @@ struct Cpu::Impl final : Processor {
 
   template <bool kSeveral>
   void settle_on(Ns now) {
-    bool goes_on = false;  // whoever has the CPU, with its job, and nobody asks for its standing
+    bool goes_on = false;  // the entity on the CPU, with its job, and no policy needs its standing
     bool ended = false;    // or its last job is done
     for (Core& core : all<kSeveral>()) {
       charge(core, now);  // step 1
@@ -75,7 +75,7 @@ struct Cpu::Impl final : Processor {
     }
   }
 
-  // The dispatch() of an instant in which nothing happens but that who had the CPU has finished its last job.
+  // The dispatch() of an instant in which the only event is that the entity on the CPU has finished its last job.
   bool passes_on(Core& core, Ns now) {
     Entity& e = at(core.current);
     const bool thread = e.kind == EntityKind::kThread;
@@ -131,7 +131,7 @@ struct Cpu::Impl final : Processor {
 
   static EntityId first(const Core& core) { return core.ready.empty() ? kNoEntity : core.ready.best(); }
   Core& core_of(const Entity& e) { return cores[static_cast<std::size_t>(e.cpu)]; }
-  // What happens from now on, and is written to the log, happens on this CPU.
+  // All further actions and log entries belong to this CPU.
   void enter(const Core& core) {
     if (!several) return;
     executing = &core;
@@ -150,8 +150,8 @@ struct Cpu::Impl final : Processor {
     touched.push_back(id);
   }
 
-  // Interrupts, and DPCs that are before all threads: where they stand depends on nothing that is still to come in this
-  // instant. Of several CPUs each looks at its line once a round, whatever came to it from another since.
+  // Interrupts, and DPCs that are before all threads: their place depends on nothing that is still to come in this
+  // instant. With several CPUs each checks its line once per round, whatever came to it from another since.
   bool stands_alone(const Entity& e) {
     if (several || e.kind == EntityKind::kThread) return false;
     return e.kind == EntityKind::kInterrupt || (!some_share && core_of(e).deferred->thread() == nullptr);
@@ -159,7 +159,7 @@ struct Cpu::Impl final : Processor {
   // Something happened to it: it gets its new place now, or when this instant is settled.
   void changed(EntityId id, Ns now) { stands_alone(at(id)) ? place(id, now) : touch(id); }
 
-  // Those whose standing may depend on what happened to others (ThreadPolicy::shares), if it did.
+  // Entities whose standing may depend on events of others (ThreadPolicy::shares), if there were any.
   void touch_shared() {
     const auto concerns = [this](EntityId id) { return at(id).shares || at(id).kind == EntityKind::kDpc; };
     if (std::none_of(touched.begin(), touched.end(), concerns)) return;
@@ -185,14 +185,14 @@ struct Cpu::Impl final : Processor {
     }
   }
 
-  // What charge() would charge for now.
+  // The amount that charge() would charge now.
   Ns uncharged(const Core& core) {
     const Ns now = engine.now();
     if (tick < now) pass_ticks(now);
     return now - core.charged - ticked;
   }
 
-  // The running job's segment is over: ask for the next, or finish the job. @return it is finished
+  // The running job's segment is over: get the next, or finish the job. @return it is finished
   bool advance(EntityId id, Ns now) {
     const Ns cost = at(id).program->next(now);
     Entity& e = at(id);
@@ -235,7 +235,7 @@ struct Cpu::Impl final : Processor {
 
   void release(EntityId id, Ns now) {
     if (in_unbroken) return release_unbroken(id);
-    if (some_share) {  // whoever looks at the others now sees what they ran up to now
+    if (some_share) {  // observers of the others now see their time up to now
       for (Core& core : cores) charge(core, now);
     }
     Entity& e = at(id);
@@ -331,7 +331,7 @@ struct Cpu::Impl final : Processor {
     if (std::exchange(e.listed, false)) core_of(e).ready.remove(id);
   }
 
-  // A thread that becomes ready looks for a CPU first.
+  // A thread that becomes ready searches for a CPU first.
   bool wakes(EntityId id) const {
     const Entity& e = at(id);
     return !e.listed && e.ready() && e.policy && !e.stays();
@@ -388,8 +388,8 @@ struct Cpu::Impl final : Processor {
     (e.started ? e.remaining : e.switching) += cost;
   }
 
-  // A job that starts runs its program now. What that releases, and the CPU itself if the program ends at once, take
-  // another round of this instant.
+  // A job that starts runs its program now. The jobs that it releases, and the CPU itself if the program ends at once,
+  // take another round of this instant.
   void begin(EntityId id, Ns now) {
     rows.note(id, CpuObserver::Kind::kStart);
     oh_event_log_write_alone(log, static_cast<std::uint64_t>(now), OH_EV_RUN, id, 1);
@@ -429,7 +429,7 @@ struct Cpu::Impl final : Processor {
   void pass(Core& core, const PlannedJob& job, Ns now, Ns cost);
   void step_aside(const Core& core, Ns now);
   void go_on(Core& core, Ns now);
-  // What was noted is of this time.
+  // The noted events are of this time.
   void tell(Ns now) {
     if (!rows.empty()) rows.emit(now, [this](EntityId id) { return !at(id).listed; });
   }
@@ -473,7 +473,7 @@ struct Cpu::Impl final : Processor {
   TimerTree timers;                      // deadlines to be missed, refills, slot edges
   std::vector<EntityId> touched;         // in this instant
   const Core* executing = nullptr;       // of several: whose program runs just now
-  std::span<const PlannedJob> unbroken;  // what is still to be released, while run_unbroken() is at it
+  std::span<const PlannedJob> unbroken;  // jobs still to be released, while run_unbroken() runs
   Ns unbroken_now = 0;
   bool in_unbroken = false;
   std::optional<Steady> steady;

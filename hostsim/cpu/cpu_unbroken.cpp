@@ -2,7 +2,7 @@
 //
 // Most of a busy host's instants are those of short chains (clock interrupt, timer DPC, callback; a segment's
 // interrupt, DPC, reader) in which nothing else happens. Such a chain needs no place in the ready list, no timers and
-// no rounds of the engine: its jobs follow one another, and then the thread that had the CPU goes on.
+// no rounds of the engine: its jobs follow one another, and then the thread that had the CPU continues.
 #include <array>
 
 #include "hostsim/cpu/cpu_impl.h"
@@ -13,11 +13,11 @@ namespace {
 constexpr std::size_t kMaxRepeated = 3;  // an interrupt, its DPC, a thread
 }
 
-// What run_unbroken() relies on of the host, each of it.
+// All conditions of run_unbroken() on the host.
 inline bool Cpu::Impl::goes_unbroken() const {
   if (several || some_share || !rows.empty() || !touched.empty() || wake <= engine.now()) return false;
   const Core& core = cores.front();
-  // The CPU idles, or a thread has it; then no interrupt waits, for it would go first.
+  // The CPU idles, or a thread has it; then no interrupt waits, because it would go first.
   if (charges_stolen && core.current != kNoEntity) return false;
   if (core.current == kNoEntity ? !core.ready.empty() : first(core) != core.current) return false;
   if (core.current != kNoEntity && (at(core.current).kind != EntityKind::kThread || !at(core.current).started))
@@ -157,7 +157,7 @@ bool Cpu::Impl::run_unbroken(std::span<const PlannedJob> jobs) {
   return true;
 }
 
-// All but the times and costs is known of the second one on: what goes_unbroken() looks at changes at a timer, at
+// For the second chain on, only times and costs are computed: the conditions of goes_unbroken() change at a timer, at
 // another event, or when the thread that has the CPU ends its stretch.
 Ns Cpu::Impl::repeat_unbroken(std::span<const PlannedJob> jobs, RepeatedChain& chain) {
   Ns begin = engine.now();

@@ -11,8 +11,8 @@
 
 namespace offhook::hostsim {
 
-/// Each job does what a job of `inner` does with the mutex, from its first instruction to its last. What `inner` does
-/// at its beginning it does when it has the mutex; one that had to wait costs a nanosecond more.
+/// Each job is a job of `inner` with the mutex, from its first instruction to its last. The actions of `inner` at its
+/// beginning take place when it has the mutex; one that had to wait costs a nanosecond more.
 class Locked final : public Program {
  public:
   Locked(Program& inner, Mutexes& mutexes, Mutexes::MemberId thread, Mutexes::MutexId mutex)
@@ -38,7 +38,7 @@ class Locked final : public Program {
   bool in_job_ = false;
 };
 
-/// Of a job: CPU time until it takes a mutex, and for how long it has it.
+/// For a job: CPU time until it takes a mutex, and how long it has it.
 struct CriticalSection {
   Mutexes::MutexId mutex;
   Ns after;
@@ -55,7 +55,7 @@ class SectionedJob final : public Program {
       steps_.push_back({s.after, s.mutex, true});
       steps_.push_back({s.after + s.length, s.mutex, false});
     }
-    // What ends goes before what begins.
+    // Ends go before begins.
     std::stable_sort(steps_.begin(), steps_.end(),
                      [](const Step& a, const Step& b) { return a.at != b.at ? a.at < b.at : a.takes < b.takes; });
   }

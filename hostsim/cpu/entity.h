@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What cpu.cpp keeps of an entity and of a CPU.
+// The state of an entity and of a CPU in cpu.cpp.
 #pragma once
 
 #include <memory>
@@ -20,7 +20,7 @@ struct Entity {
   std::unique_ptr<ThreadPolicy> policy;  // of a thread
   JobQueue jobs;                         // unfinished ones, the current one first
   Ns remaining = 0;                      // of the current segment
-  Ns switching = 0;                      // what the switch to it costs, not yet part of a segment
+  Ns switching = 0;                      // cost of the switch to it, not yet part of a segment
   Ns queued = 0;                         // q of section 3
   Ns cpu_time = 0;
   Ns deadline = kNever;    // relative
@@ -28,19 +28,19 @@ struct Entity {
   Rank rank{};
   EntityKind kind = EntityKind::kThread;
   bool started = false;    // the current job has had the CPU
-  bool listed = false;     // stands in the ready list, under `rank`
+  bool listed = false;     // is in the ready list, under `rank`
   bool touched = false;    // something happened to it in this instant
   bool shares = false;     // its policy does
   bool plain = false;      // its policy has no operations but begin_job() and standing()
-  bool quiet = false;      // update() and standing() say the same as before while it runs and no timer comes
+  bool quiet = false;      // update() and standing() return the same as before while it runs and no timer comes
   bool exhausted = false;  // as of the previous instant: its budget was spent and it had a current job
   DpcImportance importance = DpcImportance::kMedium;  // of a DPC
   EntityId dpc = kNoEntity;
   int level = 0;
-  int cpu = 0;              // in whose line it is; of one that sleeps: where it last was
+  int cpu = 0;              // of its line; of one that sleeps: its last one
   bool pinned = true;       // to that one
-  int ideal = 0, last = 0;  // Windows NT's ideal CPU; the one where it last ran
-  int turn_ended_on = -1;   // the CPU where it used up its turn, at `queued`; -1: it queued for another reason
+  int ideal = 0, last = 0;  // Windows NT's ideal CPU; its last one
+  int turn_ended_on = -1;   // the CPU of its used-up turn, at `queued`; -1: it queued for another reason
   Ns waiting_since = 0;     // since it became ready or lost the CPU
   Policy reservation;
   std::string name;
@@ -51,7 +51,7 @@ struct Entity {
   bool stays() const { return pinned || policy->migration() == Migration::kPinned; }
 };
 
-/// What is left of a threaded interrupt at interrupt level.
+/// The part of a threaded interrupt at interrupt level.
 class Stub final : public Program {
  public:
   explicit Stub(Ns cost) : cost_(cost) {}

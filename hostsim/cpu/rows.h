@@ -19,7 +19,7 @@ class Rows {
   void note(EntityId id, Kind kind) {
     if (observer_ != nullptr) rows_.push_back({kOrder[static_cast<int>(kind)] << 16 | id, kind});
   }
-  /// The only row of its instant that is left to tell, or the next one in the order of section 9. @pre empty(),
+  /// The only remaining row of its instant, or the next one in the order of section 9. @pre empty(),
   /// observed()
   void tell_alone(Ns now, EntityId id, Kind kind) { observer_->on_event(now, id, kind); }
   bool observed() const { return observer_ != nullptr; }
@@ -45,7 +45,8 @@ class Rows {
     }
     for (const Row& row : rows_) {
       const auto id = static_cast<EntityId>(row.order);
-      // A throttle in this instant says already that the thread left the CPU, unless it may go on in the background.
+      // A throttle in this instant already means that the thread left the CPU, unless it may continue in the
+      // background.
       if (row.kind == Kind::kPreempt && off_cpu(id) && throttled(id)) continue;
       observer_->on_event(now, id, row.kind);
     }

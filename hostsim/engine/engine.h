@@ -42,7 +42,7 @@ class Engine {
   /// `times` calls of at() on itself.
   /// @pre when < undisturbed_until(), and nothing is to happen on the processor up to then
   void skip_to(Ns when, std::uint64_t times);
-  /// Run every instant before `horizon`; the clock then stands at `horizon`. May be called again with a later one.
+  /// Run every instant before `horizon`; the clock is then at `horizon`. May be called again with a later one.
   void run_until(Ns horizon);
   /// Make run_until return after the current instant.
   void stop();

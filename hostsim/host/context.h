@@ -98,7 +98,7 @@ class Context {
   ServiceCounts served_;
 };
 
-/// One service run, cut where it takes input and where it gives output.
+/// One service run, cut at its input and at its output.
 class ServiceRun {
  public:
   ServiceRun(Context& context, const ContextParts& parts)

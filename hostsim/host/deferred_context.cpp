@@ -52,7 +52,7 @@ class DeferredContext final : public Context {
 
 }  // namespace
 
-// Where handlers are threads, what they defer is done by these too.
+// If handlers are threads, these threads also do the deferred work.
 std::unique_ptr<Context> make_deferred_context(const ContextParts& parts) {
   if (parts.handler) return make_interrupt_context(parts);
   return std::make_unique<DeferredContext>(parts);

@@ -22,7 +22,7 @@ struct LoadDevice {
   Ns dpc_ns = 0;  ///< 0: no DPC
   double dpc_spread = 0;
   int level = 10;           ///< of the interrupt; above all others: it holds interrupts off
-  int window = 0;           ///< segments that may be unread before the sender falls silent; 0: nobody has to read
+  int window = 0;           ///< segments that may be unread before the sender stops; 0: no reader needed
   Ns read_ns = 0;           ///< window > 0: the reading thread's work for one segment
   Ns round_trip_ns = 0;     ///< window > 0: time from a read until the data that it allowed arrive
   int reader_priority = 9;  ///< window > 0

@@ -11,7 +11,7 @@
 namespace offhook::hostsim {
 namespace {
 
-/// Transfers at their own pace, whatever becomes of the host.
+/// Transfers at their own pace, independent of the host.
 class TransferLoad final : public DeviceLoad, private RepeatedChain {
  public:
   TransferLoad(Engine& engine, Cpu& cpu, const LoadDevice& spec, std::uint64_t seed, std::uint64_t stream,
@@ -87,7 +87,7 @@ class TransferLoad final : public DeviceLoad, private RepeatedChain {
   DeviceEntities id_{};
   std::array<PlannedJob, 2> planned_{};
   Ns first_ = 0;
-  Ns next_ = 0;  // transfer, after the one under way
+  Ns next_ = 0;  // transfer, after the current one
   std::uint64_t count_ = 0;
 };
 

@@ -22,7 +22,7 @@ class DeviceLoad : public Event {
   virtual std::uint64_t transfers() const = 0;
 };
 
-/// The costs of jobs of one kind, with their spread, drawn one after the other; that of the next one may be asked for
+/// The costs of jobs of one kind, with their spread, drawn one after the other; that of the next one is available
 /// ahead. At least 1 ns each.
 class DrawnCosts {
  public:
@@ -60,7 +60,7 @@ struct DeviceHost {
 
 struct DevicePrograms {
   Program &isr, &dpc;
-  Chain& both;  ///< one after the other, where the handler is a thread
+  Chain& both;  ///< one after the other, if the handler is a thread
 };
 struct DeviceEntities {
   EntityId interrupt;

@@ -4,8 +4,8 @@
 // that take longer:
 //
 //     latency   longer, per wait          between the points log(latency) is linear in log(frequency), a Pareto
-//     0.02 ms   1                         piece; the worst that was ever measured is the longest there is. What
-//     45 ms     1 in 87,840 (hour)        comes beyond it nobody knows, and a draw never does.
+//     0.02 ms   1                         piece; the worst measured latency is the longest one of a
+//     45 ms     1 in 87,840 (hour)        draw, because nothing is known beyond it.
 //     58 ms     1 in 307,440 (day)
 //     84 ms     1 in 2,152,080 (week)
 //
@@ -42,7 +42,7 @@ class LatencyDistribution {
   /// @throws std::invalid_argument unless least < mean < greatest and count > 1
   static LatencyDistribution through_moments(double least_ms, double mean_ms, double greatest_ms, double count);
 
-  /// The same latencies, `factor` times as frequent where that is possible: all but the commonest.
+  /// The same latencies, `factor` times as frequent if that is possible: all except the commonest.
   /// @pre factor > 0
   LatencyDistribution more_often(double factor) const;
 
@@ -77,7 +77,7 @@ struct HostLatencies {
   LatencyDistribution high_thread;  ///< of a thread at `high_priority` or above
   int high_priority = 28;
   double waits_per_s = 1;   ///< of the measurement, which makes a frequency per wait of a worst case per hour
-  double use_per_load = 1;  ///< hours of a heavy user that one hour of the measured load stands for
+  double use_per_load = 1;  ///< hours of a heavy user per hour of the measured load
   /// Priority of the measured thread: more urgent threads wait no longer; for less urgent ones nothing is known. 0:
   /// any.
   int measured_priority = 0;

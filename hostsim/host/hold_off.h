@@ -17,7 +17,7 @@ namespace offhook::hostsim {
 
 class HoldOff {
  public:
-  /// Declares three entities on the CPU. @param priority of the device's thread, which decides the latency of threads
+  /// Declares three entities on the CPU. @param priority of the device's thread, which selects the latency of threads
   /// @param latencies must outlive this
   HoldOff(Cpu& cpu, const HostLatencies& latencies, int priority, std::uint64_t seed, std::uint64_t stream);
   /// Call before the device's interrupt is released. @param server entity that runs the device's code

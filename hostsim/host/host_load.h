@@ -34,7 +34,7 @@ struct HostLoad {
     bool operator==(const CpuLoad&) const = default;
   };
 
-  std::string origin;  ///< the file it was made of
+  std::string origin;  ///< its source file
   Ns duration = 0;
   std::vector<Source> sources;
   std::vector<CpuLoad> cpus;  ///< by number

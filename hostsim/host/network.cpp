@@ -33,7 +33,7 @@ void NetworkLoad::send(Ns now, Ns delay) {
   engine_.at(now + delay, *this);
 }
 
-// Of a segment that finds no DPC of another: its interrupt, its DPC, and the reader, unless that is at it already. They
+// Jobs of a segment that finds no DPC of another: its interrupt, its DPC, and the reader, unless it already runs. They
 // are over before the next one comes.
 bool NetworkLoad::plans() {
   if (polling_ || spec_.napi_budget > 0 || dpc_id_ == kNoEntity || unread_ != processed_) return false;
@@ -42,7 +42,7 @@ bool NetworkLoad::plans() {
   return planned_[0].cost + planned_[1].cost + read_cost() < spec_.every_ns;
 }
 
-// Those after which the sender goes on at once.
+// Those after which the sender continues at once.
 bool NetworkLoad::costs(Ns at, std::span<Ns> costs) {
   costs[0] = isr_.costs.ahead();
   costs[1] = dpc_.costs.ahead();

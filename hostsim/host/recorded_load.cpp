@@ -9,7 +9,7 @@ RecordedLoad::RecordedLoad(Engine& engine, Cpu& cpu, std::shared_ptr<const HostL
                            const HostLoad::CpuLoad& recorded, int level, int priorities, Ns quantum,
                            const PolicyOf& policy)
     : engine_(engine), cpu_(cpu), load_(std::move(load)), recorded_(recorded), sources_(load_->sources.size()) {
-  // Only what ran on this CPU: a machine has hundreds of sources.
+  // Only sources that ran on this CPU: a machine has hundreds of sources.
   std::vector<bool> ran(sources_.size());
   for (const HostLoad::Interval& i : recorded_.intervals) ran[i.source] = true;
   for (std::size_t i = 0; i < sources_.size(); ++i) {

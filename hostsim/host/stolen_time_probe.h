@@ -96,9 +96,9 @@ class StolenTimeProbe final : public CpuObserver, public Program {
   std::vector<Period> periods_;
   std::vector<Interval> intervals_;
   bool running_ = false;
-  Ns since_ = 0;     // beginning of the interval under way
+  Ns since_ = 0;     // beginning of the current interval
   Ns last_ = -1;     // last read
-  Ns end_ = 0;       // of the period under way
+  Ns end_ = 0;       // of the current period
   Ns received_ = 0;  // in it
 };
 

@@ -40,14 +40,14 @@ class ThreadContext final : public Context {
   }
 
  private:
-  // A semaphore cannot be signalled from an interrupt routine, hence the DPC; the count of interrupts since it last ran
-  // is what it adds to the semaphore.
+  // A semaphore cannot be signalled from an interrupt routine, hence the DPC. It adds to the semaphore the count of
+  // interrupts since it last ran.
   void request_service() override {
     interrupts_++;
     if (signal_dpc_ != kNoEntity && cpu_.unfinished_jobs(signal_dpc_) == 0) cpu_.release(signal_dpc_);
   }
 
-  // The routine, the DPC and what that wakes, which need not be over before the next interrupt.
+  // The routine, the DPC and the threads that it wakes, which need not be over before the next interrupt.
   bool runs_unbroken(Ns next) override {
     if (signal_dpc_ == kNoEntity) return false;
     const std::array<PlannedJob, 3> jobs = {{{interrupt_, cost_.next_isr()}, {signal_dpc_, dispatch_}, {server_, 0}}};
@@ -104,7 +104,7 @@ class ThreadContext final : public Context {
   Body body_;
   std::optional<Locked> locked_;
   Signal signal_;
-  Chain handler_{routine_, signal_};  // where the handler is a thread
+  Chain handler_{routine_, signal_};  // if the handler is a thread
   EntityId signal_dpc_ = kNoEntity;
   std::uint32_t interrupts_ = 0;
   std::uint32_t semaphore_ = 0;

@@ -60,9 +60,9 @@ class RezScheduler {
 
  private:
   struct Account {
-    Ns amount, period;  // R, and what it is reserved in
+    Ns amount, period;  // R, and its period
     std::function<void(const RezPeriod&)> watch;
-    Ns reserved = 0, budget = 0;  // C_t, and what is left of it
+    Ns reserved = 0, budget = 0;  // C_t, and the rest of it
     Ns received = 0, stolen = 0;  // in this period
     Ns begin = -1, end = 0;       // the period; -1: has not begun
     bool awake = false;
@@ -146,7 +146,7 @@ class RezScheduler {
   // C never falls below R, which the thread was promised. These three rules are ours: the paper has none of them.
   // Without rounding, an integral controller makes the mean of P equal to R. At least half of the periods then fall
   // short, but its Figure 4 counts 22 of 50, and in its Figure 3 Rez-FB is close to Rez-C. With rounding, C stays high
-  // after the load has ended, where its Figure 4 shows it fall. `reproduce regehr.fig4` runs both.
+  // after the load has ended; its Figure 4 shows it fall. `reproduce regehr.fig4` runs both.
   Ns next_reservation(const Account& a) const {
     const Ns wanted = a.reserved + static_cast<Ns>(gain_ * static_cast<double>(a.amount - a.received));
     double room = 1;

@@ -27,15 +27,15 @@ class ClockTicks {
   int hz_;
 };
 
-/// Whether a thread was on the CPU when the clock interrupted: it was charged since it last stopped. Each tick is told
-/// once.
+/// Whether a thread was on the CPU when the clock interrupted: it was charged since it last stopped. Each tick is
+/// reported once.
 class TickWatch {
  public:
   explicit TickWatch(int hz) : ticks(hz) {}
   void ran() { on_cpu_ = true; }
   void stopped() { on_cpu_ = false; }
   struct Seen {
-    bool tick;    ///< one came now that was not told yet
+    bool tick;    ///< one came now that was not reported yet
     bool on_cpu;  ///< and found the thread running
   };
   Seen look(Ns now) {

@@ -20,7 +20,7 @@ class ConstantBandwidthThread final : public ThreadPolicy {
   explicit ConstantBandwidthThread(const ConstantBandwidth& p) : p_(p) {}
 
   void begin_job(Ns now, const CurrentJob&, bool woken) override {
-    // The wake-up rule: keep budget and deadline only if they ask for no more than the reserved bandwidth.
+    // The wake-up rule: keep budget and deadline only if they need no more than the reserved bandwidth.
     if (!woken) return;
     if (deadline_ <= now || static_cast<Wide>(budget_) * p_.period >= static_cast<Wide>(deadline_ - now) * p_.budget) {
       deadline_ = now + p_.period;

@@ -20,7 +20,7 @@
 
 namespace offhook::hostsim {
 
-/// Of a DPC on Windows NT; see dpc_queue.h. A job of importance `high` goes to the head of the queue.
+/// Importance of a DPC on Windows NT; see dpc_queue.h. A job of importance `high` goes to the head of the queue.
 enum class DpcImportance : std::uint8_t { kLow, kMedium, kHigh };
 
 class DeferredWork {

@@ -23,7 +23,7 @@ struct FairServerBudget {
   Ns period = 1'000'000'000;
 };
 
-/// Of one CPU.
+/// The server of one CPU.
 class FairServer {
  public:
   explicit FairServer(const FairServerBudget& b) : b_(b) {}

@@ -38,7 +38,7 @@ struct DeadlineAdmission {
   static double percent(std::int64_t bandwidth) {
     return 100.0 * static_cast<double>(bandwidth) / static_cast<double>(std::int64_t{1} << kBits);
   }
-  /// Why the kernel refuses one of them, in the order in which they ask. Empty: it admits all.
+  /// Why the kernel refuses one of them, in the order of their requests. Empty: it admits all.
   std::string problem(std::span<const Asked> all) const {
     std::int64_t sum = 0;
     for (const Asked& one : all) {

@@ -22,7 +22,7 @@ namespace offhook::hostsim {
 struct LinuxCpuMax {
   Ns quota = 0;  ///< of all CPUs together
   Ns period = 0;
-  Ns offset = 0;  ///< where the first period begins
+  Ns offset = 0;  ///< begin of the first period
   int tick_hz = 1000;
   bool operator==(const LinuxCpuMax&) const = default;
 };

@@ -194,7 +194,7 @@ class EevdfQueue {
   std::vector<Member*> members_;
   Member* runs_ = nullptr;
   Ns slice_ends_ = 0;         // its virtual deadline when it was chosen
-  Member* before_ = nullptr;  // who ran before it, while it has not run yet
+  Member* before_ = nullptr;  // the member that ran before it, while it has not run yet
   Ns before_ends_ = 0;
   Ns least_ = 0;  // virtual runtime; never goes back
   std::uint64_t order_ = 0;
@@ -301,7 +301,7 @@ class LinuxEevdfThread final : public ThreadPolicy {
   TickWatch clock_;
   EevdfQueue::Member member_;
   std::size_t cpu_ = 0;
-  Ns now_ = 0;  // when it was last told the time
+  Ns now_ = 0;  // time of the last call
 };
 
 }  // namespace offhook::hostsim

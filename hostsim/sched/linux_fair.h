@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The fair class of Linux as CFS was (kernel/sched/fair.c before 6.6). The thread with the least virtual runtime
+// The fair class of Linux before 6.6, CFS (kernel/sched/fair.c). The thread with the least virtual runtime
 // runs next: its CPU time times 1024 / weight, where the weight follows its nice value.
 //   - A thread runs for its share of 6 ms, at least 0.75 ms; the clock's interrupt ends its turn.
 //   - A waking thread starts at least 3 ms before the least virtual runtime of the others, and preempts if it is

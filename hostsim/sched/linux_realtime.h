@@ -111,7 +111,7 @@ class LinuxRealTimeThread final : public ThreadPolicy {
   Ns left_;  // of the slice
   std::size_t cpu_ = 0;
   bool was_throttled_ = false;
-  Ns now_ = 0;  // when it was last told the time
+  Ns now_ = 0;  // time of the last call
 };
 
 }  // namespace offhook::hostsim

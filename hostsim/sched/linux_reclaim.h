@@ -46,7 +46,7 @@ class LinuxReclaimGroup {
     if (m.until == kNever) m.until = std::max(now, m.inactive);
   }
   void sleeps(std::size_t i, Ns zero_lag) { members_[i] = {members_[i].share, zero_lag, kNever}; }
-  /// Of the budget of member i, which ran from `from` to `to`. @pre it was told of each change in between
+  /// Used budget of member i, which ran from `from` to `to`. @pre each change in between was reported
   double used(std::size_t i, Ns from, Ns to) const {
     double used = 0;
     while (from < to) {  // up to the next change of Uinact
@@ -90,10 +90,10 @@ class LinuxReclaimThread final : public LinuxDeadlineThread {
     group_->sleeps(member_, std::max(now, deadline_ - static_cast<Ns>(std::llround(lag))));
   }
   void charge(Ns ran) override {
-    LinuxDeadlineThread::charge(0);  // it ran; what of the budget is gone, account() finds
+    LinuxDeadlineThread::charge(0);  // it ran; account() computes the used part of the budget
     ran_ += ran;
   }
-  // Stolen time begins where the thread was accounted for last, whichever thread has the CPU afterwards.
+  // Stolen time begins when the thread was last accounted for, whichever thread has the CPU afterwards.
   void stolen(Ns time) override { take(accounted_, accounted_ + time); }
   Change update(Ns now) override {
     account(now);

@@ -17,7 +17,7 @@ namespace offhook::hostsim {
 namespace {
 
 constexpr Ns kRoundRobinSlice = 100'000'000;  // RR_TIMESLICE
-// sysctl_sched_base_slice as it was; Debian's 6.12.117 in a virtual machine has 700000
+// Default of sysctl_sched_base_slice; Debian's 6.12.117 in a virtual machine has 700000
 // (tests/live/vm/schedulers.py).
 constexpr Ns k66Slice = 750'000, k612Slice = 700'000;
 
@@ -104,8 +104,8 @@ SchedulerRow row(std::string name, const Version& version) {
           [version](const SchedulerHost& host) { return std::make_unique<LinuxScheduler>(version, host); }};
 }
 
-/// The groups of a host by their names. Those of one group share what all of them ask for alike; without a name each
-/// has its own.
+/// The groups of a host by their names. Members of one group share a limit if all of them give the same; without a name
+/// each has its own.
 template <typename Group, typename Limit>
 class NamedGroups {
  public:

@@ -128,7 +128,7 @@ class ScxSimpleThread final : public ThreadPolicy {
   Ns used_ = 0;  // of the slice
   bool in_slice_ = false;
   std::size_t cpu_ = 0;
-  Ns now_ = 0;  // when it was last told the time
+  Ns now_ = 0;  // time of the last call
 };
 
 }  // namespace offhook::hostsim

@@ -51,7 +51,7 @@ struct Waiter {
   Migration migration = Migration::kPinned;
   int cpu = 0;  ///< CPU of its queue; when it wakes: CPU where it last ran
   int ideal = 0;
-  int last = 0;       ///< where it last ran
+  int last = 0;       ///< its last CPU
   Ns since = 0;       ///< begin of its wait
   bool next = false;  ///< first of its queue and about to run there: with kIdeal a lower CPU may still take it
 };

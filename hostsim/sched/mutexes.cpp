@@ -20,8 +20,8 @@ struct Mutexes::Member {
   Standing stood{};         // when it began to wait
   CurrentJob job{};         // of its policy, to wake it with
   Ns queued = 0;            // begin of its time among its equals
-  Loan runs_by{};           // what it was given the CPU for
-  Change found_by_other{};  // what update() found in its policy while another ran by it
+  Loan runs_by{};           // the reason why it has the CPU
+  Change found_by_other{};  // result of update() of its policy while another ran by it
   int cpu = 0;
 };
 
@@ -81,7 +81,7 @@ class MutexThread final : public ThreadPolicy {
     return lender != nullptr ? lender->thread->own_->allowance() : kNever;
   }
   Ns next_change(Ns now) const override { return me_.asleep ? kNever : own_->next_change(now); }
-  // While contexts are lent both stay where they are.
+  // While contexts are lent neither moves.
   Migration migration() const override {
     const auto has_waiters = [](const Mutexes::Mutex* m) { return !m->waiters.empty(); };
     const bool stays = me_.waits_for != nullptr || std::any_of(me_.holds.begin(), me_.holds.end(), has_waiters);

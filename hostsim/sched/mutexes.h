@@ -57,8 +57,7 @@ class Mutexes {
   /// The thread's policy. Call again after the thread gets another one (Cpu::set_policy).
   Policy policy(MemberId thread, Policy own);
 
-  /// From its program, in next(). @return it has the mutex; false: what next() returns now
-  /// begins when it has it
+  /// From its program, in next(). @return it has the mutex; false: the result of next() now begins when it has it
   /// @throws std::runtime_error naming the threads that would wait for one another (deadlock)
   bool take(MemberId thread, MutexId mutex, Ns now);
   /// From its program, in next(). @pre it has the mutex

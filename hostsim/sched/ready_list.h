@@ -15,10 +15,10 @@ namespace offhook::hostsim {
 struct Rank {
   int band;          ///< class of section 2
   Ns key;            ///< within the class
-  Ns queued;         ///< then who queued first
-  std::uint16_t id;  ///< then who was declared first
+  Ns queued;         ///< then the first in the queue
+  std::uint16_t id;  ///< then the first declared
 
-  /// Field by field, from where the other's fields are: in registers. To copy all of it at once the compiler would put
+  /// Field by field, so that the other's fields stay in registers. To copy all of it at once the compiler would put
   /// it into memory first, and the wide loads would wait for the narrow stores (docs/speed.md).
   void set(const Rank& other) {
     band = other.band;

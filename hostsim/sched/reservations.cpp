@@ -30,7 +30,7 @@ class Rialto final : public Scheduler {
   int tick_hz_, slot_priority_;
 };
 
-/// Whatever needs to know no more than budget, period and offset.
+/// A policy that needs only budget, period and offset.
 template <typename Make>
 class Simple final : public Scheduler {
  public:

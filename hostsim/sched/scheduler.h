@@ -55,7 +55,7 @@ struct ThreadRequest {
 struct ReservationRequest {
   Ns budget = 0, period = 0;
   std::int64_t x_ticks = 0, y_ticks = 0;  ///< X and Y in clock interrupts; 0: not a whole number
-  Ns offset = 0;                          ///< where the first slot or period begins
+  Ns offset = 0;                          ///< begin of the first slot or period
   bool strict = true;
   int background_priority = 8;  ///< outside the slots, unless strict
   int cpu = 0;                  ///< CPU on which it stays, unless moves()

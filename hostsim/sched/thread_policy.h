@@ -3,7 +3,7 @@
 // The interface between a processor and the policy of a thread. To write a policy, start here.
 //
 // Every thread has a policy object. The processor handles interrupts, DPCs, the queue of jobs, deadlines, and the
-// time that really ran. It asks the policy two questions. standing() returns the thread's place among the others.
+// time that really ran. It calls two functions of the policy. standing() returns the thread's place among the others.
 // allowance() (running time) and next_change() (wall-clock time) return how long that answer holds. It reports three
 // events to the policy: a job became current (begin_job), the thread ran (charge), and one of these times was
 // reached (update).
@@ -18,7 +18,7 @@
 
 namespace offhook::hostsim {
 
-/// Classes of section 2 in which a thread may stand; interrupts and DPCs (1 and 2) always come first.
+/// Classes of section 2 that a thread may have; interrupts and DPCs (1 and 2) always come first.
 enum class Band : int { kSlot = 3, kReserved = 4, kDeadline = 5, kPriority = 6, kCannotRun = 7 };
 
 /// Place of a thread among others: the lowest band runs; in a band the smallest key; among equal keys the thread that
@@ -58,7 +58,7 @@ class ThreadPolicy {
   /// section 8 steps 3 and 4, while a job is current: the thread ran, or next_change() came. May be called at other
   /// times too.
   virtual Change update(Ns /*now*/) { return {}; }
-  /// May be asked for while a job is current only. @param now not before the last begin_job() or update()
+  /// Only valid while a job is current. @param now not before the last begin_job() or update()
   virtual Standing standing(Ns now) const = 0;
   /// Longest time to run before the next update(); > 0 while the thread can run.
   virtual Ns allowance() const { return kNever; }
@@ -68,11 +68,11 @@ class ThreadPolicy {
   virtual Migration migration() const { return Migration::kGlobal; }
   /// The thread is now in the queue of this CPU. Called once before everything else, and at every change.
   virtual void moved(int /*cpu*/) {}
-  /// Its standing may change with what happens to others: it is asked for again whenever something happened to a thread
-  /// that shares, or to deferred work. The same answer at all times.
+  /// Its standing may change with events of others: it is read again after any event of a thread that shares, or of
+  /// deferred work. The same answer at all times.
   virtual bool shares() const { return false; }
-  /// Of one that shares(): since when its standing() counts among equal ones. @param by_cpu since its job became
-  /// current or an update() asked for it
+  /// For one that shares(): since when its standing() counts among equal ones. @param by_cpu since its job became
+  /// current or an update() requested it
   virtual Ns queued(Ns by_cpu) const { return by_cpu; }
   /// Its budget is spent: a throttle is logged when this becomes true while a job is current (section 9).
   virtual bool exhausted() const { return false; }

@@ -67,7 +67,7 @@ OH_API int oh_card_init(void* memory, const struct oh_streams* streams);
  * this build, or incomplete memory */
 OH_API int oh_card_attach(struct oh_card* card, void* memory, size_t size);
 
-/* Of a card's memory, from any thread. Real-time: yes. */
+/* State of a card's memory, from any thread. Real-time: yes. */
 OH_API uint64_t oh_card_position(const struct oh_card_state* state);
 OH_API struct oh_card_counters oh_card_counts(const struct oh_card_state* state);
 /* The line interface: the driver's side takes the line, the hardware's side rings. */
@@ -111,7 +111,7 @@ OH_API void oh_card_engine_set_rate(struct oh_card_engine* engine, uint32_t rate
 static inline uint32_t oh_card_engine_left(const struct oh_card_engine* engine) {
   return engine->block_end > engine->position ? (uint32_t)(engine->block_end - engine->position) : 0;
 }
-/** Passes n sample periods; a block that ends in them is not ended yet. Real-time: as the line is. */
+/** Passes n sample periods; a block that ends in them is not ended yet. Real-time: if the line is. */
 OH_API void oh_card_engine_pass(struct oh_card_engine* engine, const struct oh_line_end* line, uint64_t n,
                                 uint64_t now_ns);
 /** End the current block, if its samples have passed, and all later blocks that have passed as a whole. @return 1:

@@ -52,8 +52,8 @@ struct Call;
 std::shared_ptr<const Call> decode_file(const std::string& path, const Options& options = {});
 /// Each call of a recording of up to 48 hours goes to `take`, in order of time, with one or two calls in memory.
 /// Silence of 4.5 s separates calls, and so does a dial tone or ringback after other sound. A recording of one call is
-/// decoded as decode_file() does it; of several, the times of each count from its own beginning. Throws also what
-/// `take` throws; a call longer than an hour throws after the others were given.
+/// decoded as decode_file() does it; of several, the times of each count from its own beginning. Throws the
+/// exceptions of `take`, too; a call longer than an hour throws after the others were given.
 void decode_calls(const std::string& path, const Options& options,
                   const std::function<void(std::shared_ptr<const Call>)>& take);
 std::shared_ptr<const Call> decode_samples(Samples samples, const Options& options = {});
@@ -69,14 +69,14 @@ std::string to_text(const Call& call);
 std::string to_html(const Call& call);
 /// The first lines of to_text(): verdict, rates and how far each direction was read.
 std::string to_summary(const Call& call);
-/// The timeline, one event a line, with times that count from the beginning of the recording; without a first row,
-/// which kTimelineColumns is.
+/// The timeline, one event per line, with times from the beginning of the recording. The first row is separate:
+/// kTimelineColumns.
 std::string to_csv(const Call& call);
 inline constexpr const char* kTimelineColumns = "recording,call,start_s,end_s,channel,event,detail\n";
 /// The timeline as a label track of Audacity: from, to and text of each event, in seconds of the recording.
 std::string to_labels(const Call& call);
-/// File name and contents: what the I frames carried, "call.bin" and "answer.bin", and all the bits of data mode, eight
-/// an octet, the first in bit 0, "call.bits" and "answer.bits". Only of directions whose data were read.
+/// File name and contents: the data of the I frames, "call.bin" and "answer.bin", and all the bits of data mode, eight
+/// per octet, the first in bit 0, "call.bits" and "answer.bits". Only of directions whose data were read.
 std::vector<std::pair<std::string, std::vector<std::uint8_t>>> payloads(const Call& call);
 /// The pages of a fax as one TIFF file (T.6), in the order in which they were sent; empty: no page was read.
 std::vector<std::uint8_t> fax_tiff(const Call& call);

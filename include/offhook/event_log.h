@@ -37,7 +37,7 @@ enum oh_event_kind {
   /* the driver; id: driver instance */
   OH_EV_ISR_ENTER = 20, /**< argument: interrupts raised so far */
   OH_EV_ISR_EXIT = 21,
-  OH_EV_SERVICE_REQUEST = 22, /**< the context was asked for service; argument: blocks owed */
+  OH_EV_SERVICE_REQUEST = 22, /**< the context was requested to serve; argument: blocks owed */
   OH_EV_SERVICE_BEGIN = 23,   /**< input of one block taken; argument: samples */
   OH_EV_OUTPUT_READY = 24,    /**< its output queued; argument: samples that were too late to be played (0: on time) */
   OH_EV_SERVICE_END = 25,     /**< argument: received samples pending now */
@@ -54,7 +54,7 @@ enum oh_event_kind {
   OH_EV_LINK_BYTES = 45,      /**< argument: user bytes delivered in order so far */
   OH_EV_PUMP_RATES = 46,      /**< data mode begins, with every OH_PUMP_DATA; argument: sent bit/s / 100 in the low,
                                  received in the high 16 bits; 0x7f00 to 0x7f3f: 4000/3 bit/s times the low 6 bits; up
-                                 to 0x7fff: 3.2 Mbit/s and 32 kbit/s a step; then bit/s in the low 15 bits */
+                                 to 0x7fff: 3.2 Mbit/s and 32 kbit/s per step; then bit/s in the low 15 bits */
   OH_EV_PUMP_INSTRUMENT = 47, /**< argument: enum oh_instrument in the high 8 bits, 100 times the
                                   value in the low 24, two's complement, saturated */
   OH_EV_PUMP_TAP = 48,        /**< one of the equaliser's taps: its index in the high 8 bits, its level against the

@@ -11,7 +11,7 @@ extern "C" {
 #endif
 
 enum oh_hold_order {
-  OH_HOLD_REQUEST = 0,    /**< ask the far end to wait: the subscriber has another call */
+  OH_HOLD_REQUEST = 0,    /**< request that the far end wait: the subscriber has another call */
   OH_HOLD_RESUME,         /**< in OH_HOLD_AWAY: the line is back */
   OH_HOLD_RECONNECT,      /**< restart at once, with the far end answering: faster than a lost connection */
   OH_HOLD_CLEAR_INCOMING, /**< end the connection for an incoming call */

@@ -126,7 +126,7 @@ struct oh_kernel_status {
 #define OH_KERNEL_HOLD _IO('O', 0x47)
 
 /* On that descriptor. */
-/** The argument is a set of TIOCM_DSR, TIOCM_CTS, TIOCM_CAR and TIOCM_RI: what the DTE sees from now on. When the
+/** The argument is a set of TIOCM_DSR, TIOCM_CTS, TIOCM_CAR and TIOCM_RI: the lines for the DTE from now on. When the
  * carrier goes the port is hung up, unless CLOCAL is set. */
 #define OH_TERMINAL_SET_LINES _IO('O', 0x50)
 /** bit/s, as the DTE has set it; 0: it is not open */

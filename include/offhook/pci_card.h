@@ -59,7 +59,7 @@ struct oh_pci_registers {
   /* 0x00, the card's, constant */
   uint32_t magic, version;
   uint32_t features; /* set of enum oh_pci_feature */
-  uint32_t doorbell; /* what to add the vector to for BAR 0's doorbell register */
+  uint32_t doorbell; /* the number to add to the vector for BAR 0's doorbell register */
   struct oh_streams streams;
   uint8_t reserved0[0x80 - 16 - sizeof(struct oh_streams)];
   /* 0x80, the driver's */

@@ -15,7 +15,7 @@
  *
  * `device.pump = "NAME"` of a scenario or of a device's file then selects the pump. The simulator runs it in every
  * command, and connects its line to a second instance in the other role, which is always served on time. Both ends send
- * a test pattern through their bit ports, and count what arrives wrong.
+ * a test pattern through their bit ports, and count the wrong bits.
  *
  * Two rates: `formats` has the format of the calling end, such as 1104 kHz received and 276 kHz sent; the answering end
  * has the mirror image. `device.block.rate_hz` is the faster of the two rates. It chooses the format, and blocks,

@@ -30,7 +30,7 @@ extern "C" {
 
 /** The driver's view: a pump bound to its memory. Every function is present. */
 struct oh_pump {
-  /** @param rx  n periods of received samples  @param tx  n periods of samples to send; may be rx itself where both
+  /** @param rx  n periods of received samples  @param tx  n periods of samples to send; may be rx itself if both
    * have the same format. Both are in the formats that the pump was configured with. n >= 1. Real-time: yes, O(n). */
   void (*process)(void* self, const void* rx, void* tx, size_t n);
   /** n periods of received samples were lost, and the same number of transmitted ones are skipped. Real-time: yes,
@@ -142,7 +142,7 @@ enum oh_instrument {
   OH_INSTRUMENT_SLIPS = 10 /**< when it changes: slips of the receiver in data, by whole symbols, of the call */
 };
 
-/** What a modem waits for in a start-up or retrain. If a training fails, the last one says why. */
+/** The event that a modem waits for in a start-up or retrain. After a failed training, the last one is the reason. */
 enum oh_start_up {
   OH_START_UP_NONE = 0,
   OH_START_UP_ANSWER_TONE,  /**< caller: an answer tone came; the far end's modulation or V.8 menu */
@@ -155,7 +155,7 @@ enum oh_start_up {
   OH_START_UP_RATES         /**< Phase 4: MP or CP, E. V.32bis: R3 and E */
 };
 
-/** Sequences of a start-up in which the ends say what they can do. */
+/** Sequences of a start-up in which the ends exchange their capabilities. */
 enum oh_sequence {
   OH_SEQUENCE_CM = 0,     /**< V.8, without the synchronization octet: sent by a caller, else received */
   OH_SEQUENCE_JM,         /**< V.8: sent by an answerer, else received */
@@ -206,14 +206,13 @@ struct oh_pump_config {
   float tx_level_dbm0;   /**< line level of the transmitted signal, data mode */
   struct oh_bit_port port;
   const struct oh_pump_observer* observer; /**< copied by init; NULL: none */
-  uint32_t
-      io_delay_samples; /**< from a sample's arrival at the line terminals to the departure of the one that the same
-                             call of process() gives: what card and driver keep queued, both directions together */
+  uint32_t io_delay_samples; /**< from a sample's arrival at the line terminals to the departure of the one that the
+                                same call of process() gives: the queues of card and driver, both directions together */
   uint32_t
       min_bit_rate; /**< bit/s, of either direction; a lower rate ends the call. Only automode uses this and the next */
   uint32_t modulations; /**< set of permitted enum oh_modulation; 0: all of the pump */
   uint32_t
-      guard_tone_hz; /**< of an answerer in V.22 or V.22bis, beside its signal (V.22bis 2.2): 1800, 550 or 0, none */
+      guard_tone_hz; /**< of an answerer in V.22 or V.22bis, next to its signal (V.22bis 2.2): 1800, 550 or 0, none */
 };
 
 struct oh_pump_status {

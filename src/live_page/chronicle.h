@@ -20,7 +20,7 @@ class Chronicle {
   static constexpr std::size_t kSeconds = 600, kEvents = 200;
   explicit Chronicle(std::size_t lines) : lines_(lines) {}
 
-  /// The lines as they are now. @param unix_ms  the time of day
+  /// Records the current state of the lines. @param unix_ms  the time of day
   void look(std::span<const LineView> lines, std::int64_t unix_ms);
   /// {"t": [...], "snr_db": [...], "rx_level_dbm0": [...], "pending": [...], "dispatch_us": [...], "late": [...]}: a
   /// column for each value, oldest first; null: not known. "t" is in ms since 1970.

@@ -146,7 +146,7 @@ class Server::Http final : public httplib::Server {
         if (errno == EMFILE || errno == ENOMEM) std::this_thread::sleep_for(std::chrono::milliseconds(50));
         continue;
       }
-      constexpr int kBuffer = 1 << 16;  // what the kernel keeps for a client that does not read
+      constexpr int kBuffer = 1 << 16;  // the kernel's buffer for a client that does not read
       setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &kBuffer, sizeof kBuffer);
       begin(fd);
     }

@@ -94,7 +94,7 @@ void give_up_rights(int listener, int end) {
   pthread_setattr_default_np(&stacks);
   if (geteuid() == 0 && (setgroups(0, nullptr) != 0 || setresgid(kNobody, kNobody, kNobody) != 0 ||
                          setresuid(kNobody, kNobody, kNobody) != 0)) {
-    // in a container without that right: as it is
+    // in a container without that right: unchanged
   }
   if (chdir("/") != 0) _exit(1);
   prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);

@@ -21,7 +21,7 @@ namespace offhook::live_page {
 
 struct PageAddress {
   InternetAddress address;
-  std::string host;  ///< as it was given; empty: the loopback interface by default
+  std::string host;  ///< as given; empty: the loopback interface by default
 };
 /// @param text  [ADDRESS:]PORT  @throws std::runtime_error with the expected form
 PageAddress parse_page_address(std::string_view text);

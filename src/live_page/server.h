@@ -22,20 +22,20 @@ namespace offhook::live_page {
 class Board {
  public:
   explicit Board(std::size_t lines) : lines_(lines), views_(lines), chronicle_(lines) {}
-  /// A new look; wakes the threads that wait for one. @param views  [lines()]
+  /// Stores a new state; wakes the threads that wait for one. @param views  [lines()]
   void update(const std::vector<LineView>& views, const PageView& page, std::int64_t unix_ms);
   std::size_t lines() const { return lines_; }
 
   /// `/status`
   std::string status() const;
   std::string metrics(std::uint32_t clients) const;
-  /// The first messages of a stream: the history, what happened, the state. @pre line < lines()
+  /// The first messages of a stream: history, events, state. @pre line < lines()
   struct Cursor {
     std::size_t line = 0;
     std::uint64_t look = 0, event = 0, symbols = 0;
   };
   std::string begin(Cursor* cursor) const;
-  /// Waits for a new look, for a second at most. @return messages; empty: nothing is new
+  /// Waits for a new state, for at most a second. @return messages; empty: none
   std::string next(Cursor* cursor) const;
 
  private:
@@ -55,7 +55,7 @@ struct Limits {
   std::uint32_t connections = 32;  ///< at once; further ones are refused with 503
   std::uint32_t streams = 8;       ///< of them /events
   int head_ms = 3000;              ///< until the head of a request is whole
-  int write_ms = 5000;             ///< for a client to take what was written
+  int write_ms = 5000;             ///< for a client to read the written bytes
 };
 
 /// Octets to and from one client.
@@ -71,7 +71,7 @@ class Connection {
 
 class Server {
  public:
-  /// @param html  what `/` is  @param host_name  that the page was given, if it was no address
+  /// @param html  content of `/`  @param host_name  the page's host name as given, if it was no address
   Server(const Board& board, std::string html, std::string host_name, const Limits& limits = {});
   ~Server();
   Server(const Server&) = delete;

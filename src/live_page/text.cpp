@@ -155,7 +155,7 @@ std::size_t figures_of(const LineView& view) {
 class Metrics {
  public:
   explicit Metrics(std::span<const LineView> lines) : lines_(lines) {}
-  /// Of the samples that follow; written with the first of them.
+  /// Head of the following samples; written with the first of them.
   void head(std::string_view name, std::string_view what) {
     head_ = fmt::format("# HELP offhook_{0} {1}\n# TYPE offhook_{0} {2}\n", name, what,
                         name.ends_with("_total") ? "counter" : "gauge");
@@ -198,7 +198,7 @@ class Metrics {
         sample("card_figure", k, fmt::format("figure=\"{}\"", label(lines_[k].figures[f].key.view())),
                lines_[k].figures[f].value);
   }
-  /// Of all lines together.
+  /// A total of all lines.
   void total(std::string_view name, double value) {
     text_ += std::exchange(head_, "") + fmt::format("offhook_{} {}\n", name, number_text(value));
   }

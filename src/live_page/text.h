@@ -33,7 +33,7 @@ enum class Points : bool { kWithout, kWith };
 /// One line: {"line": 0, "name": ..., "phase": ..., "snr_db": ..., "retrain_causes": {...}, "network": {...}}. Values
 /// that are not known are null. Texts are any bytes; invalid UTF-8 is replaced.
 nlohmann::ordered_json line_json(const LineView& view, std::size_t line, Points points);
-/// The points [from, symbols), as far as they are kept: [re, im, re, im, ...] in units of 1/4096.
+/// The points [from, symbols) that are still kept: [re, im, re, im, ...] in units of 1/4096.
 nlohmann::ordered_json points_json(const LineView& view, std::uint64_t from);
 
 /// `/metrics`: the text format 0.0.4 of Prometheus. @param clients  pages that are open

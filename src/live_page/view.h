@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // The state of one line for the live page: plain data. The command's thread stores it about ten times per second, and
-// the page's process reads it (driver/session/snapshot.h). Nothing here is written by a service routine: the values are
-// those that AT&V1 and the summary have, and what the owner's thread took out of the event log.
+// the page's process reads it (driver/session/snapshot.h). No service routine writes here: the values are
+// those of AT&V1 and the summary, and those that the owner's thread read from the event log.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 
 namespace offhook::live_page {
 
-/// A text of at most N octets, cut where it is longer. May come from outside: any bytes.
+/// A text of at most N octets, cut if it is longer. May come from outside: any bytes.
 template <std::size_t N>
 struct Text {
   std::array<char, N> octets{};
@@ -31,7 +31,7 @@ struct Text {
   std::string_view view() const { return {octets.data(), std::min<std::size_t>(length, N)}; }
 };
 
-/// How a line stands.
+/// The phase of a line.
 enum class Phase : std::uint32_t {
   kOnHook,
   kRinging,
@@ -50,7 +50,7 @@ std::string_view name_of(Phase phase);
 /// Levels below are those of silence.
 inline constexpr float kSilenceDbm0 = -60;
 
-/// Of a histogram of times, us.
+/// Quantiles of a histogram of times, us.
 struct Quantiles {
   std::uint64_t count = 0;
   float p50_us = 0, p99_us = 0, p999_us = 0, max_us = 0;
@@ -67,7 +67,7 @@ struct LineView {
   Text<192> address;  ///< of the card
   Text<40> context;
   Text<192> state;   ///< in words
-  Text<64> caller;   ///< as the far end says it
+  Text<64> caller;   ///< from the far end
   Text<16> carrier;  ///< modulation as AT+MCR names it; empty: none yet
   Text<384> last_end;
   Phase phase = Phase::kOnHook;
@@ -103,7 +103,7 @@ struct LineView {
   std::array<Figure, kFigures> figures{};
   std::uint32_t figure_count = 0;
 
-  static constexpr std::size_t kPoints = 384;  ///< more than arrive between two looks of the page
+  static constexpr std::size_t kPoints = 384;  ///< more than arrive between two updates of the page
   std::uint64_t symbols = 0;                   ///< points so far; the newest is points[(symbols - 1) % kPoints]
   std::array<std::array<std::int16_t, 2>, kPoints> points{};  ///< re, im in Q4.12, decision units
 };
@@ -113,7 +113,7 @@ inline bool has_signal(const LineView& view) {
   return view.phase >= Phase::kConnecting && view.phase <= Phase::kHold;
 }
 
-/// Of the whole page.
+/// The state of the whole page.
 struct PageView {
   Text<192> news;  ///< such as "SIP: registered"; empty: nothing
 };

@@ -48,7 +48,7 @@ struct BankResult {
   std::vector<std::string> without;
 };
 
-/// @param progress  share done, and what to say of it; false: stop
+/// @param progress  share done, and a text about it; false: stop
 /// @throws std::runtime_error: privileges, or an odd number of channels
 void measure_bank(const BankConfig& config, const std::function<bool(double, const std::string&)>& progress,
                   BankResult& result);

@@ -11,7 +11,7 @@
 namespace offhook::measure {
 namespace {
 
-/// Bytes that can be checked where they arrive.
+/// Bytes that the receiver can check.
 class Pattern {
  public:
   explicit Pattern(std::uint32_t seed) : x_(seed * 2654435761u + 1) {}
@@ -92,7 +92,7 @@ class Sessions final : public BankModems {
   std::vector<std::unique_ptr<Channel>> channels_;
 };
 
-/// Pumps that send a pattern and look for it in what they receive.
+/// Pumps that send a pattern and search for it in the received bits.
 class Pumps final : public BankModems {
  public:
   explicit Pumps(const BankConfig& config) : BankModems(config.channels) {

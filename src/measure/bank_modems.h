@@ -44,7 +44,7 @@ class WiredCard final : public LocalCard {
   bool run(std::int16_t* played, const std::int16_t* captured) {
     return oh_card_engine_copy(&engine_, played, captured, kBurst, 0) > 0;
   }
-  /// What waits for the card is to see its interrupt.
+  /// Delivers the card's interrupt to its waiting thread.
   void interrupt() { sem_post(&interrupt_); }
 
  private:
@@ -69,7 +69,7 @@ class BankModems {
   virtual int connected() const = 0;
   virtual void work() {}  ///< now and then
   virtual std::vector<std::string> shortcomings() const = 0;
-  /// After the hardware's end: what drivers, cards and contexts counted, and what arrived.
+  /// After the hardware's end: the counts of drivers, cards and contexts, and the received data.
   void add_up(BankResult& result);
 
  protected:

@@ -69,7 +69,7 @@ class End {
   std::uint64_t hash_ = 0xcbf29ce484222325;
 };
 
-/// Two ends and what joins them. What an end sends in one step the other hears in the next.
+/// Two ends and their connection. The far end hears the signal of one step in the next.
 class PumpCall {
  public:
   virtual ~PumpCall() = default;
@@ -120,7 +120,7 @@ std::unique_ptr<PumpCall> make_call(const BatchConfig& config, std::uint32_t see
   return std::make_unique<TrunkCall>(config, seed, states);
 }
 
-/// Ends that advance in one call, and what that took.
+/// Ends that advance in one call, and the duration of that.
 class Group {
  public:
   void add(End& end) {
@@ -204,7 +204,7 @@ BatchResult measure_batch(const BatchConfig& config, const std::function<bool(do
     if (connecting % 64 == 0) go_on = progress(0);
   }
   result.connected_after_s = static_cast<double>(connecting) * block_s;
-  // Half of the work is the bank, half its calls one by one. Of the bank's blocks every second is not advanced in one
+  // Half of the work is the bank, half its calls one by one. Every second block of the bank is not advanced in one
   // call, on the same caches.
   for (std::uint64_t k = 0; go_on && k < data_steps; ++k) {
     bank.step(true, k % 2 == 0);

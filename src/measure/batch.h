@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// How many pumps one thread carries that advances all of a type in one call (oh_pump_type.advance), as a server of many
-// calls does: no cards, no contexts, as fast as this CPU goes. Each call runs once more by itself; its samples must be
-// the same there. What it costs there, and what the same pumps cost one after the other, are the benchmark targets.
+// The number of pumps on one thread that advances all of a type in one call (oh_pump_type.advance), as a server of many
+// calls does: no cards, no contexts, as fast as this CPU. Each call runs once more by itself; its samples must be
+// the same there. Its cost there, and the cost of the same pumps one after the other, are the benchmark targets.
 #pragma once
 
 #include <cstdint>

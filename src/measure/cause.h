@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// What ran while a thread was late: the cause tool of Cota-Robles and Held (OSDI 1999, 2.3) on Linux. When a latency
-// passes the threshold the kernel's trace is stopped; its events say who had the CPU in each stage of the wake-up, and
-// samples of the instruction pointer (perf_event, CPU clock) in which functions. The CPU clock is a timer interrupt:
-// code that runs with interrupts off is sampled where it turns them on again.
+// The code that ran while a thread was late: the cause tool of Cota-Robles and Held (OSDI 1999, 2.3) on Linux. When a
+// latency passes the threshold, the kernel's trace is stopped. Its events name the owner of the CPU in each stage of
+// the wake-up, and samples of the instruction pointer (perf_event, CPU clock) name the functions. The CPU clock is a
+// timer interrupt: code that runs with interrupts off is sampled where it turns them on again.
 #pragma once
 
 #include <cstdint>
@@ -40,7 +40,7 @@ struct CauseResult {
   std::vector<std::string> timeline;     ///< events of that time, one line each
   std::vector<SampledFunction> samples;  ///< of that time, on that CPU; the most first
   std::uint64_t lost_events = 0;
-  std::vector<std::string> without;  ///< what could not be had (samples)
+  std::vector<std::string> without;  ///< unavailable parts (samples)
 };
 
 /// @param look  as measure_latency

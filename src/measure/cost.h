@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What the pumps cost on this CPU, block by block and phase by phase: a cost profile for the simulator.
+// The cost of the pumps on this CPU, block by block and phase by phase: a cost profile for the simulator.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What a piece of work made the machine do, counted by the kernel's perf_event: the counters that Chen et al. read from
+// Counts of a piece of work's effects, by the kernel's perf_event: the counters that Chen et al. read from
 // the Pentium (Table 2), under today's names, and the kernel's own, which every machine has.
 #pragma once
 
@@ -20,8 +20,8 @@ struct CounterKind {
   std::uint64_t config;
   bool hardware;
 };
-/// Of the hardware: cycles, instructions, reads and writes of data, misses of caches and TLBs. Of the kernel: page
-/// faults, context switches, migrations.
+/// Counters of the hardware: cycles, instructions, reads and writes of data, misses of caches and TLBs; and of the
+/// kernel: page faults, context switches, migrations.
 const std::vector<CounterKind>& counter_kinds();
 
 /// One counter of this thread and of all that it starts, user and kernel mode together (as the paper's).
@@ -33,7 +33,7 @@ class Counter {
   Counter(const Counter&) = delete;
   Counter& operator=(const Counter&) = delete;
   void start();
-  /// @return counted since start(), scaled up where the hardware was shared with other counters
+  /// @return counted since start(), scaled up if the hardware was shared with other counters
   double stop();
 
  private:

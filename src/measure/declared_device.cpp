@@ -36,7 +36,7 @@ void work(std::uint64_t rounds) {
   }
 }
 
-/// Of work() on this CPU: the fastest of several measurements, for what else runs only makes them longer.
+/// Speed of work() on this CPU: the fastest of several measurements, because other work only makes them longer.
 double rounds_per_ns() {
   constexpr std::uint64_t kRounds = 200'000;
   std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
@@ -67,7 +67,7 @@ class Blocks {
   bool first_ = true;
 };
 
-/// The pump that works, and the line that knows when its blocks were due.
+/// The pump that works, and the line with the due times of its blocks.
 class Work {
  public:
   explicit Work(const hostsim::SoftDevice& device)
@@ -92,7 +92,7 @@ class Work {
     }
     const std::int64_t now = now_ns();
     w.moved_ += n;
-    // The card's clock began when the earliest burst says so; a burst that came late says a later time.
+    // The earliest burst gives the begin of the card's clock; a burst that came late gives a later time.
     const double since_ns = static_cast<double>(w.moved_) * 1e9 / w.device_.rate_hz;
     w.began_ = std::min(w.began_, now - static_cast<std::int64_t>(since_ns));
     for (std::size_t left = n; left > 0;) {
@@ -168,7 +168,7 @@ class Work {
   std::atomic<int> tid_{0};
 };
 
-/// The kernel's trace of the last seconds, and what it says of the worst block so far.
+/// The kernel's trace of the last seconds, and its data about the worst block so far.
 class Watch {
  public:
   Watch() : trace_(all_scheduling_events(), kRingKb) { trace_.on(); }

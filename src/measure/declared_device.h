@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // A device by its description alone, live: in a context of this host a thread works for the declared CPU time at each
-// interrupt of a card that goes by the clock. Whether blocks are late here, with what else this machine does, is then
-// seen and not simulated. The output of a block is queued when all of its work is done, as if phi were 1.
+// interrupt of a card that is paced by the clock. This measures, instead of simulating, whether blocks are late under
+// this machine's load. The output of a block is queued when all of its work is done, as if phi were 1.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct DeclaredDeviceConfig {
   LiveContextConfig context;
   double seconds = 10;
   int interrupt_priority = 85;  ///< SCHED_FIFO, of the thread that plays the card
-  bool cause = false;           ///< record the kernel's trace, and look there for what delayed the worst block
+  bool cause = false;           ///< record the kernel's trace, and search it for the cause of the worst block
   DeviceWatch watch{};
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What a real DMT pump or radio costs on this CPU, block by block, as the soft device that it is: a device description
+// The cost of a real DMT pump or radio on this CPU, block by block, as a soft device: a device description
 // for the simulator and for the reservation law.
 #pragma once
 
@@ -30,8 +30,8 @@ struct DeviceCost {
 DeviceCost measure_device_cost(const hostsim::Scenario& scenario, double data_s,
                                const std::function<bool(double)>& progress);
 
-/// The scenario's device with what was measured in the place of what it said: block_us the median of data mode, spread
-/// from there to what 99 % stayed below, worst_us the longest block of the start-up, phi 1.
+/// The scenario's device with measured values in place of its own: block_us the median of data mode, spread
+/// from there to the 99 % quantile, worst_us the longest block of the start-up, phi 1.
 hostsim::SoftDevice measured_device(const hostsim::Scenario& scenario, const DeviceCost& cost);
 
 }  // namespace offhook::measure

@@ -61,7 +61,7 @@ void null_and_syscalls(Bench& bench) {
                  }});
 }
 
-/// Beside the program, where it was built, or where it is installed.
+/// Next to the program in the build tree, or at its installed place.
 fs::path trivial_program(const char* linking) {
   std::error_code none;
   const fs::path here = fs::read_symlink("/proc/self/exe", none).parent_path();

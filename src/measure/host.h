@@ -3,9 +3,9 @@
 // The host's own speed: the microbenchmarks of Chen et al., "The Measured Performance of Personal Computer Operating
 // Systems" (SOSP 1995, section 4), and their three applications (section 5; workloads.h).
 //
-// As there, every figure is of one operation, repeated, with the cost of starting and stopping the measurement (the
-// null benchmark) taken off, and a counter is read in a series of repetitions of its own, so that reading it disturbs
-// no time.
+// As there, every figure is of one repeated operation. The cost of starting and stopping the measurement (the
+// null benchmark) is subtracted. Counters are read in a series of repetitions of their own, so that reading them
+// disturbs no time.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ namespace offhook::measure {
 
 struct HostConfig {
   int repetitions = 50;                 ///< of each, as the paper's
-  std::filesystem::path folder;         ///< where files are made: the file system under test
+  std::filesystem::path folder;         ///< of the test files: the file system under test
   int workload_repetitions = 3;         ///< 0: no applications
   std::size_t memory_limit = 64 << 20;  ///< bytes of the largest array
 };
@@ -28,12 +28,12 @@ struct HostConfig {
 /// One benchmark.
 struct HostRow {
   std::string name;                                      ///< as the claim chen.microbenchmarks has it, with a variant
-  std::string what;                                      ///< what was done here
+  std::string what;                                      ///< the action measured here
   std::string unit;                                      ///< "us", "ns", "MB/s", "s"
   std::vector<double> values;                            ///< [repetition] of one operation
   std::vector<std::pair<std::string, double>> counters;  ///< of one operation, by name
   std::string skipped;                                   ///< why there are no values
-  std::string remark;                                    ///< what the reader must know
+  std::string remark;                                    ///< a note for the reader
 
   double median() const { return quantile(0.5); }
   double quantile(double share) const;  ///< 0 without values
@@ -53,7 +53,7 @@ struct HostResult {
   std::string file_system;
 };
 
-/// @param progress  share done and what is being done; false: stop, with what there is
+/// @param progress  share done and current benchmark; false: stop, with the results so far
 HostResult measure_host(const HostConfig& config, const std::function<bool(double, const std::string&)>& progress);
 
 /// A ring of pointers through `bytes` at this stride (0: random order of cells of 128 bytes), for

@@ -17,12 +17,12 @@ void keep(const T& value) {
   asm volatile("" : : "g"(&value) : "memory");
 }
 
-/// What one repetition is made of; only `work` is measured.
+/// The parts of one repetition; only `work` is measured.
 struct Body {
   std::function<void()> work;
   double operations = 1;  ///< in one repetition
   std::function<void()> before = [] {}, after = [] {};
-  int at_most = 1 << 20;  ///< repetitions, where each takes long
+  int at_most = 1 << 20;  ///< repetitions, if each takes long
 };
 
 class Bench {
@@ -68,7 +68,7 @@ class Bench {
   bool stopped_ = false;
 };
 
-// The benchmarks, by what they look at.
+// The benchmarks, by subject.
 void files(Bench& bench);
 void memory(Bench& bench);
 void bitblt(Bench& bench);

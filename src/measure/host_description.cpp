@@ -62,7 +62,7 @@ long tick_hz() {
   return (1'000'000'000 + t.tv_nsec / 2) / t.tv_nsec;
 }
 
-/// The signature at CPUID leaf 0x40000000, there when leaf 1 says that a hypervisor is.
+/// The signature at CPUID leaf 0x40000000, valid if leaf 1 reports a hypervisor.
 std::string hypervisor_of_cpuid() {
 #if defined(__x86_64__) || defined(__i386__)
   unsigned a = 0, b = 0, c = 0, d = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What of this machine decides its latencies, for the record: every live measurement carries it, and a live call's
-// event log has it in its header, so that a report made elsewhere can still say where the call was.
+// The properties of this machine that determine its latencies, for the record. Every live measurement has them, and a
+// live call's event log has them in its header, so that a report made elsewhere can still name the host of the call.
 #pragma once
 
 #include <filesystem>
@@ -13,11 +13,11 @@
 namespace offhook::measure {
 
 /// Kernel, command line, CPU, frequency and idle governors, isolation, tick rate, clock source, hypervisor, limits,
-/// load. What this machine does not tell stands as "unknown" or "none", with the reason where there is one.
-/// @param root  where /proc, /sys and /run are (a test's own tree; system calls are asked all the same)
+/// load. Unavailable values are "unknown" or "none", with the reason if known.
+/// @param root  the parent of /proc, /sys and /run (a test's own tree; system calls use the real system)
 nlohmann::ordered_json host_description(const std::filesystem::path& root = "/");
 
-/// Name and value of each entry, for people: in the order of host_description(), then what it does not know.
+/// Name and value of each entry, for people: in the order of host_description(), then unknown keys.
 /// @param host  any JSON object, of a log of any version
 std::vector<std::pair<std::string, std::string>> host_in_words(const nlohmann::json& host);
 

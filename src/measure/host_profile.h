@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Measured latencies as a host of traces/data/hosts: what `advise`, `mttf` and a scenario's host.name take.
+// Measured latencies as a host of traces/data/hosts, for `advise`, `mttf` and a scenario's host.name.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -21,7 +21,7 @@ struct HostProfile {
   std::vector<std::string> loads;
 };
 
-/// host.scheduler for a kernel, "Linux 6.12.1 ...": docs/schedulers.md. Of one that does not tell: the oldest.
+/// host.scheduler for a kernel, "Linux 6.12.1 ...": docs/schedulers.md. For an unknown version: the oldest.
 std::string scheduler_of_kernel(const std::string& kernel, bool real_time);
 
 /// The host's file in TOML, graded as measured. Each distribution goes through the latency that was exceeded once in

@@ -34,7 +34,7 @@ struct SampleRecord {
 static_assert(sizeof(SampleRecord) == 40);
 }  // namespace
 
-/// Of one CPU.
+/// The ring of one CPU.
 struct IpSampler::Ring {
   /// @throws std::runtime_error
   Ring(int hz, int cpu);

@@ -18,12 +18,12 @@ struct IpSample {
 
 class IpSampler {
  public:
-  /// @throws std::runtime_error naming what is missing (root or kernel.perf_event_paranoid)
+  /// @throws std::runtime_error naming the missing permission (root or kernel.perf_event_paranoid)
   explicit IpSampler(int hz);
   ~IpSampler();
   IpSampler(const IpSampler&) = delete;
   IpSampler& operator=(const IpSampler&) = delete;
-  void off();  ///< the rings keep the newest 4096 or so samples a CPU
+  void off();  ///< the rings keep the newest 4096 or so samples per CPU
   /// In order of time; off() first.
   std::vector<IpSample> read() const;
 

@@ -40,7 +40,7 @@ class Peer {
         },
         this);
     const sched_param p{priority};
-    pthread_setschedparam(thread_, SCHED_FIFO, &p);  // not permitted: stays normal, said once by the caller
+    pthread_setschedparam(thread_, SCHED_FIFO, &p);  // not permitted: stays normal, reported once by the caller
   }
   ~Peer() { pthread_join(thread_, nullptr); }
   Peer(const Peer&) = delete;
@@ -65,7 +65,7 @@ struct Semaphore {
 /// A bounded message queue as the report's: whole messages of 32 bytes.
 class Queue {
  public:
-  static constexpr long kMessages = 10;  // what an unprivileged user may have
+  static constexpr long kMessages = 10;  // the limit of an unprivileged user
   explicit Queue(const char* tag) : name_("/offhook-" + std::to_string(getpid()) + tag) {
     mq_attr a{};
     a.mq_maxmsg = kMessages;
@@ -128,7 +128,7 @@ class Bench {
   const std::function<void(double)>& progress_;
 };
 
-/// This thread on the CPU where it is, at a priority where permitted, for as long as this lives. Threads that it makes
+/// This thread stays on its CPU, at a priority if permitted, for as long as this lives. Threads that it makes
 /// stay there: no operation crosses CPUs.
 class OnOneCpu {
  public:
@@ -280,7 +280,7 @@ void events(Bench& bench) {
     }
     close(event);
   });
-  bench.measure("Set Event", "eventfd written, nobody waits", [&](Timer& t) {
+  bench.measure("Set Event", "eventfd written, without a waiting thread", [&](Timer& t) {
     const int event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     std::uint64_t one = 1;
     t.time(bench.repetitions, [&] { [[maybe_unused]] const ssize_t n = write(event, &one, sizeof one); });

@@ -14,16 +14,16 @@ namespace offhook::measure {
 
 struct KernelRow {
   std::string name;         ///< the label of the report's Table 2: the id of the published row
-  std::string equivalent;   ///< what was called here
+  std::string equivalent;   ///< the call that is used here
   LogLinearHistogram time;  ///< ns, of each
 };
 
-/// All of them on one CPU at real-time priorities where permitted. @param repetitions  of each, 10,000 in the report
-/// @param progress  share done  @param without  what could not be had
+/// All of them on one CPU at real-time priorities if permitted. @param repetitions  of each, 10,000 in the report
+/// @param progress  share done  @param without  the unavailable privileges
 std::vector<KernelRow> measure_kernel(int repetitions, const std::function<void(double)>& progress,
                                       std::vector<std::string>& without);
 
-/// Dhrystone 2.1-like mix (strings, records, integer arithmetic), runs a second on this CPU; of this compiler.
+/// Dhrystone 2.1-like mix (strings, records, integer arithmetic), runs per second on this CPU; of this compiler.
 double measure_integer_mix();
 
 }  // namespace offhook::measure

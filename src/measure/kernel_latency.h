@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // Card interrupt to service in a context of the kernel, from the log of the kernel's driver: a call on a card whose
-// block is the interval. From the beginning of the interrupt's handler on, that is; what passes between the card's
-// signal and the handler is in no log.
+// block is the interval. It begins with the interrupt's handler; the time between the card's signal and the handler is
+// in no log.
 #pragma once
 
 #include <functional>
@@ -16,12 +16,12 @@ struct KernelLatencyConfig {
   ContextSpec context;
   std::int64_t interval_ns = 1'000'000;  ///< of interrupts; whole samples of the card
   std::int64_t duration_ns = 10'000'000'000;
-  std::int64_t threshold_ns = 0;  ///< stop when there was a latency of so much; 0: never
+  std::int64_t threshold_ns = 0;  ///< stop at a latency of this or more; 0: never
 };
 
 /// As measure_latency(): own_cost is the service, which is the pump's work; missed are interrupts that came with
-/// another one, for the handler was not called in between.
-/// @param look  called about fifty times a second, with what there is so far; false: stop
+/// another one, because the handler was not called in between.
+/// @param look  called about fifty times per second, with the results so far; false: stop
 /// @throws std::runtime_error: no such interval, no such context, the card failed
 LatencyResult measure_kernel_latency(KernelDevice& device, const KernelLatencyConfig& config,
                                      const std::function<bool(const LatencyResult&)>& look);

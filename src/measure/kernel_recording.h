@@ -11,13 +11,13 @@ namespace offhook::measure {
 
 inline constexpr const char* kKernelName = "kernel.txt";  ///< in a live call's folder
 
-/// The kernel's scheduling, interrupts and softirqs while a call runs, on the call's clock, as text: what
-/// `offhook export --perfetto` lays beside the event log, and `offhook trace` makes a host load of.
+/// The kernel's scheduling, interrupts and softirqs while a call runs, on the call's clock, as text: input of
+/// `offhook export --perfetto`, which shows it next to the event log, and of `offhook trace`, which makes a host load.
 class KernelRecording {
  public:
-  /// Begins. @throws std::runtime_error: the file, or what the kernel's trace needs
+  /// Begins. @throws std::runtime_error: the file, or a missing requirement of the kernel's trace
   explicit KernelRecording(OutputFile file);
-  /// What came since the last time; ten times a second is plenty.
+  /// Reads new events; ten times per second is enough.
   void drain();
   /// Ends it. @throws std::runtime_error when the file could not be written
   void close();

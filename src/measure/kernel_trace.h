@@ -22,7 +22,7 @@ class KernelTrace {
     bool optional = false;
   };
   /// Makes the instance, switched off. @param kilobytes of ring per CPU
-  /// @throws std::runtime_error naming what is missing (root, or tracefs) and how to get it
+  /// @throws std::runtime_error naming the missing part (root, or tracefs) and how to get it
   KernelTrace(const std::vector<Wanted>& wanted, int kilobytes);
   ~KernelTrace();
   KernelTrace(const KernelTrace&) = delete;
@@ -31,7 +31,7 @@ class KernelTrace {
   /// One write to an open file: a real-time thread may call it.
   void on();
   void off();
-  /// What is there by now, appended in order of time (within one call).
+  /// Appends the events so far in order of time (within one call).
   void read(std::vector<traces::KernelEvent>& into);
   std::uint64_t lost() const;  ///< events that the rings had no room for
 
@@ -41,10 +41,10 @@ class KernelTrace {
 };
 
 /// Remove instances of ours whose process is gone: after SIGKILL one traces on and keeps its rings. An instance that
-/// anybody has open stays, as the kernel refuses to remove it. Does nothing without the right to.
+/// another process has open stays, as the kernel refuses to remove it. Does nothing without permission.
 /// @param root  of tracefs
 void remove_stale_instances(const std::filesystem::path& root);
-/// Of the tracefs of this machine.
+/// In the tracefs of this machine.
 void remove_stale_instances();
 
 /// sched_switch, sched_waking, interrupts, softirqs, timers: all that may come between a timer and its thread.

@@ -17,7 +17,7 @@ namespace offhook::measure {
 
 namespace {
 
-/// From the probe's thread to the looker's. Full, it drops: the histograms have every wake-up all the same.
+/// From the probe's thread to the observer's. When full, it drops events: the histograms still have every wake-up.
 class WakeupRing {
  public:
   explicit WakeupRing(bool wanted) : ring_(wanted ? kSize : 0) {}
@@ -44,9 +44,9 @@ class WakeupRing {
 }  // namespace
 
 LatencyResult measure_latency(const LatencyConfig& config, const std::function<bool(const LatencyResult&)>& look) {
-  // The probe owns one result and never waits; the looker sees a copy that the probe makes when it is asked.
+  // The probe owns one result and never waits; the observer reads a copy that the probe makes on request.
   LatencyResult probe, shown;
-  std::atomic<int> wanted{0};  // 1: a copy is wanted, 2: it has been made
+  std::atomic<int> wanted{0};  // 1: a copy is requested, 2: it has been made
   std::atomic<bool> stop{false}, over{false};
   std::exception_ptr refused;
   std::vector<std::string> without;

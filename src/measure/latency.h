@@ -17,8 +17,8 @@ struct LatencyConfig {
   LiveContextConfig context;
   std::int64_t interval_ns = 1'000'000;
   std::int64_t duration_ns = 10'000'000'000;
-  std::int64_t threshold_ns = 0;  ///< stop at the first latency of so much; 0: never
-  // What watches it from outside; each may be empty.
+  std::int64_t threshold_ns = 0;  ///< stop at the first latency of this or more; 0: never
+  // Observers from outside; each may be empty.
   std::function<void(int tid)> begin;                       ///< in the probe's thread, before the first wake-up
   std::function<void()> at_threshold;                       ///< in the probe's thread, at once; real-time
   std::function<void(std::span<const Wakeup>)> on_wakeups;  ///< in the looker's thread: those since the last call
@@ -26,7 +26,7 @@ struct LatencyConfig {
 
 struct LatencyResult {
   LogLinearHistogram latency;          ///< ns
-  LogLinearHistogram own_cost;         ///< ns from wake-up to the next sleep: what the probe itself takes
+  LogLinearHistogram own_cost;         ///< ns from wake-up to the next sleep: the cost of the probe itself
   std::uint64_t missed = 0;            ///< wake-ups that came after the next was due: skipped, as cyclictest does
   std::int64_t over_threshold_ns = 0;  ///< the latency that ended it
   std::int64_t over_at_ns = 0;         ///< and when, CLOCK_MONOTONIC
@@ -34,7 +34,7 @@ struct LatencyResult {
   std::vector<std::string> without;
 };
 
-/// @param look  called about ten times a second from another thread, with what there is so far; false: stop
+/// @param look  called about ten times per second from another thread, with the results so far; false: stop
 LatencyResult measure_latency(const LatencyConfig& config, const std::function<bool(const LatencyResult&)>& look);
 
 }  // namespace offhook::measure

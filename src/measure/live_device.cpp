@@ -19,7 +19,7 @@ namespace {
 
 constexpr double kSpareS = 0.5;
 
-/// What it received says so: the far end of a rehearsal is not there to be asked.
+/// Decides by its received data: the far end of a rehearsal does not exist.
 bool near_in_data(const hostsim::Scenario& scenario, const LiveDevice& r) {
   if (r.radio) return r.radio->received.due > 0;
   if (r.pump) return r.pump->near_in_data;
@@ -54,7 +54,7 @@ LiveDevice measure_live_device(const hostsim::Scenario& scenario, const LiveDevi
   const hostsim::SoftDevice device = hostsim::device_at_work(scenario);
   const auto connection = hostsim::make_device_connection(scenario, nullptr);
   std::optional<Rehearsal> rehearsal;
-  // The card takes samples before the first look and after the last.
+  // The card takes samples before the first check and after the last.
   if (config.recorded) rehearsal.emplace(scenario, config.seconds + kSpareS, progress);
   const std::unique_ptr<LiveCard> card =
       config.card.empty()
@@ -84,7 +84,7 @@ LiveDevice measure_live_device(const hostsim::Scenario& scenario, const LiveDevi
   result.yields = driver.context().yields();
   result.throttles = driver.context().throttles();
   result.without = driver.shortcomings();
-  // The pumps are ours now, and can be asked.
+  // The pumps are ours now, and their status can be read.
   connection->exchange_user_data(static_cast<hostsim::Ns>(result.seconds * 1e9));
   result.dmt = connection->dmt_status();
   result.radio = connection->radio_status();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// A DMT pump or a radio live: in a context of this host, on a card that goes by the clock. The thread that plays the
-// card plays the line and the far pump too, so what is measured is the context, not a CPU's capacity for both ends.
-// Where a CPU has not that capacity (a radio's far pump takes half of one), it plays what both would be when nothing is
-// late.
+// A DMT pump or a radio live: in a context of this host, on a card that is paced by the clock. The card's thread
+// also runs the line and the far pump, so the measurement is of the context, not of a CPU's capacity for both ends.
+// If a CPU is too slow for that (a radio's far pump takes half of one), the thread plays the recorded signals of both
+// from a run in which nothing is late.
 #pragma once
 
 #include <cstdint>
@@ -43,10 +43,10 @@ struct LiveDevice {
   std::uint32_t buffer_samples = 0;                   ///< of the device, in the periods that the driver counts
   LogLinearHistogram dispatch, service;               ///< ns: from interrupt to service, and CPU time of a service
   std::uint64_t yields = 0, throttles = 0;            ///< of a reservation
-  std::shared_ptr<const hostsim::DmtStatus> dmt;      ///< null where there is none
-  std::shared_ptr<const hostsim::RadioStatus> radio;  ///< null where there is none
-  std::shared_ptr<const hostsim::PumpStatus> pump;    ///< null where there is none
-  std::optional<std::uint64_t> sent_otherwise;        ///< periods, where a rehearsal was played
+  std::shared_ptr<const hostsim::DmtStatus> dmt;      ///< null if there is none
+  std::shared_ptr<const hostsim::RadioStatus> radio;  ///< null if there is none
+  std::shared_ptr<const hostsim::PumpStatus> pump;    ///< null if there is none
+  std::optional<std::uint64_t> sent_otherwise;        ///< periods, if a rehearsal was played
   bool in_data = false;                               ///< at the end; of a rehearsal: the near end has been
   std::vector<std::string> without;
   /// Nothing late, nothing lost.
@@ -57,7 +57,7 @@ struct LiveDevice {
 };
 
 /// The device of a scenario over its line. @param progress  share done; false: stop
-/// @throws std::runtime_error: privileges; std::invalid_argument: what the device or its line cannot be
+/// @throws std::runtime_error: privileges; std::invalid_argument: an impossible property of the device or its line
 LiveDevice measure_live_device(const hostsim::Scenario& scenario, const LiveDeviceConfig& config,
                                const std::function<bool(double)>& progress);
 

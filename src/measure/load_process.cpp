@@ -33,7 +33,7 @@ namespace offhook::measure {
 
 namespace fs = std::filesystem;
 
-/// What both processes see.
+/// The memory that both processes share.
 struct LoadProcess::Shared {
   enum State : int { kStarting, kRunning, kFailed };
   std::atomic<int> state{kStarting};
@@ -61,7 +61,7 @@ sigset_t waited_for() {
 
 bool g_stopping = false;  // of the supervisor's process
 
-/// Waits for one of the two, at the most so long.
+/// Waits for one of the two, for at most `ms`.
 void wait_signal(int ms) {
   const sigset_t set = waited_for();
   const timespec time{ms / 1000, ms % 1000 * 1'000'000L};
@@ -78,7 +78,7 @@ std::vector<pid_t> children_of_self() {
   return all;
 }
 
-/// Ends all that descends from this process: what a killed child leaves behind becomes ours, so this comes to an end.
+/// Ends all descendants of this process: children of a killed child become ours, so this comes to an end.
 void end_descendants() {
   const std::int64_t begin = now_ns();
   for (std::int64_t told_ms = -1000;;) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// A load beside a measurement: a process group of its own that does the same work again and again until it is stopped.
+// A load during a measurement: a process group of its own that repeats the same work until it is stopped.
 //
 //   this program --- supervisor --- its programs (a server, a compiler ...) and what these start
 //
-// Whoever ends first takes the rest along: stop() and the end of this program, also by kill -9, reach the supervisor,
-// which is the reaper of all that descends from it, ends it by number, and removes its folder. Nothing is left behind.
+// The first to end stops the rest: stop() and the end of this program, also by kill -9, reach the supervisor,
+// which is the reaper of all its descendants, ends them by number, and removes its folder. Nothing is left behind.
 #pragma once
 
 #include <sys/types.h>
@@ -18,7 +18,7 @@
 
 namespace offhook::measure {
 
-/// What a load's work may do, in the supervisor. Every call returns at once when the load is to stop.
+/// The functions for a load's work, in the supervisor. Every call returns at once when the load is to stop.
 class Supervisor {
  public:
   explicit Supervisor(std::filesystem::path folder) : folder_(std::move(folder)) {}
@@ -64,7 +64,7 @@ class LoadProcess {
   pid_t pid_ = -1;
 };
 
-/// Where PATH has it; empty: nowhere.
+/// The program's path in PATH; empty: not found.
 std::string program_in_path(const std::string& name);
 
 }  // namespace offhook::measure

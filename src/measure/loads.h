@@ -23,7 +23,7 @@ struct LoadKind {
   std::string missing() const;
 };
 
-/// "none" first; then what is always there, stress-ng's, the three applications, a compiler.
+/// "none" first; then built-in ones, stress-ng's, the three applications, a compiler.
 std::span<const LoadKind> load_kinds();
 /// @throws std::runtime_error naming the nearest one, or the program that is missing
 const LoadKind& load_kind(std::string_view name);

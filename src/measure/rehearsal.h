@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// What the near end of a device's line hears and sends when nothing is ever late, worked out beforehand in simulated
-// time, so that a live run need not compute line and far end: it plays what was heard, and compares what is sent. As
-// long as nothing is late the live run is the same, sample by sample; from a loss on the far end goes on as if there
-// had been none, which is what a far end hears last and a pump that keeps its count can bear.
+// The input and output of the near end of a device's line when nothing is ever late, computed beforehand in simulated
+// time. So a live run need not compute line and far end: it plays the input, and compares the output. While nothing
+// is late the live run is the same, sample by sample. After a loss the far end continues as if there had been none.
+// A far end hears a loss last, and a pump that keeps its count tolerates it.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace offhook::measure {
 class Rehearsal {
  public:
   /// The scenario's device on its line, its blocks served at once. @param progress  share done; false: stop
-  /// @throws std::invalid_argument: what the device or its line cannot be, or more than a GiB of samples
+  /// @throws std::invalid_argument: an impossible property of the device or its line, or more than a GiB of samples
   Rehearsal(const hostsim::Scenario& scenario, double seconds, const std::function<bool(double)>& progress);
 
   /// The line of a live card. Behind the end it is silent. Real-time: yes.

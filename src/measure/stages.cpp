@@ -33,7 +33,7 @@ WakeupStages stages_of(const Wakeup& wakeup, std::span<const KernelEvent> events
   for (auto e = waking; e != events.begin();) {
     --e;
     if (e->cpu != waking->cpu || !timer_interrupt(*e)) continue;
-    // The expiry's own entry comes after that of the interrupt, where there are tracepoints of both.
+    // The expiry's own entry comes after that of the interrupt, if there are tracepoints of both.
     if (e->type == Type::kTimerEnter) {
       for (auto outer = e; outer != events.begin();) {
         --outer;
@@ -69,7 +69,7 @@ void StageCollector::add(std::vector<KernelEvent> events, std::span<const Wakeup
   events_.insert(events_.end(), std::make_move_iterator(events.begin()), std::make_move_iterator(events.end()));
   std::stable_sort(events_.begin(), events_.end(),
                    [](const KernelEvent& a, const KernelEvent& b) { return a.time < b.time; });
-  // The CPUs' rings are read one after the other: what is older than a while has come from all of them.
+  // The CPUs' rings are read one after the other: events older than a while have come from all of them.
   constexpr std::int64_t kSettled = 50'000'000;
   if (!events_.empty()) settle(events_.back().time - kSettled);
 }

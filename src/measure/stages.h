@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Where a wake-up's latency arises, from the kernel's tracepoints:
+// The stages of a wake-up's latency, from the kernel's tracepoints:
 //
-//   due |--- interrupt ---| timer interrupt |--- wake ---| thread runnable |--- schedule ---| switched to |--- return
-//   ---| runs
+//   due |-- interrupt --| timer interrupt |-- wake --| thread runnable |-- schedule --| switched to |- return -| runs
 //
 // These are the interrupt, DPC and thread latencies of Cota-Robles and Held; Linux's DPC is the softirq, whose latency
 // (raised to begun) is taken of all of them.
@@ -24,10 +23,10 @@ struct Wakeup {
   std::int64_t ran = 0;  ///< when the thread saw the clock
 };
 
-/// Of one wake-up, all since it was due; -1: the trace has no such event.
+/// Times of one wake-up, all since it was due; -1: the trace has no such event.
 struct WakeupStages {
   std::int64_t interrupt = -1, waking = -1, switched = -1, ran = 0;
-  int cpu = -1;  ///< where it was switched to
+  int cpu = -1;  ///< to which it was switched
 };
 
 /// @param events in order of time, at least from `wakeup.due` to `wakeup.ran`  @param pid of the thread
@@ -49,7 +48,7 @@ class StageCollector {
   /// @param events  that came since the last call, in order of time
   /// @param wakeups  likewise; one whose events are not all there yet waits for the next call
   void add(std::vector<traces::KernelEvent> events, std::span<const Wakeup> wakeups);
-  /// The last ones, with what there is.
+  /// Processes the last ones, with the events so far.
   void finish();
   const StageHistograms& histograms() const { return histograms_; }
 

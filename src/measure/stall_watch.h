@@ -27,7 +27,7 @@ class StallWatch {
   static constexpr double kRateHz = OH_MODEM_RATE_HZ;
 
   StallWatch() { stalls_.reserve(kMost); }
-  /// To be told of every burst. @param passed sample periods played @param behind how many more the clock has
+  /// Call it at every burst. @param passed sample periods played @param behind how many more the clock has
   /// @param blocks_late () -> std::uint64_t: of all channels so far
   template <typename BlocksLate>
   void look(std::uint64_t passed, std::uint64_t behind, const BlocksLate& blocks_late) {

@@ -16,8 +16,8 @@ struct StolenConfig {
   std::int64_t budget_ns = 0;
   std::int64_t period_ns = 0;
   std::int64_t duration_ns = 10'000'000'000;
-  std::int64_t gap_ns = 2'200;    ///< their threshold (5); raised to ten times the median poll where polls take longer
-  std::int64_t threshold_ns = 0;  ///< end with the first stolen interval of so much; 0: never
+  std::int64_t gap_ns = 2'200;    ///< their threshold (5); raised to ten times the median poll if polls take longer
+  std::int64_t threshold_ns = 0;  ///< end with the first stolen interval of this or more; 0: never
 };
 
 struct StolenResult {

@@ -24,7 +24,7 @@ constexpr double kL2Dbm0 = -16;
 constexpr std::int64_t kEarliest = -4000, kLatest = 16000;  // samples: of the lag at the beginning
 constexpr std::size_t kReference = 2048, kBlock = 400;      // samples
 constexpr std::int64_t kMostJump = 800;
-constexpr double kFound = 0.4;    // correlation of the reference where it is
+constexpr double kFound = 0.4;    // correlation of the reference at its place
 constexpr double kFollows = 0.7;  // of a block, as a share of the reference's
 constexpr double kMapShare = 0.98;
 constexpr std::uint16_t kSeenOften = 4;  // of an octet in an interval
@@ -45,7 +45,7 @@ std::vector<double> linear(oh_encoding law, const std::vector<std::uint8_t>& oct
   return all;
 }
 
-/// Inner products of n samples of x from `begin` on with those of y `lag` later; what lies outside of y is silence.
+/// Inner products of n samples of x from `begin` on with those of y `lag` later; samples outside of y are silence.
 struct Products {
   double xy = 0, xx = 0, yy = 0;
   double correlation() const { return xx > 0 && yy > 0 ? xy / std::sqrt(xx * yy) : 0; }
@@ -178,7 +178,7 @@ class Follower {
     if (d->path == TrunkPath::kMapped) map_.find_robbed(d);
   }
 
-  /// What V.34's Phase 2 would find in the received L2.
+  /// The result of V.34's Phase 2 for the received L2.
   void probe(TrunkDirection* d) const {
     constexpr std::size_t kSettled = 800;
     v34::LineProbe probe;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// What a telephone network does to the octets of a modem. Each end in turn sends a signal that both know:
+// The effect of a telephone network on the octets of a modem. Each end in turn sends a signal that both know:
 //
 //    silence | octets drawn at random | L2 of V.34's line probing | silence
 //
-// The received octets are aligned with those sent, 50 ms at a time. Where they follow, the most frequent received octet
+// The received octets are aligned with those sent, 50 ms at a time. If they follow, the most frequent received octet
 // for each sent one and each of six intervals is the network's map: none of it (the path is transparent), a pad,
-// another law, robbed bits. A path without a map has converters, a codec or an echo canceller in it; there L2 tells
-// what is left.
+// another law, robbed bits. A path without a map has converters, a codec or an echo canceller in it; L2 then shows
+// its remaining quality.
 #pragma once
 
 #include <cstddef>
@@ -34,7 +34,7 @@ class TrunkSignal {
 
   oh_encoding law() const { return law_; }
   const std::vector<std::uint8_t>& octets() const { return octets_; }
-  /// Of the random octets; L2 follows.
+  /// Range of the random octets; L2 follows.
   std::size_t codes_begin() const { return kSilence; }
   std::size_t codes_end() const { return octets_.size() - kSilence - kProbing; }
 
@@ -43,7 +43,7 @@ class TrunkSignal {
   std::vector<std::uint8_t> octets_;
 };
 
-/// What one end received, an octet for each period from the moment when the other end began.
+/// The octets that one end received, one for each period from the moment when the other end began.
 struct TrunkReceived {
   oh_encoding law = OH_MULAW;
   std::vector<std::uint8_t> octets;
@@ -56,13 +56,13 @@ struct TrunkJump {
   std::int64_t samples = 0;  ///< positive: the delay grew
 };
 
-/// What V.34 would project for one symbol rate from the probing signal, as its Phase 2 does.
+/// The projection of V.34 for one symbol rate from the probing signal, as in its Phase 2.
 struct TrunkRate {
   double symbol_rate = 0;  ///< symbols/s
   int bit_rate = 0;        ///< bit/s; 0: this symbol rate cannot be used
 };
 
-/// A tone of the probing signal as it was received.
+/// A received tone of the probing signal.
 struct TrunkTone {
   int frequency_hz = 0;
   double snr_db = 0;
@@ -80,7 +80,7 @@ struct TrunkDirection {
   std::int64_t lag_samples = 0;    ///< at the beginning; the difference of the ends' clocks is part of it
   std::uint64_t lost_samples = 0;  ///< of the random octets
   std::vector<TrunkJump> jumps;
-  double same = 0;                    ///< share of the octets that arrived as the map of their interval says
+  double same = 0;                    ///< share of the octets that match the map of their interval
   double loss_db = 0;                 ///< of the level; negative: a gain
   std::vector<int> robbed_intervals;  ///< of six, those without their last bit
   double snr_db = 0;                  ///< median of the probing tones
@@ -95,7 +95,7 @@ struct TrunkDirection {
   int best_rate() const;
 };
 
-/// @param echo  what the sender itself received meanwhile
+/// @param echo  the sender's own received signal meanwhile
 TrunkDirection analyse_trunk(const TrunkSignal& sent, const TrunkReceived& received, const TrunkReceived& echo);
 
 /// Both directions of a path between the ends A and B.
@@ -104,7 +104,7 @@ struct TrunkResult {
   TrunkDirection a_to_b, b_to_a;
   /// From A to B and back, without the time that A and B began apart. ms
   double round_trip_ms() const;
-  /// For people: what a modem may expect, and what to change in the network. One sentence each.
+  /// For people: the expected results of a modem, and recommended changes in the network. One sentence each.
   std::vector<std::string> findings() const;
   /// Whether a digital modem of V.90 can be at this end: its octets arrive by a map.
   bool v90_from_a() const { return a_to_b.has_map(); }

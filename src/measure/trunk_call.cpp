@@ -39,7 +39,7 @@ class TrunkEnd {
   bool is_done() const { return done_.load(std::memory_order_acquire) >= sent_.size(); }
   std::size_t done() const { return std::min(done_.load(std::memory_order_acquire), sent_.size()); }
 
-  /// What arrived from `begin` on. The driver has stopped.
+  /// The octets received from `begin` on. The driver has stopped.
   TrunkReceived received(std::size_t begin, std::size_t n) const {
     TrunkReceived all{law_, {}, {}};
     for (std::size_t k = begin; k < std::min(begin + n, sent_.size()); ++k) {

@@ -22,7 +22,7 @@ struct TrunkConfig {
 /// Shortest test, in seconds.
 inline constexpr double kLeastTrunkSeconds = 12;
 
-/// @param progress  share done; false: stop, and the result has what arrived
+/// @param progress  share done; false: stop, and the result covers the data so far
 /// @throws std::runtime_error: privileges, a card vanished, the call ended; std::invalid_argument: a card has no octets
 /// of G.711
 TrunkResult test_trunk(LiveCard& a, LiveCard& b, const TrunkConfig& config,

@@ -66,7 +66,7 @@ int number_from(const Supervisor& supervisor, const std::vector<std::string>& co
   return number;
 }
 
-// What the widget demo does with a mouse, done by `invoke`: every kind of widget, each changed and redrawn.
+// The steps that the widget demo does with a mouse, done by `invoke`: every kind of widget, each changed and redrawn.
 constexpr std::string_view kTkScript = R"(package require Tk
 wm geometry . 900x700+0+0
 proc pass {k} {
@@ -300,7 +300,7 @@ RequestList web_requests() {
   constexpr double kBytes = 9.7e6;  // Figure 12
   Numbers random(1);
   RequestList list;
-  // Popularity by rank (Zipf), sizes with a long tail (log-normal): what traces of web servers look like.
+  // Popularity by rank (Zipf), sizes with a long tail (log-normal), as in traces of web servers.
   std::vector<double> upto;
   for (std::size_t d = 0; d < kDocuments; ++d)
     upto.push_back((upto.empty() ? 0 : upto.back()) + 1 / static_cast<double>(d + 1));

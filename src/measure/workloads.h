@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// The three applications that Chen et al. (SOSP 1995, 3.5 and 5) measured beside their microbenchmarks, in today's
-// form. Each makes its own input, the same on every machine, and can be repeated for ever: they are also loads.
+// The three applications that Chen et al. (SOSP 1995, 3.5 and 5) measured in addition to their microbenchmarks, in
+// today's form. Each makes its own input, the same on every machine, and can be repeated without end: they are also
+// loads.
 //
 //   tk           a script that builds, invokes and redraws Tk's widgets under Xvfb  (theirs: wish with the widget demo)
 //   ghostscript  renders 13 pages of text and figures, 370 kB of PostScript         (theirs: a paper of that size)
@@ -25,7 +26,7 @@ Round make_web(Supervisor& supervisor);
 /// The document: [pages] of PostScript, the same bytes always.
 std::string postscript_document(int pages);
 
-/// The list of requests, as sizes of the documents asked for, in their order.
+/// The list of requests, as sizes of the requested documents, in their order.
 struct RequestList {
   std::vector<std::size_t> document_bytes;  ///< [document]
   std::vector<std::size_t> requests;        ///< [request] a document's number

@@ -17,7 +17,7 @@ namespace offhook {
 
 namespace {
 
-// Without the line that makes a browser's debugger look for a source map.
+// Without the line that makes a browser's debugger request a source map.
 std::string without_source_map(std::string_view text) {
   const std::size_t at = text.rfind("# sourceMappingURL=");
   if (at == std::string_view::npos || at < 2) return std::string(text);
@@ -29,7 +29,7 @@ std::string asset(const char* begin, const char* end) {
 }
 
 // JSON inside a script element: "</script" and "<!--" must not appear.
-// Names, recordings and files may hold what would turn the sentence around them.
+// Names, recordings and files may hold characters that change the direction of the sentence around them.
 void turn_no_text(nlohmann::json& data) {
   if (data.is_string()) {
     data = of_one_direction(data.get_ref<const std::string&>());
@@ -85,7 +85,7 @@ std::string page_around(std::string_view title, nlohmann::json data, Served serv
   if (!data.contains("made_by")) data["made_by"] = "Offhook " OFFHOOK_VERSION;
   std::string out =
       "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-      // The browser itself refuses whatever would come from outside.
+      // The browser itself refuses any external resource.
       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'unsafe-inline'; "
       "style-src 'unsafe-inline'; img-src data:";
   out += served == Served::kLive ? "; connect-src 'self'\">\n" : "\">\n";

@@ -8,11 +8,11 @@
 
 namespace offhook {
 
-/// What every page begins with. What its kind shows stands beside; `warnings` and `settings` are empty lists.
+/// The beginning of every page. Each kind adds its own members; `warnings` and `settings` are empty lists.
 nlohmann::json page_head(std::string_view kind, std::string_view title, std::string_view verdict,
                          std::string_view headline, const std::vector<std::string>& reasons = {});
 
-/// Where a page is opened from: a file asks for nothing; a live page asks for the events of its own server.
+/// The source of a page: a file requests nothing; a live page requests the events of its own server.
 enum class Served { kFile, kLive };
 /// The HTML file around `data`, which the page's code draws.
 /// Unless `data` has made_by, it names this version.

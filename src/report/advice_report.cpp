@@ -56,7 +56,7 @@ struct TrialOf {
   const Trial& trial;
 };
 
-/// Of a context that the host can run.
+/// Rows of a context that the host can run.
 using Tried = Rows<Trial>;
 constexpr Row kTriedRows[] = {
     Tried::of<&Trial::loses_nothing>("loses_nothing", "", "whether nothing was lost"),
@@ -199,7 +199,7 @@ std::string advice_page(const advice::Advice& a) {
 
 namespace {
 
-/// The advice in one sentence, for readers who read no further.
+/// The advice in one sentence, for readers of the summary only.
 std::string one_sentence(const advice::Advice& a) {
   if (!a.suffices) return a.headline;
   const advice::Trial& t = a.trials[*a.chosen];

@@ -13,7 +13,7 @@ extern const record::Table kAdvice, kAdviceTrial;  ///< kAdviceTrial is that of 
 nlohmann::ordered_json advice_json(const advice::Advice& advice);
 /// The page of `offhook advise`.
 std::string advice_page(const advice::Advice& advice);
-/// What a meeting needs of it: one sheet of A4. @param made_by  such as "Offhook 1.0"
+/// A summary for a meeting: one sheet of A4. @param made_by  such as "Offhook 1.0"
 std::string advice_memo(const advice::Advice& advice, const std::string& made_by);
 
 }  // namespace offhook

@@ -59,7 +59,7 @@ void leaves(const Json& value, const std::string& path, std::vector<std::pair<st
   }
 }
 
-/// Rows of two lists of named values, in the order of the first; what only the second has comes last.
+/// Rows of two lists of named values, in the order of the first; values of the second alone come last.
 void append_rows(const std::string& item, const std::vector<std::pair<std::string, Json>>& a,
                  const std::vector<std::pair<std::string, Json>>& b, const std::map<std::string, std::string>& units,
                  std::vector<Row>& rows) {
@@ -227,7 +227,7 @@ void compare_decoded(Comparison& c, const Json& a, const Json& b) {
   c.reasons.push_back(count_sentence(c.rows));
 }
 
-/// What many calls of one modem came to.
+/// Totals of many calls of one modem.
 struct Tally {
   std::size_t calls = 0, with_modem = 0, connected = 0, retrains = 0, renegotiations = 0, cleardowns = 0;
   std::map<std::string, std::vector<double>> rates;  ///< by direction

@@ -49,7 +49,7 @@ struct Row {
 struct Comparison {
   Kind kind = Kind::kRun;
   std::string a, b;                  ///< names of the two results
-  std::string headline;              ///< what matters most, in a sentence
+  std::string headline;              ///< the most important difference, in a sentence
   std::vector<std::string> reasons;  ///< further sentences
   std::vector<Row> rows;             ///< in the order of the documents; those that are equal too
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The page of `offhook law`: what the law says of a device, and what the confirming experiments came to.
+// The page of `offhook law`: the law's result for a device, and the results of the confirming experiments.
 #pragma once
 
 #include <optional>
@@ -17,7 +17,7 @@ struct BoundaryRow {
   int x_ticks = 0;
   double x_ms = 0;
   double full_ms = 0, simple_ms = 0, authors_ms = 0;  ///< longest Y; 0: none
-  double host_ms = 0;   ///< of the full law, with the device's costliest block and what the host does in the slots
+  double host_ms = 0;   ///< of the full law, with the device's costliest block and the host's work in the slots
   std::string decides;  ///< "share", "gap", "backlog"
 };
 
@@ -25,7 +25,7 @@ struct LawReport {
   law::Setting setting;
   Settings settings;
   std::vector<BoundaryRow> boundary;
-  std::optional<TickReservation> any_period, power_of_two;  ///< what is recommended
+  std::optional<TickReservation> any_period, power_of_two;  ///< the recommendation
   std::vector<std::string> findings;                        ///< in words, after the law itself
   std::vector<law::ExperimentResult> experiments;
   std::vector<law::PhaseResult> phases;
@@ -35,7 +35,7 @@ std::string law_page(const LawReport& report);
 
 /// "The law", in the sentences that page and terminal share: share, gap, recommendation.
 std::vector<std::string> law_sentences(const LawReport& report);
-/// What an experiment came to, in one sentence.
+/// The result of an experiment, in one sentence.
 std::string experiment_sentence(const law::ExperimentResult& result);
 
 }  // namespace offhook

@@ -6,7 +6,7 @@
 
 namespace offhook {
 
-/// The page of `offhook mttf`. @param result  what `--json` writes: bufferings of a host, or computations
+/// The page of `offhook mttf`. @param result  the output of `--json`: bufferings of a host, or computations
 std::string mttf_page(const nlohmann::ordered_json& result);
 
 }  // namespace offhook

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // The report: one HTML file that holds its data, its style, its code and the chart library (dygraphs, from the Debian
-// package libjs-dygraphs, taken in when Offhook is built), and asks for nothing from outside. The verdict comes first,
-// in words; each figure that mirrors one of Jones & Saroiu says which.
+// package libjs-dygraphs, included when Offhook is built), and loads nothing from outside. The verdict comes first,
+// in words; a figure that mirrors one of Jones & Saroiu names it.
 //
 // All text reaches the page as JSON and is set as text, never as markup.
 #pragma once
@@ -25,13 +25,13 @@ namespace offhook {
 
 using Settings = std::vector<std::pair<std::string, std::string>>;  ///< name and value, shown in this order
 
-/// What a call report shows beside the figures of the log.
+/// The content of a call report other than the figures of the log.
 struct CallReport {
   std::string title;                              ///< the scenario's name
   Settings settings;                              ///< context, pump, line, seed ...
   Settings host;                                  ///< of a live call, the machine
   std::map<std::uint16_t, std::string> entities;  ///< names of the ids of RUN events
-  std::map<std::uint32_t, std::string> phases;  ///< names of the arguments of PHASE events, where other than hostsim's
+  std::map<std::uint32_t, std::string> phases;  ///< names of the arguments of PHASE events, if different from hostsim's
   std::optional<std::uint32_t> transmit_lead_samples;
   std::uint32_t ring_samples = OH_MODEM_RING_SAMPLES;  ///< of the card, received
   std::optional<RunSummary> run;                       ///< none: there is nothing but the log
@@ -53,9 +53,9 @@ struct CallReport {
 
 /// The verdict in words.
 struct CallVerdict {
-  std::optional<Verdict> verdict;  ///< none when nothing says whether the call completed
+  std::optional<Verdict> verdict;  ///< none if it is unknown whether the call completed
   std::string headline;
-  std::vector<std::string> reasons;  ///< by what margin, and why
+  std::vector<std::string> reasons;  ///< margin and reason
 };
 CallVerdict judge(const CallReport& call, const Figures& figures);
 
@@ -83,7 +83,7 @@ struct SweepRow {
   };
   std::optional<Published> published;
   std::vector<std::string> axes;  ///< values of SweepReport::axes; empty if the report has none
-  std::string decides;            ///< what decides this row, in a few words; may be empty
+  std::string decides;            ///< deciding quantity of this row, in a few words; may be empty
 };
 
 struct SweepReport {

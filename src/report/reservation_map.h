@@ -7,8 +7,8 @@
 
 namespace offhook {
 
-/// Rows, tick and, where rows are reservations or a least extent in ticks is asked for, the map: what reservationMap()
-/// of page/assets/map.js draws.
+/// Rows, tick and the map that reservationMap() of page/assets/map.js draws. There is a map if rows are reservations or
+/// a least extent in ticks is given.
 nlohmann::json reservation_map(const SweepReport& sweep, double x_max, double y_max);
 
 }  // namespace offhook

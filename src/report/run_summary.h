@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What one run came to: the struct that the call's runner fills in, the report is made of and summary.json holds. Its
+// The result of one run: the struct that the call's runner writes, the report reads and summary.json holds. Its
 // tables (run_summary.cpp) describe each value once.
 #pragma once
 
@@ -20,22 +20,22 @@
 
 namespace offhook {
 
-/// What a call came to, on whatever host.
+/// The result of a call, on any host.
 struct CallOutcome {
   bool complete = false;              ///< the whole file arrived, byte for byte; a device ran to its end
   bool stopped = false;               ///< by the user
-  bool lost = false;                  ///< a sample, whatever became of the file
+  bool lost = false;                  ///< a sample, whether or not the file arrived
   double transfer_s = 0;              ///< from the first byte given to the link to the last one delivered
-  double at_line_rate_s = 0;          ///< that it would be at the line's bit rate; 0: not known, or nobody asks
+  double at_line_rate_s = 0;          ///< at the line's bit rate; 0: not known, or not needed
   std::optional<double> simulated_s;  ///< virtual time
   std::optional<double> line_s;       ///< of a kernel's modem: the line's time, by its samples
   std::optional<std::uint64_t> bytes, bytes_delivered;  ///< a device that is no modem has none
-  std::uint64_t octets_carried = 0;                     ///< what they were between the ends of V.42; 0: not known
+  std::uint64_t octets_carried = 0;                     ///< on the line between the ends of V.42; 0: not known
   std::uint8_t compression = 0;                         ///< of enum oh_lapm_compression
-  std::shared_ptr<const hostsim::DmtStatus> dmt;        ///< of a DMT pump; null where there is none
+  std::shared_ptr<const hostsim::DmtStatus> dmt;        ///< of a DMT pump; null if there is none
   std::shared_ptr<const hostsim::RadioStatus> radio;    ///< of a radio
   std::shared_ptr<const hostsim::PumpStatus> pump;      ///< of a registered pump
-  std::optional<hostsim::HoldStatus> hold;              ///< where the scenario asks for one, once it has
+  std::optional<hostsim::HoldStatus> hold;              ///< if the scenario requests one, once it has
   std::string ending;                      ///< for people: "the file arrived", "carrier lost", "time limit"
   std::optional<oh_kernel_status> kernel;  ///< of a kernel's modem, at the end
 };
@@ -43,7 +43,7 @@ struct CallOutcome {
 struct RunSummary : CallOutcome {
   std::string version, name, context;  ///< of the program, the scenario and the driver
   std::uint64_t seed = 0;
-  /// Of a device that is no modem: it has blocks and buffers, and carries no file.
+  /// For a device that is no modem: it has blocks and buffers, and carries no file.
   struct Device {
     std::uint32_t buffers = 0, buffer_samples = 0, lead_samples = 0;
   };
@@ -53,7 +53,7 @@ struct RunSummary : CallOutcome {
     bool sent = false, received = false;
     std::uint64_t octets = 0;
   };
-  std::optional<Compression> coding;  ///< where the scenario asks for V.42bis or V.44
+  std::optional<Compression> coding;  ///< if the scenario requests V.42bis or V.44
   /// The same call in INT.
   struct Reference {
     std::string context;
@@ -61,7 +61,7 @@ struct RunSummary : CallOutcome {
     double transfer_s = 0;
   };
   std::optional<Reference> reference;
-  std::string verdict, headline;  ///< empty: nothing says whether the call completed
+  std::string verdict, headline;  ///< empty: it is unknown whether the call completed
   std::vector<std::string> reasons;
   std::shared_ptr<const Figures> figures;  ///< not read back: the log has them
 };

@@ -174,11 +174,11 @@ std::string carried(const hostsim::DmtStatus& dmt) {
                      way("down", dmt.down), way("up", dmt.up));
 }
 
-/// A call that is held to its line's bit rate takes no more than so many times what that needs, and the time of the
-/// first window and the last acknowledgement beside it, over a round trip of 1.2 s.
+/// A call that is held to its line's bit rate takes at most this factor times the time of its bits, plus the time of
+/// the first window and the last acknowledgement, over a round trip of 1.2 s.
 constexpr double kMostOfLineRate = 2, kStartS = 2.4;
 
-/// Of slots: makers of radios ask for 99.999 % (docs/radio.md).
+/// Share of slots: makers of radios require 99.999 % (docs/radio.md).
 constexpr double kMissRatioAsked = 1e-5;
 
 std::string carried(const hostsim::RadioStatus& radio) {
@@ -275,7 +275,7 @@ std::string transfer(const CallReport& call, const Figures& f, const std::option
   return out + ".";
 }
 
-/// What the pumps carried, and how the call ended.
+/// The transferred data, and how the call ended.
 void add_transfer(const CallReport& call, const Figures& f, const std::optional<VerdictResult>& result,
                   std::vector<std::string>& reasons) {
   reasons.push_back(transfer(call, f, result));

@@ -12,9 +12,9 @@ namespace offhook::traces {
 ///   time_ns    the host's clock, ns from its start
 ///   cpu        0 to 255
 ///   kind       as enum oh_event_kind in lower case without its prefix ("service_begin"); a number when unknown
-///   id         of the entity, driver or end, as the kind says (offhook/event_log.h)
+///   id         of the entity, driver or end, depending on the kind (offhook/event_log.h)
 ///   name       of that entity or driver by the log's header; empty when it has none
-///   argument   as the kind says
+///   argument   depending on the kind
 ///
 /// Memory does not grow with the log. A log that is not whole is exported up to its last whole chunk: see log.ending().
 /// @throws LogError when the header cannot be understood or `out` cannot take the text (disk full ...)

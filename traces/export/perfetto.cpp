@@ -87,7 +87,7 @@ class TraceWriter {
     named(time, on, event::kSliceBegin, name, nullptr);
     ++depth_[on];
   }
-  /// An end without a beginning (it was lost, or lies before the log) is passed over.
+  /// An end without a beginning (it was lost, or lies before the log) is skipped.
   void end(std::uint64_t time, std::uint64_t on) {
     std::uint32_t& depth = depth_[on];
     if (depth == 0) return;
@@ -150,8 +150,8 @@ class TraceWriter {
 constexpr auto kPlain = TraceWriter::Kind::kPlain;
 constexpr auto kCounter = TraceWriter::Kind::kCounter;
 
-/// What becomes of an event of a driver, of an end of the link, or of the call: something on a track of theirs. Of one
-/// kind there may be several.
+/// The form of an event of a driver, of an end of the link, or of the call: an item on one of their tracks. One
+/// kind may have several.
 struct Rule {
   enum class Of { kDriver, kEnd, kCall };
   enum class Does { kBegin, kEnd, kCount, kSum, kInstant, kInstantUnless0 };
@@ -318,7 +318,7 @@ class KernelTranslator {
     last_time_ = std::max(last_time_, time);
     switch (e.type) {
       case Type::kSwitch:
-        // Neither interrupt nor softirq outlasts a switch: what is open lost its end.
+        // Neither interrupt nor softirq outlasts a switch: open ones have lost their end.
         while (cpu.interrupts > 0) end(cpu.interrupts, time, track(cpu.interrupt_track, e.cpu, " interrupts"));
         while (cpu.softirqs > 0) end(cpu.softirqs, time, track(cpu.softirq_track, e.cpu, " softirqs"));
         if (cpu.running) out_.end(time, track(cpu.thread_track, e.cpu, ""));

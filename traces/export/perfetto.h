@@ -25,7 +25,7 @@ struct KernelSource {
 ///   "near link", "far link"         instants for retransmissions, bad frames and changes of state; "bytes" a counter
 ///   "call"                          instants for its phases, marks
 ///
-/// and of the kernel, where its trace is given:
+/// and for the kernel, if its trace is given:
 ///
 ///   "CPU n"                         a slice for each thread while it has the CPU, "NAME PID"; none while it is idle
 ///   "CPU n interrupts", "CPU n softirqs"   a slice each; timers that expire within an interrupt inside it

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Recorded on somebody's board, replayed here: kernel traces as host loads.
+// Kernel traces, recorded on any machine, as host loads.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,10 @@
 
 namespace offhook::traces {
 
-/// Of a kernel's recording: hours of a machine that does little, a quarter of an hour of one that is busy. A text is
-/// read into memory as a whole, beside the load that it becomes.
+/// Limit for a kernel's recording: hours of an idle machine, a quarter of an hour of a busy one. A text is
+/// read into memory as a whole, in addition to its load.
 inline constexpr std::uint64_t kMostTraceBytes = std::uint64_t{1} << 28;
-/// Of a load in its file, where an interval has 3 bytes or more; in memory it has 24.
+/// Limit for a load in its file, with 3 bytes or more per interval; in memory it has 24.
 inline constexpr std::uint64_t kMostLoadBytes = std::uint64_t{48} << 20;
 
 /// A recording's bytes. @throws TraceError when it cannot be read, or is longer than a recording is
@@ -25,12 +25,12 @@ std::string trace_bytes(const std::string& file);
 /// @throws TraceError naming the file and the position
 hostsim::HostLoad import_host_load(const std::string& file, const std::vector<std::string>& without = {});
 
-/// The kernel that was recorded, "Linux 6.12.57 #1 SMP PREEMPT_RT ...": a trace-cmd .dat has its uname, the text of
-/// `perf sched script --header` an "os release". Empty: the recording does not say. @throws TraceError when it cannot
-/// be read
+/// The recorded kernel, "Linux 6.12.57 #1 SMP PREEMPT_RT ...": a trace-cmd .dat has its uname, the text of
+/// `perf sched script --header` an "os release". Empty: the recording does not have it. @throws TraceError when it
+/// cannot be read
 std::string recorded_kernel(const std::string& file);
 
-/// What had the CPU, in words: "interrupt", "softirq", "normal thread", "thread at FIFO/RR 50", "deadline thread".
+/// The owner of the CPU, in words: "interrupt", "softirq", "normal thread", "thread at FIFO/RR 50", "deadline thread".
 std::string as_text(const hostsim::HostLoad::Source& source);
 
 /// The kernel's events of a trace-cmd .dat or of a text, as text for read_perf_sched().

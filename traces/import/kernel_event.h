@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The kernel's scheduling events, wherever they were recorded: a .dat, a live tracefs instance, text.
+// The kernel's scheduling events from any source: a .dat, a live tracefs instance, text.
 #pragma once
 
 #include <map>
@@ -44,7 +44,7 @@ void add_to(LoadBuilder& builder, const KernelEvent& event);
 /// Records as libtraceevent reads them, made events.
 class RecordReader {
  public:
-  /// @throws TraceError when the record is shorter than its format says
+  /// @throws TraceError when the record is shorter than its format
   KernelEvent read(tep_handle* tep, const tep_record& record);
 
  private:

@@ -66,7 +66,7 @@ void LoadBuilder::leave(Ns time, int cpu, Kind kind, std::string_view name) {
     c.load.lost++;
     return;
   }
-  // What is over it never left: its exit was lost.
+  // The entities over it never left: their exits were lost.
   while (c.over.back().source != id) {
     close(c, c.over.back());
     c.over.pop_back();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Kernel scheduling events, one after the other, made a host load. On each CPU there is a thread, over it perhaps a
-// softirq, over that perhaps an interrupt; each is charged what nobody over it took.
+// Converts kernel scheduling events, one after the other, to a host load. Each CPU has a thread, over it perhaps a
+// softirq, over that perhaps an interrupt; each is charged for the time that none above it took.
 #pragma once
 
 #include <map>
@@ -24,13 +24,13 @@ class LoadBuilder {
     int prio = 0;  ///< the kernel's, as in sched_switch
   };
 
-  // Times in ns, any origin; on one CPU they never fall (one that does is taken for the last before it).
+  // Times in ns, any origin; on one CPU they never fall (one that does counts as the last one before it).
   void enter(hostsim::Ns time, int cpu, hostsim::HostLoad::Kind kind, std::string_view name);
   void leave(hostsim::Ns time, int cpu, hostsim::HostLoad::Kind kind, std::string_view name);
   void switched(hostsim::Ns time, int cpu, const Thread& from, const Thread& to);
-  /// The kernel dropped events of this CPU before `time`: what ran meanwhile is not known.
+  /// The kernel dropped events of this CPU before `time`: the work in between is not known.
   void lost(hostsim::Ns time, int cpu, std::uint64_t events);
-  /// A timer's expiry function: the timer interrupt's time where the trace has no event of that interrupt itself.
+  /// A timer's expiry function: the timer interrupt's time if the trace has no event of that interrupt itself.
   void enter_timer(hostsim::Ns time, int cpu);
   void leave_timer(hostsim::Ns time, int cpu);
 

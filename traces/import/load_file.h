@@ -25,7 +25,7 @@ inline constexpr std::string_view kLoadMagic = "\x89OHLOAD\n";
 
 inline constexpr int kMostCpu = 65535;  ///< the highest number of a CPU
 
-/// A trace or a load file that cannot be understood. One line: file, position, what was expected.
+/// A trace or a load file with an error. One line: file, position, expected content.
 class TraceError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

@@ -23,7 +23,7 @@ using Type = KernelEvent::Type;
 namespace {
 
 constexpr auto kNone = std::string_view::npos;
-constexpr std::size_t kLongestLine = 4096;  // where its fields are is searched for again and again
+constexpr std::size_t kLongestLine = 4096;  // the search for its fields is repeated
 
 template <typename Number>
 std::optional<Number> whole(std::string_view text) {
@@ -64,7 +64,7 @@ class Line {
   Line(const std::string& name, std::size_t number, std::string_view text)
       : name_(name), number_(number), text_(text) {}
 
-  /// Event name and what follows it, when this is a line of an event.
+  /// Event name and the rest of the line, if this is a line of an event.
   bool parse() {
     // COMM PID [CPU] TIME: EVENT: ...; the comm may hold blanks and brackets: the last "[digits]" before a time counts.
     for (std::size_t open = text_.find(" ["); open != kNone; open = text_.find(" [", open + 1)) {
@@ -74,7 +74,7 @@ class Line {
       const std::size_t colon = text_.find(": ", close);
       if (!number || colon == kNone) continue;
       const std::string_view when = trim(text_.substr(close + 2, colon - close - 2));
-      const auto t = seconds(when.substr(when.rfind(' ') + 1));  // trace-cmd's and ftrace's flags may stand before it
+      const auto t = seconds(when.substr(when.rfind(' ') + 1));  // trace-cmd's and ftrace's flags may precede it
       if (!t) continue;
       cpu = *number;
       time = *t;
@@ -172,7 +172,7 @@ KernelEvent event_of(const Line& line, std::map<int, std::string>& irqs) {
   return event;
 }
 
-/// Nothing of a trace: comments, and what `trace-cmd report` prints before the first event.
+/// Lines that are not part of a trace: comments, and the head that `trace-cmd report` prints before the first event.
 bool is_preamble(std::string_view line) {
   return line.empty() || line.starts_with('#') || line.starts_with("cpus=") || line.starts_with("version = ") ||
          (line.starts_with("CPU ") && line.ends_with(" is empty"));

@@ -17,14 +17,14 @@ namespace offhook::traces {
 inline constexpr std::string_view kClockLine = "# clock: ";
 
 /// The text of `perf sched script` or `perf script` (with --ns the times are exact to the nanosecond): sched_switch,
-/// and where recorded irq_handler_*, softirq_*, hrtimer_expire_* and irq_vectors.
+/// and if recorded irq_handler_*, softirq_*, hrtimer_expire_* and irq_vectors.
 ///     stress-ng  4711 [001] 26053.993346387:  sched:sched_switch: prev_comm=... ==> next_comm=...
-/// Lines of other events are passed over.
+/// Lines of other events are skipped.
 /// @param without threads and interrupts that are no load  @throws TraceError with file:line
 hostsim::HostLoad import_perf_sched(std::string_view text, const std::string& name,
                                     const std::vector<std::string>& without = {});
 
-/// Each event in the order of the text, as it stands there. @return lines read  @throws TraceError with file:line
+/// Each event in the order of the text. @return lines read  @throws TraceError with file:line
 std::size_t read_perf_sched(std::string_view text, const std::string& name,
                             const std::function<void(const KernelEvent&)>& take);
 
@@ -32,7 +32,7 @@ std::size_t read_perf_sched(std::string_view text, const std::string& name,
 /// Interrupts are numbered in the order in which they come: their own numbers do not survive.
 class PerfSchedWriter {
  public:
-  /// @return a line, or nothing for what the text has no place for (wake-ups, softirqs raised)
+  /// @return a line, or nothing for events that the text cannot express (wake-ups, softirqs raised)
   std::string line(const KernelEvent& event);
 
  private:

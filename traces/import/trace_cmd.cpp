@@ -14,7 +14,7 @@
 #include <new>
 #include <system_error>
 
-// tracefs.h, which trace-cmd.h wants and nobody here, is no C++ (version 1.6).
+// trace-cmd.h includes tracefs.h, which is not valid C++ (version 1.6); this file does not need it.
 #define _TRACE_FS_H  // NOLINT(bugprone-reserved-identifier)
 #include <trace-cmd.h>
 
@@ -23,7 +23,7 @@
 #include "traces/import/load_file.h"
 #include "traces/import/perf_sched.h"
 
-// libtracecmd 1.3 has it and does not declare it; null where it has it not.
+// libtracecmd 1.3 has it and does not declare it; null if it is absent.
 extern "C" const char* tracecmd_get_trace_clock(tracecmd_input* handle) __attribute__((weak));
 
 namespace offhook::traces {
@@ -33,7 +33,7 @@ using hostsim::Ns;
 
 namespace {
 
-/// What the child does with each event.
+/// The child's function for each event.
 struct Taker {
   std::function<void(const KernelEvent&)> event;
   std::function<void(Ns time, int cpu, std::uint64_t events)> lost;
@@ -48,7 +48,7 @@ struct Import {
 int take_record(tracecmd_input* handle, tep_record* record, int, void* self) {
   Import& import = *static_cast<Import*>(self);
   try {
-    if (record->missed_events != 0) {  // negative: nobody counted them
+    if (record->missed_events != 0) {  // negative: their number is unknown
       import.taker.lost(static_cast<Ns>(record->ts), record->cpu,
                         record->missed_events > 0 ? static_cast<std::uint64_t>(record->missed_events) : 1);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// trace-cmd.dat(5), versions 6 and 7: what lies where. Neither has a checksum: what lies there is taken as it is.
+// trace-cmd.dat(5), versions 6 and 7: the layout. Neither has a checksum, so the content is not verified.
 #include <fmt/format.h>
 
 #include <bit>

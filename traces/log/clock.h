@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// A live log's times are CLOCK_MONOTONIC. The scenario in its header says how the kernel's other clocks stood against
-// it when the log began, so that a trace of the kernel on any of them can be put beside it:
+// A live log's times are CLOCK_MONOTONIC. The scenario in its header has the offsets of the kernel's other clocks
+// when the log began, so that a kernel trace on any of them can be aligned with it:
 //
 //   "clock": { "name": "mono", "offsets_ns": { "boot": 0, "mono_raw": -153220, "tai": ... } }    (that clock - mono)
 #pragma once
@@ -16,7 +16,7 @@ namespace offhook::traces {
 /// Now, on this machine. Each offset is the best of several readings between two of CLOCK_MONOTONIC.
 nlohmann::json live_clock();
 
-/// What to add to a time on the clock that tracefs calls `trace_clock` to get the log's. Empty: nobody can know (the
+/// The number to add to a time on the clock that tracefs calls `trace_clock` to get the log's. Empty: unknown (the
 /// scheduler's clock "local", the TSC, a simulated log).
 std::optional<std::int64_t> to_log_clock(const nlohmann::json& clock, std::string_view trace_clock);
 

@@ -11,7 +11,7 @@
 
 namespace offhook::traces {
 
-/// Names by event kind, as in enum oh_event_kind; empty for what is none.
+/// Names by event kind, as in enum oh_event_kind; empty for unused numbers.
 inline constexpr auto kEventNames = [] {
   std::array<std::string_view, 256> names{};
   names[OH_EV_NONE] = "none";
@@ -53,11 +53,11 @@ constexpr std::string_view event_name(std::uint8_t kind) {
   return kEventNames[kind];
 }
 
-/// Of OH_EV_PUMP_INSTRUMENT's argument: its value in hundredths.
+/// Value of OH_EV_PUMP_INSTRUMENT's argument, in hundredths.
 constexpr std::int32_t instrument_hundredths(std::uint32_t argument) {
   return static_cast<std::int32_t>(argument << 8) >> 8;
 }
-/// Of an instrument that is OH_INSTRUMENT_RETRAIN_CAUSE.
+/// Cause of an instrument that is OH_INSTRUMENT_RETRAIN_CAUSE.
 constexpr std::string_view retrain_cause_name(std::int32_t cause) {
   constexpr std::string_view kNames[] = {"unknown", "asked for", "the far end's tone", "signal lost", "time-out"};
   return kNames[cause > 0 && cause <= OH_RETRAIN_TIMEOUT ? cause : 0];

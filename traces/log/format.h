@@ -44,15 +44,15 @@ static_assert(sizeof(FileHeader) == 24);
 struct ChunkHeader {
   std::uint32_t marker;  ///< kChunkMarker or kEndMarker
   std::uint32_t crc32;   ///< of the header after this field, and of the events
-  std::uint32_t cpu;     ///< whose ring the events come from (a simulated host has one, of CPU 0, for all its CPUs, and
-                         ///< each event says which); 0 in the end record
+  std::uint32_t cpu;     ///< whose ring the events come from (a simulated host has one, of CPU 0, for all its CPUs;
+                         ///< each event has its CPU); 0 in the end record
   std::uint32_t count;   ///< events that follow, 1 to kChunkEvents; 0 in the end record
   std::uint64_t lost;    ///< events dropped by this ring since the start of the log; end record: on all
 };
 static_assert(sizeof(ChunkHeader) == 24);
 inline constexpr std::size_t kChunkCrcFrom = offsetof(ChunkHeader, cpu);
 
-/// A log that cannot be written, opened or understood. The message names the file and says what was expected.
+/// A log that cannot be written, opened or understood. The message names the file and the expected content.
 class LogError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The JSON text at the head of an event log. The writer and the reader pass it through; this is what it holds:
+// The JSON text at the head of an event log. The writer and the reader pass it through. Its content:
 //
 //   { "format": "offhook event log", "units": {"time": "ns"},
 //     "entities": [ {"cpu": 0, "id": 3, "name": "modem thread", "kind": "thread"}, ... ],
@@ -40,7 +40,7 @@ struct LogHeader {
 std::string to_json(const LogHeader& header);
 
 /// Missing parts are left empty, so that a log of another writer can still be read.
-/// @param file  for messages  @throws LogError for text that is no JSON, and for a part that is not what is said above
+/// @param file  for messages  @throws LogError for invalid JSON, and for a part that differs from the above
 LogHeader parse_log_header(std::string_view json, const std::string& file = "event log");
 
 }  // namespace offhook::traces

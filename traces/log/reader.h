@@ -21,7 +21,7 @@ namespace offhook::traces {
 ///     if (!log.ending().complete) warn(log.ending().message);
 class LogReader {
  public:
-  /// @throws LogError when this is no event log or its header is damaged: nothing can be said about the events then.
+  /// @throws LogError when this is no event log or its header is damaged: the events cannot be interpreted then.
   explicit LogReader(const std::string& path);
   /// From memory or anywhere else. @param name for messages
   LogReader(std::unique_ptr<std::istream> in, std::string name);
@@ -31,20 +31,20 @@ class LogReader {
 
   /// The next chunk. @return false at the end, whole or not; see ending().
   bool next();
-  /// Of the chunk just read; valid until the next next().
+  /// Events of the chunk just read; valid until the next next().
   std::span<const oh_event> events() const { return events_; }
   std::uint8_t cpu() const { return cpu_; }
   /// Events dropped on this chunk's CPU up to this chunk.
   std::uint64_t lost() const { return lost_; }
 
-  /// How the log ended, once next() has said false.
+  /// How the log ended, once next() has returned false.
   struct Ending {
     bool complete = false;     ///< the end record was there
     bool truncated = false;    ///< the file ends too early, as a killed writer leaves it; nothing in it is damaged
-    std::uint64_t offset = 0;  ///< where reading stopped: everything before it is whole
+    std::uint64_t offset = 0;  ///< end of reading: everything before it is whole
     std::uint64_t events = 0;  ///< events read
-    std::uint64_t lost = 0;    ///< dropped on all CPUs as far as the log knows
-    std::string message;       ///< empty when complete; else file, offset, what was expected and found
+    std::uint64_t lost = 0;    ///< dropped on all CPUs, by the log's counts
+    std::string message;       ///< empty when complete; else file, offset, expected and found content
   };
   const Ending& ending() const { return ending_; }
 

@@ -29,7 +29,7 @@ LogWriter::LogWriter(OutputFile file, std::string_view header_json) : path_(file
 LogWriter::~LogWriter() {
   try {
     close();
-  } catch (const LogError&) {  // close() is there for those who want to know
+  } catch (const LogError&) {  // close() reports errors to callers that need them
   }
 }
 
@@ -42,7 +42,7 @@ void LogWriter::write(std::span<const char> record) {
     if (n <= 0) {
       const int error = n < 0 ? errno : ENOSPC;
       failed_ = true;
-      // Cut the torn record off; where that is impossible the reader will find it by its CRC.
+      // Cut the torn record off; if that is impossible the reader will detect it by its CRC.
       [[maybe_unused]] const int cut = ::ftruncate(file_->fd(), static_cast<off_t>(bytes_));
       throw LogError(fmt::format("{}: writing the event log failed at byte {}: {}; the {} events before it are safe",
                                  path_, bytes_ + done, std::strerror(error), events_));

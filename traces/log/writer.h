@@ -19,7 +19,7 @@ namespace offhook::traces {
 /// Writes an event-log file (format.h), record by record.
 ///
 /// The first failure throws, once, with the file, the offset and the cause (disk full ...); the torn record is cut off,
-/// what was written before stays readable, and later events are dropped. Not thread-safe; not for the real-time path.
+/// earlier records stay readable, and later events are dropped. Not thread-safe; not for the real-time path.
 class LogWriter {
  public:
   /// Writes the header. @param file  one that appears at once  @param header_json see header.h  @throws LogError
@@ -33,7 +33,7 @@ class LogWriter {
   void drain(oh_event_log& log);
   /// Events of one CPU that come from elsewhere. @param lost dropped on this CPU so far  @throws LogError
   void append(std::uint8_t cpu, std::span<const oh_event> events, std::uint64_t lost);
-  /// Write what is kept back, so that a kill from here on loses nothing of it. @throws LogError
+  /// Write the buffered events, so that a kill from here on loses none of them. @throws LogError
   void flush();
   /// flush(), the end record, close the file. @throws LogError
   void close();

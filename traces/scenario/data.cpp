@@ -70,7 +70,7 @@ fs::path data_file(std::string_view room, std::string_view name) {
   if (std::find(names.begin(), names.end(), name) == names.end()) {
     const std::vector<std::string_view> known(names.begin(), names.end());
     struct stat at {};
-    const bool exists = stat(std::string(name).c_str(), &at) == 0;  // a path, then, and not what a name was to be
+    const bool exists = stat(std::string(name).c_str(), &at) == 0;  // a path, then, and not a misspelt name
     throw Error(fmt::format("\"{}\" is {}not in {}{}; expected one of: {}{}", name,
                             exists ? kind_of_file(at.st_mode) + ", and " : "", (data_dir() / room).string(),
                             the_nearest(name, known), fmt::join(names, ", "),

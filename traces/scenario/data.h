@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Where the program's data files are: hosts/, profiles/ and published/ of the folder traces/.
+// The location of the program's data files: hosts/, profiles/ and published/ of the folder traces/.
 #pragma once
 
 #include <filesystem>
@@ -10,13 +10,13 @@
 
 namespace offhook::config {
 
-/// $OFFHOOK_DATA_DIR when set; else ../share/offhook beside the installed program; else the source tree it was built
+/// $OFFHOOK_DATA_DIR when set; else ../share/offhook next to the installed program; else the source tree it was built
 /// from.
 std::filesystem::path data_dir();
-/// data_dir()/room/name.toml; a name that ends in .toml is the file itself. @throws Error naming the ones that exist
-/// when it does not, and what else is at that path
+/// data_dir()/room/name.toml; a name that ends in .toml is the file itself. @throws Error naming the existing ones
+/// when it does not exist, and any other kind of file at that path
 std::filesystem::path data_file(std::string_view room, std::string_view name);
-/// A file that another file names by a relative path: the one beside that file, where there is one; else as from the
+/// A file that another file names by a relative path: the one next to that file, if it exists; else as from the
 /// program's folder, as a name on the command line.
 std::string file_named_in(std::string_view file, std::string name);
 /// Names of the files in data_dir()/room, sorted, without ".toml".

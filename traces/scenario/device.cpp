@@ -14,7 +14,7 @@ using hostsim::SoftDevice;
 
 namespace {
 
-// What a device is made of; the rest has defaults that take nothing away from it.
+// The required keys of a device; the others have neutral defaults.
 constexpr std::string_view kRequired[] = {"name",          "block.rate_hz", "block.plan_samples",
                                           "buffers.count", "work.block_us", "work.phi"};
 

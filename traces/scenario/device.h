@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Soft devices from traces/data/devices/*.toml, or from a file of one's own.
+// Soft devices from traces/data/devices/*.toml, or from a user's file.
 #pragma once
 
 #include <string>

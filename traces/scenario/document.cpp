@@ -7,7 +7,7 @@
 #include <stdexcept>
 
 // toml++ 3.3.0 asserts on some texts that are no TOML, such as "[" and a control character (found by config_fuzz), and
-// goes on regardless when NDEBUG is set. Its assertions throw here, in every build.
+// continues when NDEBUG is set. Its assertions throw here, in every build.
 namespace {
 [[noreturn]] void toml_assertion_failed() {
   throw std::domain_error("expected a key or a value here");
@@ -17,9 +17,9 @@ namespace {
 #undef NDEBUG
 #define TOML_ASSERT(expression) ((expression) ? void() : toml_assertion_failed())
 #include <toml++/impl/preprocessor.h>
-// Its classes of characters are undefined for most that are not ASCII, such as U+00E9 where a string of several lines
-// goes on, and U+FEFB behind a quotation mark in a number (found by device_fuzz). What is in none of their ranges is in
-// no class.
+// Its classes of characters are undefined for most that are not ASCII, such as U+00E9 at the place at which a string
+// of several lines continues, and U+FEFB behind a quotation mark in a number (found by device_fuzz). A character
+// outside of all ranges is in no class.
 #pragma push_macro("TOML_UNREACHABLE")
 #undef TOML_UNREACHABLE
 #define TOML_UNREACHABLE return false
@@ -42,7 +42,7 @@ namespace offhook::config {
 
 struct Document::Impl {
   std::string name;
-  bool positions = true;  // false: the name says it all (--set)
+  bool positions = true;  // false: the name is enough (--set)
   toml::table table;
 
   std::string at(const toml::source_region& where) const {
@@ -95,8 +95,8 @@ class Depth {
 /// Keys and values of one document, more than any has. Each takes up to 400 bytes of memory.
 constexpr std::size_t kMostItems = 500'000;
 
-/// Refuse what would be too deep for the parser; and what TOML 1.0 allows in comments and strings only, anything but
-/// ASCII, in words that say so. @throws Error with the position
+/// Refuse texts that are too deep for the parser, and, with a clear message, characters other than
+/// ASCII, which TOML 1.0 allows in comments and strings only. @throws Error with the position
 void check_text(std::string_view text, std::string_view name) {
   std::size_t line = 1, line_begin = 0, items = 0;
   Depth depth;
@@ -115,7 +115,7 @@ void check_text(std::string_view text, std::string_view name) {
     if (c == '\n') {
       ++line;
       line_begin = i + 1;
-      if (closing.size() == 1) closing = {};  // not closed on its line: the parser will say so
+      if (closing.size() == 1) closing = {};  // not closed on its line: the parser reports it
     } else if (!closing.empty()) {
       if (c == '\\' && closing[0] == '"' && i + 1 < text.size() && text[i + 1] != '\n') {
         ++i;
@@ -168,12 +168,12 @@ std::string shown(const toml::node& node) {
   return type_name(node);
 }
 
-/// One value into one field of whatever type; false when type or range is wrong.
+/// One value into one field of any type; false when type or range is wrong.
 struct Assign {
   const toml::node& node;
   double min, max;
 
-  /// A number in range; a whole one where T is.
+  /// A number in range; a whole one if T is.
   template <typename T>
   bool number(const toml::node& from, T& to) const {
     const auto take = [&](const auto* v) {
@@ -185,7 +185,7 @@ struct Assign {
     };
     return take(from.as_integer()) || (std::is_floating_point_v<T> && take(from.as_floating_point()));
   }
-  /// Where a name stands in a list of names; past its end for what is none.
+  /// The index of a name in a list of names; past its end for an unknown one.
   static std::size_t place(const toml::node& from, std::span<const std::string_view> names) {
     const auto* v = from.as_string();
     return static_cast<std::size_t>((v ? std::find(names.begin(), names.end(), v->get()) : names.end()) -

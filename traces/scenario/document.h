@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// A TOML file (or one --set option) that knows where each of its values stands, so that every complaint can say
-// file:line:column. The parser, toml++, is seen in document.cpp and nowhere else.
+// A TOML file (or one --set option) with the position of each of its values, so that every error message can have
+// file:line:column. The parser, toml++, is used in document.cpp only.
 #pragma once
 
 #include <filesystem>
@@ -16,7 +16,7 @@
 
 namespace offhook::config {
 
-/// Where each key of the effective configuration came from: path -> "file:line:column" or "--set KEY=VALUE".
+/// The origin of each key of the effective configuration: path -> "file:line:column" or "--set KEY=VALUE".
 using Origins = std::map<std::string, std::string, std::less<>>;
 
 class Document {
@@ -54,7 +54,7 @@ class Document {
   /// @throws Error for an entry that is neither
   std::vector<Axis> axes() const;
 
-  /// All that has not been taken out, as JSON: for data whose keys the reader does not know beforehand.
+  /// All values that have not been taken out, as JSON: for data whose keys are not known beforehand.
   std::string json() const;
 
   /// Put every value into its field. @throws Error for an unknown key, a wrong type or range

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Where a host's numbers come from: the table [source] of traces/data/hosts/*.toml and of a file of one's own. It
-// changes no simulation; advice and `offhook hosts` say it, so that nobody takes an assumption for a measurement.
+// The sources of a host's numbers: the table [source] of traces/data/hosts/*.toml and of a user's file. It
+// changes no simulation. Advice and `offhook hosts` print it, to distinguish assumptions from measurements.
 #pragma once
 
 #include <cstdint>
@@ -12,16 +12,16 @@
 
 namespace offhook::config {
 
-/// The weakest of what decides a verdict on the host.
+/// The weakest source among the numbers that decide a verdict on the host.
 enum class HostGrade : std::uint8_t {
   kAssumed,    ///< rules and orders of magnitude, nothing measured
-  kPublished,  ///< measured by others, who said how
+  kPublished,  ///< measured by others, with a documented method
   kMeasured,   ///< by `offhook measure host-profile` on the machine itself
 };
 
 struct HostSource {
   HostGrade grade = HostGrade::kAssumed;
-  std::string what;     ///< source: document and place in it, command, duration; empty: the file says nothing
+  std::string what;     ///< source: document and place in it, command, duration; empty: the file has none
   std::string where;    ///< its address; may be empty
   std::string assumed;  ///< the keys whose values are nevertheless assumptions
 };
@@ -32,9 +32,9 @@ std::string_view to_string(HostGrade grade);
 std::string in_words(const HostSource& source);
 
 KeyTable host_source_keys();
-/// Takes the table [source] out of a host's file; without one nothing is said and all is assumed.
+/// Takes the table [source] out of a host's file; without one all numbers count as assumed.
 HostSource take_host_source(Document& host);
-/// Of traces/data/hosts/NAME.toml, or of a file whose name ends in .toml. @throws Error when there is none
+/// The source of traces/data/hosts/NAME.toml, or of a file whose name ends in .toml. @throws Error when there is none
 HostSource load_host_source(std::string_view host);
 
 }  // namespace offhook::config

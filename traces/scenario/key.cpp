@@ -70,7 +70,7 @@ bool is_written(const Key& key, const void* subject) {
 
 std::string write(const KeyTable& keys, const void* subject) {
   std::string out, table;
-  for (const bool in_tables : {false, true}) {  // TOML wants the keys outside of tables first
+  for (const bool in_tables : {false, true}) {  // TOML requires the keys outside of tables first
     for (const Key& key : keys) {
       const std::string_view path = key.path;
       const std::size_t dot = path.rfind('.');

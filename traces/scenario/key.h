@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// One table of keys says what a configuration file may hold: path, range, help and the field it fills. Reading,
+// One table of keys defines a configuration file: path, range, help and the field it fills. Reading,
 // validation, the list of keys in --help and the man page, and writing the effective configuration all walk this table.
-// Units stand in the names of the keys (noise_dbm0, time_limit_s).
+// The names of the keys have their units (noise_dbm0, time_limit_s).
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace offhook::config {
 
-/// What a user got wrong: `what()` is one line, with file:line:column where there is one, and what was expected.
+/// A user's error: `what()` is one line, with file:line:column if known, and the expected value.
 struct Error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -40,7 +40,7 @@ Choice choice(Enum& field, std::span<const std::string_view> names) {
   return {names, [&field] { return static_cast<int>(field); }, [&field](int v) { field = static_cast<Enum>(v); }};
 }
 
-/// A set of names, each of which stands for the bit at its place in `masks`. In a file a list, with at least one.
+/// A set of names, each of which means the bit at its place in `masks`. In a file it is a list of at least one.
 struct NameSet {
   std::span<const std::string_view> names;
   std::span<const std::uint32_t> masks;
@@ -75,7 +75,7 @@ template <typename Subject, typename Access>
 Key key(std::string_view path, std::string_view help, Access access) {
   return key<Subject>(path, 0, 0, help, access);
 }
-/// Of nanoseconds that the file gives in units of `unit_ns`. @param access std::int64_t&(Subject&), or the member
+/// A key of nanoseconds that the file gives in units of `unit_ns`. @param access std::int64_t&(Subject&), or the member
 template <typename Subject, typename Access>
 Key key_of_time(std::string_view path, double min, double max, std::string_view help, double unit_ns, Access access) {
   return key<Subject>(path, min, max, help, [access, unit_ns](Subject& s) -> Field {
@@ -106,11 +106,11 @@ KeyTable keys_under(std::string_view table, KeyTable keys, Access access) {
 std::string write(const KeyTable& keys, const void* subject);
 /// One key's value as TOML ("8", "\"dpc\"").
 std::string write_value(const Key& key, const void* subject);
-/// What the key accepts, for people: "whole number, 1 to 1024", "\"dpc\" or \"thread\"".
+/// The values that the key accepts, for people: "whole number, 1 to 1024", "\"dpc\" or \"thread\"".
 std::string expectation(const Key& key, const void* subject);
-/// Whether write() writes it: all but what is optional and 0, empty or the first of a choice.
+/// Whether write() writes it: always, unless it is optional and 0, empty or the first of a choice.
 bool is_written(const Key& key, const void* subject);
-/// The list of keys for --help and the man page, one line a key: path, default, what it accepts, help.
+/// The list of keys for --help and the man page, one line per key: path, default, accepted values, help.
 std::string describe(const KeyTable& keys, const void* defaults);
 
 }  // namespace offhook::config

@@ -142,7 +142,7 @@ HostLatencies read_latencies(const Document& table, bool virus_scanner) {
     if (t.high_thread.ms.empty()) t.high_thread = t.thread;
     std::optional<LatencyDistribution> dpc;
     if (!t.dpc.ms.empty()) dpc = fit(t, t.dpc, "dpc");
-    // What was not measured is taken at its worst: it cannot be later than what comes after it.
+    // An unmeasured latency is taken at its worst: it cannot be later than the next stage.
     if (t.interrupt.ms.empty()) t.interrupt = t.dpc.ms.empty() ? t.high_thread : t.dpc;
     const double factor = virus_scanner ? t.virus_scanner_factor : 1;
     return {fit(t, t.interrupt, "interrupt"),
@@ -217,7 +217,7 @@ LatencyDistribution parse_hgrm(std::string_view text, std::string_view file, dou
       throw fail("a value, a percentile of at most 1 and a total count (HdrHistogram's percentile output)");
     if (*seen < before || *seen >= kAnyMax) throw fail("a total count that does not fall, below 2^53");
     const double latency_ms = *value * unit_ms;
-    // The same value stands in many lines, once a percentile.
+    // The same value is in many lines, one for each percentile.
     if (*seen > before) {
       if (!counted.rises(latency_ms)) throw fail("values that rise with the count");
       counted.add(latency_ms, *seen - before);

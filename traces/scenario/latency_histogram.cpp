@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Histograms of cyclictest (-h, --json) and rtla timerlat hist, with what their headers say of the measurement.
+// Histograms of cyclictest (-h, --json) and rtla timerlat hist, with the measurement's properties from their headers.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ constexpr std::string_view kRtla = "# RTLA timerlat histogram", kCyclictest = "#
                            kAccepted =
                                "the output of cyclictest -h or --json, or of rtla timerlat hist, in microseconds";
 
-/// Of one kind of wait: how many took so many microseconds.
+/// For one kind of wait: how many took this many microseconds.
 using Counts = std::map<double, double>;
 
 Error fail(std::string_view file, std::size_t line, std::string_view expected) {
@@ -117,7 +117,7 @@ std::vector<double> values_after(std::string_view line, std::string_view title, 
   return values;
 }
 
-/// What did not fit into the histogram took the longest of its thread, at most.
+/// A wait beyond the histogram took the longest of its thread, at most.
 void add_overflows(Counts& counts, const std::vector<double>& overflows, const std::vector<double>& longest,
                    std::string_view file) {
   for (std::size_t i = 0; i < overflows.size(); i++) {
@@ -133,12 +133,12 @@ LatencyHistogram made(const Counts& counts, std::string tool, std::string_view f
   return h;
 }
 
-/// What cyclictest without -q prints above its histogram, again and again:
+/// The lines that cyclictest without -q prints repeatedly above its histogram:
 ///
 ///     policy: fifo: loadavg: 4.39 2.79 1.25 5/114 3090
 ///     T: 0 ( 3090) P:80 I:1000 C:   3000 Min:     21 Act:   48 Avg:   66 Max:   12481
 ///
-/// The threads of -t have falling priorities: the counts are those of all, so they speak for the highest and above.
+/// The threads of -t have falling priorities: the counts are those of all, so they hold for the highest and above.
 struct ThreadLines {
   std::string policy;
   int priority = 0;

@@ -271,7 +271,7 @@ std::string describe_load_devices() {
   std::string kinds;
   try {
     kinds = fmt::format("{}", fmt::join(data_names("load"), ", "));
-  } catch (const Error&) {  // help must work where the data does not
+  } catch (const Error&) {  // help must work even if the data do not
   }
   const hostsim::ReservedThread reserved;
   const hostsim::LoadThread thread;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Devices that steal time, as TOML. A kind is a file of traces/import; the keys beside it are over that file's:
+// Devices that steal time, as TOML. A kind is a file of traces/import; the other keys override that file's:
 //
 //     [[load.device]]
 //     kind = "network"
@@ -21,7 +21,7 @@
 
 namespace offhook::config {
 
-/// Of hostsim::DpcImportance.
+/// Names of hostsim::DpcImportance.
 inline constexpr std::array<std::string_view, 3> kDpcImportances = {"low", "medium", "high"};
 
 /// traces/import/KIND.toml, named after its kind. @throws Error naming the kinds there are

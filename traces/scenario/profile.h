@@ -13,8 +13,8 @@ namespace offhook::config {
 
 const KeyTable& profile_keys();
 
-/// traces/data/profiles/NAME.toml. Where the file gives what an interrupt handler that did everything took with the
-/// kernel's event logging on (measured.*), the cost of a connected block is what is left of it without the interrupt
+/// traces/data/profiles/NAME.toml. The file may have measured.*: the time of an interrupt handler that did everything,
+/// with the kernel's event logging on. Then the cost of a connected block is that time without the interrupt
 /// routine and without the logging; so is the worst case of a phase. @throws Error
 hostsim::CostProfile load_profile(std::string_view name);
 /// The same out of a document. @throws Error

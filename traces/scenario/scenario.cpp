@@ -84,7 +84,7 @@ void check_name(const Scenario& s, const Origins& origins) {
                           kMostCharacters));
 }
 
-/// What has to be in memory is asked for when the call begins.
+// Checks data that must be in memory when the call begins.
 void check_size(const Scenario& s, const Origins& origins) {
   if (s.pump != hostsim::PumpKind::kReal || s.bytes <= kMostFileBytes) return;
   throw Error(fmt::format("{}transfer.bytes is {}; expected at most {} with real pumps, which carry a real file",
@@ -125,7 +125,7 @@ void expect_device(const Scenario& s, const Origins& origins, std::string_view k
                           position_of(origins, {"line.kind", "pump.kind"}), kind, such_as));
 }
 
-/// What refuses with std::invalid_argument, at its place in the file.
+// Calls a function that refuses with std::invalid_argument, and adds the place in the file.
 template <class Read>
 void attempt(const Origins& origins, std::initializer_list<std::string_view> paths, const char* what,
              const Read& read) {
@@ -170,7 +170,7 @@ void check_air(const Scenario& s, const Origins& origins) {
   check_device_at_work(s, origins);
 }
 
-/// The tables of the other kinds of line say nothing, and V.90 needs its own.
+/// The tables of the other kinds of line must be empty, and V.90 needs its own.
 void check_line(const Scenario& s, const Origins& origins) {
   constexpr std::array<std::string_view, 4> kTables = {"line.", "trunk.", "loop.", "air."};  // as LineKind
   const auto kind = static_cast<std::size_t>(s.line_kind);
@@ -208,7 +208,7 @@ void check_line(const Scenario& s, const Origins& origins) {
   }
 }
 
-/// What automode may use, the driver's block plan and lead, and the cost profile.
+// The modulations of automode, the driver's block plan and lead, and the cost profile.
 void check_pump(const Scenario& s, const Origins& origins) {
   const auto needs_auto = [&](std::string_view key, std::uint32_t modulations, oh_modulation modem) {
     if (modulations == kAllModulations || modem == OH_MODULATION_NONE) return;
@@ -264,7 +264,7 @@ void check_pump(const Scenario& s, const Origins& origins) {
   }
 }
 
-/// What every Linux has, where neither the file nor the host that it begins with says anything.
+// The properties of every Linux, if neither the file nor its base host defines them.
 /// @param given whether a key of the host is in the file
 template <class Given>
 void complete_linux(HostScenario& host, const Given& given) {
@@ -306,7 +306,7 @@ ScenarioBuilder::ScenarioBuilder() {
 }
 
 void ScenarioBuilder::apply(Document document) {
-  // A host and a short context are whole layers of their own: they come before the keys beside them.
+  // A host and a short context are whole layers of their own: they come before the other keys.
   const auto layer = [&](std::string_view path, std::string_view complaint, const auto& load) {
     if (!document.has(path)) return;
     const std::string at = document.position(path);

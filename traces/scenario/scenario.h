@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Scenarios from TOML: examples/*.toml show what one looks like; `offhook keys scenario` lists every key.
+// Scenarios from TOML: examples/*.toml are examples; `offhook keys scenario` lists every key.
 #pragma once
 
 #include <filesystem>
@@ -28,7 +28,7 @@ class ScenarioBuilder {
   void apply_file(const std::filesystem::path& file) { apply(Document::read_file(file)); }
   /// "context.y_ticks=9", "context=RES 3/16 strict"
   void set(std::string_view assignment) { apply(Document::assignment(assignment)); }
-  /// Check what needs several keys at once. @throws Error
+  /// Check conditions over several keys. @throws Error
   hostsim::Scenario finish() const;
   const hostsim::Scenario& scenario() const { return scenario_; }
 
@@ -41,7 +41,7 @@ class ScenarioBuilder {
 std::string to_toml(const hostsim::Scenario& scenario);
 /// traces/data/hosts/NAME.toml. @throws Error
 hostsim::HostScenario load_host(std::string_view name);
-/// Apply the keys of a host's file. On a Linux, keys that it does not name are what every Linux has: SCHED_DEADLINE, 99
+/// Apply the keys of a host's file. On a Linux, missing keys have the values of every Linux: SCHED_DEADLINE, 99
 /// real-time priorities, a tick of 250 Hz, high-resolution timers.
 /// @throws Error as Document::apply()
 void apply_host_keys(const Document& file, hostsim::HostScenario& host);

@@ -33,7 +33,7 @@ std::span<const std::string_view> far_modems() {
 std::span<const std::string_view> modems() {
   return far_modems().subspan(1);
 }
-// Those that automode chooses from, which stands last in the table.
+// The modulations that automode chooses from; automode is the last row of the table.
 NameSet modulations(std::uint32_t* set) {
   static const auto masks = [] {
     std::vector<std::uint32_t> all;
@@ -399,7 +399,7 @@ KeyTable hold_keys() {
   };
 }
 
-/// Of the driver and of the transfer.
+/// Keys of the driver and of the transfer.
 KeyTable run_keys() {
   using S = Scenario;
   return {

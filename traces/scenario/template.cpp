@@ -7,7 +7,7 @@ namespace offhook::config {
 
 std::string write_template(const KeyTable& keys, const void* subject, Keys how) {
   std::string out, table;
-  for (const bool in_tables : {false, true}) {  // TOML wants the keys outside of tables first
+  for (const bool in_tables : {false, true}) {  // TOML requires the keys outside of tables first
     for (const Key& key : keys) {
       const std::string_view path = key.path;
       const std::size_t dot = path.rfind('.');
@@ -17,7 +17,7 @@ std::string write_template(const KeyTable& keys, const void* subject, Keys how) 
         out += fmt::format("{}[{}]\n", out.empty() ? "" : "\n", of);
         table = of;
       }
-      // What write() leaves out is off as long as it is not there.
+      // A key that write() leaves out is off while it is absent.
       const bool out_commented = how == Keys::kCommentedOut || !is_written(key, subject);
       out += fmt::format("# {} ({})\n{}{} = {}\n", key.help, expectation(key, subject), out_commented ? "#" : "",
                          in_tables ? path.substr(dot + 1) : path, write_value(key, subject));

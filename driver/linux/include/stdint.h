@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the public headers need of <stdint.h>, by the kernel's types. */
+/* The part of <stdint.h> that the public headers need, by the kernel's types. */
 #ifndef OFFHOOK_LINUX_STDINT_H
 #define OFFHOOK_LINUX_STDINT_H
 

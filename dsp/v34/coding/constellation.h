@@ -3,7 +3,7 @@
 // The signal points of V.34 (9.1, Figure 5) and the labels of their subsets (9.6.3.1, Figure 9).
 //
 // All points have odd coordinates. A quarter of the constellation, the points with both coordinates 1 modulo 4, is
-// numbered by rising magnitude (of two equally far points the one with the greater imaginary part comes first); turning
+// numbered by rising magnitude; of two equally far points the one with the greater imaginary part comes first. Turning
 // it by 90, 180 and 270 degrees gives the rest. A ring is 2^q points of neighbouring numbers.
 #pragma once
 
@@ -41,7 +41,7 @@ inline constexpr int kQuarterExtent = 24;  // columns and rows: coordinates -47 
 
 struct Quarter {
   Point point[kQuarterPoints];
-  int16_t label[kQuarterExtent][kQuarterExtent];  // by (im + 47) / 4, (re + 47) / 4; kQuarterPoints where none
+  int16_t label[kQuarterExtent][kQuarterExtent];  // by (im + 47) / 4, (re + 47) / 4; kQuarterPoints if none
 };
 
 // Magnitudes squared of points 1 modulo 4 are 2 modulo 8: one bucket each, filled from the greatest imaginary part

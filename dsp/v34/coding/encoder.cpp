@@ -32,9 +32,9 @@ double mapped_energy(const Framing& framing) {
   return energy;
 }
 
-// Variance of what is left of a normal variable when multiples of 2w are taken off: the square wave of parabolas
-// y^2 on [-w, w] as a Fourier series, each of whose cosines has the mean exp(-(pi k)^2 variance / (2 w^2)). A variable
-// that hardly ever leaves [-w, w] keeps its variance.
+// Variance of the remainder of a normal variable modulo 2w. The square wave of parabolas y^2 on [-w, w] is a Fourier
+// series, each of whose cosines has the mean exp(-(pi k)^2 variance / (2 w^2)). A variable that hardly ever leaves [-w,
+// w] keeps its variance.
 double folded_variance(double variance, double w) {
   constexpr double kPi = 3.14159265358979323846, kNepersToDb = 8.68588963806503655302;
   if (variance < w * w / 16) return variance;  // 4 sigma
@@ -46,8 +46,8 @@ double folded_variance(double variance, double w) {
   return sum;
 }
 
-// dither_energy() where the mapper's points have the energy u. What is sent has both, and what is left of it when it
-// has been filtered, taken for white and normal, is the dither: a fixed point.
+// dither_energy() if the mapper's points have the energy u. The sent signal has both. After the filter, taken for white
+// and normal, its remainder is the dither: a fixed point.
 double dither_of(double u, double w, const PrecoderCoefficients& h) {
   double gain = 0;  // of the filter
   for (const auto& tap : h.h) {

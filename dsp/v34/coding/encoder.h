@@ -7,8 +7,8 @@
 //                                                                          ^ U0      | y, c
 //                                                                          trellis encoder
 //
-// Both work on whole mapping frames: eight 2D symbols. What lies between x and y at the far end (non-linear encoder,
-// modulator, line, equalizer, Viterbi decoder) is not here.
+// Both work on whole mapping frames: eight 2D symbols. The stages between x and y at the far end (non-linear encoder,
+// modulator, line, equalizer, Viterbi decoder) are elsewhere.
 #pragma once
 
 #include <stdint.h>
@@ -22,7 +22,7 @@
 
 namespace offhook::v34 {
 
-/// What both ends of one direction must agree on.
+/// The parameters that both ends of one direction must share.
 struct CodingParameters {
   Framing framing;
   Scrambling scrambling;          ///< of the transmitting modem
@@ -30,7 +30,7 @@ struct CodingParameters {
   PrecoderCoefficients precoder;  ///< chosen by the receiving modem, MP type 1
 };
 
-/// Where an encoder stands before B1: at zero by 10.1.3.1, which not all modems keep to.
+/// State of an encoder before B1: zero by 10.1.3.1, which not all modems follow.
 struct EncoderStart {
   int quadrant = 0;       ///< Z of the differential encoder
   int trellis_state = 0;  ///< below trellis_states()
@@ -42,7 +42,7 @@ class Encoder {
  public:
   struct Symbol {
     FixedPoint x;  ///< to the non-linear encoder and the modulator
-    Point y;       ///< what the receiver is to see after its whitening filter
+    Point y;       ///< the receiver's signal after its whitening filter
   };
 
   Encoder() = default;
@@ -57,7 +57,7 @@ class Encoder {
   /// @param[in] primary  primary_bits() unscrambled bits  @param aux  used only if takes_aux()
   /// @param[out] symbols  [8]
   void frame(const FrameBits& primary, int aux, Symbol* symbols);
-  /// The same of what is sent alone. @param[out] x  [8]
+  /// As above, with the transmitted symbols alone. @param[out] x  [8]
   void frame(const FrameBits& primary, int aux, FixedPoint* x) {
     Symbol symbols[kSymbolsPerMappingFrame];
     frame(primary, aux, symbols);
@@ -96,7 +96,7 @@ class Decoder {
 
   /// @param[in] y  [8] decided points, odd coordinates, magnitude at most 255 each; any such points are safe
   /// @param[out] primary  primary_bits() descrambled bits  @param[out] aux  written only if gives_aux()
-  /// @param[out] x  [8] what was sent, or null
+  /// @param[out] x  [8] the transmitted symbols, or null
   /// @return the number of primary bits
   int frame(const Point* y, FrameBits* primary, uint8_t* aux, FixedPoint* x = nullptr);
   /// The same to [primary_bits()] bits, one a byte.
@@ -123,9 +123,9 @@ class Decoder {
 /// constellation with its shell mapping, high and low frames weighted, plus the dither of the precoder.
 /// Not real-time: for init.
 float mean_energy(const Framing& framing, const PrecoderCoefficients& h);
-/// The same where the coefficients are not known: with `precoding` the dither is uniform in [-w, w], the most it is.
+/// The same if the coefficients are not known: with `precoding` the dither is uniform in [-w, w], its maximum.
 float mean_energy(const Framing& framing, bool precoding);
-/// Mean of |c - p|^2 of 9.6.2, what the precoder adds: p, with multiples of 2w taken off. With coefficients so small
+/// Mean of |c - p|^2 of 9.6.2, which the precoder adds: p, reduced modulo 2w. With coefficients so small
 /// that p stays within [-w, w] it is p itself.  Not real-time: for init.
 float dither_energy(const Framing& framing, const PrecoderCoefficients& h);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The bits of one mapping frame in two words: what scrambler, parser and ports take several at a time.
+// The bits of one mapping frame in two words, from which scrambler, parser and ports take several at a time.
 #pragma once
 
 #include <stdint.h>

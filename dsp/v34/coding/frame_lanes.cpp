@@ -14,7 +14,7 @@ using Lanes = int32_t[kMostFrameLanes];
 struct alignas(64) PrecoderWords {
   Lanes h[3], x[3], p_re, p_im, c, scale_bits;
 };
-// What a lane without a frame has, too: loops over it end.
+// The part that a lane without a frame has, too, so that loops over it end.
 struct alignas(64) ShellWords {
   Lanes rings, sum, rest, total;  // ShellSum
   Lanes ring[kSymbolsPerMappingFrame];
@@ -52,7 +52,7 @@ P parts_of(int32_t word) {
   return parts;
 }
 
-// What the lanes compute is what subset_label() says.
+// The lanes compute the result of subset_label().
 constexpr bool labels_are_bits() {
   for (int re = -7; re <= 7; re += 2) {
     for (int im = -7; im <= 7; im += 2) {
@@ -124,7 +124,7 @@ void in_runs(Frame* frame, int count, int lanes, Fits fits, Together together, A
 
 }  // namespace
 
-// What the lanes need to see of an encoder and a decoder.
+// The parts of an encoder and a decoder that the lanes need.
 struct FrameLanes {
   // Sums of products with x stay within 32 bits, rounding included.
   static bool fits(const Precoder& p) {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
 // A bank in lanes: the mapping frames of several encoders, or of several decoders, made at once, each in a lane of the
-// same vectors. What an encoder does from frame to frame waits for itself (precoder, trellis and differential encoder),
-// so one alone fills no vector; sixteen of them do. Symbol rate, data rate, trellis code and precoder may differ from
-// lane to lane, and the lanes may be others with each call: their state stays where it is and is taken along for one
-// frame.
+// same vectors. An encoder's steps from frame to frame depend on each other (precoder, trellis, differential encoder),
+// so one encoder fills no vector; sixteen do. Symbol rate, data rate, trellis code and precoder may differ from lane to
+// lane, and each call may have other lanes: their state stays in its place and is copied for one frame.
 //
 // All of it is integers: each gets the bits that Encoder::frame() and Decoder::frame() would give it. Bits to points
 // and back (scrambler, parser, shell mapper, table of points) are done lane by lane.
@@ -15,7 +14,7 @@
 
 namespace offhook::v34 {
 
-/// What Encoder::frame() takes and gives, for one lane.
+/// Input and output of Encoder::frame(), for one lane.
 struct FrameToEncode {
   Encoder* encoder;
   FrameBits primary;
@@ -23,7 +22,7 @@ struct FrameToEncode {
   FixedPoint x[kSymbolsPerMappingFrame];  ///< out: Symbol::x
 };
 
-/// What Decoder::frame() takes and gives, for one lane.
+/// Input and output of Decoder::frame(), for one lane.
 struct FrameToDecode {
   Decoder* decoder;
   Point y[kSymbolsPerMappingFrame];

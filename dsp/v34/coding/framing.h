@@ -5,9 +5,9 @@
 // A symbol rate and a data rate fix everything else: a superframe of 280 ms holds J data frames, a data frame P mapping
 // frames, a mapping frame four 4D symbols (eight 2D symbols). N bits go into a data frame; because N is seldom a
 // multiple of P, mapping frames carry b bits ("high") or b-1 bits ("low"), spread evenly by the switching pattern. Of
-// those, K bits choose the rings of all eight symbols (shell mapper), q bits a symbol choose the point in its ring, and
-// three bits a 4D symbol choose quadrants. All of it is computed here in exact integers; no table of the Recommendation
-// is copied, and the tests compare with the printed ones.
+// those, K bits choose the rings of all eight symbols (shell mapper), q bits per symbol choose the point in its ring,
+// and three bits per 4D symbol choose quadrants. All of it is computed here in exact integers; no table of the
+// Recommendation is copied, and the tests compare with the printed ones.
 #pragma once
 
 #include <stdint.h>
@@ -22,13 +22,13 @@ inline constexpr int kSymbolRates = 6;
 
 enum class Carrier : uint8_t { kLow, kHigh };
 
-/// What depends on the symbol rate alone.
+/// The parameters that depend on the symbol rate alone.
 struct SymbolRateTraits {
   Ratio of_2400;           ///< symbol rate = 2400 * a/c Hz; Table 1
   Ratio carrier[2];        ///< carrier = symbol rate * d/e, by Carrier; Table 2
-  uint8_t data_frames;     ///< J, data frames a superframe; Table 7
-  uint8_t mapping_frames;  ///< P, mapping frames a data frame; Table 7
-  uint8_t aux_bits;        ///< W, auxiliary bits a data frame; Table 9
+  uint8_t data_frames;     ///< J, data frames per superframe; Table 7
+  uint8_t mapping_frames;  ///< P, mapping frames per data frame; Table 7
+  uint8_t aux_bits;        ///< W, auxiliary bits per data frame; Table 9
   uint16_t min_bit_rate;   ///< lowest primary rate, bit/s; Table 10
   uint16_t max_bit_rate;   ///< highest primary rate, bit/s; Table 10
 };
@@ -48,7 +48,7 @@ constexpr Band band(SymbolRate s, Carrier c) {
 constexpr double symbol_rate_hz(SymbolRate s) {
   return band(s, Carrier::kLow).symbol_hz();
 }
-/// Symbols in so many samples of 8000 Hz.
+/// Symbols in `samples` samples at 8000 Hz.
 constexpr int symbols_in(SymbolRate s, uint32_t samples) {
   return static_cast<int>(samples * symbol_rate_hz(s) / 8000 + 0.5);
 }
@@ -78,8 +78,8 @@ struct PlaceReciprocals {
 };
 inline constexpr PlaceReciprocals kPlaceReciprocals;
 
-/// The even spread of `ones` ones over `length` places, the last place always a one (clauses 8.2 and 8.3: a counter
-/// grows by `ones` each place and wraps at `length`; a place is one where it wraps). @pre 0 <= i < length <=
+/// The even spread of `ones` ones over `length` places, the last place always a one (clauses 8.2 and 8.3). A counter
+/// grows by `ones` at each place and wraps at `length`; a place is one if the counter wraps. @pre 0 <= i < length <=
 /// kMaxPlaces, 0 <= ones <= length
 constexpr bool switching_pattern(int ones, int length, int i) {
   const auto n = static_cast<uint32_t>(i * ones);
@@ -96,16 +96,16 @@ constexpr bool reciprocals_are_exact() {
 }
 static_assert(reciprocals_are_exact());
 
-/// Everything that encoder and decoder need to know of one direction. Plain data, 16 bytes or so; copy freely.
+/// All parameters of one direction for encoder and decoder. Plain data, 16 bytes or so; copy freely.
 struct Framing {
   SymbolRate symbol_rate;
   bool aux;                ///< auxiliary channel multiplexed in
   uint8_t data_frames;     ///< J
   uint8_t mapping_frames;  ///< P
   uint8_t aux_bits;        ///< W; 0 without auxiliary channel
-  uint16_t frame_bits;     ///< N, bits a data frame, auxiliary bits included
+  uint16_t frame_bits;     ///< N, bits per data frame, auxiliary bits included
   uint8_t bits;            ///< b, bits of a high mapping frame; a low one has b-1
-  uint8_t high_frames;     ///< r, high mapping frames a data frame, 1..P
+  uint8_t high_frames;     ///< r, high mapping frames per data frame, 1..P
   uint8_t shell_bits;      ///< K
   uint8_t point_bits;      ///< q
   uint8_t rings;           ///< M
@@ -114,7 +114,7 @@ struct Framing {
   constexpr int points() const { return (4 * rings) << point_bits; }  ///< L, points of the 2D constellation
   /// @pre 0 <= i < P
   constexpr bool is_high(int i) const { return switching_pattern(high_frames, mapping_frames, i); }
-  /// True where bit I1 of the first 4D symbol belongs to the auxiliary channel. @pre 0 <= i < P
+  /// True if bit I1 of the first 4D symbol belongs to the auxiliary channel. @pre 0 <= i < P
   constexpr bool is_aux(int i) const { return aux && switching_pattern(aux_bits, mapping_frames, i); }
   /// Primary (scrambled) bits of mapping frame i.
   constexpr int primary_bits(int i) const { return bits - !is_high(i) - is_aux(i); }
@@ -151,9 +151,9 @@ constexpr Framing make_framing(SymbolRate s, uint32_t bit_rate, bool aux, bool e
   return f;
 }
 
-/// Where an encoder or a decoder stands in the superframe.
+/// Position of an encoder or a decoder in the superframe.
 ///
-/// B1 counts as the last data frame of a superframe (10.1.3.1), so that is where counting starts.
+/// B1 counts as the last data frame of a superframe (10.1.3.1), so counting starts there.
 class FramePosition {
  public:
   constexpr FramePosition() = default;

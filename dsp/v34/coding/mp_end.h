@@ -5,8 +5,9 @@
 
 namespace offhook::v34 {
 
-/// How MP ends in V.34 (Tables 20 and 21) and V.90: in type 1 the precoder's coefficients, then the reserved word and
-/// the CRC, each word with its start bit. @param io  FieldWriter or FieldReader  @param v  with type1 and precoder
+/// The end of MP in V.34 (Tables 20 and 21) and V.90, each word with its start bit: in type 1 the precoder's
+/// coefficients, then the reserved word and the CRC. @param io  FieldWriter or FieldReader  @param v  type1 and
+/// precoder
 template <class Io, class V>
 void end_mp(Io& io, V& v) {
   constexpr uint32_t kStart = 0;

@@ -21,13 +21,13 @@ struct MappingFrame {
 
 /// Sort the bits of mapping frame i of a data frame.
 /// @param[in] primary  f.primary_bits(i) scrambled bits
-/// @param[in] aux      the auxiliary bit, 0 or 1; used only where f.is_aux(i)
-/// @param[out] frame   what low frames, or b <= 12, leave out is zero
+/// @param[in] aux      the auxiliary bit, 0 or 1; used only if f.is_aux(i)
+/// @param[out] frame   bits that low frames, or b <= 12, do not use are zero
 /// Real-time: yes, O(1).  Source: 9.3.1, 9.3.2, 8.3
 void parse(const Framing& f, int i, FrameBits primary, int aux, MappingFrame* frame);
 
 /// The inverse of parse().
-/// @param[out] aux  written only where f.is_aux(i)  @return the f.primary_bits(i) scrambled bits; those beyond are 0.
+/// @param[out] aux  written only if f.is_aux(i)  @return the f.primary_bits(i) scrambled bits; those beyond are 0.
 /// Bits that the frame cannot carry (the last shell bit of a low frame) are dropped.  Real-time: yes, O(1).
 FrameBits deparse(const Framing& f, int i, const MappingFrame& frame, uint8_t* aux);
 

@@ -10,7 +10,7 @@ inline constexpr int kPreEmphasisFilters = 11;  ///< indices 0..10; 0 is flat
 
 /// Template level in dB relative to its line of 0 dB, at normalized frequency f/S.
 /// Indices 0 to 5 rise from 0 dB at 0 to alpha at 1; indices 6 to 10 are 0 dB up to 0.4, beta at 0.8 and beta + gamma
-/// at 1.2. Where Figure 2 shows nothing, between 0.4 and 0.8, it is a straight line.
+/// at 1.2. Between 0.4 and 0.8, where Figure 2 has no value, it is a straight line.
 /// @pre 0 <= index <= 10, f_over_s >= 0.  Source: Figures 1 and 2, Tables 3 and 4.
 constexpr double pre_emphasis_db(int index, double f_over_s) {
   if (index <= 5) return 2.0 * index * f_over_s;

@@ -2,11 +2,11 @@
 //
 // The precoder of V.34 (9.6.2), in the exact integers that the Recommendation demands.
 //
-// The receiver's noise-whitening filter 1 + h1 z^-1 + h2 z^-2 + h3 z^-3 is undone at the transmitter: from every point
-// u the predicted tail p of the three symbols before is subtracted, and so that power does not grow, the nearest point
-// c of a coarse lattice is added. After the filter the receiver sees y = u + c, a point of the grid, which the trellis
-// code protects. Since p and c depend only on what was sent before, the receiver repeats the same recursion and takes c
-// off.
+// The transmitter undoes the receiver's noise-whitening filter 1 + h1 z^-1 + h2 z^-2 + h3 z^-3. From every point u it
+// subtracts the predicted tail p of the three symbols before. To limit the power, it adds the nearest point
+// c of a coarse lattice. After the filter the receiver sees y = u + c, a point of the grid, which the trellis
+// code protects. Since p and c depend only on earlier symbols, the receiver repeats the same recursion and subtracts
+// c.
 #pragma once
 
 #include <stdint.h>
@@ -47,14 +47,14 @@ class Precoder {
   /// c(n) of the symbol to come.
   constexpr Point offset() const { return c_; }
 
-  /// @param u  point of the mapper  @param[out] y  channel point, what the receiver sees after its filter
+  /// @param u  point of the mapper  @param[out] y  channel point, which the receiver sees after its filter
   /// @return x, to be sent
   constexpr FixedPoint encode(Point u, Point* y) {
     *y = {static_cast<int16_t>(u.re + c_.re), static_cast<int16_t>(u.im + c_.im)};
     return advance(*y);
   }
 
-  /// The inverse. @param y  decided channel point  @param[out] x  what was sent, exactly; may be null
+  /// The inverse. @param y  decided channel point  @param[out] x  the transmitted symbol, exactly; may be null
   /// @return u. A wrong y does harm for as long as 1/(1 + h) rings.
   constexpr Point decode(Point y, FixedPoint* x = nullptr) {
     const Point u{static_cast<int16_t>(y.re - c_.re), static_cast<int16_t>(y.im - c_.im)};

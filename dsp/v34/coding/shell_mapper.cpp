@@ -51,7 +51,7 @@ constexpr int max_of(int a, int b) {
 }
 
 // Splits `sum` in two, each part at most `top`: the ways of a split are count(part) * count(sum - part), and `rest`
-// says how many to pass over. Leaves in `rest` what is left and returns the first part.
+// is the number of ways to skip. Leaves the remainder in `rest` and returns the first part.
 template <class Count>
 int split(int sum, int top, uint64_t* rest, Count count) {
   int part = max_of(0, sum - top);

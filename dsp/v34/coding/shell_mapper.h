@@ -24,7 +24,7 @@ uint64_t shell_unmap(int rings, const uint8_t ring[8]);
 /// as evenly mixed.  @param[out] probability  [rings].  Not real-time: for init.
 void shell_ring_probability(int rings, int shell_bits, double* probability);
 
-/// Where shell_map() begins and shell_unmap() ends, for lanes that do what lies between.
+/// Start of shell_map() and end of shell_unmap(), for lanes that compute the rest.
 struct ShellSum {
   int sum;         ///< of all eight rings
   uint32_t rest;   ///< 8-tuples of that sum that come before the index's

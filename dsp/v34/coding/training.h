@@ -2,7 +2,7 @@
 //
 // The symbols of Phases 3 and 4 (10.1.3): S, PP, TRN, and the bit sequences J, J', MP and E.
 //
-// TRN and the sequences use four points, or sixteen where the far modem's J asked for them: two scrambled bits choose
+// TRN and the sequences use four points, or sixteen if the far modem's J requested them: two scrambled bits choose
 // the quadrant and, with sixteen, two more the point. TRN sends the quadrant itself, the sequences its change,
 // beginning from the last symbol of TRN; so a receiver reads them whatever its own rotation.
 #pragma once
@@ -29,8 +29,8 @@ constexpr float points_energy(TrainingPoints points) {
 
 // Sequences, the left-most bit first in time.
 inline constexpr int kSequenceJBits = 16;
-inline constexpr uint16_t kSequenceJ4 = 0b0000100110010001;      ///< asks the far modem for 4 points; Table 18
-inline constexpr uint16_t kSequenceJ16 = 0b0000110110010001;     ///< asks for 16 points
+inline constexpr uint16_t kSequenceJ4 = 0b0000100110010001;      ///< requests 4 points from the far modem; Table 18
+inline constexpr uint16_t kSequenceJ16 = 0b0000110110010001;     ///< requests 16 points
 inline constexpr uint16_t kSequenceJPrime = 0b1111100110010001;  ///< ends J; Table 19
 inline constexpr int kSequenceEBits = 20;                        ///< all ones
 

@@ -2,10 +2,10 @@
 //
 // The 4D trellis codes of V.34 (9.6.3): systematic convolutional encoders of 16, 32 and 64 states.
 //
-// The encoder looks at the points y that go to the channel, not at bits: the subset labels of a pair of points give
-// four input bits Y4..Y1, and the output Y0, which depends only on earlier pairs, forces the parity of the next pair's
-// labels (the least significant bits of the two labels differ by Y0 ^ V0). A receiver that knows the code therefore
-// knows half of all pairs of points to be impossible.
+// The encoder's input is the points y of the channel, not bits. The subset labels of a pair of points give
+// four input bits Y4..Y1. The output Y0, which depends only on earlier pairs, forces the parity of the next pair's
+// labels (the least significant bits of the two labels differ by Y0 ^ V0). So a receiver with the code can exclude
+// half of all pairs of points.
 #pragma once
 
 #include <stdint.h>

@@ -35,7 +35,7 @@ bool ViterbiDecoder::decode(const float received[4], bool bit_inversion, Point d
   return true;
 }
 
-// The last kBatch pairs of the history; the oldest comes out now.
+// The last kBatch pairs of the history; the oldest is decided now.
 void ViterbiDecoder::trace() {
   int slot = best_ & kMetricIds;
   int at = newest_;
@@ -53,7 +53,7 @@ void ViterbiDecoder::trace() {
   ahead_ = kBatch;
 }
 
-// Of the steps that are neither replaced nor decided soon only who survived is read: the first line.
+// Only the survivors are read of steps that are neither replaced nor decided soon: the first line.
 void ViterbiDecoder::add_to(HotLines* hot) const {
   constexpr int kWhole = 29;  // from the oldest on, in a block of 96 samples
   hot->add_up_to(this, history_);

@@ -2,9 +2,9 @@
 //
 // Soft-decision Viterbi decoder for the three 4D trellis codes of V.34 (9.6.3).
 //
-// Each 4D symbol brings two received points. Of each of the eight 2D subsets only the nearest point matters; of each 4D
-// subset (input Y4..Y1 and label parity) only its best pair. That leaves one branch metric for each transition of the
-// trellis (viterbi_step.h). The survivors are traced back for eight decisions at a time.
+// Each 4D symbol brings two received points. For each of the eight 2D subsets only the nearest point matters; for each
+// 4D subset (input Y4..Y1 and label parity) only its best pair. That leaves one branch metric for each transition of
+// the trellis (viterbi_step.h). The survivors are traced back for eight decisions at a time.
 //
 // The lattice is taken as unbounded: after the precoder any odd point may occur.
 #pragma once
@@ -42,11 +42,11 @@ class ViterbiDecoder {
   /// The pair of the newest 4D symbol on the best path so far: without delay, less certain; for loops that adapt.
   void tentative(Point decided[2]) const;
 
-  /// Of the pair that was decided last: another path joins the decided one there that would have been no more than
-  /// kTossUp worse. Parallel transitions are not looked at.
+  /// For the pair that was decided last: whether another path, no more than kTossUp worse, joins the decided one there.
+  /// Parallel transitions are ignored.
   bool toss_up() const { return traced_toss_up_[ahead_]; }
 
-  void add_to(HotLines* hot) const;  ///< what decode() will use
+  void add_to(HotLines* hot) const;  ///< the memory that decode() uses
 
   /// How much the metric of the best path grew with the newest 4D symbol: squared distance, near the noise energy of
   /// two points when all is well.

@@ -82,7 +82,7 @@ constexpr bool classes_are_labels() {
 }
 static_assert(classes_are_labels());
 
-// Pairs by parity of the labels, Y3, and whether the high bits differ (which is Y4): four for Y2 and Y1. Of each the
+// Pairs by parity of the labels, Y3, and whether the high bits differ (which is Y4): four for Y2 and Y1. Each has the
 // low two bits of both labels.
 struct PairLabels {
   int s0[2][2][4], s1[2][2][4];
@@ -118,7 +118,7 @@ constexpr bool high_bits_cancel() {
 }
 static_assert(high_bits_cancel());
 
-// A vector register of so many, and as many octets.
+// A vector register of kCount integers, and as many octets.
 template <int kCount>
 struct Ints;
 template <>

@@ -3,10 +3,10 @@
 // One step of the Viterbi decoder: two received points in, the survivors of all states out. Integers throughout, so
 // that every instruction set's variant gives the same bits.
 //
-// The transitions of each code fall into four groups: within a group every prior state is joined with every next state,
+// The transitions of each code fall into four groups. Within a group every prior state is joined with every next state,
 // the input is the exclusive or of their places in the group, and Y0 is the same for all. (The AND gates of the
 // 64-state encoder only decide which places.) So one step is four small min-plus convolutions over contiguous arrays.
-// Squared distances leave the six low bits free; what a minimum was the minimum of travels there.
+// Squared distances leave the six low bits free; these hold the index of the minimum.
 #pragma once
 
 #include <stdint.h>
@@ -43,11 +43,11 @@ constexpr int place_of(int slot, int inputs) {
   return slot % kTrellisGroups * inputs + slot / kTrellisGroups;
 }
 
-/// Paths whose squared distances differ by no more than this are told apart by luck (kMetricUnit a half).
+/// Between paths whose squared distances differ by no more than this, chance decides (kMetricUnit a half).
 inline constexpr int32_t kTossUp = kMetricUnit / 2;
 
-/// What is kept of a step, for as long as its decision takes: packed by the code's states, because of a thousand
-/// decoders all of it goes through the caches again and again.
+/// The stored part of a step, until its decision. It is packed by the code's states, because with a thousand decoders
+/// all of it passes through the caches repeatedly.
 ///    from     [states] by slot: the survivor's slot before this step, and kTossUpBit
 ///    pair     [2][inputs] by Y0 and input: 8 s(2m) + s(2m+1) of the best pair
 ///    nearest  re [2][8], im [2][8]: nearest points, by subset label, as places of their class (nearest_point())
@@ -63,12 +63,12 @@ constexpr StepLayout step_layout(int states) {
 }
 static_assert(step_layout(kMaxTrellisStates).bytes == StepLayout::kMostBytes);
 
-/// Points 1 modulo 4 turned by 0..3 times 90 degrees, one class a label modulo 4. A class holds two subsets, told apart
-/// by the parity of both coordinates' places in it.
+/// Points 1 modulo 4 turned by 0..3 times 90 degrees, one class per label modulo 4. A class holds two subsets, which
+/// differ in the parity of both coordinates' places in it.
 inline constexpr int kOffsetRe[] = {1, 1, 3, 3};
 inline constexpr int kOffsetIm[] = {1, 3, 3, 1};
 
-/// Of the two points of a step, one: the nearest of that label.  Real-time: yes, O(1).
+/// One of the two points of a step: the nearest of that label.  Real-time: yes, O(1).
 inline Point nearest_point(const uint8_t* step, const StepLayout& layout, int which, int label) {
   const auto* place = reinterpret_cast<const int8_t*>(step + layout.nearest + 8 * which + label);
   return {static_cast<int16_t>(kOffsetRe[label & 3] + 4 * place[0]),

@@ -94,7 +94,7 @@ void layout_info1a(Io& io, V& v) {
   end(io);
 }
 
-// Table 10/V.90. `rate_downstream` is what tells it from the other INFO1a.
+// Table 10/V.90. `rate_downstream` distinguishes it from the other INFO1a.
 constexpr uint8_t kRate8000 = 6;
 
 template <class Io, class V, class Rate>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// The INFO sequences of Phase 2: what each modem can do (INFO0), and what they found out about the line and choose
+// The INFO sequences of Phase 2: each modem's capabilities (INFO0), and their measurements of the line and choices
 // (INFO1). V.34 (10/96) 10.1.2.3, Tables 14 to 16; with the variants of V.90 (09/98) 8.2.3, Tables 7 to 11, which share
-// their Phase 2: INFO0d says more of a digital modem, INFO1d is laid out as INFO1c, and INFO1a has a second form.
+// their Phase 2: INFO0d has more about a digital modem, INFO1d is laid out as INFO1c, and INFO1a has a second form.
 //
 // Every kind has the same three functions: encode() to bits, decode() from bits, and an InfoReceiver that finds it in
 // the bits of a DPSK demodulator.
@@ -37,10 +37,10 @@ struct Info0 {
   friend bool operator==(const Info0&, const Info0&) = default;
 };
 
-/// What an analogue modem of V.92 says in place of Info0::clock, which it has no use for (its Table 16).
+/// Values of an analogue modem of V.92 in place of Info0::clock, which it does not need (its Table 16).
 inline constexpr uint8_t kInfo0aV92 = 1, kInfo0aShortPhase2 = 2;
 
-/// INFO0d of V.90: the digital modem. `v34.clock` is reserved there: sent as 0, not looked at.
+/// INFO0d of V.90: the digital modem. `v34.clock` is reserved there: sent as 0 and ignored.
 struct Info0d {
   static constexpr int kBits = 62;
   Info0 v34;
@@ -49,12 +49,12 @@ struct Info0d {
   bool power_at_codec;        ///< measured at the output of the codec, else at the modem's terminals
   bool a_law;                 ///< else mu-law
   bool upstream_3429;         ///< V.90 with 3429 symbols/s upstream
-  bool short_phase2 = false;  ///< V.92: wants short Phase 2, which its Table 15 has in place of `v34.clock`
+  bool short_phase2 = false;  ///< V.92: requests short Phase 2, which its Table 15 has in place of `v34.clock`
   bool v92 = false;           ///< V.92 capability, likewise
   friend bool operator==(const Info0d&, const Info0d&) = default;
 };
 
-/// What probing gave for one symbol rate.
+/// The result of probing for one symbol rate.
 struct ProbingResult {
   Carrier carrier;
   uint8_t pre_emphasis;  ///< index of 5.4, 0..10
@@ -62,7 +62,7 @@ struct ProbingResult {
   friend bool operator==(const ProbingResult&, const ProbingResult&) = default;
 };
 
-/// What may be chosen of it: a result with a number that Tables 15 and 16 do not define cannot be used.
+/// The usable part of a result: a number that Tables 15 and 16 do not define cannot be used.
 ProbingResult usable(const ProbingResult& result);
 
 inline constexpr int16_t kOffsetUnknown = -512;
@@ -71,7 +71,7 @@ inline constexpr int16_t kOffsetUnknown = -512;
 struct Info1c {
   static constexpr int kBits = 109;
   uint8_t min_power_reduction;    ///< dB, 0..7, for the far transmitter
-  uint8_t extra_power_reduction;  ///< dB, 0..7, that the sender's receiver can stand on top
+  uint8_t extra_power_reduction;  ///< dB, 0..7, additional reduction that the sender's receiver tolerates
   uint8_t md_length;              ///< of the sender's MD, in 35 ms, 0..127
   ProbingResult probing[kSymbolRates];
   int16_t frequency_offset;  ///< received minus sent 1050 Hz, in 0.02 Hz, -511..511; or kOffsetUnknown
@@ -91,7 +91,7 @@ struct Info1a {
   friend bool operator==(const Info1a&, const Info1a&) = default;
 };
 
-/// INFO1a of V.90 when the analogue modem chooses V.90: told from the other by the value 6 in bits 37:39.
+/// INFO1a of V.90 when the analogue modem chooses V.90: it differs from the other by the value 6 in bits 37:39.
 struct Info1aV90 {
   static constexpr int kBits = 70;
   uint8_t md_length;
@@ -110,9 +110,9 @@ void encode(const Info1c& info, uint8_t* bits);
 void encode(const Info1a& info, uint8_t* bits);
 void encode(const Info1aV90& info, uint8_t* bits);
 
-/// Read a sequence that may be damaged. @param[in] bits  [T::kBits], each 0 or 1; fill bits are not looked at
+/// Read a sequence that may be damaged. @param[in] bits  [T::kBits], each 0 or 1; fill bits are ignored
 /// @return true when frame sync and CRC are right and no field that selects something holds an undefined value; else
-/// `info` holds what was read. INFO1c selects nothing: usable() tells what may be chosen.
+/// `info` holds the fields as read. INFO1c selects nothing: use usable() for the choice.
 /// Real-time: yes, O(kBits).
 bool decode(const uint8_t* bits, Info0* info);
 bool decode(const uint8_t* bits, Info0d* info);

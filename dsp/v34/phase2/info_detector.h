@@ -24,7 +24,7 @@ class InfoDetector {
   /// had it, when all have had their turn.  Real-time: yes.
   bool put(const DpskDecision& d) {
     Stream& s = stream_[d.phase];
-    constexpr float k = 1.f / 12;  // what came before an INFO0 counts for 2 %
+    constexpr float k = 1.f / 12;  // the signal before an INFO0 counts for 2 %
     const float cosine = d.bit ? -d.turn.re : d.turn.re;
     s.clarity += k * (cosine - s.clarity);
     s.peak += k * (d.peak - s.peak);

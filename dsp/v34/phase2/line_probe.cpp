@@ -17,13 +17,13 @@ constexpr int kOffsetToneHz = 1050;
 constexpr int kHumBins = static_cast<int>(110 / kBinHz);
 constexpr double kLeastHum = 1e-4, kHumOverNoise = 8;
 
-// What separates a real receiver from capacity: trellis code and shaping of V.34 leave 3 dB at the error rate wanted,
-// and 3 dB are kept for everything that probing does not see (equaliser, echo canceller, timing). For a first guess
-// only: the rate is settled by MP.
+// The distance of a real receiver from capacity: trellis code and shaping of V.34 leave 3 dB at the target error rate,
+// and 3 dB are kept for all that probing does not measure (equaliser, echo canceller, timing). For a first guess
+// only: MP negotiates the rate.
 constexpr double kGap = 3.98;  // 6 dB
 
 constexpr float kSteep = 1.6e-3f;  // 28 dB in power, from one tone to the next
-constexpr int kPoints = 24;        // of a band, that are looked at
+constexpr int kPoints = 24;        // evaluated points of a band
 
 constexpr bool has_tone(int band) {
   const int multiple = band + 1;
@@ -89,7 +89,7 @@ void LineProbe::analyse() {
     for (int k = static_cast<int>(centre - kNoiseBins); k < kBins && k <= centre + kNoiseBins; ++k) {
       const double away = k > centre ? k - centre : centre - k;
       if (away > kNoiseBins) continue;
-      // Where there is no tone all of the band is noise; bins in the middle hold what the line makes of the tones.
+      // At a frequency without a tone all of the band is noise; elsewhere the middle bins hold the spread tone.
       if (away > kToneBins || !has_tone(band)) {
         noise += static_cast<double>(spectrum_[k]);
         ++noise_bins;
@@ -116,7 +116,7 @@ void LineProbe::analyse() {
   measure_offset();
 }
 
-// A steep edge: however quiet the line is beyond it, an equaliser of 48 symbols does not lift what it cuts off.
+// A steep edge: however quiet the line is beyond it, an equaliser of 48 symbols does not restore the part cut off.
 void LineProbe::find_edges() {
   int loudest = 0;
   for (int band = 0; band < kBands; ++band) {
@@ -142,8 +142,8 @@ void LineProbe::measure_hum(double scale) {
   hum_ = low > kLeastHum * all && hum > kHumOverNoise * noise;
 }
 
-// The mixer's phase goes on from block to block, so what turns is the offset alone. From the mean turn first, then from
-// the straight line through the phases that are left.
+// The mixer's phase continues from block to block, so any turn is the offset alone. From the mean turn first, then from
+// the straight line through the remaining phases.
 void LineProbe::measure_offset() {
   Complex turn;
   for (int k = 1; k < blocks_; ++k) turn += blocks_of_tone_[k] * conj(blocks_of_tone_[k - 1]);
@@ -167,8 +167,8 @@ void LineProbe::measure_offset() {
   offset_hz_ = (turns + static_cast<float>(slope / weight)) * (8000.f / kBlock);
 }
 
-// Of a signal of the probing signal's power at `hz`, per Hz. All the 21 tones have the power that the data spread over
-// S.
+// SNR of a signal of the probing signal's power at `hz`, per Hz. All the 21 tones have the power that the data spread
+// over S.
 double LineProbe::snr(SymbolRate s, int pre_emphasis, double hz) const {
   const double at = hz / kProbingSpacingHz - 1;
   int band = at < 0 ? 0 : static_cast<int>(at);
@@ -185,8 +185,8 @@ double LineProbe::snr(SymbolRate s, int pre_emphasis, double hz) const {
 
 namespace {
 
-// What three coefficients leave of a noise with this spectrum, a mean over the band. Source: Levinson's recursion over
-// the complex autocorrelation.
+// The noise with this spectrum after prediction by three coefficients, a mean over the band. Source: Levinson's
+// recursion over the complex autocorrelation.
 double predicted_noise(const double (&spectrum)[kPoints]) {
   constexpr int kOrder = 3;
   struct Value {
@@ -247,7 +247,7 @@ double LineProbe::projected_rate(SymbolRate s, Carrier c, int pre_emphasis) cons
   constexpr double kDbABit = 6.02059991327962390;
   const double amplitude = db_to_gain(kDbABit / 2 * 0.5 * (bits - log_2(inverse)));
   double equalised = amplitude * amplitude - 1;
-  // Not where the band has a hole, which makes a linear equaliser lose more than 10 dB: work out what they gain.
+  // Not if the band has a hole, which makes a linear equaliser lose more than 10 dB: compute the gain.
   constexpr double kHole = 10 / (kDbABit / 2);
   if (bits + log_2(inverse) > kHole) {
     const double predicted = 1 / predicted_noise(noise) - 1;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// Line probing (10.1.2.4, 11.2.1): what the far end's L1 and L2 tell of the line towards us, and what follows for the
+// Line probing (10.1.2.4, 11.2.1): measurement of the line towards us by the far end's L1 and L2, and the resulting
 // choice of symbol rate, carrier, pre-emphasis and power.
 //
 // L2 is cut into windows of 1024 samples (128 ms, Blackman-Harris, half overlapping) and transformed. A tone fills nine
-// bins around its place, even when the line shifts it by 7 Hz; what lies between the tones is noise, distortion and
+// bins around its place, even when the line shifts it by 7 Hz; the bins between the tones are noise, distortion and
 // echo. That gives gain and noise every 150 Hz, and from both the rate that a symbol rate could carry: the mean over
 // its band of log2(1 + SNR / gap), with the transmit spectrum of the pre-emphasis tried.
 #pragma once
@@ -29,18 +29,18 @@ class LineProbe {
 
   /// Begin: the next sample is the first of L2.
   void start();
-  /// One sample of L2.  Real-time: yes, O(1) but for one FFT of kWindow points every kWindow / 2 samples.
+  /// One sample of L2.  Real-time: yes, O(1) except one FFT of kWindow points every kWindow / 2 samples.
   void put(float x);
   /// How many windows have been taken in; analyse() needs one, five are 384 ms.
   int windows() const { return windows_; }
-  /// Of all its windows.
+  /// Whether all its windows are analysed.
   bool is_analysed() const { return analysed_ == windows_; }
 
   /// Works out gain, noise and offset of all that was put in. Real-time: O(kBands), no.  @pre windows() > 0
   void analyse();
 
   /// Received power of the tone, and of noise and distortion in the 150 Hz around it; mean squares in int16 units.
-  /// Where there is no tone (900, 1200, 1800, 2400 Hz) the gain is the mean of the neighbours'.
+  /// At the frequencies without a tone (900, 1200, 1800, 2400 Hz) the gain is the mean of the neighbours'.
   float tone_power(int band) const { return tone_[band]; }
   float noise_power(int band) const { return noise_[band]; }
   float snr_db(int band) const { return snr_db_[band]; }
@@ -60,11 +60,11 @@ class LineProbe {
     uint8_t pre_emphasis = 0;
     double rate = 0;  ///< bit/s, projected for these; 0: not usable
   };
-  /// @param far  says which carriers the far transmitter has, and whether 3429  @return whether there is more to try
+  /// @param far  carriers of the far transmitter, and whether it has 3429  @return whether there is more to try
   /// Real-time: yes, O(1).
   bool step(SymbolRate s, const Info0& far, Search* search) const;
-  /// What was found, with the rate in whole 2400 bit/s that the symbol rate has; 0: not usable.
-  /// @param allow_1664  more than 12 (28 800) may be said: both ends have 1664 points
+  /// The result, with the rate of the symbol rate in whole 2400 bit/s; 0: not usable.
+  /// @param allow_1664  more than 12 (28 800) is permitted: both ends have 1664 points
   static ProbingResult result(SymbolRate s, const Search& search, bool allow_1664);
   /// All of a symbol rate's search at once.
   ProbingResult best(SymbolRate s, const Info0& far, bool allow_1664) const {
@@ -74,7 +74,7 @@ class LineProbe {
     return result(s, search, allow_1664);
   }
 
-  /// Frequency offset as INFO1 says it, in 0.02 Hz; kOffsetUnknown when it could not be measured.
+  /// Frequency offset in the form of INFO1, in 0.02 Hz; kOffsetUnknown when it could not be measured.
   int16_t offset_field() const;
 
  private:
@@ -95,7 +95,7 @@ class LineProbe {
   float tone_[kBands]{};
   float noise_[kBands]{};
   float snr_db_[kBands]{};
-  double lower_edge_hz_ = 0, upper_edge_hz_ = 4000;  // of what can be equalised
+  double lower_edge_hz_ = 0, upper_edge_hz_ = 4000;  // of the band that can be equalised
   Oscillator offset_mixer_;
   Complex block_{};
   int in_block_ = 0;

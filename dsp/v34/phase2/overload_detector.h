@@ -15,7 +15,7 @@ namespace offhook::v34 {
 class OverloadDetector {
  public:
   void reset() { *this = {}; }
-  /// One sample of L1, or of what comes before it; one of L2.  Real-time: yes, O(1).
+  /// One sample of L1, or of the signal before it; one of L2.  Real-time: yes, O(1).
   void put_l1(float x) {
     if (!block_.put(x)) return;
     if (block_.power > l1_power_) {

@@ -19,16 +19,17 @@ constexpr int kL1 = ms(160);
 // less leaves the far end, which stops L2 at its own time, room to find the tone that follows.
 constexpr int kHear = ms(575);
 // In silence a live answer modem takes noise of -46 dBm0 (not of -48) for tone B after 385 ms of its L2, and begins
-// again when the tone comes then. Where there is such noise, the call modem's tone comes after two windows; and in a
-// retrain, for the line is known, and the same answer modem ends the call when it has not come 2.8 s after it lost it.
+// again when the tone comes then. With such noise, the call modem's tone comes after two windows. So it does in a
+// retrain, because the line is known, and the same answer modem ends the call if it has not come 2.8 s after it lost
+// it.
 constexpr int kFewWindows = 2;
 constexpr double kLoudNoiseDbm0 = -48;
 constexpr int kSettle = ms(20);  // of L2 that is left out: channel and detector delays
 
-// A tone counts as seen when it has lasted so long; shorter ones are runs of zeros in INFO0. A reversal is believed
+// A tone counts as seen after kSeenMs; shorter ones are runs of zeros in INFO0. A reversal is accepted
 // when the tone had lasted kBefore: the shortest that is sent is 40 ms.
 constexpr float kSeenMs = 45;
-constexpr float kPresentMs = 60;  // of a tone that lasts until we react: noise and echo must not look like it
+constexpr float kPresentMs = 60;  // of a tone that lasts until we react: noise and echo must not resemble it
 constexpr float kBeforeMs = 30;
 // Less than this of the far tone's first amplitude is not the far end but an echo of its earlier tone, which the own
 // end reflected and the far end's hybrid reflected again.
@@ -36,13 +37,13 @@ constexpr float kEchoShare = 0.25f;
 
 constexpr float kRetrainMs = 50;  // 11.5.1.2, 11.5.2.2
 
-// A far end that repeats INFO0 and never says that it has ours may wait for our tone, as we do for its own; the text
+// A far end that repeats INFO0 without acknowledging ours may wait for our tone, as we do for its own; the text
 // has no end for that. INFO0 is repeated for long enough that it and its answer go over a round trip of 1.2 s. Then
 // comes our tone, for as long as the far end's tone and its reversal need.
 constexpr int kInfo0Most = ms(2000);
 constexpr int kInfo0Rest = ms(3000);
 
-// Time-outs of 11.2.2; the round trip is added where the text says so.
+// Time-outs of 11.2.2; the round trip is added if the text requires it.
 constexpr int kCallSecondReversal = ms(2000);  // 11.2.2.1.2, from the first reversal
 constexpr int kCallThirdReversal = ms(900);    // 11.2.2.1.3, from the second
 constexpr int kCallToneA = ms(650);            // 11.2.2.1.4, from the start of L2
@@ -158,7 +159,7 @@ void Phase2::start() {
   enter(State::kInfo0);
 }
 
-// Whoever calls these has run Phases 3 and 4 meanwhile: what the detectors remember is of another time.
+// The caller has run Phases 3 and 4 meanwhile, so the detectors' memory is outdated.
 void Phase2::retrain() {
   tone_.reset();
   heard_at_ = now_;
@@ -215,9 +216,9 @@ void Phase2::show_info0(const oh_pump_observer& observer) const {
   }
 }
 
-// --- what is heard
+// --- reception
 
-// What is so with this sample, as events: first what was heard, then what was sent, then time.
+// The events of this sample: first the received ones, then the sent ones, then time.
 void Phase2::put(float rx) {
   DpskDecision decision;
   const bool decided = dpsk_.put(rx, &decision);
@@ -272,7 +273,7 @@ bool Phase2::answers_after_50_ms() const {
   return answers() && !is_short() && age() >= kAnswerTone;
 }
 
-// Both say that they know V.92 and want it: V.92 9.4.
+// Both announce and request V.92: V.92 9.4.
 bool Phase2::is_short() const {
   if (!may_be_short_ || !has_far_info0_) return false;
   if (config_.pcm == PcmSide::kAnalogue) return outcome_.info0d.v92 && outcome_.info0d.short_phase2;
@@ -287,7 +288,7 @@ bool Phase2::past_l1() const {
   return age() >= kL1;
 }
 
-// --- what is sent
+// --- transmission
 
 bool Phase2::sends_tone() const {
   return !modulator_.sends_bits() && age() >= ms(1);
@@ -296,7 +297,7 @@ bool Phase2::sends_tone() const {
 int Phase2::next_bit() {
   if (send_marks_) return 1;
   if (bit_at_ == bit_count_) {
-    // The last bit's pulse has its middle kDelaySamples after it was asked for, one symbol ago, and lasts half a
+    // The last bit's pulse has its middle kDelaySamples after the request for it, one symbol ago, and lasts half a
     // symbol.
     constexpr double kSymbol = 8000. / kDpskBaud;
     bits_end_ = now_ + DpskModulator::kDelaySamples - static_cast<int64_t>(kSymbol / 2);
@@ -438,7 +439,7 @@ void Phase2::reverse_for_short() {
   deadline_ = now_ + kShortReversal + config_.io_delay_samples + 1;
 }
 
-// The time-out goes on: it counts from the own reversal.
+// The time-out continues: it counts from the own reversal.
 void Phase2::await_short_info1a() {
   measure_round_trip();
   fall_silent();

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT
 //
-// Phase 2 of V.34 (10/96), 11.2: both modems exchange what they can do (INFO0), measure the round trip with reversals
-// of tones A and B, probe the line in both directions (L1, L2), tell each other what they found (INFO1c) and choose
+// Phase 2 of V.34 (10/96), 11.2. Both modems exchange their capabilities (INFO0), measure the round trip with reversals
+// of tones A and B, and probe the line in both directions (L1, L2). They exchange the results (INFO1c) and choose
 // (INFO1a).
 //
 //    call    INFO0c B .......... ~B |                 | B ...... ~B L1 L2 ....... | INFO1c |        |
 //    answer  INFO0a A .... ~A ....... A L1 L2 ........ A .. ~A |                  A ....... | INFO1a |
 //
-// Modems of V.92 that both ask for it have a short Phase 2 (V.92 9.4), without probing and without INFO1d. The analogue
-// modem, which knows the line, chooses:
+// Modems of V.92 that both request it have a short Phase 2 (V.92 9.4), without probing and without INFO1d. The analogue
+// modem, which remembers the line, chooses:
 //
 //    digital   INFO0d B ........ ~B |                          |
 //    analogue  INFO0a A .............. ~A INFO1a |
 //
 // One object serves the whole call. It starts after Phase 1, and again for a retrain (11.5) or to repeat INFO1 (the
-// recovery procedures of Phases 3 and 4). It knows the time-outs and recoveries of 11.2.2 itself, including the
-// retrains that they start. What it does is a table (transitions(), dsp/blocks/table_procedure.h).
+// recovery procedures of Phases 3 and 4). It contains the time-outs and recoveries of 11.2.2, including the
+// retrains that they start. The procedure is a table (transitions(), dsp/blocks/table_procedure.h).
 //
 // Samples are int16 units at 8000 a second; process() is real-time safe.
 #pragma once
@@ -36,7 +36,7 @@ namespace offhook::v34 {
 inline constexpr Info0 kAllCapabilities = {
     true, true, true, true, true, true, true, true, true, 5, false, true, TransmitClock::kInternal, false};
 
-/// Which side of V.90 (09/98) an end is, whoever dialled. The digital modem takes the call modem's part of Phase 2, and
+/// The side of V.90 (09/98) of an end, for either caller. The digital modem takes the call modem's part of Phase 2, and
 /// the analogue modem the answer modem's (9.2).
 enum class PcmSide : uint8_t { kNone, kDigital, kAnalogue };
 
@@ -48,7 +48,7 @@ inline constexpr SymbolRates kUpstreamRates = 0b111000;
 struct Phase2Config {
   oh_pump_role role = OH_PUMP_CALL;  ///< of PcmSide::kDigital call, of kAnalogue answer
   PcmSide pcm = PcmSide::kNone;
-  Info0d digital{};                                ///< kDigital: what INFO0d says besides `capabilities`
+  Info0d digital{};                                ///< kDigital: the content of INFO0d beyond `capabilities`
   uint8_t (*u_info)(const Info0d& far) = nullptr;  ///< kAnalogue: U_INFO, 67 to 111, for this digital modem
   SymbolRates upstream = kUpstreamRates;           ///< kAnalogue: which INFO1a may choose
   Info0 capabilities = kAllCapabilities;
@@ -56,9 +56,9 @@ struct Phase2Config {
   float guard_with_tone_db =
       -7;                     ///< 1800 Hz beside tone A, re nominal; printed 0 (10.1.2.1), with INFO -7: see CAVEATS
   uint8_t md_length = 0;      ///< of the own MD in Phase 3, in 35 ms; of V.34 at most 45
-  bool v92 = false;           ///< with PcmSide: INFO0 says so
-  bool short_phase2 = false;  ///< with v92: INFO0 asks for it
-  /// kAnalogue, for the short Phase 2: what is known of the line.
+  bool v92 = false;           ///< with PcmSide: announced by INFO0
+  bool short_phase2 = false;  ///< with v92: requested by INFO0
+  /// kAnalogue, for the short Phase 2: known properties of the line.
   SymbolRate known_rate = SymbolRate::k3200;  ///< upstream
   Carrier known_carrier = Carrier::kLow;
   uint32_t known_round_trip_samples = 0;
@@ -66,7 +66,7 @@ struct Phase2Config {
                                   ///< the same call of process() gives: buffers of card and driver, both directions
 };
 
-/// What Phase 2 found and settled, for the own transmitter (tx) and receiver (rx).
+/// Results and choices of Phase 2, for the own transmitter (tx) and receiver (rx).
 struct Phase2Outcome {
   Info0 own_info0;
   Info0 far_info0;
@@ -81,10 +81,10 @@ struct Phase2Outcome {
   uint8_t rx_pre_emphasis;
   uint8_t tx_projected_rate;  ///< in 2400 bit/s; an estimate, MP settles the rate
   uint8_t rx_projected_rate;
-  uint8_t tx_power_reduction_db;  ///< of Phases 3, 4 and data: what the far end asked for, 0 when we cannot
+  uint8_t tx_power_reduction_db;  ///< of Phases 3, 4 and data: the far end's request, 0 when we cannot
   uint8_t own_md_length;          ///< in 35 ms
   uint8_t far_md_length;
-  uint8_t rx_power_reduction_db;  ///< that we asked the far end for: the line towards us is overloaded
+  uint8_t rx_power_reduction_db;  ///< our request to the far end: the line towards us is overloaded
   bool hum;                       ///< LineProbe::hum()
   bool pcm;                       ///< V.90 was chosen; of INFO1a info1a_v90 then holds, and tx or rx is the upstream's
   Info0d info0d;                  ///< kAnalogue: of the far end
@@ -145,12 +145,12 @@ class Phase2 : public TableProcedure<Phase2, Phase2State, Phase2Event> {
 
   /// PcmSide::kAnalogue: choose V.90 (the default), or V.34, in the INFO1a to come.
   void choose_pcm(bool pcm) { choose_pcm_ = pcm; }
-  /// Of V.90, in the INFO sequences to come: the symbol rates of Phase2Config::upstream, which the digital modem takes
+  /// For V.90, in the INFO sequences to come: the symbol rates of Phase2Config::upstream, which the digital modem takes
   /// too (INFO0d, bit 40), and the length of the own MD.
   void set_upstream(SymbolRates rates, uint8_t md_length);
 
-  /// PcmSide::kNone: symbol rates that the own receiver could not be trained at. The far end is told that they carry
-  /// nothing, as long as another is left.
+  /// PcmSide::kNone: symbol rates that the own receiver could not be trained at. INFO1 shows them to the far end as
+  /// unusable, as long as another is left.
   void avoid(SymbolRates rates) { avoided_ = rates; }
 
   /// Begin after Phase 1: the 75 ms of silence are over.
@@ -164,17 +164,17 @@ class Phase2 : public TableProcedure<Phase2, Phase2State, Phase2Event> {
   /// Source: 11.3.2, 11.4.2.  @pre an outcome exists
   void repeat_info1(bool marks);
 
-  /// Another's Phase 2 has come to this outcome, in the same role: it is done, and retrains go on from it.
+  /// Another's Phase 2 has come to this outcome, in the same role: it is done, and retrains start from it.
   void adopt(const Phase2Outcome& outcome);
 
-  /// One sample in, one out. Silence before start() and when done. Real-time: yes, but for the sample on which probing
+  /// One sample in, one out. Silence before start() and when done. Real-time: yes, except the sample at which probing
   /// is analysed.
   float process(float rx);
 
   bool done() const { return state_ == State::kDone; }
   /// @pre done()
   const Phase2Outcome& outcome() const { return outcome_; }
-  /// What was found of the line, the far end's transmitter to here; valid from the end of probing on.
+  /// Measurements of the line from the far end's transmitter to here; valid from the end of probing on.
   const LineProbe& probe() const { return probe_; }
   /// The far end's INFO0 of this Phase 2, or an earlier one, has come.
   bool has_far_info0() const { return has_far_info0_; }
@@ -235,7 +235,7 @@ class Phase2 : public TableProcedure<Phase2, Phase2State, Phase2Event> {
   void send_marks();
   void begin_retrain();
   void retrain_by_itself();
-  // What INFO1 says: phase2_choice.cpp
+  // The choice of INFO1: phase2_choice.cpp
   void begin_choice(bool in_advance);
   bool choose_more();
   const LineProbe::Search& chosen(SymbolRate s);
@@ -282,9 +282,9 @@ class Phase2 : public TableProcedure<Phase2, Phase2State, Phase2Event> {
   InfoDetector<Info1c> info1c_;         // answer
   InfoDetector<Info1a> info1a_;         // call
   InfoDetector<Info0d> info0d_;         // PcmSide::kAnalogue, instead of info0_
-  InfoDetector<Info1aV90> info1a_v90_;  // PcmSide::kDigital, besides info1a_
+  InfoDetector<Info1aV90> info1a_v90_;  // PcmSide::kDigital, in addition to info1a_
   bool choose_pcm_ = true;
-  bool may_be_short_ = false;  // the Phase 2 that runs, as far as this end has a say
+  bool may_be_short_ = false;  // the Phase 2 that runs, as far as this end decides
   InfoMarksDetector marks_;
   ToneDetector tone_;
   LineProbe probe_;
@@ -292,7 +292,7 @@ class Phase2 : public TableProcedure<Phase2, Phase2State, Phase2Event> {
   SymbolRates avoided_ = 0;
   OverloadDetector overload_;
   int searching_ = 0;        // the symbol rate whose search is not done; kSymbolRates: all are
-  bool in_advance_ = false;  // it goes on with every sample
+  bool in_advance_ = false;  // it continues with every sample
   bool got_marks_ = false;   // INFOMARKS have been found and have not ended
 
   // Sending.

@@ -58,7 +58,7 @@ const LineProbe::Search& Phase2::chosen(SymbolRate s) {
   return search_[static_cast<int>(s)];
 }
 
-// What INFO1 says of a symbol rate. @pre can_use(s, far, own)
+// INFO1's result for a symbol rate. @pre can_use(s, far, own)
 ProbingResult Phase2::towards_us(SymbolRate s) {
   const Info0 &far = outcome_.far_info0, &own = outcome_.own_info0;
   ProbingResult result = LineProbe::result(s, chosen(s), far.supports_1664_points);
@@ -86,13 +86,13 @@ void Phase2::send_info1c() {
     info.probing[k] = towards_us(symbol_rate(k));
   }
   info.min_power_reduction = outcome_.rx_power_reduction_db = wanted_reduction_db();
-  // V.92's Table 17 has another meaning for the bit of 3429's carrier, which is one and the same: no PCM upstream.
+  // V.92's Table 17 has another meaning for the bit of 3429's carrier, which has one value only: no PCM upstream.
   if (config_.v92) info.probing[static_cast<int>(SymbolRate::k3429)].carrier = Carrier::kLow;
   info.frequency_offset = probe_.offset_field();
   send(info);
 }
 
-// V.92's short Phase 2: what is known from an earlier call; Table 19.
+// V.92's short Phase 2: the results of an earlier call; Table 19.
 void Phase2::send_short_info1a() {
   Info1aV90& info = outcome_.info1a_v90;
   info = {};
@@ -116,7 +116,7 @@ void Phase2::take_short_info1a() {
   take_info1a_v90();
 }
 
-// Where INFO1d would have it: the carrier, and no pre-emphasis.
+// Stores the choice as INFO1d would: the carrier, and no pre-emphasis.
 void Phase2::put_short_choice() {
   const Info1aV90& info = outcome_.info1a_v90;
   outcome_.info1c = {};
@@ -124,7 +124,7 @@ void Phase2::put_short_choice() {
       info.high_carrier ? Carrier::kHigh : Carrier::kLow;
 }
 
-// V.90: the symbol rate that carries most upstream, as the digital modem sees it, and what it shall train us with.
+// V.90: the symbol rate that carries most upstream, as the digital modem sees it, and the signal to train us with.
 void Phase2::send_info1a_v90() {
   Info1aV90& info = outcome_.info1a_v90;
   info = {};

@@ -14,8 +14,8 @@ inline constexpr int kGuardHz = 1800;
 inline constexpr int kDpskCallHz = kToneBHz;
 inline constexpr int kDpskAnswerHz = kToneAHz;
 
-/// What one end sends in Phase 2; the answer modem 1 dB below nominal, and with the guard tone (10.1.2.1, 10.1.2.3).
-/// @param nominal_dbm0  of 10.1.2  @param guard_with_tone_db  guard tone beside tone A, re nominal; beside bits it is
+/// The signal of one end in Phase 2; the answer modem 1 dB below nominal, with the guard tone (10.1.2.1, 10.1.2.3).
+/// @param nominal_dbm0  of 10.1.2  @param guard_with_tone_db  guard tone during tone A, re nominal; during bits it is
 /// -7 dB
 constexpr DpskSignal phase2_signal(int carrier_hz, double nominal_dbm0, double guard_with_tone_db) {
   DpskSignal s{carrier_hz, nominal_dbm0};
@@ -27,8 +27,8 @@ constexpr DpskSignal phase2_signal(int carrier_hz, double nominal_dbm0, double g
   return s;
 }
 
-/// A retrain's tone: more than 50 ms of it, and little else received (11.5). Feed it what is left after the echo
-/// canceller, and it is not misled by data or speech.
+/// A retrain's tone: more than 50 ms of it, and little else received (11.5). Pass it the residual of the echo
+/// canceller; then data and speech do not mislead it.
 class RetrainDetector {
  public:
   explicit RetrainDetector(int hz) : tone_(hz) {}

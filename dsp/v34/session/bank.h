@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// A bank of pumps that advance by a block: what needs their mapping frames is run pump by pump up to where each needs
-// one, then the frames of all are made in lanes (frame_lanes.h), and so on to the end of the block. Each pump does what
-// it does alone, in the same order towards its port; it only waits for the others. Pumps that train or listen run
+// A bank of pumps that advance by a block. Each pump runs by itself until it needs a mapping frame. Then the frames of
+// all are made in lanes (frame_lanes.h), and so on to the end of the block. Each pump does the same work as alone, in
+// the same order towards its port; it only waits for the others. Pumps that train or listen run
 // through, and are lanes again from their data mode on.
 #pragma once
 
@@ -20,10 +20,10 @@ struct BankBlock {
   const int16_t* rx;
   int16_t* tx;
   size_t n, at = 0;
-  bool heard = false;  ///< of rx[at], tx[at] is what is left to do
+  bool heard = false;  ///< of rx[at]; tx[at] is still to be done
 };
 
-/// The state of the modems that run next, prefetched while others run, and evenly: memory gives a line at a time.
+/// The state of the modems that run next, prefetched evenly while others run: memory gives one line at a time.
 /// @tparam Modem  has add_to() and add_heads_to() HotLines
 template <class Modem>
 class ModemsAhead {
@@ -46,12 +46,12 @@ class ModemsAhead {
       static_cast<const Modem*>(self_[next_++])->add_to(&hot_);
       if (next_ < count_) static_cast<const Modem*>(self_[next_])->add_heads_to(&hot_);
     }
-    constexpr int kLinesAtFirst = 48;  // who runs in this round still finds its state far away
+    constexpr int kLinesAtFirst = 48;  // the modem that runs in this round still finds its state far away
     hot_.prefetch(next_ <= end_ ? kLinesAtFirst : lines_);
   }
 
  private:
-  static constexpr size_t kLinesOfAModem = 384;  // at the most, at most symbol rates
+  static constexpr size_t kLinesOfAModem = 384;  // maximum, at most symbol rates
   void* const* self_;
   const void* const* rx_;
   void* const* tx_;
@@ -61,7 +61,7 @@ class ModemsAhead {
 };
 
 /// process() of `count` modems, n samples each.
-/// @tparam Modem  has run(), which says whether the block has ended, and reader() and sender() of mapping frames.
+/// @tparam Modem  has run(), which returns whether the block has ended, and reader() and sender() of mapping frames.
 /// Real-time: yes, O(count * n).
 template <class Modem>
 class Bank {

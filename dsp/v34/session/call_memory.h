@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What the trainings and data modes of a call showed of the line towards this end. A retrain makes a new Session; this
-// is what the new one is told, and what Phase 2 says in INFO1. Each fact has an age, for lines change.
+// Knowledge about the line towards this end, from the trainings and data modes of a call. A retrain makes a new
+// Session, which receives this memory; Phase 2 uses it for INFO1. Each fact has an age, because lines change.
 #pragma once
 
 #include <stdint.h>
@@ -59,7 +59,7 @@ class CallMemory {
     }
     return set;
   }
-  /// MP of sixteen points was not read: ask for four.
+  /// MP of sixteen points was not read: request four.
   bool missed_mp() const { return missed_mp_; }
   /// Trainings in a row that led to no data, or to less than ten seconds of them.
   uint8_t in_vain() const { return in_vain_; }

@@ -43,8 +43,8 @@ float DataParameters::mean_energy() const {
 float DataParameters::transmitted_energy() const {
   const float mean = mean_energy();
   if (!nonlinear) return mean;
-  // Phi^2 |x|^2 over the points as they occur; the precoder's dither moves each in a square around it, which adds its
-  // energy and leaves Phi nearly as it is.
+  // Mean of Phi^2 |x|^2 over the points with their frequencies; the precoder's dither moves each in a square around it,
+  // which adds its energy and hardly changes Phi.
   const Framing& f = coding.framing;
   double probability[2][kMaxRings];
   shell_ring_probability(f.rings, f.shell_bits > 0 ? f.shell_bits - 1 : 0, probability[0]);

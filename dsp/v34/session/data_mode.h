@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Data mode, one object a direction: bits to transmitted symbols, and received symbols to bits. Both begin with B1, one
-// data frame of ones (10.1.3.1), which counts as the last of a superframe; what follows belongs to the user.
+// Data mode, one object per direction: bits to transmitted symbols, and received symbols to bits. Both begin with B1,
+// one data frame of ones (10.1.3.1), which counts as the last of a superframe; then the user's data follow.
 #pragma once
 
 #include <stdint.h>
@@ -16,9 +16,9 @@
 
 namespace offhook::v34 {
 
-inline constexpr float kNonlinearTheta = 0.3125f;  ///< the one value of Theta besides 0 (9.7, MP bit 31)
+inline constexpr float kNonlinearTheta = 0.3125f;  ///< the only value of Theta other than 0 (9.7, MP bit 31)
 
-/// One direction's data mode: what both ends of it agree on by MP.
+/// One direction's data mode: the parameters that both ends negotiate by MP.
 struct DataParameters {
   CodingParameters coding;
   bool nonlinear;  ///< Theta = 0.3125
@@ -29,12 +29,12 @@ struct DataParameters {
   float mean_energy() const;
   /// Mean |x'|^2 after it: that of the transmitted symbols is 1.
   float transmitted_energy() const;
-  /// What a receiver makes symbols of.
+  /// The symbol format for a receiver.
   qam::SymbolFormat format() const;
 };
 
-/// Where the primary bits and those of the auxiliary channel come from and go to. With a port that is not whole
-/// ones are sent, and what is received is dropped.
+/// Source and destination of the primary bits and of the auxiliary channel. If a port is not whole, ones are sent, and
+/// received bits are dropped.
 struct DataPort {
   oh_bit_port primary, auxiliary;
 };
@@ -52,7 +52,7 @@ class DataTransmitter {
   bool wants_frame() const { return next_ == kSymbolsPerMappingFrame; }
   void begin_frame(const DataPort& port, bool live, FrameToEncode* frame);
   void end_frame(const FrameToEncode& frame);
-  /// @param live  the port may be asked; else ones are sent  @return symbol of mean power 1.
+  /// @param live  take bits from the port; else ones are sent  @return symbol of mean power 1.
   /// Real-time: yes; the work of a mapping frame comes with its first symbol.
   Complex next(const DataPort& port, bool live);
   uint64_t bits_sent() const { return bits_; }
@@ -74,23 +74,23 @@ class DataReceiver {
   /// The next symbol is the first of B1.
   explicit DataReceiver(const DataParameters& p);
 
-  /// The point that was sent, as far as this can tell, for the next symbol `y`, in grid units after the whitening
-  /// filter: in B1 the known one, then the nearest of the grid or, for the second of a pair, that of the best path.
+  /// The most likely transmitted point of the next symbol `y`, in grid units after the whitening filter. In B1 it is
+  /// the known one, then the nearest of the grid or, for the second of a pair, that of the best path.
   /// Real-time: yes; the Viterbi decoder's work comes with every second symbol.
   Complex decide(Complex y);
-  /// Takes in the symbol that decide() was given. Bits come out ViterbiDecoder::kDelay pairs later.
-  /// @param live  the port may be given what is received after B1
+  /// Takes in the symbol that decide() was given. Its bits follow ViterbiDecoder::kDelay pairs later.
+  /// @param live  the port may get the bits received after B1
   /// @pre decide() was called since the last put().  Real-time: yes; a mapping frame's work comes with every eighth
   /// symbol.
   void put(const DataPort& port, bool live);
 
-  /// Whether put() leaves a mapping frame after B1 to its caller, who decodes those of many receivers at once
+  /// Whether put() leaves a mapping frame after B1 to its caller, which decodes those of many receivers at once
   /// (decode_frames()): until the next one comes, it may wait.
   void set_deferring(bool deferring) { deferring_ = deferring; }
   bool frame_pending() const { return pending_; }
   /// @pre frame_pending()
   void begin_frame(FrameToDecode* frame);
-  /// What was begun has been decoded: to the port.
+  /// The begun frame has been decoded: passes it to the port.
   void end_frame(const DataPort& port, const FrameToDecode& frame);
   /// Both, of the one that is pending, if any.
   void decode_pending(const DataPort& port);
@@ -100,22 +100,22 @@ class DataReceiver {
   /// Bits of B1 that were not one, of those decoded so far.
   int b1_errors() const { return b1_errors_; }
   uint64_t bits_received() const { return bits_; }
-  /// Noise variance per dimension in B1, grid units squared. All of B1 is known, so that it holds where noise is beyond
-  /// what data could be decided in.  @pre b1_received()
+  /// Noise variance per dimension in B1, grid units squared. All of B1 is known, so that it is valid even if there is
+  /// too much noise for decisions on data.  @pre b1_received()
   float b1_variance() const { return b1_sum_ / (2 * static_cast<float>(b1_symbols_)); }
 
   /// True when the last put() completed a 4D symbol.
   bool pair_completed() const { return !second_; }
   /// Noise variance per dimension of the last 4D symbol as the best path sees it, grid units squared; at most 1.
   float variance() const { return variance_; }
-  /// The same against the nearest points of the grid, which know nothing of the code.
+  /// The same against the nearest points of the grid, without the code.
   float grid_variance() const { return grid_variance_; }
   /// ViterbiDecoder::toss_up(); false before the first decision.
   bool toss_up() const { return toss_up_; }
   /// 4D symbols since the last place where the superframe's pattern may invert a bit (V0), the last one included.
   int since_inversion() const { return since_inversion_; }
 
-  /// What decide() and put() will use after B1.
+  /// The memory that decide() and put() use after B1.
   void add_to(HotLines* hot) const {
     viterbi_.add_to(hot);
     hot->add_up_to(&decoder_, &b1_);

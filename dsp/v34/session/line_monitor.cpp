@@ -44,7 +44,7 @@ LineMonitor::Advice LineMonitor::put(const DataReceiver& r, bool uncertain) {
   return window(mean, grid);
 }
 
-// Of the last two seconds' quietest, against what it was in the two seconds after errors lowered the rate.
+// The quietest of the last two seconds, against that of the two seconds after errors lowered the rate.
 void LineMonitor::follow_quiet(float mean) {
   quietest_ = mean < quietest_ ? mean : quietest_;
   if (++quiet_windows_ < kBadWindows) return;

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
 //
-// Watches data mode and says when the rate no longer fits the line, or the receiver has lost it.
+// Monitors data mode and reports when the rate no longer fits the line, or the receiver has lost it.
 //
-// First at the noise variance that the Viterbi decoder's best path sees, averaged over 256 pairs (a sixth of
-// a second, to 0.01). It equals the true variance up to where every second data frame is bad (0.26 to 0.31, grid units
-// squared a dimension) and, when what is received has no relation to the grid, stays at 0.38.
+// First by the noise variance of the Viterbi decoder's best path, averaged over 256 pairs (a sixth of a second, to
+// 0.01). It equals the true variance up to the point at which every second data frame is bad (0.26 to 0.31, grid units
+// squared per dimension). If the received signal has no relation to the grid, it stays at 0.38.
 //
-// A receiver that has slipped by some symbols still sees points of the grid, but not where the code allows them. By an
+// A receiver that has slipped by some symbols still sees points of the grid, but not those that the code allows. By an
 // odd number of symbols: half of all pairs have the wrong parity, and the path is worse than the nearest points are (by
 // 0.15 and more on a good line, a half as much again on the noisiest). By an even number: only the bits that the
 // superframe's pattern inverts are wrong; each costs the path about a squared distance of 4, within few pairs. All
 // these figures were measured for the three codes, and follow from the geometry of the grid.
 //
-// Then at the errors that the noise makes, for other noise makes more than white noise of its mean: robbed bits,
-// impulses. Where the second best path comes within 0.5 of the best the decision was a toss-up; noise strong enough for
+// Then by the errors that the noise makes, for other noise makes more than white noise of its mean: robbed bits,
+// impulses. If the second best path comes within 0.5 of the best, the decision was a toss-up. Noise strong enough for
 // that is about as often strong enough for the wrong one to win, so these places count the errors. Measured: 0.8 to 1.1
 // of them for each error, over robbed bits and impulses at the rates that they spoil. What follows: rate_search.h. Its
 // findings hold as long as the noise between the errors does.
@@ -34,7 +34,7 @@ class LineMonitor {
     kResynchronise,  ///< lost, or slipped: a renegotiation finds the symbols again and keeps the equaliser
     kLower,          ///< too many errors for seconds: renegotiate to a rate below
     kHigher,         ///< the line has carried more than this for long
-    kMove,           ///< renegotiate to most(), for the errors' sake
+    kMove,           ///< renegotiate to most(), because of errors
     kYield,          ///< lost again after that: renegotiate to a rate well below
     kRetrain         ///< lost once more, at that rate
   };
@@ -47,7 +47,7 @@ class LineMonitor {
   static constexpr int kGoodWindows = 24;     ///< 4 s the first time, then twice as long each time
   static constexpr int kSettledWindows = 30;  ///< lost within 5 s after a resynchronisation: it did not help
 
-  /// What outlives a training.
+  /// The state that survives a training.
   struct Memory {
     RateSearch search;
     int wait_for_higher = kGoodWindows;
@@ -83,12 +83,12 @@ class LineMonitor {
 
   static constexpr float kSlipRatio = 1.35f;  ///< of path and grid
   static constexpr float kSlipExcess = 0.03f;
-  static constexpr int kEdgePairs = 4;           ///< pairs over which a wrong inversion tells
+  static constexpr int kEdgePairs = 4;           ///< pairs after which a wrong inversion is detected
   static constexpr int kSuperframePairs = 1024;  ///< two superframes, rounded
   static constexpr float kEdgeExcess = 0.045f;
 
   static constexpr float kQuieter = 1.6f;    ///< 2 dB
-  static constexpr int kOneErrorPairs = 48;  ///< what follows within a data frame belongs to the same error
+  static constexpr int kOneErrorPairs = 48;  ///< later errors within a data frame belong to the same error
 
   static constexpr int kSettledMean = 4;
   static constexpr int kMostGoodWindows = 1536;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The MP sequences of Phase 4 (10.1.3.9, Tables 20 and 21): the data rates that a modem can do and what it wants of the
-// far transmitter. Both modems send MP over and over; MP' is an MP with the acknowledge bit set. From the pair each
+// The MP sequences of Phase 4 (10.1.3.9, Tables 20 and 21): the data rates of a modem and its requests to the far
+// transmitter. Both modems repeat MP; MP' is an MP with the acknowledge bit set. From the pair each
 // computes the same two data rates.
 #pragma once
 
@@ -18,9 +18,9 @@ struct Mp {
   static constexpr int kBitsType1 = 188;
 
   bool type1;                     ///< with precoder coefficients; without, the far transmitter keeps those it has
-  uint8_t max_call_to_answer;     ///< in 2400 bit/s, 1..14; 0 asks for cleardown (11.7)
+  uint8_t max_call_to_answer;     ///< in 2400 bit/s, 1..14; 0 requests cleardown (11.7)
   uint8_t max_answer_to_call;     ///< as above
-  bool aux;                       ///< auxiliary channel wanted; used only if both want it
+  bool aux;                       ///< auxiliary channel requested; used only if both request it
   TrellisCode trellis;            ///< for the far transmitter, as the next three
   bool nonlinear;                 ///< Theta = 0.3125, else 0
   bool expanded;                  ///< expanded constellation, else minimum
@@ -36,9 +36,9 @@ struct Mp {
 /// @return mp.bits().  Real-time: yes, O(bits).
 int encode(const Mp& mp, uint8_t* bits);
 
-/// Read an MP that may be damaged. @param[in] bits  [188] or, when the type bit says 0, [88]; each 0 or 1
+/// Read an MP that may be damaged. @param[in] bits  [188] or, if the type bit is 0, [88]; each 0 or 1
 /// @return true when sync, start bits and CRC are right, the trellis code is a defined one and no rate exceeds 14; else
-/// `mp` holds what was read. Reserved and fill bits are not looked at.  Real-time: yes, O(bits).
+/// `mp` holds the fields as read. Reserved and fill bits are ignored.  Real-time: yes, O(bits).
 bool decode(const uint8_t* bits, Mp* mp);
 
 /// Finds MP sequences of both types in a stream of descrambled bits, without waiting for the fill bits.
@@ -59,7 +59,7 @@ struct RatePair {
   friend bool operator==(const RatePair&, const RatePair&) = default;
 };
 
-/// The rates that follow from both MP sequences; 0 where nothing is left in common. The order of the two does not
+/// The rates that follow from both MP sequences; 0 if there is none in common. The order of the two does not
 /// matter.  Real-time: yes, O(1).  Source: 11.4.1.1.3, 11.4.1.2.3.
 RatePair resolve_rates(const Mp& a, const Mp& b);
 

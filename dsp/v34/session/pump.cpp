@@ -59,7 +59,8 @@ class Modem {
     step(0, true);
   }
 
-  // As a part of a Bank. add_heads_to() adds what add_to() reads of the lines that a block of data mode uses.
+  // As a part of a Bank. add_heads_to() adds the memory that add_to() reads of the lines that a block of data mode
+  // uses.
   bool run(BankBlock* block, ModemsAhead<Modem>* ahead);
   void end_block() { reader_.set_deferring(false); }
   void add_to(HotLines* hot) const;
@@ -154,7 +155,7 @@ void Modem::add_heads_to(HotLines* hot) const {
   echo_.add_heads_to(hot);
 }
 
-// @return what is sent comes of Phases 3 and 4: of send(); else it is *tx.
+// @return the sent sample comes from Phases 3 and 4, by send(); else it is *tx.
 bool Modem::hear(float x, bool is_lost, float* tx) {
   power_ += (x * x - power_) * (1.f / 256);
   switch (stage_) {
@@ -199,7 +200,7 @@ int16_t Modem::end_step(float tx) {
 }
 
 void Modem::add_to(HotLines* hot) const {
-  hot->add(config_.port.user, HotLines::kLine);  // what of it is used is its owner's; likely this
+  hot->add(config_.port.user, HotLines::kLine);  // its owner knows the part in use; probably this
   if (stage_ != Stage::kTraining) return;
   receiver_.add_to(hot);
   hot->add(&retrain_tone_, sizeof retrain_tone_);
@@ -273,7 +274,7 @@ oh_start_up Modem::start_up() const {
   }
 }
 
-// What is waited for; a slip of data mode.
+// The event waited for; a slip of data mode.
 void Modem::show_progress() {
   if (observer_.instrument == nullptr) return;
   const oh_start_up now = start_up();
@@ -300,7 +301,7 @@ void Modem::show_cause() const {
   }
 }
 
-// What Phase 2 has settled.
+// The results of Phase 2.
 void Modem::show_training() const {
   if (observer_.instrument == nullptr) return;
   const Phase2Outcome& o = phase2_.outcome();
@@ -330,7 +331,7 @@ void Modem::begin_training() {
   h.max_bit_rate = config_.max_bit_rate;
   h.margin = kSnrMargin;
   h.aux = wants_auxiliary_;
-  // Sixteen points need 22 dB, which is what five bits a symbol need, too.
+  // Sixteen points need 22 dB, the requirement of five bits per symbol, too.
   const double bits = 2400.0 * o.rx_projected_rate / symbol_rate_hz(o.rx_symbol_rate);
   h.points = bits >= 5 && !memory_.missed_mp() ? TrainingPoints::k16 : TrainingPoints::k4;
   // On lines so good that the noise is that of G.711, it grows with the level.
@@ -376,7 +377,7 @@ float Modem::send(bool is_lost) {
   return tx;
 }
 
-// The receiver is told what Phases 3 and 4 want of it, and they are told what was heard.
+// Passes the orders of Phases 3 and 4 to the receiver, and the receiver's reports to them.
 void Modem::receive(float rx, bool is_lost) {
   const ReceiverOrder& order = session_.order();
   if (order.version != order_version_) {
@@ -410,7 +411,7 @@ void Modem::receive(float rx, bool is_lost) {
   for (int n = receiver_.take_missing(); n > 0; --n) receive(0, true);
 }
 
-// What MP is to say of the line, from the noise in TRN. @return null: as it was
+// The line quality for MP, from the noise in TRN. @return null: unchanged
 const LineQuality* Modem::measure_noise() {
   constexpr int kEvery = 128, kEnough = 1024;
   const qam::NoisePredictor& noise = receiver_.noise();

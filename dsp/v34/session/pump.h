@@ -25,13 +25,13 @@ OH_API const struct oh_pump_type* oh_v34_type(void);
 /** Straight to Phase 2: V.8 is over, silence and all, by other means. @pre no data mode yet.  Real-time: yes. */
 OH_API void oh_v34_begin(void* self);
 
-/** Want the auxiliary channel of 200 bit/s beside the primary one, whose rate stays as it is (5.1, 8.3). It is there in
- * data mode where both ends want it; its bits then flow through `port`, as the others do through their own. `port` is
+/** Request the auxiliary channel of 200 bit/s next to the primary one, whose rate stays as it is (5.1, 8.3). Data mode
+ * has it if both ends request it; its bits then flow through `port`, as the others do through their own. `port` is
  * copied. @pre oh_port_is_whole(port), and Phase 4 has not begun; it holds for the trainings to come.  Real-time: yes.
  */
 OH_API void oh_v34_want_auxiliary(void* self, const struct oh_bit_port* port);
 
-/** What can be seen of a connection. Rates and so on are zero before they are known. */
+/** Measurements of a connection. Rates and so on are zero before they are known. */
 struct oh_v34_instruments {
   float tx_symbol_rate_hz, rx_symbol_rate_hz;
   float tx_carrier_hz, rx_carrier_hz;
@@ -39,9 +39,9 @@ struct oh_v34_instruments {
   uint8_t tx_trellis_states, rx_trellis_states; /**< 16, 32, 64 */
   uint8_t tx_nonlinear, rx_nonlinear;           /**< non-linear encoding */
   uint8_t tx_precoding, rx_precoding;
-  uint8_t auxiliary;             /**< the auxiliary channel is there: both ends want it */
-  uint8_t tx_power_reduction_db; /**< that the far end asked for in Phase 2 */
-  uint8_t rx_power_reduction_db; /**< that this end asked for: probing found the line towards it overloaded; 0: not */
+  uint8_t auxiliary;             /**< the auxiliary channel is in use: both ends requested it */
+  uint8_t tx_power_reduction_db; /**< the far end's request in Phase 2 */
+  uint8_t rx_power_reduction_db; /**< this end's request: probing found the line towards it overloaded; 0: not */
   uint8_t high_pass;             /**< probing found DC or mains hum, and a high-pass removes them */
   uint8_t trainings_in_vain;     /**< trainings in a row without ten seconds of data */
   float data_loss_db;            /**< SNR of the training less that of data, from 1.5 dB on; else 0 */
@@ -50,7 +50,7 @@ struct oh_v34_instruments {
   float path_variance;          /**< of the Viterbi decoder's best path, grid units squared a dimension */
   float clock_ppm;              /**< far symbol clock against ours */
   float frequency_offset_hz;    /**< received carrier against nominal */
-  float echo_return_loss_db;    /**< echo taken off by the canceller; 0: none */
+  float echo_return_loss_db;    /**< cancelled echo; 0: none */
   uint32_t renegotiations;      /**< begun by either end */
   enum oh_retrain_cause cause;  /**< why the last training but the first began */
   const float *tap_re, *tap_im; /**< of the equaliser, T/2 apart */

@@ -8,9 +8,9 @@
 namespace offhook::v34 {
 namespace {
 
-// Error events a 4D symbol at squared distances 16 (parallel transitions) and 20, counted by enumeration of the trellis
-// over random sent sequences (tests/sim/v34_coding_test.cpp uses the same); the code's further neighbours as much
-// again.
+// Error events per 4D symbol at squared distances 16 (parallel transitions) and 20, counted by enumeration of the
+// trellis over random sent sequences (tests/sim/v34_coding_test.cpp uses the same); the code's further neighbours as
+// much again.
 constexpr double kNeighbours16[] = {24, 8, 0};
 constexpr double kNeighbours20[] = {512, 288, 143};
 constexpr double kFurther = 2;
@@ -68,8 +68,8 @@ PrecoderCoefficients to_coefficients(const Complex* h) {
 }
 
 double precoded_snr(const qam::NoisePredictor& noise, PrecoderCoefficients* h) {
-  // Least that it must gain, and what the precoder's dither (up to 8/3 of energy) costs a constellation that has this
-  // ratio at a noise variance of 0.18 a dimension.
+  // The minimum gain, and the cost of the precoder's dither (up to 8/3 of energy) for a constellation that has this
+  // ratio at a noise variance of 0.18 per dimension.
   constexpr float kLeastGain = 1.02f, kDither = 7.5f;
   Complex filter[qam::NoisePredictor::kOrder];
   const float left = noise.solve(filter);

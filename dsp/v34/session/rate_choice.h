@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// Which data rate a receiver can ask for: the highest whose constellation, at the measured signal-to-noise ratio, keeps
+// The highest data rate that a receiver can request: its constellation, at the measured signal-to-noise ratio, keeps
 // the points far enough apart for the trellis code in use.
 //
-// Nothing is tabulated but the neighbours of each code. An error event of squared distance d2 happens with probability
-// Q(sqrt(d2) / (2 sigma)), sigma being the noise's standard deviation in each dimension in grid units; that, times the
-// neighbours, times the 4D symbols of a data frame, is the rate of bad data frames. The largest sigma that keeps it
-// under the target, against the mean energy of the constellation, is the ratio that a rate needs.
+// Only the neighbours of each code are tabulated. An error event of squared distance d2 happens with probability
+// Q(sqrt(d2) / (2 sigma)), sigma being the noise's standard deviation in each dimension in grid units. Multiplied by
+// the neighbours and by the 4D symbols of a data frame, it is the rate of bad data frames. The largest sigma that keeps
+// it under the target, against the mean energy of the constellation, is the ratio that a rate needs.
 #pragma once
 
 #include <stdint.h>
@@ -25,14 +25,14 @@ inline constexpr double kTargetFrameErrors = 1e-3;
 /// bad. Real-time: O(100).  Source: union bound over the nearest neighbours
 double tolerated_variance(TrellisCode code, const Framing& framing, double frame_errors = kTargetFrameErrors);
 
-/// 0.35 dB: required_snr() knows noise only, and what is measured in a second of TRN is known to 0.1 dB.
+/// 0.35 dB: required_snr() covers noise only, and a measurement over a second of TRN is accurate to 0.1 dB.
 inline constexpr double kSnrMargin = 1.084;
 
 /// Signal-to-noise ratio (mean |x|^2 over mean |noise|^2, both after the whitening filter) that a rate needs.
 /// Not real-time in the strict sense: as mean_energy().
 double required_snr(TrellisCode code, const Framing& framing, bool precoding);
 
-/// The rate that training noise allows. @param[out] h  of the precoder at the far end that this takes; zero where
+/// The rate that training noise allows. @param[out] h  of the required precoder at the far end; zero if
 /// it gains less than it costs  @return as of required_snr; 0: not known.  Real-time: yes, O(1).
 double precoded_snr(const qam::NoisePredictor& noise, PrecoderCoefficients* h);
 /// The filter as MP sends it.

@@ -19,7 +19,7 @@ void RateSearch::reset() {
 }
 
 void RateSearch::lose() {
-  constexpr float kAllFrames = 25;  // data frames a second
+  constexpr float kAllFrames = 25;  // data frames per second
   errors_at_[rate_] = kAllFrames;
   if (again_) wait_ = wait_ < kLongestWait ? kPatience * wait_ : wait_;
   again_ = trial_ = false;
@@ -37,7 +37,7 @@ bool RateSearch::put(int errors) {
   return excess_ >= (trial_ && rate_ == most_ ? kTooManyInTrial : kTooMany) && !no_rate_fits_ && too_many();
 }
 
-// The wait is over. What held a minute ago need not hold now.
+// The wait is over. The result of a minute ago may no longer hold.
 void RateSearch::try_again() {
   if (rate_ < most_) {  // it has not come to the trial yet
     left_ = kTrial;
@@ -57,7 +57,7 @@ float RateSearch::goodput(int rate) const {
   return errors_at_[rate] > 0 ? 2400.f * static_cast<float>(rate) - kErrorBits * errors_at_[rate] : 0;
 }
 
-// The highest rate that carries `enough`, but for a lower one with clearly fewer errors.
+// The highest rate that carries `enough`, unless a lower one has clearly fewer errors.
 int RateSearch::choose(float enough) const {
   int chosen = rate_;
   float errors = 0;

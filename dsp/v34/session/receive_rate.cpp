@@ -21,7 +21,7 @@ double required_above(const RateLimits& l, int rate, uint16_t mask, int most) {
 
 }  // namespace
 
-// Less than 1.5 dB is within what one B1 of 96 symbols and more tells. A B1 that has nothing of the known points (6 dB)
+// Less than 1.5 dB is within the accuracy of one B1 of 96 symbols and more. A B1 without the known points (6 dB)
 // was heard out of place.
 double ReceiveRate::loss_of(double data_snr) const {
   constexpr double kLeast = 1.41, kLeastSnr = 4;

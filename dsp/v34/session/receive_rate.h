@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Which rate this end asks the other for in its MP: in start-up by the noise of the training, in a renegotiation also
+// The rate that this end requests in its MP: in start-up by the noise of the training, in a renegotiation also
 // by that of the data before it. Both of V.34's ends and the digital modem of V.90 have one.
 #pragma once
 
@@ -18,7 +18,7 @@ class ReceiveRate {
  public:
   static constexpr uint8_t kNoLimit = 14;
 
-  /// What outlives a training.
+  /// The state that survives a training.
   struct Memory {
     LineMonitor::Memory monitor;
     /// SNR of TRN over SNR of data. Noise of the line gives 1. An overloaded line gives more: the points of TRN do not
@@ -28,19 +28,24 @@ class ReceiveRate {
   Memory memory() const;
   void remember(const Memory& memory);
 
-  /// Data mode begins. @param mask  rates that both ends have, bit k: (k + 1) * 2400 bit/s  @param most  the highest of
-  /// them that may be asked for, in 2400 bit/s  @param training_snr  that choose() was given for it, in this procedure;
-  /// 0: not known  @param b1_variance  DataReceiver::b1_variance().  Not real-time in the strict sense: as
-  /// required_snr().
+  /// Data mode begins. Not real-time in the strict sense: as required_snr().
+  /// @param mask  rates that both ends have, bit k: (k + 1) * 2400 bit/s  @param most  the highest permitted of
+  /// them, in 2400 bit/s  @param training_snr  the argument of choose() in this procedure; 0: not known  @param
+  /// b1_variance  DataReceiver::b1_variance().
   void start(const DataParameters& p, const RateLimits& limits, uint16_t mask, uint8_t most, double training_snr = 0,
              float b1_variance = 0);
   /// As LineMonitor::put().  Real-time: yes, O(1).
+<<<<<<< HEAD
   LineMonitor::Advice put(const DataReceiver& r, bool uncertain = false);
   /// The highest rate to ask for after an advice to renegotiate, in 2400 bit/s.
+=======
+  LineMonitor::Advice put(const DataReceiver& r);
+  /// The highest rate to request after an advice to renegotiate, in 2400 bit/s.
+>>>>>>> 48016b0c9ef260f29352ad1a6e88a96c6aacb2c6
   uint8_t limit_after(LineMonitor::Advice advice) const;
 
-  /// The rate for MP, in 2400 bit/s. @param training_snr  as of required_snr()  @param margin  a rate needs so many
-  /// times its SNR  @param renegotiation  the data before it count  @param limit  kNoLimit, or limit_after().
+  /// The rate for MP, in 2400 bit/s. @param training_snr  as of required_snr()  @param margin  factor on a rate's
+  /// required SNR  @param renegotiation  the data before it count  @param limit  kNoLimit, or limit_after().
   /// Real-time: as choose_rate().
   uint8_t choose(const RateLimits& limits, double training_snr, double margin, bool renegotiation, uint8_t limit) const;
   /// As LineMonitor::slips().

@@ -8,7 +8,7 @@ namespace {
 
 constexpr float kPpMagnitude = 1.41421356f;
 
-// Where the known TRN and the nearest points disagree this often, it is not where it was expected.
+// If the known TRN and the nearest points disagree this often, TRN is not at its expected place.
 constexpr int kMostMismatches = 12;
 
 }  // namespace
@@ -83,7 +83,7 @@ ReceiveSignals::Found ReceiveSignals::read(int bit) {
     until_e_ = mp.bits() - (mp.type1 ? Mp::kBitsType1 - 1 : Mp::kBitsType0 - 3) + kSequenceEBits;
     return Found::kMp;
   }
-  // Of the MP sync the 18th bit is a zero, and the 20th always: after an MP of known place E may have some bits wrong.
+  // The 18th bit of the MP sync is a zero, and the 20th always: after an MP of known place E may have some bits wrong.
   if (mp_found_) {
     if (until_e_ > 0 && --until_e_ == 0) {
       int ones = 0;
@@ -112,7 +112,7 @@ ReceiveSignals::Found ReceiveSignals::read(int bit) {
       j_age_ = -1;
       return Found::kJPrime;
     }
-    j_age_ = 0;  // a copy with errors: its place is known all the same
+    j_age_ = 0;  // a copy with errors: its place is still known
   }
   return Found::kNone;
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// The signals of Phases 3 and 4 as a receiver reads them (10.1.3), from equalised symbols: after the transition from S
-// to S-bar everything has its place, so S-bar, PP and the first 512 symbols of TRN are known and serve the equaliser as
-// reference; after that the nearest point does, and J, J', MP and E are looked for in the bits.
+// The signals of Phases 3 and 4 as a receiver reads them (10.1.3), from equalised symbols. After the transition from S
+// to S-bar all positions are known, so S-bar, PP and the first 512 symbols of TRN are the equaliser's reference. After
+// that the nearest point is, and J, J', MP and E are searched for in the bits.
 //
-// A sequence sends changes of the quadrant, so it is found whatever the receiver's own rotation, and where TRN was
+// A sequence sends changes of the quadrant, so it is found whatever the receiver's own rotation, even if TRN was
 // shorter than expected, or not sent at all.
 #pragma once
 
@@ -30,12 +30,12 @@ class ReceiveSignals {
   /// @param far  of the far transmitter
   explicit ReceiveSignals(Scrambling far) : scrambling_(far), decoder_(far, TrainingPoints::k4) {}
 
-  /// The transition from S to S-bar has been: `age` symbols of S-bar have come before the next one.
-  /// @param pp  PP follows S-bar (Phase 3)  @param points  of TRN and what comes after
-  /// @param known_trn  so many symbols of TRN are certain to come and are taken as known
+  /// The transition from S to S-bar is over: `age` symbols of S-bar have come before the next one.
+  /// @param pp  PP follows S-bar (Phase 3)  @param points  of TRN and the later signals
+  /// @param known_trn  number of symbols of TRN that are certain to come and are taken as known
   void start(int age, bool pp, TrainingPoints points, int known_trn);
 
-  /// The point that was sent, as far as this can tell, for a received `y`. Both in grid units of the constellation in
+  /// The most likely transmitted point for a received `y`. Both in grid units of the constellation in
   /// use, PP with the power of four points.  Call it before put() of the same symbol.  Real-time: yes, O(1).
   Complex decide(Complex y) const;
   /// The next symbol.  Real-time: yes; O(1), and O(bits) after seventeen ones.
@@ -47,7 +47,7 @@ class ReceiveSignals {
   /// Symbols of TRN and later that have come.
   int trn_symbols() const { return position_; }
   TrainingPoints points() const { return points_; }
-  TrainingPoints wanted_points() const { return wanted_; }  ///< what the far modem's J asks for
+  TrainingPoints wanted_points() const { return wanted_; }  ///< requested by the far modem's J
   const Mp& mp() const { return mp_; }
 
   /// Mean squared error over the constellation's mean energy, of TRN or later: of the last 128 symbols while it falls,
@@ -78,7 +78,7 @@ class ReceiveSignals {
   MpReceiver mp_receiver_;
   Mp mp_{};
   bool mp_found_ = false;
-  int until_e_ = 0;  // bits to where the sequence after the last MP has its twentieth bit
+  int until_e_ = 0;  // bits to the twentieth bit of the sequence after the last MP
   TrainingPoints wanted_ = TrainingPoints::k4;
   int j_age_ = -1;  // bits since the end of a copy of J; < 0: none found
   float sum_ = 0;

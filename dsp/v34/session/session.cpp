@@ -10,19 +10,19 @@ using Task = qam::Receiver::Task;
 
 constexpr uint32_t kSilenceMs = 70;        // before S; 11.3.1.2.1
 constexpr uint32_t kMaxFinalTrnMs = 2000;  // 11.4.1.1.2, 11.4.1.2.2, 11.6.1
-// J may be answered up to 500 ms after it was found (11.3.1.1.3, 11.3.1.2.6). A modem trains its far echo on what it
-// has sent before, which comes back a round trip later; live ones were met that need our silence for it.
+// J may be answered up to 500 ms after it was found (11.3.1.1.3, 11.3.1.2.6). A modem trains its far echo on its
+// earlier signal, which returns a round trip later; live ones were met that need our silence for it.
 constexpr uint32_t kMaxAfterJMs = 400;
-constexpr uint32_t kFalseSMs = 150;   // S lasts 128T, 53 ms at the most
-constexpr uint32_t kFarStopsMs = 60;  // S-bar, J to its end, and what receivers and filters hold
+constexpr uint32_t kFalseSMs = 150;   // S lasts 128T, at most 53 ms
+constexpr uint32_t kFarStopsMs = 60;  // S-bar, J to its end, and the delay of receivers and filters
 // Live modems were met whose TRN leaves E no time within the 2500 ms and round trips of the text: of one, as the call
-// modem, it lasts 1.8 s and 3.8 round trips. A far end whose TRN or MP is still coming in by then gets so much more,
-// and two round trips, once. Its points are known by their mean squared distance from the nearest of the grid: silence
-// and noise of any level have 0.6 and more.
+// modem, it lasts 1.8 s and 3.8 round trips. A far end whose TRN or MP is still coming in by then gets kPatienceMs
+// more, and two round trips, once. Its points are recognised by their mean squared distance from the nearest of the
+// grid: silence and noise of any level have 0.6 and more.
 constexpr uint32_t kPatienceMs = 2000;
 constexpr float kPointsDistance = 0.25f;
 constexpr int kRenegotiationTrn = 256;  // at the least: scrambler and equaliser settle
-// 22 dB: 47 symbols of an MP of sixteen points are right but for one MP in a thousand.
+// 22 dB: 47 symbols of an MP of sixteen points are right except for one MP in a thousand.
 constexpr float kSixteenPointsError = 1 / 160.f;
 constexpr int kCleardownMpPrimes = 3;  // so that one gets through
 
@@ -133,7 +133,7 @@ bool Session::far_end_silent() const {
          now_ >= silent_at_;
 }
 
-// --- what is sent
+// --- transmission
 
 Complex Session::next_symbol() {
   if (!data_tx_on_ && tx_.ended()) {
@@ -167,7 +167,7 @@ void Session::send_md() {
   const uint32_t samples = ms(kMdUnitMs) * config_.own_md_length;
   tx_.start(Signal::kMd, symbols_in(config_.tx_symbol_rate, samples));
   config_.own_md_length = 0;
-  // From the start of MD to the end of TRN 2000 ms and a round trip at the most (11.3.1.1.6, 11.3.1.2.3).
+  // From the start of MD to the end of TRN at most 2000 ms and a round trip (11.3.1.1.6, 11.3.1.2.3).
   const uint32_t trn = ms(config_.phase3_trn_ms);
   config_.phase3_trn_ms = samples < trn ? (trn - samples) / ms(1) : 0;
 }
@@ -253,7 +253,7 @@ bool Session::cleared() const {
 void Session::send_e() {
   agree();
   if (rates_.call_to_answer == 0 || rates_.answer_to_call == 0) {
-    // A far end that suffers may ask for 2400 bit/s at a symbol rate that has 4800 and more: another training can
+    // A far end with errors may request 2400 bit/s at a symbol rate that has 4800 and more: another training can
     // choose another.
     return starts_up() ? release() : end_in_retrain();
   }
@@ -266,7 +266,7 @@ void Session::send_data() {
   advance_data();
 }
 
-// --- what is heard
+// --- reception
 
 void Session::put(const Heard& heard) {
   if (heard.event == qam::Receiver::Event::kS && rx_live_) deliver(true, now_ | 1);
@@ -377,7 +377,7 @@ void Session::receive_data() {
 
 // E has gone and come: data mode. The user's bits are sent after our own B1 and delivered after the far end's. The far
 // end hears them half a round trip later, and may wait for V.42 no longer than T400 from its own data mode on. None is
-// lost: the far end's E comes right after its MP', our E goes at the end of the MP' that is under way, in 47 or 94
+// lost: the far end's E comes right after its MP', our E goes at the end of the current MP', in 47 or 94
 // symbols, and its B1 takes longer than that.
 void Session::advance_data() {
   if (data_tx_on_ && data_tx_.b1_sent()) tx_live_ = true;
@@ -396,7 +396,7 @@ void Session::follow_line(const Heard& heard) {
   if (power_ == 0) power_ = heard.power;
   const LineMonitor::Advice advice = receive_rate_.put(*heard.data, heard.uncertain);
   if (!config_.adapt_rate || !tx_live_ || advice == LineMonitor::Advice::kNone) return;
-  // S is short, and who has gone silent may not hear it; the tone of a retrain lasts until it is answered.
+  // S is short, and a far end that has gone silent may not hear it; the tone of a retrain lasts until it is answered.
   if (heard.power < kSilentShare * power_ || advice == LineMonitor::Advice::kRetrain) {
     handle(Event::kLineLost);
   } else {

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 //
 // Phases 3 and 4, data mode, rate renegotiation and cleardown of V.34 (10/96), 11.3, 11.4, 11.6 and 11.7, one modem's
-// side of them, at symbol level: symbols to send on one side, what was heard on the other, and time.
+// side of them, at symbol level: symbols to send, received symbols, and time.
 //
 //    answer  S S' PP TRN J ......|                      | S S' TRN MP MP' E B1 data
 //    call                        | S S' PP TRN J .......... J' TRN  MP MP' E B1 data
 //                 Phase 3                                  Phase 4
 //
-// It knows no line: how symbols become samples, how S is found and the equaliser trained is up to the receiver.
-// Once a symbol put() is told what was heard, and order() says what is wanted of the receiver (symbol_reader.h).
-// Neither does it know Phase 2: when a procedure fails, outcome() says what Phase 2 has to do about it.
+// It is independent of the line: the receiver converts samples to symbols, finds S and trains the equaliser.
+// Once per symbol, put() takes the received symbol, and order() returns the commands to the receiver (symbol_reader.h).
+// Phase 2 is separate, too: if a procedure fails, outcome() is the request to Phase 2.
 //
-// What it does is a table (transitions(), dsp/blocks/table_procedure.h).
+// The procedure is a table (transitions(), dsp/blocks/table_procedure.h).
 //
 // Transmit and receive symbol rates may differ; a symbol is sent when next_symbol() is called. tick() counts samples of
 // 8000 Hz, the one clock of all time-outs.
@@ -44,15 +44,15 @@ struct SessionConfig {
   uint32_t since_info1c = 0;               ///< samples since the end of INFO1c, call modem
   uint32_t max_bit_rate = 0;               ///< of either direction; 0: no limit
   bool asymmetric = true;                  ///< the two data rates may differ (MP bit 50)
-  bool aux = false;                        ///< auxiliary channel wanted
-  TrellisCode trellis = TrellisCode::k64;  ///< this and the next two: wanted of the far transmitter
+  bool aux = false;                        ///< auxiliary channel requested
+  TrellisCode trellis = TrellisCode::k64;  ///< this and the next two: requested from the far transmitter
   bool nonlinear = false;
   bool expanded = true;
   TrainingPoints points = TrainingPoints::k16;  ///< wanted of the far transmitter in Phase 4; the call modem, which has
-                                                ///< trained its receiver by then, takes 4 if 16 would not do
+                                                ///< trained its receiver by then, takes 4 if 16 are not possible
   uint32_t phase3_trn_ms = 1500;                ///< the own TRN in Phase 3; a round trip is added, for the far echo
   uint32_t phase4_trn_ms = 1000;  ///< of the far TRN in Phase 4, before its noise decides the rate; unless MP comes
-  double margin = 1.0;            ///< a rate needs so many times the SNR of required_snr()
+  double margin = 1.0;            ///< factor on the SNR of required_snr()
   bool adapt_rate = true;         ///< renegotiate and retrain by itself when the line has changed
   ReceiveRate::Memory memory;     ///< of the trainings before this one
 };
@@ -119,9 +119,9 @@ class Session : public TableProcedure<Session, SessionState, SessionEvent> {
   void tick();
   /// @return the next symbol to send, mean power 1; {0, 0} is silence.  Real-time: yes.
   Complex next_symbol();
-  /// What is wanted of the receiver, from the next sample on.
+  /// The commands to the receiver, from the next sample on.
   const ReceiverOrder& order() const { return order_; }
-  /// S, S-bar, or a symbol has been heard as order() says.  Real-time: yes, but where data begin: DataParameters.
+  /// S, S-bar, or a symbol has been heard, by order().  Real-time: yes, except at the begin of data: DataParameters.
   void put(const Heard& heard);
 
   /// PP or TRN of Phase 3 is sent, and the far end is silent: the time to train an echo canceller.
@@ -146,7 +146,7 @@ class Session : public TableProcedure<Session, SessionState, SessionEvent> {
   bool missed_mp() const { return starts_up() && far_trn_ && !mp_.received; }
   /// Start-up: the far end's Phase 3 signals were awaited or came, and its J was not found.
   bool missed_far_training() const { return missed_far_training_; }
-  /// Of the receiver in data mode, by whole symbols, in this and the trainings before.
+  /// Slips of the receiver in data mode, by whole symbols, in this and the trainings before.
   uint32_t slips() const { return receive_rate_.slips(); }
   /// For the next training of the call.
   ReceiveRate::Memory memory() const { return receive_rate_.memory(); }
@@ -158,7 +158,7 @@ class Session : public TableProcedure<Session, SessionState, SessionEvent> {
   void begin_frame(FrameToEncode* frame) { data_tx_.begin_frame(port_, tx_live_, frame); }
   void end_frame(const FrameToEncode& frame) { data_tx_.end_frame(frame); }
   const DataTransmitter& data_transmitter() const { return data_tx_; }
-  /// What data mode will use.
+  /// The memory that data mode uses.
   void add_to(HotLines* hot) const { hot->add_up_to(&config_, &tx_); }
 
  private:
@@ -240,7 +240,7 @@ class Session : public TableProcedure<Session, SessionState, SessionEvent> {
   void begin_procedure(Procedure procedure, bool initiator);
   void advance_data();
   void follow_line(const Heard& heard);
-  // What both MP settle: session_rates.cpp
+  // The settings that follow from both MP: session_rates.cpp
   RateLimits limits(bool receive) const;
   double training_snr() const;
   Mp make_mp() const;
@@ -272,7 +272,7 @@ class Session : public TableProcedure<Session, SessionState, SessionEvent> {
   bool circuit_107_ = false;
   bool circuit_109_ = false;
 
-  // What data mode does not use.
+  // Not used by data mode.
   TransmitSignals tx_;
   TrainingPoints tx_points_ = TrainingPoints::k4;
   TrainingPoints rx_points_ = TrainingPoints::k4;
@@ -284,7 +284,7 @@ class Session : public TableProcedure<Session, SessionState, SessionEvent> {
 
   int s_bar_age_ = 0;                    // of the S-bar that was heard last
   int next_ = 0;                         // then the next symbol, counted from its first
-  PrecoderCoefficients own_precoder_{};  // of our transmitter, as the far end asks
+  PrecoderCoefficients own_precoder_{};  // of our transmitter, at the far end's request
   PrecoderCoefficients far_precoder_{};  // of the far transmitter
   RatePair rates_{};
   DataParameters tx_parameters_{};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What the MP sequences of both ends settle: rates, coding, and from which noise on they no longer fit.
+// The settings that follow from the MP sequences of both ends: rates, coding, and the noise at which they no longer
+// fit.
 #include "dsp/v34/session/session.h"
 
 namespace offhook::v34 {
@@ -46,7 +47,7 @@ Mp Session::make_mp() const {
   return mp;
 }
 
-// What both MP say together. The far end's choices are for our transmitter, ours for its.
+// The joint result of both MP. The far end's choices are for our transmitter, ours for its.
 void Session::agree() {
   const Mp &own = mp_.own, &far = mp_.far;
   rates_ = resolve_rates(own, far);

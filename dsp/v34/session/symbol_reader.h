@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// What lies between a receiver of symbols (dsp/qam/receiver.h) and the procedure of Phases 3 and 4 (session.h): it
-// reads the far end's training signals and data from equalised symbols. Once a symbol the procedure is told what was
-// heard (Heard), and says what it wants of the receiver (ReceiverOrder).
+// The layer between a receiver of symbols (dsp/qam/receiver.h) and the procedure of Phases 3 and 4 (session.h): it
+// reads the far end's training signals and data from equalised symbols. Once per symbol it passes its report (Heard) to
+// the procedure, which returns commands to the receiver (ReceiverOrder).
 #pragma once
 
 #include <stdint.h>
@@ -15,7 +15,7 @@
 
 namespace offhook::v34 {
 
-/// What the procedure wants of the receiver.
+/// The procedure's commands to the receiver.
 struct ReceiverOrder {
   enum class Listen : uint8_t { kNothing, kTraining, kData };
 
@@ -25,25 +25,25 @@ struct ReceiverOrder {
   uint32_t version = 0;  ///< grows by one whenever something below has changed: SymbolReader::init()
   int next = 0;          ///< kTraining: the next symbol, counted from the first of S-bar
   bool pp = false;       ///< PP follows S-bar
-  TrainingPoints points = TrainingPoints::k4;  ///< of TRN and what comes after
-  int known_trn = 0;                           ///< so many symbols of TRN are certain to come
+  TrainingPoints points = TrainingPoints::k4;  ///< of TRN and the later signals
+  int known_trn = 0;                           ///< number of symbols of TRN that are certain to come
   DataParameters data{};                       ///< kData
   qam::SymbolFormat format;                    ///< of either
   float grid_energy = 2;                       ///< mean |x|^2 of the points, before a non-linear encoder
 };
 
-/// The receiver's own view of the line, where it has one that is better than the errors of training.
+/// The receiver's own measurement of the line, if it has one that is better than the errors of training.
 struct LineQuality {
   double snr = 0;                   ///< mean |x|^2 over mean |noise|^2 after the whitening filter; 0: not known
-  PrecoderCoefficients precoder{};  ///< that filter; zero: none wanted
+  PrecoderCoefficients precoder{};  ///< that filter; zero: none requested
 };
 
-/// What was heard with one symbol, or with S and S-bar.
+/// The report about one symbol, or about S and S-bar.
 struct Heard {
-  /// Of TRN and later, up to now.
+  /// Results of TRN and later, up to now.
   struct Training {
     ReceiveSignals::Found found = ReceiveSignals::Found::kNone;  ///< with this symbol
-    TrainingPoints wanted_points = TrainingPoints::k4;           ///< kJ: what it asks for
+    TrainingPoints wanted_points = TrainingPoints::k4;           ///< kJ: its request
     const Mp* mp = nullptr;                                      ///< kMp
     int symbols = 0;
     float error = 1;       ///< ReceiveSignals::error()
@@ -54,10 +54,10 @@ struct Heard {
   int symbols_skipped = 0;  ///< kSBar: the next symbol, counted from the first of S-bar
   bool symbol = false;      ///< a symbol has come: the rest is of it
   bool uncertain = false;   ///< it was heard through a gap, or while the receiver had lost the grid
-  float power = 0;          ///< mean square of the line, echo taken off, over 64 ms or so; 0: not known
+  float power = 0;          ///< mean square of the line, without echo, over 64 ms or so; 0: not known
   Training training;
   const DataReceiver* data = nullptr;    ///< null while training is read
-  const LineQuality* quality = nullptr;  ///< null: as it was
+  const LineQuality* quality = nullptr;  ///< null: unchanged
 };
 
 class SymbolReader {
@@ -66,16 +66,16 @@ class SymbolReader {
   /// @param role  our own
   SymbolReader(oh_pump_role role, const DataPort& port) : training_(scrambling_of(far_role(role))), port_(port) {}
 
-  /// The order's version has changed.  Not real-time in the strict sense where data begin: DataReceiver.
+  /// The order's version has changed.  Not real-time in the strict sense at the begin of data: DataReceiver.
   void init(const ReceiverOrder& order);
-  /// The point that was sent, as far as it can be told now, for the next symbol. Call it once for each symbol. `y` in
-  /// units in which the symbols have the power of the order's format.  Real-time: yes.
+  /// The most likely transmitted point of the next symbol. Call it once for each symbol. `y` in units in which the
+  /// symbols have the power of the order's format.  Real-time: yes.
   Complex decide(Complex y) { return in_data_ ? data_.decide(y) : training_.decide(y); }
   /// Takes the symbol in. @param deliver  received bits go to the port  @param[out] heard  symbol, found, training and
   /// data  @pre decide(y) was called for it.  Real-time: yes.
   void put(Complex y, bool deliver, Heard* heard);
 
-  /// DataReceiver's, whatever is read.
+  /// DataReceiver's, in every mode of reading.
   void set_deferring(bool deferring) {
     deferring_ = deferring;
     data_.set_deferring(deferring);
@@ -85,7 +85,7 @@ class SymbolReader {
   void end_frame(const FrameToDecode& frame) { data_.end_frame(port_, frame); }
   void decode_pending() { data_.decode_pending(port_); }
 
-  /// What decide() and put() will use in data mode.
+  /// The memory that decide() and put() use in data mode.
   void add_to(HotLines* hot) const {
     hot->add_up_to(&in_data_, &data_);
     data_.add_to(hot);

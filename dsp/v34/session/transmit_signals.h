@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The signals of Phases 3 and 4 as one transmitter sends them, symbol by symbol (10.1.3): each is started, runs for its
-// length, and then says that it has ended. Which comes next is the procedure's business (session.h).
+// length, and then reports its end. The procedure chooses the next one (session.h).
 #pragma once
 
 #include <stdint.h>
@@ -20,7 +20,7 @@ inline constexpr uint32_t kMdUnitMs = 35;  ///< unit of the length of MD; Tables
 
 enum class Signal : uint8_t { kSilence, kS, kSBar, kMd, kPp, kTrn, kJ, kJPrime, kMp, kE, kScr, kSequence };
 
-/// What a modem of this role transmits with.
+/// The transmit scrambler of a modem of this role.
 constexpr Scrambling scrambling_of(oh_pump_role transmitter) {
   return transmitter == OH_PUMP_CALL ? kGpc : kGpa;
 }
@@ -38,12 +38,12 @@ class TransmitSignals {
   TransmitSignals() = default;
   explicit TransmitSignals(Scrambling s) : scrambling_(s) {}
 
-  /// The signal from the next symbol on. @param symbols  of kSilence, kMd, kTrn and kScr: how many at the least; the
-  /// others know their length.  @pre s is none of kJ, kMp and kSequence
+  /// The signal from the next symbol on. @param symbols  of kSilence, kMd, kTrn and kScr: minimum number; the
+  /// others have a fixed length.  @pre s is none of kJ, kMp and kSequence
   void start(Signal s, int symbols = 0);
   /// TRN with this constellation, which MP and E after it keep.
   void start_trn(TrainingPoints points, int symbols);
-  /// One J that asks the far modem for `wanted`.
+  /// One J that requests `wanted` from the far modem.
   void start_j(TrainingPoints wanted);
   /// Sequences, SCR and E with this constellation follow, without a TRN before them: scrambler and differential encoder
   /// at zero. V.90 8.5.2.
@@ -58,7 +58,7 @@ class TransmitSignals {
   void start_mp(const Mp& mp);
 
   Signal signal() const { return signal_; }
-  /// All of it has been sent. Silence, MD and TRN then go on until something else is started; the rest must not.
+  /// All of it has been sent. Silence, MD and TRN then continue until another signal is started; the rest must not.
   bool ended() const { return sent_ >= length_; }
   int sent() const { return sent_; }
 

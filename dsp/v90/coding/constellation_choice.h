@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// Which constellations an analogue modem asks for, from what digital impairment learning has shown it: the level at
+// The constellations that an analogue modem requests, from the results of digital impairment learning: the level at
 // which each Ucode arrives in each of the six intervals, and the noise.
 //
-// Robbed bits, pads and a second law make some Ucodes arrive at one level, or nearly; so points are chosen by what
-// arrives, from the smallest up, each at least a least distance from the one before, and twice its share from zero,
-// where the signs meet. Then the highest are dropped as long as 2^K combinations are left: that is the least power with
-// that distance. The distance that is needed follows from the noise and the errors that are allowed.
+// Robbed bits, pads and a second law make some Ucodes arrive at nearly the same level. So points are chosen by their
+// received levels, from the smallest up. Each is at least a minimum distance from the one before, and from zero, where
+// the signs meet, half of it. Then the highest are dropped while 2^K combinations remain: that is the least power with
+// that distance. The required distance follows from the noise and the permitted errors.
 #pragma once
 
 #include <stdint.h>
@@ -17,10 +17,10 @@
 
 namespace offhook::v90 {
 
-/// Received levels. Of a Ucode that was not learnt: negative, and it is not used.
+/// Received levels. A Ucode that was not learnt is negative and is not used.
 struct LearntLevels {
   float level[kFrameIntervals][kUcodes];
-  /// The data frames have moved by so many intervals.  Real-time: yes, O(6 * kUcodes).
+  /// The data frames have moved by `intervals`.  Real-time: yes, O(6 * kUcodes).
   void move(int intervals) {
     const LearntLevels before = *this;
     for (int i = 0; i < kFrameIntervals; ++i) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// The CP sequences of V.90 (09/98) Phase 4 and rate renegotiation (8.5.2, Table 14): what the analogue modem asks the
-// digital modem to transmit: the downstream rate, the spectral shaping, and of the 128 Ucodes those that each of the
-// six intervals of a data frame may use. CPt asks it for training, CP for data mode; CP' is a CP with the acknowledge
-// bit set, CPs one that asks for silence.
+// The CP sequences of V.90 (09/98) Phase 4 and rate renegotiation (8.5.2, Table 14), the analogue modem's requests to
+// the digital modem. They hold the downstream rate, the spectral shaping, and the Ucodes, out of 128, that each of the
+// six intervals of a data frame may use. CPt is the request for training, CP for data mode; CP' is a CP with the
+// acknowledge bit set, CPs a request for silence.
 //
 // Framing and CRC are those of MP (dsp/v34/session/mp.h); the length varies with the number of constellations.
 #pragma once
@@ -45,7 +45,7 @@ struct Cp {
   uint8_t interval[kFrameIntervals];  ///< which constellation each interval uses, 0..5
   bool codec_differs;                 ///< the constellations at the codec's output follow
   UcodeMask constellation[kFrameIntervals];  ///< constellations() of them, at the transmitter
-  UcodeMask codec[kFrameIntervals];          ///< as many, at the codec's output, where codec_differs
+  UcodeMask codec[kFrameIntervals];          ///< as many, at the codec's output, if codec_differs
 
   int constellations() const;                                          ///< 1 more than the largest of interval[]
   int bits() const;                                                    ///< with the fill bits
@@ -60,8 +60,8 @@ struct Cp {
 int encode(const Cp& cp, uint8_t* bits);
 
 /// Read a CP that may be damaged. @param[in] bits  [size], each 0 or 1
-/// @return true when it lies within `size` but for its fill bits, and frame sync, start bits, indices and CRC are right
-/// and drn is at most 22; else `cp` holds what was read. Reserved and fill bits are not looked at.
+/// @return true when it lies within `size` except for its fill bits, and frame sync, start bits, indices and CRC are
+/// right and drn is at most 22; else `cp` holds the fields as read. Reserved and fill bits are ignored.
 /// Real-time: yes, O(bits).
 bool decode(const uint8_t* bits, int size, Cp* cp);
 

@@ -15,7 +15,7 @@
 
 namespace offhook::v90 {
 
-/// What a CP or CPt orders.
+/// The data frame that a CP or CPt requests.
 struct FrameParameters {
   uint8_t k = 0;             ///< bits of the modulus encoder
   uint8_t shaping_bits = 0;  ///< S_r
@@ -32,12 +32,12 @@ struct FrameParameters {
 /// The points of a CP in the order of their labels.
 LabelledPoints labelled_points(const UcodeMask* constellation, const uint8_t* interval);
 
-/// @param[out] p  what it orders  @return false when no digital modem can do that: a rate outside Table 2 or Table 17,
-/// or too few points (5.4.3). A cleardown's CP (drn 0) is none.  Real-time: yes, O(6 * kUcodes).
+/// @param[out] p  its data frame  @return false when no digital modem can do that: a rate outside Table 2 or Table 17,
+/// or too few points (5.4.3). A cleardown's CP (drn 0) has none.  Real-time: yes, O(6 * kUcodes).
 bool frame_parameters(const Cp& cp, Law law, FrameParameters* p);
 
 /// Bits to PCM codes. Scrambling is the caller's. With look-ahead the codes of a frame depend on frames to come: put()
-/// them first, as many as wants_frame() asks for, or say with end() that none will come.
+/// them first, as many as wants_frame() requests, or declare with end() that none will come.
 class FrameEncoder {
  public:
   FrameEncoder() = default;
@@ -74,8 +74,8 @@ class FrameEncoder {
 /// Signs and labels of a data frame to bits. Descrambling is the caller's.
 /// @param[in,out] sign_decoder  of the frames before, with p.shaping_bits  @param[in] signs  [6] 1: positive
 /// @param[in] labels  [6] each below its interval's count  @param[out] bits  [p.bits()]; the signs' are right from the
-/// second data frame on, or as SignDecoder says
-/// @return the number that the labels make: below 2^K where they are right.  Real-time: yes, O(1).
+/// second data frame on, or as in SignDecoder
+/// @return the number that the labels make: below 2^K if they are right.  Real-time: yes, O(1).
 uint64_t decode_frame(const FrameParameters& p, SignDecoder* sign_decoder, const uint8_t* signs, const uint8_t* labels,
                       uint8_t* bits);
 

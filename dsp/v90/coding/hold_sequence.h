@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The MH sequences of V.92 (11/2000, Amendment 1) 8.9.2, modem-on-hold: a modem in data mode asks the other to wait
-// while its subscriber takes another call, or to end the connection for it. They have the frame and the modulation of
+// The MH sequences of V.92 (11/2000, Amendment 1) 8.9.2, modem-on-hold: a modem in data mode requests that the other
+// wait while its subscriber takes another call, or end the connection for it. They have the frame and the modulation of
 // Phase 2's INFO sequences, so v34::InfoDetector finds them.
 //
 // Table 32 prints patterns, whose left-most bit is the first in time (clause 8).
@@ -14,7 +14,7 @@ namespace offhook::v90 {
 /// Bits 12:15 of Table 32, as printed.
 enum class HoldSignal : uint8_t {
   kRequest = 0b0011,           ///< MHreq: go on hold
-  kAcknowledge = 0b0101,       ///< MHack: yes, for so long
+  kAcknowledge = 0b0101,       ///< MHack: yes, for this long
   kDeny = 0b0111,              ///< MHnack: no; clear down, or reconnect
   kClearRequest = 0b1001,      ///< MHclrd
   kClearAcknowledge = 0b1011,  ///< MHcda
@@ -39,8 +39,8 @@ constexpr uint32_t hold_seconds(int code) {
 struct HoldMessage {
   static constexpr int kBits = 40;
   HoldSignal signal;
-  /// Bits 16:19, as printed: T1's code of MHack, a ClearReason of MHclrd, a DenyReason of MHnack; of the others the
-  /// signal once more. Of the last three no value is refused: "should not be interpreted" (Note 2).
+  /// Bits 16:19, as printed: T1's code of MHack, a ClearReason of MHclrd, a DenyReason of MHnack; for the others, the
+  /// signal repeated. Every value of the last three is accepted: "should not be interpreted" (Note 2).
   uint8_t information;
   friend bool operator==(const HoldMessage&, const HoldMessage&) = default;
 };
@@ -51,8 +51,8 @@ constexpr HoldMessage hold_message(HoldSignal signal) {
 
 /// @param[out] bits  [HoldMessage::kBits] one a byte, in order of time.  Real-time: yes.
 void encode(const HoldMessage& message, uint8_t* bits);
-/// @param[in] bits  as encode() gives; fill bits are not looked at.  @return false: damaged, or a reserved signal,
-/// which is to be ignored (Note 1).  Real-time: yes.
+/// @param[in] bits  as encode() gives; fill bits are ignored.  @return false: damaged, or a reserved signal,
+/// which must be ignored (Note 1).  Real-time: yes.
 bool decode(const uint8_t* bits, HoldMessage* message);
 
 }  // namespace offhook::v90

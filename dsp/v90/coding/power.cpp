@@ -34,7 +34,7 @@ TotalPower total_power(int k, Law law, const LabelledPoints& points) {
 
 double average_power(int k, Law law, const LabelledPoints& points) {
   const TotalPower total = total_power(k, law, points);
-  // Of 2^75 at the most; by halves, because the conversion of all of it is a library's.
+  // At most 2^75; by halves, because the conversion of the whole number is a library's.
   const double sum = static_cast<double>(static_cast<uint64_t>(total >> 64)) * 18446744073709551616. +
                      static_cast<double>(static_cast<uint64_t>(total));
   return sum / (static_cast<double>(kFrameIntervals) * static_cast<double>(uint64_t{1} << k));

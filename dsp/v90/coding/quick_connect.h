@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// The short Phase 1 of V.92 (11/2000) 8.2 and 8.3, quick connect: QC asks to skip V.8's menus between modems that have
-// met before, QCA agrees. Each comes from an analogue or a digital modem, and either in V.8 (QC1, QCA1: an octet after
-// a synchronization octet of its own, twice) or in V.8bis (QC2, QCA2: the identification field of a message).
+// The short Phase 1 of V.92 (11/2000) 8.2 and 8.3, quick connect. QC requests to skip V.8's menus between modems that
+// have met before; QCA agrees. Each comes from an analogue or a digital modem, and either in V.8 (QC1, QCA1: an octet
+// after a synchronization octet of its own, twice) or in V.8bis (QC2, QCA2: the identification field of a message).
 #pragma once
 
 #include <stdint.h>
@@ -33,7 +33,7 @@ bool decode_qc1(uint8_t octet, QuickConnect* qc);
 /// Real-time: yes, O(1).
 void encode_qc2(const QuickConnect& qc, int revision, uint8_t* octets);
 /// @param[in] octets  [size] of an identification field  @return true when it is one of quick connect's; reserved bits
-/// are not looked at; else `qc` is left alone. Real-time: yes, O(1).
+/// are ignored; else `qc` is unchanged. Real-time: yes, O(1).
 bool decode_qc2(const uint8_t* octets, int size, QuickConnect* qc);
 
 }  // namespace offhook::v90

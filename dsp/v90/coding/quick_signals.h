@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// What the digital modem sends in the short Phase 1 of V.92 (11/2000) besides QC and QCA, as codes of the network: QTS
-// (8.3.6), which lets the analogue modem see whether the line is the one that it knows, and ANSpcm (8.3.1), an answer
-// tone whose codes are known. TONEq, the analogue modem's answer, is a tone of 980 Hz (8.2.5).
+// The digital modem's signals of the short Phase 1 of V.92 (11/2000) other than QC and QCA, as codes of the network:
+// QTS (8.3.6), by which the analogue modem recognises a known line, and ANSpcm (8.3.1), an answer tone whose codes are
+// known. TONEq, the analogue modem's answer, is a tone of 980 Hz (8.2.5).
 #pragma once
 
 #include <stdint.h>
@@ -18,7 +18,7 @@ inline constexpr int kAnspcmPeriod = 301;  ///< symbols, 79 cycles: 2099.67 Hz
 inline constexpr int kAnspcmReversal = 12 * kAnspcmPeriod;
 
 /// @param n  0 to kQtsSymbols + kQtsBarSymbols - 1, QTS-bar after QTS; n % 6 is the data frame interval
-/// @param uqts  Ucode that the analogue modem asked for.  Real-time: yes, O(1).
+/// @param uqts  Ucode that the analogue modem requested.  Real-time: yes, O(1).
 constexpr Pcm qts_symbol(int n, uint8_t uqts) {
   const int i = n % 6;
   const bool first_half = i < 3;

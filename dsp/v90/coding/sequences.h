@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// The sequences of V.90's Phases 3 and 4 besides CP (cp.h): Jd (8.4.2, Table 13), what the digital modem can do; Ja,
-// the DIL descriptor (8.3.1, Table 12), which digital impairment learning signal the analogue modem wants; and the
-// digital modem's MP (8.6.3, Table 16), what it wants of the upstream. Framing and CRC are those of V.34's MP.
+// The sequences of V.90's Phases 3 and 4 except CP (cp.h). Jd (8.4.2, Table 13): the digital modem's capabilities. Ja:
+// the DIL descriptor (8.3.1, Table 12), the digital impairment learning signal that the analogue modem requests. MP of
+// the digital modem (8.6.3, Table 16): its requests for the upstream. Framing and CRC are those of V.34's MP.
 #pragma once
 
 #include <stdint.h>
@@ -75,10 +75,10 @@ int encode(const Mp& mp, uint8_t* bits);    ///< bits [mp.bits()]
 
 /// Read a sequence that may be damaged; each bit 0 or 1.
 /// @return true when sync, start bits and CRC are right and every field that selects something holds a defined value;
-/// else the target holds what was read. Reserved and fill bits are not looked at.  Real-time: yes, O(bits).
+/// else the target holds the fields as read. Reserved and fill bits are ignored.  Real-time: yes, O(bits).
 bool decode(const uint8_t* bits, Jd* jd);              ///< bits [Jd::kBits - kFillBits]
 bool decode(const uint8_t* bits, int size, Dil* dil);  ///< of which `size` have come; without fill
-bool decode(const uint8_t* bits, Mp* mp);              ///< bits [mp.bits()] as its type bit says
+bool decode(const uint8_t* bits, Mp* mp);              ///< bits [mp.bits()], depending on its type bit
 
 /// Finds Jd in a stream of descrambled bits, with its last CRC bit.
 class JdReceiver {
@@ -106,7 +106,7 @@ class DilReceiver {
  private:
   uint8_t bits_[Dil::kMaxBits];
   int size_ = 0;
-  int expected_ = 0;  // bits of this sequence without fill, as far as they are known; 0: none is being read
+  int expected_ = 0;  // bits of this sequence without fill, once known; 0: none is being read
   int ones_ = 0;
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// The signs of V.90's downstream (5.4.5): S bits of each data frame become six signs; the S_r = 6 - S that are left
-// over buy freedom, with which the spectral shaper chooses, among the signs that say the same, those whose line signal
-// has least power where the analogue modem does not want it.
+// The signs of V.90's downstream (5.4.5). S bits of each data frame become six signs. The remaining S_r = 6 - S give
+// freedom: among the signs that carry the same bits, the spectral shaper chooses those whose line signal
+// has least power at the frequencies that the analogue modem excludes.
 //
 //   sign bits -> p (a zero before those of a shaping frame) -> p' (odd places differential) -> t (against the frame
 //   before) -> inverted by rule A, B, C or D: a trellis of two states -> signs
@@ -23,7 +23,7 @@ constexpr int shaping_frame_symbols(int shaping_bits) {
   return kFrameIntervals / shaping_bits;
 }
 
-/// Sign bits to t (5.4.5.2 to 5.4.5.4), or to the signs themselves where S_r is 0.
+/// Sign bits to t (5.4.5.2 to 5.4.5.4), or to the signs themselves if S_r is 0.
 class SignEncoder {
  public:
   explicit SignEncoder(int shaping_bits = 0) : shaping_bits_(shaping_bits) {}
@@ -38,7 +38,7 @@ class SignEncoder {
 };
 
 /// Undoes SignEncoder and any choice of rules. Needs neither the rules nor the filter nor the polarity of the line;
-/// right from the third shaping frame on wherever it begins.
+/// right from the third shaping frame on, for any beginning.
 class SignDecoder {
  public:
   explicit SignDecoder(int shaping_bits = 0) : shaping_bits_(shaping_bits) {}
@@ -69,8 +69,8 @@ class SpectralShaper {
   /// @param symbols  of a shaping frame: 2, 3 or 6
   SpectralShaper(int symbols, const ShapingFilter& filter);
   /// @param[in] frames  [n] shaping frames, 1 <= n <= 1 + kMaxLookAhead: the next, and those after it that count in the
-  /// choice  @param[out] signs  [symbols] of the next one.  Of equal paths that with the rule that comes first in the
-  /// alphabet: the text leaves it open.
+  /// choice  @param[out] signs  [symbols] of the next one.  Among equal paths, the one whose rule comes first in the
+  /// alphabet is used: the text leaves it open.
   /// Real-time: yes, O(2^n * symbols).
   Rule put(const Frame* frames, int n, uint8_t* signs);
 

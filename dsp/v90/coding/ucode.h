@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The PCM codes of V.90 (09/98) clause 3, Table 1: a Ucode, 0 to 127, names a magnitude of either law; with a sign it
-// is a codeword of G.711 as it stands on the digital network, and a linear value.
+// The PCM codes of V.90 (09/98) clause 3, Table 1. A Ucode, 0 to 127, names a magnitude of either law. With a sign it
+// is a codeword of G.711 in the form of the digital network, and a linear value.
 #pragma once
 
 #include <stdint.h>

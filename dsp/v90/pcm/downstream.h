@@ -42,7 +42,7 @@ class Downstream {
     kDil,  ///< one segment
     kR,
     kRBar,
-    kDrain,  ///< what look-ahead still holds of the frames
+    kDrain,  ///< the frames that look-ahead still holds
     kTrn2d,  ///< from here on coded in data frames
     kMp,
     kEd,
@@ -54,9 +54,9 @@ class Downstream {
   explicit Downstream(Law law) : law_(law) {}
 
   /// kSilence, kSd, kSdBar, kTrn1d, kJdPrime, kRBar, kDrain, kTrn2d, kEd, kB1d, kData. @param symbols  of kSilence,
-  /// kTrn1d, kTrn2d: how many, rounded up to whole frames; 0 for kSilence: without end. The others know their length.
+  /// kTrn1d, kTrn2d: how many, rounded up to whole frames; 0 for kSilence: without end. The others have a fixed length.
   void start(Signal s, int symbols = 0);
-  /// Silence of any length, before the alignment begins or where it is kept by it. @param symbols  at least 1
+  /// Silence of any length, before the alignment begins or as a part of it. @param symbols  at least 1
   void wait(int symbols) { start(Signal::kSilence), length_ = symbols; }
   void set_u_info(uint8_t u_info) { u_info_ = u_info; }
   void start_jd(const Jd& jd);
@@ -71,7 +71,7 @@ class Downstream {
   Signal signal() const { return signal_; }
   int64_t sent() const { return sent_; }  ///< symbols, of data frames those that were taken in
   /// next() may be called; else the signal has ended and another must be started.
-  /// @param live  of kData: bits are asked of the port; else they are ones.  Real-time: yes, O(look-ahead).
+  /// @param live  of kData: bits are taken from the port; else they are ones.  Real-time: yes, O(look-ahead).
   bool ready(const oh_bit_port& port, bool live);
   /// @pre ready()  Real-time: yes; the work of a data frame comes with its first symbol.
   Pcm next();

@@ -12,7 +12,7 @@ using Trust = PcmReceiver::Trust;
 constexpr int kCertainR = 3;        // frames in a row: by chance once in 10^5 of two levels, never of more
 constexpr float kNearLevel = 0.3f;  // of the level of UINFO, or of a largest point
 
-// Of an error, by which a level follows: what the DIL's few symbols left wrong.
+// Share of an error by which a level follows: corrects the error left by the DIL's few symbols.
 constexpr float kLevelStep = 1.f / 256;
 
 float absolute(float x) {
@@ -112,7 +112,7 @@ void DownstreamReader::begin_silence() {
   r_frames_ = r_bar_frames_ = 0;
 }
 
-// Of the points in use, by label.
+// Levels of the points in use, by label.
 void DownstreamReader::set_levels() {
   const LabelledPoints& points = decoder_.parameters().points;
   distance_ = 1e9f;
@@ -154,7 +154,7 @@ DownstreamReader::Result DownstreamReader::put(float level, int interval) {
         if (told_) r.found = Found::kLearnt;
         break;
       }
-      // It may end with any segment: what was received is fed back as it is.
+      // It may end with any segment: the received level is fed back unchanged.
       watch_r(interval, near(learner_.levels().level[interval][u_info_]));
       if (!in_r_) break;
       mode_ = Mode::kR;
@@ -283,7 +283,7 @@ DownstreamReader::Found DownstreamReader::end_frame() {
   return Found::kNone;
 }
 
-// MP lasts whole frames, so where one was found, one begins every so many frames, or Ed does: zeros instead of ones.
+// MP lasts whole frames, so after one was found, another begins every MP length, or Ed does: zeros instead of ones.
 DownstreamReader::Found DownstreamReader::read_training(const uint8_t* bits, int d) {
   if (in_ed_) {
     mode_ = Mode::kNone;

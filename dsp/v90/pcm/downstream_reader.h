@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // The digital modem's signals as the analogue modem reads them, from levels: TRN1d and Jd at two levels, the DIL, R,
-// and data frames of training and of data mode. For each level it says which was sent, as far as it can tell: the
-// receiver's reference; and what was found with it.
+// and data frames of training and of data mode. For each level it returns the most likely transmitted one, as the
+// receiver's reference, and the decoded content.
 //
 // Everything has its place: the receiver counts symbols from the first of TRN1d, and all signals are whole data frames.
 #pragma once
@@ -19,22 +19,22 @@
 
 namespace offhook::v90 {
 
-/// What digital impairment learning shows: the mean level of each Ucode in each interval.
+/// The result of digital impairment learning: the mean level of each Ucode in each interval.
 class DilLearner {
  public:
   static constexpr int kPasses = 2;  ///< of the DIL
 
   void init(const Dil& dil);
-  /// The next symbol, from the first of the DIL on. @return the reference; @param[out] trust  what it is good for: the
+  /// The next symbol, from the first of the DIL on. @return the reference; @param[out] trust  its permitted use: the
   /// DIL is the same each time, so taps that followed its means would learn their errors.
-  /// Real-time: yes, O(1), but where a pass ends: O(6 * kUcodes).
+  /// Real-time: yes, O(1), except at the end of a pass: O(6 * kUcodes).
   float put(float level, int interval, PcmReceiver::Trust* trust);
   /// There is no DIL: every level is that of the law.
   void assume(Law law);
   bool learnt() const { return pass_ >= kPasses; }
   /// @pre learnt()
   const LearntLevels& levels() const { return levels_; }
-  /// The data frames have moved by so many intervals.
+  /// The data frames have moved by `intervals`.
   void move(int intervals) { levels_.move(intervals); }
 
  private:
@@ -137,7 +137,7 @@ class DownstreamReader {
   bool in_r_ = false;
   // frames
   FrameDecoder decoder_;
-  LearntLevels following_{};  // as learnt, and as they went on in data
+  LearntLevels following_{};  // as learnt, and as they continued in data
   FrameAlignment alignment_;
   float frame_error_ = 0;
   uint8_t labels_[kFrameIntervals]{};

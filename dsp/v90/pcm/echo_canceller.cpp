@@ -50,7 +50,7 @@ float PcmEchoCanceller::process(float received) {
 void PcmEchoCanceller::seek(bool on) {
   sought_ = on && on_ ? 0 : -1;
   if (!seeking()) return;
-  // As far ahead as the codes are known that make the echo: where its first tap of weight is.
+  // The codes of the echo are known this far ahead: up to its first tap of weight.
   float most = 0;
   for (const float tap : taps_) most = tap * tap > most ? tap * tap : most;
   int newest = kTaps - 1;
@@ -94,7 +94,7 @@ void PcmEchoCanceller::move(int samples) {
 void PcmEchoCanceller::put(float sent) {
   at_ = at_ + 1 == kRing ? 0 : at_ + 1;
   set(at_, sent);
-  set((at_ + 2 * kMost) % kRing, 0);  // what is still to be sent, where taps reach so far
+  set((at_ + 2 * kMost) % kRing, 0);  // samples still to be sent, if taps reach that far
 }
 
 }  // namespace offhook::v90

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// Takes the digital modem's own PCM off the upstream: what the line card's hybrid, a round trip away, lets through. A
-// FIR on the linear values of the codes that were sent, adapted by normalised LMS while the analogue modem is silent,
-// and held while it speaks. What is sent then, TRN1d and Jd, is white, so the taps need no help to converge.
+// Cancels the echo of the digital modem's own PCM in the upstream, from the line card's hybrid, a round trip away. A
+// FIR on the linear values of the sent codes, adapted by normalised LMS while the analogue modem is silent,
+// and frozen while it speaks. The signals sent then, TRN1d and Jd, are white, so the taps need no help to converge.
 //
-// Where a playout of a packet network moves, or an octet slips, the echo comes at another time and is what it was.
-// seek() finds that time while both modems speak: what is received against what the taps make of the sent codes, at
+// If a playout of a packet network moves, or an octet slips, the echo's delay changes and its shape does not.
+// seek() finds that delay while both modems speak. It correlates the received signal with the estimated echo at
 // each of kMost places either way.
 #pragma once
 
@@ -26,22 +26,22 @@ class PcmEchoCanceller {
   /// The analogue modem is silent: adapt.
   void set_training(bool training);
   bool training() const { return training_; }
-  /// @return what is left.  Real-time: yes, O(kTaps).
+  /// @return the residual.  Real-time: yes, O(kTaps).
   float process(float received);
   /// The linear value that was sent.
   void put(float sent);
   /// While training: received over residual, as a power ratio; 0: not known.
   float return_loss() const { return residual_power_ > 0 ? echo_power_ / residual_power_ : 0; }
 
-  /// Begins to look for the echo's place, or looks no longer. Real-time: yes; process() takes four times as long
+  /// Begins or ends the search for the echo's place. Real-time: yes; process() takes four times as long
   /// meanwhile.
   void seek(bool on);
   bool seeking() const { return sought_ >= 0; }
-  /// Judged once in 1024 samples of seeking. @return whether the echo stands out  @param[out] moved  samples that it
-  /// comes later than it is taken off: one of 2 * kMost places, from 1 - kMost on, or from the soonest that the delay
-  /// allows.  Real-time: yes, O(kMost).
+  /// Updated every 1024 samples of seeking. @return whether the echo is distinct  @param[out] moved  samples that the
+  /// echo is later than its current place: one of 2 * kMost places, from 1 - kMost on, or from the soonest that the
+  /// delay allows.  Real-time: yes, O(kMost).
   bool found(int* moved) const;
-  /// Taken off so much later from now on.
+  /// Cancels the echo `samples` later from now on.
   void move(int samples);
   static constexpr int kMost = 256;
 
@@ -56,7 +56,7 @@ class PcmEchoCanceller {
   float echo_power_ = 0, residual_power_ = 0;
   static constexpr int kPlaces = 2 * kMost;  // a multiple of 16: Kernels
   void correlate(float received);
-  /// Where the taps' samples begin, of an echo that comes so late.
+  /// The start of the taps' samples, for an echo of this delay.
   int window(int delay) const { return (at_ - delay - kTaps + 1 + 2 * kRing) % kRing; }
   void set(int at, float sent) {
     sent_[at] = sent;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
-// Where the data frames begin, after the network has dropped or repeated octets: a playout buffer that moves, a slip.
-// The equaliser and the clock know nothing of it, for the line card sends as before; but the six intervals are others.
+// The alignment of the data frames, after the network has dropped or repeated octets: a playout buffer that moves, a
+// slip. The equaliser and the clock are unaffected, because the line card sends as before; but the six intervals shift.
 //
-// Three things tell a wrong alignment from the right one. Levels: where the intervals have different constellations,
-// what is received lies between their points. Numbers: six labels make one above 2^K now and then, which no digital
-// modem sends. Data: HDLC has no seven ones in a row (V.42 8.1.1.2, but for an abort), what a wrong alignment gives the
-// descrambler has one every 256 bits; that holds only of a line which has long been without, and says the most where
-// six equal constellations of 64 points leave nothing else.
+// Three tests distinguish a wrong alignment from the right one. Levels: if the intervals have different constellations,
+// the received levels lie between their points. Numbers: six labels make one above 2^K now and then, which no digital
+// modem sends. Data: HDLC has no seven ones in a row, except an abort (V.42 8.1.1.2); with a wrong alignment the
+// descrambler has seven every 256 bits. The last test needs a line that was long without such a run, and is the only
+// one for six equal constellations of 64 points.
 //
-// When the data turn bad, all six alignments are read beside each other for a window of frames, and the one that is
+// When the data turn bad, all six alignments are read in parallel for a window of frames, and the one that is
 // good alone is taken. None is, as long as octets are wrong: then the next window. Nor is one good after a jump beneath
 // robbed bits, which stay in their intervals: at last the one that is by far the least bad is taken, for a
 // renegotiation, or the data are lost.
@@ -26,7 +26,7 @@ namespace offhook::v90 {
 /// Seven ones in a row, counted.
 class OnesRuns {
  public:
-  /// @return 1 where a run reaches seven ones; it is then begun anew
+  /// @return 1 if a run reaches seven ones; the run then starts again
   int put(int bit) {
     run_ = (run_ + 1) * static_cast<int>(bit != 0);  // without a branch, which no processor could foresee
     if (run_ < kRun) return 0;
@@ -41,7 +41,7 @@ class OnesRuns {
 
 class FrameAlignment {
  public:
-  static constexpr int kWindowFrames = 96;  ///< 72 ms: 8 or more runs in what is wrong
+  static constexpr int kWindowFrames = 96;  ///< 72 ms: 8 or more runs in a wrong alignment
   static constexpr int kCleanWindows = 4;   ///< without a run, before the data count as HDLC
   static constexpr int kMostWindows = 8;    ///< of a search
 
@@ -59,14 +59,14 @@ class FrameAlignment {
   /// @return intervals by which the frames have moved, 1 to 5, with the last symbol of a search that found it; else 0
   /// Real-time: yes, O(6 * points).
   int put(float level, int interval, const LearntLevels& levels);
-  /// Of the symbol that was put: the level of the alignment that has fitted best lately.
+  /// For the symbol that was put: the level of the alignment with the best recent fit.
   float reference() const { return reference_; }
   enum class Verdict : uint8_t {
     kNone,
     kPoor,  ///< the frames have moved, and other points are needed there
     kLost   ///< the data were good and are no longer, and no alignment makes them so
   };
-  /// Of a search that has ended. It is said once.
+  /// Result of a search that has ended, once.
   Verdict take_verdict() {
     const Verdict v = verdict_;
     verdict_ = Verdict::kNone;
@@ -96,14 +96,14 @@ class FrameAlignment {
     return error > kBetweenPoints * distance_ * distance_ * static_cast<float>(symbols);
   }
 
-  // Squared error over squared distance: noise that the rate was chosen for gives 0.01, what lies anywhere between two
+  // Squared error over squared distance: noise for which the rate was chosen gives 0.01, a level anywhere between two
   // points 0.083 and more.
   static constexpr float kBetweenPoints = 0.04f;
   static constexpr int kErrorFrames = 16;  // over which levels are judged
   static constexpr int kMostClean = 2 * kCleanWindows;
   static constexpr int kSuspicion = 4;     // faults within a window
   static constexpr int kFirstFrames = 4;   // of a candidate, which signs and descrambler need
-  static constexpr int kQuietFrames = 24;  // and until what was fed back before has left the taps
+  static constexpr int kQuietFrames = 24;  // and until the fed-back samples have left the taps
   static constexpr float kRecent = 1.f / 16;
   static constexpr int kTrusted = 1, kRefused = 3;
   static constexpr int kOff = 1000;  // cost of levels that are off

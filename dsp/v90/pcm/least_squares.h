@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // Least squares for the equaliser of the PCM receiver, and for its echo canceller: as dsp/qam/equaliser_fit.h, for real
-// numbers, and with the feedback part in the same problem: a row is a window of samples and, after it, what was decided
-// before.
+// numbers, and with the feedback part in the same problem. A row is a window of samples and, after it, the earlier
+// decisions.
 //
 // The problem's rows are windows of two stored streams, so nothing but the streams is stored.
 //
@@ -20,16 +20,16 @@ class LeastSquares {
   static constexpr int kForward = 128;   ///< samples
   static constexpr int kFeedback = 128;  ///< decided symbols
   static constexpr int kTaps = kForward + kFeedback;
-  static constexpr int kRows = 1792;  ///< with what comes before and after, fewer symbols than the least TRN1d has
+  static constexpr int kRows = 1792;  ///< with the samples before and after, fewer symbols than the least TRN1d has
   static constexpr int kRowsASymbol = 16;
 
   bool idle() const { return left_ == 0; }
   void reset() { left_ = 0; }
-  /// Row k is samples[apart k .. apart k + kForward), decided[k .. k + kFeedback) and is to make wanted[k]. The streams
-  /// stay as they are until it is done.
+  /// Row k is samples[apart k .. apart k + kForward), decided[k .. k + kFeedback) and its result wanted[k]. The streams
+  /// must not change until it is done.
   /// @param[in] samples  [apart * (kRows - 1) + kForward]  @param apart  samples from row to row
   /// @param[in] decided  [kRows - 1 + kFeedback]; null: none, and of the taps kForward
-  /// @param[in] wanted  [kRows]  @param[in] taps  [kTaps] to begin with; null: zero  @param steps  of the iteration
+  /// @param[in] wanted  [kRows]  @param[in] taps  [kTaps] initial values; null: zero  @param steps  of the iteration
   void begin(const float* samples, int apart, const float* decided, const float* wanted, const float* taps, int steps);
   /// The work of one symbol. @param[out] taps  [kTaps] or [kForward] written when it returns true: done
   /// Real-time: yes, O(kRowsASymbol * kTaps).

@@ -27,7 +27,7 @@ void NearEcho::process(const int16_t* received, float* left) {
   if (!training_) return;
   const int row = trained_++ - kSettle;
   if (row >= 0 && row < kRows) {
-    // The first row's window as a whole, then a sample a row.
+    // The first row's window as a whole, then one sample per row.
     if (row == 0) {
       for (int k = 0; k < kTaps; ++k) window_[k] = x[k];
     } else {

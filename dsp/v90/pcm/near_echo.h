@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// Takes the analogue modem's own V.34 signal off what it hears: 8000 samples/s sent, 16000 received. Of the samples
-// received with each one sent, and of those half way to the next, the echo is a FIR of what was sent: two filters of
-// 128 taps. Beyond the line card there is no hybrid, so there is no far echo.
+// Cancels the analogue modem's own V.34 signal in its received signal: 8000 samples/s sent, 16 000 received. Two
+// filters of 128 taps on the sent samples model the echo: one for the received samples at the same time as a sent one,
+// one for those half way to the next. Beyond the line card there is no hybrid, so there is no far echo.
 //
-// PCM of 56 000 bit/s stands no more than 60 dB below it. LMS, on a signal that hardly has power at the edges of its
-// band, stays at 50 dB for seconds (measured); least squares on 1792 samples reach the noise. That is done while the
-// digital modem is silent; then the taps stay as they are. Whether they are still right is seen in the equaliser's
-// errors, which have something in common with what was sent when they are not.
+// PCM of 56 000 bit/s requires a residual echo at least 60 dB below it. LMS, on a signal with little power at the edges
+// of its band, stays at 50 dB for seconds (measured); least squares on 1792 samples reach the noise. That is done while
+// the digital modem is silent; then the taps stay as they are. If they become wrong, the equaliser's errors correlate
+// with the sent signal.
 #pragma once
 
 #include <stdint.h>
@@ -25,32 +25,32 @@ class NearEcho {
 
   /// @param io_delay_samples  from a sample sent to its echo, at the least
   void init(int io_delay_samples, const Kernels& kernels = best_kernels());
-  /// The digital modem is silent. Training takes kTraining samples; ended before, the taps stay as they were, or are
+  /// The digital modem is silent. Training takes kTraining samples; if it ends before, the taps are unchanged, or are
   /// those found so far.
   void set_training(bool training);
   bool training() const { return training_; }
   /// @param[in] received  [kReceived]  @param[out] left  [kReceived]  Real-time: yes, O(taps).
   void process(const int16_t* received, float* left);
-  /// The sample that was sent; 0 stands for one that is not known.
+  /// The sample that was sent; 0 if it is not known.
   void put(float sent);
-  /// Received over left, as a power ratio, while training and after the taps were found; 0: not known.
+  /// Power ratio of received signal to residual, while training and after the taps were found; 0: not known.
   float return_loss() const { return left_power_ > 0 ? echo_power_ / left_power_ : 0; }
 
-  /// The errors that come now are looked at.
+  /// Starts the observation of errors.
   void begin_watch();
   /// One, of a symbol of 8000 Hz, after process().  Real-time: yes, O(taps).
   void watch(float error);
   int watched() const { return watched_; }
-  /// The share of the errors' power that a filter of what was sent explains: near 1 where they are our echo; kTaps over
-  /// watched() where they have nothing to do with it.  Real-time: yes, O(taps).
+  /// The share of the errors' power that a filter of the sent signal explains: near 1 if they are our echo; kTaps over
+  /// watched() if they are unrelated to it.  Real-time: yes, O(taps).
   float explained() const;
 
  private:
   static constexpr int kRows = LeastSquares::kRows;
   static constexpr int kRing = 1024;
-  static constexpr int kSettle = 400;  // samples of training, before what was sent before it is forgotten
+  static constexpr int kSettle = 400;  // samples of training, until the samples before it are forgotten
   static constexpr int kSteps = 32;
-  static constexpr int kWorkASample = 2;  // what makes kTraining
+  static constexpr int kWorkASample = 2;  // determines kTraining
 
   const Kernels* kernels_ = nullptr;
   int delay_ = 0;
@@ -64,9 +64,9 @@ class NearEcho {
   float window_[kRows - 1 + kTaps]{};
   float echo_[kReceived][kRows]{};
   float echo_power_ = 0, left_power_ = 0;
-  int newest_ = 0;  // where in sent_ that of the newest sample received begins
+  int newest_ = 0;  // begin of the newest received sample's window in sent_
   int watched_ = 0;
-  float in_common_[kTaps]{};  // of errors and what was sent, by age
+  float in_common_[kTaps]{};  // of errors and sent samples, by age
   float error_energy_ = 0, sent_energy_ = 0;
 };
 

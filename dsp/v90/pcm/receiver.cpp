@@ -11,9 +11,9 @@ namespace offhook::v90 {
 namespace {
 
 constexpr int kFirstSteps = 32;
-constexpr int kLaterSteps = 48;  // measured: what is left of the echoes is 64 dB down; after 16 it is 54
+constexpr int kLaterSteps = 48;  // measured: the residual echoes are 64 dB down; after 16 it is 54
 
-// LMS, normalised to the power of both streams. What it adds to the error is half of that, relative.
+// LMS, normalised to the power of both streams. Its contribution to the error is half of that, relative.
 constexpr float kStep = 0.02f;
 
 // Timing: shares of an error that move phase and clock, while it settles and then.
@@ -21,8 +21,8 @@ constexpr float kFastPhase = 0.02f, kPhase = 0.003f;
 constexpr uint32_t kSettles = 1200;  // symbols
 constexpr uint32_t kMean = 1024;     // errors that are averaged
 constexpr double kMostDeviation = 500e-6;
-constexpr float kMostLate = 0.5f;   // symbols that one error may say: more is no error of the clock
-constexpr float kLeastInput = 1.f;  // power, int16 units squared: what training without a signal is taken for
+constexpr float kMostLate = 0.5f;   // maximum that one error may indicate, in symbols: more is no error of the clock
+constexpr float kLeastInput = 1.f;  // power, int16 units squared: assumed if training has no signal
 
 }  // namespace
 
@@ -102,10 +102,10 @@ void PcmReceiver::begin_capture() {
     captured_[captures_++] = ring_[(at_ + kRing - static_cast<int>(half_ - k)) % kRing];
   }
   stage_ = Stage::kCapture;
-  expected_ = from;  // what captured_[0] is
+  expected_ = from;  // the sample in captured_[0]
 }
 
-// Where TRN1d is, and of which polarity: where its signs are found in the samples.
+// Finds the place and the polarity of TRN1d by its signs in the samples.
 void PcmReceiver::place() {
   constexpr int kLong = 512;
   Scrambler scrambler(kGpc);
@@ -181,7 +181,7 @@ void PcmReceiver::refit() {
   if (stage_ != Stage::kRun || !fit_.idle()) return;
   collecting_ = true;
   collected_ = 0;
-  // The window of the next symbol: all but its newest samples are there.
+  // The window of the next symbol, of which only the newest samples are missing.
   captures_ = 0;
   const int have = kForward - 1;
   // The symbol after the newest is given out two samples from now, one sample after its window.

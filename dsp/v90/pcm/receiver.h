@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: MIT
 //
-// The analogue modem's receiver of PCM: from samples of the line to what the exchange's converter gave out, symbol by
-// symbol, in time with the network. It knows no bits.
+// The analogue modem's receiver of PCM: from samples of the line to the output levels of the exchange's converter,
+// symbol by symbol, in time with the network. Bits are decoded elsewhere.
 //
-//   16000 samples/s -> timebase: two samples a symbol of the network -> Sd detector: clock, place
+//   16000 samples/s -> timebase: two samples per network symbol -> Sd detector: clock, place
 //                        ^                       |---> TRN1d, known: least squares -> first taps
 //                   timing loop                  '---> forward taps (64 symbols) --(+)--> level
 //                        ^                                                          ^
 //                        '---------- error <-- reference <-- decider                '-- feedback taps (128 symbols)
 //
-// Two samples a symbol, because a line card's filter ends beyond 4000 Hz and what lies there is needed; feedback,
-// because transformers take away the lowest frequencies, and a tail of a hundred small taps undoes that without
+// Two samples per symbol, because a line card's filter ends beyond 4000 Hz and the signal there is needed. Feedback,
+// because transformers remove the lowest frequencies, and a tail of a hundred small taps undoes that without
 // amplifying noise.
 //
-// Levels are in the units of Table 1 as the digital modem's TRN1d has them: linear_of(UINFO) where nothing lies
-// between. The caller gives for each symbol the level that was sent, as far as it can tell, and the error moves taps
-// and timing.
+// Levels are in the units of Table 1 as the digital modem's TRN1d has them: linear_of(UINFO) on a transparent path.
+// The caller gives the most likely transmitted level of each symbol, and the error moves taps and timing.
 //
 //   if (receiver.process(sample)) receiver.adapt(decide(receiver.symbol(), receiver.interval()));
 //
@@ -39,8 +38,8 @@ class PcmReceiver {
   static constexpr int kFeedback = LeastSquares::kFeedback;
 
   enum class Task : uint8_t {
-    kHold,   ///< keep time; give symbols where it is trained, adapt nothing
-    kSeek,   ///< look for Sd, Sd-bar and TRN1d of an unknown line
+    kHold,   ///< keep time; give symbols if trained, adapt nothing
+    kSeek,   ///< detect Sd, Sd-bar and TRN1d of an unknown line
     kFollow  ///< adapt
   };
   enum class Event : uint8_t {
@@ -49,7 +48,7 @@ class PcmReceiver {
     kTrained  ///< symbols come from now on
   };
 
-  /// What a reference is good for.
+  /// The permitted use of a reference.
   enum class Trust : uint8_t {
     kNone,    ///< it is fed back, and that is all
     kTiming,  ///< the timing loop follows its error
@@ -63,10 +62,10 @@ class PcmReceiver {
   void set_task(Task task, float level = 0);
   Task task() const { return task_; }
 
-  /// One sample of 16000 Hz, echo taken off. @return true when there is a new symbol().
-  /// Real-time: yes; O(taps), but for one sample in a training, which finds the place of TRN1d: 25 000 multiplications.
+  /// One sample at 16 000 Hz, without echo. @return true when there is a new symbol().
+  /// Real-time: yes; O(taps), except one sample in a training, which finds the place of TRN1d: 25 000 multiplications.
   bool process(float sample) { return put(sample, false); }
-  /// One sample was lost: time goes on, nothing is adapted.
+  /// One sample was lost: time advances, nothing is adapted.
   bool process_lost() { return put(0, true); }
   Event take_event() {
     const Event e = event_;
@@ -80,7 +79,7 @@ class PcmReceiver {
   int64_t position() const { return position_; }
   /// Interval of the data frame that the newest belongs to.
   int interval() const { return static_cast<int>(position_ % kFrameIntervals); }
-  /// The data frames have moved: the next symbol's interval is so many more than it would be. position() goes with it.
+  /// The data frames have moved: adds `intervals` to the next symbol's interval and to position().
   void move(int intervals) {
     position_ += intervals;
     first_ -= 2 * intervals;
@@ -91,8 +90,8 @@ class PcmReceiver {
   /// Real-time: yes, O(taps).  @pre process() has just returned true; call it once for each symbol
   void adapt(float reference, Trust trust = Trust::kAll);
 
-  /// Collects the next symbols, whose references must be right, and finds the taps anew by least squares: finer than
-  /// LMS does in seconds.
+  /// Collects the next symbols, whose references must be right, and computes the taps again by least squares: more
+  /// accurate than LMS achieves in seconds.
   void refit();
   bool refitting() const { return stage_ == Stage::kRun && (collecting_ || !fit_.idle()); }
 
@@ -136,11 +135,11 @@ class PcmReceiver {
   float ring_[kRing + kForward]{};  // the first again after the end
   int decided_at_ = 0;
   float decided_[2 * kFeedback]{};
-  float unit_ = 1;  // of what is fed back: that a level of TRN1d is as strong as the samples
+  float unit_ = 1;  // of the fed-back samples: makes a level of TRN1d as strong as the samples
 
   float captured_[kCaptured]{};
   int captures_ = 0;
-  float known_[kRows + kFeedback]{};  // what is fed back of the rows' symbols
+  float known_[kRows + kFeedback]{};  // fed-back values of the rows' symbols
   float wanted_[kRows]{};
   bool collecting_ = false;
   int collected_ = 0;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
 // Finds the intervals of six in which the network takes the last bit of the octets that the digital modem receives, and
-// gives each octet there the value half way between the two that it can have been. What is left of the error is then a
-// quarter of a step's square in the mean, where the octet as it stands leaves a half.
+// gives each octet there the value half way between the two possible ones. The remaining error is then a
+// quarter of a step's square in the mean; without this it is a half.
 //
-// An interval is robbed where the last bit has been the same in kSure octets in a row, and is not at the first octet
-// that has another. Octets of the least levels are not counted: a silent line has the same bit all the time.
+// An interval is robbed if the last bit has been the same in kSure octets in a row; it is no longer robbed at the first
+// octet with another last bit. Octets of the least levels are not counted: a silent line has the same bit all the time.
 #pragma once
 
 #include <stdint.h>
@@ -20,14 +20,14 @@ class RobbedBits {
   static constexpr int kSure = 64;  ///< 48 ms; 2^-63 for bits that are as often one as zero
 
   explicit RobbedBits(Law law) : law_(law) {}
-  /// The next octet. @return its linear value, with Table 1's factor: 32124 at the most.  Real-time: yes, O(1).
+  /// The next octet. @return its linear value, with Table 1's factor: at most 32124.  Real-time: yes, O(1).
   float put(uint8_t octet) {
     const int i = at_;
     skip();
     const Pcm code = pcm_of(law_, octet);
     const auto bit = static_cast<uint8_t>(octet & 1);
     if (code.ucode >= kUchord) {
-      // 1 where it differs; without a branch, which no processor could foresee.
+      // 1 if it differs; without a branch, which no processor could predict.
       const int longer = run_[i] + static_cast<int>(run_[i] < kSure);
       run_[i] = static_cast<uint8_t>(1 + (longer - 1) * static_cast<int>(bit == bit_[i]));
       bit_[i] = bit;

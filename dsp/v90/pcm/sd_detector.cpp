@@ -4,7 +4,7 @@
 namespace offhook::v90 {
 namespace {
 
-constexpr float kLeastShare = 0.55f;  // of the power; 0.86 where 4000 Hz is 14 dB down
+constexpr float kLeastShare = 0.55f;  // of the power; 0.86 if 4000 Hz is 14 dB down
 constexpr float kLeastPower = 20;     // of a sample, int16 units squared: -45 dBm0 and less is no Sd
 constexpr float kLikeness = 0.9f;     // cosine of the angle between groups
 

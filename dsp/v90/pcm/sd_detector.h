@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// Finds Sd (8.4.4) and the place where it turns into Sd-bar, at two samples a symbol, before anything is known of the
+// Finds Sd (8.4.4) and its transition to Sd-bar, at two samples per symbol, before anything is known about the
 // line.
 //
 // Sd repeats every six symbols, its second half the first with its sign changed: lines at 1333 and 4000 Hz, of which a
-// line passes little of the second. Groups of twelve samples give the first; where Sd is, it agrees from group to group
+// line passes little of the second. Groups of twelve samples give the first. During Sd it agrees from group to group
 // and holds most of the power, and its turn from group to group is the difference of the clocks. Sd-bar is Sd with its
 // sign changed.
 #pragma once

@@ -2,7 +2,7 @@
 //
 // Real samples of a free-running clock at the instants of another: 16000 samples/s in, two for each symbol of the
 // network out. A polyphase lowpass of 32 taps in 64 phases, straight lines between the phases: to 4700 Hz every product
-// is 75 dB down, and what a line card lets pass ends there.
+// is 75 dB down, and the passband of a line card ends there.
 #pragma once
 
 #include <stdint.h>

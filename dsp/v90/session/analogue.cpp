@@ -16,17 +16,17 @@ constexpr uint32_t kWaitForJdMs = 4500;  // 9.3.2.6
 // Beyond 9.3.2.4's 1500 ms from the start of Ja, in which there is no term for the round trip.
 constexpr uint32_t kWaitForSdMs = 1500;
 
-constexpr int kSettle = 1200;   // symbols from the first taps to where the clock is right
+constexpr int kSettle = 1200;   // symbols from the first taps until the clock is right
 constexpr int kMeasure = 1020;  // whole frames, of which the levels of the intervals are a mean
 
-// From a level to the point half way to the next, in standard deviations of the noise. 4.5 would do: of 1000 bits, some
-// 140 symbols, one in a thousand has an error. The rest, 1 dB, is for what the mean error does not show.
+// From a level to the point half way to the next, in standard deviations of the noise. 4.5 is enough: of 1000 bits,
+// some 140 symbols, one in a thousand has an error. The rest, 1 dB, is for effects that the mean error does not show.
 constexpr float kHalfDistance = 5.05f;
 
 constexpr uint32_t kMeasureMs = 320;    // of TRN2d, which has 550 ms and is as late as the line
-constexpr uint32_t kSilentScrMs = 800;  // 9.6.2.1.6: 1000 at the most
+constexpr uint32_t kSilentScrMs = 800;  // 9.6.2.1.6: at most 1000
 static_assert(kSilentScrMs * 8 > NearEcho::kTraining);
-constexpr int kTrainingBits = 12;                      // K of CPt: four points an interval
+constexpr int kTrainingBits = 12;                      // K of CPt: four points per interval
 constexpr int kLeastUpstream = 2, kMostUpstream = 14;  // in 2400 bit/s
 
 }  // namespace
@@ -48,7 +48,7 @@ Dil usual_dil(uint8_t u_info) {
   for (uint8_t& r : dil.reference) r = u_info;
   dil.training_length = 1;
   dil.training[0] = 1;
-  // Pseudo-random signs, so that what is left of the echoes averages out, and then their opposite, so that no interval
+  // Pseudo-random signs, so that the residual echoes average out, and then their opposite, so that no interval
   // has a mean.
   dil.sign_length = kSegment;
   Scrambler scrambler(kGpc);
@@ -154,7 +154,7 @@ bool AnalogueProcedure::far_end_silent() const {
   return state_ == State::kTrainFar && (tx_.signal() == Signal::kPp || tx_.signal() == Signal::kTrn);
 }
 
-// --- what is sent
+// --- transmission
 
 Complex AnalogueProcedure::next_symbol() {
   // S ends on the second of its two points.
@@ -351,7 +351,7 @@ void AnalogueProcedure::send_data() {
   advance_data();
 }
 
-// --- what is heard
+// --- reception
 
 void AnalogueProcedure::put(PcmReceiver::Event event) {
   if (event == PcmReceiver::Event::kSdBar) handle(Event::kFarSdBar);
@@ -412,8 +412,8 @@ DownstreamReader::Result AnalogueProcedure::put(float level, int interval, float
   return r;
 }
 
-// After the first taps the clock settles; the levels of the intervals are measured, which robbed bits make different;
-// the taps are found anew; the levels are measured again, now without echoes; then the error.
+// After the first taps the clock settles. The levels of the intervals are measured, which robbed bits make different;
+// the taps are computed again; the levels are measured again, now without echoes; then the error.
 void AnalogueProcedure::advance_equaliser(float magnitude, int interval, bool refitting, float error_power) {
   if (!trained_) return;
   ++symbols_;

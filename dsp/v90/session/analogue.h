@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
 // Phases 3 and 4, data mode, rate renegotiation and cleardown of V.90 (09/98), 9.3 to 9.7: the analogue modem's side.
-// V.34 symbols to send, levels of the network's converter that were heard, and time. See digital.h for the course of
+// V.34 symbols to send, received levels of the network's converter, and time. See digital.h for the course of
 // the signals.
 //
-// What it asks of the digital modem (UINFO, the DIL, CPt and CP) it works out itself, from what the DIL shows.
+// It computes its requests to the digital modem (UINFO, the DIL, CPt and CP) from the results of the DIL.
 #pragma once
 
 #include <stdint.h>
@@ -37,8 +37,8 @@ struct AnalogueConfig {
   uint8_t own_md_length = 0;  ///< in 35 ms
   uint32_t max_bit_rate = 0;  ///< of either direction; 0: no limit
   uint32_t trn_ms = 1500;     ///< own TRN of Phase 3, beyond its 512 symbols
-  uint8_t shaping_bits = 0;   ///< S_r, with a zero at 0 Hz and look-ahead as far as the digital modem has it
-  bool without_dil = false;   ///< ask for none, and take every Ucode to arrive as the digital modem's law says
+  uint8_t shaping_bits = 0;   ///< S_r, with a zero at 0 Hz and look-ahead up to the digital modem's
+  bool without_dil = false;   ///< request none, and assume that every Ucode arrives by the digital modem's law
 };
 
 enum class AnalogueState : uint8_t {
@@ -98,22 +98,22 @@ class AnalogueProcedure : public TableProcedure<AnalogueProcedure, AnalogueState
 
   /// One sample of 8000 Hz has passed.  Real-time: yes.
   void tick();
-  /// @return the next symbol to send, mean power 1; {0, 0} is silence.  Real-time: yes, but where data begin.
+  /// @return the next symbol to send, mean power 1; {0, 0} is silence.  Real-time: yes, except at the begin of data.
   Complex next_symbol();
 
-  /// What is wanted of the receiver of PCM.
+  /// The task of the receiver of PCM.
   PcmReceiver::Task task() const { return task_; }
   float level() const { return level_; }  ///< of kSeek
-  /// Grows by one whenever the receiver is to find its taps anew.
+  /// Grows by one whenever the receiver must compute its taps again.
   uint32_t refits() const { return refits_; }
   void put(PcmReceiver::Event event);
-  /// A level was heard. @param error_power, refitting  of the receiver  @return the reference, and what it is good for.
-  /// Real-time: yes, but where the DIL has been learnt: constellation_choice.h.
+  /// A level was heard. @param error_power, refitting  of the receiver  @return the reference, and its permitted use.
+  /// Real-time: yes, except at the end of the DIL: constellation_choice.h.
   DownstreamReader::Result put(float level, int interval, float error_power, bool refitting);
 
   /// PP, TRN or SCR is sent, and the digital modem is silent: the time to train an echo canceller.
   bool far_end_silent() const;
-  /// Data have more errors than they should: whether it is the own echo, is to be looked at.
+  /// Data have more errors than they should: check whether the cause is the own echo.
   bool suspects_echo() const { return state_ == State::kData && noisy_ > 0; }
   /// @param share  of the errors' power that the own signal explains
   void set_echo_share(float share) { echo_share_ = share; }
@@ -250,7 +250,7 @@ class AnalogueProcedure : public TableProcedure<AnalogueProcedure, AnalogueState
   int watched_ = 0, noisy_ = 0, good_ = 0;
   int wait_for_higher_ = 16;  // windows: 4 s the first time, then twice as long each time
   float echo_share_ = 0;
-  int64_t no_silence_until_ = 0;  // so soon after one, another would help no more
+  int64_t no_silence_until_ = 0;  // another one this early would not help
   float wanted_rms_ = 0;          // noise for which the next renegotiation is to choose a rate; 0: that of the last
   uint32_t renegotiations_ = 0;
 };

@@ -36,7 +36,7 @@ void AnalogueProcedure::follow_line(float error_power) {
     if (noisy_ < kNoisyWindows) return;
     const bool echo = echo_share_ > kMostlyEcho && now_ >= no_silence_until_;
     if (echo) no_silence_until_ = now_ + ms(kBetweenSilencesMs);
-    // Without the echo the rate is right as it is.
+    // Without the echo the current rate is right.
     if (!echo) wanted_rms_ = rms > noise_rms_ ? rms : noise_rms_;
     renegotiate(echo);
   } else {
@@ -61,7 +61,7 @@ void AnalogueProcedure::begin_procedure(Procedure procedure) {
   mp_received_ = answered_ = b1d_received_ = cp_begun_ = false;
   primes_ = 0;
   tx_live_ = false;
-  // data_frames_ stays what runs until Ed; cp_ is what comes after it.
+  // data_frames_ is in use until Ed; cp_ is its successor.
   const FrameParameters running = data_frames_;
   choose_data_rate(wanted_rms_ > 0 ? wanted_rms_ : noise_rms_);
   wanted_rms_ = 0;

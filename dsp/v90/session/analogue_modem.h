@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The analogue modem: which phase runs, and what lies between the samples of the line and the procedures.
+// The analogue modem: the order of the phases, and the layer between the samples of the line and the procedures.
 #pragma once
 
 #include "dsp/blocks/decimator.h"
@@ -65,7 +65,7 @@ class AnalogueModem : public Modem<AnalogueModem, AnalogueProcedure> {
   void receive(float rx, bool is_lost);
   void watch_echo(float error);
 
-  bool asked_ = false;       // the owner asks for the training that begins
+  bool asked_ = false;       // the owner requested the training that begins
   int failures_ = 0;         // trainings in a row that came to nothing
   bool is_digital_ = false;  // the route: its DIL had levels for a rate of V.90
 

@@ -10,8 +10,8 @@ using Task = qam::Receiver::Task;
 using Signal = Downstream::Signal;
 using v34::TrainingPoints;
 
-constexpr uint32_t kFarStopsMs = 60;  // from Sd-bar to where the analogue modem is silent, and what receivers hold
-// 22 dB: 47 symbols of a sequence of sixteen points are right but for one in a thousand.
+constexpr uint32_t kFarStopsMs = 60;  // from Sd-bar to the analogue modem's silence, and the delay of receivers
+// 22 dB: 47 symbols of a sequence of sixteen points are right except for one in a thousand.
 constexpr float kSixteenPointsError = 1 / 160.f;
 constexpr uint32_t kPhase3Ms = 9000;  // for S, TRN of 4 s and Ja; the text has no limit but that of B1
 constexpr uint32_t kFalseSMs = 150;   // S lasts 128T
@@ -112,7 +112,7 @@ bool DigitalProcedure::far_end_silent() const {
   return state_ == State::kTrain && tx_.signal() == Signal::kTrn1d && now_ >= silent_at_;
 }
 
-// --- what is sent
+// --- transmission
 
 Pcm DigitalProcedure::next() {
   while (!tx_.ready(port_, tx_live_)) {
@@ -193,7 +193,7 @@ bool DigitalProcedure::ready_for_r_bar() const {
   return procedure_ != Procedure::kStartUp || cpt_received_;
 }
 
-// 9.6.1: the time for E counts from here. Silence that was asked for has its own.
+// 9.6.1: the time for E counts from here. A requested silence has its own.
 void DigitalProcedure::send_r_bar() {
   if (procedure_ != Procedure::kStartUp && !silent_) e_deadline_ = now_ + ms(5000) + 2 * config_.round_trip_samples;
   tx_.start(Signal::kRBar);
@@ -227,7 +227,7 @@ void DigitalProcedure::send_data() {
   advance_data();
 }
 
-// --- what is heard
+// --- reception
 
 void DigitalProcedure::put(const v34::Heard& heard, const uint8_t* bits) {
   if (heard.event == qam::Receiver::Event::kS) {
@@ -255,7 +255,7 @@ void DigitalProcedure::put(const v34::Heard& heard, const uint8_t* bits) {
   if (bits != nullptr && order_.listen == v34::ReceiverOrder::Listen::kTraining) read(bits);
 }
 
-// As V.34's: lower where the errors are too many, higher where the noise of the data has long allowed it.
+// As V.34's: lower if there are too many errors, higher if the noise of the data has long allowed it.
 void DigitalProcedure::follow_line(const v34::Heard& heard) {
   if (power_ == 0) power_ = heard.power;
   const v34::LineMonitor::Advice advice = receive_rate_.put(*heard.data);
@@ -438,7 +438,7 @@ void DigitalProcedure::send_r(const FrameParameters& frames) {
   tx_.start_r(r, kRSymbols);
 }
 
-// The analogue modem asked for it by CPs, and ends it by a CP. The text has one time limit for both Ed; here the second
+// The analogue modem requested it by CPs, and ends it by a CP. The text has one time limit for both Ed; here the second
 // has its own.
 void DigitalProcedure::begin_silence() {
   silence_asked_ = false;

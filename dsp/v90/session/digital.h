@@ -8,8 +8,8 @@
 //    Ed B1d data
 //                                   Phase 3                                         Phase 4
 //
-// As dsp/v34/session/session.h it knows no line, and is a table (dsp/blocks/table_procedure.h). tick() counts the
-// network's samples; a code is sent when next() is called, once for each.
+// As dsp/v34/session/session.h it is independent of the line, and is a table (dsp/blocks/table_procedure.h). tick()
+// counts the network's samples; a code is sent when next() is called, once for each.
 #pragma once
 
 #include <stdint.h>
@@ -44,19 +44,19 @@ struct DigitalConfig {
   uint8_t far_md_length = 0;  ///< in 35 ms
   uint32_t elapsed = 0;       ///< samples since the end of INFO1a
   uint32_t max_bit_rate = 0;  ///< of either direction; 0: no limit
-  /// V.92: data frames are aligned to QTS, and Sd begins where one does (8.3.6); 0 to 5, codes from the first of next()
+  /// V.92: data frames are aligned to QTS, and Sd begins at one (8.3.6); 0 to 5, codes from the first of next()
   /// to an interval 0. None: the alignment begins with Sd.
   int aligned = -1;
   bool points_1664 = true;  ///< both INFO0 have bit 25
   uint8_t look_ahead = 3;   ///< offered in Jd
-  bool nonlinear = true;    ///< wanted of the upstream, as the next two
+  bool nonlinear = true;    ///< requested from the upstream, as the next two
   bool expanded = true;
   v34::TrellisCode trellis = v34::TrellisCode::k64;
-  /// Of TRN1d beyond 2040T: long enough for both receivers and the echo canceller of this end. With 1.6 s a closed
-  /// analogue modem trained again in Phase 4 on most lines with little noise (docs/interop.md).
+  /// Length of TRN1d beyond 2040T: long enough for both receivers and the echo canceller of this end. With 1.6 s a
+  /// closed analogue modem trained again in Phase 4 on most lines with little noise (docs/interop.md).
   uint32_t trn1d_ms = 2200;
   uint32_t trn2d_ms = 300;
-  double margin = 1.0;  ///< an upstream rate needs so many times its SNR
+  double margin = 1.0;  ///< factor on the required SNR of an upstream rate
 };
 
 enum class DigitalState : uint8_t {
@@ -115,11 +115,11 @@ class DigitalProcedure : public TableProcedure<DigitalProcedure, DigitalState, D
   void tick();
   /// @return the next code.  Real-time: yes.
   Pcm next();
-  /// What is wanted of the receiver of the upstream, from the next sample on.
+  /// The commands to the receiver of the upstream, from the next sample on.
   const v34::ReceiverOrder& order() const { return order_; }
   /// S, S-bar or a symbol has been heard. @param bits  of a training symbol: ReceiveSignals::symbol_bits(); else null
   void put(const v34::Heard& heard, const uint8_t* bits);
-  /// TRN1d is sent, and the analogue modem is silent, as it is until it has had a Jd: the time to train an echo
+  /// TRN1d is sent, and the analogue modem is silent until it has had a Jd: the time to train an echo
   /// canceller.
   bool far_end_silent() const;
   /// In data mode. @param power  of v34::Heard  @return whether the analogue modem has gone silent
@@ -139,7 +139,7 @@ class DigitalProcedure : public TableProcedure<DigitalProcedure, DigitalState, D
   int rx_bit_rate() const { return static_cast<int>(rx_parameters_.bit_rate); }
   const v34::DataParameters& rx_parameters() const { return rx_parameters_; }
   uint32_t renegotiations() const { return renegotiations_; }
-  /// Of the last seconds of data, as LineMonitor::variance(); 0: not known.
+  /// Variance of the last seconds of data, as LineMonitor::variance(); 0: not known.
   float data_variance() const { return receive_rate_.data_variance(); }
   uint64_t bits_sent() const { return tx_.bits_sent(); }
 

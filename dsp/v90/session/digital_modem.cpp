@@ -118,7 +118,7 @@ uint8_t DigitalModem::train(float rx, bool is_lost) {
   return octet_of(law_, code);
 }
 
-// As the V.34 pump: the receiver is told what the procedure wants of it, which is told what was heard.
+// As the V.34 pump: passes the procedure's orders to the receiver, and the receiver's reports to the procedure.
 void DigitalModem::receive(float rx, bool is_lost) {
   const v34::ReceiverOrder& order = procedure_.order();
   if (order.version != order_version_) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The digital modem: which phase runs, and what lies between the octets of the network and the procedures.
+// The digital modem: the order of the phases, and the layer between the octets of the network and the procedures.
 #pragma once
 
 #include "dsp/qam/receiver.h"

@@ -17,9 +17,9 @@ constexpr float kLongToneMs = 100;        // 9.10.2.1
 constexpr float kFarToneMs = 54;          // as a retrain's, which it may be
 constexpr int64_t kBeforeAnsam = ms(40);  // at most 80 ms, 9.10.2.1
 constexpr int kReconnectAnsam = 8000;     // samples of ANSam before Phase 1, 9.10.2.3
-constexpr int kHeldAnsam = 800;           // enough to know that the far end is on hold
+constexpr int kHeldAnsam = 800;           // enough to detect that the far end is on hold
 
-// The last bit's pulse has its middle kDelaySamples after it was asked for, one symbol ago, and lasts half a symbol.
+// The last bit's pulse has its middle kDelaySamples after the request for it, one symbol ago, and lasts half a symbol.
 constexpr int64_t kLastBitEnds = DpskModulator::kDelaySamples - 4000 / kDpskBaud;
 
 int hz_of(bool digital) {
@@ -106,7 +106,7 @@ float Hold::process(float rx) {
   return tx;
 }
 
-// --- what is heard
+// --- reception
 
 void Hold::hear(float rx) {
   DpskDecision decision;
@@ -160,7 +160,7 @@ bool Hold::tone_was_long_enough() const {
   return age() >= kLeastTone;
 }
 
-// --- what is sent
+// --- transmission
 
 // Sequences follow each other without a break, and each is completed.
 int Hold::next_bit() {
@@ -178,7 +178,7 @@ int Hold::next_bit() {
 
 void Hold::send_tone() {
   modulator_.tone();
-  tone_.reset();  // what it heard were data
+  tone_.reset();  // its samples were data
   deadline_ = now_ + response_time();
 }
 
@@ -202,7 +202,7 @@ void Hold::go_away() {
   deadline_ = seconds == kNoHoldLimit ? 0 : now_ + int64_t{seconds} * 8000;
 }
 
-// What the owner wants most is the connection that it had: not MHcda, but MHfrr.
+// The owner prefers the connection that it had: not MHcda, but MHfrr.
 void Hold::take_denial() {
   denied_ = true;
   denied_for_ever_ = heard_.information == static_cast<uint8_t>(DenyReason::kForEver);

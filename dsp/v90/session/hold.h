@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
-// Modem-on-hold of V.92 (11/2000) 9.10, with Amendment 1 and Corrigendum 1: what goes over the line between data mode
+// Modem-on-hold of V.92 (11/2000) 9.10, with Amendment 1 and Corrigendum 1: the signals between data mode
 // and the answer tone that ends it. Either modem may begin; RT is tone A of the analogue modem, tone B of the digital
 // one.
 //
 //    asks     data | 70 ms | RT | MHreq MHreq .. | RT ...... | (the line is the subscriber's)     | Phase 1, calls
 //    grants   data ............ | 70 ms | RT ...... | MHack MHack ..  | ANSam, up to T1 ......... | Phase 1, answers
 //
-// RT begins as a retrain does, so the far end answers it as one, with Phase 2 (9.7); one of these objects listens
-// beside that Phase 2 and leaves kListen when an MH sequence has come. As dsp/v34/phase2 it takes samples of 8000 Hz of
-// the one direction and gives those of the other, is a table, and ends with an outcome: Phase 1 is its owner's.
+// RT begins as a retrain does, so the far end answers it as one, with Phase 2 (9.7). One of these objects listens
+// during that Phase 2 and leaves kListen when an MH sequence has come. Like dsp/v34/phase2 it takes samples at 8000 Hz
+// of one direction and gives those of the other, is a table, and ends with an outcome: its owner runs Phase 1.
 #pragma once
 
 #include <stdint.h>
@@ -31,22 +31,22 @@ struct HoldConfig {
   uint8_t grant = 0;  ///< code of T1 (Table 33) with which a request is granted; 0: it is denied
 };
 
-/// What follows.
+/// The next procedure.
 enum class HoldOutcome : uint8_t {
   kNone,
-  kRetrain,   ///< the far end does not know these sequences: a retrain, 9.10.1.1
+  kRetrain,   ///< the far end does not have these sequences: a retrain, 9.10.1.1
   kReleased,  ///< disconnect
   kCall,      ///< Phase 1 as a call modem: the far end sends ANSam
   kClear,     ///< the same, with a CM that has no modulation: the far end disconnects, 9.10.2.1
-  kAnswer     ///< Phase 1 as an answer modem, ANSam at once; for how long says answer_tone_samples()
+  kAnswer     ///< Phase 1 as an answer modem, ANSam at once; duration: answer_tone_samples()
 };
 
 enum class HoldState : uint8_t {
-  kListen,        ///< silence; MH sequences are looked for
+  kListen,        ///< silence; detects MH sequences
   kSilence,       ///< 70 ms before RT
   kTone,          ///< RT, until the far end's has come
   kInitiate,      ///< MHreq, MHclrd or MHfrr
-  kLeave,         ///< MHack has come: RT, until ANSam tells that the far end is on hold
+  kLeave,         ///< MHack has come: RT, until ANSam shows that the far end is on hold
   kAway,          ///< silence: the line is the subscriber's
   kRespondTone,   ///< RT before a response
   kRespond,       ///< MHack, MHnack or MHcda
@@ -100,9 +100,9 @@ class Hold : public TableProcedure<Hold, HoldState, HoldEvent> {
   /// The far end has denied a request; with `for ever` it will deny every other.
   bool denied() const { return denied_; }
   bool denied_for_ever() const { return denied_for_ever_; }
-  /// This end has granted one, and kAnswer is what follows.
+  /// This end has granted one, and kAnswer follows.
   bool holds() const { return message_.signal == HoldSignal::kAcknowledge; }
-  /// Of kAnswer: what is left of T1, or 0: no limit. @pre holds()
+  /// In kAnswer: the rest of T1, or 0: no limit. @pre holds()
   uint32_t answer_tone_samples() const;
   /// The message that the far end sent last.
   const HoldMessage& heard() const { return heard_; }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What the modems of both sides have in common: which phase runs, V.34 in the place of V.90, and what an owner asks
-// for.
+// The common part of the modems of both sides: the order of the phases, V.34 in the place of V.90, and the options of
+// an owner.
 #pragma once
 
 #include "dsp/blocks/level.h"
@@ -21,9 +21,9 @@ namespace offhook::v90 {
 
 enum class Stage : uint8_t { kV8, kQuick, kPhase2, kTraining, kV34, kHold, kReleased, kFailed };
 
-/// Self, derived from it, has rx_bit_rate(), tx_bit_rate(), bits_received() of the data mode that runs, kDelay (what it
-/// adds to the way between codec and pump, samples of 8000 Hz), kPhase2Role and end_v34(had_data): V.34, which had data
-/// mode or never came to it, gives way to Phase 2.
+/// Self, derived from it, has rx_bit_rate(), tx_bit_rate() and bits_received() of the current data mode, kDelay (its
+/// addition to the delay between codec and pump, samples at 8000 Hz), kPhase2Role and end_v34(had_data): V.34, with or
+/// without a data mode so far, gives way to Phase 2.
 template <class Self, class Procedure>
 class Modem {
  public:
@@ -149,7 +149,7 @@ class Modem {
     if (c.observer != nullptr) config_.observer = &observer_;  // the caller's need not outlive init
   }
 
-  /// @param pcm, access  what this side says of itself; V.8, Tables 7 and 6
+  /// @param pcm, access  the menu entries of this side; V.8, Tables 7 and 6
   static v8::Config v8_config(const oh_pump_config& c, uint8_t pcm, uint8_t access) {
     v8::Config v = v8::data_call(c, v8::kPcm | v8::kV34);
     v.menu.has_pcm = v.menu.has_access = true;
@@ -198,7 +198,7 @@ class Modem {
     }
     stage_ = Stage::kV34;
   }
-  /// What is sent in Phase 2, beside which MH sequences are looked for where a retrain may be modem-on-hold's RT.
+  /// The signal of Phase 2. If a retrain may be modem-on-hold's RT, it searches for MH sequences at the same time.
   float phase2_step(float x) {
     if (may_be_hold_) {
       hold_.process(x);
@@ -326,7 +326,7 @@ class Modem {
     return h;
   }
   void listen_for_hold() { renew(hold_, hold_config()); }
-  /// Phase 1 after modem-on-hold: nothing that it or Phase 2 said before counts any more.
+  /// Phase 1 after modem-on-hold: earlier results of Phases 1 and 2 are invalid.
   void start_again(oh_pump_role role) {
     constexpr int kAtOnce = 1;
     v8_config_.role = role;
@@ -360,7 +360,7 @@ class Modem {
     const uint8_t uqts = is_digital() ? uint8_t{0} : uqts_not_above(o.info1a_v90.u_info);
     return {static_cast<uint8_t>(o.tx_symbol_rate), o.tx_carrier == v34::Carrier::kHigh, uqts, 0, o.round_trip_samples};
   }
-  /// @param may_clear  the far end may be away, and say by QC that it does not return
+  /// @param may_clear  the far end may be away, and announce by QC that it does not return
   v8::Config with_quick_connect(v8::Config v, bool may_clear) const {
     const bool calls = v.role == OH_PUMP_CALL;
     const QuickConnect own{!calls, is_digital(), false, profile_.u_qts, is_digital() ? anspcm_level() : int16_t{0}};
@@ -426,14 +426,14 @@ class Modem {
         break;
     }
   }
-  /// After Quick Connect: the far end, whose INFO0 should come within a round trip, took ANSpcm or TONEq for something
-  /// else, and is in V.8. The text knows no such case.
+  /// After Quick Connect: the far end, whose INFO0 should come within a round trip, took ANSpcm or TONEq for another
+  /// signal, and is in V.8. The Recommendation does not cover this case.
   bool is_alone_in_phase2() {
     const auto state = phase2_.state();
     if (state != v34::Phase2::State::kInfo0 && state != v34::Phase2::State::kInfo0Again) quick_until_ = 0;
     return quick_until_ != 0 && samples_ > quick_until_;
   }
-  /// What the far end did not answer: V.8 alone, and the full Phase 2.
+  /// The fallback if the far end did not answer: V.8 alone, and the full Phase 2.
   void fall_back_to_v8(oh_pump_role role) {
     v8::Config v = v8_config_;
     v.role = role;
@@ -484,7 +484,7 @@ class Modem {
     if (stage_ == Stage::kTraining || stage_ == Stage::kHold || retrains_ > 0) return OH_PUMP_TRAINING;
     return OH_PUMP_CONNECTING;
   }
-  // V.34 knows nothing of octets or of a second sample rate.
+  // V.34 has neither octets nor a second sample rate.
   static oh_pump_config v34_config(const oh_pump_config& c, oh_pump_role role) {
     oh_pump_config v = c;
     v.format = kLinear8000;

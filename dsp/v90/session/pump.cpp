@@ -12,7 +12,7 @@ constexpr uint8_t kMostMd = 60;  // oh_v90_options::md_length
 
 constexpr oh_pump_format kFormats[] = {kLinear16000To8000, kMuLaw8000, kALaw8000};
 
-/// What stands before the modem in the pump's memory, and the memory of its V.34 behind it.
+/// The part before the modem in the pump's memory, and the memory of its V.34 behind it.
 struct Head {
   bool is_digital;
 };
@@ -116,7 +116,7 @@ int allow_hold(void* self, uint32_t timeout) {
   return 0;
 }
 
-// Measured: 1260 periods where Phase 3 begins, 2210 where V.34 takes over.
+// Measured: 1260 periods at the begin of Phase 3, 2210 if V.34 takes over.
 constexpr uint32_t kLongestStep = 4000;
 
 }  // namespace

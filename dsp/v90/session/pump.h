@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * ITU-T V.90 (09/98) as one pump whose format says which of the two modems it is: the digital modem sends and takes
- * octets of G.711 at 8000 a second; the analogue modem takes 16000 linear samples a second and sends 8000. V.8, Phase
+ * ITU-T V.90 (09/98) as one pump; its format selects one of the two modems. The digital modem sends and receives
+ * octets of G.711 at 8000 Hz; the analogue modem receives linear samples at 16 000 Hz and sends at 8000 Hz. V.8, Phase
  * 2, training, data mode, rate renegotiation, retrain, cleardown.
  *
- * Either may call. The role of the configuration says who dialled, and nothing else; tx_level_dbm0 of the digital modem
- * is the limit of its power, of which the rate downstream depends; max_bit_rate limits both directions.
+ * Either may call. The role of the configuration is only that of the dialling; tx_level_dbm0 of the digital modem
+ * is the limit of its power, on which the rate downstream depends; max_bit_rate limits both directions.
  */
 #ifndef OFFHOOK_DSP_V90_PUMP_H
 #define OFFHOOK_DSP_V90_PUMP_H
@@ -21,7 +21,7 @@ extern "C" {
  * OH_ALAW} both ways, the digital one. */
 OH_API const struct oh_pump_type* oh_v90_type(void);
 
-/** What a modem knows of its line. Zero where it does not. */
+/** A modem's measurements of its line. Zero if unknown. */
 struct oh_v90_instruments {
   uint32_t downstream_thirds; /**< bit/s: this over 3 */
   uint32_t upstream_bit_rate; /**< bit/s */
@@ -33,25 +33,25 @@ struct oh_v90_instruments {
   float echo_return_loss_db;
   float snr_db; /**< digital: of the equalised symbols of the upstream */
   uint8_t u_info;
-  uint8_t dil_segments; /**< digital: that the analogue modem asked for */
+  uint8_t dil_segments; /**< digital: requested by the analogue modem */
   uint8_t points[6];    /**< of the intervals' constellations, data mode */
   uint32_t renegotiations;
 };
 
-/** What an owner may ask of a modem besides its configuration. All zero: what it does unasked.
+/** Options of an owner in addition to the configuration. All zero: the defaults.
  *
  * No struct_size, as no struct of options or instruments of a pump has one, and no padding: it does not grow. The
  * library would read a new member past the end of what an older owner has passed. A new option is a function of its
  * own, or a member together with a new soname (docs/release.md). */
 struct oh_v90_options {
   /** Set of 1 << 3 (3000 symbols/s), 1 << 4 (3200), 1 << 5 (3429), as INFO1a numbers them; 0: all. The analogue modem
-   * chooses one of them, and 3200 where none can be used; the digital modem has to have the first two (5.2, 6.2). */
+   * chooses one of them, and 3200 if none can be used; the digital modem has to have the first two (5.2, 6.2). */
   uint8_t upstream_symbol_rates OH_BY_DEFAULT(0);
-  /** Analogue: of its MD, in 35 ms, at most 60: MD and TRN have 4 s together (9.3.2.3). Where V.34 is
+  /** Analogue: of its MD, in 35 ms, at most 60: MD and TRN have 4 s together (9.3.2.3). If V.34 is
    * chosen, 45 of it are sent. */
   uint8_t md_length OH_BY_DEFAULT(0);
-  /** Analogue: 1 asks for a DIL of no segments. For a route that is known to leave octets as they are: what it does to
-   * them is not learnt. */
+  /** Analogue: 1 requests a DIL of no segments. For a route that is known to leave octets unchanged: its
+   * impairments are not learnt. */
   uint8_t without_dil OH_BY_DEFAULT(0);
   /** Analogue: S_r, 0 to 3, of spectral shaping with a zero at 0 Hz. */
   uint8_t shaping_bits OH_BY_DEFAULT(0);
@@ -67,7 +67,7 @@ OH_API void oh_v90_get_instruments(const void* self, struct oh_v90_instruments* 
 /** Begin at Phase 2: V.8 has been settled elsewhere. Call it before the first sample. */
 OH_API void oh_v90_begin(void* self);
 
-/** What is remembered of a call of V.90 for the next one over the same line (V.92 8.2, 8.3: Quick Connect). No
+/** The memory of a V.90 call for the next one over the same line (V.92 8.2, 8.3: Quick Connect). No
  * struct_size, as above. */
 struct oh_v90_profile {
   uint8_t upstream_symbol_rate; /**< 3 (3000 symbols/s), 4 (3200), 5 (3429), as INFO1a numbers them */
@@ -76,12 +76,12 @@ struct oh_v90_profile {
   uint8_t reserved;
   uint32_t round_trip_samples;
 };
-/** Of the call that is in data mode, or was last.  @return 0, or -EINVAL: there was none. Real-time: yes. */
+/** From the current data mode, or the last one.  @return 0, or -EINVAL: there was none. Real-time: yes. */
 OH_API int oh_v90_get_profile(const void* self, struct oh_v90_profile* profile);
-/** Phase 1 by Quick Connect, if the far end knows it, and else by V.8. Call it before the first sample; both modems
- * have to want it.  @return 0, or -EINVAL */
+/** Phase 1 by Quick Connect if the far end supports it, and else by V.8. Call it before the first sample; both modems
+ * must request it.  @return 0, or -EINVAL */
 OH_API int oh_v90_quick_connect(void* self, const struct oh_v90_profile* profile);
-/** Whether the last Phase 1 was a short one, and a short Phase 2 was asked for after it. Real-time: yes. */
+/** Whether the last Phase 1 was a short one, and requested a short Phase 2. Real-time: yes. */
 OH_API int oh_v90_was_quick(const void* self);
 
 /** In data mode, else nothing: change rates (9.6), or train again (9.5). Real-time: yes. */

@@ -15,7 +15,7 @@ constexpr int64_t kLeastTone = ms(50);   // of TONEq; 9.2.1.3
 constexpr int64_t kNoAnspcm = ms(2000);  // after QCA1a; 9.2.3.3
 constexpr int64_t kNoToneq = ms(2000);   // after QCA1d; 9.2.4.3
 constexpr int64_t kLongest = ms(4000);   // of ANSpcm of a caller, and of TONEq; the text gives no number
-// A round trip long a caller's CM goes on, whose ones are of 980 Hz, too: at most fourteen in a row, 47 ms. TONEq lasts
+// A caller's CM continues for a round trip; its ones are at 980 Hz, too: at most fourteen in a row, 47 ms. TONEq lasts
 // until ANSpcm has ended.
 constexpr float kToneSeenMs = 60;
 constexpr float kLeastShare = 0.2f;  // of all that is received: the echo of ANSpcm is no TONEq

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// What follows QC and QCA in the short Phase 1 of V.92 (11/2000), 9.2, between an analogue and a digital modem, whoever
-// dialled:
+// The signals after QC and QCA in the short Phase 1 of V.92 (11/2000), 9.2, between an analogue and a digital modem,
+// for either caller:
 //
 //    analogue  .............................. TONEq ..... | 75 ms |  Phase 2
 //    digital   75 ms | QTS QTS' | ANSpcm ..............| 75 ms |  Phase 2
 //
-// The analogue modem answers ANSpcm as soon as it knows it: it has heard a second of ANSam before QC, or sent it. What
-// the far end does not answer ends in V.8 (9.2.3.3, 9.2.4.3). A table, as the other procedures (transitions()).
+// The analogue modem answers ANSpcm as soon as it recognises it: it has heard a second of ANSam before QC, or sent it.
+// A signal without an answer leads to V.8 (9.2.3.3, 9.2.4.3). A table, as the other procedures (transitions()).
 //
 // Samples are int16 units at 8000 a second; real-time safe.
 #pragma once
@@ -26,8 +26,8 @@ struct ShortPhase1Config {
   bool digital = false;        ///< which of the two modems this is
   bool calls = false;          ///< it has sent QC, else QCA
   Law law = Law::kMu;          ///< digital
-  uint8_t uqts = 0;            ///< digital: Ucode that the far end's QC or QCA asks for
-  int16_t anspcm_dbm0 = -120;  ///< digital, tenths: as the own QC or QCA says
+  uint8_t uqts = 0;            ///< digital: Ucode that the far end's QC or QCA requests
+  int16_t anspcm_dbm0 = -120;  ///< digital, tenths: as in the own QC or QCA
   float tx_level_dbm0 = -12;   ///< analogue: of TONEq
 };
 

@@ -6,7 +6,7 @@ namespace offhook::v90 {
 void UpstreamAlignment::enter(State s, PcmEchoCanceller* echo) {
   state_ = s;
   good_blocks_ = 0;
-  bad_blocks_ = 1;  // what led here
+  bad_blocks_ = 1;  // the cause of this
   echo->seek(s == State::kSeek);
 }
 
@@ -17,9 +17,9 @@ void UpstreamAlignment::reset(PcmEchoCanceller* echo) {
   off_grid_ = false;
 }
 
-// Decisions go bad within a glance, or did in the one before: what the loops made of them is undone. They then run
-// free for half a second, and a frequency that is off by 0.01 Hz turns the outer points of 33 600 bit/s off the grid;
-// so it is the mean that runs on.
+// Decisions turn bad within this check, or did in the one before: the adaptation of the loops since then is undone.
+// They then run free for half a second, and a frequency that is off by 0.01 Hz turns the outer points of 33 600 bit/s
+// off the grid; so the mean frequency is used.
 void UpstreamAlignment::glance(bool off_grid, qam::Receiver* receiver) {
   const bool begins = off_grid && !off_grid_;
   off_grid_ = off_grid;

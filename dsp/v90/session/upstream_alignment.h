@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// What becomes of the digital modem's data mode when a playout of the packet network moves, or an octet slips. Either
-// direction's moves its echo. The upstream's also takes samples out of the symbols, or puts some in: then as many are
-// given to the receiver, or kept from it, and its symbols, carrier and superframe are where they were.
+// Realigns the digital modem's data mode when a playout of the packet network moves, or an octet slips. A move in
+// either direction moves the echo. One of the upstream also removes samples from the symbols, or inserts some. Then as
+// many are given to the receiver, or kept from it, and its symbols, carrier and superframe are restored.
 //
-//    symbols are off the grid -> seek the echo's place -> take it off there -> still off: move the receiver as far
+//    symbols are off the grid -> seek the echo's place -> cancel it there -> still off: move the receiver as far
 //
-// While symbols are off the grid the receiver does not adapt; until all is well nobody renegotiates. What cannot be
-// mended so is left to the line monitor.
+// While symbols are off the grid the receiver does not adapt, and neither end renegotiates until all is well. The line
+// monitor handles any fault that remains.
 #pragma once
 
 #include <stdint.h>
@@ -19,8 +19,8 @@ namespace offhook::v90 {
 
 class UpstreamAlignment {
  public:
-  /// @param variance  DataReceiver::grid_variance() of the newest 4D symbol of data  @param usual  what it is in the
-  /// mean when all is well; 0: not known.  Real-time: yes, O(1).
+  /// @param variance  DataReceiver::grid_variance() of the newest 4D symbol of data  @param usual  its mean
+  /// without a fault; 0: not known.  Real-time: yes, O(1).
   void put(float variance, float usual, PcmEchoCanceller* echo, qam::Receiver* receiver);
   /// A sample of 8000 Hz has passed.  Real-time: yes; O(PcmEchoCanceller::kMost) at times.
   void tick(PcmEchoCanceller* echo);
@@ -52,8 +52,8 @@ class UpstreamAlignment {
   static constexpr int kGlancePairs = 8;  // so few, that bad decisions do the receiver no harm
   static constexpr int kBlockPairs = 32;
   static constexpr int kMeanMarks = 64;  // 0.3 s
-  // Anywhere in the square around a point of the grid: 1/3 in each dimension. Where every second data frame is bad it
-  // is below 0.26; and three times what it was is too much to be noise.
+  // Anywhere in the square around a point of the grid: 1/3 in each dimension. At a rate where every second data frame
+  // is bad it is below 0.26; and three times the usual value is too much to be noise.
   static constexpr float kOffGrid = 0.27f, kLeastOff = 0.1f, kTimesUsual = 3;
   static constexpr int kGoodBlocks = 3;
   static constexpr int kBadBlocks = 4;        // after something was moved

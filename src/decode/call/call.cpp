@@ -31,8 +31,8 @@ std::vector<double> power_of(std::span<const float> x) {
   return power;
 }
 
-// The end of the last 10 ms that are a signal: louder than a hundredth of the loudest, or, where the line's noise is,
-// than three times that. @param size  samples
+// The end of the last 10 ms that are a signal: louder than a hundredth of the loudest, or, on a noisy line,
+// than three times the noise. @param size  samples
 double activity_end(const std::vector<double>& power, std::size_t size) {
   constexpr double kLeast = 1e-4, kSure = 1e-2;  // of the usual loud power
   constexpr double kNoise = 10;                  // over the power of the quietest
@@ -55,7 +55,7 @@ void find_echo(Call& call) {
   for (std::size_t c = 0; x.size() == 2 && c < 2; ++c) call.echo[c] = find_echo_paths(x[c], x[1 - c]);
 }
 
-// Frees each channel of the other's echo, as far as it could be learnt. What a page shows of the recording as it was is
+// Cancels the other's echo in each channel, as far as it could be learnt. The page's data of the original recording are
 // kept before: a second copy of an hour would take 230 MB.
 void clean_of_echo(Call& call) {
   auto& x = call.recording.channel;
@@ -82,7 +82,7 @@ bool only_answer_tones(const Call& call) {
   return any;
 }
 
-// What V.21 and its kin send besides V.8 and V.8bis, which use V.21 themselves, and before Phase 2.
+// Signals of V.21 and similar modems, except V.8 and V.8bis, which use V.21 themselves, and before Phase 2.
 std::vector<FskHeard> fsk_data(const Call& call) {
   constexpr double kBesidesS = 0.3, kLeastS = 1;
   const StartUp& s = call.start_up;
@@ -98,7 +98,7 @@ std::vector<FskHeard> fsk_data(const Call& call) {
   return all;
 }
 
-// Where Bell's answer tone begins in a channel, s; 0: nowhere.
+// Start of Bell's answer tone in a channel, s; 0: none.
 double bell_answer_s(const Call& call, int channel) {
   const auto tone = std::find_if(call.signals.begin(), call.signals.end(), [&](const CallSignal& s) {
     return s.channel == channel && s.name == kBellAnswerTone;
@@ -106,17 +106,18 @@ double bell_answer_s(const Call& call, int channel) {
   return tone == call.signals.end() ? 0 : tone->t0;
 }
 
-// Who is who, and which answer tones are none.
+// Assigns the modems, and removes false answer tones.
 // @param channels  of the recording
 void take_what_training_tells(const Connection& c, std::size_t channels, StartUp& s) {
-  // The scramblers of V.32bis and the bands of V.22bis tell more surely than an answer tone, whose echo may be there.
+  // The scramblers of V.32bis and the bands of V.22bis are surer evidence than an answer tone, whose echo may be
+  // present.
   if (c.modulation != nullptr && (s.call_channel != c.call.channel || s.answer_channel != c.answer.channel)) {
     const auto other = [&](int channel) { return channels == 2 && channel >= 0 ? 1 - channel : -1; };
     s.call_channel = c.call.channel >= 0 ? c.call.channel : other(c.answer.channel);
     s.answer_channel = c.answer.channel >= 0 ? c.answer.channel : other(c.call.channel);
     s.roles_from = "the training";
   }
-  // Data that repeat themselves may have a line at 2100 Hz, and S1 in the high band has.
+  // Repeating data may have a line at 2100 Hz, and S1 in the high band has.
   std::erase_if(s.answer_tones, [&](const AnswerToneHeard& a) {
     const std::vector<DataHeard>& data = (a.channel == c.call.channel ? c.call : c.answer).data;
     return !data.empty() && a.t1 > data.front().t0;
@@ -134,7 +135,7 @@ void listen_without_info1a(const Recording& clean, Call& call) {
   if (training) call.trainings.push_back(std::move(*training));
 }
 
-// What can be told of a recording that begins in data mode.
+// Decodes a recording that begins in data mode.
 void listen_data_mode(Call& call) {
   const Recording& clean = call.recording;
   for (std::size_t c = 0; c < clean.channel.size(); ++c) {
@@ -156,7 +157,7 @@ void listen_data_mode(Call& call) {
   join_links(call.trainings, s.call_channel);
 }
 
-// What there is of a call before the Phase 2 of a retrain.
+// Decodes the part of a call before the Phase 2 of a retrain.
 void listen_before(const Recording& before, Call& call) {
   for (std::size_t c = 0; c < before.channel.size(); ++c) {
     std::optional<SymbolClock> clock = find_symbol_clock(before.samples(c));
@@ -195,7 +196,7 @@ void listen_before_retrain(Call& call) {
 
 namespace {
 
-// What the page shows of the samples is made before they are freed: an hour of two channels is 230 MB.
+// The page's data of the samples are made before they are freed: an hour of two channels is 230 MB.
 void drop_samples(Call& call) {
   if (call.spectrograms.empty()) {
     for (const auto& channel : call.recording.channel)
@@ -239,7 +240,7 @@ Call analyse(Recording recording, const std::function<void(double, const std::st
     join_links(call.trainings, call.start_up.call_channel);
     return call;
   }
-  // What is looked for in the recording as it was comes before the echo is taken off.
+  // Searches of the original recording come before echo cancellation.
   say(0.3, "fax, modems of two frequencies");
   call.fax = find_fax(call.recording);
   if (call.is_fax()) {

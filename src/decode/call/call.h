@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What is found in a recorded call.
+// The results of decoding a recorded call.
 #pragma once
 
 #include <functional>
@@ -20,22 +20,21 @@
 namespace offhook::decode {
 
 struct Call {
-  Recording recording;                     ///< after analyse() without its samples
-  std::vector<double> activity_end_s;      ///< by channel: where the signal ends
-  std::vector<std::vector<double>> power;  ///< by channel: mean square of each kPowerS of the recording as it was
-  std::vector<std::vector<EchoPath>>
-      echo;                               ///< by channel: of the other one; taken off `recording` before the trainings
-  std::vector<std::string> spectrograms;  ///< by channel, of the recording as it was, with all echoes
+  Recording recording;                      ///< after analyse() without its samples
+  std::vector<double> activity_end_s;       ///< by channel: end of the signal
+  std::vector<std::vector<double>> power;   ///< by channel: mean square of each kPowerS of the original recording
+  std::vector<std::vector<EchoPath>> echo;  ///< by channel: of the other one; cancelled in `recording` before trainings
+  std::vector<std::string> spectrograms;    ///< by channel, of the original recording, with all echoes
   StartUp start_up;
   std::vector<Training> trainings;
-  Connection connection;            ///< of V.32bis or V.22bis, looked for when there are no trainings of V.34
+  Connection connection;            ///< of V.32bis or V.22bis, searched if there are no trainings of V.34
   std::vector<CallSignal> signals;  ///< digits, call progress, caller ID, calling tones
-  FaxHeard fax;                     ///< looked for when there are no trainings of V.34
+  FaxHeard fax;                     ///< searched if there are no trainings of V.34
   std::vector<FskHeard> fsk;        ///< V.21, V.23 or Bell 103 outside of V.8, when there is nothing of the above
   std::vector<SymbolClock> symbol_clocks;  ///< by channel, of a recording that begins in data mode
   bool begins_behind_start_up = false;     ///< the first Phase 2 is a retrain's, behind a steady signal
-  double bell_answer_s = 0;                ///< where 2225 Hz stands before V.22's signals; 0: nowhere
-  bool data_mode = true;                   ///< data modes of V.34 were looked for
+  double bell_answer_s = 0;                ///< start of 2225 Hz before V.22's signals; 0: none
+  bool data_mode = true;                   ///< data modes of V.34 were searched
   static constexpr double kPowerS = 0.01;
   bool is_fax() const;
   bool cm_is_of_fax() const;            ///< by its call function

@@ -51,7 +51,7 @@ bool is_something(const Call& call) {
   return has_modem(call) || !call.signals.empty();
 }
 
-// Whether a part has what a call begins with.
+// Whether a part has the signals of a call's beginning.
 bool has_start(const Call& call) {
   const StartUp& s = call.start_up;
   return !s.answer_tones.empty() || !s.v8.cm.empty() || !s.v8.jm.empty() || !s.v8bis.empty() || !call.fax.cng.empty() ||
@@ -71,7 +71,7 @@ bool continues(const Call& before, const Call& next, double silence_s) {
          std::string_view(before.fsk.front().modulation) == next.fsk.front().modulation;
 }
 
-// Where another call begins in this one: at a dial tone or ringback after some seconds of other sound.
+// Start of another call in this one: at a dial tone or ringback after some seconds of other sound.
 std::optional<double> another_call(const Call& call) {
   constexpr double kSound = 1e-3;  // of the loudest 10 ms
   double loudest = 0;
@@ -139,7 +139,7 @@ class CallFinder {
     return std::make_shared<Call>(analyse(file_.read(part.from_s, part.to_s), progress, options_.data_mode));
   }
 
-  // Hours of silence: its beginning stands for them.
+  // Hours of silence: its beginning represents them.
   void be_silent(double length_s) {
     nothing_ = analysed({0, kEdgeS});
     nothing_->recording.duration_s = length_s;
@@ -226,7 +226,7 @@ class CallFinder {
   std::string too_long_;
 };
 
-// Of a packet capture: a pair of streams is a call.
+// For a packet capture: a pair of streams is a call.
 void analyse_capture(const std::filesystem::path& path, const Options& options,
                      const std::function<void(std::shared_ptr<const Call>)>& take) {
   const Capture capture(path, options.name.empty() ? path.string() : options.name);

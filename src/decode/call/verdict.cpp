@@ -37,7 +37,7 @@ bool has_field_of_provider_0094(const StartUp& s) {
   });
 }
 
-// What of V.34 stands in a direction.
+// Whether a direction has parts of V.34's training.
 bool trained(const Training::Side& side) {
   return std::any_of(side.segments.begin(), side.segments.end(), [](const Segment& p) { return p.trn_symbols > 0; });
 }
@@ -54,7 +54,7 @@ const Training::Side* lone_v34_side(const Call& call) {
   const Training::Side& v34 = trained(t.from_1200) ? t.from_1200 : t.from_2400;
   const auto other = static_cast<std::size_t>(1 - v34.direction.channel);
   const double begins = v34.segments.front().begins();
-  // As long as Phase 3 of both takes, and more: a call that was cut off in Phase 3 tells nothing.
+  // As long as Phase 3 of both takes, and more: a call that was cut off in Phase 3 is no evidence.
   const bool came_far = std::any_of(v34.segments.begin(), v34.segments.end(),
                                     [](const Segment& p) { return p.j_points > 0 || !p.mp.empty() || p.t_e_end > 0; });
   return came_far && call.activity_end_s[other] > begins + 3 ? &v34 : nullptr;
@@ -97,7 +97,7 @@ void count(const std::vector<Link>& links, Way& way) {
   }
 }
 
-// Whether data that were read go on to what ends them: the signal's end, or what the direction sends next.
+// Whether decoded data continue to their expected end: the signal's end, or the next signal of the direction.
 void judge_data(const Call& call, const std::vector<V34DataHeard>& data, const Training::Side& side, Way& way) {
   const V34DataHeard& last = data.back();
   if (!last.b1_found) {
@@ -183,7 +183,7 @@ Way v34_way(const Call& call, const Training& t, bool call_to_answer, const Trai
   }
   const bool own_mp = has_mp(side), far_mp = has_mp(far);
   const int rate = 2400 * (call_to_answer ? t.rates.call_to_answer : t.rates.answer_to_call);
-  if (own_mp && far_mp) {  // one alone says what its sender allows
+  if (own_mp && far_mp) {  // one alone has only its sender's limits
     way.bit_rate = !side.data.empty() ? static_cast<int>(side.data.back().bit_rate) : rate;
     way.rate_from = "both MPs";
   }
@@ -290,7 +290,7 @@ void judge_pcm(const Call& call, Verdict& v) {
   const StartUp& s = call.start_up;
   const InfoHeard *d = info(s, "INFO0d"), *a = info(s, "INFO0a");
   const bool v92 = d != nullptr && a != nullptr && d->v92_capable() && a->v92_capable();
-  // Short Phase 2: no INFO1d, and both asked for it.
+  // Short Phase 2: no INFO1d, and both requested it.
   const bool short_phase2 = v92 && info(s, "INFO1d") == nullptr && d->v92_short_phase2() && a->v92_short_phase2();
   v.technology = short_phase2 ? "V.92 Quick Connect" : v92 ? "V.92" : "V.90";
   v.evidence.emplace_back("INFO1a chooses PCM downstream");
@@ -340,7 +340,7 @@ void judge_v34(const Call& call, const Training::Side* lone, Verdict& v) {
       lone->direction.channel, 1 - lone->direction.channel));
 }
 
-// Whether the signal of a channel falls silent at `t`, but for the other direction's echo.
+// Whether the signal of a channel falls silent at `t`, except for the other direction's echo.
 bool falls_silent(const Call& call, int channel, double t) {
   constexpr double kBeforeS = 0.5, kApartS = 0.1, kAfterS = 0.25, kSilence = 0.05;  // of the power
   if (static_cast<std::size_t>(channel) >= call.power.size()) return false;
@@ -355,7 +355,7 @@ bool falls_silent(const Call& call, int channel, double t) {
   return power(t + kApartS, t + kApartS + kAfterS) < kSilence * power(t - kBeforeS, t - kApartS);
 }
 
-// Whether data of V.32bis or V.22bis go on to what ends them.
+// Whether data of V.32bis or V.22bis continue to their expected end.
 void judge_connection_data(const Call& call, const Connection::Side& side, Way& way) {
   constexpr double kCloseToChangeS = 1;
   const DataHeard& last = side.data.back();
@@ -511,8 +511,8 @@ void judge_symbol_clocks(const Call& call, Verdict& v) {
   }
 }
 
-// What is left where no connection could be read: how far it came.
-constexpr double kUnreadSignalS = 1;  // a signal as long as this behind what was read is mentioned
+// The verdict if no connection could be read: its last phase.
+constexpr double kUnreadSignalS = 1;  // a signal of this length behind the decoded part is mentioned
 
 double last_menu_end(const StartUp& s) {
   double end = s.v8.cj > 0 ? s.v8.cj_end() : 0;

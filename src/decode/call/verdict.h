@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What a recorded call was, in a few words: which technology and by what evidence, what rates, what happened to the
-// connection, and how far each direction was read.
+// A summary of a recorded call: technology and evidence, rates, changes of the connection, and how far each direction
+// was read.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct Verdict {
     const char* rate_from = "not read";
     bool to_the_end = false;      ///< its data mode was read to the end
     double hole_s = 0;            ///< but an earlier one was not, from here on; 0: all were
-    double spoilt_s = 0;          ///< and first could not be told here, in their midst; 0: nowhere
+    double spoilt_s = 0;          ///< and first not decodable here, in their midst; 0: nowhere
     double since_s = 0;           ///< else: from here on it was not followed
     std::string reason{};         ///< because
     std::size_t good_frames = 0;  ///< HDLC
@@ -33,7 +33,7 @@ struct Verdict {
 
   std::string technology;             ///< "V.34", "V.92 Quick Connect", ..., or "no modem found"
   bool found = true;                  ///< something of a modem or fax machine was heard
-  std::vector<std::string> evidence;  ///< what tells, in sentences
+  std::vector<std::string> evidence;  ///< the evidence, in sentences
   int retrains = 0, renegotiations = 0, cleardowns = 0;
   std::vector<Direction> directions;
 };

@@ -24,8 +24,8 @@ struct FaxHeard {
   bool cng_repeats() const;
   std::vector<FaxFrame> frames;   ///< with a good check sequence, in order of time, echoes removed
   std::vector<FaxFrame> damaged;  ///< with a wrong one, of a known name; none without a good frame
-  int flags_channel = -1;  ///< where a preamble of flags was heard in the band of the answering station; -1: nowhere
-  FaxPages sent;           ///< tests of the line, and pages
+  int flags_channel = -1;         ///< of a preamble of flags in the band of the answering station; -1: none
+  FaxPages sent;                  ///< tests of the line, and pages
 };
 
 FaxHeard find_fax(const Recording& recording);

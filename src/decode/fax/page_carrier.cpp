@@ -21,7 +21,7 @@ constexpr float range_db(PageModem modem) {
 constexpr float kLeastDbm0 = -66;
 constexpr double kFullScaleDbm0 = 3.14;  // of a sine
 
-// Of what lasts 0.2 s: clicks do not count.
+// Level of signals of at least 0.2 s: clicks do not count.
 float level_dbm0(std::span<const float> x) {
   constexpr std::size_t kBlock = 400, kBlocks = 4;
   std::vector<double> power;
@@ -103,7 +103,7 @@ struct PageReceiver::Receivers {
     if (rate.modem == PageModem::kV17) v17_rx(&v17, samples, n);
   }
 
-  // What a receiver has not heard: its carrier and its clock go on.
+  // A gap in the input: carrier and clock of the receiver continue.
   void skip(const PageRate& rate, int n) {
     if (rate.modem == PageModem::kV27ter) v27ter_rx_fillin(&v27ter, n);
     if (rate.modem == PageModem::kV29) v29_rx_fillin(&v29, n);
@@ -136,7 +136,7 @@ PageReceiver::~PageReceiver() = default;
 std::vector<PageCarrier> PageReceiver::receive(std::span<const float> x, double from, double to, const PageRate& rate,
                                                bool short_training) {
   constexpr double kLeastS = 0.1;     // of a carrier that did not train
-  constexpr std::size_t kBlock = 16;  // 2 ms: what is lost behind the end of a carrier
+  constexpr std::size_t kBlock = 16;  // 2 ms: lost behind the end of a carrier
   const auto sample = [&](double t) {
     return static_cast<std::size_t>(std::clamp(t * kRateHz, 0.0, static_cast<double>(x.size())));
   };

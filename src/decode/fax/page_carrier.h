@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What a fax machine sends at the rate of its pages: the test of the line (TCF), a page, or the frames of a page with
+// The page-rate signals of a fax machine: the test of the line (TCF), a page, or the frames of a page with
 // error correction. Demodulated by spandsp's receivers of V.27ter, V.29 and V.17.
 #pragma once
 
@@ -20,7 +20,7 @@ struct PageCarrier {
   BitString bits;  ///< behind the training
 };
 
-/// Receivers that keep what they learnt from a long training: V.17 needs that for a short one.
+/// Receivers that keep their state from a long training: V.17 needs that for a short one.
 class PageReceiver {
  public:
   PageReceiver();
@@ -28,7 +28,7 @@ class PageReceiver {
   PageReceiver(const PageReceiver&) = delete;
   PageReceiver& operator=(const PageReceiver&) = delete;
 
-  /// @param x  at 8000 Hz, int16 units, of the whole channel  @param from, to  s: where the carriers are looked for
+  /// @param x  at 8000 Hz, int16 units, of the whole channel  @param from, to  s: the range to search for carriers
   /// @param short_training  V.17: of the first carrier; those behind a trained one have it anyway
   /// @return in order of time; one that did not train is left out if a trained one follows
   std::vector<PageCarrier> receive(std::span<const float> x, double from, double to, const PageRate& rate,

@@ -289,7 +289,7 @@ class LineReader {
     return true;
   }
   int change(const LineChanges& above, std::size_t k) const { return k < above.size() ? above[k] : width_; }
-  // The index of b1: the first change beyond a0 to the colour that a0 has not. @param from  of the search: a0 only
+  // The index of b1: the first change beyond a0 to the opposite colour of a0. @param from  of the search: a0 only
   // grows
   static std::size_t first_beyond(const LineChanges& above, int a0, bool black, std::size_t& from) {
     while (from < above.size() && above[from] <= a0) ++from;

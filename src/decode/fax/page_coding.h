@@ -5,12 +5,12 @@
 // A line is a list of its changes of colour. MH codes the lengths of the runs between them. MR and T.6 code where the
 // changes are, relative to those of the line above. Each line of T.4 is behind an EOL, eleven zeros and a one, which no
 // code words of a line contain, so a damaged line costs only itself in MH, and those that refer to it in MR. T.6 has no
-// EOL: what follows the first damage is lost.
+// EOL: the rest of the page after the first damage is lost.
 //
 // spandsp's decoder was not used: it takes any number of runs of length 0 in a line, writes them beyond its memory, and
 // does not name the damaged lines.
 //
-// Source: the code words of T.4 and T.6, as spandsp 0.0.6 and libtiff have them; the texts were not at hand.
+// Source: the code words of T.4 and T.6, from spandsp 0.0.6 and libtiff; the texts were not available.
 #pragma once
 
 #include <cstddef>
@@ -45,7 +45,7 @@ struct PageReading {
   /// Damaged lines, first and last of each stretch, from 0: no line that the coding permits, or coded by such a line.
   std::vector<std::pair<int, int>> bad;
   bool ended = false;   ///< by the signal for the end of a page (RTC, EOFB)
-  bool broken = false;  ///< T.6: the line after the last one is damaged, and whatever follows is lost
+  bool broken = false;  ///< T.6: the line after the last one is damaged, and the rest is lost
   int bad_lines() const;
 };
 
@@ -55,7 +55,7 @@ struct PageReading {
 PageReading read_page(const BitString& bits, PageCoding coding, int width,
                       const std::function<void(const LineChanges& line)>& take = {});
 
-/// Writes lines in T.6, eight bits an octet, the first in bit 7, as TIFF files have them.
+/// Writes lines in T.6, eight bits per octet, the first in bit 7, as TIFF files have them.
 class T6Writer {
  public:
   explicit T6Writer(int width) : width_(width) {}

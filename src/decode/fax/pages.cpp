@@ -13,9 +13,9 @@ namespace {
 constexpr std::uint8_t kAddress = 0xFF, kFcd = 0x06, kRcp = 0x86;
 constexpr std::size_t kFcdHead = 4;  // address, control, FCD, number of the frame
 constexpr double kLeastWindowS = 0.25;
-constexpr double kTestS = 1.35;  // of TCF, 1.5 s +- 10 %, is surely there
+constexpr double kTestS = 1.35;  // of TCF, 1.5 s +- 10 %, that is certainly present
 
-// From the beginning of its training to where an interrupted test may go on; CFR takes more than a second.
+// From the beginning of its training to the latest continuation of an interrupted test; CFR takes more than a second.
 double longest_test_s(PageModem modem) {
   constexpr double kZerosS = 1.65, kMoreS = 0.3;
   return (modem == PageModem::kV17 ? 1.4 : modem == PageModem::kV29 ? 0.3 : 1.0) + kZerosS + kMoreS;
@@ -147,7 +147,7 @@ void PageAssembler::take_frames(const PageCarrier& c, FaxCarrier& entry) {
   hdlc.init(buffer, sizeof buffer);
   if (!has_frames(pending_)) pending_t0_ = c.t0;
   pending_t1_ = c.t1;
-  bool over = false;  // RCP was read: what follows is the end of the carrier
+  bool over = false;  // RCP was read: the rest is the end of the carrier
   for (std::size_t k = 0; k < c.bits.size; ++k) {
     const auto result = hdlc.put(c.bits.octets[k / 8] >> k % 8 & 1);
     if (result == v42::HdlcReceiver::kBadFrame && entry.good_frames > 0 && !over) ++entry.bad_frames;
@@ -186,7 +186,7 @@ void PageAssembler::end_block(const PartialPage& part) {
   const bool more = has_frames(pending_);
   const FaxBlock* last =
       result_.pages.empty() || result_.pages.back().blocks.empty() ? nullptr : &result_.pages.back().blocks.back();
-  // PPS is sent again if there was no answer to it, and behind the frames that PPR asked for.
+  // PPS is sent again if there was no answer to it, and behind the frames that PPR requested.
   const bool same =
       last != nullptr && last->page == part.page && last->number == part.block && (!block_closed_ || !more);
   if (!same) begin_block(part.page, part.block);
@@ -194,7 +194,7 @@ void PageAssembler::end_block(const PartialPage& part) {
   FaxBlock& block = page.blocks.back();
   if (more) page.t1 = pending_t1_;
   put_pending_into(block);
-  block.frames = std::max(block.frames, part.frames);  // of a repetition, PPS counts what it repeats
+  block.frames = std::max(block.frames, part.frames);  // for a repetition, PPS counts the repeated frames
   block.then = part.then;
   page.end = "PPS-" + part.then;
   awaits_answer_ = true;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// The pages of a fax call. Frames of T.30 and carriers of pages take turns: DCS says how the carriers behind it are
-// sent, the first of which is the test of the line. Without error correction a carrier is a page. With it, a carrier
-// has frames (FCD) of a block of up to 256; PPS names page, block and number of frames, PPR asks for some of them
-// again, and the frames of all carriers of a block are put together by their numbers.
+// The pages of a fax call. Frames of T.30 and carriers of pages alternate. DCS defines the carriers behind it,
+// the first of which is the test of the line. Without error correction a carrier is a page. With it, a carrier
+// has frames (FCD) of a block of up to 256; PPS names page, block and number of frames, PPR requests some of them
+// again, and the frames of all carriers of a block are combined by their numbers.
 #pragma once
 
 #include <span>
@@ -24,7 +24,7 @@ struct FaxFrame {
   double t = 0;                        ///< s
   std::string name;                    ///< "DIS", "DCS", ...: its facsimile control field (T.30 5.3.6)
   V21Frame received;                   ///< with the address and control octets
-  std::vector<std::string> meaning{};  ///< what it says, in words
+  std::vector<std::string> meaning{};  ///< its content, in words
 };
 
 /// A carrier of V.27ter, V.29 or V.17.
@@ -42,7 +42,7 @@ struct FaxCarrier {
 /// A block of a page with error correction.
 struct FaxBlock {
   int page = 0, number = 0;                       ///< as PPS counts them, from 0
-  int frames = 0;                                 ///< as PPS says; 0: no PPS was read
+  int frames = 0;                                 ///< by PPS; 0: no PPS was read
   int repeated = 0;                               ///< frames that came more than once
   std::vector<std::vector<std::uint8_t>> data{};  ///< by frame; empty: it did not come
   std::string then{};                             ///< of PPS
@@ -65,7 +65,7 @@ struct FaxPage {
 
 struct FaxPages {
   std::vector<FaxCarrier> carriers;  ///< in order of time
-  std::vector<FaxPage> pages;        ///< as they were sent: one that was refused and sent again is there twice
+  std::vector<FaxPage> pages;        ///< as sent: a page that was refused and sent again is there twice
 };
 
 /// @param channels  at 8000 Hz, int16 units  @param frames  with good check sequences, in order of time
@@ -80,7 +80,7 @@ class PageAssembler {
 
   /// A frame of T.30, in order of time.
   void take(const FaxFrame& frame);
-  /// Whether a carrier of a page may follow; the functions below say how to receive it.
+  /// Whether a carrier of a page may follow; the functions below return its format.
   bool expects_carrier() const { return expects_; }
   const PageRate& rate() const { return *format_.rate; }
   int channel() const { return channel_; }

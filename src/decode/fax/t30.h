@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The frames of T.30 in words, and what DCS says of the pages behind it. The text of T.30 was not at hand: names and
+// The frames of T.30 in words, and the page format in DCS. The text of T.30 was not available: names and
 // meanings are those of spandsp 0.0.6 (t30_fcf.h, t30_logging.c, private/t30_dis_dtc_dcs_bits.h).
 #pragma once
 
@@ -17,8 +17,8 @@ namespace offhook::decode {
 /// The name of a frame by its facsimile control field (T.30 5.3.6): "DIS", "MCF"; "???" if unknown.
 std::string fax_frame_name(std::uint8_t control_field);
 
-/// What a frame says, in words: each field of DIS, DTC and DCS, the text of an identification, the counts of PPS, the
-/// frames that PPR asks for. @param frame  with the address and control octets  @return empty: the name says it all
+/// The content of a frame in words: each field of DIS, DTC and DCS, the text of an identification, the counts of PPS,
+/// the frames that PPR requests. @param frame  with the address and control octets  @return empty: the name is complete
 std::vector<std::string> fax_meaning(const std::string& name, std::span<const std::uint8_t> frame);
 
 enum class PageModem { kV27ter, kV29, kV17 };
@@ -44,7 +44,7 @@ PageFormat page_format(std::span<const std::uint8_t> frame);
 /// @param frame  a DCS or CTC
 std::optional<PageRate> page_rate(std::span<const std::uint8_t> frame);
 
-/// Of PPS.
+/// The content of PPS.
 struct PartialPage {
   std::string then;  ///< "EOP", "MPS", "EOM", "NULL": what follows the frames
   int page = 0, block = 0, frames = 0;

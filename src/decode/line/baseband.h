@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// A whole channel mixed down from a carrier and filtered to the band of a symbol rate, to be looked at any time. It is
-// computed where it is looked at, in blocks, of which the latest are kept: its memory does not grow with the recording.
+// A whole channel mixed down from a carrier and filtered to the band of a symbol rate, readable at any time. It is
+// computed on demand, in blocks, of which the latest are kept: its memory does not grow with the recording.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@ namespace offhook::decode {
 
 class Baseband {
  public:
-  /// @param x  real samples at 8000 Hz, which must stay where they are
+  /// @param x  real samples at 8000 Hz, which must stay in memory
   Baseband(std::span<const float> x, double carrier_hz, double symbol_rate_hz);
 
   /// Value, and derivative per sample of 8000 Hz, at a time in samples; 0 outside the recording.
@@ -30,7 +30,7 @@ class Baseband {
 
  private:
   static constexpr int kHalf = 64;                 // taps of the lowpass on each side
-  static constexpr std::size_t kBlock = 4096;      // samples; a block holds what an interpolator needs beyond, too
+  static constexpr std::size_t kBlock = 4096;      // samples; a block includes the margin of an interpolator, too
   static constexpr std::size_t kMostBlocks = 192;  // 98 s, 6 MB
   const Cf* block(std::size_t number) const;
   std::vector<Cf> compute(std::size_t number) const;

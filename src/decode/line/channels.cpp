@@ -23,7 +23,7 @@ struct Sums {
   double aa = 0, bb = 0, ab = 0;
 };
 
-// Of each block in which both channels are there at this delay.
+// Sums of each block in which both channels have samples at this delay.
 std::vector<Sums> sums_of(std::span<const float> a, std::span<const float> b, long delay) {
   std::vector<Sums> all;
   const std::size_t from_a = delay < 0 ? static_cast<std::size_t>(-delay) : 0;
@@ -39,7 +39,7 @@ std::vector<Sums> sums_of(std::span<const float> a, std::span<const float> b, lo
   return all;
 }
 
-constexpr std::size_t kStep = 8;  // samples: delays are looked for by the power of each millisecond
+constexpr std::size_t kStep = 8;  // samples: delays are searched by the power of each millisecond
 
 std::vector<oh_complex> power_track(std::span<const float> x, std::size_t steps, std::size_t size) {
   std::vector<oh_complex> track(size);

@@ -32,7 +32,7 @@ v44::Parameters smaller(const v44::Parameters& a, const v44::Parameters& b) {
   return {std::min(a.codewords, b.codewords), std::min(a.max_string, b.max_string), std::min(a.history, b.history)};
 }
 
-// What one end transmits, the other receives.
+// The transmit direction of one end is the receive direction of the other.
 int swapped(int directions) {
   return (directions & 1) << 1 | (directions & 2) >> 1;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What is read of a call of V.22bis, V.32 or V.32bis: both directions and what changed after the connection was made.
+// The decoded data of a call of V.22bis, V.32 or V.32bis: both directions, and changes after the connection was made.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace offhook::decode {
 /// A rate signal of V.32bis (Table 5), or E (Table 6).
 struct RateSignalHeard {
   double t0 = 0, t1 = 0;   ///< s
-  std::string name;        ///< "R1" to "R5", "R4 or R5" where one direction alone was heard, "E"
+  std::string name;        ///< "R1" to "R5", "R4 or R5" if one direction alone was heard, "E"
   std::uint16_t bits = 0;  ///< bit k is Bk
   v32::RateSignal signal;
   int count = 0;            ///< sequences received in a row

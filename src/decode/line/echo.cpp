@@ -18,22 +18,22 @@ constexpr std::size_t kHop = kWindow / 2;
 constexpr std::size_t kShortLag = 2048;   // a network's echo
 constexpr std::size_t kLongLag = 14336;   // and one by satellite, 1.8 s
 constexpr double kQuiet = 100;            // mean square: 20 dB above nothing at all
-constexpr double kLeastLoss = 1.5;        // of power: what is louder is the source, or a copy
-constexpr double kMuchLoss = 4;           // where an echo alone may be worth a long search
+constexpr double kLeastLoss = 1.5;        // of power: a louder signal is the source, or a copy
+constexpr double kMuchLoss = 4;           // for an echo alone a long search may be worthwhile
 constexpr double kSomeEcho = 0.3;         // share of a window that one reflection explains, if there may be others
-constexpr double kEchoOnly = 0.6;         // and all of them, where nothing else is; what else is left is noise
+constexpr double kEchoOnly = 0.6;         // and all of them, if there is no other signal; the rest is noise
 constexpr double kStandsOut = 8;          // peak of an impulse response over its mean; of noise alone it is 5
 constexpr int kBefore = 48, kTaps = 256;  // of a path, around its first reflection
-constexpr int kFewTaps = 96;              // around others, and to tell what a window holds
+constexpr int kFewTaps = 96;              // around others, and to classify a window
 constexpr int kReflections = 3;
 constexpr double kWorthwhileDb = 6;
 constexpr double kLeastLearnt = 0.4;                      // s, for another path than the last
 constexpr double kSamplesATap = 6;                        // make a path worth something
 constexpr std::size_t kFarTogether = 8 * kRateHz;         // stretches of one path
-constexpr std::size_t kLongestLearnt = 120 * kRateHz;     // then the path is fitted, and looked for again
+constexpr std::size_t kLongestLearnt = 120 * kRateHz;     // then the path is fitted, and searched again
 constexpr std::size_t kBeforeStretch = kLongLag + kTaps;  // samples before a stretch, so that every lag is there
 constexpr std::size_t kGuard = 2 * kRateHz;               // either side, to see whether the echo is there
-constexpr double kSurelyAway = 4;                         // standard deviations of what it lacks
+constexpr double kSurelyAway = 4;                         // standard deviations of its deficit
 
 double power(std::span<const float> x) {
   double sum = 0;
@@ -59,7 +59,7 @@ class LeastSquares {
       b_[i] += dot(own_.data(), x, s);
       for (std::size_t j = 0; j <= i; ++j) {
         const float* y = other_.data() - lag_[j];
-        // One sample later in both is the same sum but for its ends.
+        // One sample later in both is the same sum except for its ends.
         const bool along = i > 0 && j > 0 && lag_[i - 1] == lag_[i] - 1 && lag_[j - 1] == lag_[j] - 1;
         r[i * n_ + j] = along ? r[(i - 1) * n_ + j - 1] + static_cast<double>(x[s.from]) * y[s.from] -
                                     static_cast<double>(x[s.to]) * y[s.to]
@@ -159,7 +159,7 @@ std::vector<double> response(const Fft& fft, std::size_t lags, std::span<const f
   return h;
 }
 
-// Lag of the greatest of `h` but for `known` lags, and how far it stands out of the mean.
+// Lag of the greatest of `h` except `known` lags, and its ratio to the mean.
 struct Peak {
   int lag;
   double over_mean;
@@ -196,7 +196,7 @@ double refit(std::span<const float> own, std::span<const float> other, const std
   return squares.explained();
 }
 
-// What the path leaves of the channel; elsewhere than in the stretches it is unchanged.
+// The residual of the channel after the path; outside of the stretches it is unchanged.
 std::vector<float> left_of(std::span<const float> own, std::span<const float> other,
                            const std::vector<Stretch>& stretches, const EchoPath& path) {
   std::vector<float> left(own.begin(), own.end());
@@ -207,7 +207,7 @@ std::vector<float> left_of(std::span<const float> own, std::span<const float> ot
   return left;
 }
 
-// One more reflection in what the path leaves, as far as it can be told.
+// Adds one more reflection from the path's residual, if it is distinct.
 bool add_reflection(const Fft& fft, std::span<const float> left, std::span<const float> other,
                     const std::vector<Stretch>& stretches, EchoPath& path) {
   const Peak next = peak_of(response(fft, kLongLag, left, other, stretches), path.lag);
@@ -219,7 +219,7 @@ bool add_reflection(const Fft& fft, std::span<const float> left, std::span<const
   return true;
 }
 
-// The stretches without what the path explains badly: there the channel has a signal of its own.
+// The stretches without the parts that the path explains badly: there the channel has a signal of its own.
 std::vector<Stretch> well_explained(std::span<const float> left, std::span<const float> other,
                                     const std::vector<Stretch>& stretches) {
   constexpr std::size_t kBlock = kHop / 4;
@@ -277,7 +277,7 @@ std::vector<float> around(std::span<const float> x, std::size_t from, std::size_
   return y;
 }
 
-// @param last  the path until then, or null  @return none if it is worth nothing, or says nothing else than the last
+// @param last  the path until then, or null  @return none if it gains nothing, or equals the last
 std::optional<EchoPath> fit(const Fft& fft, std::span<const float> own_channel, std::span<const float> other_channel,
                             std::vector<Stretch> stretches, int lag, const EchoPath* last) {
   EchoPath path;
@@ -410,12 +410,12 @@ std::vector<Piece> pieces_of(std::size_t channel, std::span<const EchoPath> path
   return pieces;
 }
 
-// @return [end - at]: the samples of a piece less the echo, where it is there
+// @return [end - at]: the samples of a piece less the echo, if it is present
 std::vector<float> clean(std::span<const float> own, std::span<const float> other, const Piece& p) {
   const std::size_t from = std::max(p.stretch.from, p.at - std::min(p.at, kGuard));
   const std::vector<float> y = echo_of(other, *p.path, from, std::min(p.stretch.to, p.end + kGuard));
-  // The share of the estimate that is there, over some seconds. The channel's own signal makes it uncertain, the more
-  // the fainter the echo is: only what can be told to be away is left out.
+  // The share of the estimate that is present, over some seconds. The channel's own signal makes it uncertain, the more
+  // the fainter the echo is: only the part that is certainly absent is left out.
   std::vector<double> both(y.size() + 1), alone(y.size() + 1), here(y.size() + 1);
   for (std::size_t t = 0; t < y.size(); ++t) {
     both[t + 1] = both[t] + static_cast<double>(y[t]) * own[from + t];
@@ -442,7 +442,7 @@ void take_echo_off(const std::array<std::span<float>, 2>& channel,
   const std::vector<Piece> more = pieces_of(1, paths[1], channel[1].size());
   pieces.insert(pieces.end(), more.begin(), more.end());
   std::stable_sort(pieces.begin(), pieces.end(), [](const Piece& a, const Piece& b) { return a.at < b.at; });
-  // A piece is worked out from both channels as they were: what is clean is put back when no later piece needs it.
+  // A piece is computed from both original channels: clean samples are put back when no later piece needs the original.
   struct Clean {
     std::span<float> place;
     std::size_t end;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// Takes the echo of one direction off the other. A tap of a two-wire line, or of the network behind a hybrid, hears
+// Cancels the echo of one direction in the other. A tap of a two-wire line, or of the network behind a hybrid, receives
 // each direction with the other's echo, and the other direction's channel is that echo's source.
 //
-// Modems train one after the other, so that there are stretches in which one channel holds the other's echo and nothing
-// else: they are looked for in the samples, whatever the modulation, and the echo's path is fitted to them by least
-// squares. A recording without such a stretch stays as it is.
+// Modems train one after the other, so that in some stretches one channel holds the other's echo and nothing
+// else. These are found in the samples, whatever the modulation, and the echo's path is fitted to them by least
+// squares. A recording without such a stretch is not changed.
 #pragma once
 
 #include <array>
@@ -21,17 +21,17 @@ struct EchoPath {
   std::vector<int> lag;       ///< samples that the echo is late, increasing
   std::vector<float> taps;    ///< one for each lag
   double loss_db = 0;         ///< of the path: the source's power over the echo's
-  double enhancement_db = 0;  ///< what the channel holds there, over what is left of it
+  double enhancement_db = 0;  ///< power of the channel there, over its residual
   double delay_ms() const;    ///< of its strongest tap
 };
 
 /// @param own, other  the two channels at 8000 Hz, equally long
 std::vector<EchoPath> find_echo_paths(std::span<const float> own, std::span<const float> other);
 
-/// Takes the other channel's echo off each channel, in place. Each path serves from its stretch to the next one's, the
+/// Cancels the other channel's echo in each channel, in place. Each path serves from its stretch to the next one's, the
 /// first one before as well, but only while there is such an echo. Beyond the channels it needs a few seconds of
 /// samples.
-/// @param channel  [2], equally long  @param paths  [2], of the echo in each channel; none: the channel stays as it is
+/// @param channel  [2], equally long  @param paths  [2], of the echo in each channel; none: the channel is unchanged
 void take_echo_off(const std::array<std::span<float>, 2>& channel,
                    const std::array<std::span<const EchoPath>, 2>& paths);
 

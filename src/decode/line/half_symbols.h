@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// A channel in steps of half a symbol, in pieces: what is searched for in an hour needs a window of it at a time.
+// A channel in steps of half a symbol, in pieces: a search over an hour needs one window of it at a time.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace offhook::decode {
 
 class HalfSymbols {
  public:
-  /// @param first  in samples, of half symbol 0  @param step  samples a half symbol  @param size  how many there are
+  /// @param first  in samples, of half symbol 0  @param step  samples per half symbol  @param size  how many there are
   HalfSymbols(const Baseband& line, double first, double step, std::size_t size)
       : line_(line), first_(first), step_(step), size_(size) {}
 

@@ -81,7 +81,7 @@ void count_ppp(const std::vector<std::uint8_t>& octets, Link& link) {
   if (link.ppp_frames == 0) link.ppp_bad = 0;  // no PPP at all
 }
 
-// What comes after a hole is lost: the dictionary knows all that was before.
+// Data after a hole are lost, because the dictionary depends on all data before.
 void decompress(const Compression& c, const LinksInOrder& links) {
   std::vector<std::span<const std::uint8_t>> pieces;
   for (const Link* link : links) {
@@ -96,8 +96,8 @@ void decompress(const Compression& c, const LinksInOrder& links) {
   }
 }
 
-// The payload of links that go on one after the other: I frames in the order of N(S), each once, also where one that
-// was missed came later. What comes in a later link stays there.
+// The payload of consecutive links: I frames in the order of N(S), each once, even if a missed one came later.
+// Frames of a later link stay there.
 void assemble(const LinksInOrder& links) {
   struct Frame {
     std::size_t link;
@@ -117,7 +117,7 @@ void assemble(const LinksInOrder& links) {
       if (f.kind != "I") continue;
       const long ahead = (f.ns - next) & 127;
       long number = next + (ahead < 64 ? ahead : ahead - 128);
-      // An old number with other octets is a new one: more was missed than can be told.
+      // An old number with other octets is a new one: an unknown number of frames was missed.
       const auto same = frames.find(number);
       if (number < *starts.rbegin() || (same != frames.end() && same->second.frame->information != f.information)) {
         number += 128;
@@ -169,7 +169,7 @@ Link read_link(const DataHeard& data, const Link* before) {
     const bool went_on = std::exchange(first, false);
     if (result == v42::HdlcReceiver::kBadFrame) link.bad_frames += !link.frames.empty() && !went_on;
     if (result != v42::HdlcReceiver::kFrame || hdlc.oversize()) continue;
-    // Of frames with the longer sequence one in 65 536 passes for one with the shorter by chance, the other way round
+    // One in 65 536 frames with the longer sequence passes for one with the shorter by chance, the other way round
     // one in 2^32.
     const std::size_t check = hdlc.fcs32() ? 4 : 2;
     if (hdlc.size() < check + 2) continue;

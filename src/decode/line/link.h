@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What the bits of a data mode carry: the detection phase of V.42, HDLC frames, LAPM, the user's octets, and PPP in
+// The content of a data mode's bits: the detection phase of V.42, HDLC frames, LAPM, the user's octets, and PPP in
 // them.
 #pragma once
 
@@ -32,20 +32,20 @@ struct Link {
   int gaps = 0;                       ///< I frames that were missed: the payload has a hole
   int ppp_frames = 0, ppp_bad = 0;    ///< in the payload
   std::vector<std::uint8_t> payload;  ///< information of the I frames in order, each once; uncompressed if it could be
-  std::string format;  ///< of start-stop characters, where there are no frames: "8N1"; empty: there are none
+  std::string format;  ///< of start-stop characters, if there are no frames: "8N1"; empty: there are none
   std::vector<std::uint8_t> characters;
   bool v42bis = false, v44 = false;  ///< the payload was compressed by this and has been uncompressed
-  std::vector<std::uint8_t> rest;    ///< the bits from the last flag on: a frame that may go on in the next link
+  std::vector<std::uint8_t> rest;    ///< the bits from the last flag on: a frame that may continue in the next link
 };
 
-/// @param before  the same direction's link until a retrain or renegotiation, which this one goes on; null: none
+/// @param before  the same direction's link until a retrain or renegotiation, which this one continues; null: none
 Link read_link(const DataHeard& data, const Link* before = nullptr);
 
-/// The links of one direction in order of time, each going on where the one before it ended.
+/// The links of one direction in order of time, each continuing the one before it.
 using LinksInOrder = std::vector<Link*>;
 
-/// Fills in what later links of a direction brought once more, and undoes V.44 or V.42bis where the XID frames of the
-/// two directions agreed on it. @param call  the call modem's
+/// Adds the frames that later links of a direction repeated, and decodes V.44 or V.42bis if the XID frames of the
+/// two directions negotiated it. @param call  the call modem's
 void uncompress(const LinksInOrder& call, const LinksInOrder& answer);
 void uncompress(std::span<Link> call, std::span<Link> answer);
 

@@ -68,7 +68,7 @@ void RateConverter::add(std::span<const float> x) {
   put_out();
 }
 
-/// All outputs whose inputs are there; what no later one needs is forgotten.
+/// All outputs whose inputs have arrived; drops inputs that no later output needs.
 void RateConverter::put_out() {
   for (;;) {
     const std::size_t from = input_at(out_.size()) - first_;
@@ -92,7 +92,7 @@ std::vector<float> RateConverter::finish(float offset) {
   return std::exchange(out_, {});
 }
 
-/// The filter is linear: less the offset times what it makes of ones, which at the ends are not under all taps.
+/// The filter is linear: subtract the offset times its output for ones, which at the ends are not under all taps.
 void RateConverter::take_off(float offset) {
   std::vector<float> whole;
   for (const auto& row : taps_) whole.push_back(std::accumulate(row.begin(), row.end(), 0.f));

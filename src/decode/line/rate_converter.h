@@ -18,7 +18,7 @@ class RateConverter {
   explicit RateConverter(int from_hz);
   /// @param x  [n] samples at from_hz
   void add(std::span<const float> x);
-  /// The whole signal at 8000 Hz, as if `offset` had been taken off each sample of the input. Not twice.
+  /// The whole signal at 8000 Hz, as if `offset` had been subtracted from each sample of the input. Not twice.
   /// @return [inputs * 8000 / from_hz, rounded down]
   std::vector<float> finish(float offset);
 

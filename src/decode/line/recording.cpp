@@ -40,15 +40,15 @@ void check_format(int channels, int rate_hz, const std::string& name) {
   }
 }
 
-/// Of the chunk of samples in a RIFF file.
+/// The chunk of samples in a RIFF file.
 struct Data {
   std::uint32_t promised = 0;  ///< octets by its header
   std::uintmax_t there = 0;    ///< to the file's end
-  /// A recorder that writes to a pipe does not know, and says 0 or nearly 2 or 4 GiB.
+  /// A recorder that writes to a pipe does not know its length, and stores 0 or nearly 2 or 4 GiB.
   bool cut_off() const { return promised > there && promised < 0x7fff'0000; }
 };
 
-/// @return nothing where that is no RIFF file, or none whose chunks lead to the samples
+/// @return nothing if that is no RIFF file, or none whose chunks lead to the samples
 std::optional<Data> data_of(const std::filesystem::path& path) {
   std::ifstream in(path, std::ios::binary);
   const auto word = [&in] {
@@ -80,8 +80,8 @@ std::optional<Data> data_of(const std::filesystem::path& path) {
   return std::nullopt;
 }
 
-/// libmpg123, which libsndfile asks for MP3, writes what it finds wrong to standard error, a line each. While this
-/// lives a file that begins as MP3 does is read without. One at a time: standard error belongs to all threads.
+/// libmpg123, which libsndfile uses for MP3, writes its errors to standard error, one line each. While this
+/// lives they are suppressed for a file that begins as MP3 does. One at a time: standard error belongs to all threads.
 class QuietLibrary {
  public:
   explicit QuietLibrary(const std::filesystem::path& path) : alone_(one_at_a_time()) {
@@ -205,10 +205,10 @@ RecordingFile::RecordingFile(const std::filesystem::path& path, std::string name
     : path_(path),
       name_(name.empty() ? path.string() : name),
       short_name_(name.empty() ? path.filename().string() : name) {
-  // Opening a FIFO can block for ever.
+  // Opening a FIFO can block without end.
   if (std::error_code ignored; std::filesystem::is_fifo(path, ignored))
     throw std::runtime_error(name_ + ": is a FIFO; expected an audio file");
-  close(open_file(path));  // says why it cannot, and what is there
+  close(open_file(path));  // throws with the reason and the kind of file
   const QuietLibrary quiet(path);
   stream_ = std::make_unique<Stream>(path, name_);
 }

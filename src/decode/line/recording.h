@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// A recorded call as the analysis sees it: one or two channels of samples at 8000 Hz in int16 units, whatever the file
-// holds.
+// A recorded call in the form for the analysis: one or two channels of samples at 8000 Hz in int16 units, for any file
+// format.
 #pragma once
 
 #include <algorithm>
@@ -21,20 +21,20 @@ namespace offhook::decode {
 /// How the second channel follows from the first.
 struct ChannelLikeness {
   double gain_db = 0;        ///< of the second over the first
-  double difference_db = 0;  ///< power of what the gain does not explain, below the second channel
+  double difference_db = 0;  ///< power of the part that the gain does not explain, below the second channel
   double delay_s = 0;        ///< the second is later, or earlier if negative
 };
 
 inline constexpr const char* kTelephoneEvent = "telephone event";  ///< of RFC 4733, in RtpEvent::what
 
-/// What packets did to the samples.
+/// An effect of packets on the samples.
 struct RtpEvent {
   double t = 0, t_end = 0;  ///< s of the recording; t_end 0: a moment
   std::string what;         ///< "packets lost", "timestamp jump", kTelephoneEvent
   std::string detail;
 };
 
-/// A stream of RTP that a channel was made of.
+/// A stream of RTP that is a part of a channel.
 struct RtpStream {
   int channel = 0;
   std::string from, to;  ///< addresses and ports
@@ -48,18 +48,18 @@ struct RtpStream {
 struct Recording {
   std::string name;                         ///< file name without its folder
   int file_rate_hz = 0;                     ///< of the file; `channel` is at kRateHz
-  std::string remark;                       ///< of who brought it, a sentence; empty: none
+  std::string remark;                       ///< of its source, a sentence; empty: none
   double duration_s = 0;                    ///< of the file, or of this part of it
-  double start_s = 0;                       ///< where this part begins in the file
+  double start_s = 0;                       ///< begin of this part in the file
   int call = 0;                             ///< number of this call in the file, from 1; 0: the file is one call
-  bool truncated = false;                   ///< the file ended before its header said
+  bool truncated = false;                   ///< the file ended before the length in its header
   bool channels_alike = false;              ///< the file had two, sample for sample the same: one is here
   std::optional<ChannelLikeness> likeness;  ///< the file had two that are nearly the same: one is here
   std::vector<RtpStream> rtp;               ///< by channel, of a packet capture
   std::vector<int> peak;                    ///< by channel, int16 units, as in the file
   std::vector<int> clipped;                 ///< by channel, samples at either end of the scale in runs of two or more
   std::vector<std::vector<float>> channel;  ///< [1 or 2][samples]
-  std::size_t most = SIZE_MAX;              ///< samples of each that are looked at for a training
+  std::size_t most = SIZE_MAX;              ///< samples of each that are searched for a training
 
   std::span<const float> samples(std::size_t c) const {
     return std::span(channel[c]).first(std::min(most, channel[c].size()));
@@ -99,7 +99,7 @@ class RecordingBuilder {
 Recording make_recording(const std::vector<std::vector<float>>& channels, int rate_hz, const std::string& name);
 
 /// Reads any format of libsndfile at 4000 to 192 000 Hz.
-/// @throws std::runtime_error naming the file and what is wrong: not audio, empty, more than two channels, over an
+/// @throws std::runtime_error naming the file and the reason: not audio, empty, more than two channels, over an
 /// hour, not enough memory
 Recording read_recording(const std::filesystem::path& file);
 

@@ -45,10 +45,10 @@ std::string event_name(int event) {
 
 constexpr int kIpv4 = 0x0800, kIpv6 = 0x86DD, kUdp = 17;
 
-// What of a frame is IP; empty: nothing.
+// The IP packet in a frame; empty: none.
 Bytes ip_of(int link_type, Bytes b) {
   std::size_t head = 0;
-  int type = kIpv4;  // where the head does not say, IP's version does
+  int type = kIpv4;  // if the head does not have it, IP's version decides
   switch (static_cast<LinkType>(link_type)) {
     case LinkType::kNull:
     case LinkType::kLoop:

@@ -4,9 +4,9 @@
 // of both directions of a call on the clock of the capture.
 //
 // A stream is all RTP packets of payload type 0 or 8 (RFC 3551) with the same addresses, ports and SSRC. Its sequence
-// numbers and timestamps have to fit the sizes of the packets, which other traffic does not do by chance. Samples lie
-// at the timestamps of their packets; what was lost is silence. A stream begins where its fastest packets say: the
-// least difference of arrival and timestamp. Two streams with each other's addresses are the two directions of one
+// numbers and timestamps must fit the sizes of the packets, which other traffic does not do by chance. Samples are
+// placed at the timestamps of their packets; lost ones are silence. The fastest packets define the start of a stream:
+// the least difference of arrival and timestamp. Two streams with each other's addresses are the two directions of one
 // call. Telephone events (RFC 4733, RFC 4734) in packets of a dynamic payload type are listed, at their time.
 #pragma once
 

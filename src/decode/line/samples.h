@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What all of the analysis counts in: samples at 8000 Hz, seconds, complex numbers.
+// The units of the whole analysis: samples at 8000 Hz, seconds, complex numbers.
 #pragma once
 
 #include <algorithm>

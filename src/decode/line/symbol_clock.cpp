@@ -22,8 +22,8 @@ constexpr double kLeastCoherence = 0.02;
 constexpr double kLowestHz = 150, kHighestHz = 3850;
 constexpr double kLowestLineHz = 70;    // below, changes of level have lines of their own
 constexpr double kLeastOtherLine = 20;  // over the mean by chance: one in 30,000 stretches of noise has such a line
-constexpr double kLeastEdge = 1e-4;     // of the band's power: less at an edge is what a window leaks
-constexpr double kDominance = 2;        // of another line's power to that of a rate that is looked for
+constexpr double kLeastEdge = 1e-4;     // of the band's power: less at an edge is the leakage of a window
+constexpr double kDominance = 2;        // of another line's power to that of a searched rate
 // Neighbouring bins under a Hann window are alike: by 2/3 next to each other, by 1/6 at two bins.
 constexpr double kHannSpread = 1 + 2 * (2.0 / 3) * (2.0 / 3) + 2 * (1.0 / 6) * (1.0 / 6);
 constexpr int kToneHz = 300;
@@ -65,13 +65,13 @@ bool is_broad(std::span<const float> x) {
   }
   const auto bin = [](double hz) { return static_cast<long>(hz * kSpectrum / kRateHz); };
   const auto from = power.begin() + bin(600), to = power.begin() + bin(3000);
-  // A loud tone below the band leaves noise there, which is broad and tells nothing.
+  // A loud tone below the band leaves noise there, which is broad and is no evidence.
   const double most = *std::max_element(power.begin() + bin(kToneHz), power.begin() + bin(kHighestHz));
   return static_cast<double>(std::count_if(from, to, [&](double p) { return p > 0.01 * most; })) >
          kLeastBroad * static_cast<double>(to - from);
 }
 
-// The steady stretch of x, or nothing where it is short or no signal fills the band.
+// The steady stretch of x, or nothing if it is short or no signal fills the band.
 std::optional<std::pair<std::size_t, std::size_t>> steady_and_broad(std::span<const float> x) {
   auto [from, to] = steady(x);
   to = std::min(to, from + static_cast<std::size_t>(kLongestS * kRateHz));
@@ -108,7 +108,7 @@ Likeness likeness(std::span<const oh_complex> x, std::size_t first, std::size_t 
 struct EnvelopeLine {
   std::size_t apart = 0;  // bins
   double power = 0;       // |sum of X(f + apart) X*(f)|^2, as Likeness has it
-  double over = 0;        // over what it is by chance
+  double over = 0;        // over its value by chance
 };
 double power_of(oh_complex z) {
   return static_cast<double>(z.re) * z.re + static_cast<double>(z.im) * z.im;
@@ -126,7 +126,7 @@ EnvelopeLine strongest_line(const Fft& fft, std::vector<oh_complex> x, double bi
   fft.inverse(x);
   for (oh_complex& z : x) z = {z.re * z.re + z.im * z.im, 0};
   fft.forward(x);
-  const double scale = x[0].re > 0 ? power / x[0].re : 0;  // whatever the inverse transform scales by
+  const double scale = x[0].re > 0 ? power / x[0].re : 0;  // the scale of the inverse transform
   EnvelopeLine line;
   for (std::size_t k = bin(kLowestLineHz); k < bin(kHighestHz - kLowestHz); ++k) {
     const double here = power_of(x[k]) * scale * scale;
@@ -138,7 +138,7 @@ EnvelopeLine strongest_line(const Fft& fft, std::vector<oh_complex> x, double bi
 // All distances at which the spectrum is like itself, each in pieces of the band that are compared one by one: symbols
 // without shaping, and several carriers, have many, of which the sum over the band may be nothing.
 struct Distances {
-  std::vector<double> hz;    // those that stand out, the least first
+  std::vector<double> hz;    // distinct ones, the least first
   std::vector<double> over;  // by how much, in standard deviations of chance
 };
 Distances all_distances(std::span<const float> x) {
@@ -182,8 +182,8 @@ Distances all_distances(std::span<const float> x) {
   return found;
 }
 
-// Whether `rate` is not alone among the distances, but for what is far weaker. @return the symbol rate of which all are
-// multiples, or 0 where they are of none, as with a scrambler of a short period; nothing: it is alone
+// Whether there are other distances than `rate`, except far weaker ones. @return the symbol rate of which all are
+// multiples, or 0 if they have none, as with a scrambler of a short period; nothing: `rate` is the only one
 std::optional<int> other_rate(std::span<const float> x, double rate) {
   constexpr double kFarWeaker = 0.2, kNearHz = 2;
   const Distances all = all_distances(x);
@@ -299,13 +299,13 @@ std::optional<SymbolClock> find_symbol_clock(std::span<const float> x) {
   }
   if (!best) return best;
   if (const std::optional<int> other = other_rate(part, best_rate)) {
-    // A line of its own is a symbol clock whatever else there is, but nothing names it.
+    // A line of its own is a symbol clock independent of others, but its signal is unknown.
     best->symbol_rate = *other > 0 || !near_best ? *other : best->symbol_rate;
     best->clock_ppm = best->carrier_hz = 0;
     return best;
   }
   best->carrier_hz = middle_hz(spectrum, bin_hz, best_rate, best_apart);
-  if (best->carrier_hz == 0) return std::nullopt;  // no part of the band stands out: there is no carrier to tell
+  if (best->carrier_hz == 0) return std::nullopt;  // no distinct part of the band: the carrier is unknown
   best->clock_ppm = clock_ppm(part, best_rate, best->carrier_hz);
   return best;
 }

@@ -19,7 +19,7 @@ struct Likeness {
   int lag = 0;
   double share = 0, energy = 1;  ///< of `left`; of the other direction
 };
-/// Where `left` is most like the other direction. @param u  that one, two a symbol, from `lags` before the first
+/// Best match of `left` with the other direction. @param u  that one, two per symbol, from `lags` before the first
 Likeness most_alike(const std::vector<Cf>& left, const std::vector<Cf>& u, int early, int lags) {
   Likeness best;
   double all = 1e-12;
@@ -105,7 +105,7 @@ double SymbolReceiver::solve(double t, const std::vector<Cf>& known) {
 }
 
 void SymbolReceiver::find_echo(double t, const std::vector<Cf>& known) {
-  // Where what the equaliser leaves over is most like the other channel, up to 200 ms before.
+  // Best match of the equaliser's residual with the other channel, up to 200 ms before.
   state.t = t;
   state.phase = 0;
   const ReceiverState before = state;
@@ -126,7 +126,7 @@ void SymbolReceiver::find_echo(double t, const std::vector<Cf>& known) {
     own_energy += std::norm(line_.at(t + static_cast<double>(i) * state.step));
   }
   const Likeness best = most_alike(left, u, early, lags);
-  // Chance alone gives 10 / symbols or so. Silence has no echo, nor has what is left of an echo of our own.
+  // Chance alone gives 10 / symbols or so. Silence has no echo, nor has the residual of our own echo.
   if (best.share < kEchoOverChance / static_cast<double>(known.size()) ||
       best.energy < std::max(1.0, kLeastSource * own_energy))
     return;
@@ -140,7 +140,7 @@ double SymbolReceiver::learn_echo(std::span<const Decided> symbols) {
   const int lags = static_cast<int>(kLongestEchoS * kRateHz / half),
             early = static_cast<int>(kEarlyEchoS * kRateHz / half);
   const std::size_t n = symbols.size();
-  // What the present taps give, too: they are replaced.
+  // Includes the output of the present taps: they are replaced.
   std::vector<Cf> target(n);
   double before = 1e-12;
   for (std::size_t i = 0; i < n; ++i) {
@@ -185,7 +185,7 @@ double SymbolReceiver::learn_echo(std::span<const Decided> symbols) {
   return std::max(0.0, 1 - left / before);
 }
 
-// The carrier's offset in radians a symbol at which an equaliser explains most of `known`. Most lines have none.
+// The carrier's offset in radians per symbol at which an equaliser explains most of `known`. Most lines have none.
 double SymbolReceiver::search_offset(double t, const std::vector<Cf>& known) {
   const double hertz = 2 * kPi * nominal_step_ / kRateHz;
   double best = 0, least = 1;
@@ -303,7 +303,7 @@ void SymbolReceiver::decided(Cf symbol, float rate) {
 
 void SymbolReceiver::adapt(Cf e, Cf symbol, float rate) {
   const double power = std::max(state.power, 1e-9);
-  // What comes much louder than what was learnt is off by more symbols than one, and says nothing of the clock.
+  // A signal much louder than the learnt one is off by more symbols than one, and gives no information about the clock.
   const double timing = std::clamp((std::conj(e) * dy_).real() / (slope2_ * power), -nominal_step_, nominal_step_);
   const double carrier = -(std::conj(symbol) * e).imag() / power;
   state.t += state.step + 0.004 * timing;

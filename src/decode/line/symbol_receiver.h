@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// A receiver of V.34's symbols for recorded calls. Where a modem must be right the first time, this one may look ahead
-// and fit twice: from symbols that are known (PP, TRN) it computes the equaliser by least squares, and from then on
+// A receiver of V.34's symbols for recorded calls. A modem must be right the first time; this receiver may look ahead
+// and fit twice. From known symbols (PP, TRN) it computes the equaliser by least squares. From then on it
 // follows clock, carrier and line by its decisions.
 //
-// The other direction's channel, where there is one, is a second input with taps of its own: it takes off the echo.
+// The other direction's channel, if recorded, is a second input with taps of its own, which cancels the echo.
 #pragma once
 
 #include <optional>
@@ -15,18 +15,18 @@
 
 namespace offhook::decode {
 
-/// What a receiver knows at one moment; copy it to come back later.
+/// A receiver's state at one moment; copy it to come back later.
 struct ReceiverState {
   double t = 0;           ///< of the next symbol, in samples
-  double step = 0;        ///< samples a symbol
-  double phase = 0;       ///< of the carrier, radians: what the equaliser's output is turned back by
+  double step = 0;        ///< samples per symbol
+  double phase = 0;       ///< of the carrier, radians: the equaliser's output is turned back by it
   double turn = 0;        ///< radians a symbol
   std::vector<Cf> w;      ///< equaliser, T/2 apart, the middle one at the symbol; kTaps or as many as one likes
   std::vector<Cf> v;      ///< echo: T/2 apart
   double echo_delay = 0;  ///< of the middle echo tap, in samples
   double error = 0;       ///< mean square of the errors, relative to the mean square of the decisions
   double power = 1;       ///< mean square of the decisions
-  float energy = 0;       ///< mean of what the equaliser's taps hold, while it learns
+  float energy = 0;       ///< mean energy in the equaliser's taps, while it learns
 };
 
 class SymbolReceiver {
@@ -39,16 +39,16 @@ class SymbolReceiver {
   static constexpr int kManyTaps = 160;  ///< for lines whose band edges come many milliseconds late
 
   ReceiverState state;
-  double expected_step;  ///< samples a symbol: where a fit begins, and for few symbols stays; nominal at first
+  double expected_step;  ///< samples per symbol: start of a fit, and its result for few symbols; nominal at first
 
-  /// The output in other units: `gain` times what it was.
+  /// Multiplies the output by `gain`.
   void scale(float gain);
 
   /// Fit equaliser, echo taps, carrier and clock to known symbols. @param t  of the first, in samples, within a symbol
-  /// or so  @param known  the symbols  @param offset_hz  of the carrier, where it is known to half a hertz; else up to
+  /// or so  @param known  the symbols  @param offset_hz  of the carrier, if known to half a hertz; else up to
   /// 8 Hz of it are searched
-  /// @pre state.w has as many taps as it shall have
-  /// With another channel: looks for its echo in what is left, and if there is one takes it into the fit.
+  /// @pre state.w has its final number of taps.
+  /// With another channel, searches the residual for its echo, and if there is one includes it in the fit.
   /// Leaves the state before symbol 0.  @return mean square error relative to the symbols'
   double fit(double t, const std::vector<Cf>& known, std::optional<double> offset_hz = {});
 
@@ -57,7 +57,7 @@ class SymbolReceiver {
   /// @return share of the energy that they explain
   double lock(double t, const std::vector<Cf>& known);
 
-  /// A symbol that was decided on: where it was, the carrier's phase then, and what the decision lacked.
+  /// A decided symbol: its time, the carrier's phase then, and the decision's error.
   struct Decided {
     double t = 0, phase = 0;
     Cf error;
@@ -70,7 +70,7 @@ class SymbolReceiver {
 
   /// The equaliser's output at the next symbol. Call decided() afterwards.
   Cf equalise();
-  /// Adapt to what the symbol was, and go to the next. @param rate  of equaliser adaptation, 0 to freeze
+  /// Adapt to the decided symbol, and go to the next. @param rate  of equaliser adaptation, 0 to freeze
   void decided(Cf symbol, float rate);
   /// Adapt loops and equaliser to an error given in the units of the output.
   void adapt(Cf error, Cf symbol, float rate);

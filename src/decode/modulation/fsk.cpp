@@ -41,8 +41,8 @@ constexpr int kLeastChanges = 20;
 constexpr double kLeastMatch = 0.6;
 constexpr double kLeastPower = 25;
 
-// A band mixed down from its middle, in pieces: the two frequencies are at +-1 of `deviation`. Kept is what
-// drop_before() leaves.
+// A band mixed down from its middle, in pieces: the two frequencies are at +-1 of `deviation`. drop_before() removes
+// old pieces.
 class Tuner {
  public:
   Tuner(std::span<const float> x, double middle_hz, double half_shift_hz, double baud)
@@ -68,7 +68,7 @@ class Tuner {
     begin_ = sample;
   }
   float power(std::size_t sample) const { return power_[sample - begin_]; }  ///< of the envelope, peak squared
-  /// Of half the shift; mark is positive or negative as the band has it.
+  /// In units of half the shift; mark is positive or negative as the band has it.
   float deviation(std::size_t sample) const { return deviation_[sample - begin_]; }
 
  private:
@@ -118,7 +118,7 @@ bool is_fsk(const Tuner& t, std::size_t from, std::size_t to) {
   return mean > kLeastPower && square / n < (1 + kSteady) * mean * mean && near > kOnFrequency * n;
 }
 
-// What tells data from a tone: the changes of frequency, how well they lie on a grid, and whether both are reached.
+// Distinguishes data from a tone: the changes of frequency, their fit to a grid, and whether both are reached.
 class Bits {
  public:
   /// @param one  the sign that the deviation of a one has
@@ -179,7 +179,7 @@ class Bits {
   Cd grid_;
   int one_;
   std::vector<bool> ones_;
-  std::vector<float> distance_;  // from the middle, where the frequency rests
+  std::vector<float> distance_;  // from the middle, while the frequency is constant
 };
 
 void find_in(std::span<const float> x, int channel, const Band& band, std::vector<FskHeard>& found) {
@@ -224,7 +224,7 @@ void find_in(std::span<const float> x, int channel, const Band& band, std::vecto
   close();
 }
 
-// Of two modulations with the same bits, the one whose frequencies fit; else the one whose grid of bits fits.
+// With the same bits for two modulations, the one whose frequencies fit; else the one whose grid of bits fits.
 bool fits_better(const FskHeard& a, const FskHeard& b) {
   return a.bit_rate == b.bit_rate ? a.shift_error < b.shift_error : a.step_match > b.step_match;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The modems of two frequencies: V.21, V.23, Bell 103, Bell 202. A signal is one of them where its envelope is
+// The modems of two frequencies: V.21, V.23, Bell 103, Bell 202. A signal is one of them if its envelope is
 // constant, its frequency is always one of the two, and it changes in steps of the bit.
 #pragma once
 
@@ -16,7 +16,7 @@ struct FskHeard {
   const char* modulation = nullptr;  ///< "V.21", "V.23", "Bell 103", "Bell 202"
   int channel = 0;
   bool calling = false;    ///< in the band of the calling station; V.23's 75 bit/s too
-  bool one_band = false;   ///< one band for both stations, in turn: nothing tells which one sends (Bell 202)
+  bool one_band = false;   ///< one band for both stations, in turn: the sender is unknown (Bell 202)
   int bit_rate = 0;        ///< nominal
   double t0 = 0, t1 = 0;   ///< s
   double amplitude = 0;    ///< peak in int16 units
@@ -27,7 +27,7 @@ struct FskHeard {
 };
 
 /// In order of time, echoes removed. Menus of V.8, messages of V.8bis and frames of T.30 are V.21 too: the caller
-/// knows.
+/// distinguishes them.
 std::vector<FskHeard> find_fsk(const Recording& recording);
 
 }  // namespace offhook::decode

@@ -16,7 +16,7 @@ struct V21Frame {
   double t_end = 0;                   ///< s: its closing flag
   std::vector<std::uint8_t> octets;   ///< without the check sequence
   std::array<std::uint8_t, 2> fcs{};  ///< in the order received
-  bool fcs_good = true;               ///< else two flags stood before it and one behind it
+  bool fcs_good = true;               ///< else two flags were before it and one behind it
 };
 
 struct V21Frames {

@@ -29,8 +29,8 @@ constexpr double kLeastSnrDb = 12;     // sixteen points with less are no more t
 constexpr double kSureSnrDb = 14;      // a tone, decided for sixteen points, has 13.4
 constexpr double kGoodError = 0.1;     // mean square, of kMeanPower: 20 dB
 constexpr double kMostAlike = 0.4;     // sum of the squared shares of the four dibits; scrambled ones have 0.25
-constexpr std::size_t kAcquire = 600;  // symbols looked at for clock and carrier
-constexpr double kOffsetLimitHz = 10;  // 2.6 asks for 7
+constexpr std::size_t kAcquire = 600;  // symbols used for clock and carrier
+constexpr double kOffsetLimitHz = 10;  // 2.6 requires 7
 
 // A point of Figure 2: coordinates -3, -1, 1 or 3.
 Cf nearest(Cf y) {
@@ -43,7 +43,7 @@ int quadrant(Cf p) {
   return p.real() > 0 ? (p.imag() > 0 ? 0 : 3) : (p.imag() > 0 ? 1 : 2);
 }
 
-// The pair of bits beside a point in Figure 2, the left one in bit 1.
+// The pair of bits next to a point in Figure 2, the left one in bit 1.
 int inner_bits(Cf p) {
   constexpr std::array<Cf, 4> kTurns = {Cf{1, 0}, Cf{0, -1}, Cf{-1, 0}, Cf{0, 1}};
   const Cf first = p * kTurns[static_cast<std::size_t>(quadrant(p))];
@@ -62,8 +62,8 @@ struct Symbol {
   Cf y;
 };
 
-// Where the symbols stand: symbol k of a run at t0_s + k symbol_s, by the line through those of the longest undisturbed
-// stretch of data. Nothing where that is short.
+// The grid of the symbols: symbol k of a run at t0_s + k symbol_s, by the line through those of the longest undisturbed
+// stretch of data. Nothing if that is short.
 struct Grid {
   double t0_s, symbol_s;
 };
@@ -94,12 +94,12 @@ class Listener {
   Listener(const std::vector<float>& x, int carrier_hz)
       : band_(x, carrier_hz, 2 * 525 / 1.1), receiver_(band_, nullptr, kSymbolRateHz, 200) {}
 
-  // Every symbol from where the band first is busy, or none when it holds no V.22bis.
+  // Every symbol from the first signal in the band on, or none if it holds no V.22bis.
   std::vector<Symbol> listen() {
     const auto [first, last] = busy();
     if (last - first < 2.0 * kRateHz) return {};
-    // Clock, carrier and equaliser from the middle of what there is, or 4 s in; then everything with them. Where that
-    // goes wrong, as with a slip or a burst of noise there, from elsewhere.
+    // Clock, carrier and equaliser from the middle of the run, or 4 s in; then everything with them. If that
+    // fails, as with a slip or a burst of noise there, from elsewhere.
     std::vector<Symbol> best;
     for (const double share : {1.0, 0.5, 1.6}) {
       const double anchor = first + share * std::min(4.0 * kRateHz, (last - first) / 2);
@@ -115,8 +115,8 @@ class Listener {
     return best;
   }
 
-  // The sender's clock. The loop that follows it swings for seconds, and an equaliser that adapts takes a part of the
-  // difference upon itself: so once more with the equaliser as it ended, from where the symbols were found to stand.
+  // The sender's clock. The loop that follows it swings for seconds, and an adapting equaliser absorbs a part of the
+  // difference: so once more with the equaliser's final taps, from the measured places of the symbols.
   double measure_clock_ppm(const std::vector<DataHeard>& data) {
     constexpr int kTimes = 6;  // each leaves a fifth of the error
     for (int i = 0; i < kTimes; ++i) {
@@ -188,7 +188,7 @@ class Listener {
     for (std::size_t k = 0; k < s.w.size(); ++k) {
       s.w[k] = static_cast<float>(root_raised_cosine(kRollOff, (static_cast<double>(k) - taps / 2) / 2));
     }
-    // The power of what the filter lets through beats at the symbol rate, strongest where the symbols are.
+    // The power of the filter's output beats at the symbol rate, strongest where the symbols are.
     constexpr int kPhases = 8;
     Cd beat = 0;
     std::array<std::vector<Cf>, kPhases> y;
@@ -225,8 +225,8 @@ class Listener {
     s.power = kMeanPower;
     s.turn = 2 * kPi * offset / kSymbolRateHz;
     s.t = t0 + static_cast<double>(phase) / kPhases * kStep;
-    // Sixteen points: the mean fourth power is negative. Of the four of 1200 bit/s it is that of (3 + i)^4 = 28 + 96 i;
-    // which it is, the decisions say.
+    // Sixteen points: the mean fourth power is negative. For the four of 1200 bit/s it is that of (3 + i)^4 = 28 + 96
+    // i; the decisions show which it is.
     const ReceiverState start = s;
     double least = 1e9;
     ReceiverState chosen;
@@ -312,7 +312,7 @@ double snr_db(const std::vector<Symbol>& s, std::size_t from, std::size_t to) {
   return 10 * std::log10(kMeanPower / std::max(sum / static_cast<double>(errors.size()), 1e-6));
 }
 
-// Where the points are told no better than by chance, as behind a slip of the recorder.
+// Stretches whose decisions are no better than chance, as behind a slip of the recorder.
 std::vector<std::pair<double, double>> spoilt_stretches(const std::vector<Symbol>& s, std::size_t from,
                                                         std::size_t to) {
   constexpr std::size_t kWindow = 12;    // symbols
@@ -346,7 +346,7 @@ std::vector<std::pair<double, double>> spoilt_stretches(const std::vector<Symbol
 bool fills_band(std::span<const float> x, int carrier_hz, double t0, double t1) {
   constexpr std::size_t kSize = 1024, kCells = 6;
   constexpr double kCellHz = 75;  // the power of 2.4's pulses falls by 1.3 dB over three of them
-  constexpr double kDip = 20;     // 13 dB: what a line's slope and the pulses have together
+  constexpr double kDip = 20;     // 13 dB: the slope of a line and of the pulses together
   const auto from = static_cast<std::size_t>(t0 * kRateHz),
              to = std::min(x.size(), static_cast<std::size_t>(t1 * kRateHz));
   const Fft fft(kSize);
@@ -403,8 +403,8 @@ bool is_scrambled(const std::vector<Symbol>& s, std::size_t from, std::size_t to
   return snr_db(s, from, to) > kSureSnrDb && alike < kMostAlike * all * all;
 }
 
-// At 2400 bit/s each of the four points of a quadrant is as frequent; noise makes others of those of 1200 bit/s, but
-// not all alike.
+// At 2400 bit/s each of the four points of a quadrant is as frequent; noise moves those of 1200 bit/s to others, but
+// not with equal frequency.
 bool is_2400(const std::vector<Symbol>& s, std::size_t from, std::size_t to) {
   constexpr std::size_t kFew = 200;
   std::array<std::size_t, 4> count{};
@@ -422,7 +422,7 @@ bool is_1200(const std::vector<Symbol>& s, std::size_t from, std::size_t to) {
   return 2 * static_cast<std::size_t>(count) > to - from;
 }
 
-// What the bits carry: frames, or characters.
+// The content of the bits: frames, or characters.
 Link link_of(const DataHeard& data, const Link* before) {
   Link link = read_link(data, before);
   if (!link.frames.empty()) return link;
@@ -435,17 +435,17 @@ Link link_of(const DataHeard& data, const Link* before) {
 // The trainings of a side.
 struct Trainings {
   struct Trained {
-    std::size_t begins, from;  // the symbols where its first signal begins, and scrambled signals
+    std::size_t begins, from;  // first symbols of its first signal, and of scrambled signals
   };
   std::vector<Trained> all;
   bool by_s1 = false;
-  std::vector<double> retrains;  // where they begin, s
+  std::vector<double> retrains;  // their begins, s
 };
 
 // Finds unscrambled ones and S1 (6.3.1, 6.4). @param signal  gets each of them: first symbol, end, name
 template <class Signal>
 Trainings find_trainings(const std::vector<Symbol>& s, Signal&& signal) {
-  constexpr std::size_t kLeastData = 300;  // symbols before S1, where the recording begins in data mode
+  constexpr std::size_t kLeastData = 300;  // symbols before S1, if the recording begins in data mode
   constexpr std::size_t kLeastRun = 40;    // S1 is 60 symbols, unscrambled ones 93
   const auto same = [](int before, int now) { return before == 3 && now == 3; };
   const auto alternate = [](int before, int now) { return before + now == 3 && (before == 0 || before == 3); };
@@ -480,7 +480,7 @@ Trainings find_trainings(const std::vector<Symbol>& s, Signal&& signal) {
   return t;
 }
 
-// @return the symbol in [from, to) where the points are no longer those of 1200 bit/s; to: nowhere
+// @return the first symbol in [from, to) whose points are no longer those of 1200 bit/s; to: none
 std::size_t begin_of_2400(const std::vector<Symbol>& s, std::size_t from, std::size_t to) {
   constexpr std::size_t kWindow = 64;  // symbols; at 2400 bit/s three quarters of them are not of 1200
   for (std::size_t i = from; i + kWindow <= to; ++i) {
@@ -492,7 +492,7 @@ std::size_t begin_of_2400(const std::vector<Symbol>& s, std::size_t from, std::s
   return to;
 }
 
-// 6.3.1 and 6.4: what the symbols are, one training after the other. @return where retrains begin, s
+// 6.3.1 and 6.4: interprets the symbols, one training after the other. @return begins of retrains, s
 std::vector<double> interpret(const std::vector<Symbol>& s, Connection::Side& side) {
   constexpr std::size_t kMostTraining = 1500;  // symbols at 1200 bit/s before those at 2400, 0.8 s by 6.3.1
   constexpr double kMostAt1200S = 1.5;         // after S1 in a training that continues to 2400 bit/s
@@ -514,7 +514,7 @@ std::vector<double> interpret(const std::vector<Symbol>& s, Connection::Side& si
     if (at_2400 && data > from) signal(from, data, "scrambled ones, 1200 bit/s");
     DataHeard heard = read_symbols(s, at_2400 ? data : from, to, at_2400);
     Link link = link_of(heard, side.links.empty() ? nullptr : &side.links.back());
-    // After a slip the receiver may stand at a wrong angle: points of neither rate.
+    // After a slip the receiver may have a wrong angle: points of neither rate.
     if (!at_2400 && link.frames.empty() && !is_1200(s, from, to)) continue;
     side.data.push_back(std::move(heard));
     side.links.push_back(std::move(link));
@@ -522,7 +522,7 @@ std::vector<double> interpret(const std::vector<Symbol>& s, Connection::Side& si
   return trained.retrains;
 }
 
-// Who asks for a retrain sends S1, and the far end answers with S1 (6.4).
+// The end that requests a retrain sends S1, and the far end answers with S1 (6.4).
 void find_retrains(Connection& found, const std::vector<double> (&begun)[2]) {
   constexpr double kOneExchangeS = 2, kBothS = 0.03;  // an answer comes when some of S1 has been heard
   const bool one_alone = found.call.channel < 0 || found.answer.channel < 0;
@@ -549,7 +549,7 @@ void find_retrains(Connection& found, const std::vector<double> (&begun)[2]) {
   }
 }
 
-// Frames or V.42's detection tell; else what is called data is as good as data are, and as scrambled.
+// Frames or V.42's detection are proof; otherwise the quality and the scrambling must be as good as those of data.
 bool is_believable(const std::vector<Symbol>& s, const Connection::Side& side) {
   for (const Link& link : side.links)
     if (!link.frames.empty() || link.detection != nullptr) return true;
@@ -601,7 +601,7 @@ Connection find_v22bis(const Recording& recording) {
     return side.channel < 0 ||
            std::any_of(side.signals.begin(), side.signals.end(), [](const auto& s) { return s.what == "S1"; });
   };
-  // S1 that is not answered with S1 asks in vain (6.3.1).
+  // An S1 without an S1 as answer has no effect (6.3.1).
   const bool both = sends_s1(found.call) && sends_s1(found.answer);
   if (found.modulation != nullptr && !both && !at_2400(found.call) && !at_2400(found.answer))
     found.modulation = kV22.title;

@@ -2,7 +2,7 @@
 //
 // V.32bis, heard passively: 2400 symbols/s around 1800 Hz in both directions. Each direction trains with TRN, scrambled
 // ones of known beginning, which is found by its first 256 symbols and fits the equaliser; then come rate signals, E
-// and the data. What the tones, the rate signals and their order mean is decided when both directions have been read.
+// and the data. The tones, the rate signals and their order are interpreted when both directions have been read.
 #include "src/decode/modulation/v32bis.h"
 
 #include <fmt/format.h>
@@ -29,7 +29,7 @@ constexpr double kSameS = 0.02;                               // seconds between
 constexpr double kOneExchange = 2;
 // Who has heard the far end's preamble and two sequences of R4 is as late as this; earlier, both began.
 constexpr double kBothBegan = 75 / kSymbolRateHz;
-// A retrain's tone lasts until the far end's has been there for 64 symbols (clause 7); the one of a renegotiation's
+// A retrain's tone lasts until the far end's has lasted 64 symbols (clause 7); the one of a renegotiation's
 // preamble has 56.
 constexpr double kLeastRetrainTone = 80 / kSymbolRateHz;
 
@@ -47,14 +47,14 @@ std::string rates_in_words(const RateSignalHeard& r) {
   return r.signal.v32bis || r.signal.rates == 0 ? words : words + " (V.32)";
 }
 
-// One direction: where, its signals, and where its tones are.
+// One direction: its channel, its signals and its tones.
 struct OneWay {
   Connection::Side* side;
   std::vector<V32Tone> tones;
   double power = 0;  // of its signals
 };
 
-// The channel where this direction's trainings are loudest: an echo trains as well as the signal itself.
+// The channel with this direction's loudest trainings: an echo trains as well as the signal itself.
 std::vector<TrnHeard> loudest(const std::vector<std::unique_ptr<Baseband>>& bands, bool answer, int* channel) {
   std::vector<TrnHeard> trainings;
   for (std::size_t c = 0; c < bands.size(); ++c) {
@@ -107,7 +107,7 @@ void name_rate_signals(OneWay& d, bool answer) {
   }
 }
 
-// Data that cannot be read have an E before them all the same.
+// Unreadable data have an E before them, too.
 double data_begins(const Connection::Side& side, double after) {
   double first = 1e9;
   for (const DataHeard& d : side.data) {
@@ -164,7 +164,7 @@ void find_renegotiations(Connection& found) {
     c.channel = first.side->channel;
     c.by = one_alone ? nullptr : both ? "both" : first.side == &found.call ? "call" : "answer";
     c.kind = Change::Kind::kRenegotiation;
-    // Who is asked to clear down has rates in its own rate signal, and none in its E.
+    // An end that is requested to clear down has rates in its own rate signal, and none in its E.
     if (down(first.r) || first.ends || (second != nullptr && (down(second->r) || second->ends))) {
       c.kind = Change::Kind::kCleardown;
       if (!down(first.r) && second != nullptr) {
@@ -180,12 +180,12 @@ void find_renegotiations(Connection& found) {
   }
 }
 
-// The first tone of a call comes out of silence (Figure 3). Where its sender's signal goes on up to it, the recording
+// The first tone of a call follows silence (Figure 3). If its sender's signal continues up to it, the recording
 // begins behind the start-up, and this is a retrain. @return that tone's direction, or null
 const OneWay* retrains_at_once(const std::vector<std::unique_ptr<Baseband>>& bands,
                                const std::array<OneWay, 2>& directions) {
   constexpr double kBefore = 0.055, kUpTo = 0.005;  // s; the answerer's silence is 55 ms at the least (5.4)
-  constexpr double kSignal = 0.5;                   // of the power that is the sender's own, and nobody's echo
+  constexpr double kSignal = 0.5;                   // of the power that is the sender's own, and not an echo
   const OneWay* first = nullptr;
   for (const OneWay& d : directions) {
     if (d.tones.empty() || (first != nullptr && first->tones[0].t0 <= d.tones[0].t0)) continue;
@@ -205,7 +205,7 @@ const OneWay* retrains_at_once(const std::vector<std::unique_ptr<Baseband>>& ban
   return sum > kSignal * first->power * n ? first : nullptr;
 }
 
-// A retrain begins with the first tone after data, or, where that was lost in noise, with the next training.
+// A retrain begins with the first tone after data, or, if that was lost in noise, with the next training.
 void find_retrains(Connection& found, const std::array<OneWay, 2>& directions) {
   struct Begun {
     double t;

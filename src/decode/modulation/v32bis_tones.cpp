@@ -76,7 +76,7 @@ void for_windows(const Baseband& line, Each&& each) {
 
 std::vector<Stretch> find_stretches(const Baseband& line, bool answer, double power) {
   std::vector<Stretch> stretches;
-  std::array<Cd, kLag> before{};  // of the stretch that goes on: the phases of its latest windows
+  std::array<Cd, kLag> before{};  // of the current stretch: the phases of its latest windows
   for_windows(line, [&](std::size_t i, const Lines& l) {
     if (l.all < kLeastPower * power) return;
     const auto kind = kind_of(l, answer);
@@ -92,7 +92,7 @@ std::vector<Stretch> find_stretches(const Baseband& line, bool answer, double po
     }
     before[i % kLag] = phase;
   });
-  // Edges of a window's length belong to no signal; what turns its phase within a signal is a reversal.
+  // Edges of a window's length belong to no signal; a change of phase within a signal is a reversal.
   std::erase_if(stretches, [](const Stretch& s) { return s.last - s.first < kWindow / 4; });
   return stretches;
 }
@@ -103,7 +103,7 @@ std::vector<V32Tone> find_v32_tones(const Baseband& line, bool answer, double po
   std::vector<V32Tone> tones;
   std::size_t last = 0;
   Cd last_phase;
-  double turn = 0;  // radians a half symbol, of the tone that goes on
+  double turn = 0;  // radians per half symbol, of the current tone
   for (const Stretch& s : find_stretches(line, answer, power)) {
     const double own_turn = std::arg(s.turns) / kLag;
     if (std::abs(own_turn) > 2 * std::numbers::pi * kMostOffsetHz / 4800) continue;

@@ -16,8 +16,8 @@ struct V32Tone {
   std::vector<double> reversals;  ///< samples
 };
 
-/// @param line  mixed down from 1800 Hz  @param power  what a symbol of this direction has: signals 10 dB below it are
-/// somebody's echo.  @return in order of time, those of at least 20 ms; carrier or edges of this direction's tones, and
+/// @param line  mixed down from 1800 Hz  @param power  of a symbol of this direction; signals 10 dB below it are
+/// an echo.  @return in order of time, tones of at least 20 ms: carrier or edges of this direction's tones, and
 /// S
 std::vector<V32Tone> find_v32_tones(const Baseband& line, bool answer, double power);
 

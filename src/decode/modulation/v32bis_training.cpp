@@ -26,8 +26,8 @@ constexpr double kGoodFit = 0.1;            // mean square error of the equalise
 constexpr double kMostMissed = 3;           // rate sequences
 constexpr int kOvershot = 3;                // symbols unlike TRN that end it
 
-// The power of data is that of training but for some percent, which the equaliser would take seconds to learn: the
-// first symbols tell. Decisions 5 % off are right all the same.
+// The power of data equals that of training to some percent, which the equaliser would take seconds to learn: the
+// first symbols show it. Decisions at 5 % off are still right.
 constexpr int kGainSymbols = 120;
 constexpr double kMostGain = 0.05;
 
@@ -86,7 +86,7 @@ class RateReader {
       sequence_ = now;
       return Found::kE;
     }
-    // A sequence may look like one at another place as well: what counts is the same one 16 bits later.
+    // A sequence may resemble one at another place as well: only a repetition 16 bits later counts.
     if (now != static_cast<std::uint16_t>(word_) || (count_ > 0 && since_ < 16)) return Found::kNothing;
     const bool again = count_ > 0 && since_ == 16 && now == sequence_;
     count_ = again ? count_ + 1 : 2;
@@ -115,7 +115,7 @@ class RateReader {
   v32::RateSignal signal_;
 };
 
-// How well symbols are told, by 100 ms. What is off for a moment does not count for the whole.
+// The ratio of signal to decision errors, by 100 ms. A short disturbance does not count for the whole.
 class SnrMeter {
  public:
   explicit SnrMeter(double power) : power_(power) {}
@@ -148,7 +148,7 @@ class LabelReader {
   LabelReader(const v32::Rate& rate, const Descrambler& descrambler, int label, int b1_symbols, DataHeard& data)
       : rate_(rate), descrambler_(descrambler), before_(label), b1_(b1_symbols), data_(data) {}
 
-  /// Whether what came where B1 has to is ones.
+  /// Whether the bits at the place of B1 are ones.
   bool begins_with_b1() const { return kMostB1Errors * b1_bits_ >= data_.b1_errors; }
 
   void put(int label) {
@@ -167,7 +167,7 @@ class LabelReader {
     }
     b1_ -= b1_ > 0;
   }
-  // What the decoder still holds, when the last symbols were none.
+  // The bits still in the decoder, when the last symbols were none.
   void end(const v32::ViterbiDecoder& decoder, int no_symbols) {
     if (rate_.trellis) {
       int rest[v32::ViterbiDecoder::kDepth];
@@ -278,7 +278,7 @@ void TrainingReader::follow(Connection::Side& side) {
   for (bool after_data = false; read_rate_signals(after_data, side); after_data = true) {
     const std::size_t known = side.data.size(), e = side.rate_signals.size() - 1;
     const bool again = read_data(rate_, b1, side);
-    // By chance, what ends a rate signal looks like E now and then: a single sequence, and no B1 behind it.
+    // By chance, the end of a rate signal looks like E now and then: a single sequence, and no B1 behind it.
     if (side.data.size() == known && e > 0 &&
         side.rate_signals[e].signal.v32bis != side.rate_signals[e - 1].signal.v32bis)
       side.rate_signals.pop_back();
@@ -290,7 +290,7 @@ void TrainingReader::follow(Connection::Side& side) {
     side.signals[trn].t1 = side.rate_signals[first].t0;
 }
 
-// TRN to its end, which is where the rate signal begins. @return whether there was one
+// TRN to its end, the begin of the rate signal. @return whether there was one
 bool TrainingReader::read_training() {
   const std::vector<int> trn = trn_labels(answer_, kMostTrn + 64);
   std::vector<ReceiverState> before;  // of the symbols since the last that was TRN's
@@ -377,7 +377,7 @@ bool TrainingReader::read_data(int index, int b1_symbols, Connection::Side& side
   LabelReader labels(rate, descrambler_, label_, b1_symbols, d);
   const double power = 10.0 * rate.scale * rate.scale;
   const double lost_error = (rate.trellis ? kLostTrellis : kLostUncoded) / rate.count;
-  // After each of the last symbols: the tone is known for what it is when 25 symbols of it have been taken for data.
+  // After each of the last symbols: the tone is recognised when 25 symbols of it have been decoded as data.
   std::vector<v32::ViterbiDecoder> decoders(kRing, v32::ViterbiDecoder(rate.trellis ? rate : v32::kRates[4]));
   SnrMeter snr(power);
   StartGain gain;
@@ -395,7 +395,7 @@ bool TrainingReader::read_data(int index, int b1_symbols, Connection::Side& side
       d.times.emplace_back(seconds(receiver_.state.t), d.bits.size());
       if (const auto stretch = snr.mark()) d.snr_track.emplace_back(seconds(receiver_.state.t), *stretch);
     }
-    // What is lost may come again, as after a burst of noise: until then nothing is adapted to.
+    // A lost signal may return, as after a burst of noise: until then nothing is adapted to.
     const bool is_lost = n > 240 && error > lost_error;
     if (is_lost && lost == 0) bits_at_loss = d.bits.size();
     lost = is_lost ? lost + 1 : 0;

@@ -14,7 +14,7 @@
 
 namespace offhook::decode {
 
-/// Where TRN may begin: its first 256 symbols, found by correlation.
+/// A possible begin of TRN: its first 256 symbols, found by correlation.
 struct TrnHeard {
   double t;  ///< of TRN's first symbol, samples, to a symbol or so
   double likeness;
@@ -25,12 +25,12 @@ std::vector<TrnHeard> find_trn(const Baseband& line, bool answer);
 
 class TrainingReader {
  public:
-  /// @param end  samples: where another training is known to begin
+  /// @param end  samples: the known begin of another training
   TrainingReader(const Baseband& line, const Baseband* other, bool answer, double end);
 
   /// @param t  of TRN's first symbol  @return whether the equaliser could be fitted
   bool fit(double t);
-  /// Reads to the end of what can be made out. Rate signals have no names yet, but for E. @pre fit() was true
+  /// Reads to the end of the decodable signal. Rate signals have no names yet, except E. @pre fit() was true
   void follow(Connection::Side& side);
 
   bool v32bis() const { return v32bis_; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The pages of a fax as a TIFF file of class F: one directory a page, one strip each, T.6.
+// The pages of a fax as a TIFF file of class F: one directory per page, one strip each, T.6.
 #include <cmath>
 
 #include "offhook/decode.h"
@@ -12,7 +12,7 @@ namespace {
 
 using Octets = std::vector<std::uint8_t>;
 
-// Little-endian, as the file's head says.
+// Little-endian, as in the file's head.
 class TiffFile {
  public:
   TiffFile() {
@@ -33,13 +33,13 @@ class TiffFile {
     std::vector<Field> fields = {{254, kLong, 1, kPageOfMany},
                                  {256, kLong, 1, width},
                                  {257, kLong, 1, lines},
-                                 {258, kShort, 1, 1},  // bits a sample
+                                 {258, kShort, 1, 1},  // bits per sample
                                  {259, kShort, 1, kT6},
                                  {262, kShort, 1, kWhiteIsZero},
                                  {266, kShort, 1, 1},  // the first pixel is in the highest bit
                                  {270, kAscii, static_cast<std::uint32_t>(description.size() + 1), text},
                                  {273, kLong, 1, at},
-                                 {277, kShort, 1, 1},  // samples a pixel
+                                 {277, kShort, 1, 1},  // samples per pixel
                                  {278, kLong, 1, lines},
                                  {279, kLong, 1, static_cast<std::uint32_t>(strip.size())},
                                  {282, kRational, 1, x_dpi},

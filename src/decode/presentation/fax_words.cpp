@@ -12,7 +12,7 @@ std::string plural(int n, const char* what) {
   return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
 }
 
-// What is not as it was sent, or "whole".
+// Differences from the sent page, or "whole".
 std::string condition(const FaxPage& p) {
   if (!p.format.coding) return "its coding is not decoded";
   if (p.whole()) return "whole";

@@ -21,7 +21,7 @@ std::string describe(const FaxCarrier& carrier);
 /// "V.17 14400 bit/s, error correction, T.6, 1728 x 1100 pixels, 204 x 196 dpi, whole, MCF"
 std::string describe(const FaxPage& page);
 
-/// Columns and rows for text and page: one row a page. Without pages: no rows.
+/// Columns and rows for text and page: one row per page. Without pages: no rows.
 FieldTable fax_pages(const Call& call);
 
 }  // namespace offhook::decode

@@ -224,7 +224,7 @@ std::string ranges(const v90::UcodeMask& set) {
   return out.empty() ? "none" : out;
 }
 
-// Heading, and below it a row of figures; then what each interval of the data frame uses.
+// Heading, and below it a row of figures; then the points of each interval of the data frame.
 FieldTable cp_table(const CpHeard& heard) {
   const v90::Cp& c = heard.cp;
   FieldTable t{
@@ -249,7 +249,7 @@ FieldTable cp_table(const CpHeard& heard) {
   return t;
 }
 
-// CP' says the same as the CP before it.
+// CP' has the content of the CP before it.
 std::vector<FieldTable> cps(const Call& call) {
   std::vector<FieldTable> all;
   for (const Training& training : call.trainings) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What the modems of a recorded call told each other and what probing showed, field by field, as tables for people: one
-// source for the text and for the page.
+// The information exchanged by the modems of a recorded call, and the results of probing, field by field, as tables for
+// people: one source for the text and for the page.
 #pragma once
 
 #include <string>
@@ -15,11 +15,11 @@ struct FieldTable {
   std::string title;
   std::vector<std::string> columns;
   std::vector<std::vector<std::string>> rows;  ///< each of columns.size() cells
-  std::string note;                            ///< fields besides; may be empty
+  std::string note;                            ///< additional fields; may be empty
 };
 
 /// Messages of V.8bis, menus of V.8, INFO0, INFO1, probing, MP, CP, pages of a fax: those that were heard, in this
-/// order. Of a menu or INFO that was repeated the last one; every MP; every CP but the CP' that only acknowledges.
+/// order. Of a repeated menu or INFO the last one; every MP; every CP except the CP' that only acknowledges.
 std::vector<FieldTable> field_tables(const Call& call);
 
 }  // namespace offhook::decode

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The page of a decoded call: what src/page/assets/decode.js draws.
+// The page of a decoded call: the data for src/page/assets/decode.js.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -72,7 +72,8 @@ constexpr Row kRecordingRows[] = {
     C::of<&Call::recording, &Recording::start_s>(
         "start_s", "s", "beginning of that part, else 0; in a packet capture, after the first packet")
         .decimals(3),
-    C::of<&Call::recording, &Recording::truncated>("truncated", "", "whether the file is shorter than its header says"),
+    C::of<&Call::recording, &Recording::truncated>("truncated", "",
+                                                   "whether the file is shorter than the length in its header"),
     C::part<&channels>("channels", kChannel).means("one for each channel"),
     C::of<&Call::recording, &Recording::call>("call", "", "number of this call in the file, from 1")
         .absent_if_0("one call"),

@@ -25,8 +25,8 @@ constexpr Row kFaxFrameRows[] = {
     FF::of("octets", "", "address, control and facsimile control field, and the rest of the frame",
            [](const FaxFrame& f) { return octet_string(f.received.octets); }),
     FF::of<&FaxFrame::meaning>("meaning", "",
-                               "what the frame says: each field of DIS, DTC and DCS, the text of an identification, "
-                               "page, block and frames of PPS, the frames that PPR asks for"),
+                               "content of the frame: each field of DIS, DTC and DCS, the text of an identification, "
+                               "page, block and frames of PPS, the frames that PPR requests"),
 };
 constexpr Table kFaxFrame{kFaxFrameRows, "FaxFrame"};
 

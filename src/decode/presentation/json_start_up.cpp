@@ -472,7 +472,7 @@ constexpr Row kHoldRows[] = {
                                                                "bits 16:19 of Table 32, as printed there"),
     H::of("meaning", "", "meaning: `hold for 30 s`, `incoming call`",
           [](const HoldHeard& h) { return describe(h.message); })
-        .absent_if_0("the signal says nothing else"),
+        .absent_if_0("the signal has no further content"),
 };
 constexpr Table kHold{kHoldRows, "ModemOnHold"};
 

@@ -72,7 +72,7 @@ constexpr Row kV34DataRows[] = {
 };
 constexpr Table kV34Data{kV34DataRows};
 
-/// A data mode of any modulation. `v34` and `b1_errors` only where they are known.
+/// A data mode of any modulation. `v34` and `b1_errors` only if they are known.
 struct DataMode {
   const DataHeard* data;
   const Link* link;
@@ -97,7 +97,7 @@ constexpr Row kDataRows[] = {
 };
 constexpr Table kData{kDataRows, "Data"};
 
-// What MP of V.34 and that of V.90 have before the rates, and after them.
+// The common part of MP of V.34 and MP of V.90 before the rates, and after them.
 template <typename Heard>
 constexpr auto kMpHeadRows = std::to_array<Row>({
     Written<Heard>::template of<&Heard::t_first>("start_s", "s", "first of equal sequences").decimals(kTime),
@@ -256,7 +256,7 @@ constexpr Row kSegmentRows[] = {
 };
 constexpr Table kSegment{kSegmentRows, "Segment"};
 
-/// What one modem of V.34 sent, or the analogue modem of V.90.
+/// The sequences of one modem of V.34, or of the analogue modem of V.90.
 struct Sent {
   const Training::Side* side;
   int rate;  ///< in 2400 bit/s; 0: unknown

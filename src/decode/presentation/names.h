@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What things are called, in text, page and JSON.
+// Names for text, page and JSON.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ std::vector<std::string> modulation_names(const v8::Menu& menu);
 /// "data", "transmit fax", ...
 const char* call_function_name(const v8::Menu& menu);
 
-/// "call modem", "answer modem", or "channel 0" where that is not known or both are in one channel.
+/// "call modem", "answer modem", or "channel 0" if that is not known or both are in one channel.
 std::string speaker(const Call& call, int channel);
 
 /// Of INFO0: "internal", "from its receiver", ...
@@ -37,7 +37,7 @@ const char* change_name(const Change& change);
 std::vector<int> bit_rates(std::uint32_t mask);
 /// Those of a rate signal of V.32bis, each once.
 std::vector<int> bit_rates(const v32::RateSignal& signal);
-/// Of CP: the upstream ones.
+/// The upstream rates of CP.
 std::vector<int> upstream_bit_rates(const v90::Cp& cp);
 
 /// "B5 00 94".
@@ -45,10 +45,10 @@ std::string octet_string(std::span<const std::uint8_t> octets);
 
 /// "analogue, UQTS 78, LAPM".
 std::string describe(const v90::QuickConnect& qc);
-/// "MHack", as Table 32 of V.92 has it; and what its information bits say: "hold for 30 s", or nothing.
+/// "MHack", as in Table 32 of V.92; and the meaning of its information bits: "hold for 30 s", or nothing.
 const char* name(v90::HoldSignal signal);
 std::string describe(const v90::HoldMessage& message);
-/// What a link carried: "17 LAPM frames, 0 bad, 1024 octets".
+/// The content of a link: "17 LAPM frames, 0 bad, 1024 octets".
 std::string describe(const Link& link);
 /// "by the call modem, 9600 bit/s then".
 std::string describe(const Change& change);

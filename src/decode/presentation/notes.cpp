@@ -15,7 +15,7 @@ constexpr int kSilent = 2, kFaint = 100;  // int16 units at the peak: noise of t
 constexpr double kMuchClipped = 1e-3;     // of the samples
 constexpr int kTelephoneRateHz = 8000;
 
-/// What is wrong with the recording, before anything is said of the modems.
+/// Faults of the recording, before the notes about the modems.
 void add_recording(const Recording& r, std::vector<std::string>& out) {
   if (!r.remark.empty()) out.push_back(r.remark);
   if (r.truncated)
@@ -55,7 +55,7 @@ void add_recording(const Recording& r, std::vector<std::string>& out) {
   }
 }
 
-// Of a packet capture: the streams, and for each retrain the packets that were lost before it.
+// Notes on a packet capture: the streams, and for each retrain the packets that were lost before it.
 void add_rtp(const Call& call, std::vector<std::string>& out) {
   for (const RtpStream& s : call.recording.rtp) {
     out.push_back(fmt::format(

@@ -8,10 +8,10 @@
 
 namespace offhook::decode {
 
-/// What a reader of a decoded call should know and no single signal says, in sentences.
+/// Notes for a reader of a decoded call that follow from no single signal, in sentences.
 std::vector<std::string> notes(const Call& call);
 
-/// What was found, in a few lines: how text and page begin.
+/// The results in a few lines: the beginning of text and page.
 std::string summary(const Call& call);
 
 }  // namespace offhook::decode

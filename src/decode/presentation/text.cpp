@@ -35,7 +35,7 @@ std::string to_text(const FieldTable& table) {
   return out;
 }
 
-/// What both sides of a training of V.34 or V.90 use.
+/// The common parameters of both sides of a training of V.34 or V.90.
 std::string of_training(const Training& t) {
   std::string out;
   const auto say = [&](const char* way, const Training::Side& side, int rate) {

@@ -10,7 +10,7 @@ namespace offhook::decode {
 
 /// One line of the timeline.
 struct Event {
-  /// What the page's colours stand for.
+  /// The meaning of the page's colours.
   enum class Kind { kAnswerTone, kMenu, kInfo, kProbing, kTraining, kSequence, kData, kChange } kind;
   double t = 0;
   double t_end = 0;  ///< 0: a moment

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What the modems of a recorded call told each other in V.8bis, field by field.
+// The information exchanged by the modems of a recorded call in V.8bis, field by field.
 #pragma once
 
 #include <string>
@@ -18,14 +18,14 @@ struct V8bisParameters {
 };
 V8bisParameters v8bis_parameters(const v8bis::Message& message, v8bis::Field field);
 
-/// Codes and octets in hexadecimal. Country and provider as spandsp's tables of T.35 have them; empty where they do
+/// Codes and octets in hexadecimal. Country and provider by spandsp's tables of T.35; empty if they do
 /// not.
 struct V8bisNonStandard {
   std::string country_code, country, provider_code, provider, octets;
 };
 V8bisNonStandard v8bis_non_standard(const v8bis::NonStandard& block);
 
-/// One line a field, in words; empty where the message has nothing of it.
+/// One line per field, in words; empty if the message does not have it.
 struct V8bisFields {
   std::string identification;  ///< "V.8, transmit ACK(1)"; of V.92's QC2 and QCA2 what they ask for
   std::string standard;        ///< "data: V.42, V.42bis; analogue telephony: voice"

@@ -17,7 +17,7 @@ namespace {
 using Kind = AnswerToneHeard::Kind;
 
 constexpr double kAnspcmHz = 8000.0 * 79 / 301;  // V.92 8.3.1: 79 periods in 301 samples of the network's clock
-constexpr double kHzClose = 0.12;                // half of the way from there to ANS, but for clocks
+constexpr double kHzClose = 0.12;                // half of the way from there to ANS, except for clocks
 constexpr std::size_t kStep = kRateHz / 200;     // 5 ms
 constexpr std::size_t kWindow = 40;              // steps: 200 ms, three periods of 15 Hz
 constexpr double kModulated = 0.1;               // half of ANSam's depth
@@ -77,7 +77,7 @@ bool is_line(const Track& track, std::size_t at, std::size_t n) {
   return std::abs(turn) > kLine * power;
 }
 
-// Whether the tone is alone for long enough somewhere: the caller may speak before and after.
+// Whether the tone is alone for long enough somewhere: a person may speak before and after.
 bool stands_out(const Track& track) {
   constexpr std::size_t kAlone = 80, kPart = kAlone / 4;  // steps
   for (std::size_t k = 0; k + kAlone <= track.tone.size(); k += kAlone / 8) {
@@ -91,7 +91,7 @@ bool stands_out(const Track& track) {
   return false;
 }
 
-// Where a modulation begins or ends, in steps: the split that puts most windows on their side. 0: it stays as it is.
+// Begin or end of a modulation, in steps: the split that puts most windows on their side. 0: no change.
 std::size_t change_of(const std::vector<double>& depth, bool* modulated_after) {
   constexpr std::size_t kLeast = 60;  // steps either side
   std::size_t best = 0;
@@ -110,7 +110,7 @@ std::size_t change_of(const std::vector<double>& depth, bool* modulated_after) {
   return best;
 }
 
-// One tone, or two where the modulation changes.
+// One tone, or two if the modulation changes.
 std::vector<AnswerToneHeard> parts_of(std::span<const float> x, const AnswerToneHeard& whole, bool v92) {
   const Track track = track_of(x, whole.t0, whole.t1);
   if (track.tone.size() < 2 * kWindow || !stands_out(track)) return {};

@@ -20,9 +20,9 @@ struct AnswerToneHeard {
   const char* name() const;  ///< "ANS", "ANSam", "ANSpcm"
 };
 
-/// In order of channel and time, echoes removed. A tone whose modulation begins or ends in its middle is two. What is
-/// 2100 Hz among other sounds, as in music, is none.
-/// @param v92  Quick Connect was asked for: a tone without modulation is ANSpcm, whatever the recording's clock
+/// In order of channel and time, echoes removed. A tone whose modulation begins or ends in its middle is two. 2100 Hz
+/// among other sounds, as in music, is not an answer tone.
+/// @param v92  Quick Connect was requested: a tone without modulation is ANSpcm, whatever the recording's clock
 std::vector<AnswerToneHeard> find_answer_tones(const Recording& recording, bool v92);
 
 }  // namespace offhook::decode

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What a telephone line carries around a modem call: digits, call progress, caller ID, calling tones.
+// The signals of a telephone line around a modem call: digits, call progress, caller ID, calling tones.
 #pragma once
 
 #include <string>

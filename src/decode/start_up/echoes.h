@@ -6,7 +6,7 @@
 
 namespace offhook::decode {
 
-/// Keeps what is not an echo. @param is_echo  whether the first is the echo of the second, which was heard in the other
+/// Keeps all but echoes. @param is_echo  whether the first is the echo of the second, which was heard in the other
 /// channel
 template <class T, class IsEcho>
 void drop_echoes(std::vector<T>& all, IsEcho&& is_echo) {

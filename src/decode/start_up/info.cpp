@@ -148,8 +148,8 @@ void find_infos_of(std::span<const float> x, int channel, int carrier_hz, std::v
   std::apply([&](const auto&... search) { (search.take(found), ...); }, searches);
 }
 
-// Where sequences overlap the shortest is the one that was sent: behind a good CRC the remainder is zero, and stays so
-// while zeros follow, so that a sender which leaves out the fill ones may pass for a longer sequence.
+// If sequences overlap, the shortest is the one that was sent: behind a good CRC the remainder is zero, and stays so
+// while zeros follow. So a sequence whose sender leaves out the fill ones may resemble a longer one.
 void drop_longer(std::vector<InfoHeard>& found) {
   const std::vector<InfoHeard> all = found;
   std::erase_if(found, [&](const InfoHeard& x) {
@@ -200,7 +200,7 @@ std::vector<InfoHeard> find_infos(const Recording& r) {
     if (i.is_info0()) digital = i.info.index() == 1;
     i.digital = digital;
   }
-  // INFO0 of both come in the same second, also where they are repeated.
+  // INFO0 of both come in the same second, even if they are repeated.
   for (InfoHeard& i : found) {
     i.far_digital = i.carrier_hz == v34::kDpskAnswerHz && std::any_of(found.begin(), found.end(), [&](const auto& o) {
                       return o.info.index() == 1 && std::abs(o.t0 - i.t0) < kOnePhase2S;

@@ -34,7 +34,7 @@ Comb comb(std::span<const float> x) {
   return c;
 }
 
-// Tones and what lies between them over a whole number of 160 ms (25 Hz bins fall between the tones too).
+// Tones and the signal between them over a whole number of 160 ms (25 Hz bins fall between the tones too).
 void measure(std::span<const float> x, Probing& p) {
   constexpr int kLong = 8 * kWindow;
   std::vector<double> tone(v34::kProbingTones), noise(v34::kProbingTones);

@@ -13,7 +13,7 @@ struct Probing {
   int channel = 0;
   double t0 = 0, t1 = 0;
   double l1_to_l2 = 0;                                              ///< 0: no step, both are equally loud
-  double probed_s() const { return l1_to_l2 > 0 ? l1_to_l2 : t0; }  ///< from where the tones are measured
+  double probed_s() const { return l1_to_l2 > 0 ? l1_to_l2 : t0; }  ///< begin of the measurement of tones
   double level_db[2]{};              ///< of L1 and L2, 20 log10 of the RMS in int16 units
   std::vector<double> frequency_hz;  ///< of the 21 tones
   std::vector<double> tone_db;       ///< level of each, relative to their mean

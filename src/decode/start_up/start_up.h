@@ -3,8 +3,8 @@
 // Phases 1 and 2 of a recorded call, heard passively: the answer tone, the menus of V.8bis and V.8, the INFO sequences
 // of both modems, tones A and B with their reversals, and the probing signals.
 //
-// Everything is looked for everywhere: in both channels, in the band of either modem. The other direction's echo, 30 dB
-// down, decodes as well as the signal itself, so what is found twice is kept where it is louder.
+// The search covers both channels, and in each the band of either modem. The other direction's echo, 30 dB
+// down, decodes as well as the signal itself, so of two detections the louder one is kept.
 #pragma once
 
 #include <vector>
@@ -27,11 +27,11 @@ struct StartUp {
   V8Heard v8;
   std::vector<InfoHeard> info;  ///< in order of time, echoes removed
   std::vector<HoldHeard> hold;  ///< likewise: modem-on-hold of V.92, after data mode
-  int channel_1200 = -1;        ///< where the call modem of Phase 2 (1200 Hz) transmits; -1: unknown
+  int channel_1200 = -1;        ///< of the call modem of Phase 2 (1200 Hz); -1: unknown
   int channel_2400 = -1;
   int call_channel = -1;
   int answer_channel = -1;
-  const char* roles_from = nullptr;  ///< what told the channels of call and answer modem; null: nothing did
+  const char* roles_from = nullptr;  ///< source of the channels of call and answer modem; null: none
   ToneHeard tone_a, tone_b;
   std::vector<Probing> probing;
 };

@@ -13,7 +13,7 @@ std::size_t sample(double t) {
   return static_cast<std::size_t>(std::max(0.0, t) * kRateHz);
 }
 
-// Where the tone, or an INFO sequence on it, stands: its amplitude over 10 ms is above 0.4 of `full`. A reversal is no
+// Segments with the tone, or an INFO sequence on it: its amplitude over 10 ms is above 0.4 of `full`. A reversal is no
 // gap.
 void add_segments(std::span<const float> x, int hz, double full, double from, double to, ToneHeard& tone) {
   constexpr std::size_t kWindow = kRateHz / 100;
@@ -28,7 +28,7 @@ void add_segments(std::span<const float> x, int hz, double full, double from, do
   }
 }
 
-// A retrain begins with the tone and no INFO0 (V.34 11.5): where the tone first stands alone. @return s
+// A retrain begins with the tone and no INFO0 (V.34 11.5): the first time of the tone alone. @return s
 double retrain_begins(std::span<const float> x, int hz, const InfoHeard& first, double not_before) {
   constexpr double kLongestS = 5;
   if (first.is_info0()) return first.t0;
@@ -45,7 +45,7 @@ ToneHeard find_tone(const Recording& r, int channel, int hz, const std::vector<I
   ToneHeard tone;
   tone.channel = channel;
   const std::vector<float>& x = r.channel[static_cast<std::size_t>(channel)];
-  // Each time there is a Phase 2: its INFO sequences tell where and how loud.
+  // For each Phase 2: its INFO sequences give place and level.
   constexpr double kApartS = 4;
   std::vector<std::pair<double, double>> phases;
   for (std::size_t k = 0, end = 0; k < info.size(); k = end) {

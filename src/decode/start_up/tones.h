@@ -8,7 +8,7 @@
 
 namespace offhook::decode {
 
-/// Phase 2 begins at most so long before the first INFO sequence, and ends so long after the last.
+/// Phase 2 begins at most kBeforeInfoS before the first INFO sequence, and ends kAfterInfoS after the last.
 inline constexpr double kBeforeInfoS = 0.15, kAfterInfoS = 0.4;
 
 /// Tone A or B of Phase 2. Times in seconds.

@@ -18,7 +18,7 @@ constexpr double kFskBitS = 1.0 / 300;
 // Sequences of V.8 in one channel and band: octets between one set of ten ones and the next.
 struct Sequence {
   std::vector<std::uint8_t> octets;  // the synchronization octet first
-  std::vector<v8::Octet> heard;      // the same with what is known of each
+  std::vector<v8::Octet> heard;      // the same with the properties of each
   double t0 = 0, t1 = 0;             // from the first start bit to the last stop bit
   double amplitude = 0;
 
@@ -29,8 +29,8 @@ struct Sequence {
   }
 };
 
-// Of a sequence that stands alone. Noise and data have about 0.4; with an echo, single octets of a menu have less than
-// this, so what is repeated needs no such limit.
+// For a single sequence. Noise and data have about 0.4; with an echo, single octets of a menu have less than
+// this, so repeated sequences need no such limit.
 constexpr double kLeastClarity = 0.5;
 
 struct V8Octets {
@@ -53,7 +53,7 @@ V8Octets v8_octets(std::span<const float> x, v8::Channel band) {
     if (!receiver.put(x[i], &octet)) continue;
     const double stop_t = seconds(static_cast<double>(i) - v8::FskReceiver::kDelaySamples);  // middle of the stop bit
     const double t0 = stop_t - 9.5 * kFskBitS;
-    // Of the ten ones before the first of all, some are lost when the carrier comes on, or taken for an octet.
+    // Some of the ten ones before the first of all are lost when the carrier comes on, or read as an octet.
     const Sequence* const last = out.sequences.empty() ? nullptr : &out.sequences.back();
     const bool inside = last != nullptr && !last->octets.empty() && is_sync(last->octets[0]) && t0 - last->t1 <= 0.1;
     if (octet.ones_before >= 9 || (is_sync(octet.value) && !inside)) out.sequences.push_back({{}, {}, t0, 0, 0});
@@ -74,8 +74,8 @@ V8Octets v8_octets(std::span<const float> x, v8::Channel band) {
   return out;
 }
 
-// Where the carrier of a band ends after `t`: its two frequencies fall to a quarter of the power they had, or to half
-// of all there is: what follows is louder.
+// The end of a band's carrier after `t`: its two frequencies fall to a quarter of the power they had, or to half
+// of the total: the next signal is louder.
 double carrier_end(std::span<const float> x, v8::Channel band, double t) {
   constexpr int kWindow = kRateHz / 100;
   double all = 0;
@@ -103,7 +103,7 @@ std::vector<std::uint8_t> menu_octets(const Sequence& s) {
   return octets;
 }
 
-// What the sequences with as many octets say together: the sign of the sum of each bit's contrast. The confidence of an
+// The combination of sequences with as many octets: the sign of the sum of each bit's contrast. The confidence of an
 // octet is the share of this contrast, over all copies, that agrees with the bit that agrees least.
 void combine(const std::vector<const Sequence*>& copies, MenuHeard* m) {
   for (std::size_t k = 0; k < m->octets.size(); ++k) {
@@ -135,7 +135,7 @@ std::optional<MenuHeard> menu_of(const V8Octets& v8, int channel) {
                           (at + 1 != v8.sequences.end() && (at + 1)->octets == s.octets);
     if (s.clarity() < kLeastClarity && !repeated) continue;
     if (!right.empty() && s.t0 - right.back()->t1 > kLongestPause) {
-      if (right.size() > 1) break;  // what follows is data that look like it
+      if (right.size() > 1) break;  // the rest is data that resemble it
       right.clear();
       count.clear();
     }
@@ -164,7 +164,7 @@ std::optional<MenuHeard> menu_of(const V8Octets& v8, int channel) {
   return m;
 }
 
-// QC1 or QCA1, which is sent twice; of one that stands alone, CM or JM has to follow.
+// QC1 or QCA1, which is sent twice; a single one needs a CM or JM after it.
 std::optional<QuickConnectHeard> quick_connect_of(const V8Octets& v8, int channel) {
   std::optional<QuickConnectHeard> heard;
   for (std::size_t k = 0; k < v8.sequences.size(); ++k) {
@@ -211,7 +211,7 @@ V8Heard find_v8(const Recording& r) {
       s.jm[0].t1 = carrier_end(r.channel[c], v8::Channel::kHigh, m->t1);
     }
   }
-  // Menus begin with the call function (V.8 5.2), are sent over and over, and answered: what is nothing of this are
+  // Menus begin with the call function (V.8 5.2), are repeated, and answered: sequences without any of this are
   // data that look like one.
   const auto alone = [](const std::vector<MenuHeard>& menus) {
     return !menus.empty() && menus[0].sequences == 1 && menus[0].menu.call_function == v8::CallFunction::kNone;

@@ -32,7 +32,7 @@ struct QuickConnectHeard {
   double amplitude = 0;
 };
 
-/// What was sent at 300 bit/s in the two channels of V.21: the menus of V.8 and the octets of V.92 around them.
+/// The content of the two channels of V.21 at 300 bit/s: the menus of V.8 and the octets of V.92 around them.
 struct V8Heard {
   std::vector<MenuHeard> cm, jm;  ///< the loudest; at most one each
   double cj = 0;                  ///< s; 0: none

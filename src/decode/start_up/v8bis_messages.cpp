@@ -49,7 +49,7 @@ std::vector<V8bisMessage> v8bis_messages(const Recording& r, const std::vector<V
     return std::any_of(signals.begin(), signals.end(), [&](const auto& o) { return follows(o.t0); }) ||
            std::any_of(all.begin(), all.end(), [&](const auto& o) { return o.fcs_good && follows(o.t); });
   };
-  // The stations take turns: a bad frame beside a good message is that one's echo, or its noise in the other band.
+  // The stations alternate: a bad frame at the time of a good message is its echo, or its noise in the other band.
   const auto beside_good = [&](const V8bisMessage& m) {
     return std::any_of(all.begin(), all.end(), [&](const auto& o) {
       const double end = o.t + static_cast<double>(o.octets.size() + 4) * 8 / 300;

@@ -19,14 +19,14 @@ struct V8bisMessage {
   double amplitude = 0;
   std::vector<std::uint8_t> octets;   ///< of the information field
   std::array<std::uint8_t, 2> fcs{};  ///< in the order received
-  bool fcs_good = true;               ///< else it is an invalid frame (7.2.9), and `message` what it seems to say
+  bool fcs_good = true;               ///< else it is an invalid frame (7.2.9), and `message` its apparent content
   v8bis::Message message;
   v8bis::Malformed malformed;
   std::string type() const;  ///< "MS", "CL", ..., "message type 6"
 };
 
 /// The messages of V.8bis: HDLC frames at 300 bit/s in either band of V.21, echoes removed. Demodulated by spandsp.
-/// Those with a good check sequence wherever they are; those without where a message has to be expected, within 5 s
+/// Those with a good check sequence at any time; those without only if a message is expected, within 5 s
 /// (V.8bis 9.8) after one of `signals` or a good message.
 std::vector<V8bisMessage> v8bis_messages(const Recording& recording, const std::vector<V8bisSignal>& signals);
 

@@ -42,7 +42,7 @@ double power(std::span<const float> x, std::size_t at) {
   return sum / kWindow;
 }
 
-// Of a tone within the window from `at` on.
+// Power of a tone within the window from `at` on.
 double tone_power(std::span<const float> x, std::size_t at, int hz) {
   return 2 * std::norm(spectrum_at(x.subspan(at, kWindow), hz));
 }
@@ -59,7 +59,7 @@ bool is_tone(std::span<const float> x, std::size_t at, int hz) {
   return 2 * all >= kLeastAmplitude * kLeastAmplitude && tone_power(x, at, hz) > kShare * all;
 }
 
-// Where a tone begins or ends: half of a window that has its middle there holds it, so it has half the amplitude and a
+// Begin or end of a tone: half of a window that has its middle there holds it, so it has half the amplitude and a
 // quarter of the power that it has in a window `inside`.
 std::size_t edge(std::span<const float> x, std::size_t inside, int hz, bool begins) {
   const double quarter = tone_power(x, inside, hz) / 4;
@@ -102,7 +102,7 @@ std::vector<V8bisSignal> v8bis_signals(const Recording& r) {
   for (std::size_t c = 0; c < r.channel.size(); ++c) {
     const std::span<const float> x = r.channel[c];
     for (const Pair& pair : kPairs) {
-      std::size_t first = 0, last = 0, heard = 0;  // windows of the segment 1 that goes on, when heard > 0
+      std::size_t first = 0, last = 0, heard = 0;  // windows of the current segment 1, when heard > 0
       for (std::size_t at = 0; at + kWindow <= x.size(); at += kHop) {
         if (is_pair(x, at, pair)) {
           if (heard == 0) first = at;

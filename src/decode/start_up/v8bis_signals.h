@@ -7,7 +7,7 @@
 
 namespace offhook::decode {
 
-/// A signal of V.8bis: two tones together, which say whether the initiating or the responding station sends it, then
+/// A signal of V.8bis: two tones together, which identify the initiating or the responding station as sender, then
 /// one tone that names it. Source: V.8bis (08/96) 7.1; of CRe and MRe the first segment may last 285 ms (11/2000).
 /// Times in seconds, amplitudes are peaks in int16 units.
 struct V8bisSignal {

@@ -35,7 +35,7 @@ double correlation(const std::vector<Cf>& z, std::size_t k, const std::vector<Cf
 constexpr std::size_t kSymbols = 8;            // either side, that a line may spread a symbol over
 constexpr std::size_t kAround = 2 * kSymbols;  // the same in half symbols
 
-// What the correlations at `k` and at the symbols around it explain together, beyond what chance does.
+// The power explained by the correlations at `k` and at the symbols around it, beyond that of chance.
 template <class Correlation>
 double over_paths(std::size_t k, std::size_t size, Correlation&& at) {
   double sum = 0;
@@ -65,7 +65,7 @@ class Peaks {
   /// @param first  the number of z[0]  @param size  of the whole
   void look(const std::vector<Cf>& z, std::size_t first, std::size_t from, std::size_t to, std::size_t size) {
     if (size < span()) return;
-    const std::size_t end = size - span() + 1;  // of places where `known` may begin
+    const std::size_t end = size - span() + 1;  // of possible begins of `known`
     const std::size_t alike_end = std::min(end, to + kAround + 1);
     alike_.clear();
     for (std::size_t k = first; k < alike_end; ++k)

@@ -11,7 +11,7 @@
 
 namespace offhook::decode {
 
-/// One direction of a training, as INFO1 chose it; the defaults stand for what no INFO1 was heard of.
+/// One direction of a training, as INFO1 chose it; the defaults apply if no INFO1 was heard.
 struct Direction {
   v34::SymbolRate rate = v34::SymbolRate::k2400;
   v34::Carrier carrier = v34::Carrier::kLow;
@@ -25,13 +25,13 @@ struct Direction {
 /// A known sequence found. Times in samples.
 struct Anchor {
   double t = 0;                                          ///< of the first symbol of PP, or of TRN
-  bool pp = false;                                       ///< PP, with TRN after it, at once or two symbols beside that
+  bool pp = false;                                       ///< PP, with TRN after it, at once or two symbols off
   v34::TrainingPoints points = v34::TrainingPoints::k4;  ///< of TRN
   double correlation = 0;                                ///< 0 to 1
 };
 
 /// In order of time. A PP counts with this direction's TRN after it (the other direction's echo has the same PP); that
-/// TRN is then no anchor of its own.  @param from_s, to_s  where to look
+/// TRN is then no anchor of its own.  @param from_s, to_s  range to search
 std::vector<Anchor> find_anchors(const Baseband& line, const Direction& direction, double from_s, double to_s);
 
 }  // namespace offhook::decode

@@ -17,7 +17,7 @@ namespace {
 
 constexpr double kMarkS = 0.1;
 
-// B1 as it is sent: x', of mean power 1, and y, what the receiver is to see after the whitening filter.
+// B1 in its transmitted form: x', of mean power 1, and y, the receiver's signal after the whitening filter.
 struct B1 {
   v34::EncoderStart start;
   std::vector<Cf> sent, seen;
@@ -43,7 +43,7 @@ B1 make_b1(const v34::DataParameters& p, const v34::EncoderStart& start) {
   return b;
 }
 
-// What whitened symbols were meant to be, at once: good enough to follow the line by.
+// Immediate decisions on whitened symbols: good enough to follow the line by.
 class Decisions {
  public:
   Decisions(const v34::DataParameters& p, const v34::EncoderStart& start) : ahead_(p.coding.framing) {
@@ -94,7 +94,7 @@ class SDetector {
   Cf last_[2]{};
 };
 
-// How much of `head` a B1 explains. @return 0 to 1; @param[out] gain  of the sender to what is received
+// The share of `head` that a B1 explains. @return 0 to 1; @param[out] gain  from the sender to the received signal
 double likeness(const B1& b1, std::span<const Cf> head, Cd* gain) {
   Cd sum;
   double sent = 0, received = 0;
@@ -107,8 +107,8 @@ double likeness(const B1& b1, std::span<const Cf> head, Cd* gain) {
   return sent * received > 0 ? std::norm(sum) / (sent * received) : 0;
 }
 
-// B1 as senders begin it: the encoder at zero as 10.1.3.1 has it, or somewhere else in its differential encoder; or
-// with the trellis encoder as the training or the data before left it, at once or one mapping frame late. The others of
+// B1 as senders begin it. The encoder is at zero as 10.1.3.1 requires, or elsewhere in its differential encoder; or the
+// trellis encoder is as the training or the data before left it, at once or one mapping frame late. The others of
 // the four quadrants are these, turned by half a circle.
 std::vector<B1> possible_b1s(const v34::DataParameters& p) {
   std::vector<B1> all;
@@ -120,13 +120,14 @@ std::vector<B1> possible_b1s(const v34::DataParameters& p) {
   return all;
 }
 
-// Level and phase from B1, with the loops standing still; also where it comes late: some senders put a few empty
+// Level and phase from B1, with the loops standing still; even if it comes late: some senders put a few empty
 // symbols between E and B1. Fills in t0, b1_match and b1_start, and puts the receiver into the data mode's units.
-// @return B1, or nothing where it is not to be seen
+// @return B1, or nothing if it is absent
 std::optional<B1> find_b1(SymbolReceiver& receiver, const v34::DataParameters& parameters, V34DataHeard& heard) {
   constexpr std::size_t kMostLate = 48;  // symbols
   constexpr double kLeast = 0.8;         // of its energy
-  // Turned by a quarter, a B1 is one of another trellis state: but for rounding they are alike, and the first counts.
+  // Turned by a quarter, a B1 is one of another trellis state: except for rounding they are equal, and the first
+  // counts.
   constexpr double kMore = 1 + 1e-5;
   const ReceiverState start = receiver.state;
   const auto symbols = static_cast<std::size_t>(parameters.coding.framing.symbols_per_data_frame());
@@ -165,7 +166,8 @@ std::optional<B1> find_b1(SymbolReceiver& receiver, const v34::DataParameters& p
 // Follows the symbols of data mode from the first of B1 on.
 class Reader {
  public:
-  // @param each_segment  gets the symbols at hand when those of a segment are, and returns how many are needed no more
+  // @param each_segment  gets the available symbols when a segment is complete, and returns how many are no longer
+  // needed
   Reader(SymbolReceiver& receiver, const v34::DataParameters& parameters, double carrier_hz, const B1& b1,
          V34DataHeard& heard, std::function<std::size_t(std::span<const EqualisedSymbol>)> each_segment)
       : receiver_(receiver),
@@ -185,7 +187,7 @@ class Reader {
     }
     return all;
   }
-  /// Up to what ends data, of those that no segment has been read of.
+  /// Up to the end of data, of those that no segment has read.
   std::span<const EqualisedSymbol> symbols() const { return symbols_; }
 
   /// @param end  in samples
@@ -195,7 +197,7 @@ class Reader {
     marks_.assign(2, begin);
     bool again = false;
     for (; receiver_.state.t < end; ++at_.symbol) {
-      if (symbols_.size() % kStretch == 0) {  // reading goes back by two of them at the most
+      if (symbols_.size() % kStretch == 0) {  // reading goes back by at most two of them
         const std::size_t gone =
             each_segment_(std::span(symbols_).first(symbols_.size() - std::min(symbols_.size(), kGoesBack)));
         symbols_.erase(symbols_.begin(), symbols_.begin() + static_cast<std::ptrdiff_t>(gone));
@@ -226,13 +228,13 @@ class Reader {
   }
 
  private:
-  static constexpr std::size_t kSSeen = 70;      // symbols of S when it is told from data
+  static constexpr std::size_t kSSeen = 70;      // symbols of S until it is distinguished from data
   static constexpr std::size_t kStretch = 2000;  // symbols that an echo is learnt from
   static constexpr std::size_t kGoesBack = 4 * kStretch;
   static constexpr double kWorthAgain = 0.1;  // of the errors' energy
   static constexpr double kGuesses = 0.58;    // of grid_error(): most of a mark's points were
 
-  // Where reading stands, but for the receiver.
+  // The position of reading, without the receiver.
   struct Position {
     Decisions decisions;
     WhiteningFilter filter;
@@ -246,7 +248,7 @@ class Reader {
     std::size_t points;
   };
   Checkpoint here() const { return {at_, receiver_.state, heard_.constellation.size()}; }
-  // With the echo's taps as they are now.
+  // With the current taps of the echo.
   void go_back(const Checkpoint& to) {
     std::vector<Cf> echo = std::move(receiver_.state.v);
     const double delay = receiver_.state.echo_delay;
@@ -261,7 +263,7 @@ class Reader {
   // @param symbol  the next one
   void resize(std::size_t symbol) { symbols_.resize(symbol - gone_); }
 
-  // @return the points can still be told from each other. Where they cannot since a slip, reading goes back before it.
+  // @return the points can still be distinguished. If a slip has ended that, reading goes back before it.
   bool pass_mark() {
     at_.next_mark += kMarkS;
     heard_.lost = receiver_.state.error > 0.5;
@@ -288,7 +290,7 @@ class Reader {
     return !heard_.lost;
   }
 
-  // Where the sender's symbols come earlier or later from here on.
+  // The sender's symbols come earlier or later from here on.
   void slip() {
     for (Jump& jump : slips_) {
       if (jump.slip.symbol != at_.symbol) continue;
@@ -357,9 +359,9 @@ double mean(std::span<const float> x) {
   return sum / static_cast<double>(x.size());
 }
 
-// How many of the symbols, which follow those of `done`, are data. What comes last may be none: the other signal that
-// ends them begins a few symbols early, or the sender has gone silent, and with what follows the silence decisions are
-// but guesses.
+// The number of the symbols after those of `done` that are data. The last ones may not be: the next signal
+// begins a few symbols early, or the sender has gone silent. Decisions after the beginning of silence
+// are only guesses.
 // @param done  symbols that have been read already, at the beginning  @param[out] silence  the sender has gone silent
 std::size_t count_data(std::span<const EqualisedSymbol> symbols, const SecondReading& reading, double energy,
                        std::size_t done, bool* silence) {
@@ -382,7 +384,7 @@ std::size_t count_data(std::span<const EqualisedSymbol> symbols, const SecondRea
   return *silence || all - data <= kFew ? std::max(data, std::min(done, all)) : all;
 }
 
-// From which mark on the points are told too badly, for the most part. @return its time, or 0
+// The mark from which on most decisions are too uncertain. @return its time, or 0
 double unsure_since(const std::vector<std::pair<double, double>>& squared) {
   constexpr std::size_t kLeastMarks = 3;
   constexpr double kMost = 0.8;
@@ -396,7 +398,7 @@ double unsure_since(const std::vector<std::pair<double, double>>& squared) {
   return 0;
 }
 
-// To bits, and how well they are told; the symbols may come in parts.
+// Bits, and the quality of their decisions; the symbols may come in parts.
 class Bits {
  public:
   Bits(const B1& b1, V34DataHeard& heard)

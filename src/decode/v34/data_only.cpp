@@ -7,7 +7,7 @@
 namespace offhook::decode {
 namespace {
 
-constexpr double kOffCarrierHz = 100;  // twice what the middle of a band is measured to
+constexpr double kOffCarrierHz = 100;  // twice the accuracy of the middle of a band
 
 // One channel as one direction, and how well the TRN in it fits.
 struct Fit {
@@ -15,7 +15,7 @@ struct Fit {
   double correlation = 0;  // of the best TRN; 0: there is none
 };
 
-// @param d  rate, carrier, scrambling and channel, which the result has where nothing is found
+// @param d  rate, carrier, scrambling and channel, which the result has if nothing is found
 Fit best_fit(const Recording& r, const Direction& d, double from_s, double to_s) {
   Fit best{d};
   const auto x = r.samples(static_cast<std::size_t>(d.channel));
@@ -40,7 +40,7 @@ Fit best_fit(const Recording& r, const SymbolClock& clock, const V34Band& band, 
   return best_fit(r, d, 0, r.duration_s);
 }
 
-// Of all symbol rates.
+// The best of all symbol rates.
 Fit best_fit(const Recording& r, int channel, Scrambling scrambling, double from_s, double to_s) {
   Fit best;
   best.direction.channel = channel;
@@ -54,7 +54,7 @@ Fit best_fit(const Recording& r, int channel, Scrambling scrambling, double from
   return best;
 }
 
-// What correlates with TRN may be the scrambled ones of another modem: it is V.34 when something can be read.
+// A match with TRN may be the scrambled ones of another modem: it is V.34 if a part of it can be decoded.
 bool something_is_read(const Training& t) {
   const auto is_read = [](const Segment& p) { return p.t_pp > 0 || p.j_points > 0 || !p.mp.empty() || p.t_e_end > 0; };
   return std::any_of(t.from_1200.segments.begin(), t.from_1200.segments.end(), is_read) ||

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// A recording that begins in data mode of V.34. There is no INFO sequence that names symbol rate and carrier: the
-// symbol clock tells them. How data are coded is said in the training, so that data can be read from the first rate
+// A recording that begins in data mode of V.34. It has no INFO sequence with symbol rate and carrier: the
+// symbol clock gives both. The training defines the coding of data, so that data can be read from the first rate
 // renegotiation on, whose TRN and MP are as those of a training.
 #pragma once
 
@@ -20,14 +20,14 @@ struct V34Band {
 };
 std::optional<V34Band> v34_band(const SymbolClock& clock);
 
-/// Rate renegotiations and cleardowns of both directions, and the data between them. Which direction is whose, and
-/// which carrier it has, is what the TRN in it fits best.
-/// @param clocks  one for each channel that has one  @return nothing where no TRN is found
+/// Rate renegotiations and cleardowns of both directions, and the data between them. The best fit of TRN identifies the
+/// sender of a direction and its carrier.
+/// @param clocks  one for each channel that has one  @return nothing if no TRN is found
 std::optional<Training> find_training_behind_data(const Recording& recording, std::span<const SymbolClock> clocks,
                                                   bool data_mode);
 
 /// A training of V.34 behind INFO sequences of which INFO1a was not read: the other side is not recorded, or noise
-/// spoilt it. Symbol rate and carrier are those whose PP and TRN are found. Nothing of V.90, or where none is found.
+/// spoilt it. Symbol rate and carrier are those whose PP and TRN are found. Nothing for V.90, or if none is found.
 std::optional<Training> find_training_without_info1a(const Recording& recording, const StartUp& start_up,
                                                      bool data_mode);
 

@@ -68,7 +68,7 @@ class Reading {
     reader_ = v90::DownstreamReader(asked_.law, asked_.u_info, {nullptr, put_bit, this});
     reader_.begin_two_levels();
     reader_.deliver(true);
-    // The equaliser looks ahead.
+    // The equaliser needs later samples.
     const long last = static_cast<long>(own_.size()) - PcmEqualiser::kTaps / 2;
     const auto end = std::min(last, static_cast<long>(asked_.to_s * kRateHz));
     for (now_ = first_; now_ < end && heard_.stopped.empty(); ++now_) put(equaliser_.at(now_));
@@ -108,7 +108,7 @@ class Reading {
   }
 
   void put(float level) {
-    // Ri goes on until the CPt has come: what was sent before it is of no use here.
+    // Ri continues until the CPt has come: earlier signals are of no use here.
     if (stage_ <= Stage::kDil && !asked_.cps.empty() && seconds(now_) >= asked_.cps.front().t && interval() == 0) {
       reader_.begin_dil({});
       stage_ = Stage::kFinal;
@@ -218,7 +218,7 @@ class Reading {
     d.snr_db = median(std::move(track));
   }
 
-  // What was decided, until it is enough to fit the taps to.
+  // Collects decisions until there are enough to fit the taps to.
   void keep(const v90::DownstreamReader::Result& r) {
     batch_.push_back(r.reference);
     trusted_.push_back(r.trust == v90::PcmReceiver::Trust::kAll);

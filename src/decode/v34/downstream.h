@@ -2,10 +2,10 @@
 //
 // The digital modem's direction of a recorded V.90 call: PCM, from the analogue line to octets.
 //
-// TRN1d is known symbol by symbol: it is looked for by correlation, an equaliser of one tap a symbol is fitted to it by
-// least squares, and from there on every symbol has its place in the data frames. What the points are is in the CP
+// TRN1d is known symbol by symbol: it is found by correlation, an equaliser of one tap per symbol is fitted to it by
+// least squares, and from there on every symbol has its place in the data frames. The points are defined in the CP
 // sequences, which the analogue modem sends and which have been read before. In Phase 4 the other direction is on the
-// line as well; its echo is fitted with the equaliser, again and again.
+// line as well; its echo is fitted repeatedly with the equaliser.
 //
 // Symbols are taken at the samples: the recorder's clock has to be the network's, as that of a recorder on a digital
 // trunk or of a codec that follows it is.
@@ -28,18 +28,18 @@ inline int downstream_bit_rate(const v90::Cp& cp) {
   return (2 * cp.rate_thirds() + 3) / 6;
 }
 
-/// What is known of a downstream before it is read.
+/// The known properties of a downstream before it is read.
 struct DownstreamAsked {
   v90::Law law = v90::Law::kMu;  ///< of INFO0d
   std::uint8_t u_info = 0;       ///< of INFO1a
-  double from_s = 0, to_s = 0;   ///< where to look for TRN1d, and where the call ends or a retrain begins
+  double from_s = 0, to_s = 0;   ///< start of the search for TRN1d, and end of the call or begin of a retrain
   struct CpAt {
     v90::Cp cp;
     double t = 0;  ///< s, when its first one began
   };
   std::vector<CpAt> cps;        ///< in order of time
-  std::optional<v90::Dil> dil;  ///< what Ja asked for
-  std::vector<double> s_s;      ///< where the analogue modem's S begin, in order: the last before CPt ends the DIL
+  std::optional<v90::Dil> dil;  ///< requested by Ja
+  std::vector<double> s_s;      ///< begins of the analogue modem's S, in order: the last before CPt ends the DIL
 };
 
 /// Equal MP sequences one after the other. Times in seconds.
@@ -53,13 +53,13 @@ struct DownstreamMp {
 struct DownstreamHeard {
   int channel = -1;        ///< -1: it is not recorded
   double t_trn1d = 0;      ///< s; 0: it was not found
-  double training_db = 0;  ///< what the equaliser leaves of TRN1d, dB
+  double training_db = 0;  ///< residual of TRN1d after the equaliser, dB
   std::optional<v90::Jd> jd;
   double t_jd_end = 0;  ///< s, the last of Jd'; 0: it was not seen
   int learnt = 0;       ///< levels that the DIL has shown, of the six intervals together
   std::vector<DownstreamMp> mp;
   std::vector<DataHeard> data;
-  double t_lost = 0;    ///< s, where reading stopped
+  double t_lost = 0;    ///< s, end of reading
   std::string stopped;  ///< why it stopped before the end; empty: it did not
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What a network between countries of different laws does to a Ucode: by the tables of ITU-T G.711 (11/88) clause 3.5,
-// or by the value that is nearest. Both are found in networks, and their levels tell which one it is.
+// Conversion of a Ucode by a network between countries of different laws: by the tables of ITU-T G.711 (11/88) clause
+// 3.5, or by the nearest value. Both are found in networks, and their levels distinguish them.
 #pragma once
 
 #include <cstdint>

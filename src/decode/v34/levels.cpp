@@ -48,7 +48,7 @@ float DilLevels::converted(Conversion conversion, int u) const {
 std::optional<Conversion> DilLevels::conversion() const {
   constexpr float kCloser = 4;  // in power
   const auto squared = [](float x) { return x * x; };
-  int nearest_fits = 0, tables_fit = 0;  // in how many intervals: where bits are robbed none does
+  int nearest_fits = 0, tables_fit = 0;  // in how many intervals: with robbed bits none does
   for (int i = 0; i < v90::kFrameIntervals; ++i) {
     float as_sent = 0, nearest = 0, by_tables = 0;
     for (int u = 0; u < v90::kUcodes; ++u) {

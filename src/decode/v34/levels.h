@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The levels at which the digital modem's Ucodes arrive: what CP says of the codec, what the DIL shows, and for what it
-// does not show, what the network has done to the rest.
+// The levels at which the digital modem's Ucodes arrive: by CP's codec type, by the DIL, and for Ucodes that the DIL
+// lacks, by the network's effect on the rest.
 #pragma once
 
 #include <optional>
@@ -14,10 +14,11 @@
 namespace offhook::decode {
 
 /// As sent, or as the point of the codec that CP names; in units in which TRN1d has the level of UINFO. Those that CP
-/// does not name for an interval are needed where the data frames move.
+/// does not name for an interval are needed if the data frames move.
 v90::LearntLevels levels_of(const v90::Cp& cp, v90::Law law);
 
-/// What the DIL shows: the mean level of each Ucode in each interval, which robbed bits, pads and the other law move.
+/// The result of the DIL: the mean level of each Ucode in each interval, which robbed bits, pads and the other law
+/// move.
 class DilLevels {
  public:
   /// @param law  of the digital modem  @param u_info  of TRN1d
@@ -26,8 +27,8 @@ class DilLevels {
   void put(float level, int interval);
   /// The DIL has been heard once from end to end.
   bool whole() const { return whole_; }
-  /// What was heard takes the place of what was expected. What was not is expected at the level of the other law where
-  /// that is what was heard: the network converts.
+  /// Measured levels replace the expected ones. Unmeasured ones get the level of the other law if the measured ones
+  /// have it: the network converts.
   /// @param moved  intervals that the data frames have moved since  @return how many levels were heard
   int take(v90::LearntLevels& levels, long moved) const;
 
@@ -36,8 +37,8 @@ class DilLevels {
   bool heard(int interval, int u) const { return count_[interval][u] >= kLeastHeard && sum_[interval][u] > 0; }
   float mean(int interval, int u) const { return sum_[interval][u] / static_cast<float>(count_[interval][u]); }
   float converted(Conversion conversion, int u) const;
-  /// How the network converts, by the levels heard in most intervals. What they do not tell apart is taken to be the
-  /// nearest value, as a recorded network sends it.  @return nothing: it does not
+  /// The network's conversion, by the levels heard in most intervals. If they fit both, the result is the
+  /// nearest value, as a recorded network sends it.  @return nothing: no conversion
   std::optional<Conversion> conversion() const;
 
   v90::Dil dil_;

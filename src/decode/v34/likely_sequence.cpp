@@ -21,7 +21,7 @@ Nearest nearest_of(Cf y) {
   constexpr int kPeriod = 8;  // of the subsets along both axes
   static constexpr float kMost = 250;
   const auto place = [](float v, int offset) {
-    v = v > -kMost ? std::min(v, kMost) : -kMost;  // what is no number, too
+    v = v > -kMost ? std::min(v, kMost) : -kMost;  // NaN, too
     const float k = std::floor((v - static_cast<float>(offset)) / kPeriod + 0.5f);
     return static_cast<std::int16_t>(offset + kPeriod * static_cast<int>(k));
   };
@@ -42,7 +42,7 @@ Nearest nearest_of(Cf y) {
   return n;
 }
 
-// What each transition costs, and its best pair of labels.
+// The cost of each transition, and its best pair of labels.
 struct Branches {
   float squared[2][kInputs];      // by parity of the labels, and by input
   std::uint8_t pair[2][kInputs];  // kLabels s0 + s1

@@ -15,7 +15,7 @@
 
 namespace offhook::decode {
 
-/// Where a trellis encoder stands before a pair of points.
+/// The state of a trellis encoder before a pair of points.
 struct TrellisPlace {
   v34::FramePosition frame;
   int group = 0;  ///< pair of the mapping frame
@@ -25,10 +25,10 @@ struct TrellisPlace {
 struct LikelySequence {
   std::vector<v34::Point> points;
   std::vector<std::uint8_t> states;  ///< before each pair
-  double squared = 0;                ///< distances from what was received, summed
+  double squared = 0;                ///< distances from the received signal, summed
 };
 
-/// @param y  whole pairs, behind the whitening filter  @param to  the state behind the last pair, where it is known
+/// @param y  whole pairs, behind the whitening filter  @param to  the state behind the last pair, if known
 LikelySequence likely_sequence(std::span<const Cf> y, v34::TrellisCode code, TrellisPlace from,
                                std::optional<int> to = {});
 

@@ -20,9 +20,9 @@ class PcmEqualiser {
 
   /// Fits all taps by least squares. @param first  sample of the first level  @param levels  that were sent
   /// @param trusted  [levels.size()] which of them are known, or empty for all
-  /// @return what is left, relative to the levels' power, as an unbiased estimate; 1: nothing was fitted
+  /// @return the residual, relative to the levels' power, as an unbiased estimate; 1: nothing was fitted
   double fit(long first, std::span<const float> levels, std::span<const char> trusted = {});
-  /// Looks for the other direction's echo in what is left of such levels; the next fit takes it in.
+  /// Searches the residual of such levels for the other direction's echo; the next fit includes it.
   void find_echo(long first, std::span<const float> levels);
   bool has_echo() const { return echo_lag_ >= 0; }
 

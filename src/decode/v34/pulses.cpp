@@ -92,7 +92,7 @@ Cf PulseShape::signal_at(const Signal& around, int shift) const {
   return sum;
 }
 
-// Minus the logarithm of how likely a pulse is, but for a constant: high ones are rare, and most come where the
+// Minus the logarithm of a pulse's likelihood, except for a constant: high ones are rare, and most come where the
 // sender's waveform is alike. @param signal  without errors, at the pulse's place; its real part is the line's
 double PulseShape::surprise(const Pulse& p, Cf signal) const {
   const double high = std::abs(p.height) / mean_excess_;
@@ -106,7 +106,7 @@ double PulseShape::alike(Cf signal) const {
   return alike_ / spread_ * std::exp(std::min(more, kMost));
 }
 
-// A part of the pulses come at like places; the others, or what is taken for their places by mistake, anywhere.
+// A part of the pulses come at like places; the others, or places that are wrong by mistake, anywhere.
 void PulseShape::learn_place(std::span<const Cf> errors, std::span<const Pulse> pulses) {
   constexpr int kRounds = 12;
   constexpr double kLeastSpread = 0.05, kMostAlike = 0.95;
@@ -168,7 +168,7 @@ bool PulseShape::learn(std::span<const Cf> errors, std::span<const std::size_t> 
   return most > 0;
 }
 
-// @return what all explain, in variances, or 0
+// @return the gain of all, in variances, or 0
 double PulseShape::learn_from(std::size_t first, std::span<const Cf> errors, std::span<const std::size_t> loud) {
   constexpr std::size_t kLeastPulses = 6;
   constexpr int kRounds = 10;
@@ -194,7 +194,7 @@ double PulseShape::learn_from(std::size_t first, std::span<const Cf> errors, std
       score += f.score;
     }
     if (pulses.size() < kLeastPulses) return 0;
-    // The middle one of the heights shall be 1.
+    // Scale the middle one of the heights to 1.
     const double middle = median(heights);
     for (Cf& v : next) v *= static_cast<float>(middle) / squared;
     shape_ = std::move(next);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Pulses of one shape in the errors of symbols: a line card or a sender that clips the highest peaks adds a short pulse
-// at each, always the same but for its height and its place. They are few, and loud enough to spoil decisions. The
+// at each, always the same except for its height and its place. They are few, and loud enough to spoil decisions. The
 // shape is learnt from the loudest.
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace offhook::decode {
 
-/// What a receiver made of a symbol, and where it stood.
+/// A symbol after the equaliser, and its place.
 struct EqualisedSymbol {
   double t = 0;      ///< in samples
   double phase = 0;  ///< radians that the equaliser's output was turned back by
@@ -37,8 +37,8 @@ class PulseShape {
   /// @param symbols, errors  as many of both; errors are received minus decided  @param carrier_hz  nominal
   PulseShape(std::span<const EqualisedSymbol> symbols, double carrier_hz);
 
-  /// Learns the shape, and where in the sender's waveform pulses come. @param errors  as many as symbols
-  /// @param loud  symbols that stand out  @param variance  of errors without pulses
+  /// Learns the shape, and the places of pulses in the sender's waveform. @param errors  as many as symbols
+  /// @param loud  symbols with large errors  @param variance  of errors without pulses
   /// @return whether enough of them are alike
   bool learn(std::span<const Cf> errors, std::span<const std::size_t> loud, double variance);
 
@@ -47,12 +47,12 @@ class PulseShape {
   struct Fit {
     Pulse pulse;
     double gain = 0;   ///< energy of the errors that it explains, in variances
-    double score = 0;  ///< the same, less how unlikely the pulse is: high, or where the sender's waveform is unlike
+    double score = 0;  ///< the same, less the improbability of the pulse: high, or at an unusual waveform of the sender
   };
   /// The most likely pulse near a symbol with these errors.
   Fit fit(std::span<const Cf> errors, std::size_t symbol) const;
 
-  /// What a pulse adds to the symbol `m` behind its own, -kBefore to kAfter.
+  /// The contribution of a pulse to the symbol `m` behind its own, -kBefore to kAfter.
   Cf added(const Pulse& pulse, int m) const;
 
   /// Whether all pulses go one way: that of positive heights.
@@ -76,7 +76,7 @@ class PulseShape {
   Cf unturned(std::span<const Cf> x, std::size_t symbol, int m) const;
   double learn_from(std::size_t first, std::span<const Cf> errors, std::span<const std::size_t> loud);
   void learn_place(std::span<const Cf> errors, std::span<const Pulse> pulses);
-  using Signal = std::array<Cf, 2 * kWide + 1>;  // mean square 1, a symbol each
+  using Signal = std::array<Cf, 2 * kWide + 1>;  // mean square 1, one per symbol
   Signal signal_around(std::span<const Cf> errors, std::size_t symbol) const;
   Cf signal_at(const Signal& around, int shift) const;
   double surprise(const Pulse& pulse, Cf signal) const;

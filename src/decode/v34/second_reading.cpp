@@ -15,9 +15,9 @@ namespace {
 // Energies in variances of the errors.
 constexpr double kLoud = 8;                   // of a symbol that a pulse may have spoilt
 constexpr double kMuch = 1.5;                 // a symbol, around a pulse: of noise alone it is 1
-constexpr double kNoiseLeft = 1.25;           // the same, where it may be noise alone
+constexpr double kNoiseLeft = 1.25;           // the same, if it may be noise alone
 constexpr std::size_t kSymbolsASearch = 128;  // of all symbols, to bound the time
-constexpr int kTakings = 4;                   // times that pulses are looked for, each with better decisions
+constexpr int kTakings = 4;                   // searches for pulses, each with better decisions
 
 class SecondReader {
  public:
@@ -48,7 +48,7 @@ class SecondReader {
   SecondReading without_pulses(const SecondReading& begun) {
     likely_.points = begun.points;
     likely_.states = begun.states;
-    // What comes behind the last symbol has had a say in the last decisions.
+    // Symbols behind the last one have influenced the last decisions.
     constexpr std::size_t kTail = 64 * kFrame;
     const bool more = begun.points.size() > symbols_.size();
     decode(more ? symbols_.size() - std::min(symbols_.size(), kTail) : symbols_.size());
@@ -85,7 +85,7 @@ class SecondReader {
     return r;
   }
 
-  // @param known  symbols, whole mapping frames, for which likely_ has what they were
+  // @param known  symbols, whole mapping frames, whose points likely_ has
   void decode(std::size_t known) {
     y_ = whitened({0, symbols_.size()}, [&](std::size_t k) { return taken_off_[k]; });
     likely_.points.resize(known);
@@ -100,7 +100,7 @@ class SecondReader {
     for (std::size_t k = 0; k < symbols_.size(); ++k) decide(k, likely_.points[k]);
   }
 
-  // What comes out of the whitening filter where `taken_off(symbol)` is taken off.
+  // The output of the whitening filter after `taken_off(symbol)` is subtracted.
   template <class TakenOff>
   std::vector<Cf> whitened(const Window& window, const TakenOff& taken_off) const {
     constexpr std::size_t kMemory = 3;
@@ -116,8 +116,8 @@ class SecondReader {
     return y;
   }
 
-  // What the precoder sends if this point is right and those before are, and the error that is left then, pulses and
-  // all.
+  // The precoder's output if this point is right and those before are, and the remaining error, including
+  // pulses.
   void decide(std::size_t k, v34::Point point) {
     Cf x = to_cf(point);
     for (std::size_t i = 0; i < std::min<std::size_t>(3, k); ++i) {
@@ -130,7 +130,7 @@ class SecondReader {
     errors_[k] = symbols_[k].out - Cf(re, im);
   }
 
-  // @param again  only where there is more than noise  @return how many
+  // @param again  only if there is more than noise  @return how many
   std::size_t take_pulses_off(bool again) {
     std::vector<double> squared;
     for (const Cf e : errors_) squared.push_back(std::norm(e));
@@ -152,7 +152,7 @@ class SecondReader {
 
   // The pulse near a loud symbol with which, and with other decisions if need be, least is left of the errors.
   PulseShape::Fit pulse_at(std::size_t symbol, bool again) {
-    constexpr std::size_t kAround = 14;  // symbols beyond a pulse where the paths part and join
+    constexpr std::size_t kAround = 14;  // symbols beyond a pulse at which the paths part and join
     const Window window{(symbol - PulseShape::kBefore - kAround) / 2 * 2,
                         std::min((symbol + PulseShape::kAfter + kAround) / 2 * 2, symbols_.size() - 2)};
     const PulseShape::Fit plain = shape_.fit(errors_, symbol);
@@ -216,7 +216,7 @@ class SecondReader {
     return best;
   }
 
-  // Of the errors, in variances.
+  // Energy of the errors, in variances.
   double energy(const Window& window) const {
     double sum = 0;
     for (std::size_t k = window.first; k < window.last; ++k) sum += std::norm(errors_[k]);

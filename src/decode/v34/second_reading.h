@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Data mode read again, with all of its symbols at hand: the most likely sequence from the first to the last, without
-// the pulses that a clipped signal holds. Where a pulse has spoilt decisions, pulse and decisions are looked for
+// Data mode read again, with all of its symbols available: the most likely sequence from the first to the last, without
+// the pulses that a clipped signal holds. If a pulse has spoilt decisions, pulse and decisions are searched for
 // together.
 #pragma once
 
@@ -17,8 +17,8 @@ namespace offhook::decode {
 struct SecondReading {
   std::vector<v34::Point> points;    ///< decided, whole mapping frames
   std::vector<std::uint8_t> states;  ///< of the trellis, before each pair of them
-  std::vector<float> squared;        ///< of what is left of each symbol's error, behind the whitening filter
-  std::size_t pulses = 0;            ///< that were taken off
+  std::vector<float> squared;        ///< of each symbol's residual error, behind the whitening filter
+  std::size_t pulses = 0;            ///< that were subtracted
 };
 
 /// @param symbols  from the first of B1 on, in grid units  @param start  of the encoder before it
@@ -26,12 +26,12 @@ SecondReading read_plainly(std::span<const EqualisedSymbol> symbols, const v34::
                            const v34::EncoderStart& start);
 
 /// The same with a search for pulses; without any it gives the same. @param carrier_hz  nominal
-/// @param plain  of these symbols, or of more that begin with them: where it begins
+/// @param plain  of these symbols, or of more that begin with them: the initial decisions
 SecondReading read_without_pulses(std::span<const EqualisedSymbol> symbols, const v34::DataParameters& parameters,
                                   const v34::EncoderStart& start, double carrier_hz, const SecondReading& plain);
 
-/// The same of a data mode of any length, a segment at a time, so that its memory does not grow with the data. Where
-/// segments meet, each is read with some symbols of the other: the decisions are those of one reading.
+/// The same for a data mode of any length, one segment at a time, so that its memory does not grow with the data. At
+/// their borders, each segment is read with some symbols of the other: the decisions are those of one reading.
 class SegmentedReading {
  public:
   static constexpr std::size_t kSegment = std::size_t{1} << 19;  ///< symbols: 153 s at 3429 symbols/s
@@ -42,32 +42,32 @@ class SegmentedReading {
                    std::size_t segment = kSegment)
       : parameters_(parameters), start_(start), carrier_hz_(carrier_hz), segment_(segment) {}
 
-  /// Of the symbols at hand, those of the segment that is next; the ones before are of the segment that was.
+  /// First of the available symbols that belongs to the next segment; the ones before are of the previous segment.
   std::size_t first() const { return first_; }
   std::size_t last() const { return first_ + segment_; }
 
   /// Reads the next segment. @param symbols  last() + kBeside or more
   SecondReading read(std::span<const EqualisedSymbol> symbols) const;
-  /// The next segment may begin. @param read  what read() returned  @return how many symbols are needed no more
+  /// Begins the next segment. @param read  the result of read()  @return number of symbols that are no longer needed
   std::size_t go_on(const SecondReading& read);
-  /// What is left, when no more symbols come.
+  /// The rest, when no more symbols come.
   SecondReading read_plainly(std::span<const EqualisedSymbol> symbols) const;
   SecondReading read_without_pulses(std::span<const EqualisedSymbol> symbols, const SecondReading& plain) const;
 
  private:
   const v34::DataParameters& parameters_;
-  v34::EncoderStart start_;  // before the first symbol at hand
+  v34::EncoderStart start_;  // before the first available symbol
   double carrier_hz_;
   std::size_t segment_, first_ = 0;
 };
 
-/// Mean squared distance from anything at all to the nearest sequence of the code, a symbol: what errors come to where
-/// decisions are but guesses.
+/// Mean squared distance from random points to the nearest sequence of the code, per symbol: the mean error of
+/// decisions that are only guesses.
 inline constexpr double kGuessSquared = 0.76;
 /// The same, from which on more than one point in a hundred is wrong, with each of the trellis codes.
 inline constexpr double kUnsureSquared = 0.5;
 
-/// What undoes the precoder: y(n) = x(n) + sum of h(i) x(n - i).
+/// The inverse of the precoder: y(n) = x(n) + sum of h(i) x(n - i).
 class WhiteningFilter {
  public:
   explicit WhiteningFilter(const v34::PrecoderCoefficients& c);

@@ -31,8 +31,8 @@ SequenceReader::Found SequenceReader::read_j(double t, double symbol_s) {
   const auto bits = static_cast<long>(stream_.size());
   if (last16_ == v34::kSequenceJ4 || last16_ == v34::kSequenceJ16) {
     const int points = last16_ == v34::kSequenceJ4 ? 4 : 16;
-    // J is sent over and over (10.1.3.3), by modems of K56flex with 8 bits more: 16 bits that stand alone are something
-    // else.
+    // J is repeated (10.1.3.3), by modems of K56flex with 8 bits more: a single one of 16 bits is another
+    // sequence.
     const bool repeated = points == candidate_points_ && bits - last_candidate_ <= kLongestJ;
     if (repeated && p_.j_points == 0) {
       p_.t_j = candidate_t_ - 8 * symbol_s;

@@ -13,8 +13,8 @@ class SequenceReader {
   /// @param v90  from the analogue modem of V.90, which sends CP in place of J and MP
   SequenceReader(Segment& segment, bool v90) : p_(segment), v90_(v90) {}
 
-  /// The bits of one symbol. @param t  its time, s  @param symbol_s  what it lasts
-  /// @return J' ends the bits: what follows may have another number of points
+  /// The bits of one symbol. @param t  its time, s  @param symbol_s  its duration
+  /// @return J' ends the bits: the next symbols may have another number of points
   Found put(const std::uint8_t* bits, int n, double t, double symbol_s);
 
  private:
@@ -32,7 +32,7 @@ class SequenceReader {
   static constexpr int kMostJMissed = 8;  // in a row, by wrong bits
   static constexpr int kLongestJ = 32;    // bits from one to the next
   long last_j_ = -1;                      // bits in the stream then
-  long last_candidate_ = -1;              // bits in the stream behind the last 16 that look like J
+  long last_candidate_ = -1;              // bits in the stream behind the last 16 that resemble J
   int candidate_points_ = 0;
   long period_ = 16;  // bits
   double candidate_t_ = 0;

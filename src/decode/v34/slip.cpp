@@ -15,20 +15,20 @@ namespace offhook::decode {
 namespace {
 
 constexpr int kMostSamples = 480;
-// Symbols that a slip is looked for with, that must confirm it, and that tell where the mapping frames are: where some
-// symbols take a whole number of samples and of the carrier's quarter turns, constellations look alike from there.
+// Numbers of symbols that search for a slip, that must confirm it, and that give the place of the mapping frames. If
+// some symbols take a whole number of samples and of the carrier's quarter turns, constellations fit alike from there.
 constexpr std::size_t kFew = 64, kMany = 200, kWhole = 960;
 constexpr long kFrame = v34::kSymbolsPerMappingFrame;
 constexpr float kMostError = 0.5f;  // of grid_error(), confirmed
 constexpr std::size_t kCandidates = 100;
-constexpr float kAsGood = 0.1f;           // of grid_error(): so much more than the best may come by chance
+constexpr float kAsGood = 0.1f;           // of grid_error(): this much more than the best may come by chance
 constexpr std::size_t kLeastPoints = 16;  // that occur: S and tones have fewer, and fit a grid by chance
 
 Cf nearest(Cf y) {
   return {2 * std::floor(y.real() / 2) + 1, 2 * std::floor(y.imag() / 2) + 1};
 }
 
-// The whitened symbols of data mode, as they would be with one slip or another; equaliser and loops stand still.
+// The whitened symbols of data mode, as they would be with one slip or another; equaliser and loops do not adapt.
 class StillReader {
  public:
   StillReader(SymbolReceiver& receiver, const v34::DataParameters& parameters, double carrier_hz)
@@ -161,7 +161,7 @@ std::optional<Slip> find_slip(SymbolReceiver& receiver, const v34::DataParameter
   if (!best || (best->samples == 0 && best->echo_samples == 0)) return std::nullopt;  // or noise that has gone
   const auto count = static_cast<std::size_t>(std::max(0L, reader.symbol_at(now, *best))) + kMany;
   std::vector<Cf> behind = reader.read(0, count, *best);
-  std::reverse(behind.begin(), behind.end());  // its phase is followed from where it is known to fit
+  std::reverse(behind.begin(), behind.end());  // its phase is followed from a place with a known fit
   behind = followed(std::move(behind), energy);
   std::reverse(behind.begin(), behind.end());
   best->symbol = static_cast<std::size_t>(first) + change_of(followed(reader.read(0, count, {}), energy), behind);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// A slip in data mode: from one sample to the next a network's buffer, or a recorder, loses part of a signal or puts
-// some in. The sender goes on as before, so that symbols, carrier and mapping frames are where they were, but for the
+// A slip in data mode: from one sample to the next a network's buffer, or a recorder, loses part of a signal or inserts
+// some. The sender continues as before, so that symbols, carrier and mapping frames are unchanged, except for the
 // time.
 #pragma once
 
@@ -16,21 +16,21 @@ namespace offhook::decode {
 struct Slip {
   std::size_t symbol = 0;  ///< the first that comes at another time
   int samples = 0;         ///< of 8000 Hz, put in; less than 0: lost
-  int echo_samples = 0;    ///< by which the other direction's echo comes later than before, beside the other channel
+  int echo_samples = 0;    ///< delay of the other direction's echo since then, in addition to the other channel's
 };
 
-/// The slip whose other side the points fit again: whole samples, 60 ms at most; of this direction before or behind the
+/// The slip after which the points fit again: whole samples, at most 60 ms; of this direction before or behind the
 /// place where the echo joins it, or of the other channel.
-/// @param receiver  before symbol `first` of data mode, which came before the slip; in grid units. Left as it was
+/// @param receiver  before symbol `first` of data mode, which came before the slip; in grid units. Not changed
 /// @param now  in samples, behind the slip  @param carrier_hz  nominal
-/// @return nothing where there is none, or the constellation is too small to tell
+/// @return nothing if there is none, or the constellation is too small for a decision
 std::optional<Slip> find_slip(SymbolReceiver& receiver, const v34::DataParameters& parameters,
                               const v34::EncoderStart& start, long first, double now, double carrier_hz);
 
-/// Squared distance of a whitened symbol to the nearest point of the grid; 2/3 in the mean where it is but a guess.
+/// Squared distance of a whitened symbol to the nearest point of the grid; 2/3 in the mean for a guess.
 float grid_error(Cf y);
 
-/// What half of the equaliser and of the filter before it span, in samples.
+/// Half the length of the equaliser and of the filter before it, in samples.
 inline constexpr double kSlipBlurs = 120;
 
 }  // namespace offhook::decode

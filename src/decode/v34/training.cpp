@@ -13,7 +13,7 @@ namespace offhook::decode {
 namespace {
 
 constexpr double kGoodFit = 3e-4;  // mean square error of an equaliser: a longer one is not needed
-constexpr int kTrnKnown = 512;     // symbols of TRN that are sure to come, but for some at their end
+constexpr int kTrnKnown = 512;     // symbols of TRN that are sure to come, except some at their end
 constexpr int kSSymbols = 128, kSBarSymbols = 16;
 
 // Follows one anchor.
@@ -55,7 +55,7 @@ double s_share(const Baseband& line, double t, double step) {
   return energy > 0 ? std::abs(c) / energy : 0;
 }
 
-// S before what begins at `t` samples.
+// S before the signal that begins at `t` samples.
 void Follower::find_s(Segment& p, double t, double step) const {
   const double s_bar = t - kSBarSymbols * step;
   p.s_correlation = s_share(line_, s_bar, step);
@@ -64,7 +64,7 @@ void Follower::find_s(Segment& p, double t, double step) const {
   p.t_s = seconds(s_bar - kSSymbols * step);
 }
 
-// With a longer equaliser where that explains more than its taps would of noise.
+// With a longer equaliser if that explains more than its taps would of noise.
 double Follower::fit(double t, const std::vector<Cf>& known, std::optional<double> offset_hz) {
   receiver_.state.w.resize(SymbolReceiver::kTaps);
   const double error = receiver_.fit(t, known, offset_hz);
@@ -78,7 +78,7 @@ double Follower::fit(double t, const std::vector<Cf>& known, std::optional<doubl
   return error;
 }
 
-// How long TRN goes on, by decisions. @param known  what stands before it, and TRN
+// Length of TRN, by decisions. @param known  the symbols before it, and TRN
 std::size_t Follower::count_trn(const std::vector<Cf>& known, std::size_t before, v34::TrainingPoints points,
                                 double end) {
   constexpr std::size_t kWindow = 32;
@@ -100,7 +100,7 @@ std::size_t Follower::count_trn(const std::vector<Cf>& known, std::size_t before
   return right.size() > before ? right.size() - before : 0;
 }
 
-// TRN where its beginning is not 288 symbols behind that of PP: some senders begin it a symbol later. @return its
+// TRN whose beginning is not 288 symbols behind that of PP: some senders begin it a symbol later. @return its
 // anchor
 std::optional<Anchor> Follower::shifted_trn(const Anchor& pp) {
   constexpr int kShifted = 512;
@@ -174,7 +174,7 @@ Segment Follower::run(const Anchor& anchor, double end) {
   p.frequency_offset_hz = offset_hz(receiver_.state);
 
   v34::TrainingDecoder decoder(direction_.scrambling, anchor.points);
-  if (length > 0) {  // where the first change of quadrant counts from
+  if (length > 0) {  // reference of the first change of quadrant
     const Cf last = known[before + length - 1];
     std::uint8_t drop[4];
     decoder.sequence({static_cast<std::int16_t>(last.real()), static_cast<std::int16_t>(last.imag())}, drop);
@@ -198,7 +198,7 @@ void Follower::sequences(Segment& p, v34::TrainingDecoder decoder, v34::Training
     if (found == SequenceReader::Found::kE) break;
     if (found != SequenceReader::Found::kJPrime) continue;
     // A fresh TRN is an anchor of its own. Some callers send none: then MP comes at once, with as many points as the
-    // far J asked for.
+    // far J requested.
     if (end - receiver_.state.t < 64 * receiver_.state.step) break;
     if (has_16_points()) {
       points = v34::TrainingPoints::k16;
@@ -234,8 +234,8 @@ Segment Follower::run_s_bar(const ReceiverState& trained, double s_bar, double e
     receiver_.decided(s, 0);
   }
   const ReceiverState locked = receiver_.state;
-  // How many points, and whether the first sequence is the only one: the CRC tells. The scrambler and the differential
-  // encoder begin the first CPt at zero (8.5.2); before a later CP they may have any state.
+  // The CRC shows how many points there are, and whether the first sequence is the only one. The scrambler and the
+  // differential encoder begin the first CPt at zero (8.5.2); before a later CP they may have any state.
   Segment best = p;
   best.t_lost = now();
   for (const bool from_zero : {false, true}) {
@@ -289,7 +289,7 @@ Segment follow_s_bar(const Baseband& line, const Baseband* other, const Directio
 std::vector<Segment> follow(const Baseband& line, const Baseband* other, const Direction& direction,
                             const std::vector<Anchor>& anchors) {
   constexpr int kLeastTrn = 64;     // symbols that are as they should be: not a likeness by chance
-  constexpr int kClockTold = 2000;  // and so many tell the clock to a few ppm
+  constexpr int kClockTold = 2000;  // and this many give the clock to a few ppm
   std::vector<Segment> all;
   double end = static_cast<double>(line.size());
   for (auto anchor = anchors.rbegin(); anchor != anchors.rend(); ++anchor) {

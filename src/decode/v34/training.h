@@ -4,8 +4,8 @@
 // retrain, rate renegotiation, cleardown). The analogue modem of V.90 trains in the same way, with CP in place of MP
 // and SCR in place of the TRN of Phase 4.
 //
-// PP and TRN are known symbol by symbol, so they are looked for by correlation over the whole recording. Each one found
-// is an anchor: the receiver is fitted to it and then follows the symbols to the end of what it can make out.
+// PP and TRN are known symbol by symbol, so they are found by correlation over the whole recording. Each one found
+// is an anchor: the receiver is fitted to it and then follows the symbols to the end of the decodable signal.
 #pragma once
 
 #include <cstdint>
@@ -38,10 +38,10 @@ struct CpHeard {
   int count = 0;
 };
 
-/// One training segment of one direction: what follows an anchor, until its signal is lost. All times in seconds.
+/// One training segment of one direction: the signals after an anchor, until its signal is lost. All times in seconds.
 struct Segment {
   Anchor anchor;
-  double t_s = 0, t_s_bar = 0, s_correlation = 0;  ///< S before it; 0 where there is none
+  double t_s = 0, t_s_bar = 0, s_correlation = 0;  ///< S before it; 0 if there is none
   double t_pp = 0;
   double t_trn = 0, t_trn_end = 0;
   int trn_symbols = 0;
@@ -49,35 +49,35 @@ struct Segment {
   double clock_ppm = 0;        ///< of the sender against the recording
   double frequency_offset_hz = 0;
   double t_j = 0, t_j_end = 0;
-  int j_points = 0;  ///< 4 or 16: what it asks of the far modem; 0: no J
+  int j_points = 0;  ///< 4 or 16: its request to the far modem; 0: no J
   int j_repeats = 0;
   double t_j_prime = 0;  ///< 0: none
   std::vector<MpHeard> mp;
   std::vector<CpHeard> cp;
-  std::optional<v90::Dil> dil;  ///< what Ja asks for
+  std::optional<v90::Dil> dil;  ///< requested by Ja
   double t_e = 0, t_e_end = 0;  ///< 0: none
-  double t_lost = 0;            ///< where it stopped
-  double t_end = 0;             ///< samples: where the next one begins
+  double t_lost = 0;            ///< end of reading
+  double t_end = 0;             ///< samples: begin of the next one
   double begins() const { return t_s_bar > 0 ? t_s_bar : t_trn; }
   bool is_phase3() const { return t_pp > 0 || j_repeats > 2; }  ///< PP or J, which no renegotiation has
-  bool is_cleardown() const;                                    ///< an MP asks for both rates 0, or a CP for drn 0
+  bool is_cleardown() const;                                    ///< an MP requests both rates 0, or a CP drn 0
   ReceiverState at_data;          ///< before the first symbol of B1; valid when t_e_end > 0
   ReceiverState trained;          ///< behind TRN; valid when trn_symbols > 0
   std::vector<Cf> constellation;  ///< samples of the equalised symbols of TRN and the sequences
 };
 
-/// What S with nothing known after it is followed by: rate renegotiation and cleardown without TRN.
+/// Follows an S with nothing known after it: rate renegotiation and cleardown without TRN.
 /// @param state  a receiver within S, its output in units of four points  @param end  in samples
 Segment follow_sequences(const Baseband& line, const Baseband* other, const Direction& direction,
                          const ReceiverState& state, double end);
 
-/// What an S and S-bar with nothing known behind them are followed by: CPt, or SCR and CP.
+/// Follows an S and S-bar with nothing known behind them: CPt, or SCR and CP.
 /// @param trained  the receiver of the same direction, fitted to an earlier TRN; its output in units of four points
 /// @param s_bar  first symbol of S-bar, in samples, to a symbol or so  @param end  in samples
 Segment follow_s_bar(const Baseband& line, const Baseband* other, const Direction& direction,
                      const ReceiverState& trained, double s_bar, double end);
 
-/// Follow what comes after each anchor.
+/// Follow the signals after each anchor.
 std::vector<Segment> follow(const Baseband& line, const Baseband* other, const Direction& direction,
                             const std::vector<Anchor>& anchors);
 

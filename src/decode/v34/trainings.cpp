@@ -25,7 +25,7 @@ struct Lines {
   std::unique_ptr<Baseband> line, other;
 };
 
-// The next MP; one of type 0 leaves the coefficients as they are.
+// The next MP; one of type 0 does not change the coefficients.
 template <class Mp>
 void take_mp(std::optional<Mp>& last, const Mp& next) {
   const v34::PrecoderCoefficients before = last ? last->precoder : v34::PrecoderCoefficients{};
@@ -44,8 +44,8 @@ std::optional<v34::Mp> mp_before(const Training::Side& side, double t) {
   return mp;
 }
 
-// What both directions' MPs say of a V.34 direction's data. Both ends send E within a round trip of each other; the far
-// end's MP decides how this end transmits.
+// The data parameters of a V.34 direction, from both directions' MPs. Both ends send E within a round trip of each
+// other; the far end's MP decides how this end transmits.
 std::optional<v34::DataParameters> v34_parameters(const Training::Side& side, const Training::Side& far,
                                                   bool call_to_answer, double e_end) {
   const Direction& d = side.direction;
@@ -79,7 +79,7 @@ std::optional<v34::DataParameters> upstream_parameters(const Training& t, double
       {make_framing(d.rate, rate, false, mp->expanded), d.scrambling, mp->trellis, mp->precoder}, mp->nonlinear, rate};
 }
 
-// The link that the next one of a direction goes on; null: none.
+// The link that the next one of a direction continues; null: none.
 const Link* last_of(const std::vector<Link>& links, const Link* before) {
   return links.empty() ? before : &links.back();
 }
@@ -108,7 +108,7 @@ void listen_data(const Lines& lines, Training::Side& side, std::size_t k, const 
   }
 }
 
-// All data modes of both sides in order of time: what one side asks for in a renegotiation without TRN is only heard
+// All data modes of both sides in order of time: a side's requests in a renegotiation without TRN come only
 // behind its data.
 void listen_data(const std::unique_ptr<Lines> (&lines)[2], Training& t, const LastLinks& before) {
   Training::Side* const sides[2] = {&t.from_1200, &t.from_2400};
@@ -167,7 +167,7 @@ void listen_pcm(const Recording& r, const StartUp& s, const Lines& lines, Traini
   }
 }
 
-// What follows an S that no TRN stands behind, and that no segment has read to its CP: after DIL heard in silence, in a
+// Follows an S without a TRN behind it, which no segment has read to its CP: after DIL heard in silence, in a
 // rate renegotiation, and where SCR began with the scrambler in any state.
 void listen_s_bar(const Lines& lines, Training::Side& side, double to_s) {
   const Direction& d = side.direction;
@@ -179,12 +179,12 @@ void listen_s_bar(const Lines& lines, Training::Side& side, double to_s) {
   for (std::size_t k = 0; k < s_bar.size(); ++k) {
     const double t = s_bar[k] / kRateHz;
     double end = k + 1 < s_bar.size() ? s_bar[k + 1] : to_s * kRateHz;
-    // What an anchor of its own stands before is read from there.
+    // The part after another anchor is read from there.
     for (const Segment& p : side.segments) {
       if (p.begins() > t + 0.01) end = std::min(end, p.t_trn * kRateHz);
     }
     const Segment* trained = nullptr;
-    Segment* around = nullptr;  // goes on through this S
+    Segment* around = nullptr;  // continues through this S
     bool anchor = false;        // of its own TRN
     for (Segment& p : side.segments) {
       if (p.trn_symbols > 0 && p.t_trn_end < t + 0.01) trained = &p;
@@ -206,7 +206,7 @@ void listen_s_bar(const Lines& lines, Training::Side& side, double to_s) {
                    [](const Segment& a, const Segment& b) { return a.begins() < b.begins(); });
 }
 
-// Phase 3 of V.34 has no TRN before PP: what looks like it is MD, the maker's own signal (10.1.3.5).
+// Phase 3 of V.34 has no TRN before PP: a similar signal is MD, the maker's own (10.1.3.5).
 void drop_md(std::vector<Segment>& segments) {
   const auto pp = std::find_if(segments.begin(), segments.end(), [](const Segment& p) { return p.t_pp > 0; });
   if (pp == segments.end()) return;
@@ -221,7 +221,7 @@ bool chooses_training(const InfoHeard& i) {
   return std::holds_alternative<v34::Info1a>(i.info) || std::holds_alternative<v34::Info1aV90>(i.info);
 }
 
-// One training for each INFO1a, with what it and the INFO1c or INFO1d before it chose.
+// One training for each INFO1a, with its choices and those of the INFO1c or INFO1d before it.
 std::vector<Training> chosen_by_info(const StartUp& s) {
   std::vector<Training> all;
   const v34::Info1c* info1c = nullptr;
@@ -365,7 +365,7 @@ std::vector<Training> find_trainings(const Recording& r, const StartUp& s, bool 
 
 std::vector<Change> find_changes(const std::vector<Training>& trainings, int call_channel) {
   constexpr double kOneExchangeS = 2, kOneTrainingS = 6;
-  constexpr double kLeastDataS = 2;  // before a change, where the recording begins in data mode
+  constexpr double kLeastDataS = 2;  // before a change, if the recording begins in data mode
   std::vector<Change> all;
   for (const Training& t : trainings) {
     const bool one_channel = t.from_1200.direction.channel == t.from_2400.direction.channel;
@@ -394,7 +394,7 @@ std::vector<Change> find_changes(const std::vector<Training>& trainings, int cal
     }
   }
   std::stable_sort(all.begin(), all.end(), [](const Change& a, const Change& b) { return a.t < b.t; });
-  // An answer is no change of its own, but for a cleardown as answer to a renegotiation.
+  // An answer is no change of its own, except a cleardown as answer to a renegotiation.
   std::vector<Change> changes;
   double begun = -kOneTrainingS;
   for (const Change& c : all) {

@@ -11,23 +11,23 @@
 
 namespace offhook::decode {
 
-/// What followed one INFO1a: Phases 3 and 4, data mode and renegotiations until the next.
+/// The signals after one INFO1a: Phases 3 and 4, data mode and renegotiations until the next.
 struct Training {
   double info1a_t = 0;
   bool begins_in_data = false;  ///< the recording begins in data mode: there is no INFO1a
   bool without_info1a = false;  ///< INFO1a was not read: symbol rates and carriers are those whose training was found
   bool pcm = false;             ///< V.90: from_2400 is the upstream direction, from_1200 is empty
-  /// What the modem sent whose INFO sequences are at 1200 Hz (V.34's call modem, V.90's digital one), or at 2400 Hz.
+  /// The signals of the modem with INFO sequences at 1200 Hz (V.34's call modem, V.90's digital one), or at 2400 Hz.
   struct Side {
     Direction direction;
-    std::vector<double> own_tone_s;  ///< where its tone of Phase 2 begins to stand: of a retrain, what ends data
+    std::vector<double> own_tone_s;  ///< begins of its tone of Phase 2: for a retrain, the end of data
     std::vector<Segment> segments;
     std::vector<V34DataHeard> data;
     std::vector<Link> links;  ///< one for each of data
-    /// Start-up's last MP, and its E; null where there is none.
+    /// Start-up's last MP, and its E; null if there is none.
     const MpHeard* mp() const;
     const Segment* started() const;
-    /// All CP sequences, and the last one for the data mode of start-up; null where there is none.
+    /// All CP sequences, and the last one for the data mode of start-up; null if there is none.
     std::vector<const CpHeard*> cps() const;
     const CpHeard* cp() const;
   } from_1200, from_2400;
@@ -46,19 +46,19 @@ bool chooses_training(const StartUp& start_up);
 /// @param data_mode  whether data are read
 std::vector<Training> find_trainings(const Recording& recording, const StartUp& start_up, bool data_mode = true);
 
-/// The links that those of a training go on, over a retrain; null: none.
+/// The links that those of a training continue, over a retrain; null: none.
 struct LastLinks {
   const Link *from_1200 = nullptr, *from_2400 = nullptr, *downstream = nullptr;
 };
 
-/// Reads what follows the INFO1a of `training`, in the directions that it chose, up to `to_s`.
+/// Reads the signals after the INFO1a of `training`, in the directions that it chose, up to `to_s`.
 void read_training(const Recording& recording, const StartUp& start_up, double to_s, bool data_mode, Training& training,
                    const LastLinks& before = {});
 
-/// What the links of all trainings carry together: a retrain ends no link of V.42. @param call_channel  -1: unknown
+/// The joined content of the links of all trainings: a retrain ends no link of V.42. @param call_channel  -1: unknown
 void join_links(std::vector<Training>& trainings, int call_channel);
 
-/// The rate renegotiations and cleardowns, in order of time. What both ends send within two seconds is one of them.
+/// The rate renegotiations and cleardowns, in order of time. Signals of both ends within two seconds are one of them.
 std::vector<Change> find_changes(const std::vector<Training>& trainings, int call_channel);
 
 }  // namespace offhook::decode

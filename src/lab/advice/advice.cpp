@@ -71,7 +71,7 @@ bool better(const Trial& a, const Trial& b) {
   return a.context.priority < b.context.priority;
 }
 
-/// Of contexts that do not suffice: longer between losses; where each lost something, with fewer buffers more.
+/// Among contexts that do not suffice: longer between losses; if each lost something, with fewer additional buffers.
 bool closer(const Trial& a, const Trial& b) {
   if (a.loses_nothing() != b.loses_nothing()) return a.loses_nothing();
   if (a.loses_nothing()) return a.expectation.interval_s.low > b.expectation.interval_s.low;
@@ -93,7 +93,7 @@ void choose(Advice& advice) {
     if (enough && !t.thin() && over(solid)) solid = i;
     if (!t.swamped && (!closest || closer(t, advice.trials[*closest]))) closest = i;
   }
-  // The limits count more than a margin: nobody ships an interrupt routine of milliseconds for it.
+  // The limits count more than a margin: no vendor ships an interrupt routine of milliseconds for it.
   const auto keeps_limits = [&](const Trial& a, const Trial& b) {
     const bool to_interrupt = b.context.kind == OH_CONTEXT_INTERRUPT && a.context.kind != OH_CONTEXT_INTERRUPT;
     return a.within_pc99() == b.within_pc99() && (b.within_pc99() || !to_interrupt);
@@ -104,7 +104,7 @@ void choose(Advice& advice) {
   advice.chosen = best ? best : closest;
 }
 
-/// Of the CPUs that the card does not interrupt, the one that other devices take least of.
+/// The CPU without the card's interrupt that other devices use least.
 int quietest_cpu(const Scenario& base) {
   int quietest = -1;
   double least = 0;
@@ -136,7 +136,8 @@ std::vector<int> priorities_for(const Scenario& base) {
 }
 
 /// Budgets of SCHED_DEADLINE, in microseconds: in each block's period its costliest work and a tenth more, and half as
-/// much again. A job has its budget within a period of its release: the period is what a block can wait, at most.
+/// much again. A job has its budget within a period of its release: the period is the block's permissible wait, at
+/// most.
 std::vector<ContextScenario> deadline_reservations(const Scenario& base) {
   constexpr double kLeastPeriodUs = 100;  // sched_deadline_period_min_us
   const DeviceTiming device = device_timing(base.device);
@@ -425,15 +426,15 @@ std::optional<Verification> verify(const Advice& advice, double seconds, std::ui
 
 namespace {
 
-/// Whether more buffers cannot help: something lost nothing, and only the evidence is too short for what was asked.
+/// Whether more buffers cannot help: a context lost nothing, and only the evidence is too short for the required time.
 bool lacks_evidence_only(const Advice& advice) {
   return std::any_of(advice.trials.begin(), advice.trials.end(), [](const Trial& t) {
     return t.loses_nothing() && t.expectation.expects_none() && t.expectation.evidence != Evidence::kTail;
   });
 }
 
-/// Start-up apart from steady work. @return what suffices once the costly first block is done; empty: the same as
-/// before
+/// Separates start-up from steady work. @return the context that suffices once the costly first block is done; empty:
+/// the same as before
 std::optional<std::string> without_first_block(const Scenario& base, const Options& options) {
   if (base.device.worst_cost_ns <= base.device.cost_ns) return std::nullopt;
   Scenario steady = base;

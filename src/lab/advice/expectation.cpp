@@ -22,7 +22,7 @@ namespace {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
-constexpr int kHighestBoosted = 15;  ///< priorities 16 to 31 of Windows know no boosts (hostsim/sched/windows_nt.h)
+constexpr int kHighestBoosted = 15;  ///< priorities 16 to 31 of Windows have no boosts (hostsim/sched/windows_nt.h)
 
 double at_most_a_week(double seconds) {
   return std::min(seconds, kWeekS);
@@ -34,7 +34,7 @@ Interval between_losses(double seconds, std::uint64_t losses) {
   return {at_most_a_week(seconds / count.high), seconds / count.low};
 }
 
-/// A recording that was replayed is as long as it is.
+/// The time covered by a replayed recording is its length.
 double independent_s(const Scenario& s, const Seen& seen) {
   if (!s.load.recorded) return seen.seconds;
   return std::min(seen.seconds, static_cast<double>(s.load.recorded->duration) * 1e-9);
@@ -63,13 +63,13 @@ Expectation from_seconds(Evidence evidence, double seconds, const std::string& b
   return e;
 }
 
-/// Whether nothing takes time but what the law knows of.
+/// Whether only the work that the law includes takes time.
 bool undisturbed(const Scenario& s) {
   return s.host.latencies.empty() && s.load.devices.empty() && s.load.trace.empty() && s.load.reservations.empty() &&
          s.load.soft_devices.empty();
 }
 
-/// Of slots that are where the law has them; a budget that is counted at ticks is not.
+/// For slots at the law's places; a budget that is counted at ticks is not.
 std::optional<Expectation> from_law(const Scenario& s) {
   const bool slots =
       s.context.kind == OH_CONTEXT_RESERVATION && s.context.in_ticks() && s.host.reservations == "rialto";
@@ -93,8 +93,8 @@ std::optional<Expectation> from_law(const Scenario& s) {
                                  law.margin_ms)};
 }
 
-/// No more urgent than the thread that never blocks, a thread waits for its turn besides the host's latencies, of which
-/// nobody measured anything.
+/// A thread that is no more urgent than the thread that never blocks waits for its turn in addition to the host's
+/// latencies, and that wait was not measured.
 bool takes_turns(const Scenario& s) {
   if (hostsim::has_linux_classes(s.host)) return false;  // the thread that never blocks is SCHED_OTHER
   return s.load.spinner && s.context.kind == OH_CONTEXT_THREAD && s.context.priority <= s.load.spinner_priority;
@@ -112,7 +112,7 @@ bool below_what_was_measured(const Scenario& s) {
 
 const LatencyDistribution* latency_of(const Scenario& s) {
   if (!s.host.latency || !s.load.devices.empty() || !s.load.threads.empty()) return nullptr;
-  if (s.load.recorded && !is_thread(s.context)) return nullptr;  // the trace has more to say of interrupts
+  if (s.load.recorded && !is_thread(s.context)) return nullptr;  // the trace has more about interrupts
   try {
     switch (s.context.kind) {
       case OH_CONTEXT_INTERRUPT:
@@ -133,7 +133,7 @@ const LatencyDistribution* latency_of(const Scenario& s) {
 }
 
 /// The longest wait after which a block's output is still in time. Blocks that come meanwhile are served with it in one
-/// call, where the driver serves all that is owed: the output of n blocks is ready when a part of the work of all n is
+/// call, if the driver serves all owed blocks: the output of n blocks is ready when a part of the work of all n is
 /// done.
 double longest_wait_ms(const Scenario& s, const DeviceTiming& device) {
   const double output_ms = device.output_fraction * (1 + device.cost_spread) * device.cost_ms;
@@ -146,15 +146,15 @@ double longest_wait_ms(const Scenario& s, const DeviceTiming& device) {
   }
 }
 
-/// How long a measurement of latencies speaks for a device: as long as it took, and as long as the device takes for as
-/// many waits.
+/// How long a measurement of latencies is evidence for a device: its own duration, and the time in which the device has
+/// as many waits.
 double measured_for_s(const HostLatencies& host, const LatencyDistribution& latency, double period_s) {
   const double waits = 1 / latency.rarest();
   return std::min(waits / host.waits_per_s, waits * period_s);
 }
 
-/// The longest time that a recording takes from a thread at work, by what goes before it there: interrupts, softirqs
-/// and more urgent threads. A window of work begins with each of their intervals.
+/// The longest time that a recording takes from a running thread, by its more urgent entities: interrupts, softirqs
+/// and threads. A window of work begins with each of their intervals.
 /// @param most_ms  more need not be known
 double taken_from_work_ms(const Scenario& s, double work_ms, double most_ms) {
   const hostsim::HostLoad& load = *s.load.recorded;
@@ -181,10 +181,10 @@ double taken_from_work_ms(const Scenario& s, double work_ms, double most_ms) {
   return static_cast<double>(worst) * 1e-6;
 }
 
-/// Hours of latencies and seconds of recording, each for what it can bound. Latencies bound the wait, the recording
-/// what is taken from the work after it, which shortens the wait that a block can bear. What is rarer than the
-/// recording shows, the latencies have seen: whatever takes the CPU from a thread at work is waited for by one that
-/// wakes meanwhile. A block meets it twice, waiting and working, so the latencies count for half as long.
+/// Hours of latencies and seconds of recording, each for its bound. Latencies bound the wait. The recording bounds the
+/// time taken from the work after it, which shortens the permissible wait of a block. The latencies include events too
+/// rare for the recording: a thread that wakes waits for anything that takes the CPU from a running thread. A block
+/// meets it twice, waiting and working, so the latencies count for half as long.
 struct Mixed {
   double taken_ms = 0;   ///< by the recording; 0: there is none
   double exposures = 1;  ///< of a block
@@ -219,7 +219,7 @@ Expectation from_latencies(const Scenario& s, const LatencyDistribution& latency
     e.margin_ms = wait_ms - latency.worst_ms();
     return e;
   }
-  // So many of the waits that were measured were as long: what is known of their frequency.
+  // The number of measured waits that were as long, which gives the bounds of their frequency.
   const Interval count =
       poisson_interval(static_cast<std::uint64_t>(std::lround(longer / with.exposures / latency.rarest())));
   const double in_device_s = period_s / latency.rarest();
@@ -234,7 +234,7 @@ Expectation from_latencies(const Scenario& s, const LatencyDistribution& latency
   return e;
 }
 
-/// Beside a thread that never blocks, and below 16 as that is: whose turn it is depends on boosts and on what is left
+/// Next to a thread that never blocks, and below 16 as that is: whose turn it is depends on boosts and on the rest
 /// of quanta, which come together seldom. Waits of a second follow on waits of microseconds, with nothing between.
 bool waits_for_boosts(const Scenario& s) {
   return s.host.scheduler == "windows-nt" && s.load.spinner && s.load.spinner_priority <= kHighestBoosted &&
@@ -279,7 +279,7 @@ Expectation from_tail(const Scenario& s, const Seen& seen) {
                       nothing, seen.longest_ms.front(), k, seen.blocks, wait_ms)};
 }
 
-/// A recording: its own length and no more, however often it was replayed.
+/// For a recording, at most its own length, however often it was replayed.
 Expectation from_recording(const Scenario& s, const Seen& seen) {
   const double of = independent_s(s, seen);
   return from_seconds(Evidence::kSeen, of,
@@ -287,7 +287,7 @@ Expectation from_recording(const Scenario& s, const Seen& seen) {
                                   seen.seconds > of ? ", replayed" : ""));
 }
 
-/// What was drawn from latencies is as good as these are, whatever a tail of it shows.
+/// A result drawn from latencies is only as good as these are, whatever its tail shows.
 Expectation within_the_measurement(const Scenario& s, Expectation e) {
   const HostLatencies& host = *s.host.latency;
   const double most = rule_of_three(host.measured_s());
@@ -325,7 +325,7 @@ Expectation expectation(const Scenario& scenario, const Seen& seen, bool assumed
     if (assumed) {
       known.evidence = Evidence::kAssumed;
       known.interval_s.low = std::min(known.interval_s.low, rule_of_three(seen.seconds));
-      known.because += ". These latencies are assumptions: nobody measured them";
+      known.because += ". These latencies are assumptions, not measurements";
     }
     const Interval count = poisson_interval(seen.losses);
     const double of_that_rate = seen.seconds / known.expected_s;  // losses in the time that was simulated
@@ -335,7 +335,7 @@ Expectation expectation(const Scenario& scenario, const Seen& seen, bool assumed
   if (seen.losses > 0) return from_losses(scenario, seen);
   if (const auto law = from_law(scenario)) return *law;
   if (scenario.load.recorded) return from_recording(scenario, seen);
-  if (assumed) return of_a_model(nothing + " of a host whose numbers nobody measured");
+  if (assumed) return of_a_model(nothing + " of a host without measured numbers");
   if (below_what_was_measured(scenario)) {
     return within_the_measurement(
         scenario,
@@ -348,7 +348,7 @@ Expectation expectation(const Scenario& scenario, const Seen& seen, bool assumed
 
 std::string span(double seconds) {
   if (seconds >= kWeekS) return "a week or more";
-  const auto digits = [](double value) {  // three, rounded down: 179.999999999 is 180 all the same
+  const auto digits = [](double value) {  // three, rounded down: 179.999999999 is still 180
     const double unit = std::pow(10, std::floor(std::log10(value)) - 2);
     return fmt::format("{:.10g}", std::floor(value / unit * (1 + 1e-12) + 1e-9) * unit);
   };

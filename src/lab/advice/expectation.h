@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: MIT
 //
-// How long a device works in a context until it loses something, and the evidence for it. No duration exceeds what its
-// evidence supports. The kinds:
+// How long a device works in a context until it loses something, and the evidence for it. No duration exceeds its
+// evidence. The kinds:
 //
 //     losses        some were seen: their rate, with the interval of a Poisson count
 //     seen          nothing was lost in T independent seconds: T/3 with 95 % (rule of three). A recording that is
 //                   replayed is no new evidence: T is at most its length
 //     law           a reservation's slots suffice from every phase, with the costliest block, every block costing
-//                   the most that its spread allows, and what the host does in the slots (law.h)
+//                   the most that its spread allows, and the host's work in the slots (law.h)
 //     distribution  the host is drawn from latencies that were measured for T: how often one is longer than a block
-//                   can wait, T/3 at most if none was. It counts for the priority that was measured and above; not for
-//                   a thread that takes turns with one that never blocks
-//                   With a recording of the same host, the latencies bound the wait and the recording bounds what is
-//                   taken from the work; the latencies then count for half as long
-//     tail          the longest simulated times from interrupt to output go on falling as those that were seen do:
+//                   can wait, T/3 at most if none was. It counts for the measured priority and above; not for a thread
+//                   that alternates with one that never blocks.
+//                   With a recording of the same host, the latencies bound the wait and the recording bounds the
+//                   time taken from the work; the latencies then count for half as long
+//     tail          the longest simulated times from interrupt to output continue the observed distribution:
 //                   Hill's estimate (Annals of Statistics 1975), P(t) = k/n (t / t_k)^-alpha above the k-th longest
 //                   of n. Of synthetic load only: a recording supports no more than T/3
-//     assumed       nothing was lost in T simulated seconds of a host whose numbers nobody measured: T/3 of that model
+//     assumed       nothing was lost in T simulated seconds of a host without measured numbers: T/3 of that model
 //
 // Nothing is extrapolated beyond a week.
 #pragma once
@@ -51,18 +51,18 @@ struct Expectation {
   double expected_s = 0;  ///< infinite: none is expected, or none within a week
   /// 95 %; of the law a week if `because` holds. The lower end can be relied on, a week at most.
   Interval interval_s;
-  std::string because;  ///< a sentence, with what it assumes
+  std::string because;  ///< a sentence, with its assumptions
   double margin_ms =
       std::numeric_limits<double>::infinity();  ///< that the longest wait known leaves; infinite: none is
 
   double evidence_s = std::numeric_limits<double>::infinity();  ///< independent seconds behind it; infinite: the law
 
   bool carries(double seconds) const { return interval_s.low >= seconds; }
-  /// Nothing says that there will be a loss within a week.
+  /// No loss is expected within a week.
   bool expects_none() const { return expected_s >= kWeekS; }
 };
 
-/// What the runs of one context in one scenario came to.
+/// The results of the runs of one context in one scenario.
 struct Seen {
   double seconds = 0;
   std::uint64_t blocks = 0;
@@ -70,7 +70,7 @@ struct Seen {
   std::vector<double> longest_ms;  ///< from interrupt to output, falling; at most kLongestKept
 };
 
-/// @param scenario with the context  @param assumed nobody measured the host's numbers
+/// @param scenario with the context  @param assumed the host's numbers were not measured
 Expectation expectation(const hostsim::Scenario& scenario, const Seen& seen, bool assumed = false);
 
 /// "90 s", "12 min", "3.25 h", "a week or more": three digits, never rounded up.

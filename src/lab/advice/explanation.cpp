@@ -19,10 +19,10 @@ using hostsim::Scenario;
 
 namespace {
 
-/// Two measurements of a machine, of 10 s and of 15 s, differ by a factor of two in what is rare (docs/hosts.md).
+/// Two measurements of a machine, of 10 s and of 15 s, differ by a factor of two in rare events (docs/hosts.md).
 constexpr double kShortestMeasurementS = 600;
 
-/// Between losses: what was asked for, else the longest that is spoken of.
+/// Between losses: the required time, else the longest that advice names.
 double required_or_week(const Advice& advice) {
   return advice.required_s > 0 ? advice.required_s : kWeekS;
 }
@@ -53,7 +53,7 @@ bool is_linux(const Scenario& s) {
   return hostsim::has_linux_classes(s.host);
 }
 
-/// What Linux calls the host's reservations; empty: none of its own.
+/// Linux's name for the host's reservations; empty: none of its own.
 std::string_view reservation_class(const Scenario& base) {
   const std::string& name = base.host.reservations;
   if (name.starts_with("deadline")) return "SCHED_DEADLINE";
@@ -62,7 +62,7 @@ std::string_view reservation_class(const Scenario& base) {
   return "";
 }
 
-/// What administrators of a Linux call a context; empty where the grammar's word is the host's own, or on another host.
+/// A context's name for administrators of a Linux; empty if the grammar's word is the host's own, or on another host.
 /// Threads of linux-hz250 and its kin are SCHED_FIFO by their priority; on `linux`, which replays a trace, all classes
 /// lie on one scale of 141 (hostsim/host/host_load.h): nice n is 19 - n, SCHED_FIFO p is 40 + p.
 std::string linux_name(const Scenario& base, const Trial& t) {
@@ -101,7 +101,7 @@ std::string full_name(const Scenario& base, const Trial& t) {
   return named_so ? config::context_in_full(t.context, base.host.tick_hz) : t.name;
 }
 
-/// What the verdict rests on: the host, what ran there besides, for how long; and when that cannot carry it.
+/// The basis of the verdict: the host, its load, the duration; and whether that is too little.
 void say_basis(Advice& advice) {
   const Scenario& base = advice.base;
   double seconds = 0;  // of one that was not refused
@@ -119,7 +119,7 @@ void say_basis(Advice& advice) {
         "offhook measure host-profile, or record it (--trace).");
   }
   const bool mixed = advice.suffices && advice.trials[*advice.chosen].expectation.evidence == Evidence::kDistribution;
-  if (base.load.recorded && !mixed) {  // else the latencies bound what the recording cannot
+  if (base.load.recorded && !mixed) {  // else the latencies bound the part that the recording cannot
     advice.warnings.push_back(fmt::format(
         "the trace lasts {}{}: that supports {} between losses with 95 % confidence, and no more. Record for three "
         "times as long as the device must work.",
@@ -145,7 +145,7 @@ void say_basis(Advice& advice) {
   }
 }
 
-/// What that is of a radio's slots.
+/// The result as a share of a radio's slots.
 void say_slots(Advice& advice) {
   if (advice.slot_s <= 0 || !advice.chosen) return;
   const double most = advice.miss_ratio_at_most(advice.trials[*advice.chosen]);
@@ -163,7 +163,7 @@ std::string between(const Expectation& e) {
              : fmt::format("one every {} (95 %: {} at least)", span(e.expected_s), span(e.interval_s.low));
 }
 
-/// What would carry a context that lost nothing to the time that was asked for.
+/// The evidence that would extend a context without losses to the required time.
 std::string longer_evidence(const Advice& advice, const Trial& t) {
   const std::string needed = span(std::min(3 * advice.required_s, kWeekS * (1 - 1e-9)));
   switch (t.expectation.evidence) {
@@ -181,7 +181,7 @@ std::string longer_evidence(const Advice& advice, const Trial& t) {
   }
 }
 
-/// What was chosen does not suffice, or nothing came close.
+/// The chosen context does not suffice, or none came close.
 void say_what_is_missing(Advice& advice) {
   const std::uint32_t buffers = advice.base.device.buffers;
   if (!advice.chosen) {
@@ -210,7 +210,7 @@ void say_what_is_missing(Advice& advice) {
   advice.reasons.push_back(fmt::format("Expected losses: {}; {}.", between(t.expectation), t.expectation.because));
 }
 
-/// Why a reservation of this Linux is not promised what the law promises.
+/// Why the law's promise does not hold for a reservation of this Linux.
 std::string no_law(const Scenario& base) {
   if (base.host.reservations == "cpu-max")
     return "cpu.max is a limit: it promises no CPU time, and other threads of the class may run first.";
@@ -222,7 +222,7 @@ std::string no_law(const Scenario& base) {
       1000.0 / base.host.tick_hz);
 }
 
-/// What a reservation is in time, and to the kernel where the host is a Linux.
+/// A reservation in time, and its form for the kernel if the host is a Linux.
 void say_how(Advice& advice, const Trial& t) {
   const Scenario& base = advice.base;
   const double tick_ms = 1000.0 / base.host.tick_hz;
@@ -247,7 +247,7 @@ void say_how(Advice& advice, const Trial& t) {
 }
 
 /// The limit for work before all threads that it breaks. PC 99 is the System Design Guide for PCs that Microsoft and
-/// Intel published; Linux has no such limit, and the same is taken for one.
+/// Intel published; Linux has no such limit, and the same value is used for it.
 std::string over_limit(const Scenario& base, const Trial& t) {
   const bool isr = t.isr_max_us > kPc99InterruptUs;
   const double us = isr ? t.isr_max_us : t.dpc_max_us, limit = isr ? kPc99InterruptUs : kPc99DpcUs;
@@ -269,7 +269,7 @@ std::string buffers_in_words(const Advice& advice, const Trial& t) {
                                                     : "");
 }
 
-/// Why this one: its margin, what it costs everyone else, how many buffers it needs.
+/// Why this one: its margin, its cost for all other work, the number of buffers that it needs.
 void say_why(Advice& advice, const Trial& t) {
   advice.headline = fmt::format(
       "{}: nothing is lost, {}", t.in_full,
@@ -314,7 +314,7 @@ void say_whether_pinned(Advice& advice, const Trial& t) {
   }
 }
 
-/// Where no reservation was there to be tried. @return empty where one was, or one context alone was asked about
+/// Why no reservation could be tried. @return empty if one was, or the question was about one context alone
 std::string no_reservation(const Advice& advice) {
   const auto is_one = [](const Trial& t) { return t.context.kind == OH_CONTEXT_RESERVATION; };
   if (advice.one_only || std::any_of(advice.trials.begin(), advice.trials.end(), is_one)) return "";
@@ -368,7 +368,7 @@ std::string less_preferred(const Scenario& base, const Trial& t, const Trial& ch
   }
 }
 
-/// Why this one was passed over.
+/// Why this one was not chosen.
 std::string against(const Advice& advice, const Trial& t) {
   if (!t.refusal.empty()) return fmt::format("Not tried: {}.", t.refusal);
   if (!t.loses_nothing())

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Advice in words: why this context, what it costs everyone else, what else would do.
+// Advice in words: why this context, its cost for all other work, alternatives.
 #pragma once
 
 #include <string>
@@ -13,16 +13,16 @@ namespace offhook::advice {
 /// Headline and reasons of an advice whose trials have been judged (`suffices`, `chosen`).
 void explain(Advice& advice);
 
-/// Contexts that were passed over for one and the same reason.
+/// Contexts that were skipped for the same reason.
 struct PassedOver {
   std::vector<std::string> contexts;  ///< in full
   std::string because;                ///< a sentence
 };
-/// Every context but the chosen one, in the order of the trials; last "RES" where no reservation was there to be tried.
+/// Every context except the chosen one, in the order of the trials; last "RES" if no reservation could be tried.
 /// @pre explain()
 std::vector<PassedOver> passed_over(const Advice& advice);
 
-/// What ran beside the device, or "nothing".
+/// The load on the device's host, or "nothing".
 std::string load_in_words(const hostsim::Scenario& base);
 
 }  // namespace offhook::advice

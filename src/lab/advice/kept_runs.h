@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Runs of `offhook advise` that are done, a line each in a file of its output folder: what was interrupted goes on
-// where it was, and a question that differs in one thing runs only what is new.
+// Finished runs of `offhook advise`, one line each in a file of its output folder. An interrupted command resumes, and
+// a question that differs in one parameter runs only the new part.
 #pragma once
 
 #include <map>
@@ -28,11 +28,11 @@ std::optional<Run> run_from(const nlohmann::ordered_json& run);
 
 class KeptRuns {
  public:
-  /// Reads what is there.
-  /// @param identity of all that a run depends on but its scenario
+  /// Reads the existing file.
+  /// @param identity of all inputs of a run except its scenario
   /// @throws std::runtime_error when the file cannot be written
   KeptRuns(const OutputFolder& folder, const std::string& name, std::string identity);
-  /// Both from any thread. @tparam Run  what the file is of: Measured or Lost, one of them in a file
+  /// Both from any thread. @tparam Run  type of the file: Measured or Lost, one of them in a file
   template <typename Run>
   std::optional<Run> find(const hostsim::Scenario& scenario) const;
   template <typename Run>

@@ -13,7 +13,7 @@ struct Interval {
   double low = 0, high = 0;
 };
 
-/// Of the mean of a Poisson variable that came out as `count`: exact (Garwood 1936).
+/// Interval of the mean of a Poisson variable that was observed as `count`: exact (Garwood 1936).
 Interval poisson_interval(std::uint64_t count);
 
 /// Mean, standard deviation and half width of the interval of the mean (Student's t).

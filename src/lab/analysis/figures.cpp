@@ -83,7 +83,7 @@ void Analyzer::take(Driver& d, std::uint64_t time_ns, std::uint32_t samples, boo
   }
 }
 
-// Of the card.
+// Events of the card.
 void Analyzer::add_card(const oh_event& event) {
   Figures& f = figures_;
   const std::uint64_t now = event.time_ns;
@@ -119,7 +119,7 @@ void Analyzer::add_card(const oh_event& event) {
   }
 }
 
-// Of the driver: interrupt routine and wake-up.
+// Events of the driver: interrupt routine and wake-up.
 void Analyzer::add_wake_up(const oh_event& event) {
   Figures& f = figures_;
   const std::uint64_t now = event.time_ns;
@@ -166,7 +166,7 @@ void Analyzer::add_wake_up(const oh_event& event) {
   }
 }
 
-// Of the driver: the blocks that it serves.
+// Events of the driver: the blocks that it serves.
 void Analyzer::add_service(const oh_event& event) {
   Figures& f = figures_;
   const std::uint64_t now = event.time_ns;
@@ -209,7 +209,7 @@ void Analyzer::add_service(const oh_event& event) {
   }
 }
 
-// Of one end's pump and link.
+// Events of one end's pump and link.
 void Analyzer::add_end(const oh_event& event) {
   Figures::End& end = figures_.ends[event.id];
   const std::uint64_t now = event.time_ns;

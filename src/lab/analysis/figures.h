@@ -55,12 +55,11 @@ struct Figures {
   LogLinearHistogram interrupt_to_isr;
   LogLinearHistogram interrupt_to_service;  ///< to the service that took its last sample
   LogLinearHistogram interrupt_to_output;   ///< until its output was queued
-  /// The interrupt's whole job where it is an entity of its own (in INT the service too: Figure 2), else enter to exit;
-  /// with what preempted it.
+  /// The interrupt's whole job if it is an entity of its own (in INT the service too: Figure 2), else enter to exit;
+  /// preemptions included.
   LogLinearHistogram isr_elapsed;
-  LogLinearHistogram
-      service_run_elapsed;              ///< one wake-up: SERVICE_RUN_BEGIN to SERVICE_RUN_END, with what preempted it
-  LogLinearHistogram interrupt_period;  ///< between interrupts
+  LogLinearHistogram service_run_elapsed;  ///< one wake-up: SERVICE_RUN_BEGIN to SERVICE_RUN_END, preemptions included
+  LogLinearHistogram interrupt_period;     ///< between interrupts
   ExtremaSeries service_run_elapsed_over_time{4096};
   ExtremaSeries isr_elapsed_over_time{2048};
   ExtremaSeries interrupt_period_over_time{4096};
@@ -78,15 +77,15 @@ struct Figures {
     std::uint64_t bad_frames = 0;       ///< of V.42, or superframes of ADSL
     ExtremaSeries bad{1024};            ///< the same over time
     ThinnedSample<ConstellationPoint> constellation{4096};
-    /// What the pump measured of its line, by enum oh_instrument; retrain causes are in their own units.
+    /// The pump's measurements of its line, by enum oh_instrument; retrain causes are in their own units.
     std::array<ExtremaSeries, kInstruments> instruments{ExtremaSeries{1024}, ExtremaSeries{1024}, ExtremaSeries{1024},
                                                         ExtremaSeries{1024}, ExtremaSeries{1024}, ExtremaSeries{256},
                                                         ExtremaSeries{256},  ExtremaSeries{256},  ExtremaSeries{256},
                                                         ExtremaSeries{256},  ExtremaSeries{256}};
-    /// What both ends offered, by enum oh_sequence: its octets, zeros at the end; empty: not exchanged.
+    /// The capabilities of both ends, by enum oh_sequence: its octets, zeros at the end; empty: not exchanged.
     std::array<std::vector<std::uint8_t>, OH_SEQUENCES> sequences;
     std::optional<std::uint32_t> end;      ///< why the call ended, a code of V.59
-    std::vector<float> taps_db;            ///< the equaliser's, as they were last, against the largest
+    std::vector<float> taps_db;            ///< the equaliser's last ones, against the largest
     std::vector<SeriesPoint> pump_states;  ///< changes; at most 256
     std::uint32_t data_modes = 0;          ///< times that data mode began: one more than trainings and renegotiations
     std::uint32_t sent_bps = 0, received_bps = 0;  ///< of the last of them
@@ -105,7 +104,7 @@ class Analyzer {
   const Figures& figures() const { return figures_; }
 
  private:
-  /// What is under way in one driver instance; card and driver of one modem bear the same id.
+  /// The current work of one driver instance; card and driver of one modem bear the same id.
   struct Driver {
     struct Block {
       std::uint64_t raised_ns;
@@ -119,7 +118,7 @@ class Analyzer {
     std::uint64_t raised_position = 0;
     std::uint64_t taken_position = 0;
     std::uint64_t last_interrupt_ns = 0;
-    double rate_hz = 0;  ///< OH_EV_CARD_RATE; 0: the log does not say
+    double rate_hz = 0;  ///< OH_EV_CARD_RATE; 0: not in the log
     std::uint64_t isr_enter_ns = 0, run_begin_ns = 0;
     bool in_isr = false, in_run = false;
     std::uint16_t isr_entity = kIdle;  ///< whose job the isr is, when it is one of its own

@@ -21,9 +21,9 @@ struct SeriesPoint {
 class ExtremaSeries {
  public:
   explicit ExtremaSeries(std::size_t buckets = 4096) : capacity_(buckets) {}
-  /// Times may stand slightly out of order. Amortised O(1).
+  /// Times may be slightly out of order. Amortised O(1).
   void add(std::uint64_t time_ns, double value);
-  /// At most two points a bucket, in order of time. Every value when each bucket saw at most two.
+  /// At most two points per bucket, in order of time. Every value when each bucket saw at most two.
   std::vector<SeriesPoint> points() const;
   std::uint64_t count() const { return count_; }
   std::uint64_t bucket_ns() const { return std::uint64_t{1} << shift_; }
@@ -42,7 +42,7 @@ class ExtremaSeries {
   std::vector<Bucket> buckets_;
 };
 
-/// Adds up what falls into each bucket: time, samples.
+/// Sums of the values of each bucket: time, samples.
 class SumSeries {
  public:
   explicit SumSeries(std::size_t buckets = 1024) : capacity_(buckets) {}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What a verdict is made of, counted from the records of a log as they come: live and simulated calls, whole analyses
+// The basis of a verdict, counted from the records of a log in order. Live and simulated calls, whole analyses
 // (figures.h) and the single rows of a sweep count by these functions and by no others (a device's rows: ADR 1).
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace offhook {
 
-/// What was lost. Card and driver count separately and must agree: see offhook/card.h.
+/// Losses. Card and driver count separately and must agree: see offhook/card.h.
 struct Losses {
   std::uint64_t blocks_late = 0;        ///< service outputs of which at least one sample missed its position
   std::uint64_t samples_late = 0;       ///< output samples that came after their position had been played
@@ -21,7 +21,7 @@ struct Losses {
   bool any() const { return blocks_late + samples_late + samples_filled_in + overrun_samples + underrun_samples != 0; }
 };
 
-/// Of the card and the driver.
+/// Counts of the card and the driver.
 struct ServiceTally {
   std::uint64_t interrupts = 0;
   std::uint64_t blocks = 0;
@@ -32,11 +32,11 @@ struct ServiceTally {
   void add(const oh_event& event);
 };
 
-/// Of what one end of the line received.
+/// Counts of the received data at one end of the line.
 struct TransferTally {
   std::uint64_t data_mode_ns = 0;  ///< data mode was reached first; 0: never
-  /// V.42 was connected first; 0: never. Where the log has the phases of a call, when its user noticed: the bytes that
-  /// end a transfer count when he notices them too.
+  /// V.42 was connected first; 0: never. If the log has the phases of a call, the time when its user noticed: the bytes
+  /// that end a transfer count when the user notices them too.
   std::uint64_t link_ns = 0;
   std::uint64_t bytes_ns = 0;         ///< the newest bytes came
   std::uint64_t bytes_delivered = 0;  ///< in order

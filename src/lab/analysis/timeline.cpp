@@ -15,7 +15,7 @@ void CpuShare::close_windows(std::uint64_t up_to, double share) {
   if (window_ >= up_to) return;
   close(in_window_ns_ / static_cast<double>(kShareWindowNs));
   in_window_ns_ = 0;
-  // Of a long stretch without a change the first and the last window say it all.
+  // For a long stretch without a change the first and the last window are enough.
   if (window_ < up_to) close(share);
   if (window_ < up_to) {
     window_ = up_to - 1;

@@ -60,7 +60,7 @@ class CpuShare {
 class Timeline {
  public:
   static constexpr std::uint64_t kCloseUpNs = 60'000'000;  ///< each side of the moment
-  static constexpr std::size_t kCloseUpItems = 16'384;     ///< of each kind; what comes later is left out
+  static constexpr std::size_t kCloseUpItems = 16'384;     ///< of each kind; later ones are left out
   static constexpr std::size_t kFirstSegments = 131'072;   ///< kept one by one, idle time left out
   static constexpr std::size_t kMaxEntities = 64;          ///< further ones are added up in the last
 
@@ -81,7 +81,7 @@ class Timeline {
   };
   const std::vector<Entity>& entities() const { return entities_; }  ///< in order of first appearance, idle left out
   const CpuShare& modem() const { return modem_; }                   ///< all entities that serve, together
-  /// Who has this CPU now; null when nobody has, or the log does not say.
+  /// The entity on this CPU now; null if it is idle, or the log does not have it.
   const Entity* running(std::uint8_t cpu) const;
   double modem_ns_so_far() const { return modem_.total_ns; }
   std::vector<CloseUp> close_ups() const;

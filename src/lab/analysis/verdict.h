@@ -19,7 +19,7 @@ enum class Verdict {
 std::string_view to_string(Verdict verdict);
 std::optional<Verdict> verdict_named(std::string_view name);
 
-/// What one run came to.
+/// The result of one run.
 struct RunOutcome {
   bool complete = false;  ///< the whole file arrived
   double transfer_s = 0;  ///< time of the transfer when complete

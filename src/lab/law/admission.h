@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
 // Several soft devices on one host: whether they are admitted together, and which of them breaks first as their work
-// grows. Admission is arithmetic, before anything runs: what the devices ask for against what the CPU has, the slots of
-// the reservations, and the law for each reservation by itself. What breaks is simulated: every device's blocks cost
-// more and more, as they would on a slower CPU.
+// grows. Admission is arithmetic, before anything runs: the devices' demands against the CPU's capacity, the slots of
+// the reservations, and the law for each reservation by itself. The first failure is simulated: every device's blocks
+// cost more and more, as they would on a slower CPU.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ struct Admission {
   std::vector<DeviceShare> devices;  ///< the scenario's own first
   double demand = 0, reserved = 0;   ///< sums, of one CPU
   int cpus = 1;                      ///< the bound of the demand
-  double reserved_most = 1;          ///< the bound of what is reserved: less than cpus on Linux (linux_admission.h)
+  double reserved_most = 1;          ///< the bound of reservations: less than cpus on Linux (linux_admission.h)
   /// The sums are within the bound, and the law grants each reservation.
   bool admitted() const;
 };
@@ -40,9 +40,9 @@ Admission admission_of(const hostsim::Scenario& scenario);
 struct DeviceOutcome {
   std::uint64_t blocks = 0, blocks_late = 0, samples_lost = 0;
   double first_loss_s = -1;  ///< negative: nothing was lost
-  double share = 0;          ///< of a CPU: what its context used
+  double share = 0;          ///< of a CPU, used by its context
 };
-/// All devices at work, in the order of Admission::devices. @throws std::invalid_argument as make_device_call()
+/// All devices running, in the order of Admission::devices. @throws std::invalid_argument as make_device_call()
 std::vector<DeviceOutcome> run_devices(const hostsim::Scenario& scenario);
 
 /// The scenario with every device's work times `growth`.

@@ -23,7 +23,7 @@ constexpr std::uint64_t kStream = 0x6c61770000;
 constexpr int kRandomPhases = 4;
 constexpr int kMostTicks = 4096;
 constexpr double kBlocks = 600;         // a run, at least: backlogs of a granted reservation are shorter
-constexpr double kMostBlocks = 20'000;  // where a share that is too small takes its time
+constexpr double kMostBlocks = 20'000;  // for shares that are only slightly too small
 
 double uniform(const hostsim::Random& random, std::uint64_t& at, double low, double high) {
   return low + (high - low) * random.uniform(at++);
@@ -107,10 +107,10 @@ std::vector<std::uint64_t> arrivals(const CheckedDevice& c, std::size_t n) {
   return out;
 }
 
-/// From a slot that ends as one of the first blocks arrives, each of the plan twice; and from phases that nobody chose.
+/// From a slot that ends as one of the first blocks arrives, each of the plan twice; and from random phases.
 bool loses_nothing(const CheckedDevice& c, std::uint64_t seed, int y_ticks, double blocks) {
   const double tick_ns = 1e9 / c.tick_hz, y_ns = y_ticks * tick_ns;
-  constexpr double kBefore = 3;  // ns: the slot has ended whatever was rounded
+  constexpr double kBefore = 3;  // ns: the slot has ended in spite of rounding
   const Scenario s = scenario_of(c, y_ticks, blocks);
   for (const std::uint64_t at : arrivals(c, 1 + 2 * c.device.block_plan.size())) {
     const double begin_ns = static_cast<double>(at) - kBefore - c.x_ticks * tick_ns;
@@ -162,7 +162,7 @@ CheckedDevice check_device(std::uint64_t seed, std::uint64_t index) {
     return c;
   }
   if (loses_nothing(c, seed, y, kMostBlocks)) {
-    // What is owed more after the run than at its beginning, against the lead that hides it.
+    // The growth of the owed work over the run, against the lead that hides it.
     const double deficit = device.share() - static_cast<double>(c.x_ticks) / y;
     const double owed_ms = deficit * kMostBlocks * device.mean_period_ms();
     c.agreement = owed_ms < 1000.0 * c.device.lead() / c.device.rate_hz ? Agreement::kSlow : Agreement::kUnharmed;

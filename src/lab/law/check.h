@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// The law against the simulator on devices that nobody chose: random rates, block plans, leads, costs, phi and ticks.
+// The law against the simulator on random devices: random rates, block plans, leads, costs, phi and ticks.
 // For each, the longest period in ticks that the full law grants to some X has to lose nothing from any starting phase,
 // and one tick more has to lose samples from the worst one.
 //
 // Host and device do nothing but the blocks (no clock interrupts, no switch, no interrupt routine, costs without
-// spread, equal crystals), so that what is compared is the law itself. The worst phase is made, not waited for: the
-// slots are shifted so that one ends as a block arrives, for each block of the plan. The simulated card plays a sample
-// at the end of its period, so that output may come one sample later than the law says: the law is given that sample as
-// lead.
+// spread, equal crystals), so that the comparison covers the law alone. The worst phase is constructed, not waited for:
+// the slots are shifted so that one ends as a block arrives, for each block of the plan. The simulated card plays a
+// sample at the end of its period, so that output may come one sample later than in the law: the law is given that
+// sample as lead.
 #pragma once
 
 #include <cstdint>
@@ -21,10 +21,10 @@
 
 namespace offhook::law {
 
-/// How a device's boundary came out.
+/// Result for a device's boundary.
 enum class Agreement : std::uint8_t {
   kEqual,     ///< granted: nothing lost; a tick more: lost
-  kRounding,  ///< the margin at or beyond the boundary is less than whole ns can tell
+  kRounding,  ///< the margin at or beyond the boundary is less than the resolution of whole ns
   kSlow,      ///< beyond the boundary the share is too small, by so little that the backlog outlasts the run
   kStarved,   ///< lost although granted: the law is wrong
   kUnharmed,  ///< a tick more loses nothing: the law is too strict

@@ -30,7 +30,7 @@ struct ComputationFile {
 
 /// @throws Error with the position
 ComputationFile read_computations(Document document);
-/// What a file may hold, for --help.
+/// The keys of a file, for --help.
 std::string describe_computations();
 
 }  // namespace offhook::config

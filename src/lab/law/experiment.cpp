@@ -80,7 +80,7 @@ struct Swept {
   std::vector<sweep::RunRow> rows;
 };
 
-/// Write scenario and grid, run what is not done yet. @return false when stopped
+/// Write scenario and grid, run the missing part. @return false when stopped
 bool run_sweep(const std::string& id, const std::string& title, const hostsim::Scenario& base, const std::string& grid,
                const Options& options, Swept& swept) {
   const OutputFolder folder = options.folder->sub(id);
@@ -203,7 +203,7 @@ bool run_experiment(const Experiment& experiment, const Options& options, Experi
 bool run_phases(const Setting& setting, const Options& options, int steps, std::vector<PhaseResult>& results) {
   results.clear();
   const DeviceTiming device = device_timing(setting.device);
-  // Where a phase can decide: the law's limit, and what lies up to two ticks beyond it.
+  // The cells in which a phase can decide: the law's limit, and up to two ticks beyond it.
   std::vector<TickReservation> cells;
   for (int x = 1; x <= std::min(options.x_max, 4); ++x) {
     const int y = limits(setting, x).law;

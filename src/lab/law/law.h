@@ -3,8 +3,8 @@
 // The reservation law: which reservations, X of CPU time in every Y, a soft device can live with.
 //
 // The device owes a block of N samples every N/f; a block costs c of CPU time and its output is ready after a fraction
-// phi of that. The driver keeps a transmit lead of L samples queued (offhook/driver.h), so that at the interrupt of
-// an N-sample block L - N are left to play: (L - N)/f is the time that service has, the slack of that block. The
+// phi of that. The driver keeps a transmit lead of L samples queued (offhook/driver.h). At the interrupt of
+// an N-sample block L - N are left to play: (L - N)/f is the time for its service, the slack of that block. The
 // reservation is served in fixed slots of length X at the start of every Y and nowhere else.
 //
 // Worst case: the processor is behind on nothing, and a block arrives just as a slot ends. The k-th block after it
@@ -16,7 +16,7 @@
 //
 //     X / Y > c / T   and   Y - X <= slack - phi c                                                      (simple law)
 //
-// T the mean block period, slack that of the longest block: enough CPU, and no gap longer than what is queued.
+// T the mean block period, slack that of the longest block: enough CPU, and no gap longer than the queued samples.
 // The full law is exact when slots drift through every phase against the blocks; a reservation that is phase-locked to
 // the card can do better and depends on its starting phase. With phi = 0 output is ready as soon as the call begins,
 // which still is not before the next slot (and after the work that is owed): sbf^-1 is then taken just above (k + phi)
@@ -56,13 +56,13 @@ struct DeviceTiming {
 /// One block in 30,000 begins a run of blocks that costs more.
 inline constexpr double kSpreadDeviations = 4;
 
-/// What a host does in a reservation's slots besides the device's blocks. Nothing, unless it is told.
+/// A host's other work in a reservation's slots. Default: none.
 struct HostWork {
   double tick_ms = 0;       ///< between the clock's interrupts; 0: there are none
   double clock_isr_ms = 0;  ///< one of them
   double dispatch_ms = 0;   ///< the switch to the thread and the caches that it fills again, once a slot
   double isr_ms = 0;        ///< the device's interrupt routine, once a block: it may come within a slot
-  /// What is left of a slot; at least 0.
+  /// The rest of a slot; at least 0.
   double supplied_ms(double x_ms) const;
 };
 HostWork host_work(const hostsim::HostScenario& host, const hostsim::SoftDevice& device);
@@ -79,19 +79,19 @@ DeviceTiming device_timing(const hostsim::Scenario& scenario, const hostsim::Cos
 /// sbf^-1: time from the end of a slot until `work_ms` has been supplied by slots of x in every y.
 /// @pre 0 < x <= y, work >= 0
 double supply_time_ms(double work_ms, double x_ms, double y_ms);
-/// The same just above `work_ms`: until what comes after that work can begin.
+/// The same just above `work_ms`: until the work after it can begin.
 double begin_time_ms(double work_ms, double x_ms, double y_ms);
 
 bool simple_law(const DeviceTiming& device, double x_ms, double y_ms);
 
 struct LawResult {
   bool sufficient = false;
-  bool overloaded = false;    ///< the share is too small: the backlog grows for ever
+  bool overloaded = false;    ///< the share is too small: the backlog grows without limit
   double margin_ms = 0;       ///< least of slack - lateness over all blocks; negative: output comes this much late
   std::uint32_t worst_k = 0;  ///< the block, counted from the start of the backlog, that decides
 };
 /// A backlog that lasts over 100,000 blocks (20 minutes of line) counts as overload.
-/// @param first_cost_ms  the block that begins the backlog costs this much, where that is more than the others
+/// @param first_cost_ms  the cost of the block that begins the backlog, if it is more than the others'
 LawResult full_law(const DeviceTiming& device, double slot_ms, double y_ms, double first_cost_ms = 0,
                    const HostWork& host = {});
 
@@ -100,8 +100,9 @@ LawResult full_law(const DeviceTiming& device, double slot_ms, double y_ms, doub
 LawResult full_law_of_call(const DeviceTiming& training, const DeviceTiming& connected, double slot_ms, double y_ms,
                            const HostWork& host = {});
 
-/// What Jones and Saroiu read off their Figure 17 (6.6), in the form that their explanation gives it for any device: a
-/// larger share than the device's, and no gap as long as a block period, lest the newest block overwrite the older one.
+/// The rule that Jones and Saroiu read off their Figure 17 (6.6), in the form of their explanation for any device: a
+/// larger share than the device's, and no gap as long as a block period, so that the newest block does not overwrite
+/// the older one.
 bool authors_rule(const DeviceTiming& device, double x_ms, double y_ms);
 
 /// The boundary of the full law: the longest Y for which X of every Y is sufficient, to 1 us. 0 when none is.
@@ -117,7 +118,7 @@ struct RecommendOptions {
   bool power_of_two = false;  ///< Y must be one, as under standard Rialto/NT
   double reserve = 0.1;       ///< every block costs this share more than it should ever
   double worst_cost_ms = 0;   ///< one block of this cost must be survived as well; 0: like the others
-  double margin_ms = 0;       ///< and the law must leave so much
+  double margin_ms = 0;       ///< and the law must leave this much
 };
 inline constexpr int kLongestPeriodTicks = 128;
 /// The reservation of least share, Y up to kLongestPeriodTicks, that the full law grants with the reserve; of several

@@ -6,7 +6,7 @@
 //     latency tolerance (n - 1) t        slack (n - 1) t - c        frequency P of latencies above the slack
 //     mean time to failure, theirs: (n - 1) t / P          ours: t / P, for an interrupt comes every t, not (n - 1) t
 //
-// The two agree with double buffering, for which theirs is meant. Neither knows that a long latency spoils the next
+// The two agree with double buffering, for which theirs is meant. Neither includes that a long latency spoils the next
 // buffers too; the simulation does.
 #pragma once
 
@@ -44,9 +44,9 @@ struct UnderrunRun {
 };
 
 /// The same computation on a virtual clock of integer nanoseconds. An interrupt that finds the computation awaiting its
-/// CPU or at work has no latency of its own: its buffer is served when the ones before it are. Stops early after
+/// CPU or running has no latency of its own: its buffer is served after the ones before it. Stops early after
 /// `enough` underruns.
-/// @param go_on asked about once a million buffers with the share that is done; false stops
+/// @param go_on called about once per million buffers with the share that is done; false stops
 UnderrunRun simulate_underruns(const hostsim::LatencyDistribution& latency, const Buffering& b, double seconds,
                                std::uint64_t enough, std::uint64_t seed, bool (*go_on)(void*, double) = nullptr,
                                void* user = nullptr);

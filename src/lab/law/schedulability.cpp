@@ -26,7 +26,7 @@ constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
 enum class Standing { kLower, kEqual, kHigher };
 
-/// How `other` stands to `own`.
+/// Precedence of `other` relative to `own`.
 Standing standing(const Computation& other, const Computation& own) {
   if (other.modality != own.modality) return other.modality < own.modality ? Standing::kHigher : Standing::kLower;
   if (other.modality == Modality::kDpc || other.priority == own.priority) return Standing::kEqual;
@@ -85,7 +85,7 @@ class Task final : public hostsim::Event {
         break;
       case Modality::kThread:
         entity_ = cpu.add_thread(c.name, hostsim::FixedPriority{c.priority, 0}, work_);
-        // At raised IRQL a thread is what a DPC is: nothing but interrupts before it.
+        // At raised IRQL a thread is equivalent to a DPC: only interrupts precede it.
         if (raised_ > 0) raised_entity_ = cpu.add_dpc({c.name + " at raised IRQL"}, raised_work_);
         break;
     }

@@ -2,20 +2,21 @@
 //
 // Can these periodic computations meet their deadlines on a host that promises nothing? After Cota-Robles and Held,
 // OSDI 1999, section 5.2: choose how often a buffer may be dropped, take the latency that is exceeded as often for the
-// worst case, spread it over the buffers that have to bear it, and go on as on a real-time host:
+// worst case, spread it over the buffers that have to bear it, and continue as on a real-time host:
 //
 //     W_i       latency exceeded once in the permissible interval: at a frequency of T_i / interval per wait
 //     m_i       periods that the buffers bear, n - 1; one of them has a latency W_i, the others the mean latency A_i
 //     J_i       pseudo worst case (W_i + (m_i - 1) A_i) / m_i, the release jitter of the computation
-//     w_i       C_i + B_i + sum over higher ones ceil((w_i + J_j) / T_j) C_j + sum over equals (1 + floor(J_j / T_j))
-//     C_j R_i       J_i + w_i <= T_i: schedulable                    (Audsley et al. 1993; Tindell et al. 1994, jitter)
+//     w_i       C_i + B_i + sum over higher ones ceil((w_i + J_j) / T_j) C_j
+//               + sum over equals (1 + floor(J_j / T_j)) C_j
+//     R_i       J_i + w_i <= T_i: schedulable                    (Audsley et al. 1993; Tindell et al. 1994, jitter)
 //
 // Higher: an interrupt of a higher level; for a DPC or a thread every interrupt; for a thread every DPC and every
 // thread of a higher priority. Equals (same level, all DPCs, same priority) are served first come, first served.
 // Blocking B_i: of a DPC the longest stretch at raised IRQL of any thread, of a thread that of any lower one.
 //
 // How the paper's own tool (their reference 4) amortises is not published; this is one reading, which is exact for
-// double buffering and on the safe side for more. What it then promises stands beside a simulation on the scheduling
+// double buffering and on the safe side for more. Its result is shown next to a simulation on the scheduling
 // engine.
 #pragma once
 
@@ -64,7 +65,7 @@ struct DeadlineRun {
 
 /// The same on the engine of `offhook schedule`: computations begin at phases drawn from the seed; each interrupt that
 /// finds its computation idle draws a latency, which delays it and takes no CPU time from the others.
-/// @param go_on asked about once a simulated minute with the share that is done; false stops
+/// @param go_on called about once per simulated minute with the share that is done; false stops
 std::vector<DeadlineRun> simulate_deadlines(const std::vector<Computation>& computations,
                                             const hostsim::HostLatencies& host, double seconds, std::uint64_t seed,
                                             bool (*go_on)(void*, double) = nullptr, void* user = nullptr);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// One call for an experiment: the log is read by the same analysis as every other log, and figures are cut out of it.
+// One call for an experiment: the same analysis reads the log as every other log, and figures are taken from it.
 #pragma once
 
 #include <functional>
@@ -23,9 +23,9 @@ struct CallLog {
 /// A call with the cost profile of the scenario, in a context as the paper's tables call it.
 /// @param context "RES 2/8", "THR 24"
 hostsim::Scenario call_scenario(std::string_view context, bool spinner, std::uint64_t seed);
-/// "THR24" and "RES 2/16" of the published tables as ContextSpec::parse() knows them.
+/// "THR24" and "RES 2/16" of the published tables in the grammar of ContextSpec::parse().
 std::string context_name(std::string name);
-/// A reservation of Table 3, named as there, beside the spinner and never outside its slots.
+/// A reservation of Table 3, named as there, next to the spinner and never outside its slots.
 /// @param row  with x_ms and y_ms
 hostsim::Scenario strict_reservation(const Published& row, std::uint64_t seed);
 
@@ -36,7 +36,7 @@ CallLog run_logged(const hostsim::Scenario& scenario, const hostsim::CostProfile
 Setup perturbed(const Run& run, const hostsim::Scenario& scenario);
 /// With the scenario's profile, under the run's perturbation.
 CallLog run_logged(const Run& run, const hostsim::Scenario& scenario);
-/// What its log says of the transfer. @throws as run_logged()
+/// The outcome of the transfer, from its log. @throws as run_logged()
 RunOutcome run_transfer(const Setup& setup);
 
 /// Makes a connection that writes this log.

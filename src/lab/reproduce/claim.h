@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// A claim is something that a paper published and an experiment that makes it again in the simulator: rows of published
-// beside simulated values, and the paper's figures redrawn from simulation logs.
+// A claim is a published result and an experiment that reproduces it in the simulator: rows of published and
+// simulated values, and the paper's figures redrawn from simulation logs.
 //
 // To add one: its entry in a file of traces/data/published, a function Outcome(const Run&) in a file of this folder,
 // and its line in the table of registry.cpp. Read every number from run.published, never type one in; every value of
@@ -41,22 +41,22 @@ struct Row {
   std::string unit;  ///< "ms"; may be empty
   Value published, simulated;
   std::string tolerance;  ///< in words: "within 0.2", "at most", "the same class"
-  bool agrees = false;    ///< within the tolerance; of an input: what the model uses is what was published
-  std::string note;       ///< a sentence: why it differs; where an input is used. Needed wherever !agrees
-  /// It disagrees, or would if the published value were 20 % higher or lower; of words: nothing can be said, so yes.
+  bool agrees = false;    ///< within the tolerance; for an input: the model uses the published value
+  std::string note;       ///< a sentence: why it differs, or the use of an input. Required if !agrees
+  /// It disagrees, or would if the published value were 20 % higher or lower; true for words, which cannot be varied.
   bool sharp = true;
   enum class Kind { kCompared, kInput, kPaper };
-  Kind kind = Kind::kCompared;  ///< how it was made: claims.toml has to say the same of it
+  Kind kind = Kind::kCompared;  ///< its origin, which must match claims.toml
 };
 
-// Rows are made by these, so that `agrees` is always computed. Notes are added with `row.note = ...`. What a row counts
-// for, and whether anything was fitted with it, is no matter of an experiment: both stand beside the claim, by the
-// row's `what` (Published::judgement()).
+// Rows are made by these, so that `agrees` is always computed. Notes are added with `row.note = ...`. The weight of a
+// row, and whether anything was fitted with it, is independent of the experiment: both are listed with the claim, by
+// the row's `what` (Published::judgement()).
 Row within(std::string what, std::string unit, double published, double simulated, double tolerance);
 /// Tolerance as a share of the published value.
 Row within_share(std::string what, std::string unit, double published, double simulated, double share);
-/// The paper ran it once: published lies where one more run of ours would, 19 times of 20 (Student's t). Falls short
-/// with fewer than two runs.
+/// The paper ran it once: published lies in the range of one more run of ours, 19 times of 20 (Student's t). Falls
+/// short with fewer than two runs.
 Row as_one_run(std::string what, std::string unit, double published, const std::vector<double>& simulated);
 Row at_most(std::string what, std::string unit, double published, double simulated);
 Row at_least(std::string what, std::string unit, double published, double simulated);
@@ -64,12 +64,12 @@ Row at_least(std::string what, std::string unit, double published, double simula
 Row between(std::string what, std::string unit, double low, double high, double simulated);
 /// The same words on both sides.
 Row same(std::string what, std::string published, std::string simulated);
-/// A published sentence, what the simulation says to it, and whether that is so.
+/// A published sentence, the simulated value, and whether the sentence holds.
 Row holds(std::string what, std::string published, Value simulated, bool so);
-/// An input: the published value, the one that the model uses, and where.
+/// An input: the published value, the one that the model uses, and its place.
 Row input(std::string what, std::string unit, double published, double used, std::string where);
 Row input(std::string what, std::string published, std::string where);
-/// Inconsistent in the paper itself; `why` says how.
+/// Inconsistent in the paper itself; `why` is the explanation.
 Row paper_only(std::string what, std::string unit, Value published, Value simulated, std::string why);
 
 /// One set of values in a figure.
@@ -78,14 +78,14 @@ struct Series {
   enum class Symbol { kDot, kDisc, kRing, kHalf, kCross, kSquare, kTriangle };
   std::string name;
   Style style = Style::kPoints;
-  bool published = false;  ///< from the paper: drawn apart from what was simulated
+  bool published = false;  ///< from the paper: drawn differently from simulated data
   std::vector<double> x, y;
   /// Half width of the 95 % confidence interval of each y; empty: none.
   std::vector<double> interval;
   double bar_width = 0;  ///< kBars: each covers [x, x + bar_width)
   Symbol symbol = Symbol::kDot;
-  std::vector<std::string> labels;  ///< beside each point; empty: none
-  /// 1, 2: the colour of the last series with 0, its line dashed or dotted. What belongs together looks so.
+  std::vector<std::string> labels;  ///< next to each point; empty: none
+  /// 1, 2: the colour of the last series with 0, its line dashed or dotted. This groups series.
   unsigned variant = 0;
 };
 
@@ -102,33 +102,33 @@ struct Mark {
 struct Axis {
   std::string text;  ///< with the unit: "time since dial-up began (s)"
   bool log = false;
-  std::optional<double> min, max;                     ///< default: what the data needs
+  std::optional<double> min, max;                     ///< default: the range of the data
   std::vector<std::pair<double, std::string>> ticks;  ///< for categories; empty: numbers
 };
 
 struct Figure {
   std::string id;       ///< "jones.fig1"
   std::string title;    ///< the paper's: "Figure 1: Rate of soft modem interrupts (INT)"
-  std::string caption;  ///< what was simulated, and what to see in it
+  std::string caption;  ///< the simulation, and its message
   Axis x, y;
   std::vector<Series> series;
   std::vector<Mark> marks;
 };
 
-/// What an experiment came to.
+/// The result of an experiment.
 struct Outcome {
   std::vector<Row> rows;
   std::vector<Figure> figures;
-  std::string summary;  ///< a sentence or two: what was run, and what the difference is, if there is one
+  std::string summary;  ///< a sentence or two: the runs, and the difference, if there is one
 };
 
-/// What an experiment gets.
+/// The input of an experiment.
 struct Run {
   const Published& published;
   std::uint64_t seed = 1;
-  unsigned repetitions = 10;  ///< where the paper repeated
+  unsigned repetitions = 10;  ///< if the paper repeated
   /// job(0) ... job(n - 1), each once, over the cores, with progress. Jobs are begun in order: the longest first.
-  /// @throws Interrupted, and what a job threw
+  /// @throws Interrupted, and exceptions of a job
   std::function<void(std::size_t n, const std::function<void(std::size_t)>& job)> parallel;
   Perturbation perturbation;  ///< of the modem's machine: the experiments of jones.* run under it
 };
@@ -137,18 +137,18 @@ struct Interrupted {};
 
 struct Experiment {
   std::string id;                    ///< the claim's in claims.toml
-  std::string title;                 ///< what it shows, for people
+  std::string title;                 ///< the subject, for people
   std::vector<std::string> figures;  ///< ids of the figures and tables that it makes again: "jones.fig1"
   std::function<Outcome(const Run&)> run;
   double seconds = 1;       ///< about what it takes on one core: for the bar and the time left
-  bool on_request = false;  ///< it takes minutes: only where it is asked for by its own name, or all such are
+  bool on_request = false;  ///< it takes minutes: only if requested by its own name, or together with all such
 };
 
 /// @param claim whose judgements its rows get
 /// @throws config::Error for a row without a judgement, and for one that was made as something else than it is judged
 /// to be
 nlohmann::ordered_json to_json(const Outcome& outcome, const Published& claim);
-/// What is drawn, alone.
+/// The drawn data alone.
 nlohmann::ordered_json figures_json(const std::vector<Figure>& figures);
 
 }  // namespace offhook::reproduce

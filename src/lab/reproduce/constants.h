@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The constants of the modem's machine that were fitted, assumed or measured, by name: what `reproduce --perturb`
-// changes and `reproduce --sensitivity` scans. Everything that a call is made of passes through apply() just before it
+// The constants of the modem's machine that were fitted, assumed or measured, by name: `reproduce --perturb`
+// changes them and `reproduce --sensitivity` scans them. All inputs of a call pass through apply() just before it
 // runs.
 #pragma once
 
@@ -21,7 +21,7 @@ struct Setup {
 
 struct Constant {
   std::string_view name, unit;
-  std::string_view what;        ///< and where it comes from
+  std::string_view what;        ///< and its source
   bool fitted;                  ///< with Table 3
   double low, high;             ///< scanned by --sensitivity, in its unit; equal: it is not
   double (*get)(const Setup&);  ///< in its unit
@@ -35,10 +35,10 @@ const Constant& constant(std::string_view name);
 class Perturbation {
  public:
   Perturbation() = default;
-  /// @throws std::invalid_argument for a name that is none, and for what is no change
+  /// @throws std::invalid_argument for an unknown name, and for an invalid change
   static Perturbation parse(const std::vector<std::string>& changes);
   void apply(Setup& setup) const;
-  /// These, and then one more: what an experiment changes to see why a row differs. @throws as parse()
+  /// These, and one more: an experiment's change to find why a row differs. @throws as parse()
   Perturbation and_also(const std::string& change) const;
   bool empty() const { return changes_.empty(); }
   /// As they were given, in order: "" for none.

@@ -64,7 +64,7 @@ Drawn draw(const HostLatencies& h, double hours, std::uint64_t seed) {
   Drawn out;
   out.hours = hours;
   const hostsim::Random random(seed, 0x636f7461);
-  // Only the longest of an hour and longer ones are looked at, so only such waits are drawn.
+  // Only the longest waits of an hour and longer ones are used, so only such waits are drawn.
   constexpr double kLongest = 1e-3;
   const auto waits = static_cast<std::uint64_t>(kLongest * hours * 3600 * h.waits_per_s / h.use_per_load);
   for (auto& v : out.ms) v.reserve(waits);
@@ -80,7 +80,7 @@ Drawn draw(const HostLatencies& h, double hours, std::uint64_t seed) {
   return out;
 }
 
-/// Exceeded once in so many hours, as the run tells it.
+/// Exceeded once in `hours`, by the run.
 double worst_in(const std::vector<double>& falling, double run_hours, double hours) {
   const auto rank = static_cast<std::size_t>(std::lround(run_hours / hours));
   return falling.empty() ? 0 : falling[std::min(std::max<std::size_t>(rank, 1) - 1, falling.size() - 1)];
@@ -231,7 +231,7 @@ Buffering buffering(double share, double t, int n) {
   return {t, n, share * t};
 }
 
-/// What section 5.1 speaks of, simulated.
+/// The cases of section 5.1, simulated.
 struct Simulated {
   UnderrunRun doubled, fourfold,
       triple;                    ///< threads with 48 ms in one buffer and with 4 of 16 ms; a DPC with 3 of 6 ms
@@ -331,7 +331,7 @@ Figure virus_scanner_figure(const Published& p) {
   return f;
 }
 
-/// The published range at so much buffering.
+/// The published range at a buffering of `ms`.
 Series section_5_1(double ms, double low_min, double high_min) {
   Series s;
   s.name = "section 5.1";

@@ -54,17 +54,17 @@ Outcome cota_table4(const Run& run) {
   }
   out.summary =
       "The tool counts clock interrupts in a wait, so n samples are about n ms. The fitted host of the office load, "
-      "without sounds, says how seldom a thread of priority 24 waits as long. The names of functions have no "
+      "without sounds, shows how seldom a thread of priority 24 waits as long. The names of functions have no "
       "counterpart here.";
   return out;
 }
 
 namespace {
 
-/// What the analysis promises for one computation alone on a host, and what became of it.
+/// The analysis' promise for one computation alone on a host, and the result.
 struct Promise {
   Computation computation;
-  int least = 0;  ///< buffers that the analysis asks for; 0: no number up to kMostBuffers will do
+  int least = 0;  ///< buffers that the analysis requires; 0: no number up to kMostBuffers is enough
   DeadlineRun seen, with_one_less;
 };
 

@@ -45,7 +45,7 @@ Axis from_zero(std::string text) {
 
 namespace {
 
-/// The `count` values that occur most often in steps of `step`, in falling order; 0 where there are fewer.
+/// The `count` values that occur most often in steps of `step`, in falling order; 0 if there are fewer.
 std::vector<double> most_frequent(const std::vector<double>& values, std::size_t count, double step) {
   std::map<long, std::pair<std::size_t, double>> steps;  // how often, and the sum
   for (const double v : values) {
@@ -182,7 +182,7 @@ Outcome jones_fig2(const Run& run) {
 // 6.2.4
 Outcome jones_fig4(const Run& run) {
   const Published& p = run.published;
-  // The longest interrupt routine is rare: it is looked for in as many calls as other experiments repeat.
+  // The longest interrupt routine is rare: it is searched for in as many calls as other experiments repeat.
   std::vector<CallLog> calls(1 + run.repetitions);
   run.parallel(calls.size(), [&](std::size_t i) {
     calls[i] = run_logged(run, trace(i == 0 ? "INT" : "DPC", run.seed + (i == 0 ? 0 : i - 1), true));
@@ -318,7 +318,7 @@ Outcome jones_fig5(const Run& run) {
 
 namespace {
 
-/// Figures 8 and 9: a wake-up of THR 24 takes what the handler of INT takes, one of THR 8, which cannot dial, little.
+/// Figures 8 and 9: a wake-up of THR 24 takes as long as the handler of INT, one of THR 8, which cannot dial, little.
 void add_elapsed_rows(Outcome& out, const Published& p, const CallLog& thr24, const CallLog& thr8, const CallLog& isr) {
   const auto in = [](const CallLog& call, const auto& series, Phase phase) {
     return values_in(series.points(), stretch(call.figures, phase));

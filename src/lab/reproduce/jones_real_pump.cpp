@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Tables 1 to 3 once more, with the V.90 pump in the place of the link model: the modem's signals, V.42, PPP and TCP
-// are what runs, and what a lost block costs is what it costs them. The machine - costs of blocks, the scheduler, the
-// card - is the tables' own.
+// Tables 1 to 3 once more, with the V.90 pump in the place of the link model. The modem's signals, V.42, PPP and TCP
+// run, and the cost of a lost block is its effect on them. The machine (costs of blocks, scheduler, card) is that of
+// the tables.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -19,7 +19,7 @@ namespace offhook::reproduce {
 
 namespace {
 
-/// A call that has not carried the file by then does not any more: the paper's slowest took 364 s.
+/// A call that has not carried the file by then has failed: the paper's slowest took 364 s.
 constexpr double kTimeLimitS = 600;
 
 /// The line of examples/v90-transfer.toml: a pad of 6 dB and one robbed bit leave 50 667 bit/s of 56 000.
@@ -104,7 +104,7 @@ std::string what_it_met(const Pair& p) {
                      mean(p.samples_late), shown(p.model_result));
 }
 
-/// The mean time beside a table's row that has one.
+/// The mean time, compared with a table's row that has one.
 void add_time(Outcome& out, const std::string& name, const Published& row, const Pair& p, double share) {
   if (!row.has("mean")) return;
   if (p.real_result.complete == 0) {
@@ -121,7 +121,7 @@ void add_time(Outcome& out, const std::string& name, const Published& row, const
 
 }  // namespace
 
-// 6.5, 6.6: what the tables' link model stands for, itself.
+// 6.5, 6.6: the real pump instead of the tables' link model.
 Outcome jones_real_pump(const Run& run) {
   const double share = run.published.number("time_tolerance");
   const std::vector<std::string> contexts = run.published.texts("contexts");

@@ -41,8 +41,8 @@ AsIfV34 as_if_v34(const Published& row, double int_mean_s, double down_bps) {
                                implied, nearest, std::max(0.1, 100 * off))};
 }
 
-/// The mean with its confidence interval, beside the paper's.
-/// @param why  asked for the sentence about a mean that is off
+/// The mean with its confidence interval, compared with the paper's.
+/// @param why  called for the sentence about a mean that is off
 void add_times(Outcome& out, const Published& row, const Transfers& t, double share,
                const std::function<std::string(double published_s)>& why) {
   if (!row.has("mean")) return;
@@ -118,7 +118,7 @@ Figure times_figure(std::string id, std::string title, const std::vector<Publish
   return f;
 }
 
-/// Tables 1 and 2: standard Rialto/NT, the spinner running but for THR 8.
+/// Tables 1 and 2: standard Rialto/NT, the spinner running except for THR 8.
 struct Standard {
   std::vector<Published> rows;
   std::vector<hostsim::Scenario> scenarios;
@@ -169,7 +169,7 @@ bool equal_to_int(const Standard& s, double share) {
   return s.of("INT").result.complete == s.of("INT").result.runs;
 }
 
-/// What Table 2, where no network is, has in the place of a row of Table 1.
+/// The row of Table 2, which has no network, for a row of Table 1.
 std::string without_network(const std::string& name, double simulated_s) {
   for (const Published& row : load_published("jones.table2").rows("rows")) {
     if (context_name(row.text("config")) != name || !row.has("mean")) continue;
@@ -205,7 +205,7 @@ void add_standard_rows(Outcome& out, const Run& run, const Standard& s) {
       return trials.of_time(s.scenarios[i], t, mean_s, kVerdictTolerance, more) + v34.text;
     });
   }
-  // The paper's order is one of mean times, which say nothing of the transfers that failed.
+  // The paper's order is one of mean times, which do not cover the failed transfers.
   std::vector<std::string> published, simulated;
   for (std::size_t i = 0; i < s.rows.size(); ++i) {
     const Transfers& t = s.simulated[i];
@@ -359,7 +359,7 @@ Outcome jones_table3(const Run& run) {
   auto simulated = transfers(run, scenarios, profile);
   simulated.erase(simulated.begin());  // INT, the reference
   Trials trials(run, profile, false);
-  // How sharp the edge is on which a marginal row stands.
+  // How sharp the edge of a marginal row is.
   std::vector<hostsim::Scenario> marginal = {scenarios.front()};
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (rows[i].text("class") == "marginal") marginal.push_back(scenarios[i + 1]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Figures 10 to 13 and 16: what the modem does to a multimedia timer of 1 ms and its callback at priority 31 (6.3).
+// Figures 10 to 13 and 16: the modem's effect on a multimedia timer of 1 ms and its callback at priority 31 (6.3).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace {
 constexpr double kSeconds = 30;  // 6.3.1: "30,000 wakeups over a 30-second period"
 constexpr int kClockLevel = 28;
 
-/// Host and costs of every call here, with what was perturbed.
+/// Host and costs of every call here, with the perturbed constants.
 Setup setup_of(const Run& run) {
   return perturbed(run, call_scenario("INT", false, 1));
 }
@@ -56,7 +56,7 @@ Figures beside(const Run& run, const char* context) {
   return run_logged(run, s).figures;
 }
 
-/// The wake-ups of the timer alone, and beside the modem in each context.
+/// The wake-ups of the timer alone, and together with the modem in each context.
 struct Histograms {
   static constexpr const char* kContexts[] = {"", "INT", "DPC", "THR 24", "RES 2/8"};
   enum : std::size_t { kInt = 1, kThread = 3, kReservation = 4 };
@@ -107,7 +107,7 @@ std::string made(std::string_view name, double value) {
   return fmt::format("{}={:g}", name, value);
 }
 
-/// How far a wake-up has to be from where the clock puts it, to be counted one bucket away.
+/// Distance of a wake-up from its time by the clock at which it counts one bucket away.
 double to_next_bucket_us(const Histograms& h, int tick_hz) {
   const double bucket = static_cast<double>(h[0].bucket_width()) / 1e3, ideal = 1e6 / tick_hz;
   const double above = std::ceil(ideal / bucket) * bucket - ideal;
@@ -142,7 +142,7 @@ void explain_fig10(const Histograms& h, const Histograms& tried, const Setup& us
 Outcome jones_fig10(const Run& run) {
   const Published& p = run.published;
   Histograms h;
-  // What is not published, tried: long interrupt routines.
+  // An unpublished constant, tried: long interrupt routines.
   const Setup used = setup_of(run);
   Run long_routines = run;
   long_routines.perturbation =

@@ -13,14 +13,14 @@ namespace offhook::reproduce {
 
 namespace {
 
-/// How long a retrain takes, what its blocks cost, how much a hole spoils, when V.42 asks again, when the server's
-/// modem hangs up and when it loses synchronisation; V.34's rate in the place of V.90's; how threads share what a
-/// reservation leaves. Each by half, or half of it.
+/// The unpublished constants: duration and cost of a retrain, effect of a hole, V.42's time-out, the times at which the
+/// server's modem hangs up and loses synchronisation; V.34's rate in the place of V.90's; how threads share the rest of
+/// a reservation. Each by half, or half of it.
 constexpr std::array kChanges = {
     "retrain_ms=-50%", "retrain_block_us=-50%",  "settling_ms=-50%", "t401_ms=-50%",           "give_up_ms=+100%",
     "give_up_ms=-50%", "sync_loss_samples=+50%", "down_bps=19200",   "sync_loss_samples=-50%", "quantum_ms=-50%"};
 
-/// Puts each change where it belongs, by what it did to a row's value.
+/// Sorts each change by its effect on a row's value.
 class Sorted {
  public:
   /// @param least  by which a change has to bring the value nearer to count

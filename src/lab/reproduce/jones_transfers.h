@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// The transfers of Tables 1 to 3, and what is tried on those that come out otherwise than published: every constant of
-// the link and of the host that was not published, one after the other, so that no row says of a constant what nobody
-// has seen it do.
+// The transfers of Tables 1 to 3. For results that differ from the published ones, every unpublished constant of
+// the link and of the host is varied, one after the other, so that a row claims an effect of a constant only if the
+// simulation shows it.
 #pragma once
 
 #include <map>
@@ -23,11 +23,11 @@ struct Transfers {
   double complete_percent() const;
 };
 
-/// As the run perturbs it. The pool's servers have their own patience, whatever becomes of the dedicated one's.
+/// With the run's perturbation. The pool's servers have their own patience, which does not follow the dedicated one's.
 Setup setup_of(const Run& run, const hostsim::Scenario& scenario, const hostsim::CostProfile& profile, bool pool);
 
-/// Run each scenario so often, with another seed and so another starting phase each time; classes against the first.
-/// @param besides  what changes after the run's own perturbation
+/// Run each scenario several times, with another seed and so another starting phase each time; classes against the
+/// first. @param besides  changes after the run's own perturbation
 std::vector<Transfers> transfers(const Run& run, const std::vector<hostsim::Scenario>& scenarios,
                                  const hostsim::CostProfile& profile, bool pool = false,
                                  const Perturbation& besides = {});
@@ -35,18 +35,18 @@ std::vector<Transfers> transfers(const Run& run, const std::vector<hostsim::Scen
 /// "7 of 10".
 std::string of(std::size_t n, std::size_t all);
 
-/// What becomes of one table's rows when a constant that was not published is another.
+/// The effect on one table's rows when an unpublished constant changes.
 class Trials {
  public:
   /// @param run  outlives it
   Trials(const Run& run, hostsim::CostProfile profile, bool pool)
       : run_(run), profile_(std::move(profile)), pool_(pool) {}
 
-  /// Which changes bring the mean time nearer to the published one, or to the other side of it, by more than
-  /// `share` of it; a sentence. @param more  changes for this row besides: "down_bps=31200"
+  /// The changes that bring the mean time nearer to the published one, or to the other side of it, by more than
+  /// `share` of it; a sentence. @param more  additional changes for this row: "down_bps=31200"
   std::string of_time(const hostsim::Scenario& scenario, const Transfers& as_it_is, double published_s, double share,
                       const std::vector<std::string>& more = {});
-  /// The same of the share of transfers that complete, by more than so many per cent.
+  /// The same for the share of transfers that complete, by more than `tolerance` per cent.
   std::string of_completion(const hostsim::Scenario& scenario, const Transfers& as_it_is, double published_percent,
                             double tolerance);
 

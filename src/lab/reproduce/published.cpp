@@ -37,7 +37,7 @@ Word word(std::string_view key, std::string_view given, const std::string& posit
   return static_cast<Word>(found - words.begin());
 }
 
-/// @param pattern a * in it stands for any number of characters
+/// @param pattern a * in it matches any number of characters
 bool matches(std::string_view pattern, std::string_view text) {
   const std::size_t star = pattern.find('*');
   if (star == std::string_view::npos) return pattern == text;

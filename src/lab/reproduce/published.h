@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// traces/data/published/*.toml: what papers published, as numbers. One source for every comparison.
+// traces/data/published/*.toml: the papers' published results, as numbers. One source for every comparison.
 //
-// Parsed strictly: each claim has an id, its paper, where it stands there and a grade, and judges the rows that its
-// experiment makes; what else it holds is read by that experiment, and a value that no experiment looks at is an error
-// (unread()), so that nothing published can be left out by oversight.
+// Parsed strictly. Each claim has an id, its paper, the place there and a grade, and judges the rows of its
+// experiment. All its other values are read by that experiment, and a value that no experiment reads is an error
+// (unread()), so that no published value can be left out by oversight.
 #pragma once
 
 #include <memory>
@@ -17,14 +17,14 @@
 namespace offhook::reproduce {
 
 enum class Grade {
-  kHard,   ///< must come out of the simulation, within the tolerance
-  kSoft,   ///< shown side by side; a difference is told, and does not count
+  kHard,   ///< the simulation must reproduce it, within the tolerance
+  kSoft,   ///< shown side by side; a difference is reported, and does not count
   kInput,  ///< a measured property of the machine: an input of the model, never a result
-  kPaper,  ///< inconsistent inside the paper: told, nothing required
+  kPaper,  ///< inconsistent inside the paper: reported, nothing required
 };
 std::string_view to_string(Grade grade);
 
-/// How a simulated value came about: what agreement with the published one is worth.
+/// The origin of a simulated value, which determines the value of agreement with the published one.
 enum class Provenance {
   kInput,        ///< read back: the model was given it. No result
   kCalibrated,   ///< a constant was fitted with it, or with others of its kind
@@ -33,16 +33,16 @@ enum class Provenance {
 };
 std::string_view to_string(Provenance provenance);
 
-/// What the rows of a claim are worth, from its list `judged`. Never from code.
+/// The weight of a claim's rows, from its list `judged`. Never from code.
 struct Judgement {
   std::string what;  ///< the rows' `what`; a * in it stands for anything
   Grade grade = Grade::kHard;
   Provenance provenance = Provenance::kInput;
-  std::string because;   ///< what was fitted with it, or what it follows from
+  std::string because;   ///< the fit that used it, or the value that it follows from
   std::string position;  ///< file:line:column
 };
 
-/// A claim, or a table inside one. Cheap to copy; copies share the note of what was read. Thread-safe.
+/// A claim, or a table inside one. Cheap to copy; copies share the record of values that were read. Thread-safe.
 class Published {
  public:
   /// @throws config::Error naming file, line and claim: for a path that is not there or is of another type.
@@ -62,7 +62,7 @@ class Published {
   Grade grade() const;
   /// The first of `judged` that is of a row of this name. @throws config::Error when none is
   const Judgement& judgement(std::string_view what) const;
-  /// Paths of the values that nobody has asked for yet, in order of the file's keys; then judgements that no row had.
+  /// Paths of the values that were not read yet, in order of the file's keys; then judgements without a row.
   std::vector<std::string> unread() const;
 
   struct Claim;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Regehr and Stankovic, "Augmented CPU Reservations: Towards Predictable Execution on General-Purpose Operating
-// Systems", RTAS 2001: what Rez, Rez-C and Rez-FB need on top (Figures 3, 4), and what they cost.
+// Systems", RTAS 2001: the additional demand of Rez, Rez-C and Rez-FB (Figures 3, 4), and their cost.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ struct Condition {
   RezForm form;
   bool network;
   bool precise_timers = false;
-  bool whole_ticks = true;  ///< Rez-FB: C in what can be enforced
+  bool whole_ticks = true;  ///< Rez-FB: C in enforceable units
 };
 constexpr std::array<Condition, 4> kConditions = {{
     {"Rez, idle", "rez_idle_over_reservation_percent", RezForm::kRez, false},
@@ -32,7 +32,7 @@ constexpr std::array<Condition, 4> kConditions = {{
     {"Rez-C, Netperf", "rez_c_netperf_over_reservation_percent", RezForm::kRezC, true},
     {"Rez-FB, Netperf", "rez_fb_netperf_over_reservation_percent", RezForm::kRezFb, true},
 }};
-/// What the paper does not have: why two of the conditions differ from it.
+/// Two conditions that the paper does not have; they explain why two others differ from it.
 constexpr std::array<Condition, 2> kReasons = {{
     {"Rez, idle, precise timers", nullptr, RezForm::kRez, false, true},
     {"Rez-FB, Netperf, C not in whole ticks", nullptr, RezForm::kRezFb, true, false, false},
@@ -40,7 +40,7 @@ constexpr std::array<Condition, 2> kReasons = {{
 constexpr int kFrom = -8, kTo = 32, kStep = 2;  // over-reservation, per cent
 constexpr int kPoints = (kTo - kFrom) / kStep + 1;
 
-/// Figure 3's curve of one condition, and what is read off it.
+/// Figure 3's curve of one condition, and the values read off it.
 struct Curve {
   Series series;
   double enough = std::nan("");  ///< over-reservation from which on nearly no period is missed, per cent
@@ -66,7 +66,7 @@ Curve curve(const Condition& condition, std::span<const std::vector<RegehrResult
   return c;
 }
 
-/// Why a condition differs, as far as it is known. @param enough  of kReasons, in per cent
+/// The known reason why a condition differs. @param enough  of kReasons, in per cent
 std::string why(std::size_t condition, const std::array<double, kReasons.size()>& enough) {
   const RegehrRun used;
   const double tick_ns = 1e9 / used.enforcement_hz, needed_ns = static_cast<double>(used.needed);
@@ -171,7 +171,7 @@ Outcome regehr_fig3(const Run& run) {
 
 namespace {
 
-/// What the scheduler did in each period of one run.
+/// The scheduler's actions in each period of one run.
 struct Trajectory {
   Series stolen, reserved, received;
   double largest_error = 0;  ///< ns, against the feedback equation
@@ -207,7 +207,7 @@ Trajectory trajectory(const RegehrRun& r, const RegehrResult& one) {
 
 namespace {
 
-/// "drops from its elevated level back to about 4.0" (4.4): nearer to R than to where it was.
+/// "drops from its elevated level back to about 4.0" (4.4): nearer to R than to its former level.
 Row falls_row(const RegehrRun& r, const Trajectory& t, const Trajectory& of_unrounded, double burst_end_ms) {
   const auto reserved_at = [](const Trajectory& of, double ms) {
     const auto& x = of.reserved.x;

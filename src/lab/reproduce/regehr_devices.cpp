@@ -42,18 +42,18 @@ TransferWork transfer_work(std::string_view device) {
   // bus-master function has a table address, a status and twice a command. At the end bus-master status, command,
   // status again, and the drive's own.
   constexpr int kCommand = 8, kBusMaster = 4, kEnd = 4;
-  // Assumption: a page at once, as most IDE systems did (Windows IT Pro, "A little IDE math": buffers of 4 KB).
+  // Assumption: one page at a time, as most IDE systems did (Windows IT Pro, "A little IDE math": buffers of 4 KB).
   if (device == "IDE / DMA") return {kPageBytes / kIde * 1e9, kEnd, kCommand + kBusMaster, 1};
-  // 64 KB, the most that either asks for at once. The adapter fetches its commands; it is told of one, and has a status
-  // that is read and cleared. A descriptor a page.
+  // 64 KB, the maximum request of either. The adapter fetches its commands; the driver announces one, and reads and
+  // clears a status. One descriptor per page.
   constexpr double kMost = 65536;
   if (device == "SCSI / DMA") return {kMost / kScsi * 1e9, 2, 1, static_cast<int>(kMost / kPageBytes)};
-  // READ MULTIPLE: 16 sectors an interrupt (assumption: the drive's most), read word by word in the handler.
+  // READ MULTIPLE: 16 sectors per interrupt (assumption: the drive's most), read word by word in the handler.
   constexpr int kSectors = 16;
   constexpr auto kWords = static_cast<int>(kSectors * kSectorBytes / kWordBytes);
   if (device == "IDE / PIO") return {kSectors * kSectorBytes / kIde * 1e9, kWords + 1, kCommand, 0};
-  // USB 1.1, 5.8.4: at most 19 bulk packets of 64 bytes a frame of 1 ms, each a descriptor that is written and looked
-  // at. Assumption: every frame full, and an interrupt at its end.
+  // USB 1.1, 5.8.4: at most 19 bulk packets of 64 bytes per frame of 1 ms, each a descriptor that is written and read.
+  // Assumption: every frame full, and an interrupt at its end.
   constexpr int kPackets = 19;
   if (device.starts_with("USB")) return {1e6, 2, 0, 2 * kPackets};
   if (device.starts_with("soft modem")) return {12.5e6, 0, 0, 0, false, true};  // Jones and Saroiu: a block

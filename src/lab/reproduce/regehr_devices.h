@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// What the devices of Regehr and Stankovic (5, Table 1) do to the CPU, counted: interrupts, accesses to ports, words of
-// programmed I/O, descriptors, requests. What each of these costs is from elsewhere; no share of Table 1 is an input.
+// The work of the devices of Regehr and Stankovic (5, Table 1) on the CPU, counted: interrupts, accesses to ports,
+// words of programmed I/O, descriptors, requests. The cost of each comes from other sources; no share of Table 1 is an
+// input.
 #pragma once
 
 #include <string_view>
@@ -16,12 +17,12 @@ struct UnitCosts {
   double completion = 0;     ///< of a request, and the next one begun: Siemens, Table 2, by clock
   double modem_block = 0;    ///< a block of a soft modem: Jones and Saroiu 6.2.3, without logging, by clock
   double port_access = 500;  ///< of 8 or 16 bits over PCI, nothing posted. Assumption: some 16 clocks of 33 MHz
-  double descriptor = 100;   ///< written, or looked at. Assumption: 50 cycles
+  double descriptor = 100;   ///< written, or read. Assumption: 50 cycles
 };
 /// Out of the other papers' published values. @throws config::Error
 UnitCosts unit_costs();
 
-/// One transfer, in what it makes the CPU do.
+/// The work of one transfer on the CPU.
 struct TransferWork {
   double every_ns = 0;
   int handler_accesses = 0;  ///< to ports, in the interrupt handler; by programmed I/O the data too
@@ -34,7 +35,7 @@ struct TransferWork {
     return accesses * c.port_access + descriptors * c.descriptor + (completes ? c.completion : 0) +
            (modem_block ? c.modem_block : 0);
   }
-  /// Of the CPU, 0 to 1.
+  /// Share of the CPU, 0 to 1.
   double share(const UnitCosts& c) const { return (handler_ns(c) + dpc_ns(c)) / every_ns; }
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The machine of Regehr and Stankovic (4.2): a 500 MHz Pentium III with one CPU, on which a test thread with a
-// reservation of so much every 20 ms runs beside a spinning thread while devices steal time.
+// reservation every 20 ms competes with a spinning thread while devices steal time.
 #pragma once
 
 #include <optional>
@@ -32,7 +32,7 @@ struct RegehrRun {
   hostsim::Ns period = 20'000'000;
   double seconds = 10;
   double gain = 0.5;
-  bool whole_ticks = true;                           ///< Rez-FB: C in what can be enforced; else as the equation says
+  bool whole_ticks = true;                           ///< Rez-FB: C in enforceable units; else as in the equation
   int enforcement_hz = 4096;                         ///< 4096: by the clock; higher: precise timers (Linux/RT)
   hostsim::Ns overhead_tick = 0;                     ///< of accounting, at each clock interrupt
   hostsim::Ns overhead_period = 0;                   ///< at the clock interrupt that ends a period

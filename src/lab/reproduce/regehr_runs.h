@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What every experiment of Regehr and Stankovic does: runs of the machine, repeated, and series of their means.
+// The common steps of the experiments of Regehr and Stankovic: repeated runs of the machine, and series of their means.
 #pragma once
 
 #include <string>

@@ -74,7 +74,7 @@ Outcome regehr_fig2(const Run& run) {
 
 namespace {
 
-/// What a transfer does, and what it would have to cost for the published share: per cent.
+/// The work of a transfer, and its cost if the published share were right: per cent.
 std::string counted(const TransferWork& work, const UnitCosts& costs, double published) {
   UnitCosts cheap = costs, dear = costs;
   cheap.port_access /= 2;
@@ -86,7 +86,7 @@ std::string counted(const TransferWork& work, const UnitCosts& costs, double pub
       cheap.port_access / 1e3, dear.port_access / 1e3, 100 * work.share(cheap), 100 * work.share(dear));
 }
 
-/// The longest time inside a block of reserved time that somebody else had.
+/// The longest time inside a block of reserved time in which another entity had the CPU.
 double longest_gap_ms(const std::vector<hostsim::StolenTimeProbe::Interval>& received) {
   constexpr hostsim::Ns kBetweenBlocks = 5'000'000;
   hostsim::Ns longest = 0;
@@ -97,7 +97,7 @@ double longest_gap_ms(const std::vector<hostsim::StolenTimeProbe::Interval>& rec
   return static_cast<double>(longest) / 1e6;
 }
 
-constexpr int kFigure5Ms = 10;  // reserved: 1 ms to so many
+constexpr int kFigure5Ms = 10;  // reserved: 1 ms to this
 
 /// @param results [kFigure5Ms][repetition]
 void add_figure5(Outcome& out, const Published& p, std::span<const std::vector<RegehrResult>> results) {

@@ -9,8 +9,8 @@
 
 namespace offhook::reproduce {
 
-// Every experiment in one line: its function, the claim's id, about how many seconds it takes on one core, what it
-// shows, and the figures and tables that it makes again.
+// Every experiment in one line: its function, the claim's id, about how many seconds it takes on one core, its
+// subject, and the figures and tables that it reproduces.
 #define OFFHOOK_EXPERIMENTS(X)                                                                                      \
   X(jones_fig1, "jones.fig1.interrupt_period", 0.1, "The modem's interrupt rate over a call", "jones.fig1")         \
   X(jones_ring, "jones.ring", 0, "The card's rings and rates")                                                      \

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kFolds = 5;
 
-/// The constant as it is in `setup`, and steps of its range as they are once they have been set (some are whole).
+/// The value of the constant in `setup`, and steps of its range after they have been set (some are whole).
 std::vector<double> values_of(const Constant& c, Setup setup, std::size_t steps) {
   std::vector<double> out = {c.get(setup)};
   for (std::size_t i = 0; i + 1 < steps; ++i) {

@@ -52,8 +52,8 @@ struct Column {
   Statistics isr, ist;
 };
 
-/// What else a board does. The report guesses (Figure 3) that calls of the graphical subsystem hold interrupts off on
-/// the SH4; on the Pentium it sees no such peaks, and with UDP none anywhere.
+/// The other work of a board. The report guesses (Figure 3) that calls of the graphical subsystem hold interrupts off
+/// on the SH4; on the Pentium it sees no such peaks, and with UDP none anywhere.
 enum class Workload { kGraphics, kUdp };
 
 /// One section with interrupts off is the difference between the stable level and the greatest, and every thousandth
@@ -157,7 +157,7 @@ Figure columns_figure(int number, const std::string& board, const std::string& l
   return f;
 }
 
-/// The first half of the executions beside the one, the second beside the other.
+/// The first half of the executions with the one, the second with the other.
 Workload workload_of(std::size_t execution) {
   return execution % kRuns < kRuns / 2 ? Workload::kGraphics : Workload::kUdp;
 }

@@ -46,9 +46,9 @@ struct Gantt {
 /// As in the CSV: "start", "resume", "preempt", "finish", "miss", "throttle", "replenish".
 std::string_view event_name(hostsim::CpuObserver::Kind kind);
 
-/// @param csv gets a header line and one line an event: time_ns,cpu,entity,event. A name with a comma, a quote or a
+/// @param csv gets a header line and one line per event: time_ns,cpu,entity,event. A name with a comma, a quote or a
 ///   line break is quoted (RFC 4180). The caller checks the stream.
-/// @param gantt is filled in unless null
+/// @param gantt is written unless null
 ScheduleResult run_schedule(const System& system, std::ostream& csv, Gantt* gantt = nullptr);
 
 /// Horizon and figures as JSON text; resp_* are null for an entity that completed nothing.

@@ -27,7 +27,7 @@ using nlohmann::json;
 
 constexpr std::int64_t kMaxNs = 1'000'000'000'000'000'000;  // 31 years; sums of a few of them do not overflow
 constexpr int kMaxLevel = 1'000'000;
-constexpr std::size_t kMostEntities = 10'000;  // a release looks for its place among all that are ready
+constexpr std::size_t kMostEntities = 10'000;  // a release searches for its place among all that are ready
 constexpr std::size_t kMostSlots = 2000;       // entities: each pair of them is compared
 constexpr std::size_t kMostSections = 1000;    // of an entity
 
@@ -92,7 +92,7 @@ constexpr KeyHelp kEntityHelp[] = {
      "\"length_ns\": CPU time until it unlocks it} (default: none)"},
 };
 
-// Of a thread whose policy a scheduler of hostsim/sched makes.
+// Keys of a thread whose policy a scheduler of hostsim/sched makes.
 const std::vector<std::string_view> kThreadKeys = {
     "name",        "kind",     "offset_ns", "period_ns", "cost_ns",
     "deadline_ns", "priority", "nice",      "handler",   "critical_sections"};
@@ -100,7 +100,7 @@ const std::vector<std::string_view> kReservationKeys = {
     "name",        "kind",      "offset_ns",     "period_ns",     "cost_ns",
     "deadline_ns", "budget_ns", "res_period_ns", "res_offset_ns", "critical_sections"};
 
-/// What an entity may say whose policy a scheduler makes.
+/// The keys of an entity whose policy a scheduler makes.
 std::vector<std::string_view> keys_of(std::string_view scheduler, bool reserves) {
   if (!reserves) return kThreadKeys;
   std::vector<std::string_view> keys = kReservationKeys;
@@ -108,7 +108,7 @@ std::vector<std::string_view> keys_of(std::string_view scheduler, bool reserves)
   return keys;
 }
 
-/// Those that can make one without a plan of slots.
+/// The schedulers that can make a policy without a plan of slots.
 std::vector<std::string_view> scheduler_names(hostsim::PolicyUse use) {
   std::vector<std::string_view> names;
   for (const std::string_view name : hostsim::policy_names(use))
@@ -143,7 +143,7 @@ class Object {
     if (found == object_.end()) fail(fmt::format("missing key \"{}\", expected {}", key, expected));
     return *found;
   }
-  /// null stands for a key that is not there: a strict slot's priority, an interrupt's dpc.
+  /// null means an absent key: a strict slot's priority, an interrupt's dpc.
   bool has(const char* key) const {
     const auto found = object_.find(key);
     return found != object_.end() && !found->is_null();
@@ -306,7 +306,7 @@ EntityDescription parse_entity(const Object& o, const std::vector<KnownKind>& ki
 }
 
 // Do two slots of a and b overlap before the horizon? They do at some time unless both fit into the greatest common
-// divisor of the periods; when that is depends on the offsets. @param[in,out] looks  slots that may still be looked at
+// divisor of the periods; the offsets decide when. @param[in,out] looks  number of slots that may still be compared
 bool overlap(const hostsim::Slot& a, const hostsim::Slot& b, Ns horizon, int& looks) {
   const Ns g = std::gcd(a.period, b.period);
   const Ns phase = ((b.offset - a.offset) % g + g) % g;
@@ -436,8 +436,8 @@ System parse_system(std::string_view text, std::string_view file) {
 }
 
 std::string describe_system() {
-  // The kinds as parse_system() knows them; a key that no table explains is a fault of ours, seen by the first who
-  // asks.
+  // The kinds of parse_system(); a key that no table explains is a fault of ours, found at the first call of
+  // this.
   const std::vector<KnownKind> kinds = known_kinds();
 
   std::string out;

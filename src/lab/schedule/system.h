@@ -10,14 +10,14 @@
 //                  "deadline_ns": 5000000}]}
 //
 // Kinds interrupt, dpc, fp, edf, cbs, slot and rez; the order of the entities breaks ties. Not required: offset_ns,
-// slot_offset_ns, res_offset_ns and quantum_ns (0), dpc (null), deadline_ns of all but edf (null: none), strict (true),
-// background (-1), priority of a strict slot.
+// slot_offset_ns, res_offset_ns and quantum_ns (0), dpc (null), deadline_ns of all except edf (null: none), strict
+// (true), background (-1), priority of a strict slot.
 //
-// Besides, the schedulers that a scenario can name, and a program's own: "windows-nt", "linux" ... with a priority (8),
-// "rez-c", "deadline-ticks" ... with budget_ns, res_period_ns and res_offset_ns. They are told tick_hz (1000) and
+// Also the schedulers that a scenario can name, and a program's own: "windows-nt", "linux" ... with a priority (8),
+// "rez-c", "deadline-ticks" ... with budget_ns, res_period_ns and res_offset_ns. They receive tick_hz (1000) and
 // quantum_ns (0) of the system.
 //
-// Threads may have critical_sections, and the system says in locks what becomes of their holders
+// Threads may have critical_sections; `locks` selects the protocol for their holders
 // (hostsim/sched/mutexes.h).
 #pragma once
 
@@ -33,12 +33,12 @@ namespace offhook::schedule {
 
 using hostsim::Ns;
 
-/// What is wrong with a description: one line with file, entity and key, and what was expected.
+/// An error in a description: one line with file, entity and key, and the expected value.
 struct SystemError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Of each job of a thread: it has the mutex after so much CPU time, for so long.
+/// In each job of a thread: the CPU time after which it takes the mutex, and the time for which it holds it.
 struct CriticalSectionDescription {
   std::string mutex;
   Ns after = 0;
@@ -59,7 +59,7 @@ struct EntityDescription {
   int dpc = -1;             ///< of an interrupt: its DPC's place among the entities
   hostsim::Policy policy;   ///< of a thread, unless `scheduler` makes it
   std::string scheduler{};  ///< one of hostsim::policy_names(); empty: none
-  bool reserves = false;    ///< it is asked for `reservation`, otherwise for `thread`
+  bool reserves = false;    ///< it makes `reservation`, otherwise `thread`
   hostsim::ThreadRequest thread;
   hostsim::ReservationRequest reservation;
   std::vector<CriticalSectionDescription> critical_sections{};  ///< of a thread
@@ -67,7 +67,7 @@ struct EntityDescription {
 
 struct System {
   Ns horizon = 0;
-  hostsim::SchedulerHost host;  ///< what its schedulers are told
+  hostsim::SchedulerHost host;  ///< the input of its schedulers
   bool charge_stolen_time = false;
   hostsim::LockProtocol locks = hostsim::LockProtocol::kPlain;
   std::vector<EntityDescription> entities;
@@ -76,7 +76,7 @@ struct System {
 /// @param json the text  @param file its name, for messages  @throws SystemError
 System parse_system(std::string_view json, std::string_view file);
 
-/// What a description may hold, for people: the kinds of entity, and every key with the kinds that have it.
+/// The contents of a description, for people: the kinds of entity, and every key with the kinds that have it.
 std::string describe_system();
 
 }  // namespace offhook::schedule

@@ -30,7 +30,7 @@ constexpr std::size_t kMostCells = 100'000;
 constexpr std::size_t kMostRuns = 100'000'000;
 constexpr std::uint32_t kDefaultShards = 1000;
 
-/// The keys of a grid file beside [scenario] and [axes].
+/// The keys of a grid file other than [scenario] and [axes].
 struct Head {
   std::string base, name;
   std::uint32_t repeats = 1;
@@ -41,14 +41,14 @@ const config::KeyTable& head_keys() {
       config::key<Head>("base", "scenario file, relative to the grid file", &Head::base),
       config::key<Head>("name", "name of the sweep, shown in reports", &Head::name),
       config::key<Head>("repeats", 1, 1'000'000, "runs per cell; seeds count up from the scenario's", &Head::repeats),
-      // Known here so that a misspelt one is told from them; taken out before the head is read.
+      // Known here so that a misspelt one is detected; taken out before the head is read.
       config::key<Head>("scenario", "keys that override the base scenario", &Head::base),
       config::key<Head>("axes", "keys that vary, with their values", &Head::base),
   };
   return keys;
 }
 
-/// @return of all axes  @throws Error before anything is made of them
+/// @return combinations of all axes  @throws Error before any is constructed
 std::size_t count_combinations(const Plan& plan, const std::vector<std::string>& positions) {
   std::size_t combinations = 1;
   for (std::size_t a = 0; a < plan.axes.size(); ++a) {

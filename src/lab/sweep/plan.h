@@ -5,7 +5,7 @@
 //
 // A grid file:
 //
-//     base = "scenario.toml"          # beside the grid file; without it, the defaults
+//     base = "scenario.toml"          # next to the grid file; without it, the defaults
 //     repeats = 10                    # seeds seed, seed + 1, ...
 //     [scenario]                      # over the base, any key of a scenario
 //     context.strict = true
@@ -13,7 +13,7 @@
 //     context.x_ticks = [1, 2, 3]
 //     context.y_ticks = { from = 4, to = 20, step = 1 }
 //
-// Combinations whose reservation cannot be admitted (X > Y) are left out. What a cell is measured against, its transfer
+// Combinations whose reservation cannot be admitted (X > Y) are left out. The reference of a cell, its transfer
 // time in context INT, is a run of the plan as well, one for each distinct set of the other keys.
 #pragma once
 
@@ -60,7 +60,7 @@ struct Plan {
   std::size_t last_run(std::uint32_t shard) const { return runs() * shard / shards; }
   /// Names everything but how it is cut into shards.
   std::string grid_hash() const;
-  /// Names everything: what a shard carries.
+  /// Identifies the whole plan; each shard has it.
   std::string hash() const;
 };
 

@@ -18,7 +18,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// One field of a run: empty for what did not happen, so that a column's mean is one of what did.
+/// One field of a run: empty for events that did not occur, so that a column's mean covers only those that did.
 std::string cell_text(const Json& run, const std::string& key) {
   const auto found = run.find(key);
   if (found == run.end() || found->is_null()) return "";

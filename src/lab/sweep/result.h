@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What a sweep came to: every run, and each cell's verdict over its repeats against the transfer time in context INT.
-// A function of plan and rows alone: the same bytes however the sweep was cut, run and put together.
+// The result of a sweep: every run, and each cell's verdict over its repeats against the transfer time in context INT.
+// A function of plan and rows alone: the same bytes however the sweep was cut, run and merged.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What one run of a sweep came to: a line of a shard, a row of results.csv and of results.json.
+// The result of one run of a sweep: a line of a shard, a row of results.csv and of results.json.
 #pragma once
 
 #include <cstdint>

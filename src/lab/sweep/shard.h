@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Shards of a sweep: each a file of JSON lines, a head that names plan and shard, a line a run, a checksum. A shard
-// file is whole or absent, so a sweep that was killed goes on where it was, and running a shard twice changes nothing.
+// Shards of a sweep: each a file of JSON lines, a head that names plan and shard, one line per run, a checksum. A shard
+// file is whole or absent, so a killed sweep resumes, and running a shard twice changes nothing.
 #pragma once
 
 #include <filesystem>
@@ -29,22 +29,22 @@ std::filesystem::path shard_path(const std::filesystem::path& folder, std::uint3
 std::vector<std::string> parse_shard(std::string_view text, const Plan& plan, std::uint32_t shard,
                                      std::optional<std::string>& problem, const std::string& name);
 
-/// What is wrong with this shard's file: "missing", "foreign: ...", "damaged: ..."; nothing: it is done.
+/// The problem of this shard's file: "missing", "foreign: ...", "damaged: ..."; nothing: it is done.
 std::optional<std::string> shard_problem(const std::filesystem::path& folder, const Plan& plan, std::uint32_t shard);
 
 struct RunOptions {
   unsigned threads = 1;
-  std::function<bool()> stop;             ///< asked between runs: true gives up what is under way
+  std::function<bool()> stop;             ///< called between runs: true gives up the current ones
   std::function<void(std::size_t)> done;  ///< runs done, from any thread, one call at a time
 };
 
 /// Run those of the given shards that are not done yet, in parallel.
-/// @return false when stopped.  @throws what a run or a write threw, after the other threads have ended
+/// @return false when stopped.  @throws exceptions of a run or a write, after the other threads have ended
 bool run_shards(const OutputFolder& folder, const Plan& plan, const std::vector<std::uint32_t>& shards, const Run& run,
                 const RunOptions& options);
 
 /// The rows of every shard, in order of runs. @throws config::Error naming the shards that are missing, foreign or
-/// damaged, or what is no row
+/// damaged, or the invalid row
 std::vector<RunRow> read_rows(const std::filesystem::path& folder, const Plan& plan);
 
 }  // namespace offhook::sweep

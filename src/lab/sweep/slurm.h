@@ -9,8 +9,8 @@ namespace offhook::sweep {
 
 inline constexpr const char* kSlurmName = "slurm.sh";
 
-/// A script for sbatch: a job array with a task a shard. A task that was killed is queued again, and the whole array
-/// may be submitted again: a shard that is done stays as it is.
+/// A script for sbatch: a job array with one task per shard. A task that was killed is queued again, and the whole
+/// array may be submitted again: a finished shard is not changed.
 /// @param folder  of the plan, which every node sees  @param shards  of the plan
 std::string slurm_script(const std::filesystem::path& folder, std::uint32_t shards);
 

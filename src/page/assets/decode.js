@@ -5,7 +5,7 @@
 const eventKinds = [["answer tone", "c1"], ["V.8bis, V.8", "c0"], ["INFO, tones A and B, AA, AC", "c3"], ["L1, L2", "c6"],
   ["S, PP, TRN", "c4"], ["J, MP, CP, R1 to R5, E", "c5"], ["data and their content", "c7"], ["renegotiation, retrain, cleardown", "c2"]];
 
-// One lane a channel; an event's name stands in its box where it has room. The wheel zooms into the start-up.
+// One lane per channel; an event's name is in its box if there is room. The wheel zooms into the start-up.
 function eventTimeline(box, data) {
   const lane = 44, height = data.channels.length * lane + 24;
   const row = e => e.channel * lane + (e.event === "data" ? 8 : 4), tall = e => e.event === "data" ? 24 : 32;

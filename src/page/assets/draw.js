@@ -71,7 +71,7 @@ function drawAll() {
   figures.forEach(drawFigure);
 }
 
-// Keys of whatever zooms over time. o: zoom(factor), move(share of what is seen), whole()
+// Keys for any view that zooms over time. o: zoom(factor), move(share of the visible range), whole()
 const zoomKeys = "Keys: plus and minus zoom, left and right move, 0 shows all.";
 function onZoomKeys(node, o) {
   node.addEventListener("keydown", event => {
@@ -84,7 +84,7 @@ function onZoomKeys(node, o) {
   });
 }
 
-// A canvas of the box's width with crisp pixels; `text` says what it shows to those who do not see it.
+// A canvas of the box's width with crisp pixels; `text` describes it for readers who do not see it.
 function canvasIn(box, height, text, width) {
   const w = Math.max(200, Math.floor(width || box.clientWidth || 1000));
   if (capturing) {
@@ -134,7 +134,7 @@ function histogramSvg(box, o) {
     return left + (Math.min(Math.max(u, x0), x1) - x0) / (x1 - x0) * (width - left - right);
   };
   const base = height - bottom;
-  // A count of one stands a little above the base line, so that a single outlier is seen.
+  // A count of one is a little above the base line, so that a single outlier is seen.
   const toY = n => base - (Math.log10(n) + 0.35) / (yTop + 0.35) * (base - top);
   const root = svg("svg", {viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": o.label});
   for (let p = 0; p <= yTop; ++p) {

@@ -24,14 +24,14 @@ function age(ms) {
   return `${Math.floor(s / 3600)}:${two(Math.floor(s / 60) % 60)}:${two(s % 60)}`;
 }
 
-// Green: a device or call at work and nothing late; red: losses within ten seconds, or a card that is gone.
+// Green: a device or call is running and nothing is late; red: losses within ten seconds, or a card that is gone.
 function judge(line) {
   if (line.phase === "gone" || line.late_recently > 0) return "insufficient";
   if (line.phase === "retraining" || line.phase === "on hold") return "marginal";
   return line.phase === "data" || line.phase === "running" ? "sufficient" : "";
 }
 
-// Text that changes in place: setText() keeps what is the same, so that a reader's selection stays.
+// Text that changes in place: setText() keeps equal text, so that a reader's selection stays.
 const setText = (node, text) => { if (node.textContent !== text) node.textContent = text; };
 
 function liveTiles() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The page: what stands where.
+// The page: its layout.
 "use strict";
 
 const data = JSON.parse(document.getElementById("data").textContent);
@@ -35,7 +35,7 @@ function header() {
   }
 }
 
-// What is on a page of more than a few parts: after the verdict, before the figures.
+// The contents of a page of more than a few parts: after the verdict, before the figures.
 const contentsFrom = 5;
 function contents() {
   const heads = [...page.querySelectorAll("section[id] > h2, h2.paper")];
@@ -189,7 +189,7 @@ function callPage() {
 
   if (data.ends.some(e => e.offers.length || e.end)) {
     const offered = section("Offers of both ends, and the end of the call",
-      "CM and JM are the menus of V.8, INFO0 that of V.34's Phase 2. Each end lists what it sent and what it received.");
+      "CM and JM are the menus of V.8, INFO0 that of V.34's Phase 2. Each end lists its sent and its received sequences.");
     const slips = e => e.instruments[10].v.length ? e.instruments[10].v.at(-1).toFixed(0) : "0";
     table(offered, ["end", "offered", "slips", "the connection ended"],
       data.ends.map(e => el("tr", {}, cell(e.name), cell(e.offers.join("; ") || "not exchanged"), cell(slips(e)), cell(e.end || "with the call"))));
@@ -413,7 +413,7 @@ const pages = {
 header();
 pages[data.kind].draw();
 contents();
-// Two runs of one seed give the same bytes, so the date is that of the file, which the browser knows.
+// Two runs of one seed give the same bytes, so the date is the file's, as given by the browser.
 const origin = pages[data.kind].command ? `${data.made_by}, ${pages[data.kind].command}. File of ${document.lastModified}. ` : data.made_by + ". ";
 page.append(el("footer", {}, origin, data.kind !== "call" ? "" : `Derived from ${group(data.events)} events. `,
   (data.kind === "live" ? "Values: /status (JSON), /metrics (Prometheus)." : "This page is self-contained and works offline.") + (data.kind === "call" ? " Charts over time: dygraphs (MIT)." : "")));
@@ -430,7 +430,7 @@ addEventListener("resize", () => {
   pending = setTimeout(drawAll, 150);
 });
 let screenTheme = "";
-// On paper as on the screen, but light: the width is held, or the charts would stretch away from what was drawn.
+// On paper as on the screen, but light: the width is held, or the charts would be stretched.
 addEventListener("beforeprint", () => {
   screenTheme = document.documentElement.dataset.theme;
   if (data.kind !== "memo") page.style.width = "1120px";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Published results beside simulated ones: what stands where.
+// Published results next to simulated ones: the layout.
 "use strict";
 
 const papers = {

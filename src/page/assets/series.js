@@ -54,7 +54,7 @@ function seriesChart(box, o) {
   const top = o.level && highest > 0.3 * o.level.value ? Math.max(highest, o.level.value) : highest;
   const data = mergeSeries(o.series);
   const decimals = o.decimals === undefined ? 2 : o.decimals;
-  // What stands above the chart while nothing is pointed at: the unit, and a level that lies outside.
+  // The line above the chart without a pointer: the unit, and a level that lies outside.
   const idle = o.unit + (o.level && top < o.level.value ? `; ${o.level.text}, lies above this chart` : "");
   const levelShown = o.level && top >= o.level.value;
   readout.textContent = idle;
@@ -134,7 +134,7 @@ function seriesChart(box, o) {
   return saved;
 }
 
-// In words what the chart shows, and its keys.
+// The chart's content in words, and its keys.
 function describeChart(area, chart, o) {
   const number = v => group(v) === "0" || Math.abs(v) < 100 ? Number(v.toPrecision(4)).toString() : group(v);
   const words = o.series.filter(s => s.t.length).map(s => `${s.name}: ${number(s.v.reduce((a, b) => Math.min(a, b)))} to ` +

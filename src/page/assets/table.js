@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Tables: they scroll where the window is narrow, and say so; a click on a column's name sorts, a long one has a filter.
+// Tables: they scroll if the window is narrow, and show that; a click on a column's name sorts, a long one has a filter.
 "use strict";
 
 const filterFromRows = 20;
 
-// What a cell's text sorts by: a number where it begins with one, times in one unit, shares and counts as they are.
+// Sort key of a cell's text: a number if it begins with one, times in one unit, shares and counts unchanged.
 function sortKey(text) {
   const found = /^(?:over )?([+-]?[\d,]*\.?\d+(?:e[+-]?\d+)?)\s*(ns|us|ms|s|min|h|days?|weeks?|years?)?\b/i.exec(text);
   if (!found) return text === "" || text === "-" ? null : text;
@@ -13,7 +13,7 @@ function sortKey(text) {
   return Number(found[1].replace(/,/g, "")) * unit;
 }
 
-// Numbers before words, what is empty last whichever way it is sorted.
+// Numbers before words, empty cells last in either direction.
 function compareKeys(a, b, direction) {
   if (a === null || b === null) return (a === null) - (b === null);
   if (typeof a !== typeof b) return typeof a === "number" ? -1 : 1;
@@ -48,7 +48,7 @@ function sortable(heads, body, rows) {
   });
 }
 
-// A field that hides the rows without its text; `also(rows)` hides what stands elsewhere for those that are hidden.
+// A field that hides the rows without its text; `also(rows)` hides related items elsewhere.
 function filterField(rows, what, also) {
   const field = el("input", {type: "search", placeholder: "filter", "aria-label": "Filter " + what});
   const count = el("span", {role: "status"});
@@ -67,13 +67,13 @@ function filterField(rows, what, also) {
   return el("div", {class: "filter"}, field, count);
 }
 
-// What scrolls must be reached by keys, and show that it scrolls.
+// A scrollable area must be reachable by keys, and show that it scrolls.
 function showScroll(area) {
   const more = area.scrollWidth > area.clientWidth + 1;
   area.parentNode.classList.toggle("more", more);
   if (more) area.setAttribute("tabindex", "0"); else area.removeAttribute("tabindex");
 }
-// In the next frame: what changes sizes inside an observer's call is an error.
+// In the next frame: a change of sizes inside an observer's call is an error.
 const scrolls = new ResizeObserver(entries => requestAnimationFrame(() => entries.forEach(e => showScroll(e.target.closest(".scroll")))));
 
 // A table of rows <tr>. o: what, its name for those who do not see it; filter, called with the rows once they are filtered.

@@ -112,7 +112,7 @@ function segmentsByEntity(timeline) {
 }
 const knownUntil = timeline => timeline.segments_until_s === null ? Infinity : timeline.segments_until_s;
 
-// [from, to, close-up] of each close-up, without what the first part or an earlier close-up has.
+// [from, to, close-up] of each close-up, without the part that the first part or an earlier close-up has.
 function closeUpsAfter(timeline, until) {
   const out = [];
   for (const closeUp of [...timeline.close_ups].sort((a, b) => a.centre_s - b.centre_s)) {
@@ -134,7 +134,7 @@ function firstAfter(segments, t) {
   return low;
 }
 
-// One lane between two times, from its segments: those of two pixels or more as they are, shorter ones as the share of
+// One lane between two times, from its segments: those of two pixels or more individually, shorter ones as the share of
 // the time in each column.
 function paintSegments({context, toX}, segments, [from, to], base, full) {
   const x0 = Math.floor(toX(from)), columns = new Float64Array(Math.max(1, Math.ceil(toX(to)) - x0 + 1));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The page of `offhook trunk-test`: what a telephone network does to octets, in both directions.
+// The page of `offhook trunk-test`: the effect of a telephone network on octets, in both directions.
 "use strict";
 
 function trunkPage() {

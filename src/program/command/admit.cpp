@@ -135,7 +135,7 @@ void print(const law::Admission& a, const std::vector<law::Growth>& growths) {
   }
 }
 
-/// Where a device runs if nobody says: in a real-time thread, the more urgent the less its blocks can wait. That order
+/// The default thread of a device: a real-time thread, the more urgent the less its blocks can wait. That order
 /// is the best of all orders of priorities (Audsley 1991), with waits as deadlines.
 std::vector<std::string> by_deadline(const std::vector<hostsim::SoftDevice>& devices,
                                      const hostsim::HostScenario& host) {
@@ -144,7 +144,7 @@ std::vector<std::string> by_deadline(const std::vector<hostsim::SoftDevice>& dev
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return device_timing(devices[a]).least_slack_ms() < device_timing(devices[b]).least_slack_ms();
   });
-  // From seven eighths of the host's priorities down: above programs, below what the system itself keeps above.
+  // From seven eighths of the host's priorities down: above programs, below the system's own threads.
   const int highest = host.priorities * 7 / 8;
   std::vector<std::string> contexts(devices.size());
   for (std::size_t k = 0; k < order.size(); ++k) {

@@ -65,7 +65,7 @@ bool places(std::string_view assignment) {
   return std::find(std::begin(kPlaces), std::end(kPlaces), key) != std::end(kPlaces);
 }
 
-/// What --set has to say about the context: only that one is tried then.
+/// The context of --set, if any: only that one is tried then.
 std::optional<hostsim::ContextScenario> only_context(const Options& options, const hostsim::Scenario& base) {
   const bool given = std::any_of(options.set.begin(), options.set.end(), [](const std::string& s) {
     return (s.starts_with("context.") && !places(s)) || s.starts_with("context=");
@@ -73,7 +73,7 @@ std::optional<hostsim::ContextScenario> only_context(const Options& options, con
   return given ? std::optional(base.context) : std::nullopt;
 }
 
-/// A host of Linux by the kernel that was recorded or measured; which one is said in `notes`.
+/// A host of Linux by the kernel that was recorded or measured; `notes` gets its name.
 hostsim::HostScenario linux_by_kernel(const std::string& kernel, std::vector<std::string>& notes) {
   hostsim::HostScenario host = config::load_host("linux-hz250");
   const bool real_time = kernel.find("PREEMPT_RT") != std::string::npos || kernel.find("-rt") != std::string::npos;
@@ -91,7 +91,7 @@ hostsim::HostScenario linux_by_kernel(const std::string& kernel, std::vector<std
   return host;
 }
 
-/// A recorded host: the recording holds what interrupts and switches cost.
+/// A recorded host: the recording holds the costs of interrupts and switches.
 hostsim::HostScenario host_of_trace(const std::string& trace, std::vector<std::string>& notes) {
   hostsim::HostScenario host = linux_by_kernel(traces::recorded_kernel(trace), notes);
   host.clock_isr_ns = 0;
@@ -99,7 +99,7 @@ hostsim::HostScenario host_of_trace(const std::string& trace, std::vector<std::s
   return host;
 }
 
-/// A host that is known by a histogram of cyclictest or rtla: class, priority and duration by its header, or as asked.
+/// A host from a histogram of cyclictest or rtla: class, priority and duration by its header, or by the options.
 hostsim::HostScenario host_of_histogram(const Options& options, const config::LatencyHistogram& h,
                                         std::vector<std::string>& notes, std::string& source) {
   if ((h.scheduling == "OTHER" || h.scheduling == "DEADLINE") && options.measured_at.empty())
@@ -124,7 +124,7 @@ hostsim::HostScenario host_of_histogram(const Options& options, const config::La
   const std::string kernel =
       h.kernel.empty() && !options.trace.empty() ? traces::recorded_kernel(options.trace) : h.kernel;
   hostsim::HostScenario host = linux_by_kernel(kernel, notes);
-  host.dispatch_ns = 0;  // part of what was measured
+  host.dispatch_ns = 0;  // part of the measurement
   host.name = fs::path(options.host).filename().string();
   host.latencies = fmt::format("{} ({}, {:g} s)", options.host, context.str(), seconds);
   config::register_latencies(host.latencies, {.interrupt = h.latency,
@@ -157,11 +157,11 @@ std::optional<config::LatencyHistogram> histogram_of(const std::string& host) {
 /// The source and the grade of a host's numbers.
 struct HostBasis {
   std::string source;              ///< in words
-  bool assumed = false;            ///< nobody measured them
-  std::vector<std::string> notes;  ///< what was assumed in place of what a file does not say
+  bool assumed = false;            ///< they were not measured
+  std::vector<std::string> notes;  ///< assumptions in place of values that a file does not have
 };
 
-/// Of the file that was given, or of the host that it begins with.
+/// The basis of the given file, or of its base host.
 HostBasis basis_of(const Options& options, const hostsim::Scenario& base) {
   config::HostSource source;
   if (options.host.ends_with(".toml")) {
@@ -210,7 +210,7 @@ Question question_of(const Options& options) {
     builder = host_and_load(options.host);
   }
   if (!options.trace.empty()) {
-    builder.set("load.spinner=false");  // what competes is in the trace
+    builder.set("load.spinner=false");  // the trace has the competing load
     builder.apply(config::Document::setting("load.trace", options.trace, "--trace"));
   }
   hostsim::Scenario base = builder.scenario();
@@ -335,7 +335,7 @@ advice::Options asked(const Options& options, const Question& question) {
   return how;
 }
 
-/// Writes and prints what the options ask for. @param folder  null: none
+/// Writes and prints the requested outputs. @param folder  null: none
 void give(const Options& options, const advice::Advice& advice, const std::optional<advice::Verification>& verified,
           const OutputFolder* folder) {
   auto out = advice_json(advice);

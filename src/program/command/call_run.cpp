@@ -121,7 +121,7 @@ struct PlainCall {
   bool over = false;
 
  private:
-  /// Nothing of a device without samples is in a log that its counters do not say, and it lives as long as it runs.
+  /// The log of a device without samples has nothing beyond its counters, and it lives as long as it runs.
   static bool keeps_no_log(const hostsim::Scenario& scenario) {
     return scenario.pump == hostsim::PumpKind::kDevice && !hostsim::has_device_pump(scenario);
   }

@@ -27,7 +27,7 @@ struct CallProgress {
   std::uint64_t bytes_delivered = 0;
 };
 
-/// Where a call's record goes; any may be empty.
+/// Destinations of a call's record; any may be empty.
 struct CallSinks {
   std::function<void(const traces::LogHeader&)> header;  ///< once, before the first event
   std::function<void(std::span<const oh_event>, std::uint64_t lost)> events;
@@ -36,28 +36,28 @@ struct CallSinks {
   std::function<bool(const CallProgress&)> progress;            ///< false: stop the call
 };
 
-/// What is called: with `foreign` null, our own modem, which sends the file to the near end. A foreign one is sent the
+/// The called end: with `foreign` null, our own modem, which sends the file to the near end. A foreign one is sent the
 /// file by the near end and may be expected to send another.
 struct FarSide {
   hostsim::ForeignModem* foreign = nullptr;
   std::span<const std::uint8_t> expect;
 };
 
-/// @param file what is transferred; empty: scenario.bytes bytes drawn from the seed (nothing to a foreign modem)
+/// @param file is transferred; empty: scenario.bytes bytes drawn from the seed (nothing to a foreign modem)
 /// @pre with a foreign modem, which hears samples: a real pump
 CallOutcome run_call(const hostsim::Scenario& scenario, std::span<const std::uint8_t> file, const CallSinks& sinks,
                      const FarSide& far = {});
 
-/// A call of a scenario, on whatever host.
+/// A call of a scenario, on any host.
 using CallRunner = std::function<CallOutcome(const hostsim::Scenario&, const CallSinks&)>;
 /// run_call(). @param file, far  outlive it
 CallRunner simulated(std::span<const std::uint8_t> file, const FarSide& far = {});
 
-/// What card and driver lost in a call of our own, by their events alone: no figure is made, no scheduler logged.
+/// Losses of card and driver in a call of our own, by their events alone: no figure is made, no scheduler logged.
 struct LossCount {
   ServiceTally service;
   double simulated_s = 0;
-  bool stopped = false;  ///< somebody interrupted the program
+  bool stopped = false;  ///< the program was interrupted
 };
 /// @throws std::invalid_argument as hostsim::Call
 LossCount count_losses(const hostsim::Scenario& scenario);

@@ -112,7 +112,7 @@ class Clock {
   }
 
  private:
-  std::uint32_t burst_;  // 1 ms: what a clock moves at once
+  std::uint32_t burst_;  // 1 ms: moved by a clock at once
   std::optional<SamplePacer> pacer_;
   bool guest_ = false;
   std::uint64_t passed_ = 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// What `offhook card` plays besides the card: the line, and who is at its ends. The card is a modem's on a telephone
-// line; of the pump "v90", at either end of a digital trunk; of the pump "dmt", an ADSL modem's on a subscriber loop,
-// over which ATM cells go.
+// The line of `offhook card`, and the devices at its ends. The card is a modem's on a telephone line; of the pump
+// "v90", at either end of a digital trunk; of the pump "dmt", an ADSL modem's on a subscriber loop, which carries ATM
+// cells.
 #pragma once
 
 #include <cstdint>
@@ -35,9 +35,9 @@ struct CardOptions {
 
 /// The card's modem is an ADSL one.
 bool on_a_loop(const hostsim::Scenario& scenario);
-/// Of the card.
+/// Parameters of the card.
 oh_streams card_streams(const hostsim::Scenario& scenario);
-/// Sample periods an interrupt, and queued ahead, where nothing else is asked for.
+/// The defaults of sample periods per interrupt, and queued ahead.
 std::uint32_t usual_block(const hostsim::Scenario& scenario);
 std::uint32_t usual_lead(const hostsim::Scenario& scenario);
 
@@ -68,25 +68,25 @@ class FarParty {
   virtual ~FarParty() = default;
   /// n periods, as of oh_pump.
   virtual void process(const void* rx, void* tx, std::size_t n) = 0;
-  /// A stepped clock may go on.
+  /// Whether a stepped clock may continue.
   virtual bool caught_up() const { return true; }
   virtual nlohmann::ordered_json summary() const { return nlohmann::ordered_json::object(); }
-  /// Of a modem in this process.
+  /// The received bytes of a modem in this process.
   virtual const std::vector<std::uint8_t>* received() const { return nullptr; }
 };
 /// A modem in this process, or with options.far_end another program's, for which it waits.
 std::unique_ptr<FarParty> make_far_party(const CardOptions& options, const hostsim::Scenario& scenario);
 
-/// The line at the card, and a hash of what passed at the card's codec.
+/// The line at the card, and a hash of the samples at the card's codec.
 class CardCall {
  public:
   /// @param far  outlives the call
   CardCall(const CardOptions& options, const hostsim::Scenario& scenario, FarParty& far);
 
-  /// What a card's engine takes; this object outlives it.
+  /// The handle for a card's engine; this object must outlive it.
   oh_line_end handle();
   nlohmann::ordered_json summary() const;
-  /// What the codec captured, where it is kept: samples as the card has them.
+  /// The codec's input, if it is kept: samples as the card has them.
   const std::vector<std::uint8_t>& heard() const { return heard_; }
 
  private:

@@ -25,7 +25,7 @@ namespace offhook::command {
 
 /// The check of an option's value.
 struct Check {
-  /// @return empty, or what is wrong with the value
+  /// @return empty, or the error in the value
   using Function = std::function<std::string(const std::string& value)>;
   Function function;
   std::string words;  ///< allowed values as --help shows them: "{a,b}", "1 to 64"; may be empty
@@ -102,7 +102,7 @@ class App {
 
   App* add_subcommand(const std::string& name, const std::string& description);
   /// @param name  "-o,--out", or "file" for an argument without dashes
-  /// @param value  is set by parsing; what it is now is the default. It must outlive the parsing
+  /// @param value  is set by parsing; its current value is the default. It must outlive the parsing
   template <OptionValue T>
   Option* add_option(const std::string& name, T& value, const std::string& description);
   Option* add_flag(const std::string& name, bool& value, const std::string& description);

@@ -49,7 +49,7 @@ Json parse_document(const fs::path& file, const std::string& text) {
   }
 }
 
-/// A JSON document as it is, a recording decoded.
+/// A JSON document unchanged, a recording decoded.
 Json load(const fs::path& file, Progress& progress) {
   if (file.extension() == ".json") return parse_document(file, read_file(file, kMostTextBytes));
   const auto call = decode::decode_file(file.string(), {.progress = [&](double share, const std::string&) {

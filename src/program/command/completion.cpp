@@ -52,7 +52,7 @@ std::vector<std::string> value_words(const OptionWords& option) {
   try {
     if (option.value.starts_with("HOST") && !output) return config::data_names("hosts");
     if (option.value.starts_with("DEVICE")) return config::data_names("devices");
-  } catch (const config::Error&) {  // completion must work where the data does not
+  } catch (const config::Error&) {  // completion must work even if the data do not
   }
   return option.choices;
 }

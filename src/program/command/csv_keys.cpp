@@ -10,7 +10,7 @@ namespace {
 constexpr const char* kText = R"(events: offhook export --csv; one row per event, in the order of time
   time_ns (ns): time on the clock of the log
   cpu: number of the CPU
-  kind: kind of event (include/offhook/event_log.h); a number if this version does not know it
+  kind: kind of event (include/offhook/event_log.h); a number if this version has no name for it
   id: number of the job, thread, interrupt or driver
   name: name of the job, thread, interrupt or driver, from the log's header; for a retrain, its cause
   argument: value whose meaning depends on the kind of event

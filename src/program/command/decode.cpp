@@ -39,7 +39,7 @@ struct Options {
   bool alone() const { return json.alone() || csv.alone(); }
 };
 
-/// What one recording came to.
+/// The result for one recording.
 struct Decoded {
   std::string error;  ///< empty: none
   Json rows = Json::array();
@@ -167,7 +167,7 @@ class Decoder {
 
   std::string state_name(const DecodeInput& input) const { return input.page + ".calls.json"; }
 
-  // What tells whether the recording and the program are those of the earlier run.
+  // Identifies recording and program, for comparison with an earlier run.
   static Json source_of(const DecodeInput& input) {
     std::error_code failed;
     const auto size = fs::file_size(input.path, failed);

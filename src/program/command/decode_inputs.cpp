@@ -68,7 +68,7 @@ DecodeInput standard_input() {
       done += wrote;
     }
     const std::uint64_t before = std::exchange(size, size + static_cast<std::uint64_t>(n));
-    // What is no audio is refused before all of it is copied.
+    // Refuses a file that is not audio before all of it is copied.
     if (before < kHead && size >= kHead) decode::RecordingFile(path, what);
     if (size > kMost) throw std::runtime_error(what + ": larger than 8 GB");
   }

@@ -13,7 +13,7 @@ namespace offhook::command {
 struct DecodeInput {
   std::string path;              ///< to open
   std::string name;              ///< for messages
-  std::string page;              ///< what its files in an output folder begin with; unique
+  std::string page;              ///< begin of its files' names in an output folder; unique
   std::shared_ptr<void> keep{};  ///< holds standard input's copy
   bool from_folder = false;
 
@@ -23,7 +23,7 @@ struct DecodeInput {
 /// By the ending of its name: a format of libsndfile or a packet capture.
 bool is_named_as_recording(const std::filesystem::path& file);
 
-/// The files in the order given; a folder stands for the audio files in it and in its folders, by name; "-" for
+/// The files in the order given; a folder means the audio files in it and in its folders, by name; "-" means
 /// standard input, which is copied to a file without a name in $TMPDIR.
 /// @throws std::runtime_error: a folder without audio files, standard input beyond 8 GB or given twice
 std::vector<DecodeInput> decode_inputs(const std::vector<std::string>& given);

@@ -49,7 +49,7 @@ struct Job {
   std::uint64_t blocks_late = 0, frames_retransmitted = 0;
 };
 
-/// A context of the paper's section 6, and what became of it there.
+/// A context of the paper's section 6, and its published result.
 struct PublishedContext {
   std::string context;
   bool spinner = false;
@@ -90,7 +90,7 @@ hostsim::Scenario real_pump(const PublishedContext& published, const Options& op
   s.name = published.context + (published.spinner ? " + spinner" : "");
   s.load.spinner = published.spinner;
   s.bytes = options.bytes;
-  // Ten times what V.22bis needs for the file, so that a call that gets nowhere ends.
+  // Ten times the time that V.22bis needs for the file, so that a call without progress ends.
   s.time_limit_s = 60 + 10 * static_cast<double>(8 * options.bytes) / 2400;
   return s;
 }
@@ -187,7 +187,7 @@ class Demo {
   const hostsim::Scenario base_;
   const DeviceTiming device_, training_;
   double tick_ms_;
-  std::vector<Job> jobs_;  ///< contexts, repeats of each reservation, and INT, what these are measured against
+  std::vector<Job> jobs_;  ///< contexts, repeats of each reservation, and INT, their reference
   SweepReport report_;
   Json json_{{"offhook_demo", 1},
              {"report", (folder_ / kReportName).string()},

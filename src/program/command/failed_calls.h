@@ -26,11 +26,11 @@ class FailedCalls {
   FailedCalls(const FailedCalls&) = delete;
   FailedCalls& operator=(const FailedCalls&) = delete;
 
-  /// @param line  what was heard and sent  @param reason  why the call ended, a sentence for text and page
+  /// @param line  both directions  @param reason  why the call ended, a sentence for text and page
   void keep(modem::LineMemory::Samples line, std::string reason);
   /// Waits for the pages of all calls. There are no further calls.
   void finish();
-  /// @return what was written since the last time, in lines; empty: nothing
+  /// @return lines written since the last time; empty: none
   std::string take_news();
 
  private:

@@ -68,7 +68,7 @@ void check(const Options& o) {
   if (o.ident.size() > kMostIdent || o.ident.find_first_not_of("0123456789 +") != std::string::npos)
     throw std::runtime_error(fmt::format("--ident {}: expected at most 20 digits, blanks and +", o.ident));
   if (o.sends) {
-    close(open_file(o.file));  // says why it cannot
+    close(open_file(o.file));  // throws with the reason
     const auto pages = fax::check_pages(o.file);
     say("{}: {} {} to send\n", o.file, pages, pages == 1 ? "page" : "pages");
     if (o.number.find_first_not_of("0123456789ABCD*#,W") != std::string::npos)

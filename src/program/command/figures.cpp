@@ -32,7 +32,7 @@ constexpr const char* kNoBrowser =
     "page "
     "save it too";
 constexpr std::chrono::seconds kPatience{180};
-constexpr std::size_t kMostBytes = std::size_t{1} << 29;  ///< of what the browser prints
+constexpr std::size_t kMostBytes = std::size_t{1} << 29;  ///< of the browser's output
 
 /// @return the path of a program in PATH, or nothing
 std::string in_path(const std::string& name) {
@@ -54,7 +54,7 @@ std::string browser() {
   return {};
 }
 
-/// Read what a child prints until it ends. @throws std::runtime_error if it takes too long
+/// Read a child's output until it ends. @throws std::runtime_error if it takes too long
 std::string read_all(int descriptor, pid_t child) {
   std::string out;
   std::array<char, 1 << 16> buffer{};
@@ -120,7 +120,7 @@ std::string document_of(const fs::path& page) {
   return out;
 }
 
-/// @throws std::runtime_error for what is no base64
+/// @throws std::runtime_error for invalid base64
 std::string from_base64(std::string_view text) {
   std::string out;
   std::uint32_t bits = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What is made of a run's folder once the call is over: summary, trace and report, all from the event log in it, so
+// The files made in a run's folder after the call: summary, trace and report, all from the event log in it, so
 // that they can be made again at any time, also for a call that was interrupted.
 #pragma once
 
@@ -27,9 +27,9 @@ LogContents read_log(const std::filesystem::path& log);
 /// @return empty if the values are equal, or if the folder holds no earlier run
 std::string changed_keys(const std::filesystem::path& folder, const hostsim::Scenario& scenario);
 
-/// Write events, line recording, scenario.toml, and what a foreign modem sent, while the call runs. @throws
+/// Write events, line recording, scenario.toml, and a foreign modem's data, while the call runs. @throws
 /// std::runtime_error for a folder that cannot be written or a full disk
-/// @param run  makes the call and gives what the sinks take
+/// @param run  makes the call and writes to the sinks
 CallOutcome record_call(const hostsim::Scenario& scenario, const OutputFolder& folder,
                         const std::function<bool(const CallProgress&)>& progress, const CallRunner& run);
 
@@ -37,12 +37,12 @@ CallOutcome record_call(const hostsim::Scenario& scenario, const OutputFolder& f
 RunSummary summary_of(const hostsim::Scenario& scenario, const CallOutcome& outcome, const LogContents& log,
                       const std::optional<CallOutcome>& reference = std::nullopt);
 
-/// summary.json, trace.perfetto and report.html from what record_call() left.
+/// summary.json, trace.perfetto and report.html from the files of record_call().
 /// @param reference the same call in INT; none: it was not made  @return the summary
 RunSummary summarise(const hostsim::Scenario& scenario, const CallOutcome& outcome, const OutputFolder& folder,
                      const std::optional<CallOutcome>& reference = std::nullopt);
 
-/// report.html in the folder, whoever uses it. @return its path
+/// report.html in the folder, for any command. @return its path
 std::filesystem::path place_page(const std::filesystem::path& folder, const std::string& page);
 
 /// report.html of a live call, from its log alone.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Commands that say how the others are used.
+// Commands that explain the others.
 #pragma once
 
 #include <span>

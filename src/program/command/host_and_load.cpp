@@ -11,7 +11,7 @@ config::ScenarioBuilder host_and_load(const std::string& host) {
   config::ScenarioBuilder builder;
   builder.set("load.spinner=true");
   if (!host.ends_with(".toml")) {
-    (void)config::load_host(host);  // what is wrong with the name is said of what was typed
+    (void)config::load_host(host);  // an error in the name refers to the typed text
     builder.set("host.name=" + host);
     return builder;
   }
@@ -27,7 +27,7 @@ config::ScenarioBuilder host_and_load(const std::string& host) {
     builder.apply(std::move(document));
     return builder;
   }
-  if (document.has("latency")) {  // what `measure host-profile` writes, and traces/data/hosts has
+  if (document.has("latency")) {  // written by `measure host-profile`, and in traces/data/hosts
     builder.set("host.name=" + host);
     return builder;
   }

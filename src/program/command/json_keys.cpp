@@ -252,7 +252,7 @@ trace: offhook trace --json
 )";
 
 constexpr const char* kMeasured = R"(
-measure-latency: offhook measure latency --json; with several loads, all but the first four keys are in loads[]
+measure-latency: offhook measure latency --json; with several loads, all keys except the first four are in loads[]
   measure: latency
   host.*: description of this machine
   context: context of the thread
@@ -394,7 +394,7 @@ measure-device: offhook measure device --json
   worst_block?.number: of a device file, the block that was done latest after its samples were there, from 0
   worst_block?.{after_us,waited_us,took_us} (us): time from its samples to its end, to the begin of its work, and of its work with interruptions
   worst_block?.declared_us (us): CPU time that the device declares for it
-  worst_block?.verdict?: with --cause, what had the CPU during that block, in a sentence
+  worst_block?.verdict?: with --cause, the code on the CPU during that block, in a sentence
   worst_block?.had_the_cpu[]?.{name,as}: with --cause, name and kind of a thread or interrupt that had the CPU meanwhile
   worst_block?.had_the_cpu[]?.us (us): duration
   worst_block?.lost_events?: lost events of the kernel's trace

@@ -30,7 +30,7 @@
 namespace offhook::command {
 namespace {
 
-constexpr double kReleaseS = 5;  ///< of the line: for link and pump to tell the far end that the call is over
+constexpr double kReleaseS = 5;  ///< of the line: for link and pump to end the call at the far end
 
 struct Options {
   std::string device = "/dev/offhook0", pump = "v34", role = "call", send, receive, log;

@@ -10,13 +10,13 @@
 
 namespace offhook::command {
 
-inline constexpr std::uint32_t kKernelBlock = 80;               ///< samples an interrupt: 10 ms
+inline constexpr std::uint32_t kKernelBlock = 80;               ///< samples per interrupt: 10 ms
 inline constexpr std::uint32_t kKernelLead = 2 * kKernelBlock;  ///< queued ahead
 inline constexpr std::uint32_t kKernelLoopBlock = 1104;         ///< on a subscriber loop, of 276 kHz: 4 ms
 inline constexpr std::uint32_t kKernelLoopLead = 3 * kKernelLoopBlock;
 inline constexpr std::uint16_t kKernelDriverId = 1;  ///< of its events: driver/linux/device.c
 
-/// Of a scenario that names no host: the contexts that it may name are a Linux kernel's.
+/// For a scenario without a host: its contexts are those of a Linux kernel.
 inline constexpr const char* kKernelHost = "host.name=linux-hz250";
 
 /// A file for a call; empty: none. @throws config::Error: it is to be cells, and is no whole ones

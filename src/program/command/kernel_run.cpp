@@ -36,7 +36,7 @@ bool lost(const oh_kernel_status& s) {
   return s.overrun + s.underrun + s.samples_late + s.samples_filled_in > 0;
 }
 
-/// Why no more octets come; empty while they may.
+/// Why the octets have ended; empty while more may come.
 std::string ending(const oh_kernel_status& s) {
   if (s.card == OH_KERNEL_NO_CALL) return "the machine was suspended";
   if (s.card == OH_KERNEL_CARD_FAILED) return "the card has failed";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// A scenario's call by a modem of the kernel driver instead of a simulated host. The scenario says which pump, context,
+// A scenario's call by a modem of the kernel driver instead of a simulated host. The scenario defines pump, context,
 // blocks and file; host and load are this machine's, and line and far modem are the card's: `offhook card --scenario`
 // has them from the same file, and sends the same octets.
 #pragma once
@@ -19,10 +19,10 @@ namespace offhook::command {
 /// @param host  of --host: "kernel", "kernel:N"  @throws std::runtime_error: no such host, no such device, in use
 std::unique_ptr<KernelDevice> open_kernel_host(const std::string& host);
 
-/// What the kernel is told. @throws std::runtime_error with the key that a kernel's modem has nothing for
+/// The kernel's form of the call. @throws std::runtime_error with the key that a kernel's modem does not support
 oh_kernel_call kernel_call_of(const hostsim::Scenario& scenario);
 
-/// @param file  what the far modem sends; empty: what the scenario's does  @throws std::runtime_error: the device is
+/// @param file  the far modem's data; empty: those of the scenario  @throws std::runtime_error: the device is
 /// gone
 CallOutcome run_kernel_call(KernelDevice& device, const hostsim::Scenario& scenario, std::span<const std::uint8_t> file,
                             const CallSinks& sinks);

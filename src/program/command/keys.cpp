@@ -39,14 +39,14 @@ constexpr FileKind kKinds[] = {
     {"computation", "file of mttf --tasks", [] { return config::describe_computations(); }},
     {"system", "file of schedule, JSON", [] { return schedule::describe_system(); }},
     {"csv", "columns of the tables that commands write", csv_keys_text},
-    {"json", "keys of what --json writes", json_keys_text}};
+    {"json", "keys of the output of --json", json_keys_text}};
 
 /// Kinds that Offhook writes, with one document per command.
 bool is_written(const std::string& kind) {
   return kind == "csv" || kind == "json";
 }
 
-/// Of a text with a line for each key and indented ones that explain it, those keys whose name has `part` in it.
+/// From a text with a line for each key and indented ones that explain it, the keys whose name contains `part`.
 std::string with(const std::string& text, const std::string& part) {
   std::string out;
   bool in = false;

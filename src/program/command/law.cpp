@@ -258,7 +258,7 @@ bool confirm(const Options& options, const OutputFolder& folder, LawReport& repo
     if (!run_experiment(experiment, how, result)) return false;
     report.findings.push_back(experiment.title + ": " + experiment_sentence(result));
     report.experiments.push_back(std::move(result));
-    if (scenario) return true;  // a real pump is slow: the device as it is
+    if (scenario) return true;  // a real pump is slow: the unchanged device
   }
   return run_phases(report.setting, how, kPhaseSteps, report.phases);
 }

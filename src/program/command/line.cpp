@@ -26,7 +26,7 @@ namespace offhook::command {
 namespace {
 
 constexpr std::uint32_t kRateHz = hostsim::kLineRateHz;
-constexpr std::uint32_t kBurst = hostsim::Line::kFarBlock;  // 1 ms, what the line moves at once
+constexpr std::uint32_t kBurst = hostsim::Line::kFarBlock;  // 1 ms, moved by the line at once
 constexpr std::int64_t kRingOnMs = 2000, kRingPeriodMs = 6000;
 
 struct Options {
@@ -41,11 +41,12 @@ struct Options {
 /// One card's hardware: moves samples to and from a buffer, and raises interrupts. Without a modem it is on hook.
 class Hardware {
  public:
-  /// @param news  where to say who came and went
+  /// @param news  gets arrivals and departures
   Hardware(const std::string& path, std::FILE* news)
       : path_(path), news_(news), server_(path, oh_modem_streams(kRateHz)) {}
   bool has_modem() const { return has_modem_; }
-  /// Serves those who connect for up to `ms`, and sees who left: another may take the place, the same one again, too.
+  /// Serves clients that connect for up to `ms`, and detects departures: another may take the place, the same one
+  /// again, too.
   void follow(int ms) {
     if (has_modem_ && server_.modem_left()) {
       has_modem_ = false;
@@ -81,7 +82,7 @@ class Hardware {
   bool has_modem_ = false;
 };
 
-/// What the exchange says to a subscriber: tones of the precise plan of North America (ITU-T E.180, Supplement 2), at
+/// The exchange's tones for a subscriber: the precise plan of North America (ITU-T E.180, Supplement 2), at
 /// -13 dBm0 each.
 class Tones {
  public:
@@ -106,7 +107,7 @@ class Tones {
   std::uint64_t at_ = 0;
 };
 
-/// One subscriber's line before there is a connection: dial tone until a digit comes, then, when no more come, the
+/// One subscriber's line before there is a connection: dial tone until a digit comes, then, after the last digit, the
 /// other one is rung.
 class Subscriber {
  public:
@@ -140,8 +141,8 @@ class Subscriber {
   }
 
  private:
-  static constexpr std::uint64_t kLastDigit = 2 * kRateHz;  // so long after a digit the number is complete
-  static constexpr std::uint64_t kHotLine = 8 * kRateHz;    // who dials nothing reaches the other one all the same
+  static constexpr std::uint64_t kLastDigit = 2 * kRateHz;  // this long after a digit the number is complete
+  static constexpr std::uint64_t kHotLine = 8 * kRateHz;    // without digits the other one is called
   std::FILE* news_;
   dtmf_rx_state_t* digits_;
   Tones tones_;
@@ -152,7 +153,7 @@ class Subscriber {
 /// The line between two cards: tones, ringing, or a connection, as the hooks are.
 class Exchange final : private hostsim::FarEnd {
  public:
-  /// @param news  where to say what happens
+  /// @param news  gets the events
   Exchange(Hardware& near, Hardware& far, const hostsim::LineConfig& line, std::uint64_t seed, std::FILE* news)
       : near_(near),
         far_(far),

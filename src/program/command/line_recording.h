@@ -10,7 +10,7 @@
 
 namespace offhook {
 
-/// Both directions of the line as a stereo WAV, 16 bit: what the near end receives left, what it sends right.
+/// Both directions of the line as a stereo WAV, 16 bit: the near end's input left, its output right.
 class LineRecording {
  public:
   /// @param file  one that appears at once  @throws std::runtime_error naming the file and the cause

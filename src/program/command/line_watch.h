@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What `--page` shows of a line, gathered on the owner's thread: counters, the status of the call, and the events of
-// the log as they are drained.
+// The state of a line for `--page`, gathered on the owner's thread: counters, the status of the call, and the events of
+// the log while they are drained.
 #pragma once
 
 #include <array>
@@ -30,7 +30,7 @@ class LineWatch {
   void follow(const std::vector<CardFigure>& figures);
   /// The card has failed.
   void gone() { view.phase = live_page::Phase::kGone; }
-  /// Of a histogram of ns.
+  /// Quantiles of a histogram of ns.
   static live_page::Quantiles quantiles(const LogLinearHistogram& h);
 
   live_page::LineView view;

@@ -253,7 +253,7 @@ int run_kernel(const MeasureOptions& options) {
   return finish_measure(options, json, over_ns);
 }
 
-/// Of a DMT pump or a radio, as the device that a scenario has on its line.
+/// Cost of a DMT pump or a radio, as the device that a scenario has on its line.
 int run_device_cost(const MeasureOptions& options) {
   config::ScenarioBuilder builder;
   builder.apply_file(options.scenario);

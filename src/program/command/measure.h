@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What the subcommands of `offhook measure` share: options, and how results are printed and written.
+// Shared by the subcommands of `offhook measure`: options, and how results are printed and written.
 #pragma once
 
 #include <cstdint>
@@ -42,14 +42,14 @@ struct MeasureOptions {
 void add_common(App* sub, MeasureOptions& options);
 void add_context(App* sub, MeasureOptions& options);
 void add_seconds(App* sub, MeasureOptions& options);
-/// @param what  is compared, such as "latency"
+/// @param what  the compared value, such as "latency"
 void add_threshold(App* sub, MeasureOptions& options, const std::string& what);
 
 Json to_json(const LogLinearHistogram& h);
 void say_without(const std::vector<std::string>& without);
 void print_quantiles(const char* what, const LogLinearHistogram& h);
 void print_bars(const LogLinearHistogram& h);
-/// One .hgrm file: DIR/NAME.hgrm, the name made of what is measured. Nothing without --hgrm.
+/// One .hgrm file: DIR/NAME.hgrm, named after the measurement. Nothing without --hgrm.
 void write_hgrm_into_folder(const MeasureOptions& options, const std::string& name, const LogLinearHistogram& h);
 void write_hgrm(const MeasureOptions& options, const LogLinearHistogram& h);
 
@@ -64,14 +64,14 @@ inline double us_of(double ns) {
 measure::LatencyConfig latency_config(const MeasureOptions& options);
 // --load
 void add_load(App* sub, MeasureOptions& options, const std::string& more);
-/// --load help: prints them. @return whether it was asked for
+/// --load help: prints them. @return whether the option was given
 bool list_loads(const MeasureOptions& options);
 /// Null for "none". Fork before there are threads.
 std::unique_ptr<measure::LoadProcess> start_load(const measure::LoadKind& kind);
 /// @throws std::runtime_error when it ended by itself
 void say_load_failed(const measure::LoadKind& kind, const measure::LoadProcess* load);
 
-/// What came of one load.
+/// The result under one load.
 struct UnderLoad {
   std::string load;
   std::uint64_t rounds = 0;

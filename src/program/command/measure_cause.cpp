@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// `offhook measure cause`: what ran while a thread was late.
+// `offhook measure cause`: the code that ran while a thread was late.
 #include <fmt/format.h>
 
 #include <stdexcept>

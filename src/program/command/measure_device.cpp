@@ -105,12 +105,12 @@ void print(const Json& json, const measure::LiveDevice& r) {
                               : "Samples were lost.");
 }
 
-/// A device description, by its name or by what is in the file.
+/// A device description, by its name or by the file's content.
 bool is_device(const std::string& name) {
   return !name.ends_with(".toml") || config::Document::read_file(name).has("work");
 }
 
-/// What the worst block met, as a table and a sentence.
+/// The events around the worst block, as a table and a sentence.
 void print_worst(const Json& worst) {
   say("\nWorst block: number {}, done {:.1f} us after its samples were there: {:.1f} us until its work began, {:.1f} "
       "us "
@@ -276,7 +276,7 @@ void add_measure_device(App& measure, Action& action, const std::shared_ptr<Meas
       ->type_name("CARD")
       ->excludes(recorded);
   device->add_flag("--cause", options->cause,
-                   "Of a device file: record the kernel's trace and report what had the CPU during the worst block "
+                   "For a device file: record the kernel's trace and name the code on the CPU during the worst block "
                    "(root; adds overhead)");
   add_page(*device, options->page);
   add_context(device, *shared);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// `offhook measure latency`: one context, under as many loads as are asked for, one after the other.
+// `offhook measure latency`: one context, under each of the requested loads, one after the other.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -113,7 +113,7 @@ std::string latency_table(const Words& words, const measure::LatencyResult& r, c
   return table.str();
 }
 
-/// The table over itself, twice a second; below each other where the output is no terminal.
+/// Overwrites the table twice per second; if the output is no terminal, tables follow each other.
 class TopView {
  public:
   TopView(const Words& words, std::string title) : words_(words), title_(std::move(title)) {}
@@ -248,7 +248,7 @@ void print(const MeasureOptions& options, const UnderLoad& under) {
     say("threshold: {:.1f} us at {} ns (CLOCK_MONOTONIC)\n", us_of(double(r.over_threshold_ns)), r.over_at_ns);
 }
 
-/// One row a load: what a context has of it.
+/// One row per load: its effect on a context.
 std::string comparison(const std::vector<UnderLoad>& all) {
   Table table;
   table.column("load");

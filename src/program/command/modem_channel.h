@@ -31,9 +31,9 @@ struct ChannelConfig {
   bool best_effort = false;
   std::optional<int> cpu;
   int interrupt_priority = 80;
-  double device_delay_ms = 0;                   ///< of what lies behind the card, both directions together
-  std::shared_ptr<FailedCalls> failed_calls{};  ///< takes the lines of calls that end badly; null: nobody does
-  bool watched = false;                         ///< view() is asked for
+  double device_delay_ms = 0;                   ///< of devices behind the card, both directions together
+  std::shared_ptr<FailedCalls> failed_calls{};  ///< takes the lines of calls that end badly; null: none
+  bool watched = false;                         ///< view() is used
 };
 
 class Channel {
@@ -55,11 +55,11 @@ class Channel {
   virtual void drain() = 0;
 
   void work(std::int64_t now);
-  /// @return what is new of its state; empty: nothing
+  /// @return changes of its state; empty: none
   virtual std::string news();
-  /// What the live page shows, after drain(). Only if it is watched.
+  /// The content of the live page, after drain(). Only if it is watched.
   const live_page::LineView& view(std::int64_t now);
-  /// Ends card and session, writes what was recorded. Not twice.
+  /// Ends card and session, writes the recordings. Not twice.
   void end();
   nlohmann::ordered_json result;
 
@@ -71,7 +71,7 @@ class Channel {
   virtual void close() = 0;  ///< the line is on hook; then the log is whole
   /// Driver, card and link of the live page.
   virtual void watch_driver(std::int64_t now) = 0;
-  /// Of the last call, which ends if it has not ended. Only with failed_calls.
+  /// The line of the last call, which ends if it has not ended. Only with failed_calls.
   virtual modem::LineMemory::Samples last_line() = 0;
 
   ChannelConfig config_;

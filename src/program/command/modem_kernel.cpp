@@ -45,7 +45,7 @@ class KernelChannel final : public Channel {
     try {
       modem_.take_log(events_);
       lost_ = modem_.status().log_lost;
-    } catch (const std::runtime_error&) {  // the device is gone, as card_failure() says
+    } catch (const std::runtime_error&) {  // the device is gone, see card_failure()
     }
     for (const oh_event& event : events_) analyzer_.add(event);
     if (config_.watched) watch_.add(events_, monotonic_ms());
@@ -61,7 +61,7 @@ class KernelChannel final : public Channel {
     return {usual.block_plan, usual.transmit_lead_samples, usual.policy,
             oh_pump_format{{card.rx.rate_hz, card.rx.encoding}, {card.tx.rate_hz, card.tx.encoding}}};
   }
-  // All of it from the log, but what user space itself has moved.
+  // All of it from the log, except the bytes that user space itself has moved.
   nlohmann::ordered_json summary() override {
     line_.end_call();
     drain();
@@ -81,7 +81,7 @@ class KernelChannel final : public Channel {
             {"v42", {{"bytes_sent", line_.bytes_sent()}, {"bytes_received", line_.bytes_received()}}},
             {"host", measure::host_description()}};
   }
-  // Events have what the counters of a driver in this process would say.
+  // Events replace the counters of a driver in this process.
   void watch_driver(std::int64_t) override {
     const Figures& figures = analyzer_.figures();
     const PhaseFigures& total = figures.total;

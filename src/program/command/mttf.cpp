@@ -245,7 +245,7 @@ void print_slots(const std::vector<Cell>& cells, double slot_us) {
   say("\nSlots of {:g} ms; a missed buffer is a missed slot:\n{}", slot_us * 1e-3, table.lines());
 }
 
-/// What the measurement of the source shows, if it has few points.
+/// The measurement of the source, if it has few points.
 void print_source(const Source& source) {
   const LatencyDistribution& latency = source.latency;
   say("{}: mean {:.3g} ms, worst {:.4g} ms\n\n", source.name, latency.mean_ms(), latency.worst_ms());

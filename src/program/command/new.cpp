@@ -21,7 +21,7 @@ std::string scenario_template() {
   hostsim::Scenario defaults;
   try {
     defaults.host = config::load_host(defaults.host.name);
-  } catch (const config::Error&) {  // a template is also for who has no hosts yet
+  } catch (const config::Error&) {  // a template is also for users who have no hosts yet
   }
   return fmt::format(
       "# A call: offhook run FILE. Unchanged, it runs the V.22bis pump in the hard interrupt.\n{}\n{}\n# Competing "

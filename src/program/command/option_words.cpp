@@ -41,7 +41,7 @@ std::string commands_of(const CLI::App& app) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-/// What is missing: the first required argument that is not there, or what a command itself asks for ("GRID.toml is
+/// The missing part: the first absent required argument, or the argument that a command itself requires ("GRID.toml is
 /// required"), or a command.
 std::string what_is_missing(const CLI::App& app, const std::string& message) {
   for (const CLI::Option* option : app.get_options()) {
@@ -54,7 +54,7 @@ std::string what_is_missing(const CLI::App& app, const std::string& message) {
                      full_name(app));
 }
 
-/// Of a message of CLI11's that begins with an option's name; the words after it.
+/// A message of CLI11's that begins with an option's name; the words after it.
 struct AboutOption {
   const CLI::Option* option = nullptr;
   std::string name, rest;
@@ -144,7 +144,7 @@ ValueWords value_words(const CLI::Option& option) {
 std::string default_words(const CLI::Option& option) {
   std::string by_default = option.get_default_str();
   std::erase_if(by_default, [](char c) { return c == '[' || c == ']'; });
-  // Of what may be left out, "-" is standard output.
+  // For an optional value, "-" is standard output.
   const bool said = option.get_description().find("(default: ") != std::string::npos;
   if (by_default.empty() || by_default == "-" || by_default == "0" || said) return "";
   return fmt::format("(default: {})", by_default);

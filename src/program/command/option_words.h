@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What options take, in words: for --help, and for what is wrong with a command line.
+// The arguments of options in words: for --help, and for errors in a command line.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -14,7 +14,7 @@ namespace offhook::command {
 /// "offhook measure latency"
 std::string full_name(const CLI::App& app);
 
-/// What a misspelt command or option should have been. @param of the command that was to know it
+/// Suggests the correct name for a misspelt command or option. @param of the command that was expected to have it
 /// @return "'advis' is not a command of offhook; the nearest command is 'advise'; all of them: offhook --help"
 std::string not_known(const CLI::App& of, const std::string& word);
 
@@ -22,27 +22,27 @@ std::string not_known(const CLI::App& of, const std::string& word);
 /// set.
 void refuse_empty_values(CLI::App& app);
 
-/// Of an option's value.
+/// Description of an option's value.
 struct ValueWords {
   std::string value;                 ///< "DIR"; empty for a flag
-  std::vector<std::string> choices;  ///< when it is one of a few
+  std::vector<std::string> choices;  ///< if the value is one of a few
   std::string range;                 ///< "1 to 64", or empty
   /// "N (1 to 64)", "call|answer"
   std::string text() const;
 };
 ValueWords value_words(const CLI::Option& option);
 
-/// "(default: 60)", of the variable that the option sets; empty where there is none, where it is 0 or empty, which is
-/// "not asked for", or where the description says it in words.
+/// "(default: 60)", from the variable that the option sets; empty if there is no variable, if it is 0 or empty, which
+/// means "no value", or if the description contains it.
 std::string default_words(const CLI::Option& option);
 
-/// Of --help.
+/// Text of --help.
 class HelpFormatter final : public CLI::Formatter {
  public:
   std::string make_option_opts(const CLI::Option* option) const override;
 };
 
-/// What was wrong with the command line.
+/// The error in the command line.
 std::string explain(const CLI::App& root, const CLI::ParseError& error);
 
 }  // namespace offhook::command

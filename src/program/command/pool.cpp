@@ -50,7 +50,7 @@ std::string clock_text() {
   return fmt::format("{:%FT%TZ}", fmt::gmtime(time(nullptr)));
 }
 
-/// A caller as it may be in the environment of a program: what a shell takes for a word.
+/// A caller's number or name in a form for the environment of a program: one word of a shell.
 std::string safe_word(std::string_view text) {
   std::string word;
   for (const char c : text.substr(0, 64)) {
@@ -127,7 +127,7 @@ class PoolLine {
     line_.reset();
   }
   bool has_call() const { return has_call_; }
-  /// Of the call, if there is one.
+  /// The caller of the call, if there is one.
   const std::string& caller() const { return caller_; }
   /// No further calls from now on.
   void drain() {
@@ -320,9 +320,8 @@ void add_pool(App& app, Action& action) {
       ->type_name("N")
       ->check(in_range(1, 1000));
   sub->add_option("--allow", options->allow,
-                  "Take calls of these callers alone: a file with one number a line; \"+4989*\" is all that begin so. "
-                  "A caller's "
-                  "number is its own word")
+                  "Take calls of these callers alone: a file with one number per line; \"+4989*\" is all that begin "
+                  "so. A caller's number is its own word")
       ->type_name("FILE");
   sub->add_option("--exec", options->exec,
                   "Shell command for each connected call, with the call's terminal as standard input and output. "

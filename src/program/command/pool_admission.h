@@ -12,8 +12,8 @@ namespace offhook::command {
 
 class PoolAdmission {
  public:
-  /// @param allow_file  numbers, one a line; one that ends with "*" covers all that begin so; # begins a comment.
-  /// Empty: everybody  @param per_caller  calls at once of a caller  @param per_minute  calls of a caller within a
+  /// @param allow_file  numbers, one per line; one that ends with "*" covers all that begin so; # begins a comment.
+  /// Empty: all callers  @param per_caller  calls at once of a caller  @param per_minute  calls of a caller within a
   /// minute
   /// @throws std::runtime_error naming the file: it cannot be read, or has no number
   PoolAdmission(const std::string& allow_file, int per_caller, int per_minute);

@@ -228,7 +228,7 @@ Coloured error_head() {
 /// Parse the command line, and run its command.
 int run_command(int argc, const char* const* argv) {
   std::vector<std::string> words = with_text_outputs({argv + std::min(argc, 1), argv + argc});
-  command::load_plugins(words);  // before a word names what they add
+  command::load_plugins(words);  // before a word names their additions
   command::Action action;
   const auto app = command::make_app(action);
   CLI::App& cli = app->native();

@@ -16,7 +16,7 @@ namespace offhook::command {
 /// 0: the transfer succeeded; 1: error; 2: the call ran but the context did not suffice; 130: interrupted.
 enum Exit { kOk = 0, kError = 1, kInsufficient = 2, kInterrupted = 130 };
 
-/// What the selected subcommand does; set while the command line is parsed.
+/// The action of the selected subcommand; set while the command line is parsed.
 using Action = std::function<int()>;
 
 /// A root app with every subcommand. @param action is set by parsing; must outlive the app
@@ -25,7 +25,7 @@ std::unique_ptr<App> make_app(Action& action);
 /// @param shell "bash", "zsh" or "fish"
 std::string completion(const App& app, const std::string& shell);
 
-/// `--json [FILE.json]` and its kin: to standard output without a name. @param what  is written
+/// `--json [FILE.json]` and its kin: to standard output without a name. @param what  names the content
 void add_text_output(App& app, const TextOption& option, TextOutput& to, const std::string& what);
 
 /// `--interrupt-priority N` and `--best-effort` of a command that runs live cards.

@@ -131,12 +131,12 @@ Json hold_out(Options& options) {
 }
 
 struct Made {
-  Json claims;              ///< in order; null where an interrupt came first
+  Json claims;              ///< in order; null if an interrupt came first
   std::ptrdiff_t kept = 0;  ///< of these from an earlier run
 };
 
-/// Takes what an earlier run with the same settings left in `folder`, makes the other claims and keeps each as it is
-/// done, until interrupted.
+/// Reuses the results of an earlier run with the same settings in `folder`, makes the other claims and stores each
+/// when it is done, until interrupted.
 Made make_claims(const std::vector<reproduce::Claim>& claims, const Options& options, const OutputFolder& folder) {
   const std::string identity = reproduce::identity(options.settings);
   std::vector<Json> results;
@@ -195,7 +195,7 @@ std::string sentence(const Effect& e, const std::string& perturbation) {
   return out;
 }
 
-/// The same claims without the perturbation, and what that changes. @return nothing when interrupted
+/// The same claims without the perturbation, and its effect. @return nothing when interrupted
 std::optional<Effect> effect_of_perturbation(const std::vector<reproduce::Claim>& claims, const Options& options,
                                              const OutputFolder& folder, const Json& perturbed) {
   Options plain = options;
@@ -205,7 +205,7 @@ std::optional<Effect> effect_of_perturbation(const std::vector<reproduce::Claim>
   return effect_of(perturbed, before.claims);
 }
 
-/// results.json, results.csv and the page, and the first two where they are asked for once more.
+/// results.json, results.csv and the page, and the first two again if requested.
 void write_results(const OutputFolder& folder, const Json& out, const Options& options) {
   const std::string json = json_text(out, 1) + "\n", csv = reproduce::to_csv(out.at("claims"));
   folder.write("results.json", json);
@@ -215,7 +215,7 @@ void write_results(const OutputFolder& folder, const Json& out, const Options& o
   options.csv.write(csv);
 }
 
-/// Tables, counts, and what was perturbed or falls short.
+/// Tables, counts, perturbed constants and failed rows.
 void print(const Json& claims, const reproduce::Totals& totals, const std::optional<Effect>& effect,
            const Options& options) {
   say("{}{}\n", Lines(to_text(claims)), reproduce::sentence(totals));

@@ -11,7 +11,7 @@ inline constexpr const char* kLogName = "events.ohlog";  ///< the event log: eve
 inline constexpr const char* kSummaryName = "summary.json";
 inline constexpr const char* kScenarioName = "scenario.toml";  ///< the effective scenario
 inline constexpr const char* kLineName = "line.wav";           ///< near end left, far end right
-inline constexpr const char* kReceivedName = "received.bin";   ///< what a foreign modem sent
+inline constexpr const char* kReceivedName = "received.bin";   ///< a foreign modem's data
 inline constexpr const char* kTraceName = "trace.perfetto";
 inline constexpr const char* kReportName = "report.html";
 

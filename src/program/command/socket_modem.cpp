@@ -52,10 +52,10 @@ bool is_socket(const std::string& path) {
   return lstat(path.c_str(), &there) == 0 && S_ISSOCK(there.st_mode);
 }
 
-/// The socket where the peer is: one that listens already, or else one that we listen on until somebody comes. Two
+/// The socket to the peer: one that already listens, or else one on which we listen until a peer connects. Two
 /// programs that start at once may both find no listener: the first to bind listens, the other connects.
 int meet(const std::string& path, const std::function<bool()>& keep_waiting) {
-  constexpr int kPatience = 10;  // looks at a socket that nobody listens on: it may be about to
+  constexpr int kPatience = 10;  // checks of a socket without a listener: it may be about to
   std::optional<LocalListener> listener;
   for (int refusals = 0; !listener && keep_waiting();) {
     const int peer = connect_local(path);

@@ -13,7 +13,7 @@
 // samples without an answer.
 //
 // V.90's analogue modem needs the line card's band around 4000 Hz. Its samples are taken at twice the line's rate.
-// Where the peer's own rate is another one they are flat to 7 kHz.
+// If the peer's own rate differs, they are flat to 7 kHz.
 #pragma once
 
 #include <array>
@@ -38,14 +38,14 @@ struct FarEndAddress {
   std::uint32_t ahead_samples = 0;  ///< that the peer writes before it reads
   int patience_s = 30;              ///< s of wall clock that the peer has for one block; then it is given up
 
-  /// @throws std::runtime_error with what was expected
+  /// @throws std::runtime_error with the expected form
   static FarEndAddress parse(std::string_view text);
 };
 
 class SocketModem final : public hostsim::ForeignModem {
  public:
-  /// Connects to a socket that someone listens on; else makes the socket and waits for a peer.
-  /// @param keep_waiting  asked ten times a second; false: give up
+  /// Connects to a socket that has a listener; else makes the socket and waits for a peer.
+  /// @param keep_waiting  called ten times per second; false: give up
   /// @param received_ratio  samples that the line gives the peer for each of its own, 1 or 2
   /// @throws std::runtime_error
   SocketModem(const FarEndAddress& address, std::function<bool()> keep_waiting, std::uint32_t received_ratio = 1);
@@ -78,7 +78,7 @@ class SocketModem final : public hostsim::ForeignModem {
 };
 
 /// The modem of another program at the far end of the scenario's line; waits for it. @param address  see FarEndAddress
-/// @throws std::runtime_error: also where the line has no place for it
+/// @throws std::runtime_error: also if the line has no place for it
 std::unique_ptr<SocketModem> make_far_end(const std::string& address, const hostsim::Scenario& scenario,
                                           std::function<bool()> keep_waiting);
 

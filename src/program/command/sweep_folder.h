@@ -17,7 +17,7 @@ namespace offhook::command {
 bool is_sweep_folder(const std::filesystem::path& folder);
 /// The plan in the folder. @throws config::Error, std::runtime_error
 sweep::Plan load_plan(const std::filesystem::path& folder);
-/// Put the shards together and write the results. @throws config::Error naming what is missing, foreign or damaged
+/// Put the shards together and write the results. @throws config::Error naming missing, foreign or damaged shards
 std::vector<sweep::CellResult> merge_sweep(const OutputFolder& folder, const sweep::Plan& plan);
 /// report.html once more. @return its path
 std::filesystem::path report_sweep(const std::filesystem::path& folder, const std::filesystem::path& out);

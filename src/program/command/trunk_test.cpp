@@ -171,7 +171,7 @@ int run(const Options& options) {
 }  // namespace
 
 void add_trunk_test(App& app, Action& action) {
-  App* sub = app.add_subcommand("trunk-test", "Measure what a telephone network does to a modem's octets");
+  App* sub = app.add_subcommand("trunk-test", "Measure the effect of a telephone network on a modem's octets");
   auto options = std::make_shared<Options>();
   sub->add_option(
          "place", options->places,

@@ -5,7 +5,7 @@
 
 namespace offhook::command {
 
-/// `offhook trunk-test`: what a telephone network does to a modem's octets.
+/// `offhook trunk-test`: the effect of a telephone network on a modem's octets.
 void add_trunk_test(App& app, Action& action);
 
 }  // namespace offhook::command
