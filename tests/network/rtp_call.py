@@ -3,12 +3,16 @@
 """Two modems over RTP on the loopback interface: bytes both ways, escape, hang-up, the summary's counts.
 
 Usage: rtp_call.py OFFHOOK CARRIER [OPTION ...]. With loss=N the test's relay drops every Nth packet to the answerer:
-V.42 has the bytes whole, and the summary has the number.
+V.42 has the bytes whole, and the summary has the number. With hidden=N it drops or repeats every Nth packet in
+turn, and numbers those that follow anew, as a gateway does whose buffer moves: the receiver finds each slip by itself,
+without a retrain.
 """
 import json
 import os
+import re
 import signal
 import socket
+import struct
 import sys
 import threading
 import time
@@ -16,8 +20,8 @@ import time
 from network import NetworkBench, exchange, fail, free_ports, hear, say, settle
 
 carrier, words = sys.argv[2].encode(), sys.argv[3:]
-loss = next((int(w[5:]) for w in words if w.startswith("loss=")), 0)
-options = "".join("," + w for w in words if not w.startswith("loss="))
+loss, hidden = (next((int(w.split("=")[1]) for w in words if w.startswith(name)), 0) for name in ("loss=", "hidden="))
+options = "".join("," + w for w in words if not w.startswith(("loss=", "hidden=")))
 SILENCE_S = 30
 AMOUNT = {b"V22B": 400, b"V32B": 4000, b"V34": 20000}
 
@@ -31,31 +35,44 @@ class Relay(threading.Thread):
         self.socket.bind(("127.0.0.1", port))
         self.socket.connect(("127.0.0.1", to))
         self.every, self.count, self.dropped, self.dropping = every, 0, 0, False
+        self.missing = False  # a packet whose gap is hidden
         self.other = None
 
     def run(self):
         while True:
             try:
-                packet = self.socket.recv(2048)
+                packet = bytearray(self.socket.recv(2048))
             except ConnectionRefusedError:
                 continue
             self.count += 1
             if self.dropping and self.count % self.every == 0:
                 self.dropped += 1
-                continue
-            try:
-                self.other.socket.send(packet)
-            except ConnectionRefusedError:
-                pass
+                if not hidden:
+                    continue
+                self.missing = not self.missing
+                if self.missing:
+                    continue
+                self.send(packet, 1)
+            self.send(packet, self.missing)
+
+    def send(self, packet, earlier):
+        """@param earlier  packets by which its number is lower than it was"""
+        sequence, timestamp = struct.unpack_from(">HI", packet, 2)
+        copy = bytearray(packet)
+        struct.pack_into(">HI", copy, 2, sequence - earlier & 0xFFFF, timestamp - earlier * (len(packet) - 12) & 0xFFFFFFFF)
+        try:
+            self.other.socket.send(copy)
+        except ConnectionRefusedError:
+            pass
 
 
 with NetworkBench(sys.argv[1]) as bench:
     a_port, b_port, a_relay, b_relay = free_ports(4)
-    if loss:
+    if loss or hidden:
         # Each modem speaks with a relay of its own, which hands its packets to the other's relay.
-        of_a, of_b = Relay(a_relay, a_port, 10**9), Relay(b_relay, b_port, loss)
+        of_a, of_b = Relay(a_relay, a_port, 10**9), Relay(b_relay, b_port, 10**9)
         of_a.other, of_b.other = of_b, of_a
-        of_a.every, of_b.every = loss, 10**9  # what the caller sends is dropped
+        of_a.every = loss or hidden  # what the caller sends is dropped
         of_a.start(), of_b.start()
         remotes = a_relay, b_relay
     else:
@@ -72,11 +89,11 @@ with NetworkBench(sys.argv[1]) as bench:
     if b"+MCR: " + carrier not in said:
         fail(f"another modulation than {carrier!r}")
     settle(b)
-    if loss:
+    if loss or hidden:
         of_a.dropping = True
     for sender, receiver in ((a, b), (b, a)):
         exchange(sender, receiver, AMOUNT[carrier], 90)
-    if loss:
+    if loss or hidden:
         time.sleep(3)
         of_a.dropping = False
     time.sleep(1.2)
@@ -84,15 +101,23 @@ with NetworkBench(sys.argv[1]) as bench:
     hear(a, b"OK", 5)
     say(a, b"ATH", seconds=12)
     hear(b, b"NO CARRIER", 12)
+    report = say(b, b"AT&V1")
     for p in (one, other):
         p.send_signal(signal.SIGINT)
     for p in (one, other):
         p.wait()
     for end in "ab":
         with open(bench.path(f"out{end}/summary.json"), encoding="utf-8") as text:
-            network = json.load(text)["network"]
+            summary = json.load(text)
+        network = summary["network"]
         print(end, network)
         lost = of_a.dropped if loss and end == "b" else 0
+        if hidden and end == "b":
+            print(of_a.dropped, "slips made;", *re.findall(rb"(?:slips|retrains): [^\r\n]*", report))
+            if summary["blocks_late"] > 0 or network["samples_lost"] > 0:
+                print("this host was late itself: only the bytes count")
+            elif of_a.dropped < 2 or b"retrains: 0" not in report or b"slips: %d" % of_a.dropped not in report:
+                fail(f"{of_a.dropped} slips were made: {report!r}")
         if network["packets_received"] < 500 or network["packets_lost"] != lost:
             fail(f"{lost} packets were dropped on the way")
         if network["samples_lost"] < 160 * lost:
