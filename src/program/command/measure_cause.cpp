@@ -14,10 +14,61 @@
 namespace offhook::command {
 namespace {
 
+Json cause_json(const measure::CauseConfig& config, const measure::LoadKind& kind, const measure::CauseResult& r) {
+  Json json{{"measure", "cause"},
+            {"host", measure::host_description()},
+            {"context", config.latency.context.str()},
+            {"load", kind.name},
+            {"threshold_us", us_of(double(config.latency.threshold_ns))},
+            {"found", r.found},
+            {"latency", to_json(r.latency.latency)},
+            {"verdict", r.verdict},
+            {"lost_events", r.lost_events}};
+  if (r.found) {
+    const auto& s = r.stages;
+    json["stages_us"] = {{"interrupt", us_of(double(s.interrupt))},
+                         {"waking", us_of(double(s.waking))},
+                         {"switched", us_of(double(s.switched))},
+                         {"ran", us_of(double(s.ran))},
+                         {"cpu", s.cpu}};
+    for (const auto& c : r.culprits)
+      json["had_the_cpu"].push_back({{"name", c.name}, {"as", c.as}, {"us", us_of(double(c.ns))}});
+    for (const auto& f : r.samples)
+      json["samples"].push_back({{"function", f.name}, {"thread", f.thread}, {"count", f.samples}});
+    json["timeline"] = r.timeline;
+  }
+  return json;
+}
+
+void say_cause(const measure::CauseConfig& config, const measure::CauseResult& r) {
+  if (!r.found) {
+    say("no wake-up of {} was {:.1f} us late: of {} wake-ups the latest was {:.1f} us late\n",
+        config.latency.context.str(), us_of(double(config.latency.threshold_ns)), r.latency.latency.count(),
+        us_of(double(r.latency.latency.max())));
+  } else {
+    say("{}\n\n", r.verdict);
+    Table had;
+    had.column("had the CPU");
+    had.column("as", Table::Align::kLeft);
+    had.column("us");
+    for (const auto& c : r.culprits) had.row({c.name, c.as, fmt::format("{:.1f}", us_of(double(c.ns)))});
+    say("{}\n", had.lines());
+    if (!r.samples.empty()) {
+      Table where;
+      where.column("samples");
+      where.column("function", Table::Align::kLeft);
+      where.column("of", Table::Align::kLeft);
+      for (const auto& f : r.samples) where.row({fmt::format("{}", f.samples), f.name, f.thread});
+      say("{}\n", where.lines());
+    }
+    for (const std::string& line : r.timeline) say("{}\n", line);
+    if (r.lost_events > 0) say("{} events did not fit into the rings\n", r.lost_events);
+  }
+}
+
 int run_cause(const MeasureOptions& options) {
   measure::CauseConfig config;
   config.latency = latency_config(options);
-  const double threshold_us = us_of(double(config.latency.threshold_ns));
   config.samples_hz = options.samples_hz;
   if (list_loads(options)) return kOk;
   if (options.loads.size() > 1) throw std::runtime_error("measure cause: one --load at a time");
@@ -39,54 +90,9 @@ int run_cause(const MeasureOptions& options) {
   say_load_failed(kind, load.get());
   say_without(r.latency.without);
   say_without(r.without);
-  Json json{{"measure", "cause"},
-            {"host", measure::host_description()},
-            {"context", config.latency.context.str()},
-            {"load", kind.name},
-            {"threshold_us", threshold_us},
-            {"found", r.found},
-            {"latency", to_json(r.latency.latency)},
-            {"verdict", r.verdict},
-            {"lost_events", r.lost_events}};
-  if (r.found) {
-    const auto& s = r.stages;
-    json["stages_us"] = {{"interrupt", us_of(double(s.interrupt))},
-                         {"waking", us_of(double(s.waking))},
-                         {"switched", us_of(double(s.switched))},
-                         {"ran", us_of(double(s.ran))},
-                         {"cpu", s.cpu}};
-    for (const auto& c : r.culprits)
-      json["had_the_cpu"].push_back({{"name", c.name}, {"as", c.as}, {"us", us_of(double(c.ns))}});
-    for (const auto& f : r.samples)
-      json["samples"].push_back({{"function", f.name}, {"thread", f.thread}, {"count", f.samples}});
-    json["timeline"] = r.timeline;
-  }
+  const Json json = cause_json(config, kind, r);
   write_hgrm(options, r.latency.latency);
-  if (!options.json.alone()) {
-    if (!r.found) {
-      say("no wake-up of {} was {:.1f} us late: of {} wake-ups the latest was {:.1f} us late\n",
-          config.latency.context.str(), threshold_us, r.latency.latency.count(),
-          us_of(double(r.latency.latency.max())));
-    } else {
-      say("{}\n\n", r.verdict);
-      Table had;
-      had.column("had the CPU");
-      had.column("as", Table::Align::kLeft);
-      had.column("us");
-      for (const auto& c : r.culprits) had.row({c.name, c.as, fmt::format("{:.1f}", us_of(double(c.ns)))});
-      say("{}\n", had.lines());
-      if (!r.samples.empty()) {
-        Table where;
-        where.column("samples");
-        where.column("function", Table::Align::kLeft);
-        where.column("of", Table::Align::kLeft);
-        for (const auto& f : r.samples) where.row({fmt::format("{}", f.samples), f.name, f.thread});
-        say("{}\n", where.lines());
-      }
-      for (const std::string& line : r.timeline) say("{}\n", line);
-      if (r.lost_events > 0) say("{} events did not fit into the rings\n", r.lost_events);
-    }
-  }
+  if (!options.json.alone()) say_cause(config, r);
   return finish_measure(options, json, r.found ? r.latency.over_threshold_ns : 0);
 }
 
