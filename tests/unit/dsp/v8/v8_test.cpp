@@ -217,6 +217,154 @@ TEST(V8, V8_4_PlainAnsBringsNoCm) {
   EXPECT_TRUE(sounds(c.sent_call).empty());
 }
 
+/// The answerer's part as a script, from a clean line: silence, ANSam, then the bits of V.21's upper channel.
+class ScriptedAnswerer {
+ public:
+  ScriptedAnswerer(int64_t ansam_from, int64_t bits_from) : ansam_from_(ansam_from), bits_from_(bits_from) {}
+  void copy(std::vector<uint8_t> octets) {
+    bits_.insert(bits_.end(), 10, 1);
+    octets.insert(octets.begin(), kSyncCm);
+    for (const uint8_t octet : octets) {
+      bits_.push_back(0);
+      for (int k = 0; k < 8; ++k) bits_.push_back(octet >> k & 1);
+      bits_.push_back(1);
+    }
+  }
+  void rest(int bits) { bits_.insert(bits_.end(), static_cast<size_t>(bits), 1); }
+  /// When the last bit so far has been sent.
+  int64_t end() const { return bits_from_ + static_cast<int64_t>(bits_.size()) * 8000 / 300; }
+  float next(int64_t now) {
+    if (now < ansam_from_) return 0;
+    if (now < bits_from_) return ansam_.next();
+    return modulator_.next([this] { return at_ < bits_.size() ? bits_[at_++] : 1; });
+  }
+
+ private:
+  int64_t ansam_from_, bits_from_;
+  std::vector<uint8_t> bits_;
+  size_t at_ = 0;
+  AnsamGenerator ansam_{-18, true};
+  FskModulator modulator_{Channel::kHigh, -18};
+};
+
+const std::vector<uint8_t> kCm = {0xC1, 0x45, 0x13, 0x94, 0x2A}, kJm = {0xC1, 0x45, 0x13, 0x10, 0x2A};
+
+Config caller_of(const std::vector<uint8_t>& cm) {
+  Config c = config(OH_PUMP_CALL);
+  decode(cm.data(), static_cast<int>(cm.size()), &c.menu);
+  return c;
+}
+
+// Checklist C2; V.8 8.1.2: after two identical JM the caller completes its octet, and CJ follows at once. The second JM
+// ends at each place of a CM.
+TEST(V8, C2_CjFollowsTheOctetInWhichTwoIdenticalJmWereComplete) {
+  const auto cm_bits = static_cast<int>(10 + 10 * (kCm.size() + 1));
+  for (int shift = 0; shift < 2 * cm_bits; shift += 3) {
+    ScriptedAnswerer answerer(1600, 24000 + shift * 8000 / 600);
+    answerer.copy(kJm);
+    answerer.copy(kJm);
+    Call c(caller_of(kCm), config(OH_PUMP_ANSWER));
+    c.to_call = [&](int64_t now, float) { return answerer.next(now); };
+    c.run(20, [&] { return c.call.state() != State::kRunning; });
+    ASSERT_EQ(c.call.state(), State::kDone) << shift;
+    const auto sent = sounds(c.sent_call);
+    ASSERT_EQ(sent.size(), 1u);
+    const std::vector<Octet> octets = octets_of(c.sent_call, Channel::kLow);
+    std::vector<uint8_t> whole = kCm;
+    whole.insert(whole.begin(), kSyncCm);
+    ASSERT_GT(octets.size(), 3u);
+    const size_t cj = octets.size() - 3;
+    int bits = 0;  // until CJ
+    for (size_t k = 0; k < cj; ++k) {
+      EXPECT_EQ(octets[k].value, whole[k % whole.size()]) << shift << ' ' << k;
+      bits += (k % whole.size() == 0 ? 10 : 0) + 10;
+    }
+    for (size_t k = cj; k < octets.size(); ++k) {
+      EXPECT_EQ(octets[k].value, 0);
+      EXPECT_EQ(octets[k].ones_before, 0) << shift;
+    }
+    // V.21 at 300 bit/s without a break, and CJ's 30 bits last.
+    EXPECT_NEAR((sent[0].second - sent[0].first) * 300, bits + 30, 1) << shift;
+    // The octet in which the second JM was known to have ended, 15 bits after its last one; a new CM has 10 ones first.
+    const double waited = (sent[0].second - static_cast<double>(answerer.end()) / 8000) * 300 - 30;
+    EXPECT_GT(waited, 0) << shift;
+    EXPECT_LT(waited, 15 + 20 + 1 + FskReceiver::kDelaySamples * 300. / 8000) << shift;
+  }
+}
+
+// Checklist C2: one JM is not enough, nor are two that differ.
+TEST(V8, C2_CmContinuesUntilTwoIdenticalJmHaveCome) {
+  const std::vector<uint8_t> other = {0xC1, 0x45, 0x10, 0x10, 0x2A};
+  const struct {
+    std::vector<std::vector<uint8_t>> copies;
+    bool enough;
+  } cases[] = {{{}, false}, {{kJm}, false}, {{kJm, other}, false}, {{kJm, kJm}, true}, {{other, kJm, kJm}, true}};
+  for (const auto& menus : cases) {
+    ScriptedAnswerer answerer(1600, 24000);
+    for (const auto& octets : menus.copies) answerer.copy(octets);
+    Call c(caller_of(kCm), config(OH_PUMP_ANSWER));
+    c.to_call = [&](int64_t now, float) { return answerer.next(now); };
+    c.run(10, [&] { return c.call.state() != State::kRunning; });
+    EXPECT_EQ(c.call.state(), menus.enough ? State::kDone : State::kRunning) << menus.copies.size();
+    EXPECT_EQ(c.call.step(), menus.enough ? V8::Step::kEnd : V8::Step::kCm);
+  }
+}
+
+/// When a caller with `c` begins CM, s, and what else it sent. `tone`: the line towards it.
+template <class Tone>
+std::vector<std::pair<double, double>> sent_by_caller(const Config& c, double seconds, const Tone& tone) {
+  Call call(c, config(OH_PUMP_ANSWER));
+  call.to_call = tone;
+  call.run(seconds);
+  return sounds(call.sent_call);
+}
+
+// Checklist V8-4; 8.1.1: Te of 1 s, with which echo cancellers switch off, after ANSam has been detected. ANSam is
+// detected when it has lasted as long as the shortest that brings a CM.
+TEST(V8, V8_4_CmBegins1sAfterTheShortestAnsamThatIsDetected) {
+  constexpr int kFrom = 4000;
+  const auto ansam = [](int length) {
+    return [length, generator = AnsamGenerator(-18, true)](int64_t now, float) mutable {
+      return now < kFrom || now >= kFrom + length ? 0.f : generator.next();
+    };
+  };
+  int none = 0, enough = 8000;
+  while (enough - none > 1) {
+    const int length = (none + enough) / 2;
+    (sent_by_caller(config(OH_PUMP_CALL), 4, ansam(length)).empty() ? none : enough) = length;
+  }
+  ASSERT_GT(enough, 800) << "a tone of less than 100 ms is no ANSam: three halves of a period of 15 Hz";
+  const auto sent = sent_by_caller(config(OH_PUMP_CALL), 4, ansam(40000));
+  ASSERT_FALSE(sent.empty());
+  const double te = sent[0].first - static_cast<double>(kFrom + enough) / 8000;
+  EXPECT_GE(te, 1);
+  EXPECT_LT(te, 1.02) << "the detector's filters";
+}
+
+// Checklist V8-4; 8.1.1: with a call signal Te begins at its end. CI stops at the first 2100 Hz, and CM comes 1 s after
+// ANSam has been told from ANS.
+TEST(V8, V8_4_CmBegins1sAfterTheCallSignal) {
+  Config with_ci = config(OH_PUMP_CALL);
+  with_ci.call_indicator = true;
+  int cut = 0;
+  for (int from = 6000; from <= 18000; from += 500) {
+    const auto sent =
+        sent_by_caller(with_ci, 6, [from, generator = AnsamGenerator(-18, true)](int64_t now, float) mutable {
+          return now < from ? 0.f : generator.next();
+        });
+    ASSERT_GE(sent.size(), 1u);
+    const double cm = sent.back().first;
+    EXPECT_GE(cm - static_cast<double>(from) / 8000, 1) << from;
+    if (sent.size() == 1) continue;  // no CI yet
+    const auto& ci = sent[sent.size() - 2];
+    EXPECT_GE(cm - ci.second, 1) << from;
+    if (ci.second - ci.first > 0.39) continue;  // it had ended by itself
+    ++cut;
+    EXPECT_LT(cm - ci.second, 1.25) << from;
+  }
+  EXPECT_GE(cut, 3);
+}
+
 TEST(V8, V8_4_TeIsWhatWasConfigured) {
   for (const float te : {0.5f, 1.0f, 1.5f}) {
     Config c0 = config(OH_PUMP_CALL);

@@ -8,6 +8,8 @@
 #include <cmath>
 #include <complex>
 #include <memory>
+#include <string>
+#include <tuple>
 #include <vector>
 
 #include "dsp/blocks/level.h"
@@ -180,6 +182,81 @@ TEST_P(Phase2TimeOut, V34_11_4_MarksAreLeftForARetrainWhenTheFarEndSendsItsTone)
 
 INSTANTIATE_TEST_SUITE_P(RoundTrip, Phase2TimeOut, testing::Values(20, 600),
                          [](const auto& test) { return std::to_string(test.param) + "ms"; });
+
+// Checklist V90-9.2D-5, of the digital modem, and C9, of V.34's call modem: what is sent in answer to L2, in samples of
+// the line. 9.2.1.1.7: L2 for at most 550 ms and a round trip; if tone A comes, INFO1d. 9.2.1.2.5: without tone A for
+// 650 ms and a round trip a retrain, which is 70 +- 5 ms of silence and tone B (9.5.1.1).
+class Phase2AfterL2 : public testing::TestWithParam<std::tuple<int, bool>> {
+ protected:
+  static std::unique_ptr<Phase2Pair> pair() {
+    const auto& [round_trip_ms, v90] = GetParam();
+    Phase2Config call, answer;
+    if (v90) {
+      call.pcm = PcmSide::kDigital;
+      answer.pcm = PcmSide::kAnalogue;
+      answer.u_info = [](const Info0d&) { return uint8_t{80}; };
+    }
+    auto p = pair_with_delay(round_trip_ms, call, answer);
+    EXPECT_TRUE(p->run(20, [&] { return p->call.state() == State::kProbe; }));
+    return p;
+  }
+  static double ms_of(size_t sample) { return static_cast<double>(sample) / 8; }
+  /// First sample from `from` on that begins `ms` ms without a signal.
+  static size_t silence(const std::vector<float>& sent, size_t from, double ms) {
+    size_t quiet = 0;
+    for (size_t n = from; n < sent.size(); ++n) {
+      quiet = sent[n] == 0 ? quiet + 1 : 0;
+      if (ms_of(quiet) >= ms) return n + 1 - quiet;
+    }
+    return sent.size();
+  }
+  static size_t sound(const std::vector<float>& sent, size_t from) {
+    while (from < sent.size() && sent[from] == 0) ++from;
+    return from;
+  }
+  static bool info1_in(const std::vector<float>& sent, size_t from) {
+    DpskReceiver receiver(kDpskCallHz);
+    InfoDetector<Info1c> info1;
+    DpskDecision decision;
+    bool found = false;
+    for (size_t n = from; n < sent.size(); ++n) found |= receiver.put(sent[n], &decision) && info1.put(decision);
+    return found;
+  }
+};
+
+TEST_P(Phase2AfterL2, WithoutToneAItRetrainsAfter650msAndARoundTrip) {
+  auto p = pair();
+  p->mute_answer = true;
+  const size_t l2 = p->sent_call.size() + 160 * 8;  // L1 has 160 ms: 10.1.2.4/V.34
+  p->run(6, [] { return false; });
+  const size_t l2_end = silence(p->sent_call, l2, 20);
+  EXPECT_GT(ms_of(l2_end - l2), 500);
+  EXPECT_LE(ms_of(l2_end - l2), 550 + p->round_trip_ms() + 0.5);
+  const size_t tone = sound(p->sent_call, l2_end + 80);
+  EXPECT_NEAR(ms_of(tone - l2), 650 + p->round_trip_ms() + 70, 5);
+  EXPECT_FALSE(info1_in(p->sent_call, l2));
+  ToneDetector b(kToneBHz);
+  for (size_t n = tone; n < p->sent_call.size(); ++n) b.put(p->sent_call[n]);
+  EXPECT_GT(b.steady_ms(), 2000);
+}
+
+TEST_P(Phase2AfterL2, ToneAThatComesLateStillBringsInfo1) {
+  auto p = pair();
+  const size_t l2 = p->sent_call.size() + 160 * 8;
+  p->mute_answer = true;
+  p->run(0.16 + 0.55 + p->round_trip_ms() / 1000, [] { return false; });  // L2 has lasted as long as it may
+  p->mute_answer = false;
+  p->run(1, [] { return false; });
+  EXPECT_TRUE(info1_in(p->sent_call, l2));
+  EXPECT_LT(ms_of(silence(p->sent_call, l2, 0.5) - l2), 700 + p->round_trip_ms());
+  EXPECT_EQ(p->call.retrains(), 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(RoundTrip, Phase2AfterL2, testing::Combine(testing::Values(20, 250, 600), testing::Bool()),
+                         [](const auto& test) {
+                           return (std::get<1>(test.param) ? "Digital" : "Call") +
+                                  std::to_string(std::get<0>(test.param)) + "ms";
+                         });
 
 // Checklist V34-11-1: every reversal sent in answer to one comes 40 +- 1 ms after it, at the terminals; also when card
 // and driver delay the samples, as far as the machine was told.

@@ -209,6 +209,34 @@ TEST(V34Session, ManyPointsAreAskedForOnlyWhereBothHaveThem) {  // V34-MP-3
   EXPECT_EQ(line.c().own_mp().rate_mask >> 12, 0);
 }
 
+// Checklist V34-T8: the rows of Table 10 in bold have more than 960 points. Their rates are for modems that both have
+// bit 25 of INFO0. In 2400 bit/s, as in MP.
+TEST(V34Session, V34_T8_RatesOfMoreThan960PointsNeedBit25OfBoth) {
+  const struct {
+    SymbolRate symbol_rate;
+    uint8_t most, most_of_960;
+  } rows[] = {{SymbolRate::k2400, 9, 9},   {SymbolRate::k2743, 11, 10}, {SymbolRate::k2800, 11, 10},
+              {SymbolRate::k3000, 12, 11}, {SymbolRate::k3200, 13, 12}, {SymbolRate::k3429, 14, 12}};
+  for (const auto& row : rows) {
+    for (const bool both : {true, false}) {
+      SCOPED_TRACE(testing::Message() << symbol_rate_hz(row.symbol_rate) << ' ' << both);
+      SessionConfig c;
+      c.tx_symbol_rate = c.rx_symbol_rate = row.symbol_rate;
+      c.points_1664 = both;
+      SymbolLine line(c, c, 80, 60, 1);
+      ASSERT_TRUE(line.connect());
+      const uint8_t rate = both ? row.most : row.most_of_960;
+      EXPECT_EQ(line.c().rates(), (RatePair{rate, rate}));
+      EXPECT_EQ(line.a().rates(), line.c().rates());
+      for (const Session* end : {&line.c(), &line.a()}) EXPECT_EQ(end->own_mp().rate_mask >> (rate - 1), 1);
+      for (const SymbolEnd* end : {&line.call(), &line.answer()}) {
+        const int points = end->session.tx_parameters().coding.framing.points();
+        EXPECT_EQ(points > 960, both && row.most > row.most_of_960);
+      }
+    }
+  }
+}
+
 TEST(V34Session, TheReceiverChoosesTrellisShapingNonLinearEncoderAndPrecoder) {  // V34-9.2-3, V34-9.6.3-5
   const PrecoderCoefficients h = {{{-9830, 3277}, {4915, -1638}, {-820, 16}}};
   int n = 0;

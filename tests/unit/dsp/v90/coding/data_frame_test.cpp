@@ -145,6 +145,84 @@ TEST(V90DataFrame, TheFirstFrameKeepsItsMagnitudesAtEveryLookAhead) {
   }
 }
 
+// Six constellations of 22 to 27 points, for K = 27; Ucodes of each interval, the largest, which label 0 means, first.
+std::vector<std::vector<int>> six_constellations() {
+  std::vector<std::vector<int>> ucodes(6);
+  for (int i = 0; i < 6; ++i) {
+    for (int k = 0; k < 22 + i; ++k) ucodes[static_cast<size_t>(i)].push_back(110 - i - 4 * k);
+  }
+  return ucodes;
+}
+
+struct Frames {
+  std::vector<uint8_t> magnitudes;
+  Bits signs, sign_bits;  // sent, and of the encoder's input
+};
+
+/// Random bits through the encoder: the K bits of each frame are the same for every `p`.
+Frames random_frames(const FrameParameters& p, int frames) {
+  FrameEncoder encoder(p);
+  v34::Random k_bits(545, 1), sign_bits(545, 2);
+  Frames f;
+  for (int put = 0, frame = 0; frame < frames; ++frame) {
+    for (; put < frames && encoder.wants_frame(); ++put) {
+      Bits bits;
+      for (int k = 0; k < p.sign_bits(); ++k) bits.push_back(static_cast<uint8_t>(sign_bits.below(2)));
+      f.sign_bits.insert(f.sign_bits.end(), bits.begin(), bits.end());
+      for (int k = 0; k < p.k; ++k) bits.push_back(static_cast<uint8_t>(k_bits.below(2)));
+      encoder.put(bits.data());
+    }
+    if (put == frames) encoder.end();
+    Pcm codes[6];
+    encoder.next(codes);
+    for (const Pcm& c : codes) {
+      f.magnitudes.push_back(c.ucode);
+      f.signs.push_back(c.positive);
+    }
+  }
+  return f;
+}
+
+// Checklist V90-5.4.5-1: shaping alters signs alone. The K bits of a frame make the magnitudes of 5.4.3 and 5.4.4 at
+// each S_r, look-ahead and filter: label i is R_i mod M_i. With S_r = 0 the signs are those of 5.4.5.1 whatever the
+// filter.
+TEST(V90DataFrame, ShapingAltersSignsAlone) {
+  constexpr int kFrames = 400, kBits = 27;
+  const auto ucodes = six_constellations();
+  std::vector<uint8_t> expected;
+  v34::Random k_bits(545, 1);
+  for (int frame = 0; frame < kFrames; ++frame) {
+    uint64_t r = 0;
+    for (int k = 0; k < kBits; ++k) r |= uint64_t{k_bits.below(2)} << k;
+    for (const auto& interval : ucodes) {
+      expected.push_back(static_cast<uint8_t>(interval[r % interval.size()]));
+      r /= interval.size();
+    }
+  }
+  for (int shaping = 0; shaping <= 3; ++shaping) {
+    for (int look_ahead = 0; look_ahead <= 3; ++look_ahead) {
+      std::vector<Bits> signs;
+      for (const ShapingFilter& filter : {ShapingFilter{64, 0, 0, 0}, ShapingFilter{-64, 0, 0, 24}}) {
+        Cp cp = example(shaping, look_ahead, filter);
+        for (int i = 0; i < 6; ++i) {
+          cp.interval[i] = static_cast<uint8_t>(i);
+          cp.constellation[i] = {};
+          for (const int u : ucodes[static_cast<size_t>(i)]) cp.constellation[i].add(u);
+        }
+        FrameParameters p;
+        ASSERT_TRUE(frame_parameters(cp, Law::kMu, &p));
+        ASSERT_EQ(p.k, kBits);
+        const Frames f = random_frames(p, kFrames);
+        EXPECT_EQ(f.magnitudes, expected) << shaping << ' ' << look_ahead;
+        signs.push_back(f.signs);
+        for (size_t k = 0; shaping == 0 && k < f.signs.size(); ++k)
+          ASSERT_EQ(f.signs[k], f.sign_bits[k] ^ (k == 0 ? 0 : f.signs[k - 1])) << k;
+      }
+      EXPECT_EQ(signs[0] == signs[1], shaping == 0) << shaping << ' ' << look_ahead;
+    }
+  }
+}
+
 // Six different constellations and anything that CP can order: the bits come back, also on a line of the other
 // polarity.
 TEST(V90DataFrame, BitsComeBackForEveryShapingAndPolarity) {
