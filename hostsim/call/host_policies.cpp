@@ -69,7 +69,7 @@ SchedulerHost host_of(const HostScenario& host) {
   return {.cpus = host.cpus,
           .tick_hz = host.tick_hz,
           .quantum = host.quantum_ns,
-          .slot_priority = host.priorities < kLinuxPriorities ? HostPolicies::kSlotPriority : kLinuxPriorities - 1};
+          .slot_priority = host.priorities < kLinuxPriorities ? host.slot_priority : kLinuxPriorities - 1};
 }
 
 std::unique_ptr<Scheduler> scheduler_of(const HostScenario& host) {

@@ -43,11 +43,6 @@ inline constexpr int kInterruptThreadPriority = 50;
 
 class HostPolicies {
  public:
-  // Rialto/NT runs on top of the priority scheduler (Jones and Regehr 1999), so that inside its slot a thread has a
-  // high priority, not the CPU itself. Which one is not published; it is below 31, since a callback at 31 is as
-  // predictable next to a reservation as next to a thread at 24 (Jones and Saroiu, 6.4.3).
-  static constexpr int kSlotPriority = 30;
-
   /// Gives the CPU the scheduler's deferred work; it must outlive this.
   HostPolicies(const Scenario& scenario, Cpu& cpu);
 

@@ -52,6 +52,7 @@ struct HostScenario {
   Ns migration_ns = 0;                        ///< and more if it comes from another CPU
   bool charge_stolen_time = false;            ///< interrupts' time is the threads' that they hit
   Ns quantum_ns = 0;                          ///< of normal threads, 0: none
+  int slot_priority = 30;                     ///< of a thread inside a slot of Rialto/NT; not published
   double clock_ppm = 0;                       ///< card's crystal against the host's clock
   double clock_ppm_spread = 0;                ///< random part of that offset, at most, drawn from the seed
   Ns callback_ns = 10'000;                    ///< CPU time of the 1 ms timer callback

@@ -3,14 +3,14 @@
 """Advice of three minutes against two simulated hours on five other seeds, for devices and hosts.
 
     tests/bench/advice_pairs.py build/release/src/offhook [--devices g-lite ...] [--hosts win98-games ...] [--hours 2]
-                                [--keep pairs.jsonl] [--cpu-minutes 20]
+                                [--keep pairs.jsonl [--older]] [--cpu-minutes 20]
 
 Runs `offhook advise DEVICE HOST --verify HOURS` for each pair and prints a row for it as soon as it is there: what is
 advised, the time between losses that the advice relies on (`not`: the context that comes closest, of which no more is
 promised; `none`: not even that, nothing is promised), what `offhook mttf` says where the host's latencies are known, for
 as long, and what was seen. With --keep each pair is a line of that
-file too, and one that is there from the same program and as many hours does not run again; with --cpu-minutes no pair
-begins once so much was used. Ends with 1 when an advice was safer than what was seen, or could not be given, with 2 when
+file too, and one that is there from the same program and as many hours does not run again; with --older from any
+program. With --cpu-minutes no pair begins once so much was used. Ends with 1 when an advice was safer than what was seen, or could not be given, with 2 when
 pairs are left.
 """
 
@@ -74,12 +74,13 @@ def run_pair(offhook: Path, device: str, host: str, hours: float, threads: int) 
 
 
 def read_kept(keep: Path | None) -> dict:
+    """@return {(device, host, hours, program): pair}, and the latest of each without its program, (device, host, hours)"""
     kept = {}
     if keep is not None and keep.exists():
         for line in keep.read_text().splitlines():
             try:
                 pair = json.loads(line)
-                kept[tuple(pair["of"])] = pair
+                kept[tuple(pair["of"])] = kept[tuple(pair["of"][:3])] = pair
             except (ValueError, KeyError, TypeError):
                 continue  # a line that was being written when the run was killed
     return kept
@@ -105,6 +106,7 @@ def main() -> int:
     parser.add_argument("--hours", type=float, default=2)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--keep", type=Path)
+    parser.add_argument("--older", action="store_true", help="take kept pairs of other programs too")
     parser.add_argument("--cpu-minutes", type=float, default=float("inf"))
     args = parser.parse_args()
     program = hashlib.sha256(args.offhook.read_bytes()).hexdigest()[:16]
@@ -115,7 +117,7 @@ def main() -> int:
     for device in args.devices:
         for host in args.hosts:
             of = (device, host, args.hours, program)
-            pair = kept.get(of)
+            pair = kept.get(of) or (kept.get(of[:3]) if args.older else None)
             if pair is None:
                 if cpu_minutes() >= args.cpu_minutes:
                     left += 1

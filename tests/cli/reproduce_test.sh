@@ -41,6 +41,23 @@ else
   echo "skipped: where labels stand in figures needs chromium"
 fi
 
+# The rows that an unpublished constant decides are those that name it, no more and no fewer.
+for change in slot_priority=31 quantum_ms=-50% training_us=+50%; do
+  mkdir -p "hinge-${change%%=*}/unperturbed" && cp one/claims/*.json "hinge-${change%%=*}/unperturbed/"
+  expect 2 "Whether they agree changes in" reproduce jones --out "hinge-${change%%=*}" --perturb "$change"
+done
+python3 - <<'END' || fail "hinges"
+import json
+rows = {f'{c["id"]}, {r["what"]}': r for c in json.load(open("one/results.json"))["claims"] for r in c["rows"]}
+for name in ("slot_priority", "quantum_ms", "training_us"):
+    changed = json.load(open(f"hinge-{name}/results.json"))
+    decided, named = set(changed["perturbation"]["decided"]), {row for row, r in rows.items() if name in r["hinges"]}
+    assert decided == named and decided, (name, decided ^ named)
+    # And a row that then differs says so.
+    now = {f'{c["id"]}, {r["what"]}': r for c in changed["claims"] for r in c["rows"]}
+    assert all(now[row]["agrees"] or f"perturbed: {name}" in now[row]["note"] or now[row]["note"] for row in decided)
+END
+
 # A constant that is perturbed changes what it should: blocks that cost a tenth more take a tenth more of the CPU.
 share() { python3 -c 'import json, sys; print(next(r["simulated"] for c in json.load(open(sys.argv[1]))["claims"] for r in c["rows"] if r["what"] == "CPU share once connected"))' "$1/results.json"; }
 expect 2 "FALLS SHORT" reproduce jones.fig2 --out perturbed --perturb block_us=+10%

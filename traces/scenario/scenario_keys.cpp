@@ -88,6 +88,8 @@ KeyTable make_host_keys() {
              "CONFIG_IRQ_TIME_ACCOUNTING (Debian's)",
              &H::charge_stolen_time),
       key_of_time<H>("quantum_ms", 0, 1000, "quantum of normal threads; 0: none", kMs, &H::quantum_ns),
+      key<H>("slot_priority", 1, 31, "priority of a thread inside a slot of Rialto/NT; not published",
+             &H::slot_priority),
       key<H>("clock_ppm", -1000, 1000, "offset of the card's crystal from the host's clock", &H::clock_ppm),
       key<H>("clock_ppm_spread", 0, 1000, "random part of that offset, at most, drawn from the seed",
              &H::clock_ppm_spread),

@@ -2,6 +2,7 @@
 #include "src/lab/reproduce/claim.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <array>
 #include <cmath>
@@ -167,6 +168,7 @@ nlohmann::ordered_json to_json(const Outcome& outcome, const Published& claim) {
   Json out{{"summary", outcome.summary}, {"rows", Json::array()}};
   for (const Row& row : outcome.rows) {
     const Judgement& judgement = judgement_of(row, claim);
+    for (const std::string& hinge : judgement.hinges) (void)constant(hinge);  // that exists
     out["rows"].push_back({{"what", row.what},
                            {"unit", row.unit},
                            {"published", json(row.published)},
@@ -175,6 +177,7 @@ nlohmann::ordered_json to_json(const Outcome& outcome, const Published& claim) {
                            {"grade", std::string(to_string(judgement.grade))},
                            {"provenance", std::string(to_string(judgement.provenance))},
                            {"because", judgement.because},
+                           {"hinges", fmt::format("{}", fmt::join(judgement.hinges, ", "))},
                            {"agrees", row.agrees},
                            {"notices_20_percent", row.sharp},
                            {"note", row.note}});

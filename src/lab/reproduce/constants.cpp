@@ -69,7 +69,7 @@ constexpr Constant kConstants[] = {
     {"worst_us", "us", "CPU time of the single costliest block while connecting; published", false, 0, 0,
      [](const Setup& s) { return in_us(phase(s, Phase::kConnecting).worst_service_ns); },
      [](Setup& s, double v) { phase(s, Phase::kConnecting).worst_service_ns = us(v); }},
-    {"training_us", "us", "CPU time of every other block while connecting; assumed", false, 0, 0,
+    {"training_us", "us", "CPU time of every other block while connecting; assumed", false, 500, 3300,
      [](const Setup& s) { return in_us(phase(s, Phase::kConnecting).service_ns); },
      [](Setup& s, double v) { phase(s, Phase::kConnecting).service_ns = us(v); }},
     {"isr_mean_us", "us", "CPU time of the interrupt routine; published", false, 0, 0,
@@ -89,9 +89,14 @@ constexpr Constant kConstants[] = {
     {"dispatch_us", "us", "CPU time of a switch to a thread; assumed", false, 0, 0,
      [](const Setup& s) { return in_us(s.scenario.host.dispatch_ns); },
      [](Setup& s, double v) { s.scenario.host.dispatch_ns = us(v); }},
-    {"quantum_ms", "ms", "quantum of normal threads; from the literature", false, 0, 0,
+    {"quantum_ms", "ms", "quantum of normal threads; from the literature", false, 15.625, 187.5,
      [](const Setup& s) { return static_cast<double>(s.scenario.host.quantum_ns) * 1e-6; },
      [](Setup& s, double v) { s.scenario.host.quantum_ns = us(v * 1e3); }},
+    {"slot_priority", "", "priority of a thread inside its slot; not published, one sentence of the paper excludes 31",
+     false, 24, 31, [](const Setup& s) { return static_cast<double>(s.scenario.host.slot_priority); },
+     [](Setup& s, double v) {
+       s.scenario.host.slot_priority = static_cast<int>(std::clamp(std::round(v), 1.0, 31.0));
+     }},
 };
 
 }  // namespace

@@ -49,6 +49,17 @@ bool matches(std::string_view pattern, std::string_view text) {
   }
 }
 
+/// "phi, spread" apart.
+std::vector<std::string> words_of(std::string_view list) {
+  std::vector<std::string> out;
+  while (true) {
+    const std::size_t comma = list.find(", ");
+    out.emplace_back(list.substr(0, comma));
+    if (comma == std::string_view::npos) return out;
+    list.remove_prefix(comma + 2);
+  }
+}
+
 std::vector<Judgement> take_judgements(config::Document& claim, const std::string& position, Grade of_claim) {
   std::vector<Judgement> out;
   for (config::Document& row : claim.take_rows("judged")) {
@@ -70,6 +81,7 @@ std::vector<Judgement> take_judgements(config::Document& claim, const std::strin
     const std::string at = row.position("provenance");
     j.provenance = word<Provenance>("provenance", take("provenance"), at, kProvenances);
     if (j.provenance != Provenance::kInput || row.has("because")) j.because = take("because");
+    if (row.has("hinges")) j.hinges = words_of(take("hinges"));
     if ((j.grade == Grade::kInput) != (j.provenance == Provenance::kInput))
       throw Error(fmt::format("{}: grade {} and provenance {}; an input is both or neither", j.position,
                               to_string(j.grade), to_string(j.provenance)));

@@ -38,8 +38,9 @@ struct Judgement {
   std::string what;  ///< the rows' `what`; a * in it stands for anything
   Grade grade = Grade::kHard;
   Provenance provenance = Provenance::kInput;
-  std::string because;   ///< the fit that used it, or the value that it follows from
-  std::string position;  ///< file:line:column
+  std::string because;              ///< the fit that used it, or the value that it follows from
+  std::vector<std::string> hinges;  ///< unpublished constants whose plausible other value changes whether it agrees
+  std::string position;             ///< file:line:column
 };
 
 /// A claim, or a table inside one. Cheap to copy; copies share the record of values that were read. Thread-safe.

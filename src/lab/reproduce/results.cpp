@@ -210,7 +210,7 @@ std::string to_csv(const Json& claims) {
         cells[key] = row.at(key);
       cells["notices_20_percent"] = row.at("notices_20_percent").get<bool>() ? "yes" : "no";
       cells["agrees"] = row.at("agrees").get<bool>() ? "yes" : "no";
-      for (const char* key : {"note", "because"}) cells[key] = row.at(key);
+      for (const char* key : {"hinges", "note", "because"}) cells[key] = row.at(key);
       rows.push_back(std::move(cells));
     }
   }

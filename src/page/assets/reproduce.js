@@ -31,7 +31,8 @@ function claimRows(parent, claim) {
     return el("tr", {}, cell(r.what, "words"), cell(shownValue(r.published), wide(r.published)), cell(shownValue(r.simulated), wide(r.simulated)),
       cell(r.unit, "left"), cell(r.tolerance, "left"), cell(r.grade, "left"),
       cell(r.provenance, "left"), el("td", {class: "left"}, word ? standing(word) : ""),
-      cell([r.note, r.because && `${r.provenance}: ${r.because}`].filter(Boolean).join("; "), "left words remark"));
+      cell([r.note, r.because && `${r.provenance}: ${r.because}`,
+        r.hinges && `depends on the unpublished ${r.hinges}`].filter(Boolean).join("; "), "left words remark"));
   }));
 }
 

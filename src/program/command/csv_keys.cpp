@@ -49,6 +49,7 @@ reproduce: results.csv and offhook reproduce --csv; one row per compared value
   provenance: independent, calibrated, derived or input: whether the simulation could have contradicted the value
   notices_20_percent: yes or no: whether a published value 20 % off would change the column agrees
   agrees: yes or no
+  hinges: unpublished constants (--perturb) on which the column agrees depends
   note: remark on the run, or reason for a difference
   because: reason for the provenance
 

@@ -229,6 +229,7 @@ reproduce: offhook reproduce --json and results.json
   perturbed?: changed constants, --perturb
   perturbation?.{values,changed}: values of these claims, and those that --perturb changed
   perturbation?.unchanged[]?: claims of which it changed none
+  perturbation?.decided[]?: values whose agreement it changed
   held_out?.**: results of --held-out
   sensitivity?.**: results of --sensitivity
 

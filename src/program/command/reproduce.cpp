@@ -53,6 +53,12 @@ int list(const std::vector<reproduce::Claim>& claims) {
   return kOk;
 }
 
+/// "calibrated (slot_priority)": with the unpublished constants that decide whether the row agrees.
+std::string provenance_of(const Json& row) {
+  const std::string provenance = row.at("provenance").get<std::string>(), hinges = row.at("hinges").get<std::string>();
+  return hinges.empty() ? provenance : fmt::format("{} ({})", provenance, hinges);
+}
+
 /// Tables for a terminal.
 std::string to_text(const Json& claims) {
   std::string out;
@@ -74,7 +80,7 @@ std::string to_text(const Json& claims) {
       const bool counts = hard || row.at("grade") == "soft" || !agrees;
       table.row({unit.empty() ? what : fmt::format("{}, {}", what, unit), reproduce::shown(row.at("published")),
                  reproduce::shown(row.at("simulated")), row.at("tolerance").get<std::string>(),
-                 row.at("grade").get<std::string>(), row.at("provenance").get<std::string>(),
+                 row.at("grade").get<std::string>(), provenance_of(row),
                  !counts  ? ""
                  : agrees ? "agrees"
                  : hard   ? "FALLS SHORT"
@@ -171,6 +177,7 @@ Made make_claims(const std::vector<reproduce::Claim>& claims, const Options& opt
 /// What --perturb changed, against the same claims without it.
 struct Effect {
   std::size_t rows = 0, changed = 0;
+  std::vector<std::string> decided;    ///< rows that agree with it and not without, or the other way round
   std::vector<std::string> unchanged;  ///< claims of which no row changed
 };
 
@@ -179,8 +186,11 @@ Effect effect_of(const Json& perturbed, const Json& plain) {
   for (std::size_t i = 0; i < perturbed.size(); ++i) {
     const Json &rows = perturbed[i].at("rows"), &before = plain[i].at("rows");
     std::size_t changed = 0;
-    for (std::size_t k = 0; k < rows.size(); ++k)
+    for (std::size_t k = 0; k < rows.size(); ++k) {
       changed += k >= before.size() || rows[k].at("simulated") != before[k].at("simulated");
+      if (k < before.size() && rows[k].at("agrees") != before[k].at("agrees"))
+        e.decided.push_back(perturbed[i].at("id").get<std::string>() + ", " + rows[k].at("what").get<std::string>());
+    }
     e.rows += rows.size();
     e.changed += changed;
     if (changed == 0) e.unchanged.push_back(perturbed[i].at("id").get<std::string>());
@@ -192,6 +202,8 @@ std::string sentence(const Effect& e, const std::string& perturbation) {
   if (e.changed == 0) return fmt::format("--perturb {} changes nothing in these claims", perturbation);
   std::string out = fmt::format("--perturb {} changes {} of {} values", perturbation, e.changed, e.rows);
   if (!e.unchanged.empty()) out += fmt::format("; none in {}", fmt::join(e.unchanged, ", "));
+  if (!e.decided.empty())
+    out += fmt::format(". Whether they agree changes in {}: {}", e.decided.size(), fmt::join(e.decided, "; "));
   return out;
 }
 
@@ -271,7 +283,10 @@ int run(Options options) {
            {"claims", all}};
   if (!options.perturb.empty()) out["perturbed"] = options.settings.perturbation.text();
   if (effect)
-    out["perturbation"] = {{"values", effect->rows}, {"changed", effect->changed}, {"unchanged", effect->unchanged}};
+    out["perturbation"] = {{"values", effect->rows},
+                           {"changed", effect->changed},
+                           {"unchanged", effect->unchanged},
+                           {"decided", effect->decided}};
   if (!held_out.is_null()) out["held_out"] = std::move(held_out);
   if (!scanned.is_null()) out["sensitivity"] = std::move(scanned);
   write_results(folder, out, options);

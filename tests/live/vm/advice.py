@@ -2,16 +2,19 @@
 # SPDX-License-Identifier: MIT
 """Advice from a trace of a machine, and what happens on that machine: Debian's kernels in QEMU, one CPU that counts instructions.
 
-    tests/live/vm/advice.py build/release/src/offhook [--kernels 6.12 6.12-rt] [--loads fifo19 ...] [--keep FOLDER] [--fetch]
-                            [--trace-s 10] [--seconds 24] [--shift 3]
+    tests/live/vm/advice.py build/release/src/offhook [--kernels 6.12 6.12-rt] [--loads fifo19 ...] [--contexts "FIFO 51" ...]
+                            [--rows rows.jsonl] [--keep FOLDER] [--fetch] [--trace-s 10] [--seconds 24] [--shift 3] [--minutes 60]
 
 For each kernel and load one boot. The load's threads run (compete.c). The machine is traced for a while without a device. Then
 `offhook measure device` runs the declared work of a device in each context for --seconds of the guest's time. On this machine,
 `offhook advise DEVICE --trace` says how long that context lasts between two losses. A row for each context: what is promised, with
 its evidence, and the late blocks that were seen. A promise is broken if at least as many late blocks would come in fewer than one
-of 40 such times. --seconds 120 and five contexts are ten guest minutes. With --keep a combination that is there is not run again.
+of 40 such times. --seconds 120 and five contexts are ten guest minutes.
 
-Exit status: 0, 1 when a promise was broken, 77 when the machine cannot be had.
+With --rows each row is a line of that file as soon as it is there. One that is there, of as many seconds or more, does not run
+again; the others of the file are printed with it. A machine that ends early leaves the rows of the contexts that it finished.
+
+Exit status: 0, 1 when a promise was broken, 2 when rows are missing, 77 when the machine cannot be had.
 """
 
 from __future__ import annotations
@@ -43,27 +46,43 @@ CONTEXTS = ["FIFO 15", "FIFO 25", "FIFO 51", "FIFO 80", "OTHER"]
 EVENTS = ["sched:sched_switch", "irq", "irq_vectors", "timer:hrtimer_expire_entry", "timer:hrtimer_expire_exit"]
 RECORDER = ["trace-cmd", "chrt"]
 BROKEN = 1 / 40
+HEAD = f"{'kernel':8} {'load':9} {'device':14} {'context':8} {'promised':>12} {'evidence':28} late blocks seen"
 
 
-def combinations(options):
-    """Each kernel and load, with a device of its own in turn."""
+class Combination:
+    """A kernel and a load, with a device of its own in turn, and the contexts that are to be measured."""
+
+    def __init__(self, kernel: str, load: str, device: str, contexts: list[str]):
+        self.kernel, self.load, self.device, self.contexts = kernel, load, device, contexts
+
+    def of(self, context: str) -> list[str]:
+        return [self.kernel, self.load, self.device, context]
+
+
+def combinations(options, rows: list[dict]):
+    """Those that lack rows."""
     every = [(kernel, load) for load in LOADS for kernel in vm.KERNELS if kernel.startswith("6.12")]
     for number, (kernel, load) in enumerate(every):
-        if kernel in options.kernels and load in options.loads:
-            yield kernel, load, DEVICES[number % len(DEVICES)]
+        if kernel not in options.kernels or load not in options.loads:
+            continue
+        c = Combination(kernel, load, DEVICES[number % len(DEVICES)], options.contexts)
+        there = [row["of"] for row in rows if row["asked_s"] >= options.seconds]
+        c.contexts = [context for context in options.contexts if c.of(context) not in there]
+        if c.contexts:
+            yield c
 
 
-def run_in_machine(options, kernel: str, load: str, device: str, keep: pathlib.Path) -> int:
+def run_in_machine(options, c: Combination, keep: pathlib.Path) -> int:
     """Leaves trace.dat and N.json of each context. @return the machine's exit status"""
     subprocess.run(["gcc", "-O2", "-o", keep / "compete", HERE / "compete.c"], check=True)
     # Each program is read once before there is a load: a page from the host takes its time.
     program = shlex.quote(str(options.offhook))
     script = [
         "uname -r >$KEEP/release; cp $KEEP/compete /run",
-        f"{program} measure device {device} --context 'FIFO 80' --seconds 0.2 --json >/dev/null 2>&1",
+        f"{program} measure device {c.device} --context 'FIFO 80' --seconds 0.2 --json >/dev/null 2>&1",
         "trace-cmd reset >/dev/null 2>&1",
     ]
-    script += [f"/run/compete {words} & " for words in LOADS[load]]
+    script += [f"/run/compete {words} & " for words in LOADS[c.load]]
     script += [
         "sleep 1",
         f"chrt -f 90 trace-cmd start -C mono -b 65536 {' '.join('-e ' + e for e in EVENTS)} >/dev/null || exit 8",
@@ -71,15 +90,14 @@ def run_in_machine(options, kernel: str, load: str, device: str, keep: pathlib.P
         "chrt -f 90 trace-cmd stop && chrt -f 90 trace-cmd extract -o /run/trace.dat >$KEEP/trace-cmd 2>&1",
         "trace-cmd reset; cp /run/trace.dat $KEEP",
     ]
-    for number, context in enumerate(CONTEXTS):
+    for number, context in enumerate(c.contexts):
         script += [
-            f"{program} measure device {device} --context '{context}' --seconds {options.seconds} --json"
-            f" >/run/{number}.json 2>$KEEP/{number}.error; cp /run/{number}.json $KEEP"
+            f"{program} measure device {c.device} --context '{context}' --seconds {options.seconds} --json"
+            f" >/run/{number}.json 2>$KEEP/{number}.error; cp /run/{number}.json $KEEP; cut -d' ' -f1 /proc/uptime >$KEEP/{number}.up"
         ]
-    command = [sys.executable, HERE / "vm.py", "--kernel", kernel, "--keep", keep, "--shift", str(options.shift), "--seconds", "3000"]
-    return subprocess.run(
-        [*command, *(["--fetch"] if options.fetch else []), "sh", "-c", "\n".join(script)], check=False
-    ).returncode
+    command = [sys.executable, HERE / "vm.py", "--kernel", c.kernel, "--keep", keep, "--shift", str(options.shift)]
+    command += ["--seconds", str(60 * options.minutes), *(["--fetch"] if options.fetch else [])]
+    return subprocess.run([*command, "sh", "-c", "\n".join(script)], check=False).returncode
 
 
 def advice(offhook: pathlib.Path, device: str, context: str, trace: pathlib.Path) -> tuple[float | None, str]:
@@ -104,30 +122,69 @@ def chance(least: int, expected: float) -> float:
     return 1 - sum(math.exp(k * math.log(expected) - expected - math.lgamma(k + 1)) for k in range(least))
 
 
-def compare(options, kernel: str, load: str, device: str, keep: pathlib.Path) -> int:
-    """Prints the rows. @return promises that were broken"""
-    broken = 0
-    load_file = keep / "trace.load"
+def row_of(options, c: Combination, number: int, keep: pathlib.Path, load_file: pathlib.Path) -> dict | str:
+    """@return the row, or why there is none"""
+    try:
+        seen = json.loads((keep / f"{number}.json").read_text())
+    except (OSError, json.JSONDecodeError):
+        error = keep / f"{number}.error"
+        return "not measured: " + (error.read_text().strip()[-80:] if error.exists() else "")
+    if seen["without"]:  # the thread that plays the card was demoted, or could not be real-time
+        return f"not valid: {'; '.join(seen['without'])[:80]}"
+    low, evidence = advice(options.offhook, c.device, c.contexts[number], load_file)
+    late, seconds = seen["blocks_late"], seen["seconds"]
+    return {
+        "of": c.of(c.contexts[number]),
+        "asked_s": options.seconds,
+        "trace_s": options.trace_s,
+        "shift": options.shift,
+        "release": (keep / "release").read_text().strip(),
+        "low_s": low,
+        "evidence": evidence,
+        "late": late,
+        "blocks": seen["blocks"],
+        "seconds": seconds,
+        "broken": bool(low) and late > 0 and chance(late, seconds / low) < BROKEN,
+    }
+
+
+def text_of(row: dict) -> str:
+    kernel, load, device, context = row["of"]
+    promised = f"{row['low_s']:.4g} s" if row["low_s"] else "nothing"
+    return (
+        f"{kernel:8} {load:9} {device:14} {context:8} {promised:>12} {row['evidence']:28} {row['late']:6} of {row['blocks']:6} in "
+        f"{row['seconds']:5.1f} s{'  BROKEN' if row['broken'] else ''}"
+    )
+
+
+def measure(options, c: Combination, keep: pathlib.Path) -> tuple[int, list[dict]]:
+    """One boot, and the rows of what it finished, printed and kept. @return the machine's exit status too"""
+    status = run_in_machine(options, c, keep)
+    if status == vm.SKIPPED:
+        return status, []
+    rows, load_file = [], keep / "trace.load"
+    if not (keep / "trace.dat").exists():
+        print(f"{c.kernel:8} {c.load:9} {c.device:14} the machine ended with {status}, without a trace", flush=True)
+        return status, rows
     command = [options.offhook, "trace", keep / "trace.dat", "--without", *RECORDER, "-o", load_file]
     subprocess.run([str(word) for word in command], stdout=subprocess.DEVNULL, check=True)
-    for number, context in enumerate(CONTEXTS):
-        try:
-            seen = json.loads((keep / f"{number}.json").read_text())
-        except (OSError, json.JSONDecodeError):
-            why = (keep / f"{number}.error").read_text().strip()[-80:] if (keep / f"{number}.error").exists() else ""
-            print(f"{kernel:8} {load:9} {device:14} {context:8} not measured: {why}", flush=True)
+    for number, context in enumerate(c.contexts):
+        row = row_of(options, c, number, keep, load_file)
+        if isinstance(row, str):
+            print(f"{c.kernel:8} {c.load:9} {c.device:14} {context:8} {row}", flush=True)
             continue
-        if seen["without"]:  # the thread that plays the card was demoted, or could not be real-time
-            print(f"{kernel:8} {load:9} {device:14} {context:8} not valid: {'; '.join(seen['without'])[:80]}", flush=True)
-            continue
-        low, evidence = advice(options.offhook, device, context, load_file)
-        late, seconds = seen["blocks_late"], seen["seconds"]
-        over = bool(low) and late > 0 and chance(late, seconds / low) < BROKEN
-        broken += over
-        promised = f"{low:.4g} s" if low else "nothing"
-        print(f"{kernel:8} {load:9} {device:14} {context:8} {promised:>12} {evidence:28} {late:6} of {seen['blocks']:6} in "
-              f"{seconds:5.1f} s{'  BROKEN' if over else ''}", flush=True)  # fmt: skip
-    return broken
+        rows.append(row)
+        print(text_of(row), flush=True)
+        if options.rows:
+            with options.rows.open("a") as file:
+                file.write(json.dumps(row) + "\n")
+    return status, rows
+
+
+def read_rows(path: pathlib.Path | None) -> list[dict]:
+    if path is None or not path.exists():
+        return []
+    return [json.loads(line) for line in path.read_text().splitlines() if line.endswith("}")]
 
 
 def main() -> int:
@@ -135,29 +192,35 @@ def main() -> int:
     parser.add_argument("offhook", type=lambda p: pathlib.Path(p).resolve())
     parser.add_argument("--kernels", nargs="+", default=["6.12", "6.12-rt"])
     parser.add_argument("--loads", nargs="+", default=list(LOADS), choices=LOADS)
+    parser.add_argument("--contexts", nargs="+", default=CONTEXTS)
+    parser.add_argument("--rows", type=pathlib.Path)
     parser.add_argument("--keep", type=pathlib.Path)
     parser.add_argument("--fetch", action="store_true")
     parser.add_argument("--trace-s", type=float, default=10)
     parser.add_argument("--seconds", type=float, default=24)
     parser.add_argument("--shift", type=int, default=3)
+    parser.add_argument("--minutes", type=float, default=60, help="time limit of a boot, in this machine's time")
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as temporary:
-        folder = options.keep or pathlib.Path(temporary)
-        print(f"{'kernel':8} {'load':9} {'device':14} {'context':8} {'promised':>12} {'evidence':28} late blocks seen", flush=True)
-        broken = 0
-        for kernel, load, device in combinations(options):
-            keep = folder / f"{kernel}-{load}"
+    rows = read_rows(options.rows)
+    print(HEAD, flush=True)
+    for row in rows:
+        print(text_of(row), flush=True)
+    wanted = list(combinations(options, rows))
+    lacking = sum(len(c.contexts) for c in wanted)
+    for c in wanted:
+        with tempfile.TemporaryDirectory() as temporary:
+            keep = (options.keep or pathlib.Path(temporary)) / f"{c.kernel}-{c.load}"
             keep.mkdir(parents=True, exist_ok=True)
-            if not (keep / "done").exists():
-                status = run_in_machine(options, kernel, load, device, keep)
-                if status == vm.SKIPPED:
-                    return status
-                if status != 0:
-                    print(f"{kernel:8} {load:9} {device:14} the machine ended with {status}", flush=True)
-                    continue
-                (keep / "done").write_text("")
-            broken += compare(options, kernel, load, device, keep)
-    return 1 if broken else 0
+            for old in [*keep.glob("*.json"), *keep.glob("trace.*")]:  # of other contexts
+                old.unlink()
+            status, more = measure(options, c, keep)
+        if status == vm.SKIPPED:
+            return status
+        rows += more
+        lacking -= len(more)
+    if any(row["broken"] for row in rows):
+        return 1
+    return 2 if lacking else 0
 
 
 if __name__ == "__main__":

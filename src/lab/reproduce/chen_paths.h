@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+//
+// The way of a call through three kernels (Chen et al. 1995, 4.1 and 4.2): threads of one host that enter and leave the
+// kernel, change the mode of the CPU, and hand a request to a server. Times are those of the instructions alone.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "hostsim/engine/engine.h"
+
+namespace offhook::reproduce {
+
+/// CPU time of one crossing, ns.
+struct CrossingCosts {
+  hostsim::Ns enter = 0;        ///< INT, into the kernel
+  hostsim::Ns leave = 0;        ///< IRET, out of it
+  hostsim::Ns mode_change = 0;  ///< either, where the mode of the CPU changes
+};
+
+/// What a thread of the path does, step by step, for each call. kHandOver wakes the other thread and waits for it.
+enum class Step : std::uint8_t { kEnter, kLeave, kModeChange, kHandOver };
+
+struct Path {
+  std::vector<Step> application;
+  std::vector<Step> server;  ///< empty: there is none
+};
+/// dup() of a monolithic kernel.
+Path monolithic_path();
+/// A request to a server in user mode that itself calls the kernel, and the answer.
+Path server_path();
+/// A call that only changes the mode of the CPU.
+Path mode_change_path(int changes);
+
+struct PathResult {
+  double crossings = 0;     ///< of protection domains, of one call
+  double mode_changes = 0;  ///< of one call
+  double elapsed_us = 0;    ///< of one call
+};
+/// @param calls one after the other, on an idle host
+PathResult run_path(const Path& path, const CrossingCosts& costs, int calls);
+
+}  // namespace offhook::reproduce
