@@ -92,7 +92,7 @@ void Session::begin_call(const CallConfig& call) {
   oh_card_set_off_hook(&card_.state(), 1);
 }
 
-void Session::end_call() {
+void Session::end_call(const std::function<bool()>& far_end_left) {
   const CallStatus now = status();
   if (call_ && call_->fax_pump() != nullptr && now.line_failure.empty()) {  // the last signal is still queued
     std::this_thread::sleep_for(std::chrono::milliseconds(1000) * io_delay_samples() / OH_MODEM_RATE_HZ);
@@ -104,8 +104,9 @@ void Session::end_call() {
     std::this_thread::sleep_for(std::chrono::milliseconds(kAnswerMs));
   if (call_ && now.connected() && now.line_failure.empty()) {
     call_->release();
+    const auto over = [&] { return driver_.is_gone() || call_->released() || far_end_left(); };
     int silent_ms = 0;
-    for (int ms = 0; ms < kReleaseMs && silent_ms < kGoneMs && !driver_.is_gone() && !call_->released(); ms += 10) {
+    for (int ms = 0; ms < kReleaseMs && silent_ms < kGoneMs && !over(); ms += 10) {
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
       silent_ms = status().pump.rx_level_dbm0 < kSilenceDbm0 ? silent_ms + 10 : 0;
     }

@@ -84,7 +84,7 @@ void SipLine::begin_call(const modem::CallConfig& call) {
 
 void SipLine::end_call() {
   if (stage_ == Stage::kModem && info_.state == CallState::kUp) {
-    session_.end_call();
+    session_.end_call([this] { return phone_.call(line_).state != CallState::kUp; });
     phone_.hang_up(line_);
   } else {
     phone_.hang_up(line_);

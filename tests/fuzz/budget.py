@@ -248,7 +248,7 @@ class Kinds:
             ("recording, 2 channels with echoes", s, self.recording_with_echoes, 240, 3600),
             ("recording of a V.34 call", s, self.call_of_v34, 400, 3600),
             ("recording, an evening of calls", s, self.evening_of_calls, 14400, 48 * 3600),
-            ("packet capture, its speech", b, self.packet_capture, 2 * MB, 140_000_000),
+            ("packet capture, its speech", b, self.packet_capture, 2 * MB, 125_000_000),
             ("TOML: a list of numbers", b, lambda n: self.scenario("a = [", "1", ",", "]\n", n), 200_000, 1_000_000),
             ("TOML: tables", b, lambda n: self.scenario("", "[[a]]\n", "", "", n), 400_000, 1_500_000),
             ("TOML: a comment", b, lambda n: self.scenario("# ", "x" * 60, "", "\na = 1\n", n), 4 * MB, 64 * MB),

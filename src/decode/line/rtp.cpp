@@ -141,10 +141,12 @@ void RtpReader::udp(double t, Address from, Address to, Bytes b) {
   if (end <= head || end - head > kMostPayload) return;
   if (may_be_events && ((end - head) % kEventOctets != 0 || end - head > kMostEvents * kEventOctets)) return;
   octets_ += end - head + sizeof(Packet);
-  if (octets_ > kMostOctets) throw std::runtime_error("more than 200 MB of speech; extract the call with a filter");
-  streams_[{std::move(from), std::move(to), word32(b, 8)}].push_back(
-      {t, static_cast<std::uint16_t>(word16(b, 2)), word32(b, 4), type == 8, may_be_events,
-       std::vector<std::uint8_t>(b.begin() + static_cast<long>(head), b.begin() + static_cast<long>(end))});
+  if (octets_ > kMostOctets) throw std::runtime_error("more than 150 MB of speech; extract the call with a filter");
+  Packets& stream = streams_[{std::move(from), std::move(to), word32(b, 8)}];
+  stream.heads.push_back({t, word32(b, 4), static_cast<std::uint32_t>(stream.octets.size()),
+                          static_cast<std::uint16_t>(word16(b, 2)), static_cast<std::uint16_t>(end - head), type == 8,
+                          may_be_events});
+  stream.octets.insert(stream.octets.end(), b.begin() + static_cast<long>(head), b.begin() + static_cast<long>(end));
 }
 
 // Whether nearly all packets follow one that they fit.
@@ -163,7 +165,7 @@ bool RtpReader::is_speech(const std::vector<Packet>& packets) {
     const Packet& a = *std::exchange(before, &b);
     const int steps = static_cast<std::int16_t>(b.sequence - a.sequence);
     const auto samples = static_cast<std::int32_t>(b.timestamp - a.timestamp);
-    fit += std::abs(steps) < kNear && samples == steps * static_cast<std::int32_t>(a.payload.size());
+    fit += std::abs(steps) < kNear && samples == steps * a.size;
   }
   return speech >= kLeastPackets && 10 * fit > 7 * (speech - 1);
 }
@@ -197,7 +199,7 @@ std::size_t RtpReader::silence_before(const Packet& p, const Packet& before, std
                                       RtpStream& s) {
   constexpr std::int64_t kMostJump = std::int64_t{30} * kRateHz;
   const std::int64_t jump =
-      static_cast<std::int32_t>(p.timestamp - before.timestamp) - static_cast<std::int64_t>(before.payload.size());
+      static_cast<std::int32_t>(p.timestamp - before.timestamp) - before.size;
   const std::int64_t gap = jump > 0 && jump < kMostJump ? jump : 0;
   const double gap_s = static_cast<double>(gap) / kRateHz;
   if (lost > 0) {
@@ -212,11 +214,11 @@ std::size_t RtpReader::silence_before(const Packet& p, const Packet& before, std
 }
 
 // An event is sent again and again while it lasts, with the timestamp of its beginning and a duration that grows.
-void RtpReader::add_events(const Packet& p, double t, RtpStream& s) {
+void RtpReader::add_events(Bytes payload, double t, RtpStream& s) {
   constexpr double kNearS = 0.1;
-  for (std::size_t at = 0; at + kEventOctets <= p.payload.size(); at += kEventOctets) {
-    const double end = t + seconds(static_cast<std::size_t>(word16(p.payload, at + 2)));
-    const std::string name = event_name(p.payload[at]);
+  for (std::size_t at = 0; at + kEventOctets <= payload.size(); at += kEventOctets) {
+    const double end = t + seconds(static_cast<std::size_t>(word16(payload, at + 2)));
+    const std::string name = event_name(payload[at]);
     RtpEvent* last = nullptr;
     for (RtpEvent& e : s.events) {
       if (e.what == kTelephoneEvent) last = &e;
@@ -238,18 +240,18 @@ RtpReader::Assembled RtpReader::assemble(const Stream& stream) {
   Assembled a;
   a.stream.from = key.from.text();
   a.stream.to = key.to.text();
-  const auto speech = std::find_if(packets.begin(), packets.end(), [](const Packet& p) { return !p.is_event; });
-  a.stream.codec = speech != packets.end() && speech->a_law ? "G.711 A-law" : "G.711 mu-law";
+  const auto speech = std::find_if(packets.heads.begin(), packets.heads.end(), [](const Packet& p) { return !p.is_event; });
+  a.stream.codec = speech != packets.heads.end() && speech->a_law ? "G.711 A-law" : "G.711 mu-law";
   std::vector<std::pair<double, double>> fastest;  // by window: position, least of arrival less position, s
   double transit_before_s = 0;
   const Packet* before = nullptr;
   std::int64_t number_before = 0, events_since = 0;  // packets of events since the speech before
-  for (const auto& [number, p] : in_order(packets, a.stream)) {
+  for (const auto& [number, p] : in_order(packets.heads, a.stream)) {
     if (p->is_event) {
       // On the clock of the speech before it.
       const std::int64_t since = before == nullptr ? 0 : static_cast<std::int32_t>(p->timestamp - before->timestamp);
-      const double from = before == nullptr ? 0 : seconds(a.samples.size() - before->payload.size());
-      add_events(*p, from + static_cast<double>(since) / kRateHz, a.stream);
+      const double from = before == nullptr ? 0 : seconds(a.samples.size() - before->size);
+      add_events(packets.payload(*p), from + static_cast<double>(since) / kRateHz, a.stream);
       events_since += 1;
       continue;
     }
@@ -257,11 +259,11 @@ RtpReader::Assembled RtpReader::assemble(const Stream& stream) {
     if (before != nullptr)
       silence = silence_before(*p, *before, number - number_before - 1 - events_since, events_since > 0,
                                seconds(a.samples.size()), a.stream);
-    if (a.samples.size() + silence + p->payload.size() > kMostSamples) break;
+    if (a.samples.size() + silence + p->size > kMostSamples) break;
     a.samples.resize(a.samples.size() + silence);
     events_since = 0;
     // A packet leaves when its last sample is there.
-    const double position = seconds(a.samples.size() + p->payload.size()), transit_s = p->t - position;
+    const double position = seconds(a.samples.size() + p->size), transit_s = p->t - position;
     if (before != nullptr)  // RFC 3550 6.4.1
       a.stream.jitter_s += (std::abs(transit_s - transit_before_s) - a.stream.jitter_s) / 16;
     transit_before_s = transit_s;
@@ -271,7 +273,7 @@ RtpReader::Assembled RtpReader::assemble(const Stream& stream) {
       fastest.back().second = std::min(fastest.back().second, transit_s);
     }
     const v90::Law law = p->a_law ? v90::Law::kA : v90::Law::kMu;
-    for (const std::uint8_t octet : p->payload)
+    for (const std::uint8_t octet : packets.payload(*p))
       a.samples.push_back(static_cast<float>(v90::linear_of(law, v90::pcm_of(law, octet))));
     before = p;
     number_before = number;
@@ -286,17 +288,16 @@ RtpReader::Assembled RtpReader::assemble(const Stream& stream) {
 
 std::size_t RtpReader::find_calls() {
   calls_.clear();
-  std::vector<const Stream*> streams;
-  for (const Stream& s : streams_) {
-    if (is_speech(s.second)) streams.push_back(&s);
-  }
+  std::erase_if(streams_, [](const Stream& s) { return !is_speech(s.second.heads); });
+  std::vector<Stream*> streams;
+  for (Stream& s : streams_) streams.push_back(&s);
   std::stable_sort(streams.begin(), streams.end(),
-                   [](const Stream* a, const Stream* b) { return a->second.front().t < b->second.front().t; });
+                   [](const Stream* a, const Stream* b) { return a->second.heads.front().t < b->second.heads.front().t; });
   // The last call of one stream that waits for each pair of addresses.
   std::map<std::pair<Address, Address>, std::size_t> waiting;
-  for (const Stream* s : streams) {
+  for (Stream* s : streams) {
     const auto other = waiting.find({s->first.to, s->first.from});
-    if (other != waiting.end() && s->second.front().t < calls_[other->second][0]->second.back().t) {
+    if (other != waiting.end() && s->second.heads.front().t < calls_[other->second][0]->second.heads.back().t) {
       calls_[other->second].push_back(s);
       waiting.erase(other);
       continue;
@@ -308,9 +309,12 @@ std::size_t RtpReader::find_calls() {
   return calls_.size();
 }
 
-Recording RtpReader::read(std::size_t k, const std::string& name) const {
+Recording RtpReader::read(std::size_t k, const std::string& name) {
   std::vector<Assembled> streams;
-  for (const Stream* s : calls_[k]) streams.push_back(assemble(*s));
+  for (Stream* s : calls_[k]) {
+    streams.push_back(assemble(*s));
+    s->second = {};
+  }
   Recording r;
   r.name = name;
   r.file_rate_hz = kRateHz;

@@ -41,13 +41,13 @@ class RtpReader {
   /// Find the calls among the packets so far. @return their number  @throws std::runtime_error beyond kMostCalls
   std::size_t find_calls();
   /// The Kth call in order of their beginnings; a stream alone is a call of one channel. Recording::start_s counts from
-  /// the first packet of the capture.
-  Recording read(std::size_t k, const std::string& name) const;
+  /// the first packet of the capture. Its packets are forgotten: each call is read once.
+  Recording read(std::size_t k, const std::string& name);
 
   /// Packets of UDP so far.
   std::size_t datagrams() const { return datagrams_; }
 
-  static constexpr std::size_t kMostOctets = std::size_t{200} << 20, kMostCalls = 10000;
+  static constexpr std::size_t kMostOctets = std::size_t{150} << 20, kMostCalls = 10000;
 
  private:
   struct Address {
@@ -63,13 +63,20 @@ class RtpReader {
   };
   struct Packet {
     double t = 0;
-    std::uint16_t sequence = 0;
     std::uint32_t timestamp = 0;
+    std::uint32_t at = 0;  // of its payload in Packets::octets
+    std::uint16_t sequence = 0;
+    std::uint16_t size = 0;  // of its payload, octets
     bool a_law = false;
     bool is_event = false;  // telephone events, not speech
-    std::vector<std::uint8_t> payload;
   };
-  using Stream = std::pair<const Key, std::vector<Packet>>;
+  // One block for the payloads of all packets: an allocation for each would cost as much again.
+  struct Packets {
+    std::vector<Packet> heads;
+    std::vector<std::uint8_t> octets;
+    std::span<const std::uint8_t> payload(const Packet& p) const { return std::span(octets).subspan(p.at, p.size); }
+  };
+  using Stream = std::pair<const Key, Packets>;
   struct Assembled;
 
   void ip(double t, std::span<const std::uint8_t> bytes);
@@ -78,11 +85,11 @@ class RtpReader {
   static std::map<std::int64_t, const Packet*> in_order(const std::vector<Packet>& packets, RtpStream& s);
   static std::size_t silence_before(const Packet& p, const Packet& before, std::int64_t lost, bool events, double t,
                                     RtpStream& s);
-  static void add_events(const Packet& p, double t, RtpStream& s);
+  static void add_events(std::span<const std::uint8_t> payload, double t, RtpStream& s);
   static Assembled assemble(const Stream& stream);
 
-  std::map<Key, std::vector<Packet>> streams_;
-  std::vector<std::vector<const Stream*>> calls_;  // one or two streams each
+  std::map<Key, Packets> streams_;
+  std::vector<std::vector<Stream*>> calls_;  // one or two streams each
   std::size_t datagrams_ = 0, octets_ = 0;
   double first_t_ = -1;
 };

@@ -2,6 +2,7 @@
 #include "src/program/command/pool_admission.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -10,7 +11,7 @@ namespace offhook::command {
 namespace {
 
 std::string file_of(const std::string& text) {
-  const std::string path = testing::TempDir() + "allow.txt";
+  const std::string path = testing::TempDir() + "allow-" + std::to_string(getpid());
   std::ofstream(path) << text;
   return path;
 }
