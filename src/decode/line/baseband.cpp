@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cmath>
+#include <cstring>
 
 #include "dsp/blocks/sincos.h"
 
@@ -24,16 +25,24 @@ double kernel(double t) {
 
 }  // namespace
 
-struct Baseband::Table {
-  float both[kPhases][kTaps][2];  // value, derivative
-};
-
 namespace {
 
 // Value and derivative, real and imaginary part: four sums, each in the order of the taps.
 using Four = float __attribute__((vector_size(16)));
+using Pair = double __attribute__((vector_size(16)));  // a complex value twice, in one load
+
+Four twice(const Cf& x) {
+  double both = 0;
+  static_assert(sizeof(both) == sizeof(x));
+  std::memcpy(&both, &x, sizeof(both));
+  return reinterpret_cast<Four>(Pair{both, both});
+}
 
 }  // namespace
+
+struct Baseband::Table {
+  Four both[kPhases][kTaps];  // value, value, derivative, derivative
+};
 
 const Baseband::Table& Baseband::table() {
   static const Table instance = [] {
@@ -44,11 +53,11 @@ const Baseband::Table& Baseband::table() {
       for (int k = 0; k < kTaps; ++k) {
         const double x = static_cast<double>(p) / kPhases + kBefore - k;
         const double v = kernel(x);
-        t.both[p][k][0] = static_cast<float>(v);
-        t.both[p][k][1] = static_cast<float>((kernel(x + 1e-4) - kernel(x - 1e-4)) / 2e-4);
+        const auto derivative = static_cast<float>((kernel(x + 1e-4) - kernel(x - 1e-4)) / 2e-4);
+        t.both[p][k] = Four{static_cast<float>(v), 0, derivative, derivative};
         sum += v;
       }
-      for (auto& tap : t.both[p]) tap[0] = static_cast<float>(tap[0] / sum);
+      for (Four& tap : t.both[p]) tap[0] = tap[1] = static_cast<float>(tap[0] / sum);
     }
     return t;
   }();
@@ -113,12 +122,10 @@ void Baseband::at(double t, Cf* value, Cf* derivative) const {
   if (first < 0 || first + kTaps > static_cast<long>(x_.size())) return;
   const auto& taps = table_.both[p];
   const auto begin = static_cast<std::size_t>(first);
-  const Cf* x = block(begin / kBlock) + begin % kBlock;
+  const std::vector<Cf>& there = blocks_[begin / kBlock];
+  const Cf* x = (there.empty() ? block(begin / kBlock) : there.data()) + begin % kBlock;
   Four sum{};
-  for (int k = 0; k < kTaps; ++k) {
-    const float v = taps[k][0], d = taps[k][1], re = x[k].real(), im = x[k].imag();
-    sum += Four{v, v, d, d} * Four{re, im, re, im};
-  }
+  for (int k = 0; k < kTaps; ++k) sum += taps[k] * twice(x[k]);
   *value = {sum[0], sum[1]};
   *derivative = {sum[2], sum[3]};
 }

@@ -73,26 +73,36 @@ class Tuner {
 
  private:
   static constexpr long kPiece = 4096;  // as much is mixed down at a time
+  static constexpr int kAtOnce = 8;
 
   void piece() {
     const auto n = static_cast<long>(x_.size());
     const auto from = static_cast<long>(begin_ + power_.size()), to = std::min(n, from + kPiece);
-    const long first = std::max(0L, from - half_), last = std::min(n, to + half_);
-    mixed_.clear();
-    for (long i = first; i < last; ++i) {
+    // Silence around the recording, and up to a whole number of outputs at a time.
+    const long first = from - half_, last = to + half_ + kAtOnce;
+    mixed_.assign(static_cast<std::size_t>(last - first), {});
+    for (long i = std::max(0L, first); i < std::min(n, to + half_); ++i) {
       const double phase = middle_hz_ / kRateHz * static_cast<double>(i);
-      mixed_.push_back(2 * x_[static_cast<std::size_t>(i)] *
-                       Cf(std::polar(1.0, -2 * kPi * (phase - std::floor(phase)))));
+      mixed_[static_cast<std::size_t>(i - first)] =
+          2 * x_[static_cast<std::size_t>(i)] * Cf(std::polar(1.0, -2 * kPi * (phase - std::floor(phase))));
     }
-    for (long i = from; i < to; ++i) {
-      Cf z;
-      for (long k = std::max(0L, i - half_); k <= std::min(n - 1, i + half_); ++k)
-        z += taps_[static_cast<std::size_t>(k - i + half_)] * mixed_[static_cast<std::size_t>(k - first)];
-      power_.push_back(std::norm(z));
-      const double turn = std::arg(times_conj(z, before_));
-      deviation_.push_back(static_cast<float>(turn * kRateHz / (2 * kPi) / half_shift_hz_));
-      before_ = z;
+    for (long i = from; i < to; i += kAtOnce) {
+      // Sums of kAtOnce outputs side by side, real and imaginary parts in turn, each in the order of the taps.
+      float sum[2 * kAtOnce]{};
+      const auto* x = reinterpret_cast<const float*>(&mixed_[static_cast<std::size_t>(i - from)]);
+      for (const float tap : taps_) {
+        for (int k = 0; k < 2 * kAtOnce; ++k) sum[k] += tap * x[k];
+        x += 2;
+      }
+      for (int k = 0; k < std::min<long>(kAtOnce, to - i); ++k) put({sum[2 * k], sum[2 * k + 1]});
     }
+  }
+
+  void put(Cf z) {
+    power_.push_back(std::norm(z));
+    const double turn = std::arg(times_conj(z, before_));
+    deviation_.push_back(static_cast<float>(turn * kRateHz / (2 * kPi) / half_shift_hz_));
+    before_ = z;
   }
 
   std::span<const float> x_;
