@@ -255,7 +255,6 @@ bool Receiver::follow_hits(float squared_error) {
   return hits_.waiting();
 }
 
-<<<<<<< HEAD
 void Receiver::watch_for_slip(bool waited) {
   if (hits_.usual()) note_loops();
   if (hits_.waiting() && !waited && notes_ > 1) {
@@ -286,10 +285,7 @@ void Receiver::try_slip() {
   (slip > 0 ? missing_ : surplus_) = slip > 0 ? slip : -slip;
 }
 
-// Symbols were hit: all of them, for the last kRecent were received while nothing was adapted.
-=======
 // Symbols were hit: all of them, because the last kRecent were received without adaptation.
->>>>>>> 48016b0c9ef260f29352ad1a6e88a96c6aacb2c6
 void Receiver::turn_back() {
   static_assert(kRecent == HitRecovery::kSymbols);
   Complex recent[kRecent];

@@ -35,13 +35,8 @@ class ReceiveRate {
   void start(const DataParameters& p, const RateLimits& limits, uint16_t mask, uint8_t most, double training_snr = 0,
              float b1_variance = 0);
   /// As LineMonitor::put().  Real-time: yes, O(1).
-<<<<<<< HEAD
   LineMonitor::Advice put(const DataReceiver& r, bool uncertain = false);
-  /// The highest rate to ask for after an advice to renegotiate, in 2400 bit/s.
-=======
-  LineMonitor::Advice put(const DataReceiver& r);
   /// The highest rate to request after an advice to renegotiate, in 2400 bit/s.
->>>>>>> 48016b0c9ef260f29352ad1a6e88a96c6aacb2c6
   uint8_t limit_after(LineMonitor::Advice advice) const;
 
   /// The rate for MP, in 2400 bit/s. @param training_snr  as of required_snr()  @param margin  factor on a rate's
