@@ -35,7 +35,7 @@ constexpr float kBeforeMs = 30;
 // end reflected and the far end's hybrid reflected again.
 constexpr float kEchoShare = 0.25f;
 
-constexpr float kRetrainMs = 50;  // 11.5.1.2, 11.5.2.2
+constexpr float kRetrainMs = RetrainDetector::kLeastMs;  // 11.5.1.2, 11.5.2.2
 
 // A far end that repeats INFO0 without acknowledging ours may wait for our tone, as we do for its own; the text
 // has no end for that. INFO0 is repeated for long enough that it and its answer go over a round trip of 1.2 s. Then

@@ -41,9 +41,10 @@ class RetrainDetector {
   float clear_ms() const { return tone_.present() && tone_.share() > kLeastShare ? tone_.unbroken_ms() : 0; }
   void reset() { tone_.reset(); }
 
+  static constexpr float kLeastMs = 54;  ///< more than 50 (11.5.1.2); a burst counts 3 ms longer than it is
+
  private:
   static constexpr float kLeastShare = 0.2f;  // with the guard tone 1 dB above it, it has 0.44
-  static constexpr float kLeastMs = 54;       // more than 50; a burst counts 3 ms longer than it is
   ToneDetector tone_;
 };
 

@@ -16,9 +16,9 @@ TEST(V34PreEmphasis, TemplatesAreThoseOfTables3And4) {
   const double beta[] = {0.5, 1, 1.5, 2, 2.5};
   const double gamma[] = {1, 2, 3, 4, 5};
   for (int k = 0; k < 5; ++k) {
-    EXPECT_DOUBLE_EQ(pre_emphasis_db(6 + k, 0.2), 0);
-    EXPECT_DOUBLE_EQ(pre_emphasis_db(6 + k, 0.4), 0);
+    for (const double flat : {0.2, 0.31, 0.39, 0.4}) EXPECT_DOUBLE_EQ(pre_emphasis_db(6 + k, flat), 0);
     EXPECT_DOUBLE_EQ(pre_emphasis_db(6 + k, 0.8), beta[k]);
+    EXPECT_NEAR(pre_emphasis_db(6 + k, 1), beta[k] + gamma[k] / 2, 1e-12);
     EXPECT_NEAR(pre_emphasis_db(6 + k, 1.2), beta[k] + gamma[k], 1e-12);
   }
 }

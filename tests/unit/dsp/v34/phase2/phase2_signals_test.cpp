@@ -319,6 +319,36 @@ TEST(V34Tone, V34_RT_6_TonesOfExchangesAndVoicesAreNoRetrain) {
   EXPECT_EQ(heard, 0);
 }
 
+// Checklist V34-RT-6: tones of exchanges whose second, third or sixth harmonic is tone A or B, 10 dB below them: it is
+// little of what is received.
+TEST(V34Tone, V34_RT_6_AHarmonicOfAnExchangesToneIsNoRetrain) {
+  for (const int hz : {400, 600, 800, 1200}) {
+    for (const int tone : {kToneAHz, kToneBHz}) {
+      if (tone % hz != 0 || tone == hz) continue;
+      RetrainDetector detector(tone);
+      int heard = 0;
+      for (int n = 0; n < 8000; ++n) {
+        const double t = 2 * M_PI * n / 8000;
+        heard +=
+            detector.put(static_cast<float>(4000 * (std::sin(hz * t) + std::pow(10, -10 / 20.) * std::sin(tone * t))));
+      }
+      EXPECT_EQ(heard, 0) << hz << ' ' << tone;
+    }
+  }
+}
+
+// Checklist V34-RT-4; 10.1.2.1: tone A comes with a guard tone of 1800 Hz, which is 1 dB above it as printed.
+TEST(V34Tone, V34_RT_2_ToneABesideItsGuardToneIsARetrain) {
+  RetrainDetector detector(kToneAHz);
+  bool retrain = false;
+  for (int n = 0; n < 800; ++n) {
+    const double t = 2 * M_PI * n / 8000;
+    retrain |= detector.put(
+        static_cast<float>(3000 * (std::pow(10, -1 / 20.) * std::sin(kToneAHz * t) + std::sin(kGuardHz * t))));
+  }
+  EXPECT_TRUE(retrain);
+}
+
 /// Probing signal through a gain that falls linearly in dB, with white noise.
 std::unique_ptr<LineProbe> probe(double slope_db_per_khz, double snr_db, double offset_hz = 0, unsigned seed = 1) {
   auto result = std::make_unique<LineProbe>();

@@ -114,6 +114,21 @@ TEST_P(Phase2TimeOut, V34_11_4_C10_WaitsForToneAOrMarks) {
   EXPECT_TRUE(p->run_to_end(30));
 }
 
+// Checklist RT-2; 11.5.1.2: a call modem that has got no INFO1a is led into a retrain by tone A of more than 50 ms.
+TEST_P(Phase2TimeOut, V34_RT_2_WithoutInfo1aToneAOf49msIsNoRetrainAndOf60msIs) {
+  for (const double ms : {40., 49., 60., 80.}) {
+    auto p = pair_with_delay(GetParam());
+    ASSERT_TRUE(p->run(20, [&] { return p->call.state() == State::kInfo1; }));
+    p->mute_call = p->mute_answer = true;  // the answer modem goes on sending A
+    ASSERT_TRUE(p->run(20, [&] { return p->call.state() == State::kNoInfo1; }));
+    p->run(0.1, [] { return false; });
+    p->mute_answer = false;
+    p->run(ms / 1000, [] { return false; });
+    p->mute_answer = true;
+    EXPECT_EQ(p->run(0.1, [&] { return p->call.state() == State::kRetrain; }), ms > 50) << ms;
+  }
+}
+
 // A6: 2000 ms after its own reversal it waits for B again.
 TEST_P(Phase2TimeOut, V34_11_4_A6_WaitsForToneBAgain) {
   auto p = pair_with_delay(GetParam());
@@ -182,6 +197,44 @@ TEST_P(Phase2TimeOut, V34_11_4_MarksAreLeftForARetrainWhenTheFarEndSendsItsTone)
 
 INSTANTIATE_TEST_SUITE_P(RoundTrip, Phase2TimeOut, testing::Values(20, 600),
                          [](const auto& test) { return std::to_string(test.param) + "ms"; });
+
+// Checklist A8, V90-9.2A-4; 11.2.1.2.6, V.90 9.2.2.1.5: after L2 tone A for 50 ms, its reversal, 10 ms more, silence.
+TEST(Phase2, V34_A8_ToneAAfterL2Has50msBeforeItsReversalAnd10After) {
+  for (const bool v90 : {false, true}) {
+    Phase2Config call, answer;
+    if (v90) {
+      call.pcm = PcmSide::kDigital;
+      answer.pcm = PcmSide::kAnalogue;
+      answer.u_info = [](const Info0d&) { return uint8_t{80}; };
+    }
+    auto p = pair_with_delay(20, call, answer);
+    ASSERT_TRUE(p->run(20, [&] { return p->answer.state() == State::kSecondTone; }));
+    const size_t from = p->sent_answer.size();  // of L2 nothing is sent from here on
+    p->run(0.3, [] { return false; });
+    const std::vector<float>& x = p->sent_answer;
+    size_t begin = from, end = x.size(), reversal = 0;
+    while (x[begin] == 0) ++begin;
+    for (size_t n = begin, quiet = 0; n < end; ++n) {
+      quiet = x[n] == 0 ? quiet + 1 : 0;
+      if (quiet == 40) end = n + 1 - quiet;
+    }
+    EXPECT_NEAR(static_cast<double>(end - begin) / 8, 50 + 10, 1.7) << v90;  // both edges are shaped
+    // 2400 Hz against its own phase 5 ms ago; the guard tone has whole periods in 5 ms, too.
+    const auto phasor = [&](size_t n) {
+      std::complex<double> sum = 0;
+      for (size_t k = n; k < n + 40; ++k)
+        sum +=
+            static_cast<double>(x[k]) * std::polar(1., -2 * 3.14159265358979324 * 2400 * static_cast<double>(k) / 8000);
+      return sum;
+    };
+    // The mean over 40 samples is least where the reversal is in their middle.
+    for (size_t n = begin + 160; n + 60 < end; ++n) {
+      if (reversal == 0 || std::abs(phasor(n)) < std::abs(phasor(reversal))) reversal = n;
+    }
+    EXPECT_NEAR(static_cast<double>(end - (reversal + 20)) / 8, 10, 0.8) << v90;
+    EXPECT_NEAR(static_cast<double>(reversal + 20 - begin) / 8, 50, 0.8) << v90;
+  }
+}
 
 // Checklist V90-9.2D-5, of the digital modem, and C9, of V.34's call modem: what is sent in answer to L2, in samples of
 // the line. 9.2.1.1.7: L2 for at most 550 ms and a round trip; if tone A comes, INFO1d. 9.2.1.2.5: without tone A for

@@ -43,6 +43,21 @@ TEST_P(V34TimeOut, CallGetsNoE) {  // C16 to C18, 11.4.2.1.2
   EXPECT_EQ(line.c().outcome(), Outcome::kRetrain);
 }
 
+// C16, 11.4.1.1.2: whatever a call modem wants, its TRN of Phase 4 ends after 2000 ms.
+TEST_P(V34TimeOut, CallEndsTrnOfPhase4After2000ms) {
+  SessionConfig call;
+  call.phase4_trn_ms = 3000;
+  SymbolLine line(call, {}, 4 * GetParam(), 200, 1);
+  ASSERT_TRUE(line.run_until([&] { return line.c().signal() == Signal::kJPrime; }, 20000));
+  line.cut[1] = true;
+  ASSERT_TRUE(line.run_until([&] { return line.c().signal() == Signal::kTrn; }, 10000));
+  const double from = line.now_ms();
+  ASSERT_TRUE(line.run_until([&] { return line.c().signal() != Signal::kTrn; }, 10000));
+  EXPECT_EQ(line.c().signal(), Signal::kMp);
+  EXPECT_LE(line.now_ms() - from, 2000);
+  EXPECT_GT(line.now_ms() - from, 1998);
+}
+
 TEST_P(V34TimeOut, AnswerGetsNoSAfterItsJ) {  // A13, 11.3.2.2.1
   SymbolLine line = make();
   line.cut[0] = true;

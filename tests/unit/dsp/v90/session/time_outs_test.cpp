@@ -374,5 +374,46 @@ TEST(V90TimeLimits, TheAnalogueModemAnswersRdAndWaitsForEdFor5000msAndTwoRoundTr
   }
 }
 
+// 9.6.2.1: a renegotiation with a silent period. While the digital modem is silent, SCR of at most 1000 ms; then Rt of
+// 384T and its opposite of 24T, and data again.
+TEST(V90TimeLimits, OfASilentPeriodAreTheText) {
+  Pair pair;
+  ASSERT_TRUE(pair.connect());
+  pair.analogue().renegotiate(true);
+  ASSERT_TRUE(digital_sends(pair, Down::kEd));
+  ASSERT_TRUE(digital_sends(pair, Down::kSilence));
+  const int64_t silent_from = pair.now();
+  ASSERT_TRUE(digital_sends(pair, Down::kR)) << "the silence ends";
+  const auto* scr = Pair::last(pair.up(), Up::kScr);
+  ASSERT_NE(scr, nullptr);
+  EXPECT_GT(scr->at, silent_from - ms(5)) << "it begins when the silence does";
+  EXPECT_LE(scr->symbols, 3200) << "1000 ms, 9.6.2.1.6";
+  ASSERT_TRUE(pair.connect());
+  EXPECT_EQ(Pair::last(pair.down(), Down::kR)->symbols, 384) << "9.6.1.2.5";
+  EXPECT_EQ(Pair::last(pair.down(), Down::kRBar)->symbols, 24) << "9.6.1.2.5";
+}
+
+// 9.6.1, 9.6.2: the text has 5000 ms and two round trips for E and Ed; each of the two parts of a renegotiation with a
+// silent period has as long. The time of the second counts from where the silence begins.
+TEST(V90TimeLimits, ASilentPeriodEndsIn5000msAndTwoRoundTrips) {
+  for (const bool digital_waits : {true, false}) {
+    Pair pair;
+    ASSERT_TRUE(pair.connect());
+    pair.analogue().renegotiate(true);
+    ASSERT_TRUE(digital_sends(pair, Down::kEd));
+    ASSERT_TRUE(digital_sends(pair, Down::kSilence));
+    const int64_t silent_from = pair.now();
+    int64_t waited = -1;
+    if (digital_waits) {
+      pair.mute_up = true;
+      waited = until_retrain(pair, pair.digital(), silent_from);
+    } else {
+      pair.mute_down = true;
+      waited = until_retrain(pair, pair.analogue(), silent_from);
+    }
+    EXPECT_NEAR(static_cast<double>(waited), ms(5000) + 2 * kRoundTrip, ms(5)) << digital_waits;
+  }
+}
+
 }  // namespace
 }  // namespace offhook::v90
