@@ -12,11 +12,11 @@
 // deferred work, and with a margin. Then, in this order: a reservation that the law grants, of the least share, which
 // threads that come later cannot disturb. Else the thread of the lowest real-time priority, which leaves the most room
 // above it; pinned with its interrupt to another CPU only if it must be. Else another reservation, of whose budget no
-// law says when it comes. Else one over the limits, the deferred work before the interrupt. Else nothing suffices with
-// these buffers; all is tried again with twice as many, until something does, unless the device asks for more than all
-// of the CPU, only its first block is too costly, or only the evidence is too short. The context that comes closest is
-// told with what it does carry. If each is refused or had its input overwritten, none comes close, and nothing is
-// promised.
+// law says when it comes. Else a thread of no priority, if such a one was measured. Else one over the limits, the
+// deferred work before the interrupt. Else nothing suffices with these buffers; all is tried again with twice as many,
+// until something does, unless the device asks for more than all of the CPU, only its first block is too costly, or
+// only the evidence is too short. The context that comes closest is told with what it does carry. If each is refused or
+// had its input overwritten, none comes close, and nothing is promised.
 #pragma once
 
 #include <algorithm>
