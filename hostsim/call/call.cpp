@@ -207,7 +207,7 @@ void Call::Impl::place_context() {
   context = make_context(parts);
   if (scenario.host.latency) {
     const int priority = reserves ? scenario.host.slot_priority : where.priority;
-    hold_off.emplace(cpu, *scenario.host.latency, priority, scenario.seed, kLatencyStream);
+    hold_off.emplace(cpu, *scenario.host.latency, thread_kind(where), priority, scenario.seed, kLatencyStream);
   }
 }
 

@@ -175,6 +175,12 @@ void check_reservations(const Scenario& s) {
   for (int cpu = kAnyCpu; cpu < s.host.cpus; cpu++) (void)plan_slots(reservations_on(all, cpu, s.host));
 }
 
+ThreadKind thread_kind(const ContextSpec& spec) {
+  return spec.kind == OH_CONTEXT_RESERVATION ? ThreadKind::kDeadline
+         : spec.kind == OH_CONTEXT_NORMAL    ? ThreadKind::kNormal
+                                             : ThreadKind::kRealTime;
+}
+
 bool has_linux_classes(const HostScenario& host) {
   return scheduler_of(host)->has(ThreadRequest::Class::kFifo);
 }

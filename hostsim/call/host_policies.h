@@ -23,6 +23,8 @@ namespace offhook::hostsim {
 void check_reservations(const Scenario& scenario);
 /// The admission test of this host's reservations. None: they are no SCHED_DEADLINE.
 std::optional<DeadlineAdmission> deadline_admission(const HostScenario& host);
+/// As what a thread in this context waits for the CPU.
+ThreadKind thread_kind(const ContextSpec& spec);
 /// Whether the host has SCHED_FIFO, SCHED_RR and SCHED_OTHER.
 bool has_linux_classes(const HostScenario& host);
 /// Whether its scheduler is one of PREEMPT_RT.

@@ -106,9 +106,22 @@ double LatencyDistribution::mean_ms() const {
 
 const LatencyDistribution& HostLatencies::to(Modality modality, int priority) const {
   if (modality == Modality::kInterrupt) return interrupt;
-  if (modality == Modality::kThread) return priority >= high_priority ? high_thread : thread;
+  if (modality == Modality::kThread) return to_thread(ThreadKind::kRealTime, priority);
   if (!dpc) throw std::invalid_argument("this host has no DPCs");
   return *dpc;
+}
+
+const LatencyDistribution& HostLatencies::to_thread(ThreadKind kind, int priority) const {
+  const LatencyDistribution* found = priority >= high_priority ? &high_thread : &thread;
+  for (const MeasuredThread& m : more) {
+    if (m.kind == kind && (kind != ThreadKind::kRealTime || m.priority <= priority)) found = &m.latency;
+  }
+  return *found;
+}
+
+bool HostLatencies::knows(ThreadKind kind) const {
+  return kind == ThreadKind::kRealTime ||
+         std::any_of(more.begin(), more.end(), [kind](const MeasuredThread& m) { return m.kind == kind; });
 }
 
 }  // namespace offhook::hostsim

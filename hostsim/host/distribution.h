@@ -67,6 +67,9 @@ class LatencyDistribution {
 /// Kinds of waits, as Cota-Robles and Held distinguish them.
 enum class Modality : std::uint8_t { kInterrupt, kDpc, kThread };
 
+/// Kinds of threads, whose waits differ. On Linux: SCHED_FIFO and SCHED_RR, SCHED_DEADLINE, SCHED_OTHER.
+enum class ThreadKind : std::uint8_t { kRealTime, kDeadline, kNormal };
+
 /// A host that is described by its latencies, each from the hardware interrupt to the first instruction of the code
 /// that does the work. One uniform number decides all of them (they are comonotone): a late interrupt has a late DPC
 /// and a late thread. The rows of Table 3 add up in this way in every column.
@@ -81,12 +84,24 @@ struct HostLatencies {
   /// Priority of the measured thread: more urgent threads wait no longer; for less urgent ones nothing is known. 0:
   /// any.
   int measured_priority = 0;
+  /// Further threads that were measured there.
+  struct MeasuredThread {
+    ThreadKind kind = ThreadKind::kRealTime;
+    int priority = 0;  ///< kRealTime: above measured_priority
+    LatencyDistribution latency;
+  };
+  std::vector<MeasuredThread> more{};  ///< real-time ones by rising priority
 
   /// Duration of the measurement, for the service with the most waits.
   double measured_s() const { return 1 / thread.rarest() / waits_per_s; }
 
   /// @throws std::invalid_argument for a DPC on a host without
   const LatencyDistribution& to(Modality modality, int priority) const;
+  /// Of a thread: of a real-time one the measurement at its priority or next below. One whose kind was not measured is
+  /// taken for a real-time thread.
+  const LatencyDistribution& to_thread(ThreadKind kind, int priority) const;
+  /// Whether a thread of this kind was measured. kRealTime: yes.
+  bool knows(ThreadKind kind) const;
 };
 
 }  // namespace offhook::hostsim

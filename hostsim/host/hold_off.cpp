@@ -12,8 +12,9 @@ constexpr double kNsPerMs = 1e6;
 
 }  // namespace
 
-HoldOff::HoldOff(Cpu& cpu, const HostLatencies& latencies, int priority, std::uint64_t seed, std::uint64_t stream)
-    : cpu_(cpu), latencies_(latencies), priority_(priority), random_(seed, stream) {
+HoldOff::HoldOff(Cpu& cpu, const HostLatencies& latencies, ThreadKind kind, int priority, std::uint64_t seed,
+                 std::uint64_t stream)
+    : cpu_(cpu), latencies_(latencies), thread_(latencies.to_thread(kind, priority)), random_(seed, stream) {
   dispatch_disabled_.entity =
       cpu.add_thread("dispatch disabled", FixedPriority{kAboveAllThreads, 0}, dispatch_disabled_, kNever, 0);
   other_dpcs_.entity = cpu.add_dpc({"other DPCs"}, other_dpcs_);
@@ -32,7 +33,7 @@ void HoldOff::interrupt(EntityId server) {
   const Ns to_dpc = latencies_.dpc ? std::max(ns(*latencies_.dpc), to_isr) : to_isr;
   interrupts_off_.lasts = to_isr;
   other_dpcs_.lasts = to_dpc - to_isr;
-  dispatch_disabled_.lasts = std::max(ns(latencies_.to(Modality::kThread, priority_)) - to_dpc, Ns{0});
+  dispatch_disabled_.lasts = std::max(ns(thread_) - to_dpc, Ns{0});
   cpu_.release(interrupts_off_.entity);
 }
 

@@ -17,9 +17,13 @@ namespace offhook::hostsim {
 
 class HoldOff {
  public:
-  /// Declares three entities on the CPU. @param priority of the device's thread, which selects the latency of threads
-  /// @param latencies must outlive this
-  HoldOff(Cpu& cpu, const HostLatencies& latencies, int priority, std::uint64_t seed, std::uint64_t stream);
+  /// Declares three entities on the CPU. @param kind, priority of the device's thread, which select the latency of
+  /// threads  @param latencies must outlive this
+  HoldOff(Cpu& cpu, const HostLatencies& latencies, ThreadKind kind, int priority, std::uint64_t seed,
+          std::uint64_t stream);
+  /// Of a real-time thread.
+  HoldOff(Cpu& cpu, const HostLatencies& latencies, int priority, std::uint64_t seed, std::uint64_t stream)
+      : HoldOff(cpu, latencies, ThreadKind::kRealTime, priority, seed, stream) {}
   /// Call before the device's interrupt is released. @param server entity that runs the device's code
   void interrupt(EntityId server);
 
@@ -34,7 +38,7 @@ class HoldOff {
   };
   Cpu& cpu_;
   const HostLatencies& latencies_;
-  int priority_;
+  const LatencyDistribution& thread_;
   Random random_;
   std::uint64_t draws_ = 0;
   Stage interrupts_off_, other_dpcs_, dispatch_disabled_;

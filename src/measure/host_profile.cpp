@@ -25,13 +25,21 @@ std::vector<double> decades(std::uint64_t count) {
 
 using Quantile = std::function<double(double share)>;  // ns
 
-/// "thread_ms = [...]" and its least.
-std::string lists(const std::string& service, const std::vector<double>& waits, const Quantile& ns) {
+/// Latencies in ms that were exceeded once in so many waits, in TOML.
+std::string worst_cases(const std::vector<double>& waits, const Quantile& ns) {
   std::vector<std::string> ms;
   for (const double n : waits)
     ms.push_back(fmt::format("{:.6g}", std::max(kLeastMs, ns(n == waits.back() ? 1 : 1 - 1 / n) * kMsPerNs)));
-  return fmt::format("{0}_least_ms = {1:.6g}\n{0}_ms = [{2}]\n", service, std::max(kLeastMs, ns(0) * kMsPerNs),
-                     fmt::join(ms, ", "));
+  return fmt::format("[{}]", fmt::join(ms, ", "));
+}
+
+std::string least(const Quantile& ns) {
+  return fmt::format("{:.6g}", std::max(kLeastMs, ns(0) * kMsPerNs));
+}
+
+/// "thread_ms = [...]" and its least.
+std::string lists(const std::string& service, const std::vector<double>& waits, const Quantile& ns) {
+  return fmt::format("{0}_least_ms = {1}\n{0}_ms = {2}\n", service, least(ns), worst_cases(waits, ns));
 }
 
 Quantile of(const LogLinearHistogram& h) {
@@ -54,12 +62,49 @@ int priority_of(const std::string& context) {
              : 0;
 }
 
+/// Hours of use that each of the decades covers.
+std::string use_hours(const std::vector<double>& waits, double interval_us) {
+  std::vector<std::string> hours;
+  for (const double n : waits) hours.push_back(fmt::format("{:.6g}", n * interval_us * 1e-6 / 3600));
+  return fmt::format("[{}]", fmt::join(hours, ", "));
+}
+
+/// A row [[latency.thread]].
+std::string thread_row(const MeasuredContext& m, double interval_us) {
+  const std::vector<double> waits = decades(m.thread.count());
+  const int priority = priority_of(m.context);
+  const std::string_view scheduling = priority > 0 ? "fifo" : m.context.starts_with("RES") ? "deadline" : "other";
+  return fmt::format("\n[[latency.thread]]            # {}\nclass = \"{}\"\n{}use_hours = {}\nleast_ms = {}\nms = {}\n",
+                     m.context, scheduling, priority > 0 ? fmt::format("priority = {}\n", priority) : "",
+                     use_hours(waits, interval_us), least(of(m.thread)), worst_cases(waits, of(m.thread)));
+}
+
+/// The thread that the host's [latency] is of: that of the least real-time priority, if there is one.
+const MeasuredContext& base_of(const HostProfile& p) {
+  const MeasuredContext* base = &p.threads.front();
+  for (const MeasuredContext& m : p.threads) {
+    const int priority = priority_of(m.context), least_yet = priority_of(base->context);
+    if (priority > 0 && (least_yet == 0 || priority < least_yet)) base = &m;
+  }
+  return *base;
+}
+
 /// A text in TOML's quotes.
 std::string quoted(const std::string& text) {
   return nlohmann::json(text).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
 }
 
 }  // namespace
+
+std::vector<std::string> profile_contexts(double interval_us) {
+  constexpr double kLeastPeriodUs = 100;  // sched_deadline_period_min_us
+  const double period_us = std::max(interval_us, kLeastPeriodUs);
+  std::vector<std::string> out;
+  for (const int priority : {25, 49, 51, 80}) out.push_back(fmt::format("FIFO {}", priority));
+  out.push_back(fmt::format("RES {:g}ms/{:g}ms", period_us / 10'000, period_us / 1000));
+  out.emplace_back("OTHER");
+  return out;
+}
 
 std::string scheduler_of_kernel(const std::string& kernel, bool real_time) {
   int major = 0, minor = 0;
@@ -75,10 +120,8 @@ std::string to_host_file(const HostProfile& p, const nlohmann::ordered_json& hos
   const bool real_time = word(host, "real_time_kernel") == "yes";
   const auto tick = host.find("tick_hz");
   const bool tick_known = tick != host.end() && tick->is_number();
-  const std::vector<double> waits = decades(p.thread.count());
-  std::vector<std::string> hours;
-  for (const double n : waits) hours.push_back(fmt::format("{:.6g}", n * p.interval_us * 1e-6 / 3600));
-
+  const MeasuredContext& base = base_of(p);
+  const std::vector<double> waits = decades(base.thread.count());
   std::string out = fmt::format(
       // REUSE-IgnoreStart
       "# SPDX-License-Identifier: MIT\n"
@@ -95,10 +138,10 @@ std::string to_host_file(const HostProfile& p, const nlohmann::ordered_json& hos
       "high_resolution_timers = true\n\n"
       "[latency]                    # exceeded once in 10, 100, 1000 ... wake-ups; the last is the greatest\n"
       "waits_per_s = {:.6g}\n"
-      "use_hours = [{}]\n",
+      "use_hours = {}\n",
       word(host, "cpu"), word(host, "kernel"), scheduler_of_kernel(word(host, "kernel"), real_time),
       tick_known ? tick->get<long>() : 250, tick_known ? "" : "                # assumption", real_time,
-      1e6 / p.interval_us, fmt::join(hours, ", "));
+      1e6 / p.interval_us, use_hours(waits, p.interval_us));
   if (stages) {
     out += lists("interrupt", waits, of(p.interrupt));
     if (p.softirq.count() > 0) {
@@ -108,14 +151,24 @@ std::string to_host_file(const HostProfile& p, const nlohmann::ordered_json& hos
   } else {
     out += "# Interrupts alone were not measured: INT is assumed to wait as long as a thread. See --stages.\n";
   }
-  if (const int priority = priority_of(p.context); priority > 0) out += fmt::format("thread_priority = {}\n", priority);
-  out += lists("thread", waits, of(p.thread));
-  out += fmt::format(
-      "\n[source]\ngrade = \"measured\"\nwhat = {}\nassumed = \"{}clock_isr_us, clock_ppm_spread{}\"\n",
-      quoted(fmt::format(
-          "offhook measure host-profile, {:.6g} s, {} wake-ups of {}, {}", p.seconds, p.thread.count(), p.context,
-          p.loads.empty() ? "on the machine without added load" : fmt::format("beside {}", fmt::join(p.loads, ", ")))),
-      tick_known ? "" : "tick_hz, ", stages ? "" : ", the latency of an interrupt");
+  if (const int priority = priority_of(base.context); priority > 0)
+    out += fmt::format("thread_priority = {}\n", priority);
+  out += lists("thread", waits, of(base.thread));
+  std::vector<std::string> contexts = {base.context};
+  std::uint64_t count = base.thread.count();
+  for (const MeasuredContext& m : p.threads) {
+    if (&m == &base) continue;
+    out += thread_row(m, p.interval_us);
+    contexts.push_back(m.context);
+    count += m.thread.count();
+  }
+  out +=
+      fmt::format("\n[source]\ngrade = \"measured\"\nwhat = {}\nassumed = \"{}clock_isr_us, clock_ppm_spread{}\"\n",
+                  quoted(fmt::format("offhook measure host-profile, {:.6g} s{}, {} wake-ups of {}, {}", p.seconds,
+                                     p.threads.size() > 1 ? " in each context" : "", count, fmt::join(contexts, ", "),
+                                     p.loads.empty() ? "on the machine without added load"
+                                                     : fmt::format("beside {}", fmt::join(p.loads, ", ")))),
+                  tick_known ? "" : "tick_hz, ", stages ? "" : ", the latency of an interrupt");
   return out;
 }
 

@@ -11,22 +11,32 @@
 
 namespace offhook::measure {
 
+/// The wake-ups of a thread in one context.
+struct MeasuredContext {
+  std::string context;        ///< "FIFO 80", "RES 0.1ms/1ms", "OTHER"
+  LogLinearHistogram thread;  ///< ns from a timer to the thread
+};
+
 struct HostProfile {
-  LogLinearHistogram thread;     ///< ns from a timer to its real-time thread
-  LogLinearHistogram interrupt;  ///< ns to the timer's interrupt; empty: not measured
-  LogLinearHistogram softirq;    ///< ns from a softirq's raising to its beginning; empty: not measured
-  double interval_us = 1000;     ///< between two wake-ups
-  double seconds = 0;            ///< of all loads together
-  std::string context;           ///< of the thread, "FIFO 80"
+  std::vector<MeasuredContext> threads;  ///< one at least, none empty
+  LogLinearHistogram interrupt;          ///< ns to the timer's interrupt; empty: not measured
+  LogLinearHistogram softirq;            ///< ns from a softirq's raising to its beginning; empty: not measured
+  double interval_us = 1000;             ///< between two wake-ups
+  double seconds = 0;                    ///< of all loads together, of each context
   std::vector<std::string> loads;
 };
+
+/// What is measured if no contexts are given: below and above interrupt threads of PREEMPT_RT (FIFO 50),
+/// SCHED_DEADLINE with a tenth of the CPU, SCHED_OTHER.
+std::vector<std::string> profile_contexts(double interval_us);
 
 /// host.scheduler for a kernel, "Linux 6.12.1 ...": docs/schedulers.md. For an unknown version: the oldest.
 std::string scheduler_of_kernel(const std::string& kernel, bool real_time);
 
 /// The host's file in TOML, graded as measured. Each distribution goes through the latency that was exceeded once in
-/// 10, 100, 1000 ... wake-ups, the last one through the greatest.
-/// @param host  host_description() of the machine  @pre profile.thread is not empty
+/// 10, 100, 1000 ... wake-ups, the last one through the greatest. The thread of the least real-time priority is the
+/// host's [latency]; each other one is a row [[latency.thread]].
+/// @param host  host_description() of the machine
 std::string to_host_file(const HostProfile& profile, const nlohmann::ordered_json& host);
 
 }  // namespace offhook::measure

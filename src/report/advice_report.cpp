@@ -206,6 +206,7 @@ std::string one_sentence(const advice::Advice& a) {
   const std::string where = t.context.kind == OH_CONTEXT_RESERVATION ? "with the CPU reservation"
                             : t.context.kind == OH_CONTEXT_INTERRUPT ? "in the interrupt routine"
                             : t.context.kind == OH_CONTEXT_DPC       ? "in deferred work"
+                            : t.context.kind == OH_CONTEXT_NORMAL    ? "in a normal thread"
                                                                      : "in a real-time thread";
   return fmt::format("Run it {}, {}, with {} buffers: no loss for {}{}, by {}.", where, t.in_full,
                      a.base.device.buffers, advice::span(t.expectation.interval_s.low),

@@ -26,6 +26,17 @@ case $? in 0 | 2) ;; *) fail "advise on the measured host: $(tail -3 err.txt)" ;
 grep -qF "The host's numbers: measured: offhook measure host-profile, 1 s" out.txt || fail "advice without the measured host's source"
 expect 0 "underruns" mttf mine.toml --context "THR 50" --buffers 2 --buffer-ms 4 --hours 0.01 --quiet
 expect 0 "measured" hosts mine.toml
+# Each class and priority is its own; the first printed example works where no load's program is installed.
+expect 0 "FIFO 30, none" measure host-profile --context "FIFO 30" --context OTHER --seconds 0.2 --best-effort --out two.toml
+grep -q "^\[\[latency.thread\]\]" two.toml || fail "one context of two"
+first=$("$offhook" measure host-profile --help | grep -m1 "sudo offhook measure host-profile")
+read -ra words <<<"${first#*sudo offhook }"
+[[ "${words[*]}" == *"--seconds 100 "*"--out mine.toml" ]] || fail "another first example: ${words[*]}"
+words=("${words[@]/#100/0.05}")
+mkdir -p empty
+PATH=$PWD/empty "$offhook" "${words[@]/#mine.toml/first.toml}" --best-effort >out.txt 2>err.txt || fail "the first example without stress-ng: $(tail -3 err.txt)"
+grep -q "load cpu is skipped: no stress-ng" err.txt || fail "a load that is missing is not named"
+expect 0 "measured" hosts first.toml
 expect_error "nowhere/mine.toml" measure host-profile --seconds 0.1 --best-effort --out nowhere/mine.toml
 # Loads: listed, one after the other, ended with the measurement and with Ctrl-C; a command at the threshold.
 expect 0 "ghostscript" measure latency --load help

@@ -65,6 +65,26 @@ KeyTable table_keys() {
   };
 }
 
+/// A row of [[latency.thread]].
+struct ThreadRow {
+  std::string scheduling = "fifo";
+  int priority = 0;
+  std::vector<double> use_hours;
+  Service service;
+};
+
+KeyTable thread_row_keys() {
+  using T = ThreadRow;
+  constexpr double kLongest = 1e6;
+  return {
+      key<T>("class", "scheduling class of the measured thread: fifo, deadline or other", &T::scheduling),
+      key<T>("priority", 0, 255, "its priority, for fifo", &T::priority),
+      key<T>("use_hours", 1e-9, 1e6, "duration that each worst case covers", &T::use_hours),
+      key<T>("ms", 1e-6, kLongest, "latency: one worst case per duration", [](T& t) -> Field { return &t.service.ms; }),
+      key<T>("least_ms", 1e-6, kLongest, "least such latency", [](T& t) -> Field { return &t.service.least_ms; }),
+  };
+}
+
 LatencyDistribution fit(const Table& t, const Service& service, std::string_view name) {
   if (t.measurements > 0) {
     if (service.ms.size() != 3) throw Error(fmt::format("{}_ms: expected least, mean and greatest", name));
@@ -135,8 +155,37 @@ class Counted {
 
 }  // namespace
 
-HostLatencies read_latencies(const Document& table, bool virus_scanner) {
+namespace {
+
+/// The rows [[latency.thread]]: further threads, real-time ones by rising priority.
+std::vector<HostLatencies::MeasuredThread> read_threads(const std::vector<Document>& rows, const Table& defaults) {
+  using hostsim::ThreadKind;
+  std::vector<HostLatencies::MeasuredThread> out;
+  for (const Document& row : rows) {
+    ThreadRow r;
+    row.apply(thread_row_keys(), &r);
+    Table t = defaults;
+    t.use_hours = r.use_hours;
+    const ThreadKind kind = r.scheduling == "deadline" ? ThreadKind::kDeadline
+                            : r.scheduling == "other"  ? ThreadKind::kNormal
+                                                       : ThreadKind::kRealTime;
+    if (kind == ThreadKind::kRealTime && r.scheduling != "fifo")
+      throw Error(
+          fmt::format("{}: class is \"{}\"; expected fifo, deadline or other", row.position("class"), r.scheduling));
+    if (kind == ThreadKind::kRealTime && r.priority <= defaults.thread_priority)
+      throw Error(fmt::format("{}: priority is {}; expected one above thread_priority, {}", row.position("priority"),
+                              r.priority, defaults.thread_priority));
+    out.push_back({kind, r.priority, fit(t, r.service, "thread")});
+  }
+  std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.priority < b.priority; });
+  return out;
+}
+
+}  // namespace
+
+HostLatencies read_latencies(Document table, bool virus_scanner) {
   Table t;
+  const std::vector<Document> rows = table.take_rows("thread");
   table.apply(table_keys(), &t);
   try {
     if (t.high_thread.ms.empty()) t.high_thread = t.thread;
@@ -152,7 +201,8 @@ HostLatencies read_latencies(const Document& table, bool virus_scanner) {
             t.high_priority,
             t.waits_per_s,
             t.use_per_load,
-            t.thread_priority};
+            t.thread_priority,
+            read_threads(rows, t)};
   } catch (const std::invalid_argument& e) {
     throw Error(fmt::format("{}: [latency]: {}", table.name(), e.what()));
   } catch (const Error& e) {
@@ -194,9 +244,9 @@ HostLatencies load_latencies(std::string_view host, bool virus_scanner) {
     if (const auto found = all.by_name.find(host); found != all.by_name.end()) return found->second;
   }
   const bool is_file = host.ends_with(".toml");
-  if (const auto table =
+  if (auto table =
           Document::read_file(is_file ? std::filesystem::path(host) : data_file("hosts", host)).take_table("latency"))
-    return read_latencies(*table, virus_scanner);
+    return read_latencies(std::move(*table), virus_scanner);
   throw Error(fmt::format("host \"{}\" has no latency distributions; expected one of: {}", host,
                           fmt::join(latency_hosts(), ", ")));
 }

@@ -13,7 +13,7 @@
 namespace offhook::config {
 
 /// The table [latency] of a host. @throws Error naming `host`
-hostsim::HostLatencies read_latencies(const Document& table, bool virus_scanner);
+hostsim::HostLatencies read_latencies(Document table, bool virus_scanner);
 /// A host that a program made: load_latencies(name) gives it from now on. From any thread.
 void register_latencies(const std::string& name, hostsim::HostLatencies latencies);
 

@@ -291,8 +291,8 @@ void apply_host_keys(const Document& file, HostScenario& host) {
 HostScenario load_host(std::string_view name) {
   HostScenario host;
   Document document = Document::read_file(data_file("hosts", name));
-  if (const auto table = document.take_table("latency")) {
-    (void)read_latencies(*table, false);
+  if (auto table = document.take_table("latency")) {
+    (void)read_latencies(std::move(*table), false);
     host.latencies = name;
   }
   (void)take_host_source(document);

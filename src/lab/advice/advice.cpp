@@ -56,11 +56,13 @@ bool better(const Trial& a, const Trial& b) {
     switch (t.context.kind) {
       case OH_CONTEXT_RESERVATION:
         return t.expectation.evidence == Evidence::kLaw ? 0 : 2;
+      case OH_CONTEXT_NORMAL:
+        return 3;
       case OH_CONTEXT_DPC:
       case OH_CONTEXT_SOFTIRQ:
-        return 3;
-      case OH_CONTEXT_INTERRUPT:
         return 4;
+      case OH_CONTEXT_INTERRUPT:
+        return 5;
       default:
         return 1;  // a thread
     }
@@ -129,8 +131,13 @@ std::vector<int> priorities_for(const Scenario& base) {
   for (const int eighths : {7, 6, 4, 2}) out.push_back(base.host.priorities * eighths / 8);
   for (int& p : out)
     if (base.host.threaded_interrupts && p == hostsim::kInterruptThreadPriority) p++;
-  const int measured = base.host.latency ? base.host.latency->measured_priority : 0;
-  if (measured > 0 && std::find(out.begin(), out.end(), measured) == out.end()) out.push_back(measured);
+  std::vector<int> measured;
+  if (base.host.latency) {
+    measured.push_back(base.host.latency->measured_priority);
+    for (const auto& m : base.host.latency->more) measured.push_back(m.priority);
+  }
+  for (const int p : measured)
+    if (p > 0 && std::find(out.begin(), out.end(), p) == out.end()) out.push_back(p);
   std::sort(out.begin(), out.end(), std::greater<>());
   return out;
 }
@@ -190,6 +197,9 @@ std::vector<ContextScenario> contexts_for(const Scenario& base) {
   for (const int priority : priorities_for(base)) out.push_back(context(OH_CONTEXT_THREAD, priority));
   const bool linux_host = hostsim::has_linux_classes(base.host);
   for (ContextScenario& c : linux_host ? deadline_reservations(base) : slot_reservations(base)) out.push_back(c);
+  // Without a measurement nobody knows what a program of no priority waits for.
+  if (linux_host && base.host.latency && base.host.latency->knows(hostsim::ThreadKind::kNormal))
+    out.push_back(context(OH_CONTEXT_NORMAL, 0));
   for (ContextScenario& c : out) {
     c.cpu = base.context.cpu;
     c.interrupt_cpu = base.context.interrupt_cpu;
@@ -228,7 +238,8 @@ std::vector<Trial> trials_of(const Scenario& base, const Options& options, doubl
     trial.context = c;
     trial.margin_ms = lead_ms;
     trial.least_margin_ms = thin_margin_ms(base, c);
-    if (c.kind == OH_CONTEXT_RESERVATION && !base.host.latencies.empty()) {
+    const bool measured = base.host.latency && base.host.latency->knows(hostsim::ThreadKind::kDeadline);
+    if (c.kind == OH_CONTEXT_RESERVATION && !base.host.latencies.empty() && !measured) {
       trial.refusal = "no reservation has been measured on this host";
     }
     trials.push_back(std::move(trial));

@@ -12,7 +12,8 @@
 //   1. a fully sufficient context: within the limits for interrupt routines and deferred work, and with a margin. First
 //      a reservation that the law grants, of the least share, which later threads cannot disturb. Then the thread
 //      of the lowest real-time priority, which leaves the most room above it; pinned with its interrupt to another CPU
-//      only if it must be. Then another reservation, for whose budget no law gives a time.
+//      only if it must be. Then another reservation, for whose budget no law gives a time. Then a thread without a
+//      priority, if such a thread was measured.
 //   2. one over the limits, the deferred work before the interrupt.
 //   3. none with these buffers: all are tried again with twice as many, until one suffices, unless the device demands
 //      more than all of the CPU, only its first block is too costly, or only the evidence is too short.

@@ -96,7 +96,8 @@ std::optional<Expectation> from_law(const Scenario& s) {
 /// A thread that is no more urgent than the thread that never blocks waits for its turn in addition to the host's
 /// latencies, and that wait was not measured.
 bool takes_turns(const Scenario& s) {
-  if (hostsim::has_linux_classes(s.host)) return false;  // the thread that never blocks is SCHED_OTHER
+  if (hostsim::has_linux_classes(s.host))  // where the thread that never blocks is SCHED_OTHER
+    return s.load.spinner && s.context.kind == OH_CONTEXT_NORMAL;
   return s.load.spinner && s.context.kind == OH_CONTEXT_THREAD && s.context.priority <= s.load.spinner_priority;
 }
 
@@ -108,6 +109,13 @@ bool is_thread(const ContextSpec& context) {
 bool below_what_was_measured(const Scenario& s) {
   return s.host.latency && is_thread(s.context) &&
          static_cast<int>(s.context.priority) < s.host.latency->measured_priority;
+}
+
+/// Whether no block needs more than the budget of one period: it then waits as any thread of SCHED_DEADLINE does.
+bool within_one_budget(const Scenario& s) {
+  const double block_ns = static_cast<double>(s.device.cost_ns) * (1 + s.device.cost_spread);
+  return !s.context.in_ticks() && static_cast<double>(s.context.budget_ns) >= block_ns &&
+         static_cast<double>(s.context.period_ns) <= 1e6 * device_timing(s.device).mean_period_ms();
 }
 
 const LatencyDistribution* latency_of(const Scenario& s) {
@@ -124,6 +132,13 @@ const LatencyDistribution* latency_of(const Scenario& s) {
       case OH_CONTEXT_ROUND_ROBIN:
         if (takes_turns(s) || below_what_was_measured(s)) return nullptr;
         return &s.host.latency->to(Modality::kThread, s.context.priority);
+      case OH_CONTEXT_RESERVATION:
+      case OH_CONTEXT_NORMAL: {
+        const hostsim::ThreadKind kind = hostsim::thread_kind(s.context);
+        if (!s.host.latency->knows(kind) || takes_turns(s)) return nullptr;
+        if (kind == hostsim::ThreadKind::kDeadline && !within_one_budget(s)) return nullptr;
+        return &s.host.latency->to_thread(kind, 0);
+      }
       default:
         return nullptr;
     }

@@ -43,6 +43,8 @@ std::string why(const Advice& advice, const Trial& t) {
       }
       return "It is the lowest priority tried for which that holds, and leaves the most room above it. A busy thread "
              "of a higher priority would starve it.";
+    case OH_CONTEXT_NORMAL:
+      return "It needs no privilege. Programs that start later share the CPU with it.";
     default:
       break;
   }
@@ -360,6 +362,8 @@ std::string less_preferred(const Scenario& base, const Trial& t, const Trial& ch
       if (t.pinned && !chosen.pinned)
         return fmt::format("It must be pinned to CPU {}; {} need not be.", t.context.cpu, chosen.name);
       return fmt::format("{} suffices at a lower priority, and leaves more room above it.", chosen.name);
+    case OH_CONTEXT_NORMAL:
+      return "Programs that start later share the CPU with it.";
     default:
       if (chosen.context.kind == OH_CONTEXT_DPC || chosen.context.kind == OH_CONTEXT_SOFTIRQ)
         return fmt::format("It delays other interrupts too; {} does not.", chosen.name);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "driver/base/output.h"
@@ -15,34 +16,59 @@
 namespace offhook::command {
 namespace {
 
-int run(const MeasureOptions& options, const std::string& out) {
+/// One context under one load, into the profile. @return false: interrupted
+bool measure_into(const MeasureOptions& options, const measure::LoadKind& kind, measure::HostProfile& profile,
+                  measure::MeasuredContext& into) {
+  const UnderLoad under = measure_under(options, kind, nullptr);
+  if (into.thread.count() == 0) {
+    const std::vector<std::string>& without = under.result.without;
+    say_without(without);
+    // What was measured where the class was refused is a thread of SCHED_OTHER.
+    const std::string asked = options.context_spec().str();
+    const bool refused =
+        std::any_of(without.begin(), without.end(), [&](const std::string& w) { return w.starts_with(asked + " "); });
+    if (refused) into.context = fmt::format("OTHER (not {})", asked);
+    if (!without.empty()) into.context += fmt::format(" (without: {})", fmt::join(without, "; "));
+  }
+  if (interrupted()) return false;
+  into.thread.add(under.result.latency);
+  if (const measure::StageHistograms* stages = under.stages()) {
+    profile.interrupt.add(stages->interrupt);
+    profile.softirq.add(stages->softirq);
+  }
+  print_quantiles(fmt::format("{}, {}", options.context, kind.name).c_str(), under.result.latency);
+  return true;
+}
+
+int run(MeasureOptions options, std::vector<std::string> contexts, const std::string& out) {
   if (list_loads(options)) return kOk;
   expect_writable(out);
+  if (contexts.empty()) contexts = measure::profile_contexts(options.interval_us);
   measure::HostProfile profile;
   profile.interval_us = options.interval_us;
-  profile.context = options.context;
+  for (const std::string& context : contexts) {
+    options.context = context;
+    (void)options.context_spec();  // is one
+    profile.threads.push_back({context, {}});
+  }
   const auto host = measure::host_description();  // before the loads are there
   catch_interrupts();
   for (const measure::LoadKind* kind : chosen_loads(options)) {
-    const UnderLoad under = measure_under(options, *kind, nullptr);
-    if (profile.seconds == 0) {
-      say_without(under.result.without);
-      if (!under.result.without.empty())
-        profile.context += fmt::format(" (without: {})", fmt::join(under.result.without, "; "));
+    for (std::size_t i = 0; i < contexts.size(); ++i) {
+      options.context = contexts[i];
+      if (!measure_into(options, *kind, profile, profile.threads[i])) return interrupt_status();
     }
-    if (interrupted()) return interrupt_status();
     profile.seconds += options.seconds;
-    profile.thread.add(under.result.latency);
     if (kind->make != nullptr) profile.loads.emplace_back(kind->name);
-    if (const measure::StageHistograms* stages = under.stages()) {
-      profile.interrupt.add(stages->interrupt);
-      profile.softirq.add(stages->softirq);
-    }
-    print_quantiles(kind->name.data(), under.result.latency);
   }
-  if (profile.thread.count() == 0) throw std::runtime_error("no wake-up was measured: --seconds is too short");
+  std::uint64_t wake_ups = 0;
+  for (const measure::MeasuredContext& m : profile.threads) {
+    if (m.thread.count() == 0)
+      throw std::runtime_error(fmt::format("no wake-up of {} was measured: --seconds is too short", m.context));
+    wake_ups += m.thread.count();
+  }
   write_file(out, measure::to_host_file(profile, host));
-  say("{}: a host from {} wake-ups; offhook advise DEVICE {}\n", out, profile.thread.count(), out);
+  say("{}: a host from {} wake-ups; offhook advise DEVICE {}\n", out, wake_ups, out);
   return kOk;
 }
 
@@ -52,11 +78,18 @@ void add_measure_host_profile(App& measure, Action& action, const std::shared_pt
   App* profile = measure.add_subcommand(
       "host-profile", "Measure this machine and write HOST.toml, a host for advise, mttf and scenarios");
   auto out = std::make_shared<std::string>();
+  auto contexts = std::make_shared<std::vector<std::string>>();
   profile->add_option("-o,--out", *out, "File for the host")->required()->type_name("HOST.toml");
-  profile->add_option("--context", options->context, "Context of the waiting thread: \"FIFO 80\", \"RR 10\"")
-      ->type_name("CONTEXT");
+  profile
+      ->add_option("--context", *contexts,
+                   "Context of the waiting thread: \"FIFO 80\", \"RES 0.1ms/1ms\"; several are measured one after "
+                   "another (default: FIFO 25, 49, 51 and 80, SCHED_DEADLINE and OTHER)")
+      ->type_name("CONTEXT")
+      ->allow_extra_args(false);
   profile->add_option("--cpu", options->cpu, "Pin the thread to this CPU")->type_name("N");
-  profile->add_option("--seconds", options->seconds, "Duration of the measurement under each load, in seconds")
+  profile
+      ->add_option("--seconds", options->seconds,
+                   "Duration of the measurement of each context under each load, in seconds")
       ->type_name("S")
       ->check(in_range(0.01, 1e7));
   profile->add_option("--interval-us", options->interval_us, "Time between two wake-ups")
@@ -67,13 +100,16 @@ void add_measure_host_profile(App& measure, Action& action, const std::shared_pt
                     "Measure interrupts and softirqs too, from the kernel's trace (root; adds overhead)");
   profile->add_flag("--best-effort", options->best_effort, "Continue without missing privileges");
   profile->footer(R"(Examples:
-  sudo offhook measure host-profile --seconds 600 --load all --out mine.toml
+  sudo offhook measure host-profile --seconds 100 --load all --out mine.toml
+  sudo offhook measure host-profile --context "FIFO 80" --seconds 600 --load spin --out mine.toml
   sudo offhook measure host-profile --stages --load cpu --load network --out mine.toml   # needs stress-ng
   offhook advise rt-audio mine.toml
 
 The file cannot contain latencies rarer than once in the whole measurement; advice states how far it carries. Measure
 under the load that will compete with the device.)");
-  profile->final_callback([&action, options, out] { action = [options, out] { return run(*options, *out); }; });
+  profile->final_callback([&action, options, contexts, out] {
+    action = [options, contexts, out] { return run(*options, *contexts, *out); };
+  });
 }
 
 }  // namespace offhook::command

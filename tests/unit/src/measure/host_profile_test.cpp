@@ -14,11 +14,11 @@ namespace {
 /// 100,000 wake-ups: nine in ten at 10 us, the rest at 100 us, one at 5 ms.
 HostProfile profile() {
   HostProfile p;
-  p.thread.add(10'000, 90'000);
-  p.thread.add(100'000, 9'999);
-  p.thread.add(5'000'000, 1);
+  p.threads = {{"FIFO 80", {}}};
+  p.threads[0].thread.add(10'000, 90'000);
+  p.threads[0].thread.add(100'000, 9'999);
+  p.threads[0].thread.add(5'000'000, 1);
   p.seconds = 100;
-  p.context = "FIFO 80";
   p.loads = {"cpu", "network"};
   return p;
 }
@@ -71,6 +71,31 @@ TEST(HostProfile, HasTheSchedulerOfItsKernel) {
   EXPECT_THAT(with("unknown", "no"), testing::HasSubstr("scheduler = \"linux\"\n"));
 }
 
+// FIFO 25 waits 3 ms where FIFO 80 waits 5 us; SCHED_DEADLINE and SCHED_OTHER are their own.
+TEST(HostProfile, EachPriorityAndClassHasItsOwnDistribution) {
+  HostProfile p = profile();
+  p.threads = {{"OTHER", {}}, {"FIFO 80", {}}, {"RES 0.1ms/1ms", {}}, {"FIFO 25", {}}, {"FIFO 51", {}}};
+  const std::uint64_t worst_us[] = {90'000, 5, 2, 3'000, 40};
+  for (std::size_t i = 0; i < p.threads.size(); ++i) {
+    p.threads[i].thread.add(1'000, 9'999);
+    p.threads[i].thread.add(1'000 * worst_us[i], 1);
+  }
+  const std::string text = to_host_file(p, kHost);
+  const hostsim::HostLatencies h = latencies(text);
+  EXPECT_EQ(h.measured_priority, 25);
+  using hostsim::ThreadKind;
+  const auto worst = [&](ThreadKind kind, int priority) { return h.to_thread(kind, priority).worst_ms(); };
+  EXPECT_NEAR(worst(ThreadKind::kRealTime, 25), 3, 0.02);
+  EXPECT_NEAR(worst(ThreadKind::kRealTime, 50), 3, 0.02) << "of 49 and less: the one below";
+  EXPECT_NEAR(worst(ThreadKind::kRealTime, 51), 0.04, 0.001);
+  EXPECT_NEAR(worst(ThreadKind::kRealTime, 99), 0.005, 0.0001);
+  EXPECT_NEAR(worst(ThreadKind::kDeadline, 0), 0.002, 0.0001);
+  EXPECT_NEAR(worst(ThreadKind::kNormal, 0), 90, 0.5);
+  EXPECT_TRUE(h.knows(ThreadKind::kDeadline) && h.knows(ThreadKind::kNormal));
+  EXPECT_FALSE(latencies(to_host_file(profile(), kHost)).knows(ThreadKind::kNormal));
+  EXPECT_THAT(text, testing::HasSubstr("100 s in each context, 50000 wake-ups of FIFO 25, OTHER, FIFO 80"));
+}
+
 TEST(HostProfile, InterruptsWithoutASoftirqHaveNoDpc) {
   HostProfile p = profile();
   p.interrupt.add(2'000, 100'000);
@@ -93,8 +118,8 @@ TEST(HostProfile, StagesGiveTheInterruptAndTheSoftirqAfterIt) {
 
 TEST(HostProfile, OneWakeUpIsAHostToo) {
   HostProfile p = profile();
-  p.thread = {};
-  p.thread.add(7'000);
+  p.threads = {{"FIFO 80", {}}};
+  p.threads[0].thread.add(7'000);
   EXPECT_NO_THROW(latencies(to_host_file(p, kHost)));
 }
 

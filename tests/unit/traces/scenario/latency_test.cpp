@@ -69,6 +69,14 @@ TEST(HostLatencies, MistakesInTheTableAreNamedWithTheFile) {
   EXPECT_NE(host(fine + "dpc_ms = [2]\ndpc_least_ms = 0.1\n").find("dpc_ms: expected one worst case"),
             std::string::npos);
   EXPECT_NE(host(fine + "dpc_ms = [2, 1]\ndpc_least_ms = 0.1\n").find("mine.toml"), std::string::npos);
+  const auto row = [&](const std::string& thread) {
+    return host(fine + "thread_priority = 25\n[[latency.thread]]\nuse_hours = [1, 10]\nms = [2, 3]\nleast_ms = 0.1\n" +
+                thread);
+  };
+  EXPECT_EQ(row("priority = 80\n"), "");
+  EXPECT_EQ(row("class = \"other\"\n"), "");
+  EXPECT_NE(row("priority = 25\n").find("expected one above thread_priority, 25"), std::string::npos);
+  EXPECT_NE(row("class = \"idle\"\npriority = 30\n").find("expected fifo, deadline or other"), std::string::npos);
   EXPECT_NE(host(fine + "dpc_msec = 3\n").find("nearest known key is \"dpc_ms\""), std::string::npos);
 }
 

@@ -144,6 +144,33 @@ TEST(Expectation, LatenciesCountForThePriorityThatWasMeasuredAndAbove) {
   EXPECT_DOUBLE_EQ(measured.interval_s.low, 6 * 3600 / 3.0);  // six hours of it
 }
 
+// Waits of 40 ms at FIFO 25, 1 ms at FIFO 60, 0.1 ms of SCHED_DEADLINE and 200 ms of SCHED_OTHER: each is its own.
+TEST(Expectation, EachMeasuredClassAndPriorityCountsForItself) {
+  const Seen nothing_lost{180, 18'000, 0, {}};
+  const auto ends_at = [](double ms) { return hostsim::LatencyDistribution({{1, 0.001}, {1e-6, ms}}); };
+  const auto of = [&](const char* context) {
+    hostsim::Scenario s = on("linux-6.12-rt-am64x", "rt-audio", context);
+    s.host.latency = hostsim::HostLatencies{.interrupt = ends_at(0.01),
+                                            .dpc = std::nullopt,
+                                            .thread = ends_at(40),
+                                            .high_thread = ends_at(40),
+                                            .high_priority = 99,
+                                            .waits_per_s = 1000,
+                                            .measured_priority = 25,
+                                            .more = {{hostsim::ThreadKind::kRealTime, 60, ends_at(1)},
+                                                     {hostsim::ThreadKind::kDeadline, 0, ends_at(0.1)},
+                                                     {hostsim::ThreadKind::kNormal, 0, ends_at(200)}}};
+    return expectation(s, nothing_lost);
+  };
+  EXPECT_FALSE(of("FIFO 25").expects_none());
+  EXPECT_TRUE(of("FIFO 60").expects_none());
+  EXPECT_DOUBLE_EQ(of("FIFO 60").interval_s.low, 1000 / 3.0);  // a million waits at 1000 a second
+  EXPECT_EQ(of("OTHER").evidence, Evidence::kDistribution);
+  EXPECT_FALSE(of("OTHER").expects_none());
+  EXPECT_EQ(of("RES 1ms/5ms").evidence, Evidence::kDistribution);
+  EXPECT_NE(of("RES 0.3ms/5ms").evidence, Evidence::kDistribution);  // a block of 500 us needs two periods
+}
+
 // Six hours of cyclictest -p80 and ten seconds of a recording of the same host.
 TEST(Expectation, HoursOfLatenciesAndSecondsOfRecordingCountTogether) {
   const Seen nothing_lost{180, 18'000, 0, {}};

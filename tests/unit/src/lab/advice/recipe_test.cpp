@@ -6,6 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "traces/scenario/device.h"
 #include "traces/scenario/scenario.h"
 
@@ -93,6 +95,28 @@ TEST(Advice, ASufficientContextComesBeforeAMarginalOne) {
   const Trial& t = advice->trials[*advice->chosen];
   EXPECT_TRUE(advice->keeps_clear(t)) << t.name;
   EXPECT_EQ(t.context.kind, OH_CONTEXT_THREAD);
+}
+
+// Rejected with more margin, or with evidence that carries further: the reason says so.
+TEST(Advice, EvidenceThatCarriesFurtherIsNamedWhereItIsRejected) {
+  const auto advice = advise(question("g-lite"), made_up([](const hostsim::Scenario& s, Measured& m) {
+                               // The tail of THR 28 carries further, and less than twice as far.
+                               const bool urgent = s.context.kind == OH_CONTEXT_THREAD && s.context.priority == 28;
+                               m.margin_ms = urgent ? 7.9 : 5;
+                               for (std::size_t i = 0; i < m.longest_ms.size(); ++i)
+                                 m.longest_ms[i] = (urgent ? 0.11 : 0.13) * std::pow((i + 1) / 64.0, -0.3);
+                               if (s.context.kind == OH_CONTEXT_RESERVATION) m.blocks_late = m.samples_lost = 1;
+                             }));
+  ASSERT_TRUE(advice && advice->suffices);
+  const Trial& chosen = advice->trials[*advice->chosen];
+  int further = 0;
+  for (const Trial& t : advice->trials) {
+    if (!t.loses_nothing() || &t == &chosen) continue;
+    if (t.expectation.interval_s.low <= 1.05 * chosen.expectation.interval_s.low) continue;
+    ++further;
+    EXPECT_THAT(t.against, HasSubstr("Its evidence carries further: " + span(t.expectation.interval_s.low))) << t.name;
+  }
+  EXPECT_GT(further, 0);
 }
 
 TEST(Advice, TwoBuffersOfTwoAreNoFault) {
