@@ -292,6 +292,14 @@ TEST(DecodeVerdict, ARecordingThatBeginsInDataModeIsNamedByItsSymbolClock) {
   }
 }
 
+// The frequencies of V.21 or Bell 202, and bits that are a half, a third or a quarter as fast: every change lies on the
+// faster one's grid.
+TEST(DecodeVerdict, SlowerBitsOnTheSameTwoFrequenciesAreAnotherModem) {
+  for (const double baud : {75, 100, 150})
+    EXPECT_EQ(verdict_of({keyed(characters(60, baud, 7), 1650, 1850, baud)}).technology, "no modem found") << baud;
+  EXPECT_EQ(verdict_of({keyed(characters(200, 600, 7), 1200, 2200, 600)}).technology, "no modem found");
+}
+
 // Half-duplex: nothing tells which station sends. 1200 and 2200 Hz are not 1300 and 2100 Hz.
 TEST(DecodeVerdict, Bell202IsNoV23) {
   const Sound x = silence(1) + keyed(characters(400, 1200, 7), 1200, 2200, 1200) + silence(0.5);
