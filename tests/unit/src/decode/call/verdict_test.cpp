@@ -314,8 +314,8 @@ TEST(DecodeVerdict, Bell202IsNoV23) {
 
 // PSK of root-raised-cosine pulses on one carrier, or on several that are `apart_hz` apart; clean, so that every leak
 // shows.
-Sound psk(double baud, double carrier_hz, int carriers, double apart_hz, double duration_s) {
-  std::mt19937 random(7);
+Sound psk(double baud, double carrier_hz, int carriers, double apart_hz, double duration_s, unsigned seed = 7) {
+  std::mt19937 random(seed);
   Sound x(static_cast<std::size_t>(duration_s * kRateHz), 0.0F);
   for (int c = 0; c < carriers; ++c) {
     std::vector<double> phase;
@@ -360,6 +360,16 @@ TEST(DecodeVerdict, CarriersWithoutShapingAreNotV34) {
   const Verdict v = verdict_of({silence(0.5) + x + silence(0.5)});
   EXPECT_NE(v.technology, "V.34") << v.evidence.front();
   EXPECT_EQ(v.technology.find("another signal of 3"), std::string::npos) << v.technology;
+}
+
+// Each packet begins its symbols anew, which broadens the line of the symbol clock.
+TEST(DecodeVerdict, TheSymbolRateOfPacketsIsThatOfTheirSymbols) {
+  Sound x;
+  for (int k = 0; k < 30; ++k) {
+    const Sound packet = psk(1600, 1800, 1, 0, 0.18 + 0.0003 * (k % 5), static_cast<unsigned>(k));
+    x.insert(x.end(), packet.begin(), packet.end());
+  }
+  EXPECT_EQ(verdict_of({silence(0.5) + x + silence(0.5)}).technology, "another signal of 1600 symbols/s");
 }
 
 // Points near those of V.22bis, in the middle of whose band there is nothing.
