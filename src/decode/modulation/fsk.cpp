@@ -33,6 +33,9 @@ constexpr Band kBands[] = {{kV21.title, FSK_V21CH1, true},         {kV21.title, 
                            {kBell103.title, FSK_BELL103CH2, true}, {kBell103.title, FSK_BELL103CH1, false},
                            {kV23.title, FSK_V23CH2, true},         {kV23.title, FSK_V23CH1, false},
                            {kBell202, FSK_BELL202, false, true}};
+const fsk_spec_t& spec_of(const Band& band) {
+  return preset_fsk_specs[band.spandsp];
+}
 
 constexpr double kBlockS = 0.05, kBlockBits = 8;  // the longer one
 constexpr double kSteady = 0.2;       // variance of the power over its squared mean: noise has 1, two equal tones 0.5
@@ -207,7 +210,7 @@ class Bits {
 };
 
 void find_in(std::span<const float> x, int channel, const Band& band, std::vector<FskHeard>& found) {
-  const fsk_spec_t& spec = preset_fsk_specs[band.spandsp];
+  const fsk_spec_t& spec = spec_of(band);
   const double baud = spec.baud_rate / 100.0, half_shift = std::abs(spec.freq_one - spec.freq_zero) / 2.0;
   Tuner tuned(x, (spec.freq_one + spec.freq_zero) / 2.0, half_shift, baud);
   const auto block = static_cast<std::size_t>(std::max(kBlockS, kBlockBits / baud) * kRateHz);
@@ -254,6 +257,22 @@ bool fits_better(const FskHeard& a, const FskHeard& b) {
 }
 
 }  // namespace
+
+const char* nearest_modulation(const FskHeard& heard) {
+  const auto own = std::find_if(std::begin(kBands), std::end(kBands), [&](const Band& b) {
+    return b.modulation == heard.modulation && b.calling == heard.calling;
+  });
+  const auto apart = [&](const Band& b) {
+    const fsk_spec_t &x = spec_of(*own), &y = spec_of(b);
+    const int other_rate = x.baud_rate != y.baud_rate;
+    return std::pair(other_rate, std::abs(x.freq_one - y.freq_one) + std::abs(x.freq_zero - y.freq_zero));
+  };
+  const Band* nearest = nullptr;
+  for (const Band& b : kBands) {
+    if (b.modulation != heard.modulation && (nearest == nullptr || apart(b) < apart(*nearest))) nearest = &b;
+  }
+  return nearest->modulation;
+}
 
 std::vector<FskHeard> find_fsk(const Recording& r) {
   std::vector<FskHeard> all;

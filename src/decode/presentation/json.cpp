@@ -116,10 +116,30 @@ constexpr Row kVerdictDirectionRows[] = {
 };
 constexpr Table kVerdictDirection{kVerdictDirectionRows, "VerdictDirection"};
 
+template <typename T>
+std::optional<T> if_named(const Verdict& v, T value) {
+  return v.weight.kind == EvidenceKind::kNone ? std::nullopt : std::optional<T>(std::move(value));
+}
 using V = Written<Verdict>;
 constexpr Row kVerdictRows[] = {
     V::of<&Verdict::technology>("technology", "", "see [Technologies](#technologies)"),
     V::of<&Verdict::evidence>("evidence", "", "evidence, in sentences"),
+    V::of("probability", "", "probability that the technology is right, from generated signals of known kind",
+          [](const Verdict& v) { return if_named(v, v.weight.probability); })
+        .decimals(3)
+        .absent("nothing is named"),
+    V::of("next_best", "", "technology that shares most of the evidence",
+          [](const Verdict& v) { return if_named(v, v.weight.next_best); })
+        .absent("nothing is named"),
+    V::of("evidence_kind", "", "`messages`, `training`, `two tones`, `symbol clock` or `tone`",
+          [](const Verdict& v) { return name_of(v.weight.kind); })
+        .absent("nothing is named"),
+    V::of("evidence_strength", "",
+          "number of messages, SNR of the data (dB), changes of frequency on the grid of bits, symbol clock over noise "
+          "(dB), or length of tones (s)",
+          [](const Verdict& v) { return if_named(v, v.weight.strength); })
+        .decimals(1)
+        .absent("nothing is named"),
     V::of<&Verdict::retrains>("retrains", "", "number of retrains"),
     V::of<&Verdict::renegotiations>("rate_renegotiations", "", "number of rate renegotiations"),
     V::of<&Verdict::cleardowns>("cleardowns", "", "number of cleardowns"),

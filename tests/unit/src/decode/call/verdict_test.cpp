@@ -438,6 +438,46 @@ TEST(DecodeVerdict, AnspcmThatTurnsIntoAnsamIsTwoTones) {
   EXPECT_EQ(verdict_of(*call).technology, "ANSpcm alone");
 }
 
+// Of what the number of true names in generated signals was counted.
+TEST(DecodeVerdict, ANameHasAProbabilityAndTheNextBestHypothesis) {
+  const Verdict none = verdict_of({noise(12, 3000, 1)});
+  EXPECT_EQ(none.weight.kind, EvidenceKind::kNone);
+  EXPECT_EQ(none.weight.probability, 0);
+  EXPECT_TRUE(none.weight.next_best.empty());
+  EXPECT_TRUE(describe_weight(none).empty());
+  const struct {
+    Sound sound;
+    EvidenceKind kind;
+    const char* next_best;
+  } kRows[] = {{keyed(characters(200, 300, 7), 980, 1180, 300), EvidenceKind::kTwoTones, "Bell 103"},
+               {keyed(characters(400, 1200, 7), 1200, 2200, 1200), EvidenceKind::kTwoTones, "V.23"},
+               {psk(1200, 1800, 1, 0, 5), EvidenceKind::kSymbolClock, "V.27ter at 2400 bit/s"},
+               {psk(2000, 1700, 1, 0, 5), EvidenceKind::kSymbolClock, "an unidentified signal"},
+               {answer_tone(2100, 3, false), EvidenceKind::kTone, "ANSam"}};
+  for (const auto& row : kRows) {
+    const Verdict v = verdict_of({silence(0.5) + row.sound + silence(0.5)});
+    EXPECT_EQ(v.weight.kind, row.kind) << v.technology;
+    EXPECT_EQ(v.weight.next_best, row.next_best) << v.technology;
+    EXPECT_GT(v.weight.strength, 0) << v.technology;
+    EXPECT_EQ(v.weight.probability, probability_of(row.kind, v.weight.strength));
+  }
+}
+
+TEST(DecodeVerdict, StrongerEvidenceIsNoLessProbable) {
+  for (const EvidenceKind kind : {EvidenceKind::kMessages, EvidenceKind::kTraining, EvidenceKind::kTwoTones,
+                                  EvidenceKind::kSymbolClock, EvidenceKind::kTone}) {
+    double before = 0;
+    for (double strength = 0; strength < 1000; strength += 0.5) {
+      const double p = probability_of(kind, strength);
+      EXPECT_GE(p, before) << name_of(kind) << " " << strength;
+      EXPECT_GT(p, 0);
+      EXPECT_LT(p, 1) << "signals of a finite number";
+      before = p;
+    }
+  }
+  EXPECT_EQ(probability_of(EvidenceKind::kNone, 5), 0);
+}
+
 // A call of which one side alone trains as V.34 does, behind an MS of V.8bis with a non-standard field.
 std::string technology_of(std::uint8_t country, std::vector<std::uint8_t> provider, bool fcs_good = true) {
   Call call;
