@@ -5,6 +5,7 @@
 
 #include "offhook/decode.h"
 #include "src/decode/call/verdict.h"
+#include "src/decode/presentation/fax_words.h"
 #include "src/decode/presentation/json_tables.h"
 #include "src/decode/presentation/names.h"
 #include "src/decode/presentation/notes.h"
@@ -28,7 +29,8 @@ constexpr Row kRtpStreamRows[] = {
     Rtp::of<&RtpStream::channel>("channel", "", "channel with the samples of the stream"),
     Rtp::of<&RtpStream::from>("from", "", "address and port of the sender"),
     Rtp::of<&RtpStream::to>("to", "", "address and port of the receiver"),
-    Rtp::of<&RtpStream::codec>("codec", "", "`G.711 mu-law` or `G.711 A-law`"),
+    Rtp::of<&RtpStream::codec>("codec", "",
+                               "`G.711 mu-law`, `G.711 A-law`, `clear mode, mu-law` or `clear mode, A-law`"),
     Rtp::of<&RtpStream::packets>("packet_count", "", "packets, each counted once"),
     Rtp::of<&RtpStream::lost>("lost_count", "", "missing sequence numbers"),
     Rtp::of<&RtpStream::reordered>("reordered_count", "", "packets that arrived after a later one"),
@@ -40,6 +42,28 @@ constexpr Row kRtpStreamRows[] = {
     Rtp::part<&RtpStream::events>("events", kRtpEvent).means("losses and jumps, in order of time"),
 };
 constexpr Table kRtpStream{kRtpStreamRows, "RtpStream"};
+
+using Sip = Written<SipCall>;
+constexpr Row kSipRows[] = {
+    Sip::of<&SipCall::call_id>("call_id", "", "Call-ID"),
+    Sip::of<&SipCall::caller>("caller", "", "user of From, as a rule a telephone number"),
+    Sip::of<&SipCall::called>("called", "", "user of To"),
+};
+constexpr Table kSip{kSipRows, "Sip"};
+
+using T38 = Written<T38Frame>;
+constexpr Row kT38FrameRows[] = {
+    T38::of("name", "", "name of the facsimile control field: `DIS`, `DCS`, ...",
+            [](const T38Frame& f) { return t38_name(f); }),
+    T38::of<&T38Frame::channel>("channel", "", "channel of the sender"),
+    T38::of<&T38Frame::t>("start_s", "s", "arrival of the first packet of the frame").decimals(kTime),
+    T38::of<&T38Frame::fcs_good>("good", "", "whether the check sequence was good at the gateway"),
+    T38::of("octets", "", "address, control and facsimile control field, and the rest of the frame",
+            [](const T38Frame& f) { return octet_string(f.octets); }),
+    T38::of("meaning", "", "what the frame says, as `meaning` of a FaxFrame",
+            [](const T38Frame& f) { return fax_meaning(t38_name(f), f.octets); }),
+};
+constexpr Table kT38Frame{kT38FrameRows, "T38Frame"};
 
 struct ChannelOfFile {
   int peak, clipped;
@@ -80,6 +104,13 @@ constexpr Row kRecordingRows[] = {
         "rtp", kRtpStream, [](const Call& c) -> const auto& { return c.recording.rtp; })
         .absent_if_0("no packet capture")
         .means("streams that the channels were made of"),
+    C::part("sip", kSip, [](const Call& c) { return c.recording.sip ? &*c.recording.sip : nullptr; })
+        .absent("no packet capture, or no SIP for these streams")
+        .means("the call of SIP that describes the streams"),
+    C::part(
+        "t38", kT38Frame, [](const Call& c) -> const auto& { return c.recording.t38; })
+        .absent_if_0("no T.38 in this call")
+        .means("frames of T.30 in the call's T.38"),
 };
 constexpr Table kRecording{kRecordingRows, "Recording"};
 
