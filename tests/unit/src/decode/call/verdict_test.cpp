@@ -416,6 +416,15 @@ TEST(DecodeVerdict, ACjOfMoreOctetsIsCountedToItsEnd) {
   EXPECT_NEAR(call->start_up.v8.cj_end(), cj_s + 40.0 / 300, 0.005);
 }
 
+// Data of V.22 in the band of V.21 had it once: ten ones and the synchronization octet are 20 bits.
+TEST(DecodeVerdict, ASingleMenuThatDoesNotBeginWithTheCallFunctionIsNoMenu) {
+  for (const unsigned first : {0xC1U, 0xDEU}) {
+    const Bits menu = Bits(10, 1) + octets_of_v8({0xE0, first, 0x0B, 0x25, 0x42, 0x81, 0x32, 0x42}) + Bits(10, 1);
+    EXPECT_EQ(verdict_of({silence(1) + keyed(menu, 980, 1180, 300) + silence(2)}).technology,
+              first == 0xC1 ? "V.8" : "no modem found");
+  }
+}
+
 TEST(DecodeVerdict, ASignalBehindAnAnswerToneIsMentioned) {
   const Sound unread = noise(6, 3000, 11);
   const Verdict v = verdict_of({silence(1) + answer_tone(2100, 3, false) + silence(0.1) + unread + silence(1)});
