@@ -7,13 +7,13 @@
 
 Makes N signals (default 500, 5 to 30 s) in FOLDER and decodes them; signals and results that are there already are
 kept. Half of each kind is the fitting half: --fit writes the table of probabilities that it gives, of
-src/decode/call/hypotheses.cpp. The other half is held out, and the report is of it: wrong names,
-how many of the statements with a probability of 95 % or more are true, and the recognition by kind, SNR and length with
+src/decode/call/hypotheses.cpp. The other half is held out, and the report is of it: wrong names, how
+many of the statements with a probability of 95 % or more are true, and the recognition by kind, SNR and length with
 95 % bounds (Wilson). Programs: spandsp, minimodem, direwolf's gen_packets, sox; PROGRAM itself for V.34, V.90, V.32bis.
-Exit status: 0 no wrong name in the half that is held out, 1 there is one.
+Exit status: 0 no wrong name in the half that is held out, 1 there is one, 77 a program is not on this machine.
 """
-import argparse, array, audioop, cmath, collections, concurrent.futures, json, math, pathlib, random, subprocess, sys, \
-    tempfile, wave
+import argparse, array, audioop, cmath, collections, concurrent.futures, json, math, pathlib, random, shutil, \
+    subprocess, sys, tempfile, wave
 
 import spandsp
 
@@ -410,7 +410,7 @@ def table(rows, columns):
     return "\n".join([lines[0], "| " + " | ".join("-" * max(3, w) for w in widths) + " |", *lines[1:]])
 
 
-def recognition(results, key, order):
+def recognition(results, title, key, order):
     groups = collections.defaultdict(collections.Counter)
     for fact, verdicts in results:
         groups[key(fact)][result_of(fact, verdicts)] += 1
@@ -422,7 +422,7 @@ def recognition(results, key, order):
             low, high = wilson(c["recognised"], n)
             rows.append((group, n, c["recognised"], c["true"], c["nothing"], c["wrong"],
                          f"{100 * low:.0f} to {100 * high:.0f} %"))
-    return table(rows, ("", "signals", "recognised", "true, less exact", "nothing named", "wrong", "recognised, 95 % bounds"))
+    return table(rows, (title, "signals", "recognised", "true, less exact", "nothing named", "wrong", "recognised, 95 % bounds"))
 
 
 def report(results):
@@ -440,8 +440,8 @@ def report(results):
         out.append(f"- {s['fact']['number']} ({s['fact']['kind']}, {s['fact']['snr_db']} dB): {s['verdict']['technology']}")
     lengths = ["under 8 s", "8 to 15 s", "over 15 s"]
     length = lambda f: lengths[(f["length_s"] >= 8) + (f["length_s"] > 15)]
-    out += ["", recognition(results, lambda f: f["kind"], NAMES), "", recognition(results, lambda f: f["snr_db"], SNRS_DB),
-            "", recognition(results, length, lengths)]
+    out += ["", recognition(results, "kind", lambda f: f["kind"], NAMES), "", recognition(results, "SNR, dB", lambda f: f["snr_db"], SNRS_DB),
+            "", recognition(results, "length", length, lengths)]
     return "\n".join(out) + "\n", len(wrong)
 
 
@@ -458,6 +458,10 @@ def main():
     parser.add_argument("--all", action="store_true", help="report both halves")
     parser.add_argument("--only", help="only kinds that contain this text")
     arguments = parser.parse_args()
+    absent = [name for name in ("minimodem", "gen_packets", "sox") if shutil.which(name) is None]
+    if absent:
+        print(f"not on this machine: {', '.join(absent)} (Debian: minimodem, direwolf, sox)")
+        return 77
     arguments.folder.mkdir(parents=True, exist_ok=True)
     shared = Shared(arguments.program, arguments.folder.resolve(), arguments.seed)
     numbers = [n for n in range(arguments.count) if arguments.half in (None, HALVES[half_of(n)]) and
