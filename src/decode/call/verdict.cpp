@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "driver/user_modem/v21.h"
 #include "dsp/modulation/modulation.h"
 #include "dsp/v34/phase2/tones.h"
 #include "src/decode/call/call.h"
@@ -300,6 +301,8 @@ void judge_pcm(const Call& call, Verdict& v) {
   const auto pcm = std::find_if(s.answer_tones.begin(), s.answer_tones.end(),
                                 [](const auto& x) { return x.kind == AnswerToneHeard::Kind::kAnspcm; });
   if (pcm != s.answer_tones.end()) v.evidence.emplace_back(fmt::format("ANSpcm at {:.2f} s", pcm->t0));
+  const bool one_of_v92 = (d != nullptr && d->v92_capable()) != (a != nullptr && a->v92_capable());
+  v.weight = by_messages(call, short_phase2 || one_of_v92 ? "V.92" : v92 ? "V.90" : kV34.title);
 }
 
 std::string words(const SymbolClock& c) {
@@ -311,10 +314,13 @@ std::string words(const SymbolClock& c) {
                      c.channel, c.t0, c.t1);
 }
 
+constexpr const char* kV90 = "V.90";  // whose upstream trains as V.34 does
+
 void judge_v34(const Call& call, const Training::Side* lone, Verdict& v) {
   const StartUp& s = call.start_up;
   if (lone == nullptr) {
     v.technology = kV34.title;
+    v.weight = by_messages(call, kV90);
     if (call.trainings.back().begins_in_data) {
       for (const SymbolClock& c : call.symbol_clocks) v.evidence.push_back(words(c));
       v.evidence.emplace_back("TRN of V.34 after data");
@@ -332,7 +338,9 @@ void judge_v34(const Call& call, const Training::Side* lone, Verdict& v) {
     return;
   }
   const bool k56flex = has_field_of_provider_0094(s);
-  v.technology = k56flex ? "K56flex" : "other PCM modem";
+  constexpr const char *kK56flex = "K56flex", *kOther = "other PCM modem";
+  v.technology = k56flex ? kK56flex : kOther;
+  v.weight = by_messages(call, k56flex ? kOther : kK56flex);
   if (k56flex)
     v.evidence.emplace_back("V.8bis with the non-standard field of provider 0094, which modems with K56flex send");
   v.evidence.push_back(fmt::format(
@@ -386,6 +394,7 @@ void judge_connection_data(const Call& call, const Connection::Side& side, Way& 
 void judge_connection(const Call& call, Verdict& v) {
   const Connection& c = call.connection;
   v.technology = c.modulation;
+  v.weight = by_training(call);
   v.evidence.push_back(fmt::format("training and data of {}", c.modulation));
   if (call.bell_answer_s > 0) {
     v.technology = "Bell 212A";
@@ -422,6 +431,7 @@ void judge_connection(const Call& call, Verdict& v) {
 
 void judge_fsk(const Call& call, Verdict& v) {
   v.technology = call.fsk.front().modulation;
+  v.weight = by_two_tones(call);
   for (const bool calling : {true, false}) {
     const auto at = std::find_if(call.fsk.begin(), call.fsk.end(), [&](const FskHeard& f) {
       return f.calling == calling && std::string_view(f.modulation) == v.technology;
@@ -459,6 +469,7 @@ void judge_fsk(const Call& call, Verdict& v) {
 
 void judge_fax(const Call& call, Verdict& v) {
   v.technology = "fax";
+  v.weight = !call.fax.frames.empty() || call.cm_is_of_fax() ? by_messages(call, kV21.title) : by_calling_tones(call);
   if (!call.fax.cng.empty()) v.evidence.push_back(fmt::format("CNG at {:.2f} s", call.fax.cng.front().t0));
   if (!call.fax.frames.empty()) {
     const FaxFrame& f = call.fax.frames.front();
@@ -480,6 +491,7 @@ void judge_symbol_clocks(const Call& call, Verdict& v) {
   v.technology = is_v34(*strongest)            ? kV34.title
                  : strongest->symbol_rate == 0 ? "an unidentified signal"
                                                : fmt::format("another signal of {} symbols/s", strongest->symbol_rate);
+  if (strongest->symbol_rate > 0) v.weight = by_symbol_clock(*strongest, is_v34(*strongest));
   for (const SymbolClock& c : call.symbol_clocks)
     v.evidence.push_back(fmt::format("{}, {:.0f} dB over noise", words(c), c.over_noise_db));
   v.evidence.emplace_back("no training was found");
@@ -535,24 +547,29 @@ void judge_start_up(const Call& call, Verdict& v) {
   if (!s.info.empty()) {
     v.technology = info(s, "INFO0d") != nullptr ? "V.90" : kV34.title;
     v.evidence.emplace_back("INFO sequences, but no INFO1a: Phase 2 did not end");
+    v.weight = by_messages(call, info(s, "INFO0d") != nullptr ? "V.92" : "V.90");
   } else if (!call.symbol_clocks.empty() && s.answer_tones.empty()) {
     judge_symbol_clocks(call, v);
   } else if (!s.v8.cm.empty() || !s.v8.jm.empty()) {
     v.technology = "V.8";
     v.evidence.push_back(behind("V.8 menus", last_menu_end(s)));
+    v.weight = by_messages(call, kV21.title);
   } else if (!s.v8bis.empty()) {
     v.technology = "V.8bis";
     v.evidence.push_back(behind("V.8bis messages", s.v8bis.back().t));
+    v.weight = by_messages(call, kV21.title);
   } else if (!s.answer_tones.empty()) {
     const bool more = goes_on_after(s.answer_tones.back().t1);
     v.technology = s.answer_tones.front().name() + std::string(more ? ", then an unidentified signal" : " alone");
     v.evidence.emplace_back(more ? "an answer tone; the signal after it was not decoded" : "an answer tone only");
     for (const SymbolClock& c : call.symbol_clocks) v.evidence.push_back(words(c));
+    v.weight = by_answer_tones(call);
   } else if (const auto id = std::find_if(call.signals.begin(), call.signals.end(),
                                           [](const CallSignal& x) { return x.name == kCallerId; });
              id != call.signals.end()) {
     v.technology = kCallerId;
     v.evidence.push_back(fmt::format("a caller ID message at {:.2f} s", id->t0));
+    v.weight = by_messages(call, "Bell 202 or V.23");
   } else {
     v.technology = "no modem found";
     v.found = false;
@@ -588,6 +605,11 @@ Verdict verdict_of(const Call& call) {
     v.cleardowns += c.kind == Change::Kind::kCleardown;
   }
   return v;
+}
+
+std::string describe_weight(const Verdict& v) {
+  if (v.weight.kind == EvidenceKind::kNone) return {};
+  return fmt::format("{:.0f} %, next best hypothesis: {}", 100 * v.weight.probability, v.weight.next_best);
 }
 
 std::string describe_frames(const Verdict::Direction& d) {

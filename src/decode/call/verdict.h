@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "src/decode/call/hypotheses.h"
+
 namespace offhook::decode {
 
 struct Call;
@@ -34,11 +36,15 @@ struct Verdict {
   std::string technology;             ///< "V.34", "V.92 Quick Connect", ..., or "no modem found"
   bool found = true;                  ///< something of a modem or fax machine was heard
   std::vector<std::string> evidence;  ///< the evidence, in sentences
+  Weight weight{};                    ///< how much it tells, and what else the signal might be
   int retrains = 0, renegotiations = 0, cleardowns = 0;
   std::vector<Direction> directions;
 };
 
 Verdict verdict_of(const Call& call);
+
+/// "98 %, next best hypothesis: V.90"; empty: nothing is named
+std::string describe_weight(const Verdict& verdict);
 
 /// "20 good frames, 1 bad", "no frames, V.42's ODP alone" or "no frames"
 std::string describe_frames(const Verdict::Direction& direction);

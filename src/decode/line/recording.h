@@ -45,6 +45,20 @@ struct RtpStream {
   std::vector<RtpEvent> events;
 };
 
+/// Of SIP in a packet capture.
+struct SipCall {
+  std::string call_id;
+  std::string caller, called;  ///< users of From and To, as a rule telephone numbers
+};
+
+/// A frame of T.30 in T.38 (HDLC).
+struct T38Frame {
+  double t = 0;     ///< s of the recording
+  int channel = 0;  ///< of the sender
+  bool fcs_good = false;
+  std::vector<std::uint8_t> octets;  ///< without the check sequence
+};
+
 struct Recording {
   std::string name;                         ///< file name without its folder
   int file_rate_hz = 0;                     ///< of the file; `channel` is at kRateHz
@@ -56,6 +70,8 @@ struct Recording {
   bool channels_alike = false;              ///< the file had two, sample for sample the same: one is here
   std::optional<ChannelLikeness> likeness;  ///< the file had two that are nearly the same: one is here
   std::vector<RtpStream> rtp;               ///< by channel, of a packet capture
+  std::optional<SipCall> sip;               ///< likewise
+  std::vector<T38Frame> t38;                ///< likewise, in order of time
   std::vector<int> peak;                    ///< by channel, int16 units, as in the file
   std::vector<int> clipped;                 ///< by channel, samples at either end of the scale in runs of two or more
   std::vector<std::vector<float>> channel;  ///< [1 or 2][samples]

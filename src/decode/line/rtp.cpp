@@ -93,14 +93,36 @@ std::optional<std::pair<double, double>> line_through(const std::vector<std::pai
   return std::pair{y - xy / xx * (x - points.front().first), xy / xx};
 }
 
-}  // namespace
-
-std::string RtpReader::Address::text() const {
+std::string text_of(const IpPlace& place) {
   std::array<char, INET6_ADDRSTRLEN> out{};
-  const bool v6 = ip.size() == 16;
-  inet_ntop(v6 ? AF_INET6 : AF_INET, ip.data(), out.data(), out.size());
-  return v6 ? fmt::format("[{}]:{}", out.data(), port) : fmt::format("{}:{}", out.data(), port);
+  const bool v6 = place.ip.size() == 16;
+  inet_ntop(v6 ? AF_INET6 : AF_INET, place.ip.data(), out.data(), out.size());
+  return v6 ? fmt::format("[{}]:{}", out.data(), place.port) : fmt::format("{}:{}", out.data(), place.port);
 }
+
+v90::Law law_of(PayloadCodec codec) {
+  return codec == PayloadCodec::kALaw ? v90::Law::kA : v90::Law::kMu;
+}
+
+float sample_of(v90::Law law, std::uint8_t octet) {
+  return static_cast<float>(v90::linear_of(law, v90::pcm_of(law, octet)));
+}
+
+// Of octets without a law: the one by which the samples differ less from each other.
+PayloadCodec smoother_law(Bytes octets) {
+  double sum[2]{};
+  for (const auto& [law, k] : {std::pair{v90::Law::kMu, 0}, std::pair{v90::Law::kA, 1}}) {
+    float before = 0;
+    for (const std::uint8_t octet : octets) {
+      const float x = sample_of(law, octet);
+      sum[k] += std::abs(x - before);
+      before = x;
+    }
+  }
+  return sum[1] < sum[0] ? PayloadCodec::kALaw : PayloadCodec::kMuLaw;
+}
+
+}  // namespace
 
 void RtpReader::packet(int link_type, double t, Bytes bytes) {
   if (!std::isfinite(t)) return;
@@ -128,10 +150,17 @@ void RtpReader::ip(double t, Bytes b) {
 
 void RtpReader::udp(double t, Address from, Address to, Bytes b) {
   constexpr std::size_t kHead = 12, kMostPayload = 1600;
+  if (sip_.message(t, b)) return;
+  if (const SipReader::Media* media = sip_.media_at(to, t); media != nullptr && media->fax) {
+    faxes_.try_emplace({std::move(from), std::move(to)}, Fax{media->call, T38Reader(media->fax_version)})
+        .first->second.reader.packet(t, b);
+    return;
+  }
   if (b.size() <= kHead || b[0] >> 6 != 2) return;
   const int type = b[1] & 0x7F;
-  const bool may_be_events = type >= kFirstDynamic;
-  if (type != 0 && type != 8 && !may_be_events) return;
+  const std::optional<PayloadCodec> codec = codec_of(type, to, t);
+  if (!codec) return;
+  const bool may_be_events = codec == PayloadCodec::kEvents;
   std::size_t head = kHead + 4 * static_cast<std::size_t>(b[0] & 15), end = b.size();
   if ((b[0] & 0x10) != 0) {  // header extension
     if (b.size() < head + 4) return;
@@ -144,9 +173,27 @@ void RtpReader::udp(double t, Address from, Address to, Bytes b) {
   if (octets_ > kMostOctets) throw std::runtime_error("more than 150 MB of speech; extract the call with a filter");
   Packets& stream = streams_[{std::move(from), std::move(to), word32(b, 8)}];
   stream.heads.push_back({t, word32(b, 4), static_cast<std::uint32_t>(stream.octets.size()),
-                          static_cast<std::uint16_t>(word16(b, 2)), static_cast<std::uint16_t>(end - head), type == 8,
-                          may_be_events});
+                          static_cast<std::uint16_t>(word16(b, 2)), static_cast<std::uint16_t>(end - head), *codec});
   stream.octets.insert(stream.octets.end(), b.begin() + static_cast<long>(head), b.begin() + static_cast<long>(end));
+}
+
+// @return nothing: no speech
+std::optional<PayloadCodec> RtpReader::codec_of(int type, const Address& to, double t) const {
+  constexpr int kPcmu = 0, kPcma = 8;  // RFC 3551
+  if (type == kPcmu) return PayloadCodec::kMuLaw;
+  if (type == kPcma) return PayloadCodec::kALaw;
+  if (type < kFirstDynamic) return std::nullopt;
+  const SipReader::Media* media = sip_.media_at(to, t);
+  const auto known = media != nullptr ? media->types.find(type) : decltype(media->types.end()){};
+  return media != nullptr && known != media->types.end() ? known->second : PayloadCodec::kEvents;
+}
+
+std::optional<std::size_t> RtpReader::sip_call_of(const Stream& stream) const {
+  const double t = stream.second.heads.front().t;
+  for (const Address* place : {&stream.first.to, &stream.first.from}) {
+    if (const SipReader::Media* media = sip_.media_at(*place, t)) return media->call;
+  }
+  return std::nullopt;
 }
 
 // Whether nearly all packets follow one that they fit.
@@ -156,7 +203,7 @@ bool RtpReader::is_speech(const std::vector<Packet>& packets) {
   std::size_t fit = 0, speech = 0;
   const Packet* before = nullptr;
   for (const Packet& b : packets) {
-    if (b.is_event) continue;
+    if (b.is_event()) continue;
     ++speech;
     if (before == nullptr) {
       before = &b;
@@ -198,8 +245,7 @@ std::map<std::int64_t, const RtpReader::Packet*> RtpReader::in_order(const std::
 std::size_t RtpReader::silence_before(const Packet& p, const Packet& before, std::int64_t lost, bool events, double t,
                                       RtpStream& s) {
   constexpr std::int64_t kMostJump = std::int64_t{30} * kRateHz;
-  const std::int64_t jump =
-      static_cast<std::int32_t>(p.timestamp - before.timestamp) - before.size;
+  const std::int64_t jump = static_cast<std::int32_t>(p.timestamp - before.timestamp) - before.size;
   const std::int64_t gap = jump > 0 && jump < kMostJump ? jump : 0;
   const double gap_s = static_cast<double>(gap) / kRateHz;
   if (lost > 0) {
@@ -238,16 +284,22 @@ RtpReader::Assembled RtpReader::assemble(const Stream& stream) {
   constexpr double kWindowS = 5;
   const auto& [key, packets] = stream;
   Assembled a;
-  a.stream.from = key.from.text();
-  a.stream.to = key.to.text();
-  const auto speech = std::find_if(packets.heads.begin(), packets.heads.end(), [](const Packet& p) { return !p.is_event; });
-  a.stream.codec = speech != packets.heads.end() && speech->a_law ? "G.711 A-law" : "G.711 mu-law";
+  a.stream.from = text_of(key.from);
+  a.stream.to = text_of(key.to);
+  const auto speech =
+      std::find_if(packets.heads.begin(), packets.heads.end(), [](const Packet& p) { return !p.is_event(); });
+  const bool clear = speech != packets.heads.end() && speech->codec == PayloadCodec::kClear;
+  const PayloadCodec of_clear = clear ? smoother_law(packets.octets) : PayloadCodec::kMuLaw;
+  const v90::Law first_law =
+      clear ? law_of(of_clear) : law_of(speech != packets.heads.end() ? speech->codec : of_clear);
+  const char* const law_name = first_law == v90::Law::kA ? "A-law" : "mu-law";
+  a.stream.codec = clear ? fmt::format("clear mode, {}", law_name) : fmt::format("G.711 {}", law_name);
   std::vector<std::pair<double, double>> fastest;  // by window: position, least of arrival less position, s
   double transit_before_s = 0;
   const Packet* before = nullptr;
   std::int64_t number_before = 0, events_since = 0;  // packets of events since the speech before
   for (const auto& [number, p] : in_order(packets.heads, a.stream)) {
-    if (p->is_event) {
+    if (p->is_event()) {
       // On the clock of the speech before it.
       const std::int64_t since = before == nullptr ? 0 : static_cast<std::int32_t>(p->timestamp - before->timestamp);
       const double from = before == nullptr ? 0 : seconds(a.samples.size() - before->size);
@@ -272,9 +324,8 @@ RtpReader::Assembled RtpReader::assemble(const Stream& stream) {
     } else {
       fastest.back().second = std::min(fastest.back().second, transit_s);
     }
-    const v90::Law law = p->a_law ? v90::Law::kA : v90::Law::kMu;
-    for (const std::uint8_t octet : packets.payload(*p))
-      a.samples.push_back(static_cast<float>(v90::linear_of(law, v90::pcm_of(law, octet))));
+    const v90::Law law = law_of(p->codec == PayloadCodec::kClear ? of_clear : p->codec);
+    for (const std::uint8_t octet : packets.payload(*p)) a.samples.push_back(sample_of(law, octet));
     before = p;
     number_before = number;
   }
@@ -291,18 +342,28 @@ std::size_t RtpReader::find_calls() {
   std::erase_if(streams_, [](const Stream& s) { return !is_speech(s.second.heads); });
   std::vector<Stream*> streams;
   for (Stream& s : streams_) streams.push_back(&s);
-  std::stable_sort(streams.begin(), streams.end(),
-                   [](const Stream* a, const Stream* b) { return a->second.heads.front().t < b->second.heads.front().t; });
-  // The last call of one stream that waits for each pair of addresses.
+  std::stable_sort(streams.begin(), streams.end(), [](const Stream* a, const Stream* b) {
+    return a->second.heads.front().t < b->second.heads.front().t;
+  });
+  // The last call of one stream that waits for each pair of addresses, and for each call of SIP.
   std::map<std::pair<Address, Address>, std::size_t> waiting;
+  std::map<std::size_t, std::size_t> waiting_in_sip;
   for (Stream* s : streams) {
-    const auto other = waiting.find({s->first.to, s->first.from});
-    if (other != waiting.end() && s->second.heads.front().t < calls_[other->second][0]->second.heads.back().t) {
-      calls_[other->second].push_back(s);
-      waiting.erase(other);
+    const std::optional<std::size_t> sip = sip_call_of(*s);
+    const auto mirror = waiting.find({s->first.to, s->first.from});
+    const auto in_sip = sip ? waiting_in_sip.find(*sip) : waiting_in_sip.end();
+    const std::optional<std::size_t> other = mirror != waiting.end()          ? std::optional(mirror->second)
+                                             : in_sip != waiting_in_sip.end() ? std::optional(in_sip->second)
+                                                                              : std::nullopt;
+    const auto is_open = [&](const Stream& first) {
+      return s->second.heads.front().t < first.second.heads.back().t && s->first.to != first.first.to;
+    };
+    if (other && calls_[*other].size() == 1 && is_open(*calls_[*other][0])) {
+      calls_[*other].push_back(s);
       continue;
     }
     waiting[{s->first.from, s->first.to}] = calls_.size();
+    if (sip) waiting_in_sip[*sip] = calls_.size();
     calls_.push_back({s});
     if (calls_.size() > kMostCalls) throw std::runtime_error("more than 10000 calls");
   }
@@ -311,7 +372,10 @@ std::size_t RtpReader::find_calls() {
 
 Recording RtpReader::read(std::size_t k, const std::string& name) {
   std::vector<Assembled> streams;
+  const std::optional<std::size_t> sip = sip_call_of(*calls_[k].front());
+  std::vector<Address> from;
   for (Stream* s : calls_[k]) {
+    from.push_back(s->first.from);
     streams.push_back(assemble(*s));
     s->second = {};
   }
@@ -340,7 +404,23 @@ Recording RtpReader::read(std::size_t k, const std::string& name) {
   const std::size_t size = std::max(r.channel.front().size(), r.channel.back().size());
   for (auto& x : r.channel) x.resize(size);
   r.duration_s = seconds(size);
+  if (sip) add_sip(*sip, begin_t, from, r);
   return r;
+}
+
+// @param from  senders of the channels
+void RtpReader::add_sip(std::size_t call, double begin_t, const std::vector<Address>& from, Recording& r) {
+  r.sip = sip_.call(call);
+  for (auto& [places, fax] : faxes_) {
+    if (fax.call != call) continue;
+    const bool second = from.size() == 2 && places.first.ip == from[1].ip && places.first.ip != from[0].ip;
+    for (T38Frame& frame : fax.reader.take()) {
+      frame.t -= begin_t;
+      frame.channel = second ? 1 : 0;
+      r.t38.push_back(std::move(frame));
+    }
+  }
+  std::stable_sort(r.t38.begin(), r.t38.end(), [](const T38Frame& a, const T38Frame& b) { return a.t < b.t; });
 }
 
 }  // namespace offhook::decode

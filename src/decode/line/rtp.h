@@ -7,16 +7,23 @@
 // numbers and timestamps must fit the sizes of the packets, which other traffic does not do by chance. Samples are
 // placed at the timestamps of their packets; lost ones are silence. The fastest packets define the start of a stream:
 // the least difference of arrival and timestamp. Two streams with each other's addresses are the two directions of one
-// call. Telephone events (RFC 4733, RFC 4734) in packets of a dynamic payload type are listed, at their time.
+// call, and so are two streams to the places that the offer and the answer of a call of SIP name. SIP also names the
+// dynamic payload types of G.711 or clear mode (RFC 4040), and the address of T.38; its frames are listed with the
+// call's speech. Octets of clear mode are read by the law that gives the smoother signal. Telephone events (RFC 4733,
+// RFC 4734) in packets of a dynamic payload type are listed, at their time.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "src/decode/line/recording.h"
+#include "src/decode/line/sip.h"
+#include "src/decode/line/t38.h"
 
 namespace offhook::decode {
 
@@ -50,12 +57,7 @@ class RtpReader {
   static constexpr std::size_t kMostOctets = std::size_t{150} << 20, kMostCalls = 10000;
 
  private:
-  struct Address {
-    std::vector<std::uint8_t> ip;
-    int port = 0;
-    auto operator<=>(const Address&) const = default;
-    std::string text() const;
-  };
+  using Address = IpPlace;
   struct Key {
     Address from, to;
     std::uint32_t ssrc = 0;
@@ -67,8 +69,8 @@ class RtpReader {
     std::uint32_t at = 0;  // of its payload in Packets::octets
     std::uint16_t sequence = 0;
     std::uint16_t size = 0;  // of its payload, octets
-    bool a_law = false;
-    bool is_event = false;  // telephone events, not speech
+    PayloadCodec codec = PayloadCodec::kMuLaw;
+    bool is_event() const { return codec == PayloadCodec::kEvents; }  // not speech
   };
   // One block for the payloads of all packets: an allocation for each would cost as much again.
   struct Packets {
@@ -77,6 +79,10 @@ class RtpReader {
     std::span<const std::uint8_t> payload(const Packet& p) const { return std::span(octets).subspan(p.at, p.size); }
   };
   using Stream = std::pair<const Key, Packets>;
+  struct Fax {  // T.38 of one direction
+    std::size_t call = 0;
+    T38Reader reader;
+  };
   struct Assembled;
 
   void ip(double t, std::span<const std::uint8_t> bytes);
@@ -87,9 +93,14 @@ class RtpReader {
                                     RtpStream& s);
   static void add_events(std::span<const std::uint8_t> payload, double t, RtpStream& s);
   static Assembled assemble(const Stream& stream);
+  std::optional<PayloadCodec> codec_of(int type, const Address& to, double t) const;
+  std::optional<std::size_t> sip_call_of(const Stream& stream) const;
+  void add_sip(std::size_t call, double begin_t, const std::vector<Address>& from, Recording& r);
 
   std::map<Key, Packets> streams_;
   std::vector<std::vector<Stream*>> calls_;  // one or two streams each
+  SipReader sip_;
+  std::map<std::pair<Address, Address>, Fax> faxes_;  // by sender and receiver
   std::size_t datagrams_ = 0, octets_ = 0;
   double first_t_ = -1;
 };

@@ -107,6 +107,8 @@ Likeness likeness(std::span<const oh_complex> x, std::size_t first, std::size_t 
 // The strongest line of the band's envelope: how the spectrum is like itself, at every distance at once.
 struct EnvelopeLine {
   std::size_t apart = 0;  // bins
+  double middle = 0;      // bins: of the whole line, where symbols that begin anew in each packet broaden it,
+  double width = 0;       // and its standard deviation
   double power = 0;       // |sum of X(f + apart) X*(f)|^2, as Likeness has it
   double over = 0;        // over its value by chance
 };
@@ -130,9 +132,31 @@ EnvelopeLine strongest_line(const Fft& fft, std::vector<oh_complex> x, double bi
   EnvelopeLine line;
   for (std::size_t k = bin(kLowestLineHz); k < bin(kHighestHz - kLowestHz); ++k) {
     const double here = power_of(x[k]) * scale * scale;
-    if (here > line.power) line = {k, here, by_chance > 0 ? here / by_chance : 0};
+    if (here > line.power) line = {.apart = k, .power = here, .over = by_chance > 0 ? here / by_chance : 0};
   }
+  constexpr double kHalfWidth = 0.004, kOfPeak = 0.25;
+  const auto reach = static_cast<std::size_t>(kHalfWidth * static_cast<double>(line.apart)) + 1;
+  double sum = 0, squared = 0;
+  for (std::size_t k = line.apart - std::min(reach, line.apart); k <= line.apart + reach && k < x.size(); ++k) {
+    const double here = power_of(x[k]) * scale * scale, bins = static_cast<double>(k) - static_cast<double>(line.apart);
+    if (here < kOfPeak * line.power) continue;
+    sum += here;
+    line.middle += here * bins;
+    squared += here * bins * bins;
+  }
+  if (sum > 0) line.middle /= sum, squared /= sum;
+  line.width = std::sqrt(std::max(0.0, squared - line.middle * line.middle));
+  line.middle += static_cast<double>(line.apart);
   return line;
+}
+
+// The roundest rate within a line, symbols/s: within its width nothing tells one rate from another.
+double roundest(double middle, double width) {
+  for (const double unit : {100.0, 50.0, 10.0}) {
+    const double rate = unit * std::round(middle / unit);
+    if (std::abs(rate - middle) < width) return rate;
+  }
+  return middle;
 }
 
 // All distances at which the spectrum is like itself, each in pieces of the band that are compared one by one: symbols
@@ -291,7 +315,7 @@ std::optional<SymbolClock> find_symbol_clock(std::span<const float> x) {
   const EnvelopeLine line = strongest_line(fft, spectrum, bin_hz);
   const bool near_best = best && std::abs(static_cast<double>(line.apart) - static_cast<double>(best_apart)) < 3;
   if (!near_best && line.power > kDominance * best_power && line.over >= kLeastOtherLine) {
-    const double rate = static_cast<double>(line.apart) * bin_hz;
+    const double rate = roundest(line.middle * bin_hz, line.width * bin_hz);
     if (const std::optional<int> other = other_rate(part, rate); other && *other > 0)
       return SymbolClock{0, *other, 0, 0, seconds(from), seconds(to), 10 * std::log10(line.over)};
     return SymbolClock{0,           static_cast<int>(std::lround(rate)), 0, 0, seconds(from),

@@ -4,9 +4,13 @@
 #include <spandsp.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdlib>
+#include <iterator>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "driver/user_modem/bell103.h"
@@ -29,6 +33,9 @@ constexpr Band kBands[] = {{kV21.title, FSK_V21CH1, true},         {kV21.title, 
                            {kBell103.title, FSK_BELL103CH2, true}, {kBell103.title, FSK_BELL103CH1, false},
                            {kV23.title, FSK_V23CH2, true},         {kV23.title, FSK_V23CH1, false},
                            {kBell202, FSK_BELL202, false, true}};
+const fsk_spec_t& spec_of(const Band& band) {
+  return preset_fsk_specs[band.spandsp];
+}
 
 constexpr double kBlockS = 0.05, kBlockBits = 8;  // the longer one
 constexpr double kSteady = 0.2;       // variance of the power over its squared mean: noise has 1, two equal tones 0.5
@@ -153,7 +160,8 @@ class Bits {
       const double at = static_cast<double>(next_ - 1) + a / (a - b);
       // A character that ends in ones may be followed by a pause of any length.
       if (last_ >= 0 && at - last_ < 9.5 * bit_samples_) {
-        grid_ += std::polar(1.0, 2 * kPi * (at - last_) / bit_samples_);
+        for (std::size_t k = 0; k < grids_.size(); ++k)
+          grids_[k] += std::polar(1.0, 2 * kPi * (at - last_) / bit_samples_ / static_cast<double>(k + 1));
         ++changes_;
       }
       last_ = at;
@@ -166,16 +174,24 @@ class Bits {
   bool fill_in(FskHeard& f) {
     f.changes = changes_;
     f.amplitude = std::sqrt(power_ / static_cast<double>(std::max<std::size_t>(1, next_ - from_)));
-    f.step_match = changes_ > 0 ? std::abs(grid_) / changes_ : 0;
+    f.step_match = changes_ > 0 ? std::abs(grids_[0]) / changes_ : 0;
     if (!distance_.empty()) {
       const auto middle = distance_.begin() + static_cast<std::ptrdiff_t>(distance_.size() / 2);
       std::nth_element(distance_.begin(), middle, distance_.end());
       f.shift_error = std::abs(static_cast<double>(*middle) - 1);
     }
-    return changes_ >= kLeastChanges && f.step_match > kLeastMatch && grid_.real() > 0 && both_reached();
+    return changes_ >= kLeastChanges && f.step_match > kLeastMatch && grids_[0].real() > 0 && !is_slower() &&
+           both_reached();
   }
 
  private:
+  // Whether the changes lie on a grid of two bits, or more, as well: a modem of a half, a third ... of the bit rate.
+  bool is_slower() const {
+    constexpr double kSame = 0.8;
+    return std::any_of(grids_.begin() + 1, grids_.end(),
+                       [&](const Cd& grid) { return grid.real() > kSame * grids_[0].real(); });
+  }
+
   // Whether the signal gets to either frequency when it is on its side of the middle: a tone on one side, which noise
   // draws across now and then, does not.
   bool both_reached() const {
@@ -186,14 +202,15 @@ class Bits {
   std::size_t from_, next_;
   double bit_samples_, last_ = -1, power_ = 0;
   int samples_[2]{}, near_[2]{}, changes_ = 0;
-  Cd grid_;
+  static constexpr std::size_t kSlower = 6;
+  std::array<Cd, kSlower> grids_{};  // of one bit, two ...
   int one_;
   std::vector<bool> ones_;
   std::vector<float> distance_;  // from the middle, while the frequency is constant
 };
 
 void find_in(std::span<const float> x, int channel, const Band& band, std::vector<FskHeard>& found) {
-  const fsk_spec_t& spec = preset_fsk_specs[band.spandsp];
+  const fsk_spec_t& spec = spec_of(band);
   const double baud = spec.baud_rate / 100.0, half_shift = std::abs(spec.freq_one - spec.freq_zero) / 2.0;
   Tuner tuned(x, (spec.freq_one + spec.freq_zero) / 2.0, half_shift, baud);
   const auto block = static_cast<std::size_t>(std::max(kBlockS, kBlockBits / baud) * kRateHz);
@@ -240,6 +257,22 @@ bool fits_better(const FskHeard& a, const FskHeard& b) {
 }
 
 }  // namespace
+
+const char* nearest_modulation(const FskHeard& heard) {
+  const auto own = std::find_if(std::begin(kBands), std::end(kBands), [&](const Band& b) {
+    return b.modulation == heard.modulation && b.calling == heard.calling;
+  });
+  const auto apart = [&](const Band& b) {
+    const fsk_spec_t &x = spec_of(*own), &y = spec_of(b);
+    const int other_rate = x.baud_rate != y.baud_rate;
+    return std::pair(other_rate, std::abs(x.freq_one - y.freq_one) + std::abs(x.freq_zero - y.freq_zero));
+  };
+  const Band* nearest = nullptr;
+  for (const Band& b : kBands) {
+    if (b.modulation != heard.modulation && (nearest == nullptr || apart(b) < apart(*nearest))) nearest = &b;
+  }
+  return nearest->modulation;
+}
 
 std::vector<FskHeard> find_fsk(const Recording& r) {
   std::vector<FskHeard> all;

@@ -30,4 +30,8 @@ struct FskHeard {
 /// distinguishes them.
 std::vector<FskHeard> find_fsk(const Recording& recording);
 
+/// The other modulation of two frequencies that has the nearest ones at the same bit rate, or, if none has that rate,
+/// at another.
+const char* nearest_modulation(const FskHeard& heard);
+
 }  // namespace offhook::decode

@@ -25,9 +25,10 @@ double to_ms(double s) {
 }
 
 Json empty_row(std::string_view recording) {
-  Json row = {{"recording", recording},         {"call", nullptr},      {"start_s", nullptr},
-              {"duration_s", nullptr},          {"technology", ""},     {"retrains", nullptr},
-              {"rate_renegotiations", nullptr}, {"cleardowns", nullptr}};
+  Json row = {{"recording", recording}, {"call", nullptr},     {"start_s", nullptr},
+              {"duration_s", nullptr},  {"technology", ""},    {"probability", nullptr},
+              {"next_best", ""},        {"retrains", nullptr}, {"rate_renegotiations", nullptr},
+              {"cleardowns", nullptr}};
   for (const char* direction : kDirections)
     row[direction] = {
         {"name", ""}, {"bit_rate", nullptr}, {"data", ""}, {"good_frames", nullptr}, {"bad_frames", nullptr}};
@@ -62,7 +63,10 @@ std::string html_row(const Json& row) {
   out += "<td>" + (page.empty() ? name : "<a href=\"" + page + "\">" + name + "</a>") + "</td>";
   for (const char* key : {"call", "start_s", "duration_s"})
     out += "<td class=\"number\">" + text_of(row.at(key)) + "</td>";
-  out += "<td>" + text_of(row.at(failed ? "error" : "technology")) + "</td><td>" + directions_text(row) + "</td>";
+  const Json& probability = row.at("probability");
+  out += "<td>" + text_of(row.at(failed ? "error" : "technology")) +
+         (probability.is_null() ? std::string() : fmt::format(" ({:.0f} %)", 100 * probability.get<double>())) +
+         "</td><td>" + directions_text(row) + "</td>";
   out +=
       "<td class=\"number\">" + text_of(row.at("retrains")) + "</td><td>" + text_of(row.at("signals")) + "</td></tr>\n";
   return out;
@@ -90,6 +94,10 @@ Json table_row(const Call& call, std::string_view recording, std::string_view pa
   row["start_s"] = to_ms(call.recording.start_s);
   row["duration_s"] = to_ms(call.recording.duration_s);
   row["technology"] = v.technology;
+  if (v.weight.kind != EvidenceKind::kNone) {
+    row["probability"] = std::round(v.weight.probability * 1000) / 1000;
+    row["next_best"] = v.weight.next_best;
+  }
   row["retrains"] = v.retrains;
   row["rate_renegotiations"] = v.renegotiations;
   row["cleardowns"] = v.cleardowns;

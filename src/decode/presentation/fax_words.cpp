@@ -41,6 +41,11 @@ std::string condition(const FaxPage& p) {
 
 }  // namespace
 
+std::string t38_name(const T38Frame& frame) {
+  constexpr std::size_t kControlField = 2;  // behind address and control
+  return frame.octets.size() > kControlField ? fax_frame_name(frame.octets[kControlField]) : "???";
+}
+
 const char* coding_name(const PageFormat& format) {
   if (!format.coding) return nullptr;
   constexpr const char* kNames[] = {"T.4 one-dimensional", "T.4 two-dimensional", "T.6"};

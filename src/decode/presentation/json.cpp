@@ -5,6 +5,7 @@
 
 #include "offhook/decode.h"
 #include "src/decode/call/verdict.h"
+#include "src/decode/presentation/fax_words.h"
 #include "src/decode/presentation/json_tables.h"
 #include "src/decode/presentation/names.h"
 #include "src/decode/presentation/notes.h"
@@ -28,7 +29,8 @@ constexpr Row kRtpStreamRows[] = {
     Rtp::of<&RtpStream::channel>("channel", "", "channel with the samples of the stream"),
     Rtp::of<&RtpStream::from>("from", "", "address and port of the sender"),
     Rtp::of<&RtpStream::to>("to", "", "address and port of the receiver"),
-    Rtp::of<&RtpStream::codec>("codec", "", "`G.711 mu-law` or `G.711 A-law`"),
+    Rtp::of<&RtpStream::codec>("codec", "",
+                               "`G.711 mu-law`, `G.711 A-law`, `clear mode, mu-law` or `clear mode, A-law`"),
     Rtp::of<&RtpStream::packets>("packet_count", "", "packets, each counted once"),
     Rtp::of<&RtpStream::lost>("lost_count", "", "missing sequence numbers"),
     Rtp::of<&RtpStream::reordered>("reordered_count", "", "packets that arrived after a later one"),
@@ -40,6 +42,28 @@ constexpr Row kRtpStreamRows[] = {
     Rtp::part<&RtpStream::events>("events", kRtpEvent).means("losses and jumps, in order of time"),
 };
 constexpr Table kRtpStream{kRtpStreamRows, "RtpStream"};
+
+using Sip = Written<SipCall>;
+constexpr Row kSipRows[] = {
+    Sip::of<&SipCall::call_id>("call_id", "", "Call-ID"),
+    Sip::of<&SipCall::caller>("caller", "", "user of From, as a rule a telephone number"),
+    Sip::of<&SipCall::called>("called", "", "user of To"),
+};
+constexpr Table kSip{kSipRows, "Sip"};
+
+using T38 = Written<T38Frame>;
+constexpr Row kT38FrameRows[] = {
+    T38::of("name", "", "name of the facsimile control field: `DIS`, `DCS`, ...",
+            [](const T38Frame& f) { return t38_name(f); }),
+    T38::of<&T38Frame::channel>("channel", "", "channel of the sender"),
+    T38::of<&T38Frame::t>("start_s", "s", "arrival of the first packet of the frame").decimals(kTime),
+    T38::of<&T38Frame::fcs_good>("good", "", "whether the check sequence was good at the gateway"),
+    T38::of("octets", "", "address, control and facsimile control field, and the rest of the frame",
+            [](const T38Frame& f) { return octet_string(f.octets); }),
+    T38::of("meaning", "", "what the frame says, as `meaning` of a FaxFrame",
+            [](const T38Frame& f) { return fax_meaning(t38_name(f), f.octets); }),
+};
+constexpr Table kT38Frame{kT38FrameRows, "T38Frame"};
 
 struct ChannelOfFile {
   int peak, clipped;
@@ -81,6 +105,13 @@ constexpr Row kRecordingRows[] = {
         "rtp", kRtpStream, [](const Call& c) -> const auto& { return c.recording.rtp; })
         .absent_if_0("no packet capture")
         .means("streams that the channels were made of"),
+    C::part("sip", kSip, [](const Call& c) { return c.recording.sip ? &*c.recording.sip : nullptr; })
+        .absent("no packet capture, or no SIP for these streams")
+        .means("the call of SIP that describes the streams"),
+    C::part(
+        "t38", kT38Frame, [](const Call& c) -> const auto& { return c.recording.t38; })
+        .absent_if_0("no T.38 in this call")
+        .means("frames of T.30 in the call's T.38"),
 };
 constexpr Table kRecording{kRecordingRows, "Recording"};
 
@@ -117,10 +148,30 @@ constexpr Row kVerdictDirectionRows[] = {
 };
 constexpr Table kVerdictDirection{kVerdictDirectionRows, "VerdictDirection"};
 
+template <typename T>
+std::optional<T> if_named(const Verdict& v, T value) {
+  return v.weight.kind == EvidenceKind::kNone ? std::nullopt : std::optional<T>(std::move(value));
+}
 using V = Written<Verdict>;
 constexpr Row kVerdictRows[] = {
     V::of<&Verdict::technology>("technology", "", "see [Technologies](#technologies)"),
     V::of<&Verdict::evidence>("evidence", "", "evidence, in sentences"),
+    V::of("probability", "", "probability that the technology is right, from generated signals of known kind",
+          [](const Verdict& v) { return if_named(v, v.weight.probability); })
+        .decimals(3)
+        .absent("nothing is named"),
+    V::of("next_best", "", "technology that shares most of the evidence",
+          [](const Verdict& v) { return if_named(v, v.weight.next_best); })
+        .absent("nothing is named"),
+    V::of("evidence_kind", "", "`messages`, `training`, `two tones`, `symbol clock` or `tone`",
+          [](const Verdict& v) { return name_of(v.weight.kind); })
+        .absent("nothing is named"),
+    V::of("evidence_strength", "",
+          "number of messages, SNR of the data (dB), changes of frequency on the grid of bits, symbol clock over noise "
+          "(dB), or length of tones (s)",
+          [](const Verdict& v) { return if_named(v, v.weight.strength); })
+        .decimals(1)
+        .absent("nothing is named"),
     V::of<&Verdict::retrains>("retrains", "", "number of retrains"),
     V::of<&Verdict::renegotiations>("rate_renegotiations", "", "number of rate renegotiations"),
     V::of<&Verdict::cleardowns>("cleardowns", "", "number of cleardowns"),

@@ -57,6 +57,8 @@ void add_recording(const Recording& r, std::vector<std::string>& out) {
 
 // Notes on a packet capture: the streams, and for each retrain the packets that were lost before it.
 void add_rtp(const Call& call, std::vector<std::string>& out) {
+  if (const auto& sip = call.recording.sip)
+    out.push_back(fmt::format("SIP: {} called {}, Call-ID {}", sip->caller, sip->called, sip->call_id));
   for (const RtpStream& s : call.recording.rtp) {
     out.push_back(fmt::format(
         "channel {}: RTP from {} to {}, {}, {} packets, {} lost, {} reordered, {} duplicates, jitter {:.1f} ms{}",

@@ -76,6 +76,7 @@ std::string summary(const Call& call) {
   const Verdict v = verdict_of(call);
   out += fmt::format("verdict: {}{}\n", v.technology,
                      v.evidence.empty() ? "" : printable(fmt::format(" ({})", fmt::join(v.evidence, "; "))));
+  if (const std::string weight = describe_weight(v); !weight.empty()) out += "  probability " + weight + '\n';
   const auto many = [](int n, const char* what) { return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s"); };
   if (!v.directions.empty()) {
     out += fmt::format("  {}, {}, {}\n", many(v.retrains, "retrain"), many(v.renegotiations, "rate renegotiation"),

@@ -181,6 +181,13 @@ std::vector<Event> timeline(const Call& call) {
   for (const RtpStream& stream : call.recording.rtp) {
     for (const RtpEvent& e : stream.events) all.add(Kind::kChange, e.t, e.t_end, stream.channel, e.what, e.detail);
   }
+  for (const T38Frame& f : call.recording.t38) {
+    const std::vector<std::string> meaning = fax_meaning(t38_name(f), f.octets);
+    all.add(
+        Kind::kMenu, f.t, 0, f.channel,
+        fmt::format("T.38 {}{}", t38_name(f), f.fcs_good ? "" : ", wrong check sequence"),
+        octet_string(f.octets) + (meaning.empty() ? std::string() : fmt::format(" ({})", fmt::join(meaning, ", "))));
+  }
   for (const CallSignal& s : call.signals) all.add(Kind::kAnswerTone, s.t0, s.t1, s.channel, s.name, s.detail);
   for (const FskHeard& f : call.fsk) {
     all.add(Kind::kData, f.t0, f.t1, f.channel, f.modulation,

@@ -195,6 +195,18 @@ void put_message(void* user, const std::uint8_t* message, int size) {
   d->found.push_back(std::move(signal));
 }
 
+// What brings a quiet line to the level that spandsp's receiver of caller ID needs.
+float gain_for_caller_id(std::span<const float> x) {
+  constexpr double kRms = 2000, kMostGain = 20;
+  double loudest = 0;
+  for (std::size_t at = 0; at + kHop <= x.size(); at += kHop) {
+    double sum = 0;
+    for (const float v : x.subspan(at, kHop)) sum += static_cast<double>(v) * v;
+    loudest = std::max(loudest, sum / kHop);
+  }
+  return loudest > 0 ? static_cast<float>(std::clamp(kRms / std::sqrt(loudest), 1.0, kMostGain)) : 1.0F;
+}
+
 void add_digits(std::span<const float> x, int channel, std::vector<CallSignal>& found) {
   constexpr std::size_t kBlock = 80;
   Digits digits, messages[2];
@@ -203,13 +215,14 @@ void add_digits(std::span<const float> x, int channel, std::vector<CallSignal>& 
   dtmf_rx_set_realtime_callback(dtmf, put_digit, &digits);
   adsi_rx_state_t* const adsi[2] = {adsi_rx_init(nullptr, ADSI_STANDARD_CLASS, put_message, &messages[0]),
                                     adsi_rx_init(nullptr, ADSI_STANDARD_CLIP, put_message, &messages[1])};
+  const float gain = gain_for_caller_id(x);
   for (std::size_t at = 0; at < x.size(); at += kBlock) {
-    std::int16_t block[kBlock];
+    std::int16_t block[kBlock], amplified[kBlock];
     const std::size_t n = std::min(kBlock, x.size() - at);
-    for (std::size_t k = 0; k < n; ++k) block[k] = to_int16(x[at + k]);
+    for (std::size_t k = 0; k < n; ++k) block[k] = to_int16(x[at + k]), amplified[k] = to_int16(gain * x[at + k]);
     digits.now = messages[0].now = messages[1].now = seconds(at + n);
     dtmf_rx(dtmf, block, static_cast<int>(n));
-    for (adsi_rx_state_t* a : adsi) adsi_rx(a, block, static_cast<int>(n));
+    for (adsi_rx_state_t* a : adsi) adsi_rx(a, amplified, static_cast<int>(n));
   }
   put_digit(&digits, 0, 0, 0);
   dtmf_rx_free(dtmf);

@@ -214,7 +214,9 @@ V8Heard find_v8(const Recording& r) {
   // Menus begin with the call function (V.8 5.2), are repeated, and answered: sequences without any of this are
   // data that look like one.
   const auto alone = [](const std::vector<MenuHeard>& menus) {
-    return !menus.empty() && menus[0].sequences == 1 && menus[0].menu.call_function == v8::CallFunction::kNone;
+    constexpr int kCategory = 0x1F, kCallFunction = 0x01;  // V.8 Table 2: b0 to b4
+    return !menus.empty() && menus[0].sequences == 1 &&
+           (menus[0].octets.empty() || (menus[0].octets[0] & kCategory) != kCallFunction);
   };
   if (alone(s.cm) && s.jm.empty()) s.cm.clear(), s.cj = 0, s.cj_octets = 0;
   if (alone(s.jm) && s.cm.empty()) s.jm.clear();

@@ -292,6 +292,14 @@ TEST(DecodeVerdict, ARecordingThatBeginsInDataModeIsNamedByItsSymbolClock) {
   }
 }
 
+// The frequencies of V.21 or Bell 202, and bits that are a half, a third or a quarter as fast: every change lies on the
+// faster one's grid.
+TEST(DecodeVerdict, SlowerBitsOnTheSameTwoFrequenciesAreAnotherModem) {
+  for (const double baud : {75, 100, 150})
+    EXPECT_EQ(verdict_of({keyed(characters(60, baud, 7), 1650, 1850, baud)}).technology, "no modem found") << baud;
+  EXPECT_EQ(verdict_of({keyed(characters(200, 600, 7), 1200, 2200, 600)}).technology, "no modem found");
+}
+
 // Half-duplex: nothing tells which station sends. 1200 and 2200 Hz are not 1300 and 2100 Hz.
 TEST(DecodeVerdict, Bell202IsNoV23) {
   const Sound x = silence(1) + keyed(characters(400, 1200, 7), 1200, 2200, 1200) + silence(0.5);
@@ -306,8 +314,8 @@ TEST(DecodeVerdict, Bell202IsNoV23) {
 
 // PSK of root-raised-cosine pulses on one carrier, or on several that are `apart_hz` apart; clean, so that every leak
 // shows.
-Sound psk(double baud, double carrier_hz, int carriers, double apart_hz, double duration_s) {
-  std::mt19937 random(7);
+Sound psk(double baud, double carrier_hz, int carriers, double apart_hz, double duration_s, unsigned seed = 7) {
+  std::mt19937 random(seed);
   Sound x(static_cast<std::size_t>(duration_s * kRateHz), 0.0F);
   for (int c = 0; c < carriers; ++c) {
     std::vector<double> phase;
@@ -354,6 +362,16 @@ TEST(DecodeVerdict, CarriersWithoutShapingAreNotV34) {
   EXPECT_EQ(v.technology.find("another signal of 3"), std::string::npos) << v.technology;
 }
 
+// Each packet begins its symbols anew, which broadens the line of the symbol clock.
+TEST(DecodeVerdict, TheSymbolRateOfPacketsIsThatOfTheirSymbols) {
+  Sound x;
+  for (int k = 0; k < 30; ++k) {
+    const Sound packet = psk(1600, 1800, 1, 0, 0.18 + 0.0003 * (k % 5), static_cast<unsigned>(k));
+    x.insert(x.end(), packet.begin(), packet.end());
+  }
+  EXPECT_EQ(verdict_of({silence(0.5) + x + silence(0.5)}).technology, "another signal of 1600 symbols/s");
+}
+
 // Points near those of V.22bis, in the middle of whose band there is nothing.
 TEST(DecodeVerdict, FourFrequenciesAreNoV22bis) {
   std::mt19937 random(9);
@@ -398,6 +416,15 @@ TEST(DecodeVerdict, ACjOfMoreOctetsIsCountedToItsEnd) {
   EXPECT_NEAR(call->start_up.v8.cj_end(), cj_s + 40.0 / 300, 0.005);
 }
 
+// Data of V.22 in the band of V.21 had it once: ten ones and the synchronization octet are 20 bits.
+TEST(DecodeVerdict, ASingleMenuThatDoesNotBeginWithTheCallFunctionIsNoMenu) {
+  for (const unsigned first : {0xC1U, 0xDEU}) {
+    const Bits menu = Bits(10, 1) + octets_of_v8({0xE0, first, 0x0B, 0x25, 0x42, 0x81, 0x32, 0x42}) + Bits(10, 1);
+    EXPECT_EQ(verdict_of({silence(1) + keyed(menu, 980, 1180, 300) + silence(2)}).technology,
+              first == 0xC1 ? "V.8" : "no modem found");
+  }
+}
+
 TEST(DecodeVerdict, ASignalBehindAnAnswerToneIsMentioned) {
   const Sound unread = noise(6, 3000, 11);
   const Verdict v = verdict_of({silence(1) + answer_tone(2100, 3, false) + silence(0.1) + unread + silence(1)});
@@ -418,6 +445,46 @@ TEST(DecodeVerdict, AnspcmThatTurnsIntoAnsamIsTwoTones) {
   EXPECT_NEAR(tones[0].frequency_hz, 2099.67, 0.05);
   EXPECT_NEAR(tones[1].frequency_hz, 2100, 0.05);
   EXPECT_EQ(verdict_of(*call).technology, "ANSpcm alone");
+}
+
+// Of what the number of true names in generated signals was counted.
+TEST(DecodeVerdict, ANameHasAProbabilityAndTheNextBestHypothesis) {
+  const Verdict none = verdict_of({noise(12, 3000, 1)});
+  EXPECT_EQ(none.weight.kind, EvidenceKind::kNone);
+  EXPECT_EQ(none.weight.probability, 0);
+  EXPECT_TRUE(none.weight.next_best.empty());
+  EXPECT_TRUE(describe_weight(none).empty());
+  const struct {
+    Sound sound;
+    EvidenceKind kind;
+    const char* next_best;
+  } kRows[] = {{keyed(characters(200, 300, 7), 980, 1180, 300), EvidenceKind::kTwoTones, "Bell 103"},
+               {keyed(characters(400, 1200, 7), 1200, 2200, 1200), EvidenceKind::kTwoTones, "V.23"},
+               {psk(1200, 1800, 1, 0, 5), EvidenceKind::kSymbolClock, "V.27ter at 2400 bit/s"},
+               {psk(2000, 1700, 1, 0, 5), EvidenceKind::kSymbolClock, "an unidentified signal"},
+               {answer_tone(2100, 3, false), EvidenceKind::kTone, "ANSam"}};
+  for (const auto& row : kRows) {
+    const Verdict v = verdict_of({silence(0.5) + row.sound + silence(0.5)});
+    EXPECT_EQ(v.weight.kind, row.kind) << v.technology;
+    EXPECT_EQ(v.weight.next_best, row.next_best) << v.technology;
+    EXPECT_GT(v.weight.strength, 0) << v.technology;
+    EXPECT_EQ(v.weight.probability, probability_of(row.kind, v.weight.strength));
+  }
+}
+
+TEST(DecodeVerdict, StrongerEvidenceIsNoLessProbable) {
+  for (const EvidenceKind kind : {EvidenceKind::kMessages, EvidenceKind::kTraining, EvidenceKind::kTwoTones,
+                                  EvidenceKind::kSymbolClock, EvidenceKind::kTone}) {
+    double before = 0;
+    for (double strength = 0; strength < 1000; strength += 0.5) {
+      const double p = probability_of(kind, strength);
+      EXPECT_GE(p, before) << name_of(kind) << " " << strength;
+      EXPECT_GT(p, 0);
+      EXPECT_LT(p, 1) << "signals of a finite number";
+      before = p;
+    }
+  }
+  EXPECT_EQ(probability_of(EvidenceKind::kNone, 5), 0);
 }
 
 // A call of which one side alone trains as V.34 does, behind an MS of V.8bis with a non-standard field.

@@ -189,6 +189,8 @@ Call everything() {
   stream.clock_ppm = 20;
   stream.events.push_back({1, 1.06, "packets lost", "3, 60 ms of silence inserted"});
   call.recording.rtp = {stream};
+  call.recording.sip = SipCall{"7@host", "100", "200"};
+  call.recording.t38 = {{1, 0, true, {0xFF, 0x13, 0x80}}};
   call.echo = {{EchoPath{}}, {}};
   call.start_up = everything_of_start_up();
   Training t;
