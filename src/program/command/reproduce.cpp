@@ -198,6 +198,10 @@ Effect effect_of(const Json& perturbed, const Json& plain) {
   return e;
 }
 
+Json to_json(const Effect& e) {
+  return {{"values", e.rows}, {"changed", e.changed}, {"unchanged", e.unchanged}, {"decided", e.decided}};
+}
+
 std::string sentence(const Effect& e, const std::string& perturbation) {
   if (e.changed == 0) return fmt::format("--perturb {} changes nothing in these claims", perturbation);
   std::string out = fmt::format("--perturb {} changes {} of {} values", perturbation, e.changed, e.rows);
@@ -282,11 +286,7 @@ int run(Options options) {
            {"falls_short", totals.short_of},
            {"claims", all}};
   if (!options.perturb.empty()) out["perturbed"] = options.settings.perturbation.text();
-  if (effect)
-    out["perturbation"] = {{"values", effect->rows},
-                           {"changed", effect->changed},
-                           {"unchanged", effect->unchanged},
-                           {"decided", effect->decided}};
+  if (effect) out["perturbation"] = to_json(*effect);
   if (!held_out.is_null()) out["held_out"] = std::move(held_out);
   if (!scanned.is_null()) out["sensitivity"] = std::move(scanned);
   write_results(folder, out, options);
