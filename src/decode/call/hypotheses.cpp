@@ -66,8 +66,7 @@ const char* name_of(EvidenceKind kind) {
 }
 
 double probability_of(EvidenceKind kind, double strength) {
-  constexpr double kUnknown = 0.5;  // no generated signal had as little
-  double probability = kind == EvidenceKind::kNone ? 0 : kUnknown;
+  double probability = kind == EvidenceKind::kNone ? 0 : kUnknownProbability;
   for (const Step& step : kSteps) {
     if (step.kind == kind && strength >= step.strength) probability = step.probability;
   }

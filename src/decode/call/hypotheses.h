@@ -34,8 +34,10 @@ struct Weight {
   std::string next_best{};  ///< empty: nothing is named
 };
 
-/// The share of the generated signals whose name was true, of those with evidence of this kind and strength; 0.5 below
-/// the least strength that they had, 0 for kNone.
+inline constexpr double kUnknownProbability = 0.5;
+
+/// The share of the generated signals whose name was true, of those with evidence of this kind and strength;
+/// kUnknownProbability below the least strength that they had, 0 for kNone.
 double probability_of(EvidenceKind kind, double strength);
 
 /// The weight of a name that rests on one kind of evidence in `call`.

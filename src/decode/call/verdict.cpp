@@ -488,10 +488,13 @@ void judge_symbol_clocks(const Call& call, Verdict& v) {
                        [](const SymbolClock& a, const SymbolClock& b) { return a.over_noise_db < b.over_noise_db; });
   // 2400 symbols/s are V.32's, V.29's and V.17's, too.
   const auto is_v34 = [](const SymbolClock& c) { return c.symbol_rate > 2400 && v34_band(c).has_value(); };
-  v.technology = is_v34(*strongest)            ? kV34.title
-                 : strongest->symbol_rate == 0 ? "an unidentified signal"
-                                               : fmt::format("another signal of {} symbols/s", strongest->symbol_rate);
-  if (strongest->symbol_rate > 0) v.weight = by_symbol_clock(*strongest, is_v34(*strongest));
+  // Lines of two tones, and of music, have such a clock as well: a rate alone is stated where it is known to be right.
+  const Weight weight = by_symbol_clock(*strongest, is_v34(*strongest));
+  const bool rate = strongest->symbol_rate > 0 && weight.probability > kUnknownProbability;
+  v.technology = is_v34(*strongest) ? kV34.title
+                 : rate             ? fmt::format("another signal of {} symbols/s", strongest->symbol_rate)
+                                    : "an unidentified signal";
+  if (is_v34(*strongest) || rate) v.weight = weight;
   for (const SymbolClock& c : call.symbol_clocks)
     v.evidence.push_back(fmt::format("{}, {:.0f} dB over noise", words(c), c.over_noise_db));
   v.evidence.emplace_back("no training was found");
