@@ -8,6 +8,8 @@
 #include <cmath>
 #include <functional>
 
+#include "hostsim/call/host_policies.h"
+
 namespace offhook::measure {
 namespace {
 
@@ -25,7 +27,7 @@ std::vector<double> decades(std::uint64_t count) {
 
 using Quantile = std::function<double(double share)>;  // ns
 
-/// Latencies in ms that were exceeded once in so many waits, in TOML.
+/// The latencies in ms that one of `waits` waits exceeds, for each number of them, as a list in TOML.
 std::string worst_cases(const std::vector<double>& waits, const Quantile& ns) {
   std::vector<std::string> ms;
   for (const double n : waits)
@@ -54,12 +56,9 @@ std::string word(const nlohmann::ordered_json& host, const char* key) {
   return found != host.end() && found->is_string() ? found->get<std::string>() : "unknown";
 }
 
-/// 80 of "FIFO 80"; 0 of a context without a real-time priority.
-int priority_of(const std::string& context) {
-  int priority = 0;
-  return sscanf(context.c_str(), "FIFO %d", &priority) == 1 || sscanf(context.c_str(), "RR %d", &priority) == 1
-             ? priority
-             : 0;
+/// Its real-time priority; 0: it has none.
+int priority_of(const ContextSpec& context) {
+  return hostsim::thread_kind(context) == hostsim::ThreadKind::kRealTime ? context.priority : 0;
 }
 
 /// Hours of use that each of the decades covers.
@@ -73,9 +72,10 @@ std::string use_hours(const std::vector<double>& waits, double interval_us) {
 std::string thread_row(const MeasuredContext& m, double interval_us) {
   const std::vector<double> waits = decades(m.thread.count());
   const int priority = priority_of(m.context);
-  const std::string_view scheduling = priority > 0 ? "fifo" : m.context.starts_with("RES") ? "deadline" : "other";
+  const bool reserves = hostsim::thread_kind(m.context) == hostsim::ThreadKind::kDeadline;
+  const std::string_view scheduling = priority > 0 ? "fifo" : reserves ? "deadline" : "other";
   return fmt::format("\n[[latency.thread]]            # {}\nclass = \"{}\"\n{}use_hours = {}\nleast_ms = {}\nms = {}\n",
-                     m.context, scheduling, priority > 0 ? fmt::format("priority = {}\n", priority) : "",
+                     m.str(), scheduling, priority > 0 ? fmt::format("priority = {}\n", priority) : "",
                      use_hours(waits, interval_us), least(of(m.thread)), worst_cases(waits, of(m.thread)));
 }
 
@@ -96,13 +96,13 @@ std::string quoted(const std::string& text) {
 
 }  // namespace
 
-std::vector<std::string> profile_contexts(double interval_us) {
+std::vector<ContextSpec> profile_contexts(double interval_us) {
   constexpr double kLeastPeriodUs = 100;  // sched_deadline_period_min_us
   const double period_us = std::max(interval_us, kLeastPeriodUs);
-  std::vector<std::string> out;
-  for (const int priority : {25, 49, 51, 80}) out.push_back(fmt::format("FIFO {}", priority));
-  out.push_back(fmt::format("RES {:g}ms/{:g}ms", period_us / 10'000, period_us / 1000));
-  out.emplace_back("OTHER");
+  std::vector<ContextSpec> out;
+  for (const int priority : {25, 49, 51, 80}) out.push_back(ContextSpec::parse(fmt::format("FIFO {}", priority)));
+  out.push_back(ContextSpec::parse(fmt::format("RES {:g}ms/{:g}ms", period_us / 10'000, period_us / 1000)));
+  out.push_back(ContextSpec::parse("OTHER"));
   return out;
 }
 
@@ -154,12 +154,12 @@ std::string to_host_file(const HostProfile& p, const nlohmann::ordered_json& hos
   if (const int priority = priority_of(base.context); priority > 0)
     out += fmt::format("thread_priority = {}\n", priority);
   out += lists("thread", waits, of(base.thread));
-  std::vector<std::string> contexts = {base.context};
+  std::vector<std::string> contexts = {base.str()};
   std::uint64_t count = base.thread.count();
   for (const MeasuredContext& m : p.threads) {
     if (&m == &base) continue;
     out += thread_row(m, p.interval_us);
-    contexts.push_back(m.context);
+    contexts.push_back(m.str());
     count += m.thread.count();
   }
   out +=

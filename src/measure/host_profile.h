@@ -8,13 +8,16 @@
 #include <vector>
 
 #include "driver/base/histogram.h"
+#include "driver/context/context_spec.h"
 
 namespace offhook::measure {
 
 /// The wake-ups of a thread in one context.
 struct MeasuredContext {
-  std::string context;        ///< "FIFO 80", "RES 0.1ms/1ms", "OTHER"
-  LogLinearHistogram thread;  ///< ns from a timer to the thread
+  ContextSpec context;          ///< that the thread had
+  LogLinearHistogram thread{};  ///< ns from a timer to the thread
+  std::string remark{};         ///< the refused requests; empty: none
+  std::string str() const { return remark.empty() ? context.str() : context.str() + " (" + remark + ")"; }
 };
 
 struct HostProfile {
@@ -28,7 +31,7 @@ struct HostProfile {
 
 /// What is measured if no contexts are given: below and above interrupt threads of PREEMPT_RT (FIFO 50),
 /// SCHED_DEADLINE with a tenth of the CPU, SCHED_OTHER.
-std::vector<std::string> profile_contexts(double interval_us);
+std::vector<ContextSpec> profile_contexts(double interval_us);
 
 /// host.scheduler for a kernel, "Linux 6.12.1 ...": docs/schedulers.md. For an unknown version: the oldest.
 std::string scheduler_of_kernel(const std::string& kernel, bool real_time);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "src/measure/latency.h"
 
+#include <sched.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -55,6 +56,7 @@ LatencyResult measure_latency(const LatencyConfig& config, const std::function<b
     try {
       without = run_as(config.context, [&] {
         probe.tid = gettid();
+        probe.policy = sched_getscheduler(0);
         if (config.begin) config.begin(probe.tid);
         const std::int64_t end = now_ns() + config.duration_ns;
         std::int64_t due = now_ns() + config.interval_ns;

@@ -31,6 +31,7 @@ struct LatencyResult {
   std::int64_t over_threshold_ns = 0;  ///< the latency that ended it
   std::int64_t over_at_ns = 0;         ///< and when, CLOCK_MONOTONIC
   int tid = 0;                         ///< of the probe's thread
+  int policy = 0;                      ///< its scheduling class: SCHED_OTHER if another one was refused
   std::vector<std::string> without;
 };
 

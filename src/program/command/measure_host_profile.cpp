@@ -3,8 +3,8 @@
 // `offhook measure host-profile`: this machine as a host that `advise`, `mttf` and scenarios take.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sched.h>
 
-#include <algorithm>
 #include <memory>
 
 #include "driver/base/output.h"
@@ -23,12 +23,8 @@ bool measure_into(const MeasureOptions& options, const measure::LoadKind& kind, 
   if (into.thread.count() == 0) {
     const std::vector<std::string>& without = under.result.without;
     say_without(without);
-    // What was measured where the class was refused is a thread of SCHED_OTHER.
-    const std::string asked = options.context_spec().str();
-    const bool refused =
-        std::any_of(without.begin(), without.end(), [&](const std::string& w) { return w.starts_with(asked + " "); });
-    if (refused) into.context = fmt::format("OTHER (not {})", asked);
-    if (!without.empty()) into.context += fmt::format(" (without: {})", fmt::join(without, "; "));
+    if (!without.empty()) into.remark = fmt::format("without: {}", fmt::join(without, "; "));
+    if (under.result.policy == SCHED_OTHER) into.context = ContextSpec::parse("OTHER");
   }
   if (interrupted()) return false;
   into.thread.add(under.result.latency);
@@ -40,22 +36,25 @@ bool measure_into(const MeasureOptions& options, const measure::LoadKind& kind, 
   return true;
 }
 
-int run(MeasureOptions options, std::vector<std::string> contexts, const std::string& out) {
+int run(MeasureOptions options, const std::vector<std::string>& contexts, const std::string& out) {
   if (list_loads(options)) return kOk;
   expect_writable(out);
-  if (contexts.empty()) contexts = measure::profile_contexts(options.interval_us);
   measure::HostProfile profile;
   profile.interval_us = options.interval_us;
   for (const std::string& context : contexts) {
     options.context = context;
-    (void)options.context_spec();  // is one
-    profile.threads.push_back({context, {}});
+    profile.threads.push_back({options.context_spec()});
   }
+  if (contexts.empty()) {
+    for (const ContextSpec& context : measure::profile_contexts(options.interval_us))
+      profile.threads.push_back({context});
+  }
+  const std::vector<measure::MeasuredContext> wanted = profile.threads;
   const auto host = measure::host_description();  // before the loads are there
   catch_interrupts();
   for (const measure::LoadKind* kind : chosen_loads(options)) {
-    for (std::size_t i = 0; i < contexts.size(); ++i) {
-      options.context = contexts[i];
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+      options.context = wanted[i].context.str();
       if (!measure_into(options, *kind, profile, profile.threads[i])) return interrupt_status();
     }
     profile.seconds += options.seconds;
@@ -64,7 +63,7 @@ int run(MeasureOptions options, std::vector<std::string> contexts, const std::st
   std::uint64_t wake_ups = 0;
   for (const measure::MeasuredContext& m : profile.threads) {
     if (m.thread.count() == 0)
-      throw std::runtime_error(fmt::format("no wake-up of {} was measured: --seconds is too short", m.context));
+      throw std::runtime_error(fmt::format("no wake-up of {} was measured: --seconds is too short", m.str()));
     wake_ups += m.thread.count();
   }
   write_file(out, measure::to_host_file(profile, host));

@@ -14,7 +14,7 @@ namespace {
 /// 100,000 wake-ups: nine in ten at 10 us, the rest at 100 us, one at 5 ms.
 HostProfile profile() {
   HostProfile p;
-  p.threads = {{"FIFO 80", {}}};
+  p.threads = {{ContextSpec::parse("FIFO 80")}};
   p.threads[0].thread.add(10'000, 90'000);
   p.threads[0].thread.add(100'000, 9'999);
   p.threads[0].thread.add(5'000'000, 1);
@@ -74,7 +74,11 @@ TEST(HostProfile, HasTheSchedulerOfItsKernel) {
 // FIFO 25 waits 3 ms where FIFO 80 waits 5 us; SCHED_DEADLINE and SCHED_OTHER are their own.
 TEST(HostProfile, EachPriorityAndClassHasItsOwnDistribution) {
   HostProfile p = profile();
-  p.threads = {{"OTHER", {}}, {"FIFO 80", {}}, {"RES 0.1ms/1ms", {}}, {"FIFO 25", {}}, {"FIFO 51", {}}};
+  p.threads = {{ContextSpec::parse("OTHER")},
+               {ContextSpec::parse("FIFO 80")},
+               {ContextSpec::parse("RES 0.1ms/1ms")},
+               {ContextSpec::parse("FIFO 25")},
+               {ContextSpec::parse("FIFO 51")}};
   const std::uint64_t worst_us[] = {90'000, 5, 2, 3'000, 40};
   for (std::size_t i = 0; i < p.threads.size(); ++i) {
     p.threads[i].thread.add(1'000, 9'999);
@@ -118,7 +122,7 @@ TEST(HostProfile, StagesGiveTheInterruptAndTheSoftirqAfterIt) {
 
 TEST(HostProfile, OneWakeUpIsAHostToo) {
   HostProfile p = profile();
-  p.threads = {{"FIFO 80", {}}};
+  p.threads = {{ContextSpec::parse("FIFO 80")}};
   p.threads[0].thread.add(7'000);
   EXPECT_NO_THROW(latencies(to_host_file(p, kHost)));
 }
