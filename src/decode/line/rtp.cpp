@@ -150,8 +150,9 @@ void RtpReader::ip(double t, Bytes b) {
 
 void RtpReader::udp(double t, Address from, Address to, Bytes b) {
   constexpr std::size_t kHead = 12, kMostPayload = 1600;
-  if (sip_.message(t, b)) return;
+  if (sip_.message(t, b)) return count(b.size());
   if (const SipReader::Media* media = sip_.media_at(to, t); media != nullptr && media->fax) {
+    count(b.size());
     faxes_.try_emplace({std::move(from), std::move(to)}, Fax{media->call, T38Reader(media->fax_version)})
         .first->second.reader.packet(t, b);
     return;
@@ -169,12 +170,17 @@ void RtpReader::udp(double t, Address from, Address to, Bytes b) {
   if ((b[0] & 0x20) != 0) end -= std::min<std::size_t>(end, b.back());  // padding
   if (end <= head || end - head > kMostPayload) return;
   if (may_be_events && ((end - head) % kEventOctets != 0 || end - head > kMostEvents * kEventOctets)) return;
-  octets_ += end - head + sizeof(Packet);
-  if (octets_ > kMostOctets) throw std::runtime_error("more than 150 MB of speech; extract the call with a filter");
+  count(end - head + sizeof(Packet));
   Packets& stream = streams_[{std::move(from), std::move(to), word32(b, 8)}];
   stream.heads.push_back({t, word32(b, 4), static_cast<std::uint32_t>(stream.octets.size()),
                           static_cast<std::uint16_t>(word16(b, 2)), static_cast<std::uint16_t>(end - head), *codec});
   stream.octets.insert(stream.octets.end(), b.begin() + static_cast<long>(head), b.begin() + static_cast<long>(end));
+}
+
+void RtpReader::count(std::size_t octets) {
+  octets_ += octets;
+  if (octets_ > kMostOctets)
+    throw std::runtime_error("more than 150 MB of speech, fax and SIP; extract the call with a filter");
 }
 
 // @return nothing: no speech

@@ -87,6 +87,7 @@ class RtpReader {
 
   void ip(double t, std::span<const std::uint8_t> bytes);
   void udp(double t, Address from, Address to, std::span<const std::uint8_t> bytes);
+  void count(std::size_t octets);
   static bool is_speech(const std::vector<Packet>& packets);
   static std::map<std::int64_t, const Packet*> in_order(const std::vector<Packet>& packets, RtpStream& s);
   static std::size_t silence_before(const Packet& p, const Packet& before, std::int64_t lost, bool events, double t,

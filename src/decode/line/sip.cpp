@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <iterator>
 
 namespace offhook::decode {
 namespace {
@@ -152,18 +153,19 @@ void SipReader::describe(double t, std::size_t call, std::string_view sdp) {
     ++places_;
     s.media.t = t;
     s.media.call = call;
-    media_[{ip, s.port}].push_back(std::move(s.media));
+    // Packets of a capture may be out of order by a little.
+    std::vector<Media>& here = media_[{ip, s.port}];
+    if (!here.empty()) s.media.t = std::max(t, here.back().t);
+    here.push_back(std::move(s.media));
   }
 }
 
 const SipReader::Media* SipReader::media_at(const IpPlace& place, double t) const {
   const auto here = media_.find(place);
   if (here == media_.end()) return nullptr;
-  const Media* last = nullptr;
-  for (const Media& m : here->second) {
-    if (m.t <= t) last = &m;
-  }
-  return last;
+  const auto later =
+      std::upper_bound(here->second.begin(), here->second.end(), t, [](double at, const Media& m) { return at < m.t; });
+  return later == here->second.begin() ? nullptr : &*std::prev(later);
 }
 
 }  // namespace offhook::decode
