@@ -69,6 +69,17 @@ class NetworkBench(Bench):
 
 
 class SipBench(NetworkBench):
+    @staticmethod
+    def connect(a, b, number):
+        """Modem A calls modem B, whose S0 answers and which shows the caller, 100.  @return what A said"""
+        os.write(a, b"ATDT" + number + b"\r")
+        hear(b, b"NMBR = 100", 10)
+        hear(b, b"RING", 10)
+        said = hear(a, b"CONNECT ", 60)
+        hear(b, b"CONNECT ", 20)
+        settle(b)
+        return said
+
     def __enter__(self):
         """Skips when the program has no SIP."""
         said = subprocess.run([self.offhook, "modem", "sip:1@127.0.0.1,register=no", "--best-effort", "--seconds", "0.1"],

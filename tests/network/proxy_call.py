@@ -14,7 +14,7 @@ import subprocess
 import sys
 import time
 
-from network import SipBench, exchange, fail, free_ports, hear, say, settle
+from network import SipBench, exchange, fail, free_ports, hear, say
 
 for needed, package in (("kamailio", "kamailio"), ("rtpengine", "rtpengine-daemon")):
     if not shutil.which(needed):
@@ -133,12 +133,7 @@ with SipBench(sys.argv[1]) as bench:
 
     say(a, b"ATE0+WHY=1;+MS=" + carrier)
     say(b, b"ATE0S0=2+VCID=1;+MS=" + carrier)
-    os.write(a, b"ATDT200\r")
-    hear(b, b"NMBR = 100", 10)
-    said = hear(a, b"CONNECT ", 60)
-    hear(b, b"CONNECT ", 20)
-    settle(b)
-    print(said.decode().strip().splitlines()[-1], flush=True)
+    print(bench.connect(a, b, b"200").decode().strip().splitlines()[-1], flush=True)
     for sender, receiver in ((a, b), (b, a)):
         exchange(sender, receiver, 2000, 60)
     time.sleep(1.2)

@@ -9,7 +9,7 @@ import signal
 import sys
 import time
 
-from network import SipBench, exchange, fail, free_ports, hear, say, settle
+from network import SipBench, exchange, fail, free_ports, hear, say
 
 carrier = sys.argv[2].encode()
 with SipBench(sys.argv[1]) as bench:
@@ -18,12 +18,7 @@ with SipBench(sys.argv[1]) as bench:
     other, b = bench.modem(f"sip:200@127.0.0.1:{pa},local=127.0.0.1:{pb},register=no", "b")
     say(a, b"ATE0+WHY=1;+MS=" + carrier + b";+MR=1")
     say(b, b"ATE0S0=2+VCID=1;+MS=" + carrier)
-    os.write(a, b"ATDT5551234\r")
-    hear(b, b"NMBR = 100", 5)
-    hear(b, b"RING", 10)
-    said = hear(a, b"CONNECT ", 60)
-    hear(b, b"CONNECT ", 20)
-    settle(b)
+    said = bench.connect(a, b, b"5551234")
     if b"+MCR: " + carrier not in said:
         fail(f"another modulation than {carrier!r}: {said!r}")
     for sender, receiver in ((a, b), (b, a)):
