@@ -76,24 +76,9 @@ void Shortening::begin(const Complex* cross, const float* power) {
   best_ = 1;
 }
 
-bool Shortening::work() {
-  for (int j = 0; j < target_; ++j) {
-    oh_preemption_point();
-    for (int i = 0; i < kTaps; ++i) half_[j][i] = cross_[kTaps + delay_ + j - i];
-    forward(factor_, kTaps, half_[j]);
-  }
-  for (int i = 0; i < target_; ++i) {
-    oh_preemption_point();
-    for (int j = 0; j <= i; ++j) {
-      double sum = sent_[i - j];
-      for (int k = 0; k < kTaps; ++k) sum -= half_[i][k] * half_[j][k];
-      rest_[i][j] = sum;
-    }
-  }
-  factorise(rest_, target_);
-
-  // Inverse iteration: b <- (C - B' A^-1 B)^-1 C b, with b' C b = 1.
-  double b[kMostTarget], c[kMostTarget];
+// Inverse iteration: b <- (C - B' A^-1 B)^-1 C b, with b' C b = 1.  @return the least error's share of the power
+double Shortening::find_target(double* b) {
+  double c[kMostTarget];
   for (int j = 0; j < target_; ++j) b[j] = 1.0 / (1 + j);
   double error = 1;
   for (int round = 0; round < kIterations; ++round) {
@@ -125,7 +110,27 @@ bool Shortening::work() {
     error = norm > 0 ? mean / norm : 1;
     for (int i = 0; i < target_; ++i) b[i] = c[i];
   }
+  return error;
+}
 
+bool Shortening::work() {
+  for (int j = 0; j < target_; ++j) {
+    oh_preemption_point();
+    for (int i = 0; i < kTaps; ++i) half_[j][i] = cross_[kTaps + delay_ + j - i];
+    forward(factor_, kTaps, half_[j]);
+  }
+  for (int i = 0; i < target_; ++i) {
+    oh_preemption_point();
+    for (int j = 0; j <= i; ++j) {
+      double sum = sent_[i - j];
+      for (int k = 0; k < kTaps; ++k) sum -= half_[i][k] * half_[j][k];
+      rest_[i][j] = sum;
+    }
+  }
+  factorise(rest_, target_);
+
+  double b[kMostTarget];
+  const double error = find_target(b);
   if (error < best_) {
     best_ = error;
     best_delay_ = delay_;

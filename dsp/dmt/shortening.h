@@ -43,6 +43,8 @@ class Shortening {
   double error() const { return best_; }
 
  private:
+  double find_target(double* b);
+
   static constexpr int kLags = kTaps + kMostTarget;
 
   const Band band_;
