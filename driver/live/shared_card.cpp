@@ -348,7 +348,7 @@ bool CardServer::modem_left() const {
 }
 
 void CardServer::raise_interrupt() {
-  // An eventfd is full after 2^64 - 2 unread interrupts: that cannot be our doing. If it cannot be written for another
+  // We cannot fill an eventfd: it holds 2^64 - 2 unread interrupts. If it cannot be written for another
   // reason either, that is the modem's doing.
   pollfd event{modem_.interrupt, POLLOUT, 0};
   if (poll(&event, 1, 0) == 1 && event.revents == POLLOUT) {

@@ -5,13 +5,12 @@
     tests/bench/advice_pairs.py build/release/src/offhook [--devices g-lite ...] [--hosts win98-games ...] [--hours 2]
                                 [--keep pairs.jsonl [--older]] [--cpu-minutes 20]
 
-Runs `offhook advise DEVICE HOST --verify HOURS` for each pair and prints a row for it as soon as it is there: what is
-advised, the time between losses that the advice relies on (`not`: the context that comes closest, of which no more is
-promised; `none`: not even that, nothing is promised), what `offhook mttf` says where the host's latencies are known, for
-as long, and what was seen. With --keep each pair is a line of that
-file too, and one that is there from the same program and as many hours does not run again; with --older from any
-program. With --cpu-minutes no pair begins once so much was used. Ends with 1 when an advice was safer than what was seen, or could not be given, with 2 when
-pairs are left.
+Runs `offhook advise DEVICE HOST --verify HOURS` for each pair and prints its row at once: the advice; the time between
+losses that the advice relies on (`not`: the context that comes closest, without a further promise; `none`: nothing is
+promised); the time that `offhook mttf` computes, if the host's latencies are known; and the simulated losses. With --keep
+each pair is also a line of that file. A pair that is there from the same program and as many hours does not run again;
+with --older, from any program. With --cpu-minutes no pair begins after that CPU time. The exit status is 1 if an advice
+was safer than the simulation, or could not be given, and 2 if pairs are left.
 """
 
 from __future__ import annotations

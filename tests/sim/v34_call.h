@@ -79,8 +79,8 @@ class V34Call : private hostsim::FarEnd {
   /// From now on, at both receivers, besides that of the line; white, 0 to 4000 Hz.
   void add_noise(double dbm0) { noise_rms_ = hostsim::dbm0_to_rms(dbm0); }
   void no_noise() { noise_rms_ = 0; }
-  /// A playout buffer before the near end holds so many samples, at most kPlayout. With fewer than before, samples are
-  /// lost; with more, the last ones come again.
+  /// Sets the depth of a playout buffer in front of the near end, at most kPlayout samples. A smaller depth loses
+  /// samples; a larger one repeats the last ones.
   void set_playout(std::size_t samples) { behind_ = samples; }
   static constexpr std::size_t kPlayout = 400;
   /// Keep what the two ends send: the caller's in [0], the answerer's in [1].

@@ -52,7 +52,7 @@ struct ChunkHeader {
 static_assert(sizeof(ChunkHeader) == 24);
 inline constexpr std::size_t kChunkCrcFrom = offsetof(ChunkHeader, cpu);
 
-/// A log that cannot be written, opened or understood. The message names the file and the expected content.
+/// Thrown if a log cannot be written, opened or read. The message names the file and the expected content.
 class LogError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

@@ -153,10 +153,6 @@ class Counted {
   double seen_ = 0;
 };
 
-}  // namespace
-
-namespace {
-
 /// The rows [[latency.thread]]: further threads, real-time ones by rising priority.
 std::vector<HostLatencies::MeasuredThread> read_threads(const std::vector<Document>& rows, const Table& defaults) {
   using hostsim::ThreadKind;

@@ -156,9 +156,8 @@ Outcome chen_syscall(const Run& run) {
                                 "section 4.2 has a factor of six, the introduction one of seven"));
   out.summary = fmt::format(
       "{} calls through each kernel, on an idle host: entering and leaving the kernel, changes of mode, and for "
-      "Windows "
-      "NT a request to a server that calls the kernel itself. Work inside the kernels, caches and TLBs are not "
-      "simulated.",
+      "Windows NT a request to a server that calls the kernel itself. Work inside the kernels, caches and TLBs are "
+      "not simulated.",
       kCalls);
   return out;
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""advice.py goes on where it was: a machine that ended early leaves the rows that it finished, and only the others run again."""
+"""advice.py continues an interrupted run: it keeps the finished rows and runs only the others."""
 
 import json
 import pathlib
@@ -19,7 +19,7 @@ echo '{"trials": [{"context": "FIFO 51", "in_full": "", "loses_nothing": true, "
 
 
 def machine(finishes, late):
-    """A machine that ends after so many contexts."""
+    """A virtual machine that ends after a given number of contexts."""
 
     def run(options, c, keep):
         run.asked.append((c.kernel, c.load, list(c.contexts)))

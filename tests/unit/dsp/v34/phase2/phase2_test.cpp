@@ -103,7 +103,7 @@ TEST_P(Phase2TimeOut, V34_11_4_C9_Retrains) {
 TEST_P(Phase2TimeOut, V34_11_4_C10_WaitsForToneAOrMarks) {
   auto p = pair_with_delay(GetParam());
   ASSERT_TRUE(p->run(20, [&] { return p->call.state() == State::kInfo1; }));
-  p->mute_call = true;  // the answer modem goes on sending A
+  p->mute_call = true;  // the answer modem continues with tone A
   const double from = p->seconds();
   ASSERT_TRUE(p->run(20, [&] { return p->call.state() != State::kInfo1; }));
   // INFO1c lasts 109 bits and a reference point.
@@ -119,7 +119,7 @@ TEST_P(Phase2TimeOut, V34_RT_2_WithoutInfo1aToneAOf49msIsNoRetrainAndOf60msIs) {
   for (const double ms : {40., 49., 60., 80.}) {
     auto p = pair_with_delay(GetParam());
     ASSERT_TRUE(p->run(20, [&] { return p->call.state() == State::kInfo1; }));
-    p->mute_call = p->mute_answer = true;  // the answer modem goes on sending A
+    p->mute_call = p->mute_answer = true;  // the answer modem continues with tone A
     ASSERT_TRUE(p->run(20, [&] { return p->call.state() == State::kNoInfo1; }));
     p->run(0.1, [] { return false; });
     p->mute_answer = false;

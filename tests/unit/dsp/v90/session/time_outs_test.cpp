@@ -374,14 +374,19 @@ TEST(V90TimeLimits, TheAnalogueModemAnswersRdAndWaitsForEdFor5000msAndTwoRoundTr
   }
 }
 
-// 9.6.2.1: a renegotiation with a silent period. While the digital modem is silent, SCR of at most 1000 ms; then Rt of
-// 384T and its opposite of 24T, and data again.
-TEST(V90TimeLimits, OfASilentPeriodAreTheText) {
-  Pair pair;
+// A renegotiation with a silent period, up to its silence.
+void enter_silent_period(Pair& pair) {
   ASSERT_TRUE(pair.connect());
   pair.analogue().renegotiate(true);
   ASSERT_TRUE(digital_sends(pair, Down::kEd));
   ASSERT_TRUE(digital_sends(pair, Down::kSilence));
+}
+
+// 9.6.2.1: a renegotiation with a silent period. While the digital modem is silent, SCR of at most 1000 ms; then Rt of
+// 384T and its opposite of 24T, and data again.
+TEST(V90TimeLimits, OfASilentPeriodAreTheText) {
+  Pair pair;
+  ASSERT_NO_FATAL_FAILURE(enter_silent_period(pair));
   const int64_t silent_from = pair.now();
   ASSERT_TRUE(digital_sends(pair, Down::kR)) << "the silence ends";
   const auto* scr = Pair::last(pair.up(), Up::kScr);
@@ -398,10 +403,7 @@ TEST(V90TimeLimits, OfASilentPeriodAreTheText) {
 TEST(V90TimeLimits, ASilentPeriodEndsIn5000msAndTwoRoundTrips) {
   for (const bool digital_waits : {true, false}) {
     Pair pair;
-    ASSERT_TRUE(pair.connect());
-    pair.analogue().renegotiate(true);
-    ASSERT_TRUE(digital_sends(pair, Down::kEd));
-    ASSERT_TRUE(digital_sends(pair, Down::kSilence));
+    ASSERT_NO_FATAL_FAILURE(enter_silent_period(pair));
     const int64_t silent_from = pair.now();
     int64_t waited = -1;
     if (digital_waits) {
