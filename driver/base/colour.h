@@ -17,8 +17,7 @@ enum class Tone {
   kHead       ///< bold: headings
 };
 
-/// A stream that is a terminal with a TERM other than "dumb", and the environment has no NO_COLOR, or an empty one
-/// (no-color.org).
+/// Whether to use colours: the stream is a terminal, TERM is not "dumb", and NO_COLOR is unset or empty (no-color.org).
 bool has_colours(std::FILE* stream);
 
 /// Tone of "sufficient", "marginal" and "insufficient"; kNone for any other word.

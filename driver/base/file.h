@@ -12,9 +12,10 @@
 
 namespace offhook {
 
-/// More than any document, plan, profile or histogram has.
+/// Limit for documents, plans, profiles and histograms; more than any of them has.
 inline constexpr std::uint64_t kMostTextBytes = std::uint64_t{1} << 26;
-/// More than any result of a sweep or file to send has; it is all read into memory, and some of it twice.
+/// Limit for results of a sweep and files to send; more than any of them has. Such a file is read into memory as a
+/// whole, and parts of it twice.
 inline constexpr std::uint64_t kMostFileBytes = std::uint64_t{1} << 26;
 
 /// Checks the size before it allocates memory. A file without a size, such as a device or a FIFO, must end within
@@ -22,7 +23,7 @@ inline constexpr std::uint64_t kMostFileBytes = std::uint64_t{1} << 26;
 /// @param most  bytes  @throws std::runtime_error
 std::string read_file(const std::filesystem::path& file, std::uint64_t most = kMostFileBytes);
 
-/// What `work` returns; an allocation that fails in it is an error that names the file. @throws std::runtime_error
+/// Returns the result of `work`. If an allocation fails in it, the error names the file. @throws std::runtime_error
 template <typename Work>
 auto with_memory_for(const std::filesystem::path& file, const Work& work) {
   try {
@@ -32,11 +33,11 @@ auto with_memory_for(const std::filesystem::path& file, const Work& work) {
   }
 }
 
-/// For reading, without waiting for a writer of a FIFO: a FIFO without a writer has ended.
+/// Opens for reading, without waiting for the writer of a FIFO: a FIFO without a writer reads as ended.
 /// @return a descriptor  @throws std::runtime_error
 int open_file(const std::filesystem::path& file);
 
-/// FNV-1a, 64 bits: names contents and finds damage, keeps no secrets.
+/// FNV-1a, 64 bits: identifies contents and detects damage; not for cryptography.
 std::uint64_t fnv1a(std::string_view bytes);
 /// As 16 hexadecimal digits.
 std::string fnv1a_hex(std::string_view bytes);

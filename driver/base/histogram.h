@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
 // Histograms of fixed size. LogLinearHistogram covers all of 64 bits with a bounded relative error, as HdrHistogram
-// does: values below 2^kPrecisionBits each have a bucket, and every octave above is cut into the same number of equal
-// ones. LiveHistogram lets a real-time thread fill one. LinearHistogram has equal buckets, as the paper's latency
-// figures.
+// does. Each value below 2^kPrecisionBits has its own bucket, and every octave above is divided into the same number of
+// equal buckets. LiveHistogram lets a real-time thread fill one. LinearHistogram has equal buckets, as the paper's
+// latency figures.
 #pragma once
 
 #include <array>
@@ -46,10 +46,10 @@ class LogLinearHistogram {
   /// @param share 0 to 1.  @return at least the exact quantile and less than 2^-7 of it above; 0 when empty
   std::uint64_t quantile(double share) const;
 
-  /// The non-empty bars, lowest first, with 2^bits bars an octave.  @pre bits <= kPrecisionBits
+  /// The non-empty bars, lowest first, with 2^bits bars per octave.  @pre bits <= kPrecisionBits
   std::vector<HistogramBar> bars(unsigned bits = 3) const;
 
-  /// The bucket of a value, and its least and greatest value, with 2^bits buckets an octave.
+  /// The bucket of a value, and its least and greatest value, with 2^bits buckets per octave.
   static std::size_t index(std::uint64_t value, unsigned bits) {
     const unsigned width = static_cast<unsigned>(std::bit_width(value));
     if (width <= bits) return value;
@@ -70,7 +70,8 @@ class LogLinearHistogram {
   double sum_ = 0;
 };
 
-/// Times in ns, counted by one real-time thread and read by others at leisure: 32 buckets an octave, up to 18 s.
+/// Times in ns, counted by one real-time thread and read by other threads at any time: 32 buckets per octave, up to 18
+/// s.
 class LiveHistogram {
  public:
   void add(std::int64_t ns);  ///< real-time: yes; the one writer

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// JSON that others wrote, and JSON for others to read.
+// Reads JSON of unknown origin, and writes JSON for other programs.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -19,19 +19,19 @@ inline constexpr std::size_t kMostJsonMembers = 1'000;     ///< members of one o
 /// Escape characters that are valid in a JSON string but control a terminal: DEL and C1.
 std::string escape_in_json(std::string text);
 
-/// The value as text. A string that is no UTF-8, as a file's name may be, gets U+FFFD for the bytes that are none.
+/// The value as text. Bytes of a string that are not UTF-8, as in some file names, become U+FFFD.
 /// @param indent  -1: one line
 template <typename Json>
 std::string json_text(const Json& value, int indent = -1) {
   return escape_in_json(value.dump(indent, ' ', false, Json::error_handler_t::replace));
 }
 
-/// The error without the library's number for it. @return "type must be string, but is number"
+/// The message of an error, without the library's error number. @return "type must be string, but is number"
 std::string_view in_words(const nlohmann::json::exception& e);
 
 /// Check nesting and sizes before a text is parsed, in one pass. Invalid JSON is left to the parser.
-/// Requires enough free memory for its values: the library needs memory to free a tree, and without it the process
-/// would end.
+/// Requires enough free memory for the values: the library needs memory to free a tree, and if there is none it ends
+/// the process.
 /// @throws nlohmann::json::other_error that names the limit; std::bad_alloc
 void check_json(std::string_view text);
 

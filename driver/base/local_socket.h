@@ -13,22 +13,22 @@
 
 namespace offhook {
 
-/// Connects to the listener at the path; does not wait for room in the listener's queue.
+/// Connects to the listener at the path; does not wait if the listener's queue is full.
 /// @return the socket, or a negative errno: -ENOENT no such path, -ECONNREFUSED no listener at the path,
 /// -EAGAIN the queue is full  @throws std::runtime_error for a path that is too long for a socket
 int connect_local(const std::string& path);
 
-/// Remove a socket that has no listener; nothing to do if the path does not exist.
+/// Remove a socket that has no listener. Does nothing if the path does not exist.
 /// @throws std::runtime_error with the kind of file, if the path is anything else
 void remove_stale_socket(const std::string& path);
 
-/// A socket that listens at a path, for its owner alone: mode 0600 for any umask. At its end the path is removed
-/// when it still is this socket's.
+/// A socket that listens at a path, only for its owner: mode 0600 with any umask. The destructor removes the path if it
+/// still is this socket's.
 class LocalListener {
  public:
-  /// In the place of a stale socket. @throws std::runtime_error: the path is too long or taken, naming the kind of file
+  /// Replaces a stale socket. @throws std::runtime_error: the path is too long, or taken, with the kind of file
   static LocalListener at(const std::string& path);
-  /// @return nothing when something is at the path  @throws std::runtime_error
+  /// @return nothing if the path exists  @throws std::runtime_error
   static std::optional<LocalListener> where_nothing_is(const std::string& path);
   LocalListener(LocalListener&& other) noexcept;
   LocalListener& operator=(LocalListener&&) = delete;

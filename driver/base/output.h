@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 //
-// Files that are written: every writer of the program comes through here, so there is one policy.
+// Output files and folders. Every writer of the program uses these classes, so there is one policy.
 //
-// A path that the user named has the usual meaning: a link is followed (except one that another user made in a folder
-// of all users), a device, a FIFO or /dev/stdout is written directly. A regular file is replaced as a whole, when all
-// bytes are on the disk: a reader, or a run after a crash, sees either the old bytes or the new ones.
+// A path that the user named has the usual meaning. A link is followed, except one that another user made in a folder
+// that all users can write. A device, a FIFO or /dev/stdout is written directly. A regular file is replaced as a whole
+// when all bytes are on the disk: a reader, also after a crash, sees either the old bytes or the new ones.
 //
-// In an output folder the program chooses the names, so another user with access could place a trap at one of them. A
-// link is replaced and never followed, a sub-folder that is a link is refused, and so is anything else that is no
+// In an output folder the program chooses the names, so another user with access could place a trap at one of them. So
+// a link is replaced and never followed. A sub-folder that is a link is refused, as is anything else that is not a
 // regular file. A folder belongs to one run at a time.
 //
-// Permissions are the umask's, and no more than the owner's for contents and times of calls (Privacy). An existing file
-// of ours keeps its own permissions: use chmod to share a recording.
+// Permissions follow the umask. Files with contents or times of calls are readable only by their owner (Privacy). An
+// existing file of this user keeps its permissions: use chmod to share a recording.
 #pragma once
 
 #include <sys/types.h>
@@ -31,7 +31,7 @@ enum class Privacy {
   kShared,   ///< 0666 less the umask: figures, pages
   kPrivate,  ///< 0600 less the umask: event logs, payloads, recordings of lines and kernels
 };
-/// When the bytes are to be seen under the file's name.
+/// When the bytes appear under the file's name.
 enum class Appears {
   kAtOnce,  ///< as they are written, so that a kill leaves the earlier ones
   kWhole,   ///< all of them, at close()
@@ -53,7 +53,7 @@ class OutputFile {
   ~OutputFile();
 
   void write(std::string_view bytes);
-  /// To the disk, and under its name. Not twice.
+  /// Writes all bytes to the disk, and makes the file appear under its name. Call it once.
   void close();
   int fd() const { return fd_; }  ///< for libraries that write themselves
   const std::string& name() const { return name_; }
@@ -74,7 +74,7 @@ class OutputFile {
   std::string name_;       // for messages
 };
 
-/// The same as a stream. Failed writes throw OutputFile's exceptions.
+/// The file as a stream. Failed writes throw OutputFile's exceptions.
 class OutputStream : private std::streambuf, public std::ostream {
  public:
   explicit OutputStream(OutputFile file);
@@ -90,7 +90,7 @@ class OutputStream : private std::streambuf, public std::ostream {
   std::vector<char> buffer_;
 };
 
-/// A folder that a run fills. It is made if it is not there.
+/// The output folder of a run. It is created if it does not exist.
 class OutputFolder {
  public:
   enum class Use {
@@ -109,10 +109,10 @@ class OutputFolder {
   OutputFile create(std::string_view name, Privacy privacy, Appears appears) const;
   /// A whole file at once.
   void write(std::string_view name, std::string_view bytes, Privacy privacy = Privacy::kShared) const;
-  /// A file or a link; nothing when there is none. @throws std::runtime_error for anything else, as create() does
+  /// Removes a file or a link, if it exists. @throws std::runtime_error for anything else, as create() does
   void remove(std::string_view name) const;
   /// Open for appending; created if it does not exist. A link, or a file with a second name elsewhere, is refused:
-  /// its content is needed, so that it cannot be replaced.
+  /// replacing it would lose its contents.
   OutputFile append(std::string_view name, Privacy privacy) const;
 
  private:

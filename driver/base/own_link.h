@@ -7,20 +7,21 @@
 
 namespace offhook {
 
-/// A symbolic link that keeps a name for something whose own name changes: a pseudo-terminal's.
+/// A symbolic link that gives a pseudo-terminal a fixed name.
 ///
-/// Ours is a link to a pseudo-terminal, made by this user, that no running process keeps; such a one was left behind by
-/// a process that was killed, and is replaced. Anything else at the path is an error. At its end the link is removed if
-/// it still has the target that it was given.
+/// If the path already has a link to a pseudo-terminal that this user made and no running process keeps, a killed
+/// process left it behind; it is replaced. Anything else at the path is an error. The destructor removes the link if it
+/// still has its target.
 class OwnLink {
  public:
-  /// Takes the name; makes nothing yet. @throws std::runtime_error: another kind of file is there, or it is in use
+  /// Reserves the name; does not create the link yet. @throws std::runtime_error: another kind of file is there, or it
+  /// is in use
   explicit OwnLink(std::string path);
   OwnLink(const OwnLink&) = delete;
   OwnLink& operator=(const OwnLink&) = delete;
   ~OwnLink();
 
-  /// In one step: a reader sees the old target or the new one. @throws std::runtime_error
+  /// Replaces the target in one step: a reader sees the old target or the new one. @throws std::runtime_error
   void point_to(const std::string& target);
   const std::string& path() const { return path_; }
 

@@ -13,7 +13,7 @@ namespace offhook {
 /// A line of its own behind `indent` blanks.
 Lines prose(std::string_view text, std::size_t indent = 0);
 
-/// The text of --help; the commands of its examples, which are to be copied, stay whole.
+/// The text of --help. Commands of its examples are not broken, so that they can be copied.
 Lines help_lines(std::string_view text);
 
 }  // namespace offhook

@@ -90,9 +90,9 @@ struct Row {
   constexpr Row absent_below_0(std::string_view when = {}) const {
     return absent(when).with(&Row::not_if_negative, true);
   }
-  /// There, although it points to something.
+  /// Never absent, although the member is a pointer.
   constexpr Row always() const { return with(&Row::optional, false); }
-  /// Passed over when JSON is read.
+  /// Skipped when JSON is read.
   constexpr Row written_only() const { return with(&Row::set, nullptr).with(&Row::add, nullptr); }
   /// JSON has null when it is absent.
   constexpr Row or_null() const { return with(&Row::optional, true).with(&Row::null_if_absent, true); }
@@ -128,7 +128,7 @@ constexpr int depth_of_lists() {
     return 0;
   }
 }
-/// In JSON; of a list, that of its items.
+/// Type in JSON; for a list, the type of its items.
 template <typename T>
 constexpr std::string_view type_of() {
   if constexpr (Pointing<T>) {
@@ -339,12 +339,12 @@ nlohmann::ordered_json to_json(const Table& table, const void* subject);
 /// @throws nlohmann::json::other_error naming the key that is missing or of another type
 void from_json(const Table& table, const nlohmann::ordered_json& json, void* subject);
 
-/// For a terminal: each row with a label, its values of the subjects with ", " between.
+/// For a terminal: each row that has a label, with the values of all subjects separated by ", ".
 std::vector<std::pair<std::string, std::string>> labelled(const Table& table,
                                                           std::initializer_list<const void*> subjects);
 
-/// The list of keys, a line for each: "  PATH? (UNIT): what". "?" follows values that may be absent, [] a list; parts
-/// of the same table are {a,b}; .** means the keys of a part that has the table that it is in.
+/// The list of keys, one line for each: "  PATH? (UNIT): what". "?" follows values that may be absent, [] a list; parts
+/// of the same table are {a,b}; .** means the keys of a part that has the same table as the whole.
 /// @param path  before each key: "dmt?."  @param joint  "_" for columns of CSV
 std::string describe(const Table& table, const std::string& path = "", std::string_view joint = ".");
 

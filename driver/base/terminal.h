@@ -38,14 +38,14 @@ class SignalHandlers {
 bool interrupted();
 /// @return 128 + the signal
 int interrupt_status();
-/// From now on a file that would grow beyond a limit (ulimit -f) fails with EFBIG, which names the file, and does not
-/// end the program by SIGXFSZ. SignalHandlers restores the previous handler. Child programs are not affected.
+/// From now on, writing a file beyond a limit (ulimit -f) fails with EFBIG, and the message names the file. SIGXFSZ no
+/// longer ends the program. SignalHandlers restores the previous handler. Child programs are not affected.
 void catch_file_size_limit();
 
-/// A text of several lines, laid out by us: its line ends and tabs stay, all else is made printable.
+/// A text of several lines in the program's own layout: line ends and tabs stay, everything else is made printable.
 struct Lines {
   explicit Lines(std::string_view text);
-  /// From text that is printable already, and may have colours (Table).
+  /// Prints a text that is already printable and may have colours (Table).
   static Lines as_they_are(std::string text);
   std::string text;
 
@@ -64,15 +64,16 @@ requires(!std::is_convertible_v<const T&, std::string_view>) const T& for_termin
   return value;
 }
 
-/// A standard stream that the caller closed stays one that cannot be used, but its descriptor is taken: else the next
-/// file that is opened would have it, and our messages would be written into that file.
+/// If the caller closed a standard stream, occupy its descriptor; the stream stays unusable. Otherwise the next opened
+/// file would get that descriptor, and messages would be written into that file.
 void hold_standard_descriptors();
 
 /// A complete text, unchanged. @throws std::system_error when the stream cannot be written, except standard error,
 /// because there is no other place to report that
 void put_text(std::FILE* to, const std::string& text);
 
-/// Flush standard output. A failure is kept for expect_output_complete(), so that work that must end in order does.
+/// Flush standard output. A failure is kept for expect_output_complete(), so that the remaining work is completed
+/// first.
 void flush_output();
 /// The last step of every command. @throws std::system_error if any write to standard output failed, also earlier ones
 void expect_output_complete();
@@ -100,7 +101,7 @@ class Progress {
 
   /// @param share 0 to 1.  @param detail such as "31.2 of 37.9 s, 1,203 x real time"
   void update(double share, const std::string& detail);
-  /// When update() would print nothing, so that the detail need not be made.
+  /// Whether update() would print nothing; the caller then does not need to compose the detail.
   bool due() const;
 
  private:
@@ -111,8 +112,9 @@ class Progress {
   Clock::time_point begin_, next_;
 };
 
-/// Columns as wide as their widest cell; numbers (all but the first column) to the right by default. If standard
-/// output has colours the titles are bold, and "sufficient", "marginal" and "insufficient" have theirs.
+/// A table whose columns are as wide as their widest cell. All columns but the first have numbers and are aligned to
+/// the right by default. If standard output has colours, titles are bold, and "sufficient", "marginal" and
+/// "insufficient" have their colours.
 class Table {
  public:
   enum class Align { kLeft, kRight };

@@ -9,7 +9,7 @@
 
 namespace offhook {
 
-/// A thread, or an error with a clear reason: the library's is "Resource temporarily unavailable" alone.
+/// Starts a thread; an error has a clear reason, where the library only gives "Resource temporarily unavailable".
 /// @throws std::runtime_error when the system refuses another thread
 template <typename Work>
 std::thread start_thread(Work&& work) {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * oh_event_log_write() for a log with a single writer: one thread, no interrupt that writes too. That is the simulated
- * host, whose interrupts are virtual and which writes tens of millions of events per second: the compare-and-swap was a
- * sixth of its time (docs/speed.md). Both functions may write to one log in turn, and the reader may be anywhere.
+ * oh_event_log_write() for a log with a single writer: one thread, and no interrupt that also writes. The simulated
+ * host is such a writer: its interrupts are virtual. It writes tens of millions of events per second, and the
+ * compare-and-swap took a sixth of its time (docs/speed.md). Both functions may write to one log in turn, and the
+ * reader may run on any CPU.
  */
 #ifndef OFFHOOK_DRIVER_CORE_EVENT_LOG_ONE_WRITER_H
 #define OFFHOOK_DRIVER_CORE_EVENT_LOG_ONE_WRITER_H

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// An instrument's value as the low 24 bits that OH_EV_PUMP_INSTRUMENT and OH_EV_PUMP_TAP have it in.
+// An instrument's value in the low 24 bits of the argument of OH_EV_PUMP_INSTRUMENT and OH_EV_PUMP_TAP.
 #pragma once
 
 #include <cstdint>
 
 namespace offhook {
 
-/// @param value  in the instrument's unit; beyond 83 000 either way it is cut. @return 100 times it, 24 bits
+/// @param value  in the instrument's unit; limited to +-83 000  @return 100 times the value, 24 bits
 inline std::uint32_t logged_hundredths(float value) {
   constexpr float kMost = 83'000;
   const float cut = !(value > -kMost) ? -kMost : value > kMost ? kMost : value;

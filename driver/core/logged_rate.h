@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// One direction's bit rate as the 16 bits that OH_EV_PUMP_RATES has for it.
+// The bit rate of one direction in its 16 bits of OH_EV_PUMP_RATES.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 namespace offhook {
 
 inline constexpr std::uint32_t kLoggedSteps = 0x7f00;  ///< of 4000/3 bit/s: V.90
-/// And from here on of 32 kbit/s above 3.2 Mbit/s, as ADSL's payload has them.
+/// From this code on, steps of 32 kbit/s above 3.2 Mbit/s, the steps of ADSL's payload.
 inline constexpr std::uint32_t kLoggedFast = 0x7f40;
 inline constexpr std::uint32_t kLoggedFastFrom = 3'200'000, kLoggedFastStep = 32'000;
 

@@ -18,16 +18,16 @@
  * Life of an end:
  * 1. oh_modem_end_size() and oh_modem_end_init(). The end is silent.
  * 2. oh_modem_end_start(). From the next sample on the pump runs.
- * 3. Each block of samples exactly once and in order, by oh_modem_end_process() or, if it was lost, by
- *    oh_modem_end_report_gap(). Their number is the only clock. Time counts for LAPM's timers only while the pump
- * carries bits, so that a training does not exhaust them.
- * 4. oh_modem_end_hang_up(). The link is released first, then the pump clears down, each telling the far end. While the
- *    far end waits on hold (V.92), nothing of the link would be sent, so the pump clears down at once.
+ * 3. Pass each block of samples exactly once and in order: to oh_modem_end_process() or, if it was lost, to
+ * oh_modem_end_report_gap(). Their number is the only clock. Time counts for LAPM's timers only while the pump carries
+ * bits, so that a training does not exhaust them.
+ * 4. oh_modem_end_hang_up(). The link is released first, then the pump clears down; both send a message to the far end.
+ * While the far end waits on hold (V.92), the link cannot send, so the pump clears down at once.
  * 5. oh_modem_end_release().
  *
- * Detection of V.42 waits 21 s if V.42 is required: one end may be in data mode while the far end still trains, for up
- * to 15 s and five round trips of 1.2 s (V.90 9.4.1). If V.42 is optional it waits 3 s, which a round trip of 1.2 s and
- * the far end's answer need; V.14 begins after that.
+ * If V.42 is required, its detection waits 21 s. One end may be in data mode while the far end still trains, for up to
+ * 15 s and five round trips of 1.2 s (V.90 9.4.1). If V.42 is optional, its detection waits 3 s, enough for a round
+ * trip of 1.2 s and the far end's answer; V.14 begins after that.
  *
  * Freestanding: no operating system, allocation, exceptions or RTTI. All functions but size, init and release are
  * real-time safe. All use floating-point registers: a kernel calls them in a section that saves these. One thread at a
@@ -67,8 +67,8 @@ struct oh_modem_end_config {
   /* as in oh_pump_config */
   uint32_t max_bit_rate OH_BY_DEFAULT(0), min_bit_rate OH_BY_DEFAULT(0);
   uint32_t modulations OH_BY_DEFAULT(0), io_delay_samples OH_BY_DEFAULT(0), guard_tone_hz OH_BY_DEFAULT(0);
-  /** An answerer's silence before its pump begins, ms. A pump's own silence before its answer tone follows: 0.2 s of
-   * one with V.8 (V.8 8.2.1), 1.9 s of another (V.25 4.3). */
+  /** An answerer's silence before its pump begins, ms. The pump then adds its silence before the answer tone: 0.2 s
+   * with V.8 (V.8 8.2.1), otherwise 1.9 s (V.25 4.3). */
   uint32_t answer_delay_ms OH_BY_DEFAULT(0);
   /** Set of enum oh_modulation that V.42 cannot run over. If V.42 is required, the pump may not use them. */
   uint32_t without_v42 OH_BY_DEFAULT(0);
@@ -82,7 +82,7 @@ struct oh_modem_end_config {
   uint32_t log_symbols OH_BY_DEFAULT(0); /**< not 0: the pump's observations are logged, one symbol of eight */
 };
 
-/** The pump's measurements of the line, the newest values; 0: not known. */
+/** The pump's newest measurements of the line; 0: not known. */
 struct oh_modem_end_line {
   float snr_db, clock_ppm, carrier_hz, echo_return_loss_db;
   float round_trip_ms, tx_symbol_rate, rx_symbol_rate;
@@ -126,7 +126,7 @@ size_t oh_modem_end_size(const struct oh_modem_end_config* config, const char** 
 /** Copies the configuration.  @param memory  [oh_modem_end_size()] that is not moved
  * @return the end, at `memory`; NULL: the configuration was refused */
 struct oh_modem_end* oh_modem_end_init(void* memory, const struct oh_modem_end_config* config);
-/** Releases the memory that the pump allocated outside of its own. @param end  may be NULL */
+/** Releases the memory that the pump allocated elsewhere. @param end  may be NULL */
 void oh_modem_end_release(struct oh_modem_end* end);
 
 void oh_modem_end_start(struct oh_modem_end* end);
@@ -157,7 +157,8 @@ void oh_modem_end_link_status(const struct oh_modem_end* end, struct oh_lapm_sta
 int oh_modem_end_direct(const struct oh_modem_end* end);
 uint32_t oh_modem_end_unsent(const struct oh_modem_end* end);
 int oh_modem_end_released(const struct oh_modem_end* end);
-/** Nothing will come any more: released, or ended by the pump, the far end or, unless it hangs up, LAPM. */
+/** Whether the connection is over: released, or ended by the pump, by the far end or, unless this end hangs up, by
+ * LAPM. */
 int oh_modem_end_ended(const struct oh_modem_end* end);
 /** The `self` of the pump's operations. */
 void* oh_modem_end_pump_memory(struct oh_modem_end* end);

@@ -7,7 +7,7 @@
 
 namespace offhook {
 
-/// A ring of bytes in memory of another's, with free-running positions. One thread.
+/// A ring of bytes in the caller's memory, with free-running positions. One thread.
 struct ByteRing {
   uint8_t* bytes = nullptr;
   uint32_t size = 0;            ///< a power of two
@@ -28,7 +28,7 @@ struct ByteRing {
     memcpy(out, bytes + at, first);
     memcpy(out + first, bytes, n - first);
   }
-  /// The oldest ones, as many as lie together.
+  /// The oldest bytes, up to the end of the memory. @param[out] n  their number
   const uint8_t* front(uint32_t* n) const {
     const uint32_t at = index(tail);
     *n = used() < size - at ? used() : size - at;

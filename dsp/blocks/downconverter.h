@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // Converts real samples at 8000 Hz to complex samples at 4800 Hz of the band around a centre frequency: mixed down,
-// filtered and resampled by 3/5 in one polyphase FIR. A bit has 16 samples at 300 bit/s and 8 at 600 bit/s. So the
-// receivers of V.21 and of the INFO sequences count whole numbers.
+// filtered and resampled by 3/5 in one polyphase FIR. A bit has 16 samples at 300 bit/s and 8 at 600 bit/s, so the
+// receivers of V.21 and of the INFO sequences count whole samples.
 #pragma once
 
 #include "dsp/blocks/oscillator.h"
@@ -15,7 +15,7 @@ template <int kTaps>
 class Downconverter {
  public:
   static constexpr int kPrototypeTaps = 3 * kTaps;  ///< at 24 000 Hz
-  /// Delay of a pulse's middle from input to output, in input samples.
+  /// Delay of the middle of a pulse from input to output, in input samples.
   static constexpr float kDelaySamples = (kPrototypeTaps - 1) / 6.f;
 
   /// For init.  @param centre_hz  multiple of 5  @param prototype  FIR as a function of its tap 0..kPrototypeTaps-1 at
@@ -51,7 +51,7 @@ class Downconverter {
 
  private:
   static_assert(kTaps % 8 == 0);
-  // Eight sums, so that the compiler may use the vector unit without reordering additions.
+  // Eight partial sums let the compiler use the vector unit without reordering additions.
   static float dot(const float* a, const float* b) {
     float sum[8]{};
     for (int k = 0; k < kTaps; k += 8) {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// Binary differential phase shift keying at 600 bit/s, a one being a turn of 180 degrees: the modem of the INFO
-// sequences of V.34 and V.90 (V.34 10.1.2.3).
+// Binary differential phase shift keying at 600 bit/s: the modem of the INFO sequences of V.34 and V.90 (V.34
+// 10.1.2.3). A one turns the phase by 180 degrees.
 //
-// Pulses are square roots of a raised cosine with roll-off 0.75 on both sides, which fits the mask of Figure 13 and
-// keeps a guard tone 600 Hz away and the other modem out.
+// On both sides, pulses are square roots of a raised cosine with roll-off 0.75. They fit the mask of Figure 13, and
+// reject the other modem and a guard tone 600 Hz away.
 //
-// A sequence follows silence and is over 82 ms later, so the receiver acquires nothing. It decides at eight phases of
-// the symbol in parallel. The reader of the eight bit streams takes the clearest of those without an error. The
-// receiver works through frequency offsets of +-30 Hz.
+// A sequence follows silence and ends after 82 ms, so the receiver has no time to acquire the clock. Instead it decides
+// at eight phases of the symbol in parallel. The reader of the eight bit streams takes the clearest stream without an
+// error. The receiver works through frequency offsets of +-30 Hz.
 #pragma once
 
 #include <stdint.h>
@@ -20,7 +20,7 @@ namespace offhook {
 inline constexpr int kDpskBaud = 600;
 inline constexpr double kDpskRollOff = 0.75;
 
-/// Impulse response of the square root of a raised cosine, roll-off kDpskRollOff, t in symbols; 1.2 or so at 0.
+/// Impulse response of the square root of a raised cosine, roll-off kDpskRollOff, t in symbols; about 1.2 at 0.
 /// @pre 4 kDpskRollOff t is not +-1
 constexpr double dpsk_pulse(double t) {
   constexpr double b = kDpskRollOff;
@@ -64,21 +64,21 @@ struct DpskSignal {
   double guard_with_tone_dbm0 = 0, guard_with_bits_dbm0 = 0;
 };
 
-/// Sends tone, bits and silence of one end, phase-continuous: a tone is the carrier whose phase does not change, so it
+/// Sends tone, bits and silence of one end with continuous phase. The tone is the carrier without phase changes, so it
 /// changes into bits and back without a break.
 class DpskModulator {
  public:
   explicit DpskModulator(const DpskSignal& signal);
 
-  /// From now on the tone. Out of silence it rises within 1 ms; bits are cut off at the next symbol.
+  /// Sends the tone from now on. After silence it rises within 1 ms; bits end at the next symbol.
   void tone();
-  /// From now on silence, within 1 ms. After bits, call it kDelaySamples and half a symbol after the last call of
-  /// next_bit that gave one.
+  /// Sends silence from now on, reached within 1 ms. After bits, call it kDelaySamples and half a symbol after the last
+  /// call of next_bit that gave one.
   void silence();
-  /// Turns the tone, not the guard tone, by 180 degrees. Its middle, where the tone is zero, is kReversalDelay samples
-  /// on.
+  /// Turns the tone, not the guard tone, by 180 degrees. The middle of the turn, where the tone is zero, follows after
+  /// kReversalDelay samples.
   void reverse();
-  /// From now on bits. They begin with a reference point, then next_bit is called.
+  /// Sends bits from now on: first a reference point, then those of next_bit.
   void bits();
 
   bool sends_bits() const { return mode_ == Mode::kBits; }

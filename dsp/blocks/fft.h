@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The one FFT interface: complex, power-of-two lengths, memory from the caller. oh_fft_radix2() is our own freestanding
- * radix-2 transform; oh_fft_fftw() (dsp/fftw, of -DOFFHOOK_FFTW=ON, which makes the build GPL, and of the tests) is
- * FFTW behind the same contract. A user takes the ops as a parameter and includes neither. Real samples: real_fft.h.
+ * The only FFT interface: complex, power-of-two lengths, memory from the caller. oh_fft_radix2() is a freestanding
+ * radix-2 transform. oh_fft_fftw() of dsp/fftw is FFTW behind the same contract, for tests and for builds with
+ * -DOFFHOOK_FFTW=ON, which are then GPL. Users take the ops as a parameter and include neither. Real samples:
+ * real_fft.h.
  */
 #ifndef OFFHOOK_DSP_BLOCKS_FFT_H
 #define OFFHOOK_DSP_BLOCKS_FFT_H
@@ -33,7 +34,7 @@ struct oh_fft_ops {
   void (*forward)(const void* self, const struct oh_complex* x, struct oh_complex* out);
   /** x[t] = 1/n sum over k of X[k] exp(+2 pi i k t / n): undoes forward. */
   void (*inverse)(const void* self, const struct oh_complex* x, struct oh_complex* out);
-  /** Releases the memory that init allocated outside of its own; may be NULL. */
+  /** Releases memory that init allocated elsewhere; may be NULL. */
   void (*release)(void* self);
 };
 

@@ -37,7 +37,7 @@ class HotLines {
       lines += (static_cast<size_t>(range_[k].end - range_[k].at) + kLine - 1) / kLine;
     return lines;
   }
-  /// So many more of the lines are on their way to the second-level cache.  Real-time: yes, O(lines).
+  /// Prefetches the next `lines` lines into the second-level cache.  Real-time: yes, O(lines).
   void prefetch(int lines) {
     for (; lines > 0 && next_ < count_; --lines) {
       Range& r = range_[next_];

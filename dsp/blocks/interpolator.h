@@ -3,10 +3,10 @@
 // Complex baseband at any sampling instant from real samples of 8000 Hz: the front end of a receiver whose timing loop
 // moves the instants.
 //
-// Each sample is mixed down by the carrier; a polyphase lowpass of 64 taps in 64 phases, with straight lines between
-// the phases, gives the value at the requested instant. The lowpass ends where the signal's mirror image would begin:
-// at the carrier frequency below and 4000 Hz less the carrier above. Its owner keeps it: all that receive in one band
-// share it, so that it stays in the caches when a thousand receive in turn.
+// Each sample is mixed down by the carrier. A polyphase lowpass of 64 taps in 64 phases, with linear interpolation
+// between the phases, gives the value at the requested instant. The lowpass ends where the signal's mirror image would
+// begin: at the carrier frequency below and 4000 Hz less the carrier above. All receivers of a band share the filter of
+// its owner, so that it stays in the caches when a thousand of them run in turn.
 #pragma once
 
 #include <stdint.h>
@@ -52,7 +52,7 @@ class Interpolator {
     return true;
   }
 
-  /// `n` samples pass that do not come.  @return outputs that fell among them.  Real-time: yes, O(n).
+  /// Skips `n` samples that were lost. @return number of outputs that fell among them.  Real-time: yes, O(n).
   int skip(int n) {
     int outputs = 0;
     for (; n > 0; --n) {
@@ -67,7 +67,7 @@ class Interpolator {
 
   /// Moves all outputs from the next on later. @param samples  above -1, at most 8
   void delay(float samples) { until_ += static_cast<int64_t>(samples * 4294967296.0f); }
-  /// Output spacing against the nominal one: its factor less 1. @pre |deviation| < 0.01
+  /// Sets the output spacing, as its ratio to the nominal spacing minus 1. @pre |deviation| < 0.01
   void set_deviation(double deviation) {
     step_ = nominal_step_ + static_cast<int64_t>(static_cast<double>(nominal_step_) * deviation);
   }

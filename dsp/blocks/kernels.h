@@ -2,8 +2,9 @@
 //
 // The inner loops of adaptive filters. Complex arrays are planar: real parts in one array, imaginary parts in another.
 //
-// One source, compiled for every x86-64, for AVX2 and for AVX-512. All sum in the same order, by sixteen partial sums,
-// and round after each operation (no fused multiply-add), so that all give the same bits: the choice is of speed alone.
+// One source, compiled for every x86-64, for AVX2 and for AVX-512. All variants sum in the same order, by sixteen
+// partial sums, and round after each operation (no fused multiply-add). So all give identical bits and differ only in
+// speed.
 #pragma once
 
 #include <stdint.h>
@@ -37,7 +38,7 @@ struct Kernels {
                          Complex newest);
 };
 
-/// The processor and the OS have it.
+/// Whether the processor and the OS support it.
 bool cpu_has(InstructionSet set);
 /// @pre cpu_has(set)
 const Kernels& kernels_for(InstructionSet set);

@@ -54,7 +54,7 @@ constexpr double dbm0_to_peak(double dbm0) {
   return dbm0_to_rms(dbm0) * kSqrt2;
 }
 
-/// The sample of a card, cut off at its ends; a fraction is dropped. NaN is the lowest.
+/// Converts to a card's sample: limited to its range, without the fraction. NaN becomes the lowest value.
 constexpr int16_t clip(float x) {
   return static_cast<int16_t>(!(x > INT16_MIN) ? INT16_MIN : x > INT16_MAX ? INT16_MAX : x);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Has the caller heard a signal? The diagnosis of a caller that received no carrier.
+// Detects whether a caller has heard any signal, to explain a call without carrier.
 #pragma once
 
 #include <stdint.h>
@@ -9,7 +9,8 @@
 
 namespace offhook {
 
-/// A second in all above -43 dBm0, V.22's and V.21's least level of a carrier. For an end that is silent itself.
+/// A signal counts after a total of one second above -43 dBm0, the lowest carrier level of V.22 and V.21. For an end
+/// that sends nothing.
 class LineActivity {
  public:
   /// One sample of 8000 Hz.  Real-time: yes.

@@ -26,7 +26,7 @@ constexpr UnitCircle make_unit_circle() {
 }
 inline constexpr UnitCircle kUnitCircle = make_unit_circle();
 
-/// An angle in 2^-32 turns. It wraps by itself, so that nothing is lost however long it is added to.
+/// An angle in 2^-32 turns. It wraps without loss, however many steps are added.
 struct Phase {
   uint32_t bits = 0;
   constexpr Phase& operator+=(Phase step) {
@@ -44,7 +44,7 @@ constexpr Phase phase_of(Real turns) {
   return {static_cast<uint32_t>(static_cast<int64_t>(turns * Real{4294967296}))};
 }
 
-/// The same for up to half a turn, scaled so that the step stays below: by 1 - 2^-24.
+/// As above for up to half a turn, scaled by 1 - 2^-24 so that the step stays below half a turn.
 constexpr Phase step_of(float turns) {
   return phase_of(turns * 0.99999994f);
 }

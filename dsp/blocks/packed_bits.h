@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Bits eight an octet, the first in time in the least significant place: the order of offhook/pump.h's ports.
+// Bits in octets, eight per octet, the first in time in the least significant bit: the order of the ports of
+// offhook/pump.h.
 #pragma once
 
 #include <stddef.h>

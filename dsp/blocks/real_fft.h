@@ -43,8 +43,8 @@ class RealFft {
   /// X[k] = sum over t of x[t] exp(-2 pi i k t / n), k from 0 to n / 2 - 1. @param[in] x  [n]  @param[out] tones [n/2];
   /// tone n / 2 is not given. No aliases. Real-time: yes, O(n log n).
   void forward(const float* x, Complex* tones) const;
-  /// The real x whose transform is X in 0 to n / 2 - 1 and nothing at n / 2, X[0] being real: undoes forward() if
-  /// that is nothing. @param[in] tones  [n/2]  @param[out] x  [n]. Real-time: yes, O(n log n).
+  /// The inverse of forward() for signals without tone n / 2: the real x whose transform is X for tones 0 to n / 2 - 1.
+  /// X[0] is real. @param[in] tones [n/2]  @param[out] x [n]. Real-time: yes, O(n log n).
   void inverse(const Complex* tones, float* x) const;
 
  private:

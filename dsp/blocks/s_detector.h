@@ -5,8 +5,8 @@
 //
 // S repeats every two symbols, four samples: lines at the carrier and half a symbol rate above and below it. Each group
 // of four samples is split into these three lines (and a fourth place that stays empty). During S, the lines of 16
-// groups in a row agree and hold nearly all the power. S-bar is S with its sign changed: a group's likeness to the mean
-// of the groups before, at the carrier, falls from 1 to -1.
+// groups in a row agree and hold nearly all the power. S-bar is S with its sign changed: at the carrier, the
+// correlation of a group with the mean of the previous groups falls from 1 to -1.
 #pragma once
 
 #include "dsp/blocks/complex.h"
@@ -25,9 +25,10 @@ class SDetector {
 
   /// S is there.
   bool in_s() const { return in_s_; }
-  /// True for the one put() that was sure of S-bar.
+  /// True after the one put() that detected S-bar.
   bool s_bar() const { return s_bar_; }
-  /// At s_bar(): T/2 samples since the sign changed; for a line whose delay spreads by some symbols, to about that.
+  /// At s_bar(): T/2 samples since the sign changed. If the delay of the line spreads over some symbols, the error is
+  /// about that large.
   float age() const { return age_; }
   /// Carrier of S against nominal, turns a symbol; good to a fraction of 1e-4 on a usable line.
   float turns_per_symbol() const { return turns_; }

@@ -2,7 +2,8 @@
 //
 // Self-synchronizing scramblers with a polynomial of three terms.
 //
-// A descrambler needs no start value: it is right again as many good bits after any error as the longer delay.
+// A descrambler needs no start value: after any error its output is correct again once it has received as many good
+// bits as the longer delay.
 #pragma once
 
 #include <stdint.h>

@@ -4,7 +4,8 @@
 // least significant bit first. A 16-bit CRC covers the information bits. The receiver finds a sequence in a running
 // stream of bits.
 //
-// A layout is written once, as a function over a FieldWriter or a FieldReader, so that the two cannot disagree.
+// Each layout is written once, as a function over a FieldWriter or a FieldReader, so that writer and reader cannot
+// differ.
 #pragma once
 
 #include <stdint.h>
@@ -102,7 +103,7 @@ class BitHistory {
   }
   /// The bit that came `age` bits before the newest. @pre 0 <= age < kBits
   int at(int age) const { return static_cast<int>(word_[age >> 6] >> (age & 63) & 1); }
-  /// True when the `count` bits from `age` on towards the newest read `pattern`, left-most first.
+  /// Whether the `count` bits from `age` on, towards the newest bit, are `pattern`, left-most bit first.
   bool matches(int age, uint32_t pattern, int count) const {
     for (int k = 0; k < count; ++k) {
       if (at(age - k) != static_cast<int>(pattern >> (count - 1 - k) & 1)) return false;

@@ -30,7 +30,7 @@ constexpr uint64_t in(States... states) {
   return (uint64_t{0} | ... | (uint64_t{1} << static_cast<unsigned>(states)));
 }
 
-/// Rows of any type with `from`, `event` and `guard`, and for each state and event the rows that name both.
+/// Rows of any type with `from`, `event` and `guard`, and an index of the rows for each state and event.
 template <class Row>
 struct TransitionTable {
   std::span<const Row> rows;
@@ -93,7 +93,7 @@ bool holds(const P& subject, bool (*guard)(const P&)) {
   return guard(subject);
 }
 
-/// The row that counts; null: none.  Real-time: yes, O(rows of this state and event).
+/// The row that applies; null: none.  Real-time: yes, O(rows of this state and event).
 template <class Row, class P, class State, class Event>
 const Row* find_transition(const TransitionTable<Row>& table, const P& subject, State state, Event event) {
   if (static_cast<unsigned>(event) >= table.events) return nullptr;
@@ -105,7 +105,7 @@ const Row* find_transition(const TransitionTable<Row>& table, const P& subject, 
   return nullptr;
 }
 
-/// A time-out: whether `at` has come, and then it no longer runs. 0: it does not run.
+/// Whether the time-out `at` has expired; if so, it is cleared. 0: it is not running.
 template <class Time>
 bool is_due(Time now, Time* at) {
   if (*at == 0 || now < *at) return false;
@@ -130,7 +130,7 @@ class TableProcedure {
  protected:
   explicit TableProcedure(State first) : state_(first) {}
 
-  /// @return whether a row counted
+  /// @return whether a row applied
   bool handle(Event event) {
     const Table& table = P::transitions();
     const Transition* row = find_transition(table, *self(), state_, event);
@@ -144,7 +144,7 @@ class TableProcedure {
     if (row->action != nullptr) (self()->*row->action)();
     return true;
   }
-  /// Called with the state that is left.
+  /// Called with the old state, before the state changes.
   void on_leave(State) {}
   /// Samples or symbols since the state was entered.
   int64_t age() const { return now_ - entered_; }

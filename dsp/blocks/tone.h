@@ -3,10 +3,10 @@
 // A tone and the reversals of its phase: the answer tone, AA and AC of V.32bis, tones A and B of V.34.
 //
 // The receiver mixes the tone to 0 Hz and averages over 1/150 s. That window has zeros at every multiple of 150 Hz, so
-// no other tone on that grid gets through: guard tone, line probing, or an own echo of any of them, however strong. A
-// reversal turns the average through zero along a straight line; where the line crosses zero is the reversal's time, to
-// about 0.1 ms at 10 dB of SNR. Phases are compared over 10 ms only, so that a frequency offset of 7 Hz turns them by
-// 25 degrees and no more.
+// it rejects all other tones on that grid at any level: guard tone, line probing, and echoes of both. A reversal moves
+// the average through zero along a straight line. The zero crossing is the time of the reversal, with an error of about
+// 0.1 ms at 10 dB of SNR. Phases are compared over only 10 ms, so that a frequency offset of 7 Hz turns them by at most
+// 25 degrees.
 #pragma once
 
 #include <stdint.h>
@@ -15,7 +15,7 @@
 
 namespace offhook {
 
-/// What happened with this sample.
+/// Event that a sample caused.
 enum class ToneEvent : uint8_t { kNone, kReversal };
 
 /// Finds one tone and the reversals of its phase. Passive.
@@ -35,8 +35,8 @@ class ToneDetector {
   /// Forgets all received samples; the clock continues.
   void reset();
 
-  /// How long the tone has lasted without a break, reversals not being breaks; 0: no tone. The detector's own time of
-  /// 14 ms is included, so that a tone of 50 ms is seen to reach 50 ms.
+  /// Duration of the tone without a break; 0: no tone. Reversals are no breaks. The detector's delay of 14 ms is
+  /// included, so a tone of 50 ms reaches 50 ms.
   float steady_ms() const { return steady_ > 0 ? static_cast<float>(steady_ + kUnseen) : 0; }
   bool present() const { return steady_ > 0; }
   /// The time without a reversal: distinguishes a tone from an INFO sequence with long runs of zeros.
@@ -46,20 +46,20 @@ class ToneDetector {
   }
   /// Amplitude, int16 units.
   float peak() const { return peak_; }
-  /// Share of the tone in all the power received, 0 to 1. Data have a twentieth in this band, a tone of its own more
-  /// than a fifth whatever the level of the guard tone.
+  /// Share of the tone in all the power received, 0 to 1. A data signal has a twentieth of its power in this band. A
+  /// tone has more than a fifth, at any level of the guard tone.
   float share() const { return share_; }
-  /// Received minus nominal frequency, +-50 Hz; a mean over 40 ms or so.
+  /// Received minus nominal frequency, +-50 Hz; a mean over about 40 ms.
   float frequency_offset_hz() const;
 
   /// Middle of the last reversal, in samples since construction, with fraction.
   double reversal_time() const { return reversal_time_; }
-  /// How long the tone had lasted before that.
+  /// Duration of the tone before the last reversal.
   float steady_before_reversal_ms() const { return steady_before_; }
   /// Samples since construction.
   uint64_t now() const { return now_; }
 
-  /// The newest average of 1/150 s, once a millisecond, and how late it is: for the answer tone and for observers.
+  /// The newest average over 1/150 s, once per millisecond, and its delay; for the answer tone and for observers.
   Complex average() const { return at(0); }
   static constexpr double kDelaySamples = 31.5;  ///< middle of the window
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The pattern of a bit error rate test, sent and checked: the pseudo-random sequence of length 2^31 - 1, b(n) = b(n-28)
+// Sends and checks the pattern of a bit error rate test: the pseudo-random sequence of length 2^31 - 1, b(n) = b(n-28)
 // xor b(n-31). The checker synchronises to the received bits. It synchronises again if every fifth bit of a million was
 // wrong. Lost or inserted bits therefore cost one loss of synchronisation, not permanent bit errors.
 //
@@ -12,8 +12,8 @@
 
 namespace offhook::hostsim {
 
-/// Both ends in one: the sent bits, and the expected bits. Octets have the first bit in time in the least significant
-/// place, as oh_bit_port has them.
+/// The sent bits and the expected bits of both ends. The first bit in time is the least significant one of an octet, as
+/// in oh_bit_port.
 class BitErrorTester {
  public:
   explicit BitErrorTester(std::uint32_t start = 1) : sent_((start * 0x9e3779b1u & kMask) | 1u) {}
@@ -23,7 +23,7 @@ class BitErrorTester {
   /// n received bits. Real-time: yes.
   void put(const std::uint8_t* octets, std::size_t n);
 
-  /// The bits received from now on are another part of the sequence.
+  /// Restarts the synchronisation: the following bits are another part of the sequence.
   void restart();
 
   std::uint64_t sent() const { return count_sent_; }

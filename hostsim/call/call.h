@@ -63,9 +63,9 @@ class Call {
 
   /// Run until `horizon` of virtual time, or the end of the call. @return false when the call is over
   bool advance(Ns horizon);
-  /// Another context from now on, between two advances. A reservation begins at the place of the scenario's.
-  /// @throws std::invalid_argument when the host or the driver's present context cannot, std::runtime_error when it is
-  /// not admitted
+  /// Changes the context, between two calls of advance(). A reservation has the phase of the scenario's reservation.
+  /// @throws std::invalid_argument if the host or the driver's present context does not support it, std::runtime_error
+  /// if it is not admitted
   void reconfigure(const ContextSpec& spec);
   /// The driver's context: the delays of its requests, its properties.
   oh_context context() const;
@@ -85,7 +85,7 @@ class Call {
 /// @throws std::invalid_argument as Call and make_device_connection(), and with SoftDevice::problem()
 std::unique_ptr<Call> make_device_call(const Scenario& scenario, oh_event_log* log, Logged what = Logged::kAll);
 
-/// The same with other work, from the first block on, in the place of a modem.
+/// As above, with other work in place of a modem from the first block on.
 /// @throws std::invalid_argument as Call, and with SoftDevice::problem()
 std::unique_ptr<Call> make_device_call(const Scenario& scenario, const DeviceWork& work, oh_event_log* log,
                                        Logged what = Logged::kAll);

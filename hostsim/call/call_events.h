@@ -10,8 +10,8 @@
 namespace offhook::hostsim {
 
 /// The log of a call in memory, read between slices of it: a whole host every 50 ms, a modem alone every 10 ms. A
-/// starved thread catches up at one instant, with three records for each block that it owes. There is room for
-/// four seconds of 3200 blocks per second, the longest time that Windows leaves a ready thread without the CPU.
+/// starved thread catches up at one instant, with three records for each block that it owes. The memory holds four
+/// seconds of 3200 blocks per second: Windows leaves a ready thread without the CPU for at most four seconds.
 class CallEvents {
  public:
   explicit CallEvents(Logged what = Logged::kAll) : slice_(what == Logged::kAll ? 50'000'000 : 10'000'000) {
@@ -21,7 +21,7 @@ class CallEvents {
   CallEvents& operator=(const CallEvents&) = delete;
 
   oh_event_log* log() { return &log_; }
-  /// Run on for a slice. @return the events that came; valid until the next
+  /// Runs the call for one slice. @return its events; valid until the next slice
   std::span<const oh_event> advance(Call& call) {
     over_ = !call.advance(call.now() + slice_);
     return {events_.get(), oh_event_log_read(&log_, events_.get(), kEvents)};

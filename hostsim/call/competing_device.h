@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // A second soft device on a host, in addition to the simulated one. Its card interrupts, and its driver serves blocks
-// in its own context; it can only lose samples. It sends and receives silence, and appears in the log only by the CPU
+// in its own context; it can only lose samples. It sends and receives silence. In the log it appears only as the CPU
 // time of its context.
 #pragma once
 

@@ -84,8 +84,8 @@ class Connection {
   virtual std::shared_ptr<const PumpStatus> pump_status() const { return nullptr; }
 };
 
-/// Both directions of the line as the card has them, in order. As many samples of each: if the card receives more
-/// than it sends, a transmitted sample is repeated for its duration.
+/// Receives both directions of the line at the card, in order, with the same number of samples. If the card receives
+/// more samples than it sends, each transmitted sample is repeated for its duration.
 using LineTap = std::function<void(std::span<const std::int16_t> received, std::span<const std::int16_t> sent)>;
 
 struct RealPumps {
@@ -100,8 +100,8 @@ struct RealPumps {
 std::unique_ptr<Connection> make_sampled_connection(const Scenario& scenario, const RealPumps& pumps,
                                                     oh_event_log* log);
 
-/// A foreign modem at the far end, of which only the samples are known. On an analogue line one received for each that
-/// it sends, at the analogue end of a digital trunk DigitalTrunk::kReceivedRatio of them.
+/// A foreign modem at the far end, of which only the samples are known. For each sample that it sends it receives one
+/// on an analogue line, and DigitalTrunk::kReceivedRatio at the analogue end of a digital trunk.
 class ForeignModem : public FarEnd {
  public:
   /// Reason why no more samples will arrive; empty while it runs.
@@ -116,8 +116,8 @@ struct ForeignCall {
   LineTap tap;                                                  ///< may be empty
 };
 
-/// One real pump over the scenario's line to a foreign modem. Done when everything sent is acknowledged (without V.42:
-/// has been sent) and everything expected has come; both empty: when the foreign modem leaves.
+/// One real pump over the scenario's line to a foreign modem. Done when all sent data are acknowledged (without V.42:
+/// sent) and all expected data have arrived. If both are empty: done when the foreign modem leaves.
 std::unique_ptr<Connection> make_foreign_connection(const Scenario& scenario, const ForeignCall& call,
                                                     ForeignModem& modem, oh_event_log* log);
 
@@ -138,12 +138,12 @@ DeviceWork no_samples(const SoftDevice& device);
 /// Whether a device lost samples, by the driver's count or the card's.
 bool samples_lost(const oh_driver& driver, const SimulatedCard& card);
 
-/// A device on no telephone line (soft_device.h): connected at once; done after `runs` when nothing was lost, else
-/// failed. @param stop_at_loss fail at the first loss already
+/// A device without a telephone line (soft_device.h): connected at once; done after `runs` if nothing was lost, else
+/// failed. @param stop_at_loss fail at the first loss
 std::unique_ptr<Connection> make_device_connection(const DeviceWork& work, Ns runs, bool stop_at_loss);
 
-/// scenario.device at its work for scenario.device_s: its registered pump, on a subscriber loop a DMT pump, on the air
-/// a radio, else no_samples().
+/// Runs scenario.device for scenario.device_s: its registered pump, on a subscriber loop a DMT pump, on the air a
+/// radio, else no_samples().
 /// @throws std::invalid_argument naming the impossible property of the device or its line
 std::unique_ptr<Connection> make_device_connection(const Scenario& scenario, oh_event_log* log);
 

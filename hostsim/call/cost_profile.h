@@ -27,7 +27,7 @@ struct PhaseProfile {
 enum class Phase : std::uint8_t { kOnHook, kDialling, kConnecting, kConnected };
 inline constexpr int kPhases = 4;
 
-/// Cost of the instrumented kernel's log to the code that it observes.
+/// Time that the instrumented kernel's log adds to the observed code.
 struct LoggingCost {
   double bytes_per_minute = 0;
   double event_bytes = 16;
@@ -38,7 +38,7 @@ struct LoggingCost {
   }
 };
 
-/// The line as the far modem sees it when no samples are simulated: frames under V.42 and a receiver that holes upset.
+/// The line without simulated samples, as the far modem sees it: frames under V.42, and a receiver that holes disturb.
 struct LinkProfile {
   double down_bps = 50'600;  ///< towards the modem under test
   double up_bps = 28'800;
@@ -46,7 +46,7 @@ struct LinkProfile {
   std::uint32_t frame_bytes = 128;  ///< N401
   std::uint32_t window = 15;        ///< k
   /// Packets that carry the file above V.42: bytes of the file and octets of headers in each packet, and the share of
-  /// octets that is escaped to two.
+  /// octets that are escaped, and so take two.
   std::uint32_t packet_bytes = 1'000'000'000;
   double packet_header_octets = 0;
   double escaped_share = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // One end of V.42 without bits: the frames that it sends, with their times, and its reaction to received frames. Octets
-// are counted, not carried. Both ends use this class; its user damages frames on the way. It follows dsp/link with the
+// are counted, not carried. Both ends use this class; its owner damages frames on the way. It follows dsp/link with the
 // default parameters of both ends. A missing frame is requested once with SREJ. If the request or the answer is lost,
 // T401 expires, and all unacknowledged frames are sent again. dsp/link enquires first (8.4.8); this model does not.
 #pragma once
@@ -48,15 +48,15 @@ class FrameModel {
   std::uint32_t receive(const LineFrame& frame);
   /// T401 expired. @return number of frames that are sent again
   std::uint32_t advance(Ns now);
-  /// Synchronisation is back: the frames that were on the line are sent again, from now on.
+  /// Synchronisation has returned: the frames that were on the line are sent again.
   void resume(Ns now);
   /// Octets received in order.
   std::uint64_t received() const { return received_; }
   bool failed() const { return attempts_ > kAttempts; }
   const Counters& counters() const { return counters_; }
 
-  /// Duration of a frame on the line. Flag, address, two control octets, two of check sequence (V.42, 8.1), and one
-  /// inserted zero in 62 random bits.
+  /// Duration of a frame on the line. Flag, address, two control octets, two check octets (V.42, 8.1), and one inserted
+  /// zero per 62 random bits.
   static Ns wire_time(std::uint32_t octets, double bps) {
     return static_cast<Ns>((octets + 6) * 8 * (63.0 / 62.0) / bps * 1e9);
   }

@@ -18,26 +18,26 @@
 
 namespace offhook::hostsim {
 
-/// Whether the driver's reservation and those of the load, its soft devices among them, fit into the CPU together.
+/// Checks that the driver's reservation and those of the load, including its soft devices, fit into the CPU together.
 /// @throws std::invalid_argument naming the one that does not, and why
 void check_reservations(const Scenario& scenario);
-/// The admission test of this host's reservations. None: they are no SCHED_DEADLINE.
+/// The admission test of this host's reservations. None if they are not SCHED_DEADLINE.
 std::optional<DeadlineAdmission> deadline_admission(const HostScenario& host);
-/// As what a thread in this context waits for the CPU.
+/// The kind of entity as which a thread in this context waits for the CPU.
 ThreadKind thread_kind(const ContextSpec& spec);
 /// Whether the host has SCHED_FIFO, SCHED_RR and SCHED_OTHER.
 bool has_linux_classes(const HostScenario& host);
 /// Whether its scheduler is one of PREEMPT_RT.
 bool wants_threaded_interrupts(const HostScenario& host);
-/// Why its scheduler is not one of such a host. Empty: it is.
+/// Why its scheduler does not fit such a host. Empty: it is.
 std::string scheduler_problem(const HostScenario& host);
-/// Why the host cannot run this context: it is another system's. Empty: it can.
+/// Why the host cannot run this context: it belongs to another operating system. Empty: it can.
 std::string refusal(const HostScenario& host, const ContextSpec& spec);
-/// Why this host cannot run a thread of the load as in its file. Empty: it can.
+/// Why this host cannot run a thread of the load as its file requests. Empty: it can.
 std::string load_thread_problem(const HostScenario& host, const LoadThread& thread);
 /// Why its mutexes contradict the host. Empty: they do not.
 std::string lock_problem(const Scenario& scenario);
-/// Why its reservation cannot be admitted, whatever else there is. Empty: it can, or there is none.
+/// Why its reservation cannot be admitted even alone. Empty: it can, or there is none.
 std::string admission_problem(const HostScenario& host, const ContextSpec& spec);
 
 /// Linux gives interrupt threads SCHED_FIFO 50 (kernel/irq/manage.c).
@@ -54,7 +54,8 @@ class HostPolicies {
   Policy program(int priority, int boost = 0);
   /// The policy of a thread of the load. @throws std::invalid_argument with load_thread_problem()
   Policy load_thread(const LoadThread& thread);
-  /// For a source of a recorded load that is a thread of this host's classes: none on a host of fixed priorities.
+  /// The policy of a source of a recorded load that is a thread of this host's classes; none on a host of fixed
+  /// priorities.
   std::optional<Policy> recorded(const HostLoad::Source& source);
   /// The policy of the driver's thread in this context. @throws std::invalid_argument for a context that is no thread,
   /// or that this host does not have; std::runtime_error for slots that were not planned
@@ -70,7 +71,7 @@ class HostPolicies {
   DeviceHost device_host();
   /// The CPU to which a thread with a reservation is pinned, if it requests `cpu`: Rialto and Rez use one CPU.
   int reservation_cpu(int cpu) const;
-  /// When the clock's first interrupt comes: slots begin and end with them.
+  /// Time of the clock's first interrupt: slots begin and end at clock interrupts.
   Ns clock_phase() const { return reservations_->slots() ? phase_of(scenario_.context) : 0; }
 
  private:

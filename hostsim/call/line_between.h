@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The connection between the near end's card and the modem at the other end, by a scenario's line.kind: a telephone
-// line, a digital trunk with either of its ends at the card, or a subscriber loop.
+// The connection between the near end's card and the modem at the other end, by a scenario's line.kind. It is a
+// telephone line, a digital trunk with either end at the card, or a subscriber loop.
 #pragma once
 
 #include <cstddef>
@@ -22,8 +22,8 @@ class LineBetween {
 /// The far modem's work for n of its periods, in its own format.
 using FarWork = std::function<void(const void* rx, void* tx, std::size_t n)>;
 
-/// The near end has the scenario's role and near_format(), the far one far_format() (modem_config.h); on a loop, those
-/// of its rates.
+/// The near end has the scenario's role and near_format(); the far end has far_format() (modem_config.h). On a loop,
+/// both have the formats of its rates.
 /// @throws std::invalid_argument naming the field and the expected value
 std::unique_ptr<LineBetween> make_line_between(const Scenario& scenario, FarWork far);
 

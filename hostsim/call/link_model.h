@@ -11,8 +11,8 @@
 //    training -- long enough without losing synchronisation --> data -- synchronisation lost --> training (a retrain)
 //        '------ for give_up_ms in vain ------> failed <------ V.42 (N400) or TCP give up ---------'
 //
-// V.42 sends a lost frame again. The cost depends on the direction. Lost data towards us are noticed at once. The
-// acknowledgements of TCP, frames of the other direction, are few: the loss of one is noticed with the next one or by
+// V.42 sends a lost frame again. The cost depends on the direction. The loss of data towards this end is noticed at
+// once. The other direction carries only TCP's acknowledgements, so the loss of one is noticed with the next one or by
 // T401. Meanwhile the server's window is full; finally its timer expires, and it repeats segments that have arrived
 // (tcp_flow.h). The model is independent of contexts and reservations.
 #pragma once
@@ -49,7 +49,7 @@ class LinkModel {
 
   /// The call is answered: training begins.
   void start(Ns now);
-  /// The modem under test processed samples captured up to `captured`; its output plays from now + lead on.
+  /// The modem under test has processed samples captured up to `captured`; its output plays from now + lead on.
   void serve(Ns now, Ns captured);
   /// The card played a hole that ended at `end`, or lost received samples.
   void transmit_hole(Ns end, std::uint32_t samples, std::uint32_t rate_hz);
@@ -61,7 +61,7 @@ class LinkModel {
   Ns done_at() const { return done_at_; }            ///< -1: never
   LinkCounters counters() const;
 
-  /// Reason of the failure, in words; nullptr: it has not failed.
+  /// The reason for the failure, in words; nullptr: it has not failed.
   const char* failure() const { return failure_; }
 
  private:

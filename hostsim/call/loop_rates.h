@@ -15,8 +15,8 @@ struct LoopRates {
   /// Whole bits at the pump's gap and nominal power, bit/s gross: floor(log2(1 + SNR / dmt::kGap)), none below two, at
   /// most band.most_bits, 4000 symbols per second.
   std::uint32_t whole_bits = 0;
-  /// Capacity under the same total power, bit/s: bits of any size, no gap, the power poured over the tones as water.
-  /// Source: Shannon 1949
+  /// Capacity under the same total power, bit/s: fractions of bits, no gap, the power distributed over the tones by
+  /// water-filling. Source: Shannon 1949
   std::uint32_t capacity = 0;
 };
 

@@ -30,8 +30,8 @@ inline const oh_pump_type* far_type(const Scenario& s) {
   return modulation_of(s.far_modem.value_or(s.modem)).type();
 }
 
-/// The samples of a modem of this type on a digital trunk: at its digital end the network's octets, at the other those
-/// of a card of V.90. Linear ones at 8000 Hz if the pump does not take them.
+/// The samples of a modem of this type on a digital trunk: the network's octets at its digital end, those of a V.90
+/// card at the other. Linear samples at 8000 Hz if the pump does not accept them.
 inline oh_pump_format trunk_format(const Scenario& s, const oh_pump_type& type, bool digital) {
   const oh_pump_format octets = s.trunk.law == "a-law" ? kALaw8000 : kMuLaw8000;
   const oh_pump_format wanted = digital ? octets : kLinear16000To8000;
@@ -79,7 +79,7 @@ inline modem::Modem::Config far_modem(const Scenario& scenario, const oh_pump_ty
           .hold_timeout = scenario.hold.granted()};
 }
 
-/// The same with its events in a log, of the id `id`; of the near end (0) with the pump's observations. @param
+/// As above, with its events in a log under the id `id`; for the near end (0) also with the pump's observations. @param
 /// connection  has now(), ns
 template <class Connection>
 modem::Modem::Config logged(modem::Modem::Config config, oh_event_log* log, std::uint16_t id, Connection* connection) {

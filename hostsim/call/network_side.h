@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// The digital trunk as seen by the modem on the digital network. The trunk keeps the analogue modem's time; here the
-// octets lead: each transmitted octet is one period of the network, in which the analogue modem runs its own periods.
-// One octet waits on the way out, because with two clocks two periods of the network may fall into one of its periods.
+// The digital trunk as seen by the modem on the digital network. The trunk keeps the analogue modem's time, but here
+// the octets set the pace. Each transmitted octet is one period of the network, in which the analogue modem runs its
+// own periods. One octet waits on the way out: as the clocks differ, two periods of the network may fall into one
+// period of the analogue modem.
 #pragma once
 
 #include <array>

@@ -13,7 +13,7 @@ namespace offhook::hostsim {
 
 class PlannedHold {
  public:
-  /// @param asks requests the hold; must outlive this object @param other likewise; null: a foreign modem
+  /// @param asks  requests the hold; must outlive this object @param other likewise; null: a foreign modem
   PlannedHold(const HoldScenario& plan, modem::Modem& asks, const modem::Modem* other)
       : plan_(plan), asks_(asks), other_(other) {}
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// A file by TCP over PPP, as programs above a modem's serial port carry it. The connection is opened; the server sends
-// as far as its congestion window and the client's window allow. The client acknowledges every second segment, or after
-// 200 ms (tcp_flow.h). V.42 below loses nothing, so the timer for unacknowledged segments is left out here.
+// A file by TCP over PPP, as programs above a modem's serial port carry it. The connection is opened; then the server
+// sends as much as its congestion window and the client's window allow. The client acknowledges every second segment,
+// or after 200 ms (tcp_flow.h). V.42 below loses nothing, so this model has no timer for unacknowledged segments.
 //
 //    client  SYN ---------------------> server
 //            <--------------------- SYN, ACK
@@ -10,8 +10,8 @@
 //            <------------------------- data, window by window
 //            ACK of every second -----> (slow start: the window grows by a segment with each)
 //
-// Frames follow RFC 1662, without header compression: 7 octets in addition to the packet (one flag between two frames),
-// and one more for each octet 0x7D or 0x7E.
+// Frames follow RFC 1662, without header compression. A frame has 7 octets more than its packet (one flag between two
+// frames), and one more for each octet 0x7D or 0x7E.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// CPU time of a driver on a simulated host, by a cost profile: of its interrupt routine, and of service by the number
-// of samples.
+// CPU time of a driver on a simulated host by a cost profile: the time of its interrupt routine, and of a service by
+// its number of samples.
 #pragma once
 
 #include "hostsim/call/cost_profile.h"
@@ -10,10 +10,10 @@
 
 namespace offhook::hostsim {
 
-/// The profile's cost per block within a phase, within its spread; the worst case once, as its phase begins.
+/// The profile's cost per block within a phase, within its spread; the first block of a phase has the worst case.
 class ProfileCost final : public ServiceCost {
  public:
-  /// @param profile  outlives it  @param logging  whether the kernel's logging costs too
+  /// @param profile  outlives it  @param logging  whether to add the time of the kernel's logging
   ProfileCost(const CostProfile& profile, bool logging, Random isrs, Random blocks)
       : profile_(profile), logging_(logging), isrs_(isrs), blocks_(blocks) {}
 

@@ -40,7 +40,7 @@ struct PumpStatus {
   std::uint64_t wrong() const {
     return received.wrong_bits + sent.wrong_bits + received.pattern_losses + sent.pattern_losses;
   }
-  /// Data mode was reached, is there now, and nothing in it was wrong.
+  /// Data mode was reached and still runs, and it had no error.
   bool intact() const { return in_data && retrains == 0 && wrong() == 0; }
 };
 
@@ -49,7 +49,7 @@ struct PumpStatus {
 SoftDevice pump_in_periods(const Scenario& scenario);
 
 /// The pump on its line, for make_device_connection(). Done after scenario.device_s if no sample was lost and the data
-/// were right, else failed. @throws std::invalid_argument as pump_in_periods()
+/// were correct, else failed. @throws std::invalid_argument as pump_in_periods()
 std::unique_ptr<Connection> make_pump_connection(const Scenario& scenario, oh_event_log* log);
 
 }  // namespace offhook::hostsim

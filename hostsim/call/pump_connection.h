@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// A connection of a device with real pumps at both ends, for a given time: when both were in data mode first, whether
-// the host lost samples, and how it ended.
+// A connection of a device with real pumps at both ends, for a given time. It reports when both were in data mode
+// first, whether the host lost samples, and how it ended.
 #pragma once
 
 #include <string>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// A soft radio as the soft device of a host: scenario.device has its cost and its buffers, scenario.air the waveform
-// and the channel to the far end, which is always served in time. Both ends send a pattern and count
-// errors.
+// A soft radio as the soft device of a host. scenario.device has its cost and its buffers; scenario.air has the
+// waveform and the channel to the far end, which is always served on time. Both ends send a pattern and count errors.
 //
 // The radio uses liquid-dsp, which is GPL in Debian, so it is optional: hostsim/air has the pumps and the
 // channel, and registers them with register_radio().
@@ -38,24 +37,24 @@ struct RadioStatus {
   double connected_s = -1;  ///< from the start until both ends were in data for the first time; negative: never
   std::uint32_t retrains = 0;
   bool in_data = false;  ///< both ends, now
-  /// Data mode was reached, is there now, and no burst was lost because the host was late.
+  /// Data mode was reached and still runs, and no burst was lost because the host was late.
   bool in_time() const { return in_data && retrains == 0 && received.late + sent.late == 0; }
 };
 
-/// How radios are made. hostsim/air registers it once, before any scenario is read.
+/// The factory of radios. hostsim/air registers it once, before any scenario is read.
 struct RadioMaker {
-  /// The rates that the card of air.waveform may have, samples/s: two of them are one complex sample.
+  /// The permitted sample rates of the card of air.waveform; two samples are one complex sample.
   std::span<const std::uint32_t> (*rates_hz)(const AirScenario& air);
   std::unique_ptr<Connection> (*make)(const Scenario& scenario, oh_event_log* log);
 };
 void register_radio(const RadioMaker& maker);
 
-/// @throws std::invalid_argument where this program has no radio
+/// @throws std::invalid_argument if this program has no radio
 void check_radio_is_built();
 /// @throws std::invalid_argument if this program has no radio, or the device cannot be one
 void check_radio(const Scenario& scenario);
 
-/// The radio on the air, for make_device_connection(). Done after scenario.device_s when no burst was lost because the
+/// The radio on the air, for make_device_connection(). Done after scenario.device_s if no burst was lost because the
 /// host was late, else failed. @pre scenario.line_kind is kAir. @throws std::invalid_argument as check_radio()
 std::unique_ptr<Connection> make_radio_connection(const Scenario& scenario, oh_event_log* log);
 

@@ -10,7 +10,7 @@
 
 namespace offhook::hostsim {
 
-/// [scenario.bytes] bytes that no compression makes shorter, drawn from the scenario's seed.
+/// [scenario.bytes] incompressible bytes, drawn from the scenario's seed.
 std::vector<std::uint8_t> random_file(const Scenario& scenario);
 
 }  // namespace offhook::hostsim

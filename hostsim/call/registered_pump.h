@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Pumps that `device.pump` selects by their names: those of soft audio (dsp/audio/pump.h), and those that a program or
-// a plug-in adds to the simulator (offhook/plugin.h).
+// Pumps that `device.pump` selects by name: the pumps of soft audio (dsp/audio/pump.h), and pumps that a program or a
+// plug-in adds to the simulator (offhook/plugin.h).
 //
 // In C++ a class is enough. register_pump(pump_type<MyPump>("mine", kFormats)) needs these members:
 //
@@ -23,13 +23,13 @@
 
 namespace offhook::hostsim {
 
-/// From now on `device.pump` can name this pump. From any thread. @param type  as oh_register_pump() takes it
+/// Adds a pump that `device.pump` can name. From any thread. @param type  as oh_register_pump() takes it
 /// @throws std::invalid_argument for a name that is taken, and for an incomplete type
 void register_pump(const oh_pump_type& type);
 
 std::span<const std::string_view> pump_names();
 
-/// @throws std::invalid_argument for a name that no pump has
+/// @throws std::invalid_argument if no pump has this name
 const oh_pump_type& registered_pump(std::string_view name);
 
 inline constexpr std::uint32_t kBothRoles = 1u << OH_PUMP_CALL | 1u << OH_PUMP_ANSWER;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Everything that decides one simulated call, as plain data. Same scenario, same bytes. traces/scenario reads it
+// All inputs of one simulated call, as plain data. The same scenario gives the same bytes. traces/scenario reads it
 // from TOML.
 #pragma once
 
@@ -28,7 +28,8 @@
 
 namespace offhook::hostsim {
 
-/// The context, and the CPUs of its parts. The priority of a reservation is that of its thread before it begins.
+/// The context, and the CPUs of its parts. The priority of a reservation is the priority of its thread before the
+/// reservation begins.
 struct ContextScenario : ContextSpec {
   ContextScenario() = default;
   ContextScenario(const ContextSpec& spec) : ContextSpec(spec) {}
@@ -76,9 +77,9 @@ struct ReservedThread {
   int cpu = kAnyCpu;
 };
 
-/// How a thread of the load is scheduled. kDefault: a priority is the host's own (on Linux SCHED_FIFO, as of the
-/// driver's thread); without one it is a normal program (NT's priority 8, SCHED_OTHER). The rest exist on the system
-/// that has them only.
+/// How a thread of the load is scheduled. kDefault: with a priority, as the host does it (on Linux SCHED_FIFO, as for
+/// the driver's thread); without one, a normal program (NT's priority 8, SCHED_OTHER). The others exist only on hosts
+/// with that system.
 enum class ThreadClass : std::uint8_t { kDefault, kFifo, kRoundRobin, kDeadline, kOther, kNt };
 inline constexpr std::array<std::string_view, 6> kThreadClasses = {"default", "fifo", "rr", "deadline", "other", "nt"};
 
@@ -98,7 +99,7 @@ struct LoadThread {
   Ns lock_ns = 0;        ///< and for this time; 0: to the end
 };
 
-/// Another soft device on the host, by its cost alone: a card, a driver and a context of its own.
+/// Another soft device on the host, simulated only by its cost. It has its own card, driver and context.
 struct CompetingDevice {
   std::string name;
   SoftDevice device;
@@ -122,7 +123,7 @@ struct LoadScenario {
 };
 
 /// kDevice: a device of any kind, by its cost (soft_device.h); on a subscriber loop and on the air with a real pump,
-/// else on no line.
+/// else without a line.
 enum class PumpKind { kReal, kCostProfile, kDevice };
 
 /// A hold of the call (V.92 9.10), in mid-transfer; of V.90 pumps.
@@ -130,23 +131,23 @@ struct HoldScenario {
   double at_s = 0;    ///< after the modems connected one requests that the other wait; 0: none does
   double away_s = 5;  ///< from its going until it is ordered to return
   bool by_far_end = false;
-  /// For how long the other end grants that: code of T1 (V.92, Table 33), 5 is a minute; 0: denied.
+  /// Time that the other end grants: code of T1 (V.92, Table 33), 5 is a minute; 0: denied.
   std::uint32_t limit = 5;
-  /// The limit for the modems: without a hold in the scenario all is denied.
+  /// The limit for the modems: if the scenario has no hold, every request is denied.
   std::uint32_t granted() const { return at_s > 0 ? limit : 0; }
 };
 
 using LineScenario = LineConfig;
 
 /// How a file crosses the connection: as octets of V.42 or V.14; by TCP over PPP (ppp_tcp.h); or in ATM cells
-/// (dsp/link), which DMT pumps alone carry.
+/// (dsp/link), only for DMT pumps.
 enum class TransferProtocol { kBytes, kPppTcp, kAtm };
 
 /// The connection between the modems: line.*, trunk.*, loop.*, which makes the device a DMT pump (subscriber_call.h);
 /// or air.*, which makes it a radio (radio_call.h).
 enum class LineKind { kAnalogue, kDigitalTrunk, kSubscriberLoop, kAir };
 
-/// The twisted pair of a DMT pump, as people name its parts (hostsim/channel).
+/// The twisted pair of a DMT pump, by the usual names of its parts (hostsim/channel).
 struct SubscriberLoop {
   std::string cable = "T1.601 7";
   std::string disturbers;  ///< at each receiver: "24 ISDN, 10 HDSL FEXT"; empty: none

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // A soft device, not necessarily a modem: a card that interrupts after each block of samples, work for each block, and
-// a queue of output that must not run empty. It runs in any context as a modem does, by its cost alone, and its only
-// success is that nothing was lost. Shipped ones with their sources: traces/data/devices/*.toml.
+// a queue of output that must not run empty. It runs in any context as a modem does. Only its cost is simulated, and it
+// succeeds if nothing was lost. Shipped ones with their sources: traces/data/devices/*.toml.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ struct SoftDevice {
   std::uint32_t longest_block() const;
   std::uint32_t buffer() const { return buffer_samples != 0 ? buffer_samples : longest_block(); }
   std::uint32_t lead() const { return transmit_lead_samples != 0 ? transmit_lead_samples : buffers * buffer(); }
-  /// Properties that no card can have, in words; empty if there are none.
+  /// Impossible properties, in words; empty if there are none.
   std::string problem() const;
   /// Rate, blocks, buffers and lead in samples of a direction that is `ratio` times slower.
   /// @throws std::invalid_argument for a number that is no multiple of the ratio

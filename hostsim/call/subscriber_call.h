@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// A DMT pump as the soft device of a host: scenario.device has its cost and its buffers, scenario.loop the line, and at
-// the other end of that is the pump's counterpart, which is always served in time. Both ends send a pattern and count
-// errors, so the effect of a late block on the data is measured.
+// A DMT pump as the soft device of a host. scenario.device has its cost and its buffers, scenario.loop has the line.
+// The pump's counterpart at the other end is always served on time. Both ends send a pattern and count errors, so the
+// effect of a late block on the data is measured.
 //
 // The device's description counts samples of the downstream rate; the card, the driver and the log count periods of the
 // slower direction, 276 kHz.
@@ -29,10 +29,11 @@ struct CellCounts {
 
 /// One direction, by its receiver's counts. Counters run over the whole call.
 struct DmtDirection {
-  /// bit/s, of the newest data mode; 0: there was none. Gross: all bits of a frame, at most 8160 kbit/s. Net: its
+  /// bit/s, in the newest data mode; 0: there was none. Gross: all bits of a frame, at most 8160 kbit/s. Net: its
   /// payload, without overhead octet and check octets.
   std::uint32_t gross_bit_rate = 0, net_bit_rate = 0;
-  /// bit/s: bits of the pattern that arrived right, from the first of them to the end, training again included.
+  /// bit/s: correctly received bits of the pattern, over the time from the first of them to the end, retraining
+  /// included.
   std::uint32_t carried_bit_rate = 0;
   std::uint32_t trellis_bits = 0;  ///< of a symbol, for the trellis code in addition to those; 0: there is none
   oh_dmt_instruments pump{};       ///< the receiver's own counters, now
@@ -51,7 +52,7 @@ struct DmtDirection {
   std::vector<Tone> tones;  ///< those whose SNR is known
 };
 
-/// How a connection failed: the most fundamental failure of those that there were.
+/// How a connection failed; the most fundamental one of several failures.
 enum class DmtFault {
   kNone,
   kStartUp,      ///< data mode was never reached
@@ -77,7 +78,7 @@ struct DmtStatus {
     if (wrong(down) || wrong(up)) return DmtFault::kWrongData;
     return down.pump.crc_errors + up.pump.crc_errors > 0 ? DmtFault::kSuperframes : DmtFault::kNone;
   }
-  /// Data mode was reached, is there now, and nothing in it was wrong.
+  /// Data mode was reached and still runs, and it had no error.
   bool intact() const { return fault() == DmtFault::kNone; }
 };
 /// The fault, for people; empty: none.
@@ -93,7 +94,7 @@ SoftDevice in_periods(const Scenario& scenario);
 /// Streams of the soft end's card. @throws std::invalid_argument as in_periods()
 oh_streams subscriber_streams(const Scenario& scenario);
 
-/// The pump on its loop, for make_device_connection(). Done after scenario.device_s when the data were right, else
+/// The pump on its loop, for make_device_connection(). Done after scenario.device_s if the data were correct, else
 /// failed.
 /// @pre scenario.line_kind is kSubscriberLoop. @throws std::invalid_argument
 std::unique_ptr<Connection> make_subscriber_connection(const Scenario& scenario, oh_event_log* log);

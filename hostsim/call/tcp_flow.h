@@ -27,10 +27,10 @@ class TcpSender {
     std::size_t from, size;
   };
 
-  /// @param segment  octets of the file in a packet, the last excepted
+  /// @param segment  octets of the file in each packet except the last
   explicit TcpSender(std::size_t file, std::size_t segment = kSegment)
       : file_(file), segment_(segment), window_(2 * segment) {}  // RFC 2581, 3.1
-  /// The receiver has everything below `upto`, and takes `far_window` octets more.
+  /// The receiver has all octets below `upto`, and accepts `far_window` more.
   void acknowledge(std::size_t upto, std::size_t far_window, Ns now);
   /// The segment to send now; empty if there is none, or a window is full.
   std::optional<Segment> next(Ns now);
@@ -60,7 +60,8 @@ class TcpReceiver {
   static constexpr std::size_t kWindow = 8760;  ///< six segments: Windows NT's default for an MTU of 1500
   static constexpr Ns kDelayed = 200'000'000;   ///< Windows NT's; RFC 1122, 4.2.3.2 allows at most 500 ms
 
-  /// A segment has come. @return whether it is acknowledged at once: every second one, and one that came before
+  /// A segment has arrived. @return whether it is acknowledged at once: every second one, and one that has arrived
+  /// before
   bool put(std::size_t from, std::size_t size, Ns now);
   /// Time has passed. @return whether the single one is acknowledged now
   bool advance(Ns now);

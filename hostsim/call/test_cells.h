@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The pattern of a bit error rate test in the payload of ATM cells, all of one channel. A cell that the receiver drops
-// takes its piece of the pattern with it: the search for the pattern restarts then, so that only received bits are
-// compared.
+// The pattern of a bit error rate test in the payload of ATM cells, all of one channel. If the receiver drops a cell, a
+// part of the pattern is missing. The search for the pattern restarts then, so that only received bits are compared.
 #pragma once
 
 #include <cstddef>

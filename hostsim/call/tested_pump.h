@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// A pump with its memory, its transmit pattern and the check of its output: one end of a device's line.
+// One end of a device's line: a pump with its memory, its transmit pattern and the check of its output.
 #pragma once
 
 #include <cstdint>
@@ -42,7 +42,7 @@ class TestedPump {
     type_->status(memory_.get(), &s);
     return s;
   }
-  /// As the functions of its type take it.
+  /// The `self` of its type's functions.
   void* self() const { return memory_.get(); }
   std::size_t state_bytes() const { return state_bytes_; }
   const BitErrorTester& test() const { return test_; }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
-// The CPU of a host, or its CPUs: each has its interrupt levels and its FIFO queue of deferred procedure calls; threads
-// under scheduling policies run on one of them or on any (sched/migration.h). On one CPU the semantics, down to the
-// tie-breaks, are those of docs/scheduling-semantics.md; comments cite its sections. This engine runs for
-// `offhook schedule` and for every modem call. With several CPUs, each follows them by itself, and threads change CPUs
-// between steps 7 and 8 of section 8.
+// The CPUs of a host. Each has its interrupt levels and its FIFO queue of deferred procedure calls. Threads under
+// scheduling policies run on one CPU or on any (sched/migration.h). On one CPU the semantics, including tie-breaks, are
+// those of docs/scheduling-semantics.md; comments cite its sections. This engine runs for `offhook schedule` and for
+// every modem call. With several CPUs, each CPU follows these semantics, and threads change CPUs between steps 7 and 8
+// of section 8.
 //
 // An entity (interrupt, DPC, thread) has a queue of jobs. A job is run by the entity's Program in segments. next() is
 // called when the job first gets the CPU and again at the end of every segment. It returns the CPU time of the next
-// segment; 0 ends the job. A driver's actions at those moments (take input, queue output) happen at exact
-// instants of virtual time while the CPU time in between can be preempted, stolen or throttled.
+// segment; 0 ends the job. A driver's actions at those moments (take input, queue output) happen at exact instants of
+// virtual time. The CPU time between them can be preempted, stolen or throttled.
 #pragma once
 
 #include <cstddef>
@@ -55,7 +55,7 @@ struct DpcSpec {
   int cpu = 0;  ///< in whose queue it waits: as a rule that of the interrupt
 };
 
-/// Sees every event of section 9. Costs nothing when absent.
+/// Receives every event of section 9. Costs nothing if absent.
 class CpuObserver {
  public:
   enum class Kind : std::uint8_t { kStart, kResume, kPreempt, kFinish, kMiss, kThrottle, kReplenish };
@@ -63,29 +63,30 @@ class CpuObserver {
   virtual void on_event(Ns time, EntityId entity, Kind kind) = 0;
 };
 
-/// Whether the reservations of a CPU must fit into it together. A bare system under study may be overloaded.
+/// Whether the reservations of a CPU must fit into it together. The system of `offhook schedule` may be overloaded.
 enum class Admission { kRequired, kNone };
 
-/// One job of an entity, and the CPU time that its only segment will cost; 0: that is not known.
+/// One job of an entity, and the CPU time of its only segment; 0: not known.
 struct PlannedJob {
   EntityId entity;
   Ns cost;
   bool ticks = false;  ///< of the clock's interrupt: its program calls Cpu::clock_tick() as it ends
 };
 
-/// A chain of planned jobs that comes again and again, alone.
+/// A chain of planned jobs that repeats without other events.
 class RepeatedChain {
  public:
   virtual ~RepeatedChain() = default;
-  /// The costs of the jobs of the chain that begins at `at`; a thread's is always the same. @param costs [n] of them
-  /// @return false: none begins then, or one that does not end before the next one begins
+  /// The costs of the jobs of the chain that begins at `at`; the cost of a thread never changes. @param costs [n] of
+  /// them
+  /// @return false: no chain begins then, or it does not end before the next one begins
   virtual bool costs(Ns at, std::span<Ns> costs) = 0;
-  /// It ran: do all actions of its jobs' programs now. @return when the next one begins
+  /// The chain has run: do all actions of its jobs' programs now. @return when the next chain begins
   virtual Ns passed(Ns at) = 0;
 };
 
-/// The time that a thread loses on a CPU before it continues its work: the switch and the refill of the caches,
-/// in one. Both are CPU time of that thread, and of its budget.
+/// The time that a thread loses on a CPU before it continues its work: the sum of the switch and the refill of the
+/// caches. It counts as CPU time of that thread and in its budget.
 struct SwitchCosts {
   Ns another = 0;    ///< another thread ran on this CPU meanwhile
   Ns migration = 0;  ///< more, if it last ran on another CPU
@@ -94,7 +95,8 @@ struct SwitchCosts {
 
 class Cpu {
  public:
-  /// Several hosts may share an engine; releases from one to another at one instant come before any dispatch of it.
+  /// Several hosts may share an engine. Releases from one host to another at one instant precede every dispatch of that
+  /// instant.
   /// @param cpus 1 to kMaxCpus, numbered from 0
   explicit Cpu(Engine& engine, Admission admission = Admission::kRequired, int cpus = 1);
   ~Cpu();
@@ -105,7 +107,7 @@ class Cpu {
   EntityId add_interrupt(InterruptSpec spec, Program& program);
   EntityId add_dpc(DpcSpec spec, Program& program);
   /// @param deadline relative to the release; kNever: none.
-  /// @param cpu that it is pinned to, or kAnyCpu: its policy controls migration; one that never migrates is on CPU 0
+  /// @param cpu to which it is pinned, or kAnyCpu: its policy controls migration; without migration it is on CPU 0
   /// @throws std::invalid_argument as set_policy()
   EntityId add_thread(std::string name, Policy policy, Program& program, Ns deadline = kNever, int cpu = kAnyCpu);
 
@@ -118,27 +120,29 @@ class Cpu {
 
   /// One more job of this entity, released now (section 8 step 5, or step 2 when called from a Program's last next()).
   void release(EntityId entity);
-  /// Releases the first of `jobs` now and runs at once as many of them as it can, each as the one before it releases
-  /// it: while nothing else happens and each goes before the thread that has the CPU. Outcome, log and observed events
-  /// are the same. If a next one is released that must wait, the engine's clock is at that time. Called by an event
-  /// that fires, and puts itself back for a time at which they would all be over.
-  /// @param jobs an interrupt, then DPCs and threads; their programs release the next one, if at all, and nothing else
-  /// (or InterruptSpec::dpc does). One of cost 0 waits.
+  /// Releases the first of `jobs` now, and runs as many of them as possible at once. Each job is released by the
+  /// previous one. It stops before the first other event, or at a job that does not preempt the thread on the CPU.
+  /// Outcome, log and observed events do not change. If the next job has to wait, the engine's clock is at the time of
+  /// its release. Called by an event that fires; the event is then scheduled for a time at which all jobs would be
+  /// over.
+  /// @param jobs an interrupt, then DPCs and threads; their programs (or InterruptSpec::dpc) release at most the next
+  /// job, and nothing else. A job of cost 0 waits.
   /// @return false: there would be a visible difference, and nothing was done
   bool run_unbroken(std::span<const PlannedJob> jobs);
-  /// As run_unbroken(), and continues with the chain's next ones while the outcome is the same. Programs are not
-  /// called; the engine's clock is at the start of the last one.
+  /// As run_unbroken(), and continues with the next repetitions of the chain while the outcome does not change.
+  /// Programs are not called; the engine's clock is at the start of the last repetition.
   /// @param jobs at most three, none of which waits
-  /// @return when the first one begins that did not run: now, if nothing was done
+  /// @return when the first repetition begins that did not run: now, if nothing was done
   Ns repeat_unbroken(std::span<const PlannedJob> jobs, RepeatedChain& chain);
-  /// Called by a clock's event that fires: whether its interrupts, from this one on, do nothing but take CPU time, and
-  /// have no observer. They then have no events any more and are accounted for as time passes: the outcome is the same.
-  /// Ends, by clock.resume(), as soon as there could be a difference.
-  /// @param interrupt  goes before all others  @param cost  of each, > 0 and less than the interval
+  /// Called by the event of a clock. If its interrupts from now on only take CPU time and have no observer, they need
+  /// no events: their time is charged as time passes, with the same outcome. clock.resume() ends this as soon as there
+  /// could be a difference.
+  /// @param interrupt  precedes all others  @param cost  of each, > 0 and less than the interval  @return whether the
+  /// clock has no events now
   bool keep_ticking(EntityId interrupt, Ns cost, const TickTimes& times, SteadyClock& clock);
   /// resume() now, if that is a clock of this CPU's.
   void resume_clock();
-  /// Change a thread's policy from now on, e.g. when a driver requests its reservation after the on-hook phase.
+  /// Changes a thread's policy, e.g. when a driver requests its reservation after the on-hook phase.
   /// @throws std::invalid_argument naming the reservation when it cannot be admitted: X > Y, a sum over 100 % of a CPU
   /// among those that stay on it, or of all CPUs among all
   void set_policy(EntityId thread, Policy policy);
@@ -156,16 +160,16 @@ class Cpu {
   void clock_tick(int cpu);
   /// Before the engine first runs; nothing unless set.
   void set_switch_costs(const SwitchCosts& costs);
-  /// Before the engine first runs: from a thread that interrupts and deferred work hit, they take CPU time that counts
-  /// as its own in its budget, slice or virtual runtime (not in cpu_time()). So Linux does without
+  /// Before the engine first runs: charge interrupts and deferred work to the thread that they interrupt. Their time
+  /// counts in its budget, slice or virtual runtime, but not in cpu_time(). Linux does so without
   /// CONFIG_IRQ_TIME_ACCOUNTING. Policies without ThreadPolicy::stolen are not affected.
   void charge_stolen_time();
   /// Sets the deferred work of each CPU, before the engine first runs; otherwise a DpcQueue.
   void set_deferred_work(const std::function<std::unique_ptr<DeferredWork>(int cpu)>& make);
 
   void set_observer(CpuObserver* observer);
-  /// RUN, IDLE and FINISH events go here; may be null. While a program runs, the log's CPU is the program's, so that
-  /// its events differ from the other CPUs', too.
+  /// RUN, IDLE and FINISH events go here; may be null. While a program runs, the log's CPU is the program's CPU, so
+  /// that its events also name the right CPU.
   void set_log(oh_event_log* log);
 
  private:

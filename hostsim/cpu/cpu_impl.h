@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The steps of one instant on all CPUs of a host (section 8): settle() and dispatch(). Code for several
-// CPUs is in cpu_migration.cpp; code for jobs without instants of their own, in cpu_unbroken.cpp.
+// The steps of one instant on all CPUs of a host (section 8): settle() and dispatch(). Code for several CPUs is in
+// cpu_migration.cpp, code for jobs that run without separate instants in cpu_unbroken.cpp.
 #pragma once
 
 #include <algorithm>
@@ -40,7 +40,7 @@ struct Cpu::Impl final : Processor {
   void settle(Ns now) override { several ? settle_on<true>(now) : settle_on<false>(now); }
   void dispatch(Ns now) override { several ? dispatch_on<true>(now) : dispatch_on<false>(now); }
 
-  // The CPUs: a host with one CPU, as most have, is known at compile time.
+  // The CPUs. Hosts with one CPU, the most frequent case, are a case of their own at compile time.
   template <bool kSeveral>
   std::span<Core> all() {
     return {cores.data(), kSeveral ? cores.size() : 1};
@@ -150,16 +150,16 @@ struct Cpu::Impl final : Processor {
     touched.push_back(id);
   }
 
-  // Interrupts, and DPCs that are before all threads: their place depends on nothing that is still to come in this
-  // instant. With several CPUs each checks its line once per round, whatever came to it from another since.
+  // Interrupts, and DPCs that precede all threads: their place depends on no later event of this instant. With several
+  // CPUs, each CPU checks its line once per round, even if another CPU has added to it.
   bool stands_alone(const Entity& e) {
     if (several || e.kind == EntityKind::kThread) return false;
     return e.kind == EntityKind::kInterrupt || (!some_share && core_of(e).deferred->thread() == nullptr);
   }
-  // Something happened to it: it gets its new place now, or when this instant is settled.
+  // An event concerned this entity: it gets its new place now, or when this instant is settled.
   void changed(EntityId id, Ns now) { stands_alone(at(id)) ? place(id, now) : touch(id); }
 
-  // Entities whose standing may depend on events of others (ThreadPolicy::shares), if there were any.
+  // Updates the entities whose place may depend on events of others (ThreadPolicy::shares), if there were such events.
   void touch_shared() {
     const auto concerns = [this](EntityId id) { return at(id).shares || at(id).kind == EntityKind::kDpc; };
     if (std::none_of(touched.begin(), touched.end(), concerns)) return;
@@ -296,7 +296,7 @@ struct Cpu::Impl final : Processor {
     if (const ThreadPolicy* thread = e.policy ? e.policy.get() : deferred.thread()) {
       const Standing standing = thread->standing(now);
       Ns queued = !e.policy ? e.jobs.front() : e.shares ? e.policy->queued(e.queued) : e.queued;
-      // Among the threads of all CPUs: those whose turns end together queue in the order of their CPUs.
+      // Among the threads of all CPUs: threads whose turns end at the same instant queue in the order of their CPUs.
       if (several) queued = queued * (2 * kMaxCpus) + (e.policy && !e.stays() ? e.turn_ended_on + 1 : 0);
       return {static_cast<int>(standing.band), standing.key, queued, id};
     }
@@ -306,7 +306,7 @@ struct Cpu::Impl final : Processor {
     return {2, e.started ? -kNever : high ? e.jobs.front() - kHead : e.jobs.front(), 0, id};
   }
 
-  // Its place in the line of its CPU, and the next time at which something happens to it by itself.
+  // Its place in the line of its CPU, and the time of its next own event.
   void place(EntityId id, Ns now) {
     Entity& e = at(id);
     if (!e.ready()) {
@@ -349,7 +349,8 @@ struct Cpu::Impl final : Processor {
     if (e.policy && !e.plain) e.policy->stopped();
   }
 
-  // Whose time the next one's is, if it is no thread: of the one that it takes the CPU from, or of that one's robber.
+  // Notes who is charged for the next entity if it is no thread: the entity that it preempts, or the one that is
+  // charged for that entity.
   void note_robbed(Core& core, EntityId next) {
     if (next == kNoEntity || core.current == kNoEntity || is_thread(core, next)) {
       core.robbed = kNoEntity;
@@ -429,7 +430,7 @@ struct Cpu::Impl final : Processor {
   void pass(Core& core, const PlannedJob& job, Ns now, Ns cost);
   void step_aside(const Core& core, Ns now);
   void go_on(Core& core, Ns now);
-  // The noted events are of this time.
+  // Reports the recorded events, which are of this time.
   void tell(Ns now) {
     if (!rows.empty()) rows.emit(now, [this](EntityId id) { return !at(id).listed; });
   }
@@ -445,7 +446,7 @@ struct Cpu::Impl final : Processor {
     return static_cast<EntityId>(entities.size() - 1);
   }
 
-  // Every reservation by itself, those that stay on its CPU and all of them together must fit.
+  // Checks that each reservation fits, all reservations pinned to its CPU, and all reservations together.
   void admit(const std::string& name, EntityId replacing, const Policy& policy, int on) const {
     const double own = reserved_share(name, policy);
     if (admission == Admission::kNone) return;

@@ -11,8 +11,8 @@
 
 namespace offhook::hostsim {
 
-/// Each job is a job of `inner` with the mutex, from its first instruction to its last. The actions of `inner` at its
-/// beginning take place when it has the mutex; one that had to wait costs a nanosecond more.
+/// Each job is a job of `inner` with the mutex, from its first instruction to its last. The first actions of `inner`
+/// take place when it has the mutex; a job that had to wait costs one nanosecond more.
 class Locked final : public Program {
  public:
   Locked(Program& inner, Mutexes& mutexes, Mutexes::MemberId thread, Mutexes::MutexId mutex)
@@ -38,7 +38,7 @@ class Locked final : public Program {
   bool in_job_ = false;
 };
 
-/// For a job: CPU time until it takes a mutex, and how long it has it.
+/// CPU time until a job takes a mutex, and the time for which it holds it.
 struct CriticalSection {
   Mutexes::MutexId mutex;
   Ns after;
@@ -48,14 +48,14 @@ struct CriticalSection {
 /// Every job costs the same and has these critical sections.
 class SectionedJob final : public Program {
  public:
-  /// @param sections of which no two begin at once, within the job; they may contain one another or overlap
+  /// @param sections no two of which begin at the same time within the job; they may be nested or overlap
   SectionedJob(Ns cost, const std::vector<CriticalSection>& sections, Mutexes& mutexes, Mutexes::MemberId thread)
       : cost_(cost), mutexes_(mutexes), thread_(thread) {
     for (const CriticalSection& s : sections) {
       steps_.push_back({s.after, s.mutex, true});
       steps_.push_back({s.after + s.length, s.mutex, false});
     }
-    // Ends go before begins.
+    // Ends precede begins.
     std::stable_sort(steps_.begin(), steps_.end(),
                      [](const Step& a, const Step& b) { return a.at != b.at ? a.at < b.at : a.takes < b.takes; });
   }

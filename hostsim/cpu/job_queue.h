@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The release times of an entity's unfinished jobs, oldest first: a ring that grows when the backlog does.
+// The release times of an entity's unfinished jobs, oldest first: a ring that grows with the backlog.
 #pragma once
 
 #include <cstddef>

@@ -5,7 +5,7 @@
 
 namespace offhook::hostsim {
 
-/// The times of a clock's interrupts: tick n comes floor(n * 1e9 / hz) ns after the first, so that they never drift.
+/// The times of a clock's interrupts: tick n is floor(n * 1e9 / hz) ns after the first, so that they never drift.
 struct TickTimes {
   explicit TickTimes(int rate_hz) : interval(1'000'000'000 / rate_hz), hz(rate_hz), rest(1'000'000'000 % rate_hz) {}
   Ns advance() {
@@ -24,11 +24,11 @@ struct TickTimes {
   int fraction = 0;  ///< hz-ths of a ns after that
 };
 
-/// A clock whose interrupts do nothing but take CPU time, see Cpu::keep_ticking().
+/// A clock whose interrupts only take CPU time, see Cpu::keep_ticking().
 class SteadyClock {
  public:
   virtual ~SteadyClock() = default;
-  /// From now on it has to be an event again. @param times  of the next one
+  /// The clock has to be an event again. @param times  from the next tick on
   virtual void resume(const TickTimes& times) = 0;
 };
 

@@ -13,7 +13,7 @@ namespace offhook::hostsim {
 
 class TimerTree {
  public:
-  /// Room for one more, at kNever.
+  /// Adds an entity, at kNever.
   void add() {
     if (++count_ <= size_) return;
     const std::vector<Ns> old(when_.begin(), when_.end());

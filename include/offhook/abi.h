@@ -5,9 +5,8 @@
  * The first member of such a struct, struct_size, is the sizeof() of the side that writes the
  * struct; C++ sets it automatically. New members are appended only, and no such struct is a member
  * of another one by value. Readers must not access members beyond struct_size, and functions that
- * write a caller's struct write no member beyond it. If a smaller struct would be ambiguous, as for a
- * configuration, only sizes of published versions are accepted; others are refused with -EINVAL.
- * */
+ * write a caller's struct write no member beyond it. For a configuration, a smaller struct would be ambiguous. Only
+ * sizes of published versions are accepted there; others are refused with -EINVAL. */
 #ifndef OFFHOOK_ABI_H
 #define OFFHOOK_ABI_H
 

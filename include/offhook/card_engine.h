@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * The card engine: the hardware side of every card without hardware of its own. It moves samples between the two rings
- * and a line, ends blocks, counts samples overwritten unread and samples played unwritten, and writes these counts to
- * the event log. A clock drives it: the virtual one of a simulation, a timer, a sound device, a kernel's timer.
+ * and a line, and ends blocks. It counts samples that were overwritten before they were read, and samples that were
+ * played before they were written, and writes both counts to the event log. A clock drives it: the virtual one of a
+ * simulation, a timer, a sound device, a kernel's timer.
  *
  * Hardware and driver share one piece of memory: counters and the two rings. Each field has one writer, there are no
  * locks, and positions only grow. Both sides may be threads, or processes that map the memory at different places. Each
@@ -25,10 +26,10 @@ extern "C" {
 #endif
 
 /** The line at a codec: one end of a telephone line. exchange: the next n sample periods. The codec plays `played` into
- * the line and captures `captured` from it, n times the samples of a period each, in the formats of the card, never the
- * same memory; n is at most the shorter ring. Called in order of time and without gaps. Batch boundaries are arbitrary:
- * the result may depend on the samples only. The captured samples of a period may depend on all samples played up to
- * it. NULL: samples are not examined. */
+ * the line and captures `captured` from it: n sample periods each, in the formats of the card. The two never share
+ * memory. n is at most the shorter ring. Called in order of time and without gaps. Batch boundaries are arbitrary: the
+ * result may depend on the samples only. The captured samples of a period may depend on all samples played up to it.
+ * NULL: samples are not examined. */
 struct oh_line_end {
   void (*exchange)(void* self, const void* played, void* captured, size_t n);
   void* self;
@@ -42,7 +43,7 @@ struct oh_card_counters {
 
 enum { OH_CARD_MAGIC = 0x5243484f /* "OHCR" */, OH_CARD_VERSION = 3 };
 
-/** The shared memory's head; the rings follow. Its fields are the engine's: others use the functions below. */
+/** The shared memory's head; the rings follow. Its fields are private to the engine: use the functions below. */
 struct oh_card_state {
   uint32_t magic, version;
   struct oh_streams streams;
@@ -70,7 +71,7 @@ OH_API int oh_card_attach(struct oh_card* card, void* memory, size_t size);
 /* State of a card's memory, from any thread. Real-time: yes. */
 OH_API uint64_t oh_card_position(const struct oh_card_state* state);
 OH_API struct oh_card_counters oh_card_counts(const struct oh_card_state* state);
-/* The line interface: the driver's side takes the line, the hardware's side rings. */
+/* The line interface: the driver's side goes off hook, the hardware's side signals ringing. */
 OH_API void oh_card_set_off_hook(struct oh_card_state* state, int off_hook);
 OH_API int oh_card_off_hook(const struct oh_card_state* state);
 OH_API void oh_card_set_ringing(struct oh_card_state* state, int ringing);
@@ -111,13 +112,14 @@ OH_API void oh_card_engine_set_rate(struct oh_card_engine* engine, uint32_t rate
 static inline uint32_t oh_card_engine_left(const struct oh_card_engine* engine) {
   return engine->block_end > engine->position ? (uint32_t)(engine->block_end - engine->position) : 0;
 }
-/** Passes n sample periods; a block that ends in them is not ended yet. Real-time: if the line is. */
+/** Advances by n sample periods, without ending the blocks that end in them. Real-time: if the line is. */
 OH_API void oh_card_engine_pass(struct oh_card_engine* engine, const struct oh_line_end* line, uint64_t n,
                                 uint64_t now_ns);
-/** End the current block, if its samples have passed, and all later blocks that have passed as a whole. @return 1:
- * raise the interrupt, one for all of them; else 0 */
+/** End the current block if its samples have passed, and all later blocks that have passed completely. @return 1: raise
+ * one interrupt for all of them; else 0 */
 OH_API int oh_card_engine_end_block(struct oh_card_engine* engine, uint64_t now_ns);
-/** Passes n sample periods and ends blocks in them. @return their number: raise the interrupt if not 0 */
+/** Advances by n sample periods and ends the blocks in them. @return number of ended blocks: raise the interrupt if not
+ * 0 */
 OH_API uint32_t oh_card_engine_run(struct oh_card_engine* engine, const struct oh_line_end* line, uint32_t n,
                                    uint64_t now_ns);
 /** As oh_card_engine_run(), for a remote line. @param[out] played, [in] captured: n sample periods each */

@@ -9,7 +9,7 @@
  *   driver   request(), from isr()
  *
  * The operations start, request and stop are mandatory; oh_driver_init() refuses a table without them. The others are
- * optional: an implementation may leave them NULL, and the functions below then do as described there. Call those
+ * optional: if an implementation leaves one NULL, the function below uses the default that it describes. Call those
  * functions, never the pointers. New operations may be appended: offhook/abi.h.
  *
  * A specification names a context. Its text form has one grammar everywhere (driver/context/context_spec.h):
@@ -70,7 +70,7 @@ struct oh_context_ops {
   /* Mandatory. */
   int (*start)(void* self);    /**< @return 0, or a negative errno such as -EPERM or -EBUSY. Not real-time */
   void (*request)(void* self); /**< from isr(): requests one service run. Real-time: yes, never blocks */
-  void (*stop)(void* self);    /**< the current service run ends first, no other starts. Not real-time */
+  void (*stop)(void* self);    /**< the current service run ends first, and no other run starts. Not real-time */
 
   /* Optional. */
   int (*reconfigure)(void* self, const struct oh_context_spec* spec);
@@ -96,7 +96,7 @@ static inline bool oh_context_is_complete(const struct oh_context* context) {
 
 /** Switches to another context while the driver is running: another priority, another reservation, or another kind if
  * the host supports it. It takes effect between two service runs; requests are kept. Not real-time. @return 0, or a
- * negative errno, and nothing changes: -EINVAL not a context of this host, -EPERM not permitted, -EBUSY not admitted,
+ * negative errno if nothing was changed: -EINVAL not a context of this host, -EPERM not permitted, -EBUSY not admitted,
  * -EOPNOTSUPP (95 on Linux; the default) not supported */
 static inline int oh_context_reconfigure(const struct oh_context* context, const struct oh_context_spec* spec) {
   return OH_CONTEXT_HAS(context, reconfigure) ? context->ops->reconfigure(context->self, spec) : -95;

@@ -2,9 +2,9 @@
  *
  * The driver: from the card's interrupt to the datapump and back, the same code in every host and context.
  *
- * isr() acknowledges, counts the block as owed, programs the length of a later block, requests service from the
- * context. A few microseconds. service() for each owed block: takes its received samples, runs the pump, queues as many
- * transmit samples.
+ * isr() acknowledges the interrupt, counts the block as owed, programs the length of a later block, and requests
+ * service from the context. It takes a few microseconds. service() takes the received samples of each owed block, runs
+ * the pump, and queues the same number of transmit samples.
  *
  * Positions, blocks and the transmit lead count sample periods of the card's slower direction (offhook/stream.h),
  * called samples here; only copied data are scaled.

@@ -3,11 +3,10 @@
  * The event log: the only record from which figures are derived.
  *
  * One ring per CPU, one reader. An interrupt may nest inside a write at any point, and writers on several CPUs
- * are allowed. One compare-and-swap reserves a slot, and the store of its second word publishes it, so events
- * are read in order of reservation. Times may be out of order by the length of a nested interrupt. Writing
- * never blocks: if the ring is full, the new event is dropped and counted. The log is complete up to the first
- * loss, and the number of lost events is known. A writer stopped half way delays the reader, never another
- * writer. */
+ * are allowed. A compare-and-swap reserves a slot, and the store of its second word publishes it, so events are read in
+ * order of reservation. Times may be out of order by the length of a nested interrupt. Writing never blocks: if the
+ * ring is full, the new event is dropped and counted. The log is complete up to the first loss, and the number of lost
+ * events is known. A writer stopped half way delays the reader, never another writer. */
 #ifndef OFFHOOK_DRIVER_CORE_EVENT_LOG_H
 #define OFFHOOK_DRIVER_CORE_EVENT_LOG_H
 
@@ -29,15 +28,15 @@ enum oh_event_kind {
   OH_EV_IDLE = 2,   /**< the CPU is idle */
   OH_EV_FINISH = 3, /**< entity `id` finished a job; argument: response time, us */
   /* the card */
-  OH_EV_INTERRUPT = 10,   /**< card `id` raised its interrupt; argument: samples since the one before, of the slower
-                             direction as all here */
-  OH_EV_RX_OVERRUN = 11,  /**< card `id`: argument received samples overwritten unread (counted by the card) */
-  OH_EV_TX_UNDERRUN = 12, /**< card `id`: argument samples played unwritten (counted by the card) */
+  OH_EV_INTERRUPT = 10,   /**< card `id` raised its interrupt; argument: samples since the previous interrupt; of the
+                             slower direction, as everywhere here */
+  OH_EV_RX_OVERRUN = 11,  /**< card `id` overwrote unread samples; argument: their number, counted by the card */
+  OH_EV_TX_UNDERRUN = 12, /**< card `id` played unwritten samples; argument: their number, counted by the card */
   OH_EV_CARD_RATE = 13,   /**< card `id` started or changed its sample rate; argument: Hz, of the slower direction */
   /* the driver; id: driver instance */
   OH_EV_ISR_ENTER = 20, /**< argument: interrupts raised so far */
   OH_EV_ISR_EXIT = 21,
-  OH_EV_SERVICE_REQUEST = 22, /**< the context was requested to serve; argument: blocks owed */
+  OH_EV_SERVICE_REQUEST = 22, /**< service was requested from the context; argument: blocks owed */
   OH_EV_SERVICE_BEGIN = 23,   /**< input of one block taken; argument: samples */
   OH_EV_OUTPUT_READY = 24,    /**< its output queued; argument: samples that were too late to be played (0: on time) */
   OH_EV_SERVICE_END = 25,     /**< argument: received samples pending now */

@@ -64,7 +64,7 @@ struct oh_kernel_call {
 enum oh_kernel_card_state { OH_KERNEL_NO_CALL = 0, OH_KERNEL_IN_CALL = 1, OH_KERNEL_CARD_FAILED = 2 };
 
 enum oh_kernel_order {
-  OH_KERNEL_ORDER_NONE = 0,    /**< there was none, or it has been executed */
+  OH_KERNEL_ORDER_NONE = 0,    /**< no order was given, or it has been executed */
   OH_KERNEL_ORDER_PENDING = 1, /**< the context has not executed it yet */
   OH_KERNEL_ORDER_REFUSED = 2  /**< the pump does not support it, or it was not possible */
 };
@@ -89,7 +89,7 @@ struct oh_kernel_status {
   uint64_t log_lost; /**< events dropped: the ring was full */
   /* the card's interrupt */
   uint64_t interrupts;        /**< with at least one new descriptor */
-  uint64_t coalesced;         /**< descriptors without an interrupt of their own */
+  uint64_t coalesced;         /**< descriptors without their own interrupt */
   uint64_t spurious;          /**< interrupts without a new descriptor */
   uint64_t bad;               /**< malformed descriptors (bad sequence number or position) */
   uint64_t storms;            /**< times the interrupt was masked because of spurious ones only */

@@ -30,8 +30,8 @@ struct oh_modem_config {
   uint32_t max_bit_rate;           /**< bit/s; 0: the pump's highest */
   uint32_t min_bit_rate;           /**< bit/s; a lower rate ends the call; with automode */
   enum oh_error_control error_control;
-  uint32_t compression;      /**< V.42bis in both directions if not 0 */
-  uint32_t window;           /**< unacknowledged frames of V.42, 1 to 64: those of a round trip; less than 15 is 15 */
+  uint32_t compression; /**< V.42bis in both directions if not 0 */
+  uint32_t window; /**< unacknowledged frames of V.42, 1 to 64: as many as a round trip needs; less than 15 is 15 */
   uint32_t io_delay_samples; /**< as in oh_pump_config */
 };
 

@@ -49,8 +49,8 @@ enum oh_pci_status { OH_PCI_STOPPED = 0, OH_PCI_RUNNING = 1, OH_PCI_FAILED = 2 /
 enum oh_pci_error {
   OH_PCI_NO_ERROR = 0,
   OH_PCI_BAD_COMMAND = 1, /**< unknown, or not possible in this state */
-  OH_PCI_BAD_ADDRESS = 2, /**< card memory or queue is outside the card's reach, or is not aligned */
-  OH_PCI_BAD_MEMORY = 3,  /**< no card memory with this card's streams there (oh_card_init) */
+  OH_PCI_BAD_ADDRESS = 2, /**< card memory or queue is at an address that the card cannot access, or is not aligned */
+  OH_PCI_BAD_MEMORY = 3,  /**< the address has no card memory with this card's streams (oh_card_init) */
   OH_PCI_BAD_QUEUE = 4    /**< its length is not a power of two from 2 to 65536 */
 };
 

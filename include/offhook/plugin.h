@@ -5,7 +5,7 @@
  *     offhook --plugin ./libmine.so run scenario.toml
  *
  * A plug-in is a shared library with one function, which OH_PLUGIN begins. The program calls the function once, before
- * it reads any file. It needs no library to link with: the program has the functions that it calls.
+ * it reads any file. It is linked with no library of Offhook: the program exports the functions that it calls.
  *
  *     #include <offhook/plugin.h>
  *

@@ -206,13 +206,14 @@ struct oh_pump_config {
   float tx_level_dbm0;   /**< line level of the transmitted signal, data mode */
   struct oh_bit_port port;
   const struct oh_pump_observer* observer; /**< copied by init; NULL: none */
-  uint32_t io_delay_samples; /**< from a sample's arrival at the line terminals to the departure of the one that the
-                                same call of process() gives: the queues of card and driver, both directions together */
+  uint32_t io_delay_samples; /**< from the arrival of a sample at the line terminals to the departure of the sample that
+                                the same call of process() gives. It is the sum of the queues of card and driver, in
+                                both directions */
   uint32_t
       min_bit_rate; /**< bit/s, of either direction; a lower rate ends the call. Only automode uses this and the next */
-  uint32_t modulations; /**< set of permitted enum oh_modulation; 0: all of the pump */
-  uint32_t
-      guard_tone_hz; /**< of an answerer in V.22 or V.22bis, next to its signal (V.22bis 2.2): 1800, 550 or 0, none */
+  uint32_t modulations;   /**< set of permitted enum oh_modulation; 0: all of the pump */
+  uint32_t guard_tone_hz; /**< Hz: guard tone that an answerer in V.22 or V.22bis sends with its signal (V.22bis 2.2):
+                             1800, 550, or 0 for none */
 };
 
 struct oh_pump_status {
@@ -250,7 +251,7 @@ enum oh_pump_operation {
 };
 
 /** The owner's view: one kind of pump. `self` is the memory given to init. Every function is present except optional
- * ones, which are NULL, or beyond the struct_size of an older pump, if the pump does not support them. */
+ * ones. If a pump does not support one, it is NULL, or beyond the struct_size of an older pump. */
 struct oh_pump_type {
   OH_STRUCT_SIZE(struct oh_pump_type);
   uint32_t format_count;
@@ -261,7 +262,7 @@ struct oh_pump_type {
   /** Sample periods. One call of process() or report_gap() with n <= 512 periods costs at most as much as n +
    * longest_step periods of data mode on average. The difference is uneven work (a mapping frame, an equaliser fitted
    * at once), and the greater cost of the start-up. With the cost of a period on a machine it bounds the time of a call
-   * there. Measured by tests/bench/longest_step_bench.cpp, with a safety factor of at least 1.5. */
+   * there. tests/bench/longest_step_bench.cpp measures it; the value here has a safety factor of at least 1.5. */
   uint32_t longest_step;
 
   /** @return bytes of memory, aligned to 64, that init needs; 0 if the pump does not support the configuration */

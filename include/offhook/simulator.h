@@ -14,8 +14,8 @@
  *     oh_simulation_destroy(s);
  *
  * Settings are those of a scenario file (offhook keys scenario), results those of summary.json (offhook keys json). The
- * same settings and seed give the same results. Your own pump is registered before (oh_register_pump() of
- * offhook/plugin.h, which this library has, too) and named by device.pump.
+ * same settings and seed give the same results. Register your own pump first, by oh_register_pump() of
+ * offhook/plugin.h, which this library also has. The key device.pump then selects it.
  *
  * A simulation belongs to one thread at a time; several simulations may run at once. Functions return 0 or a negative
  * errno; `reason` is then set to one line, valid until the next call for the same simulation, and may be NULL.
@@ -36,7 +36,7 @@ OH_API struct oh_simulation* oh_simulation_create(const char** reason);
 /** @param simulation  may be NULL */
 OH_API void oh_simulation_destroy(struct oh_simulation* simulation);
 
-/** Reads a scenario. Earlier settings that it does not name remain. @param toml  the text of a file
+/** Reads a scenario. Earlier settings that the file does not name remain.  @param toml  the text of a file
  * @return 0, or -EINVAL; `reason` has line and column */
 OH_API int oh_simulation_read(struct oh_simulation* simulation, const char* toml, const char** reason);
 /** Sets one key, as `--set KEY=VALUE`. @return 0 or -EINVAL */

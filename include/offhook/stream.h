@@ -60,8 +60,8 @@ struct oh_ring {
   uint8_t silence;
 };
 
-/** @return the ring of `direction` (&s->rx or &s->tx) in the memory at `samples`; periods is 0 when there is none: the
- * encoding does not exist, the rates have no whole ratio, or it does not hold whole periods */
+/** @return the ring of `direction` (&s->rx or &s->tx) in the memory at `samples`; periods is 0 if there is no ring: the
+ * encoding does not exist, the rates have no whole ratio, or the ring does not hold whole periods */
 static inline struct oh_ring oh_ring_of(const struct oh_streams* s, const struct oh_stream_format* direction,
                                         const void* samples) {
   const uint32_t slower = oh_streams_rate_hz(s);

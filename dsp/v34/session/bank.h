@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
 // A bank of pumps that advance by a block. Each pump runs by itself until it needs a mapping frame. Then the frames of
-// all are made in lanes (frame_lanes.h), and so on to the end of the block. Each pump does the same work as alone, in
-// the same order towards its port; it only waits for the others. Pumps that train or listen run
-// through, and are lanes again from their data mode on.
+// all pumps are made in lanes (frame_lanes.h), and so on to the end of the block. Each pump does the same work as
+// without a bank, in the same order towards its port; it only waits for the others. Pumps that train or listen run
+// without stops, and join the lanes in data mode.
 #pragma once
 
 #include <stddef.h>
@@ -15,7 +15,7 @@
 
 namespace offhook::v34 {
 
-/// A pump's block, and how far it has come.
+/// A pump's block, and its progress.
 struct BankBlock {
   const int16_t* rx;
   int16_t* tx;
@@ -23,7 +23,8 @@ struct BankBlock {
   bool heard = false;  ///< of rx[at]; tx[at] is still to be done
 };
 
-/// The state of the modems that run next, prefetched evenly while others run: memory gives one line at a time.
+/// Prefetches the state of the modems that run next, evenly while others run, because memory delivers one line at a
+/// time.
 /// @tparam Modem  has add_to() and add_heads_to() HotLines
 template <class Modem>
 class ModemsAhead {
@@ -31,12 +32,12 @@ class ModemsAhead {
   /// @param n  samples that each will process
   ModemsAhead(void* const* self, const void* const* rx, void* const* tx, size_t count, size_t n)
       : self_(self), rx_(rx), tx_(tx), count_(count), n_(n), lines_(static_cast<int>((kLinesOfAModem + n - 1) / n)) {}
-  /// Those up to `end` run now, and those up to `last` next.
+  /// The modems up to `end` run now, and those up to `last` next.
   void go_on_to(size_t end, size_t last) {
     end_ = end;
     last_ = last < count_ ? last : count_;
   }
-  /// A sample's part of the work.
+  /// Does the part of the work that belongs to one sample.
   void prefetch() {
     if (hot_.empty()) {
       if (next_ == last_) return;
@@ -79,7 +80,8 @@ class Bank {
   }
 
  private:
-  // Sixteen would fill a vector of AVX-512; but the second-level cache has to hold these and as many that come next.
+  // Sixteen would fill a vector of AVX-512, but the second-level cache has to hold these modems and the same number of
+  // next ones.
   static constexpr size_t kLanes = 8;
   static_assert(kLanes >= kLeastFrameLanes && kLanes <= kMostFrameLanes);
 

@@ -49,7 +49,8 @@ class CallMemory {
     }
     return memory;
   }
-  /// Symbol rates for Phase2::avoid(): five minutes after the first failure, twice as long after each further one.
+  /// Symbol rates for Phase2::avoid(): avoided for five minutes after the first failure, and for twice as long after
+  /// each further one.
   SymbolRates avoided(uint64_t now) const {
     SymbolRates set = 0;
     for (int s = 0; s < kSymbolRates; ++s) {
@@ -59,9 +60,9 @@ class CallMemory {
     }
     return set;
   }
-  /// MP of sixteen points was not read: request four.
+  /// An MP with sixteen points was not received: request four.
   bool missed_mp() const { return missed_mp_; }
-  /// Trainings in a row that led to no data, or to less than ten seconds of them.
+  /// Trainings in a row that led to less than ten seconds of data.
   uint8_t in_vain() const { return in_vain_; }
 
  private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Data mode, one object per direction: bits to transmitted symbols, and received symbols to bits. Both begin with B1,
-// one data frame of ones (10.1.3.1), which counts as the last of a superframe; then the user's data follow.
+// Data mode, one object per direction: bits to transmitted symbols, and received symbols to bits. Both begin with B1, a
+// data frame of ones (10.1.3.1) that counts as the last of a superframe. The user's data follow.
 #pragma once
 
 #include <stdint.h>
@@ -47,13 +47,13 @@ class DataTransmitter {
 
   /// True from the last symbol of B1 on: the next one takes user bits.
   bool b1_sent() const { return b1_sent_; }
-  /// next() begins a mapping frame. It makes that itself; or its caller does, of many transmitters at once, between
-  /// these two (encode_frames()). The arguments are those of next().
+  /// next() begins a mapping frame. next() makes the frame; or the caller makes the frames of many transmitters at
+  /// once, between these two functions (encode_frames()). The arguments are those of next().
   bool wants_frame() const { return next_ == kSymbolsPerMappingFrame; }
   void begin_frame(const DataPort& port, bool live, FrameToEncode* frame);
   void end_frame(const FrameToEncode& frame);
   /// @param live  take bits from the port; else ones are sent  @return symbol of mean power 1.
-  /// Real-time: yes; the work of a mapping frame comes with its first symbol.
+  /// Real-time: yes; the first symbol of a mapping frame does the work of the frame.
   Complex next(const DataPort& port, bool live);
   uint64_t bits_sent() const { return bits_; }
 
@@ -75,33 +75,33 @@ class DataReceiver {
   explicit DataReceiver(const DataParameters& p);
 
   /// The most likely transmitted point of the next symbol `y`, in grid units after the whitening filter. In B1 it is
-  /// the known one, then the nearest of the grid or, for the second of a pair, that of the best path.
-  /// Real-time: yes; the Viterbi decoder's work comes with every second symbol.
+  /// the known point. After B1 it is the nearest of the grid or, for the second of a pair, the point of the best path.
+  /// Real-time: yes; every second symbol does the work of the Viterbi decoder.
   Complex decide(Complex y);
   /// Takes in the symbol that decide() was given. Its bits follow ViterbiDecoder::kDelay pairs later.
   /// @param live  the port may get the bits received after B1
-  /// @pre decide() was called since the last put().  Real-time: yes; a mapping frame's work comes with every eighth
-  /// symbol.
+  /// @pre decide() was called since the last put().  Real-time: yes; every eighth symbol does the work of a mapping
+  /// frame.
   void put(const DataPort& port, bool live);
 
-  /// Whether put() leaves a mapping frame after B1 to its caller, which decodes those of many receivers at once
-  /// (decode_frames()): until the next one comes, it may wait.
+  /// Whether put() leaves a mapping frame after B1 to its caller, which decodes the frames of many receivers at once
+  /// (decode_frames()). The frame may wait until the next one is complete.
   void set_deferring(bool deferring) { deferring_ = deferring; }
   bool frame_pending() const { return pending_; }
   /// @pre frame_pending()
   void begin_frame(FrameToDecode* frame);
   /// The begun frame has been decoded: passes it to the port.
   void end_frame(const DataPort& port, const FrameToDecode& frame);
-  /// Both, of the one that is pending, if any.
+  /// Decodes the pending frame, if any, and passes it to the port.
   void decode_pending(const DataPort& port);
 
-  /// All symbols of B1 have come.
+  /// All symbols of B1 were received.
   bool b1_received() const { return symbols_ >= b1_symbols_; }
-  /// Bits of B1 that were not one, of those decoded so far.
+  /// Bits of B1 decoded so far that were not one.
   int b1_errors() const { return b1_errors_; }
   uint64_t bits_received() const { return bits_; }
-  /// Noise variance per dimension in B1, grid units squared. All of B1 is known, so that it is valid even if there is
-  /// too much noise for decisions on data.  @pre b1_received()
+  /// Noise variance per dimension in B1, grid units squared. It is valid even if noise makes decisions on data
+  /// impossible, because all of B1 is known.  @pre b1_received()
   float b1_variance() const { return b1_sum_ / (2 * static_cast<float>(b1_symbols_)); }
 
   /// True when the last put() completed a 4D symbol.

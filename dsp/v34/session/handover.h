@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// A V.34 pump that continues after a Phase 2 run by another pump: V.90's, if INFO1a chose V.34 (V.90 9.2). If a Phase 2
-// must begin again, the pump is handed back, because that Phase 2 is V.90's, too.
+// A V.34 pump that continues after a Phase 2 run by another pump: V.90's, if INFO1a chose V.34 (V.90 9.2). If Phase 2
+// must begin again, the V.90 pump continues, because that Phase 2 is also V.90's.
 #pragma once
 
 #include "dsp/v34/phase2/phase2.h"
@@ -13,7 +13,7 @@ namespace offhook::v34 {
 /// end had in that Phase 2.  Real-time: yes; designs filters (cost: pump.h).
 void begin_training(void* self, const Phase2Outcome& outcome);
 
-/// Call once per sample after that: the request to Phase 2, after which this pump does nothing; else kNone.
+/// Call once per sample after that. @return the request to Phase 2, after which this pump does nothing; else kNone
 Outcome handed_back(const void* self);
 
 /// Starts Phase 2 in the form of such an outcome. @param why  kRetrain, kRepeatInfo1 or kRepeatInfo1WithMarks

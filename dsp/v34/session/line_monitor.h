@@ -2,21 +2,21 @@
 //
 // Monitors data mode and reports when the rate no longer fits the line, or the receiver has lost it.
 //
-// First by the noise variance of the Viterbi decoder's best path, averaged over 256 pairs (a sixth of a second, to
-// 0.01). It equals the true variance up to the point at which every second data frame is bad (0.26 to 0.31, grid units
-// squared per dimension). If the received signal has no relation to the grid, it stays at 0.38.
+// The first measure is the noise variance of the Viterbi decoder's best path, averaged over 256 pairs (a sixth of a
+// second, accurate to 0.01). It equals the true variance up to the point at which every second data frame is bad (0.26
+// to 0.31, grid units squared per dimension). If the received signal has no relation to the grid, it stays at 0.38.
 //
-// A receiver that has slipped by some symbols still sees points of the grid, but not those that the code allows. By an
-// odd number of symbols: half of all pairs have the wrong parity, and the path is worse than the nearest points are (by
-// 0.15 and more on a good line, a half as much again on the noisiest). By an even number: only the bits that the
-// superframe's pattern inverts are wrong; each costs the path about a squared distance of 4, within few pairs. All
-// these figures were measured for the three codes, and follow from the geometry of the grid.
+// A receiver that has slipped by some symbols still sees points of the grid, but not those that the code allows. After
+// a slip by an odd number of symbols, half of all pairs have the wrong parity. The path is then worse than the nearest
+// points: by at least 0.15 on a good line, by half on the noisiest. After a slip by an even number, only the bits that
+// the superframe's pattern inverts are wrong. Each adds a squared distance of about 4 to the path, within few pairs.
+// All these numbers were measured for the three codes, and agree with the geometry of the grid.
 //
-// Then by the errors that the noise makes, for other noise makes more than white noise of its mean: robbed bits,
-// impulses. If the second best path comes within 0.5 of the best, the decision was a toss-up. Noise strong enough for
-// that is about as often strong enough for the wrong one to win, so these places count the errors. Measured: 0.8 to 1.1
-// of them for each error, over robbed bits and impulses at the rates that they spoil. What follows: rate_search.h. Its
-// findings hold as long as the noise between the errors does.
+// The second measure is the number of errors. Robbed bits and impulses cause more errors than white noise of the same
+// mean. If the second best path comes within 0.5 of the best, the decision was a toss-up. Noise that causes a toss-up
+// is about as often strong enough for an error, so the number of toss-ups estimates the number of errors. Measured with
+// robbed bits and impulses, at the rates that they damage: 0.8 to 1.1 toss-ups per error. rate_search.h uses this
+// number. Its findings are valid until the noise between the errors changes.
 #pragma once
 
 #include <stdint.h>
@@ -62,14 +62,14 @@ class LineMonitor {
   /// @param lowest  rate that both ends have, in 2400 bit/s
   /// Not real-time in the strict sense: as required_snr().
   void start(const DataParameters& p, double required_next, uint8_t lowest);
-  /// Another 4D symbol has gone into the receiver. @param uncertain  Heard::uncertain: what a gap or a hit spoils is
-  /// not the noise's doing, and another rate would not help.  Real-time: yes, O(1).
+  /// The receiver has got another 4D symbol. @param uncertain  Heard::uncertain: errors of a gap or a hit do not count,
+  /// because another rate would not help  Real-time: yes, O(1).
   Advice put(const DataReceiver& r, bool uncertain = false);
   /// The highest rate that the errors so far allow, in 2400 bit/s.
   uint8_t most() const { return search_.most(); }
-  /// variance() is known: windows in a row were neither lost nor slipped.
+  /// Whether variance() is known: windows in a row were neither lost nor slipped.
   bool settled() const { return good_for_ >= kSettledMean; }
-  /// Times that the receiver had slipped by whole symbols.
+  /// Number of slips of the receiver by whole symbols.
   uint32_t slips() const { return slips_; }
   /// Mean of the last windows.
   float variance() const { return variance_; }

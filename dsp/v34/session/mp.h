@@ -32,7 +32,7 @@ struct Mp {
   int bits() const { return type1 ? kBitsType1 : kBitsType0; }
 };
 
-/// @param[out] bits  [mp.bits()] one a byte, in order of time.  @pre every field within its stated range.
+/// @param[out] bits  [mp.bits()] one per byte, in order of time.  @pre every field within its stated range.
 /// @return mp.bits().  Real-time: yes, O(bits).
 int encode(const Mp& mp, uint8_t* bits);
 

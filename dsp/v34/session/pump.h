@@ -5,9 +5,9 @@
  *    V.8 (dsp/v8) -> Phase 2 (phase2.h) -> Phases 3 and 4, data mode (session.h), modulator, receiver (dsp/qam)
  *                       ^------------------------ retrain, INFO1 again -----------'
  *
- * It runs at 8000 Hz. Its state is oh_pump_type.size() bytes of plain memory; nothing outside is touched. Filters are
- * designed when a training begins: the one call of process() in which Phase 2 ends costs half a million
- * instructions, half of them to clear memory.
+ * It runs at 8000 Hz. Its state is oh_pump_type.size() bytes of plain memory; it uses no other memory. Filters are
+ * designed when a training begins. The call of process() in which Phase 2 ends costs half a million instructions, half
+ * of them to clear memory.
  */
 #ifndef OFFHOOK_DSP_V34_PUMP_H
 #define OFFHOOK_DSP_V34_PUMP_H
@@ -22,12 +22,12 @@ extern "C" {
 /** @return operations of the V.34 pump; never NULL */
 OH_API const struct oh_pump_type* oh_v34_type(void);
 
-/** Straight to Phase 2: V.8 is over, silence and all, by other means. @pre no data mode yet.  Real-time: yes. */
+/** Straight to Phase 2: V.8 and its silence are completed by other means. @pre no data mode yet.  Real-time: yes. */
 OH_API void oh_v34_begin(void* self);
 
 /** Request the auxiliary channel of 200 bit/s next to the primary one, whose rate stays as it is (5.1, 8.3). Data mode
- * has it if both ends request it; its bits then flow through `port`, as the others do through their own. `port` is
- * copied. @pre oh_port_is_whole(port), and Phase 4 has not begun; it holds for the trainings to come.  Real-time: yes.
+ * has it if both ends request it; its bits then pass through `port`. `port` is copied. @pre oh_port_is_whole(port), and
+ * Phase 4 has not begun; it applies to all following trainings.  Real-time: yes.
  */
 OH_API void oh_v34_want_auxiliary(void* self, const struct oh_bit_port* port);
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// The highest data rate that a receiver can request: its constellation, at the measured signal-to-noise ratio, keeps
-// the points far enough apart for the trellis code in use.
+// The highest data rate that a receiver can request: at the measured signal-to-noise ratio, the points of its
+// constellation are far enough apart for the trellis code in use.
 //
 // Only the neighbours of each code are tabulated. An error event of squared distance d2 happens with probability
 // Q(sqrt(d2) / (2 sigma)), sigma being the noise's standard deviation in each dimension in grid units. Multiplied by
-// the neighbours and by the 4D symbols of a data frame, it is the rate of bad data frames. The largest sigma that keeps
-// it under the target, against the mean energy of the constellation, is the ratio that a rate needs.
+// the neighbours and by the 4D symbols of a data frame, it is the rate of bad data frames. The largest sigma with a
+// rate of bad frames below the target, relative to the mean energy of the constellation, gives the signal-to-noise
+// ratio that a rate needs.
 #pragma once
 
 #include <stdint.h>
@@ -48,11 +49,12 @@ struct RateLimits {
   uint32_t max_bit_rate;  ///< 0: no limit
 };
 
-/// @param snr  as of required_snr  @return the highest rate in 2400 bit/s; the symbol rate's lowest when the line
-/// carries less than that: the far end may do better than this end believes.
+/// @param snr  as of required_snr  @return the highest rate in 2400 bit/s; the lowest rate of the symbol rate if the
+/// line carries less: the far end may do better than this end estimates.
 uint8_t choose_rate(const RateLimits& limits, double snr);
 
-/// Bit k: (k+1) * 2400 bit/s is a rate that both symbol rates reach from below and at least one from above.
+/// Bit k: (k+1) * 2400 bit/s is at least the lowest rate of both symbol rates, and at most the highest rate of one of
+/// them.
 uint16_t rate_mask(const RateLimits& transmit, const RateLimits& receive);
 
 /// The highest rate that these limits allow on any line, in 2400 bit/s.

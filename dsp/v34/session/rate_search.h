@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// The rate that carries most over a line with errors of its own, whatever its mean noise: found by trying, because a
-// receiver cannot measure how far beyond half a grid an error lay.
+// Finds the rate with the greatest goodput on a line that causes errors independently of its mean noise. It tries
+// rates, because a receiver cannot measure by how much an error exceeded half a grid step.
 //
 // An error costs about five blocks of 128 octets: the damaged one, and the blocks that V.42 sends again after it
-// (measured, one impulse per second). So a rate's goodput follows from its errors. If they are too many the next lower
-// rate is tried, as long as one without errors could still carry nine tenths of the best seen: a line without errors is
-// worth that. Lower rates that make no fewer are no use; then the highest that is nearly the best is taken, errors and
-// all, unless one below has clearly fewer. After three minutes the next higher rate is tried again, after twelve the
-// search; each unsuccessful trial makes that four times as long.
+// (measured, one impulse per second). So a rate's goodput follows from its errors. If there are too many errors, the
+// next lower rate is tried, as long as a lower rate without errors could carry nine tenths of the best goodput so far.
+// If lower rates do not reduce the errors, the highest rate that is nearly the best is chosen in spite of its errors,
+// unless a lower rate has clearly fewer. The next higher rate is tried again after three minutes, the search after
+// twelve; each unsuccessful trial makes these times four times as long.
 #pragma once
 
 #include <stdint.h>
@@ -19,12 +19,12 @@ class RateSearch {
  public:
   /// Data mode begins at `rate`; both, and `lowest`, in 2400 bit/s. Results at other rates are kept.
   void start(uint8_t rate, uint8_t lowest);
-  /// A window of LineMonitor::kWindowPairs has passed.  @return true when most() is another rate now and should be
-  /// gone to.  Real-time: yes, O(1).
+  /// A window of LineMonitor::kWindowPairs has passed. @return true when most() has changed and should be requested.
+  /// Real-time: yes, O(1).
   bool put(int errors);
-  /// The receiver could not hold this rate: the next lower one is the limit, for as long as after errors.
+  /// The receiver could not keep this rate. The next lower rate becomes the limit, for the same time as after errors.
   void lose();
-  /// The line is another one now: all rates are good again.
+  /// The line has changed: all rates are permitted again.
   void reset();
   /// The highest rate to request.
   uint8_t most() const { return most_; }

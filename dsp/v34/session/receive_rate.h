@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The rate that this end requests in its MP: in start-up by the noise of the training, in a renegotiation also
-// by that of the data before it. Both of V.34's ends and the digital modem of V.90 have one.
+// The rate that this end requests in its MP. In start-up it follows from the noise of the training, in a renegotiation
+// also from the noise of the data before it. Both of V.34's ends and the digital modem of V.90 have one.
 #pragma once
 
 #include <stdint.h>
@@ -10,8 +10,8 @@
 
 namespace offhook::v34 {
 
-/// Share of a far end's power below which it is silent: half of a window of the line monitor after it went so, the 64
-/// ms of memory of Heard::power have lost 11 dB.
+/// Share of a far end's power below which it is silent. Half a window of the line monitor after it went silent,
+/// Heard::power, which averages over 64 ms, has fallen by 11 dB.
 inline constexpr float kSilentShare = 0.1f;
 
 class ReceiveRate {
@@ -45,7 +45,7 @@ class ReceiveRate {
   uint8_t choose(const RateLimits& limits, double training_snr, double margin, bool renegotiation, uint8_t limit) const;
   /// As LineMonitor::slips().
   uint32_t slips() const { return monitor_.slips(); }
-  /// Noise of the data, grid units squared a dimension, a mean over half a second or so; 0: not known.
+  /// Noise of the data, grid units squared per dimension, a mean over about half a second; 0: not known.
   float data_variance() const { return data_variance_; }
 
  private:

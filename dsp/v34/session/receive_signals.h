@@ -2,9 +2,9 @@
 //
 // The signals of Phases 3 and 4 as a receiver reads them (10.1.3), from equalised symbols. After the transition from S
 // to S-bar all positions are known, so S-bar, PP and the first 512 symbols of TRN are the equaliser's reference. After
-// that the nearest point is, and J, J', MP and E are searched for in the bits.
+// them the reference is the nearest point, and J, J', MP and E are searched for in the bits.
 //
-// A sequence sends changes of the quadrant, so it is found whatever the receiver's own rotation, even if TRN was
+// A sequence is coded in changes of the quadrant. So it is found with any rotation of the receiver, even if TRN was
 // shorter than expected, or not sent at all.
 #pragma once
 
@@ -44,16 +44,16 @@ class ReceiveSignals {
   /// The newest symbol's bits, descrambled, as J and MP have them. @return [training_bits(points())]
   const uint8_t* symbol_bits() const { return symbol_bits_; }
 
-  /// Symbols of TRN and later that have come.
+  /// Received symbols of TRN and later.
   int trn_symbols() const { return position_; }
   TrainingPoints points() const { return points_; }
   TrainingPoints wanted_points() const { return wanted_; }  ///< requested by the far modem's J
   const Mp& mp() const { return mp_; }
 
-  /// Mean squared error over the constellation's mean energy, of TRN or later: of the last 128 symbols while it falls,
-  /// then a mean of up to nine times as many; 1 before there is any.
+  /// Mean squared error over the constellation's mean energy, in TRN or later. It is the mean of the last 128 symbols
+  /// while it falls, then of up to nine times as many; 1 before the first mean.
   float error() const { return error_; }
-  /// The error no longer falls: two windows in a row were not a tenth better than the mean before.
+  /// The error no longer falls: two windows in a row improved the previous mean by less than a tenth.
   bool settled() const { return settled_windows_ >= 2; }
 
  private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Phases 3 and 4, data mode, rate renegotiation and cleardown of V.34 (10/96), 11.3, 11.4, 11.6 and 11.7, one modem's
-// side of them, at symbol level: symbols to send, received symbols, and time.
+// One modem's side of Phases 3 and 4, data mode, rate renegotiation and cleardown of V.34 (10/96, 11.3, 11.4, 11.6 and
+// 11.7). It works at symbol level: symbols to send, received symbols, and time.
 //
 //    answer  S S' PP TRN J ......|                      | S S' TRN MP MP' E B1 data
 //    call                        | S S' PP TRN J .......... J' TRN  MP MP' E B1 data
@@ -9,7 +9,7 @@
 //
 // It is independent of the line: the receiver converts samples to symbols, finds S and trains the equaliser.
 // Once per symbol, put() takes the received symbol, and order() returns the commands to the receiver (symbol_reader.h).
-// Phase 2 is separate, too: if a procedure fails, outcome() is the request to Phase 2.
+// Phase 2 is also separate: if a procedure fails, outcome() is the request to Phase 2.
 //
 // The procedure is a table (transitions(), dsp/blocks/table_procedure.h).
 //
@@ -144,7 +144,7 @@ class Session : public TableProcedure<Session, SessionState, SessionEvent> {
   const DataParameters& tx_parameters() const { return tx_parameters_; }
   /// Start-up: TRN of Phase 4 has come, and no MP that could be read.
   bool missed_mp() const { return starts_up() && far_trn_ && !mp_.received; }
-  /// Start-up: the far end's Phase 3 signals were awaited or came, and its J was not found.
+  /// Start-up: the far end's Phase 3 signals were expected or received, but its J was not found.
   bool missed_far_training() const { return missed_far_training_; }
   /// Slips of the receiver in data mode, by whole symbols, in this and the trainings before.
   uint32_t slips() const { return receive_rate_.slips(); }
@@ -188,7 +188,7 @@ class Session : public TableProcedure<Session, SessionState, SessionEvent> {
   bool clears_down() const { return procedure_ == Procedure::kCleardown; }
   bool expects_s() const { return procedure_ != Procedure::kStartUp && !mp_.e_received; }
   bool expects_e() const { return mp_.sent && procedure_ != Procedure::kCleardown; }
-  /// From a symbol sent to the far end's answer to it, for time-outs.
+  /// From a sent symbol to the far end's answer to it, for time-outs.
   uint32_t answer_delay() const { return config_.round_trip_samples + config_.io_delay_samples; }
   bool far_end_trains() const;
   bool ready_for_mp() const;

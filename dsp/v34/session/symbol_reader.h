@@ -32,7 +32,7 @@ struct ReceiverOrder {
   float grid_energy = 2;                       ///< mean |x|^2 of the points, before a non-linear encoder
 };
 
-/// The receiver's own measurement of the line, if it has one that is better than the errors of training.
+/// The receiver's own measurement of the line, if it is better than the errors of training.
 struct LineQuality {
   double snr = 0;                   ///< mean |x|^2 over mean |noise|^2 after the whitening filter; 0: not known
   PrecoderCoefficients precoder{};  ///< that filter; zero: none requested

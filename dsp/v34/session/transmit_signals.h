@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The signals of Phases 3 and 4 as one transmitter sends them, symbol by symbol (10.1.3): each is started, runs for its
+// The signals of Phases 3 and 4 of one transmitter, symbol by symbol (10.1.3). Each signal is started, runs for its
 // length, and then reports its end. The procedure chooses the next one (session.h).
 #pragma once
 
@@ -51,8 +51,8 @@ class TransmitSignals {
     points_ = points;
     encoder_ = TrainingEncoder(scrambling_, points);
   }
-  /// Any sequence, as J and MP are sent. @param[in] bits  [n] one a byte, kept by the caller until it has been sent; n
-  /// is a multiple of the bits of a symbol
+  /// Any sequence, as J and MP are sent. @param[in] bits  [n] one per byte, kept by the caller until it has been sent;
+  /// n is a multiple of the bits of a symbol
   void start_sequence(const uint8_t* bits, int n);
   /// One MP; without a TRN before it (cleardown), as if one of no symbols had been sent.
   void start_mp(const Mp& mp);

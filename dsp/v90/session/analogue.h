@@ -23,7 +23,7 @@
 
 namespace offhook::v90 {
 
-/// The highest Ucode whose level is within the limit of power that bits 33:37 of INFO0d state, 67 to 111.
+/// The highest Ucode, 67 to 111, whose level is within the power limit in bits 33:37 of INFO0d.
 uint8_t choose_u_info(Law law, int max_power);
 /// A DIL of every Ucode up to two Uchords above UINFO, eight times in each interval, half of them positive.
 Dil usual_dil(uint8_t u_info);
@@ -113,7 +113,7 @@ class AnalogueProcedure : public TableProcedure<AnalogueProcedure, AnalogueState
 
   /// PP, TRN or SCR is sent, and the digital modem is silent: the time to train an echo canceller.
   bool far_end_silent() const;
-  /// Data have more errors than they should: check whether the cause is the own echo.
+  /// Data have more errors than expected: checks whether the own echo is the cause.
   bool suspects_echo() const { return state_ == State::kData && noisy_ > 0; }
   /// @param share  of the errors' power that the own signal explains
   void set_echo_share(float share) { echo_share_ = share; }
@@ -125,7 +125,7 @@ class AnalogueProcedure : public TableProcedure<AnalogueProcedure, AnalogueState
     if (!handle(Event::kRenegotiate)) asks_silence_ = false;
   }
   void cleardown() { handle(Event::kCleardown); }
-  /// S_r of the CPs to come.
+  /// S_r of all following CPs.
   void set_shaping(uint8_t bits) { config_.shaping_bits = bits; }
 
   Outcome outcome() const { return outcome_; }
@@ -137,7 +137,7 @@ class AnalogueProcedure : public TableProcedure<AnalogueProcedure, AnalogueState
   const LearntLevels& levels() const { return reader_.levels(); }
   float distance() const { return distance_; }    ///< least, of the data's levels
   float noise_rms() const { return noise_rms_; }  ///< that the rate was chosen for
-  /// Downstream rate: this over 3.
+  /// Downstream rate: a third of this.
   int rx_rate_thirds() const { return cp_.rate_thirds(); }
   uint32_t tx_bit_rate() const { return tx_parameters_.bit_rate; }
   uint32_t renegotiations() const { return renegotiations_; }

@@ -52,8 +52,8 @@ struct DigitalConfig {
   bool nonlinear = true;    ///< requested from the upstream, as the next two
   bool expanded = true;
   v34::TrellisCode trellis = v34::TrellisCode::k64;
-  /// Length of TRN1d beyond 2040T: long enough for both receivers and the echo canceller of this end. With 1.6 s a
-  /// closed analogue modem trained again in Phase 4 on most lines with little noise (docs/interop.md).
+  /// Length of TRN1d beyond 2040T: long enough for both receivers and the echo canceller of this end. With 1.6 s, a
+  /// closed analogue modem retrained in Phase 4 on most lines with little noise (docs/interop.md).
   uint32_t trn1d_ms = 2200;
   uint32_t trn2d_ms = 300;
   double margin = 1.0;  ///< factor on the required SNR of an upstream rate

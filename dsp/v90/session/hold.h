@@ -8,8 +8,8 @@
 //    grants   data ............ | 70 ms | RT ...... | MHack MHack ..  | ANSam, up to T1 ......... | Phase 1, answers
 //
 // RT begins as a retrain does, so the far end answers it as one, with Phase 2 (9.7). One of these objects listens
-// during that Phase 2 and leaves kListen when an MH sequence has come. Like dsp/v34/phase2 it takes samples at 8000 Hz
-// of one direction and gives those of the other, is a table, and ends with an outcome: its owner runs Phase 1.
+// during that Phase 2 and leaves kListen when an MH sequence has come. Like dsp/v34/phase2 it converts received samples
+// at 8000 Hz to sent ones, is a table, and ends with an outcome: its owner then runs Phase 1.
 #pragma once
 
 #include <stdint.h>
@@ -85,7 +85,7 @@ class Hold : public TableProcedure<Hold, HoldState, HoldEvent> {
   /// Listens.
   explicit Hold(const HoldConfig& config);
 
-  /// Out of data mode: the procedure with this initiating sequence (MHreq, MHclrd, MHfrr).
+  /// Leaves data mode with the procedure of this initiating sequence (MHreq, MHclrd, MHfrr).
   void initiate(const HoldMessage& message);
   /// In kAway: return to the connection, or end it.
   void resume() { handle(Event::kResume); }
@@ -97,7 +97,7 @@ class Hold : public TableProcedure<Hold, HoldState, HoldEvent> {
   HoldOutcome outcome() const { return outcome_; }
   /// Code of T1 that the far end granted; 0: none.
   uint8_t granted() const { return granted_; }
-  /// The far end has denied a request; with `for ever` it will deny every other.
+  /// The far end has denied a request; with `for ever` it will deny all later ones.
   bool denied() const { return denied_; }
   bool denied_for_ever() const { return denied_for_ever_; }
   /// This end has granted one, and kAnswer follows.

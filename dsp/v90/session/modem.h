@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The common part of the modems of both sides: the order of the phases, V.34 in the place of V.90, and the options of
-// an owner.
+// The common part of the modems of both sides: the order of the phases, the fallback to V.34, and the options of an
+// owner.
 #pragma once
 
 #include "dsp/blocks/level.h"
@@ -22,8 +22,8 @@ namespace offhook::v90 {
 enum class Stage : uint8_t { kV8, kQuick, kPhase2, kTraining, kV34, kHold, kReleased, kFailed };
 
 /// Self, derived from it, has rx_bit_rate(), tx_bit_rate() and bits_received() of the current data mode, kDelay (its
-/// addition to the delay between codec and pump, samples at 8000 Hz), kPhase2Role and end_v34(had_data): V.34, with or
-/// without a data mode so far, gives way to Phase 2.
+/// addition to the delay between codec and pump, samples at 8000 Hz), kPhase2Role and end_v34(had_data): called when
+/// Phase 2 replaces V.34, with or without a data mode so far.
 template <class Self, class Procedure>
 class Modem {
  public:

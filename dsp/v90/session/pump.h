@@ -4,8 +4,8 @@
  * octets of G.711 at 8000 Hz; the analogue modem receives linear samples at 16 000 Hz and sends at 8000 Hz. V.8, Phase
  * 2, training, data mode, rate renegotiation, retrain, cleardown.
  *
- * Either may call. The role of the configuration is only that of the dialling; tx_level_dbm0 of the digital modem
- * is the limit of its power, on which the rate downstream depends; max_bit_rate limits both directions.
+ * Either may call. The role of the configuration only concerns dialling. tx_level_dbm0 of the digital modem is the
+ * limit of its power, on which the rate downstream depends. max_bit_rate limits both directions.
  */
 #ifndef OFFHOOK_DSP_V90_PUMP_H
 #define OFFHOOK_DSP_V90_PUMP_H
@@ -40,9 +40,9 @@ struct oh_v90_instruments {
 
 /** Options of an owner in addition to the configuration. All zero: the defaults.
  *
- * No struct_size, as no struct of options or instruments of a pump has one, and no padding: it does not grow. The
- * library would read a new member past the end of what an older owner has passed. A new option is a function of its
- * own, or a member together with a new soname (docs/release.md). */
+ * It never grows, so it has no struct_size and no padding, like all structs of options or instruments of a pump. With a
+ * new member, the library would read past the end of the struct of an older owner. So a new option is a separate
+ * function, or a member together with a new soname (docs/release.md). */
 struct oh_v90_options {
   /** Set of 1 << 3 (3000 symbols/s), 1 << 4 (3200), 1 << 5 (3429), as INFO1a numbers them; 0: all. The analogue modem
    * chooses one of them, and 3200 if none can be used; the digital modem has to have the first two (5.2, 6.2). */
@@ -50,16 +50,16 @@ struct oh_v90_options {
   /** Analogue: of its MD, in 35 ms, at most 60: MD and TRN have 4 s together (9.3.2.3). If V.34 is
    * chosen, 45 of it are sent. */
   uint8_t md_length OH_BY_DEFAULT(0);
-  /** Analogue: 1 requests a DIL of no segments. For a route that is known to leave octets unchanged: its
-   * impairments are not learnt. */
+  /** Analogue: 1 requests a DIL of no segments. Only for a route that is known to leave octets unchanged, because its
+   * impairments are not measured. */
   uint8_t without_dil OH_BY_DEFAULT(0);
   /** Analogue: S_r, 0 to 3, of spectral shaping with a zero at 0 Hz. */
   uint8_t shaping_bits OH_BY_DEFAULT(0);
-  /** Modem-on-hold: code of T1 (V.92, Table 33: 1 is 10 s, 13 no limit) with which a request of the far end is granted;
-   * 0: it is denied. */
+  /** Modem-on-hold: time granted to requests of the far end, code of T1 (V.92, Table 33: 1 is 10 s, 13 no limit); 0:
+   * requests are denied. */
   uint8_t hold_timeout OH_BY_DEFAULT(0);
 };
-/** They hold for the trainings to come; shaping_bits for renegotiations, too.  @return 0, or -EINVAL.  Real-time: yes.
+/** They apply to all following trainings; shaping_bits also to renegotiations.  @return 0, or -EINVAL.  Real-time: yes.
  */
 OH_API int oh_v90_set_options(void* self, const struct oh_v90_options* options);
 OH_API void oh_v90_get_instruments(const void* self, struct oh_v90_instruments* instruments);
@@ -81,14 +81,14 @@ OH_API int oh_v90_get_profile(const void* self, struct oh_v90_profile* profile);
 /** Phase 1 by Quick Connect if the far end supports it, and else by V.8. Call it before the first sample; both modems
  * must request it.  @return 0, or -EINVAL */
 OH_API int oh_v90_quick_connect(void* self, const struct oh_v90_profile* profile);
-/** Whether the last Phase 1 was a short one, and requested a short Phase 2. Real-time: yes. */
+/** Whether the last Phase 1 was short, and requested a short Phase 2. Real-time: yes. */
 OH_API int oh_v90_was_quick(const void* self);
 
 /** In data mode, else nothing: change rates (9.6), or train again (9.5). Real-time: yes. */
 OH_API void oh_v90_renegotiate(void* self);
 OH_API void oh_v90_retrain(void* self);
-/** In data mode of the analogue modem, else nothing: change rates, and have the digital modem silent for half a second
- * and a round trip in it (CPs, 9.6.2.1.3). Real-time: yes. */
+/** In data mode of the analogue modem, else nothing: change rates. During the change, the digital modem is silent for
+ * half a second and a round trip (CPs, 9.6.2.1.3). Real-time: yes. */
 OH_API void oh_v90_renegotiate_with_silence(void* self);
 
 /** Modem-on-hold (dsp/v90/session), as oh_pump_type::hold, whose allow_hold is oh_v90_options::hold_timeout. In data

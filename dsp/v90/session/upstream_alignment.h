@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// Realigns the digital modem's data mode when a playout of the packet network moves, or an octet slips. A move in
-// either direction moves the echo. One of the upstream also removes samples from the symbols, or inserts some. Then as
-// many are given to the receiver, or kept from it, and its symbols, carrier and superframe are restored.
+// Realigns the digital modem's data mode when a playout buffer of the packet network changes its delay, or an octet
+// slips. A change in either direction moves the echo. A change of the upstream also removes samples from the symbols,
+// or inserts some. Then the same number of samples is inserted before the receiver, or removed, and its symbols,
+// carrier and superframe are restored.
 //
 //    symbols are off the grid -> seek the echo's place -> cancel it there -> still off: move the receiver as far
 //
-// While symbols are off the grid the receiver does not adapt, and neither end renegotiates until all is well. The line
-// monitor handles any fault that remains.
+// While symbols are off the grid, the receiver does not adapt, and neither end renegotiates. The line monitor handles
+// any fault that remains.
 #pragma once
 
 #include <stdint.h>
@@ -27,17 +28,17 @@ class UpstreamAlignment {
   /// No data come.
   void reset(PcmEchoCanceller* echo);
 
-  /// It is being worked on.
+  /// A realignment is in progress.
   bool working() const { return state_ != State::kSteady && state_ != State::kGivenUp; }
-  /// The newest decisions are worth nothing: adapt to none of them.
+  /// The newest decisions are not reliable: do not adapt to them.
   bool off_grid() const { return off_grid_; }
-  /// The next sample is to be kept from the receiver.
+  /// Do not give the next sample to the receiver.
   bool take_surplus() {
     if (owed_ <= 0) return false;
     --owed_;
     return true;
   }
-  /// Another sample is to be given to it, of silence.
+  /// Give the receiver an additional sample of silence.
   bool take_missing() {
     if (owed_ >= 0) return false;
     ++owed_;
@@ -52,8 +53,8 @@ class UpstreamAlignment {
   static constexpr int kGlancePairs = 8;  // so few, that bad decisions do the receiver no harm
   static constexpr int kBlockPairs = 32;
   static constexpr int kMeanMarks = 64;  // 0.3 s
-  // Anywhere in the square around a point of the grid: 1/3 in each dimension. At a rate where every second data frame
-  // is bad it is below 0.26; and three times the usual value is too much to be noise.
+  // Variance of a uniform distribution in the square around a point of the grid: 1/3 in each dimension. At a rate where
+  // every second data frame is bad, the variance is below 0.26. Three times the usual value is too much for noise.
   static constexpr float kOffGrid = 0.27f, kLeastOff = 0.1f, kTimesUsual = 3;
   static constexpr int kGoodBlocks = 3;
   static constexpr int kBadBlocks = 4;        // after something was moved

@@ -4,19 +4,23 @@
 // and judged by three criteria: losses of the device, its margin, and the effect on all other work.
 //
 // A context suffices if it lost nothing, no loss is expected within a week, and the evidence supports that for
-// the requested time (expectation.h). Without a requested time, it must be supported about as long as any on this host
-// (a factor of two is within the accuracy of such evidence). The answer always names the time that its evidence
-// supports. A priority without a measurement counts only if no context with better evidence loses nothing.
+// the requested time (expectation.h). If no time was requested, the evidence must support about as long a time as for
+// any other context on this host. A factor of two is within the accuracy of such evidence. The answer always names the
+// time that its evidence supports. A priority without a measurement counts only if no context with better evidence
+// loses nothing.
 //
-// The choice among those, in this order:
-//   1. a fully sufficient context: within the limits for interrupt routines and deferred work, and with a margin. First
-//      a reservation that the law grants, of the least share, which later threads cannot disturb. Then the thread
-//      of the lowest real-time priority, which leaves the most room above it; pinned with its interrupt to another CPU
-//      only if it must be. Then another reservation, for whose budget no law gives a time. Then a thread without a
-//      priority, if such a thread was measured.
-//   2. one over the limits, the deferred work before the interrupt.
-//   3. none with these buffers: all are tried again with twice as many, until one suffices, unless the device demands
-//      more than all of the CPU, only its first block is too costly, or only the evidence is too short.
+// The choice among the sufficient contexts, in this order:
+//   1. a fully sufficient context: within the limits for interrupt routines and deferred work, and with a margin. The
+//      first of these kinds that exists:
+//      - the reservation of the least share that the law grants, because later threads cannot disturb it
+//      - the thread of the lowest real-time priority, because it leaves most priorities above it; pinned with its
+//        interrupt to another CPU only if that is necessary
+//      - another reservation, for whose budget the law gives no time
+//      - a thread without a priority, if such a thread was measured
+//   2. a context over the limits: deferred work before the interrupt
+//   3. none with these buffers. All contexts are then tried again with twice as many, until one suffices. More buffers
+//      are not tried if the device demands more than all of the CPU, only its first block is too costly, or only the
+//      evidence is too short.
 // If none suffices, the answer names the context that comes closest, and its evidence. If each is refused or had its
 // input overwritten, none comes close, and the answer promises nothing.
 #pragma once
@@ -52,8 +56,8 @@ struct Lost {
   Lost& operator+=(const Lost& other);
   std::uint64_t blocks_that_came() const { return blocks + blocks_given_up; }
   std::uint64_t blocks_lost() const { return blocks_late + blocks_given_up; }
-  /// The count for a rate: served blocks that lost something. Blocks that are given up after a late one are not
-  /// counted, because they have the same cause. Samples lost without a late block count as at least one.
+  /// Losses that count in a rate: served blocks that lost samples. Blocks that are given up after a late one have the
+  /// same cause and do not count. Samples lost without a late block count as at least one loss.
   std::uint64_t losses() const { return std::max<std::uint64_t>(blocks_late, samples_lost > 0 ? 1 : 0); }
 };
 
@@ -84,7 +88,7 @@ struct Trial : Measured {
   Expectation expectation;     ///< time between losses
   bool within_pc99() const { return isr_max_us <= kPc99InterruptUs && dpc_max_us <= kPc99DpcUs; }
   bool loses_nothing() const { return refusal.empty() && samples_lost == 0; }
-  /// In the simulation, and with the longest wait that is known of this host.
+  /// In the simulation, and with the longest known wait on this host.
   double worst_margin_ms() const { return std::min(margin_ms, expectation.margin_ms); }
   bool thin() const { return worst_margin_ms() < least_margin_ms; }
 };
@@ -110,13 +114,13 @@ struct Advice {
 
   /// The maximum share of a radio's slots that is missed, each loss being one. @pre slot_s > 0
   double miss_ratio_at_most(const Trial& t) const { return std::min(1.0, slot_s / t.expectation.interval_s.low); }
-  /// It suffices with reservations: a limit is broken, the last buffer is used, the margin is thin, or a warning.
+  /// It suffices, but a limit is broken, the last buffer is used, the margin is thin, or there is a warning.
   bool with_reserve() const { return suffices && (!warnings.empty() || !keeps_clear(trials[*chosen])); }
-  /// A priority without a measurement, on a host whose latencies were measured at another one.
+  /// A priority without a measurement, on a host whose latencies were measured at another priority.
   bool unmeasured(const Trial& t) const { return !assumed && t.expectation.evidence == Evidence::kAssumed; }
   /// Within the limits, with a margin, and not by assumptions alone.
   bool keeps_clear(const Trial& t) const { return t.within_pc99() && !t.thin() && !unmeasured(t); }
-  /// It suffices: it loses nothing, and the evidence carries that (see above).
+  /// It suffices: it loses nothing, and the evidence supports that (see above).
   bool enough(const Trial& t) const;
   /// The longest time between losses that the evidence of any context supports.
   double best_supported_s() const;
@@ -134,35 +138,35 @@ struct Options {
   std::optional<hostsim::ContextScenario> only;  ///< this context instead of contexts_for()
   std::function<bool()> stop;
   std::function<void(std::size_t done, std::size_t of)> progress;  ///< one call at a time
-  /// Run one scenario and measure it; from several threads. @throws std::exception when the host refuses
+  /// Runs one scenario and measures it; from several threads. @throws std::exception if the host refuses it
   std::function<Measured(const hostsim::Scenario&)> run;
-  /// The same for verify(), which needs the losses only.
+  /// As above for verify(), which only needs the losses.
   std::function<Lost(const hostsim::Scenario&)> count;
 };
 
 /// The meaning of a run's figures for the device of its scenario.
 Measured measure(const Figures& figures, const hostsim::Scenario& scenario);
 
-/// A margin below this is no margin to rely on: 5 % of the transmit lead, and for a reservation one clock tick,
-/// because its slots begin at ticks.
+/// The least margin that counts: 5 % of the transmit lead, and for a reservation one clock tick, because its slots
+/// begin at ticks.
 double thin_margin_ms(const hostsim::Scenario& base, const hostsim::ContextScenario& context);
 
-/// The contexts that are tried on this host: INT, DPC, threads, the reservations that the law recommends, those that
-/// leave one more tick, and of several CPUs the threads once more, pinned with the interrupt to the CPU that other
-/// devices take least of.
+/// The contexts that are tried on this host: INT, DPC, threads, the reservations that the law recommends, and those
+/// that leave one more tick. With several CPUs also each thread pinned with the interrupt to the CPU that other devices
+/// use least.
 std::vector<hostsim::ContextScenario> contexts_for(const hostsim::Scenario& base);
 
-/// The advice against other seeds: the chosen context, for a given time.
+/// The result of the chosen context with other seeds, for a given time.
 struct Verification {
   Lost seen;
   Interval interval_s;  ///< between losses, 95 %
   bool safer = false;   ///< the advice relies on more than was seen
 };
-/// Runs the chosen context `runs` times for `seconds` from seeds that the advice has not seen. @pre advice.chosen
+/// Runs the chosen context `runs` times for `seconds`, with seeds that the advice has not used. @pre advice.chosen
 /// @return nothing when stopped
 std::optional<Verification> verify(const Advice& advice, double seconds, std::uint32_t runs, const Options& options);
 
-/// @param base  the device (pump kDevice), the host and its load; a caller with another load puts it in here
+/// @param base  the device (pump kDevice), the host and its load
 /// @return nothing when stopped
 std::optional<Advice> advise(const hostsim::Scenario& base, const Options& options);
 

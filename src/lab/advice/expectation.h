@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// How long a device works in a context until it loses something, and the evidence for it. No duration exceeds its
-// evidence. The kinds:
+// The time for which a device works in a context until it loses samples, and the evidence for that time. No duration
+// exceeds its evidence. The kinds:
 //
 //     losses        some were seen: their rate, with the interval of a Poisson count
 //     seen          nothing was lost in T independent seconds: T/3 with 95 % (rule of three). A recording that is
@@ -40,7 +40,8 @@ std::string_view to_string(Evidence evidence);
 /// "the losses that were seen"
 std::string_view in_words(Evidence evidence);
 
-/// Without an event in T seconds, the mean time between events is T/3 or more with 95 % confidence: exp(-3) < 0.05.
+/// If there was no event in T seconds, the mean time between events is T/3 or more with 95 % confidence: exp(-3) <
+/// 0.05.
 constexpr double rule_of_three(double seconds) {
   return seconds / 3;
 }
@@ -49,7 +50,7 @@ constexpr double rule_of_three(double seconds) {
 struct Expectation {
   Evidence evidence = Evidence::kTail;
   double expected_s = 0;  ///< infinite: none is expected, or none within a week
-  /// 95 %; of the law a week if `because` holds. The lower end can be relied on, a week at most.
+  /// 95 %; of the law a week if `because` holds. The reliable time is the lower end, at most a week.
   Interval interval_s;
   std::string because;  ///< a sentence, with its assumptions
   double margin_ms =

@@ -18,11 +18,11 @@ namespace offhook::advice {
 
 using RunsByKey = std::map<std::string, nlohmann::ordered_json>;
 
-/// The runs of such a file's text. A line that was cut off or spoilt, or whose checksum is wrong, is left out.
+/// The runs in the text of such a file. A line that is incomplete or damaged, or has a wrong checksum, is left out.
 RunsByKey parse_kept_runs(std::string_view text);
-/// A run's line, without its end.
+/// The line of a run, without its line end.
 std::string kept_run_line(const std::string& key, const nlohmann::ordered_json& run);
-/// @tparam Run  Measured or Lost  @return nothing: it is of something else
+/// @tparam Run  Measured or Lost  @return nothing if the line is of another type
 template <typename Run>
 std::optional<Run> run_from(const nlohmann::ordered_json& run);
 
@@ -32,7 +32,7 @@ class KeptRuns {
   /// @param identity of all inputs of a run except its scenario
   /// @throws std::runtime_error when the file cannot be written
   KeptRuns(const OutputFolder& folder, const std::string& name, std::string identity);
-  /// Both from any thread. @tparam Run  type of the file: Measured or Lost, one of them in a file
+  /// Both may be called from any thread. @tparam Run  type of all runs of the file: Measured or Lost
   template <typename Run>
   std::optional<Run> find(const hostsim::Scenario& scenario) const;
   template <typename Run>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The chosen context as lines to copy: commands, unit lines and calls that put a program into it on Linux.
+// The chosen context as lines to copy: commands, lines of a systemd unit, and calls that give a program this context on
+// Linux.
 #pragma once
 
 #include <string>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Every figure, derived from the event log and from nothing else: feed the events in order, read the figures. One pass;
-// memory depends on the number of entities and phases, not on the length of the call. Live and simulated logs alike.
+// All figures, derived only from the event log: pass the events in order, then read the figures. One pass; memory
+// depends on the number of entities and phases, not on the length of the call. Live and simulated logs are treated
+// alike.
 #pragma once
 
 #include <array>
@@ -30,7 +31,7 @@ struct PhaseFigures : ServiceTally {
   std::uint64_t begin_ns = 0, end_ns = 0;
   std::uint64_t elapsed_max_ns = 0;  ///< longest service run
   double modem_cpu_ns = 0;           ///< of the entities that run the driver
-  /// Largest share of the transmit lead that a block used up: its own length and the samples played between its
+  /// Largest share of the transmit lead that a block used: its length plus the samples that were played between its
   /// interrupt and its output. More than the lead: late.
   double lead_used_max_samples = 0;
 };
@@ -55,8 +56,8 @@ struct Figures {
   LogLinearHistogram interrupt_to_isr;
   LogLinearHistogram interrupt_to_service;  ///< to the service that took its last sample
   LogLinearHistogram interrupt_to_output;   ///< until its output was queued
-  /// The interrupt's whole job if it is an entity of its own (in INT the service too: Figure 2), else enter to exit;
-  /// preemptions included.
+  /// The whole job of the interrupt if it is a separate entity (in INT including the service: Figure 2), else the time
+  /// from enter to exit. Preemptions are included.
   LogLinearHistogram isr_elapsed;
   LogLinearHistogram service_run_elapsed;  ///< one wake-up: SERVICE_RUN_BEGIN to SERVICE_RUN_END, preemptions included
   LogLinearHistogram interrupt_period;     ///< between interrupts
@@ -104,7 +105,7 @@ class Analyzer {
   const Figures& figures() const { return figures_; }
 
  private:
-  /// The current work of one driver instance; card and driver of one modem bear the same id.
+  /// The current work of one driver instance; card and driver of one modem have the same id.
   struct Driver {
     struct Block {
       std::uint64_t raised_ns;

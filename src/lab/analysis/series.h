@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Time series of fixed size, whatever the length of the call. Time is cut into buckets of 2^n ns; when the call has
-// outgrown them, neighbours are merged and the buckets are twice as long. No extreme value is ever lost: a bucket keeps
+// Time series of fixed size, whatever the length of the call. Time is divided into buckets of 2^n ns. When the call
+// needs more buckets, neighbours are merged into buckets of twice the length. No extreme value is lost: a bucket keeps
 // its least and its greatest value with their exact times.
 #pragma once
 
@@ -23,7 +23,7 @@ class ExtremaSeries {
   explicit ExtremaSeries(std::size_t buckets = 4096) : capacity_(buckets) {}
   /// Times may be slightly out of order. Amortised O(1).
   void add(std::uint64_t time_ns, double value);
-  /// At most two points per bucket, in order of time. Every value when each bucket saw at most two.
+  /// At most two points per bucket, in order of time. If no bucket got more than two values, these are all values.
   std::vector<SeriesPoint> points() const;
   std::uint64_t count() const { return count_; }
   std::uint64_t bucket_ns() const { return std::uint64_t{1} << shift_; }
@@ -51,7 +51,7 @@ class SumSeries {
   void add_interval(std::uint64_t begin_ns, std::uint64_t end_ns);
   const std::vector<double>& sums() const { return sums_; }
   std::uint64_t bucket_ns() const { return std::uint64_t{1} << shift_; }
-  /// Merge until buckets are at least this long, so that several series share one time axis.
+  /// Merges buckets until they are at least this long, so that several series can share one time axis.
   void coarsen(std::uint64_t bucket_ns);
 
  private:
@@ -63,7 +63,7 @@ class SumSeries {
   std::vector<double> sums_;
 };
 
-/// An evenly thinned sample of a stream: every 2^n-th item, n growing so that at most `capacity` are kept.
+/// A uniform sample of a stream: every 2^n-th item; n grows so that at most `capacity` items are kept.
 template <typename Item>
 class ThinnedSample {
  public:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The basis of a verdict, counted from the records of a log in order. Live and simulated calls, whole analyses
-// (figures.h) and the single rows of a sweep count by these functions and by no others (a device's rows: ADR 1).
+// (figures.h) and the rows of a sweep all count by these functions (a device's rows: ADR 1).
 #pragma once
 
 #include <cstdint>
@@ -35,8 +35,8 @@ struct ServiceTally {
 /// Counts of the received data at one end of the line.
 struct TransferTally {
   std::uint64_t data_mode_ns = 0;  ///< data mode was reached first; 0: never
-  /// V.42 was connected first; 0: never. If the log has the phases of a call, the time when its user noticed: the bytes
-  /// that end a transfer count when the user notices them too.
+  /// V.42 was connected first; 0: never. If the log has the phases of a call, the time at which its user noticed: the
+  /// last bytes of a transfer count when the user notices them.
   std::uint64_t link_ns = 0;
   std::uint64_t bytes_ns = 0;         ///< the newest bytes came
   std::uint64_t bytes_delivered = 0;  ///< in order
@@ -46,7 +46,7 @@ struct TransferTally {
 
   /// @param event  of this end, or of the call. Real-time: yes. O(1)
   void add(const oh_event& event);
-  /// From when bytes could pass, with V.42 that is when it was connected, to the newest of them, s; 0: none came.
+  /// Time from the connection (with V.42: of V.42) to the newest byte, s; 0: no byte arrived.
   double seconds() const;
   /// @param bytes  of the file
   RunOutcome outcome(std::uint64_t bytes) const;

@@ -3,10 +3,10 @@
 // Use of the CPUs: shares over the whole call, single segments of its first part, and close-ups of a few moments. The
 // memory does not grow with the call.
 //
-// The whole call is kept as CPU time per entity in buckets (series.h), and as the share of each window of 12.5 ms, the
-// interval of Figure 3 of Jones and Saroiu. The first kFirstSegments segments are kept one by one. Later segments are
-// kept in a ring. At a moment that deserves a close-up (the largest backlog, the first loss) the end of the ring is
-// copied, and the recording continues for kCloseUpNs.
+// The whole call is kept in two forms: CPU time per entity in buckets (series.h), and the share of each window of 12.5
+// ms, the interval of Figure 3 of Jones and Saroiu. The first kFirstSegments segments are kept individually. Later
+// segments are kept in a ring. At a moment that deserves a close-up (the largest backlog, the first loss) the end of
+// the ring is copied, and the recording continues for kCloseUpNs.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ struct CpuSegment {
   std::uint8_t cpu = 0;
 };
 
-/// A stretch of the call in full detail.
+/// An interval of the call in full detail.
 struct CloseUp {
   std::string title;
   std::uint64_t centre_ns = 0;
@@ -51,7 +51,7 @@ class CpuShare {
   double window_max = 0;
 
  private:
-  /// Close the current window and, up to but not with this one, those after it, which all have this share.
+  /// Closes the current window and the following ones before this window, which all have this share.
   void close_windows(std::uint64_t up_to, double share);
   std::uint64_t window_ = 0;
   double in_window_ns_ = 0;
@@ -69,7 +69,7 @@ class Timeline {
   Timeline();
   /// Every event of the log, in order.
   void add(const oh_event& event);
-  /// This moment is worth a close-up; replaces an earlier one of the same kind.
+  /// Takes a close-up of this moment; replaces an earlier one of the same kind.
   void look_at(Moment moment, std::string title, std::uint64_t time_ns);
   void finish(std::uint64_t end_ns);
 
@@ -81,7 +81,7 @@ class Timeline {
   };
   const std::vector<Entity>& entities() const { return entities_; }  ///< in order of first appearance, idle left out
   const CpuShare& modem() const { return modem_; }                   ///< all entities that serve, together
-  /// The entity on this CPU now; null if it is idle, or the log does not have it.
+  /// The entity on this CPU now; null if the CPU is idle, or the log does not name the entity.
   const Entity* running(std::uint8_t cpu) const;
   double modem_ns_so_far() const { return modem_.total_ns; }
   std::vector<CloseUp> close_ups() const;

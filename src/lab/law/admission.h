@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// Several soft devices on one host: whether they are admitted together, and which of them breaks first as their work
+// Several soft devices on one host: whether they are admitted together, and which of them fails first as their work
 // grows. Admission is arithmetic, before anything runs: the devices' demands against the CPU's capacity, the slots of
-// the reservations, and the law for each reservation by itself. The first failure is simulated: every device's blocks
-// cost more and more, as they would on a slower CPU.
+// the reservations, and the law for each reservation by itself. The first failure is simulated: the cost of every
+// device's blocks increases, as on a slower CPU.
 #pragma once
 
 #include <cstdint>
@@ -57,10 +57,11 @@ struct GrowthOptions {
   std::function<bool()> stop{};
   std::function<void(double factor)> progress{};
 };
-/// From a factor of 1 on, until every device has lost something or the most is reached.
+/// From a factor of 1 on, until every device has lost samples or the largest factor is reached.
 std::vector<Growth> grow(const hostsim::Scenario& scenario, const GrowthOptions& options);
 
-/// The index of the device that loses at the least factor, of several the one that loses earliest. None: none does.
+/// The index of the device that loses samples at the least factor; if there are several, the one that loses first.
+/// None: none does.
 std::optional<std::size_t> breaks_first(const std::vector<Growth>& growths);
 /// The least factor at which a device loses. None: it does not.
 std::optional<double> breaks_at(const std::vector<Growth>& growths, std::size_t device);

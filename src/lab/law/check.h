@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
 // The law against the simulator on random devices: random rates, block plans, leads, costs, phi and ticks.
-// For each, the longest period in ticks that the full law grants to some X has to lose nothing from any starting phase,
-// and one tick more has to lose samples from the worst one.
+// For each device, take the longest period in ticks that the full law grants to some X. With it, the device must lose
+// nothing from any starting phase. With one tick more, it must lose samples from the worst phase.
 //
-// Host and device do nothing but the blocks (no clock interrupts, no switch, no interrupt routine, costs without
-// spread, equal crystals), so that the comparison covers the law alone. The worst phase is constructed, not waited for:
-// the slots are shifted so that one ends as a block arrives, for each block of the plan. The simulated card plays a
-// sample at the end of its period, so that output may come one sample later than in the law: the law is given that
-// sample as lead.
+// Host and device only process the blocks, so that the comparison covers only the law: no clock interrupts, no switch,
+// no interrupt routine, costs without spread, equal crystals. The worst phase is constructed: for each block of the
+// plan, the slots are shifted so that one ends as the block arrives. The simulated card plays a sample at the end of
+// its period, so output may come one sample later than in the law. The law gets that sample as additional lead.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +29,7 @@ enum class Agreement : std::uint8_t {
   kUnharmed,  ///< a tick more loses nothing: the law is too strict
 };
 std::string_view to_string(Agreement agreement);
-/// Whether a difference is of the kinds that are understood: kEqual, kRounding, kSlow.
+/// Whether the result is explained: kEqual, kRounding or kSlow.
 bool explained(Agreement agreement);
 
 struct CheckedDevice {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
 // The experiments that distinguish the reservation law from the authors' rule (analysis/law.h). Both agree on most of
-// the measurements of Jones and Saroiu. Variants: the same device with one more block of transmit lead, with its
-// shortest blocks only, under another clock tick, and from every starting phase. Each is an ordinary sweep, written as
-// a grid file into a folder, so that it can be resumed, cut into shards, or run again by `offhook sweep`.
+// the measurements of Jones and Saroiu. Variants: the device with one more block of transmit lead, with only its
+// shortest blocks, with another clock tick, and from every starting phase. Each variant is an ordinary sweep, written
+// as a grid file into a folder. So `offhook sweep` can resume it, split it into shards, or run it again.
 #pragma once
 
 #include <filesystem>
@@ -33,7 +33,7 @@ struct Experiment {
   std::string changes;  ///< differences from the first experiment, a sentence
   Setting setting;
 };
-/// The unchanged device, and the variants. All without its one costliest block, which the law does not include.
+/// The unchanged device, and the variants. All variants omit the one costliest block, which the law does not include.
 std::vector<Experiment> experiments(const Setting& given);
 
 /// Reservations of X ticks up to `x_max`, on both sides of every claimed limit.
@@ -55,7 +55,7 @@ struct ExperimentResult {
   std::size_t law_agrees = 0, authors_agree = 0;
 };
 
-/// Success against starting phase, the card's crystal exactly the host's.
+/// Success by starting phase, with the card's crystal equal to the host's.
 struct PhaseResult {
   TickReservation reservation;
   bool law = false;

@@ -6,8 +6,8 @@
 //     latency tolerance (n - 1) t        slack (n - 1) t - c        frequency P of latencies above the slack
 //     mean time to failure, theirs: (n - 1) t / P          ours: t / P, for an interrupt comes every t, not (n - 1) t
 //
-// The two agree with double buffering, for which theirs is meant. Neither includes that a long latency spoils the next
-// buffers too; the simulation does.
+// The two agree with double buffering, for which theirs is meant. Both ignore that a long latency also delays the next
+// buffers; the simulation includes it.
 #pragma once
 
 #include <cstdint>
@@ -43,10 +43,10 @@ struct UnderrunRun {
   Interval mttf_interval_s() const;
 };
 
-/// The same computation on a virtual clock of integer nanoseconds. An interrupt that finds the computation awaiting its
-/// CPU or running has no latency of its own: its buffer is served after the ones before it. Stops early after
+/// The same computation on a virtual clock of integer nanoseconds. If the computation is waiting for its CPU or running
+/// at an interrupt, that interrupt adds no latency: its buffer is served after the earlier ones. Stops early after
 /// `enough` underruns.
-/// @param go_on called about once per million buffers with the share that is done; false stops
+/// @param go_on called about once per million buffers with the finished share; false stops
 UnderrunRun simulate_underruns(const hostsim::LatencyDistribution& latency, const Buffering& b, double seconds,
                                std::uint64_t enough, std::uint64_t seed, bool (*go_on)(void*, double) = nullptr,
                                void* user = nullptr);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Can these periodic computations meet their deadlines on a host that promises nothing? After Cota-Robles and Held,
-// OSDI 1999, section 5.2: choose how often a buffer may be dropped, take the latency that is exceeded as often for the
-// worst case, spread it over the buffers that have to bear it, and continue as on a real-time host:
+// Whether periodic computations meet their deadlines on a host without guarantees. After Cota-Robles and Held, OSDI
+// 1999, section 5.2: choose how often a buffer may be dropped, take the latency that is exceeded as often for the worst
+// case, spread it over the buffers that have to bear it, and continue as on a real-time host:
 //
 //     W_i       latency exceeded once in the permissible interval: at a frequency of T_i / interval per wait
 //     m_i       periods that the buffers bear, n - 1; one of them has a latency W_i, the others the mean latency A_i
@@ -15,9 +15,8 @@
 // thread of a higher priority. Equals (same level, all DPCs, same priority) are served first come, first served.
 // Blocking B_i: of a DPC the longest stretch at raised IRQL of any thread, of a thread that of any lower one.
 //
-// How the paper's own tool (their reference 4) amortises is not published; this is one reading, which is exact for
-// double buffering and on the safe side for more. Its result is shown next to a simulation on the scheduling
-// engine.
+// The paper does not publish how its tool (reference 4) amortises. This reading is exact for double buffering, and
+// conservative for more buffers. Its result is shown next to a simulation on the scheduling engine.
 #pragma once
 
 #include <cstdint>
@@ -50,7 +49,7 @@ struct ResponseTime {
   bool beyond_data = false;     ///< the permissible frequency is lower than the measurement could see: W is its worst
 };
 
-/// One a computation, in their order. @throws std::invalid_argument as HostLatencies::to()
+/// One result per computation, in their order. @throws std::invalid_argument as HostLatencies::to()
 std::vector<ResponseTime> response_times(const std::vector<Computation>& computations,
                                          const hostsim::HostLatencies& host);
 
@@ -65,7 +64,7 @@ struct DeadlineRun {
 
 /// The same on the engine of `offhook schedule`: computations begin at phases drawn from the seed; each interrupt that
 /// finds its computation idle draws a latency, which delays it and takes no CPU time from the others.
-/// @param go_on called about once per simulated minute with the share that is done; false stops
+/// @param go_on called about once per simulated minute with the finished share; false stops
 std::vector<DeadlineRun> simulate_deadlines(const std::vector<Computation>& computations,
                                             const hostsim::HostLatencies& host, double seconds, std::uint64_t seed,
                                             bool (*go_on)(void*, double) = nullptr, void* user = nullptr);

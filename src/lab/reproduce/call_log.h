@@ -45,16 +45,16 @@ struct TransferRun {
   hostsim::CallResult result;
   RunOutcome outcome;  ///< by the log
 };
-/// The same over another connection than the link model's. @throws as run_logged()
+/// As above, over another connection than the link model's. @throws as run_logged()
 TransferRun run_transfer(const Setup& setup, const Connect& connect);
 
-/// The stretch of a call in one phase; empty when it did not come to it.
+/// The interval of a call in one phase; empty if the call did not reach it.
 struct Stretch {
   double begin_s = 0, end_s = 0;
 };
 Stretch stretch(const Figures& figures, hostsim::Phase phase);
 
-/// The values of a series within a stretch.
+/// The values of a series within an interval.
 std::vector<double> values_in(const std::vector<SeriesPoint>& points, const Stretch& stretch);
 double mean(const std::vector<double>& values);
 /// @param share 0 to 1; the nearest rank. 0 when empty
@@ -63,7 +63,7 @@ double largest(const std::vector<double>& values);
 
 /// Points in seconds, for a figure.
 Series series_of(std::string name, const std::vector<SeriesPoint>& points);
-/// The bars of a histogram, up to the last that is not empty; x and width in units of `unit` (1e6: ms out of ns).
+/// The bars of a histogram, up to the last non-empty one; x and width in units of `unit` (1e6: from ns to ms).
 Series bars_of(std::string name, const LinearHistogram& histogram, double unit);
 
 }  // namespace offhook::reproduce

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The way of a call through three kernels (Chen et al. 1995, 4.1 and 4.2): threads of one host that enter and leave the
-// kernel, change the mode of the CPU, and hand a request to a server. Times are those of the instructions alone.
+// The path of a system call through three kernels (Chen et al. 1995, 4.1 and 4.2). Threads of one host enter and leave
+// the kernel, change the mode of the CPU, and pass a request to a server. Times only cover the instructions.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ struct Path {
 Path monolithic_path();
 /// A request to a server in user mode that itself calls the kernel, and the answer.
 Path server_path();
-/// A call that only changes the mode of the CPU.
+/// A system call that only changes the mode of the CPU.
 Path mode_change_path(int changes);
 
 struct PathResult {

@@ -5,8 +5,8 @@
 //
 // To add one: its entry in a file of traces/data/published, a function Outcome(const Run&) in a file of this folder,
 // and its line in the table of registry.cpp. Read every number from run.published, never type one in; every value of
-// the claim has to be read (published.h). Simulations go through run.parallel() and write into slots of their own, so
-// that the result is the same for any number of threads.
+// the claim has to be read (published.h). Simulations run in run.parallel(), and each writes into its own slot, so that
+// the result is the same for any number of threads.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@
 
 namespace offhook::reproduce {
 
-/// A number or a few words; neither: the paper has none, or it did not come about.
+/// A number or a few words; neither if the paper has no value, or the event did not occur.
 struct Value {
   Value() = default;
   Value(double of) : number(of) {}
@@ -43,20 +43,21 @@ struct Row {
   std::string tolerance;  ///< in words: "within 0.2", "at most", "the same class"
   bool agrees = false;    ///< within the tolerance; for an input: the model uses the published value
   std::string note;       ///< a sentence: why it differs, or the use of an input. Required if !agrees
-  /// It disagrees, or would if the published value were 20 % higher or lower; true for words, which cannot be varied.
+  /// The row disagrees, or would disagree if the published value were 20 % higher or lower; true for words, which
+  /// cannot be varied.
   bool sharp = true;
   enum class Kind { kCompared, kInput, kPaper };
   Kind kind = Kind::kCompared;  ///< its origin, which must match claims.toml
 };
 
-// Rows are made by these, so that `agrees` is always computed. Notes are added with `row.note = ...`. The weight of a
-// row, and whether anything was fitted with it, is independent of the experiment: both are listed with the claim, by
+// These functions make rows, so that `agrees` is always computed. Notes are added with `row.note = ...`. The weight of
+// a row, and whether anything was fitted with it, is independent of the experiment: both are listed with the claim, by
 // the row's `what` (Published::judgement()).
 Row within(std::string what, std::string unit, double published, double simulated, double tolerance);
 /// Tolerance as a share of the published value.
 Row within_share(std::string what, std::string unit, double published, double simulated, double share);
-/// The paper ran it once: published lies in the range of one more run of ours, 19 times of 20 (Student's t). Falls
-/// short with fewer than two runs.
+/// For a single run of the paper: the published value is in the 95 % range of one more simulated run (Student's t).
+/// Falls short with fewer than two runs.
 Row as_one_run(std::string what, std::string unit, double published, const std::vector<double>& simulated);
 Row at_most(std::string what, std::string unit, double published, double simulated);
 Row at_least(std::string what, std::string unit, double published, double simulated);
@@ -69,7 +70,7 @@ Row holds(std::string what, std::string published, Value simulated, bool so);
 /// An input: the published value, the one that the model uses, and its place.
 Row input(std::string what, std::string unit, double published, double used, std::string where);
 Row input(std::string what, std::string published, std::string where);
-/// Inconsistent in the paper itself; `why` is the explanation.
+/// The paper contradicts itself; `why` explains it.
 Row paper_only(std::string what, std::string unit, Value published, Value simulated, std::string why);
 
 /// One set of values in a figure.
@@ -89,7 +90,7 @@ struct Series {
   unsigned variant = 0;
 };
 
-/// A value to be seen in the figure: a line across it, or a band up to `to`.
+/// A value to mark in the figure: a line across it, or a band up to `to`.
 struct Mark {
   enum class Axis { kX, kY };
   Axis axis = Axis::kY;
@@ -145,10 +146,9 @@ struct Experiment {
 };
 
 /// @param claim whose judgements its rows get
-/// @throws config::Error for a row without a judgement, and for one that was made as something else than it is judged
-/// to be
+/// @throws config::Error for a row without a judgement, and for a row whose kind differs from its judgement
 nlohmann::ordered_json to_json(const Outcome& outcome, const Published& claim);
-/// The drawn data alone.
+/// The drawn data without decoration.
 nlohmann::ordered_json figures_json(const std::vector<Figure>& figures);
 
 }  // namespace offhook::reproduce

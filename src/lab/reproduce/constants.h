@@ -38,7 +38,7 @@ class Perturbation {
   /// @throws std::invalid_argument for an unknown name, and for an invalid change
   static Perturbation parse(const std::vector<std::string>& changes);
   void apply(Setup& setup) const;
-  /// These, and one more: an experiment's change to find why a row differs. @throws as parse()
+  /// These changes and one more: an experiment's change to find why a row differs. @throws as parse()
   Perturbation and_also(const std::string& change) const;
   bool empty() const { return changes_.empty(); }
   /// As they were given, in order: "" for none.

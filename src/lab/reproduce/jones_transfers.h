@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// The transfers of Tables 1 to 3. For results that differ from the published ones, every unpublished constant of
-// the link and of the host is varied, one after the other, so that a row claims an effect of a constant only if the
-// simulation shows it.
+// The transfers of Tables 1 to 3. If a result differs from the published one, every unpublished constant of the link
+// and of the host is varied, one after the other. So a row claims an effect of a constant only if the simulation shows
+// it.
 #pragma once
 
 #include <map>
@@ -23,11 +23,12 @@ struct Transfers {
   double complete_percent() const;
 };
 
-/// With the run's perturbation. The pool's servers have their own patience, which does not follow the dedicated one's.
+/// With the run's perturbation. The pool's servers have time-outs of their own, which do not follow those of the
+/// dedicated server.
 Setup setup_of(const Run& run, const hostsim::Scenario& scenario, const hostsim::CostProfile& profile, bool pool);
 
-/// Run each scenario several times, with another seed and so another starting phase each time; classes against the
-/// first. @param besides  changes after the run's own perturbation
+/// Runs each scenario several times, each time with another seed and so another starting phase; classes are relative to
+/// the first. @param besides  changes after the run's own perturbation
 std::vector<Transfers> transfers(const Run& run, const std::vector<hostsim::Scenario>& scenarios,
                                  const hostsim::CostProfile& profile, bool pool = false,
                                  const Perturbation& besides = {});

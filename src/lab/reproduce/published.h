@@ -24,7 +24,7 @@ enum class Grade {
 };
 std::string_view to_string(Grade grade);
 
-/// The origin of a simulated value, which determines the value of agreement with the published one.
+/// The origin of a simulated value, which determines how strong the evidence of agreement is.
 enum class Provenance {
   kInput,        ///< read back: the model was given it. No result
   kCalibrated,   ///< a constant was fitted with it, or with others of its kind
@@ -46,7 +46,7 @@ struct Judgement {
 /// A claim, or a table inside one. Cheap to copy; copies share the record of values that were read. Thread-safe.
 class Published {
  public:
-  /// @throws config::Error naming file, line and claim: for a path that is not there or is of another type.
+  /// @throws config::Error naming file, line and claim: for a path that does not exist or has another type.
   /// @param path of keys, "on_hook.period_ms"
   double number(std::string_view path) const;
   std::vector<double> numbers(std::string_view path) const;
@@ -61,7 +61,7 @@ class Published {
   const std::string& seed() const;  ///< the paper's file
   const std::string& at() const;    ///< section, table or figure there
   Grade grade() const;
-  /// The first of `judged` that is of a row of this name. @throws config::Error when none is
+  /// The first judgement of a row with this name. @throws config::Error if there is none
   const Judgement& judgement(std::string_view what) const;
   /// Paths of the values that were not read yet, in order of the file's keys; then judgements without a row.
   std::vector<std::string> unread() const;
@@ -79,7 +79,7 @@ class Published {
 std::vector<Published> read_published(config::Document document);
 /// The claims of every file in traces/data/published, the files by their names. @throws config::Error
 std::vector<Published> load_published();
-/// One of them. @throws config::Error when there is none of this id
+/// The claim of this id. @throws config::Error if there is none
 Published load_published(std::string_view id);
 
 }  // namespace offhook::reproduce

@@ -19,7 +19,7 @@ struct UnitCosts {
   double port_access = 500;  ///< of 8 or 16 bits over PCI, nothing posted. Assumption: some 16 clocks of 33 MHz
   double descriptor = 100;   ///< written, or read. Assumption: 50 cycles
 };
-/// Out of the other papers' published values. @throws config::Error
+/// From the published values of the other papers. @throws config::Error
 UnitCosts unit_costs();
 
 /// The work of one transfer on the CPU.

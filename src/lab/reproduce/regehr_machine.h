@@ -17,7 +17,7 @@ namespace offhook::reproduce {
 /// One set of constants for every experiment of the paper.
 struct RegehrMachine {
   int tick_hz = 4096;  ///< 4.2: timer interrupts, and with them enforcement, every 244 us
-  /// Assumption, as in traces/data/hosts/nt2000-p2-450.toml. Figure 1 shows it, so that it is 1.65 us at least.
+  /// Assumption, as in traces/data/hosts/nt2000-p2-450.toml. Figure 1 shows it, so it is at least 1.65 us.
   hostsim::Ns clock_isr = 2000;
   hostsim::LoadDevice network = config::load_preset("network");  ///< traces/data/load/network.toml
   /// Figure 4: "a small base amount of time stolen by background system activity". Assumption.

@@ -8,19 +8,19 @@
 
 namespace offhook::reproduce {
 
-/// All of them, in the order of the table in registry.cpp.
+/// All experiments, in the order of the table in registry.cpp.
 const std::vector<Experiment>& experiments();
 
-/// A published claim with the experiment that makes it again; without one, `experiment` is null.
+/// A published claim with the experiment that reproduces it; if there is none, `experiment` is null.
 struct Claim {
   Published published;
   const Experiment* experiment = nullptr;
 };
 
-/// The claims that these names mean, in the order of the file; no names: all. A name is a claim's id, one of its
-/// figures, or a beginning of either up to a dot: "jones", "jones.table3", "jones.fig7".
-/// @param on_request  also those that run on request only, though not named in full
-/// @throws config::Error for a name that means none, and for an experiment of a claim that is not in the file
+/// The claims with these names, in the order of the file; no names: all. A name is a claim's id, one of its figures, or
+/// a beginning of either up to a dot: "jones", "jones.table3", "jones.fig7".
+/// @param on_request  include claims that only run on request, even if not named in full
+/// @throws config::Error for a name without a claim, and for an experiment of a claim that is not in the file
 std::vector<Claim> select_claims(std::vector<Published> published, const std::vector<std::string>& names,
                                  bool on_request = false);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Running, storing and showing claims. A finished claim is a file in the output folder, named by its inputs (the
-// program's own bytes, the data files, seed and repetitions), so an interrupted run resumes.
+// Runs, stores and prints claims. A finished claim is a file in the output folder, named by its inputs (the program's
+// own bytes, the data files, seed and repetitions), so an interrupted run resumes.
 #pragma once
 
 #include <array>
@@ -26,9 +26,9 @@ struct Settings {
   bool (*stop)() = [] { return false; };  ///< called between runs
 };
 
-/// Names this program and its data by their contents. @throws std::runtime_error, config::Error
+/// Identifies this program and its data by their contents. @throws std::runtime_error, config::Error
 std::string program_and_data();
-/// Names all that a result depends on but the claim itself. @throws std::runtime_error, config::Error
+/// Identifies all inputs of a result except the claim itself. @throws std::runtime_error, config::Error
 std::string identity(const Settings& settings);
 
 /// @param share of this claim, 0 to 1
@@ -40,7 +40,7 @@ nlohmann::ordered_json run_claim(const Claim& claim, const Settings& settings, c
 /// The input of an experiment, from these. `progress` has to outlive it.
 Run run_of(const Published& published, const Settings& settings, const ClaimProgress& progress);
 
-/// The claim's result in the folder when it is whole and has this identity, else null.
+/// The claim's result in the folder if it is complete and has this identity, else null.
 nlohmann::ordered_json read_claim(const std::filesystem::path& folder, const Claim& claim, const std::string& identity);
 void write_claim(const OutputFolder& folder, const nlohmann::ordered_json& claim, const std::string& identity);
 
@@ -70,7 +70,7 @@ nlohmann::ordered_json to_json(const Totals& totals);
 std::string sentence(const Totals& totals);
 
 std::string to_csv(const nlohmann::ordered_json& claims);  ///< one line per row
-/// A number as people read it: three or four digits.
+/// A number with three or four digits, for people.
 std::string shown(const nlohmann::ordered_json& value);
 
 }  // namespace offhook::reproduce

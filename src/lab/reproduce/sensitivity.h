@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
 // The dependence of Table 3's classes on each constant: the twelve reservations over a range of each, one constant at a
-// time. From the same runs, five-fold: each constant is chosen by the rows of four folds alone, and tested on the
-// fifth. The others stay as they were fitted with all twelve rows, so this is no test on rows that nothing has seen.
+// time. The same runs give a five-fold cross-validation: each constant is chosen by the rows of four folds, and tested
+// on the fifth. The other constants stay as they were fitted with all twelve rows, so the test rows are not completely
+// unseen.
 #pragma once
 
 #include <functional>
@@ -30,8 +31,8 @@ struct Scan {
   Range range(std::size_t row) const;
   /// The middle of the longest stretch of values at which most of the rows hold for which `counts` is true.
   std::size_t best(const std::function<bool(std::size_t row)>& counts) const;
-  /// For 5 folds (row modulo 5): the best by the other folds' rows, and how many of the fold's own hold there. Summed
-  /// over the folds.
+  /// For 5 folds (row modulo 5): the best value by the rows of the other folds, and how many rows of this fold it
+  /// satisfies. Summed over the folds.
   std::size_t held_out() const;
 };
 
@@ -44,8 +45,8 @@ struct Sensitivity {
 /// @param steps values of each constant
 Sensitivity sensitivity(const Run& run, std::size_t steps);
 
-/// The fitted constants, fitted again with Table 3 alone: each starts in the middle of its range; one after the
-/// other becomes the best of `steps` values, twice. Experiments that use them have not influenced them.
+/// The fitted constants, fitted again only with Table 3. Each starts in the middle of its range; then, twice, each in
+/// turn gets the best of `steps` values. Experiments that use them have not influenced them.
 struct Calibration {
   struct Constant {
     std::string name, unit;
@@ -65,7 +66,7 @@ std::string to_text(const Calibration& calibration);
 
 /// Rows, ranges, and a figure for each constant, drawn as those of the claims.
 nlohmann::ordered_json to_json(const Sensitivity& sensitivity);
-/// A line for each constant: the range in which each class holds.
+/// One line per constant: the range in which each class holds.
 std::string to_text(const Sensitivity& sensitivity);
 
 }  // namespace offhook::reproduce

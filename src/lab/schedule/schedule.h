@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Run a bare system on the engine that modem calls run on: every scheduling event as CSV, and figures per entity.
+// Runs a bare system on the engine of the modem calls, and gives every scheduling event as CSV, and figures per entity.
 #pragma once
 
 #include <array>

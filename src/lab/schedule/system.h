@@ -13,9 +13,9 @@
 // slot_offset_ns, res_offset_ns and quantum_ns (0), dpc (null), deadline_ns of all except edf (null: none), strict
 // (true), background (-1), priority of a strict slot.
 //
-// Also the schedulers that a scenario can name, and a program's own: "windows-nt", "linux" ... with a priority (8),
-// "rez-c", "deadline-ticks" ... with budget_ns, res_period_ns and res_offset_ns. They receive tick_hz (1000) and
-// quantum_ns (0) of the system.
+// Further kinds are the schedulers that a scenario can name, and those that a program adds: "windows-nt", "linux" ...
+// with a priority (8), "rez-c", "deadline-ticks" ... with budget_ns, res_period_ns and res_offset_ns. They receive
+// tick_hz (1000) and quantum_ns (0) of the system.
 //
 // Threads may have critical_sections; `locks` selects the protocol for their holders
 // (hostsim/sched/mutexes.h).

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// A sweep is a grid of scenarios, each run several times. The plan is all that its result depends on, in one file; it
-// is cut into shards, and a shard can run anywhere that has the same program and the same data.
+// A sweep is a grid of scenarios, each run several times. The plan has all inputs of the result in one file. It is
+// split into shards. A shard can run on any machine with the same program and the same data.
 //
 // A grid file:
 //
@@ -58,14 +58,14 @@ struct Plan {
   /// Runs [first, last) belong to shard 1 to `shards`.
   std::size_t first_run(std::uint32_t shard) const { return runs() * (shard - 1) / shards; }
   std::size_t last_run(std::uint32_t shard) const { return runs() * shard / shards; }
-  /// Names everything but how it is cut into shards.
+  /// Identifies the plan without its division into shards.
   std::string grid_hash() const;
   /// Identifies the whole plan; each shard has it.
   std::string hash() const;
 };
 
-/// The same in context INT, its interrupt on the same CPU: against it a transfer is in time. None of a device, which
-/// transfers no file, and of INT itself.
+/// The scenario in context INT with its interrupt on the same CPU: the reference for the transfer time. There is none
+/// for a device, which transfers no file, and for INT itself.
 std::optional<hostsim::Scenario> reference_of(const hostsim::Scenario& scenario);
 
 /// Read a grid file. @param shards 0: as many as make resuming cheap

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The result of a sweep: every run, and each cell's verdict over its repeats against the transfer time in context INT.
-// A function of plan and rows alone: the same bytes however the sweep was cut, run and merged.
+// It depends only on plan and rows: the bytes are the same however the sweep was split, run and merged.
 #pragma once
 
 #include <string>
@@ -22,13 +22,13 @@ struct CellResult {
   std::uint64_t retransmitted = 0;
 };
 
-/// @param rows one a run, in the plan's order, as read_rows() gives them
+/// @param rows  one per run, in the plan's order, as read_rows() gives them
 std::vector<CellResult> cell_results(const Plan& plan, const std::vector<RunRow>& rows);
 
-/// A TOML value as people write it: a string without its quotes.
+/// A TOML value for people: a string without quotes.
 std::string plain_value(const std::string& value);
 
-/// One line a run: axes, repeat, seed, then every figure of the row.
+/// One line per run: axes, repeat, seed, then every figure of the row.
 std::string results_csv(const Plan& plan, const std::vector<RunRow>& rows);
 /// Cells with verdicts and their rows.
 std::string results_json(const Plan& plan, const std::vector<RunRow>& rows);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Shards of a sweep: each a file of JSON lines, a head that names plan and shard, one line per run, a checksum. A shard
-// file is whole or absent, so a killed sweep resumes, and running a shard twice changes nothing.
+// Shards of a sweep. Each is a file of JSON lines: a head that names plan and shard, one line per run, a checksum. A
+// shard file is complete or absent, so a killed sweep can resume, and running a shard twice changes nothing.
 #pragma once
 
 #include <filesystem>
@@ -38,7 +38,7 @@ struct RunOptions {
   std::function<void(std::size_t)> done;  ///< runs done, from any thread, one call at a time
 };
 
-/// Run those of the given shards that are not done yet, in parallel.
+/// Runs the given shards that are not done yet, in parallel.
 /// @return false when stopped.  @throws exceptions of a run or a write, after the other threads have ended
 bool run_shards(const OutputFolder& folder, const Plan& plan, const std::vector<std::uint32_t>& shards, const Run& run,
                 const RunOptions& options);
