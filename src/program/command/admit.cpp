@@ -186,7 +186,7 @@ hostsim::Scenario scenario_of(const Options& options) {
   if (options.of.size() > 1)
     throw config::Error(fmt::format("{} devices without a host; expected --host, or one scenario", options.of.size()));
   if (!options.contexts.empty())
-    throw config::Error("--context is of devices with --host; a scenario has its contexts");
+    throw config::Error("--context requires --host; a scenario names its contexts");
   config::ScenarioBuilder builder;
   builder.apply_file(options.of.front());
   for (const std::string& assignment : options.set) builder.set(assignment);
@@ -242,8 +242,7 @@ void add_admit(App& app, Action& action) {
                       "Host of the devices: a name from traces/data/hosts, or a host file. A spinning thread competes");
   host->type_name("HOST");
   sub->add_option("--context", options->contexts,
-                  "Context of a device, once for each in their order (default: real-time threads, the more urgent the "
-                  "less a device's blocks can wait)")
+                  "Context of a device; repeat the option for each device, in their order (default: real-time threads; the less a device's blocks can wait, the higher the priority)")
       ->type_name("CONTEXT")
       ->needs(host);
   sub->add_option("--set", options->set, "Override a key of the scenario, as in `run`")->type_name("KEY=VALUE");
@@ -264,7 +263,7 @@ Every device has its own card, driver and context. The law is applied to each re
 how much of its slots the interrupts and DPCs of the other devices take. One factor scales the work of all devices, as
 on a slower CPU.
 
-Exit status: 0 all devices are admitted and lose nothing, 1 error, or the slots overlap, 2 a device is refused or loses
+Exit status: 0 all devices are admitted and lose nothing, 1 error, or the slots overlap, 2 a device is refused or loses samples
 samples, 130 interrupted.
 )");
   sub->final_callback([&action, options] { action = [options] { return run(*options); }; });

@@ -86,7 +86,7 @@ hostsim::HostScenario linux_by_kernel(const std::string& kernel, std::vector<std
     if (!host.scheduler.ends_with("-rt")) host.name += "-rt";
   }
   notes.push_back(kernel.empty() ? "the file does not name its kernel: the scheduler of Linux 6.12 and a tick of 250 "
-                                   "Hz are assumed. Name a host as well to choose others."
+                                   "Hz are assumed. Name a host to choose others."
                                  : fmt::format("the scheduler is that of {}; a tick of 250 Hz is assumed.", kernel));
   return host;
 }
@@ -308,7 +308,7 @@ void print(const advice::Advice& a) {
 }
 
 void print(const advice::Advice& a, const advice::Verification& v, double hours) {
-  say("verified: {} lost samples in {} of {} blocks, {} runs of {:g} h on other seeds: {}\n", a.trials[*a.chosen].name,
+  say("verified: {} lost samples in {} of {} blocks, {} runs of {:g} h with other seeds: {}\n", a.trials[*a.chosen].name,
       v.seen.losses(), v.seen.blocks, kVerifyRuns, hours,
       v.safer ? "MORE than the advice allows" : "no more than the advice allows");
 }
@@ -461,12 +461,12 @@ void add_advise(App& app, Action& action) {
                   "Override any key of a scenario, such as device.buffers.count=2; if a context is given, only that "
                   "one is tried")
       ->type_name("KEY=VALUE");
-  sub->add_option("--repeats", options->repeats, "Runs per context, each from another seed")
+  sub->add_option("--repeats", options->repeats, "Runs per context, each with another seed")
       ->type_name("N")
       ->check(in_range(1u, 1000u));
   sub->add_option("--seconds", options->seconds, "Simulated time per run")->type_name("S")->check(in_range(1.0, 1e6));
   sub->add_option("--between-losses", options->between_hours,
-                  "Hours between losses that the evidence must support, up to a week (default: as long as it supports)")
+                  "Hours between losses that the evidence must support, up to a week (default: as many as it supports)")
       ->type_name("H")
       ->check(in_range(1e-3, advice::kWeekS / 3600));
   sub->add_option("--slot-us", options->slot_us,
@@ -476,8 +476,7 @@ void add_advise(App& app, Action& action) {
       ->check(in_range(1.0, 1e6))
       ->excludes("--between-losses");
   sub->add_option("--verify", options->verify_hours,
-                  "Verify the advice: run the advised context for H hours on each of five other seeds and count "
-                  "losses. More losses than the advice allows are an error")
+                  "Verify the advice: run the advised context for H hours with each of five other seeds and count losses. More losses than the advice allows are an error")
       ->type_name("H")
       ->check(in_range(1e-3, 1e5));
   sub->add_option("--threads", options->threads,

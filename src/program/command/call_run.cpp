@@ -78,9 +78,9 @@ RunOutcome outcome_of(const hostsim::Scenario& scenario, const CallResult& resul
 
 std::string ending(const hostsim::Scenario& scenario, const CallResult& result, bool stopped) {
   if (result.completed) {
-    if (result.dmt) return "the data were right";
-    if (result.radio) return "no burst was lost by being late";
-    if (result.pump && result.pump->received.bits + result.pump->sent.bits > 0) return "the data were right";
+    if (result.dmt) return "the data were correct";
+    if (result.radio) return "no burst was lost because it was late";
+    if (result.pump && result.pump->received.bits + result.pump->sent.bits > 0) return "the data were correct";
     return scenario.pump == hostsim::PumpKind::kDevice ? "nothing was lost" : "the file arrived";
   }
   if (stopped) return "interrupted";

@@ -355,7 +355,7 @@ void add_card(App& app, Action& action) {
       ->excludes(far_card)
       ->type_name("unix:PATH[,rate=8000|9600][,block=N][,ahead=N][,patience=S]");
   sub->add_option("--far-training", options->far_training_s,
-                  "Time that the far modem trains longer than the near one, to test the wait for V.42 (0 to 20)")
+                  "Time by which the far modem trains longer than the near one, to test the wait for V.42 (0 to 20)")
       ->check(in_range(0.0, 20.0))
       ->type_name("S");
   sub->add_option("--send", options->send, "File that the far modem sends")->type_name("FILE");

@@ -178,7 +178,7 @@ void add_compare(App& app, Action& action) {
       "folder of a run or a sweep, JSON file, recording, or folder of recordings and JSON files of decode";
   sub->add_option("a", options->a, fmt::format("First result: {}", what))->required()->type_name("A");
   sub->add_option("b", options->b, fmt::format("Second result: {}", what))->required()->type_name("B");
-  sub->add_flag("--all", options->all, "Show equal quantities too");
+  sub->add_flag("--all", options->all, "Also show equal quantities");
   sub->add_option("--limit", options->limit, "Exit with status 2 if a quantity differs by more than PERCENT of A")
       ->type_name("PERCENT")
       ->default_str("")

@@ -7,7 +7,7 @@
 namespace offhook::command {
 namespace {
 
-constexpr const char* kText = R"(events: offhook export --csv; one row per event, in the order of time
+constexpr const char* kText = R"(events: offhook export --csv; one row per event, in order of time
   time_ns (ns): time on the clock of the log
   cpu: number of the CPU
   kind: kind of event (include/offhook/event_log.h); a number if this version has no name for it
@@ -15,7 +15,7 @@ constexpr const char* kText = R"(events: offhook export --csv; one row per event
   name: name of the job, thread, interrupt or driver, from the log's header; for a retrain, its cause
   argument: value whose meaning depends on the kind of event
 
-schedule: offhook schedule; one row per event, in the order of time
+schedule: offhook schedule; one row per event, in order of time
   time_ns (ns): time from the start
   cpu: number of the CPU
   entity: name of an interrupt, a DPC or a thread of the system
@@ -34,7 +34,7 @@ law: law.csv and offhook law --csv; one row per budget X
   x_ms (ms): budget X
   full_law_y_ms (ms): longest period Y that the full law grants
   on_host_y_ms (ms): longest Y with the longest block and the host's own work
-  simple_law_y_ms (ms): longest Y by share and gap alone
+  simple_law_y_ms (ms): longest Y by only share and gap
   authors_rule_y_ms (ms): longest Y by the rule of the paper's authors
   decided_by: condition of the law that limits Y: share, gap, backlog or not even the whole CPU
 
@@ -47,7 +47,7 @@ reproduce: results.csv and offhook reproduce --csv; one row per compared value
   tolerance: greatest permitted difference
   grade: hard, soft, input or paper: meaning of a difference (docs/reproduce.md)
   provenance: independent, calibrated, derived or input: whether the simulation could have contradicted the value
-  notices_20_percent: yes or no: whether a published value 20 % off would change the column agrees
+  notices_20_percent: yes or no: whether the column agrees would change if the published value were 20 % off
   agrees: yes or no
   hinges: unpublished constants (--perturb) on which the column agrees depends
   note: remark on the run, or reason for a difference
@@ -65,12 +65,12 @@ admit: offhook admit --csv; one row per device and step of the work
   share: share of the CPU, 0 to 1
 
 compare: offhook compare --csv; one row per quantity
-  item: cell of a sweep, load of a measurement, direction of a call; empty: the whole
+  item: cell of a sweep, load of a measurement, direction of a call; empty: the whole result
   quantity: key of the value
   unit: its unit; empty: none, or a count
   {a,b}: value in each result; empty: it has none
-  difference: b - a; empty: not two numbers
-  ratio: b / a; empty: not two numbers, or a is 0
+  difference: b - a; empty unless both are numbers
+  ratio: b / a; empty unless both are numbers and a is not 0
 
 hosts: offhook hosts --csv; one row per host
   {host,scheduler,reservations}: names of the host, its scheduler and its reservations

@@ -73,7 +73,7 @@ void check(const Options& o) {
     say("{}: {} {} to send\n", o.file, pages, pages == 1 ? "page" : "pages");
     if (o.number.find_first_not_of("0123456789ABCD*#,W") != std::string::npos)
       throw std::runtime_error(
-          fmt::format("{} is no number: expected digits, *, #, a comma for a pause, or W", o.number));
+          fmt::format("{} is not a number: expected digits, *, #, a comma for a pause, or W", o.number));
     return;
   }
   if (std::filesystem::exists(o.file) && !o.force)
@@ -138,7 +138,7 @@ void add_common(App& sub, Options& o) {
                  "Highest bit rate of a page: 14400 (V.17), 9600 (V.29) or 4800 (V.27ter)")
       ->type_name("BIT/S")
       ->check(one_of({"14400", "9600", "4800"}));
-  sub.add_flag("--no-error-correction", o.no_error_correction, "Do without T.30's error correction");
+  sub.add_flag("--no-error-correction", o.no_error_correction, "Disable T.30's error correction");
   sub.add_option("--seconds", o.seconds, "Give up after S seconds")->type_name("S");
   add_live_options(sub, o.interrupt_priority, o.best_effort);
 }
@@ -150,7 +150,7 @@ void add_send(App& fax, Action& action) {
   App* sub = fax.add_subcommand("send", "Send the pages of a TIFF file");
   auto options = std::make_shared<Options>();
   options->sends = true;
-  sub->add_option("file", options->file, "TIFF file of black-and-white pages of 1728 pixels (A4), 2048 or 2432 a line")
+  sub->add_option("file", options->file, "TIFF file of black-and-white pages with 1728 (A4), 2048 or 2432 pixels per line")
       ->required()
       ->type_name("FILE.tif");
   sub->add_option("number", options->number,

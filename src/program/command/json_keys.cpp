@@ -45,21 +45,21 @@ kernel: offhook kernel, always
   {sent,received} (bytes): bytes of the user; cells of a DMT pump
   seconds (s): line time
   interrupts: interrupts with at least one new descriptor
-  coalesced: descriptors without an interrupt of their own
+  coalesced: descriptors without their own interrupt
   spurious: interrupts without a new descriptor
   bad: malformed descriptors (wrong sequence number or position)
   storms: times that the interrupt was masked because of a storm
-  {overrun,underrun} (sample periods): received and lost, missing when due for sending, by the card's counters
+  {overrun,underrun} (sample periods): received samples that were lost; samples missing when due; by the card's counters
   blocks: blocks served
   blocks_late: blocks served after their samples were due
   {samples_late,samples_filled_in} (sample periods): late samples, samples replaced by silence
-  pending_max (sample periods): greatest number that waited for service
-  pending_samples.{p50,p99,max} (sample periods): number that waited, at each service
+  pending_max (sample periods): greatest number of periods that waited for service
+  pending_samples.{p50,p99,max} (sample periods): number of periods that waited, at each service
   longest_section_us (us): longest section that held the FPU
   longest_section[]: code at which that section began and ended; empty: no section
   latency_max_us (us): longest time from interrupt to service, measured by the driver
   {interrupt_to_service,service_time}.count: number of these times in the log
-  {interrupt_to_service,service_time}.{p50_us,p99_us,p999_us,max_us} (us): quantiles and maximum of them
+  {interrupt_to_service,service_time}.{p50_us,p99_us,p999_us,max_us} (us): quantiles and maximum of these times
   cells.{sent,received,idle,hec_errors}: counters of ATM cells of a DMT pump
   cells.delineation_losses: times that cell delineation was lost
   cells.unread: cells received and dropped because no program read them
@@ -67,7 +67,7 @@ kernel: offhook kernel, always
 
 card: offhook card, one line per call
   interrupts: interrupts raised
-  {overrun,underrun} (sample periods): received and lost, missing when due for playing
+  {overrun,underrun} (sample periods): received samples that were lost; samples missing when due
   near_received? (bytes): bytes received by the modem at the card, with --in-process
   seconds (s): line time
   hashed_seconds (s): hashed part of the line time, --hash
@@ -97,7 +97,7 @@ compare: offhook compare --json
   {a,b}: names of the two results
   headline: most important difference, in a sentence
   reasons[]: further sentences
-  rows[].item: cell of a sweep, load of a measurement, direction of a call; empty: the whole
+  rows[].item: cell of a sweep, load of a measurement, direction of a call; empty: the whole result
   rows[].quantity: key of the value
   rows[].unit: its unit; empty: none, or a count
   rows[].{a,b}: value in each result; null: it has none
@@ -142,7 +142,7 @@ sweep-plan: offhook sweep plan --json
   plan: hash of the plan
   folder: folder of the plan
   slurm: script of the Slurm job array
-  {shards,cells,runs,left_out}: numbers of them
+  {shards,cells,runs,left_out}: numbers of shards, cells, runs and skipped combinations
 
 sweep-run: offhook sweep run --json
   {shard,of}: I and N of I/N
@@ -152,7 +152,7 @@ sweep-run: offhook sweep run --json
 demo: offhook demo --json and summary.json
   offhook_demo: version of this document
   report: path of the page
-  {contexts,table3}[].{name,verdict,published,provenance}: simulated and published verdict, and the kind of evidence that agreement is
+  {contexts,table3}[].{name,verdict,published,provenance}: simulated and published verdict, and the kind of evidence that an agreement gives
   {contexts,table3}[].{runs,complete,blocks_late}: counters
   {contexts,table3}[].{mean_s,published_mean_s} (s): transfer time
   {contexts,table3}[].pending_max_samples (samples): greatest number of samples that waited for service
@@ -164,8 +164,8 @@ law: offhook law --json and law.json
   device: its name
   {period_ms,cost_ms} (ms): period T and cost c of a block
   phi: share of the work after which the output is ready, 0 to 1
-  lead_samples (samples): queued ahead
-  slack_ms (ms): shortest time that a block may be late
+  lead_samples (samples): samples queued ahead of the codec
+  slack_ms (ms): least time from the interrupt of a block until its output is due
   share: share of a CPU that a reservation must exceed
   longest_gap_ms (ms): longest Y - X
   authors_gap_ms (ms): longest Y - X by the rule of the paper's authors
@@ -195,7 +195,7 @@ admit: offhook admit --json
   offhook_admission: version of this document
   scenario: name of the scenario
   admitted: whether all devices fit by share and law
-  {demand,reserved,bound,reserved_bound}: numbers of CPUs: work, reservations, available, available to reservations
+  {demand,reserved,bound,reserved_bound}: numbers of CPUs: for the work, reserved, available, available to reservations
   devices[].{name,context}: name and context of a device
   devices[].{demand,reserved}: shares of a CPU, 0 to 1
   devices[].overloaded?: whether its reservation is less than its work
@@ -220,7 +220,7 @@ reproduce: offhook reproduce --json and results.json
   repetitions: number of runs where the paper repeated an experiment
   sentence: summary in one sentence
   counts.{independent,calibrated,derived,input}.{rows,agree,hard,hard_agree}?: numbers of values, and of those within tolerance
-  counts.can_fail.{rows,agree}: values that a published value 20 % off would change, and those of them within tolerance
+  counts.can_fail.{rows,agree}: values whose agreement would change if the published value were 20 % off, and those within tolerance
   counts.inconsistent_in_the_paper: values that contradict others in their paper
   falls_short[]?: mandatory (hard) claims that were not reproduced
   claims[].{id,title,seed,at,grade,standing,summary}: claim, place in the paper, and result
@@ -228,7 +228,7 @@ reproduce: offhook reproduce --json and results.json
   claims[].figures[]?.**: data of the page's figures
   perturbed?: changed constants, --perturb
   perturbation?.{values,changed}: values of these claims, and those that --perturb changed
-  perturbation?.unchanged[]?: claims of which it changed none
+  perturbation?.unchanged[]?: claims without a changed value
   perturbation?.decided[]?: values whose agreement it changed
   held_out?.**: results of --held-out
   sensitivity?.**: results of --sensitivity
@@ -236,7 +236,7 @@ reproduce: offhook reproduce --json and results.json
 hosts: offhook hosts --json
   [].{host,scheduler,reservations}: names of the host, its scheduler and its reservations
   [].tick_hz (Hz): rate of its clock interrupts
-  [].charge_stolen_time: whether interrupts are time of the threads that they hit
+  [].charge_stolen_time: whether interrupt time is charged to the interrupted thread
   [].{grade,what,where,assumed}: grade and source of its numbers, and assumed keys
   [].latencies.{interrupt,dpc,thread,high_thread}?.{mean_ms,worst_ms} (ms): latency of each kind of context
   [].latencies.{interrupt,dpc,thread,high_thread}?.worst_once_in: number of waits in which the worst occurs once
@@ -369,7 +369,7 @@ measure-cause: offhook measure cause --json
   latency.**: latencies of all wake-ups, in the form of latency in measure-latency
   verdict: cause in a sentence; empty: no wake-up was late
   lost_events: lost events of the kernel's trace
-  stages_us?.{interrupt,waking,switched,ran} (us): time after that wake-up was due, until the timer interrupt, runnable, switched to, running; below 0: not in the trace
+  stages_us?.{interrupt,waking,switched,ran} (us): time from the due time of that wake-up to the timer interrupt, to runnable, to the switch, and to running; below 0: not in the trace
   stages_us?.cpu: CPU of that wake-up
   had_the_cpu[]?.{name,as}: name and kind of the thread or interrupt that had the CPU meanwhile
   had_the_cpu[]?.us (us): duration
@@ -392,8 +392,8 @@ measure-device: offhook measure device --json
   {service_time,dispatch_latency}.{p50_us,p99_us,p999_us,max_us} (us): time of the service; time from request to service
   without[]?: missing privileges
   reservation?.{yields,throttles}: times that the CPU was yielded at preemption points; times that the budget was exhausted
-  worst_block?.number: of a device file, the block that was done latest after its samples were there, from 0
-  worst_block?.{after_us,waited_us,took_us} (us): time from its samples to its end, to the begin of its work, and of its work with interruptions
+  worst_block?.number: number of the block with the longest time from its samples to its end, from 0; only for a device file
+  worst_block?.{after_us,waited_us,took_us} (us): time from its samples to its end, time from its samples to the start of its work, and time of its work with interruptions
   worst_block?.declared_us (us): CPU time that the device declares for it
   worst_block?.verdict?: with --cause, the code on the CPU during that block, in a sentence
   worst_block?.had_the_cpu[]?.{name,as}: with --cause, name and kind of a thread or interrupt that had the CPU meanwhile

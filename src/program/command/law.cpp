@@ -211,7 +211,7 @@ void print(const LawReport& report) {
     say("{}", limits.lines());
   }
   if (!report.phases.empty()) {
-    say("\nSuccess against starting phase, crystals equal (# nothing lost, . samples lost)\n");
+    say("\nSuccess by starting phase, with equal crystals (# nothing lost, . samples lost)\n");
     for (const law::PhaseResult& p : report.phases) {
       std::string strip;
       for (const auto& [phase, success] : p.success) strip += success ? '#' : '.';

@@ -87,7 +87,7 @@ void print(const Json& json, const measure::LiveDevice& r) {
     row("links lost", fmt::format("{}", r.radio->retrains));
     row("bit/s, received and sent", fmt::format("{}, {}", received.bit_rate, sent.bit_rate));
     row("bursts due", fmt::format("{}, {}", received.due, sent.due));
-    row("bursts not heard or broken", fmt::format("{}, {}", received.lost(), sent.lost()));
+    row("bursts missed or damaged", fmt::format("{}, {}", received.lost(), sent.lost()));
     row("bits wrong",
         fmt::format("{} of {}, {} of {}", received.wrong_bits, received.bits, sent.wrong_bits, sent.bits));
   }
@@ -112,7 +112,7 @@ bool is_device(const std::string& name) {
 
 /// The events around the worst block, as a table and a sentence.
 void print_worst(const Json& worst) {
-  say("\nWorst block: number {}, done {:.1f} us after its samples were there: {:.1f} us until its work began, {:.1f} "
+  say("\nWorst block: number {}, done {:.1f} us after its samples arrived: {:.1f} us until its work began, {:.1f} "
       "us "
       "of work and interruptions (declared: {:.1f} us).\n",
       worst.at("number").get<std::uint64_t>(), worst.at("after_us").get<double>(), worst.at("waited_us").get<double>(),
@@ -189,7 +189,7 @@ class DevicePage {
 int run_declared(const DeviceOptions& options) {
   if (options.recorded || !options.card.empty())
     throw config::Error(options.scenario +
-                        ": --recorded and --card are of a scenario with a line; a device alone has no far end");
+                        ": --recorded and --card require a scenario with a line; a device file has no far end");
   const hostsim::SoftDevice device = config::load_device(options.scenario);
   measure::DeclaredDeviceConfig config;
   config.context = options.measure->context_spec();
@@ -222,7 +222,7 @@ int run_device(const DeviceOptions& options) {
   if (is_device(options.scenario)) return run_declared(options);
   if (options.cause)
     throw config::Error(options.scenario +
-                        ": --cause is of a device file; a scenario has pumps at both ends of a line");
+                        ": --cause requires a device file; a scenario has pumps at both ends of a line");
   config::ScenarioBuilder builder;
   builder.apply_file(options.scenario);
   const hostsim::Scenario scenario = builder.finish();
@@ -271,7 +271,7 @@ void add_measure_device(App& measure, Action& action, const std::shared_ptr<Meas
                        "the far end's signal is compared, not received");
   device
       ->add_option("--card", options->card,
-                   "Card with a line of its own, as for offhook modem (default: a clock-driven card with the far end); "
+                   "Card with its own line, as for offhook modem (default: a clock-driven card with the far end); "
                    "its period is the block")
       ->type_name("CARD")
       ->excludes(recorded);

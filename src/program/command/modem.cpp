@@ -212,7 +212,7 @@ void add_modem(App& app, Action& action) {
   sub->add_option("--cpu", options->cpu, "Pin the context's thread to this CPU")->type_name("N");
   sub->add_option("--device-delay", options->device_delay_ms,
                   "Round-trip delay behind the card (a gateway, a codec or another program), from sending a sample to "
-                  "hearing its echo. The queues of ALSA and PortAudio are known and not part of it")
+                  "hearing its echo. Do not include the queues of ALSA and PortAudio, which are known")
       ->type_name("MS")
       ->check(in_range(0, 1000));
   sub->add_option("-o,--out", options->out,
@@ -220,8 +220,7 @@ void add_modem(App& app, Action& action) {
       ->type_name("DIR");
   add_page(*sub, options->page);
   sub->add_option("--keep-failed", options->keep_failed,
-                  "For each call that fails, write its last 120 s as a recording and its decode page in DIR. Not for "
-                  "calls that either end ends on purpose")
+                  "For each call that fails, write its last 120 s as a recording and its decode page in DIR. Calls that an end released on purpose are not kept")
       ->type_name("DIR");
   sub->add_flag("--trace-kernel", options->trace_kernel,
                 "Also record the kernel's scheduling and interrupts, for `offhook export --perfetto DIR` (root)");

@@ -9,8 +9,7 @@ Option* add_page(App& app, std::string& page) {
   return app
       .add_option(
           "--page", page,
-          "Serve a live page, /status (JSON), /events and /metrics (Prometheus) by HTTP, without control. A port "
-          "alone is of 127.0.0.1 (docs/live-page.md)")
+          "Serve a read-only live page, /status (JSON), /events and /metrics (Prometheus) by HTTP. The default address is 127.0.0.1 (docs/live-page.md)")
       ->type_name("[ADDRESS:]PORT");
 }
 

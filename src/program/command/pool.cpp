@@ -303,20 +303,20 @@ int run(const Options& options) {
 }  // namespace
 
 void add_pool(App& app, Action& action) {
-  App* sub = app.add_subcommand("pool", "Answer many calls at once on one SIP account, a program for each");
+  App* sub = app.add_subcommand("pool", "Answer many calls at once on one SIP account, and run a program for each");
   auto options = std::make_shared<Options>();
   sub->add_option("account", options->address,
                   "sip:USER@HOST with the options of `offhook modem sip:...` (docs/network.md)")
       ->required()
       ->type_name("ACCOUNT");
-  sub->add_option("--lines", options->lines, "Calls at once; further ones are refused as busy")
+  sub->add_option("--lines", options->lines, "Largest number of calls at once; others are refused as busy")
       ->type_name("N")
       ->check(in_range(1, 64));
-  sub->add_option("--per-caller", options->per_caller, "Calls at once of one caller's number")
+  sub->add_option("--per-caller", options->per_caller, "Largest number of calls at once from one number")
       ->type_name("N")
       ->check(in_range(1, 64));
   sub->add_option("--per-minute", options->per_minute,
-                  "Calls of one caller's number within a minute; further ones are refused")
+                  "Largest number of calls from one number within a minute; others are refused")
       ->type_name("N")
       ->check(in_range(1, 1000));
   sub->add_option("--allow", options->allow,
@@ -325,7 +325,7 @@ void add_pool(App& app, Action& action) {
       ->type_name("FILE");
   sub->add_option("--exec", options->exec,
                   "Shell command for each connected call, with the call's terminal as standard input and output. "
-                  "OFFHOOK_CALLER, OFFHOOK_LINE and OFFHOOK_TTY are in its environment. Its end ends the call")
+                  "OFFHOOK_CALLER, OFFHOOK_LINE and OFFHOOK_TTY are in its environment. The call ends when the command ends")
       ->type_name("COMMAND");
   add_page(*sub, options->page);
   sub->add_option("--tty", options->tty, "Prefix of symbolic links to the terminals, such as /run/pool-tty")

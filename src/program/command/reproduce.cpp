@@ -207,7 +207,7 @@ std::string sentence(const Effect& e, const std::string& perturbation) {
   std::string out = fmt::format("--perturb {} changes {} of {} values", perturbation, e.changed, e.rows);
   if (!e.unchanged.empty()) out += fmt::format("; none in {}", fmt::join(e.unchanged, ", "));
   if (!e.decided.empty())
-    out += fmt::format(". Whether they agree changes in {}: {}", e.decided.size(), fmt::join(e.decided, "; "));
+    out += fmt::format(". Agreement changes in {}: {}", e.decided.size(), fmt::join(e.decided, "; "));
   return out;
 }
 

@@ -152,7 +152,7 @@ int run(const Options& options) {
     const auto row = [&](const char* name, const auto& value) { table.row({name, value(r.a_to_b), value(r.b_to_a)}); };
     using Direction = const measure::TrunkDirection&;
     row("octets", [](Direction d) { return shown(d); });
-    row("arrived by the map, %", [](Direction d) { return fmt::format("{:.2f}", 100 * d.same); });
+    row("octets that fit the map, %", [](Direction d) { return fmt::format("{:.2f}", 100 * d.same); });
     row("samples lost", [](Direction d) { return fmt::format("{}", d.lost_samples); });
     row("jumps of the delay", [](Direction d) { return fmt::format("{}", d.jumps.size()); });
     row("SNR of line probing, dB", [](Direction d) { return fmt::format("{:.1f}", d.snr_db); });
