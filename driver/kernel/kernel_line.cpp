@@ -30,7 +30,7 @@ const Modulation& chosen(const modem::CallConfig& call, const oh_pump_format& ca
     if (any || (wanted & m.id) != 0 || (wanted == 0 && m.type() == call.pump)) return m;
   }
   throw std::invalid_argument(
-      "the kernel modem supports V.34, V.32bis and V.22bis on a card of 8000 samples/s, and V.90 on a card for it");
+      "the kernel modem supports V.34, V.32bis and V.22bis on a card of 8000 samples/s, and V.90 on a V.90 card");
 }
 
 }  // namespace
@@ -43,7 +43,7 @@ oh_kernel_call kernel_call(const modem::CallConfig& call, const KernelLineConfig
   if (!call.digits.empty()) throw std::invalid_argument("the kernel modem does not dial; expected no digits");
   const Modulation& modulation = chosen(call, config.format);
   if (call.max_bit_rate != 0 && call.max_bit_rate < modulation.min_bit_rate)
-    throw std::invalid_argument("the modulation has no rate that low");
+    throw std::invalid_argument("the modulation has no such low rate");
   oh_kernel_call k{};
   k.role = call.role;
   std::string(modulation.name).copy(k.pump, sizeof k.pump - 1);

@@ -54,11 +54,12 @@ std::string ClockWatch::verdict(std::int64_t ns) {
   const double seconds = static_cast<double>(watched_ns) * 1e-9;
   const double passed = static_cast<double>(at_samples_ - begun_samples_);
   if (passed > (seconds + kAheadSeconds) * rate_hz_)
-    return "its samples do not arrive at a constant rate: no sound device of " + std::to_string(rate_hz_) + " Hz";
+    return "its samples do not arrive at a constant rate: it is not a sound device of " + std::to_string(rate_hz_) +
+           " Hz";
   if (watched_ns < kWindowNs) return "";
   const auto unsure = static_cast<double>(stretches_ * granularity_);
   if (std::fabs(passed - seconds * rate_hz_) > kTolerance * seconds * rate_hz_ + unsure)
-    return "passes " + std::to_string(std::llround(passed / seconds)) + " samples per second, no longer " +
+    return "passes " + std::to_string(std::llround(passed / seconds)) + " samples per second instead of " +
            std::to_string(rate_hz_) + ": its rate changed";
   restart(at_samples_, at_ns_);
   return "";

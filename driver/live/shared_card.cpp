@@ -160,7 +160,7 @@ void SharedCard::attach() {
   const Received received = connected ? receive_descriptors(socket_, descriptors) : Received::kNothing;
   if (received == Received::kNothing) {
     fail(path_, "the program there offers no card within " + std::to_string(kAnswerSeconds) +
-                    " s; a card that already has its modem accepts no other");
+                    " s; a card that has a modem accepts no second one");
   }
   interrupt_ = descriptors[1];
   if (received == Received::kAll && is_interrupt(interrupt_)) size_ = size_of_card(descriptors[0]);
@@ -232,7 +232,7 @@ LiveCard::Wait SharedCard::wait() {
     pollfd fds[] = {{interrupt_, POLLIN, 0}, {stop_, POLLIN, 0}, {socket_, POLLIN, 0}};
     if (poll(fds, 3, -1) < 0) {
       if (errno == EINTR) continue;
-      return gone("it cannot be waited for");
+      return gone("waiting for it failed");
     }
     if (fds[1].revents != 0) return Wait::kStopped;
     if (fds[2].revents != 0) {
@@ -258,7 +258,7 @@ void SharedCard::stop() {
 
 CardServer::CardServer(std::string path, const oh_streams& streams)
     : path_(std::move(path)), streams_(streams), size_(oh_card_size(&streams)) {
-  if (size_ == 0) fail(path_, "no card can have such streams");
+  if (size_ == 0) fail(path_, "a card cannot have such streams");
   listener_.emplace(LocalListener::at(path_));
 }
 

@@ -284,7 +284,7 @@ AudioSocketConfig parse_audiosocket_place(std::string_view place) {
       config.uuid = parse_uuid(option.value);
     } else {
       throw std::runtime_error(
-          fmt::format("audiosocket: \"{}={}\" is no option; expected buffer=MS or, without listen, uuid=UUID",
+          fmt::format("audiosocket: \"{}={}\" is not an option; expected buffer=MS or, without listen, uuid=UUID",
                       printable(option.name), printable(option.value)));
     }
   }

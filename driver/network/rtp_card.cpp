@@ -337,7 +337,7 @@ RtpConfig parse_rtp_place(std::string_view place) {
       config.buffer_samples = kPerMs * option_number(option, 1, RtpCard::kMostBufferSamples / kPerMs);
     } else {
       throw std::runtime_error(
-          fmt::format("rtp: \"{}={}\" is no option; expected law=pcmu or pcma, ptime=10, 20 or 30, or buffer=MS",
+          fmt::format("rtp: \"{}={}\" is not an option; expected law=pcmu or pcma, ptime=10, 20 or 30, or buffer=MS",
                       printable(option.name), printable(option.value)));
     }
   }

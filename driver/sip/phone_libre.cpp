@@ -358,7 +358,7 @@ void LibrePhone::take_description(Line& line, const sip_msg* message) {
   // The far end's first law that is allowed here (RFC 3264 6.1).
   const auto usable =
       std::find_first_of(found.laws.begin(), found.laws.end(), account_.laws.begin(), account_.laws.end());
-  if (usable == found.laws.end()) throw std::runtime_error("it offers another law of G.711 than the one allowed here");
+  if (usable == found.laws.end()) throw std::runtime_error("it does not offer the law of G.711 that is allowed here");
   found.media.law = *usable;
   line.laws.assign(1, found.media.law);
   show(line, [&found](CallInfo& info) {

@@ -37,10 +37,10 @@ std::string read_password(const std::string& path) {
 }
 
 [[noreturn]] void refuse(const CardOption& option) {
-  throw std::runtime_error(fmt::format(
-      "sip: \"{}={}\" is no option; expected local=HOST:PORT, register=no, password-file=FILE, transport=udp or tcp, "
-      "law=pcmu or pcma, ptime=10, 20 or 30, or buffer=MS",
-      printable(option.name), printable(option.value)));
+  throw std::runtime_error(
+      fmt::format("sip: \"{}={}\" is not an option; expected local=HOST:PORT, register=no, password-file=FILE, "
+                  "transport=udp or tcp, law=pcmu or pcma, ptime=10, 20 or 30, or buffer=MS",
+                  printable(option.name), printable(option.value)));
 }
 
 void set_option(const CardOption& option, SipPlace* place) {

@@ -67,7 +67,7 @@ class Reader {
   }
   MediaDescription result() const {
     if (!has_audio_) throw std::runtime_error("it describes no audio");
-    if (!plain_) throw std::runtime_error("it wants encrypted or other transport than RTP/AVP");
+    if (!plain_) throw std::runtime_error("it requests encrypted or other transport than RTP/AVP");
     if (laws_.empty()) throw std::runtime_error("it offers no G.711: a path with another codec does not carry a modem");
     if (port_ == 0) throw std::runtime_error("it refuses the audio stream");
     const auto& address = own_ ? own_ : session_;

@@ -38,7 +38,7 @@ void SipLine::work() {
       session_.begin_call(call_);
     } catch (const std::invalid_argument&) {
       phone_.hang_up(line_);
-      end(EndKind::kOther, "no modulation that is allowed is possible on this line");
+      end(EndKind::kOther, "none of the allowed modulations is possible on this line");
     }
   } else if (calls && info_.state == CallState::kEnded) {
     end(info_.end, info_.reason);

@@ -443,7 +443,7 @@ struct AtInterpreter::Commands {
       {"T", kAnyNumber, kNoEffect, "6.3.2", "by tones"},
       {"V", 1, &AtSettings::verbose, "6.2.6", "result codes as words"},
       {"W", 3, kNoEffect, "Rockwell", "form of CONNECT: by +MR, +ER and +DR"},
-      {"X", 7, result_codes, "6.2.7", "set of result codes; above 4 as 4"},
+      {"X", 7, result_codes, "6.2.7", "set of result codes; above 4: same as 4"},
       {"Y", 1, kNoEffect, "Hayes", "hang up on a long space: no effect"},
       {"Z", 5, reset, "6.1.1", "go on hook and restore the profile of &W"},
       {"&C", 2, &AtSettings::dcd, "6.2.8", "carrier detect: 1 while a carrier is present"},
@@ -547,7 +547,7 @@ struct AtInterpreter::Commands {
   static constexpr Fax kFax[] = {
       {"FCLASS", "0,1", "service: 0 data, 1 fax of class 1", &AtSettings::service_class},
       {"FLO", "0,1,2", "flow control, both directions: 0 none, 1 XON/XOFF, 2 RTS/CTS", &AtSettings::flow_by_dte},
-      {"FAE", "0", "answer by the kind of the call: not available", &AtSettings::adaptive},
+      {"FAE", "0", "adaptive answer, by the kind of the call: not available", &AtSettings::adaptive},
       {"FAR", "0", "receive frames instead of a page: not available", &AtSettings::adaptive},
       {"FTS", "0-255", "send silence, 10 ms", FaxOrder::kSendSilence},
       {"FRS", "0-255", "wait for silence, 10 ms", FaxOrder::kAwaitSilence},

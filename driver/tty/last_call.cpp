@@ -35,17 +35,17 @@ constexpr EndText kTexts[] = {
 /// The last event waited for, by enum oh_start_up.
 std::string_view missing(std::uint32_t start_up, bool v32) {
   constexpr std::string_view kV34[] = {"",
-                                       "an answer tone came, but no V.8 menu",
+                                       "an answer tone was heard, but no V.8 menu",
                                        "V.8: no menu of the far end",
                                        "Phase 2: no INFO0",
-                                       "Phase 2: INFO0 came, line probing did not end",
+                                       "Phase 2: INFO0 was received, but line probing did not end",
                                        "Phase 3: no S of the far end",
-                                       "Phase 3: S came, the far end's training could not be read",
-                                       "Phase 3: no answer to the own training",
-                                       "Phase 4: no MP or E that could be read"};
+                                       "Phase 3: S was received, but the far end's training was not",
+                                       "Phase 3: no answer to this end's training",
+                                       "Phase 4: no MP or E was received"};
   constexpr std::string_view kV32[] = {"no tone AA or AC of the far end", "no S of the far end",
-                                       "S came, TRN or the rates could not be read", "no answer to the own training",
-                                       "no rates or E that could be read"};
+                                       "S was received, but TRN or the rates were not",
+                                       "no answer to this end's training", "no rates or E were received"};
   static_assert(std::size(kV34) == OH_START_UP_RATES + 1 && std::size(kV32) == OH_START_UP_RATES - 3);
   if (start_up > OH_START_UP_RATES) return "";
   return v32 && start_up >= OH_START_UP_PROBING ? kV32[start_up - OH_START_UP_PROBING] : kV34[start_up];

@@ -41,9 +41,9 @@ Offer offer(Carriers all, const oh_pump_format& format, std::uint32_t io_delay_s
       continue;
     }
     const std::string why = takes(m, format, 0, octets)
-                                ? fmt::format("not with the {} ms that card and driver queue",
+                                ? fmt::format("not possible: card and driver queue {} ms",
                                               std::uint64_t{1000} * io_delay_samples / format.tx.rate_hz)
-                                : fmt::format("not on a card of {} {}/s", format.rx.rate_hz,
+                                : fmt::format("not possible on a card of {} {}/s", format.rx.rate_hz,
                                               format.rx.encoding == OH_LINEAR16 ? "samples" : "octets");
     made.missing += fmt::format("{}{} ({})", made.missing.empty() ? "" : ", ", m.carrier, why);
   }

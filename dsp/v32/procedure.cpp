@@ -69,7 +69,7 @@ constexpr StepInfo kSteps[] = {
     {"R4 without rates", Signal::kPreamble, Hears::kDataOrRetrain, Limit::kShort, OH_PUMP_TRAINING},
     {"R5 known, without rates", {}, Hears::kLine, Limit::kNone, OH_PUMP_TRAINING},
     {"E without rate", {}, Hears::kLine, Limit::kNone, OH_PUMP_TRAINING},
-    {"E without rate, asked for", {}, Hears::kLine, Limit::kNone, OH_PUMP_TRAINING},
+    {"E without rate, requested", {}, Hears::kLine, Limit::kNone, OH_PUMP_TRAINING},
     {"released", {}, Hears::kNothing, Limit::kNone, OH_PUMP_IDLE},
     {"failed", {}, Hears::kNothing, Limit::kNone, OH_PUMP_FAILED},
     {"nothing in common", {}, Hears::kNothing, Limit::kNone, OH_PUMP_FAILED},

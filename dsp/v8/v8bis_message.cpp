@@ -59,11 +59,11 @@ struct Reader {
     place.level = Level::kNPar3;
     for (int k = 1; k <= kMaxBlockOctets * 6; ++k) {
       if (!spar2.has(k)) continue;
-      if ((last & kBit8) != 0) return fail(at, "no bit 8 yet: an NPar(3) block of an SPar(2) is still to come");
+      if ((last & kBit8) != 0) return fail(at, "no bit 8 yet: an NPar(3) block of an SPar(2) follows");
       place.spar2 = static_cast<uint8_t>(k);
       if (!read_block(place, kBit7, &last)) return false;
     }
-    return (last & kBit8) != 0 || fail(at, "bit 8, the end of what belongs to the SPar(1)");
+    return (last & kBit8) != 0 || fail(at, "bit 8, the end of the parameters of the SPar(1)");
   }
 
   bool read_field(Field field) {
@@ -83,7 +83,7 @@ struct Reader {
   bool read_non_standard() {
     const int length = octets[at];
     const int left = n - at - 1;
-    if (length > left) return fail(at + 1, "a length of no more octets than are left");
+    if (length > left) return fail(at + 1, "a length of at most the remaining octets");
     if (length < 2) return fail(at + 1, "a length of 2 or more: a country code and the length of a provider code");
     const int provider = octets[at + 2];
     if (provider > length - 2) return fail(at + 3, "a provider code within its non-standard block");

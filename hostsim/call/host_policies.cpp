@@ -197,8 +197,8 @@ std::string scheduler_problem(const HostScenario& host) {
   if (host.charge_stolen_time) {
     const auto problem = [](std::string_view key, const std::string& name) {
       return "host.charge_stolen_time is true, but host." + std::string(key) + " is \"" + name +
-             "\", which charges threads with their own time only; expected one of Linux's schedulers that charges it, "
-             "or false";
+             "\", which charges threads only for their own time; expected a scheduler of Linux that charges it, or "
+             "false";
     };
     if (!scheduler_of(host)->charges_stolen_time()) return problem("scheduler", host.scheduler);
     if (!reservations_of(host)->charges_stolen_time()) return problem("reservations", host.reservations);
@@ -250,7 +250,7 @@ std::string load_thread_problem(const HostScenario& host, const LoadThread& t) {
     return "";
   }
   const ContextSpec spec = spec_of(t);
-  if (spec.period_ns == 0) return what + "it never blocks; expected period_us, the period of SCHED_DEADLINE";
+  if (spec.period_ns == 0) return what + "a thread that never blocks needs period_us, the period of SCHED_DEADLINE";
   if (spec.budget_ns > spec.period_ns)
     return what + "its budget is longer than its period; expected budget_us up to period_us";
   if (!one_scale && !host.reservations.starts_with("deadline"))

@@ -54,7 +54,7 @@ std::string problem_of(const oh_pump_type& t) {
   if (t.format_count == 0 || t.format_count > kMostFormats || t.formats == nullptr)
     return pump + "has " + std::to_string(t.format_count) + " formats; expected 1 to " + std::to_string(kMostFormats);
   if (!std::all_of(t.formats, t.formats + t.format_count, is_format))
-    return pump + "has a format that no card has; expected a known encoding, and rates in a whole ratio";
+    return pump + "has a format that no card supports; expected a known encoding, and rates in a whole ratio";
   if ((t.roles & 1u << OH_PUMP_CALL) == 0 || (t.roles & ~kBothRoles) != 0)
     return pump + "has the roles " + std::to_string(t.roles) +
            "; expected 1 (the calling end alone) or 3 (both ends), see enum oh_pump_role";

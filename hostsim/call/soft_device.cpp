@@ -28,7 +28,7 @@ std::string SoftDevice::problem() const {
     return text(buffers) + " buffers of " + text(buffer()) + " samples; expected at most " + text(kMost) + " in all";
   if (lead() < longest_block() || lead() > held) {
     return "a transmit lead of " + text(lead()) + " samples; expected at least the longest block, " +
-           text(longest_block()) + ", and at most what the buffers hold, " + text(held);
+           text(longest_block()) + ", and at most the contents of the buffers, " + text(held);
   }
   if (isr_max_ns < isr_mean_ns) return "the interrupt routine's maximum is less than its mean";
   return "";

@@ -270,7 +270,7 @@ const LineConfig& checked(const LineConfig& c) {
     throw std::invalid_argument("line.concealment = \"" + c.concealment +
                                 "\": expected \"repeat\", \"fade\" or \"silence\"");
   if (c.far_digital && Gateway::is_in(c))
-    throw std::invalid_argument("line.far_digital: expected no key of a gateway with it");
+    throw std::invalid_argument("line.far_digital cannot be combined with the keys of a gateway");
   require(within(c.clock_ppm, -1000, 1000), "clock_ppm", c.clock_ppm, "-1000 to 1000");
   if ((c.robbed_bit || c.far_digital) && law_of(c.codec) == Law::kNone)
     throw std::invalid_argument(

@@ -31,13 +31,13 @@ std::vector<LatencyPoint> weibull(double least_ms, double greatest_ms, double lo
 }  // namespace
 
 LatencyDistribution::LatencyDistribution(std::vector<LatencyPoint> points) : points_(std::move(points)) {
-  if (points_.empty() || points_.front().longer != 1) refuse("expected a first point that every wait exceeds");
+  if (points_.empty() || points_.front().longer != 1) refuse("expected a first point below every wait");
   for (std::size_t i = 0; i < points_.size(); i++) {
     const LatencyPoint& p = points_[i];
     if (!(p.latency_ms >= 1e-9 && p.latency_ms <= 1e12)) refuse("expected latencies from 1e-9 to 1e12 ms");
     if (!(p.longer >= 1e-300)) refuse("expected frequencies above 0");
     if (i > 0 && !(p.longer < points_[i - 1].longer * (1 - 1e-12) && p.latency_ms >= points_[i - 1].latency_ms))
-      refuse("expected rarer waits to take longer");
+      refuse("expected rarer waits to be longer");
     pieces_.push_back({natural_log(p.longer), natural_log(p.latency_ms), 0});
     if (i > 0) {
       Piece& before = pieces_[i - 1];

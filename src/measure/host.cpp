@@ -49,7 +49,7 @@ void null_and_syscalls(Bench& bench) {
                  },
              .operations = kCalls});
   std::array<int, 200> copies{};
-  bench.row("syscall (dup)", "dup of standard error, as the paper's", "ns", 1,
+  bench.row("syscall (dup)", "dup of standard error, as in the paper", "ns", 1,
             {.work =
                  [&] {
                    for (int& copy : copies) copy = dup(STDERR_FILENO);

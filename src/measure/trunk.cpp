@@ -308,7 +308,7 @@ void say_path(const TrunkDirection& d, const std::string& way, std::vector<std::
     all->push_back(way + ": the test signal did not arrive; the call has no audio in this direction");
     return;
   }
-  if (d.path == TrunkPath::kTransparent) all->push_back(way + ": every octet arrives as it was sent");
+  if (d.path == TrunkPath::kTransparent) all->push_back(way + ": every octet arrives unchanged");
   if (d.path == TrunkPath::kMapped) {
     all->push_back(fmt::format("{}: each octet arrives as another fixed one, with {:.1f} dB of loss{}", way, d.loss_db,
                                d.robbed_intervals.empty() ? std::string()
@@ -316,13 +316,13 @@ void say_path(const TrunkDirection& d, const std::string& way, std::vector<std::
                                                                         d.robbed_intervals.size())));
   }
   if (d.path == TrunkPath::kAltered) {
-    all->push_back(fmt::format(
-        "{}: the same octet arrives as different ones ({:.0f} % as the most frequent); there are converters, another "
-        "codec, an echo canceller or a conference in the path",
-        way, 100 * d.same));
+    all->push_back(
+        fmt::format("{}: the same octet arrives as different octets ({:.0f} % as the most frequent one); there are "
+                    "converters, another codec, an echo canceller or a conference in the path",
+                    way, 100 * d.same));
   }
   if (d.lost_samples > 0)
-    all->push_back(fmt::format("{}: {} samples were lost; each loss of more than some 15 ms can cost a retrain", way,
+    all->push_back(fmt::format("{}: {} samples were lost; each loss of more than about 15 ms can cause a retrain", way,
                                d.lost_samples));
   if (!d.jumps.empty()) {
     all->push_back(fmt::format(
@@ -367,7 +367,7 @@ constexpr record::Table kJump{kJumpRows};
 using R = record::Rows<TrunkRate>;
 constexpr record::Row kRateRows[] = {
     R::of<&TrunkRate::symbol_rate>("symbol_rate", "symbols/s", "of V.34").decimals(1),
-    R::of<&TrunkRate::bit_rate>("bit_rate", "bit/s", "projected as in V.34's Phase 2; 0: not usable"),
+    R::of<&TrunkRate::bit_rate>("bit_rate", "bit/s", "projected as in V.34's Phase 2; 0: unusable"),
 };
 constexpr record::Table kRate{kRateRows};
 
@@ -387,7 +387,7 @@ constexpr record::Table kEcho{kEchoRows};
 
 using D = record::Rows<TrunkDirection>;
 constexpr record::Row kDirectionRows[] = {
-    D::of("path", "", "nothing arrived, transparent, mapped or altered",
+    D::of("path", "", "state of the octets: nothing arrived, transparent, mapped or altered",
           [](const TrunkDirection& d) { return d.path_name(); }),
     D::of<&TrunkDirection::same>("same", "", "share of the octets that arrived as the most frequent one").decimals(4),
     D::of<&TrunkDirection::loss_db>("loss_db", "dB", "of the level").decimals(2),

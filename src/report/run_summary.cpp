@@ -54,7 +54,7 @@ constexpr Row kDmtDirectionRows[] = {
         .label("least margin after data mode, dB"),
     Dmt::of<&DmtDirection::pump, &Pump::swapped_bits>("swapped_bits", "", "bits moved to other tones in data mode")
         .label("bits swapped"),
-    Dmt::of<&DmtDirection::pump, &Pump::clock_ppm>("clock_ppm", "ppm", "the sender's clock against the receiver's")
+    Dmt::of<&DmtDirection::pump, &Pump::clock_ppm>("clock_ppm", "ppm", "the sender's clock relative to the receiver's")
         .decimals(1),
     Dmt::of<&DmtDirection::pump, &Pump::superframes>("superframes", "", "superframes received").label("superframes"),
     Dmt::of<&DmtDirection::pump, &Pump::crc_errors>("crc_errors", "", "superframes with a wrong CRC")
@@ -99,7 +99,7 @@ constexpr Row kRadioDirectionRows[] = {
     Radio::of<&RadioDirection::missed>("bursts_missed", "", "bursts not heard").label("bursts not heard"),
     Radio::of<&RadioDirection::broken>("bursts_broken", "", "bursts heard with errors").label("bursts broken"),
     Radio::of<&RadioDirection::late>("bursts_late", "",
-                                     "missed and broken bursts that were lost because the host was late")
+                                     "missed and damaged bursts that were lost because the host was late")
         .label("of these, because the host was late"),
     Radio::of<&RadioDirection::bits>("bits_compared", "", "bits compared with the test pattern").label("bits compared"),
     Radio::of<&RadioDirection::wrong_bits>("wrong_bits", "", "bits that differ from the pattern").label("bits wrong"),
@@ -174,14 +174,14 @@ constexpr Table kHold{kHoldRows};
 using Kernel = Rows<oh_kernel_status>;
 constexpr Row kKernelRows[] = {
     Kernel::of<&oh_kernel_status::interrupts>("interrupts", "", "interrupts with at least one new descriptor"),
-    Kernel::of<&oh_kernel_status::coalesced>("coalesced", "", "descriptors that came with another one's interrupt"),
+    Kernel::of<&oh_kernel_status::coalesced>("coalesced", "", "descriptors without their own interrupt"),
     Kernel::of<&oh_kernel_status::spurious>("spurious", "", "interrupts without a new descriptor"),
     Kernel::of<&oh_kernel_status::bad>("bad", "", "malformed descriptors: sequence or position"),
-    Kernel::of<&oh_kernel_status::storms>("storms", "", "times that the interrupt was silenced"),
+    Kernel::of<&oh_kernel_status::storms>("storms", "", "times that the interrupt was masked"),
     Kernel::of<&oh_kernel_status::longest_section_ns>("longest_section_us", "us", "longest section with the FPU held")
         .scale(1e-3)
         .decimals(3),
-    Kernel::of<&oh_kernel_status::log_lost>("log_lost", "", "events for which the log had no room"),
+    Kernel::of<&oh_kernel_status::log_lost>("log_lost", "", "events lost because the log was full"),
 };
 constexpr Table kKernel{kKernelRows};
 

@@ -37,8 +37,8 @@ std::string listed(const std::vector<std::string>& items) {
 
 std::string hold_in_words(const hostsim::HoldStatus& hold) {
   const auto seconds = [](hostsim::Ns ns) { return static_cast<double>(ns) * 1e-9; };
-  if (hold.refused_at >= 0) return fmt::format("asked for at {:.3f} s, refused", seconds(hold.asked_at));
-  if (hold.away_at < 0) return fmt::format("asked for at {:.3f} s, no answer", seconds(hold.asked_at));
+  if (hold.refused_at >= 0) return fmt::format("requested at {:.3f} s, refused", seconds(hold.asked_at));
+  if (hold.away_at < 0) return fmt::format("requested at {:.3f} s, no answer", seconds(hold.asked_at));
   if (hold.resumed_at < 0) return fmt::format("from {:.3f} s on", seconds(hold.away_at));
   const std::string away = fmt::format("for {:.3f} s", seconds(hold.resumed_at - hold.away_at));
   return hold.data_at >= 0 ? fmt::format("{}, data again after {:.3f} s", away, seconds(hold.data_at - hold.resumed_at))
@@ -103,7 +103,7 @@ std::string pending(const CallReport& call, const Figures& f) {
   }
   return most > call.ring_samples ? fmt::format(
                                         "Up to {} samples were pending after service. The ring holds {}; samples "
-                                        "beyond that were overwritten unread.",
+                                        "beyond that were overwritten before they were read.",
                                         grouped(most), call.ring_samples)
                                   : fmt::format("At most {} samples were pending after service; the ring holds {}.",
                                                 grouped(most), call.ring_samples);
@@ -184,7 +184,7 @@ constexpr double kMissRatioAsked = 1e-5;
 std::string carried(const hostsim::RadioStatus& radio) {
   if (radio.connected_s < 0) return "The radios never reached data mode.";
   const auto way = [](const char* name, const hostsim::RadioDirection& d) {
-    return fmt::format("{} {:.0f} kbit/s, {} of {} lost ({} not heard, {} broken; {} because the host was late)", name,
+    return fmt::format("{} {:.0f} kbit/s, {} of {} lost ({} missed, {} damaged; {} because the host was late)", name,
                        1e-3 * d.bit_rate, grouped(d.lost()), counted(d.due, "burst"), grouped(d.missed),
                        grouped(d.broken), grouped(d.late));
   };

@@ -75,8 +75,8 @@ row() { python3 -c 'import json, sys; print(next(r[sys.argv[3]] for c in json.lo
 expect 0 "hard" reproduce jones.fig5 --out longer --perturb worst_us=3750
 [ "$(row longer "INT, pending at most" simulated)" = 30.0 ] || fail "a block of 3.75 ms leaves 30 samples pending"
 expect 0 "hard" reproduce jones.fig5 jones.fig10 --out training --perturb training_us=3300
-[ "$(row one "THR 24, cases at the most that INT has" agrees)" = False ] || fail "the row agrees, and its note says why not"
-[ "$(row training "THR 24, cases at the most that INT has" agrees)" = True ] || fail "more long blocks are more cases in THR 24"
+[ "$(row one "THR 24, cases at INT's maximum" agrees)" = False ] || fail "the row agrees, and its note says why not"
+[ "$(row training "THR 24, cases at INT's maximum" agrees)" = True ] || fail "more long blocks are more cases in THR 24"
 longest() { row "$1" "INT, longest interval" simulated; }
 python3 -c "import sys; sys.exit(not $(longest one) + 0.5 < $(longest training))" || fail "more long blocks are a longer tail"
 expect 0 "hard" reproduce jones.fig10 --out routines --perturb isr_mean_us=43.2

@@ -126,7 +126,7 @@ HostLoad read_load(std::string_view bytes, const std::string& name) {
     for (HostLoad::Interval& i : cpu.intervals) {
       i.start = before + static_cast<Ns>(
                              in.number("a start before the end of the trace", std::uint64_t(load.duration - before)));
-      if (sources == 0) in.fail("a source, of which there are none");
+      if (sources == 0) in.fail("an existing source; the file has none");
       i.source = static_cast<std::uint32_t>(in.number("a source", sources - 1));
       i.cpu = static_cast<Ns>(in.number("CPU time in ns", std::uint64_t(load.duration)));
       if (i.cpu == 0) in.fail("CPU time of 1 ns or more");

@@ -131,7 +131,7 @@ void check_version_7(File& file) {
   file.string("the compression's version");
   std::set<std::uint64_t> seen;
   for (std::uint64_t offset = file.number(8, "the position of the options"); offset != 0;) {
-    if (!seen.insert(offset).second) file.fail(fmt::format("options that end, not those of byte {} again", offset));
+    if (!seen.insert(offset).second) file.fail(fmt::format("options that end, without a loop to byte {}", offset));
     file.seek(offset, "the options");
     if (file.number(2, "a section") != kDone) file.fail("an options section");
     file.skip(6, "a section's flags and description");

@@ -56,7 +56,7 @@ KeyTable table_keys() {
              "priority of the measured thread; less urgent threads are not covered; 0: unknown", &T::thread_priority),
       key<T>("use_hours", 1e-9, 1e6, "duration of use that each worst case covers", &T::use_hours),
       key<T>("use_per_load", 1e-3, 1e6, "hours of use that one hour of the measured load represents", &T::use_per_load),
-      key<T>("waits_per_s", 1e-3, 1e6, "measurements a second of the load", &T::waits_per_s),
+      key<T>("waits_per_s", 1e-3, 1e6, "measurements per second of the load", &T::waits_per_s),
       key<T>("measurements", 0, 1e12,
              "number of measurements; above 0: each list is the least, the mean and the greatest of them",
              &T::measurements),

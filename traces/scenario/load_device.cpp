@@ -278,8 +278,8 @@ std::string describe_load_devices() {
   const hostsim::CompetingDevice beside;
   return fmt::format(
       "  kind = one of: {}\n{}\nOther threads with reservations, which never block, are [[load.reservation]] tables. "
-      "Keys:\n{}\nThreads without reservations are [[load.thread]] tables. Keys:\n{}\nOther soft devices, represented "
-      "by their cost alone, are [[load.soft_device]] tables: context = \"RES 2/8\", and device = \"rt-audio\" (a "
+      "Keys:\n{}\nThreads without reservations are [[load.thread]] tables. Keys:\n{}\nOther soft devices, simulated by "
+      "their cost only, are [[load.soft_device]] tables: context = \"RES 2/8\", and device = \"rt-audio\" (a "
       "device of\ntraces/data/devices or a file), or the device's keys. Keys:\n{}",
       kinds, describe(keys(), &defaults), describe(reservation_keys(), &reserved), describe(thread_keys(), &thread),
       describe(soft_device_keys(), &beside));

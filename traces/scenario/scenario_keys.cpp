@@ -116,7 +116,7 @@ KeyTable make_host_keys() {
              &H::high_resolution_timers),
       optional(key<H>("locks",
                       "effect on a mutex holder when another thread waits: none; the waiter's priority; or the "
-                      "waiter's place and budget (docs/schedulers.md)",
+                      "waiter's scheduling context and budget (docs/schedulers.md)",
                       [](H& h) -> Field { return choice(h.locks, hostsim::kLockProtocols); })),
   };
 }
@@ -179,9 +179,9 @@ KeyTable line_keys() {
       key<L>("far_echo_db", 0, 100,
              "transhybrid loss of the network's hybrids; the far echo is lower by twice the line's loss",
              &L::far_echo_db),
-      key<L>("delay_ms", 0, 1000, "one-way delay; 0: the least, 9 ms", &L::delay_ms),
+      key<L>("delay_ms", 0, 1000, "one-way delay; 0: the minimum, 9 ms", &L::delay_ms),
       key<L>("noise_dbm0", -120, 0, "white noise over 0 to 4000 Hz, at each receiver", &L::noise_dbm0),
-      key<L>("impulse_rate_hz", 0, 1000, "impulses a second at each receiver, Poisson", &L::impulse_rate_hz),
+      key<L>("impulse_rate_hz", 0, 1000, "impulses per second at each receiver, Poisson", &L::impulse_rate_hz),
       key<L>("impulse_dbm0", -60, 3, "level of the sine with the peak value of an impulse", &L::impulse_dbm0),
       key<L>("frequency_offset_hz", -100, 100, "offset added to every frequency, each direction",
              &L::frequency_offset_hz),
@@ -217,7 +217,8 @@ KeyTable line_keys() {
              &L::tone_disabling),
       key<L>("packet_ms", 0, 100, "length of a packet, added to the delay; 0: no packets", &L::packet_ms),
       key<L>("packet_loss", 0, 1, "share of the packets that are lost", &L::packet_loss),
-      key<L>("concealment", "replacement of a lost packet: the one before, the one before fading away, or silence",
+      key<L>("concealment",
+             "replacement of a lost packet: the previous packet, the previous packet faded out, or silence",
              [](L& l) -> Field { return one_of(l.concealment, kConcealments); }),
       key<L>("call_waiting_at_s", 0, 1e6,
              "first call-waiting tone towards the near end, in seconds after answer, then every 10 s; 0: never",
@@ -288,7 +289,7 @@ KeyTable loop_keys() {
       key<L>("hybrid_loss_db", 0, 400,
              "loss from a transmitter to its own receiver, before the filters; 200 or more: no echo",
              &L::hybrid_loss_db),
-      key<L>("impulse_rate_hz", 0, 1000, "impulses a second at each receiver, Poisson", &L::impulse_rate_hz),
+      key<L>("impulse_rate_hz", 0, 1000, "impulses per second at each receiver, Poisson", &L::impulse_rate_hz),
       key<L>("impulse_volts", 0, 10, "peak of one impulse", &L::impulse_volts),
       key<L>("clock_ppm", -1000, 1000, "offset of the far end's clock from the near end's", &L::clock_ppm),
       key<L>("converter_bits", 4, 16, "resolution of the converters of both ends", &L::converter_bits),
@@ -320,7 +321,7 @@ KeyTable pump_keys() {
   return {
       key<S>("pump.kind",
              "real: a real pump; cost-profile: only its cost with a link model; device: the device of device.* (a real "
-             "DMT pump on a subscriber loop, a real radio on the air, else its cost alone)",
+             "DMT pump on a subscriber loop, a real radio on the air, else only its cost)",
              [](S& s) -> Field { return choice(s.pump, kPumpKinds); }),
       key<S>("pump.modem", "modem that a real pump implements; auto negotiates between both ends",
              [](S& s) -> Field {
@@ -410,8 +411,8 @@ KeyTable run_keys() {
       key<S>("driver.transmit_lead_samples", 1, 512, "output queued ahead of the codec when idle",
              &S::transmit_lead_samples),
       key<S>("driver.device_delay_samples", 0, 8000,
-             "samples that the device behind the card keeps queued, both directions together, as the near modem is "
-             "told; real pumps",
+             "samples queued by the device behind the card, both directions together, as configured in the near modem; "
+             "real pumps",
              &S::device_delay_samples),
       key<S>("driver.block_plan_samples", 1, 256, "samples per interrupt once connected, repeated", &S::block_plan),
       key<S>("transfer.bytes", 1, 1e12, "length of the transferred file", &S::bytes),

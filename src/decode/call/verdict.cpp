@@ -174,7 +174,7 @@ Way v34_way(const Call& call, const Training& t, bool call_to_answer, const Trai
   way.name = call_to_answer ? "call to answer" : "answer to call";
   way.channel = side.direction.channel;
   if (way.channel < 0) {
-    way.reason = "it is not recorded";
+    way.reason = "it was not recorded";
     return way;
   }
   if (lone != nullptr && lone != &side) {
@@ -411,7 +411,7 @@ void judge_connection(const Call& call, Verdict& v) {
       way.channel = 1 - (side == &c.call ? c.answer : c.call).channel;
       way.reason = "its training was not found";
     } else if (side->channel < 0) {
-      way.reason = "it is not recorded";
+      way.reason = "it was not recorded";
     } else if (side->data.empty()) {
       if (e != side->rate_signals.rend()) {
         way.bit_rate = static_cast<int>(v32::kRates[v32::highest(e->signal.rates)].bit_rate);
@@ -625,7 +625,7 @@ std::string describe(const Way& way) {
   if (way.to_the_end && way.hole_s > 0)
     return fmt::format("data decoded to the end, but not those after {:.1f} s", way.hole_s);
   if (way.to_the_end && way.spoilt_s > 0)
-    return fmt::format("data decoded to the end, but spoilt at {:.1f} s", way.spoilt_s);
+    return fmt::format("data decoded to the end, but damaged at {:.1f} s", way.spoilt_s);
   if (way.to_the_end) return "data decoded to the end";
   if (way.channel < 0) return fmt::format("data not decoded because {}", way.reason);
   return fmt::format("data not decoded after {:.1f} s because {}", way.since_s, way.reason);

@@ -120,7 +120,7 @@ constexpr BitField kRest[] = {
     {43, "16 pixels/mm x 15.4 lines/mm or 400 x 400 dpi", "16 pixels/mm x 15.4 lines/mm or 400 x 400 dpi"},
     {44, "prefers resolutions in inches", "resolution in inches"},
     {45, "prefers metric resolutions", nullptr},
-    {46, "half the time a line at 15.4 lines/mm", nullptr},
+    {46, "half the time per line at 15.4 lines/mm", nullptr},
     {47, "selective polling", nullptr},
     {49, "subaddress", "subaddress"},
     {50, "password", "sender identification"},
@@ -138,7 +138,7 @@ constexpr BitField kRest[] = {
     {68, "JPEG", "colour or grey JPEG"},
     {69, "full colour", "full colour"},
     {70, nullptr, "preferred Huffman tables"},
-    {71, "12 bits a component", "12 bits a component"},
+    {71, "12 bits per component", "12 bits per component"},
     {73, "no subsampling", "no subsampling"},
     {74, "custom illuminant", "custom illuminant"},
     {75, "custom gamut", "custom gamut"},
@@ -201,14 +201,14 @@ void add_fixed_fields(const Capabilities& c, bool dcs, std::vector<std::string>&
   words.emplace_back((dcs ? kWidth : kWidths)[c.bits(17, 2)]);
   constexpr const char* kLength[4] = {"A4", "unlimited length", "B4", "length reserved"};
   words.emplace_back(kLength[c.bits(19, 2)]);
-  constexpr const char* kScan[8] = {"20 ms a line",
-                                    "40 ms a line",
-                                    "10 ms a line",
-                                    "10 ms a line, half if fine",
-                                    "5 ms a line",
-                                    "40 ms a line, half if fine",
-                                    "20 ms a line, half if fine",
-                                    "0 ms a line"};
+  constexpr const char* kScan[8] = {"20 ms per line",
+                                    "40 ms per line",
+                                    "10 ms per line",
+                                    "10 ms per line, half if fine",
+                                    "5 ms per line",
+                                    "40 ms per line, half if fine",
+                                    "20 ms per line, half if fine",
+                                    "0 ms per line"};
   words.emplace_back(kScan[c.bits(21, 3)]);
 }
 
@@ -298,14 +298,14 @@ const char* plain_meaning(const std::string& name) {
       {"MCF", "the page is confirmed"},
       {"RTN", "the page is refused; train again"},
       {"RTP", "the page is accepted; train again"},
-      {"PIP", "the page is accepted; an operator is wanted"},
-      {"PIN", "the page is refused; an operator is wanted"},
+      {"PIP", "the page is accepted; an operator is requested"},
+      {"PIN", "the page is refused; an operator is requested"},
       {"MPS", "another page follows"},
       {"EOM", "the document ends; another one follows"},
       {"EOP", "that was the last page"},
-      {"PRI-MPS", "another page follows; an operator is wanted"},
-      {"PRI-EOM", "the document ends; an operator is wanted"},
-      {"PRI-EOP", "that was the last page; an operator is wanted"},
+      {"PRI-MPS", "another page follows; an operator is requested"},
+      {"PRI-EOM", "the document ends; an operator is requested"},
+      {"PRI-EOP", "that was the last page; an operator is requested"},
       {"CTR", "agrees to the lower rate"},
       {"EOR", "the frames are not sent again"},
       {"ERR", "agrees to that"},

@@ -180,7 +180,7 @@ void RtpReader::udp(double t, Address from, Address to, Bytes b) {
 void RtpReader::count(std::size_t octets) {
   octets_ += octets;
   if (octets_ > kMostOctets)
-    throw std::runtime_error("more than 150 MB of speech, fax and SIP; extract the call with a filter");
+    throw std::runtime_error("more than 150 MB of speech, fax and SIP; extract one call with a filter");
 }
 
 // @return nothing: no speech

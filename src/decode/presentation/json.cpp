@@ -34,9 +34,9 @@ constexpr Row kRtpStreamRows[] = {
     Rtp::of<&RtpStream::packets>("packet_count", "", "packets, each counted once"),
     Rtp::of<&RtpStream::lost>("lost_count", "", "missing sequence numbers"),
     Rtp::of<&RtpStream::reordered>("reordered_count", "", "packets that arrived after a later one"),
-    Rtp::of<&RtpStream::duplicates>("duplicate_count", "", "packets with a sequence number that had arrived"),
+    Rtp::of<&RtpStream::duplicates>("duplicate_count", "", "packets whose sequence number had already arrived"),
     Rtp::of<&RtpStream::jitter_s>("jitter_s", "s", "interarrival jitter of RFC 3550 at the end").decimals(kTime),
-    Rtp::of<&RtpStream::clock_ppm>("clock_ppm", "ppm", "clock of the sender against the capture")
+    Rtp::of<&RtpStream::clock_ppm>("clock_ppm", "ppm", "clock of the sender relative to the capture")
         .decimals(1)
         .absent("shorter than 20 s"),
     Rtp::part<&RtpStream::events>("events", kRtpEvent).means("losses and jumps, in order of time"),
@@ -60,7 +60,7 @@ constexpr Row kT38FrameRows[] = {
     T38::of<&T38Frame::fcs_good>("good", "", "whether the check sequence was good at the gateway"),
     T38::of("octets", "", "address, control and facsimile control field, and the rest of the frame",
             [](const T38Frame& f) { return octet_string(f.octets); }),
-    T38::of("meaning", "", "what the frame says, as `meaning` of a FaxFrame",
+    T38::of("meaning", "", "content of the frame, as `meaning` of a FaxFrame",
             [](const T38Frame& f) { return fax_meaning(t38_name(f), f.octets); }),
 };
 constexpr Table kT38Frame{kT38FrameRows, "T38Frame"};
@@ -80,8 +80,10 @@ std::vector<ChannelOfFile> channels(const Call& call) {
 using Ch = Written<ChannelOfFile>;
 constexpr Row kChannelRows[] = {
     Ch::of<&ChannelOfFile::peak>("peak", "", "largest sample, full scale 32 768"),
-    Ch::of<&ChannelOfFile::clipped>("clipped_samples", "", "at either end of the scale, in runs of two or more"),
-    Ch::of<&ChannelOfFile::end_s>("signal_end_s", "s", "end of the last signal: 10 ms within 40 dB of the loudest")
+    Ch::of<&ChannelOfFile::clipped>("clipped_samples", "",
+                                    "samples at either end of the scale, in runs of two or more"),
+    Ch::of<&ChannelOfFile::end_s>("signal_end_s", "s",
+                                  "end of the last signal: the last 10 ms within 40 dB of the loudest")
         .decimals(3)
         .absent("not analysed"),
 };
@@ -90,7 +92,7 @@ constexpr Table kChannel{kChannelRows, "Channel"};
 using C = Written<Call>;
 constexpr Row kRecordingRows[] = {
     C::of<&Call::recording, &Recording::name>("name", "", "name of the file, without its folder"),
-    C::of<&Call::recording, &Recording::file_rate_hz>("sample_rate_hz", "Hz", "of the file; the analysis is at 8000"),
+    C::of<&Call::recording, &Recording::file_rate_hz>("sample_rate_hz", "Hz", "of the file; the analysis uses 8000"),
     C::of<&Call::recording, &Recording::duration_s>("duration_s", "s", "of the file, or of its part with this call")
         .decimals(3),
     C::of<&Call::recording, &Recording::start_s>(
@@ -126,7 +128,7 @@ constexpr Row kVerdictDirectionRows[] = {
                                 "`both MPs`, `CP`, `rate signals`, `its symbols`, `nominal` or `not read`"),
     VD::of(
         "data", "",
-        "`data decoded to the end`, the same with `, but not those after ... s` or `, but spoilt at ... s`, or `data "
+        "`data decoded to the end`, the same with `, but not those after ... s` or `, but damaged at ... s`, or `data "
         "not decoded after ... s because ...`",
         [](const Towards& d) { return describe(d); }),
     VD::of<&Towards::channel>("channel", "", "channel of the sender").absent_below_0("not recorded"),
@@ -144,7 +146,7 @@ constexpr Row kVerdictDirectionRows[] = {
            [](const Towards& d) { return d.format.empty() ? std::nullopt : std::optional(d.characters); })
         .absent("no characters"),
     VD::of<&Towards::good_frames>("good_frames", "", "HDLC frames with a good check sequence, of all its data modes"),
-    VD::of<&Towards::bad_frames>("bad_frames", "", "others, after the first good one"),
+    VD::of<&Towards::bad_frames>("bad_frames", "", "HDLC frames with a wrong check sequence, after the first good one"),
 };
 constexpr Table kVerdictDirection{kVerdictDirectionRows, "VerdictDirection"};
 
@@ -156,11 +158,11 @@ using V = Written<Verdict>;
 constexpr Row kVerdictRows[] = {
     V::of<&Verdict::technology>("technology", "", "see [Technologies](#technologies)"),
     V::of<&Verdict::evidence>("evidence", "", "evidence, in sentences"),
-    V::of("probability", "", "probability that the technology is right, from generated signals of known kind",
+    V::of("probability", "", "probability that the technology is correct, from generated signals of known kind",
           [](const Verdict& v) { return if_named(v, v.weight.probability); })
         .decimals(3)
         .absent("nothing is named"),
-    V::of("next_best", "", "technology that shares most of the evidence",
+    V::of("next_best", "", "next best hypothesis: the technology that shares most of the evidence",
           [](const Verdict& v) { return if_named(v, v.weight.next_best); })
         .absent("nothing is named"),
     V::of("evidence_kind", "", "`messages`, `training`, `two tones`, `symbol clock` or `tone`",
@@ -262,8 +264,8 @@ using Sy = Written<SymbolClock>;
 constexpr Row kSymbolClockRows[] = {
     Sy::of<&SymbolClock::channel>("channel", "", "channel of the sender"),
     Sy::of<&SymbolClock::symbol_rate>("symbol_rate", "symbols/s",
-                                      "nominal, whole; 0: several, none of which the others are multiples of"),
-    Sy::of<&SymbolClock::clock_ppm>("clock_ppm", "ppm", "clock of the sender against the recording").decimals(1),
+                                      "nominal, an integer; 0: several rates that are not multiples of one rate"),
+    Sy::of<&SymbolClock::clock_ppm>("clock_ppm", "ppm", "clock of the sender relative to the recording").decimals(1),
     Sy::of<&SymbolClock::carrier_hz>("carrier_hz", "Hz", "middle of the band, measured to about 50 Hz").decimals(0),
     Sy::of<&SymbolClock::t0>("start_s", "s", "time from which the signal is steady").decimals(kTime),
     Sy::of<&SymbolClock::t1>("end_s", "s", "end of the steady signal").decimals(kTime),

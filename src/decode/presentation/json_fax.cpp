@@ -40,12 +40,14 @@ constexpr Row kFaxCarrierRows[] = {
     FC::of("bit_rate", "bit/s", "bit rate that DCS or CTC names", [](const FaxCarrier& c) { return c.rate.bit_rate; }),
     FC::of<&FaxCarrier::trained>("trained", "", "whether the receiver was trained; else nothing was read"),
     FC::of<&FaxCarrier::bits>("bit_count", "", "bits after the training"),
-    FC::of("wrong_bit_count", "", "ones among the zeros of the first 1.35 s of a test",
+    FC::of("wrong_bit_count", "", "number of wrong bits (ones) in the first 1.35 s of a test, which consists of zeros",
            [](const FaxCarrier& c) { return c.test ? std::optional(c.wrong_bits) : std::nullopt; })
         .absent("no test"),
     FC::of<&FaxCarrier::good_frames>("good_frames", "", "frames of a page with a good check sequence")
         .absent_if_0("no error correction, or none"),
-    FC::of<&FaxCarrier::bad_frames>("bad_frames", "", "others, after the first good one").absent_if_0("none"),
+    FC::of<&FaxCarrier::bad_frames>("bad_frames", "",
+                                    "HDLC frames with a wrong check sequence, after the first good one")
+        .absent_if_0("none"),
 };
 constexpr Table kFaxCarrier{kFaxCarrierRows, "FaxCarrier"};
 
@@ -54,7 +56,7 @@ constexpr Row kFaxBlockRows[] = {
     FB::of<&FaxBlock::page>("page", "", "number of the page in PPS, from 0"),
     FB::of<&FaxBlock::number>("block", "", "number of the block in PPS, from 0"),
     FB::of<&FaxBlock::frames>("frame_count", "", "frames of the block, by PPS").absent_if_0("no PPS was read"),
-    FB::of<&FaxBlock::repeated>("repeated_frame_count", "", "good frames that came more than once"),
+    FB::of<&FaxBlock::repeated>("repeated_frame_count", "", "good frames that were received more than once"),
     FB::of<&FaxBlock::missing>("missing_frames", "", "numbers of frames without a good check sequence"),
 };
 constexpr Table kFaxBlock{kFaxBlockRows, "FaxBlock"};
@@ -79,7 +81,7 @@ constexpr Row kFaxPageRows[] = {
     FP::of("coding", "", "`T.4 one-dimensional`, `T.4 two-dimensional` or `T.6`",
            [](const FaxPage& p) { return coding_name(p.format); })
         .absent("not decoded: JBIG, JPEG, a file"),
-    FP::of<&FaxPage::format, &PageFormat::error_correction>("error_correction", "", "whether DCS orders it"),
+    FP::of<&FaxPage::format, &PageFormat::error_correction>("error_correction", "", "whether DCS requests it"),
     FP::of<&FaxPage::format, &PageFormat::width>("width", "", "pixels in a line, by DCS"),
     FP::of<&FaxPage::reading, &PageReading::lines>("line_count", "", "decoded lines"),
     FP::of<&FaxPage::format, &PageFormat::x_dpi>("x_dpi", "", "pixels in an inch of a line, by DCS").decimals(0),
@@ -88,16 +90,17 @@ constexpr Row kFaxPageRows[] = {
            [](const FaxPage& p) { return p.reading.bad_lines(); }),
     FP::part(
         "damaged_lines", kFaxLines, [](const FaxPage& p) -> const auto& { return p.reading.bad; })
-        .means("stretches of such lines"),
+        .means("groups of consecutive damaged lines"),
     FP::of<&FaxPage::reading, &PageReading::ended>("ended", "", "whether the end of the page (RTC, EOFB) was read"),
     FP::of<&FaxPage::missing_frames>("missing_frame_count", "",
-                                     "frames that no carrier had with a good check sequence"),
+                                     "frames that no carrier contained with a good check sequence"),
     FP::part<&FaxPage::blocks>("blocks", kFaxBlock).means("blocks of a page with error correction"),
-    FP::of<&FaxPage::end>("end", "", "command behind the page: `EOP`, `MPS`, `PPS-EOP`, ...")
+    FP::of<&FaxPage::end>("end", "", "command after the page: `EOP`, `MPS`, `PPS-EOP`, ...")
         .absent_if_0("none was read"),
     FP::of<&FaxPage::response>("response", "", "answer to that command: `MCF`, `RTN`, ...")
         .absent_if_0("none was read"),
-    FP::of<&FaxPage::whole>("whole", "", "whether no line is damaged, no frame is missing, and the end was read"),
+    FP::of<&FaxPage::whole>("whole", "",
+                            "whether all lines are undamaged, all frames are present, and the end was read"),
 };
 constexpr Table kFaxPage{kFaxPageRows, "FaxPage"};
 

@@ -118,7 +118,7 @@ constexpr Row kMessageRows[] = {
     M::of("octets", "", "the information field", [](const V8bisMessage& m) { return octet_string(m.octets); }),
     M::of("fcs", "", "the frame check sequence, in the order received",
           [](const V8bisMessage& m) { return octet_string(m.fcs); }),
-    M::of<&V8bisMessage::fcs_good>("fcs_good", "", "whether it is right"),
+    M::of<&V8bisMessage::fcs_good>("fcs_good", "", "whether it is correct"),
     M::part("malformed", kMalformed, [](const V8bisMessage& m) { return m.malformed ? &m.malformed : nullptr; })
         .absent("well formed")
         .means("first position at which the octets violate the structure of V.8bis"),
@@ -203,7 +203,7 @@ constexpr Row kMenuRows[] = {
     MH::of("octets", "", "without the synchronisation octet",
            [](const MenuHeard& m) { return octet_string(m.octets); }),
     MH::of<&MenuHeard::confidence>("octet_confidence", "",
-                                   "confidence of each octet, 0.5 (a guess) to 1 (all repetitions agree on every bit)")
+                                   "confidence of each octet, 0.5 (unknown) to 1 (all repetitions agree on every bit)")
         .decimals(2),
     MH::of("call_function", "", "`data`, `transmit fax`, ...",
            [](const MenuHeard& m) { return call_function_name(m.menu); }),

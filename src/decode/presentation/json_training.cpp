@@ -33,7 +33,7 @@ constexpr Table kDetection{kDetectionRows, "Detection"};
 
 constexpr Row kLinkRows[] = {
     L::part<&Link::frames>("frames", kFrame).means("HDLC frames with a good check sequence"),
-    L::of<&Link::bad_frames>("bad_frames", "", "others, after the first good one"),
+    L::of<&Link::bad_frames>("bad_frames", "", "HDLC frames with a wrong check sequence, after the first good one"),
     L::of<&Link::gaps>("missing_i_frames", "", "by their N(S)"),
     L::of<&Link::v42bis>("v42bis", "", "whether V.42bis compressed the data, which are decompressed here"),
     L::of<&Link::v44>("v44", "", "whether V.44 compressed the data, which are decompressed here"),
@@ -86,7 +86,7 @@ constexpr Row kDataHeardRows[] = {
     DH::of<&DataHeard::t1>("end_s", "s", "last symbol").decimals(kTime),
     DH::of<&DataHeard::bit_rate>("bit_rate", "bit/s", "bit rate"),
     DH::of("bit_count", "", "bits after B1", [](const DataHeard& d) { return d.bits.size(); }),
-    DH::of<&DataHeard::snr_db>("snr_db", "dB", "SNR of the symbols, against the decided points").decimals(1),
+    DH::of<&DataHeard::snr_db>("snr_db", "dB", "SNR of the symbols, relative to the decided points").decimals(1),
 };
 constexpr Table kDataHeard{kDataHeardRows};
 constexpr Row kDataRows[] = {
@@ -201,8 +201,7 @@ using G = Written<Segment>;
 constexpr Row kSRows[] = {
     G::of<&Segment::t_s>("start_s", "s", "start of S").decimals(kTime),
     G::of<&Segment::t_s_bar>("s_bar_s", "s", "its end, at the phase reversal").decimals(kTime),
-    G::of<&Segment::s_correlation>("correlation", "",
-                                   "correlation of its symbols with those two symbols before, 0 to 1")
+    G::of<&Segment::s_correlation>("correlation", "", "correlation of its symbols with the symbols two before, 0 to 1")
         .decimals(3),
 };
 constexpr Table kS{kSRows, "S"};
@@ -216,7 +215,7 @@ constexpr Row kTrnRows[] = {
                                                   "correlation of its beginning, or of the preceding PP, 0 to 1")
         .decimals(3),
     G::of<&Segment::training_mse_db>("mse_db", "dB", "mean square error of the equaliser fitted to it").decimals(1),
-    G::of<&Segment::clock_ppm>("clock_ppm", "ppm", "the sender's symbol clock against the recording's").decimals(1),
+    G::of<&Segment::clock_ppm>("clock_ppm", "ppm", "the sender's symbol clock relative to the recording's").decimals(1),
     G::of<&Segment::frequency_offset_hz>("frequency_offset_hz", "Hz", "frequency offset of the carrier").decimals(2),
 };
 constexpr Table kTrn{kTrnRows, "Trn"};
@@ -436,7 +435,7 @@ constexpr Row kConnectionDirectionRows[] = {
     B::of<&Connection::Side::carrier_hz>("carrier_hz", "Hz", "nominal"),
     B::of<&Connection::Side::frequency_offset_hz>("frequency_offset_hz", "Hz", "frequency offset of the carrier")
         .decimals(2),
-    B::of<&Connection::Side::clock_ppm>("clock_ppm", "ppm", "the sender's symbol clock against the recording's")
+    B::of<&Connection::Side::clock_ppm>("clock_ppm", "ppm", "the sender's symbol clock relative to the recording's")
         .decimals(1),
     B::part<&Connection::Side::signals>("signals", kSignal)
         .means("signals of start-up, retrain and renegotiation, in order of time"),

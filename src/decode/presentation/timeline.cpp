@@ -150,7 +150,7 @@ void Timeline::add_data(const DataHeard& d, const Link& link, int channel) {
   add(Kind::kData, d.t0, d.t1, channel, "data",
       fmt::format("{} bit/s, SNR {:.1f} dB, {}", d.bit_rate, d.snr_db, describe(link)));
   for (const auto& [from, to] : d.spoilt)
-    add(Kind::kData, from, to, channel, "data spoilt", "the points could not be told from each other");
+    add(Kind::kData, from, to, channel, "data spoilt", "the points could no longer be distinguished");
   if (link.detection != nullptr) add(Kind::kData, link.detection_t, 0, channel, fmt::format("V.42 {}", link.detection));
   for (const LapmFrame& f : link.frames) {
     if (f.nr < 0) add(Kind::kData, f.t, 0, channel, "LAPM " + f.kind);

@@ -51,7 +51,7 @@ struct DownstreamMp {
 };
 
 struct DownstreamHeard {
-  int channel = -1;        ///< -1: it is not recorded
+  int channel = -1;        ///< -1: it was not recorded
   double t_trn1d = 0;      ///< s; 0: it was not found
   double training_db = 0;  ///< residual of TRN1d after the equaliser, dB
   std::optional<v90::Jd> jd;

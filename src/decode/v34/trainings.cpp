@@ -139,7 +139,7 @@ void listen_pcm(const Recording& r, const StartUp& s, const Lines& lines, Traini
       std::find_if(up.segments.begin(), up.segments.end(), [](const Segment& p) { return p.trn_symbols > 0; });
   const bool recorded = own < r.channel.size() && own != static_cast<std::size_t>(up.direction.channel);
   if (!recorded || trained == up.segments.end()) {
-    t.downstream.stopped = recorded ? "the upstream training was not decoded" : "it has no channel of its own";
+    t.downstream.stopped = recorded ? "the upstream training was not decoded" : "it has no separate channel";
     t.downstream.t_lost = t.info1a_t;
     return;
   }

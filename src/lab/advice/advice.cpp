@@ -466,8 +466,8 @@ std::optional<Advice> advise(const Scenario& base, const Options& options) {
   if (!advice || advice->suffices || lacks_evidence_only(*advice)) return advice;
   if (const double demand = device_timing(base.device).share(); demand > 1) {
     advice->reasons.insert(advice->reasons.begin(),
-                           fmt::format("The device's blocks alone need {:.1f} % of the CPU: more than exists, and no "
-                                       "buffering can compensate for it.",
+                           fmt::format("The device's blocks alone need {:.1f} % of the CPU, more than exists. No "
+                                       "buffering can compensate for that.",
                                        100 * demand));
     return advice;
   }

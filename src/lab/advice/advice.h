@@ -65,7 +65,7 @@ struct Lost {
 struct Measured : Lost {
   double margin_ms = 0;  ///< of the transmit lead, left at the worst moment; negative: this much late
   std::uint32_t buffers_needed = 0;
-  bool swamped = false;  ///< input was overwritten, or never taken: the number of required buffers is unknown
+  bool swamped = false;  ///< input was overwritten before it was taken: the number of required buffers is unknown
   double latency_p999_ms = 0, latency_max_ms = 0;  ///< interrupt to output queued
   double isr_max_us = 0;                           ///< longest interrupt routine
   double dpc_max_us = 0;                           ///< longest DPC of the device

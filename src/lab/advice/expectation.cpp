@@ -211,8 +211,9 @@ Mixed mixed(const Scenario& s, const DeviceTiming& device) {
   const double work_ms = device.output_fraction * (1 + device.cost_spread) * device.cost_ms;
   Mixed m{taken_from_work_ms(s, work_ms, std::max(device.least_slack_ms(), 0.0)), 2, ""};
   m.because = fmt::format(
-      ". The {} of recording bound the time that others take from a block's work: {:.3g} ms at most, for which the "
-      "wait has less. A block meets rarer events waiting and working, so the latencies count for half of their time",
+      ". The {} of recording limit the time that others take from a block's work to {:.3g} ms; the permitted wait is "
+      "shorter by that time. Rarer events can delay both the wait and the work of a block, so the latencies count for "
+      "half of their time",
       span(static_cast<double>(s.load.recorded->duration) * 1e-9), m.taken_ms);
   return m;
 }
@@ -266,8 +267,8 @@ Expectation from_tail(const Scenario& s, const Seen& seen) {
   if (waits_for_boosts(s)) {
     return from_seconds(Evidence::kSeen, seen.seconds,
                         nothing +
-                            ". Windows boosts threads below priority 16, which can put this thread behind the thread "
-                            "that never blocks. That is rarer and longer than a tail shows");
+                            ". Windows boosts threads below priority 16, so this thread may have to wait for the "
+                            "thread that never blocks. Such waits are rarer and longer than a tail shows");
   }
   if (s.host.latency && takes_turns(s)) {
     return from_seconds(Evidence::kSeen, seen.seconds,
@@ -276,7 +277,7 @@ Expectation from_tail(const Scenario& s, const Seen& seen) {
                             "latency together are rarer than a tail shows");
   }
   if (k < 8 || seen.longest_ms[k] <= 0 || wait_ms <= seen.longest_ms[k])
-    return from_seconds(Evidence::kSeen, seen.seconds, nothing + ", which is too little to extrapolate from");
+    return from_seconds(Evidence::kSeen, seen.seconds, nothing + ", too little for an extrapolation");
   double sum = 0;
   for (std::size_t i = 0; i < k; ++i) sum += std::log(seen.longest_ms[i] / seen.longest_ms[k]);
   const double n = static_cast<double>(k), alpha = sum > 0 ? n / sum : kInfinite;
@@ -289,8 +290,8 @@ Expectation from_tail(const Scenario& s, const Seen& seen) {
   return {Evidence::kTail,
           within_a_week(time(alpha)),
           {at_most_a_week(time(alpha * (1 - error))), within_a_week(time(alpha * (1 + error)))},
-          fmt::format("{}. This assumes that times longer than the {:.3g} ms observed continue to become rarer as the "
-                      "longest {} of {} did, up to the {:.3g} ms that a block can wait",
+          fmt::format("{}. This assumes that times beyond the observed {:.3g} ms become rarer as the longest {} of {} "
+                      "did, up to the {:.3g} ms that a block can wait",
                       nothing, seen.longest_ms.front(), k, seen.blocks, wait_ms)};
 }
 
@@ -354,7 +355,7 @@ Expectation expectation(const Scenario& scenario, const Seen& seen, bool assumed
   if (below_what_was_measured(scenario)) {
     return within_the_measurement(
         scenario,
-        of_a_model(fmt::format("{}, with the waits of a thread at priority {}. Nobody measured one at {}", nothing,
+        of_a_model(fmt::format("{}, with the waits of a thread at priority {}. Priority {} was not measured", nothing,
                                scenario.host.latency->measured_priority, scenario.context.priority)));
   }
   const Expectation tail = from_tail(scenario, seen);

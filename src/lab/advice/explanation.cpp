@@ -32,7 +32,7 @@ std::string why(const Advice& advice, const Trial& t) {
   switch (t.context.kind) {
     case OH_CONTEXT_RESERVATION:
       return fmt::format(
-          "It is guaranteed {:.1f} % of the CPU, whatever threads start later, and takes no more from them.",
+          "It is guaranteed {:.1f} % of the CPU, independent of later threads, and takes no more from them.",
           100 * t.context.share());
     case OH_CONTEXT_THREAD:
       if (t.pinned) {
@@ -41,7 +41,7 @@ std::string why(const Advice& advice, const Trial& t) {
             "is.",
             t.context.cpu, advice.base.context.interrupt_cpu);
       }
-      return "It is the lowest priority tried for which that holds, and leaves the most room above it. A busy thread "
+      return "It is the lowest such priority that was tried, and leaves the most priorities above it. A busy thread "
              "of a higher priority would starve it.";
     case OH_CONTEXT_NORMAL:
       return "It needs no privilege. Programs that start later share the CPU with it.";
@@ -114,10 +114,10 @@ void say_basis(Advice& advice) {
       fmt::format("Simulated: {} in each context, on {}, with {}.", span(seconds), base.host.name, others));
   if (!advice.host_source.empty()) advice.reasons.push_back(fmt::format("The host's numbers: {}.", advice.host_source));
   if (others == "nothing")
-    advice.warnings.push_back("an idle machine was simulated, which does not show a busy one: use load.* or --trace.");
+    advice.warnings.push_back("an idle machine was simulated; a busy one may differ: use load.* or --trace.");
   if (advice.assumed) {
     advice.warnings.push_back(
-        "nobody measured this host: its numbers are assumptions, and so is every duration here. Measure yours with "
+        "this host was not measured: its numbers and all durations here are assumptions. Measure yours with "
         "offhook measure host-profile, or record it (--trace).");
   }
   const bool mixed = advice.suffices && advice.trials[*advice.chosen].expectation.evidence == Evidence::kDistribution;
@@ -153,7 +153,7 @@ void say_slots(Advice& advice) {
   const double most = advice.miss_ratio_at_most(advice.trials[*advice.chosen]);
   advice.reasons.push_back(
       fmt::format("Slots of {:g} ms: at most {:.2g} of them are missed, if each loss is one slot; radios may miss "
-                  "{:g}, which is one loss in {}.",
+                  "{:g}, one loss in {}.",
                   1e3 * advice.slot_s, most, kSlotsMissed, span(advice.required_s)));
 }
 
@@ -254,7 +254,7 @@ std::string over_limit(const Scenario& base, const Trial& t) {
   const bool isr = t.isr_max_us > kPc99InterruptUs;
   const double us = isr ? t.isr_max_us : t.dpc_max_us, limit = isr ? kPc99InterruptUs : kPc99DpcUs;
   if (is_linux(base))
-    return fmt::format("Its {} ran {:.0f} us; more than {:.0f} us there delays every other device",
+    return fmt::format("Its {} ran {:.0f} us; more than {:.0f} us there delay every other device",
                        isr ? "interrupt routine" : "softirq", us, limit);
   return fmt::format("Its {} ran {:.0f} us; PC 99, the design guide for PCs of its time, allows {:.0f}",
                      isr ? "interrupt routine" : "DPC", us, limit);
@@ -361,12 +361,12 @@ std::string less_preferred(const Scenario& base, const Trial& t, const Trial& ch
                "share.";
       if (t.pinned && !chosen.pinned)
         return fmt::format("It must be pinned to CPU {}; {} need not be.", t.context.cpu, chosen.name);
-      return fmt::format("{} suffices at a lower priority, and leaves more room above it.", chosen.name);
+      return fmt::format("{} suffices at a lower priority, and leaves more priorities above it.", chosen.name);
     case OH_CONTEXT_NORMAL:
       return "Programs that start later share the CPU with it.";
     default:
       if (chosen.context.kind == OH_CONTEXT_DPC || chosen.context.kind == OH_CONTEXT_SOFTIRQ)
-        return fmt::format("It delays other interrupts too; {} does not.", chosen.name);
+        return fmt::format("It also delays other interrupts; {} does not.", chosen.name);
       return fmt::format("It preempts every thread of the machine, with {:.2f} % of the CPU; {} does not.",
                          100 * t.stolen_share, chosen.name);
   }
@@ -379,7 +379,7 @@ std::string against(const Advice& advice, const Trial& t) {
     return fmt::format("It loses samples: {} of {} blocks late{}, {}.", t.blocks_lost(), t.blocks_that_came(),
                        t.blocks_given_up > 0 ? " or given up" : "", between(t.expectation));
   if (advice.suffices && advice.unmeasured(t) && !advice.enough(t)) {
-    return fmt::format("Nobody measured this priority on this host: only {} and above were.",
+    return fmt::format("This priority was not measured on this host: only {} and above were.",
                        advice.base.host.latency ? advice.base.host.latency->measured_priority : 0);
   }
   if (advice.suffices && advice.required_s <= 0 && !advice.enough(t) && t.expectation.expects_none()) {
@@ -402,7 +402,7 @@ std::string against(const Advice& advice, const Trial& t) {
   }
   std::string because = less_preferred(advice.base, t, chosen);
   if (t.expectation.interval_s.low > 1.05 * chosen.expectation.interval_s.low)
-    because += fmt::format(" Its evidence carries further: {}, compared with {} of {}.",
+    because += fmt::format(" Its evidence supports a longer time: {}, compared with {} for {}.",
                            span(t.expectation.interval_s.low), span(chosen.expectation.interval_s.low), chosen.name);
   return because;
 }

@@ -48,7 +48,7 @@ constexpr Row kMeasuredRows[] = {
     M::part("", kLostOfMeasured, [](const Measured& m) -> const Measured& { return m; }),
     M::of<&Measured::margin_ms>("margin_ms", "ms", "left at the worst moment"),
     M::of<&Measured::buffers_needed>("buffers_needed", "", "buffers"),
-    M::of<&Measured::swamped>("swamped", "", "input was overwritten, or never taken"),
+    M::of<&Measured::swamped>("swamped", "", "input was overwritten before it was taken"),
     M::of<&Measured::latency_p999_ms>("latency_p999_ms", "ms", "interrupt to output queued"),
     M::of<&Measured::latency_max_ms>("latency_max_ms", "ms", "interrupt to output queued"),
     M::of<&Measured::isr_max_us>("isr_max_us", "us", "longest interrupt routine"),

@@ -118,15 +118,16 @@ Outcome chen_small_files(const Run& run) {
   out.rows = {input("files", "", p.number("files"), files, "a request for each block of each file"),
               input("block of NetBSD", "KB", p.number("netbsd_block_kb"), p.number("netbsd_block_kb"), "requests"),
               input("block of FAT and NTFS", "KB", p.number("nt_block_kb"), p.number("nt_block_kb"), "requests"),
-              input("interrupts of a request, NetBSD", "", p.number("netbsd_interrupts_per_request"), netbsd, "5.3"),
-              input("interrupts of a request, Windows NT", "", p.number("nt_interrupts_per_request"), nt, "5.3")};
+              input("interrupts per request, NetBSD", "", p.number("netbsd_interrupts_per_request"), netbsd, "5.3"),
+              input("interrupts per request, Windows NT", "", p.number("nt_interrupts_per_request"), nt, "5.3")};
   out.rows.push_back(interrupts_row(p, "NetBSD", "netbsd", {requests("netbsd_block_kb"), netbsd},
                                     "without those for directories and inodes, whose number is not published"));
   const DiskUse of_nt{requests("nt_block_kb"), nt};
   out.rows.push_back(interrupts_row(p, "Windows NT, FAT", "nt_fat", of_nt,
                                     "a request for each cluster; neighbouring ones may be read in one"));
-  out.rows.push_back(interrupts_row(p, "Windows NT, NTFS", "nt_ntfs", of_nt,
-                                    "the log of metadata is not simulated; the paper supposes it to be the reason"));
+  out.rows.push_back(
+      interrupts_row(p, "Windows NT, NTFS", "nt_ntfs", of_nt,
+                     "the log of metadata, which the paper supposes to be the reason, is not simulated"));
   const DiskResult loop = DiskTest({requests("netbsd_block_kb"), 0}).measure(),
                    waits = DiskTest({requests("netbsd_block_kb"), netbsd}).measure();
   for (const char* key : {"windows_16", "windows_32"}) {
@@ -139,8 +140,9 @@ Outcome chen_small_files(const Run& run) {
         published < 0.1 * files && loop.interrupts < 0.1 * files && loop.busy_share > 0.99 && waits.busy_share < 0.1));
   }
   out.summary =
-      "A thread reads the files, a request for each block, one after the other. Number of requests and interrupts of a "
-      "request are the paper's; their sum, and what the CPU does meanwhile, are simulated. Times are not.";
+      "A thread reads the files, a request for each block, one after the other. The number of requests and the "
+      "interrupts per request are the paper's; their sum and the use of the CPU meanwhile are simulated. Times are "
+      "not.";
   return out;
 }
 
@@ -153,8 +155,8 @@ Outcome chen_metadata(const Run& run) {
               input("synchronous writes of a creation, NetBSD", "", p.number("netbsd_writes"), writes, "4.5")};
   out.rows.push_back(interrupts_row(p, "NetBSD", "netbsd", {files * writes, 1}, "one interrupt for each request"));
   out.summary =
-      "FFS waits for two writes of each creation. FAT keeps them in memory and NTFS in a log that is written later: "
-      "how many requests that comes to is not published, and not simulated.";
+      "FFS waits for two writes of each creation. FAT keeps them in memory and NTFS in a log that is written later; "
+      "the resulting number of requests is neither published nor simulated.";
   return out;
 }
 

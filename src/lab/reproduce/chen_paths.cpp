@@ -144,7 +144,7 @@ Outcome chen_syscall(const Run& run) {
                            fmt::format("{:.2f} us, NetBSD {:.2f} us", win32.elapsed_us, netbsd.elapsed_us),
                            win32.elapsed_us < netbsd.elapsed_us));
   out.rows.back().note =
-      "the way into the kernel and out of it alone; the work of dup() inside the kernel is not published as a time";
+      "only the way into the kernel and out of it; the time of dup() inside the kernel is not published";
   const double by_modes = win16.elapsed_us / win32.elapsed_us;
   out.rows.push_back(
       within_share("16-bit call against 32-bit call", "times", p.number("factor_16_bit"), by_modes, 0.2));
@@ -172,13 +172,14 @@ Outcome chen_segments(const Run& run) {
   Outcome out;
   out.rows.push_back(within_share("loads, Windows NT against NetBSD", "times", p.number("nt_factor"), ratio, 0.2));
   out.rows.back().note =
-      "boundary crossings of a call to a server, against a call of a monolithic kernel. How many calls Wish makes in "
-      "each system, and how many loads a crossing takes, is not published";
+      "boundary crossings of a call to a server, relative to a call of a monolithic kernel. The number of Wish's calls "
+      "in "
+      "each system and the number of loads per crossing are not published";
   out.rows.push_back(
       within_share("loads by Table 7, Windows NT against NetBSD", "times", p.number("nt_factor"), nt / netbsd, 0.1));
   out.rows.push_back(paper_only("loads by Table 7, Windows against Windows NT", "times", p.number("windows_factor"),
                                 windows / nt, "Table 7 gives 26.9, the text 28"));
-  out.summary = "Segment register loads stand for changes of protection domain: what follows from the paths alone.";
+  out.summary = "Segment register loads represent changes of protection domain; only the paths are simulated.";
   return out;
 }
 

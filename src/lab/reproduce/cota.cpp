@@ -155,10 +155,11 @@ Outcome cota_table3(const Run& run) {
     Figure f;
     f.id = id;
     f.title = fmt::format("Figure 4: {} latencies", name);
-    f.caption = os == std::string_view("win98")
-                    ? "Share of waits that are longer, from the hardware interrupt. It is fitted to Table 3: a line "
-                      "through its three points and an assumed least value."
-                    : "For NT the paper prints no numbers: an order of magnitude below Windows 98's DPCs (4.2).";
+    f.caption =
+        os == std::string_view("win98")
+            ? "Share of waits that are longer, from the hardware interrupt. It is fitted to Table 3: a line "
+              "through its three points and an assumed least value."
+            : "For NT the paper prints no numbers, only \"an order of magnitude\" below Windows 98's DPCs (4.2).";
     f.x = log_axis("latency (ms)");
     f.y = log_axis("share of waits that are longer");
     f.y.max = 1;
@@ -173,7 +174,7 @@ Outcome cota_table3(const Run& run) {
     out.figures.push_back(std::move(f));
   }
   out.summary = fmt::format(
-      "200 weeks of each load, of which the longest thousandth of the waits is drawn. The hosts were fitted to the "
+      "200 weeks of each load; only the longest thousandth of the waits is drawn. The hosts were fitted to the "
       "rows from the hardware interrupt to "
       "ISR, DPC and thread; the other rows are their differences.");
   return out;
@@ -289,13 +290,13 @@ void add_mttf_rows(Outcome& out, const Published& p, double share, const Simulat
   const double with = simulated.with, without = simulated.without;
   row(within_share("office, waits for one from DPC to high thread above 16 ms", "", plain.number("one_in"),
                    without > 0 ? 1 / without : 0, 0.15),
-      "the pair that fixed how often the tools measured");
-  row(within_share("and so, without the scanner, an audio thread of 16 ms loses once in", "min",
-                   plain.number("every_min"), without > 0 ? plain.number("latency_ms") * 1e-3 / without / 60 : 0, 0.15),
+      "the pair that determined the measurement rate of the tools");
+  row(within_share("without the scanner, an audio thread of 16 ms then loses once in", "min", plain.number("every_min"),
+                   without > 0 ? plain.number("latency_ms") * 1e-3 / without / 60 : 0, 0.15),
       "");
   row(within_share("the same with the virus scanner", "", scanner.number("one_in"), with > 0 ? 1 / with : 0, 0.15),
       "the factor between the two is an input");
-  row(within_share("and so, with the scanner, an audio thread of 16 ms loses once in", "s", scanner.number("every_s"),
+  row(within_share("with the scanner, an audio thread of 16 ms then loses once in", "s", scanner.number("every_s"),
                    with > 0 ? scanner.number("latency_ms") * 1e-3 / with : 0, 0.15),
       "");
   out.rows.push_back(paper_only(

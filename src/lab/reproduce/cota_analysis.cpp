@@ -110,7 +110,7 @@ Outcome cota_schedulability(const Run& run) {
                              minutes * 60};
       promises.push_back(promise);
       names.push_back(
-          fmt::format("{}, {}: one dropped buffer in {:g} min at most", row.text("application"), load, minutes));
+          fmt::format("{}, {}: at most one dropped buffer in {:g} min", row.text("application"), load, minutes));
     }
   }
   run.parallel(promises.size(), [&](std::size_t i) {
@@ -134,7 +134,7 @@ Outcome cota_schedulability(const Run& run) {
     std::string simulated = fmt::format("{} buffers: {}", one.least, between_drops(one.seen));
     if (one.least > 2) simulated += fmt::format("; with one less {}", between_drops(one.with_one_less));
     out.rows.push_back(holds(names[i], "so", simulated, kept));
-    if (!kept) out.rows.back().note = "the pseudo worst case is too short here: long waits come in the same second";
+    if (!kept) out.rows.back().note = "the pseudo worst case is too short here: several long waits occur in one second";
   }
   out.summary =
       "The least number of buffers that the analysis finds schedulable at each permitted rate of errors, alone on a "

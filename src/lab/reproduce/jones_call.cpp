@@ -250,7 +250,7 @@ std::vector<Figure> pending_figures(std::span<const CallLog, 5> calls, double ne
   for (const int i : {0, 2, 3, 4}) {
     Figure f{ids[i],
              titles[i],
-             "After each call of the signal processing returned.",
+             "After each return of the signal processing.",
              time_axis(),
              from_zero("samples pending"),
              {series_of("simulated", calls[static_cast<std::size_t>(i)].figures.pending.points())},
@@ -291,7 +291,7 @@ Outcome jones_fig5(const Run& run) {
   out.rows = {at_most("INT, pending at most", "samples", p.number("int_max_pending"), most(0)),
               at_most("DPC, pending at most", "samples", p.number("dpc_max_pending"), most(1)),
               at_most("THR 24, pending at most", "samples", thr24, most(2)),
-              holds("THR 24, cases at the most that INT has", "more than INT",
+              holds("THR 24, cases at INT's maximum", "more than INT",
                     fmt::format("{} of INT, {} of THR 24", cases(0), cases(2)), cases(2) > cases(0)),
               holds("THR 8 with the spinner", p.text("thr8_with_spinner"),
                     fmt::format("{:.0f} samples overwritten unread, {}", overrun(3),
@@ -381,9 +381,9 @@ Outcome jones_fig15(const Run& run) {
                           "Figure 9: Elapsed times in thread run (THR 8)",
                           "Figure 15: Elapsed times in thread run (RES 2ms/8ms - 25%)"};
   const char* captions[] = {
-      "As the handler of INT: nothing of higher priority competes.",
+      "Like the handler of INT: nothing of higher priority competes.",
       "Holes break the tones of the digits, so there is no answer. The thread only does its dialling work: the blocks "
-      "of a quantum of the spinner (94 ms), as many as the ring still has.",
+      "that arrived in a quantum of the spinner (94 ms) and are still in the ring.",
       "A block that does not fit into the rest of a slot waits for the next one, or for the spinner's quantum."};
   for (int i = 0; i < 3; ++i) {
     Figure f{ids[i],
@@ -396,7 +396,7 @@ Outcome jones_fig15(const Run& run) {
     if (i == 2) f.marks.push_back({Mark::Axis::kY, cluster.at(0), cluster.at(1), "published: 6 to 8 ms"});
     out.figures.push_back(std::move(f));
   }
-  out.summary = "Each wake-up of the modem's thread from begin to end, with everything that preempted it.";
+  out.summary = "Each wake-up of the modem's thread from start to end, including preemption.";
   return out;
 }
 

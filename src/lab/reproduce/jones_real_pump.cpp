@@ -100,7 +100,7 @@ std::string shown(const VerdictResult& r) {
 }
 
 std::string what_it_met(const Pair& p) {
-  return fmt::format("{:.1f} retrains and {:.0f} samples late a call; the link model: {}", mean(p.retrains),
+  return fmt::format("{:.1f} retrains and {:.0f} late samples per call; the link model: {}", mean(p.retrains),
                      mean(p.samples_late), shown(p.model_result));
 }
 
@@ -154,7 +154,7 @@ Outcome jones_real_pump(const Run& run) {
     add_time(out, fmt::format("Table 3, {}, mean time", p.name), rows3[i], p, kVerdictTolerance);
     if (p.real_result.verdict != p.model_result.verdict) apart.push_back(p.name);
   }
-  out.rows.push_back(holds("Table 3, the link model stands for the pump", "the same class in all rows",
+  out.rows.push_back(holds("Table 3, the link model represents the pump", "the same class in all rows",
                            apart.empty() ? "the same" : fmt::format("another in {}", fmt::join(apart, ", ")),
                            apart.empty()));
   out.rows.back().note =

@@ -37,7 +37,7 @@ AsIfV34 as_if_v34(const Published& row, double int_mean_s, double down_bps) {
   const double off = std::abs(implied / nearest - 1);
   if (nearest < kStep || nearest > kMost || off > kSame) return {};
   return {nearest, fmt::format("; the paper's is the time of INT at {:.0f} bit/s, V.34's {:.0f} within {:.1f} %: as if "
-                               "the call had fallen back to V.34, for which nothing that is lost here gives a reason",
+                               "the call had fallen back to V.34, which the losses here do not explain",
                                implied, nearest, std::max(0.1, 100 * off))};
 }
 
@@ -70,7 +70,7 @@ void add_deviation(Outcome& out, const Published& row, const Transfers& t) {
   if (t.result.complete < 2) {
     out.rows.push_back(holds(t.name + ", standard deviation", fmt::format("{:.3f} s", row.number("sd")),
                              "fewer than two runs completed", false));
-    out.rows.back().note = "it needs two complete runs; how often each completed is above";
+    out.rows.back().note = "it needs two complete runs; the share of complete runs is in the row above";
     return;
   }
   Row r = within_share(t.name + ", standard deviation", "s", row.number("sd"), t.time.deviation, kVerdictTolerance);
@@ -214,7 +214,7 @@ void add_standard_rows(Outcome& out, const Run& run, const Standard& s) {
   }
   Row failing = same("configurations of which some transfers failed", fmt::format("{}", fmt::join(published, ", ")),
                      fmt::format("{}", fmt::join(simulated, ", ")));
-  if (!failing.agrees) failing.note = "how often each completed is above";
+  if (!failing.agrees) failing.note = "the share of complete runs is in the row above";
   out.rows.push_back(std::move(failing));
 }
 
@@ -320,7 +320,7 @@ Outcome jones_table1(const Run& run) {
   out.summary =
       "Standard Rialto/NT: outside its slots the thread competes with the spinner at normal priority. The company "
       "network between file and server is not modelled, because nothing about it was published. The servers of the "
-      "pool have the patience of Offhook's V.34 receiver.";
+      "pool tolerate losses like Offhook's V.34 receiver.";
   out.summary += kLinkModel;
   return out;
 }
@@ -400,7 +400,8 @@ Outcome jones_table3(const Run& run) {
                                      "timeshared time",
                                      rows, simulated));
   out.summary =
-      "Modified Rialto/NT: slots at fixed places, counted in clock ticks of 1/1024 s, and never outside them. All rows "
+      "Modified Rialto/NT: slots at fixed positions, in clock ticks of 1/1024 s; the thread never runs outside them. "
+      "All rows "
       "use one set of constants; the class is relative to the time of INT.";
   out.summary += kLinkModel;
   return out;

@@ -129,8 +129,8 @@ void explain_fig10(const Histograms& h, const Histograms& tried, const Setup& us
         worst_us / 1e3, worst_us / 1e3 + 2e3 / tick_hz);
   }
   rows.back().note = fmt::format(
-      "a wake-up must be {:.1f} us off to be in another bucket. Only the clock and these two run: the interrupt "
-      "routine takes {:g} us at most, a slot's boundary costs nothing here, and Rialto/NT's cost is not published. "
+      "a wake-up must deviate by {:.1f} us to be in another bucket. Only the clock and these two run. The interrupt "
+      "routine takes at most {:g} us, and a slot boundary costs nothing, because Rialto/NT's cost is not published. "
       "With routines {:g} times as long (--perturb isr_mean_us={:g}) it is {:.0f}, THR 24 {:.0f}",
       to_next_bucket_us(h, tick_hz), static_cast<double>(used.profile.isr_max_ns) / 1e3, kLongRoutines,
       kLongRoutines * constant("isr_mean_us").get(used), tried.beside_ideal(Histograms::kReservation),

@@ -26,7 +26,7 @@ std::string_view to_string(Grade grade);
 
 /// The origin of a simulated value, which determines how strong the evidence of agreement is.
 enum class Provenance {
-  kInput,        ///< read back: the model was given it. No result
+  kInput,        ///< input of the model, read back. No result
   kCalibrated,   ///< a constant was fitted with it, or with others of its kind
   kDerived,      ///< arithmetic on inputs
   kIndependent,  ///< no constant was fitted with it, or with others of its kind

@@ -109,7 +109,7 @@ Row order_of(const Published& p, const std::array<double, kConditions.size()>& a
                   fmt::format("Rez {:.0f} %, Rez-FB {:.0f} %, Rez-C {:.0f} %", 100 * at_zero[1], 100 * at_zero[3],
                               100 * at_zero[2]),
                   ordered);
-  row.note = "held to be so when Rez misses 1.5 times as often as either, and these lie within 30 points";
+  row.note = "accepted if Rez misses 1.5 times as often as each of the others, and these differ by at most 30 points";
   return row;
 }
 
@@ -134,7 +134,7 @@ Outcome regehr_fig3(const Run& run) {
   Outcome out;
   Figure f{"regehr.fig3",
            "Figure 3: Predictability of Rez, Rez-C and Rez-FB",
-           "Deadlines missed by a thread that needs 4 ms of every 20 ms, against how much more than that is reserved.",
+           "Deadlines missed by a thread that needs 4 ms of every 20 ms, by the additional reserved time.",
            plain_axis("over-reservation (%)"),
            plain_axis("missed deadlines (%)"),
            {},
@@ -161,7 +161,7 @@ Outcome regehr_fig3(const Run& run) {
   out.rows.push_back(at_most("95 % confidence interval of a point, at its widest", "points of a hundred",
                              p.number("interval_within"), widest));
   out.rows.back().note =
-      fmt::format("{} runs a point; \"always within 4%\", and much closer for most", run.repetitions);
+      fmt::format("{} runs per point; \"always within 4%\", and much closer for most", run.repetitions);
   out.figures.push_back(std::move(f));
   out.summary =
       "Ten-second runs of the test application under each scheduler. Rez-C and Rez-FB account for DPCs only; the "
@@ -305,7 +305,7 @@ Outcome regehr_overhead(const Run& run) {
                                        std::abs(simulated - published) <= interval ? "inside" : "outside", interval);
   };
   row("Rez-C", p.number("rez_c_percent"), lost(1), p.number("rez_c_interval"),
-      "from assumed costs: 15 cycles a GetStolen()");
+      "from assumed costs: 15 cycles per GetStolen()");
   row("Rez-FB", p.number("rez_fb_percent"), lost(2), p.number("rez_fb_interval"),
       "and 100 cycles for the feedback equation, in the clock interrupt that ends a period");
   out.summary = "An idle machine; the accounting's own cost is charged at each tick and at each period.";

@@ -80,7 +80,7 @@ std::string counted(const TransferWork& work, const UnitCosts& costs, double pub
   cheap.port_access /= 2;
   dear.port_access *= 2;
   return fmt::format(
-      "counted: {:.0f} us of the CPU every {:.0f} us, {:.0f} us would make the published share; port accesses of {:g} "
+      "counted: {:.0f} us of the CPU every {:.0f} us, {:.0f} us would give the published share; port accesses of {:g} "
       "and {:g} us make {:.2f} and {:.2f} %",
       (work.handler_ns(costs) + work.dpc_ns(costs)) / 1e3, work.every_ns / 1e3, work.every_ns * published / 100 / 1e3,
       cheap.port_access / 1e3, dear.port_access / 1e3, 100 * work.share(cheap), 100 * work.share(dear));
@@ -177,7 +177,7 @@ Outcome regehr_stolen(const Run& run) {
         holds("Figure 6", p.text("fig6"), fmt::format("longest gap {:.2f} ms of a block of 4 ms", gap), gap >= kLarge);
     const TransferWork sixteen = transfer_work(device);
     large.note =
-        fmt::format("16 sectors an interrupt; with one sector an interrupt no gap would be longer than {:.2f} ms",
+        fmt::format("16 sectors per interrupt; with one sector per interrupt no gap would be longer than {:.2f} ms",
                     (costs.interrupt + sixteen.handler_accesses / 16.0 * costs.port_access) / 1e6);
     out.rows.push_back(std::move(large));
     out.figures.push_back(

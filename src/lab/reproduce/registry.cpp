@@ -43,7 +43,7 @@ namespace offhook::reproduce {
     "siemens.fig4", "siemens.fig5", "siemens.fig6", "siemens.fig7", "siemens.fig8")                                 \
   X(siemens_table2, "siemens.table2", 0.1, "Kernel calls of Windows CE 3.0", "siemens.table2")                      \
   X(chen_microbenchmarks, "chen.microbenchmarks", 0, "Microbenchmarks of the host")                                 \
-  X(chen_syscall, "chen.syscall", 0.1, "Ways into three kernels and out of them")                                   \
+  X(chen_syscall, "chen.syscall", 0.1, "Paths into three kernels and back")                                         \
   X(chen_small_files, "chen.table4", 0.5, "Interrupts while small files are read", "chen.table4")                   \
   X(chen_metadata, "chen.table5", 0.1, "Interrupts while files are created", "chen.table5")                         \
   X(chen_segments, "chen.table7", 0.1, "Changes of protection domain of a user interface", "chen.table7")           \

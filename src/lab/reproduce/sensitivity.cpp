@@ -223,8 +223,8 @@ nlohmann::ordered_json to_json(const Sensitivity& sensitivity) {
     f.id = fmt::format("sensitivity.{}", scan.constant->name);
     f.title = fmt::format("Table 3 over {}", scan.constant->name);
     f.caption = fmt::format(
-        "{}. Five-fold: this constant alone is fitted to the rows of four folds; the others keep the values fitted "
-        "with all twelve. {} of {} rows match.",
+        "{}. Five-fold: only this constant is fitted to the rows of four folds; the others keep the values fitted with "
+        "all twelve. {} of {} rows match.",
         scan.constant->what, scan.held_out(), sensitivity.rows.size());
     f.x.text = scan.constant->unit.empty() ? std::string(scan.constant->name)
                                            : fmt::format("{} ({})", scan.constant->name, scan.constant->unit);

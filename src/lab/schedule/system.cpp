@@ -61,7 +61,7 @@ constexpr KeyHelp kTopHelp[] = {
      "true: time that interrupts and DPCs take from a thread of Linux is charged to it (default false)"},
     {"locks",
      "effect on a mutex holder when another thread waits for the mutex: plain: none; inherit: it gets the waiter's "
-     "priority; proxy: it runs in the waiter's place and budget (default plain)"},
+     "priority; proxy: it runs with the waiter's scheduling context and budget (default plain)"},
 };
 constexpr KeyHelp kEntityHelp[] = {
     {"name", "unique name, shown in the CSV (a string)"},
@@ -82,7 +82,7 @@ constexpr KeyHelp kEntityHelp[] = {
     {"nice", "nice value, -20 to 19, of a fair thread of Linux; without it a thread of SCHED_FIFO at its priority"},
     {"handler", "true: its jobs are an interrupt handler (default false)"},
     {"group", "name of a group that shares one budget (default: each thread has its own)"},
-    {"background", "its priority after the budget is spent, 0 to 31; -1: it waits (default -1)"},
+    {"background", "its priority after the budget is exhausted, 0 to 31; -1: it waits (default -1)"},
     {"slot_offset_ns", "start of its first slot (default 0)"},
     {"slot_length_ns", "length of a slot, at most slot_period_ns"},
     {"slot_period_ns", "time from slot to slot"},

@@ -11,7 +11,7 @@ function advicePage() {
   };
   bars("The device", `From interrupt to output queued, the longest, and in full colour 999 in 1000, and the ${a.limit_ms.toPrecision(4)} ms that a block can wait.`,
     tried.map(t => ({name: t.context, value: t.latency_max_ms, inner: t.latency_p999_ms, bad: !t.loses_nothing})), {value: a.limit_ms, text: "a block can wait"});
-  bars("Everyone else", "Delay of a 1 ms timer's callback beyond its period: the longest, and in full colour 999 in 1000.",
+  bars("Everyone else", "Delay of a 1 ms timer's callback beyond its period: the longest, and in full colour the value that 999 in 1000 do not exceed.",
     [{name: "without the device", value: a.control.timer_late_max_ms, inner: a.control.timer_late_p999_ms},
       ...tried.map(t => ({name: t.context, value: t.timer_late_max_ms, inner: t.timer_late_p999_ms}))]);
   if (a.passed_over_for.length) {

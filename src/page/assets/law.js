@@ -20,7 +20,7 @@ function lawPage() {
       shown(l.law), shown(l.authors), shown(l.simulated))));
   });
   if (data.phases.length) {
-    const part = section("Success against starting phase", "Each bar is one run: the position of the first slot within the period, with the card's " +
+    const part = section("Success by starting phase", "Each bar is one run: the position of the first slot within the period, with the card's " +
       "crystal equal to the host's. Filled: nothing was lost. The law grants a reservation that succeeds from every phase.");
     figure(part, "phases", phaseStrips);
   }
@@ -29,7 +29,7 @@ function lawPage() {
 function phaseStrips(box) {
   const width = Math.min(1072, Math.max(320, box.clientWidth || 980)), rowHeight = 26, left = 170, right = 20;
   const height = data.phases.length * rowHeight + 40;
-  const root = svg("svg", {viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": "success against starting phase"});
+  const root = svg("svg", {viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": "success by starting phase"});
   data.phases.forEach((phase, row) => {
     const y = 6 + row * rowHeight, step = (width - left - right) / phase.points.length;
     const ok = phase.points.filter(p => p[1]).length;

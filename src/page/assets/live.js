@@ -164,7 +164,7 @@ function networkText(key, value) {
 
 function liveFacts(l) {
   const facts = [["State", l.state], ["Card", l.card], ["Context", l.context]];
-  if (l.caller) facts.push(["Caller", l.caller + " (the caller's own word)"]);
+  if (l.caller) facts.push(["Caller", l.caller + " (not verified)"]);
   if (l.retrain_causes !== undefined) {
     facts.push(["Call", known(l.call_ms) ? age(l.call_ms) : "none"], ["Calls", `${group(l.calls)}, ${group(l.calls_failed)} of them failed`]);
     const causes = Object.entries(l.retrain_causes).filter(([, n]) => n > 0).map(([c, n]) => `${n} ${causeNames[c] || c}`);

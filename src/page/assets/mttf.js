@@ -9,7 +9,7 @@ function bufferingsPart() {
   const line = (rows, name, key, more) => ({name, x: rows.map(b => b.buffer_ms), y: rows.map(b => b[key]), ...more});
   const times = section("Mean time to an underrun", "Simulated (rings), and the formula (n - 1) t / share of latencies above the slack (dashed). " +
     "Points are omitted where no underrun occurred, or where the measurements rule out any.");
-  figure(times, "mttf", box => plotFigure(box, {title: "Mean time to an underrun against the length of a buffer", marks: [],
+  figure(times, "mttf", box => plotFigure(box, {title: "Mean time to an underrun by length of a buffer", marks: [],
     x: {text: "length of a buffer, ms"}, y: {text: "mean time to an underrun, s", log: true},
     series: counts.flatMap(n => [line(of(n), `${n} buffers`, "simulated_s", {style: "line", symbol: "ring"}),
       line(of(n), `${n} buffers, formula`, "formula_s", {style: "line", symbol: "dot", variant: 1})])}));

@@ -166,7 +166,7 @@ function callPage() {
   if (data.pump) {
     const reached = data.pump.connected_s < 0 ? "Data mode was never reached. "
       : `In data mode after ${data.pump.connected_s.toFixed(3)} s, retrains: ${data.pump.retrains}. `;
-    const own = section(`Pump ${data.pump.name}`, reached + "Both ends send a test pattern through the pump and compare what arrives.");
+    const own = section(`Pump ${data.pump.name}`, reached + "Both ends send a test pattern through the pump and check the received bits.");
     table(own, ["direction", "kbit/s", "bits compared", "bits wrong", "pattern lost"],
       ways(data.pump, ["received", "sent"]).map(w => el("tr", {}, cell(w.name), ...[w.bit_rate / 1000, w.bits_compared, w.wrong_bits, w.pattern_losses].map(n => cell(group(n))))));
     if (data.pump.metrics.length) table(own, ["value of the pump", "", "unit"],
@@ -326,7 +326,7 @@ function sweepPage() {
   page.classList.add("wide");
   if (data.map) {
     const law = data.map.law;
-    const map = section("Reservation map", "Amount against period of each reservation, and its class (Figure 17 of Jones and Saroiu). " + (law ?
+    const map = section("Reservation map", "Amount and period of each reservation, and its class (Figure 17 of Jones and Saroiu). " + (law ?
       `The law's boundary is exact for ${law.cost_ms.toFixed(2)} ms of work a block (output after ${(100 * law.output_fraction).toFixed(0)} %), blocks every ` +
       `${law.period_ms.toFixed(2)} ms and a transmit lead of ${law.lead_samples} samples, that is ${law.slack_ms.toFixed(3)} ms after the longest block; in its simple ` +
       `form: more than ${(100 * law.share).toFixed(1)} % of the CPU, and no gap over ${law.gap_ms.toFixed(2)} ms (${law.gap_ticks.toFixed(2)} ticks).` : ""));

@@ -40,7 +40,7 @@ const provenances = {
   independent: "no constant was fitted with it, or with others of its kind",
   calibrated: "a constant was fitted with it, or with others of its kind",
   derived: "arithmetic on inputs",
-  input: "read back: the model was given it",
+  input: "input of the model, read back",
 };
 
 function provenanceTable(parent) {

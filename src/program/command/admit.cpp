@@ -185,8 +185,7 @@ hostsim::Scenario scenario_of(const Options& options) {
   if (!options.host.empty()) return scenario_of_devices(options);
   if (options.of.size() > 1)
     throw config::Error(fmt::format("{} devices without a host; expected --host, or one scenario", options.of.size()));
-  if (!options.contexts.empty())
-    throw config::Error("--context requires --host; a scenario names its contexts");
+  if (!options.contexts.empty()) throw config::Error("--context requires --host; a scenario names its contexts");
   config::ScenarioBuilder builder;
   builder.apply_file(options.of.front());
   for (const std::string& assignment : options.set) builder.set(assignment);
@@ -242,7 +241,8 @@ void add_admit(App& app, Action& action) {
                       "Host of the devices: a name from traces/data/hosts, or a host file. A spinning thread competes");
   host->type_name("HOST");
   sub->add_option("--context", options->contexts,
-                  "Context of a device; repeat the option for each device, in their order (default: real-time threads; the less a device's blocks can wait, the higher the priority)")
+                  "Context of a device; repeat the option for each device, in their order (default: real-time threads; "
+                  "the less a device's blocks can wait, the higher the priority)")
       ->type_name("CONTEXT")
       ->needs(host);
   sub->add_option("--set", options->set, "Override a key of the scenario, as in `run`")->type_name("KEY=VALUE");
@@ -263,7 +263,8 @@ Every device has its own card, driver and context. The law is applied to each re
 how much of its slots the interrupts and DPCs of the other devices take. One factor scales the work of all devices, as
 on a slower CPU.
 
-Exit status: 0 all devices are admitted and lose nothing, 1 error, or the slots overlap, 2 a device is refused or loses samples
+Exit status: 0 all devices are admitted and lose nothing, 1 error, or the slots overlap, 2 a device is refused or
+loses samples
 samples, 130 interrupted.
 )");
   sub->final_callback([&action, options] { action = [options] { return run(*options); }; });

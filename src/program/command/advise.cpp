@@ -308,8 +308,8 @@ void print(const advice::Advice& a) {
 }
 
 void print(const advice::Advice& a, const advice::Verification& v, double hours) {
-  say("verified: {} lost samples in {} of {} blocks, {} runs of {:g} h with other seeds: {}\n", a.trials[*a.chosen].name,
-      v.seen.losses(), v.seen.blocks, kVerifyRuns, hours,
+  say("verified: {} lost samples in {} of {} blocks, {} runs of {:g} h with other seeds: {}\n",
+      a.trials[*a.chosen].name, v.seen.losses(), v.seen.blocks, kVerifyRuns, hours,
       v.safer ? "MORE than the advice allows" : "no more than the advice allows");
 }
 
@@ -476,7 +476,8 @@ void add_advise(App& app, Action& action) {
       ->check(in_range(1.0, 1e6))
       ->excludes("--between-losses");
   sub->add_option("--verify", options->verify_hours,
-                  "Verify the advice: run the advised context for H hours with each of five other seeds and count losses. More losses than the advice allows are an error")
+                  "Verify the advice: run the advised context for H hours with each of five other seeds and count "
+                  "losses. More losses than the advice allows are an error")
       ->type_name("H")
       ->check(in_range(1e-3, 1e5));
   sub->add_option("--threads", options->threads,

@@ -371,7 +371,7 @@ int Demo::run() {
       "cost).\n\n{}\n",
       options_.repeats, base_.cost_profile, base_.bytes, 100 * device_.share(), device_.longest_gap_ms(), reservations);
   say("pending max: greatest number of samples that waited for service. The ring holds {}: samples beyond that "
-      "were\noverwritten unread.\n\n",
+      "were\noverwritten before they were read.\n\n",
       OH_MODEM_RING_SAMPLES);
   say("{}\n{} calls in {:.1f} s of wall time\nreport: {}\n", headline, jobs_.size(),
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(),

@@ -150,7 +150,8 @@ void add_send(App& fax, Action& action) {
   App* sub = fax.add_subcommand("send", "Send the pages of a TIFF file");
   auto options = std::make_shared<Options>();
   options->sends = true;
-  sub->add_option("file", options->file, "TIFF file of black-and-white pages with 1728 (A4), 2048 or 2432 pixels per line")
+  sub->add_option("file", options->file,
+                  "TIFF file of black-and-white pages with 1728 (A4), 2048 or 2432 pixels per line")
       ->required()
       ->type_name("FILE.tif");
   sub->add_option("number", options->number,

@@ -112,8 +112,8 @@ There is no card, context or echo: samples go directly from pump to pump. V.90 u
 not counted. In data mode, every second block is advanced in one call for all pumps, the others pump by pump ("one by
 one"). Each call is repeated alone and must give identical samples. --seconds is line time in data mode.
 
-Exit status: 0 done, 1 error, 2 a call did not connect, a bit was wrong, or samples differed from those of the call alone,
-130 interrupted.)");
+Exit status: 0 done, 1 error, 2 a call did not connect, a bit was wrong, or samples differed from those of the call
+alone, 130 interrupted.)");
   batch->final_callback([&action, options] { action = [options] { return run_batch(*options); }; });
 }
 

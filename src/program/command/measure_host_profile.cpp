@@ -104,8 +104,8 @@ void add_measure_host_profile(App& measure, Action& action, const std::shared_pt
   sudo offhook measure host-profile --stages --load cpu --load network --out mine.toml   # needs stress-ng
   offhook advise rt-audio mine.toml
 
-The file has no latencies that are rarer than one in the whole measurement; advice names the time that it supports. Measure
-under the load that will compete with the device.)");
+The file has no latencies that are rarer than one in the whole measurement; advice names the time that it supports.
+Measure under the load that will compete with the device.)");
   profile->final_callback([&action, options, contexts, out] {
     action = [options, contexts, out] { return run(*options, *contexts, *out); };
   });

@@ -220,7 +220,8 @@ void add_modem(App& app, Action& action) {
       ->type_name("DIR");
   add_page(*sub, options->page);
   sub->add_option("--keep-failed", options->keep_failed,
-                  "For each call that fails, write its last 120 s as a recording and its decode page in DIR. Calls that an end released on purpose are not kept")
+                  "For each call that fails, write its last 120 s as a recording and its decode page in DIR. Calls "
+                  "that an end released on purpose are not kept")
       ->type_name("DIR");
   sub->add_flag("--trace-kernel", options->trace_kernel,
                 "Also record the kernel's scheduling and interrupts, for `offhook export --perfetto DIR` (root)");

@@ -7,9 +7,9 @@ namespace offhook::command {
 
 Option* add_page(App& app, std::string& page) {
   return app
-      .add_option(
-          "--page", page,
-          "Serve a read-only live page, /status (JSON), /events and /metrics (Prometheus) by HTTP. The default address is 127.0.0.1 (docs/live-page.md)")
+      .add_option("--page", page,
+                  "Serve a read-only live page, /status (JSON), /events and /metrics (Prometheus) by HTTP. The default "
+                  "address is 127.0.0.1 (docs/live-page.md)")
       ->type_name("[ADDRESS:]PORT");
 }
 

@@ -323,9 +323,10 @@ void add_pool(App& app, Action& action) {
                   "Take calls of these callers alone: a file with one number per line; \"+4989*\" is all that begin "
                   "so. A caller's number is its own word")
       ->type_name("FILE");
-  sub->add_option("--exec", options->exec,
-                  "Shell command for each connected call, with the call's terminal as standard input and output. "
-                  "OFFHOOK_CALLER, OFFHOOK_LINE and OFFHOOK_TTY are in its environment. The call ends when the command ends")
+  sub->add_option(
+         "--exec", options->exec,
+         "Shell command for each connected call, with the call's terminal as standard input and output. "
+         "OFFHOOK_CALLER, OFFHOOK_LINE and OFFHOOK_TTY are in its environment. The call ends when the command ends")
       ->type_name("COMMAND");
   add_page(*sub, options->page);
   sub->add_option("--tty", options->tty, "Prefix of symbolic links to the terminals, such as /run/pool-tty")

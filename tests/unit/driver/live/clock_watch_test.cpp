@@ -62,7 +62,7 @@ TEST(ClockWatch, ARateMoreThanTwoPercentOffIsAnotherOneOverAWholeWindow) {
     EXPECT_EQ(watch.verdict(window), "");
     watch = begun();
     watch.seen(bound + static_cast<std::uint64_t>(sign), window);
-    EXPECT_THAT(watch.verdict(window), HasSubstr("samples per second, no longer 8000: its rate changed"));
+    EXPECT_THAT(watch.verdict(window), HasSubstr("samples per second instead of 8000: its rate changed"));
     watch = begun();
     watch.seen(bound + static_cast<std::uint64_t>(sign), window - 1);
     EXPECT_EQ(watch.verdict(window - 1), "") << "the window is not over";

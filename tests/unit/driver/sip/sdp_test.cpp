@@ -85,7 +85,7 @@ TEST(SipPlace, WhatIsNoAccountIsRefused) {
   for (const char* text : {"", "100", "@host", "100@", "100:secret@host", "1 0@host", "100@ho st"})
     EXPECT_THAT(test::complaint([text] { parse_sip_place(text); }), testing::HasSubstr("expected sip:USER@HOST"))
         << text;
-  EXPECT_THAT(test::complaint([] { parse_sip_place("1@a,password=x"); }), testing::HasSubstr("is no option"));
+  EXPECT_THAT(test::complaint([] { parse_sip_place("1@a,password=x"); }), testing::HasSubstr("is not an option"));
   EXPECT_THAT(test::complaint([] { parse_sip_place("1@a,password-file=/nowhere/at/all"); }),
               testing::HasSubstr("expected a password"));
 }

@@ -93,7 +93,7 @@ TEST_F(AlsaCardTest, SaysThatTheDeviceStoppedGivingSamples) {
 TEST_F(AlsaCardTest, SaysThatTheRateChanged) {
   const std::string why = failure("rate");
   if (why == kHeldUp) GTEST_SKIP() << why;
-  EXPECT_THAT(why, HasSubstr("samples per second, no longer 8000: its rate changed"));
+  EXPECT_THAT(why, HasSubstr("samples per second instead of 8000: its rate changed"));
 }
 TEST_F(AlsaCardTest, RefusesADeviceWithoutAClock) {
   EXPECT_THAT(failure("null"), HasSubstr("do not arrive at a constant rate"));

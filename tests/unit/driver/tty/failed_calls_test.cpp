@@ -210,9 +210,10 @@ TEST(FailedCalls, TrainingFailsInAPhaseThatIsNamed) {
     std::uint32_t at;  // it is silent from here on
     const char* missing;
   };
-  for (const Case& c : {Case{OH_START_UP_MENUS, "Phase 2: no INFO0"},
-                        Case{OH_START_UP_PROBING, "Phase 2: INFO0 came, line probing did not end"},
-                        Case{OH_START_UP_FAR_TRAINING, "Phase 3: S came, the far end's training could not be read"}}) {
+  for (const Case& c :
+       {Case{OH_START_UP_MENUS, "Phase 2: no INFO0"},
+        Case{OH_START_UP_PROBING, "Phase 2: INFO0 was received, but line probing did not end"},
+        Case{OH_START_UP_FAR_TRAINING, "Phase 3: S was received, but the far end's training was not"}}) {
     SCOPED_TRACE(c.missing);
     Office office;
     FarModem far(answers_by_v8(OH_MODULATION_V34));

@@ -391,7 +391,7 @@ void clears_down_from_either_end() {
     pair.run(1);
     EXPECT_THAT(pair.path(first),
                 ElementsAre("R4 without rates", "R5 known, without rates", "E without rate", "released"));
-    EXPECT_THAT(pair.path(1 - first), ElementsAre("wait for R4", "R5", "E without rate, asked for", "released"));
+    EXPECT_THAT(pair.path(1 - first), ElementsAre("wait for R4", "R5", "E without rate, requested", "released"));
   }
 }
 

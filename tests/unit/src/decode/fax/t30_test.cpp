@@ -38,7 +38,7 @@ std::vector<std::string> words(const Octets& f) {
 TEST(T30, ADcsOfSpandspInWords) {
   const Octets dcs = frame(kDcs, {0x00, 0x22, 0xF8, 0x44});
   EXPECT_THAT(words(dcs), ElementsAre("V.17 14400", "receive", "standard, 3.85 lines/mm", "T.6 (MMR)", "215 mm",
-                                      "unlimited length", "0 ms a line", "error correction", "frames of 256 octets"));
+                                      "unlimited length", "0 ms per line", "error correction", "frames of 256 octets"));
   const PageFormat f = page_format(dcs);
   EXPECT_EQ(f.rate, (PageRate{PageModem::kV17, 14'400}));
   EXPECT_EQ(f.coding, PageCoding::kT6);
