@@ -26,7 +26,7 @@ namespace {
 std::string neighbour(const fs::path& file) {
   constexpr std::size_t kEnough = 10'000;
   const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
-  // An extension that is the same makes no names alike.
+  // An equal extension does not make names similar.
   std::vector<std::string> stems, names;
   std::error_code none;
   for (fs::directory_iterator entry(folder, none), end; !none && entry != end; entry.increment(none)) {
@@ -76,7 +76,7 @@ std::string read_whole(const fs::path& file, std::uint64_t most) {
   if (size > most) {
     throw std::runtime_error(fmt::format("{}: has {} bytes; expected at most {}", file.string(), size, most));
   }
-  // Reads once more than there is: the last read finds the end. The size of files of /proc is 0.
+  // Reads once after the last bytes, to find the end. The size of files of /proc is 0.
   constexpr std::uint64_t kPiece = 1 << 16;
   std::string bytes;
   for (std::uint64_t done = 0;;) {

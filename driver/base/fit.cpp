@@ -62,7 +62,7 @@ std::size_t hanging(std::string_view line, std::size_t columns) {
   return second != std::string_view::npos && second <= columns / 2 ? second : first;
 }
 
-/// Counts bytes as characters: a line with other characters than ASCII ends a little early.
+/// Counts bytes as characters: a line with characters other than ASCII ends a little early.
 void break_line(std::string& out, std::string_view line, std::size_t columns) {
   const std::size_t first = line.find_first_not_of(' ');
   if (first == std::string_view::npos) return;

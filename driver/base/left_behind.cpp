@@ -67,7 +67,7 @@ void remove_entry(std::string_view record) {
   if (S_ISDIR(there.st_mode) && path.filename().string().starts_with(kFolderPrefix)) fs::remove_all(path, ignored);
 }
 
-/// @param fd  of a record that has no process any more
+/// @param fd of a record whose process has ended
 std::string text_of(int fd) {
   std::string text;
   std::array<char, 4096> some{};
@@ -88,7 +88,7 @@ MadeEntry::MadeEntry(const fs::path& path) {
   if (folder_fd < 0) return;
   const std::string text = identity + absolute.string();
   for (int tries = 0; fd_ < 0 && tries < 100 && !identity.empty() && !error; ++tries) {
-    // A name that is taken is that of a process in another name space of processes.
+    // If the name is taken, a process of another PID namespace has it.
     record_ = folder / (std::to_string(getpid()) + "-" + std::to_string(count++));
     fd_ = openat(folder_fd, record_.filename().c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   }

@@ -31,14 +31,14 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
 constexpr std::size_t kLeastBeginning = 3;  // letters that identify a word
 
-/// Slips of the hand between the two; kNone if more than half of the letters differ.
+/// Typing errors between the two; kNone if more than half of the letters differ.
 std::size_t slips(std::string_view name, std::string_view candidate) {
   const std::size_t distance = edit_distance(name, candidate);
   return 2 * distance <= std::max(name.size(), candidate.size()) + 1 ? distance : kNone;
 }
 
-/// Twice the slips; one more where the name without its table may be that of a key, or how it begins: of equals the
-/// whole name goes first.
+/// Twice the typing errors, plus one if only the last part of a key, or its beginning, matches: among equal candidates
+/// a whole name comes first.
 std::size_t distance_to(std::string_view name, std::string_view candidate) {
   const auto twice = [](std::size_t distance) { return distance == kNone ? kNone : 2 * distance; };
   const std::size_t distance = twice(slips(name, candidate));

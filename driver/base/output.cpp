@@ -69,14 +69,14 @@ struct stat entry_of(int folder, const std::string& entry, const std::string& na
   return there;
 }
 
-/// The permissions that a file of ours has been given, when it is to be replaced.
+/// The permissions of an existing file of this user that will be replaced.
 void keep_mode(int fd, const struct stat& before, const std::string& name) {
   if (S_ISREG(before.st_mode) && before.st_uid == geteuid() && fchmod(fd, before.st_mode & 0777) != 0)
     fail_at(name, errno);
 }
 
-/// In a folder of all users, such as /tmp, an entry that another user made may be a trap for a program that writes
-/// there: fs.protected_symlinks, _fifos and _regular of the kernel protect against that, if they are on.
+/// In a folder of all users, such as /tmp, another user's entry may be a trap for a program that writes there. If they
+/// are on, fs.protected_symlinks, _fifos and _regular of the kernel protect against it.
 void expect_no_trap(const fs::path& path, const struct stat& there, const std::string& name) {
   const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
   struct stat around {};
@@ -184,8 +184,8 @@ std::string OutputFile::some_name() const {
   return name.data();
 }
 
-/// Without a name until close(), so that a kill leaves nothing. If the file system has no such files, under a name
-/// of its own, with the umask's permissions, which mkstemp() would not give it.
+/// Without a name until close(), so that a kill leaves nothing. If the file system has no such files: a temporary name,
+/// with the umask's permissions, which mkstemp() does not use.
 void OutputFile::make_beside(mode_t mode) {
   fd_ = openat(folder_fd_, ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, mode);
   if (fd_ >= 0 && access(("/proc/self/fd/" + std::to_string(fd_)).c_str(), F_OK) == 0) {

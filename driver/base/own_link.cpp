@@ -63,8 +63,8 @@ void OwnLink::expect_ours() const {
   if (there.st_uid != geteuid()) fail(path_, "is another user's link" + std::string(kExpected));
 }
 
-/// The name is that of an abstract socket, which ends with its process however that ends. It contains the folder's
-/// inode, so that two ways to write one path are one name.
+/// The name belongs to an abstract socket, which ends with its process in every case. It contains the folder's inode,
+/// so that two ways to write one path are one name.
 void OwnLink::keep() {
   const std::filesystem::path path(path_);
   const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
@@ -84,7 +84,7 @@ void OwnLink::keep() {
   const int error = errno;
   close(std::exchange(kept_, -1));
   if (error != EADDRINUSE) fail(path_, error);
-  // Any user may take such a name: only one of our own, or root, can keep us from ours.
+  // Any user may take such a name, but only this user or root can block this process.
   const int asked = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   ucred keeper{};
   socklen_t keeper_size = sizeof keeper;

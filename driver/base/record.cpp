@@ -98,7 +98,7 @@ Json& place(Json& json, std::string_view key) {
   throw nlohmann::json::other_error::create(501, fmt::format("key '{}' {}", key, why), nullptr);
 }
 
-/// The keys that begin with the row's: names and values.
+/// Names and values of the keys that begin with the row's key.
 Value gathered(const Row& row, const Json& json) {
   Values all;
   for (const auto& [key, value] : json.items())
@@ -167,7 +167,7 @@ std::string describe(const Table& table, const std::string& path, std::string_vi
   return out;
 }
 
-/// Each row of a table, those of parts without a key too. @param absence  of such a part
+/// Each row of a table, including the rows of parts without a key. @param absence  of such a part
 template <typename Use>
 void for_each_row(const Table& table, const Use& use, const Row* whole = nullptr) {
   for (const Row& row : table.rows) {

@@ -85,8 +85,8 @@ int interrupt_status() {
 void hold_standard_descriptors() {
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (fcntl(fd, F_GETFD) >= 0) continue;
-    // The lowest that is free is taken, which is this one. In the wrong direction: each use fails as that of a closed
-    // one.
+    // open() takes the lowest free descriptor, which is this one. In the wrong direction: each use fails, as with a
+    // closed descriptor.
     if (open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0) return;
   }
 }

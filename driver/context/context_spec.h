@@ -53,8 +53,8 @@ struct ContextForm {
   std::string usage() const;  ///< "FIFO 1..99"
 };
 
-/// A context of a program's own, from start-up on. @return its kind. @throws std::invalid_argument for a word or a key
-/// that is taken or is not one word of capital letters, std::length_error
+/// Adds a program's own context, at start-up. @return its kind. @throws std::invalid_argument for a word or a key that
+/// is taken or is not one word of capital letters, std::length_error
 oh_context_kind add_context_form(ContextForm form);
 /// @return the kind with this word; -1: none
 int find_context_form(std::string_view word);
@@ -63,7 +63,7 @@ const ContextForm& context_form(oh_context_kind kind);
 std::span<const std::string_view> context_keys();
 /// "INT, DPC, THR 1..255 ...": of these kinds, or of all.
 std::string context_usage(std::span<const oh_context_kind> kinds = {});
-/// Why a host does not run it: "THR 24 is Windows NT's; this host is Linux: FIFO 1..99 ...".
+/// Why a host cannot run it: "THR 24 is Windows NT's; this host is Linux: FIFO 1..99 ...".
 std::string not_of_this_host(const ContextSpec& spec, std::string_view host, std::span<const oh_context_kind> runs);
 
 }  // namespace offhook

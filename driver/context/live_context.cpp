@@ -100,7 +100,7 @@ std::int64_t LiveContextConfig::live_period_ns() const {
 }
 
 // Every mlockall() walks all mapped memory, and every thread made after it has its whole stack touched. A bank of 64
-// would do the former 64 times and the latter for 8 MB each, while the first of its modems are running.
+// would lock memory 64 times and touch 8 MB for each thread while its first modems are already running.
 std::string lock_memory() {
   static const int error = [] {
     if (mlockall(MCL_CURRENT | MCL_FUTURE) != 0) return errno;
@@ -291,7 +291,7 @@ void LiveContext::start() {
   pthread_attr_destroy(&attributes);
   if (error != 0) throw std::runtime_error(std::string("cannot make a thread: ") + std::strerror(error));
   running_ = true;
-  // To yield is not enough: on one CPU a caller of a higher priority never lets it run.
+  // Yielding is not enough: on one CPU, a caller of a higher priority never lets it run.
   while (tid_.load() == 0) std::this_thread::sleep_for(std::chrono::microseconds(100));
   try {
     reconfigure(config_);
@@ -334,7 +334,7 @@ void LiveContext::loop() {
     const std::int64_t budget = budget_ns_.load(std::memory_order_relaxed);
     if (budget > 0) {
       const std::int64_t period = period_ns_.load(std::memory_order_relaxed);
-      // Away for as long as only a replenishment takes: the kernel throttled it within the service run.
+      // It was away for as long as a replenishment takes: the kernel throttled it within the service run.
       if (now(CLOCK_MONOTONIC) - begin - used > (period - budget) / 2) throttles_.fetch_add(1);
       keep_budget(budget, period);
     }

@@ -7,10 +7,10 @@
 //   RES x/y          a reservation: SCHED_DEADLINE
 //
 // A reservation limits its budget itself: when it has used x since its period began it yields, and the kernel wakes
-// it at the next one. The kernel's own enforcement comes at ticks (4 ms at HZ=250) with the excess carried over; it is
-// the backstop, and its interventions are counted as throttles.
+// it at the next one. The kernel's own enforcement is a second safeguard: it acts at ticks (4 ms at HZ=250) and carries
+// the excess over. Its interventions are counted as throttles.
 //
-// The watchdog (watchdog.h) makes a normal thread of one that keeps the CPU.
+// The watchdog (watchdog.h) demotes a thread that keeps the CPU to a normal thread.
 #pragma once
 
 #include <pthread.h>
@@ -48,7 +48,7 @@ struct LiveContextConfig : ContextSpec {
   std::int64_t live_period_ns() const;
 };
 
-/// Runs service() on a thread of its own, by its specification.
+/// Runs service() on a separate thread, as its specification requests.
 class LiveContext {
  public:
   /// @param service  serves the owed blocks; real-time
@@ -64,7 +64,7 @@ class LiveContext {
   void start();
   void stop();  ///< the running service ends first
   void request();
-  /// Another scheduling for the thread, from now on. @throws as start(), and the previous one stays in effect
+  /// Changes the thread's scheduling. @throws as start(); the previous scheduling then stays in effect
   void reconfigure(const ContextSpec& spec);
   const ContextSpec& spec() const { return config_; }  ///< the owner's
 

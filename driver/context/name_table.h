@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// A table of objects with names and numbers, to which a program may add its own at start-up. Rows never move, so a
+// A table of objects with names and numbers, to which a program may add objects at start-up. Rows never move, so a
 // reader needs no lock while another thread adds.
 #pragma once
 

@@ -29,7 +29,7 @@ std::int64_t now(clockid_t clock) {
   return t.tv_sec * kGiga + t.tv_nsec;
 }
 
-/// @return how often the thread gave the CPU up to wait; -1: unknown
+/// @return how often the thread has given up the CPU to wait; -1: unknown
 std::int64_t times_slept(int tid) {
   std::array<char, 64> path;
   std::snprintf(path.data(), path.size(), "/proc/self/task/%d/status", tid);
@@ -55,7 +55,7 @@ bool is_real_time(int tid) {
 }  // namespace
 
 /// Made with the first watched thread; it lasts as long as the process. It takes only its own lock, and a thread that
-/// holds that one takes no other: malloc()'s may be held by a thread that is kept off the CPU.
+/// holds that lock takes no other. malloc()'s lock may be held by a thread that cannot get the CPU.
 class Watchdog {
  public:
   static Watchdog& of_process() {
@@ -77,7 +77,7 @@ class Watchdog {
   }
 
  private:
-  // Whoever holds it may be a normal thread on a CPU that is being spun on: it inherits the watchdog's priority.
+  // The holder may be a normal thread on a CPU with a spinning thread, so it inherits the watchdog's priority.
   struct Lock {
     explicit Lock(Watchdog& w) : watchdog(w) { pthread_mutex_lock(&watchdog.mutex_); }
     ~Lock() { pthread_mutex_unlock(&watchdog.mutex_); }

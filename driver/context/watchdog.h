@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 //
-// One thread of the process, above all its others, that demotes real-time threads that keep the CPU to normal threads,
-// so that a pump or a card that spins cannot lock up the machine. It checks every 200 ms for two signs of such a
+// A thread of the process, more urgent than all its others. It demotes real-time threads that keep the CPU to normal
+// threads, so that a spinning pump or card cannot lock up the machine. It checks every 200 ms for two signs of such a
 // thread in SCHED_FIFO or SCHED_RR:
 //
 //   it had more than its share of the time between three checks
 //   it has not slept once between three checks, though it had a fifth of the CPU in each
 //
-// The second finds threads that the first does not: the kernel gives real-time threads 95 % at most
-// (sched_rt_runtime_us), two threads that spin on one CPU have half of it each, and a hypervisor takes its part.
-// Either is seen within 0.6 s of a spin's beginning, and 0.8 s when it began just before a check. A reservation is
-// held to its budget by the kernel.
+// The second sign finds threads that the first misses. The kernel gives real-time threads at most 95 %
+// (sched_rt_runtime_us), two spinning threads share a CPU, and a hypervisor takes its part. Both are detected within
+// 0.6 s of the start of a spin, or 0.8 s if it started just before a check. The kernel limits a reservation to its
+// budget.
 #pragma once
 
 #include <time.h>

@@ -25,7 +25,7 @@ static void record(const struct oh_driver* driver, enum oh_event_kind kind, uint
                      argument > UINT32_MAX ? UINT32_MAX : (uint32_t)argument);
 }
 
-/* One writer; others may read at any time, each counter by itself. */
+/* One writer; others may read each counter at any time. */
 static void count(uint64_t* counter, uint64_t n) {
   __atomic_store_n(counter, *counter + n, __ATOMIC_RELAXED);
 }
@@ -120,7 +120,7 @@ int oh_driver_set_block_plan(struct oh_driver* driver, const uint32_t* samples, 
   const int error = card->ops->set_block(card->self, samples[0]);
   if (error != 0) return error;
 
-  /* Odd: an isr that comes now keeps its old plan and checks again at the next interrupt. */
+  /* Odd: an isr that runs now keeps its old plan and checks again at the next interrupt. */
   const uint32_t sequence = driver->plan_sequence;
   __atomic_store_n(&driver->plan_sequence, sequence + 1, __ATOMIC_RELAXED);
   __atomic_thread_fence(__ATOMIC_RELEASE);
@@ -180,9 +180,9 @@ static uint64_t oldest_received(const struct oh_driver* driver) {
   return lost > oldest ? lost : oldest;
 }
 
-/* The next n received samples are gone: inform the pump, and skip the matching transmit positions. If a sample
- * has left the receive ring they have been played, at a lead of at most that ring; else they may be to come, and are
- * silent. */
+/* The next n received samples are lost: inform the pump, and skip the matching transmit positions. If the samples have
+ * left the receive ring, these positions have been played, because the lead is at most that ring. Otherwise they may
+ * still be played, and are silent. */
 static void report_gap(struct oh_driver* driver, uint64_t n) {
   const struct oh_pump* pump = &driver->config.pump;
   if (pump->report_gap != NULL) pump->report_gap(pump->self, (size_t)n);

@@ -5,7 +5,7 @@
 #define EINVAL 22 /* Linux; no OS header here */
 #endif
 
-/* Everything of an event but its time, as the one word whose store publishes the slot. */
+/* All of an event except its time, in the word whose store publishes the slot. */
 union tail_word {
   struct {
     uint8_t kind;
@@ -41,7 +41,7 @@ void oh_event_log_write(struct oh_event_log* log, uint64_t time_ns, enum oh_even
   if (log == NULL) return;
   uint64_t head = __atomic_load_n(&log->head, __ATOMIC_RELAXED);
   do {
-    /* Acquire: the slot is ours to fill only after the reader has emptied it. A stale head may lie behind the tail;
+    /* Acquire: this writer may fill the slot only after the reader has emptied it. A stale head may be behind the tail;
      * the compare-and-swap then fails. */
     if ((int64_t)(head - __atomic_load_n(&log->tail, __ATOMIC_ACQUIRE)) > (int64_t)log->mask) {
       __atomic_fetch_add(&log->lost, 1, __ATOMIC_RELAXED);

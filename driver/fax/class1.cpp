@@ -15,12 +15,12 @@ constexpr char kDle = 0x10, kEtx = 0x03, kSub = 0x1A;
 constexpr char kEnd[] = {kDle, kEtx}, kOctetDle[] = {kDle, kDle};
 constexpr std::string_view kEndOfData(kEnd, 2), kStuffedDle(kOctetDle, 2);
 constexpr std::uint64_t kPatience = 5000 * kSamplesPerMs;  // for a program that sends nothing
-// The carrier of a last frame ends after some flags. It is waited for, because a page receiver that is started within
-// it would report frames instead of a page.
+// The carrier of a last frame ends after some flags. Wait for it, because a page receiver that is started within it
+// would report frames instead of a page.
 constexpr std::uint64_t kLastCarrier = 400 * kSamplesPerMs;
 constexpr char kFinalBit = 0x10;  // of the control octet, T.30 5.3.5
 constexpr std::size_t kControlOctet = 1, kLeastFrame = 2;
-// Octets of a page that are queued ahead of the pump: 0.57 s at 14 400 bit/s in the ring, as much before it.
+// Octets of a page that are queued ahead of the pump: 0.57 s at 14 400 bit/s in the ring, and the same before it.
 constexpr std::size_t kOctetsPerMessage = 64, kMessagesAhead = 16, kPageRoom = 1024;
 constexpr std::size_t kMostReceived = 16;     // frames that the program has not requested
 constexpr std::size_t kMostOctets = 1 << 17;  // for a program that does not read: 72 s of a page at 14 400 bit/s
@@ -222,7 +222,8 @@ void Class1::put(std::string_view octets) {
   flush();
 }
 
-/// The octets of the program end the operation. Frames stay audible to the pump, because the next command may use them.
+/// The octets of the program end the operation. The pump continues to receive frames, because the next command may use
+/// them.
 void Class1::end_reception(Outcome outcome) {
   if (connected_ && !ok_at_) say(kEndOfData);
   if (operation_ == Operation::kReceivePage && outcome != Outcome::kOtherCarrier) order_receiving(Signal::kNone);
@@ -265,7 +266,7 @@ void Class1::put_page_octet(char c) {
   if (!ending_ && unstuff(c, page_)) finish_sending(Outcome::kOk);
 }
 
-/// The signal ends after the data that are queued.
+/// The signal ends after the queued data.
 void Class1::finish_sending(Outcome outcome) {
   ending_ = true;
   at_end_ = outcome;
@@ -432,7 +433,7 @@ void Class1::poll() {
     take(*report);
     rings_.reports->pop();
   }
-  // A report that was lost may have been the end of the signal.
+  // A lost report may have been the end of the signal.
   const std::uint64_t lost = counters_of(pump_).lost_reports;
   if (lost != lost_reports_ && ending_ && sends()) result(Outcome::kError);
   lost_reports_ = lost;

@@ -9,8 +9,9 @@
 //      samples <- one modulator <- HDLC or bits <-----|-- orders, frames and bits
 //
 // T.30 allocates and writes files. It runs in the owner's thread and exchanges messages with the pump through three
-// rings. T.30 may therefore be late: its orders take effect with the next block. A late frame is preceded by flags,
-// which is harmless. Late bits of a page without error correction become zeros, which are counted (starved_bits).
+// rings. T.30 may therefore be late: its orders take effect with the next block. A late frame is preceded by additional
+// flags, which is harmless. Late bits of a page without error correction become zeros, which are counted
+// (starved_bits).
 //
 // While a page receiver waits for its training, V.21 listens as well, because the far end may repeat a command. The
 // first of the two that recognises its signal keeps the line.

@@ -18,7 +18,7 @@ class KernelDevice {
  public:
   virtual ~KernelDevice() = default;
 
-  /// Before a call, or while one is up. @throws std::runtime_error: not a context of a kernel, not admitted
+  /// Sets the context before or during a call. @throws std::runtime_error: not a context of a kernel, not admitted
   virtual void set_context(const ContextSpec& context) = 0;
   /// @throws std::runtime_error
   virtual void start(oh_kernel_call call) = 0;
@@ -33,7 +33,7 @@ class KernelDevice {
   /// @throws std::runtime_error: the device is gone
   virtual std::size_t write(const std::uint8_t* octets, std::size_t n) = 0;
   virtual std::size_t read(std::uint8_t* octets, std::size_t n) = 0;
-  /// Until there is something to read, or `ms` have passed.
+  /// Waits until data can be read, or `ms` have passed.
   virtual void wait(int ms) const = 0;
   /// The events since the last time, appended.
   virtual void take_log(std::vector<oh_event>& events) = 0;

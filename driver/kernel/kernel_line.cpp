@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kLookMs = 10;
 
-// From the slowest to the fastest, and then the row for "any".
+// From the slowest to the fastest; the row for "any" is the last.
 constexpr std::array<Modulation, 5> kModulations = [] {
   Modulation any = kV34;
   any.id = OH_MODULATION_NONE;
@@ -22,7 +22,7 @@ constexpr std::array<Modulation, 5> kModulations = [] {
 /// The chosen one among those that have the card's samples.
 const Modulation& chosen(const modem::CallConfig& call, const oh_pump_format& card) {
   const std::uint32_t wanted = call.modulations;
-  // choose_modem() names modulations without V.8 by their pump alone, and "any" by the last row's.
+  // choose_modem() names modulations without V.8 by their pump only, and "any" by the pump of the last row.
   const bool any = wanted == 0 && call.pump == kModulations.back().type();
   for (std::size_t k = kModulations.size() - 1; k-- > 0;) {
     const Modulation& m = kModulations[k];
@@ -88,8 +88,7 @@ bool KernelLine::ringing() const {
 
 void KernelLine::begin_call(const modem::CallConfig& call) {
   const oh_kernel_call wanted = kernel_call(call, config_);
-  // Not this line's alone to end: a refusal of the kernel (no memory, no admission, a card that is gone) is a call that
-  // failed.
+  // A refusal of the kernel (no memory, no admission, no card) counts as a failed call.
   if (std::exchange(calling_, false)) attempt([this] { return modem_.stop(), true; });
   try {
     modem_.start(wanted);

@@ -2,8 +2,8 @@
 //
 // Calls of a modem of the kernel driver, with the interface for callers: the AT commands are the same on it as on a
 // live session. Features that the kernel's modem lacks are refused when a call begins: digits (its line is a leased
-// one, or an operator's), pumps other than V.90, V.34, V.32bis and V.22bis, and pumps with another sample format than
-// the card.
+// line or an operator's), pumps other than V.90, V.34, V.32bis and V.22bis, and pumps whose sample format differs from
+// the card's.
 #pragma once
 
 #include <cstdint>
@@ -51,7 +51,7 @@ class KernelLine final : public modem::CallLine {
   /// The reason why the kernel did not begin the last call, once; empty: it did, or the reason was already taken. The
   /// status is FAILED meanwhile.
   std::string take_refusal() { return std::exchange(refusal_, {}); }
-  /// The card does not work any more, or is gone.
+  /// The card has failed, or was removed.
   bool failed() const { return failed_; }
   std::uint64_t bytes_sent() const { return sent_; }
   std::uint64_t bytes_received() const { return received_; }

@@ -33,7 +33,7 @@ constexpr std::size_t kLogOctets = OH_KERNEL_LOG_EVENTS * sizeof(oh_event);
 }  // namespace
 
 KernelModem::KernelModem(const std::string& path) : path_(path) {
-  // Looked at before it is opened: to open a FIFO or a file is not without effect.
+  // Checked before it is opened, because opening a FIFO or a file has effects.
   struct stat there {};
   if (stat(path.c_str(), &there) == 0 && !S_ISCHR(there.st_mode))
     throw std::runtime_error(path + ": is " + kind_of_file(there.st_mode) + kExpected);

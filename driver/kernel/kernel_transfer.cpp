@@ -64,7 +64,7 @@ void KernelTransfer::take_log() {
   if (config_.events) config_.events(taken_, device_.status().log_lost);
 }
 
-// Switches that a slow poll has missed follow at once.
+// Switches that a slow poll missed are made at once.
 void KernelTransfer::switch_context() {
   const double every = static_cast<double>(config_.switch_samples) / (config_.switches + 1);
   while (context_ < config_.switches && static_cast<double>(status_.samples) >= every * (context_ + 1)) {

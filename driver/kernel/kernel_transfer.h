@@ -36,7 +36,7 @@ class KernelTransfer {
   void begin();
   /// Octets, log, context. @return the status that it found  @throws std::runtime_error: the device is gone
   const oh_kernel_status& look();
-  /// Waits until octets have come, or it is time for the next poll.
+  /// Waits until octets have arrived, or it is time for the next poll.
   void wait() const;
   void hang_up() { device_.hang_up(); }
   /// The call ends; the rest of the log is read. status() keeps its last value.
@@ -44,7 +44,7 @@ class KernelTransfer {
 
   const oh_kernel_status& status() const { return status_; }
   bool connected() const { return connected_; }  ///< octets could go, some time
-  /// bit/s; the last there were
+  /// bit/s; the newest non-zero rates
   std::uint32_t tx_bit_rate() const { return tx_bit_rate_; }
   std::uint32_t rx_bit_rate() const { return rx_bit_rate_; }
   std::size_t sent() const { return sent_; }  ///< octets that the kernel has taken

@@ -49,7 +49,7 @@ PciCard::PciCard(PciTransport& transport, const oh_streams& streams, bool step)
   store(r.magic, std::uint32_t{OH_PCI_MAGIC});
 }
 
-// The host's memory may hold anything: all that is read there is checked, once.
+// The host's memory may hold any values: each value is read once and checked.
 oh_pci_error PciCard::start() {
   const oh_pci_registers& r = transport_.registers();
   const std::uint64_t address = load(r.memory_address), size = load(r.memory_size), queue = load(r.queue_address);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // The hardware of a PCI card (offhook/pci_card.h, docs/card.md): takes the driver's commands, moves samples between the
-// card memory in the host and a line, and ends blocks with a descriptor and an interrupt. How registers, the host's
-// memory and interrupts are reached is up to the transport. Whoever advances time calls run().
+// card memory in the host and a line, and ends blocks with a descriptor and an interrupt. The transport provides access
+// to registers, the host's memory and interrupts. The owner advances time by run().
 #pragma once
 
 #include <cstdint>
@@ -21,11 +21,11 @@ class PciTransport {
   virtual oh_pci_registers& registers() = 0;
   /// The number to add to the vector for the doorbell register.
   virtual std::uint32_t doorbell() const = 0;
-  /// @return `size` octets of the host's memory at this bus address; null: not to be reached
+  /// @return `size` octets of the host's memory at this bus address; null: not accessible
   virtual void* memory(std::uint64_t address, std::uint64_t size) = 0;
   /// Does not block.
   virtual void raise_interrupt() = 0;
-  /// Until a doorbell rings (all that rang are taken), the host leaves, or `ms` have passed.
+  /// Waits until a doorbell rings (all rung doorbells are taken), the host leaves, or `ms` have passed.
   /// @return false: the host has left
   virtual bool wait_doorbell(int ms) = 0;
 };
@@ -49,7 +49,7 @@ class PciCard {
   /// Executes the driver's last command. @return true: a call began with this
   bool take_command();
   bool running() const { return running_; }
-  /// Ring voltage is on the line, or it is not.
+  /// Sets whether ring voltage is on the line.
   void set_ringing(bool ringing);
   /// Sample periods until the current block ends.
   std::uint32_t left() const { return oh_card_engine_left(&engine_); }

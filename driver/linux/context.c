@@ -172,7 +172,8 @@ static struct task_struct *thread_for(struct oh_kernel_context *c,
 	return thread;
 }
 
-/* All requested runs have ended, or will never begin; there are no requests meanwhile. */
+/* Waits until all requested runs have ended, or can no longer begin; there are no requests
+ * meanwhile. */
 static void quiesce(struct oh_kernel_context *c)
 {
 	if (c->thread)

@@ -32,7 +32,7 @@ void oh_device_stop(struct oh_device *device)
 		return;
 	cancel_delayed_work_sync(&device->watchdog);
 	oh_hardware_stop(&device->hardware);
-	/* After this the interrupt touches nothing of the call. */
+	/* After this, the interrupt uses no data of the call. */
 	smp_store_release(&device->running, false);
 	synchronize_irq(device->context.irq);
 	device->context.context.ops->stop(device->context.context.self);
@@ -99,7 +99,7 @@ int oh_device_start(struct oh_device *device, const struct oh_kernel_call *call)
 	device->watched = 0;
 	device->idle_s = 0;
 	oh_card_log_changes(&device->report, device->hardware.memory, oh_now_ns(NULL));
-	/* All that the interrupt uses of the call is there. */
+	/* All data that the interrupt uses of the call exist. */
 	smp_store_release(&device->running, true);
 	error = oh_hardware_start(&device->hardware);
 	if (error) {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The card, from the driver's side. Its memory is written by others, so it is
- * checked: positions only ever grow and by no more than a second between two
- * checks, or the card has failed. Descriptors come in sequence and end blocks
- * that have passed, or they are counted as bad and ignored.
+ * The card, from the driver's side. Others write its memory, so every value is checked. Positions
+ * must grow, by at most a second between two checks; otherwise the card has failed. Descriptors
+ * must be in sequence and end blocks that have passed; others are counted as bad and ignored.
  */
 #include <linux/delay.h>
 #include <linux/dma-mapping.h>
@@ -71,9 +70,8 @@ static bool log_is_behind(const struct oh_hardware *hw)
 }
 
 /*
- * Such a card's next interrupt follows this one at once, and where they are
- * served in the interrupt no program would have the CPU for as long as the
- * call lasts.
+ * Such a card's next interrupt follows this one at once. If they are served in the interrupt, no
+ * program gets the CPU during the call.
  */
 static void tell_progress(struct oh_hardware *hw)
 {

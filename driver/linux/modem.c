@@ -2,8 +2,8 @@
 /*
  * The modem end (driver/modem/modem_end.h) in the kernel: its memory, sections
  * of the FPU around all of it, and queues of octets, so that user space never
- * waits for a section. (It is compiled with SSE, so any of it may use the
- * registers.) The connection itself is the modem end's alone.
+ * waits for a section. (It is compiled with SSE, so all its code may use the registers.) The modem
+ * end holds all state of the connection.
  */
 #include <linux/ktime.h>
 #include <linux/sched.h>
@@ -332,8 +332,8 @@ int oh_kernel_end_write(struct oh_kernel_end *end, const char __user *octets, si
 	n = min_t(size_t, n, kfifo_avail(&end->to_line));
 	n -= n % unit;
 	/*
-	 * Not kfifo_from_user(): octets that it took before a fault stay in the queue,
-	 * part of a cell, too, and user space is not told.
+	 * Not kfifo_from_user(): if it faults, the octets that it took stay in the queue, perhaps a
+	 * part of a cell, and user space gets no count of them.
 	 */
 	while (*taken < n) {
 		size_t now = min_t(size_t, n - *taken, PIECE - PIECE % unit);

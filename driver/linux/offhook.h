@@ -90,8 +90,8 @@ struct oh_hardware {
 	bool failed;
 	u64 interrupts, coalesced, spurious, bad;
 	/*
-	 * A program's, or none: a card whose clock waits for the driver is
-	 * not told of its progress while this log is far behind.
+	 * A program's, or none. While this log is far behind, a card whose clock waits for the
+	 * driver does not learn of its progress.
 	 */
 	const struct oh_event_log *read_log;
 	int untold;
@@ -105,7 +105,7 @@ int oh_hardware_stop(struct oh_hardware *hw);
 bool oh_hardware_ringing(const struct oh_hardware *hw);
 /* The program has read events: ring the doorbell that was withheld. */
 void oh_hardware_log_read(struct oh_hardware *hw);
-/* Take the card's finished descriptors. @return new descriptors */
+/* Takes the card's finished descriptors. @return number of new descriptors */
 u32 oh_hardware_take(struct oh_hardware *hw);
 
 /* context.c */
@@ -166,7 +166,7 @@ int oh_kernel_end_read(struct oh_kernel_end *end, char __user *octets, size_t n,
 		       unsigned int *given);
 bool oh_kernel_end_readable(struct oh_kernel_end *end);
 bool oh_kernel_end_writable(struct oh_kernel_end *end);
-/* Nothing will come any more. */
+/* There will be no more data. */
 bool oh_kernel_end_ended(struct oh_kernel_end *end);
 
 /* tty.c */
@@ -190,7 +190,7 @@ struct oh_terminal {
 int oh_tty_init(void);
 void oh_tty_exit(void);
 struct oh_terminal *oh_terminal_create(int number, struct device *parent);
-/* Who has the port open is hung up. */
+/* Hangs up the program with the open port. */
 void oh_terminal_remove(struct oh_terminal *terminal);
 
 /* terminal_end.c */

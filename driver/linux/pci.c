@@ -12,7 +12,7 @@ enum {
 	UNMASK_MS = 100,
 };
 
-/* A stream of spurious interrupts would keep a CPU permanently. */
+/* A stream of spurious interrupts would occupy a CPU permanently. */
 static void calm(struct oh_device *device)
 {
 	if (time_after(jiffies, device->spurious_jiffy)) {
@@ -89,7 +89,7 @@ static void service(void *self)
 	struct oh_device *device = self;
 	u32 blocks = 0;
 
-	/* One block a run is the vendor's policy: a run for each that is owed. */
+	/* One block per run is the vendor's policy: one run for each owed block. */
 	do {
 		blocks += oh_driver_service(&device->driver);
 	} while (device->driver.config.policy == OH_SERVICE_ONE_BLOCK &&
@@ -122,7 +122,7 @@ static int probe(struct pci_dev *pci, const struct pci_device_id *id)
 	error = oh_kernel_context_init(&device->context, service, device, pci_irq_vector(pci, 0));
 	if (error)
 		goto vectors;
-	/* IRQF_NO_THREAD: on PREEMPT_RT INT is to be a hard interrupt, too. */
+	/* IRQF_NO_THREAD: INT is a hard interrupt on PREEMPT_RT, too. */
 	error = request_threaded_irq(device->context.irq, handle, handle_threaded, IRQF_NO_THREAD,
 				     KBUILD_MODNAME, device);
 	if (error)
@@ -166,7 +166,7 @@ static int suspend(struct device *dev)
 	mutex_lock(&device->lock);
 	if (device->end) {
 		oh_device_stop(device);
-		/* Nobody else writes the log now. */
+		/* There is no other writer of the log now. */
 		oh_event_log_write(&device->log, oh_now_ns(NULL), OH_EV_PUMP_STATE, 0,
 				   OH_PUMP_IDLE);
 		dev_info(dev, "the call ends because the machine is suspended\n");

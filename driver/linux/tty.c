@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * /dev/ttySMN, the modem's serial port as a program sees it that dials (DTE):
- * octets both ways, DTR and RTS from it, DSR, CTS, DCD and RI to it, and a
- * hang-up when the carrier goes. A program has the port's other end and
- * handles the AT commands, the DCE (include/offhook/kernel_modem.h): the commands
- * need no kernel, and the same code serves pseudo-terminals.
+ * /dev/ttySMN, the modem's serial port for programs that dial (DTE): octets both ways, DTR and RTS
+ * from the program, DSR, CTS, DCD and RI to it, and a hang-up when the carrier is lost. A program
+ * has the port's other end and handles the AT commands, the DCE (include/offhook/kernel_modem.h):
+ * the commands need no kernel, and the same code serves pseudo-terminals.
  */
 #include <linux/module.h>
 #include <linux/serial.h>
@@ -128,7 +127,8 @@ static int dte_take(struct tty_struct *line, const unsigned char *octets, int n)
 	unsigned int taken = n;
 	unsigned long flags;
 
-	/* Under the lock, as end_release() empties it. Without a DCE, written octets are lost. */
+	/* Under the lock, because end_release() empties it. Without a DCE, written octets are lost.
+	 */
 	spin_lock_irqsave(&terminal->lock, flags);
 	if (atomic_read(&terminal->taken)) {
 		taken = kfifo_in(&terminal->written, octets, n);

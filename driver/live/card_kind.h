@@ -14,7 +14,7 @@
 
 namespace offhook {
 
-/// A card that this machine can open, or cannot.
+/// A card, and whether this machine can open it.
 struct CardDevice {
   std::string kind;         ///< "built-in", "ALSA", "PortAudio"
   std::string address;      ///< as open_card() takes it
@@ -43,7 +43,7 @@ struct SoundConfig {
 inline std::string sound_format(std::uint32_t rate_hz) {
   return std::to_string(rate_hz) + " Hz, one channel, 16 bits";
 }
-/// The modem card's ring, as long in time at any rate, and interrupts a period apart.
+/// A ring with the duration of the modem card's at any rate, and one interrupt per period.
 oh_streams sound_streams(const SoundConfig& config);
 
 }  // namespace offhook

@@ -6,8 +6,8 @@
 
 namespace offhook {
 
-/// Compares the samples that a sound device has passed with CLOCK_MONOTONIC: does it still run, and at its rate?
-/// Real-time, except the texts. One thread at a time.
+/// Compares the samples that a sound device has passed with CLOCK_MONOTONIC, to detect whether it still runs at its
+/// rate. Real-time, except the texts. One thread at a time.
 class ClockWatch {
  public:
   /// @param granularity  samples by which the device's count jumps: a period
@@ -15,11 +15,11 @@ class ClockWatch {
 
   /// The stream began at this count.
   void restart(std::uint64_t samples, std::int64_t ns);
-  /// The stream restarted at this count, after an overrun: its rate is computed over all stretches together.
+  /// The stream restarted at this count, after an overrun. The rate is computed over all parts together.
   void resume(std::uint64_t samples, std::int64_t ns);
   /// `samples` have passed.
   void seen(std::uint64_t samples, std::int64_t ns);
-  /// @return the expected count at this time, by the newest one seen and the clock
+  /// @return the expected count at this time, from the newest count and the clock
   std::uint64_t expected(std::int64_t ns) const;
   /// @return empty, or the fault: no samples for a second, no clock, another rate over two seconds of stream
   std::string verdict(std::int64_t ns);

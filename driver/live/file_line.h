@@ -22,7 +22,7 @@ class FileLine : public LineEnd {
   FileLine(const FileLine&) = delete;
   FileLine& operator=(const FileLine&) = delete;
 
-  /// Writes to the file's buffer, so now and then to the file: the card's thread may be held up by the disk.
+  /// Writes to the file's buffer, and sometimes to the file, so the disk may delay the card's thread.
   void exchange(const std::int16_t* played, std::int16_t* captured, std::size_t n) override;
   /// The error of the output (disk full); empty: none.
   const std::string& failure() const { return failure_; }

@@ -16,7 +16,7 @@
 
 namespace offhook {
 
-/// Consecutive received samples that all came, or were all lost on their way to the card.
+/// Consecutive received samples that all arrived, or were all lost on their way to the card.
 struct SampleRun {
   std::uint32_t n;
   bool lost;
@@ -54,7 +54,7 @@ class LiveCard {
     report_.log = log;
     report_.id = id;
   }
-  /// Sample periods: the one length of block that its interrupts come at; 0: any. Known from the start.
+  /// Sample periods: the only block length that its interrupts support; 0: any length. Known from the start.
   std::uint32_t period() const {
     const std::uint32_t least = oh_streams_block_min(&card_.streams);
     return least == oh_streams_block_max(&card_.streams) ? least : 0;
@@ -71,7 +71,7 @@ class LiveCard {
   }
   /// Why the line has ended the present call; empty: it has not. The text is static. From any thread.
   virtual std::string_view line_failure() const { return {}; }
-  /// The caller of the call that rings, or rang last. From any thread.
+  /// The caller of the ringing call, or of the last one. From any thread.
   virtual Caller caller() const { return {}; }
   /// From any thread.
   virtual std::vector<CardFigure> figures() const { return {}; }
@@ -79,7 +79,7 @@ class LiveCard {
   virtual void start() = 0;
   /// Blocks until the next interrupt. From one thread. No allocation.
   virtual Wait wait() = 0;
-  /// wait() returns kStopped soon, now and permanently. From any thread or signal handler.
+  /// wait() returns kStopped soon, from now on permanently. From any thread or signal handler.
   virtual void stop() = 0;
   /// For people; after kGone.
   virtual std::string failure() const { return ""; }

@@ -30,7 +30,8 @@ constexpr std::size_t kMostWaiting = 8;        // three descriptors and a card's
 // Most that a card's position may be ahead of this host's clock: 1 % of the time passed, and this.
 constexpr std::int64_t kEarlySeconds = 10;
 constexpr std::int64_t kGiga = 1'000'000'000;
-// Shrinking would make an access SIGBUS; the third keeps out a seal against writing, ours too.
+// Shrinking would cause SIGBUS at an access; the third seal prevents a seal against writing, which would also stop this
+// process.
 constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
 [[noreturn]] void fail(const std::string& path, const std::string& what) {
@@ -275,7 +276,7 @@ void CardServer::release(Peer& peer) {
   peer = {};
 }
 
-/// Whoever connected next gets a card.
+/// The next client gets a card.
 void CardServer::admit() {
   Peer peer;
   peer.socket = accept4(listener_->fd(), nullptr, nullptr, SOCK_CLOEXEC);
@@ -348,8 +349,8 @@ bool CardServer::modem_left() const {
 }
 
 void CardServer::raise_interrupt() {
-  // We cannot fill an eventfd: it holds 2^64 - 2 unread interrupts. If it cannot be written for another
-  // reason either, that is the modem's doing.
+  // This process cannot fill an eventfd: it holds 2^64 - 2 unread interrupts. If a write fails, the modem has caused
+  // it.
   pollfd event{modem_.interrupt, POLLOUT, 0};
   if (poll(&event, 1, 0) == 1 && event.revents == POLLOUT) {
     post(modem_.interrupt);

@@ -2,11 +2,11 @@
 //
 // A card whose hardware is another process. That process listens on a UNIX socket; to each modem that connects it sends
 // two descriptors: the memory of the rings and an eventfd that is the interrupt. The modem sends one byte when its
-// driver is ready, and from then on samples pass. Either side sees the other's end as the socket's.
+// driver is ready, and from then on samples pass. Either side detects the other's end by the end of the socket.
 //
 // Neither side trusts the other. The memory is sealed: its size can no longer change, so that access to it never
-// ends in SIGBUS. Its fields are checked at every read (card_engine.h, driver.h). Descriptors of the
-// other side are waited on by poll() only: their other owner can change at any time whether a read blocks.
+// ends in SIGBUS. Its fields are checked at every read (card_engine.h, driver.h). For descriptors of the other side,
+// wait only by poll(): their other owner can change at any time whether a read blocks.
 #pragma once
 
 #include <algorithm>
@@ -55,11 +55,11 @@ class SharedCard final : public LiveCard {
   std::size_t size_ = 0;
 };
 
-/// The hardware's side of one card. Each client that connects gets a card's memory of its own. The first one whose
-/// driver is ready is the modem, and its memory is the card.
+/// The hardware's side of one card. Each client that connects gets its own card memory. The first one whose driver is
+/// ready is the modem, and its memory is the card.
 class CardServer {
  public:
-  /// Makes the socket, for its owner alone at any umask. @throws std::runtime_error
+  /// Makes the socket, accessible only by its owner with any umask. @throws std::runtime_error
   CardServer(std::string path, const oh_streams& streams);
   ~CardServer();
   CardServer(const CardServer&) = delete;
@@ -73,7 +73,7 @@ class CardServer {
   /// Does not block, unless the modem's process makes its eventfd a blocking one and fills it within the same
   /// microsecond.
   void raise_interrupt();
-  /// Once there is a modem; another one's, if that left and wait_for_modem() has found the next.
+  /// Valid once there is a modem; after it has left, the card of the next one that wait_for_modem() finds.
   const oh_card& card() const { return modem_.card; }
   oh_card_state& state() const { return *static_cast<oh_card_state*>(modem_.card.self); }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// A card that is played by the thread that waits for it: by the monotonic clock, in bursts as a DMA engine would move
-// them. A burst that comes late because the thread was held up moves all the samples that are due, as hardware would
-// have; only their interrupt is late.
+// A card whose hardware is simulated by the thread that waits for it: by the monotonic clock, in bursts like those of a
+// DMA engine. If the thread is delayed, the late burst moves all due samples, as hardware would have; only their
+// interrupt is late.
 #pragma once
 
 #include <atomic>

@@ -36,7 +36,7 @@ constexpr uint32_t kRateBeforeData = 1200;  // bit/s; irrelevant: no timer runs 
 constexpr uint32_t kSymbolsPerEvent = 8;    // a constellation needs no more
 constexpr float kTxLevelDbm0 = -12;         // as modems are set for the public network
 constexpr float kSilentTapDb = -90;
-// See the header: how long the far end may need until it shows that it has V.42.
+// See the header: time that the far end may need until it shows that it has V.42.
 constexpr uint32_t kRoundTripMs = 1200, kTrainingMs = 15'000 + 5 * kRoundTripMs, kOptionalMs = 3000;
 
 oh_modem_end& of(void* self) {
@@ -512,7 +512,7 @@ const char* oh_modem_end_failure(const oh_modem_end_status* s) {
   }
 }
 
-// A far end that has gone is not heard in the retrain that follows.
+// If the far end has left, the following retrain hears nothing of it.
 oh_call_end oh_modem_end_cause(const oh_modem_end_status* s) {
   constexpr float kSilenceDbm0 = -48;
   const bool carried = s->pump.bits_received > 0;

@@ -4,7 +4,7 @@
 //
 // Packets are placed by their timestamps. The reader takes one sample for each period of its own clock, a fixed number
 // of samples behind the newest packet. Samples that did not come in time are lost, and the reader learns exactly which:
-// a modem's receiver must neither count too few samples nor adapt to invented ones. Adaptive buffers of telephones
+// a modem's receiver must count all samples, and must not adapt to invented ones. Adaptive buffers of telephones
 // stretch or drop speech; each such step is a jump that a modem has to find again.
 //
 // If the far clock differs, the reader drifts against the packets. When the depth is used up or doubled, the reader
@@ -19,7 +19,7 @@
 
 namespace offhook {
 
-/// All since the start; packets, unless the name has another unit.
+/// Counts since the start; in packets, unless the name has another unit.
 struct JitterCounters {
   std::uint64_t received = 0;        ///< with the expected payload, duplicates excluded
   std::uint64_t lost = 0;            ///< sequence numbers that never came

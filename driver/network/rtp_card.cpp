@@ -128,7 +128,7 @@ void RtpCard::adopt_media() {
     }
   InternetAddress control = new_media_->remote;
   control.set_port(static_cast<std::uint16_t>(control.port() + 1));
-  // From then on the kernel passes on packets of this address alone.
+  // From then on, the kernel only passes packets of this address.
   connected_ = connect(socket_, new_media_->remote.get(), new_media_->remote.length) == 0 &&
                connect(control_, control.get(), control.length) == 0;
   packet_samples_ = new_media_->packet_samples;

@@ -2,8 +2,8 @@
 //
 // A card whose line is a pair of RTP streams: octets of G.711, as on a digital trunk. The sample clock is this host's.
 // A packet leaves when its last sample has been played; packets that arrive go through a jitter buffer of fixed depth.
-// Samples that never came are known to the card by their positions (LiveCard::run_at()). Packets and jitter buffer are
-// part of the line: to a modem their delay is the network's, and no sample is queued in the card.
+// The card knows the positions of missing samples (LiveCard::run_at()). Packets and jitter buffer are part of the line:
+// to a modem their delay is the network's, and no sample is queued in the card.
 #pragma once
 
 #include <array>

@@ -118,8 +118,8 @@ std::size_t Call::read(std::uint8_t* bytes, std::size_t n) {
   return n;
 }
 
-// Until the far modem is heard, and again after data mode: the exchange's tones may show that it has gone. Sound
-// on hold is the subscriber's other call.
+// Until the far modem is heard, and again after data mode: the exchange's tones may show that it has left. Sound on
+// hold is the subscriber's other call.
 bool Call::listening() const {
   const oh_pump_state state = status_.pump.state;
   if (status_.pump.hold != OH_HOLD_NONE && status_.pump.hold != OH_HOLD_DENIED) return false;

@@ -48,7 +48,7 @@ struct CallStatus : oh_modem_end_status {
   OrderStatus order = OrderStatus::kNone;
   /// Bytes go through.
   bool connected() const { return oh_modem_end_is_connected(this) != 0; }
-  /// Why the call is over by itself; empty while it lives.
+  /// Why the call has ended by itself; empty while it lasts.
   std::string_view failure() const { return line_failure.empty() ? oh_modem_end_failure(this) : line_failure; }
 };
 
@@ -69,9 +69,9 @@ class Call {
   std::size_t write(const std::uint8_t* bytes, std::size_t n) { return to_far_.write(bytes, n); }
   std::size_t read(std::uint8_t* bytes, std::size_t n);
   std::size_t writable() const { return to_far_.space(); }
-  /// The context is to release the connection, telling the far end.
+  /// Requests that the context release the connection, with a message to the far end.
   void release() { releasing_.store(true, std::memory_order_relaxed); }
-  /// The memory of the fax pump, of a call that has one; else null.
+  /// The memory of the fax pump, if the call has one; else null.
   void* fax_pump() const { return fax_.get(); }
   bool released() const { return released_.load(std::memory_order_relaxed); }
   /// Requests that the context give the pump this order; status() shows when it has. One at a time.

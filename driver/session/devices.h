@@ -19,8 +19,8 @@
 
 namespace offhook {
 
-/// @param rate_hz  of a card without a rate of its own  @param more  further addresses of the caller, for the end of
-/// the message's list
+/// @param rate_hz of a card without a fixed rate  @param more  further addresses of the caller, for the end of the
+/// message's list
 /// @throws std::runtime_error: no such kind, or the device's refusal
 std::unique_ptr<LiveCard> open_card(const std::string& address, std::uint32_t rate_hz = OH_MODEM_RATE_HZ,
                                     std::string_view more = "");

@@ -29,7 +29,8 @@ class LineMemory {
   }
   /// @param[in] rx, tx  [n] samples of the encoding. Real-time: yes, O(n).
   void write(const void* rx, const void* tx, std::size_t n);
-  /// `n` samples that are missing in both directions: silence. Real-time: yes, O(n), at most one pass over the ring.
+  /// `n` samples are missing in both directions: recorded as silence. Real-time: yes, O(n), at most one pass over the
+  /// ring.
   void skip(std::size_t n);
   /// @param sent_later  samples from sending a sample to its arrival on the line: `sent` is delayed by them, so that
   /// both directions have the time of the line

@@ -37,7 +37,7 @@ class LiveBank {
   void interrupt(std::size_t channel) { oh_driver_isr(&lines_[channel]->driver); }
   /// Serve the owed blocks of the interrupts so far. Real-time: yes.
   void request() { context_.request(); }
-  /// The running service ends; the pumps are their owner's from then on. There are no interrupts any more.
+  /// The running service ends; then only the owner uses the pumps. There are no interrupts any more.
   void stop() { context_.stop(); }
 
   std::size_t size() const { return lines_.size(); }

@@ -45,7 +45,7 @@ class LiveDriver {
   LiveDriver(const LiveDriver&) = delete;
   LiveDriver& operator=(const LiveDriver&) = delete;
 
-  /// The card's samples and the running service end; the pump is its owner's from then on.
+  /// Samples and the running service end; then only the owner uses the pump.
   void stop();
   std::uint32_t transmit_lead_samples() const { return config_.transmit_lead_samples; }
   std::uint32_t device_delay_samples() const { return config_.device_delay_samples; }

@@ -43,11 +43,11 @@ class Session final : public CallLine {
   /// If there is a link, informs the far end first and waits for its answer: for kReleaseMs at most, and for kGoneMs if
   /// it is silent. kReleaseMs is enough for the answer to DISC over a round trip of 1.2 s. It is also enough for V.34's
   /// cleardown: its S, and 2500 ms and two round trips until MP' has come (V.34 11.7, 11.6.2.1). If the far end has
-  /// released the link, our answer gets kAnswerMs to leave: UA is 64 bits, 53 ms at 1200 bit/s, behind the lead.
+  /// released the link, the answer gets kAnswerMs to leave: UA is 64 bits, 53 ms at 1200 bit/s, after the lead.
   void end_call() override {
     end_call([] { return false; });
   }
-  /// @param far_end_left  whether the network says so meanwhile: then nothing is waited for
+  /// @param far_end_left whether the network has reported that it left; then there is no wait
   void end_call(const std::function<bool()>& far_end_left);
   void note_end(oh_call_end why) override;
   static constexpr int kReleaseMs = 7000, kGoneMs = 1500, kAnswerMs = 150;

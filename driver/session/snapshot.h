@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// Publishes a value of one thread to others, in one piece. The writer never waits; a reader retries if a write came in
-// between. A sequence number, odd during a write, around words that are atomic by themselves, so that there is no data
-// race: a reader that meets a new word also meets the number that was stored before it. No fences, which
-// ThreadSanitizer does not support (H. Boehm, "Can seqlocks get along with programming language memory models?", MSPC
-// 2012).
+// Publishes a value of one thread to others, always complete. The writer never waits; a reader retries if a write came
+// in between. A sequence number, odd during a write, protects words that are each atomic, so there is no data race. A
+// reader that gets a new word also gets the number that was stored before it. No fences, which ThreadSanitizer does not
+// support (H. Boehm, "Can seqlocks get along with programming language memory models?", MSPC 2012).
 #pragma once
 
 #include <array>

@@ -211,7 +211,7 @@ void LibrePhone::register_account() {
   if (error != 0) registration_ = "not registered: " + std::generic_category().message(error);
 }
 
-// Says goodbye, and waits for the answers for a while.
+// Unregisters and ends the calls, and waits some time for the answers.
 LibrePhone::~LibrePhone() {
   order(Order::kLeave, 0);
   std::this_thread::sleep_for(std::chrono::milliseconds(kLeaveMs));

@@ -33,7 +33,7 @@ std::optional<unsigned> number(std::string_view text, unsigned most) {
   return n;
 }
 
-/// "IN IP4 192.0.2.1"; no names, because a far end could make us resolve them.
+/// "IN IP4 192.0.2.1"; no names, because a far end could otherwise cause name look-ups.
 std::optional<InternetAddress> connection(std::string_view value) {
   if (take_until(value, ' ') != "IN") return std::nullopt;
   const bool six = take_until(value, ' ') == "IP6";

@@ -23,7 +23,7 @@ class SipLine final : public modem::CallLine {
   void work() override;
   bool ringing() const override;
   Caller caller() const override { return info_.caller; }
-  /// @throws std::invalid_argument: a call without a number, or one that is to stay without a modem
+  /// @throws std::invalid_argument: a call without a number, or without a modem
   void begin_call(const modem::CallConfig& call) override;
   void end_call() override;
   void note_end(oh_call_end why) override { session_.note_end(why); }

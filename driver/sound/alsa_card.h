@@ -39,7 +39,7 @@ class AlsaCard final : public LocalCard, private LineEnd {
   Wait wait() override;
   void stop() override { stopped_.store(true, std::memory_order_relaxed); }
   std::string failure() const override { return failure_; }
-  /// Times that the device ran over or dry.
+  /// Number of overruns and underruns of the device.
   std::uint64_t xruns() const { return xruns_; }
 
  private:

@@ -96,7 +96,7 @@ PortAudioCard::PortAudioCard(const std::string& device, const SoundConfig& confi
   const auto on_samples = [](const void* in, void* out, unsigned long n, const PaStreamCallbackTimeInfo*,
                              PaStreamCallbackFlags flags, void* self) -> int {
     auto* gate = static_cast<Gate*>(self);
-    // Whoever closes the gate sees us inside, or we see it closed: one order for all.
+    // Sequentially consistent: either the closing thread sees this one inside, or this one sees the gate closed.
     gate->inside.fetch_add(1);
     const bool closed = gate->closed.load();
     if (!closed) {
@@ -124,8 +124,7 @@ PortAudioCard::PortAudioCard(const std::string& device, const SoundConfig& confi
 PortAudioCard::~PortAudioCard() {
   gate_->closed.store(true);
   while (gate_->inside.load() != 0) std::this_thread::yield();
-  // PortAudio's thread tries a vanished device again and again, without end, and to end the stream would be to wait for
-  // it.
+  // PortAudio's thread retries a vanished device without end, and ending the stream would wait for it.
   if (failure_.empty()) {
     Pa_AbortStream(stream_);
     Pa_CloseStream(stream_);

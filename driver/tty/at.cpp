@@ -100,7 +100,8 @@ bool EscapeDetector::process(std::string_view characters, std::int64_t now_ms, c
     }
     return false;
   }
-  // The three may come in one piece or one by one; anything else among them spoils them until the next pause.
+  // The three may arrive together or one by one; any other character among them cancels the sequence until the next
+  // pause.
   if (paused) seen_ = 0;
   const bool escapes = std::all_of(characters.begin(), characters.end(), [escape](char c) { return c == escape; });
   const bool continues = seen_ > 0 || (seen_ == 0 && paused);

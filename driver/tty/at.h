@@ -109,7 +109,7 @@ class AtInterpreter {
 
   /// One character in the command state. Any byte is safe.
   void put(char c);
-  /// A result that comes by itself, or that a dial or answer command ended with. @param rate  bit/s, of kConnect
+  /// An unsolicited result, or the result of a dial or answer command. @param rate  bit/s, of kConnect
   void report(Result result, std::uint32_t rate = 0);
   /// Information text, such as "+MCR: V34".
   void information(std::string_view text);

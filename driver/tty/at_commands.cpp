@@ -460,14 +460,14 @@ struct AtInterpreter::Commands {
       {"\\N", 0, error_control, "Microcom",
        "error control: 0 none, 3 V.42 if the far end has it, 4 V.42 or nothing; \\N? reads"},
       {"%C", 3, compression, "Microcom", "compression: 0 none, else both directions"},
-      // Leased line, synchronous modes, speed of the answer: the one value that is true here.
+      // Leased line, synchronous modes, speed of the answer: the only value that this modem supports.
       {"&L", 0, kNoEffect, "Hayes", "line: switched"},
       {"&M", 9, asynchronous, "Hayes", "mode: 0, 4 to 9 except 7 asynchronous, error control by +ES"},
       {"&Q", 9, asynchronous, "Hayes", "mode: 0, 4 to 9 except 7 asynchronous, error control by +ES"},
       {"&R", 2, kNoEffect, "Hayes", "CTS: by flow control"},
       {"&S", 2, kNoEffect, "Hayes", "DSR: always on"},
       {"&X", 0, kNoEffect, "Hayes", "clock: the modem's own"},
-      // Commands of other makers: their only effect is the behaviour here.
+      // Commands of other makers that request what this modem always does.
       {"&A", 3, kNoEffect, "USR", "form of CONNECT: by +MR, +ER and +DR"},
       {"&B", 1, kNoEffect, "USR", "rate of the DTE: unchanged"},
       {"&H", 3, kNoEffect, "USR", "flow control of the modem: by +IFC"},
@@ -669,7 +669,7 @@ struct AtInterpreter::Commands {
 };
 
 void AtInterpreter::run(std::string_view given) {
-  // Spaces are ignored, except those of a string (V.250 5.2.2). A copy: a command may come back here.
+  // Spaces are ignored, except those of a string (V.250 5.2.2). A copy: a command may re-enter this function.
   std::string line;
   bool quoted = false;
   for (const char c : given) {

@@ -13,10 +13,10 @@ namespace offhook::modem {
 
 namespace {
 
-// Exchanges take a shorter break for a flash of the hook, or for nothing at all.
+// Exchanges take a shorter break for a hook flash, or ignore it.
 constexpr std::int64_t kOnHookMs = 250;
-// In a retrain one end is silent while the other sends S, MD, PP and TRN, which last at most 4 s, and the way there and
-// back takes 1.2 s (V.34 11.4.1). A far end that stays silent for longer has gone.
+// In a retrain one end is silent while the other sends S, MD, PP and TRN, which last at most 4 s, and the round trip
+// takes 1.2 s (V.34 11.4.1). A far end that stays silent for longer has left.
 constexpr std::int64_t kSilentTrainingMs = 8'000;
 constexpr std::int64_t kRetrainMs = 30'000;  // V.34's takes 15 s at a round trip of 1.2 s
 constexpr int kBusyDetected = 3;             // X3 and X4, V.250 6.2.7
@@ -312,7 +312,7 @@ std::size_t Dce::obey(char* bytes, std::size_t n) {
   return kept;
 }
 
-// RTS/CTS needs no doing: a pseudo-terminal that is not read from holds its writer up.
+// RTS/CTS needs no action: a pseudo-terminal that is not read blocks its writer.
 void Dce::throttle(std::size_t room, std::size_t xoff, std::size_t xon) {
   const bool wanted = at_.settings().flow_by_dce == 1 && room < (throttled_ ? xon : xoff);
   if (wanted == throttled_) return;
@@ -435,7 +435,7 @@ void Dce::give_fax_results() {
   }
 }
 
-/// The pump may come later than the call: by SIP only when the far end has answered.
+/// The pump may start later than the call: with SIP only when the far end has answered.
 void Dce::follow_fax() {
   const bool begins = fax_call_ && state_ == State::kConnecting && !digits_only_;
   if (begins && !class1_) {

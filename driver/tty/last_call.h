@@ -27,7 +27,7 @@ class LastCall {
 
   bool ended() const { return ended_; }
   oh_call_end why() const { return why_; }
-  /// Neither this end nor the far end ended it on purpose.
+  /// Whether neither end ended it on purpose.
   bool failed() const {
     return ended_ && why_ != OH_CALL_END_USER && why_ != OH_CALL_END_DTR_OFF && why_ != OH_CALL_END_CLEARED_DOWN;
   }

@@ -23,7 +23,7 @@ struct Offer {
   std::vector<Modulation> carriers;
   std::string missing;  ///< for people, each with the reason; empty: nothing is missing
 };
-/// Whether octets of a card become linear samples for the pumps that have no others.
+/// Whether octets of a card are converted for the pumps that only accept linear samples.
 enum class Octets { kAsTheyAre, kConverted };
 /// @param io_delay_samples  of card and driver, see oh_pump_config
 Offer offer(Carriers all, const oh_pump_format& format, std::uint32_t io_delay_samples,

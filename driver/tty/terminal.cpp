@@ -85,7 +85,7 @@ void PseudoTerminal::carrier_lost() {
   pending_.clear();
   open_pair();
   if (!known) return;
-  // A process cannot give a group that it is not in; the program that has the terminal then asks its administrator.
+  // A process cannot set a group that it is not in; the user of the terminal then has to ask the administrator.
   if (chown(device_.c_str(), static_cast<uid_t>(-1), was.st_gid) == 0) chmod(device_.c_str(), was.st_mode & 07777);
 }
 

@@ -27,7 +27,8 @@ constexpr uint32_t ms(uint32_t t) {
 constexpr uint32_t kToneSilence = ms(200);
 constexpr uint32_t kAnswerSilence = ms(1900);
 constexpr uint32_t kBeforeMark = ms(75);
-// A mark that is no accident of speech, as long as the unscrambled ones of V.22 have to last (V.22 6.3.1.1.1).
+// A mark of a length that speech does not produce: as long as the unscrambled ones of V.22 have to last (V.22
+// 6.3.1.1.1).
 constexpr float kMarkMs = 155;
 // Circuit 106: kMarkMs, in which the far end hears the mark, several times over; chosen.
 constexpr uint32_t kClearToSend = ms(700);
@@ -214,7 +215,7 @@ int init(void* self, const oh_pump_config* config, const Line& line) {
   fsk_tx_init(&m.tx, &sends, get_bit, &m);
   fsk_tx_power(&m.tx, config->tx_level_dbm0);
   fsk_rx_init(&m.rx, &receives, FSK_FRAME_MODE_ASYNC, put_bit, &m);
-  // Ours is the only carrier detector: spandsp's does not detect V.23's backward channel, because it measures
+  // Only this carrier detector is used: spandsp's does not detect V.23's backward channel, because it measures
   // differences of samples.
   m.rx.carrier_on_power = m.rx.carrier_off_power = 0;
   if (m.answers()) {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 //
-// Frequency shift keying in two channels, V.21, V.23 and Bell 103, as a pump: spandsp's modulator and correlator and
-// the missing parts. Bits are serial: no clock crosses the line, the receiver samples in the middle of each bit after
-// an edge, so start-stop characters are received and other bits only by chance. There is no training.
+// Frequency shift keying in two channels, V.21, V.23 and Bell 103, as a pump. It adds the missing parts to spandsp's
+// modulator and correlator. Bits are serial and no clock crosses the line. The receiver samples in the middle of each
+// bit after an edge, so it receives start-stop characters, and other bits only by chance. There is no training.
 //
 //    caller  .. silent, until the answerer's mark has lasted 155 ms | mark 0.7 s | data
 //    answer  silence | 2100 Hz (not Bell 103) | 75 ms | mark, until the caller's ... | mark 0.7 s | data
 //
 // Both receive from the moment that they have heard a mark (OH_PUMP_DATA), and take bits to send 0.7 s later (circuit
 // 106): nothing is sent before the far end listens, at any delay. A filter keeps the own channel, which comes back as
-// an echo, from the other. A carrier that is gone is read as mark; gone for 2 s it has ended the call, and so does
-// hang_up(): there is no other signal for the far end.
+// an echo, from the other. A lost carrier is read as mark. If it is lost for 2 s, the call ends; hang_up() uses this,
+// because there is no other signal for the far end.
 //
 // Levels are measured in the far end's channel; 0 dBm0 is 3.14 dB below a full-scale sine of 16 bits.
 #pragma once

@@ -23,7 +23,7 @@ class Modem {
   /// Real-time: yes, for a pump that is. @param rx, tx  n periods, as the pump's process() has them
   void process(const void* rx, void* tx, std::size_t n) { oh_modem_end_process(end(), rx, tx, n); }
   void report_gap(std::size_t n) { oh_modem_end_report_gap(end(), n); }
-  /// For a driver: process() and report_gap() behind the pump contract, with nothing else of it.
+  /// For a driver: only process() and report_gap(), behind the pump contract.
   oh_pump pump();
 
   bool direct() const { return oh_modem_end_direct(end()) != 0; }

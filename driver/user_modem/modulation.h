@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The rows of this room.
+// The rows of this module.
 #pragma once
 
 #include "driver/user_modem/bell103.h"

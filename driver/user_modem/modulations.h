@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The table of modulations: the rows of every room of kind `modulation` (dsp/CMakeLists.txt).
+// The table of modulations: the rows of every module of kind `modulation` (dsp/CMakeLists.txt).
 #pragma once
 
 #include <span>
@@ -16,7 +16,7 @@ extern const std::span<const Modulation> kModulations;
 int index_of(oh_modulation id);
 const Modulation& modulation_of(oh_modulation id);
 
-/// Every id, as a set; and of them those over which V.42 runs.
+/// All ids as a set, and the ids over which V.42 runs.
 extern const uint32_t kAllModulations, kModulationsWithV42;
 
 }  // namespace offhook

@@ -25,7 +25,7 @@ struct Response {
 /// The calling end.
 class Room {
  public:
-  /// @param response  in memory that is used after init for nothing else
+  /// @param response  in memory that has no other use after init
   Room(int partition, uint32_t rate_hz, const Response& response)
       : convolver_(partition, response.taps, Convolver::kMostTaps), equaliser_(kGainsDb, rate_hz) {}
 
@@ -106,7 +106,7 @@ struct Audio {
   };
 };
 
-/// The pump's memory. The response is needed by init alone.
+/// The pump's memory. Only init needs the response.
 struct Memory {
   Memory(int partition, const oh_pump_config& c) : audio(partition, c, response) {}
   Response response;

@@ -26,7 +26,7 @@ constexpr size_t aligned(size_t bytes) {
   return (bytes + 63) / 64 * 64;
 }
 
-// The modulations that take part; for each the bytes that it needs.
+// The modulations that take part, and the bytes that each needs.
 int members_of(const oh_pump_config* c, const Table& table, Member* members, size_t* bytes) {
   int n = 0;
   uint32_t shown = 0;  // in the menu: V.22 is covered by V.22bis

@@ -9,14 +9,14 @@
  *                        for 3 s, and then each mark for 3 s, from the fastest to the slowest; the last stays.
  *
  * For V.32bis and V.22bis that is ITU-T V.32bis Annex A (figures A-1 to A-4), whose time marks are in procedure.cpp; it
- * ends with AC. No Recommendation defines an order for the others: they come after it, so that they disturb no modem.
- * V.8 has no Bell 103; a modem limited to Bell 103 does without V.8.
+ * ends with AC. No Recommendation defines an order for the others: they follow it, so that they disturb no modem. V.8
+ * has no Bell 103; a modem limited to Bell 103 does without V.8.
  *
- * On a card of V.90 (16 000 samples/s received, or the network's octets) V.90 takes part, too, if the far end's V.8
- * menu shows the other side of V.90. Pumps with linear samples at 8000 Hz alone get those, converted from the card's.
+ * On a V.90 card (16 000 samples/s received, or the network's octets), V.90 also takes part if the far end's V.8 menu
+ * shows the other side of V.90. Pumps with linear samples at 8000 Hz alone get those, converted from the card's.
  *
- * Modem-on-hold is that of the modulation that was chosen: without one that has it an order is not possible, and to
- * allow it has no effect.
+ * Modem-on-hold belongs to the chosen modulation. If that does not support it, an order fails and allowing it has no
+ * effect.
  *
  * The modulations of automode are a table (dsp/modulation), from the slowest to the fastest. A freestanding module has
  * a freestanding table (V.32bis, V.34), and driver/user_modem has one of all modulations. All that take part are

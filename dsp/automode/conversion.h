@@ -11,8 +11,8 @@
 
 namespace offhook::automode {
 
-/// The samples of a card as linear ones of 8000 Hz, and back. A period is one of 8000 Hz: two samples received where
-/// the card has 16 000, an octet where it has G.711's. Real-time safe.
+/// Converts the samples of a card to linear samples at 8000 Hz, and back. A period is one of 8000 Hz: two samples
+/// received where the card has 16 000, an octet where it has G.711's. Real-time safe.
 class Conversion {
  public:
   explicit Conversion(const oh_pump_format& card)
@@ -23,7 +23,7 @@ class Conversion {
     if (kind_ == Kind::kHalved) decimator_.init();
   }
   bool is_octets() const { return kind_ == Kind::kMuLaw || kind_ == Kind::kALaw; }
-  /// Samples of 8000 Hz that it adds to the way between the line and a member.
+  /// Samples of 8000 Hz by which it delays the path between the line and a member.
   uint32_t delay() const { return kind_ == Kind::kHalved ? Decimator::kDelay : 0; }
   /// Period `i` of the card's received samples.
   int16_t received(const void* rx, size_t i) {
@@ -43,7 +43,7 @@ class Conversion {
   }
   size_t rx_octets() const { return kind_ == Kind::kHalved ? 4 : tx_octets(); }  ///< of a period
   size_t tx_octets() const { return is_octets() ? 1 : 2; }
-  /// A period that never came.
+  /// A lost period.
   void lose() {
     if (kind_ == Kind::kHalved) decimator_.put(0, 0);
   }

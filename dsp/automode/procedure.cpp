@@ -44,16 +44,16 @@ constexpr uint32_t kLastingData = 100;
 constexpr float kFallBackMs = 500;
 constexpr float kFallBackShare = 0.5f;
 
-// A mark that is no accident of speech; as long as USB1 has to last.
+// A mark of a length that speech does not produce: as long as USB1 has to last.
 constexpr float kMarkMs = 155;
-// A signal that an answerer sends for longer than kTa is all that it has.
+// If an answerer sends a signal for longer than kTa, it has no other.
 constexpr float kLastProbeMs = 4000;
 // Bell 103's mark and USB1 are 25 Hz apart: a tone nearer to the one is not the other.
 constexpr float kNearHz = 12.5f;
 
 constexpr uint32_t kHaveV8 = OH_MODULATION_V34 | OH_MODULATION_V90;
 
-// The menu for all of them together.
+// The menu of all members together.
 v8::Config v8_config(const oh_pump_config& c, const Member* members, int n) {
   v8::Config v8 = v8::data_call(c, 0);
   for (int k = 0; k < n; ++k) {
@@ -141,7 +141,7 @@ void Automode::do_without_v8() {
   step_ = calls_ ? Step::kListen : Step::kRunning;
 }
 
-// The answerer's next try; the last is for good.
+// The answerer's next attempt; the last one stays.
 void Automode::probe() {
   if (probe_ == probes_n_) {
     fail(OH_PUMP_NOTHING_IN_COMMON);
@@ -324,7 +324,7 @@ void Automode::check_rate() {
   fail(OH_PUMP_TOO_SLOW);
 }
 
-// V.34 and V.90 on a line that they cannot train on, although V.8 and Phase 2 went through.
+// V.34 and V.90 on a line on which they cannot train, although V.8 and Phase 2 succeeded.
 void Automode::follow_running() {
   follow_at_ = samples_ + kFollowEvery;
   if ((active_->modulation->id & kHaveV8) == 0 || member(OH_MODULATION_V32BIS) == nullptr) return;

@@ -132,7 +132,7 @@ class Automode {
   oh_pump_failure failure_ = OH_PUMP_FAILURE_NONE;
   bool rate_checked_ = false;
 
-  // kRunning: trainings that lead to nothing.
+  // kRunning: trainings without success.
   uint64_t follow_at_ = 0;      // of samples_
   uint32_t retrains_seen_ = 0;  // of the member
   uint32_t in_vain_ = 0;        // trainings in a row without lasting data

@@ -16,13 +16,13 @@ constexpr int kStrangeToLose = 8;
 
 }  // namespace
 
-// Likeness of the line at the carrier alone: an edge of the band may come tens of symbols later, after all of S-bar.
+// Correlation only at the carrier: an edge of the band may arrive tens of symbols later, after all of S-bar.
 float SDetector::likeness(const Group& g) const {
   const float power = norm(mean_[0]);
   return power > 0 ? (g.line[0].re * mean_[0].re + g.line[0].im * mean_[0].im) / power : 0;
 }
 
-// All that a group has is added side by side, from place 0 on; the sum up to the newest is there.
+// All values of a group are added in parallel, from place 0 on; the sum up to the newest exists.
 SDetector::Group SDetector::mean_of_window() const {
   Sum all = before_;
   for (int k = newest_; k < kWindow; ++k) all.add(group_[k]);

@@ -129,11 +129,11 @@ ToneEvent ToneDetector::step() {
   if (++lost_ > kLag) steady_at_loss_ = 0;
   if (alike > kReversed || steady_at_loss_ < 5) return ToneEvent::kNone;
 
-  // The straight line from +old to -old: where did it cross zero?
+  // Position where the straight line from +old to -old crosses zero.
   for (int k = 0; k < kLag; ++k) {
     const float after = (at(k) * conj(old)).re, before = (at(k + 1) * conj(old)).re;
     if (after > 0 || before <= 0) continue;
-    // Close to the crossing next to nothing is left of the tone, or it was no reversal.
+    // At the crossing the tone almost vanishes; otherwise it was no reversal.
     if (norm(at(k)) > 0.25f * larger && norm(at(k + 1)) > 0.25f * larger) break;
     const float fraction = after / (after - before);  // back from at(k), in ms
     reversal_time_ = static_cast<double>(now_ - 1) - kDelaySamples - kStep * (k + static_cast<double>(fraction));

@@ -116,7 +116,7 @@ bool propose_swap(const Band& band, const Loading& loading, const float* margin,
     for (int k = band.first; k <= band.last; ++k) {
       const int bits = now[k];
       if (bits == 0 || margins[k] <= 0) continue;
-      // The last two bits of a tone would need two takers at once.
+      // The last two bits of a tone would have to move to two tones at once.
       if (bits > kLeastBits && margins[k] < least) {
         least = margins[k];
         from = k;

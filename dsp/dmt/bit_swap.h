@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Bit swap: during data mode, a receiver whose noise has changed requests that the far transmitter take bits off tones
-// with a small margin and put as many on tones with margin left. The rate stays.
+// Bit swap: during data mode, a receiver whose noise has changed requests that the far transmitter move bits from tones
+// with a small margin to tones with a larger one. The rate stays.
 //
 // The messages use the overhead octets that are otherwise unused (frame.h), one operation per superframe:
 //

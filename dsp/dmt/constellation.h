@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Constellations of a tone: 2 to 15 bits on odd integers. With an even number of bits a square; with 3 bits eight
-// points of its own; with another odd number a cross, whose two highest bits of each coordinate come from a table. The
-// two lowest bits select one of the four cosets of the trellis.
+// Constellations of a tone: 2 to 15 bits on odd integers. With an even number of bits a square; with 3 bits a separate
+// set of eight points; with another odd number a cross, whose two highest bits of each coordinate come from a table.
+// The two lowest bits select one of the four cosets of the trellis.
 #pragma once
 
 #include <stdint.h>

@@ -3,8 +3,8 @@
 // Data frames of ADSL: octets to and from the symbols, 68 data frames to a superframe (its 69th symbol, which carries
 // none, is the synchronization symbol: 69 symbols in 17 ms).
 //
-// One latency path each of TransmitPath and ReceivePath: an overhead octet and the payload of each frame, scrambled,
-// Reed-Solomon words over one or several frames, interleaved. Depth 1 is the fast path, others the interleaved one.
+// TransmitPath and ReceivePath have one latency path each: an overhead octet and the payload of each frame, scrambled,
+// in Reed-Solomon words over one or several frames, interleaved. Depth 1 is the fast path, others the interleaved one.
 //
 //    frame of a superframe   0        1         2 to 33   34         35          36 to 67
 //    overhead octet          CRC      ib 0-7    free      ib 8-15    ib 16-23    free

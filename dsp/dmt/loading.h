@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// How many bits each tone is to carry, and how they are made frames.
+// The number of bits of each tone, and their division into frames.
 #pragma once
 
 #include <stdint.h>
@@ -28,7 +28,7 @@ struct Loading {
   int data_bits() const;
   /// Whether a frame of `path` fits in a symbol, and the trellis code may be used and has enough tones.
   bool fits(const Band& band) const;
-  /// SNR that a bit needs, without margin, as a ratio: 2^bits - 1 of it make a tone's.
+  /// SNR that one bit needs, without margin, as a ratio; a tone needs 2^bits - 1 times as much.
   float gap() const;
   /// As a ratio of amplitudes.
   float gain(int tone) const;
@@ -57,10 +57,10 @@ inline constexpr double kTrellisGainDb = 3.4;
 /// each has more margin instead.
 /// @param[in] error  [band.tones()] mean square error of points of unit power; 0 if it is not known
 /// @param max_bit_rate  of the payload, bit/s; 0: as much as there is. Real-time: yes, O(tones).
-/// @return whether anything can be carried
+/// @return whether any data can be carried
 bool load(const Band& band, const float* error, uint32_t max_bit_rate, Loading* loading);
 
-/// Words of 16 check octets as long as may be, 64 symbols deep. @return whether a frame has room for a payload
+/// The longest possible words of 16 check octets, 64 symbols deep. @return whether a frame has room for a payload
 bool choose_path(int octets, PathParameters* path);
 
 }  // namespace offhook::dmt

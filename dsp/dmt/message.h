@@ -5,7 +5,7 @@
 //
 //    start  flags  payload  check  frames per word  depth  first tone  tones  bits and gain of each tone  CRC-16  end
 //
-// Flags: 1 the far end's message has been read, 2 with the trellis code.
+// Flags: 1 the far end's message was received, 2 with the trellis code.
 //
 // An octet symbol (training_signals.h) is start, end or a nibble, so that neither SEGUE nor REVERB is ever one of them.
 #pragma once
@@ -35,7 +35,7 @@ class MessageReader {
   /// @param band  the band of this end's transmitter, for which the loading must be
   explicit MessageReader(const Band& band) : band_(band) {}
   void reset() { started_ = false; }
-  /// @return a whole message that is good. Real-time: yes; O(tones) at its end.
+  /// @return true after a complete message with a good CRC. Real-time: yes; O(tones) at its end.
   bool put(uint8_t symbol, Message* message);
 
  private:

@@ -367,8 +367,8 @@ void Procedure::hear_medley(Receiver* receiver) {
   Complex sent[kMostTones];
   rx_medley_.next(rx_band_, sent);
   ++medley_symbols_;
-  // Another symbol, or half of one, contains no information about the noise: a card that was not served in time plays
-  // old ones.
+  // Another symbol, or half of one, contains no information about the noise: a card that is not served on time plays
+  // old symbols.
   if (!receiver->spoiled() && receiver->likeness(sent) > kMedleyLikeness) learn_from_medley(receiver, sent);
   if (medley_symbols_ < medley_length()) return;
   listen(Hearing::kMessages);

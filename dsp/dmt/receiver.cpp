@@ -156,7 +156,7 @@ void Receiver::keep_time() {
 }
 
 // The delay that fits best to the phases of all tones, each by its power over its noise: least squares for small
-// angles. Without weights the noise is taken as white, and the size of `sent` as the tone's.
+// angles. Without weights, the noise is assumed white, with the size of `sent` as the size of the tone.
 void Receiver::steer(const Complex* is, const Complex* sent, const float* weight) {
   const bool fast = stage_ == Stage::kLock && count_ < kFastSymbols;
   // The upper tones are whole turns away when the far clock is not known yet.
@@ -335,7 +335,7 @@ void Receiver::learn(const Complex* sent, float step) {
     const float power = norm(received_[k]);
     if (power <= 0 || (sent[k].re == 0 && sent[k].im == 0)) continue;
     const Complex error = sent[k] - points_[k];
-    // Normalised by at least the average received power: a small point teaches no more than a large one.
+    // Normalised by at least the average received power: a small point has no more effect than a large one.
     const float size = power > weight_[k] ? power : weight_[k];
     equaliser_[k] += (step / size) * (error * conj(received_[k]));
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Samples to points of the tones, one symbol after the other, and all that has to be learnt for it:
+// Converts samples to points of the tones, symbol by symbol, and learns the necessary parameters:
 //
 //    tones      one window at a time, whether the handshake's tones are present
 //    search     REVERB without prefix: the window moves to where the channel's energy lies behind its start
@@ -8,15 +8,15 @@
 //    measure    mean of the received tones and of their powers; from these the time-domain equaliser, one delay
 //               per symbol
 //    gains      the frequency-domain equaliser: mean of the tones behind the time-domain one
-//    ready      points; the frequency-domain equaliser follows the known or decided points. In MEDLEY each tone gets a
-//               time-domain equaliser of its own (tone_equaliser.h)
+//    ready      points; the frequency-domain equaliser follows the known or decided points. In MEDLEY each tone gets
+//    its own time-domain equaliser (tone_equaliser.h)
 //
-// The far clock is another one: the phases of all tones give the delay in samples, every tone is turned back by it, and
-// the window moves by a sample when half of one has gathered. Nothing is resampled. The pilot alone would not do: a
-// bridged tap can take it, and its intersymbol interference would turn every tone.
+// The far clock differs: the phases of all tones give the delay in samples, every tone is rotated back by it, and the
+// window moves by a sample when the delay reaches half a sample. Nothing is resampled. The pilot alone is not enough: a
+// bridged tap can cancel it, and its intersymbol interference would rotate every tone.
 //
-// Lost samples are zeros in their place. A symbol that has any, or whose pilot is not of the size that it was, is
-// marked and teaches nothing.
+// Lost samples are zeros in their place. A symbol with lost samples, or with a pilot of another size than before, is
+// marked and not used for adaptation.
 #pragma once
 
 #include <stdint.h>
@@ -37,7 +37,7 @@ class Receiver {
   static constexpr int kLockSymbols = 128;
   static constexpr int kMeasureSymbols = 256;
   static constexpr int kGainSymbols = 64;
-  /// From the first symbol that is found to Stage::kReady, searching apart.
+  /// Symbols from the first one found to Stage::kReady, without those of the search.
   static constexpr int kTrainingSymbols = kLockSymbols + kMeasureSymbols + Shortening::kTaps + kGainSymbols;
 
   explicit Receiver(const Band& band);

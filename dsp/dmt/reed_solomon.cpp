@@ -119,7 +119,7 @@ void Correction::begin(const ReedSolomon& code, const ReedSolomon::Octets& expec
   errors_ = found_ = power_ = 0;
   // The difference between expected and received check octets: none for a word of the code, else the same syndromes as
   // the word's. They are computed for every word. If that code and its tables were skipped until the first error, they
-  // would be in no cache then, which cost a symbol a fifth.
+  // would not be in the caches, and a symbol would cost a fifth more.
   const int count = code.check() < kMost ? code.check() : kMost;
   uint8_t syndromes[kMost] = {};
   for (int k = 0; k < count; ++k) {

@@ -4,9 +4,9 @@
 // mean square of w * y - b * x(delay), with y received and x sent, over w, the delay, and a target b of the prefix's
 // length, whose output has unit power.
 //
-// All that it needs are correlations, which it takes from averaged spectra of REVERB without prefix: a periodic signal
-// has no intersymbol interference in its transform. With A = R_yy, B = R_yx and C = R_xx the target is the eigenvector
-// of C - B' A^-1 B against C with the smallest eigenvalue, and w = A^-1 B b.
+// It only needs correlations, and takes them from averaged spectra of REVERB without prefix: a periodic signal has no
+// intersymbol interference in its transform. With A = R_yy, B = R_yx and C = R_xx the target is the eigenvector of C -
+// B' A^-1 B against C with the smallest eigenvalue, and w = A^-1 B b.
 //
 // Below and above the band nothing is sent, so the target could have any gain there. A target that is large there and
 // small in the band fits well and performs badly. So the fit adds to the transmitted spectrum, at all frequencies,

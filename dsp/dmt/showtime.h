@@ -77,7 +77,7 @@ class DataReceiver {
   bool block_error() const { return block_error_; }  ///< of the newest superframe
   /// The synchronization symbol has been missing, or every CRC wrong, for too long.
   bool lost() const;
-  /// Bits are on tones that cannot carry them, and have been for half a second, and swapping has not helped.
+  /// For half a second, tones have carried more bits than they can, and swapping has not helped.
   bool margin_lost() const { return weak_ >= kMostWeak; }
   /// The request to the far transmitter; null: none.
   const SwapRequest* request() const { return asking_ ? &request_ : nullptr; }

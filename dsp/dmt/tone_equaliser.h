@@ -5,9 +5,10 @@
 //
 //    received[k] = gain[k] Y[k] + sum over l of weight[l][k] difference[l],   difference[l] = y[s - l] - y[s - l + n]
 //
-// with s the window's first sample, n its length and Y its transform. So each tone can have a filter of its own, at the
-// cost of the one filter for all. The filters start as copies of the filter that shortens the channel (shortening.h).
-// That one makes the whole band's echo tail small, and its zeros and its noise may be on tones that need neither.
+// with s the window's first sample, n its length and Y its transform. So each tone can have its own filter, at the cost
+// of a common filter. The filters start as copies of the filter that shortens the channel (shortening.h). The common
+// filter shortens the echo tail of the whole band, but its zeros and its noise may affect tones that need no
+// shortening.
 //
 // Then each tone's filter is fitted to the sent points: least squares over the symbols that add() received, with the
 // differences and the tone's point as unknowns. Intersymbol interference, crosstalk and the echo of the own

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// FFTW behind dsp/blocks/fft.h. Linking FFTW makes the whole program GPL-2.0-or-later, hence the product does without
-// it by default.
+// FFTW behind dsp/blocks/fft.h. Linking FFTW makes the whole program GPL-2.0-or-later, so the product does not use it
+// by default.
 #include <fftw3.h>
 
 #include <cerrno>

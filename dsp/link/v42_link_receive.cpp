@@ -244,7 +244,7 @@ void Link::receive_supervisory(const Frame& f) {
     go_back(f.nr);
     if (!status.far_busy && va == vs) start_t403();
   } else {
-    // Table 9 lets an unasked F = 1 be ignored; spandsp 0.0.6 sets it always, so its N(R) counts.
+    // Table 9 permits ignoring an unrequested F = 1; spandsp 0.0.6 always sets it, so its N(R) counts.
     if (final) ++status.violations;
     if (recovery) return;
     if (f.control == kRej) {  // 8.4.4

@@ -234,7 +234,7 @@ size_t Decoder::put(const uint8_t* octets, size_t size, size_t* used, uint8_t* o
   }
 }
 
-// At the most one codeword ends in an octet.
+// At most one codeword ends in an octet.
 void Decoder::octet(uint8_t value) {
   if (compressed_) {
     bits_ |= uint32_t(value) << bit_count_;

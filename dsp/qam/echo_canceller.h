@@ -60,7 +60,7 @@ class EchoCanceller {
   void add_to(HotLines* hot) const;
   void add_heads_to(HotLines* hot) const { hot->add_up_to(this, near_); }  ///< the memory that add_to() reads
 
-  /// Instruments, of the samples since training began: received and residual mean square while training.
+  /// Measurements over the samples since training began: received and residual mean square.
   float echo_power() const { return echo_power_; }
   float residual_power() const { return residual_power_; }
   float far_offset_hz() const { return frequency_ * 8000; }
@@ -98,7 +98,7 @@ class EchoCanceller {
   struct Span {
     int from = 0, taps = 0;
   };
-  /// There is a far echo, or may be.
+  /// Whether there may be a far echo.
   bool hears_far() const { return has_far_ && far_span_.taps > 0; }
   static Span span_of(const float* re, const float* im, int taps);
   void join_far();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Finds the way back after a hit: a step of the line's phase or gain, or both. Decisions go wrong at the outer points
-// first, so that loops which follow decisions do not recover. The symbols themselves still lie on a grid, only turned
-// and scaled: this tries turns and gains on the last symbols and takes the one that brings them nearest to the grid.
+// Recovers from a hit: a step of the line's phase or gain, or both. Decisions fail at the outer points first, so loops
+// that follow decisions do not recover. The symbols themselves still lie on a grid, only turned and scaled: this tries
+// turns and gains on the last symbols and takes the one that brings them nearest to the grid.
 //
 //   watching --error of 128 symbols well above the usual--> waiting: nothing is adapted for 128 symbols
 //      ^                                                       |
@@ -40,11 +40,11 @@ class HitRecovery {
   /// Do not adapt: the symbols are displaced from their decisions.
   bool waiting() const { return waiting_; }
 
-  /// A window has just ended, and was as usual.
+  /// A window has just ended, and its error was usual.
   bool usual() const { return count_ == 0 && !waiting_; }
   /// Whether symbols lie on the grid as well as usual. Arguments as of search().  Real-time: yes.
   bool fits(Grid grid, const Complex* recent, float scale, float warp, const Complex* whitening) const;
-  /// The way back was found elsewhere.
+  /// Another mechanism has recovered the symbols.
   void end_wait() {
     waiting_ = false;
     sum_ = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// How much of the noise can be predicted from the three symbols before: the whitening filter 1 + h1 z^-1 + h2 z^-2 +
-// h3 z^-3, which a precoder at the far end undoes.
+// Predicts the noise from the three previous symbols, by the whitening filter 1 + h1 z^-1 + h2 z^-2 + h3 z^-3, which a
+// precoder at the far end compensates.
 #pragma once
 
 #include "dsp/blocks/complex.h"
@@ -19,7 +19,7 @@ class NoisePredictor {
 
   /// Mean |error|^2.
   float power() const { return r_[0].re; }
-  /// The filter that leaves least of it.  Real-time: yes, O(1).  Source: Levinson's recursion.
+  /// The filter with the least remaining noise.  Real-time: yes, O(1).  Source: Levinson's recursion.
   /// @param[out] h  [kOrder]  @return the mean |error|^2 after it
   float solve(Complex* h) const;
 

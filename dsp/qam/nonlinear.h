@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The non-linear encoder and its inverse: a warp of the points that V.34 has (9.7), in V.90's upstream, too.
+// The non-linear encoder and its inverse: a non-linear mapping of the points in V.34 (9.7), also in V.90's upstream.
 //
 // Codecs are finer for small samples than for large ones. Pushing outer points outwards, a little, evens out the noise.
 // Phi grows with the energy of the point, and so does the energy after it, by which the decoder finds Phi.

@@ -110,7 +110,7 @@ class Receiver {
   Complex symbol() const { return symbol_; }
   /// It was heard through a gap.
   bool erased() const { return lost_ > 0; }
-  /// Symbols have come off the grid, and the way back is looked for.
+  /// Symbols are off the grid, and recovery is in progress.
   bool off_grid() const { return hits_.waiting(); }
   /// The point that was sent for the newest symbol.  Real-time: yes, O(taps).  @pre process() has just returned true
   void adapt(Complex reference);
@@ -120,8 +120,8 @@ class Receiver {
     if (format_.grid != Grid::kUnknown) follow_hits(norm(reference - symbol_));
   }
 
-  /// Whether slips of the line are looked for while the grid is known. What the line repeated is then dropped here;
-  /// what it lost is the owner's to make up for.
+  /// Enables the search for slips of the line while the grid is known. Repeated samples are then dropped here; the
+  /// owner has to replace lost ones.
   void set_finds_slips(bool finds) { finds_slips_ = finds; }
   /// Samples that the line was found to have lost: process_lost() as many times before the next sample.
   int take_missing() {

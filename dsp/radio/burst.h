@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The burst of one slot: a header and a payload. Two waveforms carry it, a single carrier and OFDM
-// (single_carrier.h, ofdm.h); both take and give this.
+// The burst of one slot: a header and a payload. Two waveforms carry it, a single carrier and OFDM (single_carrier.h,
+// ofdm.h); both have this interface.
 #pragma once
 
 #include <array>

@@ -246,7 +246,7 @@ class Radio : public Counted {
     far_sends_data_ = false;
   }
 
-  /// @param payload  nullptr: it did not come
+  /// @param payload  nullptr: it was not received
   void give(const std::uint8_t* payload) {
     if (!far_sends_data_) return;
     const unsigned octets = packets().octets(rx_rate_);

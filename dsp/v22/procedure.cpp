@@ -27,8 +27,8 @@ constexpr float kMostOffsetHz = 10;  // 2.6 requires 7; Bell 103's mark is 25 Hz
 constexpr int64_t kPause = ms(456);
 constexpr int kS1 = symbols(100);
 constexpr int64_t kToSb2 = ms(600);  // after the far end's S1
-// The far end decides sixteen points 450 +- 10 ms after the S1 that answers its own (6.3.1.1.1 d), and that S1 is as
-// late as our card: not before, whatever the far end's own S1 indicates.
+// The far end decides sixteen points 450 +- 10 ms after the S1 that answers its own (6.3.1.1.1 d), and this end's card
+// delays that S1. So sixteen points may not be sent earlier, independent of the far end's S1.
 constexpr int64_t kAfterReply = ms(460);
 constexpr int kSb2 = symbols(200);
 constexpr int kSb1Slow = symbols(765);

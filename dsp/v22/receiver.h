@@ -7,9 +7,9 @@
 //             timing loop                        '-> equaliser T/2, 32 taps -> carrier loop -> decision
 //                                                         ^ LMS ------------------------------- error
 //
-// Who sends begins with four points, so that nothing has to be known: the beat of two neighbouring samples gives the
-// timing, the fourth power of the symbols the carrier, and the taps begin as a single one. Sixteen points are decided
-// once the taps have converged on four.
+// The transmitter begins with four points, so the receiver needs no prior knowledge: the beat of two neighbouring
+// samples gives the timing, the fourth power of the symbols gives the carrier, and the taps begin with a single one.
+// Sixteen points are decided once the taps have converged on four.
 //
 // Everything is float in int16 units; state is plain memory, no allocation. Source: Lee 2002 (timing from two samples
 // per symbol); Mueller, Mueller 1976.
@@ -65,7 +65,7 @@ class Receiver {
   bool carrier() const { return carrier_ && quiet_ <= kGoneFor; }
   /// For how long a modulated one, in T/2.
   int heard() const { return heard_; }
-  /// It is the far end's: neither its level nor a short absence makes it another.
+  /// The signal is the far end's: a change of level or a short absence does not end it.
   void confirm() { sure_ = true; }
   bool confirmed() const { return sure_; }
   /// Mean square of the signal on the line.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// Watches data mode: which rate does the line carry now?
+// Monitors data mode and determines the rate that the line carries.
 //
 // The measure is the mean squared error of the decided symbols. If the noise exceeds the rate's limit, the measure is
-// too small, for wrong decisions are near ones. A receiver that has lost the signal measures at least kLostError, in
-// units of half the squared distance of neighbours.
+// too small, because wrong decisions are near the symbols. A receiver that has lost the signal measures at least
+// kLostError, in units of half the squared distance of neighbours.
 #pragma once
 
 #include <stdint.h>

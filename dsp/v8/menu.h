@@ -96,7 +96,7 @@ int decode(const uint8_t* octets, int n, Menu* menu);
 /// Name of one of Modulation, such as "V.32bis/V.32"; "" for anything else.
 const char* modulation_name(uint16_t modulation);
 
-/// The mode that V.8 selects: the lowest item of `joint`, 0 when there is none. Source: 7.4, 8.1.1
+/// The mode that V.8 selects: the lowest item of `joint`, 0 if there is none. Source: 7.4, 8.1.1
 constexpr uint16_t selected_modulation(uint16_t joint) {
   return static_cast<uint16_t>(joint & -joint);
 }

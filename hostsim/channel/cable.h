@@ -37,9 +37,8 @@ struct CableConstants {
 };
 CableConstants cable_constants(Gauge gauge, double hz);
 
-/// Voltage across the load against that across it without the cable, between kLoopOhms and kLoopOhms; the same in both
-/// directions. @param hz at least 0; below 1 Hz as at 1 Hz.
-/// Source: 2 r / (A r + B + C r^2 + D r)
+/// Voltage across the load relative to the voltage without the cable, between kLoopOhms and kLoopOhms; equal in both
+/// directions. @param hz at least 0; below 1 Hz as at 1 Hz. Source: 2 r / (A r + B + C r^2 + D r)
 std::complex<double> insertion_gain(const Cable& cable, double hz);
 
 /// Length of the sections in series, kft.

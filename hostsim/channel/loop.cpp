@@ -18,7 +18,7 @@ namespace {
 constexpr double kLatencyS = 150e-6;  // of the split filters: before it their response is 50 dB down and more
 constexpr double kSquareVolts = 1e-3 * kLoopOhms;  // of 1 mW
 
-/// The streams of the loop's random numbers, apart from every other room's.
+/// The streams of the loop's random numbers, separate from those of all other modules.
 enum Stream : std::uint64_t {
   kNearNoise = 0x6c6f6f70'00000000,  // "loop"
   kFarNoise,

@@ -9,9 +9,9 @@
 //                 |                                                         ^ noise, crosstalk, impulses
 //                 +-> split filter -> hybrid -> split filter -(+)-> gain, A/D -> received    (echo)
 //
-// The near end drives the time and the far end runs on a crystal of its own; Path connects the clocks. The far end
-// is called in blocks of exactly kFarBlock periods of 276 kHz however the near end's calls are cut, so the result
-// depends on the samples only.
+// The near end drives the time, and the far end has its own crystal; Path connects the clocks. The far end is called in
+// blocks of exactly kFarBlock periods of 276 kHz however the near end's calls are cut, so the result depends on the
+// samples only.
 //
 // The receiver's gain is set in advance from the known signals on the loop, as a transceiver sets it before it trains;
 // it stays constant.

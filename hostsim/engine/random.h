@@ -5,10 +5,10 @@
 // numbers it would have got.
 //
 // Each index of a stream holds one 64-bit word, and every distribution is a function of that word alone: give each
-// purpose a stream of its own, and do not use one index for two quantities.
+// purpose a separate stream, and use each index for only one quantity.
 //
 // Same bytes everywhere: integers, and IEEE +, -, *, / and sqrt, which every machine rounds alike; no libm, and
-// contraction to fused multiply-add is off for this room (hostsim/CMakeLists.txt).
+// contraction to fused multiply-add is off for this module (hostsim/CMakeLists.txt).
 #pragma once
 
 #include <cstddef>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // The admission test of SCHED_DEADLINE. The bandwidths of all deadline threads of a root domain may sum to
-// sched_rt_runtime_us / sched_rt_period_us (950000 / 1000000 as shipped) of each of its CPUs; there is no limit for one
-// thread by itself. Since 6.12 the fair class's deadline server of each CPU takes part with 50 ms of every second.
+// sched_rt_runtime_us / sched_rt_period_us (950000 / 1000000 as shipped) of each of its CPUs; there is no separate
+// limit for one thread. Since 6.12 the fair class's deadline server of each CPU takes part with 50 ms of every second.
 // sched_setattr() returns EBUSY when the sum would be larger. Source: kernel/sched/deadline.c, __dl_overflow();
 // kernel/sched/core.c, to_ratio(): 20 bits after the point, rounded down. Seen on two CPUs with 6.18: 96/100, 100/100
 // and two of 90/100 are accepted, 5/100 more is not.

@@ -44,7 +44,7 @@ class LinuxFairThread final : public ThreadPolicy {
     clock_.stopped();
   }
   void sleep(Ns) override { std::erase(queue().awake, this); }
-  // It keeps its distance from the others: each queue has a virtual time of its own.
+  // It keeps its distance from the others, because each queue has its own virtual time.
   void moved(int cpu) override {
     virtual_ -= queue().least;
     const bool awake = std::erase(queue().awake, this) > 0;

@@ -22,7 +22,7 @@ struct Reservation {
 /// Shorter periods are placed first, each into the smallest gap that holds it.
 /// @return [reservations.size()] offset of each one's first slot in ticks, 0 <= offset < Y: the offset of its Slot
 /// @throws std::invalid_argument naming the reservation that cannot be admitted, and why: X > Y, Y no power of two, a
-///   sum over 100 %, or no gap of X ticks left (the ticks left over may lie apart: slots are not split)
+///   sum over 100 %, or no gap of X ticks left (the remaining ticks may not be consecutive: slots are not split)
 std::vector<std::int64_t> plan_slots(std::span<const Reservation> reservations);
 
 }  // namespace offhook::hostsim

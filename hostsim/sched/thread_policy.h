@@ -55,8 +55,8 @@ class ThreadPolicy {
   virtual void stopped() {}
   /// Another thread has the CPU that this one had last, and this one still waits for it. @return standing() has changed
   virtual bool replaced() { return false; }
-  /// section 8 steps 3 and 4, while a job is current: the thread ran, or next_change() came. May be called at other
-  /// times too.
+  /// section 8 steps 3 and 4, while a job is current: the thread ran, or next_change() came. May also be called at
+  /// other times.
   virtual Change update(Ns /*now*/) { return {}; }
   /// Only valid while a job is current. @param now not before the last begin_job() or update()
   virtual Standing standing(Ns now) const = 0;

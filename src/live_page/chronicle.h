@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The memory of the page: one sample of each line per second, and a list of events. Both are derived from successive
-// states of the lines. A page that is opened late or again therefore shows the last minutes, too.
+// states of the lines. So a page that is opened late or again also shows the last minutes.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The live page of a command: `--page [ADDRESS:]PORT`. A process of its own serves it, forked before the command has
+// The live page of a command: `--page [ADDRESS:]PORT`. A separate process serves it, forked before the command has
 // threads, locked memory or open cards. It reads the state of the lines from shared memory, which it cannot write. A
 // client can therefore at most end or slow that process: it has no descriptor, priority or privilege of the command's.
 //

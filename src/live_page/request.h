@@ -25,8 +25,8 @@ std::size_t head_octets(std::string_view text);
 /// takes
 std::optional<RequestHead> parse_head(std::string_view head);
 
-/// Whether a Host header names this server itself, so that no page of another server reads ours by a name that it makes
-/// lead here (DNS rebinding): an address in digits, "localhost", or the name that the page was given.
+/// Whether a Host header names this server: a numeric address, "localhost", or the name given to the page. Otherwise
+/// the page of another server could read this one through a name that resolves to this machine (DNS rebinding).
 /// @param host  with or without port  @param name  empty: the page was given no name
 bool host_is_ours(std::string_view host, std::string_view name);
 

@@ -81,7 +81,7 @@ class Server {
   static bool is_available();
   /// One request and its response.
   void serve(Connection& connection);
-  /// Accepts connections, each in a thread of its own, until `end` is readable. The threads use the server until the
+  /// Accepts connections, each in a separate thread, until `end` is readable. The threads use the server until the
   /// process ends. @param listener, end  descriptors
   void run(int listener, int end);
 

@@ -4,9 +4,9 @@
 // `offhook modem` has them, joined in pairs by lines of wire, in calls that carry data both ways. One thread plays the
 // hardware of all cards, as a DMA engine and the far exchange would without this CPU.
 //
-// A block that is late may be our fault or the machine's. The hardware's thread has the highest priority of all, so
-// when it is late itself nothing here could have run: the CPU was with the kernel or, of a virtual machine, with the
-// hypervisor. Late blocks that follow such a stall are counted apart.
+// A block that is late may be our fault or the machine's. The hardware's thread has the highest priority of all. If it
+// is late, no thread here could have run: the kernel had the CPU or, in a virtual machine, the hypervisor. Late blocks
+// that follow such a stall are counted apart.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The modems of a bank (bank.h): each with a thread of its own, a call and V.42, or the pumps alone, which one thread
+// The modems of a bank (bank.h): each with its own thread, a call and V.42; or only the pumps, which one thread
 // advances in one call.
 #pragma once
 

@@ -4,8 +4,8 @@
 // Systems" (SOSP 1995, section 4), and their three applications (section 5; workloads.h).
 //
 // As there, every figure is of one repeated operation. The cost of starting and stopping the measurement (the
-// null benchmark) is subtracted. Counters are read in a series of repetitions of their own, so that reading them
-// disturbs no time.
+// null benchmark) is subtracted. Counters are read in separate repetitions, so that reading them does not disturb the
+// times.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// A load during a measurement: a process group of its own that repeats the same work until it is stopped.
+// A load during a measurement: a separate process group that repeats its work until it is stopped.
 //
 //   this program --- supervisor --- its programs (a server, a compiler ...) and what these start
 //

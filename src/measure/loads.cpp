@@ -41,7 +41,7 @@ Round make_spin(Supervisor& supervisor) {
   };
 }
 
-/// Until it is stopped: stress-ng has no end of its own here.
+/// Until it is stopped, because stress-ng does not end by itself here.
 Round stress_ng(Supervisor& supervisor, std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), {"stress-ng", "--quiet", "--temp-path", supervisor.folder(), "--timeout", "0"});
   return [&supervisor, arguments] { supervisor.run(arguments); };

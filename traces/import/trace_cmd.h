@@ -12,7 +12,7 @@ namespace offhook::traces {
 inline constexpr std::string_view kTraceCmdMagic = "\x17\x08\x44tracing";
 
 /// A trace-cmd file, versions 6 and 7: sched_switch, irq_handler_*, softirq_*, hrtimer_expire_* and, on x86,
-/// irq_vectors. Read with libtracecmd in a process of its own, because the library trusts its input.
+/// irq_vectors. Read with libtracecmd in a separate process, because the library trusts its input.
 /// @param without threads and interrupts that are no load
 /// @throws TraceError naming the byte at which the file ends too early or contradicts itself
 hostsim::HostLoad import_trace_cmd(const std::string& file, const std::vector<std::string>& without = {});

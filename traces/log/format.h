@@ -7,9 +7,9 @@
 //   record *          ChunkHeader and its events, chunk after chunk; events of one ring in order
 //   end record        a ChunkHeader with the end marker: the writer closed the log, nothing is missing
 //
-// Records are only ever appended, each in one write, so a writer that is killed leaves whole records and at most one
-// torn one, which its length or its CRC betrays. A chunk holds at most kChunkEvents, so a reader needs no more memory
-// than that, however long the log or false its lengths.
+// Records are only ever appended, each in one write, so a killed writer leaves complete records and at most one
+// incomplete one, which its length or its CRC reveals. A chunk holds at most kChunkEvents, so a reader needs no more
+// memory than that, however long the log or false its lengths.
 #pragma once
 
 #include <array>

@@ -13,7 +13,7 @@ namespace offhook::config {
 /// $OFFHOOK_DATA_DIR when set; else ../share/offhook next to the installed program; else the source tree it was built
 /// from.
 std::filesystem::path data_dir();
-/// data_dir()/room/name.toml; a name that ends in .toml is the file itself. @throws Error naming the existing ones
+/// data_dir()/module/name.toml; a name that ends in .toml is the file itself. @throws Error naming the existing ones
 /// when it does not exist, and any other kind of file at that path
 std::filesystem::path data_file(std::string_view room, std::string_view name);
 /// A file that another file names by a relative path: the one next to that file, if it exists; else as from the

@@ -191,7 +191,7 @@ struct Assign {
     return static_cast<std::size_t>((v ? std::find(names.begin(), names.end(), v->get()) : names.end()) -
                                     names.begin());
   }
-  /// Each item of a list that is not empty. @param take  false: it is none of ours
+  /// Each item of a list that is not empty. @param take  false: the item is not accepted
   template <typename Take>
   bool items(Take take) const {
     const auto* list = node.as_array();
@@ -392,7 +392,7 @@ std::vector<Document> Document::take_rows(std::string_view path) {
 std::vector<Document::Axis> Document::axes() const {
   constexpr std::size_t kMostValues = 1'000'000;
   std::vector<Axis> out;
-  // In the order of the file: the first axis varies slowest. A TOML table has no order of its own.
+  // In the order of the file: the first axis varies slowest. A TOML table has no order.
   struct Entry {
     std::string path;
     const toml::node* node;

@@ -57,13 +57,13 @@ class Encoder {
   /// @param[in] primary  primary_bits() unscrambled bits  @param aux  used only if takes_aux()
   /// @param[out] symbols  [8]
   void frame(const FrameBits& primary, int aux, Symbol* symbols);
-  /// As above, with the transmitted symbols alone. @param[out] x  [8]
+  /// As above, with only the transmitted symbols. @param[out] x  [8]
   void frame(const FrameBits& primary, int aux, FixedPoint* x) {
     Symbol symbols[kSymbolsPerMappingFrame];
     frame(primary, aux, symbols);
     for (int n = 0; n < kSymbolsPerMappingFrame; ++n) x[n] = symbols[n].x;
   }
-  /// The same from [primary_bits()] bits, one a byte.
+  /// As above from [primary_bits()] bits, one per byte.
   void frame(const uint8_t* primary, int aux, Symbol* symbols) {
     frame(FrameBits::packed(primary, primary_bits()), aux, symbols);
   }
@@ -99,7 +99,7 @@ class Decoder {
   /// @param[out] x  [8] the transmitted symbols, or null
   /// @return the number of primary bits
   int frame(const Point* y, FrameBits* primary, uint8_t* aux, FixedPoint* x = nullptr);
-  /// The same to [primary_bits()] bits, one a byte.
+  /// As above to [primary_bits()] bits, one per byte.
   int frame(const Point* y, uint8_t* primary, uint8_t* aux, FixedPoint* x = nullptr) {
     FrameBits bits;
     const int n = frame(y, &bits, aux, x);

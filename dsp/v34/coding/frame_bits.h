@@ -7,7 +7,7 @@
 
 namespace offhook::v34 {
 
-/// Up to 128 bits, the first in time in bit 0 of `low`. Those beyond the ones that count have no meaning.
+/// Up to 128 bits, the first in time in bit 0 of `low`. Bits beyond the valid ones are undefined.
 struct FrameBits {
   uint64_t low = 0, high = 0;
 

@@ -5,8 +5,8 @@
 // so one encoder fills no vector; sixteen do. Symbol rate, data rate, trellis code and precoder may differ from lane to
 // lane, and each call may have other lanes: their state stays in its place and is copied for one frame.
 //
-// All of it is integers: each gets the bits that Encoder::frame() and Decoder::frame() would give it. Bits to points
-// and back (scrambler, parser, shell mapper, table of points) are done lane by lane.
+// All arithmetic is in integers: each object gets the same bits as from Encoder::frame() and Decoder::frame(). Bits to
+// points and back (scrambler, parser, shell mapper, table of points) are done lane by lane.
 #pragma once
 
 #include "dsp/blocks/kernels.h"

@@ -71,7 +71,7 @@ class TrainingEncoder {
     z_ = quadrant_bits([](int) { return 1; });
     return point();
   }
-  /// Next symbol of J, J', MP or E. @param bits  [training_bits(points)], one a byte
+  /// Next symbol of J, J', MP or E. @param bits  [training_bits(points)], one per byte
   constexpr Point sequence(const uint8_t* bits) {
     z_ = (z_ + quadrant_bits([bits](int k) { return bits[k]; })) & 3;
     return point();

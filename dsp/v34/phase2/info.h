@@ -102,7 +102,7 @@ struct Info1aV90 {
   friend bool operator==(const Info1aV90&, const Info1aV90&) = default;
 };
 
-/// Write a sequence. @param[out] bits  [T::kBits] one a byte, in order of time, from the first fill bit to the last
+/// Write a sequence. @param[out] bits  [T::kBits] one per byte, in order of time, from the first fill bit to the last
 /// @pre every field within its stated range.  Real-time: yes, O(kBits).
 void encode(const Info0& info, uint8_t* bits);
 void encode(const Info0d& info, uint8_t* bits);

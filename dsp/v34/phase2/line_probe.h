@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Line probing (10.1.2.4, 11.2.1): measurement of the line towards us by the far end's L1 and L2, and the resulting
-// choice of symbol rate, carrier, pre-emphasis and power.
+// Line probing (10.1.2.4, 11.2.1): measurement of the line towards this end by the far end's L1 and L2, and the
+// resulting choice of symbol rate, carrier, pre-emphasis and power.
 //
 // L2 is cut into windows of 1024 samples (128 ms, Blackman-Harris, half overlapping) and transformed. A tone fills nine
 // bins around its place, even when the line shifts it by 7 Hz; the bins between the tones are noise, distortion and

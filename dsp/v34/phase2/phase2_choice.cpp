@@ -34,8 +34,8 @@ uint8_t v34_md(uint8_t wanted) {
 
 }  // namespace
 
-// The choice takes up to 132 projected rates: one a sample in the 200 ms and more until INFO1 is sent, so that no block
-// has to bear them all.
+// The choice takes up to 132 projected rates: one per sample in the 200 ms and more until INFO1 is sent, so that no
+// block computes them all.
 void Phase2::begin_choice(bool in_advance) {
   for (LineProbe::Search& search : search_) search = {};
   searching_ = 0;

@@ -9,8 +9,8 @@ namespace offhook::v34 {
 namespace {
 
 // Error events per 4D symbol at squared distances 16 (parallel transitions) and 20, counted by enumeration of the
-// trellis over random sent sequences (tests/sim/v34_coding_test.cpp uses the same); the code's further neighbours as
-// much again.
+// trellis over random sent sequences (tests/sim/v34_coding_test.cpp uses the same); the code's further neighbours
+// double it.
 constexpr double kNeighbours16[] = {24, 8, 0};
 constexpr double kNeighbours20[] = {512, 288, 143};
 constexpr double kFurther = 2;
@@ -40,7 +40,7 @@ bool allowed(const RateLimits& l, int rate) {
   const uint32_t bit_rate = static_cast<uint32_t>(rate) * 2400;
   if (!is_supported(l.symbol_rate, bit_rate)) return false;
   if (l.max_bit_rate != 0 && bit_rate > l.max_bit_rate) return false;
-  // N above 12 in MP is for modems with 1664 points (10.1.3.9); the lesser rates that need them, too.
+  // N above 12 in MP is for modems with 1664 points (10.1.3.9), and so are the lower rates that need them.
   return l.points_1664 ||
          (rate <= 12 && make_framing(l.symbol_rate, bit_rate, l.aux, false).points() <= kOldMostPoints);
 }

@@ -8,7 +8,7 @@ bool has(uint16_t mask, int rate) {
   return (mask >> (rate - 1) & 1) != 0;
 }
 
-// SNR from which the next higher rate that both ends have would do; 0: there is none.
+// SNR from which the next higher rate of both ends is possible; 0: there is none.
 double required_above(const RateLimits& l, int rate, uint16_t mask, int most) {
   const int highest = highest_rate(l) < most ? highest_rate(l) : most;
   for (int r = rate + 1; r <= highest; ++r) {

@@ -55,7 +55,7 @@ struct Cp {
   friend bool operator==(const Cp&, const Cp&) = default;
 };
 
-/// @param[out] bits  [cp.bits()] one a byte, in order of time.  @pre every field within its stated range.
+/// @param[out] bits  [cp.bits()] one per byte, in order of time.  @pre every field within its stated range.
 /// @return cp.bits().  Real-time: yes, O(bits).
 int encode(const Cp& cp, uint8_t* bits);
 
@@ -69,8 +69,8 @@ bool decode(const uint8_t* bits, int size, Cp* cp);
 /// ones of frame sync out of a sequence, so that each such run followed by a zero begins a new one.
 class CpReceiver {
  public:
-  /// @return true when this bit was the last CRC bit of a correct CP, now in `cp`; it took bits().
-  /// Real-time: yes; O(1), and O(bits) at the end of a sequence.
+  /// @return true when this bit was the last CRC bit of a correct CP, now in `cp`, which had bits() bits. Real-time:
+  /// yes; O(1), and O(bits) at the end of a sequence.
   bool put(int bit, Cp* cp);
   /// The sequence found, without fill. @return [size()] bits
   const uint8_t* bits() const { return bits_; }

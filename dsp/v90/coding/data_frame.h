@@ -46,7 +46,7 @@ class FrameEncoder {
   const FrameParameters& parameters() const { return p_; }
 
   bool wants_frame() const { return !ended_ && queued_ < frames_ + p_.look_ahead; }
-  /// One more data frame. @param[in] bits  [parameters().bits()], one a byte, in order of time  @pre wants_frame()
+  /// One more data frame. @param[in] bits  [parameters().bits()], one per byte, in order of time  @pre wants_frame()
   void put(const uint8_t* bits);
   /// The same. @param bits  the first in time in bit 0
   void put(uint64_t bits);

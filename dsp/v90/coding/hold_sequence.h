@@ -49,7 +49,7 @@ constexpr HoldMessage hold_message(HoldSignal signal) {
   return {signal, static_cast<uint8_t>(signal)};
 }
 
-/// @param[out] bits  [HoldMessage::kBits] one a byte, in order of time.  Real-time: yes.
+/// @param[out] bits  [HoldMessage::kBits] one per byte, in order of time.  Real-time: yes.
 void encode(const HoldMessage& message, uint8_t* bits);
 /// @param[in] bits  as encode() gives; fill bits are ignored.  @return false: damaged, or a reserved signal,
 /// which must be ignored (Note 1).  Real-time: yes.

@@ -67,7 +67,7 @@ struct Mp {
   int bits() const { return type1 ? kBitsType1 : kBitsType0; }
 };
 
-/// @param[out] bits  one a byte, in order of time  @return how many.  @pre every field within its stated range.
+/// @param[out] bits  one per byte, in order of time  @return how many.  @pre every field within its stated range.
 /// Real-time: yes, O(bits).
 int encode(const Jd& jd, uint8_t* bits);    ///< bits [Jd::kBits]
 int encode(const Dil& dil, uint8_t* bits);  ///< bits [dil.bits()]

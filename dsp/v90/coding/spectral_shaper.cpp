@@ -26,8 +26,8 @@ void SignEncoder::put(const uint8_t* bits, uint8_t* t) {
   }
 }
 
-// With q(k) a sign against that of the same place one shaping frame before: q(0) holds both frames' rules, as the even
-// places do; the odd places hold the later frame's state, which is the earlier one's choice. The rest is p.
+// With q(k) a sign relative to the sign at the same place of the previous shaping frame: q(0) holds both frames' rules,
+// as the even places do; the odd places hold the later frame's state, which is the earlier one's choice. The rest is p.
 void SignDecoder::put(const uint8_t* signs, uint8_t* bits) {
   if (shaping_bits_ == 0) {
     for (int i = 0; i < kFrameIntervals; ++i) {

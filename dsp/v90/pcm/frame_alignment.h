@@ -9,10 +9,10 @@
 // descrambler has seven every 256 bits. The last test needs a line that was long without such a run, and is the only
 // one for six equal constellations of 64 points.
 //
-// When the data turn bad, all six alignments are read in parallel for a window of frames, and the one that is
-// good alone is taken. None is, as long as octets are wrong: then the next window. Nor is one good after a jump beneath
-// robbed bits, which stay in their intervals: at last the one that is by far the least bad is taken, for a
-// renegotiation, or the data are lost.
+// When the data become wrong, all six alignments are decoded in parallel for a window of frames, and the only good one
+// is taken. While octets are wrong none is good, and the next window follows. After a jump with robbed bits, which stay
+// in their intervals, none is good either. In the end the one that is by far the best is taken, for a renegotiation, or
+// the data are lost.
 #pragma once
 
 #include <stdint.h>

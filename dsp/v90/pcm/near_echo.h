@@ -41,8 +41,8 @@ class NearEcho {
   /// One, of a symbol of 8000 Hz, after process().  Real-time: yes, O(taps).
   void watch(float error);
   int watched() const { return watched_; }
-  /// The share of the errors' power that a filter of the sent signal explains: near 1 if they are our echo; kTaps over
-  /// watched() if they are unrelated to it.  Real-time: yes, O(taps).
+  /// The share of the errors' power that a filter of the sent signal explains: near 1 if the errors are the own echo;
+  /// kTaps over watched() if they are unrelated to it.  Real-time: yes, O(taps).
   float explained() const;
 
  private:

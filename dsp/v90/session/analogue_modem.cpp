@@ -7,8 +7,8 @@
 namespace offhook::v90 {
 namespace {
 
-// Failed trainings in a row before V.34 is chosen: on an unknown route, and on one that has carried PCM, so that the
-// failure was an accident of the network.
+// Failed trainings in a row before V.34 is chosen: on an unknown route, and on a route that has carried PCM, where the
+// failure was probably temporary.
 constexpr int kMostFailures = 2, kMostAccidents = 6;
 
 uint8_t u_info_for(const v34::Info0d& far) {
@@ -88,8 +88,8 @@ void AnalogueModem::begin_training() {
   stage_ = Stage::kTraining;
 }
 
-// V.90 is tried again if the route is known to be digital or the owner requests it; and once, for each attempt costs
-// some ten seconds without data.
+// V.90 is tried again if the route is known to be digital or the owner requests it; but only once, because each attempt
+// costs some ten seconds without data.
 void AnalogueModem::end_v34(bool had_data) {
   const bool again = had_data && (is_digital_ || asked_);
   phase2_.choose_pcm(again);

@@ -309,7 +309,7 @@ void DigitalProcedure::follow_phase3() {
 }
 
 void DigitalProcedure::take_cpt() {
-  // In a renegotiation it is none; and one that cannot be sent is waited past (5.4.3).
+  // A renegotiation has none. A CP that cannot be sent is ignored, and the next one is awaited (5.4.3).
   if (procedure_ != Procedure::kStartUp || !frame_parameters(far_.heard, config_.law, &training_frames_)) return;
   far_.cpt = far_.heard;
   cpt_received_ = true;
@@ -348,7 +348,7 @@ void DigitalProcedure::receive_data() {
   order_.grid_energy = rx_parameters_.mean_energy();
 }
 
-// E has come and B1d has gone: data mode; and when B1 has come, too, received bits flow.
+// E was received and B1d was sent: data mode. When B1 was also received, received bits are delivered.
 void DigitalProcedure::advance_data() {
   if (state_ == State::kFinal && tx_live_ && e_received_) handle(Event::kBothSendData);
   if (state_ != State::kData || rx_live_ || !b1_received_) return;

@@ -72,7 +72,7 @@ double end_of(const Call& call, int channel) {
 
 constexpr const char* kEndsInTraining = "the recording ends in its training";
 
-// The end of the last that was read of a training.
+// The end of the last decoded part of a training.
 double last_read(const Segment& p) {
   double t = std::max({p.t_trn_end, p.t_j_end, p.t_j_prime});
   for (const MpHeard& m : p.mp) t = std::max(t, m.t_last_end);

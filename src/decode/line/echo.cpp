@@ -219,7 +219,7 @@ bool add_reflection(const Fft& fft, std::span<const float> left, std::span<const
   return true;
 }
 
-// The stretches without the parts that the path explains badly: there the channel has a signal of its own.
+// The intervals without the parts that the path explains badly: there the channel has another signal.
 std::vector<Stretch> well_explained(std::span<const float> left, std::span<const float> other,
                                     const std::vector<Stretch>& stretches) {
   constexpr std::size_t kBlock = kHop / 4;
@@ -266,8 +266,8 @@ double energy_left(std::span<const float> own, std::span<const float> other, con
   return sum;
 }
 
-// The samples of a channel from kBeforeStretch before `from` to one behind `to`; silence before the channel. All that
-// is done with a stretch is done in these, so that it takes as long in a long recording as in a short one.
+// The samples of a channel from kBeforeStretch before `from` to one behind `to`; silence before the channel. An
+// interval is processed in pieces of this length, so that it takes the same time in a long recording as in a short one.
 std::vector<float> around(std::span<const float> x, std::size_t from, std::size_t to) {
   const std::size_t silence = kBeforeStretch - std::min(kBeforeStretch, from);
   std::vector<float> y(silence);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// SIP in captured packets (RFC 3261), as far as it tells which media are one call: the session descriptions of offer
-// and answer (RFC 8866, RFC 3264) name an address, a port and payload types for each direction. What a description of
-// the call says later replaces what it said for its end before. Messages over UDP alone, each in one datagram.
+// SIP in captured packets (RFC 3261), as far as it shows which media belong to one call: the session descriptions of
+// offer and answer (RFC 8866, RFC 3264) name an address, a port and payload types for each direction. What a
+// description of the call says later replaces what it said for its end before. Messages over UDP alone, each in one
+// datagram.
 #pragma once
 
 #include <compare>

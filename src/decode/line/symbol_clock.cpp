@@ -323,7 +323,7 @@ std::optional<SymbolClock> find_symbol_clock(std::span<const float> x) {
   }
   if (!best) return best;
   if (const std::optional<int> other = other_rate(part, best_rate)) {
-    // A line of its own is a symbol clock independent of others, but its signal is unknown.
+    // A separate line is a symbol clock that is independent of others, but its signal is unknown.
     best->symbol_rate = *other > 0 || !near_best ? *other : best->symbol_rate;
     best->clock_ppm = best->carrier_hz = 0;
     return best;

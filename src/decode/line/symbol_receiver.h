@@ -4,7 +4,7 @@
 // and fit twice. From known symbols (PP, TRN) it computes the equaliser by least squares. From then on it
 // follows clock, carrier and line by its decisions.
 //
-// The other direction's channel, if recorded, is a second input with taps of its own, which cancels the echo.
+// The other direction's channel, if recorded, is a second input with separate taps, which cancels the echo.
 #pragma once
 
 #include <optional>

@@ -107,7 +107,7 @@ void name_rate_signals(OneWay& d, bool answer) {
   }
 }
 
-// Unreadable data have an E before them, too.
+// Data that cannot be decoded also follow an E.
 double data_begins(const Connection::Side& side, double after) {
   double first = 1e9;
   for (const DataHeard& d : side.data) {

@@ -92,7 +92,7 @@ std::vector<Stretch> find_stretches(const Baseband& line, bool answer, double po
     }
     before[i % kLag] = phase;
   });
-  // Edges of a window's length belong to no signal; a change of phase within a signal is a reversal.
+  // Transitions as long as a window belong to no signal; a change of phase within a signal is a reversal.
   std::erase_if(stretches, [](const Stretch& s) { return s.last - s.first < kWindow / 4; });
   return stretches;
 }

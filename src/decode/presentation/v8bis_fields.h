@@ -10,7 +10,7 @@
 
 namespace offhook::decode {
 
-/// Parameters by name, and those that have parameters of their own.
+/// Parameters by name, and parameters that have further parameters.
 struct V8bisParameters {
   std::string name;  ///< empty: the whole field
   std::vector<std::string> parameters;

@@ -187,7 +187,7 @@ std::vector<InfoHeard> find_infos(const Recording& r) {
            std::abs(of.t0 - x.t0) < 0.4;
   };
   drop_echoes(found, is_echo);
-  // One channel with both directions has their echoes too.
+  // If one channel has both directions, it also has their echoes.
   const std::vector<InfoHeard> all = r.channel.size() == 1 ? found : std::vector<InfoHeard>{};
   std::erase_if(found, [&](const InfoHeard& x) {
     return std::any_of(all.begin(), all.end(), [&](const InfoHeard& of) { return is_echo(x, of); });

@@ -18,7 +18,7 @@ struct ToneHeard {
   std::vector<double> reversals;
 };
 
-/// Around the INFO sequences only: data and speech elsewhere may hold the tone too.
+/// Only around the INFO sequences, because data and speech may also contain the tone.
 /// @param info  of all modems, in order of time; not empty
 ToneHeard find_tone(const Recording& recording, int channel, int hz, const std::vector<InfoHeard>& info);
 

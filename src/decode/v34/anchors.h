@@ -31,7 +31,7 @@ struct Anchor {
 };
 
 /// In order of time. A PP counts with this direction's TRN after it (the other direction's echo has the same PP); that
-/// TRN is then no anchor of its own.  @param from_s, to_s  range to search
+/// TRN is then not a separate anchor.  @param from_s, to_s  range to search
 std::vector<Anchor> find_anchors(const Baseband& line, const Direction& direction, double from_s, double to_s);
 
 }  // namespace offhook::decode

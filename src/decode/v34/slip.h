@@ -23,7 +23,7 @@ struct Slip {
 /// place where the echo joins it, or of the other channel.
 /// @param receiver  before symbol `first` of data mode, which came before the slip; in grid units. Not changed
 /// @param now  in samples, behind the slip  @param carrier_hz  nominal
-/// @return nothing if there is none, or the constellation is too small for a decision
+/// @return nothing if there is no slip, or the constellation is too small for a decision
 std::optional<Slip> find_slip(SymbolReceiver& receiver, const v34::DataParameters& parameters,
                               const v34::EncoderStart& start, long first, double now, double carrier_hz);
 

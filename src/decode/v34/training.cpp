@@ -197,8 +197,8 @@ void Follower::sequences(Segment& p, v34::TrainingDecoder decoder, v34::Training
     const SequenceReader::Found found = reader.put(bits, v34::training_bits(points), t, seconds(receiver_.state.step));
     if (found == SequenceReader::Found::kE) break;
     if (found != SequenceReader::Found::kJPrime) continue;
-    // A fresh TRN is an anchor of its own. Some callers send none: then MP comes at once, with as many points as the
-    // far J requested.
+    // A new TRN is a separate anchor. Some callers send none: then MP comes at once, with as many points as the far J
+    // requested.
     if (end - receiver_.state.t < 64 * receiver_.state.step) break;
     if (has_16_points()) {
       points = v34::TrainingPoints::k16;

@@ -394,7 +394,7 @@ std::vector<Change> find_changes(const std::vector<Training>& trainings, int cal
     }
   }
   std::stable_sort(all.begin(), all.end(), [](const Change& a, const Change& b) { return a.t < b.t; });
-  // An answer is no change of its own, except a cleardown as answer to a renegotiation.
+  // An answer is not a separate change, except a cleardown as the answer to a renegotiation.
   std::vector<Change> changes;
   double begun = -kOneTrainingS;
   for (const Change& c : all) {

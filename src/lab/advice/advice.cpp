@@ -376,7 +376,7 @@ Measured measure(const Figures& f, const Scenario& scenario) {
   const double used = total.lead_used_max_samples;
   m.margin_ms = std::min(scenario.device.lead() - used, static_cast<double>(scenario.device.lead())) * sample_ms;
   if (starved) m.margin_ms -= span_ns * 1e-6;  // at least: its output never came
-  // The codec never ran dry: the sample of the card's crystal by which a block seems late is none of the margin.
+  // The codec never ran empty: the sample of the card's crystal by which a block seems late does not reduce the margin.
   if (m.samples_lost == 0) m.margin_ms = std::max(m.margin_ms, 0.0);
   m.buffers_needed = static_cast<std::uint32_t>(std::ceil(used / scenario.device.buffer()));
   const auto ms = [](std::uint64_t ns) { return static_cast<double>(ns) * 1e-6; };

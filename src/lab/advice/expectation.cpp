@@ -170,7 +170,7 @@ double measured_for_s(const HostLatencies& host, const LatencyDistribution& late
 
 /// The longest time that a recording takes from a running thread, by its more urgent entities: interrupts, softirqs
 /// and threads. A window of work begins with each of their intervals.
-/// @param most_ms  more need not be known
+/// @param most_ms  an upper limit for the result
 double taken_from_work_ms(const Scenario& s, double work_ms, double most_ms) {
   const hostsim::HostLoad& load = *s.load.recorded;
   const auto cpu =

@@ -55,7 +55,7 @@ bool is_linux(const Scenario& s) {
   return hostsim::has_linux_classes(s.host);
 }
 
-/// Linux's name for the host's reservations; empty: none of its own.
+/// Linux's name for the host's reservations; empty: it has none.
 std::string_view reservation_class(const Scenario& base) {
   const std::string& name = base.host.reservations;
   if (name.starts_with("deadline")) return "SCHED_DEADLINE";

@@ -123,7 +123,7 @@ void KeptRuns::keep(const hostsim::Scenario& scenario, const Run& run) {
   const std::string name = key(scenario);
   const Json json = record::to_json(kTable<Run>, &run);
   const std::lock_guard lock(mutex_);
-  // A line of its own, because a run that was killed may have left a partial one.
+  // On a new line, because a killed run may have left a partial one.
   out_.write(fmt::format("\n{}\n", kept_run_line(name, json)));
   runs_[name] = json;
 }

@@ -27,7 +27,7 @@ struct Head {
   Grade grade = Grade::kHard;
 };
 
-/// @throws Error when it is none of `words`
+/// @throws Error if it is not one of `words`
 template <typename Word>
 Word word(std::string_view key, std::string_view given, const std::string& position,
           const std::array<std::string_view, 4>& words) {

@@ -132,7 +132,7 @@ Outcome regehr_stolen(const Run& run) {
   const Published& p = run.published;
   const auto rows = p.rows("rows");
   const UnitCosts costs = unit_costs();
-  // An idle machine of each kind to compare with: the clock steals too, and is none of the devices'.
+  // An idle machine of each kind for comparison: the clock also steals time, which does not belong to the devices.
   std::vector<RegehrRun> runs(2);
   runs[1].enforcement_hz = kPreciseHz;
   for (const Published& row : rows) {

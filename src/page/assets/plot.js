@@ -51,7 +51,7 @@ function seriesColours(list) {
 
 const dashes = s => s.published || s.variant === 1 ? "6 3" : s.variant === 2 ? "1.5 3" : "none";
 
-// Text on a drawing, on a ground of its own.
+// Text on a drawing, with its own background.
 function labelOn(root, text, x, y, anchor, name) {
   const length = 6.4 * text.length + 6;
   root.append(svg("rect", {x: anchor === "end" ? x - length + 3 : x - 3, y: y - 11, width: length, height: 14, fill: colour("paper"), "fill-opacity": 0.82}),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// `offhook modem --keep-failed DIR`: recording and decode page of each call that ended badly. A thread of its own, at a
-// low priority, writes and decodes, so that the terminals do not wait for it.
+// `offhook modem --keep-failed DIR`: recording and decode page of each call that ended badly. A separate thread of low
+// priority writes and decodes, so that the terminals do not wait for it.
 #pragma once
 
 #include <condition_variable>

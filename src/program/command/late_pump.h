@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // A far modem that still trains when the near one is in data mode (V.90 9.4.1 allows 15 s and five round trips): any
-// pump, that reports training for a while longer. Meanwhile it sends ones and discards its input.
+// pump that reports training for some more time. Meanwhile it sends ones and discards its input.
 #pragma once
 
 #include <algorithm>

@@ -45,8 +45,8 @@ class Hardware {
   Hardware(const std::string& path, std::FILE* news)
       : path_(path), news_(news), server_(path, oh_modem_streams(kRateHz)) {}
   bool has_modem() const { return has_modem_; }
-  /// Serves clients that connect for up to `ms`, and detects departures: another may take the place, the same one
-  /// again, too.
+  /// Serves clients that connect for up to `ms`, and detects departures: another client may take its place, or the same
+  /// one again.
   void follow(int ms) {
     if (has_modem_ && server_.modem_left()) {
       has_modem_ = false;

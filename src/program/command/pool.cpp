@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// `offhook pool`: answering modems on the lines of one SIP account. Each line is a modem of its own: a card, a driver
-// in a context, AT commands on a pseudo-terminal that no other line has. A call gets a program on its terminal, if one
-// is named, and one line in the log.
+// `offhook pool`: answering modems on the lines of one SIP account. Each line is a separate modem: a card, a driver in
+// a context, and AT commands on its own pseudo-terminal. A call gets a program on its terminal, if one is named, and
+// one line in the log.
 #include "src/program/command/pool.h"
 
 #include <fcntl.h>
@@ -218,7 +218,7 @@ class PoolLine {
   pid_t child_ = 0;
 };
 
-/// In a session of its own, with the line's terminal as its controlling one.
+/// In a new session, with the line's terminal as controlling terminal.
 void PoolLine::start_program() {
   const std::string device = terminal_->device(), caller = "OFFHOOK_CALLER=" + safe_word(caller_),
                     line = fmt::format("OFFHOOK_LINE={}", number_), tty = "OFFHOOK_TTY=" + device;

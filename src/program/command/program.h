@@ -31,7 +31,7 @@ void add_text_output(App& app, const TextOption& option, TextOutput& to, const s
 /// `--interrupt-priority N` and `--best-effort` of a command that runs live cards.
 void add_live_options(App& app, int& interrupt_priority, bool& best_effort);
 
-// One function a subcommand, each in a file of its own.
+// One function per subcommand, each in a separate file.
 void add_run(App& app, Action& action);
 void add_sweep(App& app, Action& action);
 void add_report(App& app, Action& action);

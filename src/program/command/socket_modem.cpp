@@ -183,7 +183,7 @@ bool SocketModem::receive(std::uint32_t n) {
 
 bool SocketModem::transfer(bool write, void* bytes, std::size_t n) {
   auto* at = static_cast<char*>(bytes);
-  // For the whole block: a peer that sends an octet now and then has stalled, too.
+  // For the whole block: a peer that only sends an octet from time to time has also stalled.
   const auto given_up = std::chrono::steady_clock::now() + std::chrono::seconds(address_.patience_s);
   while (n > 0) {
     const ssize_t moved =

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// A modem that we did not write, at the far end of the simulated line: another program at the other end of a UNIX
-// stream socket.
+// A foreign modem at the far end of the simulated line: another program at the other end of a UNIX stream socket.
 //
 // Samples are 16-bit signed, little-endian, mono. We write n of them and the peer writes n back, as fast as both can;
 // there is no other clock. The peer may answer with samples that it computed before it read ours: that is its own
