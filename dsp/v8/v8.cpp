@@ -210,7 +210,7 @@ float V8::ci() {
   return next_sample();
 }
 
-// Octets of CM (answerer) or JM (caller), and of CJ.
+// Octets of CM (received by the answerer) or JM (by the caller), and of CJ.
 void V8::take_octet(const Octet& octet) {
   const bool ended = now_ - last_octet_ > kMenuEnd;
   last_octet_ = now_;
@@ -238,7 +238,7 @@ void V8::take_octet(const Octet& octet) {
   ++rx_octets_;
 }
 
-// An octet that could not be read: a copy without it is no copy.
+// An octet could not be read: the copy is invalid without it.
 void V8::take_framing_error() {
   framing_errors_ = receiver_.framing_errors();
   if (rx_octets_ > 0 && now_ - last_octet_ > kMenuEnd) begin_copy();

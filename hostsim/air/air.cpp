@@ -144,7 +144,7 @@ class End {
     };
     return o;
   }
-  /// A burst is known to be lost when its slot is over.
+  /// The loss of a burst is known at the end of its slot.
   void blame() {
     const oh_radio_slots slots = oh_radio_slot_counts(pump_.self());
     const std::uint64_t lost = slots.missed + slots.broken;

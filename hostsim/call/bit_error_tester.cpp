@@ -39,7 +39,7 @@ void BitErrorTester::check(std::uint32_t bits, unsigned m) {
   const std::uint32_t differ = predicted ^ bits;
   const auto wrong = differ == 0 ? 0 : static_cast<std::uint32_t>(std::popcount(differ));
   if (!found_) {
-    // Silence follows itself, and is not the pattern.
+    // A sequence of zeros satisfies the rule of the pattern, but is not the pattern.
     const bool follows = filled_ >= kToFind && wrong == 0 && expected_ != 0;
     right_ = follows ? right_ + static_cast<int>(m) : 0;
     filled_ += static_cast<int>(m);

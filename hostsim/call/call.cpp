@@ -25,7 +25,7 @@ namespace {
 constexpr int kClockLevel = 28;
 constexpr int kModemLevel = 10;
 
-// The longest interruption that a DTMF receiver is sure to pass over. Source: ITU-T Q.24, Annex A
+// The longest interruption that every DTMF receiver tolerates. Source: ITU-T Q.24, Annex A
 constexpr std::uint64_t kBrokenTone_ms = 10;
 // Nobody answers: S7, as driver/tty counts it from the last digit. Source: ITU-T V.250, 6.3.7
 constexpr Ns kNoAnswer = 60'000'000'000;
@@ -366,7 +366,7 @@ void Call::Impl::end() {
   engine.stop();
 }
 
-// Once a block: has the connection come up, ended, or died?
+// Once per block: checks whether the connection was established, has ended, or has failed.
 void Call::Impl::watch(Ns now) {
   std::uint32_t& most = result.pending_max[static_cast<std::size_t>(phase)];
   most = std::max(most, driver.counters.pending_max);

@@ -19,7 +19,7 @@ namespace {
 // way. After that it has this time to agree to the end.
 constexpr Ns kFarewell = 1'000'000'000;
 constexpr Ns kClearing = 10'000'000'000;
-// Without V.42 early characters are lost, and a far end reports its connection later than we do.
+// Without V.42 early characters are lost, and a far end reports its connection later than this end.
 constexpr Ns kBeforeCharacters = 1'000'000'000;
 
 /// One pump under V.42 or V.14; of the other end only samples are known. Over an analogue line, or from the digital end

@@ -411,7 +411,7 @@ Policy HostPolicies::load_thread(const LoadThread& t) {
   }
 }
 
-// A recorded deadline thread goes before every real-time one: its budget is not known, and it kept to it.
+// A recorded deadline thread precedes every real-time thread: its budget is unknown, and the recording respects it.
 std::optional<Policy> HostPolicies::recorded(const HostLoad::Source& source) {
   using Class = ThreadRequest::Class;
   constexpr int kAboveRealTime = 1000;

@@ -67,7 +67,7 @@ void LinkModel::start(Ns now) {
   set_state(State::kTraining, now);
 }
 
-// Bits are wrong that long.
+// Duration for which bits are wrong.
 void LinkModel::spoil(std::deque<Interval>& holes, Ns end, Ns length) {
   holes.push_back({end - length, end + ns(profile_.settling_ms)});
   // Frames that are still on the line are younger than this.

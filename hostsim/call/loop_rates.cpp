@@ -25,7 +25,7 @@ std::vector<double> signal_to_noise(const LoopConfig& loop, const dmt::Band& ban
   return all;
 }
 
-/// Bits a symbol when tones of these ratios share as much power as there are tones.
+/// Bits per symbol if tones of these ratios share a power equal to the number of tones.
 double water_filled(std::vector<double> ratios) {
   std::sort(ratios.begin(), ratios.end(), std::greater<>());
   // The level with the n best tones in use; the n-th is in use if it lies above that tone's floor.

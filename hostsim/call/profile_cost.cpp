@@ -13,7 +13,7 @@ Ns samples_to_ns(std::uint64_t samples, std::uint32_t rate_hz) {
   return static_cast<Ns>(samples * 1'000'000'000 / rate_hz);
 }
 
-/// The cost of n samples in blocks of a plan. A block of the plan is one, whichever of its lengths it has. Merged
+/// The cost of n samples in blocks of a plan. A block of the plan counts as one, independent of its length. Merged
 /// interrupts, and the rest of a block, cost by their samples: the modem that owes them must compute them all.
 double worth_in_blocks(std::uint32_t n, const std::vector<std::uint32_t>& plan) {
   const auto [least, most] = std::minmax_element(plan.begin(), plan.end());

@@ -121,7 +121,7 @@ ChannelFilter design_channel(const ChannelCharacteristic& characteristic) {
     turns += (delay_s + next) / 2 * kStep;
     delay_s = next;
     double magnitude = 2.0 / kGrid * db_to_gain(-interpolate(characteristic.attenuation_db, hz));
-    // Towards 0 and 4000 Hz, beyond the tables, smoothly to nothing.
+    // Beyond the tables, it falls smoothly to zero towards 0 and 4000 Hz.
     if (hz < 200) magnitude *= 0.5 - 0.5 * sincos_turns(hz / 400).cos;
     if (hz > 3900) magnitude *= 0.5 + 0.5 * sincos_turns((hz - 3900) / 200).cos;
     const double per_sample = static_cast<double>(k) / kGrid;

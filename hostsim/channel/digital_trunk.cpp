@@ -201,7 +201,7 @@ struct DigitalTrunk::Impl {
   float symbol(std::uint64_t n) const { return n < symbols ? history[n % kHistory] : 0; }
 
   float received() {
-    // The middle of the pulse lies so far behind the network that all its symbols are there.
+    // The middle of the pulse is so late relative to the network that all its symbols are available.
     constexpr double kBehind = Pulse::kSpan / 2. + 34;
     const double now = static_cast<double>(halves) * symbols_a_half - kBehind;
     ++halves;

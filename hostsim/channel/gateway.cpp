@@ -15,7 +15,7 @@ constexpr std::size_t ms(double t) {
   return static_cast<std::size_t>(t * kLineRateHz / 1000);
 }
 
-// All chosen by us.
+// All values are assumptions of this project.
 constexpr float kLevelMemory = 1 / 160.f;  // 20 ms
 constexpr double kTalkDbm0 = -35;          // the louder direction suppresses the other one above it
 constexpr std::size_t kSuppressorHold = ms(100);
@@ -102,7 +102,7 @@ float Gateway::gate(Path& path, float x) {
   return x;
 }
 
-// The packet that arrives is played while the next one does.
+// A packet is played while the next one arrives.
 float Gateway::packetise(Direction direction, Path& path, float x) {
   const float out = path.playing[path.at];
   path.arriving[path.at] = x;

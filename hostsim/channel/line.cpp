@@ -28,7 +28,7 @@ static_assert(kBlock == 8, "fir8");
 static_assert(2 * Resampler::kDelay % kBlock == 0, "reflections");
 constexpr double kSampleRate = kLineRateHz;
 
-/// The streams of the line's random numbers, apart from every other room's.
+/// The streams of the line's random numbers, separate from those of all other modules.
 enum Stream : std::uint64_t {
   kNearNoise = 0x6c696e65'00000000,  // "line"
   kFarNoise,
@@ -191,7 +191,7 @@ class Receiver {
     return (noise_ ? noise_->next() : 0) + (impulses_ ? impulses_->next() : 0) + (hum_.any() ? hum_.next() : 0);
   }
 
-  /// The next sample of the near echo; and the next sample sent, heard kEchoDelay echoes later.
+  /// Returns the next sample of the near echo, and takes the next sent sample, which is heard kEchoDelay samples later.
   float echo() { return echo_ * sent_[read_++ % Line::kEchoDelay]; }
   void send(std::int16_t x) { sent_[written_++ % Line::kEchoDelay] = x; }
 

@@ -210,7 +210,7 @@ struct Loop::Impl {
         Converter(f.bits)};
   }
 
-  /// One sample of the near end's, and all that the far end does until it has heard it.
+  /// One sample of the near end, and the far end's work until it has received that sample.
   void send_near(std::int16_t sample) {
     const float x = converter(sample);
     at_far.from_far.push(x);

@@ -41,7 +41,7 @@ void Cpu::Impl::resume_clock() {
   was.clock.resume(was.times);
 }
 
-// Those that are over by now.
+// Ticks that have ended by now.
 void Cpu::Impl::pass_ticks(Ns now) {
   Steady& clock = *steady;
   TickTimes times = clock.times;

@@ -25,7 +25,7 @@ inline bool Cpu::Impl::goes_unbroken() const {
   return core.deferred->jobs() == 0 && core.deferred->thread() == nullptr;
 }
 
-// And of a job.
+// All conditions on a job.
 inline bool Cpu::Impl::goes_unbroken(const PlannedJob& job) const {
   const Entity& e = at(job.entity);
   if (e.ready() || job.cost <= 0) return false;
@@ -41,7 +41,7 @@ inline bool Cpu::Impl::goes_unbroken(const PlannedJob& job) const {
   return other.band > band || (other.band == band && other.key > -fixed->priority);
 }
 
-// How many of these jobs, from the first on, before this time.
+// Number of these jobs, from the first on, that run before this time.
 std::size_t Cpu::Impl::unbroken_part(std::span<const PlannedJob> jobs, Ns limit) const {
   std::size_t n = 0;
   if (!goes_unbroken()) return n;
@@ -90,7 +90,7 @@ inline void Cpu::Impl::step_aside(const Core& core, Ns now) {
   e.policy->stopped();
 }
 
-// Nothing but the thread that had the CPU is left, or nothing.
+// At most the thread that had the CPU is left.
 inline void Cpu::Impl::go_on(Core& core, Ns now) {
   const bool idle = core.current == kNoEntity;
   oh_event_log_write_alone(log, static_cast<std::uint64_t>(now), idle ? OH_EV_IDLE : OH_EV_RUN,

@@ -71,7 +71,7 @@ void Engine::Impl::run() {
   for (Ns at = next<kSeveral>(), then; !stopped && at < horizon; at = then) {
     now = at;
     // One instant: finish running work, fire due events, and dispatch once all is settled. A dispatch may start work
-    // that releases more at the same instant; then around again.
+    // that releases more at the same instant; then the loop repeats.
     do {
       for (Processor* processor : all<kSeveral>()) {
         if (processor->tick < at) processor->catch_up(at);

@@ -29,7 +29,7 @@ class DeferredContext final : public Context {
     return cpu_.now() + jobs[0].cost < next && cpu_.run_unbroken(jobs);
   }
 
-  /// One service run a job.
+  /// One service run per job.
   class Service final : public Program {
    public:
     Service(Context& context, const ContextParts& p) : run_(context, p) {}

@@ -41,7 +41,7 @@ class TransferLoad final : public DeviceLoad, private RepeatedChain {
   }
 
  private:
-  /// One stretch of CPU time a job.
+  /// One interval of CPU time per job.
   struct Work final : Program {
     Ns next(Ns) override {
       entered = !entered;

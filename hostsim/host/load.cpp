@@ -17,7 +17,7 @@ void ClockInterrupt::start(Ns first) {
   engine_.at(first, *this);
 }
 
-// All is over before the next tick comes.
+// All work ends before the next tick.
 bool ClockInterrupt::is_planned(Ns now) {
   const Ns cost = cost_ + extra_;
   planned_.assign(1, {entity_, cost, true});
@@ -27,7 +27,7 @@ bool ClockInterrupt::is_planned(Ns now) {
   return all < times_.interval;
 }
 
-// The same as those of the tick that fired.
+// The same jobs as those of the tick that fired.
 bool ClockInterrupt::costs(Ns at, std::span<Ns> costs) {
   const Ns cost = cost_ + extra_;
   for (std::size_t i = 0; i < costs.size(); i++) costs[i] = planned_[i].cost;

@@ -34,7 +34,7 @@ void NetworkLoad::send(Ns now, Ns delay) {
 }
 
 // Jobs of a segment that finds no DPC of another: its interrupt, its DPC, and the reader, unless it already runs. They
-// are over before the next one comes.
+// end before the next segment arrives.
 bool NetworkLoad::plans() {
   if (polling_ || spec_.napi_budget > 0 || dpc_id_ == kNoEntity || unread_ != processed_) return false;
   planned_ = {{{isr_id_, isr_.costs.ahead()}, {dpc_id_, dpc_.costs.ahead()}, {reader_id_, read_cost()}}};
@@ -42,7 +42,7 @@ bool NetworkLoad::plans() {
   return planned_[0].cost + planned_[1].cost + read_cost() < spec_.every_ns;
 }
 
-// Those after which the sender continues at once.
+// Segments after which the sender continues at once.
 bool NetworkLoad::costs(Ns at, std::span<Ns> costs) {
   costs[0] = isr_.costs.ahead();
   costs[1] = dpc_.costs.ahead();

@@ -81,7 +81,7 @@ class MutexThread final : public ThreadPolicy {
     return lender != nullptr ? lender->thread->own_->allowance() : kNever;
   }
   Ns next_change(Ns now) const override { return me_.asleep ? kNever : own_->next_change(now); }
-  // While contexts are lent neither moves.
+  // Neither thread migrates while a context is lent.
   Migration migration() const override {
     const auto has_waiters = [](const Mutexes::Mutex* m) { return !m->waiters.empty(); };
     const bool stays = me_.waits_for != nullptr || std::any_of(me_.holds.begin(), me_.holds.end(), has_waiters);

@@ -34,7 +34,7 @@ double cpu_s(clockid_t clock) {
   return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
 }
 
-/// The hypervisor's time on one CPU, or on all, since this machine began.
+/// The hypervisor's time on one CPU, or on all, since this machine started.
 double stolen_ms(std::optional<int> cpu) {
   std::ifstream in("/proc/stat");
   const std::string wanted = cpu ? fmt::format("cpu{}", *cpu) : "cpu";

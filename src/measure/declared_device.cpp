@@ -124,7 +124,7 @@ class Work {
     }
   }
 
-  // Samples that were lost are no work.
+  // Lost samples need no work.
   static void report_gap(void* self, std::size_t n) {
     auto& w = *static_cast<Work*>(self);
     for (; n >= w.left_of_service_; w.next_block()) n -= w.left_of_service_;
@@ -172,7 +172,7 @@ class Work {
 class Watch {
  public:
   Watch() : trace_(all_scheduling_events(), kRingKb) { trace_.on(); }
-  /// After the events of a block that is whole came.
+  /// After the events of a complete block were received.
   void look(const Work& work, DeclaredDevice& result) {
     const WorstBlock worst = work.worst();
     trace_.read(events_);

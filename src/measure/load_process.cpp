@@ -78,7 +78,7 @@ std::vector<pid_t> children_of_self() {
   return all;
 }
 
-/// Ends all descendants of this process: children of a killed child become ours, so this comes to an end.
+/// Ends all descendants of this process: children of a killed child become its own, so the loop terminates.
 void end_descendants() {
   const std::int64_t begin = now_ns();
   for (std::int64_t told_ms = -1000;;) {

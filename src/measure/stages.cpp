@@ -28,8 +28,8 @@ WakeupStages stages_of(const Wakeup& wakeup, std::span<const KernelEvent> events
       std::find_if(from, to, [pid](const KernelEvent& e) { return e.type == Type::kWaking && e.thread.pid == pid; });
   if (waking == to) return s;
   s.waking = waking->time - wakeup.due;
-  // The interrupt that woke it: the last timer interrupt on that CPU before. It may have begun before the time was due
-  // (for another timer); then nothing was waited for.
+  // The interrupt that woke it: the last timer interrupt on that CPU before. It may have begun before the due time, for
+  // another timer; then there was no wait.
   for (auto e = waking; e != events.begin();) {
     --e;
     if (e->cpu != waking->cpu || !timer_interrupt(*e)) continue;

@@ -227,7 +227,7 @@ class Follower {
     }
     return lost;
   }
-  /// The block at another lag. @return false: it is at none, as in a drop-out
+  /// Searches the block at another lag. @return false if it is not found, as in a drop-out
   bool find_again(std::size_t begin, TrunkDirection* d) {
     const Match match = best_match(x_, begin, kBlock, y_, lag_ - kMostJump, lag_ + kMostJump);
     if (match.strength() < kFollows * reference_ || match.lag == lag_) return false;

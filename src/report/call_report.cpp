@@ -293,7 +293,7 @@ json tiles(const CallReport& call, const Figures& f) {
 
 std::string call_page(const CallReport& call, const Figures& f) {
   const CallVerdict verdict = judge(call, f);
-  // The colour of a page depends on the events: green only if nothing was lost, red only if something was.
+  // The colour of a page depends on the events: green only if nothing was lost, red only if samples were lost.
   const bool lost = f.total.losses.any();
   std::string_view colour = verdict.verdict ? to_string(*verdict.verdict) : "";
   if (verdict.verdict == Verdict::kSufficient && lost) colour = to_string(Verdict::kMarginal);

@@ -155,7 +155,7 @@ constexpr Row kPumpStatusRows[] = {
 };
 
 using Hold = Rows<HoldStatus>;
-/// A time of the simulation; negative: it has not come to that.
+/// A time of the simulation; negative: the event did not occur.
 template <auto Member>
 constexpr Row hold_time(std::string_view key, std::string_view what) {
   return Hold::of<Member>(key, "s", what).scale(1e-9).decimals(9).absent_below_0();

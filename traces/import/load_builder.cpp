@@ -66,7 +66,7 @@ void LoadBuilder::leave(Ns time, int cpu, Kind kind, std::string_view name) {
     c.load.lost++;
     return;
   }
-  // The entities over it never left: their exits were lost.
+  // The entities above it have no end: their exits were lost.
   while (c.over.back().source != id) {
     close(c, c.over.back());
     c.over.pop_back();

@@ -57,7 +57,8 @@ std::string joined(std::string_view prefix, std::string_view name) {
   return prefix.empty() ? std::string(name) : fmt::format("{}.{}", prefix, name);
 }
 
-/// The parser calls itself for each part of a dotted key and for each list in a list; no file of ours goes this deep.
+/// The parser calls itself for each part of a dotted key and for each list in a list; no file of Offhook is nested this
+/// deep.
 class Depth {
  public:
   static constexpr int kMost = 32;

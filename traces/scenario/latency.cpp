@@ -187,7 +187,7 @@ HostLatencies read_latencies(Document table, bool virus_scanner) {
     if (t.high_thread.ms.empty()) t.high_thread = t.thread;
     std::optional<LatencyDistribution> dpc;
     if (!t.dpc.ms.empty()) dpc = fit(t, t.dpc, "dpc");
-    // An unmeasured latency is taken at its worst: it cannot be later than the next stage.
+    // An unmeasured latency is assumed to be as long as possible: not later than the next stage.
     if (t.interrupt.ms.empty()) t.interrupt = t.dpc.ms.empty() ? t.high_thread : t.dpc;
     const double factor = virus_scanner ? t.virus_scanner_factor : 1;
     return {fit(t, t.interrupt, "interrupt"),

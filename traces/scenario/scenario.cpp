@@ -91,7 +91,7 @@ void check_size(const Scenario& s, const Origins& origins) {
                           position_of(origins, {"transfer.bytes", "pump.kind"}), s.bytes, kMostFileBytes));
 }
 
-/// Whatever is pinned must be pinned to a CPU that the host has.
+/// Pinned entities must be pinned to a CPU that the host has.
 void check_cpus(const Scenario& s, const Origins& origins) {
   const auto check = [&](std::string_view path, const std::string& what, int cpu) {
     if (cpu < s.host.cpus) return;
@@ -154,7 +154,7 @@ void check_registered(const Scenario& s, const Origins& origins) {
   check_device_at_work(s, origins);
 }
 
-/// A DMT pump is a device on a loop, and neither is there without the other.
+/// A DMT pump is a device on a loop; each requires the other.
 void check_loop(const Scenario& s, const Origins& origins) {
   expect_device(s, origins, "subscriber-loop", "g-lite");
   attempt(origins, {"loop.cable"}, "loop.cable", [&] { (void)hostsim::cable_named(s.loop.cable); });

@@ -53,7 +53,7 @@ void ViterbiDecoder::trace() {
   ahead_ = kBatch;
 }
 
-// Only the survivors are read of steps that are neither replaced nor decided soon: the first line.
+// Of steps that are neither replaced nor decided soon, only the survivors are read, which are in the first line.
 void ViterbiDecoder::add_to(HotLines* hot) const {
   constexpr int kWhole = 29;  // from the oldest on, in a block of 96 samples
   hot->add_up_to(this, history_);

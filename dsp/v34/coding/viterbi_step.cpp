@@ -53,7 +53,7 @@ constexpr GroupedTrellis make_trellis(TrellisCode code) {
 template <TrellisCode kCode>
 constexpr GroupedTrellis kTrellis = make_trellis(kCode);
 
-// The claim of the header, for every transition.
+// Checks the header's statement for every transition.
 constexpr bool is_exclusive_or(TrellisCode code) {
   const GroupedTrellis t = make_trellis(code);
   for (int place = 0; place < trellis_states(code); ++place) {

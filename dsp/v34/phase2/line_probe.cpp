@@ -116,7 +116,7 @@ void LineProbe::analyse() {
   measure_offset();
 }
 
-// A steep edge: however quiet the line is beyond it, an equaliser of 48 symbols does not restore the part cut off.
+// A steep edge: an equaliser of 48 symbols cannot restore the missing part of the band, even on a quiet line.
 void LineProbe::find_edges() {
   int loudest = 0;
   for (int band = 0; band < kBands; ++band) {
@@ -234,7 +234,7 @@ double LineProbe::projected_rate(SymbolRate s, Carrier c, int pre_emphasis) cons
     lift += g * g / kPoints;
   }
   // A linear equaliser brings the harmonic mean of 1 + SNR over the band, decision feedback the geometric one. Three
-  // coefficients of a precoder go about half the way.
+  // coefficients of a precoder gain about half of the difference.
   double bits = 0, inverse = 0;
   double noise[kPoints];
   for (int k = 0; k < kPoints; ++k) {
@@ -265,7 +265,7 @@ bool LineProbe::step(SymbolRate s, const Info0& far, Search* search) const {
     if (s == SymbolRate::k3200 && !(low ? far.low_carrier_3200 : far.high_carrier_3200)) continue;
     if (s == SymbolRate::k3429 && (!low || !far.may_transmit_3429)) continue;
     oh_preemption_point();
-    // More pre-emphasis than needed costs more than it shows here: it has to earn 0.5 %.
+    // Unnecessary pre-emphasis costs more than this estimate shows, so it has to gain at least 0.5 %.
     const Carrier c = low ? Carrier::kLow : Carrier::kHigh;
     const double rate = projected_rate(s, c, p);
     if (rate > search->rate * (p == 0 ? 1 : 1.005)) {

@@ -38,8 +38,8 @@ constexpr float kEchoShare = 0.25f;
 constexpr float kRetrainMs = RetrainDetector::kLeastMs;  // 11.5.1.2, 11.5.2.2
 
 // A far end that repeats INFO0 without acknowledging ours may wait for our tone, as we do for its own; the text
-// has no end for that. INFO0 is repeated for long enough that it and its answer go over a round trip of 1.2 s. Then
-// comes our tone, for as long as the far end's tone and its reversal need.
+// has no end for that. INFO0 is repeated for long enough for itself and its answer over a round trip of 1.2 s. Then the
+// own tone follows, for as long as the far end's tone and its reversal need.
 constexpr int kInfo0Most = ms(2000);
 constexpr int kInfo0Rest = ms(3000);
 
@@ -252,8 +252,8 @@ void Phase2::put_info0(const DpskDecision& decision) {
   outcome_.far_info0 = analogue ? outcome_.info0d.v34 : info0_.found().info;
   const bool first = !has_far_info0_;
   has_far_info0_ = true;
-  // Repeated without the acknowledgement: the far end has not got ours. With it the far end has, and is only finishing
-  // the sequence.
+  // Repeated without the acknowledgement: the far end has not received ours. With it, the far end has received ours,
+  // and only finishes the sequence.
   if (outcome_.far_info0.acknowledge) {
     handle(Event::kFarHasInfo0);
   } else if (!first && now_ >= info0_rests_) {

@@ -51,7 +51,7 @@ bool Phase2::choose_more() {
   return searching_ < kSymbolRates;
 }
 
-// Whatever is not known yet, at once.
+// Computes all missing results at once.
 const LineProbe::Search& Phase2::chosen(SymbolRate s) {
   while (searching_ <= static_cast<int>(s) && choose_more()) {
   }
@@ -170,7 +170,8 @@ void Phase2::send_info1a() {
       const int apart = from_call > to_call ? from_call - to_call : to_call - from_call;
       const int there = there_by[from_call].max_rate, back = outcome_.info1c.probing[to_call].max_rate;
       if (apart > step_most || there == 0 || back == 0 || !can_use(symbol_rate(to_call), own, far)) continue;
-      // The far end's view is in whole rates. Much the same sums: equal symbol rates; the same: the lower.
+      // The far end's view is in whole rates. If the sums are nearly equal, equal symbol rates; if they are equal, the
+      // lower rate.
       const double known = chosen(symbol_rate(from_call)).rate / 2400;
       const double worth = (known < there + 1 ? known : there + 1) + back + (from_call == to_call ? 0.5 : 0);
       if (worth <= best) continue;

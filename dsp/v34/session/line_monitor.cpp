@@ -12,7 +12,7 @@ void LineMonitor::start(const DataParameters& p, double required_next, uint8_t l
   search_.start(static_cast<uint8_t>(p.bit_rate / 2400), lowest);
   losses_ = losses;
   bad_ = static_cast<float>(tolerated_variance(p.coding.trellis, p.coding.framing, kBadFrames));
-  // The variance at which the next rate would do, 1 dB to spare.
+  // The variance at which the next rate is possible with 1 dB to spare.
   constexpr double kSpare = 1.26;
   good_ = required_next > 0 ? static_cast<float>(p.mean_energy() / (2 * kSpare * required_next)) : 0;
 }
@@ -44,7 +44,7 @@ LineMonitor::Advice LineMonitor::put(const DataReceiver& r, bool uncertain) {
   return window(mean, grid);
 }
 
-// The quietest of the last two seconds, against that of the two seconds after errors lowered the rate.
+// The lowest noise of the last two seconds, compared with that of the two seconds after errors lowered the rate.
 void LineMonitor::follow_quiet(float mean) {
   quietest_ = mean < quietest_ ? mean : quietest_;
   if (++quiet_windows_ < kBadWindows) return;

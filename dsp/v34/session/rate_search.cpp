@@ -37,7 +37,7 @@ bool RateSearch::put(int errors) {
   return excess_ >= (trial_ && rate_ == most_ ? kTooManyInTrial : kTooMany) && !no_rate_fits_ && too_many();
 }
 
-// The wait is over. The result of a minute ago may no longer hold.
+// The wait is over. The result of a minute ago may be outdated.
 void RateSearch::try_again() {
   if (rate_ < most_) {  // it has not come to the trial yet
     left_ = kTrial;

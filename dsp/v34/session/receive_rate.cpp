@@ -21,8 +21,8 @@ double required_above(const RateLimits& l, int rate, uint16_t mask, int most) {
 
 }  // namespace
 
-// Less than 1.5 dB is within the accuracy of one B1 of 96 symbols and more. A B1 without the known points (6 dB)
-// was heard out of place.
+// Less than 1.5 dB is within the accuracy of one B1 of 96 symbols and more. A B1 without the known points (6 dB) was
+// received at the wrong place.
 double ReceiveRate::loss_of(double data_snr) const {
   constexpr double kLeast = 1.41, kLeastSnr = 4;
   if (!(data_snr > kLeastSnr) || !(training_snr_ > kLeast * data_snr)) return 1;
@@ -71,8 +71,8 @@ uint8_t ReceiveRate::limit_after(LineMonitor::Advice advice) const {
 uint8_t ReceiveRate::choose(const RateLimits& limits, double training_snr, double margin, bool renegotiation,
                             uint8_t limit) const {
   double snr = training_snr / loss_;
-  // After seconds of data their noise is better known than from a short training, while the receiver finds itself
-  // again. A line that has become worse has `limit` for it.
+  // After seconds of data, the noise is known better than from a short training, in which the receiver still converges.
+  // `limit` covers a line that has become worse.
   if (renegotiation && data_variance_ > 0) {
     const double in_data = static_cast<double>(energy_) / (2 * static_cast<double>(data_variance_));
     if (in_data > snr) snr = in_data;

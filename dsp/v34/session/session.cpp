@@ -22,7 +22,7 @@ constexpr uint32_t kFarStopsMs = 60;  // S-bar, J to its end, and the delay of r
 constexpr uint32_t kPatienceMs = 2000;
 constexpr float kPointsDistance = 0.25f;
 constexpr int kRenegotiationTrn = 256;  // at the least: scrambler and equaliser settle
-// 22 dB: 47 symbols of an MP of sixteen points are right except for one MP in a thousand.
+// 22 dB: all 47 symbols of an MP of sixteen points are correct in all but one of a thousand.
 constexpr float kSixteenPointsError = 1 / 160.f;
 constexpr int kCleardownMpPrimes = 3;  // so that one gets through
 
@@ -375,10 +375,10 @@ void Session::receive_data() {
 
 // --- data mode
 
-// E has gone and come: data mode. The user's bits are sent after our own B1 and delivered after the far end's. The far
-// end hears them half a round trip later, and may wait for V.42 no longer than T400 from its own data mode on. None is
-// lost: the far end's E comes right after its MP', our E goes at the end of the current MP', in 47 or 94
-// symbols, and its B1 takes longer than that.
+// E was sent and received: data mode. The user's bits are sent after our own B1 and delivered after the far end's. The
+// far end hears them half a round trip later, and may wait for V.42 no longer than T400 from its own data mode on. None
+// is lost: the far end's E comes right after its MP', our E goes at the end of the current MP', in 47 or 94 symbols,
+// and its B1 takes longer than that.
 void Session::advance_data() {
   if (data_tx_on_ && data_tx_.b1_sent()) tx_live_ = true;
   if (state_ == State::kFinal && data_tx_on_ && order_.listen == ReceiverOrder::Listen::kData) {

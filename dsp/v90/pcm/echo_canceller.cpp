@@ -12,7 +12,7 @@ constexpr int kFullSteps = 2000;
 constexpr float kLeastPower = 1e4f;  // of a window: less teaches nothing
 
 constexpr int kJudgeEvery = 1024;  // samples of seeking
-// Over the mean square of all places: of white noise the greatest of 512 is above once in 200 times.
+// Threshold over the mean square of all places: with white noise, the greatest of 512 exceeds it once in 200 times.
 constexpr float kCertain = 18;
 constexpr float kWeight = 1e-3f;  // of a tap against the greatest, squares
 
@@ -50,7 +50,7 @@ float PcmEchoCanceller::process(float received) {
 void PcmEchoCanceller::seek(bool on) {
   sought_ = on && on_ ? 0 : -1;
   if (!seeking()) return;
-  // The codes of the echo are known this far ahead: up to its first tap of weight.
+  // The codes of the echo are known this far ahead: up to its first significant tap.
   float most = 0;
   for (const float tap : taps_) most = tap * tap > most ? tap * tap : most;
   int newest = kTaps - 1;

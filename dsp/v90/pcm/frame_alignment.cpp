@@ -86,7 +86,7 @@ int FrameAlignment::cost(const Candidate& c) const {
   return c.faults + (is_off(c.error, (c.frames - kQuietFrames) * kFrameIntervals) ? kOff : 0);
 }
 
-// A window is over: the frames have moved if one alignment is good, and no other.
+// A window has ended: the frames have moved if exactly one alignment is good.
 int FrameAlignment::decide() {
   int best = 0, least = INT32_MAX, next = INT32_MAX;
   for (int move = 0; move < kFrameIntervals; ++move) {

@@ -88,7 +88,7 @@ bool PcmReceiver::half_symbol(float u) {
   return true;
 }
 
-// The detector is sure of Sd-bar: the samples of TRN1d are to come, and some have.
+// Sd-bar is certain: some samples of TRN1d were received, and the others follow.
 void PcmReceiver::begin_capture() {
   event_ = Event::kSdBar;
   deviation_ = -detector_.clock();
@@ -189,7 +189,7 @@ void PcmReceiver::refit() {
   for (int k = 0; k < kFeedback; ++k) known_[k] = decided_[decided_at_ + 1 + k];
 }
 
-// A symbol's reference has come: adapt() is called once for each, right after its samples.
+// The reference of a symbol is known: adapt() is called once per symbol, directly after its samples.
 void PcmReceiver::collect(float reference) {
   if (collected_ < kRows) {
     wanted_[collected_] = reference;

@@ -318,7 +318,7 @@ void AnalogueProcedure::send_cp() {
   tx_.start_sequence(bits_, bits_size_);
 }
 
-// Ed of CPs has come: silence follows. The text has one time limit for both Ed; here the second has its own.
+// Ed of CPs was received: silence follows. The text has one time limit for both Ed; here the second has its own.
 void AnalogueProcedure::await_silence() {
   silent_ = true;
   mp_received_ = answered_ = false;
@@ -485,7 +485,7 @@ void AnalogueProcedure::receive_data() {
   advance_data();
 }
 
-// B1 has gone and B1d has come: data mode.
+// B1 was sent and B1d received: data mode.
 void AnalogueProcedure::advance_data() {
   if (data_tx_on_ && data_tx_.b1_sent()) tx_live_ = true;
   if (state_ == State::kFinal && tx_live_ && b1d_received_) handle(Event::kBothSendData);

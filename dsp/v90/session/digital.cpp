@@ -11,7 +11,7 @@ using Signal = Downstream::Signal;
 using v34::TrainingPoints;
 
 constexpr uint32_t kFarStopsMs = 60;  // from Sd-bar to the analogue modem's silence, and the delay of receivers
-// 22 dB: 47 symbols of a sequence of sixteen points are right except for one in a thousand.
+// 22 dB: all 47 symbols of a sequence of sixteen points are correct in all but one of a thousand.
 constexpr float kSixteenPointsError = 1 / 160.f;
 constexpr uint32_t kPhase3Ms = 9000;  // for S, TRN of 4 s and Ja; the text has no limit but that of B1
 constexpr uint32_t kFalseSMs = 150;   // S lasts 128T
@@ -160,7 +160,7 @@ void DigitalProcedure::note_s() {
   deadline_ = 0;
 }
 
-// The answer to Jd'. The S that ends the DIL is to come.
+// The answer to Jd'. The S that ends the DIL follows.
 void DigitalProcedure::await_second_s() {
   s_bar_heard_ = true;
   order_.task = Task::kResume;
@@ -260,7 +260,7 @@ void DigitalProcedure::follow_line(const v34::Heard& heard) {
   if (power_ == 0) power_ = heard.power;
   const v34::LineMonitor::Advice advice = receive_rate_.put(*heard.data);
   if (advice == v34::LineMonitor::Advice::kNone) return;
-  // Who has gone silent cannot answer a renegotiation; a retrain waits for it.
+  // A silent far end cannot answer a renegotiation; a retrain waits for it.
   if (is_gone(heard.power) || advice == v34::LineMonitor::Advice::kRetrain)
     return static_cast<void>(handle(Event::kLineLost));
   most_rate_ = receive_rate_.limit_after(advice);
@@ -317,7 +317,7 @@ void DigitalProcedure::take_cpt() {
 
 void DigitalProcedure::take_cp() {
   if (procedure_ == Procedure::kStartUp && !cpt_received_) return;
-  // CPs; its constellations mean nothing. One more of them comes while the silence begins.
+  // CPs: its constellations are ignored. One more of them comes while the silence begins.
   if (far_.heard.silence && procedure_ == Procedure::kRenegotiation) {
     if (silent_) return;
     silence_asked_ = cp_received_ = true;

@@ -231,7 +231,7 @@ void Hold::respond_to_clear() {
   wait_until_ = now_ + kLeastTone;
 }
 
-// As long as MHreq comes, the answer to MHnack has not been due.
+// While MHreq is received, the answer to MHnack is not due.
 void Hold::still_asked() {
   deadline_ = now_ + response_time();
 }

@@ -17,9 +17,9 @@ void UpstreamAlignment::reset(PcmEchoCanceller* echo) {
   off_grid_ = false;
 }
 
-// Decisions turn bad within this check, or did in the one before: the adaptation of the loops since then is undone.
-// They then run free for half a second, and a frequency that is off by 0.01 Hz turns the outer points of 33 600 bit/s
-// off the grid; so the mean frequency is used.
+// Decisions became wrong within this check or the previous one: restore the loops to their state before. They then run
+// free for half a second, and a frequency that is off by 0.01 Hz turns the outer points of 33 600 bit/s off the grid;
+// so the mean frequency is used.
 void UpstreamAlignment::glance(bool off_grid, qam::Receiver* receiver) {
   const bool begins = off_grid && !off_grid_;
   off_grid_ = off_grid;
@@ -63,7 +63,7 @@ void UpstreamAlignment::put(float variance, float usual, PcmEchoCanceller* echo,
     owed_ = moved_;
     enter(State::kReceiverMoved, echo);
   } else if (state_ == State::kReceiverMoved && bad_blocks_ >= kBadBlocks) {
-    // It was not there: back, and on.
+    // The search failed: restore the state and continue.
     owed_ = -moved_;
     echo->move(-moved_);
     enter(State::kSeek, echo);

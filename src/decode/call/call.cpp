@@ -55,8 +55,8 @@ void find_echo(Call& call) {
   for (std::size_t c = 0; x.size() == 2 && c < 2; ++c) call.echo[c] = find_echo_paths(x[c], x[1 - c]);
 }
 
-// Cancels the other's echo in each channel, as far as it could be learnt. The page's data of the original recording are
-// kept before: a second copy of an hour would take 230 MB.
+// Cancels the other direction's echo in each channel, as far as it is known. The page's data of the original recording
+// are kept before: a second copy of an hour would take 230 MB.
 void clean_of_echo(Call& call) {
   auto& x = call.recording.channel;
   const bool cleaned = !call.spectrograms.empty();
@@ -66,7 +66,7 @@ void clean_of_echo(Call& call) {
   take_echo_off({x[0], x[1]}, {call.echo[0], call.echo[1]});
 }
 
-// An answer tone alone may pass for V.22bis.
+// A mere answer tone may be mistaken for V.22bis.
 bool only_answer_tones(const Call& call) {
   bool any = false;
   for (const Connection::Side* side : {&call.connection.call, &call.connection.answer}) {
@@ -109,7 +109,7 @@ double bell_answer_s(const Call& call, int channel) {
 // Assigns the modems, and removes false answer tones.
 // @param channels  of the recording
 void take_what_training_tells(const Connection& c, std::size_t channels, StartUp& s) {
-  // The scramblers of V.32bis and the bands of V.22bis are surer evidence than an answer tone, whose echo may be
+  // The scramblers of V.32bis and the bands of V.22bis are stronger evidence than an answer tone, whose echo may be
   // present.
   if (c.modulation != nullptr && (s.call_channel != c.call.channel || s.answer_channel != c.answer.channel)) {
     const auto other = [&](int channel) { return channels == 2 && channel >= 0 ? 1 - channel : -1; };
@@ -129,7 +129,7 @@ void take_what_training_tells(const Connection& c, std::size_t channels, StartUp
   });
 }
 
-// V.34 of which INFO1a was not read: one side alone is recorded, or noise spoilt it.
+// V.34 without a decoded INFO1a: only one side was recorded, or noise damaged it.
 void listen_without_info1a(const Recording& clean, Call& call) {
   std::optional<Training> training = find_training_without_info1a(clean, call.start_up, call.data_mode);
   if (training) call.trainings.push_back(std::move(*training));

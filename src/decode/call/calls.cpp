@@ -41,7 +41,7 @@ bool any_signal(const Call& call, std::initializer_list<std::string_view> names)
   return std::any_of(call.signals.begin(), call.signals.end(), [&](const CallSignal& s) { return named(s, names); });
 }
 
-// Whether a modem was heard, and not a caller ID alone.
+// Whether a modem was heard, not only a caller ID.
 bool has_modem(const Call& call) {
   const Verdict v = verdict_of(call);
   return v.found && v.technology != kCallerId;
@@ -58,7 +58,7 @@ bool has_start(const Call& call) {
          !call.signals.empty();
 }
 
-// Whether `next` belongs to the call that `before` is the beginning of.
+// Whether `next` continues the call that begins with `before`.
 bool continues(const Call& before, const Call& next, double silence_s) {
   if (!has_modem(before)) {
     return silence_s < kPostDialS && !any_signal(before, {"busy", "special information tone"}) &&
@@ -180,7 +180,7 @@ class CallFinder {
     held_part_ = part;
   }
 
-  // The call that is held, which nothing more belongs to.
+  // The kept call, which is complete.
   void give(bool last) {
     if (!held_) return;
     ++given_;

@@ -44,7 +44,7 @@ int messages(const Training& t) {
   return n;
 }
 
-// Who else has these symbol rates.
+// Other technologies with these symbol rates.
 std::string neighbour_of(const SymbolClock& clock) {
   switch (clock.symbol_rate) {
     case 1200:

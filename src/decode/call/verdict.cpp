@@ -55,7 +55,7 @@ const Training::Side* lone_v34_side(const Call& call) {
   const Training::Side& v34 = trained(t.from_1200) ? t.from_1200 : t.from_2400;
   const auto other = static_cast<std::size_t>(1 - v34.direction.channel);
   const double begins = v34.segments.front().begins();
-  // As long as Phase 3 of both takes, and more: a call that was cut off in Phase 3 is no evidence.
+  // Longer than Phase 3 of both ends: a call that ends in Phase 3 is no evidence.
   const bool came_far = std::any_of(v34.segments.begin(), v34.segments.end(),
                                     [](const Segment& p) { return p.j_points > 0 || !p.mp.empty() || p.t_e_end > 0; });
   return came_far && call.activity_end_s[other] > begins + 3 ? &v34 : nullptr;
@@ -137,7 +137,7 @@ void judge_data(const Call& call, const std::vector<V34DataHeard>& data, const T
   way.to_the_end = true;
 }
 
-// The first data mode that could not be read although a later one was.
+// The first data mode that was not decoded although a later one was.
 void find_hole(const std::vector<V34DataHeard>& data, Way& way) {
   for (const V34DataHeard& d : data) {
     if (way.hole_s > 0 || &d == &data.back()) return;
@@ -155,8 +155,8 @@ double weaker_db(const StartUp& s, bool from_1200) {
   return own > 0 && far > 0 ? 20 * std::log10(far / own) : 0;
 }
 
-// Why nothing is to be read of a side: it was not recorded by itself. One channel of a call has the other side too, as
-// its echo, in which INFO sequences and parts of the training can be read. @return empty: it was recorded
+// Why a side cannot be decoded: it was not recorded separately. One channel of a call has the other side too, as its
+// echo, in which INFO sequences and parts of the training can be read. @return empty: it was recorded
 std::string not_recorded(const Call& call, const Training::Side& side, const Training::Side& far, bool from_1200) {
   constexpr double kEchoDb = 6;  // the least return loss of a hybrid that modems train over
   const double db = weaker_db(call.start_up, from_1200);
@@ -210,7 +210,7 @@ Way v34_way(const Call& call, const Training& t, bool call_to_answer, const Trai
   } else {
     const Segment& last = side.segments.back();
     const Segment* far_start = far.started();
-    // Both ends send E within a round trip: behind the far end's, this one sends data as well.
+    // Both ends send E within a round trip, so after the far end's E this end also sends data.
     const bool trained = far_start != nullptr && call.recording.duration_s > far_start->t_e_end + kRoundTripS;
     way.since_s = trained ? far_start->t_e_end : std::min(last.t_lost, last_read(last));
     way.reason = ends_in_training(call, last) && !trained ? kEndsInTraining
@@ -488,7 +488,7 @@ void judge_symbol_clocks(const Call& call, Verdict& v) {
                        [](const SymbolClock& a, const SymbolClock& b) { return a.over_noise_db < b.over_noise_db; });
   // 2400 symbols/s are V.32's, V.29's and V.17's, too.
   const auto is_v34 = [](const SymbolClock& c) { return c.symbol_rate > 2400 && v34_band(c).has_value(); };
-  // Lines of two tones, and of music, have such a clock as well: a rate alone is stated where it is known to be right.
+  // Two tones and music also have such a clock, so a rate is only stated if it is certain.
   const Weight weight = by_symbol_clock(*strongest, is_v34(*strongest));
   const bool rate = strongest->symbol_rate > 0 && weight.probability > kUnknownProbability;
   v.technology = is_v34(*strongest) ? kV34.title

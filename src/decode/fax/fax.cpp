@@ -84,7 +84,7 @@ FaxHeard find_fax(const Recording& r) {
     }
   }
   drop_echoes(r, heard.frames);
-  // Also drops an echo that is damaged. Without a good frame nothing is known to be T.30.
+  // Also drops an echo that is damaged. Without a good frame, T.30 is not certain.
   std::erase_if(heard.damaged, [&](const FaxFrame& f) {
     return heard.frames.empty() || std::any_of(heard.frames.begin(), heard.frames.end(), [&](const FaxFrame& o) {
              return std::abs(o.t - f.t) < kLatestS && o.channel != f.channel;

@@ -213,7 +213,7 @@ class Reader {
   std::size_t at_, to_;
 };
 
-// A line that is being read. Two changes at one place are none.
+// A line that is being read. Two changes at the same position cancel.
 class Line {
  public:
   Line(LineChanges& changes, int width) : changes_(changes), width_(width) { changes_.clear(); }

@@ -35,8 +35,8 @@ bool is_end_of_page(const std::string& name) {
   return std::any_of(std::begin(kEnds), std::end(kEnds), [&](const char* e) { return name == e; });
 }
 
-// The bits of a page with error correction. Zeros replace missing frames. They are more than any code word of T.4 has,
-// and the reader finds the next line by its EOL.
+// The bits of a page with error correction. Zeros replace missing frames. No code word of T.4 has that many zeros, and
+// the reader finds the next line by its EOL.
 BitString joined(const std::vector<FaxBlock>& blocks) {
   constexpr std::size_t kGapOctets = 4;
   BitString all;

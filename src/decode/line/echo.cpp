@@ -290,7 +290,7 @@ std::optional<EchoPath> fit(const Fft& fft, std::span<const float> own_channel, 
   for (Stretch& s : stretches) s = {s.from - first + kBeforeStretch, s.to - first + kBeforeStretch};
   path.lag = lags_around(lag, kBefore, kTaps);
   refit(own, other, stretches, path);
-  // All reflections first: a late one is missing in the beginning, which would pass for the best explained.
+  // All reflections first: a late one does not exist in the beginning, which would then seem to be explained best.
   const auto add = [&] {
     const bool room = path.lag.size() < kTaps + (kReflections - 1) * kFewTaps;
     return room && add_reflection(fft, left_of(own, other, stretches, path), other, stretches, path);
@@ -414,8 +414,8 @@ std::vector<Piece> pieces_of(std::size_t channel, std::span<const EchoPath> path
 std::vector<float> clean(std::span<const float> own, std::span<const float> other, const Piece& p) {
   const std::size_t from = std::max(p.stretch.from, p.at - std::min(p.at, kGuard));
   const std::vector<float> y = echo_of(other, *p.path, from, std::min(p.stretch.to, p.end + kGuard));
-  // The share of the estimate that is present, over some seconds. The channel's own signal makes it uncertain, the more
-  // the fainter the echo is: only the part that is certainly absent is left out.
+  // The share of the estimate that is present, over some seconds. The channel's own signal makes it more uncertain for
+  // fainter echoes: only the certainly absent part is left out.
   std::vector<double> both(y.size() + 1), alone(y.size() + 1), here(y.size() + 1);
   for (std::size_t t = 0; t < y.size(); ++t) {
     both[t + 1] = both[t] + static_cast<double>(y[t]) * own[from + t];

@@ -117,7 +117,7 @@ void assemble(const LinksInOrder& links) {
       if (f.kind != "I") continue;
       const long ahead = (f.ns - next) & 127;
       long number = next + (ahead < 64 ? ahead : ahead - 128);
-      // An old number with other octets is a new one: an unknown number of frames was missed.
+      // An old number with other octets belongs to a new frame: an unknown number of frames was missed.
       const auto same = frames.find(number);
       if (number < *starts.rbegin() || (same != frames.end() && same->second.frame->information != f.information)) {
         number += 128;

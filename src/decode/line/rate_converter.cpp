@@ -92,7 +92,8 @@ std::vector<float> RateConverter::finish(float offset) {
   return std::exchange(out_, {});
 }
 
-/// The filter is linear: subtract the offset times its output for ones, which at the ends are not under all taps.
+/// The filter is linear, so subtract the offset times its output for a signal of ones; at the ends, not all taps have a
+/// sample.
 void RateConverter::take_off(float offset) {
   std::vector<float> whole;
   for (const auto& row : taps_) whole.push_back(std::accumulate(row.begin(), row.end(), 0.f));

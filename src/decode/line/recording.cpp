@@ -155,7 +155,7 @@ Recording RecordingBuilder::finish() {
   for (Channel& c : channels_) {
     r.peak.push_back(static_cast<int>(std::lround(c.peak)));
     r.clipped.push_back(c.clipped);
-    // A converter's offset is no signal, but lies within the filters of a carrier below 2 kHz.
+    // A converter's offset is no signal, but passes the filters of a carrier below 2 kHz.
     r.channel.push_back(c.resampler->finish(static_cast<float>(c.sum / static_cast<double>(samples_))));
     c.resampler.reset();
   }

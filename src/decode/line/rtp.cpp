@@ -265,7 +265,7 @@ std::size_t RtpReader::silence_before(const Packet& p, const Packet& before, std
   return static_cast<std::size_t>(gap);
 }
 
-// An event is sent again and again while it lasts, with the timestamp of its beginning and a duration that grows.
+// While an event lasts, it is sent repeatedly, with the timestamp of its beginning and an increasing duration.
 void RtpReader::add_events(Bytes payload, double t, RtpStream& s) {
   constexpr double kNearS = 0.1;
   for (std::size_t at = 0; at + kEventOctets <= payload.size(); at += kEventOctets) {

@@ -88,7 +88,7 @@ std::vector<oh_complex> spectrum_of(const Fft& fft, std::span<const float> x) {
   return z;
 }
 
-// How the bins from `first` on are like those `apart` higher.
+// Correlation of the bins from `first` on with the bins `apart` higher.
 struct Likeness {
   Cd alike;
   double low = 0, high = 0;  // power of both
@@ -150,7 +150,7 @@ EnvelopeLine strongest_line(const Fft& fft, std::vector<oh_complex> x, double bi
   return line;
 }
 
-// The roundest rate within a line, symbols/s: within its width nothing tells one rate from another.
+// The roundest rate within a line, symbols/s: within its width, rates cannot be distinguished.
 double roundest(double middle, double width) {
   for (const double unit : {100.0, 50.0, 10.0}) {
     const double rate = unit * std::round(middle / unit);
@@ -247,7 +247,7 @@ double middle_hz(std::span<const oh_complex> x, double bin_hz, double rate, std:
   return sum > 0 ? at / sum + rate / 2 : 0;
 }
 
-// From how the likeness turns from one half second to the next: by 2 pi a block for each symbol that comes more.
+// From the rotation of the correlation between half seconds: 2 pi per block for each additional symbol.
 double clock_ppm(std::span<const float> x, double rate, double carrier) {
   constexpr double kEdgeHz = 200;
   constexpr std::size_t kBlock = 4096;

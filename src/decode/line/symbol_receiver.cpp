@@ -229,7 +229,7 @@ double SymbolReceiver::fit(double t, const std::vector<Cf>& known, std::optional
     state.turn = turn;
     state.step = step;
   }
-  // A loud echo has to go before decisions can be made; for a faint one, enough has to be known.
+  // A loud echo must be cancelled before decisions are possible; a faint one needs enough known symbols.
   if (other_ != nullptr && error < 0.5 && (known.size() > 1000 || error > 0.003)) {
     find_echo(t, known);
     state.phase = 0;

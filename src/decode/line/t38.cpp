@@ -10,7 +10,7 @@ namespace {
 
 using Bytes = std::span<const std::uint8_t>;
 
-// Takes `n` octets off the front. @return nothing: there are not as many
+// Removes `n` octets from the front. @return nothing if there are fewer
 std::optional<Bytes> cut(Bytes& from, std::size_t n) {
   if (from.size() < n) return std::nullopt;
   const Bytes taken = from.first(n);
@@ -92,7 +92,7 @@ void T38Reader::ifp(double t, Bytes b) {
       half = version_ == 0;
       if (version_ != 0 && (before & 0x40) != 0) return;  // a field of a later version
     }
-    // Of version 0 the highest of four bits says whether data follow, of others the highest of an octet.
+    // In version 0 the highest of four bits shows whether data follow, in other versions the highest bit of an octet.
     const bool has_data = version_ == 0 ? (type & 8) != 0 : (before & 0x80) != 0;
     Bytes data;
     if (has_data) {

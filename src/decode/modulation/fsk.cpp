@@ -63,7 +63,7 @@ class Tuner {
     }
   }
 
-  /// So that all samples before `end` are there.
+  /// Makes all samples before `end` available.
   void tune_to(std::size_t end) {
     while (begin_ + power_.size() < end) piece();
   }
@@ -280,7 +280,7 @@ std::vector<FskHeard> find_fsk(const Recording& r) {
     for (const Band& band : kBands) find_in(r.channel[c], static_cast<int>(c), band, all);
   }
   const std::vector<FskHeard> heard = all;
-  // The same band louder in the other channel; and of two modulations at a time the one that fits better.
+  // Drops the quieter of two equal bands in two channels; of two modulations at one time, the better fit stays.
   std::erase_if(all, [&](const FskHeard& f) {
     return std::any_of(heard.begin(), heard.end(), [&](const FskHeard& o) {
       const double both = std::min(f.t1, o.t1) - std::max(f.t0, o.t0);

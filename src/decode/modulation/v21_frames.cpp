@@ -44,7 +44,7 @@ void put_bit(void* user, int bit) {
   r->bits += 1;
   r->found.flags = std::max(r->found.flags, r->hdlc.flags());
   const std::size_t size = r->hdlc.size();
-  // A bad frame that a flag ended after two at its beginning (V.8bis 7.2.5); an abort leaves no flag.
+  // A bad frame between flags, with two flags at its beginning (V.8bis 7.2.5); an aborted frame has no closing flag.
   const bool bad = result == v42::HdlcReceiver::kBadFrame && flags >= 2 && r->hdlc.flags() == 1;
   const bool good = result == v42::HdlcReceiver::kFrame && r->hdlc.fcs16();
   if ((good || bad) && !r->hdlc.oversize() && size >= 3) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // V.22bis, heard passively: 600 symbols/s of sixteen points around 1200 Hz (call) or 2400 Hz (answer). At 1200 bit/s it
-// uses four of the sixteen, so that one receiver does for the whole call, training included.
+// uses four of the sixteen, so one receiver is sufficient for the whole call, including training.
 #include "src/decode/modulation/v22bis.h"
 
 #include <algorithm>
@@ -262,7 +262,7 @@ class Listener {
         symbols.push_back({t, dibit, inner_bits(d), std::norm(y - d), y});
         mirrored = symbols.back().inner == kInnerMirrored ? mirrored + 1 : 0;
       }
-      // The four points of 1200 bit/s are four of the sixteen at another angle as well: a false lock.
+      // At another angle, the four points of 1200 bit/s also coincide with four of the sixteen: a false lock.
       if (mirrored == kMirroredRun) {
         receiver_.state.phase += std::arg(Cf(1, 3)) - std::arg(Cf(3, 1));
         for (std::size_t i = symbols.size() - kMirroredRun; i < symbols.size(); ++i) symbols[i].inner = kInnerAt1200;
@@ -393,7 +393,7 @@ DataHeard read_symbols(const std::vector<Symbol>& s, std::size_t from, std::size
   return d;
 }
 
-// As good and as scrambled as data are: of a tone, or of a chord, dibits repeat.
+// Quality and scrambling as in data: in a tone or a chord, dibits repeat.
 bool is_scrambled(const std::vector<Symbol>& s, std::size_t from, std::size_t to) {
   std::array<double, 4> count{};
   for (std::size_t i = from; i < to; ++i) ++count[static_cast<std::size_t>(s[i].dibit)];
@@ -572,7 +572,7 @@ Connection find_v22bis(const Recording& recording) {
     for (std::size_t c = 0; c < recording.channel.size(); ++c) {
       Listener listener(recording.channel[c], answer ? 2400 : 1200);
       const std::vector<Symbol> symbols = listener.listen();
-      // The other direction's echo gives symbols as good: the louder channel is the one that sends.
+      // The other direction's echo gives equally good symbols: the louder channel is the sender's.
       if (symbols.size() < kAcquire || snr_db(symbols, 0, symbols.size()) < kLeastSnrDb) continue;
       if (listener.power() <= loudest) continue;
       Connection::Side heard;

@@ -27,7 +27,8 @@ constexpr double kReach = kStep * SymbolReceiver::kTaps / 4;  // of the equalise
 constexpr double kSameS = 0.02;                               // seconds between the end of S and TRN less S-bar
 // A renegotiation's two preambles lie no further apart: a round trip of 1.2 s, R4, and the far end's time.
 constexpr double kOneExchange = 2;
-// Who has heard the far end's preamble and two sequences of R4 is as late as this; earlier, both began.
+// An end that has heard the far end's preamble and two sequences of R4 begins this late; if it begins earlier, both
+// ends began.
 constexpr double kBothBegan = 75 / kSymbolRateHz;
 // A retrain's tone lasts until the far end's has lasted 64 symbols (clause 7); the one of a renegotiation's
 // preamble has 56.
@@ -127,7 +128,7 @@ std::uint32_t rate_after(const Connection& found, double t) {
   return 0;
 }
 
-// Renegotiations and cleardowns: whose preamble came first has sent R4.
+// Renegotiations and cleardowns: the end whose preamble came first has sent R4.
 void find_renegotiations(Connection& found) {
   struct Begun {
     double t;

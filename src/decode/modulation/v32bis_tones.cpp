@@ -22,7 +22,7 @@ constexpr double kMostOffsetHz = 20;               // a far end's 7, and 7 of th
 constexpr int kMostGap = 3 * kWindow / 2;          // half symbols that a reversal takes out
 constexpr std::size_t kLag = 8;                    // half symbols between phases that are compared
 constexpr double kAlone = 0.85, kOneOfTwo = 0.35;  // shares of the lines in all the power
-// A window that is just alone with a tone reaches so far over its beginning, and over its end.
+// A window that is just dominated by a tone extends this far beyond its beginning and its end.
 constexpr double kBegins = 28, kEnds = 3;
 
 // Carrier and band edges over the last kWindow half symbols.
@@ -38,7 +38,7 @@ std::optional<V32Tone::Kind> kind_of(const Lines& l, bool answer) {
   return answer ? std::optional(V32Tone::Kind::kEdges) : std::nullopt;
 }
 
-// One stretch without a break, and how its phase turns.
+// One interval without a break, and the rotation of its phase.
 struct Stretch {
   V32Tone::Kind kind;
   std::size_t first, last;  // windows

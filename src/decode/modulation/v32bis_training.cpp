@@ -26,7 +26,7 @@ constexpr double kGoodFit = 0.1;            // mean square error of the equalise
 constexpr double kMostMissed = 3;           // rate sequences
 constexpr int kOvershot = 3;                // symbols unlike TRN that end it
 
-// The power of data equals that of training to some percent, which the equaliser would take seconds to learn: the
+// The power of data differs from that of training by some percent, which the equaliser would need seconds to learn. The
 // first symbols show it. Decisions at 5 % off are still right.
 constexpr int kGainSymbols = 120;
 constexpr double kMostGain = 0.05;
@@ -441,7 +441,8 @@ std::optional<int> TrainingReader::read_preamble(Connection::Side& side) {
     label_ = nearest(v32::kRates[0], y);
     receiver_.decided(point(v32::kPoints4800[label_]), 0.f);
     if (turned < v32::kPreambleTurned) continue;
-    // Data just before it may be alike by chance. One longer than the text has it: from where it was sure to be one.
+    // Data just before it may be alike by chance. A preamble longer than in the text: from the place where it was
+    // certain.
     const int exactly = v32::kPreambleSymbols - upright;
     const int passed = exactly > kPreamble - kMostByChance ? exactly : kPreamble + 1;
     side.signals.push_back(

@@ -78,7 +78,7 @@ V8bisNonStandard v8bis_non_standard(const v8bis::NonStandard& block) {
   const std::span<const std::uint8_t> provider{block.provider(), block.provider_size};
   V8bisNonStandard n{octet_string({&block.country, 1}), "", octet_string(provider), "",
                      octet_string({block.information(), block.size})};
-  // The tables also try the code with its bits turned round, for fax machines that send it so.
+  // The tables also try the code with reversed bits, because some fax machines send it so.
   if (t35_real_country_code(block.country, 0) != block.country) return n;
   if (const char* country = t35_country_code_to_str(block.country, 0)) n.country = country;
   std::vector<std::uint8_t> code = {block.country};

@@ -77,7 +77,7 @@ bool is_line(const Track& track, std::size_t at, std::size_t n) {
   return std::abs(turn) > kLine * power;
 }
 
-// Whether the tone is alone for long enough somewhere: a person may speak before and after.
+// Whether the tone is undisturbed for long enough somewhere: a person may speak before and after.
 bool stands_out(const Track& track) {
   constexpr std::size_t kAlone = 80, kPart = kAlone / 4;  // steps
   for (std::size_t k = 0; k + kAlone <= track.tone.size(); k += kAlone / 8) {
@@ -174,7 +174,7 @@ std::vector<AnswerToneHeard> find_answer_tones(const Recording& r, bool v92) {
         last_present = t;
       }
       if (event == ToneEvent::kReversal && begun) now.reversals.push_back(seconds(tone.reversal_time()));
-      // The mean of the steady tone: a multiple of the 15 Hz would be 66.7 ms, and the sum of many does as well.
+      // The mean of the steady tone. A period of the 15 Hz is 66.7 ms, and the mean of many periods is equally good.
       if (present && tone.steady_ms() > 60 && i % 80 == 0) {
         amplitude += tone.peak();
         ++n;

@@ -195,7 +195,7 @@ void put_message(void* user, const std::uint8_t* message, int size) {
   d->found.push_back(std::move(signal));
 }
 
-// What brings a quiet line to the level that spandsp's receiver of caller ID needs.
+// The gain that brings a quiet line to the level that spandsp's receiver of caller ID needs.
 float gain_for_caller_id(std::span<const float> x) {
   constexpr double kRms = 2000, kMostGain = 20;
   double loudest = 0;

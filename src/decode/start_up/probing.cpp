@@ -78,7 +78,7 @@ std::vector<Probing> find_probing(std::span<const float> x, double from_s, doubl
   for (std::size_t k = 0; k < track.size(); ++k) {
     if (!is_comb(k)) continue;
     std::size_t end = k;
-    // The step from L1 to L2 is no comb for the length of a window.
+    // Around the step from L1 to L2, windows do not show a comb.
     for (std::size_t j = k; j < track.size() && j < end + 30; ++j) {
       if (is_comb(j)) end = j;
     }

@@ -263,7 +263,7 @@ class Reader {
   // @param symbol  the next one
   void resize(std::size_t symbol) { symbols_.resize(symbol - gone_); }
 
-  // @return the points can still be distinguished. If a slip has ended that, reading goes back before it.
+  // @return whether the points can still be distinguished. After a slip, decoding goes back before it.
   bool pass_mark() {
     at_.next_mark += kMarkS;
     heard_.lost = receiver_.state.error > 0.5;
@@ -302,7 +302,7 @@ class Reader {
       receiver_.state.phase -= std::remainder(2 * kPi * carrier_hz_ / kRateHz * samples, 2 * kPi);
     }
   }
-  // The line has nothing of this symbol, or not it alone.
+  // The line lacks this symbol, or has it mixed with others.
   bool in_slip() const {
     const double blurred = kSlipBlurs / receiver_.state.step;
     return std::any_of(slips_.begin(), slips_.end(), [&](const Jump& jump) {
@@ -320,7 +320,7 @@ class Reader {
     const Cf d = in_b1 ? b1_.seen[at_.symbol] : best;
     symbols_.push_back({receiver_.state.t, receiver_.state.phase, out});
     if (at_.symbol % 7 == 0 && heard_.constellation.size() < 8000) heard_.constellation.push_back(y);
-    // The error before the whitening filter and after the non-linear encoder, as near as makes no difference.
+    // The error before the whitening filter and after the non-linear encoder, in a sufficient approximation.
     const Cf error = (d - y) * (std::abs(x) > 1e-6f ? std::abs(out) / std::abs(x) : 1.f);
     if (in_slip()) {
       receiver_.adapt({}, {}, 0);

@@ -108,7 +108,7 @@ class Reading {
   }
 
   void put(float level) {
-    // Ri continues until the CPt has come: earlier signals are of no use here.
+    // Ri continues until the CPt was received: earlier signals are not needed here.
     if (stage_ <= Stage::kDil && !asked_.cps.empty() && seconds(now_) >= asked_.cps.front().t && interval() == 0) {
       reader_.begin_dil({});
       stage_ = Stage::kFinal;
@@ -127,7 +127,7 @@ class Reading {
     take(r.found);
   }
 
-  // Over one DIL; and on until it may end.
+  // Over one DIL, and then until it may end.
   void learn(float level) {
     if (!dil_levels_ || (dil_levels_->whole() && seconds(now_) > dil_end_)) return;
     dil_levels_->put(level, interval());

@@ -99,14 +99,14 @@ double PulseShape::surprise(const Pulse& p, Cf signal) const {
   return alike_ == 0 ? high : high - std::log(alike(p.height < 0 ? -signal : signal) + 1 - alike_);
 }
 
-// How much more often pulses that come at like places come at this one than anywhere.
+// Ratio of the frequency of pulses at this place to that at a random place, for pulses that occur at similar places.
 double PulseShape::alike(Cf signal) const {
   constexpr double kMost = 30;  // e to this is enough
   const double more = std::norm(signal) - std::norm(signal - middle_) / spread_;
   return alike_ / spread_ * std::exp(std::min(more, kMost));
 }
 
-// A part of the pulses come at like places; the others, or places that are wrong by mistake, anywhere.
+// Some pulses occur at similar places; the others, and wrongly estimated places, are anywhere.
 void PulseShape::learn_place(std::span<const Cf> errors, std::span<const Pulse> pulses) {
   constexpr int kRounds = 12;
   constexpr double kLeastSpread = 0.05, kMostAlike = 0.95;

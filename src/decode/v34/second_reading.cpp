@@ -150,7 +150,7 @@ class SecondReader {
     return count;
   }
 
-  // The pulse near a loud symbol with which, and with other decisions if need be, least is left of the errors.
+  // The pulse near a loud symbol that leaves the least error, with other decisions if necessary.
   PulseShape::Fit pulse_at(std::size_t symbol, bool again) {
     constexpr std::size_t kAround = 14;  // symbols beyond a pulse at which the paths part and join
     const Window window{(symbol - PulseShape::kBefore - kAround) / 2 * 2,
@@ -164,7 +164,8 @@ class SecondReader {
     return other_decisions(window, symbol, plain, before);
   }
 
-  // Tries pulses of all heights and places: each makes other decisions likely, and these another pulse.
+  // Tries pulses of all heights and places: each pulse makes other decisions likely, and these make another pulse
+  // likely.
   // @param plain  the pulse with the decisions so far  @param before  energy of the errors then, without a pulse
   PulseShape::Fit other_decisions(const Window& window, std::size_t symbol, const PulseShape::Fit& plain,
                                   double before) {

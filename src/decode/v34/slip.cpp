@@ -16,7 +16,8 @@ namespace {
 
 constexpr int kMostSamples = 480;
 // Numbers of symbols that search for a slip, that must confirm it, and that give the place of the mapping frames. If
-// some symbols take a whole number of samples and of the carrier's quarter turns, constellations fit alike from there.
+// some symbols take a whole number of samples and of the carrier's quarter turns, constellations fit equally well from
+// there.
 constexpr std::size_t kFew = 64, kMany = 200, kWhole = 960;
 constexpr long kFrame = v34::kSymbolsPerMappingFrame;
 constexpr float kMostError = 0.5f;  // of grid_error(), confirmed
@@ -110,7 +111,7 @@ bool on_grid(std::span<const Cf> y) {
   return points.size() >= kLeastPoints && mean_error(y, 1) < kMostError;
 }
 
-// Up to which symbol the old time fits, and from there on the new one.
+// The symbol up to which the old time fits; from there on the new one does.
 std::size_t change_of(std::span<const Cf> before, std::span<const Cf> behind) {
   double sum = 0, least = 0;
   std::size_t at = 0;

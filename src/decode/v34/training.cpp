@@ -154,7 +154,7 @@ Segment Follower::run(const Anchor& anchor, double end) {
   const ReceiverState fitted = receiver_.state;
   const std::size_t length = count_trn(known, before, anchor.points, end);
   if (length > 200) {
-    // Fit again, to as much of it as is of use.
+    // Fits again, to the useful part of it.
     error = fit(anchor.t, first(before + std::min<std::size_t>(length - 8, 2400)), offset_hz(fitted));
   }
   p.training_mse_db = 10 * std::log10(error + 1e-12);

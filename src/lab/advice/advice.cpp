@@ -197,7 +197,7 @@ std::vector<ContextScenario> contexts_for(const Scenario& base) {
   for (const int priority : priorities_for(base)) out.push_back(context(OH_CONTEXT_THREAD, priority));
   const bool linux_host = hostsim::has_linux_classes(base.host);
   for (ContextScenario& c : linux_host ? deadline_reservations(base) : slot_reservations(base)) out.push_back(c);
-  // Without a measurement nobody knows what a program of no priority waits for.
+  // Without a measurement, the waits of a program without priority are unknown.
   if (linux_host && base.host.latency && base.host.latency->knows(hostsim::ThreadKind::kNormal))
     out.push_back(context(OH_CONTEXT_NORMAL, 0));
   for (ContextScenario& c : out) {
@@ -342,7 +342,7 @@ Lost::Lost(const ServiceTally& service, double simulated_s)
       blocks_late(service.losses.blocks_late),
       samples_lost(std::max(service.losses.samples_late, service.losses.underrun_samples) +
                    service.losses.samples_filled_in) {
-  // Work that never ran took nothing, so that nothing was counted late: each block that came was lost.
+  // Work that never ran took no time, so no block was counted as late: each block that arrived was lost.
   if (blocks == 0 && samples_lost > 0) blocks = blocks_late = service.interrupts;
   const bool gave_up = service.losses.samples_filled_in > 0 && service.interrupts > blocks;
   if (gave_up) blocks_given_up = service.interrupts - blocks;
@@ -389,7 +389,7 @@ Measured measure(const Figures& f, const Scenario& scenario) {
                  : kind == OH_CONTEXT_INTERRUPT ? 0
                                                 : static_cast<double>(scenario.host.dispatch_ns) * 1e-3;
   m.share = total.modem_cpu_ns / span_ns;
-  // Interrupt routine, and in a thread's context the DPC that signals it, come before every thread of the machine.
+  // The interrupt routine, and for a thread the DPC that signals it, precede every thread of the machine.
   const double above = kind == OH_CONTEXT_INTERRUPT || deferred
                            ? total.modem_cpu_ns
                            : static_cast<double>(total.interrupts) *
@@ -430,7 +430,7 @@ std::optional<Verification> verify(const Advice& advice, double seconds, std::ui
   const Interval count = poisson_interval(all.losses());
   Verification v{all, {all.seconds / count.high, 0}, false};
   v.interval_s.high = count.low > 0 ? all.seconds / count.low : std::numeric_limits<double>::infinity();
-  // Relied on is the lower end; a claim of a week is wrong with the first loss.
+  // The lower end is the reliable time; a claim of a week is wrong after the first loss.
   v.safer = all.losses() > 0 && (t.expectation.carries(kWeekS) || t.expectation.interval_s.low > v.interval_s.high);
   return v;
 }

@@ -56,7 +56,7 @@ Expectation from_losses(const Scenario& s, const Seen& seen) {
   return e;
 }
 
-/// Nothing was lost, and that is all that is known.
+/// It is only known that nothing was lost.
 Expectation from_seconds(Evidence evidence, double seconds, const std::string& because) {
   Expectation e{evidence, kInfinite, between_losses(seconds, 0), because};
   e.evidence_s = seconds;
@@ -69,7 +69,7 @@ bool undisturbed(const Scenario& s) {
          s.load.soft_devices.empty();
 }
 
-/// For slots at the law's places; a budget that is counted at ticks is not.
+/// Only for slots at the law's positions, not for a budget that is counted at ticks.
 std::optional<Expectation> from_law(const Scenario& s) {
   const bool slots =
       s.context.kind == OH_CONTEXT_RESERVATION && s.context.in_ticks() && s.host.reservations == "rialto";
@@ -198,8 +198,8 @@ double taken_from_work_ms(const Scenario& s, double work_ms, double most_ms) {
 
 /// Hours of latencies and seconds of recording, each for its bound. Latencies bound the wait. The recording bounds the
 /// time taken from the work after it, which shortens the permissible wait of a block. The latencies include events too
-/// rare for the recording: a thread that wakes waits for anything that takes the CPU from a running thread. A block
-/// meets it twice, waiting and working, so the latencies count for half as long.
+/// rare for the recording: a thread that wakes waits for anything that takes the CPU from a running thread. It can
+/// delay a block twice, while it waits and while it works, so the latencies count for half as long.
 struct Mixed {
   double taken_ms = 0;   ///< by the recording; 0: there is none
   double exposures = 1;  ///< of a block

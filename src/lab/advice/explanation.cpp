@@ -301,7 +301,7 @@ void say_why(Advice& advice, const Trial& t) {
                   100 * t.stolen_share));
 }
 
-/// A thread alone would not do, and does once it is pinned.
+/// A thread is not sufficient unless it is pinned.
 void say_whether_pinned(Advice& advice, const Trial& t) {
   const auto thread_does = [&](bool pinned) {
     return std::find_if(advice.trials.begin(), advice.trials.end(), [pinned](const Trial& o) {
@@ -339,7 +339,7 @@ std::string no_reservation(const Advice& advice) {
       first_ms > costliest.cost_ms ? fmt::format(", its first block {:.4g} ms", first_ms) : "");
 }
 
-/// It would do, as the chosen one does: why the other is preferred, by the order at the top of advice.h.
+/// This context is also sufficient: why the chosen one is preferred, by the order at the top of advice.h.
 std::string less_preferred(const Scenario& base, const Trial& t, const Trial& chosen) {
   if (!t.within_pc99()) {
     return fmt::format("{}, and a timer's callback was at most {:.3g} ms late.", over_limit(base, t),

@@ -87,7 +87,7 @@ bool loses_nothing(Scenario s, double phase) {
   return call->result().completed;
 }
 
-/// When the first blocks arrive, ns. Slots change nothing about it.
+/// When the first blocks arrive, ns. Slots do not change it.
 std::vector<std::uint64_t> arrivals(const CheckedDevice& c, std::size_t n) {
   std::vector<oh_event> ring(1 << 12), events(ring.size());
   oh_event_log log{};

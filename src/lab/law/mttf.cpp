@@ -40,7 +40,7 @@ UnderrunRun simulate_underruns(const LatencyDistribution& latency, const Bufferi
   const hostsim::Random random(seed, kStream);
   const Ns period = static_cast<Ns>(b.buffer_ms * kNsPerMs), cost = static_cast<Ns>(b.compute_ms * kNsPerMs);
   const Ns tolerance = period * (b.buffers - 1);
-  // A latency up to this leaves nothing behind for the next interrupt: most of them are not even worked out.
+  // A latency up to this limit does not affect the next interrupt, so most latencies are not computed.
   const double harmless = latency.longer_than(b.buffer_ms - b.compute_ms) * (1 + 1e-9);
   const auto count = static_cast<std::uint64_t>(seconds * 1e3 / b.buffer_ms);
   UnderrunRun run;

@@ -48,7 +48,7 @@ Outcome jones_logging(const Run& run) {
   return out;
 }
 
-// 8.2: devices to come.
+// 8.2: future devices.
 Outcome jones_soft_dsl(const Run& run) {
   const Published& p = run.published;
   Outcome out;

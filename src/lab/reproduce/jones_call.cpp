@@ -276,7 +276,7 @@ Outcome jones_fig5(const Run& run) {
     return std::max(calls[i].result.pending_max[static_cast<int>(Phase::kConnecting)],
                     calls[i].result.pending_max[static_cast<int>(Phase::kConnected)]);
   };
-  // How often it came to the most that INT ever had while training and connected.
+  // How often it reached INT's maximum while training and connected.
   const auto cases = [&](int i) {
     const auto points = calls[i].figures.pending.points();
     const double begin_s = stretch(calls[i].figures, Phase::kConnecting).begin_s;

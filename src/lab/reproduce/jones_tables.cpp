@@ -23,7 +23,7 @@ constexpr const char* kLinkModel =
     " The link model has V.42 with its timers, PPP, TCP/IP with its timers, and retrains. It has no pauses of servers "
     "and programs, and no lower rate after a retrain.";
 
-/// That the paper's transfers, all alike, took the time of INT at one of V.34's rates.
+/// States that all of the paper's transfers took the time of INT at one of V.34's rates.
 struct AsIfV34 {
   double rate_bps = 0;  ///< 0: they did not
   std::string text;
@@ -160,7 +160,7 @@ std::string shown(const Transfers& t) {
              : fmt::format("{} {:.1f} s ({})", t.name, t.time.mean, of(t.result.complete, t.result.runs));
 }
 
-/// Whether those that the vendor's driver does not beat all lie within `share` of INT.
+/// Whether all configurations that should equal the vendor's driver are within `share` of INT.
 bool equal_to_int(const Standard& s, double share) {
   for (const char* name : {"DPC", "THR 24", "RES 2/8", "RES 1/4"}) {
     const Transfers& t = s.of(name);

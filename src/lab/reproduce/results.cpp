@@ -77,7 +77,7 @@ Run run_of(const Published& published, const Settings& settings, const ClaimProg
 
 namespace {
 
-/// No row differs without a word.
+/// Every row that differs has an explanation.
 void explain(Json& rows, const Perturbation& perturbation) {
   for (Json& row : rows) {
     if (row.at("agrees").get<bool>() || !row.at("note").get<std::string>().empty()) continue;

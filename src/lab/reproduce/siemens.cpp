@@ -157,7 +157,7 @@ Figure columns_figure(int number, const std::string& board, const std::string& l
   return f;
 }
 
-/// The first half of the executions with the one, the second with the other.
+/// The first half of the executions with one workload, the second with the other.
 Workload workload_of(std::size_t execution) {
   return execution % kRuns < kRuns / 2 ? Workload::kGraphics : Workload::kUdp;
 }

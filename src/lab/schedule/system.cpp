@@ -305,8 +305,9 @@ EntityDescription parse_entity(const Object& o, const std::vector<KnownKind>& ki
   return e;
 }
 
-// Do two slots of a and b overlap before the horizon? They do at some time unless both fit into the greatest common
-// divisor of the periods; the offsets decide when. @param[in,out] looks  number of slots that may still be compared
+// Whether two slots of a and b overlap before the horizon. They do at some time unless both fit into the greatest
+// common divisor of the periods; the offsets decide when. @param[in,out] looks  number of slots that may still be
+// compared
 bool overlap(const hostsim::Slot& a, const hostsim::Slot& b, Ns horizon, int& looks) {
   const Ns g = std::gcd(a.period, b.period);
   const Ns phase = ((b.offset - a.offset) % g + g) % g;
@@ -436,8 +437,7 @@ System parse_system(std::string_view text, std::string_view file) {
 }
 
 std::string describe_system() {
-  // The kinds of parse_system(); a key that no table explains is a fault of ours, found at the first call of
-  // this.
+  // The kinds of parse_system(); a key without an explanation is a programming error, found at the first call.
   const std::vector<KnownKind> kinds = known_kinds();
 
   std::string out;

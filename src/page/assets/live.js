@@ -77,7 +77,7 @@ function drawLiveConstellation(box) {
   const {context} = canvasIn(box, size, n ? `Received constellation: the newest ${n} points` : "Received constellation: no symbols yet", size);
   const radii = points.map(Math.abs).sort((a, b) => a - b);
   const wanted = Math.max(1e-6, 1.15 * (radii[Math.floor(0.9975 * (radii.length - 1))] || 1));
-  // The scale follows slowly, so that the picture does not breathe.
+  // The scale follows slowly, so that the picture is steady.
   live.reach = live.reach === 0 || wanted > 1.6 * live.reach || wanted < 0.4 * live.reach ? wanted : 0.9 * live.reach + 0.1 * wanted;
   const to = v => size / 2 + Math.max(-1, Math.min(1, v / live.reach)) * (size / 2 - 8);
   context.strokeStyle = colour("line");

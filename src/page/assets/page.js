@@ -378,7 +378,7 @@ function setTheme(theme) {
   document.documentElement.dataset.theme = theme;
   drawAll();
 }
-// The chosen theme holds for all pages of this browser; one that keeps nothing for files forgets it.
+// The chosen theme applies to all pages in this browser; a browser that stores nothing for files forgets it.
 const themeKey = "offhook.theme";
 function rememberedTheme() {
   try {

@@ -176,7 +176,7 @@ class Bench {
     if (fault_ != CardFault::kNone && card_.position() >= fault_at_) card_.fail(fault_);
     if (!clock_.stepped()) clock_.sleep();
     card_.run(call_->handle(), clock_.stepped() ? std::max(card_.left(), 1u) : clock_.burst());
-    // A card that fails is not served, and a stepped clock would run away.
+    // A failed card is not served, and a stepped clock would run without limit.
     const bool failed = fault_ != CardFault::kNone && card_.position() >= fault_at_;
     return transport_.wait_doorbell(failed ? 10 : 0);
   }

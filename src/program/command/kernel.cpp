@@ -164,7 +164,7 @@ class KernelCall {
       const double line_s = static_cast<double>(s.samples) / options_.rate_hz();
       const bool over = s.pump == OH_PUMP_IDLE || s.pump == OH_PUMP_FAILED;
       if (hung_up_s >= 0) {
-        // Some modems leave as soon as the link is released, and answer no cleardown.
+        // Some modems leave as soon as the link is released, and do not answer a cleardown.
         if (over || line_s > hung_up_s + kReleaseS) return transfer_->connected();
         continue;
       }

@@ -42,7 +42,7 @@ struct Options {
 constexpr int kPhaseSteps = 48;
 constexpr double kLeastLoopS = 2;  ///< start-up and some data
 
-/// Which face of the law ends the row at this X.
+/// The condition of the law that limits the row at this X.
 std::string decided_by(const DeviceTiming& device, double x_ms, double full_ms, double simple_ms) {
   if (full_ms == 0) return "not even the whole CPU";
   if (full_ms < simple_ms - 2e-3) return "backlog";

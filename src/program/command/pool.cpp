@@ -243,7 +243,7 @@ void PoolLine::start_program() {
   _exit(127);
 }
 
-/// Until no calls are to come and none is in progress.
+/// Until no more calls are accepted and none is in progress.
 void serve(const std::vector<std::unique_ptr<PoolLine>>& lines, const sip::Phone& phone, const Options& options,
            live_page::LivePage* page, const std::function<std::string(const std::string& caller)>& refusal) {
   const std::int64_t end = options.seconds > 0 ? monotonic_ms() + static_cast<std::int64_t>(1000 * options.seconds) : 0;

@@ -116,7 +116,7 @@ std::string not_known(const CLI::App& of, const std::string& word) {
       return fmt::format("'{}' is a positional argument of {}; write it without dashes: {} {}; {} --help", word, name,
                          name, value_words(*argument).text(), name);
   }
-  // Dashes are no letters that could be alike.
+  // Dashes do not count as similar letters.
   std::vector<std::string> bare_names(names.size());
   std::ranges::transform(names, bare_names.begin(), letters);
   const std::vector<std::string_view> candidates(bare_names.begin(), bare_names.end());

@@ -158,7 +158,7 @@ std::optional<CallOutcome> reference_call(const Options& options, const hostsim:
   return reference;
 }
 
-/// As on the page: green only if nothing was lost, red only if something was.
+/// As on the page: green only if nothing was lost, red only if samples were lost.
 Tone tone_of_call(const RunSummary& run) {
   const Tone tone = tone_of(run.verdict);
   if (tone == Tone::kGood && run.lost) return Tone::kDoubtful;

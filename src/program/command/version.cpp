@@ -18,7 +18,7 @@ bool any_starts_with(const std::vector<std::string>& libraries, std::string_view
 
 int add_library(dl_phdr_info* info, std::size_t, void* to) {
   const std::string name = std::filesystem::path(info->dlpi_name).filename();
-  // The program itself has no name here. Every program has the others.
+  // The program itself has no name here. Every program has the other libraries.
   for (const char* every : {"linux-vdso", "linux-gate", "ld-linux", "libc.so", "libm.so", "libgcc_s", "libstdc++"})
     if (name.starts_with(every)) return 0;
   if (!name.empty()) static_cast<std::vector<std::string>*>(to)->push_back(name);
