@@ -140,8 +140,8 @@ EchoCanceller::Span EchoCanceller::span_of(const float* re, const float* im, int
 // Taps without an echo to cancel hold the noise of their adaptation, and would add it to the received signal for the
 // rest of the connection. Blocks of taps with no more energy than that become zero.
 void EchoCanceller::drop_noise() {
-  // A tap's noise under LMS is half the step, over the signal's power, times the noise that is heard; through the
-  // inverse spectrum as much more as that amplifies.
+  // The noise of a tap under LMS is half the step times the received noise over the signal's power. The filter of the
+  // inverse spectrum amplifies it.
   const float per_power = residual_power_ / 2;
   const float near =
       step_now(kNearStep, trained_samples_) / (power_floor() * kNearTaps) * per_power * inverse_[kMiddle];

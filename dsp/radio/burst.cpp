@@ -13,7 +13,7 @@ void configure(qpacketmodem packet, unsigned octets, crc_scheme check, const Rat
   qpacketmodem_configure(packet, octets, check, rate.code, LIQUID_FEC_NONE, rate.modulation);
 }
 
-/// The most octets of a rate that fit into `symbols`; `packet` is left configured for them. @pre two octets do
+/// The most octets of a rate that fit into `symbols`; `packet` stays configured for them. @pre two octets fit
 unsigned fit(qpacketmodem packet, const Rate& rate, unsigned symbols) {
   unsigned octets = symbols * modulation_types[rate.modulation].bps / 8;
   do {

@@ -9,7 +9,7 @@ NetworkLoad::NetworkLoad(Engine& engine, Cpu& cpu, const LoadDevice& spec, std::
                          const DeviceHost& host)
     : engine_(engine), cpu_(cpu), spec_(spec), random_(seed, stream) {
   isr_.net = dpc_.net = reader_.net = this;
-  // Draws 2 n and 2 n + 1 are of the n-th segment's interrupt and DPC; 0 is of the time of the first one.
+  // Draws 2 n and 2 n + 1 decide the n-th segment's interrupt and DPC; draw 0 decides the time of the first segment.
   isr_.costs = {random_, 2, 2, spec.isr_ns, spec.isr_spread};
   dpc_.costs = {random_, 3, 2, spec.dpc_ns, spec.dpc_spread};
   const DeviceEntities entities = add_device(cpu, spec, host, {isr_, dpc_, handler_});
