@@ -70,7 +70,7 @@ std::string read_whole(const fs::path& file, std::uint64_t most) {
   const std::unique_ptr<const int, decltype(close_fd)> closer(&fd, close_fd);
   struct stat there {};
   if (fstat(fd, &there) != 0) fail(file, errno);
-  if (S_ISDIR(there.st_mode)) fail(file, EISDIR);
+  if (S_ISDIR(there.st_mode)) throw std::runtime_error(fmt::format("{}: is a folder; expected a file", file.string()));
   if (!S_ISREG(there.st_mode)) most = std::min(most, kMostTextBytes);
   const auto size = static_cast<std::uint64_t>(S_ISREG(there.st_mode) ? there.st_size : 0);
   if (size > most) {

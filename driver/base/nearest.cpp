@@ -34,7 +34,7 @@ constexpr std::size_t kLeastBeginning = 3;  // letters that identify a word
 /// Typing errors between the two; kNone if more than half of the letters differ.
 std::size_t slips(std::string_view name, std::string_view candidate) {
   const std::size_t distance = edit_distance(name, candidate);
-  return 2 * distance <= std::max(name.size(), candidate.size()) + 1 ? distance : kNone;
+  return 2 * distance <= std::max(name.size(), candidate.size()) ? distance : kNone;
 }
 
 /// Twice the typing errors, plus one if only the last part of a key, or its beginning, matches: among equal candidates

@@ -139,7 +139,7 @@ OutputFile::OutputFile(const fs::path& path, Privacy privacy, Appears appears) :
   struct stat there {};
   const bool is_there = lstat(path.c_str(), &there) == 0;
   if (!is_there && errno != ENOENT) fail_at(name_, errno);
-  if (is_there && S_ISDIR(there.st_mode)) fail_at(name_, EISDIR);
+  if (is_there && S_ISDIR(there.st_mode)) refuse(name_, "is a folder; expected a file");
   if (is_there) expect_no_trap(path, there, name_);
   if (appears == Appears::kAtOnce || (is_there && !S_ISREG(there.st_mode))) {
     fd_ = open_at_once(path, privacy, name_);
@@ -356,7 +356,7 @@ void write_file(const fs::path& path, std::string_view bytes, Privacy privacy) {
 void expect_writable(const fs::path& file) {
   struct stat there {};
   const bool is_there = lstat(file.c_str(), &there) == 0;
-  if (is_there && S_ISDIR(there.st_mode)) fail_at(file.string(), EISDIR);
+  if (is_there && S_ISDIR(there.st_mode)) refuse(file.string(), "is a folder; expected a file");
   const bool straight = own_descriptor(file.string()) || (is_there && !S_ISREG(there.st_mode));
   const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
   const fs::path& written = straight ? file : folder;

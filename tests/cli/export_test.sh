@@ -9,5 +9,5 @@ expect_error "nowhere.ohlog" export --csv nowhere.ohlog
 expect_error "empty.ohlog" export --csv empty.ohlog
 echo "this is no log, it is a line of text that goes on for a while" >text.ohlog
 expect_error "text.ohlog" export text.ohlog --perfetto x.perfetto
-expect_error "give one of --perfetto and --csv" export empty.ohlog
+expect_error "expected --perfetto or --csv" export empty.ohlog
 finish

@@ -18,6 +18,7 @@ expect 0 "my.csv" mttf my.csv -n 2 -t 4 --hours 0.1
 printf '  10 0.5 999\n  9000 1.0 1000\n' >my.hgrm
 expect 0 "worst 9 ms" mttf my.hgrm -n 2 -t 4 --hours 0.1
 expect_error "my.txt\" is not in" mttf my.txt
+expect_error "FIFO 3 is Linux's; this host is win98-games: INT, DPC, THR 1..255" mttf win98-games --context "FIFO 3"
 # A radio's own buffers, and the share of its slots that is missed.
 expect 0 "too many" mttf my.csv --device soft-radio --slot-us 625 --hours 0.1
 printf 'latency_us,count\n10,999\n200,1\n' >short.csv

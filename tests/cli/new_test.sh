@@ -16,7 +16,7 @@ for file in empty plain all; do
   quiet run $file.toml --set transfer.bytes=500 --json --out $file
   cmp empty/scenario.toml $file/scenario.toml || fail "$file.toml is not the defaults"
 done
-expect 1 "exists already" new scenario plain.toml
+expect 1 ": exists; expected an unused name" new scenario plain.toml
 
 quiet new device mine.toml
 expect 0 "my device" law mine.toml

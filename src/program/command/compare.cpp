@@ -45,7 +45,8 @@ Json parse_document(const fs::path& file, const std::string& text) {
   try {
     return with_memory_for(file, [&] { return parse_json<Json>(text); });
   } catch (const Json::exception& e) {
-    throw config::Error(fmt::format("{}: {}", file.string(), in_words(e)));
+    throw config::Error(fmt::format("{}: not the JSON of a run, a sweep, offhook decode or offhook measure latency: {}",
+                                    file.string(), in_words(e)));
   }
 }
 

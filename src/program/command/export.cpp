@@ -56,7 +56,7 @@ std::int64_t to_log_clock(const Options& options, const traces::LogHeader& heade
 
 int run_export(const Options& options) {
   if (!options.kernel.empty() && !options.perfetto.asked()) throw std::runtime_error("--kernel requires --perfetto");
-  if (options.perfetto.asked() == options.csv.asked()) throw std::runtime_error("give one of --perfetto and --csv");
+  if (options.perfetto.asked() == options.csv.asked()) throw std::runtime_error("expected --perfetto or --csv");
   expect_one_alone({&options.perfetto, &options.csv, &options.json});
   traces::LogReader log(log_in(options.in).string());
   if (options.perfetto.alone() && isatty(STDOUT_FILENO) == 1)

@@ -139,7 +139,7 @@ void add_common(App& sub, Options& o) {
       ->type_name("BIT/S")
       ->check(one_of({"14400", "9600", "4800"}));
   sub.add_flag("--no-error-correction", o.no_error_correction, "Disable T.30's error correction");
-  sub.add_option("--seconds", o.seconds, "Give up after S seconds")->type_name("S");
+  sub.add_option("--seconds", o.seconds, "Give up after S seconds")->type_name("S")->check(in_range(0.001, 1e9));
   add_live_options(sub, o.interrupt_priority, o.best_effort);
 }
 

@@ -225,9 +225,13 @@ void add_kernel(App& app, Action& action) {
   sub->add_option("--send", options->send, "File to send, up to 64 KiB at once")->type_name("FILE");
   sub->add_option("--receive", options->receive, "File for the received data")->type_name("FILE");
   sub->add_option("--log", options->log, "File for the event log, for offhook report and export")->type_name("FILE");
-  sub->add_option("--seconds", options->seconds, "Line time after which the modem hangs up")->type_name("S");
+  sub->add_option("--seconds", options->seconds, "Line time after which the modem hangs up")
+      ->type_name("S")
+      ->check(in_range(0.001, 1e9));
   sub->add_flag("--drop", options->drop, "Go on hook at the end without a message to the far end");
-  sub->add_option("--timeout", options->timeout, "Give up after S seconds of wall-clock time")->type_name("S");
+  sub->add_option("--timeout", options->timeout, "Give up after S seconds of wall-clock time")
+      ->type_name("S")
+      ->check(in_range(0.001, 1e9));
   sub->add_option("--block", options->block, "Samples per interrupt")->type_name("N");
   sub->add_option("--lead", options->lead, "Samples queued ahead of the codec")->type_name("N");
   sub->footer(R"(Examples:

@@ -271,10 +271,10 @@ int run(const Options& options) {
 }  // namespace
 
 void add_line(App& app, Action& action) {
-  App* sub = app.add_subcommand("line", "Play two sound cards and the telephone line between them in real time");
+  App* sub = app.add_subcommand("line", "Emulate two cards and the telephone line between them, in real time");
   auto options = std::make_shared<Options>();
-  sub->add_option("call", options->call, "Socket of the first card")->required()->type_name("PATH");
-  sub->add_option("answer", options->answer, "Socket of the second card")->required()->type_name("PATH");
+  sub->add_option("call", options->call, "Socket of the first card")->required()->type_name("CALL_PATH");
+  sub->add_option("answer", options->answer, "Socket of the second card")->required()->type_name("ANSWER_PATH");
   sub->add_option("--set", options->set, "Override a key of the line (offhook keys scenario line.)")
       ->type_name("line.KEY=VALUE")
       ->allow_extra_args(false);

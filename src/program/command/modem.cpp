@@ -225,7 +225,7 @@ void add_modem(App& app, Action& action) {
       ->type_name("DIR");
   sub->add_flag("--trace-kernel", options->trace_kernel,
                 "Also record the kernel's scheduling and interrupts, for `offhook export --perfetto DIR` (root)");
-  sub->add_option("--seconds", options->seconds, "Stop after S seconds")->type_name("S");
+  sub->add_option("--seconds", options->seconds, "Stop after S seconds")->type_name("S")->check(in_range(0.001, 1e9));
   add_live_options(*sub, options->interrupt_priority, options->best_effort);
   add_text_output(*sub, kJsonOption, options->json, "Summary as JSON");
   sub->footer(R"(Examples:

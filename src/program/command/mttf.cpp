@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <thread>
 
 #include "driver/base/csv.h"
@@ -17,6 +18,7 @@
 #include "driver/base/json.h"
 #include "driver/base/output.h"
 #include "driver/base/terminal.h"
+#include "hostsim/call/host_policies.h"
 #include "src/lab/advice/advice.h"
 #include "src/lab/law/computations.h"
 #include "src/lab/law/schedulability.h"
@@ -93,10 +95,14 @@ Source load_source(const Options& options) {
   if (context.kind == OH_CONTEXT_RESERVATION)
     throw config::Error(
         "a host described by latencies has no data about reservations; expected INT, DPC or THR PRIORITY");
-  static constexpr oh_context_kind kKnown[] = {OH_CONTEXT_INTERRUPT, OH_CONTEXT_DPC,  OH_CONTEXT_SOFTIRQ,
-                                               OH_CONTEXT_THREAD,    OH_CONTEXT_FIFO, OH_CONTEXT_ROUND_ROBIN};
-  if (std::find(std::begin(kKnown), std::end(kKnown), context.kind) == std::end(kKnown))
-    throw config::Error(not_of_this_host(context, options.source, kKnown));
+  // Linux accepts the words of Windows too, for the same kinds of wait.
+  static constexpr oh_context_kind kKnown[] = {OH_CONTEXT_INTERRUPT, OH_CONTEXT_DPC,  OH_CONTEXT_THREAD,
+                                               OH_CONTEXT_SOFTIRQ,   OH_CONTEXT_FIFO, OH_CONTEXT_ROUND_ROBIN};
+  constexpr std::size_t kOfWindows = 3;
+  const bool is_linux = hostsim::has_linux_classes(config::load_host(options.source));
+  const auto known = std::span(kKnown).first(is_linux ? std::size(kKnown) : kOfWindows);
+  if (std::find(known.begin(), known.end(), context.kind) == known.end())
+    throw config::Error(not_of_this_host(context, options.source, known));
   const bool deferred = context.kind == OH_CONTEXT_DPC || context.kind == OH_CONTEXT_SOFTIRQ;
   const Modality modality = context.kind == OH_CONTEXT_INTERRUPT ? Modality::kInterrupt
                             : deferred                           ? Modality::kDpc

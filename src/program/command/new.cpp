@@ -90,7 +90,7 @@ A comment explains each key; offhook keys KIND lists only the keys.)");
         return kOk;
       }
       if (std::filesystem::exists(options->file))
-        throw std::runtime_error(options->file + " exists already; expected an unused name");
+        throw std::runtime_error(options->file + ": exists; expected an unused name");
       write_file(options->file, text);
       return kOk;
     };

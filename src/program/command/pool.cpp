@@ -332,7 +332,9 @@ void add_pool(App& app, Action& action) {
   sub->add_option("--tty", options->tty, "Prefix of symbolic links to the terminals, such as /run/pool-tty")
       ->type_name("PREFIX");
   sub->add_option("--context", options->context, "As for `offhook modem`")->type_name("CONTEXT");
-  sub->add_option("--seconds", options->seconds, "Accept no further calls after S seconds")->type_name("S");
+  sub->add_option("--seconds", options->seconds, "Accept no further calls after S seconds")
+      ->type_name("S")
+      ->check(in_range(0.001, 1e9));
   add_live_options(*sub, options->interrupt_priority, options->best_effort);
   sub->footer(R"(Examples:
   offhook pool sip:100@192.0.2.1,password-file=sip.password --lines 8 --exec "/sbin/getty -L - \$OFFHOOK_TTY vt100"

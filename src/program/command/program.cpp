@@ -202,14 +202,14 @@ Environment:
 
 void add_live_options(App& app, int& interrupt_priority, bool& best_effort) {
   app.add_option("--interrupt-priority", interrupt_priority,
-                 "SCHED_FIFO priority of each thread that plays the interrupt (0: a normal thread)")
+                 "SCHED_FIFO priority of each interrupt thread (0: a normal thread)")
       ->type_name("N")
       ->check(in_range(0, 98));
   app.add_flag("--best-effort", best_effort, "Continue without missing privileges");
 }
 
 void add_text_output(App& app, const TextOption& option, TextOutput& to, const std::string& what) {
-  app.add_option(std::string(option.name), to.path, what + ", to this file, or to standard output in place of the text")
+  app.add_option(std::string(option.name), to.path, what + " (without a file: to standard output, instead of the text)")
       ->type_name(fmt::format("[FILE{}]", option.ending))
       ->expected(0, 1)
       ->default_str("-")

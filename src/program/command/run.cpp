@@ -255,7 +255,7 @@ void add_run(App& app, Action& action) {
              "Use an external program as the far-end modem (s16le mono samples, lock-step, UNIX stream socket)")
           ->type_name("unix:PATH[,rate=8000|9600][,block=N][,ahead=N][,patience=S]")
           ->excludes(host);
-  sub->add_option("--expect", options->expect, "File that the external modem is expected to send (with --far-end)")
+  sub->add_option("--expect", options->expect, "File that the external modem is expected to send")
       ->type_name("FILE")
       ->needs(far_end);
   sub->add_option(

@@ -43,7 +43,7 @@ TEST_F(FileFolder, AFileIsReadWhole) {
 TEST_F(FileFolder, ErrorsNameFileAndCause) {
   const std::string file = (path_ / "nowhere/a").string();
   EXPECT_EQ(complaint([&] { read_file(file); }), file + ": No such file or directory");
-  EXPECT_EQ(complaint([&] { read_file(path_); }), path_.string() + ": Is a directory");
+  EXPECT_EQ(complaint([&] { read_file(path_); }), path_.string() + ": is a folder; expected a file");
   EXPECT_EQ(complaint([&] { read_file(""); }), "empty file name; expected a path");
 }
 

@@ -328,7 +328,7 @@ TEST_F(Output, ErrorsNameFileAndCause) {
   EXPECT_EQ(complaint([&] { write_file(file, "x"); }), file + ": No such file or directory");
   write_file(path / "b", "x");
   EXPECT_EQ(complaint([&] { OutputFolder(path / "b"); }), (path / "b").string() + ": Not a directory");
-  EXPECT_EQ(complaint([&] { expect_writable(path); }), path.string() + ": Is a directory");
+  EXPECT_EQ(complaint([&] { expect_writable(path); }), path.string() + ": is a folder; expected a file");
   EXPECT_EQ(complaint([&] { expect_writable("/dev/null"); }), "no error");
 }
 

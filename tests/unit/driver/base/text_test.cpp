@@ -125,6 +125,8 @@ TEST(Nearest, IsANameALetterAwayOrTheLastPartOfAKeyOrWhatItBeginsWith) {
   EXPECT_EQ(nearest("line.los_db", kKeys), "line.loss_db");
   EXPECT_EQ(nearest("lo", kKeys), "") << "two letters tell no word";
   EXPECT_EQ(nearest("quantum", kKeys), "");
+  constexpr std::string_view kCommands[] = {"fax", "law"};
+  EXPECT_EQ(nearest("foo", kCommands), "") << "two of three letters differ";
 }
 
 }  // namespace
