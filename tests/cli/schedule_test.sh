@@ -83,7 +83,7 @@ misses = sum(r["event"] == "miss" for r in rows)
 sys.exit(not (data["kind"] == "schedule" and drawn and drawn <= begun and len(begun - drawn) <= 1 and len(data["misses"]) == misses))
 PYTHON
 if command -v chromium >/dev/null; then
-  expect 0 "1 figures in figures" schedule "$source_dir/examples/system.json" --figures figures
+  expect 0 "1 figure in figures" schedule "$source_dir/examples/system.json" --figures figures
   for file in gantt.svg gantt.png gantt.csv page.html; do [ -s "figures/$file" ] || fail "no figures/$file"; done
   head -c 100 figures/gantt.svg | grep -q "^<svg " || fail "gantt.svg is no SVG"
   [ "$(head -n 1 figures/gantt.csv)" = "name,from_us,to_us" ] || fail "gantt.csv: $(head -n 1 figures/gantt.csv)"

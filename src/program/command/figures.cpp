@@ -175,7 +175,7 @@ void write_figures(const fs::path& page, const std::string& folder, Privacy priv
     output.write(name, from_base64(line.substr(blank + 1)), privacy);
     written += name.ends_with(".svg");
   }
-  say(stderr, "offhook: {} figures in {}\n", written, folder);
+  say(stderr, "offhook: {} figure{} in {}\n", written, written == 1 ? "" : "s", folder);
 }
 
 void write_page(const std::string& page, const std::string& file, const std::string& folder, Privacy privacy) {
