@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::string_view kFolderPrefix = "offhook-";  // of each temporary folder of ours
+constexpr std::string_view kFolderPrefix = "offhook-";  // of each temporary folder of this program
 
 fs::path records_folder() {
   if (geteuid() == 0) return "/run/offhook";

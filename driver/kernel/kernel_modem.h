@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// A modem of the kernel driver (driver/linux), as a program has it: /dev/offhookN.
+// A program's access to a modem of the kernel driver (driver/linux): /dev/offhookN.
 #pragma once
 
 #include <cstddef>

@@ -4,7 +4,7 @@
 // hears ringback or busy.
 //
 // Tones are identified by their frequencies (dial 350 + 440 Hz, ringback 440 + 480, busy 480 + 620: the precise tone
-// plan of North America; 425 Hz for all three, identified by their cadence alone: ITU-T E.180) in frames of 40 ms.
+// plan of North America; 425 Hz for all three, identified only by their cadence: ITU-T E.180) in frames of 40 ms.
 #pragma once
 
 #include <array>

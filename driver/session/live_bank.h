@@ -2,7 +2,7 @@
 //
 // Many live cards with pumps of one type, served by one context: the blocks that all of them owe at one time advance in
 // one call (oh_pump_type.advance). For cards that interrupt together, as the channels of one board do. A card whose
-// block ends at another time than the others' is served alone.
+// block ends at another time than the others' is served separately.
 //
 //   the cards' interrupts  interrupt(), from one thread, and request() after the last of those that came together
 //   context                the owed blocks of all drivers, and the pumps in it

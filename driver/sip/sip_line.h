@@ -13,7 +13,7 @@
 
 namespace offhook::sip {
 
-/// From the owner's thread alone.
+/// Only from the owner's thread.
 class SipLine final : public modem::CallLine {
  public:
   /// @param session  of the card  @param line  of the phone. All outlive it

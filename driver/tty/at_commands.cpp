@@ -69,7 +69,7 @@ struct FlowControl {
 };
 constexpr FlowControl kFlow[] = {{0, 0, 0}, {3, 2, 2}, {4, 1, 1}, {5, 3, 1}, {6, 2, 2}};
 
-/// Extended syntax, information alone (V.250 5.4.3).
+/// Extended syntax, only information (V.250 5.4.3).
 struct Identity {
   std::string_view name, text, from, what;  // from: clause of V.250; what: for AT$
 };
@@ -116,7 +116,7 @@ constexpr OldCarrier kOldCarriers[] = {{"1", "V22"},  {"2", "V22B"},   {"10", "V
 
 using Setting = int AtSettings::*;
 
-/// A value of a parameter (V.250 5.4.4): a number of a range, or 0 as well; or a word of the modem's carriers.
+/// A value of a parameter (V.250 5.4.4): a number in a range (0 may be allowed besides), or the name of a carrier.
 struct Value {
   Setting number = nullptr;
   int least = 0, most = 1;

@@ -19,7 +19,7 @@
 
 namespace offhook::modem {
 
-/// From the owner's thread alone.
+/// Only from the owner's thread.
 class Dce final : private AtHost {
  public:
   enum class State : std::uint8_t {

@@ -14,7 +14,7 @@
 
 namespace offhook::modem {
 
-/// From the owner's thread alone.
+/// Only from the owner's thread.
 class LastCall {
  public:
   /// A call begins.

@@ -72,7 +72,7 @@ bool ReceivePath::process(const uint8_t* in, Frame* frame) {
   read(word(0), in_word_);
   for (int k = 0; k < p_.octets(); ++k) interleaver_.put(in[k]);
   if (in_word_ < search) correct(word(1), in_word_);
-  // The frames of a word begin behind its correction, and the last of them are given when the next is corrected.
+  // The frames of a word are given from its correction on, the last of them after the correction of the next word.
   const bool is_next = in_word_ >= search;
   const int age = is_next ? 1 : 2;
   const bool ready = skip_ + age < kWords;

@@ -5,10 +5,10 @@
 //    ATU-R   tones 9 17 25 ........|        | ..... REVERB ........ SEGUE MEDLEY message message .. SEGUE data
 //    ATU-C               tones 40 56 64 |  REVERB ................. SEGUE MEDLEY message message .. SEGUE data
 //
-// A simplification of G.994.1 and G.992.2. The handshake is its tones alone, without messages. Both ends send at once,
-// each in its own band. Each receiver trains on the far REVERB (receiver.h) and measures each tone's noise in MEDLEY.
-// Then each requests a loading from the other (message.h), and a second SEGUE marks where data begin. There is no
-// prefix before MEDLEY. The far REVERB is a reason to train at any time before data, not later.
+// A simplification of G.994.1 and G.992.2. The handshake has only tones, no messages. Both ends send at once, each in
+// its own band. Each receiver trains on the far REVERB (receiver.h) and measures each tone's noise in MEDLEY. Then each
+// requests a loading from the other (message.h), and a second SEGUE marks where data begin. There is no prefix before
+// MEDLEY. The far REVERB is a reason to train at any time before data, not later.
 //
 // In data, an end that has lost its margin begins a fast retrain, which keeps clocks, equalisers and prefixes:
 //

@@ -180,7 +180,7 @@ int Correction::apply(uint8_t* word) const {
     uint8_t value = 0, slope = 0, power = 1;
     for (int k = 0; k < errors_; ++k) {
       value ^= times(evaluator_[k], power);
-      // The derivative has the odd powers alone.
+      // The derivative has only the odd powers.
       if (k % 2 == 0) slope ^= times(locator_[k + 1], power);
       power = times(power, x);
     }

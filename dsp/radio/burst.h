@@ -59,7 +59,7 @@ class Packets {
   void encode(const BurstHeader& header, const std::uint8_t* payload, Complex* symbols);
   /// @return whether the header is whole. Real-time: yes.
   bool decode_header(Complex* symbols, BurstHeader& header);
-  /// The symbols of a header alone. @param[out] symbols  [header_symbols()]. Real-time: yes.
+  /// The symbols of only a header. @param[out] symbols  [header_symbols()]. Real-time: yes.
   void encode_header(const BurstHeader& header, Complex* symbols);
   /// @param symbols  as for decode_header, which has found `rate`  @param[out] payload  [octets(rate)]
   /// @return whether the payload is whole. Real-time: yes.

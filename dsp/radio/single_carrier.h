@@ -2,7 +2,8 @@
 //
 // A burst on a single carrier: one million symbols per second, two samples each, in slots of 0.625 ms, as Bluetooth has
 // them (Haartsen and Mattisson 2000). A preamble of known symbols gives time, frequency, level and the equaliser;
-// pilots among the symbols hold the phase. "In the manner of": the modulation, the code and the frame are ours.
+// pilots among the symbols hold the phase. "In the manner of": the modulation, the code and the frame are this
+// project's own.
 #pragma once
 
 #include <array>

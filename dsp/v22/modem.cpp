@@ -27,8 +27,8 @@ constexpr int kOneWrong = 8;                                 // cost of a wrong 
 constexpr int kNoRawOnes = 40;                               // unscrambled ones are ones as well
 constexpr uint32_t kPatience = 120;                          // symbols of a receiver that found no known signal
 
-// Mean squared distance to the nearest point that indicates a lost receiver. Sixteen points two apart: noise 17 dB
-// below the signal gives 0.2, no relation to the points 0.67. Four points, 4.5 apart, that turn: 2.
+// Mean squared distance to the nearest point that indicates a lost receiver. With sixteen points at distance 2, noise
+// 17 dB below the signal gives 0.2, and random values give 0.67. Four turning points at distance 4.5 give 2.
 constexpr float kLostError16 = 0.45f, kLostError4 = 1.4f;
 constexpr uint32_t kLostSymbols = 300;
 

@@ -82,7 +82,7 @@ class BitReceiver {
   float error_ = 0;
   int b1_ = kB1Symbols;
   Complex before_{};  // the last symbol
-  int alike_ = 0;     // symbols in a row as a preamble has them
+  int alike_ = 0;     // successive symbols that a preamble would have
   ViterbiDecoder viterbi_{kRates[4]};
   uint64_t bits_received_ = 0;
 };

@@ -121,7 +121,7 @@ class DifferentialDecoder {
 };
 inline constexpr DifferentialDecoder kUndo{differential}, kUndo4800{differential_4800};
 
-/// A symbol's bits in the other order: the first in time highest, as labels have them, or lowest, as ports do.
+/// A symbol's bits in the other order. In labels the first in time is the highest bit, at ports the lowest.
 constexpr int reversed(int bits, int n) {
   constexpr int kMost = 6;
   constexpr auto kTable = [] {

@@ -19,7 +19,7 @@
 //    answer  silence | ANSam .................| QCA QCA |
 //
 // One object is one end. Time is the number of samples: 8000 a second. Samples are int16 units; process() is real-time
-// safe. Passive listeners use fsk.h and answer_tone.h alone.
+// safe. Passive listeners use only fsk.h and answer_tone.h.
 #pragma once
 
 #include <stdint.h>

@@ -37,7 +37,7 @@ std::string refusal(const HostScenario& host, const ContextSpec& spec);
 std::string load_thread_problem(const HostScenario& host, const LoadThread& thread);
 /// Why its mutexes contradict the host. Empty: they do not.
 std::string lock_problem(const Scenario& scenario);
-/// Why its reservation cannot be admitted even alone. Empty: it can, or there is none.
+/// Why its reservation cannot be admitted even without others. Empty: it can, or there is none.
 std::string admission_problem(const HostScenario& host, const ContextSpec& spec);
 
 /// Linux gives interrupt threads SCHED_FIFO 50 (kernel/irq/manage.c).

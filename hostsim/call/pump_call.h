@@ -44,7 +44,7 @@ struct PumpStatus {
   bool intact() const { return in_data && retrains == 0 && wrong() == 0; }
 };
 
-/// scenario.device as its card and its driver have it, in periods of the slower rate.
+/// scenario.device in the form for its card and its driver, in periods of the slower rate.
 /// @throws std::invalid_argument for a device that does not fit this pump, naming the expected value
 SoftDevice pump_in_periods(const Scenario& scenario);
 

@@ -87,7 +87,7 @@ const char* fault_in_words(DmtFault fault);
 /// The channel between the two pumps. @throws std::invalid_argument naming the unreadable file
 LoopConfig loop_of(const Scenario& scenario);
 
-/// scenario.device as its card and its driver have it, in periods of 276 kHz.
+/// scenario.device in the form for its card and its driver, in periods of 276 kHz.
 /// @throws std::invalid_argument for a device that cannot be a DMT pump
 SoftDevice in_periods(const Scenario& scenario);
 

@@ -56,15 +56,15 @@ struct ChannelCharacteristic {
 /// @throws std::invalid_argument naming the existing channels
 ChannelCharacteristic channel_characteristic(std::string_view name);
 
-/// The upper edge of the band, as "flat" has it: no attenuation up to there, 3 dB at 200 Hz more, 30 dB at 500 and
-/// above.
+/// The upper edge of the band, of the same shape as in "flat": no attenuation up to this frequency, 3 dB 200 Hz above
+/// it, 30 dB from 500 Hz above it.
 inline constexpr double kUpperEdgeHz = 3400;
 /// The same characteristic with the band's upper edge at `hz`, at the frequencies at which the edge attenuates more.
 ChannelCharacteristic with_upper_edge(ChannelCharacteristic characteristic, double hz);
 
 /// The same with a steep edge: no attenuation up to `hz`, 8 dB at 100 Hz more, 40 dB at 250 and above; 0: without.
 /// The filter of a converter that samples at 8000 Hz: linear-phase decimators have such edges at 0.43 to 0.44 of the
-/// rate. The values are chosen by us.
+/// rate. The values are this project's choice.
 ChannelCharacteristic with_steep_edge(ChannelCharacteristic characteristic, double hz);
 
 /// FIR by frequency sampling at kLineRateHz; gain 1 at 1000 Hz, delay kChannelDelay samples at 1800 Hz.

@@ -15,8 +15,8 @@
 // An answer tone of 2100 Hz in either direction switches the suppressor and the voice activity off, until both
 // directions have been silent for a while, unless the gateway fails to detect it.
 //
-// Thresholds and times are chosen by us. The texts of G.164, G.165 and G.168 were not available, and the appendices to
-// G.711 describe better algorithms than those of the simple gateways modelled here.
+// Thresholds and times are this project's choice. The texts of G.164, G.165 and G.168 were not available, and the
+// appendices to G.711 describe better algorithms than those of the simple gateways modelled here.
 #pragma once
 
 #include <array>

@@ -2,7 +2,8 @@
 //
 // Impairments that a line or a codec adds to one direction: hits, a hard limit, wander, DC, hum.
 //
-// A Recommendation that is named treats the impairment. Its text was not available; the values are chosen by us.
+// A Recommendation that is named treats the impairment. Its text was not available; the values are this project's
+// choice.
 //
 // - Hits: the gain, the phase or both step and step back (O.95 counts them).
 // - Limit: an amplifier or converter that is driven too hard. Source: G.711, where full scale is a sine of 3.14 dBm0
@@ -10,7 +11,7 @@
 // - Wander: slow variation of a clock, below 10 Hz (G.810); a sine.
 // - DC and hum: an uncalibrated converter, and a pair next to the mains. The levels are those of cheap sound cards and
 //   FXO ports: 1 % of full scale, -20 dBm0. A saturated transformer makes odd harmonics: the third 6 dB and the fifth
-//   12 dB below the fundamental. The model is ours; no Recommendation describes it.
+//   12 dB below the fundamental. The model is this project's own; no Recommendation describes it.
 #pragma once
 
 #include <array>

@@ -142,11 +142,11 @@ class RezScheduler {
     }
   }
 
-  // The equation in whole ticks, which can be enforced, rounded up as budgets are. The admission test limits C, and
-  // C never falls below R, which the thread was promised. These three rules are ours: the paper has none of them.
-  // Without rounding, an integral controller makes the mean of P equal to R. At least half of the periods then fall
-  // short, but its Figure 4 counts 22 of 50, and in its Figure 3 Rez-FB is close to Rez-C. With rounding, C stays high
-  // after the load has ended; its Figure 4 shows it fall. `reproduce regehr.fig4` runs both.
+  // The result of the equation is rounded up to whole ticks, as budgets are, because only whole ticks can be enforced.
+  // The admission test limits C, and C never falls below R, which the thread was promised. The paper has none of these
+  // three rules. Without rounding, an integral controller makes the mean of P equal to R. At least half of the periods
+  // then fall short, but its Figure 4 counts 22 of 50, and in its Figure 3 Rez-FB is close to Rez-C. With rounding, C
+  // stays high after the load has ended; its Figure 4 shows it fall. `reproduce regehr.fig4` runs both.
   Ns next_reservation(const Account& a) const {
     const Ns wanted = a.reserved + static_cast<Ns>(gain_ * static_cast<double>(a.amount - a.received));
     double room = 1;

@@ -5,7 +5,7 @@
 // inherits the priority and runs to its end first. ksoftirqd holds the lock until its batch is done. Other threads
 // do not take the lock here.
 // Source: the commit "softirq: Allow to drop the softirq-BKL lock on PREEMPT_RT" (3253cb49cbad, 2025), which
-// describes the lock and makes it optional. 6.12 as released has it.
+// describes the lock and makes it optional. The released 6.12 has the lock.
 #pragma once
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The page's HTTP: `/`, `/status`, `/events` and `/metrics`, GET and HEAD alone. cpp-httplib reads the request line and
-// writes the responses. Connections, their limits and the reading of requests are ours (request.h).
+// The page's HTTP: `/`, `/status`, `/events` and `/metrics`, only GET and HEAD. cpp-httplib reads the request line and
+// writes the responses. Connections, their limits and the reading of requests are Offhook's own code (request.h).
 #pragma once
 
 #include <condition_variable>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
 // How many modems one CPU carries: N modems in this process, each with a card, an interrupt thread and a context as
-// `offhook modem` has them, joined in pairs by lines of wire, in calls that carry data both ways. One thread plays the
+// in `offhook modem`, joined in pairs by lines of wire, in calls that carry data both ways. One thread plays the
 // hardware of all cards, as a DMA engine and the far exchange would without this CPU.
 //
-// A block that is late may be our fault or the machine's. The hardware's thread has the highest priority of all. If it
-// is late, no thread here could have run: the kernel had the CPU or, in a virtual machine, the hypervisor. Late blocks
-// that follow such a stall are counted apart.
+// A late block may be the fault of this program or of the machine. The hardware's thread has the highest priority of
+// all. If it is late, no thread here could have run: the kernel had the CPU or, in a virtual machine, the hypervisor.
+// Late blocks that follow such a stall are counted separately.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ struct BankConfig {
   int interrupt_priority = 85;  ///< SCHED_FIFO
   int hardware_priority = 90;   ///< SCHED_FIFO
   bool together = false;        ///< the blocks of all end at the same time, not spread over a block's length
-  /// Pumps alone, without call and V.42, and one context for all of them: those whose blocks end at the same time
+  /// Only pumps, without call and V.42, and one context for all of them: those whose blocks end at the same time
   /// advance in one call.
   bool one_thread = false;
 };

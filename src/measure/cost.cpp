@@ -89,7 +89,7 @@ CostResult measure_cost(const CostConfig& config, const std::function<bool(doubl
   result.connected = connected_samples > 0;
   for (int p = 0; p < 2; ++p) {
     CostPhase& phase = result.phases[static_cast<std::size_t>(p)];
-    // The median: interrupts of this machine are in the mean.
+    // The median, because this machine's interrupts enlarge the mean.
     const double mean_block =
         phase.blocks == 0 ? 1 : static_cast<double>(counts[p]) / static_cast<double>(phase.blocks);
     phase.ns_per_sample = static_cast<double>(phase.cost.quantile(0.5)) / mean_block;

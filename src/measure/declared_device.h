@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// A device by its description alone, live: in a context of this host a thread works for the declared CPU time at each
-// interrupt of a card that is paced by the clock. This measures, instead of simulating, whether blocks are late under
-// this machine's load. The output of a block is queued when all of its work is done, as if phi were 1.
+// A device given only by its description, live: in a context of this host a thread works for the declared CPU time at
+// each interrupt of a card that is paced by the clock. This measures, instead of simulating, whether blocks are late
+// under this machine's load. The output of a block is queued when all of its work is done, as if phi were 1.
 #pragma once
 
 #include <cstdint>

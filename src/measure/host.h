@@ -27,7 +27,7 @@ struct HostConfig {
 
 /// One benchmark.
 struct HostRow {
-  std::string name;                                      ///< as the claim chen.microbenchmarks has it, with a variant
+  std::string name;                                      ///< the name in the claim chen.microbenchmarks, with a variant
   std::string what;                                      ///< the action measured here
   std::string unit;                                      ///< "us", "ns", "MB/s", "s"
   std::vector<double> values;                            ///< [repetition] of one operation

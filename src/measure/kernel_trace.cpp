@@ -47,7 +47,7 @@ std::uint64_t start_of(std::uint64_t pid) {
   return fields ? std::strtoull(field.c_str(), nullptr, 10) : 0;
 }
 
-/// An instance of ours by its name, whose process has ended.
+/// An instance of an Offhook process that has ended, by its name.
 bool is_left_behind(std::string_view name) {
   if (!name.starts_with(kInstance)) return false;
   std::vector<std::uint64_t> numbers;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The kernel's own trace, live: a tracefs instance that is ours alone, on CLOCK_MONOTONIC, removed when this ends.
-// Other people's tracing on the machine is not touched.
+// The kernel's own trace, live: a private tracefs instance, on CLOCK_MONOTONIC, removed when this ends. Other people's
+// tracing on the machine is not touched.
 #pragma once
 
 #include <cstdint>
@@ -40,8 +40,9 @@ class KernelTrace {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Remove instances of ours whose process is gone: after SIGKILL one traces on and keeps its rings. An instance that
-/// another process has open stays, as the kernel refuses to remove it. Does nothing without permission.
+/// Remove the instances of Offhook processes that have ended: after SIGKILL an instance continues to trace and keeps
+/// its rings. The kernel refuses to remove an instance that another process has open; it stays. Does nothing without
+/// permission.
 /// @param root  of tracefs
 void remove_stale_instances(const std::filesystem::path& root);
 /// In the tracefs of this machine.

@@ -84,7 +84,7 @@ LiveDevice measure_live_device(const hostsim::Scenario& scenario, const LiveDevi
   result.yields = driver.context().yields();
   result.throttles = driver.context().throttles();
   result.without = driver.shortcomings();
-  // The pumps are ours now, and their status can be read.
+  // This thread owns the pumps now, and can read their status.
   connection->exchange_user_data(static_cast<hostsim::Ns>(result.seconds * 1e9));
   result.dmt = connection->dmt_status();
   result.radio = connection->radio_status();

@@ -37,7 +37,7 @@ class Supervisor {
   std::filesystem::path folder_;
 };
 
-/// One round of work, again and again. Whatever it sets up is made before it is returned.
+/// One round of work, repeated without end. Whatever it sets up is made before it is returned.
 using Round = std::function<void()>;
 using MakeRound = std::function<Round(Supervisor&)>;
 

@@ -3,7 +3,7 @@
 // The input and output of the near end of a device's line when nothing is ever late, computed beforehand in simulated
 // time. So a live run need not compute line and far end: it plays the input, and compares the output. While nothing
 // is late the live run is the same, sample by sample. After a loss the far end continues as if there had been none.
-// A far end hears a loss last, and a pump that keeps its count tolerates it.
+// The far end is the last to notice a loss, and a pump that counts its samples tolerates it.
 #pragma once
 
 #include <cstdint>

@@ -4,8 +4,8 @@
 //
 //   due |-- interrupt --| timer interrupt |-- wake --| thread runnable |-- schedule --| switched to |- return -| runs
 //
-// These are the interrupt, DPC and thread latencies of Cota-Robles and Held; Linux's DPC is the softirq, whose latency
-// (raised to begun) is taken of all of them.
+// These are the interrupt, DPC and thread latencies of Cota-Robles and Held; Linux's DPC is the softirq; its latency,
+// raised to begun, is that of all softirqs.
 #pragma once
 
 #include <cstdint>
@@ -46,7 +46,7 @@ class StageCollector {
  public:
   explicit StageCollector(int pid) : pid_(pid) {}
   /// @param events  that came since the last call, in order of time
-  /// @param wakeups  likewise; one whose events are not all there yet waits for the next call
+  /// @param wakeups  likewise; a wake-up with missing events waits for the next call
   void add(std::vector<traces::KernelEvent> events, std::span<const Wakeup> wakeups);
   /// Processes the last ones, with the events so far.
   void finish();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// When the thread that plays the hardware was late itself, and which late blocks came of it.
+// When the thread that plays the hardware was late itself, and which late blocks this caused.
 #pragma once
 
 #include <algorithm>

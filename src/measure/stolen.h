@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // The test application of Regehr and Stankovic (2001), live: a thread with a reservation polls the clock all the time.
-// A gap longer than a poll can take was stolen from it; a period in which it got less than its budget is a miss.
+// A gap longer than any poll is time stolen from the thread; a period in which the thread got less than its budget is a
+// miss.
 #pragma once
 
 #include <cstdint>

@@ -102,7 +102,7 @@ TrunkDirection analyse_trunk(const TrunkSignal& sent, const TrunkReceived& recei
 struct TrunkResult {
   double seconds = 0;
   TrunkDirection a_to_b, b_to_a;
-  /// From A to B and back, without the time that A and B began apart. ms
+  /// From A to B and back, without the time between the starts of A and B. ms
   double round_trip_ms() const;
   /// For people: the expected results of a modem, and recommended changes in the network. One sentence each.
   std::vector<std::string> findings() const;

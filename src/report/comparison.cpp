@@ -59,7 +59,7 @@ void leaves(const Json& value, const std::string& path, std::vector<std::pair<st
   }
 }
 
-/// Rows of two lists of named values, in the order of the first; values of the second alone come last.
+/// Rows of two lists of named values, in the order of the first; values that only the second has come last.
 void append_rows(const std::string& item, const std::vector<std::pair<std::string, Json>>& a,
                  const std::vector<std::pair<std::string, Json>>& b, const std::map<std::string, std::string>& units,
                  std::vector<Row>& rows) {

@@ -62,8 +62,8 @@ Comparison compare(Kind kind, const std::string& name_a, const Json& a, const st
 Comparison compare_calls(const std::string& name_a, std::span<const Json> a, const std::string& name_b,
                          std::span<const Json> b);
 
-/// The probability of counts at least as unequal as these if both have the same chance of success: Fisher's exact test,
-/// two-sided (Fisher 1922).  @pre successes <= trials
+/// The probability of counts at least as unequal as these if both probabilities of success are equal: Fisher's exact
+/// test, two-sided (Fisher 1922).  @pre successes <= trials
 double fisher_exact(std::size_t successes_a, std::size_t trials_a, std::size_t successes_b, std::size_t trials_b);
 
 /// One row of CSV per quantity: item, quantity, unit, a, b, difference, ratio.

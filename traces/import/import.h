@@ -17,11 +17,11 @@ inline constexpr std::uint64_t kMostTraceBytes = std::uint64_t{1} << 28;
 /// Limit for a load in its file, with 3 bytes or more per interval; in memory it has 24.
 inline constexpr std::uint64_t kMostLoadBytes = std::uint64_t{48} << 20;
 
-/// A recording's bytes. @throws TraceError when it cannot be read, or is longer than a recording is
+/// A recording's bytes. @throws TraceError when it cannot be read, or exceeds the limit for a recording
 std::string trace_bytes(const std::string& file);
 
 /// A host load from any file that holds one: a load file, a trace-cmd .dat, the text of `perf sched script`.
-/// @param without threads and interrupts that are no load (not for a load file: it has been decided there)
+/// @param without threads and interrupts that are no load (not for a load file, which has no others)
 /// @throws TraceError naming the file and the position
 hostsim::HostLoad import_host_load(const std::string& file, const std::vector<std::string>& without = {});
 

@@ -23,7 +23,7 @@ class LogReader {
  public:
   /// @throws LogError when this is no event log or its header is damaged: the events cannot be interpreted then.
   explicit LogReader(const std::string& path);
-  /// From memory or anywhere else. @param name for messages
+  /// From any source, such as memory. @param name for messages
   LogReader(std::unique_ptr<std::istream> in, std::string name);
 
   const std::string& header_json() const { return header_json_; }

@@ -24,7 +24,7 @@ class LogWriter {
  public:
   /// Writes the header. @param file  one that appears at once  @param header_json see header.h  @throws LogError
   LogWriter(OutputFile file, std::string_view header_json);
-  /// Closes as the last resort: without the end record when that failed, and silently.
+  /// Closes the file if close() was not called or failed: without a message, perhaps without the end record.
   ~LogWriter();
   LogWriter(const LogWriter&) = delete;
   LogWriter& operator=(const LogWriter&) = delete;

@@ -40,7 +40,7 @@ std::string position_of(const Origins& origins, std::initializer_list<std::strin
   return "";
 }
 
-/// A sweep's scenarios replay one trace: it is read once for as long as one of them has it.
+/// A sweep's scenarios replay one trace: it is read once, and kept while one of them uses it.
 std::shared_ptr<const hostsim::HostLoad> read_trace(const std::string& file) {
   static std::mutex mutex;
   static std::map<std::string, std::weak_ptr<const hostsim::HostLoad>> known;

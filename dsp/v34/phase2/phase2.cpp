@@ -378,7 +378,7 @@ void Phase2::send_tone() {
 }
 
 void Phase2::begin_retrain() {
-  hurries_ = config_.pcm == PcmSide::kNone;  // V.90 was tried with all windows alone
+  hurries_ = config_.pcm == PcmSide::kNone;  // V.90 was tried only with all windows
   far_peak_ = 0;
   may_be_short_ = false;  // "the full Phase 2": V.92 9.7.1
   deadline_ = 0;

@@ -41,7 +41,7 @@ class ReceiveSignals {
   /// The next symbol.  Real-time: yes; O(1), and O(bits) after seventeen ones.
   Found put(Complex y);
 
-  /// The newest symbol's bits, descrambled, as J and MP have them. @return [training_bits(points())]
+  /// The newest symbol's bits, descrambled, as in J and MP. @return [training_bits(points())]
   const uint8_t* symbol_bits() const { return symbol_bits_; }
 
   /// Received symbols of TRN and later.

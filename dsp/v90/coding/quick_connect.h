@@ -26,7 +26,7 @@ uint8_t uqts_not_above(uint8_t ucode);
 
 /// The octet of QC1 and QCA1, first bit in time in bit 0. Real-time: yes, O(1).
 uint8_t encode_qc1(const QuickConnect& qc);
-/// @return true when the octet's fixed bits are right; else `qc` is left alone. Real-time: yes, O(1).
+/// @return true when the octet's fixed bits are right; else `qc` is unchanged. Real-time: yes, O(1).
 bool decode_qc1(uint8_t octet, QuickConnect* qc);
 
 /// The two octets of QC2 and QCA2, first bit in time in bit 0. @param revision  of V.8bis, 0..15

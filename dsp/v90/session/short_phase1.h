@@ -7,7 +7,7 @@
 //    digital   75 ms | QTS QTS' | ANSpcm ..............| 75 ms |  Phase 2
 //
 // The analogue modem answers ANSpcm as soon as it recognises it: it has heard a second of ANSam before QC, or sent it.
-// A signal without an answer leads to V.8 (9.2.3.3, 9.2.4.3). A table, as the other procedures (transitions()).
+// A signal without an answer leads to V.8 (9.2.3.3, 9.2.4.3). The procedure is a table, transitions(), like the others.
 //
 // Samples are int16 units at 8000 a second; real-time safe.
 #pragma once

@@ -43,7 +43,7 @@ struct Call {
   std::vector<Change> changes() const;  ///< renegotiations, retrains by other signs and cleardown, in order of time
 };
 
-/// @param progress, data_mode  as Options of offhook/decode.h has them
+/// @param progress, data_mode  as in Options of offhook/decode.h
 Call analyse(Recording recording, const std::function<void(double, const std::string&)>& progress = {},
              bool data_mode = true);
 

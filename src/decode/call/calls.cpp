@@ -3,7 +3,7 @@
 // The calls of a long recording. Silence of 4.5 s in all channels separates two calls, and so does a dial tone or a
 // ringback tone after other sound. Two parts are one call after all in these cases:
 //
-//  - the first has digits, ringback or a caller ID alone, and the second does not begin by dialling: post-dial delay;
+//  - the first has only digits, ringback or a caller ID, and the second does not begin by dialling: post-dial delay;
 //  - both are fax, one FSK modulation, or V.34, and the second has no start: one recorded side waits for the other,
 //    or the modems were on hold.
 //

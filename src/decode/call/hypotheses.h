@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// What a verdict rests on, and what else the signal might be. Each kind of evidence has a strength. From many generated
-// signals of known kind, tests/decode/signals.py counts how often a name with that kind and strength is true; a table
-// of these shares gives a verdict its probability. The next best hypothesis is the technology that shares most of the
-// evidence: what the signal would be if that which tells the two apart were an accident.
+// The evidence for a verdict, and what else the signal might be. Each kind of evidence has a strength. From many
+// generated signals of known kind, tests/decode/signals.py counts how often a name with that kind and strength is true;
+// a table of these shares gives a verdict its probability. The next best hypothesis is the technology that shares most
+// of the evidence: what the signal would be if that which tells the two apart were an accident.
 #pragma once
 
 #include <string>
@@ -40,7 +40,7 @@ inline constexpr double kUnknownProbability = 0.5;
 /// kUnknownProbability below the least strength that they had, 0 for kNone.
 double probability_of(EvidenceKind kind, double strength);
 
-/// The weight of a name that rests on one kind of evidence in `call`.
+/// The weight of a name for which `call` has one kind of evidence.
 Weight by_messages(const Call& call, std::string next_best);
 Weight by_training(const Call& call);
 Weight by_two_tones(const Call& call);

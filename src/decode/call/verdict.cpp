@@ -184,7 +184,7 @@ Way v34_way(const Call& call, const Training& t, bool call_to_answer, const Trai
   }
   const bool own_mp = has_mp(side), far_mp = has_mp(far);
   const int rate = 2400 * (call_to_answer ? t.rates.call_to_answer : t.rates.answer_to_call);
-  if (own_mp && far_mp) {  // one alone has only its sender's limits
+  if (own_mp && far_mp) {  // a single one has only its sender's limits
     way.bit_rate = !side.data.empty() ? static_cast<int>(side.data.back().bit_rate) : rate;
     way.rate_from = "both MPs";
   }

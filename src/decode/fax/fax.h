@@ -12,7 +12,7 @@
 
 namespace offhook::decode {
 
-/// A stretch of CNG (T.30 4.2): 1100 Hz for half a second.
+/// An interval of CNG (T.30 4.2): 1100 Hz for half a second.
 struct CallingTone {
   int channel = 0;
   double t0 = 0, t1 = 0;  ///< s
@@ -20,7 +20,7 @@ struct CallingTone {
 
 struct FaxHeard {
   std::vector<CallingTone> cng;
-  /// Two of them as far apart as T.30 4.2.1 has it: a fax machine calls, whether it is answered or not.
+  /// If the pause between two of them is that of T.30 4.2.1, a fax machine is calling, whether it is answered or not.
   bool cng_repeats() const;
   std::vector<FaxFrame> frames;   ///< with a good check sequence, in order of time, echoes removed
   std::vector<FaxFrame> damaged;  ///< with a wrong one, of a known name; none without a good frame

@@ -55,7 +55,7 @@ struct PageReading {
 PageReading read_page(const BitString& bits, PageCoding coding, int width,
                       const std::function<void(const LineChanges& line)>& take = {});
 
-/// Writes lines in T.6, eight bits per octet, the first in bit 7, as TIFF files have them.
+/// Writes lines in T.6 for a TIFF file: eight bits per octet, the first in bit 7.
 class T6Writer {
  public:
   explicit T6Writer(int width) : width_(width) {}

@@ -28,9 +28,9 @@ struct EchoPath {
 /// @param own, other  the two channels at 8000 Hz, equally long
 std::vector<EchoPath> find_echo_paths(std::span<const float> own, std::span<const float> other);
 
-/// Cancels the other channel's echo in each channel, in place. Each path serves from its stretch to the next one's, the
-/// first one before as well, but only while there is such an echo. Beyond the channels it needs a few seconds of
-/// samples.
+/// Cancels the other channel's echo in each channel, in place. Each path is used from its stretch to the next one's,
+/// and the first path also before its stretch, but only while there is such an echo. Beyond the channels it needs a few
+/// seconds of samples.
 /// @param channel  [2], equally long  @param paths  [2], of the echo in each channel; none: the channel is unchanged
 void take_echo_off(const std::array<std::span<float>, 2>& channel,
                    const std::array<std::span<const EchoPath>, 2>& paths);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// A channel in steps of half a symbol, in pieces: a search over an hour needs one window of it at a time.
+// A channel in steps of half a symbol, in pieces: a search over an hour needs only one window of the channel at a time.
 #pragma once
 
 #include <algorithm>

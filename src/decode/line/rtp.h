@@ -47,8 +47,8 @@ class RtpReader {
 
   /// Find the calls among the packets so far. @return their number  @throws std::runtime_error beyond kMostCalls
   std::size_t find_calls();
-  /// The Kth call in order of their beginnings; a stream alone is a call of one channel. Recording::start_s counts from
-  /// the first packet of the capture. Its packets are forgotten: each call is read once.
+  /// The Kth call in order of their beginnings; a stream without a partner is a call of one channel. Recording::start_s
+  /// counts from the first packet of the capture. Its packets are forgotten: each call is read once.
   Recording read(std::size_t k, const std::string& name);
 
   /// Packets of UDP so far.

@@ -19,7 +19,7 @@ constexpr double seconds(Number samples) {
   return static_cast<double>(samples) / kRateHz;
 }
 
-/// The product without the care for infinities that the operator takes.
+/// The product without the operator's checks for infinities.
 template <class T>
 constexpr std::complex<T> times(std::complex<T> a, std::complex<T> b) {
   return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};

@@ -7,13 +7,13 @@
 
 namespace offhook::decode {
 
-/// A stretch of a recording with sound in it.
+/// A part of a recording with sound in it.
 struct SoundSpan {
   double from_s = 0, to_s = 0;
 };
 
-/// The stretches between which every channel is silent for kSeparatesS or longer. Sounds that last less than 0.3 s in
-/// all, such as clicks, count as silence.
+/// The parts between which every channel is silent for kSeparatesS or longer. Sounds that last less than 0.3 s in all,
+/// such as clicks, count as silence.
 /// @param power  by channel: mean square of each `block_s`, full scale 1
 std::vector<SoundSpan> sound_spans(const std::vector<std::vector<float>>& power, double block_s);
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // SIP in captured packets (RFC 3261), as far as it shows which media belong to one call: the session descriptions of
-// offer and answer (RFC 8866, RFC 3264) name an address, a port and payload types for each direction. What a
-// description of the call says later replaces what it said for its end before. Messages over UDP alone, each in one
-// datagram.
+// offer and answer (RFC 8866, RFC 3264) name an address, a port and payload types for each direction. A later
+// description of the call replaces the earlier one of the same end. Only messages over UDP, each in one datagram.
 #pragma once
 
 #include <compare>
@@ -36,7 +35,7 @@ class SipReader {
   /// @return whether it is a message of SIP
   bool message(double t, std::span<const std::uint8_t> datagram);
 
-  /// What one end of a call wants to receive at a place.
+  /// The format that one end of a call expects at an address and port.
   struct Media {
     double t = 0;          ///< of the description
     std::size_t call = 0;  ///< number for call()
@@ -60,7 +59,7 @@ class SipReader {
   std::size_t places_ = 0;
 };
 
-/// The user of an address as From and To have it, or its host: "Bob" <sip:bob@example.com>;tag=1 is bob.
+/// The user of an address in the form of From and To, or its host: "Bob" <sip:bob@example.com>;tag=1 is bob.
 std::string sip_user(std::string_view header);
 
 }  // namespace offhook::decode

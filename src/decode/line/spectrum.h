@@ -17,7 +17,7 @@ namespace offhook::decode {
 /// The spectrum at one frequency: the mean of x(t) e^(-j 2 pi hz t / 8000). A tone of amplitude a there has a / 2.
 Cd spectrum_at(std::span<const float> x, double hz);
 
-/// Stretches of 60 ms or more with a tone alone: from, to, in seconds, to 10 ms.
+/// Intervals of 60 ms or more with a tone and nothing else: from, to, in seconds, with a resolution of 10 ms.
 std::vector<std::pair<double, double>> find_tone_stretches(std::span<const float> x, double hz);
 
 /// x under a Hann window of mean 1.

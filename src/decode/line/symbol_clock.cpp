@@ -109,7 +109,7 @@ struct EnvelopeLine {
   std::size_t apart = 0;  // bins
   double middle = 0;      // bins: of the whole line, where symbols that begin anew in each packet broaden it,
   double width = 0;       // and its standard deviation
-  double power = 0;       // |sum of X(f + apart) X*(f)|^2, as Likeness has it
+  double power = 0;       // |sum of X(f + apart) X*(f)|^2, as in Likeness
   double over = 0;        // over its value by chance
 };
 double power_of(oh_complex z) {

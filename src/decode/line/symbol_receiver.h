@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// A receiver of V.34's symbols for recorded calls. A modem must be right the first time; this receiver may look ahead
-// and fit twice. From known symbols (PP, TRN) it computes the equaliser by least squares. From then on it
-// follows clock, carrier and line by its decisions.
+// A receiver of V.34's symbols for recorded calls. A modem must decide at once; this receiver may look ahead and fit
+// twice. From known symbols (PP, TRN) it computes the equaliser by least squares. From then on it follows clock,
+// carrier and line by its decisions.
 //
 // The other direction's channel, if recorded, is a second input with separate taps, which cancels the echo.
 #pragma once

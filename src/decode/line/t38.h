@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // T.38 in captured packets: UDPTL, and the frames of T.30 at 300 bit/s that its internet facsimile packets carry, not
-// those of pages. The text of T.38 was not at hand: the coding is that of spandsp 0.0.6 (t38_core.c) and its test of
+// those of pages. The text of T.38 was not available: the coding is that of spandsp 0.0.6 (t38_core.c) and its test of
 // UDPTL. Redundant packets of UDPTL are used where the packet itself was lost.
 #pragma once
 
@@ -23,7 +23,7 @@ class T38Reader {
 
   /// @param udptl  any octets
   void packet(double t, std::span<const std::uint8_t> udptl);
-  /// In order of time, with the octets as T.30 has them.
+  /// In order of time, with the octets in the bit order of T.30.
   std::vector<T38Frame> take() { return std::move(frames_); }
 
   static constexpr std::size_t kMostFrames = 10000;

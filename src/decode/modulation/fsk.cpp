@@ -75,7 +75,7 @@ class Tuner {
     begin_ = sample;
   }
   float power(std::size_t sample) const { return power_[sample - begin_]; }  ///< of the envelope, peak squared
-  /// In units of half the shift; mark is positive or negative as the band has it.
+  /// In units of half the shift. The band decides whether mark is positive or negative.
   float deviation(std::size_t sample) const { return deviation_[sample - begin_]; }
 
  private:

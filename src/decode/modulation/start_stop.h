@@ -16,7 +16,7 @@ struct StartStopText {
   int bad = 0;                           ///< start bits with a wrong stop bit or parity
 };
 
-/// @param bits  in order of time, one each, LSB first within a character. A stop bit may be left out where V.14 lets
+/// @param bits  in order of time, one each, LSB first within a character. A stop bit may be missing where V.14 permits
 /// it: once in eight characters
 StartStopText read_start_stop(const std::vector<bool>& bits);
 

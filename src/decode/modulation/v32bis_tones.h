@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The signals of V.32bis that are two symbols in turn: A A .. is the carrier, A C .. its two band edges, S both. Heard
-// by their lines, without knowing the symbols' time.
+// The signals of V.32bis that are two symbols in turn: A A .. is the carrier, A C .. its two band edges, S both. They
+// are recognised by their spectral lines, without knowledge of the symbol clock.
 #pragma once
 
 #include <vector>

@@ -59,7 +59,7 @@ class Search {
           return o.channel == channel_ && o.carrier_hz == carrier_hz_ && o.info.index() == h.info.index() &&
                  std::abs(o.t0 - h.t0) < 4 * kBitS;
         });
-        // Clearest of the phases; the fill bits, which no CRC protects, as most of them have it.
+        // From the clearest phase, but the fill bits, which no CRC protects, by majority of the phases.
         InfoHeard& kept = same == found.end() ? found.emplace_back(h) : *same;
         const auto ones = kept.ones;
         const int phases = same == found.end() ? 0 : kept.phases;

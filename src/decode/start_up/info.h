@@ -24,7 +24,7 @@ struct InfoHeard {
   const char* type() const;  ///< "INFO0c", "INFO0a", "INFO0d", "INFO1c", "INFO1d", "INFO1a"
   bool is_info0() const { return info.index() < 2; }
   /// INFO0 of a modem of V.90 or V.92: V.92's use of the bits of V.34's transmit clock, which V.90 reserves. INFO0a has
-  /// them the other way round than INFO0d: modems that send QC with a full Phase 2 set bit 26 alone.
+  /// them the other way round than INFO0d: modems that send QC with a full Phase 2 set only bit 26.
   bool is_v90() const { return info.index() == 1 || (info.index() == 0 && far_digital); }
   bool v92_capable() const { return is_v90() && bits[info.index() == 1 ? 27 : 26] != 0; }
   bool v92_short_phase2() const { return is_v90() && bits[info.index() == 1 ? 26 : 27] != 0; }

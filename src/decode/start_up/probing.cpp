@@ -92,7 +92,7 @@ std::vector<Probing> find_probing(std::span<const float> x, double from_s, doubl
       const double l1 = track[at_l1].power;
       std::size_t step = at_l1;
       while (step < end && track[step].power > 0.625 * l1) ++step;  // the middle of a 6 dB step
-      if (step >= end) {                                            // equally loud, or one of the two alone
+      if (step >= end) {                                            // equally loud, or only one of the two
         p.level_db[0] = p.level_db[1] = 10 * std::log10(l1);
         const auto a = static_cast<std::size_t>((p.t0 + 0.02) * kRateHz);
         const auto b = std::min(x.size(), static_cast<std::size_t>((p.t1 - 0.02) * kRateHz));

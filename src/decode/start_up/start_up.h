@@ -3,7 +3,7 @@
 // Phases 1 and 2 of a recorded call, heard passively: the answer tone, the menus of V.8bis and V.8, the INFO sequences
 // of both modems, tones A and B with their reversals, and the probing signals.
 //
-// The search covers both channels, and in each the band of either modem. The other direction's echo, 30 dB
+// The search covers both channels, and in each channel the bands of both modems. The other direction's echo, 30 dB
 // down, decodes as well as the signal itself, so of two detections the louder one is kept.
 #pragma once
 

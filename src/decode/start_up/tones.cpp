@@ -28,7 +28,7 @@ void add_segments(std::span<const float> x, int hz, double full, double from, do
   }
 }
 
-// A retrain begins with the tone and no INFO0 (V.34 11.5): the first time of the tone alone. @return s
+// A retrain begins with the tone and no INFO0 (V.34 11.5): the first time of the tone without INFO0. @return s
 double retrain_begins(std::span<const float> x, int hz, const InfoHeard& first, double not_before) {
   constexpr double kLongestS = 5;
   if (first.is_info0()) return first.t0;

@@ -187,7 +187,7 @@ class Reader {
     }
     return all;
   }
-  /// Up to the end of data, of those that no segment has read.
+  /// The symbols that no segment has read, up to the end of data.
   std::span<const EqualisedSymbol> symbols() const { return symbols_; }
 
   /// @param end  in samples
@@ -359,9 +359,8 @@ double mean(std::span<const float> x) {
   return sum / static_cast<double>(x.size());
 }
 
-// The number of the symbols after those of `done` that are data. The last ones may not be: the next signal
-// begins a few symbols early, or the sender has gone silent. Decisions after the beginning of silence
-// are only guesses.
+// How many of the symbols behind `done` are data. The last ones may not be: the next signal begins a few symbols early,
+// or the sender has gone silent. Decisions after the beginning of silence are only guesses.
 // @param done  symbols that have been read already, at the beginning  @param[out] silence  the sender has gone silent
 std::size_t count_data(std::span<const EqualisedSymbol> symbols, const SecondReading& reading, double energy,
                        std::size_t done, bool* silence) {

@@ -26,8 +26,9 @@ std::optional<V34Band> v34_band(const SymbolClock& clock);
 std::optional<Training> find_training_behind_data(const Recording& recording, std::span<const SymbolClock> clocks,
                                                   bool data_mode);
 
-/// A training of V.34 behind INFO sequences of which INFO1a was not read: the other side is not recorded, or noise
-/// spoilt it. Symbol rate and carrier are those whose PP and TRN are found. Nothing for V.90, or if none is found.
+/// A training of V.34 behind INFO sequences of which INFO1a was not read, because the other side is not recorded, or
+/// because of noise. Symbol rate and carrier are those whose PP and TRN are found. Nothing for V.90, or if none is
+/// found.
 std::optional<Training> find_training_without_info1a(const Recording& recording, const StartUp& start_up,
                                                      bool data_mode);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The sequences of Phases 3 and 4 that are known symbol by symbol, in units of TRN's points.
+// The sequences of Phases 3 and 4 of which every symbol is known, in units of TRN's points.
 #pragma once
 
 #include <vector>

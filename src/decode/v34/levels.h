@@ -13,7 +13,7 @@
 
 namespace offhook::decode {
 
-/// As sent, or as the point of the codec that CP names; in units in which TRN1d has the level of UINFO. Those that CP
+/// The level as sent, or the codec's point that CP names; in units in which TRN1d has the level of UINFO. Those that CP
 /// does not name for an interval are needed if the data frames move.
 v90::LearntLevels levels_of(const v90::Cp& cp, v90::Law law);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Samples of the analogue line to the levels that the digital modem sent, one a symbol.
+// From samples of the analogue line it gets the levels that the digital modem sent, one per symbol.
 #pragma once
 
 #include <span>
@@ -15,7 +15,7 @@ class PcmEqualiser {
   static constexpr int kTaps = 256;      ///< one a sample, the symbol in the middle
   static constexpr int kEchoTaps = 128;  ///< of the other channel
 
-  /// @param own, other  as read_downstream() has them
+  /// @param own, other  as in read_downstream()
   PcmEqualiser(std::span<const float> own, std::span<const float> other) : own_(own), other_(other) {}
 
   /// Fits all taps by least squares. @param first  sample of the first level  @param levels  that were sent

@@ -64,7 +64,7 @@ class SegmentedReading {
 /// Mean squared distance from random points to the nearest sequence of the code, per symbol: the mean error of
 /// decisions that are only guesses.
 inline constexpr double kGuessSquared = 0.76;
-/// The same, from which on more than one point in a hundred is wrong, with each of the trellis codes.
+/// The distance above which more than one point in a hundred is wrong, for each of the trellis codes.
 inline constexpr double kUnsureSquared = 0.5;
 
 /// The inverse of the precoder: y(n) = x(n) + sum of h(i) x(n - i).

@@ -5,7 +5,7 @@
 
 namespace offhook::decode {
 
-/// The bits behind TRN to J, J', MP, CP and E of a training segment.
+/// From the bits behind TRN in a training segment: J, J', MP, CP and E.
 class SequenceReader {
  public:
   enum class Found { kNothing, kJPrime, kE };

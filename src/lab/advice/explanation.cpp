@@ -316,7 +316,7 @@ void say_whether_pinned(Advice& advice, const Trial& t) {
   }
 }
 
-/// Why no reservation could be tried. @return empty if one was, or the question was about one context alone
+/// Why no reservation could be tried. @return empty if one was, or the question was about a single context
 std::string no_reservation(const Advice& advice) {
   const auto is_one = [](const Trial& t) { return t.context.kind == OH_CONTEXT_RESERVATION; };
   if (advice.one_only || std::any_of(advice.trials.begin(), advice.trials.end(), is_one)) return "";

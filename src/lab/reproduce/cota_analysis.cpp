@@ -61,7 +61,7 @@ Outcome cota_table4(const Run& run) {
 
 namespace {
 
-/// The analysis' promise for one computation alone on a host, and the result.
+/// The analysis' promise for the only computation on a host, and the result.
 struct Promise {
   Computation computation;
   int least = 0;  ///< buffers that the analysis requires; 0: no number up to kMostBuffers is enough

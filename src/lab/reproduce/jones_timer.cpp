@@ -28,7 +28,7 @@ hostsim::HostScenario machine(const Run& run) {
   return setup_of(run).scenario.host;
 }
 
-/// The quiescent machine: clock, timer and callback alone.
+/// The quiescent machine: only clock, timer and callback.
 Figures control(const Run& run) {
   const hostsim::HostScenario host = machine(run);
   std::vector<oh_event> ring(1 << 20);
@@ -56,7 +56,7 @@ Figures beside(const Run& run, const char* context) {
   return run_logged(run, s).figures;
 }
 
-/// The wake-ups of the timer alone, and together with the modem in each context.
+/// The wake-ups of the timer without the modem, and with the modem in each context.
 struct Histograms {
   static constexpr const char* kContexts[] = {"", "INT", "DPC", "THR 24", "RES 2/8"};
   enum : std::size_t { kInt = 1, kThread = 3, kReservation = 4 };

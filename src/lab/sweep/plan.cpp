@@ -182,7 +182,7 @@ Plan read_grid(const std::filesystem::path& file, std::uint32_t shards) {
     count_combinations(plan, positions);
     for (std::size_t a = 0; a < plan.axes.size(); ++a) {
       for (const std::string& value :
-           plan.axes[a].values) {  // each alone, so that the message names it and nothing else
+           plan.axes[a].values) {  // one at a time, so that the message names only this value
         ScenarioBuilder(builder.scenario()).apply(Document::setting(plan.axes[a].key, value, positions[a]));
       }
     }

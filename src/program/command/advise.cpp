@@ -176,7 +176,7 @@ HostBasis basis_of(const Options& options, const hostsim::Scenario& base) {
   return {config::in_words(source), source.grade == config::HostGrade::kAssumed, {}};
 }
 
-/// "linux" is for traces alone: a kernel without a version has no scheduler.
+/// "linux" is only for traces: a kernel without a version has no scheduler.
 void expect_host(const Options& options) {
   if (options.host.empty() && options.trace.empty())
     throw std::runtime_error(

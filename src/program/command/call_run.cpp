@@ -107,7 +107,7 @@ std::string overflowed(const Call& call, std::uint64_t lost) {
                      static_cast<double>(call.now()) * 1e-9);
 }
 
-/// A call whose log is card, driver and ends alone.
+/// A call that logs only the events of card, driver and ends.
 struct PlainCall {
   explicit PlainCall(const hostsim::Scenario& scenario) {
     if (keeps_no_log(scenario)) {

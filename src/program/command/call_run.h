@@ -36,8 +36,8 @@ struct CallSinks {
   std::function<bool(const CallProgress&)> progress;            ///< false: stop the call
 };
 
-/// The called end: with `foreign` null, our own modem, which sends the file to the near end. A foreign one is sent the
-/// file by the near end and may be expected to send another.
+/// The called end: with `foreign` null, Offhook's modem, which sends the file to the near end. A foreign one is sent
+/// the file by the near end and may be expected to send another.
 struct FarSide {
   hostsim::ForeignModem* foreign = nullptr;
   std::span<const std::uint8_t> expect;
@@ -53,7 +53,7 @@ using CallRunner = std::function<CallOutcome(const hostsim::Scenario&, const Cal
 /// run_call(). @param file, far  outlive it
 CallRunner simulated(std::span<const std::uint8_t> file, const FarSide& far = {});
 
-/// Losses of card and driver in a call of our own, by their events alone: no figure is made, no scheduler logged.
+/// Losses of card and driver in a simulated call, only from their events: no figure is made, no scheduler logged.
 struct LossCount {
   ServiceTally service;
   double simulated_s = 0;

@@ -86,7 +86,7 @@ class CardCall {
   /// The handle for a card's engine; this object must outlive it.
   oh_line_end handle();
   nlohmann::ordered_json summary() const;
-  /// The codec's input, if it is kept: samples as the card has them.
+  /// The codec's input, if it is kept: samples in the card's format.
   const std::vector<std::uint8_t>& heard() const { return heard_; }
 
  private:

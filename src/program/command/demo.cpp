@@ -67,7 +67,7 @@ std::vector<PublishedContext> published_contexts() {
   std::vector<PublishedContext> contexts;
   for (const char* name : {"INT", "DPC", "THR 24", "THR 8", "RES 2/8"}) {
     std::string config = name;
-    if (config.starts_with("THR ")) config.erase(3, 1);  // as the table has it
+    if (config.starts_with("THR ")) config.erase(3, 1);  // as in the table
     const auto row = std::find_if(rows.begin(), rows.end(), [&](const auto& r) { return r.text("config") == config; });
     std::vector<RunOutcome> runs(static_cast<std::size_t>(row->number("of")));
     const auto ok = static_cast<std::size_t>(row->number("ok"));
@@ -120,7 +120,7 @@ std::string mechanism(const DeviceTiming& device, const DeviceTiming& training, 
   if (!enough || !short_enough) {
     decides = enough ? "gap" : short_enough ? "share" : "share and gap";
   } else if (!law) {
-    decides = "backlog";  // each alone would do, but one slot leaves work over for the next
+    decides = "backlog";  // there is time for each, but one slot leaves work over for the next
   }
   if (result.verdict == Verdict::kMarginal || law != (result.verdict == Verdict::kSufficient)) decides += ", phase";
   return fmt::format("{}: {:.1f} of {:.1f} %, {:.2f} of {:.2f} ms", decides, 100 * share, 100 * device.share(), gap,

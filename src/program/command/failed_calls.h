@@ -30,7 +30,7 @@ class FailedCalls {
   void keep(modem::LineMemory::Samples line, std::string reason);
   /// Waits for the pages of all calls. There are no further calls.
   void finish();
-  /// @return lines written since the last time; empty: none
+  /// @return lines written since the previous call; empty: none
   std::string take_news();
 
  private:

@@ -45,10 +45,10 @@ RunSummary summarise(const hostsim::Scenario& scenario, const CallOutcome& outco
 /// report.html in the folder, for any command. @return its path
 std::filesystem::path place_page(const std::filesystem::path& folder, const std::string& page);
 
-/// report.html of a live call, from its log alone.
+/// report.html of a live call, only from its log.
 void report_live(const OutputFolder& folder);
 
-/// report.html once more, from the folder of a run, or of a log alone. @return its path
+/// report.html once more, from the folder of a run, or from a single log. @return its path
 std::filesystem::path report_run(const std::filesystem::path& folder_or_log, const std::filesystem::path& out);
 
 }  // namespace offhook::command

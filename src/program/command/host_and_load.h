@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The host that a command line names.
+// The host and the load that a command line names.
 #pragma once
 
 #include <string>
@@ -9,7 +9,8 @@
 
 namespace offhook::command {
 
-/// A host by its name, with a spinner for a load; or a file: the keys of a scenario's host and load, or a host alone.
+/// A host by its name, with a spinner for a load; or a file: the keys of a scenario's host and load, or only those of a
+/// host.
 /// @throws config::Error
 config::ScenarioBuilder host_and_load(const std::string& host);
 

@@ -63,7 +63,7 @@ std::vector<ContextSpec> contexts_of(const std::vector<std::string>& texts) {
   return contexts;
 }
 
-/// @param symbol  as the kernel has it: NAME+0x12/0x34 [offhook]  @return the same with a name of C++ in words
+/// @param symbol  in the kernel's form: NAME+0x12/0x34 [offhook]  @return the same with a name of C++ in words
 std::string place(std::string_view symbol) {
   const std::size_t end = symbol.find('+');
   const std::string name(symbol.substr(0, end));

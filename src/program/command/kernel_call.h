@@ -19,7 +19,7 @@ inline constexpr std::uint16_t kKernelDriverId = 1;  ///< of its events: driver/
 /// For a scenario without a host: its contexts are those of a Linux kernel.
 inline constexpr const char* kKernelHost = "host.name=linux-hz250";
 
-/// A file for a call; empty: none. @throws config::Error: it is to be cells, and is no whole ones
+/// A file for a call; empty: none. @throws config::Error: the file should consist of whole cells and does not
 std::vector<std::uint8_t> octets_to_send(const std::string& path, bool cells);
 
 }  // namespace offhook::command

@@ -2,7 +2,7 @@
 //
 // A scenario's call by a modem of the kernel driver instead of a simulated host. The scenario defines pump, context,
 // blocks and file; host and load are this machine's, and line and far modem are the card's: `offhook card --scenario`
-// has them from the same file, and sends the same octets.
+// reads them from the same file, and sends the same octets.
 #pragma once
 
 #include <cstdint>

@@ -167,7 +167,7 @@ class Exchange final : private hostsim::FarEnd {
   void run_ms() {
     const bool a_off = near_.off_hook(), b_off = far_.off_hook();
     if (a_off && b_off && !line_) {
-      line_.reset(new hostsim::Line(config_, seed_++, *this));  // a far end to the line alone
+      line_.reset(new hostsim::Line(config_, seed_++, *this));  // a far end only for the line
       ++calls_;
       say(news_, "connected\n");
       near_.set_ringing(false);

@@ -17,7 +17,7 @@
 
 namespace offhook::command {
 
-/// From the owner's thread alone.
+/// Only from the owner's thread.
 class LineWatch {
  public:
   /// Events of the driver and the pump. The longest of the last second are in the view.

@@ -28,7 +28,7 @@ struct DeviceOptions {
   bool recorded = false, cause = false;
 };
 
-/// @param scenario  empty: the device alone
+/// @param scenario  empty: only the device
 Json to_json(const std::string& scenario, const std::string& device, const LiveContextConfig& context,
              const measure::LiveDevice& r) {
   Json json{{"measure", "device"},
@@ -53,7 +53,7 @@ Json to_json(const std::string& scenario, const std::string& device, const LiveC
   if (r.radio) json["radio"] = record::to_json(kRadioStatus, r.radio.get());
   if (r.pump) json["pump"] = record::to_json(kPumpStatus, r.pump.get());
   for (const char* pumps : {"dmt", "radio", "pump"})
-    if (json.contains(pumps)) json[pumps]["in_data"] = r.in_data;  // of a rehearsal that of the near end alone
+    if (json.contains(pumps)) json[pumps]["in_data"] = r.in_data;  // of a rehearsal only that of the near end
   return json;
 }
 

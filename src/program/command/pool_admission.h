@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Which calls `offhook pool` takes: by the caller's number, which is the caller's own word.
+// Which calls `offhook pool` takes, by the caller's number. A caller can state any number.
 #pragma once
 
 #include <cstdint>

@@ -25,7 +25,7 @@ std::unique_ptr<App> make_app(Action& action);
 /// @param shell "bash", "zsh" or "fish"
 std::string completion(const App& app, const std::string& shell);
 
-/// `--json [FILE.json]` and its kin: to standard output without a name. @param what  names the content
+/// `--json [FILE.json]` and similar options: to standard output without a name. @param what  names the content
 void add_text_output(App& app, const TextOption& option, TextOutput& to, const std::string& what);
 
 /// `--interrupt-priority N` and `--best-effort` of a command that runs live cards.

@@ -2,8 +2,8 @@
 //
 // A foreign modem at the far end of the simulated line: another program at the other end of a UNIX stream socket.
 //
-// Samples are 16-bit signed, little-endian, mono. We write n of them and the peer writes n back, as fast as both can;
-// there is no other clock. The peer may answer with samples that it computed before it read ours: that is its own
+// Samples are 16-bit signed, little-endian, mono. Offhook writes n of them and the peer writes n back, as fast as both
+// can; there is no other clock. The peer may answer with samples that it computed before it read these: that is its own
 // delay. A peer that works in frames needs n to be a multiple of its frame.
 //
 // Some programs fill the queue of a sound card first: they write samples before they read any, and count these as their

@@ -8,7 +8,7 @@
 
 namespace offhook::command {
 
-/// The licence of a program of ours that is linked with these libraries, and why. The sources are under the MIT
+/// The licence of an Offhook program that is linked with these libraries, and why. The sources are under the MIT
 /// licence. FFTW is GPL-2.0-or-later; with OpenSSL (Apache-2.0) that leaves GPL-3.0-or-later.
 /// @param libraries  file names, "libfftw3f.so.3"
 std::string licence_of(const std::vector<std::string>& libraries);
