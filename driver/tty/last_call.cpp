@@ -76,7 +76,7 @@ std::string v8_result(const oh_modem_end_line& line) {
 
 /// How often each cause led to a retrain: "; 2 by the far end".
 std::string causes(const oh_modem_end_line& line) {
-  constexpr std::string_view kCauses[] = {"of unknown cause", "asked for here", "by the far end", "signal lost",
+  constexpr std::string_view kCauses[] = {"of unknown cause", "requested here", "by the far end", "signal lost",
                                           "time-out in a procedure"};
   static_assert(std::size(kCauses) == std::size(decltype(line.retrains){}));
   std::string text;

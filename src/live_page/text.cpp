@@ -116,7 +116,7 @@ constexpr Value kValues[] = {
     {"events_lost", "events_lost_total", "", "", "events lost because the log was full", false, count<&V::events_lost>},
 };
 
-constexpr std::string_view kCauses[] = {"of unknown cause", "asked for here", "by the far end", "signal lost",
+constexpr std::string_view kCauses[] = {"of unknown cause", "requested here", "by the far end", "signal lost",
                                         "time-out in a procedure"};
 constexpr std::string_view kCauseKeys[] = {"unknown", "own", "far", "lost", "timeout"};
 static_assert(std::size(kCauses) == std::size(decltype(LineView::retrains){}) &&

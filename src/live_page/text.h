@@ -26,7 +26,7 @@ struct Value {
 };
 std::span<const Value> values();
 
-/// "by this end", "by the far end", ... by enum oh_retrain_cause
+/// "requested here", "by the far end", ... by enum oh_retrain_cause
 std::string_view cause_text(std::size_t cause);
 
 enum class Points : bool { kWithout, kWith };

@@ -15,7 +15,7 @@ const signed = (v, decimals) => (Number(v.toFixed(decimals)) + 0).toFixed(decima
 const fixed = (v, decimals, unit) => known(v) ? v.toFixed(decimals) + (unit ? " " + unit : "") : "-";
 const rates = l => l.rx_bit_rate || l.tx_bit_rate ? `${group(l.rx_bit_rate || 0)} / ${group(l.tx_bit_rate || 0)}` : "-";
 const retrainsOf = l => l.retrain_causes ? Object.values(l.retrain_causes).reduce((a, b) => a + b, 0) : 0;
-const causeNames = {unknown: "of unknown cause", own: "asked for here", far: "by the far end", lost: "signal lost", timeout: "time-out in a procedure"};
+const causeNames = {unknown: "of unknown cause", own: "requested here", far: "by the far end", lost: "signal lost", timeout: "time-out in a procedure"};
 const counted = (n, what) => `${group(n)} ${what}${n === 1 ? "" : "s"}`;
 const lossesOf = l => l.samples_late + l.samples_filled_in + l.overrun_samples + l.underrun_samples;
 const clockText = t => new Date(t).toLocaleTimeString([], {hour12: false});
