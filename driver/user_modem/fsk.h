@@ -65,7 +65,7 @@ const oh_pump_type* type() {
 }
 
 /// The row of a line.
-/// @param carrier  of +MS  @param v8_bit  of v8::Modulation, or 0: V.8 does not have it
+/// @param carrier  of +MS  @param v8_bit  of v8::Modulation, or 0: V.8 has no bit for it
 template <const Line& kLine>
 constexpr Modulation row(const char* carrier, uint16_t v8_bit) {
   const int call = kLine.call.bit_rate, answer = kLine.answer.bit_rate;

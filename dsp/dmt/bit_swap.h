@@ -44,8 +44,9 @@ void write_operation(const Operation& operation, uint8_t* octets);
 /// @param[in] octets  [kOperationOctets] of any content  @return Kind::kNone if they are no operation
 Operation read_operation(const uint8_t* octets);
 
-/// @return whether `loading` could be changed so; otherwise it is unchanged. The change has as many bits as before,
-/// each tone with none or with kLeastBits to the band's most, and room for the frame. Real-time: yes, O(tones).
+/// @return whether `loading` could be changed so; otherwise it is unchanged. The change must keep the sum of the bits
+/// and leave room for the frame. Each tone must have no bits, or kLeastBits up to the band's greatest number.
+/// Real-time: yes, O(tones).
 bool swap_bits(const Band& band, const SwapRequest& request, Loading* loading);
 
 /// SNR of a tone over the requirement of its bits at the coding gain without margin, as a ratio. @param error  mean

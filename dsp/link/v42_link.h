@@ -111,7 +111,7 @@ struct Link {
   uint8_t k;            // largest window of ours
   bool framing;         // flags and frames are sent, no detection pattern any more
   bool pattern_seen;    // answerer: answer it
-  bool pattern_enough;  // answerer: kAnswerPatterns of our own do (flags came, or T400 is over)
+  bool pattern_enough;  // answerer: kAnswerPatterns sent are enough (flags came, or T400 is over)
 
   // Timers
   uint32_t t401_samples;

@@ -348,7 +348,7 @@ bool Link::agree_on_v42bis(const Xid& theirs, bool far_end_initiates) {
   return true;
 }
 
-// 8.11: our own comes back, or the far end's goes back.
+// 8.11: a message sent here comes back, or the far end's goes back.
 void Link::receive_test(const Frame& f) {
   bool own = test_pending && f.n == test_n;
   for (size_t i = 0; own && i < f.n; ++i) own = f.info[i] == test[i];

@@ -206,7 +206,7 @@ class Radio : public Counted {
       ++counts_.foreign;
       return;
     }
-    if (h.from_caller == calls()) return;  // our own, reflected
+    if (h.from_caller == calls()) return;  // sent by this end, and reflected
     align(h.slot);
     got_ = true;
     unheard_ = 0;

@@ -11,7 +11,8 @@ constexpr int64_t kNominalStep = 20 * kOne / 3;  // T/2
 constexpr int kPhaseBits = 27;                   // of a sample's 32 below ReceiveFilter's phase
 static_assert(1 << (32 - kPhaseBits) == ReceiveFilter::kPhases);
 
-// 3.3: a carrier above -43 dBm0 is one, one below -48 dBm0 is none. In data mode one that falls 10 dB is gone, too.
+// 3.3: a signal above -43 dBm0 is a carrier, a signal below -48 dBm0 is none. In data mode one that falls 10 dB is
+// gone, too.
 constexpr float threshold(double dbm0) {
   const double rms = dbm0_to_rms(dbm0);
   return static_cast<float>(rms * rms * kReceivedPower);

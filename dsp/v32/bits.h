@@ -17,7 +17,7 @@ class BitReceiver {
  public:
   enum class Stage : uint8_t { kTrn, kRateSignal, kData };
 
-  /// @param role  our own: the far end has the other scrambler
+  /// @param role  of this end: the far end has the other scrambler
   explicit BitReceiver(oh_pump_role role, const oh_bit_port& port)
       : scrambling_(role == OH_PUMP_CALL ? kGpa : kGpc), trn_(scrambling_), descrambler_(scrambling_), port_(port) {}
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The air between two radios: each direction has a direct path and echoes that fade, a carrier that is off, and noise.
+// The air between two radios: each direction has a direct path, echoes that fade, an offset of the carrier, and noise.
 //
 // A path's gain is a sum of waves from all around (Clarke 1968; the waves' angles and phases are drawn once), so its
 // envelope is Rayleigh's and its spectrum that of a receiver moving through them. With `rice_db` there is a steady wave

@@ -20,7 +20,7 @@ struct CauseConfig {
   int samples_hz = 4'000;
 };
 
-/// One that had the CPU while the thread waited.
+/// A thread, softirq or interrupt that had the CPU while the thread waited.
 struct Culprit {
   std::string name, as;  ///< "stress-ng-vm", "softirq"
   std::int64_t ns = 0;

@@ -163,7 +163,7 @@ void check_loop(const Scenario& s, const Origins& origins) {
   check_device_at_work(s, origins);
 }
 
-/// As a DMT pump on its loop.
+/// The same for a radio on its air.
 void check_air(const Scenario& s, const Origins& origins) {
   expect_device(s, origins, "air", "soft-radio");
   attempt(origins, {"line.kind"}, "line.kind", [] { hostsim::check_radio_is_built(); });

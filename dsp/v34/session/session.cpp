@@ -15,10 +15,10 @@ constexpr uint32_t kMaxFinalTrnMs = 2000;  // 11.4.1.1.2, 11.4.1.2.2, 11.6.1
 constexpr uint32_t kMaxAfterJMs = 400;
 constexpr uint32_t kFalseSMs = 150;   // S lasts 128T, at most 53 ms
 constexpr uint32_t kFarStopsMs = 60;  // S-bar, J to its end, and the delay of receivers and filters
-// The TRN of some real modems leaves E no time within the 2500 ms and round trips of the text: one, as the call modem,
-// sends 1.8 s and 3.8 round trips of it. A far end whose TRN or MP is still coming in by then gets kPatienceMs more,
-// and two round trips, once. Its points are recognised by their mean squared distance from the nearest of the grid:
-// silence and noise of any level have 0.6 and more.
+// The Recommendation allows 2500 ms and some round trips until E. The TRN of some real modems is too long for that: one
+// call modem sends TRN for 1.8 s and 3.8 round trips. A far end whose TRN or MP has not ended by then gets kPatienceMs
+// and two round trips more, once. Its points are recognised by their mean squared distance from the nearest of the
+// grid: silence and noise of any level have 0.6 and more.
 constexpr uint32_t kPatienceMs = 2000;
 constexpr float kPointsDistance = 0.25f;
 constexpr int kRenegotiationTrn = 256;  // at the least: scrambler and equaliser settle

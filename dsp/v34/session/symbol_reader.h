@@ -63,7 +63,7 @@ struct Heard {
 class SymbolReader {
  public:
   SymbolReader() = default;
-  /// @param role  our own
+  /// @param role  of this end
   SymbolReader(oh_pump_role role, const DataPort& port) : training_(scrambling_of(far_role(role))), port_(port) {}
 
   /// The order's version has changed.  Not real-time in the strict sense at the begin of data: DataReceiver.

@@ -44,8 +44,8 @@ struct DigitalConfig {
   uint8_t far_md_length = 0;  ///< in 35 ms
   uint32_t elapsed = 0;       ///< samples since the end of INFO1a
   uint32_t max_bit_rate = 0;  ///< of either direction; 0: no limit
-  /// V.92: data frames are aligned to QTS, and Sd begins at one (8.3.6); 0 to 5, codes from the first of next()
-  /// to an interval 0. None: the alignment begins with Sd.
+  /// V.92: data frames are aligned to QTS, and Sd begins with a data frame (8.3.6). The number of codes, 0 to 5, from
+  /// the first of next() to an interval 0. -1: the alignment begins with Sd.
   int aligned = -1;
   bool points_1664 = true;  ///< both INFO0 have bit 25
   uint8_t look_ahead = 3;   ///< offered in Jd

@@ -11,7 +11,7 @@ namespace offhook::decode {
 
 /// Band-limited conversion of a signal to 8000 Hz, block by block: a windowed sinc at the lower of the two rates, flat
 /// to 3.8 kHz and 80 dB down from 4.2 kHz on (from 8000 Hz up). Before and after the signal is silence.
-/// It keeps the output, and of the input as much as the filter is long.
+/// It keeps the whole output, but of the input only the filter's length.
 class RateConverter {
  public:
   /// @param from_hz  4000 to 192 000

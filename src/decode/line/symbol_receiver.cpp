@@ -13,7 +13,7 @@ namespace {
 constexpr float kLeastEnergy = 0.25f;  // of its mean: with less, nothing is to be learnt
 constexpr double kLongestEchoS = 0.2, kEarlyEchoS = 0.005;
 constexpr double kEchoOverChance = 25;  // of the best lag; chance alone gives 10 or so
-constexpr double kLeastSource = 1e-3;   // power of the other direction, of our own, while it teaches its echo
+constexpr double kLeastSource = 1e-3;   // power of the other direction, relative to this one, while its echo is learnt
 
 struct Likeness {
   int lag = 0;
@@ -126,7 +126,7 @@ void SymbolReceiver::find_echo(double t, const std::vector<Cf>& known) {
     own_energy += std::norm(line_.at(t + static_cast<double>(i) * state.step));
   }
   const Likeness best = most_alike(left, u, early, lags);
-  // Chance alone gives 10 / symbols or so. Silence has no echo, nor has the residual of our own echo.
+  // Chance alone gives 10 / symbols or so. Silence has no echo, nor has the residual of this direction's own echo.
   if (best.share < kEchoOverChance / static_cast<double>(known.size()) ||
       best.energy < std::max(1.0, kLeastSource * own_energy))
     return;

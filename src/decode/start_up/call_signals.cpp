@@ -15,7 +15,7 @@
 namespace offhook::decode {
 namespace {
 
-// ---- tones: which of these are alone, every 20 ms in windows of 80
+// ---- tones: which of these are heard without others, every 20 ms in windows of 80
 
 constexpr int kHz[] = {350, 425, 440, 480, 620, 950, 1300, 1400, 1800, 2225};
 constexpr std::size_t kTones = std::size(kHz);

@@ -126,8 +126,8 @@ std::vector<B1> possible_b1s(const v34::DataParameters& p) {
 std::optional<B1> find_b1(SymbolReceiver& receiver, const v34::DataParameters& parameters, V34DataHeard& heard) {
   constexpr std::size_t kMostLate = 48;  // symbols
   constexpr double kLeast = 0.8;         // of its energy
-  // Turned by a quarter, a B1 is one of another trellis state: except for rounding they are equal, and the first
-  // counts.
+  // A B1 turned by a quarter is the B1 of another trellis state. Except for rounding both fit equally well, and the
+  // first is taken.
   constexpr double kMore = 1 + 1e-5;
   const ReceiverState start = receiver.state;
   const auto symbols = static_cast<std::size_t>(parameters.coding.framing.symbols_per_data_frame());

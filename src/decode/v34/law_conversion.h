@@ -38,7 +38,7 @@ constexpr v90::Law other_law(v90::Law law) {
   return law == v90::Law::kA ? v90::Law::kMu : v90::Law::kA;
 }
 
-/// The Ucode of the other law that a Ucode becomes. @pre u < v90::kUcodes
+/// The Ucode after the conversion to the other law. @pre u < v90::kUcodes
 constexpr int converted_ucode(Conversion conversion, v90::Law law, int u) {
   const v90::Law other = other_law(law);
   if (conversion == Conversion::kNearest) return pcm_of(other, nearest_octet(other, linear_of(law, u))).ucode;

@@ -39,8 +39,8 @@ UnitCosts unit_costs() {
 TransferWork transfer_work(std::string_view device) {
   constexpr double kIde = 2.35e6, kScsi = 18.5e6;  // 5.2: bytes/s
   // ATA-4: features, count, three of the address, device and command are written; status is read before, and the
-  // bus-master function has a table address, a status and twice a command. At the end bus-master status, command,
-  // status again, and the drive's own.
+  // bus-master function has a table address, a status and twice a command. At the end: the bus master's status, command
+  // and status again, and the drive's status.
   constexpr int kCommand = 8, kBusMaster = 4, kEnd = 4;
   // Assumption: one page at a time, as most IDE systems did (Windows IT Pro, "A little IDE math": buffers of 4 KB).
   if (device == "IDE / DMA") return {kPageBytes / kIde * 1e9, kEnd, kCommand + kBusMaster, 1};

@@ -29,7 +29,7 @@ struct Scan {
     bool any = false;                       ///< at the value that is used
   };
   Range range(std::size_t row) const;
-  /// The middle of the longest stretch of values at which most of the rows hold for which `counts` is true.
+  /// Of the rows for which `counts` is true, as many as possible hold: the middle of the longest range of such values.
   std::size_t best(const std::function<bool(std::size_t row)>& counts) const;
   /// For 5 folds (row modulo 5): the best value by the rows of the other folds, and how many rows of this fold it
   /// satisfies. Summed over the folds.

@@ -199,7 +199,7 @@ CallOutcome record_call(const hostsim::Scenario& scenario, const OutputFolder& f
                                              static_cast<int>(hostsim::near_format(scenario).rx.rate_hz));
     line->write(received, sent);
   };
-  std::optional<OutputStream> received;  // made with its first byte: our own modem sends the scenario's data
+  std::optional<OutputStream> received;  // made with its first byte: Offhook's modem sends the scenario's data
   folder.remove(kReceivedName);
   sinks.received = [&](std::span<const std::uint8_t> bytes) {
     if (!received) received.emplace(folder.create(kReceivedName, Privacy::kPrivate, Appears::kAtOnce));
