@@ -216,7 +216,7 @@ function callPage() {
     const pair = el("div", {class: "columns"});
     data.ends.forEach((end, i) => {
       if (!end.taps_db.length) return;
-      const column = el("div", {}, el("h3", {}, `Equaliser of the ${end.name}`), el("p", {class: "caption"}, "Taps, half a symbol apart, oldest sample first, relative to the largest, at the end."));
+      const column = el("div", {}, el("h3", {}, `Equaliser of the ${end.name}`), el("p", {class: "caption"}, "The taps at the end of the call, half a symbol apart, relative to the largest; the first tap has the oldest sample."));
       pair.append(column);
       figure(column, "taps-" + i, box => drawTaps(box, end.taps_db));
     });

@@ -275,8 +275,11 @@ void print(const advice::Advice& a) {
   for (const char* title : {"margin ms", "buffers", "ISR us", "DPC us", "CPU %", "before threads %", "timer late ms"}) {
     table.column(title);
   }
+  std::vector<std::string> evidence;  // the kinds in the table, in words
   for (const advice::Trial& t : a.trials) {
     if (!t.refusal.empty()) continue;
+    const std::string kind = fmt::format("{}: {}", to_string(t.expectation.evidence), in_words(t.expectation.evidence));
+    if (std::ranges::find(evidence, kind) == evidence.end()) evidence.push_back(kind);
     std::vector<std::string> row{
         t.name,
         t.samples_lost == 0 ? "nothing" : fmt::format("{} of {} blocks", t.blocks_lost(), t.blocks_that_came()),
@@ -292,13 +295,12 @@ void print(const advice::Advice& a) {
     table.row(std::move(row));
   }
   say("\n{}{}", table.lines(),
-      prose(fmt::format(
-          "(between losses: at least, with 95 % confidence, and the evidence. losses or none seen: simulated; "
-          "latencies measured, a tail: extrapolated; the law: if its assumptions hold; assumed: from a model without "
-          "measurements; !: {}, or an unreliable margin. Without the device the timer is at most {:.3f} ms late.)",
-          hostsim::has_linux_classes(a.base.host) ? "100 us of interrupt routine or 500 us of softirq"
-                                                  : "over the PC 99 limit",
-          a.control_late_max_ms)));
+      prose(fmt::format("(Between losses: the least time, and its evidence. {}. !: {}, or an unreliable margin. "
+                        "Without the device the timer is at most {:.3f} ms late.)",
+                        fmt::join(evidence, "; "),
+                        hostsim::has_linux_classes(a.base.host) ? "100 us of interrupt routine or 500 us of softirq"
+                                                                : "over the PC 99 limit",
+                        a.control_late_max_ms)));
   const auto order = advice::order_of_priorities(a);
   if (!order.empty()) say("\nPriority order on this host:\n");
   for (const std::string& line : order) say("  {}\n", line);

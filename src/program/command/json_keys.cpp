@@ -71,7 +71,7 @@ card: offhook card, one line per call
   near_received? (bytes): bytes received by the modem at the card, with --in-process
   seconds (s): line time
   hashed_seconds (s): hashed part of the line time, --hash
-  {hash,hash_played}: hash of the samples at the codec, both directions and the played one; FNV-1a, hexadecimal
+  {hash,hash_played}: hash (FNV-1a, hexadecimal) of the samples at the codec: of both directions, and of the played samples alone
   far_received? (bytes): bytes received by the far modem
   far_retrains?: retrains of the far modem
   {far_overrun,far_underrun}? (samples): overruns and underruns of the second card, --far-card

@@ -101,7 +101,8 @@ void add_schedule(App& app, Action& action) {
   auto options = std::make_shared<Options>();
   sub->add_option("system", options->system, "System description in JSON")->required()->type_name("SYSTEM.json");
   add_text_output(*sub, kCsvOption, options->csv,
-                  "Write every event as CSV (time_ns,cpu,entity,event); the default if no other output is requested");
+                  "Write every event as CSV (time_ns,cpu,entity,event); the default, unless a page or --json without a "
+                  "file is given");
   add_text_output(*sub, kJsonOption, options->json, "Jobs, misses, response times and CPU time of each entity as JSON");
   sub->add_option("--html", options->html, "Write a page: Gantt chart, and the figures of each entity")
       ->type_name("FILE");
