@@ -16,6 +16,7 @@ expect_error '--seed: "abc"; expected a whole number, 0 or more' run plain.toml 
 expect_error "--seed needs N" run plain.toml --seed
 expect_error '--x-max: "3.5"; expected a whole number from 1 to 64' law g-lite --x-max 3.5
 expect_error '"b" is one argument too many' schedule a b c
+expect_error '"b" is one argument too many (the name of a file for --json must end in .json); offhook schedule --help' schedule a --json b
 expect_error "'--host' is a positional argument of offhook advise; write it without dashes" advise --host linux
 touch plain.toml call.wav
 expect_error 'No such file or directory; the nearest is "plain.toml"' run plan.toml

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "driver/base/nearest.h"
+#include "driver/base/text_output.h"
 #include "src/program/command/guide.h"
 #include "traces/scenario/key.h"
 
@@ -84,6 +85,15 @@ std::string not_converted(const std::string& message) {
                      message.substr(equals + 3));
 }
 
+// After `--json d` the user may have meant a file.
+std::string ending_of_a_file(const CLI::App& app) {
+  for (const TextOption& option : {kJsonOption, kCsvOption, kPerfettoOption}) {
+    const CLI::Option* given = app.get_option_no_throw(std::string(option.name));
+    if (given != nullptr && given->results() == std::vector<std::string>{"-"})
+      return fmt::format(" (the name of a file for {} must end in {})", option.name, option.ending);
+  }
+  return "";
+}
 }  // namespace
 
 Check one_of(std::vector<std::string> names) {
@@ -174,7 +184,8 @@ std::string explain(const CLI::App& root, const CLI::ParseError& error) {
     if (option || has_commands(*app)) return not_known(*app, word);
   }
   if (!remaining.empty())
-    return fmt::format("\"{}\" is one argument too many; {} --help", remaining.front(), full_name(*app));
+    return fmt::format("\"{}\" is one argument too many{}; {} --help", remaining.front(), ending_of_a_file(*app),
+                       full_name(*app));
   std::string message = error.what();
   if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) return what_is_missing(*app, message);
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) return mismatch(*app, message);
