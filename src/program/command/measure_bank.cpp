@@ -10,8 +10,8 @@
 #include "driver/user_modem/modulations.h"
 #include "src/measure/bank.h"
 #include "src/measure/host_description.h"
-#include "src/program/command/context_times.h"
 #include "src/program/command/measure.h"
+#include "src/program/command/times.h"
 
 namespace offhook::command {
 namespace {

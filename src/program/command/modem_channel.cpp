@@ -14,9 +14,9 @@
 #include "driver/sip/sip_line.h"
 #include "driver/user_modem/modulations.h"
 #include "src/measure/host_description.h"
-#include "src/program/command/context_times.h"
 #include "src/program/command/folder.h"
 #include "src/program/command/run_folder.h"
+#include "src/program/command/times.h"
 #include "traces/log/clock.h"
 #include "traces/log/header.h"
 

@@ -7,9 +7,9 @@
 #include "driver/kernel/kernel_terminal.h"
 #include "driver/session/session.h"
 #include "src/measure/host_description.h"
-#include "src/program/command/context_times.h"
 #include "src/program/command/kernel_call.h"
 #include "src/program/command/modem_channel.h"
+#include "src/program/command/times.h"
 
 namespace offhook::command {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "src/program/command/context_times.h"
+#include "src/program/command/times.h"
 
 #include <fmt/format.h>
 
