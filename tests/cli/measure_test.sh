@@ -78,7 +78,7 @@ expect 0 "500 of 500" run "$source_dir/examples/int.toml" --set pump.cost_profil
 expect_error 'THR 24 is Windows NT'"'"'s; this host is Linux, outside the kernel: FIFO 1..99' measure latency --context "THR 24"
 expect_error 'a bank of 3 channels; expected an even number' measure bank --channels 3 --best-effort
 expect 0 "2 of 2 calls gave identical samples when run alone" measure batch --pump v21 --calls 2 --seconds 0.2
-expect_error '"v17"; the nearest is "v21"; expected one of bell103, v21, v23, v22, v22bis, v32bis, v34, auto' measure cost --pump v17
+expect_error '"v17"; expected one of bell103, v21, v23, v22, v22bis, v32bis, v34, auto' measure cost --pump v17
 # A DMT pump as the device that it is: what it costs here is a device of one's own.
 expect 0 "gross down" measure cost --device "$source_dir/examples/g-lite.toml" --seconds 0.3 --profile mine.toml
 expect 0 "share" law mine.toml --json
@@ -96,7 +96,7 @@ if [ "$(id -u)" = 0 ] && [ -d /sys/kernel/tracing/instances ]; then
   timeout 60 "$offhook" measure device rt-audio --context OTHER --seconds 1 --best-effort --cause >out.txt 2>err.txt
   grep -q "Worst block" out.txt || fail "measure device --cause: $(tail -3 err.txt)"
 fi
-expect_error "a device alone has no far end" measure device rt-audio --recorded
+expect_error "a device file has no far end" measure device rt-audio --recorded
 expect_error 'line.kind = "subscriber-loop" or "air", or device.pump' measure cost --device "$source_dir/examples/int.toml"
 expect_error 'nowhere/x' measure latency --seconds 0.05 --best-effort --hgrm nowhere/x
 finish
