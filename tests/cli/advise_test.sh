@@ -37,7 +37,7 @@ expect 2 "need 125.0 % of the CPU" advise g-lite nt2000-p2-450 --seconds 5 --rep
 expect 0 "RES 1/2 strict (0.9766/1.953 ms): nothing is lost" advise vendor-modem nt2000-p2-450 --seconds 5 --repeats 2 --set device.buffers.lead_samples=130
 grep -q "RES 1/3 strict (0.9766/2.93 ms): It left only" out.txt || fail "the thin one is not told"
 # A radio's slots: what is asked for is 99.999 % of them in time, 62.5 s between losses.
-expect 0 "radios may miss 1e-05, which is one loss in 62.5 s" advise soft-radio linux-6.12-rt-am64x --slot-us 625 --seconds 2 --repeats 1 --json
+expect 0 "radios may miss 1e-05, one loss in 62.5 s" advise soft-radio linux-6.12-rt-am64x --slot-us 625 --seconds 2 --repeats 1 --json
 python3 - out.txt <<'END' || fail "slots"
 import json, sys
 a = json.load(open(sys.argv[1]))
@@ -73,7 +73,7 @@ expect 0 "RES 1/6 strict (0.9766/5.859 ms): nothing is lost" advise vendor-modem
 [ "$(wc -c <modem/runs.jsonl)" = "$kept" ] || fail "runs that were kept ran again"
 # The advice against other seeds: what was counted is kept as well, and read back instead of counted again.
 verify=(advise g-lite nt2000-p2-450 --seconds 5 --repeats 1 --set "context=THR 20" --verify 0.01 --out verify)
-expect 0 "verified: THR 20 lost samples in 0 of 44997 blocks, 5 runs of 0.01 h on other seeds" "${verify[@]}"
+expect 0 "verified: THR 20 lost samples in 0 of 44997 blocks, 5 runs of 0.01 h with other seeds" "${verify[@]}"
 [ "$(grep -c '"run"' verify/verified.jsonl)" = 5 ] || fail "what was counted is not kept"
 cp verify/advice.json first.json && kept=$(wc -c <verify/verified.jsonl)
 expect 0 "verified: THR 20" "${verify[@]}"
@@ -163,10 +163,10 @@ END
 # rt-tests 2.40 writes "cmdline:"; with it nothing is asked for. FIFO 25 was not measured, and is not advised.
 echo '{"cmdline:": "cyclictest -q -p 80 -i 1000 -h 400 --json=a.json", "sysinfo": {"release": "6.12.57"}, "thread": {"0": {"histogram": {"10": 2990, "12": 10}, "cycles": 3000, "max": 12}}}' >cyc.json
 expect 0 "THR 80 (SCHED_FIFO 80): nothing is lost" advise rt-audio cyc.json --seconds 5 --repeats 1
-grep -q "Nobody measured this priority on this host: only 80 and above were" out.txt || fail "an unmeasured priority"
+grep -q "This priority was not measured on this host: only 80 and above were" out.txt || fail "an unmeasured priority"
 # Hours of histogram and seconds of trace: the trace alone would support 0.67 s.
 echo '{"cmdline:": "cyclictest -q -p 80 -i 1000 -h 400", "sysinfo": {"release": "6.12.57"}, "thread": {"0": {"histogram": {"10": 2999990, "12": 10}, "cycles": 3000000, "max": 12}}}' >hours.json
-expect 0 "bound the time that others take from a block's work" advise rt-audio hours.json --trace "$source_dir/examples/board.load" --seconds 3 --repeats 1
+expect 0 "limit the time that others take from a block's work" advise rt-audio hours.json --trace "$source_dir/examples/board.load" --seconds 3 --repeats 1
 echo '{"cmdline:": "cyclictest -q -h 400", "thread": {"0": {"histogram": {"10": 3000}, "cycles": 3000, "max": 10}}}' >other.json
 expect_error "measured a thread of SCHED_OTHER" advise rt-audio other.json
 expect 0 "cyc.hist: mean" mttf cyc.hist --buffers 2 --hours 1

@@ -44,7 +44,7 @@ fi
 # The rows that an unpublished constant decides are those that name it, no more and no fewer.
 for change in slot_priority=31 quantum_ms=-50% training_us=+50%; do
   mkdir -p "hinge-${change%%=*}/unperturbed" && cp one/claims/*.json "hinge-${change%%=*}/unperturbed/"
-  expect 2 "Whether they agree changes in" reproduce jones --out "hinge-${change%%=*}" --perturb "$change"
+  expect 2 "Agreement changes in" reproduce jones --out "hinge-${change%%=*}" --perturb "$change"
 done
 python3 - <<'END' || fail "hinges"
 import json

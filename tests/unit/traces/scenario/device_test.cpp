@@ -88,7 +88,7 @@ TEST(Device, ErrorsNameFilePositionAndWhatWasExpected) {
   EXPECT_THAT(error_of(replaced(kAudio, "[480]", "480")), testing::HasSubstr("d.toml:4:16: block.plan_samples"));
   EXPECT_THAT(error_of(replaced(kAudio, "0.9", "1.9")), testing::HasSubstr("expected a number, 0 to 1"));
   EXPECT_THAT(error_of(replaced(kAudio, "count = 4", "count = 4\nlead_samples = 1921")),
-              testing::HasSubstr("at most what the buffers hold, 1920"));
+              testing::HasSubstr("at most the contents of the buffers, 1920"));
   EXPECT_THAT(error_of(replaced(kAudio, "count = 4", "count = 1\nsamples = 479")),
               testing::HasSubstr("expected at least the longest block, 480"));
   EXPECT_THROW((void)config::load_device("nobody"), config::Error);

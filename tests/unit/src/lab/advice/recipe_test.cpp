@@ -114,7 +114,7 @@ TEST(Advice, EvidenceThatCarriesFurtherIsNamedWhereItIsRejected) {
     if (!t.loses_nothing() || &t == &chosen) continue;
     if (t.expectation.interval_s.low <= 1.05 * chosen.expectation.interval_s.low) continue;
     ++further;
-    EXPECT_THAT(t.against, HasSubstr("Its evidence carries further: " + span(t.expectation.interval_s.low))) << t.name;
+    EXPECT_THAT(t.against, HasSubstr("Its evidence supports a longer time: " + span(t.expectation.interval_s.low))) << t.name;
   }
   EXPECT_GT(further, 0);
 }
