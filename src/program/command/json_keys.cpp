@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "src/decode/presentation/json.h"
+#include "src/lab/schedule/schedule.h"
 #include "src/lab/sweep/result.h"
 #include "src/measure/trunk.h"
 #include "src/program/command/modem_summary.h"
@@ -98,14 +99,6 @@ advise: offhook advise --json and advice.json
 constexpr const char* kLabAfterAdvice =
     R"(  verified?.{seconds,blocks,losses,low_s,advice_is_safer}: results of --verify; absent if no context was chosen
 
-schedule: offhook schedule --json
-  horizon_ns (ns): end of the simulation
-  entities[].{name,kind}: name and kind of an interrupt, a DPC or a thread
-  entities[].{released,completed,misses}: numbers of jobs
-  entities[].{resp_min,resp_max,resp_sum}? (ns): least, greatest and sum of their response times
-  entities[].cpu_ns (ns): CPU time
-  entities[].events.{start,resume,preempt,finish,miss,throttle,replenish}: numbers of events
-
 reproduce: offhook reproduce --json and results.json
   offhook_reproduce: version of this document
   seed: first random seed
@@ -124,16 +117,6 @@ reproduce: offhook reproduce --json and results.json
   perturbation?.decided[]?: values whose agreement it changed
   held_out?.**: results of --held-out
   sensitivity?.**: results of --sensitivity
-
-trace: offhook trace --json
-  trace: file that was read
-  duration_s (s): duration of the trace
-  cpus[].cpu: number of the CPU
-  cpus[].lost_events: events lost, or without their counterpart
-  cpus[].sources[].{name,as}: name and kind of the thread or interrupt that ran
-  cpus[].sources[].intervals: number of intervals
-  cpus[].sources[].share: share of the time, 0 to 1
-  cpus[].sources[].{mean_us,longest_us} (us): mean and longest interval
 )";
 
 /// A document and the table of its keys.
@@ -147,6 +130,8 @@ const Document kDocuments[] = {
     {"law-check: offhook law --check --json", kLawCheck},
     {"admit: offhook admit --json", kAdmission},
     {"hosts: offhook hosts --json, a list of them", kHost},
+    {"schedule: offhook schedule --json", schedule::kSummary},
+    {"trace: offhook trace --json", kTrace},
     {"devices: offhook devices --json, a list of them", kCardDevice},
     {"modem: offhook modem --json and summary.json; for a bank, a list of them", kModemSummary},
     {"kernel: offhook kernel, always", kKernelCall},
