@@ -65,8 +65,14 @@ void description(Octets octets) {
     const auto found = offhook::sip::parse_sdp({reinterpret_cast<const char*>(octets.data()), octets.size()});
     const std::uint32_t n = found.media.packet_samples;
     if (found.laws.empty() || found.media.remote.port() == 0 || (n != 80 && n != 160 && n != 240)) __builtin_trap();
-    const auto again = offhook::sip::parse_sdp(offhook::sip::write_sdp(found.media.remote, found.laws, n, 1, 1));
+    if (found.encrypted != !found.crypto.empty()) __builtin_trap();
+    std::optional<offhook::sip::CryptoLine> crypto;
+    if (found.encrypted) crypto = found.crypto.front();
+    const auto again =
+        offhook::sip::parse_sdp(offhook::sip::write_sdp({found.media.remote, found.laws, n, 1, 1, crypto}));
     if (again.laws != found.laws || again.media.remote.text() != found.media.remote.text()) __builtin_trap();
+    if (crypto && (again.crypto.front().tag != crypto->tag || again.crypto.front().key != crypto->key))
+      __builtin_trap();
   } catch (const std::runtime_error&) {
   }
 }
