@@ -63,8 +63,11 @@ UPDATES = scenario("updates", RINGS + response("200 OK", "Allow: INVITE, UPDATE\
                    + '<recv request="BYE" timeout="5000"/>' + within("200 OK"))
 # Without UPDATE it repeats INVITE with its description; the response that comes twice is confirmed twice.
 INVITES = scenario("invites", RINGS + response("200 OK", "Allow: INVITE\n" + TIMER + "uac\n", SDP) + '<recv request="ACK"/>'
-                   f'<recv request="INVITE" timeout="55000">{has("Content-Type", "application/sdp")}</recv>'
-                   + 2 * within("200 OK", TIMER + "uas\n", SDP) + 2 * '<recv request="ACK" timeout="5000"/>' +
+                   '<recv request="INVITE" timeout="55000"><action><ereg regexp="application/sdp" search_in="hdr" header="Content-Type:" '
+                   'check_it="true" assign_to="1"/><ereg regexp="[0-9]+ INVITE" search_in="hdr" header="CSeq:" check_it="true" '
+                   'assign_to="2"/></action></recv>'
+                   + within("200 OK", TIMER + "uas\n", SDP) + '<recv request="ACK" timeout="5000"/>'
+                   + within("200 OK", TIMER + "uas\n", SDP).replace("[last_CSeq:]", "CSeq: [$2]") + '<recv request="ACK" timeout="5000"/>'
                    # From now on the far end is the refresher, and is not heard of.
                    '<recv request="BYE" timeout="65000"/>' + within("200 OK"))
 # A caller with a timer: it is told the interval, refreshes by both requests, asks for too little, and then is silent.
