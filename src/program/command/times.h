@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: MIT
 //
-// How long a context took to answer and to serve, as commands write and print it.
+// Distributions of times, as commands write and print them.
 #pragma once
 
-#include <nlohmann/json.hpp>
-
 #include "driver/base/histogram.h"
+#include "driver/base/record.h"
 #include "driver/base/terminal.h"
 
 namespace offhook::command {
 
-/// Count, median, 99 %, 99.9 % and maximum of a histogram of ns, in us.
-nlohmann::ordered_json quantiles_us(const LogLinearHistogram& h);
+/// Of a histogram of ns, in us: statistics and bars, and the four quantiles that a context is judged by.
+extern const record::Table kTimes, kQuantiles;
 
-/// A row each of json's `service_time` and `dispatch_latency`, which are quantiles_us().
-void add_times(Table& table, const nlohmann::ordered_json& json);
+/// Rows of a context: the time of a service, and from request to service. @param service,dispatch  ns
+void add_times(Table& table, const LogLinearHistogram& service, const LogLinearHistogram& dispatch);
 
 }  // namespace offhook::command
