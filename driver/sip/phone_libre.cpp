@@ -223,7 +223,7 @@ std::string LibrePhone::target(const std::string& address) const {
   return "sip:" + address + (is_default ? "" : sip_transp_param(transport_of(account_.transport)));
 }
 
-/// @param error  of libre. TLS knows more of its own failures
+/// @param error  of libre; a failure of TLS has a text of its own
 std::string LibrePhone::failure_text(int error) const {
   if (tls_ && !tls_->failure().empty()) return tls_->failure();
   return std::generic_category().message(error);

@@ -46,7 +46,7 @@ std::string read_password(const std::string& path) {
       printable(option.name), printable(option.value)));
 }
 
-/// @param[out] srtp  what the option says, if there is one
+/// @param[out] srtp  value of that option, if it is given
 void set_option(const CardOption& option, SipPlace* place, std::optional<bool>* srtp) {
   Account& account = place->account;
   const auto is = [&option](std::string_view name, std::string_view value) {

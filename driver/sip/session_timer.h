@@ -29,8 +29,8 @@ std::optional<SessionInterval> parse_session_interval(std::string_view value);
 /// "1800;refresher=uac"
 std::string session_interval_text(const SessionInterval& interval);
 
-/// What the receiver of a request accepts. @param offered  by the request; kLeastInterval at least
-/// @param client_can  the request says Supported: timer. A client that cannot is not the refresher.
+/// The interval that the receiver of a request accepts. @param offered  by the request; kLeastInterval at least
+/// @param client_can  the request has Supported: timer. A client without it is not the refresher.
 SessionInterval accepted_interval(const SessionInterval& offered, bool client_can);
 
 /// Times after the last refresh. The refresher repeats at half of the interval; an end that sees no refresh ends the

@@ -23,7 +23,7 @@ struct TlsSettings {
 class Tls {
  public:
   /// @param host  of the account: a name or a numeric address, without a port
-  /// @throws std::runtime_error with the file and what was expected in it
+  /// @throws std::runtime_error with the file and its expected content
   Tls(const TlsSettings& settings, std::string host);
   ~Tls();
   Tls(const Tls&) = delete;
