@@ -15,6 +15,7 @@
 #include <system_error>
 
 #include "driver/base/printable.h"
+#include "dsp/v90/coding/ucode.h"
 #include "offhook/modem_card.h"
 
 namespace offhook {
@@ -27,6 +28,20 @@ constexpr std::uint64_t kEarly = 160;            // beyond twice the depth: one 
 
 constexpr std::uint64_t kRingOn = 2 * kRateHz, kRingPeriod = 6 * kRateHz;
 
+oh_streams streams_of(const AudioSocketConfig& config) {
+  oh_streams streams = oh_modem_streams(kRateHz);
+  if (config.law) streams.rx.encoding = streams.tx.encoding = *config.law;
+  return streams;
+}
+
+v90::Law law_of(oh_encoding encoding) {
+  return encoding == OH_ALAW ? v90::Law::kA : v90::Law::kMu;
+}
+
+std::int16_t linear_of(oh_encoding law, std::uint8_t octet) {
+  return static_cast<std::int16_t>(v90::linear_of(law_of(law), v90::pcm_of(law_of(law), octet)));
+}
+
 void be_prompt(int socket) {
   const int on = 1;
   setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
@@ -36,11 +51,16 @@ void be_prompt(int socket) {
 
 AudioSocketCard::AudioSocketCard(const AudioSocketConfig& config)
     : TimerCard({[](void* self, const void* played, void* captured, std::size_t n) {
-                   static_cast<AudioSocketCard*>(self)->exchange(static_cast<const std::int16_t*>(played),
-                                                                 static_cast<std::int16_t*>(captured), n);
+                   auto* const card = static_cast<AudioSocketCard*>(self);
+                   if (card->config_.law) {
+                     card->exchange_octets(static_cast<const std::uint8_t*>(played),
+                                           static_cast<std::uint8_t*>(captured), n);
+                   } else {
+                     card->exchange(static_cast<const std::int16_t*>(played), static_cast<std::int16_t*>(captured), n);
+                   }
                  },
                  this},
-                oh_modem_streams(kRateHz)),
+                streams_of(config)),
       config_(config) {
   shown_uuid_.reserve(64);
   if (!config_.listens) return;
@@ -73,6 +93,17 @@ void AudioSocketCard::exchange(const std::int16_t* played, std::int16_t* capture
   const bool rings = state_ == State::kConnected && !was_off_hook_;
   if (!rings) ring_begin_ = position_;
   oh_card_set_ringing(&state(), rings && (position_ - ring_begin_) % kRingPeriod < kRingOn);
+}
+
+void AudioSocketCard::exchange_octets(const std::uint8_t* played, std::uint8_t* captured, std::size_t n) {
+  std::array<std::int16_t, kFrameSamples> out, in;
+  for (std::size_t done = 0; done < n;) {
+    const std::size_t k = std::min<std::size_t>(n - done, kFrameSamples);
+    for (std::size_t i = 0; i < k; ++i) out[i] = linear_of(*config_.law, played[done + i]);
+    exchange(out.data(), in.data(), k);
+    for (std::size_t i = 0; i < k; ++i) captured[done + i] = v90::nearest_octet(law_of(*config_.law), in[i]);
+    done += k;
+  }
 }
 
 void AudioSocketCard::follow_hook() {
@@ -174,6 +205,8 @@ void AudioSocketCard::receive() {
 }
 
 void AudioSocketCard::audio(std::int16_t sample) {
+  if (config_.law && linear_of(*config_.law, v90::nearest_octet(law_of(*config_.law), sample)) != sample)
+    inexact_.store(inexact_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   fifo_[put_++ % kFifo] = sample;
   received_.store(received_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   if (put_ - taken_ <= kFifo) return;
@@ -259,11 +292,8 @@ Caller AudioSocketCard::caller() const {
 
 std::vector<CardFigure> AudioSocketCard::figures() const {
   const auto n = [](const std::atomic<std::uint64_t>& x) { return static_cast<std::int64_t>(x.load()); };
-  return {{"samples_sent", n(sent_)},
-          {"samples_received", n(received_)},
-          {"samples_lost", n(lost_samples_)},
-          {"samples_slipped", n(skipped_)},
-          {"messages_ignored", n(ignored_)}};
+  return {{"samples_sent", n(sent_)},       {"samples_received", n(received_)},  {"samples_lost", n(lost_samples_)},
+          {"samples_slipped", n(skipped_)}, {"samples_not_of_law", n(inexact_)}, {"messages_ignored", n(ignored_)}};
 }
 
 AudioSocketConfig parse_audiosocket_place(std::string_view place) {
@@ -280,12 +310,14 @@ AudioSocketConfig parse_audiosocket_place(std::string_view place) {
   for (const CardOption& option : parts.options) {
     if (option.name == "buffer") {
       config.buffer_samples = kPerMs * option_number(option, 1, AudioSocketCard::kMostBufferSamples / kPerMs);
+    } else if (option.name == "law" && (option.value == "pcmu" || option.value == "pcma")) {
+      config.law = option.value == "pcma" ? OH_ALAW : OH_MULAW;
     } else if (option.name == "uuid" && !listens) {
       config.uuid = parse_uuid(option.value);
     } else {
-      throw std::runtime_error(
-          fmt::format("audiosocket: \"{}={}\" is not an option; expected buffer=MS or, without listen, uuid=UUID",
-                      printable(option.name), printable(option.value)));
+      throw std::runtime_error(fmt::format(
+          "audiosocket: \"{}={}\" is not an option; expected law=pcmu or pcma, buffer=MS or, without listen, uuid=UUID",
+          printable(option.name), printable(option.value)));
     }
   }
   config.address = internet_address(parts.words[0]);
@@ -298,10 +330,10 @@ const CardKind kAudioSocketCards = {
       return std::make_unique<AudioSocketCard>(parse_audiosocket_place(place));
     },
     [] {
-      return std::vector<CardDevice>{
-          {"network", "audiosocket:HOST:PORT",
-           "Asterisk's AudioSocket: connects for each call; ,listen takes calls; options ,buffer=MS ,uuid=UUID",
-           "8000 samples/s, by the clock", true}};
+      return std::vector<CardDevice>{{"network", "audiosocket:HOST:PORT",
+                                      "Asterisk's AudioSocket: connects for each call; ,listen takes calls; options "
+                                      ",law=pcmu ,buffer=MS ,uuid=UUID",
+                                      "8000 samples/s, by the clock; with a law V.90's digital side", true}};
     }};
 
 }  // namespace offhook

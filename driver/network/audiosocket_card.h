@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
 // A card whose line is AudioSocket. As a server it rings while a connection waits; going off hook takes the call. As a
-// client it connects when it goes off hook. Going on hook sends a hang-up message and closes.
+// client it connects when it goes off hook. Going on hook sends a hang-up message and closes. With a law of G.711 the
+// card has the octets behind the linear samples: on a path that only converts them, a digital modem's own.
 #pragma once
 
 #include <array>
 #include <atomic>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "driver/live/timer_card.h"
@@ -21,6 +23,7 @@ struct AudioSocketConfig {
   bool listens = false;
   std::array<std::uint8_t, kUuidOctets> uuid{};  ///< of a client; all zero: a new one for each call
   std::uint32_t buffer_samples = 320;
+  std::optional<oh_encoding> law;  ///< octets for the modem; none: linear samples
 };
 
 class AudioSocketCard final : public TimerCard, private AudioSocketReader::Sink {
@@ -44,6 +47,7 @@ class AudioSocketCard final : public TimerCard, private AudioSocketReader::Sink 
   static constexpr std::size_t kFifo = 1 << 13;  // samples, 1 s
 
   void exchange(const std::int16_t* played, std::int16_t* captured, std::size_t n);
+  void exchange_octets(const std::uint8_t* played, std::uint8_t* captured, std::size_t n);
   void follow_hook();
   void follow_connection();
   void accept_connection();
@@ -62,7 +66,7 @@ class AudioSocketCard final : public TimerCard, private AudioSocketReader::Sink 
   int listener_ = -1, socket_ = -1;
   LostRuns lost_;
   std::atomic<End> end_{End::kNone};
-  std::atomic<std::uint64_t> received_{0}, sent_{0}, lost_samples_{0}, skipped_{0}, ignored_{0};
+  std::atomic<std::uint64_t> received_{0}, sent_{0}, lost_samples_{0}, skipped_{0}, ignored_{0}, inexact_{0};
 
   // The card's thread.
   State state_ = State::kIdle;

@@ -104,7 +104,10 @@ void RtpCard::open_sockets() {
 }
 
 void RtpCard::set_media(const std::optional<RtpMedia>& media) {
+  std::unique_ptr<SrtpStreams> srtp;  // made, and the old one freed, outside of the card's thread
+  if (media && media->keys) srtp = std::make_unique<SrtpStreams>(*media->keys, next_.ssrc);
   const std::lock_guard lock(mutex_);
+  new_srtp_.swap(srtp);
   new_media_ = media;
   has_new_media_ = true;
   if (media) law_.store(media->law, std::memory_order_relaxed);
@@ -117,6 +120,7 @@ void RtpCard::adopt_media() {
   connected_ = false;
   show();
   if (!new_media_) return;  // the counts of the last call are kept
+  srtp_.swap(new_srtp_);
   buffer_ = JitterBuffer(config_.buffer_samples);
   counters_ = {};
   expected_before_ = received_before_ = foreign_in_a_row_ = 0;
@@ -172,12 +176,20 @@ void RtpCard::receive() {
     const ssize_t n = recv(socket_, octets.data(), octets.size(), MSG_TRUNC);
     if (n < 0 && errno != ECONNREFUSED) return;  // no more; a refusal concerns a sent packet
     if (n < 0) continue;
-    if (static_cast<std::size_t>(n) > octets.size()) {
+    auto length = static_cast<std::size_t>(n);
+    if (length > octets.size()) {
       ++counters_.malformed;
-    } else {
-      receive_packet({octets.data(), static_cast<std::size_t>(n)});
+    } else if (!srtp_ || opened(srtp_->unprotect(octets.data(), &length))) {
+      receive_packet({octets.data(), length});
     }
   }
+}
+
+/// Counts a packet that is not the far end's.
+bool RtpCard::opened(SrtpStreams::Result result) {
+  if (result == SrtpStreams::Result::kReplayed) ++counters_.replayed;
+  if (result == SrtpStreams::Result::kNotAuthentic) ++counters_.not_authentic;
+  return result == SrtpStreams::Result::kGood;
 }
 
 void RtpCard::receive_packet(std::span<const std::uint8_t> octets) {
@@ -205,8 +217,9 @@ void RtpCard::receive_packet(std::span<const std::uint8_t> octets) {
 
 void RtpCard::send_packet() {
   write_rtp_header(next_, packet_.data());
-  const std::size_t octets = kRtpHeaderOctets + filled_;
-  const bool sent = send(socket_, packet_.data(), octets, 0) == static_cast<ssize_t>(octets);
+  std::size_t octets = kRtpHeaderOctets + filled_;
+  if (srtp_) octets = srtp_->protect(packet_.data(), octets);
+  const bool sent = octets > 0 && send(socket_, packet_.data(), octets, 0) == static_cast<ssize_t>(octets);
   ++(sent ? counters_.sent : counters_.unsent);
   sent_octets_ += filled_;
   ++next_.sequence;
@@ -222,7 +235,9 @@ void RtpCard::receive_reports() {
     const ssize_t n = recv(control_, octets.data(), octets.size(), 0);
     if (n < 0 && errno != ECONNREFUSED) return;
     if (n < 0) continue;
-    const auto report = parse_rtcp({octets.data(), static_cast<std::size_t>(n)});
+    auto length = static_cast<std::size_t>(n);
+    if (srtp_ && !opened(srtp_->unprotect_report(octets.data(), &length))) continue;
+    const auto report = parse_rtcp({octets.data(), length});
     if (!report) {
       ++counters_.malformed;
       continue;
@@ -266,8 +281,10 @@ void RtpCard::send_report() {
     expected_before_ = expected;
     received_before_ = received;
   }
-  std::array<std::uint8_t, kRtcpOctets> octets;
-  const std::size_t n = write_rtcp(report, octets.data());
+  std::array<std::uint8_t, kRtcpOctets + kSrtpTrailerOctets> octets;
+  std::size_t n = write_rtcp(report, octets.data());
+  if (srtp_) n = srtp_->protect_report(octets.data(), n);
+  if (n == 0) return;
   [[maybe_unused]] const ssize_t sent = send(control_, octets.data(), n, 0);
 }
 
@@ -305,6 +322,8 @@ std::vector<CardFigure> RtpCard::figures() const {
                                  {"packets_strange", n(j.strange)},
                                  {"packets_foreign", n(c.foreign)},
                                  {"packets_malformed", n(c.malformed)},
+                                 {"packets_replayed", n(c.replayed)},
+                                 {"packets_not_authentic", n(c.not_authentic)},
                                  {"samples_lost", n(j.lost_samples)},
                                  {"timestamp_jumps", n(j.jumps)},
                                  {"stream_restarts", n(j.restarts)},

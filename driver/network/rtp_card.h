@@ -8,6 +8,7 @@
 
 #include <array>
 #include <atomic>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -17,6 +18,7 @@
 #include "driver/network/jitter_buffer.h"
 #include "driver/network/lost_runs.h"
 #include "driver/network/rtp.h"
+#include "driver/network/srtp.h"
 
 namespace offhook {
 
@@ -25,6 +27,7 @@ struct RtpMedia {
   InternetAddress remote;
   oh_encoding law = OH_MULAW;
   std::uint32_t packet_samples = 160;  ///< of sent packets: 80, 160 or 240
+  std::optional<SrtpKeys> keys = {};   ///< of encrypted streams (SRTP); then no others are read
 };
 
 struct RtpConfig {
@@ -44,7 +47,7 @@ class RtpCard final : public TimerCard {
   ~RtpCard() override;
 
   /// Sets the far end; without one, nothing is sent or received. From any thread; takes effect within some
-  /// milliseconds.
+  /// milliseconds. @throws std::runtime_error: it has keys, and this build has no SRTP
   void set_media(const std::optional<RtpMedia>& media);
   oh_encoding encoding() const override { return law_.load(std::memory_order_relaxed); }
   /// A payload type that is not the agreed one, in place of it; -1: none.
@@ -59,7 +62,7 @@ class RtpCard final : public TimerCard {
  private:
   struct Counters {
     JitterCounters jitter;
-    std::uint64_t sent = 0, unsent = 0, foreign = 0, malformed = 0;
+    std::uint64_t sent = 0, unsent = 0, foreign = 0, malformed = 0, replayed = 0, not_authentic = 0;
     std::optional<ReceptionReport> far;  // the far end's report about our packets
     double round_trip_ms = 0;
   };
@@ -68,6 +71,7 @@ class RtpCard final : public TimerCard {
   void adopt_media();
   void receive();
   void receive_packet(std::span<const std::uint8_t> octets);
+  bool opened(SrtpStreams::Result result);
   void receive_reports();
   void send_packet();
   void send_report();
@@ -85,7 +89,7 @@ class RtpCard final : public TimerCard {
   bool connected_ = false;
   std::uint64_t position_ = 0, report_at_ = 0, read_reports_at_ = 0, show_at_ = 0;
   JitterBuffer buffer_;
-  std::array<std::uint8_t, kRtpHeaderOctets + 240> packet_{};
+  std::array<std::uint8_t, kRtpHeaderOctets + 240 + kSrtpTrailerOctets> packet_{};
   std::size_t filled_ = 0;
   RtpPacket next_;  // to be sent
   std::uint64_t sent_octets_ = 0;
@@ -95,11 +99,13 @@ class RtpCard final : public TimerCard {
   std::uint32_t last_report_ = 0;
   std::int64_t last_report_ns_ = 0;
   std::uint32_t expected_before_ = 0, received_before_ = 0;
+  std::unique_ptr<SrtpStreams> srtp_;  // none: the streams are not encrypted
   Counters counters_;
 
   mutable std::mutex mutex_;  // of these; the card's thread only tries
   std::optional<RtpMedia> new_media_;
   bool has_new_media_ = false;
+  std::unique_ptr<SrtpStreams> new_srtp_;  // of new_media_; afterwards the one before
   Counters shown_;
 };
 

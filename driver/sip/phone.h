@@ -21,15 +21,21 @@
 #include "driver/live/live_card.h"
 #include "driver/network/internet_address.h"
 #include "driver/network/rtp_card.h"
+#include "driver/sip/tls.h"
 
 namespace offhook::sip {
+
+enum class Transport : std::uint8_t { kUdp, kTcp, kTls };
 
 struct Account {
   std::string user, host;  ///< host with a port, if one is given
   std::string password;    ///< of digest authentication; empty: none
   InternetAddress local;   ///< of signalling; port 0: any. Media use the same interface
   bool registers = true;
-  bool tcp = false;
+  Transport transport = Transport::kUdp;  ///< of signalling
+  TlsSettings tls;
+  bool encrypts_media = false;              ///< SRTP alone, or RTP alone
+  std::uint32_t session_interval_s = 1800;  ///< that calls from here ask for (RFC 4028); 0: no session timers
   std::vector<oh_encoding> laws = {OH_MULAW, OH_ALAW};  ///< offered, in this order
   std::uint32_t packet_samples = 160;
 };

@@ -19,24 +19,16 @@ std::unique_ptr<Phone> make_phone(const Account&, const std::vector<std::uint16_
 
 #else
 
-#define DEBUG_MODULE "offhook"  // re_dbg.h requires both
-#define DEBUG_LEVEL 0
-extern "C" {
-#include <re.h>
-#include <re_dbg.h>
-}
-
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <mutex>
 #include <thread>
 
-#include "driver/base/printable.h"
 #include "driver/base/thread.h"
+#include "driver/sip/libre.h"
 #include "driver/sip/sdp.h"
+#include "driver/sip/session_refresh.h"
 
 namespace offhook::sip {
 
@@ -45,33 +37,28 @@ namespace {
 constexpr int kBuckets = 32;             // of libre's hash tables
 constexpr std::uint32_t kExpires = 600;  // of a registration, seconds
 constexpr int kLeaveMs = 500;            // for BYE and the end of the registration to be answered
-constexpr char kSdpType[] = "application/sdp";
 constexpr char kAgent[] = "Offhook";
 
-struct Free {
-  void operator()(void* p) const { mem_deref(p); }
-};
-using Buffer = std::unique_ptr<mbuf, Free>;
-
-std::string text_of(const pl& part) {
-  return {part.p, part.l};
-}
-
-Buffer buffer_of(const std::string& text) {
-  Buffer buffer(mbuf_alloc(text.size()));
-  if (buffer != nullptr) {
-    mbuf_write_str(buffer.get(), text.c_str());
-    mbuf_set_pos(buffer.get(), 0);
+sip_transp transport_of(Transport transport) {
+  switch (transport) {
+    case Transport::kTcp:
+      return SIP_TRANSP_TCP;
+    case Transport::kTls:
+      return SIP_TRANSP_TLS;
+    default:
+      return SIP_TRANSP_UDP;
   }
-  return buffer;
 }
 
-std::string_view body_of(const sip_msg* message) {
-  return {reinterpret_cast<const char*>(mbuf_buf(message->mb)), mbuf_get_left(message->mb)};
+bool same_media(const RtpMedia& a, const RtpMedia& b) {
+  return a.remote.text() == b.remote.text() && a.law == b.law && a.packet_samples == b.packet_samples &&
+         a.keys == b.keys;
 }
 
-std::string status_of(const sip_msg* message) {
-  return fmt::format("{} {}", message->scode, printable(text_of(message->reason)));
+/// The host of an account without its port.
+std::string host_alone(const std::string& host) {
+  if (host.starts_with('[')) return host.substr(1, host.find(']') - 1);
+  return host.substr(0, host.find(':'));
 }
 
 std::atomic<bool> phone_exists{false};
@@ -102,7 +89,9 @@ class LibrePhone final : public Phone {
     sipsess* session = nullptr;
     std::uint32_t version = 0;  // of our description
     std::vector<oh_encoding> laws;
-    bool offered = false;  // in the answer to an INVITE without a description
+    bool offered = false;              // in the answer to an INVITE without a description
+    std::optional<CryptoLine> crypto;  // ours, of this call
+    std::unique_ptr<SessionRefresh> refresh;
     // Used by both threads:
     bool accepts = false;
     std::string number;
@@ -121,7 +110,13 @@ class LibrePhone final : public Phone {
   void incoming(const sip_msg* message);
   Line* free_line();
   void refuse(const sip_msg* message, unsigned status, const char* reason, const std::string& warning = "");
-  std::string describe(Line& line, const std::vector<oh_encoding>& laws);
+  void make_refresh(Line& line);
+  void call_again(Line& line);
+  std::string describe(Line& line, const std::vector<oh_encoding>& laws, bool changed = true);
+  void take_keys(Line& line, MediaDescription& found) const;
+  std::string failure_text(int error) const;
+  /// "sip:" and the address, as requests go there.
+  std::string target(const std::string& address) const;
   /// @throws std::runtime_error as parse_sdp()
   void take_description(Line& line, const sip_msg* message);
   void ended(Line& line, EndKind kind, const std::string& reason);
@@ -134,6 +129,9 @@ class LibrePhone final : public Phone {
   static int authenticate(char** user, char** password, const char* realm, void* self);
   static void on_registered(int error, const sip_msg* message, void* self);
   static bool on_request(const sip_msg* message, void* self);
+  static bool on_response(const sip_msg* message, void* self);
+  static bool on_other_request(const sip_msg* message, void* self);
+  static bool on_other_response(const sip_msg*, void*) { return true; }
   static void on_invite(const sip_msg* message, void* self);
   static int on_offer(mbuf** description, const sip_msg* message, void* line);
   static int on_answer(const sip_msg* message, void* line);
@@ -143,10 +141,11 @@ class LibrePhone final : public Phone {
   static void on_order(int what, void* line, void* self);
 
   Account account_;
-  std::string uri_, registrar_;
+  std::string uri_;
   dnsc* dns_ = nullptr;
   ::sip* sip_ = nullptr;
-  sip_lsnr* listener_ = nullptr;
+  std::vector<sip_lsnr*> listeners_;
+  std::unique_ptr<Tls> tls_;
   sipsess_sock* sessions_ = nullptr;
   sipreg* registration_of_ = nullptr;
   mqueue* orders_ = nullptr;
@@ -160,10 +159,7 @@ class LibrePhone final : public Phone {
 };
 
 LibrePhone::LibrePhone(const Account& account, const std::vector<std::uint16_t>& media_ports)
-    : account_(account),
-      uri_("sip:" + account.user + "@" + account.host),
-      registrar_("sip:" + account.host),
-      lines_(media_ports.size()) {
+    : account_(account), uri_("sip:" + account.user + "@" + account.host), lines_(media_ports.size()) {
   if (phone_exists.exchange(true)) throw std::runtime_error("a process has one SIP account");
   for (std::size_t i = 0; i < lines_.size(); ++i) {
     lines_[i].phone = this;
@@ -193,10 +189,21 @@ void LibrePhone::start(const Account& account) {
   must(sip_alloc(&sip_, dns_, kBuckets, kBuckets, kBuckets, kAgent, nullptr, this), "SIP");
   sa local{};
   must(sa_set_sa(&local, account.local.get()), "SIP");
-  const sip_transp transport = account.tcp ? SIP_TRANSP_TCP : SIP_TRANSP_UDP;
-  must(sip_transp_add(sip_, transport, &local), "SIP at " + account.local.text());
-  must(sip_listen(&listener_, sip_, true, on_request, this), "SIP");
+  if (account.transport == Transport::kTls) tls_ = std::make_unique<Tls>(account.tls, host_alone(account.host));
+  must(sip_transp_add(sip_, transport_of(account.transport), &local, tls_ ? tls_->get() : nullptr),
+       "SIP at " + account.local.text());
+  const auto listen = [&](bool requests, sip_msg_h* handler) {
+    sip_lsnr* listener = nullptr;
+    must(sip_listen(&listener, sip_, requests, handler, this), "SIP");
+    listeners_.push_back(listener);
+  };
+  // In the order of asking: ours, libre's, and the rest, which libre would write to standard error.
+  listen(true, on_request);
+  listen(false, on_response);
   must(sipsess_listen(&sessions_, sip_, kBuckets, on_invite, this), "SIP");
+  listen(true, on_other_request);
+  listen(false, on_other_response);
+  for (Line& line : lines_) make_refresh(line);
   must(mqueue_alloc(&orders_, on_order, this), "SIP");
   local_ = account.local;
   if (account.registers) register_account();
@@ -204,11 +211,38 @@ void LibrePhone::start(const Account& account) {
 
 void LibrePhone::register_account() {
   registration_ = "not registered yet";
-  const std::string to = account_.tcp ? registrar_ + ";transport=tcp" : registrar_;
+  const std::string to = target(account_.host);
   const int error = sipreg_register(&registration_of_, sip_, to.c_str(), uri_.c_str(), nullptr, uri_.c_str(), kExpires,
                                     account_.user.c_str(), nullptr, 0, 0, authenticate, this, false, on_registered,
                                     this, nullptr, nullptr);
   if (error != 0) registration_ = "not registered: " + std::generic_category().message(error);
+}
+
+std::string LibrePhone::target(const std::string& address) const {
+  const bool is_default = account_.transport == Transport::kUdp;
+  return "sip:" + address + (is_default ? "" : sip_transp_param(transport_of(account_.transport)));
+}
+
+/// @param error  of libre; a failure of TLS has a text of its own
+std::string LibrePhone::failure_text(int error) const {
+  if (tls_ && !tls_->failure().empty()) return tls_->failure();
+  return std::generic_category().message(error);
+}
+
+void LibrePhone::make_refresh(Line& line) {
+  SessionRefresh::Call call;
+  call.description = [this, &line] { return describe(line, line.laws, false); };
+  call.takes = [this, &line](const sip_msg* message) {
+    try {
+      take_description(line, message);
+    } catch (const std::runtime_error&) {
+      return false;
+    }
+    return true;
+  };
+  call.ended = [this, &line](const std::string& reason) { ended(line, EndKind::kOther, reason); };
+  line.refresh =
+      std::make_unique<SessionRefresh>(std::move(call), account_.user, account_.session_interval_s, authenticate, this);
 }
 
 // Unregisters and ends the calls, and waits some time for the answers.
@@ -222,13 +256,17 @@ LibrePhone::~LibrePhone() {
 }
 
 void LibrePhone::stop_libre() {
-  for (Line& line : lines_) line.session = static_cast<sipsess*>(mem_deref(line.session));
+  for (Line& line : lines_) {
+    line.refresh.reset();
+    line.session = static_cast<sipsess*>(mem_deref(line.session));
+  }
   registration_of_ = static_cast<sipreg*>(mem_deref(registration_of_));
   if (sessions_ != nullptr) sipsess_close_all(sessions_);
   if (sip_ != nullptr) sip_close(sip_, true);
   mem_deref(sessions_);
-  mem_deref(listener_);
+  for (sip_lsnr* listener : listeners_) mem_deref(listener);
   mem_deref(sip_);
+  tls_.reset();
   mem_deref(dns_);
   mem_deref(orders_);
   libre_close();
@@ -276,24 +314,36 @@ void LibrePhone::obey(Order what, Line& line) {
 void LibrePhone::dial_now(Line& line) {
   if (line.session != nullptr) return ended(line, EndKind::kBusy, "the line has a call");
   if (account_.registers && refused_) return ended(line, EndKind::kNoService, registration());
+  line.crypto.reset();
+  if (account_.encrypts_media) line.crypto = CryptoLine{1, new_srtp_key(SrtpSuite::kTagOf80Bits)};
+  call_again(line);
+}
+
+/// INVITE, for the first time or with another interval of the session timer.
+void LibrePhone::call_again(Line& line) {
   std::string to;
   {
     const std::lock_guard lock(mutex_);
-    to = "sip:" + line.number + "@" + account_.host + (account_.tcp ? ";transport=tcp" : "");
+    to = target(line.number + "@" + account_.host);
   }
   line.offered = true;
+  line.laws.clear();
   const Buffer description = buffer_of(describe(line, account_.laws));
-  const int error = sipsess_connect(&line.session, sessions_, to.c_str(), nullptr, uri_.c_str(), account_.user.c_str(),
-                                    nullptr, 0, kSdpType, description.get(), authenticate, this, false, on_offer,
-                                    on_answer, on_progress, on_established, nullptr, nullptr, on_close, &line, nullptr);
-  if (error != 0) ended(line, EndKind::kNoService, std::generic_category().message(error));
+  const std::string headers = line.refresh->call_headers();
+  const int error =
+      sipsess_connect(&line.session, sessions_, to.c_str(), nullptr, uri_.c_str(), account_.user.c_str(), nullptr, 0,
+                      kSdpType, description.get(), authenticate, this, false, on_offer, on_answer, on_progress,
+                      on_established, nullptr, nullptr, on_close, &line, "%s", headers.c_str());
+  if (error != 0) ended(line, EndKind::kNoService, failure_text(error));
 }
 
 void LibrePhone::answer_now(Line& line) {
   if (line.session == nullptr) return;
   const Buffer description = buffer_of(describe(line, line.offered ? account_.laws : line.laws));
-  const int error = sipsess_answer(line.session, 200, "OK", description.get(), nullptr);
-  if (error != 0) return ended(line, EndKind::kOther, std::generic_category().message(error));
+  const std::string headers = line.refresh->answer_headers();
+  const int error = sipsess_answer(line.session, 200, "OK", description.get(), "%s", headers.c_str());
+  if (error != 0) return ended(line, EndKind::kOther, failure_text(error));
+  line.refresh->established(sip_, line.session, nullptr);
   if (!line.offered) show(line, [](CallInfo& info) { info.state = CallState::kUp; });
 }
 
@@ -326,6 +376,8 @@ void LibrePhone::refuse(const sip_msg* message, unsigned status, const char* rea
 void LibrePhone::incoming(const sip_msg* message) {
   Line* const line = free_line();
   if (line == nullptr) return refuse(message, 486, "Busy Here");
+  if (!line->refresh->invited(sip_, message)) return;
+  line->crypto.reset();
   line->offered = mbuf_get_left(message->mb) == 0;
   show(*line, [message](CallInfo& info) {
     info = {};
@@ -333,6 +385,7 @@ void LibrePhone::incoming(const sip_msg* message) {
   });
   try {
     if (!line->offered) take_description(*line, message);
+    if (line->offered && account_.encrypts_media) line->crypto = CryptoLine{1, new_srtp_key(SrtpSuite::kTagOf80Bits)};
   } catch (const std::runtime_error& e) {
     show(*line, [](CallInfo& info) { info = {}; });
     return refuse(message, 488, "Not Acceptable Here", fmt::format("Warning: 305 offhook \"{}\"\r\n", e.what()));
@@ -347,10 +400,13 @@ void LibrePhone::incoming(const sip_msg* message) {
   show(*line, [](CallInfo& info) { info.state = CallState::kRinging; });
 }
 
-std::string LibrePhone::describe(Line& line, const std::vector<oh_encoding>& laws) {
+/// @param changed  from the last one: its version grows (RFC 3264 8)
+std::string LibrePhone::describe(Line& line, const std::vector<oh_encoding>& laws, bool changed) {
   InternetAddress media = local_;
   media.set_port(line.media_port);
-  return write_sdp(media, laws, account_.packet_samples, session_id_ + (&line - lines_.data()), ++line.version);
+  if (changed) ++line.version;
+  return write_sdp({media, laws, account_.packet_samples,
+                    session_id_ + static_cast<std::uint64_t>(&line - lines_.data()), line.version, line.crypto});
 }
 
 void LibrePhone::take_description(Line& line, const sip_msg* message) {
@@ -360,14 +416,36 @@ void LibrePhone::take_description(Line& line, const sip_msg* message) {
       std::find_first_of(found.laws.begin(), found.laws.end(), account_.laws.begin(), account_.laws.end());
   if (usable == found.laws.end()) throw std::runtime_error("it does not offer the law of G.711 that is allowed here");
   found.media.law = *usable;
+  take_keys(line, found);
   line.laws.assign(1, found.media.law);
   show(line, [&found](CallInfo& info) {
+    if (info.media && same_media(*info.media, found.media)) return;  // a refresh: the streams go on
     info.media = found.media;
     ++info.media_version;
   });
 }
 
+/// The keys of both directions. Our line has the suite and the tag of the far end's, or the far end's has ours.
+void LibrePhone::take_keys(Line& line, MediaDescription& found) const {
+  if (found.encrypted != account_.encrypts_media)
+    throw std::runtime_error(found.encrypted ? "it wants SRTP, which this account does not allow (srtp=no)"
+                                             : "it has no SRTP, which this account wants (srtp=no allows that)");
+  if (!found.encrypted) return;
+  const CryptoLine* chosen = &found.crypto.front();
+  if (line.crypto) {
+    const auto same = std::ranges::find_if(
+        found.crypto, [&line](const CryptoLine& each) { return each.key.suite == line.crypto->key.suite; });
+    if (same == found.crypto.end()) throw std::runtime_error("its key for SRTP is of another suite than the call's");
+    chosen = &*same;
+    line.crypto->tag = chosen->tag;
+  } else {
+    line.crypto = CryptoLine{chosen->tag, new_srtp_key(chosen->key.suite)};
+  }
+  found.media.keys = SrtpKeys{line.crypto->key, chosen->key};
+}
+
 void LibrePhone::ended(Line& line, EndKind kind, const std::string& reason) {
+  line.refresh->stop();
   line.session = static_cast<sipsess*>(mem_deref(line.session));
   show(line, [&](CallInfo& info) {
     if (info.state == CallState::kEnded) return;
@@ -388,17 +466,36 @@ void LibrePhone::on_registered(int error, const sip_msg* message, void* self) {
   auto* const phone = static_cast<LibrePhone*>(self);
   const std::lock_guard lock(phone->mutex_);
   phone->refused_ = error != 0 || (message != nullptr && message->scode >= 300);
-  phone->registration_ = error != 0 ? "not registered: " + std::generic_category().message(error)
+  phone->registration_ = error != 0                                   ? "not registered: " + phone->failure_text(error)
                          : message == nullptr || message->scode < 200 ? phone->registration_
                          : message->scode < 300                       ? "registered"
                                                                       : "not registered: " + status_of(message);
 }
 
-// Requests outside of a dialog. libre refuses the requests that are not taken here.
+// Requests that libre does not know: OPTIONS, and those of session timers.
 bool LibrePhone::on_request(const sip_msg* message, void* self) {
+  auto* const phone = static_cast<LibrePhone*>(self);
+  for (Line& line : phone->lines_)
+    if (line.refresh->request(message)) return true;
   if (pl_strcmp(&message->met, "OPTIONS") != 0) return false;
-  sip_treplyf(nullptr, nullptr, static_cast<LibrePhone*>(self)->sip_, message, false, 200, "OK",
-              "Allow: INVITE,ACK,BYE,CANCEL,OPTIONS\r\nAccept: application/sdp\r\nContent-Length: 0\r\n\r\n");
+  sip_treplyf(nullptr, nullptr, phone->sip_, message, false, 200, "OK",
+              "%sAccept: application/sdp\r\nContent-Length: 0\r\n\r\n", kAllowed);
+  return true;
+}
+
+bool LibrePhone::on_response(const sip_msg* message, void* self) {
+  auto& lines = static_cast<LibrePhone*>(self)->lines_;
+  return std::ranges::any_of(lines, [message](const Line& line) { return line.refresh->response(message); });
+}
+
+bool LibrePhone::on_other_request(const sip_msg* message, void* self) {
+  ::sip* const stack = static_cast<LibrePhone*>(self)->sip_;
+  if (pl_strcmp(&message->met, "ACK") == 0) return true;
+  if (pl_strcmp(&message->met, "CANCEL") == 0 || pl_strcmp(&message->met, "UPDATE") == 0) {
+    sip_reply(stack, message, 481, "Call/Transaction Does Not Exist");
+  } else {
+    sip_reply(stack, message, 501, "Not Implemented");
+  }
   return true;
 }
 
@@ -439,8 +536,9 @@ void LibrePhone::on_progress(const sip_msg* message, void* arg) {
     line.phone->show(line, [](CallInfo& info) { info.state = CallState::kRingback; });
 }
 
-void LibrePhone::on_established(const sip_msg*, void* arg) {
+void LibrePhone::on_established(const sip_msg* message, void* arg) {
   Line& line = *static_cast<Line*>(arg);
+  if (!message->req) line.refresh->established(line.phone->sip_, line.session, message);
   bool has_media = false;
   line.phone->show(line, [&has_media](CallInfo& info) {
     has_media = info.media.has_value();
@@ -459,11 +557,15 @@ void LibrePhone::on_close(int error, const sip_msg* message, void* arg) {
     rang = info.state == CallState::kRinging;
   });
   if (!before.empty()) return line.phone->ended(line, EndKind::kOther, before);
+  if (message != nullptr && message->scode == 422 && line.refresh->asks_again(message)) {
+    line.session = static_cast<sipsess*>(mem_deref(line.session));
+    return line.phone->call_again(line);
+  }
   if (message != nullptr && message->scode >= 300)
     return line.phone->ended(line, end_of_response(message->scode), status_of(message));
   if (was_up) return line.phone->ended(line, EndKind::kHungUp, "the far end hung up");
   if (rang) return line.phone->ended(line, EndKind::kHungUp, "the caller gave up");
-  line.phone->ended(line, EndKind::kNoService, std::generic_category().message(error));
+  line.phone->ended(line, EndKind::kNoService, line.phone->failure_text(error));
 }
 
 }  // namespace

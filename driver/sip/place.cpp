@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
+#include <optional>
 #include <stdexcept>
 
 #include "driver/base/printable.h"
 #include "driver/sip/phone.h"
+#include "driver/sip/session_timer.h"
 
 namespace offhook::sip {
 
@@ -37,13 +39,15 @@ std::string read_password(const std::string& path) {
 }
 
 [[noreturn]] void refuse(const CardOption& option) {
-  throw std::runtime_error(
-      fmt::format("sip: \"{}={}\" is not an option; expected local=HOST:PORT, register=no, password-file=FILE, "
-                  "transport=udp or tcp, law=pcmu or pcma, ptime=10, 20 or 30, or buffer=MS",
-                  printable(option.name), printable(option.value)));
+  throw std::runtime_error(fmt::format(
+      "sip: \"{}={}\" is not an option; expected local=HOST:PORT, register=no, password-file=FILE, transport=udp, "
+      "tcp or tls, ca-file=FILE, cert-file=FILE, verify=no, srtp=yes or no, session-interval=S, "
+      "law=pcmu or pcma, ptime=10, 20 or 30, or buffer=MS",
+      printable(option.name), printable(option.value)));
 }
 
-void set_option(const CardOption& option, SipPlace* place) {
+/// @param[out] srtp  value of that option, if it is given
+void set_option(const CardOption& option, SipPlace* place, std::optional<bool>* srtp) {
   Account& account = place->account;
   const auto is = [&option](std::string_view name, std::string_view value) {
     return option.name == name && option.value == value;
@@ -54,8 +58,21 @@ void set_option(const CardOption& option, SipPlace* place) {
     account.password = read_password(std::string(option.value));
   } else if (is("register", "no") || is("register", "yes")) {
     account.registers = option.value == "yes";
-  } else if (is("transport", "udp") || is("transport", "tcp")) {
-    account.tcp = option.value == "tcp";
+  } else if (is("transport", "udp") || is("transport", "tcp") || is("transport", "tls")) {
+    account.transport = option.value == "tls"   ? Transport::kTls
+                        : option.value == "tcp" ? Transport::kTcp
+                                                : Transport::kUdp;
+  } else if (option.name == "ca-file" || option.name == "cert-file") {
+    (option.name == "ca-file" ? account.tls.authorities : account.tls.certificate) = option.value;
+  } else if (is("verify", "no") || is("verify", "yes")) {
+    account.tls.verifies = option.value == "yes";
+  } else if (is("srtp", "no") || is("srtp", "yes")) {
+    *srtp = option.value == "yes";
+  } else if (option.name == "session-interval") {
+    account.session_interval_s = option_number(option, 0, kMostInterval);
+    if (account.session_interval_s != 0 && account.session_interval_s < kLeastInterval)
+      throw std::runtime_error(fmt::format("session-interval={}: expected 0 (no session timers), or {} to {} s",
+                                           account.session_interval_s, kLeastInterval, kMostInterval));
   } else if (is("law", "pcmu") || is("law", "pcma")) {
     account.laws = {option.value == "pcma" ? OH_ALAW : OH_MULAW};
   } else if (is("ptime", "10") || is("ptime", "20") || is("ptime", "30")) {
@@ -65,6 +82,22 @@ void set_option(const CardOption& option, SipPlace* place) {
   } else {
     refuse(option);
   }
+}
+
+/// @throws std::runtime_error: settings of TLS or keys of SRTP without TLS, or this build has no SRTP
+void check_encryption(const Account& account, const std::optional<bool>& srtp) {
+  if (account.transport == Transport::kTls) {
+    if (srtp.value_or(true) && !has_srtp())
+      throw std::runtime_error(
+          "sip: this build has no SRTP (libsrtp2-dev was not installed when it was configured); srtp=no leaves the "
+          "samples "
+          "unencrypted");
+    return;
+  }
+  if (!account.tls.authorities.empty() || !account.tls.certificate.empty() || !account.tls.verifies)
+    throw std::runtime_error("sip: ca-file, cert-file and verify are options of TLS; expected transport=tls with them");
+  if (srtp.value_or(false))
+    throw std::runtime_error("sip: srtp=yes: the keys of SRTP are in the signalling; expected transport=tls with it");
 }
 
 }  // namespace
@@ -83,7 +116,10 @@ SipPlace parse_sip_place(std::string_view text) {
   place.account.host = address.substr(at + 1);
   place.account.local = internet_address("127.0.0.1:0");
   if (const char* password = std::getenv("OFFHOOK_SIP_PASSWORD")) place.account.password = password;
-  for (const CardOption& option : parts.options) set_option(option, &place);
+  std::optional<bool> srtp;
+  for (const CardOption& option : parts.options) set_option(option, &place, &srtp);
+  check_encryption(place.account, srtp);
+  place.account.encrypts_media = srtp.value_or(place.account.transport == Transport::kTls);
   return place;
 }
 

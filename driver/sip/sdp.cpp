@@ -6,6 +6,7 @@
 #include <netinet/in.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstring>
 #include <optional>
@@ -17,6 +18,7 @@ namespace {
 
 constexpr std::uint32_t kPerMs = 8;
 constexpr std::size_t kMostOctets = 8192;
+constexpr std::size_t kMostCryptoLines = 16;
 
 /// Removes the text up to `end`, and `end`. @return the text
 std::string_view take_until(std::string_view& text, char end) {
@@ -67,7 +69,9 @@ class Reader {
   }
   MediaDescription result() const {
     if (!has_audio_) throw std::runtime_error("it describes no audio");
-    if (!plain_) throw std::runtime_error("it requests encrypted or other transport than RTP/AVP");
+    if (!plain_ && !encrypted_) throw std::runtime_error("it requests another transport than RTP/AVP and RTP/SAVP");
+    if (encrypted_ && crypto_.empty())
+      throw std::runtime_error("it has no key for SRTP that is usable here (AES_CM_128_HMAC_SHA1, inline)");
     if (laws_.empty()) throw std::runtime_error("it offers no G.711: a path with another codec does not carry a modem");
     if (port_ == 0) throw std::runtime_error("it refuses the audio stream");
     const auto& address = own_ ? own_ : session_;
@@ -79,6 +83,8 @@ class Reader {
     made.media.law = laws_.front();
     if (ptime_ == 10 || ptime_ == 20 || ptime_ == 30) made.media.packet_samples = kPerMs * ptime_;
     made.on_hold = on_hold_;
+    made.encrypted = encrypted_;
+    if (encrypted_) made.crypto = crypto_;
     return made;
   }
 
@@ -89,7 +95,9 @@ class Reader {
     if (!in_audio_) return;
     has_audio_ = true;
     port_ = number(take_until(value, ' '), 65535).value_or(0);
-    plain_ = take_until(value, ' ') == "RTP/AVP";
+    const std::string_view transport = take_until(value, ' ');
+    plain_ = transport == "RTP/AVP";
+    encrypted_ = transport == "RTP/SAVP";
     while (!value.empty()) {
       const auto type = number(take_until(value, ' '), 127);
       if (type == kPcmuType) add(OH_MULAW);
@@ -104,6 +112,8 @@ class Reader {
     if (name == "ptime") ptime_ = number(value, 1000).value_or(0);
     if (name == "sendrecv") on_hold_ = false;
     if (name == "sendonly" || name == "recvonly" || name == "inactive") on_hold_ = true;
+    if (name == "crypto" && in_audio_ && crypto_.size() < kMostCryptoLines)
+      if (const auto line = parse_crypto(value)) crypto_.push_back(*line);
     // A static type that is mapped to something else is not G.711.
     if (name != "rtpmap" || !in_audio_) return;
     const auto type = number(take_until(value, ' '), 127);
@@ -112,11 +122,54 @@ class Reader {
     if (type == kPcmaType && !same_word(codec, "PCMA")) std::erase(laws_, OH_ALAW);
   }
 
-  bool in_audio_ = false, has_audio_ = false, other_ = false, plain_ = false, on_hold_ = false;
+  bool in_audio_ = false, has_audio_ = false, other_ = false, plain_ = false, encrypted_ = false, on_hold_ = false;
   unsigned port_ = 0, ptime_ = 0;
   std::vector<oh_encoding> laws_;
+  std::vector<CryptoLine> crypto_;
   std::optional<InternetAddress> session_, own_;
 };
+
+constexpr std::string_view kBase64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+static_assert(kSrtpKeyOctets % 3 == 0, "a key in base64 has no padding");
+
+/// @return false: it is not a key in base64
+bool read_key(std::string_view text, std::array<std::uint8_t, kSrtpKeyOctets>* octets) {
+  if (text.size() != kSrtpKeyOctets / 3 * 4) return false;
+  for (std::size_t k = 0; k < octets->size(); k += 3) {
+    std::uint32_t bits = 0;
+    for (std::size_t i = 0; i < 4; ++i) {
+      const std::size_t digit = kBase64.find(text[k / 3 * 4 + i]);
+      if (digit == std::string_view::npos) return false;
+      bits = bits << 6 | static_cast<std::uint32_t>(digit);
+    }
+    for (std::size_t i = 0; i < 3; ++i) (*octets)[k + i] = static_cast<std::uint8_t>(bits >> (16 - 8 * i));
+  }
+  return true;
+}
+
+std::string write_key(const std::array<std::uint8_t, kSrtpKeyOctets>& octets) {
+  std::string text;
+  for (std::size_t k = 0; k < octets.size(); k += 3) {
+    const std::uint32_t bits = std::uint32_t{octets[k]} << 16 | std::uint32_t{octets[k + 1]} << 8 | octets[k + 2];
+    for (int shift = 18; shift >= 0; shift -= 6) text += kBase64[bits >> shift & 63];
+  }
+  return text;
+}
+
+/// "inline:KEY", and a lifetime, which we do not reach. A number of a master key (MKI) is not supported.
+bool read_key_parameter(std::string_view text, std::array<std::uint8_t, kSrtpKeyOctets>* octets) {
+  if (take_until(text, ':') != "inline") return false;
+  if (!read_key(take_until(text, '|'), octets)) return false;
+  return text.find_first_of(":|;") == std::string_view::npos;
+}
+
+/// Session parameters that change nothing here: the window for replays, and those that say so themselves (RFC
+/// 4568 6.3).
+bool changes_nothing(std::string_view parameter) {
+  return parameter.empty() || parameter.front() == '-' || parameter.starts_with("WSH=");
+}
+
+constexpr std::string_view kSuites[] = {"AES_CM_128_HMAC_SHA1_80", "AES_CM_128_HMAC_SHA1_32"};
 
 }  // namespace
 
@@ -131,21 +184,42 @@ MediaDescription parse_sdp(std::string_view text) {
   return reader.result();
 }
 
-std::string write_sdp(const InternetAddress& local, const std::vector<oh_encoding>& laws, std::uint32_t packet_samples,
-                      std::uint64_t session, std::uint32_t version) {
+std::optional<CryptoLine> parse_crypto(std::string_view value) {
+  CryptoLine line;
+  constexpr unsigned kMostTag = 999'999'999;  // nine digits
+  const auto tag = number(take_until(value, ' '), kMostTag);
+  if (!tag) return std::nullopt;
+  line.tag = *tag;
+  const std::string_view suite = take_until(value, ' ');
+  if (suite != kSuites[0] && suite != kSuites[1]) return std::nullopt;
+  line.key.suite = suite == kSuites[0] ? SrtpSuite::kTagOf80Bits : SrtpSuite::kTagOf32Bits;
+  if (!read_key_parameter(take_until(value, ' '), &line.key.octets)) return std::nullopt;
+  while (!value.empty())
+    if (!changes_nothing(take_until(value, ' '))) return std::nullopt;
+  return line;
+}
+
+std::string write_sdp(const OwnDescription& own) {
+  const InternetAddress& local = own.local;
   const bool six = local.storage.ss_family == AF_INET6;
   std::string host = local.text();
   host = six ? host.substr(1, host.rfind(']') - 1) : host.substr(0, host.rfind(':'));
   const char* family = six ? "IP6" : "IP4";
   std::string types, maps;
-  for (const oh_encoding law : laws) {
+  for (const oh_encoding law : own.laws) {
     types += fmt::format(" {}", payload_type_of(law));
     maps += fmt::format("a=rtpmap:{} {}/8000\r\n", payload_type_of(law), law == OH_ALAW ? "PCMA" : "PCMU");
   }
+  std::string crypto;
+  if (own.crypto)
+    crypto = fmt::format("a=crypto:{} {} inline:{}\r\n", own.crypto->tag,
+                         kSuites[own.crypto->key.suite == SrtpSuite::kTagOf32Bits ? 1 : 0],
+                         write_key(own.crypto->key.octets));
   return fmt::format(
-      "v=0\r\no=- {} {} IN {} {}\r\ns=modem\r\nc=IN {} {}\r\nt=0 0\r\nm=audio {} RTP/AVP{}\r\n{}a=ptime:{}\r\n"
+      "v=0\r\no=- {} {} IN {} {}\r\ns=modem\r\nc=IN {} {}\r\nt=0 0\r\nm=audio {} RTP/{}{}\r\n{}{}a=ptime:{}\r\n"
       "a=silenceSupp:off - - - -\r\na=sendrecv\r\n",
-      session, version, family, host, family, host, local.port(), types, maps, packet_samples / kPerMs);
+      own.session, own.version, family, host, family, host, local.port(), own.crypto ? "SAVP" : "AVP", types, maps,
+      crypto, own.packet_samples / kPerMs);
 }
 
 }  // namespace offhook::sip

@@ -65,6 +65,12 @@ class Interpolator {
     return outputs;
   }
 
+  /// A part of a sample passes that does not come. @param samples  |samples| < 1; negative: it came twice
+  void skip_part(float samples) {
+    phase_ += {static_cast<uint32_t>(static_cast<int64_t>(samples * static_cast<float>(phase_step_.bits)))};
+    until_ -= static_cast<int64_t>(samples * 4294967296.0f);
+  }
+
   /// Moves all outputs from the next on later. @param samples  above -1, at most 8
   void delay(float samples) { until_ += static_cast<int64_t>(samples * 4294967296.0f); }
   /// Sets the output spacing, as its ratio to the nominal spacing minus 1. @pre |deviation| < 0.01

@@ -91,9 +91,12 @@ bool HitRecovery::is_usual(Grid grid, float error) const {
   return error < kFarFromChance * chance || (error < kLikeUsual * usual_ && error < kNoChance * chance);
 }
 
-bool HitRecovery::fits(Grid grid, const Complex* recent, float scale, float warp, const Complex* whitening) const {
+float HitRecovery::misfit(Grid grid, const Complex* recent, float scale, float warp, const Complex* whitening) const {
   Complex none;
-  return is_usual(grid, Scaled(recent, scale, warp, whitening).error(grid, 0, &none));
+  const float chance = grid == Grid::kOdd ? kChanceOdd : kChanceOddSum;
+  const float error = Scaled(recent, scale, warp, whitening).error(grid, 0, &none);
+  const float far = kFarFromChance * chance, middle = usual_ * chance;
+  return error * error / (far * far > middle ? far * far : middle);
 }
 
 HitRecovery::Found HitRecovery::search(Grid grid, const Complex* recent, float scale, float warp,

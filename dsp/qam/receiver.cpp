@@ -259,19 +259,22 @@ void Receiver::watch_for_slip(bool waited) {
   if (hits_.usual()) notes_.put(loops());
   if (hits_.waiting() && !waited && notes_.known()) {
     const Loops before = notes_.before();
-    slip_search_.begin(interpolator_, 0.5f * symbol_samples_, before.phase_at(symbols_), before.frequency);
+    slip_search_.begin(interpolator_, 0.5f * symbol_samples_, before, before.phase_at(symbols_));
   }
   if (slip_search_.due()) try_slip();
 }
 
 void Receiver::try_slip() {
-  const int slip = slip_search_.next(*kernels_, tap_re_, tap_im_);
-  if (!hits_.fits(format_.grid, slip_search_.symbols(), scale_, format_.warp, format_.whitening)) return;
+  slip_search_.next(*kernels_, tap_re_, tap_im_);
+  const float misfit = hits_.misfit(format_.grid, slip_search_.symbols(), scale_, format_.warp, format_.whitening);
+  if (!slip_search_.judge(misfit)) return;
+  const SlipSearch::Slip& slip = slip_search_.found();
   slip_search_.reset();
   hits_.end_wait();
   go_on_from(notes_.before());
   ++slips_found_;
-  (slip > 0 ? missing_ : surplus_) = slip > 0 ? slip : -slip;
+  (slip.samples > 0 ? missing_ : surplus_) = slip.samples > 0 ? slip.samples : -slip.samples;
+  interpolator_.skip_part(slip.part);
 }
 
 // Symbols were hit: all of them, because the last kRecent were received without adaptation.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a network may bring: RTP, RTCP, AudioSocket, session descriptions, addresses, and packets in any order.
+// What a network may bring: RTP, RTCP, AudioSocket, session descriptions with keys, intervals of session timers,
+// addresses, and packets in any order.
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -11,6 +12,7 @@
 #include "driver/network/jitter_buffer.h"
 #include "driver/network/rtp.h"
 #include "driver/sip/sdp.h"
+#include "driver/sip/session_timer.h"
 
 namespace {
 
@@ -65,10 +67,26 @@ void description(Octets octets) {
     const auto found = offhook::sip::parse_sdp({reinterpret_cast<const char*>(octets.data()), octets.size()});
     const std::uint32_t n = found.media.packet_samples;
     if (found.laws.empty() || found.media.remote.port() == 0 || (n != 80 && n != 160 && n != 240)) __builtin_trap();
-    const auto again = offhook::sip::parse_sdp(offhook::sip::write_sdp(found.media.remote, found.laws, n, 1, 1));
+    if (found.encrypted != !found.crypto.empty()) __builtin_trap();
+    std::optional<offhook::sip::CryptoLine> crypto;
+    if (found.encrypted) crypto = found.crypto.front();
+    const auto again =
+        offhook::sip::parse_sdp(offhook::sip::write_sdp({found.media.remote, found.laws, n, 1, 1, crypto}));
     if (again.laws != found.laws || again.media.remote.text() != found.media.remote.text()) __builtin_trap();
+    if (crypto && (again.crypto.front().tag != crypto->tag || again.crypto.front().key != crypto->key))
+      __builtin_trap();
   } catch (const std::runtime_error&) {
   }
+}
+
+void interval(Octets octets) {
+  namespace sip = offhook::sip;
+  const auto found = sip::parse_session_interval({reinterpret_cast<const char*>(octets.data()), octets.size()});
+  if (!found) return;
+  if (sip::parse_session_interval(sip::session_interval_text(*found)) != found) __builtin_trap();
+  const sip::SessionInterval accepted = sip::accepted_interval(*found, octets.size() % 2 == 0);
+  if (accepted.refresher == sip::TransactionSide::kUnnamed || accepted.seconds < sip::kLeastInterval) __builtin_trap();
+  if (sip::end_after_ms(accepted.seconds) <= sip::refresh_after_ms(accepted.seconds)) __builtin_trap();
 }
 
 }  // namespace
@@ -76,7 +94,7 @@ void description(Octets octets) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
   const Octets octets(data + 1, size - 1);
-  constexpr void (*kParsers[])(Octets) = {packet, audiosocket, stream, description};
-  kParsers[data[0] % 4](octets);
+  constexpr void (*kParsers[])(Octets) = {packet, audiosocket, stream, description, interval};
+  kParsers[data[0] % 5](octets);
   return 0;
 }

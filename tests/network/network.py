@@ -12,7 +12,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 
 from live import Bench, fail, hear, say, wait_for  # noqa: E402  (of a folder beside this one)
 
-__all__ = ["Bench", "NetworkBench", "SipBench", "Exchange", "exchange", "fail", "free_ports", "hear", "say", "settle", "wait_for"]
+__all__ = ["Bench", "NetworkBench", "SipBench", "Exchange", "authority", "certificate", "exchange", "fail", "free_ports", "hear", "say",
+           "settle", "sipp", "wait_for"]
 
 
 def free_ports(n, kind=socket.SOCK_DGRAM):
@@ -59,6 +60,48 @@ def exchange(sender, receiver, n, seconds):
     if received != sent:
         same = next((i for i, (x, y) in enumerate(zip(received, sent)) if x != y), min(len(received), n))
         fail(f"{len(received)} bytes arrived, {n} were sent; the first {same} agree")
+
+
+def sipp(bench, scenario, port, *words, name="scenario"):
+    """sipp (package sip-tester) at a port of the loopback interface, with a scenario of its own. Its errors go to NAME.err."""
+    path = bench.path(name + ".xml")
+    with open(path, "w", encoding="ascii") as out:
+        out.write('<?xml version="1.0" encoding="ISO-8859-1"?>\n' + scenario)
+    p = subprocess.Popen(["sipp", "-sf", path, "-i", "127.0.0.1", "-p", str(port), "-nostdin", "-trace_err", "-error_file",
+                          bench.path(name + ".err"), *words], cwd=bench.folder, stdout=subprocess.DEVNULL,
+                         stderr=subprocess.DEVNULL)
+    bench.processes.append(p)
+    return p
+
+
+def openssl(*words):
+    done = subprocess.run(["openssl", *words], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        fail(f"openssl {words[0]}: {done.stderr}")
+
+
+def authority(bench):
+    """A certificate authority of the test. @return the file of its certificate"""
+    openssl("req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=Authority of the test",
+            "-keyout", bench.path("ca.key"), "-out", bench.path("ca.pem"))
+    return bench.path("ca.pem")
+
+
+def certificate(bench, name, subject):
+    """A certificate of the authority, such as for "IP:127.0.0.1". @return a file with it and its key"""
+    key, request, signed, names = (bench.path(name + end) for end in (".key", ".csr", ".crt", ".ext"))
+    openssl("req", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=modem", "-keyout", key, "-out", request)
+    with open(names, "w", encoding="ascii") as out:
+        out.write("subjectAltName=" + subject + "\n")
+    openssl("x509", "-req", "-in", request, "-CA", bench.path("ca.pem"), "-CAkey", bench.path("ca.key"), "-CAcreateserial",
+            "-days", "2", "-extfile", names, "-out", signed)
+    both = bench.path(name + ".pem")
+    with open(both, "w", encoding="ascii") as out:
+        os.chmod(both, 0o600)
+        for path in (signed, key):
+            with open(path, encoding="ascii") as part:
+                out.write(part.read())
+    return both
 
 
 class NetworkBench(Bench):

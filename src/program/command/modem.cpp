@@ -205,6 +205,7 @@ void add_modem(App& app, Action& action) {
   offhook modem rtp::4000,192.0.2.1:4000,law=pcma           # G.711 in RTP packets
   offhook modem audiosocket::9092,listen                    # takes calls of Asterisk's AudioSocket
   offhook modem sip:100@192.0.2.1,local=192.0.2.7:5060,password-file=sip.password   # calls by SIP
+  offhook modem sip:100@pbx.example,local=192.0.2.7:5061,transport=tls,password-file=sip.password   # TLS and SRTP
   offhook modem rtp::4000,192.0.2.1:4000 --page 8080        # watch the call at http://127.0.0.1:8080/
   offhook modem null --seconds 10 --json      # cost of a context on this machine, without a line
 

@@ -66,6 +66,13 @@ std::uint8_t counting(std::uint8_t* n) {
   return (*n)++;
 }
 
+std::int64_t figure_of(const LiveCard& card, std::string_view key) {
+  for (const CardFigure& figure : card.figures())
+    if (figure.key == key) return std::get<std::int64_t>(figure.value);
+  ADD_FAILURE() << "no figure " << key;
+  return 0;
+}
+
 TEST(RtpCard, EveryOctetOfEitherLawArrivesAsItWasSent) {
   for (const oh_encoding law : {OH_MULAW, OH_ALAW}) {
     RtpConfig a_config, b_config;
@@ -149,6 +156,39 @@ TEST(RtpCard, ALostPacketIsLostByPositionAndAnotherCodecEndsTheCard) {
       "the far end sends RTP payload type 18; expected 0, G.711 mu-law: a path with another codec does not carry a "
       "modem");
   close(fd);
+}
+
+TEST(RtpCard, EncryptedStreamsArriveWholeAndNothingElseIsHeard) {
+  if (!has_srtp()) GTEST_SKIP() << "this build has no libsrtp2";
+  RtpConfig config;
+  config.local = internet_address("127.0.0.1:0");
+  RtpCard a(config), b(config);
+  InternetAddress of_a = config.local, of_b = of_a;
+  of_a.set_port(a.local_port());
+  of_b.set_port(b.local_port());
+  const SrtpKeys keys{new_srtp_key(SrtpSuite::kTagOf80Bits), new_srtp_key(SrtpSuite::kTagOf80Bits)};
+  a.set_media(RtpMedia{of_b, OH_MULAW, 160, keys});
+  b.set_media(RtpMedia{of_a, OH_MULAW, 160, SrtpKeys{keys.receive, keys.send}});
+  Driver at_a(a), at_b(b);
+  Octets heard_a, heard_b;
+  std::uint8_t n = 0, m = 0;
+  const auto run = [&](int blocks) {
+    for (int k = 0; k < blocks; ++k) {
+      ASSERT_TRUE(at_a.block(&heard_a, [&n] { return counting(&n); }));
+      ASSERT_TRUE(at_b.block(&heard_b, [&m] { return counting(&m); }));
+    }
+  };
+  run(60);
+  ASSERT_GT(heard_b.size(), 2000u);
+  for (std::size_t i = heard_b.size() - 1500; i < heard_b.size(); ++i)
+    ASSERT_EQ(heard_b[i], static_cast<std::uint8_t>(heard_b[i - 1] + 1));
+  // With another key nothing is heard, and each packet is counted.
+  a.set_media(RtpMedia{of_b, OH_MULAW, 160, SrtpKeys{new_srtp_key(SrtpSuite::kTagOf80Bits), keys.receive}});
+  run(10);
+  const std::size_t heard_before = heard_b.size();
+  run(50);
+  EXPECT_GT(figure_of(b, "packets_not_authentic"), 10);
+  EXPECT_EQ(heard_b.size(), heard_before) << "samples that never came are not heard";
 }
 
 TEST(RtpCard, APlaceNamesBothAddressesAndItsOptions) {
@@ -274,6 +314,49 @@ TEST(AudioSocketCard, AClientConnectsOffHookAndSaysHangUpOnHook) {
   oh_card_set_off_hook(&card.state(), 1);
   run(5);
   EXPECT_EQ(card.line_failure(), "the AudioSocket server does not answer");
+}
+
+/// Every octet of a law goes out as its linear value and comes back as itself.
+TEST(AudioSocketCard, WithALawItsSamplesAreTheOctetsBehindTheLinearOnes) {
+  for (const char* law : {"pcmu", "pcma"}) {
+    InternetAddress server = internet_address(":0");
+    const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    ASSERT_EQ(bind(listener, server.get(), server.length), 0);
+    ASSERT_EQ(listen(listener, 1), 0);
+    server = address_of_socket(listener);
+    AudioSocketCard card(parse_audiosocket_place(server.text() + ",law=" + law));
+    EXPECT_EQ(card.encoding(), std::string_view(law) == "pcma" ? OH_ALAW : OH_MULAW);
+    Driver driver(card);
+    Octets heard;
+    std::uint8_t next = 0;
+    const auto run = [&](int blocks) {
+      for (int k = 0; k < blocks; ++k) ASSERT_TRUE(driver.block(&heard, [&next] { return counting(&next); }));
+    };
+    oh_card_set_off_hook(&card.state(), 1);
+    run(5);
+    const int fd = accept(listener, nullptr, nullptr);
+    ASSERT_GE(fd, 0);
+    Octets got(19);
+    ASSERT_EQ(recv(fd, got.data(), 19, MSG_WAITALL), 19);
+    for (int k = 0; k < 20; ++k) {  // an echo: each frame comes back
+      run(2);
+      Octets frame(323);
+      if (recv(fd, frame.data(), frame.size(), MSG_WAITALL | MSG_PEEK | MSG_DONTWAIT) < 323) continue;
+      recv(fd, frame.data(), frame.size(), MSG_WAITALL);
+      ASSERT_EQ(send(fd, frame.data(), frame.size(), 0), 323);
+    }
+    ASSERT_GT(heard.size(), 1500u);
+    const std::size_t from = heard.size() - 1000;
+    for (std::size_t i = from + 1; i < heard.size(); ++i) {
+      const auto expected = static_cast<std::uint8_t>(heard[i - 1] + 1);
+      // mu-law has two zeros, one linear value.
+      if (std::string_view(law) == "pcmu" && (expected == 0x7f || heard[i - 1] == 0xff)) continue;
+      ASSERT_EQ(heard[i], expected) << law << " " << i;
+    }
+    EXPECT_EQ(figure_of(card, "samples_not_of_law"), 0);
+    close(fd);
+    close(listener);
+  }
 }
 
 TEST(AudioSocketCard, APlaceThatIsNoneIsRefused) {

@@ -44,7 +44,7 @@ TEST(Sdp, WhatAModemCannotUseIsRefusedWithTheReason) {
   EXPECT_THAT(refusal(described("m=audio 4 RTP/AVP 18 9\n")), testing::StartsWith("it offers no G.711"));
   EXPECT_THAT(refusal(described("m=audio 4 RTP/AVP 0\na=rtpmap:0 L16/8000\n")),
               testing::StartsWith("it offers no G.711"));
-  EXPECT_THAT(refusal(described("m=audio 4 RTP/SAVP 0\n")), testing::HasSubstr("encrypted"));
+  EXPECT_THAT(refusal(described("m=audio 4 UDP/TLS/RTP/SAVP 0\n")), testing::HasSubstr("another transport"));
   EXPECT_EQ(refusal(described("m=audio 0 RTP/AVP 0\n")), "it refuses the audio stream");
   EXPECT_EQ(refusal("c=IN IP4 pbx.example\nm=audio 4 RTP/AVP 0\n"), "it has no numeric address");
   EXPECT_EQ(refusal(std::string(9000, 'x')), "it is longer than 8 KiB");
@@ -52,12 +52,50 @@ TEST(Sdp, WhatAModemCannotUseIsRefusedWithTheReason) {
 
 TEST(Sdp, WhatIsWrittenIsReadAgain) {
   for (const char* address : {"127.0.0.1:4000", "[::1]:4002"}) {
-    const std::string text = write_sdp(internet_address(address), {OH_ALAW}, 80, 7, 2);
+    const std::string text = write_sdp({internet_address(address), {OH_ALAW}, 80, 7, 2, {}});
     const MediaDescription found = parse_sdp(text);
+    EXPECT_FALSE(found.encrypted);
     EXPECT_EQ(found.media.remote.text(), address);
     EXPECT_THAT(found.laws, testing::ElementsAre(OH_ALAW));
     EXPECT_EQ(found.media.packet_samples, 80u);
     EXPECT_THAT(text, testing::HasSubstr("\r\na=rtpmap:8 PCMA/8000\r\na=ptime:10\r\n"));
+  }
+}
+
+// RFC 4568 9.1 and 10.
+constexpr char kInline[] = "inline:d0RmdmcmVCspeEc3QGZiNWpVLFJhQX1cfHAwJSoj";
+
+TEST(Sdp, AnEncryptedStreamHasTheKeysThatAreUsable) {
+  const std::string audio = "m=audio 4000 RTP/SAVP 0\r\n";
+  const MediaDescription found = parse_sdp(
+      described(audio + "a=crypto:1 F8_128_HMAC_SHA1_80 " + kInline + "\r\na=crypto:2 AES_CM_128_HMAC_SHA1_32 " +
+                kInline + "|2^20 WSH=128\r\na=crypto:7 AES_CM_128_HMAC_SHA1_80 " + kInline + "|1:4\r\n" +
+                "a=crypto:8 AES_CM_128_HMAC_SHA1_80 " + kInline + " UNENCRYPTED_SRTP\r\n" +
+                "a=crypto:9 AES_CM_128_HMAC_SHA1_80 " + kInline + "\r\n"));
+  ASSERT_TRUE(found.encrypted);
+  ASSERT_EQ(found.crypto.size(), 2u);
+  EXPECT_EQ(found.crypto[0].tag, 2u);
+  EXPECT_EQ(found.crypto[0].key.suite, SrtpSuite::kTagOf32Bits);
+  EXPECT_EQ(found.crypto[1].tag, 9u);
+  EXPECT_EQ(found.crypto[1].key.suite, SrtpSuite::kTagOf80Bits);
+  EXPECT_EQ(std::string(found.crypto[1].key.octets.begin(), found.crypto[1].key.octets.end()),
+            "wDfvg&T+)xG7@fb5jU,RaA}\\|p0%*#");
+  for (const char* line : {"", "a=crypto:1 AES_CM_128_HMAC_SHA1_80 inline:short\r\n",
+                           "a=crypto:x AES_CM_128_HMAC_SHA1_80 inline:d0RmdmcmVCspeEc3QGZiNWpVLFJhQX1cfHAwJSoj\r\n",
+                           "a=crypto:1 AES_CM_128_HMAC_SHA1_80 outside:d0RmdmcmVCspeEc3QGZiNWpVLFJhQX1cfHAwJSoj\r\n"})
+    EXPECT_THAT(refusal(described(audio + line)), testing::HasSubstr("no key for SRTP")) << line;
+  EXPECT_TRUE(parse_sdp(described("m=audio 4 RTP/AVP 0\r\na=crypto:1 AES_CM_128_HMAC_SHA1_80 " + std::string(kInline)))
+                  .crypto.empty())
+      << "a plain stream has no keys";
+}
+
+TEST(Sdp, AKeyThatIsWrittenIsReadAgain) {
+  for (const SrtpSuite suite : {SrtpSuite::kTagOf80Bits, SrtpSuite::kTagOf32Bits}) {
+    const CryptoLine line{3, new_srtp_key(suite)};
+    const MediaDescription found = parse_sdp(write_sdp({internet_address("127.0.0.1:4"), {OH_MULAW}, 160, 7, 2, line}));
+    ASSERT_EQ(found.crypto.size(), 1u);
+    EXPECT_EQ(found.crypto[0].tag, 3u);
+    EXPECT_EQ(found.crypto[0].key, line.key);
   }
 }
 
@@ -72,13 +110,35 @@ TEST(SipPlace, HasAnAccountAndItsOptionsAndThePasswordOfAFile) {
   EXPECT_EQ(place.account.local.text(), "127.0.0.1:5062");
   EXPECT_EQ(place.account.password, "swordfish");
   EXPECT_FALSE(place.account.registers);
-  EXPECT_TRUE(place.account.tcp);
+  EXPECT_EQ(place.account.transport, Transport::kTcp);
+  EXPECT_FALSE(place.account.encrypts_media);
   EXPECT_EQ(place.buffer_samples, 480u);
   EXPECT_TRUE(parse_sip_place("1@a").account.local.is_loopback())
       << "nothing listens beyond loopback unless it is named";
   setenv("OFFHOOK_SIP_PASSWORD", "marlin", 1);
   EXPECT_EQ(parse_sip_place("1@a").account.password, "marlin");
   unsetenv("OFFHOOK_SIP_PASSWORD");
+}
+
+TEST(SipPlace, TlsVerifiesAndEncryptsTheSamplesUnlessToldOtherwise) {
+  if (!has_srtp()) GTEST_SKIP() << "this build has no libsrtp2";
+  const Account safe = parse_sip_place("1@a,transport=tls").account;
+  EXPECT_EQ(safe.transport, Transport::kTls);
+  EXPECT_TRUE(safe.tls.verifies);
+  EXPECT_TRUE(safe.encrypts_media);
+  const Account told =
+      parse_sip_place("1@a,transport=tls,verify=no,srtp=no,ca-file=x,cert-file=y,session-interval=90").account;
+  EXPECT_FALSE(told.tls.verifies);
+  EXPECT_FALSE(told.encrypts_media);
+  EXPECT_EQ(told.tls.authorities, "x");
+  EXPECT_EQ(told.tls.certificate, "y");
+  EXPECT_EQ(told.session_interval_s, 90u);
+  for (const char* options : {"ca-file=x", "cert-file=x", "verify=no", "srtp=yes"})
+    EXPECT_THAT(test::complaint([options] { parse_sip_place("1@a," + std::string(options)); }),
+                testing::HasSubstr("transport=tls"))
+        << options;
+  EXPECT_THAT(test::complaint([] { parse_sip_place("1@a,session-interval=89"); }), testing::HasSubstr("90 to 86400"));
+  EXPECT_EQ(parse_sip_place("1@a,session-interval=0").account.session_interval_s, 0u);
 }
 
 TEST(SipPlace, WhatIsNoAccountIsRefused) {

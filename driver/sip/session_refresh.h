@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+//
+// The session timer of one call on libre, which has none: requests and responses that refresh a call, and their times
+// (driver/sip/session_timer.h). All in libre's thread.
+//
+//   offer or invited --> established() --> half of the interval: UPDATE, or INVITE if the far end has no UPDATE --+
+//                             ^--------------------------------- 2xx ---------------------------------------------+
+//                             |---> the interval is nearly over, 408, 481, no response: ended
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "driver/sip/libre.h"
+#include "driver/sip/session_timer.h"
+
+namespace offhook::sip {
+
+class SessionRefresh {
+ public:
+  struct Call {
+    std::function<std::string()> description;       ///< ours
+    std::function<bool(const sip_msg*)> takes;      ///< the far end's, of a message with one. false: not usable
+    std::function<void(const std::string&)> ended;  ///< with the reason
+  };
+
+  /// @param interval_s  that calls from here ask for; 0: none. authenticate, self: as libre has them
+  SessionRefresh(Call call, std::string user, std::uint32_t interval_s, sip_auth_h* authenticate, void* self);
+  ~SessionRefresh();
+  SessionRefresh(const SessionRefresh&) = delete;
+  SessionRefresh& operator=(const SessionRefresh&) = delete;
+
+  /// Begins a call from here. @return headers of INVITE
+  std::string call_headers();
+  /// A response of 422. @return true: the INVITE is to be repeated, with other headers
+  bool asks_again(const sip_msg* response);
+  /// Begins a call that came. @return false: its interval is too small, and it was refused
+  bool invited(::sip* stack, const sip_msg* invite);
+  /// Headers of the response that answers it.
+  std::string answer_headers() const;
+  /// @param response  to our INVITE; nullptr: the call came
+  void established(::sip* stack, sipsess* session, const sip_msg* response);
+  /// The call is over.
+  void stop();
+
+  /// A request or a response within a dialog. @return true: it belonged to the timer, and was treated
+  bool request(const sip_msg* message);
+  bool response(const sip_msg* message);
+
+ private:
+  void arm();
+  void refresh();
+  void refused(const sip_msg* response);
+  void take_interval(const sip_msg* message, bool sent_here);
+  void acknowledge(std::uint32_t sequence);
+  void answer(const sip_msg* message, const std::string& headers);
+  void confirmed(const sip_msg* ack);
+  std::string request_headers(TransactionSide refresher) const;
+  std::string response_headers(TransactionSide refresher) const;
+
+  static int on_send(sip_transp transport, const sa* source, const sa* destination, mbuf* buffer, void* self);
+  static void on_response(int error, const sip_msg* message, void* self);
+  static void on_refresh(void* self);
+  static void on_end(void* self);
+  static void on_resend(void* self);
+
+  Call call_;
+  std::string user_;
+  std::uint32_t wanted_s_, interval_s_ = 0, least_s_ = kLeastInterval;
+  TransactionSide invited_refresher_ = TransactionSide::kUnnamed;
+  bool far_can_ = false, far_updates_ = false, refreshes_ = false;
+  bool proved_ = false;  // by a password, once per refresh
+  ::sip* sip_ = nullptr;
+  sip_dialog* dialog_ = nullptr;
+  sip_auth* auth_ = nullptr;
+  struct sip_request* request_ = nullptr;
+  std::uint32_t acknowledged_ = 0;  // sequence number of our newest INVITE that was accepted
+  tmr refresh_timer_{}, end_timer_{}, resend_timer_{};
+  // A response to the far end's INVITE, until it is confirmed.
+  Buffer unconfirmed_;
+  const sip_msg* unconfirmed_invite_ = nullptr;
+  std::uint32_t resent_ = 0;
+};
+
+}  // namespace offhook::sip
