@@ -12,7 +12,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace offhook::decode;
-  constexpr int kTypes[] = {0, 1, 101, 108, 113, 276};
+  constexpr int kTypes[] = {0, 1, 12, 108, 113, 276};
   RtpReader reader;
   std::span<const std::uint8_t> left(data, size);
   double t = 0;

@@ -43,7 +43,7 @@ std::string event_name(int event) {
   return event == kCallingTone ? "calling tone" : fmt::format("event {}", event);
 }
 
-constexpr int kIpv4 = 0x0800, kIpv6 = 0x86DD, kUdp = 17;
+constexpr int kIpv4 = 0x0800, kIpv6 = 0x86DD, kTcp = 6, kUdp = 17;
 
 // The IP packet in a frame; empty: none.
 Bytes ip_of(int link_type, Bytes b) {
@@ -135,7 +135,8 @@ void RtpReader::ip(double t, Bytes b) {
   const bool v6 = b[0] >> 4 == 6;
   const std::size_t head = v6 ? 40 : 4 * static_cast<std::size_t>(b[0] & 15), address = v6 ? 16 : 4;
   if ((!v6 && b[0] >> 4 != 4) || head < 20 || b.size() < head + 8) return;
-  if (b[v6 ? 6 : 9] != kUdp) return;
+  const int protocol = b[v6 ? 6 : 9];
+  if (protocol != kUdp && protocol != kTcp) return;
   if (!v6 && (word16(b, 6) & 0x3FFF) != 0) return;  // a fragment: speech has none
   const std::size_t whole = v6 ? head + static_cast<std::size_t>(word16(b, 4)) : static_cast<std::size_t>(word16(b, 2));
   const std::size_t from = v6 ? 8 : 12;
@@ -143,6 +144,7 @@ void RtpReader::ip(double t, Bytes b) {
     return std::vector<std::uint8_t>(b.begin() + static_cast<long>(at), b.begin() + static_cast<long>(at + address));
   };
   const Bytes datagram = b.first(std::clamp(whole, head, b.size())).subspan(head);
+  if (protocol == kTcp) return count(sip_tcp_.segment(t, {ip_at(from)}, {ip_at(from + address)}, datagram));
   if (datagram.size() < 8) return;
   ++datagrams_;
   udp(t, {ip_at(from), word16(datagram, 0)}, {ip_at(from + address), word16(datagram, 2)}, datagram.subspan(8));
@@ -344,6 +346,7 @@ RtpReader::Assembled RtpReader::assemble(const Stream& stream) {
 }
 
 std::size_t RtpReader::find_calls() {
+  sip_tcp_.finish();
   calls_.clear();
   std::erase_if(streams_, [](const Stream& s) { return !is_speech(s.second.heads); });
   std::vector<Stream*> streams;

@@ -23,6 +23,7 @@
 
 #include "src/decode/line/recording.h"
 #include "src/decode/line/sip.h"
+#include "src/decode/line/sip_tcp.h"
 #include "src/decode/line/t38.h"
 
 namespace offhook::decode {
@@ -41,6 +42,10 @@ enum class LinkType {
 
 class RtpReader {
  public:
+  RtpReader() = default;
+  RtpReader(const RtpReader&) = delete;
+  RtpReader& operator=(const RtpReader&) = delete;
+
   /// @param link_type  as libpcap's DLT; others than those of LinkType carry nothing
   /// @param t  s, of the capture's clock  @throws std::runtime_error beyond kMostOctets
   void packet(int link_type, double t, std::span<const std::uint8_t> bytes);
@@ -101,6 +106,7 @@ class RtpReader {
   std::map<Key, Packets> streams_;
   std::vector<std::vector<Stream*>> calls_;  // one or two streams each
   SipReader sip_;
+  SipTcpReader sip_tcp_{sip_};
   std::map<std::pair<Address, Address>, Fax> faxes_;  // by sender and receiver
   std::size_t datagrams_ = 0, octets_ = 0;
   double first_t_ = -1;
