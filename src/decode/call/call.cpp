@@ -219,6 +219,11 @@ Call analyse(Recording recording, const std::function<void(double, const std::st
     call.power.push_back(power_of(x));
     call.activity_end_s.push_back(activity_end(call.power.back(), x.size()));
   }
+  if (call.recording.rtp.empty() && !call.recording.t38_streams.empty()) {  // no speech
+    call.fax = find_fax(call.recording);
+    drop_samples(call);
+    return call;
+  }
   say(0.02, "answer tone, V.8, INFO, probing");
   call.start_up = listen_start_up(call.recording);
   say(0.2, "digits, call progress, caller ID");

@@ -65,6 +65,19 @@ constexpr Row kT38FrameRows[] = {
 };
 constexpr Table kT38Frame{kT38FrameRows, "T38Frame"};
 
+using T38S = Written<T38Stream>;
+constexpr Row kT38StreamRows[] = {
+    T38S::of<&T38Stream::channel>("channel", "", "channel of the sender"),
+    T38S::of<&T38Stream::from>("from", "", "address and port of the sender"),
+    T38S::of<&T38Stream::to>("to", "", "address and port of the receiver"),
+    T38S::of<&T38Stream::version>("version", "", "T38FaxVersion by SIP; else 0 or 3, as the packets fit"),
+    T38S::of<&T38Stream::packets>("packet_count", "", "packets of UDPTL, each counted once"),
+    T38S::of<&T38Stream::lost>("lost_count", "", "missing sequence numbers that no redundant packet made up for"),
+    T38S::of<&T38Stream::recovered>("recovered_count", "",
+                                    "missing sequence numbers that a redundant packet made up for"),
+};
+constexpr Table kT38Stream{kT38StreamRows, "T38Stream"};
+
 struct ChannelOfFile {
   int peak, clipped;
   std::optional<double> end_s;
@@ -103,7 +116,7 @@ constexpr Row kRecordingRows[] = {
         .absent_if_0("one call"),
     C::part(
         "rtp", kRtpStream, [](const Call& c) -> const auto& { return c.recording.rtp; })
-        .absent_if_0("no packet capture")
+        .absent_if_0("no packet capture, or no speech in the call")
         .means("streams that the channels were made of"),
     C::part("sip", kSip, [](const Call& c) { return c.recording.sip ? &*c.recording.sip : nullptr; })
         .absent("no packet capture, or no SIP for these streams")
@@ -112,6 +125,10 @@ constexpr Row kRecordingRows[] = {
         "t38", kT38Frame, [](const Call& c) -> const auto& { return c.recording.t38; })
         .absent_if_0("no T.38 in this call")
         .means("frames of T.30 in the call's T.38"),
+    C::part(
+        "t38_streams", kT38Stream, [](const Call& c) -> const auto& { return c.recording.t38_streams; })
+        .absent_if_0("no T.38 in this call")
+        .means("packets of the call's T.38, one for each direction"),
 };
 constexpr Table kRecording{kRecordingRows, "Recording"};
 

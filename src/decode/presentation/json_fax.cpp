@@ -46,6 +46,7 @@ constexpr Row kFaxCarrierRows[] = {
     FC::of<&FaxCarrier::good_frames>("good_frames", "", "frames of a page with a good check sequence")
         .absent_if_0("no error correction, or none"),
     FC::of<&FaxCarrier::bad_frames>("bad_frames", "", "others, after the first good one").absent_if_0("none"),
+    FC::of<&FaxCarrier::lost_packets>("lost_packet_count", "", "lost packets of T.38").absent_if_0("none"),
 };
 constexpr Table kFaxCarrier{kFaxCarrierRows, "FaxCarrier"};
 

@@ -65,6 +65,12 @@ void add_rtp(const Call& call, std::vector<std::string>& out) {
         s.channel, s.from, s.to, s.codec, s.packets, s.lost, s.reordered, s.duplicates, 1000 * s.jitter_s,
         s.clock_ppm ? fmt::format(", clock {:+.0f} ppm against the capture", *s.clock_ppm) : std::string()));
   }
+  for (const T38Stream& s : call.recording.t38_streams) {
+    out.push_back(
+        fmt::format("channel {}: T.38 from {} to {}, version {}, {} packets, {} lost, {} more made up for by "
+                    "redundant packets",
+                    s.channel, s.from, s.to, s.version, s.packets, s.lost, s.recovered));
+  }
   constexpr double kDetectionS = 6;  // from the loss to INFO1a, or to the S of a renegotiation
   const auto add_cause = [&](const char* what, double t) {
     const RtpEvent* last = nullptr;
