@@ -114,6 +114,10 @@ constexpr Row kRecordingRows[] = {
     C::part<&channels>("channels", kChannel).means("one for each channel"),
     C::of<&Call::recording, &Recording::call>("call", "", "number of this call in the file, from 1")
         .absent_if_0("one call"),
+    C::of<&Call::clock_difference_ppm>("clock_difference_ppm", "ppm",
+                                       "clock of channel 1 against that of channel 0, by the echo between them")
+        .decimals(1)
+        .absent("one clock, or no echo"),
     C::part(
         "rtp", kRtpStream, [](const Call& c) -> const auto& { return c.recording.rtp; })
         .absent_if_0("no packet capture, or no speech in the call")
@@ -177,15 +181,14 @@ constexpr Row kVerdictRows[] = {
           [](const Verdict& v) { return if_named(v, v.weight.probability); })
         .decimals(3)
         .absent("nothing is named"),
-    V::of("next_best", "", "technology that shares most of the evidence",
+    V::of("next_best", "", "technology with the most evidence other than the named one",
           [](const Verdict& v) { return if_named(v, v.weight.next_best); })
         .absent("nothing is named"),
     V::of("evidence_kind", "", "`messages`, `training`, `two tones`, `symbol clock` or `tone`",
           [](const Verdict& v) { return name_of(v.weight.kind); })
         .absent("nothing is named"),
     V::of("evidence_strength", "",
-          "number of messages, SNR of the data (dB), changes of frequency on the grid of bits, symbol clock over noise "
-          "(dB), or length of tones (s)",
+          "evidence in bits that the next best hypothesis lacks, most of it of that kind; negative if it has more",
           [](const Verdict& v) { return if_named(v, v.weight.strength); })
         .decimals(1)
         .absent("nothing is named"),

@@ -55,6 +55,15 @@ void add_recording(const Recording& r, std::vector<std::string>& out) {
   }
 }
 
+// A recording whose channels have clocks of their own.
+void add_clocks(const Call& call, std::vector<std::string>& out) {
+  if (call.clock_difference_ppm)
+    out.push_back(
+        fmt::format("the clock of channel 1 is {:+.1f} ppm against that of channel 0, by the echo between them; "
+                    "the echo is cancelled with that difference",
+                    *call.clock_difference_ppm));
+}
+
 // Notes on a packet capture: the streams, and for each retrain the packets that were lost before it.
 void add_rtp(const Call& call, std::vector<std::string>& out) {
   if (const auto& sip = call.recording.sip)
@@ -96,6 +105,7 @@ std::vector<std::string> notes(const Call& call) {
   const StartUp& s = call.start_up;
   std::vector<std::string> out;
   add_recording(call.recording, out);
+  add_clocks(call, out);
   add_rtp(call, out);
   if (!s.v8.quick_connect.empty()) out.emplace_back("V.92 Quick Connect: QC1 or QCA1 among the octets of V.8");
   for (const AnswerToneHeard& a : s.answer_tones) {

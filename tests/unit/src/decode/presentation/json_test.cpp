@@ -192,6 +192,7 @@ Call everything() {
   call.recording.sip = SipCall{"7@host", "100", "200"};
   call.recording.t38 = {{1, 0, true, {0xFF, 0x13, 0x80}}};
   call.recording.t38_streams.emplace_back();
+  call.clock_difference_ppm = 100;
   call.echo = {{EchoPath{}}, {}};
   call.start_up = everything_of_start_up();
   Training t;
