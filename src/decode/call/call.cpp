@@ -91,16 +91,20 @@ void refine_clock_difference(Call& call) {
 }
 
 void find_echo(Call& call) {
+  constexpr double kLessLeft = 0.5;  // the movement of an echo on one clock is an error of its measurement
   const auto& x = call.recording.channel;
   call.echo.resize(x.size());
   if (x.size() != 2) return;
-  call.clock_difference_ppm = clock_difference_ppm(x[0], x[1]);
-  if (call.clock_difference_ppm) {
-    refine_clock_difference(call);
-    find_echo_with_drift(call);
-    return;
-  }
   for (std::size_t c = 0; c < 2; ++c) call.echo[c] = find_echo_paths(x[c], x[1 - c]);
+  call.clock_difference_ppm = clock_difference_ppm(x[0], x[1]);
+  if (!call.clock_difference_ppm) return;
+  const std::vector<std::vector<EchoPath>> on_one_clock = call.echo;
+  const double left = echo_left(call);
+  refine_clock_difference(call);
+  find_echo_with_drift(call);
+  if (echo_left(call) < kLessLeft * left) return;
+  call.clock_difference_ppm.reset();
+  call.echo = on_one_clock;
 }
 
 // Each channel keeps its own clock, which PCM needs; the other one is brought to it as the source of the echo.
