@@ -87,11 +87,14 @@ Value shown(const Row& row, const void* subject) {
   return number && changes ? Value(in_unit(*number)) : value;
 }
 
-/// The place of a key with dots.
+/// The place of a key with dots; "p99.9" after the number "p99" is a key of its own.
 Json& place(Json& json, std::string_view key) {
   const std::size_t dot = key.find('.');
-  Json& here = json[std::string(key.substr(0, dot))];
-  return dot == key.npos ? here : place(here, key.substr(dot + 1));
+  const std::string first(key.substr(0, dot));
+  if (dot == key.npos) return json[first];
+  const auto there = json.find(first);
+  if (there != json.end() && !there->is_object()) return json[std::string(key)];
+  return place(json[first], key.substr(dot + 1));
 }
 
 [[noreturn]] void refuse(std::string_view key, const char* why) {
@@ -156,6 +159,9 @@ std::string describe(const Table& table, const std::string& path, std::string_vi
     const auto same = [&row](const Row& other) { return other.table == row.table; };
     if (row.table == nullptr) {
       out += leaf_line(path, row, optional || row.optional);
+    } else if (row.apart) {
+      out += fmt::format("  {}{}{}{}{}**: {} (keys: {})\n", path, row.key, row.list > 0 ? "[]" : "",
+                         row.optional ? "?" : "", joint, row.what, row.table->name);
     } else if (row.key.empty()) {
       out += describe(*row.table, path, joint, row.optional);
     } else if (row.table == &table) {

@@ -45,7 +45,7 @@ struct Table;
 using Visit = void (*)(void* to, const void* item);
 
 struct Row {
-  std::string_view key;   ///< a key with a dot is inside an object that an earlier row made
+  std::string_view key;   ///< a key with a dot is inside an object, unless an earlier row of its first part is none
   std::string_view unit;  ///< empty: none, or a count
   std::string_view what;
 
@@ -68,6 +68,7 @@ struct Row {
   bool not_if_0 = false, not_if_negative = false;
   bool null_if_absent = false;
   bool spread = false;  ///< a list of names and values: each has a key of its own, after `key`
+  bool apart = false;   ///< describe() names the table of the part, which is described elsewhere
 
   /// This row with another value of one member.
   template <typename T>
@@ -83,6 +84,8 @@ struct Row {
   constexpr Row scale(double to_unit_of_key) const { return with(&Row::factor, to_unit_of_key); }
   /// The meaning of a part.
   constexpr Row means(std::string_view text) const { return with(&Row::what, text); }
+  /// A part whose keys are listed once for many results, under the name of its table.
+  constexpr Row described_apart(std::string_view text) const { return means(text).with(&Row::apart, true); }
   /// May be absent. @param when  in words
   constexpr Row absent(std::string_view when) const { return with(&Row::optional, true).with(&Row::absence, when); }
   /// Left out when it is 0, false or empty.

@@ -69,7 +69,7 @@ void Receiver::set_format(const SymbolFormat& format) {
   whitening_ = false;
   hits_.reset();
   slip_search_.reset();
-  notes_ = 0;
+  notes_.reset();
   for (const Complex& h : format.whitening) whitening_ |= h != Complex{};
   if (!whitening_) return;
   for (Complex& x : x_) x = {};  // the precoder's memory is empty before B1
@@ -256,22 +256,12 @@ bool Receiver::follow_hits(float squared_error) {
 }
 
 void Receiver::watch_for_slip(bool waited) {
-  if (hits_.usual()) note_loops();
-  if (hits_.waiting() && !waited && notes_ > 1) {
-    const auto gone = static_cast<float>(symbols_ - before_.symbols);
-    slip_search_.begin(interpolator_, 0.5f * symbol_samples_, before_.phase + phase_of(gone * mean_frequency_),
-                       mean_frequency_);
+  if (hits_.usual()) notes_.put(loops());
+  if (hits_.waiting() && !waited && notes_.known()) {
+    const Loops before = notes_.before();
+    slip_search_.begin(interpolator_, 0.5f * symbol_samples_, before.phase_at(symbols_), before.frequency);
   }
   if (slip_search_.due()) try_slip();
-}
-
-// The end of a window may be after a slip already, so that it is the one before that counts.
-void Receiver::note_loops() {
-  constexpr int kMean = 64;
-  before_ = newest_;
-  newest_ = loops();
-  if (notes_ < kMean) ++notes_;
-  mean_frequency_ += (frequency_ - mean_frequency_) / static_cast<float>(notes_);
 }
 
 void Receiver::try_slip() {
@@ -279,8 +269,7 @@ void Receiver::try_slip() {
   if (!hits_.fits(format_.grid, slip_search_.symbols(), scale_, format_.warp, format_.whitening)) return;
   slip_search_.reset();
   hits_.end_wait();
-  before_.frequency = mean_frequency_;
-  go_on_from(before_);
+  go_on_from(notes_.before());
   ++slips_found_;
   (slip > 0 ? missing_ : surplus_) = slip > 0 ? slip : -slip;
 }
@@ -293,7 +282,7 @@ void Receiver::turn_back() {
   const HitRecovery::Found hit = hits_.search(format_.grid, recent, scale_, format_.warp, format_.whitening);
   if (!hit.found) return slip_search_.start();
   slip_search_.reset();
-  if (hit.turns != 0) notes_ = 0;
+  if (hit.turns != 0) notes_.reset();
   phase_ += phase_of(hit.turns);
   for (int k = 0; k < kTaps; ++k) {
     tap_re_[k] /= hit.gain;
@@ -303,9 +292,8 @@ void Receiver::turn_back() {
 }
 
 void Receiver::go_on_from(const Loops& then) {
-  const auto gone = static_cast<double>(symbols_ - then.symbols);
   frequency_ = then.frequency;
-  phase_ = then.phase + phase_of(gone * static_cast<double>(frequency_));
+  phase_ = then.phase_at(symbols_);
   deviation_ = then.deviation;
   interpolator_.set_deviation(deviation_);
   previous_error_ = {};

@@ -43,6 +43,7 @@
 #include "dsp/blocks/s_detector.h"
 #include "dsp/qam/equaliser_fit.h"
 #include "dsp/qam/hit_recovery.h"
+#include "dsp/qam/loop_notes.h"
 #include "dsp/qam/noise_predictor.h"
 #include "dsp/qam/slip_search.h"
 
@@ -132,13 +133,6 @@ class Receiver {
   /// Slips found since init().
   uint32_t slips() const { return slips_found_; }
 
-  /// Carrier and clock at one symbol.
-  struct Loops {
-    Phase phase;
-    float frequency;   ///< turns a symbol
-    double deviation;  ///< of the clock
-    uint32_t symbols;
-  };
   Loops loops() const { return {phase_, frequency_, deviation_, symbols_}; }
   /// Restores both loops: adaptation since `then` was wrong. @param then  not long ago.  Real-time: yes, O(1).
   void go_on_from(const Loops& then);
@@ -188,7 +182,6 @@ class Receiver {
   bool follow_hits(float squared_error);
   void turn_back();
   void watch_for_slip(bool waited);
-  void note_loops();
   void try_slip();
   int gap_samples() const;
   void follow_frequency_of_s(int parity, int middle);
@@ -253,9 +246,7 @@ class Receiver {
   bool finds_slips_ = false;
   int missing_ = 0, surplus_ = 0;  // samples to be made up for, or dropped
   uint32_t slips_found_ = 0;
-  Loops before_{}, newest_{};  // at the ends of windows that were as usual
-  int notes_ = 0;
-  float mean_frequency_ = 0;
+  LoopNotes notes_;  // at the ends of windows that were as usual
 
   int recent_at_ = 0;
 

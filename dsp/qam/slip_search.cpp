@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "dsp/qam/slip_search.h"
 
+#include "dsp/blocks/preemption_point.h"
+
 namespace offhook::qam {
 
 void SlipSearch::begin(const Interpolator& now, float step_samples, Phase phase, float turns) {
   state_ = State::kKeeping;
   tried_ = kept_ = 0;
-  enough_ = Interpolator::kTaps + static_cast<int>(step_samples * (kTaps + 2 * kSymbols)) + 2;
+  enough_ = Interpolator::kTaps + static_cast<int>(step_samples * kHalves) + 2;
   phase_ = phase;
   turns_ = turns;
   first_ = now;
@@ -18,39 +20,25 @@ int SlipSearch::needed() const {
 
 int SlipSearch::next(const Kernels& kernels, const float* tap_re, const float* tap_im) {
   const int slip = kSlips[tried_];
-  const int last = needed();
-  again_ = first_;
-  int halves = slip > 0 ? again_.skip(slip) : 0;  // T/2 samples since begin()
-  for (float& v : re_) v = 0;
-  for (float& v : im_) v = 0;
-  int at = 0;
-  Phase carrier = phase_;
-  for (int k = 1; k <= halves / 2; ++k) carrier += phase_of(turns_);
-  int n = 0;  // of the symbol in a ring
-  for (int i = slip < 0 ? -slip : 0; i < last; ++i) {
+  const int from = slip < 0 ? -slip : 0, to = needed();
+  oh_preemption_point();
+  Interpolator again = first_;
+  int halves = slip > 0 ? again.skip(slip) : 0;  // T/2 samples since begin()
+  Phase carrier{phase_.bits + static_cast<uint32_t>(halves / 2) * phase_of(turns_).bits};
+  int at = 0, clean = 0, n = 0;  // T/2 sample in the ring; T/2 samples beyond the interpolator's memory; symbols
+  for (int i = from; i < to && n < kSymbols; ++i) {
     Complex u;
-    if (!again_.put(line_[i], &u)) continue;
+    if (!again.put(line_[i], &u)) continue;
     at = at + 1 == kRing ? 0 : at + 1;
     re_[at] = re_[at + kRing] = u.re;
     im_[at] = im_[at + kRing] = u.im;
+    if (i >= from + Interpolator::kTaps) ++clean;
     if (++halves % 2 != 0) continue;
     carrier += phase_of(turns_);
+    if (clean <= kTaps) continue;
     const int first = at + 1 + kRing - kTaps;
-    const Complex z = kernels.complex_dot(tap_re, tap_im, re_ + first, im_ + first, kTaps);
-    symbols_[n] = z * conj(unit_phasor(carrier));
-    n = n + 1 == kSymbols ? 0 : n + 1;
+    symbols_[n++] = kernels.complex_dot(tap_re, tap_im, re_ + first, im_ + first, kTaps) * conj(unit_phasor(carrier));
   }
-  // Oldest first.
-  const auto reverse = [this](int from, int to) {
-    for (--to; from < to; ++from, --to) {
-      const Complex one = symbols_[from];
-      symbols_[from] = symbols_[to];
-      symbols_[to] = one;
-    }
-  };
-  reverse(0, n);
-  reverse(n, kSymbols);
-  reverse(0, kSymbols);
   if (++tried_ == kCount) state_ = State::kIdle;
   return slip;
 }

@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: MIT
 //
-// Finds how far the line has slipped: a playout buffer of a packet network moves and takes samples out, or puts some in.
-// Symbols, carrier and frame are then where they were, only that many samples away. The samples from a while after the
-// slip are kept. For each slip that networks make they are received once more, as if that slip had come before them; the
-// owner compares the symbols with the grid.
+// Finds the length of a slip of the line: a playout buffer of a packet network moves, and samples are lost or repeated.
+// Symbols, carrier and frame are then unchanged, but that many samples earlier or later. The samples from some time
+// after the slip are kept. For each slip that networks make they are received once more, as if that slip had come
+// before them. The owner compares the symbols with the grid.
 //
 //    begin() at the first sample kept -> put() each sample -> while due(): next(), symbols() -> reset()
 //
-// At some symbol rates two slips give the same symbols (3200/s at 1920 Hz: those that are 200 samples apart). The shorter
-// one comes first.
+// Two slips can give the same symbols: at 3200 symbols/s and 1920 Hz if they are 25 samples apart, which is 10 symbols
+// and 6 turns of the carrier. The first of kSlips is then taken.
 #pragma once
 
 #include "dsp/blocks/complex.h"
 #include "dsp/blocks/interpolator.h"
 #include "dsp/blocks/kernels.h"
+#include "dsp/qam/equaliser_fit.h"
 #include "dsp/qam/hit_recovery.h"
 
 namespace offhook::qam {
 
 class SlipSearch {
  public:
-  static constexpr int kTaps = 96;  ///< of the equaliser, T/2 apart
+  static constexpr int kTaps = EqualiserFit::kTaps;  ///< of the equaliser, T/2 apart
   static constexpr int kSymbols = HitRecovery::kSymbols;
 
   /// The next sample is the first that is kept; a symbol has just been completed. @param step_samples  between two T/2
@@ -38,8 +39,9 @@ class SlipSearch {
 
   /// The samples for the next slip are there.
   bool due() const { return state_ == State::kSearching && kept_ >= needed(); }
-  /// Makes the symbols() after the next slip. @return its samples: lost ones, or below 0 repeated ones.
-  /// Real-time: yes; about 60 000 multiplications.  @pre due()
+  /// Makes the symbols() after the next slip. @param tap_re,tap_im  [kTaps] of the equaliser  @return its length in
+  /// samples of 8000 Hz: lost ones, or repeated ones if negative.  Real-time: yes; about 130 000 multiplications.
+  /// @pre due()
   int next(const Kernels& kernels, const float* tap_re, const float* tap_im);
   /// [kSymbols] of unit power, oldest first.
   const Complex* symbols() const { return symbols_; }
@@ -50,8 +52,9 @@ class SlipSearch {
   // Packets and parts of them, then slips of an exchange. Samples of 8000 Hz.
   static constexpr int kSlips[] = {80, -80, 160, -160, 240, -240, 320, -320, 1, -1, 40, -40, 120, -120, 2, -2};
   static constexpr int kMostSlip = 320, kCount = sizeof kSlips / sizeof kSlips[0];
-  static constexpr int kRing = 128;      // T/2 samples
-  static constexpr int kMostKept = 992;  // at 2400 symbols/s, the longest slip
+  static constexpr int kRing = 128;                     // T/2 samples
+  static constexpr int kHalves = kTaps + 2 * kSymbols;  // T/2 samples that fill the equaliser and give the symbols
+  static constexpr int kMostKept = Interpolator::kTaps + kHalves * 8000 / (2 * 2400) + 2 + kMostSlip;  // at 2400/s
 
   int needed() const;
 
@@ -60,11 +63,12 @@ class SlipSearch {
   int enough_ = 0;  // samples for the symbols, without a slip
   Phase phase_;
   float turns_ = 0;
-  Interpolator first_, again_;
-  float line_[kMostKept];
-  Complex symbols_[kSymbols];
-  alignas(64) float re_[2 * kRing];
-  float im_[2 * kRing];
+  Interpolator first_;
+  float line_[kMostKept]{};
+  Complex symbols_[kSymbols]{};
+  // The last kRing T/2 samples, twice in a row.
+  alignas(64) float re_[2 * kRing]{};
+  float im_[2 * kRing]{};
 };
 
 }  // namespace offhook::qam

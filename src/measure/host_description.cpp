@@ -131,79 +131,106 @@ std::string may_nice(const fs::path& root) {
   return (std::strtoull(mask.c_str(), nullptr, 16) >> kCapSysNice & 1) != 0 ? "yes" : "no";
 }
 
-constexpr std::pair<std::string_view, std::string_view> kTitles[] = {
-    {"kernel", "kernel"},
-    {"machine", "machine"},
-    {"command_line", "kernel command line"},
-    {"preemption", "preemption"},
-    {"real_time_kernel", "PREEMPT_RT"},
-    {"tick_hz", "tick (CONFIG_HZ), Hz"},
-    {"clock_source", "clock source"},
-    {"cpu", "CPU"},
-    {"microcode", "microcode"},
-    {"cpus_online", "CPUs online"},
-    {"cpus_allowed", "CPUs allowed to this process"},
-    {"smt", "SMT siblings in use"},
-    {"governor", "frequency governor"},
-    {"idle_driver", "idle driver and governor"},
-    {"isolated_cpus", "isolated CPUs (isolcpus)"},
-    {"nohz_full_cpus", "CPUs without tick (nohz_full)"},
-    {"hypervisor", "hypervisor"},
-    {"container", "container"},
-    {"smi", "system management interrupts"},
-    {"rtprio_limit", "rtprio limit"},
-    {"memlock_limit_kib", "memlock limit, KiB"},
-    {"cap_sys_nice", "CAP_SYS_NICE"},
-    {"sched_rt_runtime_us", "sched_rt_runtime_us"},
-    {"sched_rt_period_us", "sched_rt_period_us"},
-    {"cpu_quota", "CPU quota of the control group"},
-    {"load_average", "load average before"},
-    {"user_id", "user id"},
-};
-
 }  // namespace
 
-nlohmann::ordered_json host_description(const fs::path& root) {
+HostDescription describe_host(const fs::path& root) {
   utsname kernel{};
   uname(&kernel);
   const fs::path cpu = root / "sys/devices/system/cpu", sched = root / "proc/sys/kernel";
   const std::string cpuinfo_name = value_of(root / "proc/cpuinfo", "model name");
   const std::string driver = first_line(cpu / "cpuidle/current_driver");
-  const long hz = tick_hz();
-  return {
-      {"kernel", fmt::format("{} {} {}", kernel.sysname, kernel.release, kernel.version)},
-      {"machine", kernel.machine},
-      {"command_line", or_else(first_line(root / "proc/cmdline"), "unknown")},
-      {"preemption",
-       or_else(chosen(first_line(root / "sys/kernel/debug/sched/preempt")), "by the kernel's version string")},
-      {"real_time_kernel", first_line(root / "sys/kernel/realtime") == "1" ? "yes" : "no"},
-      {"tick_hz", hz > 0 ? nlohmann::ordered_json(hz) : nlohmann::ordered_json("unknown")},
-      {"clock_source",
-       or_else(first_line(root / "sys/devices/system/clocksource/clocksource0/current_clocksource"), "unknown")},
-      {"cpu", or_else(cpuinfo_name.empty() ? value_of(root / "proc/cpuinfo", "Model") : cpuinfo_name, "unknown")},
-      {"microcode", or_else(value_of(root / "proc/cpuinfo", "microcode"), "unknown")},
-      {"cpus_online", sysconf(_SC_NPROCESSORS_ONLN)},
-      {"cpus_allowed", allowed_cpus()},
-      {"smt", first_line(cpu / "smt/active") == "1" ? "yes" : "no"},
-      {"governor", or_else(first_line(cpu / "cpu0/cpufreq/scaling_governor"), "none: no cpufreq driver")},
-      {"idle_driver", driver.empty() || driver == "none"
-                          ? "none"
-                          : fmt::format("{}, {}", driver,
-                                        or_else(first_line(cpu / "cpuidle/current_governor_ro"), "governor unknown"))},
-      {"isolated_cpus", or_else(first_line(cpu / "isolated"), "none")},
-      {"nohz_full_cpus", or_else(first_line(cpu / "nohz_full"), "none")},
-      {"hypervisor", hypervisor(root)},
-      {"container", container(root)},
-      {"smi", "unknown: the firmware takes their time without the kernel's knowledge"},
-      {"rtprio_limit", limit_of(RLIMIT_RTPRIO, 1)},
-      {"memlock_limit_kib", limit_of(RLIMIT_MEMLOCK, 1024)},
-      {"cap_sys_nice", may_nice(root)},
-      {"sched_rt_runtime_us", or_else(first_line(sched / "sched_rt_runtime_us"), "unknown")},
-      {"sched_rt_period_us", or_else(first_line(sched / "sched_rt_period_us"), "unknown")},
-      {"cpu_quota", cpu_quota(root)},
-      {"load_average", or_else(first_line(root / "proc/loadavg"), "unknown")},
-      {"user_id", geteuid()},
-  };
+  HostDescription h;
+  h.kernel = fmt::format("{} {} {}", kernel.sysname, kernel.release, kernel.version);
+  h.machine = kernel.machine;
+  h.command_line = or_else(first_line(root / "proc/cmdline"), "unknown");
+  h.preemption = or_else(chosen(first_line(root / "sys/kernel/debug/sched/preempt")), "by the kernel's version string");
+  h.real_time_kernel = first_line(root / "sys/kernel/realtime") == "1" ? "yes" : "no";
+  h.tick_hz = tick_hz();
+  h.clock_source =
+      or_else(first_line(root / "sys/devices/system/clocksource/clocksource0/current_clocksource"), "unknown");
+  h.cpu = or_else(cpuinfo_name.empty() ? value_of(root / "proc/cpuinfo", "Model") : cpuinfo_name, "unknown");
+  h.microcode = or_else(value_of(root / "proc/cpuinfo", "microcode"), "unknown");
+  h.cpus_online = sysconf(_SC_NPROCESSORS_ONLN);
+  h.cpus_allowed = allowed_cpus();
+  h.smt = first_line(cpu / "smt/active") == "1" ? "yes" : "no";
+  h.governor = or_else(first_line(cpu / "cpu0/cpufreq/scaling_governor"), "none: no cpufreq driver");
+  h.idle_driver =
+      driver.empty() || driver == "none"
+          ? "none"
+          : fmt::format("{}, {}", driver, or_else(first_line(cpu / "cpuidle/current_governor_ro"), "governor unknown"));
+  h.isolated_cpus = or_else(first_line(cpu / "isolated"), "none");
+  h.nohz_full_cpus = or_else(first_line(cpu / "nohz_full"), "none");
+  h.hypervisor = hypervisor(root);
+  h.container = container(root);
+  h.rtprio_limit = limit_of(RLIMIT_RTPRIO, 1);
+  h.memlock_limit_kib = limit_of(RLIMIT_MEMLOCK, 1024);
+  h.cap_sys_nice = may_nice(root);
+  h.sched_rt_runtime_us = or_else(first_line(sched / "sched_rt_runtime_us"), "unknown");
+  h.sched_rt_period_us = or_else(first_line(sched / "sched_rt_period_us"), "unknown");
+  h.cpu_quota = cpu_quota(root);
+  h.load_average = or_else(first_line(root / "proc/loadavg"), "unknown");
+  h.user_id = geteuid();
+  return h;
+}
+
+namespace {
+
+using H = record::Written<HostDescription>;
+constexpr record::Row kRows[] = {
+    H::of<&HostDescription::kernel>("kernel", "", "operating system, release and build of the kernel").label("kernel"),
+    H::of<&HostDescription::machine>("machine", "", "architecture").label("machine"),
+    H::of<&HostDescription::command_line>("command_line", "", "command line of the kernel")
+        .label("kernel command line"),
+    H::of<&HostDescription::preemption>("preemption", "", "preemption model that is in force").label("preemption"),
+    H::of<&HostDescription::real_time_kernel>("real_time_kernel", "", "yes: the kernel has PREEMPT_RT")
+        .label("PREEMPT_RT"),
+    H::of("tick_hz", "Hz", "rate of the tick, or unknown",
+          [](const HostDescription& h) {
+            return h.tick_hz > 0 ? record::Value(std::int64_t{h.tick_hz}) : record::Value(std::string("unknown"));
+          })
+        .label("tick (CONFIG_HZ), Hz"),
+    H::of<&HostDescription::clock_source>("clock_source", "", "clock source of the kernel").label("clock source"),
+    H::of<&HostDescription::cpu>("cpu", "", "name of the CPU").label("CPU"),
+    H::of<&HostDescription::microcode>("microcode", "", "version of its microcode").label("microcode"),
+    H::of<&HostDescription::cpus_online>("cpus_online", "", "number of CPUs that are online").label("CPUs online"),
+    H::of<&HostDescription::cpus_allowed>("cpus_allowed", "", "CPUs that this process may use")
+        .label("CPUs allowed to this process"),
+    H::of<&HostDescription::smt>("smt", "", "yes: SMT siblings are in use").label("SMT siblings in use"),
+    H::of<&HostDescription::governor>("governor", "", "frequency governor").label("frequency governor"),
+    H::of<&HostDescription::idle_driver>("idle_driver", "", "idle driver and its governor")
+        .label("idle driver and governor"),
+    H::of<&HostDescription::isolated_cpus>("isolated_cpus", "", "CPUs of isolcpus").label("isolated CPUs (isolcpus)"),
+    H::of<&HostDescription::nohz_full_cpus>("nohz_full_cpus", "", "CPUs of nohz_full")
+        .label("CPUs without tick (nohz_full)"),
+    H::of<&HostDescription::hypervisor>("hypervisor", "", "hypervisor, none or unknown").label("hypervisor"),
+    H::of<&HostDescription::container>("container", "", "kind of container, or none").label("container"),
+    H::of(
+        "smi", "", "system management interrupts",
+        [](const HostDescription&) { return "unknown: the firmware takes their time without the kernel's knowledge"; })
+        .label("system management interrupts"),
+    H::of<&HostDescription::rtprio_limit>("rtprio_limit", "", "highest real-time priority that is permitted")
+        .label("rtprio limit"),
+    H::of<&HostDescription::memlock_limit_kib>("memlock_limit_kib", "KiB", "memory that may be locked")
+        .label("memlock limit, KiB"),
+    H::of<&HostDescription::cap_sys_nice>("cap_sys_nice", "", "whether this process has CAP_SYS_NICE")
+        .label("CAP_SYS_NICE"),
+    H::of<&HostDescription::sched_rt_runtime_us>("sched_rt_runtime_us", "us", "time of real-time threads in a period")
+        .label("sched_rt_runtime_us"),
+    H::of<&HostDescription::sched_rt_period_us>("sched_rt_period_us", "us", "that period").label("sched_rt_period_us"),
+    H::of<&HostDescription::cpu_quota>("cpu_quota", "", "CPU quota of the control group")
+        .label("CPU quota of the control group"),
+    H::of<&HostDescription::load_average>("load_average", "", "load average before the measurement")
+        .label("load average before"),
+    H::of<&HostDescription::user_id>("user_id", "", "effective user").label("user id"),
+};
+
+}  // namespace
+
+constexpr record::Table kHostDescription{kRows, "host-description"};
+
+nlohmann::ordered_json host_description() {
+  const HostDescription here = describe_host();
+  return record::to_json(kHostDescription, &here);
 }
 
 std::vector<std::pair<std::string, std::string>> host_in_words(const nlohmann::json& host) {
@@ -211,13 +238,13 @@ std::vector<std::pair<std::string, std::string>> host_in_words(const nlohmann::j
   const auto text = [](const nlohmann::json& value) {
     return value.is_string() ? value.get<std::string>() : value.dump();
   };
-  for (const auto& [key, title] : kTitles) {
-    if (const auto found = host.find(std::string(key)); found != host.end())
-      words.emplace_back(std::string(title), text(*found));
+  for (const record::Row& row : kRows) {
+    if (const auto found = host.find(std::string(row.key)); found != host.end())
+      words.emplace_back(std::string(row.name), text(*found));
   }
   for (const auto& [key, value] : host.items()) {
     const bool known =
-        std::any_of(std::begin(kTitles), std::end(kTitles), [&k = key](const auto& t) { return t.first == k; });
+        std::any_of(std::begin(kRows), std::end(kRows), [&k = key](const auto& r) { return r.key == k; });
     if (!known) words.emplace_back(key, text(value));
   }
   return words;

@@ -10,14 +10,27 @@
 #include <utility>
 #include <vector>
 
+#include "driver/base/record.h"
+
 namespace offhook::measure {
 
-/// Kernel, command line, CPU, frequency and idle governors, isolation, tick rate, clock source, hypervisor, limits,
-/// load. Unavailable values are "unknown" or "none", with the reason if known.
-/// @param root  the parent of /proc, /sys and /run (a test's own tree; system calls use the real system)
-nlohmann::ordered_json host_description(const std::filesystem::path& root = "/");
+/// Values that are not available are "unknown" or "none", with the reason if known.
+struct HostDescription {
+  std::string kernel, machine, command_line, preemption, real_time_kernel, clock_source, cpu, microcode, cpus_allowed,
+      smt, governor, idle_driver, isolated_cpus, nohz_full_cpus, hypervisor, container, rtprio_limit, memlock_limit_kib,
+      cap_sys_nice, sched_rt_runtime_us, sched_rt_period_us, cpu_quota, load_average;
+  long tick_hz = 0;  ///< 0: unknown
+  long cpus_online = 0;
+  unsigned user_id = 0;
+};
+extern const record::Table kHostDescription;
 
-/// Name and value of each entry, for people: in the order of host_description(), then unknown keys.
+/// @param root  the parent of /proc, /sys and /run (a test's own tree; system calls use the real system)
+HostDescription describe_host(const std::filesystem::path& root = "/");
+/// This machine's, as the header of an event log has it.
+nlohmann::ordered_json host_description();
+
+/// Name and value of each entry, for people: in the order of the table, then unknown keys.
 /// @param host  any JSON object, of a log of any version
 std::vector<std::pair<std::string, std::string>> host_in_words(const nlohmann::json& host);
 

@@ -16,21 +16,29 @@ import subprocess
 import sys
 
 LINE = re.compile(r"  (\S+?)(\?(?=[: ]))?(?: \(([^)]+)\))?: (\S.*)$")
+APART = re.compile(r"\(keys: ([a-z-]+)\)$")
 SOME = {"decode", "trunk-test"}
 ELSEWHERE = {"line", "kernel"}  # need two modems beside them, and a virtual machine (tests/live/vm/bench.py)
 
 
 def documents(text):
-    """@return {document: [(path, whether it may be missing)]}"""
-    out = {}
+    """@return {document: [(path, whether it may be missing)]}; a part that is described apart has its keys in place"""
+    out, parts = {}, {}
     for line in filter(None, text.splitlines()):
         if not line.startswith(" "):
-            keys = out.setdefault(line.split(":")[0], [])
+            keys = (parts if ": parts of several documents" in line else out).setdefault(line.split(":")[0], [])
         else:
             found = LINE.match(line)
             assert found, f"not a line of a document: {line}"
-            keys.append((found[1], bool(found[2]) or "?" in found[1]))
-    return out
+            keys.append((found[1], bool(found[2]) or "?" in found[1], APART.search(found[4])))
+    return {
+        name: [
+            (path.removesuffix("**") + below, optional or may_be_missing)
+            for path, optional, apart in keys
+            for below, may_be_missing, _ in (parts[apart[1]] if apart else [("**" if path.endswith("**") else "", False, None)])
+        ]
+        for name, keys in out.items()
+    }
 
 
 def alternatives(path):

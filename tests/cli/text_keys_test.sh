@@ -104,6 +104,7 @@ wrote json measure-latency - measure latency --context OTHER --seconds 0.1 --bes
 wrote json measure-stolen - measure stolen --context OTHER --seconds 0.1 --best-effort --json
 wrote json measure-kernel - measure kernel --repeats 10 --best-effort --json
 wrote json measure-cost - measure cost --pump v22bis --seconds 0.5 --json
+wrote json measure-cost-device - measure cost --device "$examples/g-lite.toml" --seconds 0.5 --json
 wrote json measure-host - measure host --repeats 3 --applications 1 --json
 wrote json measure-bank - measure bank --channels 2 --seconds 1 --context OTHER --best-effort --json
 wrote json measure-batch - measure batch --calls 1 --seconds 0.1 --json

@@ -64,7 +64,7 @@ class LineMonitor {
   void start(const DataParameters& p, double required_next, uint8_t lowest);
   /// Another 4D symbol has gone into the receiver. @param uncertain  Heard::uncertain: what a gap or a hit spoils is
   /// not the noise's doing, and another rate would not help.  Real-time: yes, O(1).
-  Advice put(const DataReceiver& r, bool uncertain = false);
+  Advice put(const DataReceiver& r, bool uncertain);
   /// The highest rate that the errors so far allow, in 2400 bit/s.
   uint8_t most() const { return search_.most(); }
   /// variance() is known: windows in a row were neither lost nor slipped.

@@ -35,7 +35,7 @@ class ReceiveRate {
   void start(const DataParameters& p, const RateLimits& limits, uint16_t mask, uint8_t most, double training_snr = 0,
              float b1_variance = 0);
   /// As LineMonitor::put().  Real-time: yes, O(1).
-  LineMonitor::Advice put(const DataReceiver& r, bool uncertain = false);
+  LineMonitor::Advice put(const DataReceiver& r, bool uncertain);
   /// The highest rate to request after an advice to renegotiate, in 2400 bit/s.
   uint8_t limit_after(LineMonitor::Advice advice) const;
 

@@ -258,7 +258,7 @@ void DigitalProcedure::put(const v34::Heard& heard, const uint8_t* bits) {
 // As V.34's: lower if there are too many errors, higher if the noise of the data has long allowed it.
 void DigitalProcedure::follow_line(const v34::Heard& heard) {
   if (power_ == 0) power_ = heard.power;
-  const v34::LineMonitor::Advice advice = receive_rate_.put(*heard.data);
+  const v34::LineMonitor::Advice advice = receive_rate_.put(*heard.data, heard.uncertain);
   if (advice == v34::LineMonitor::Advice::kNone) return;
   // Who has gone silent cannot answer a renegotiation; a retrain waits for it.
   if (is_gone(heard.power) || advice == v34::LineMonitor::Advice::kRetrain)

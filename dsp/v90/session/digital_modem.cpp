@@ -142,6 +142,7 @@ void DigitalModem::receive(float rx, bool is_lost) {
     if (!receiver_.erased() && !alignment_.off_grid()) receiver_.adapt(sent);
     reader_.put(y, order.deliver && heard.event == qam::Receiver::Event::kNone, &heard);
     align(heard);
+    heard.uncertain = receiver_.erased();
     heard.quality = measure_noise();
     if (heard.data == nullptr && heard.training.symbols > 0) bits = reader_.training().symbol_bits();
   }

@@ -13,26 +13,20 @@ void UpstreamAlignment::enter(State s, PcmEchoCanceller* echo) {
 void UpstreamAlignment::reset(PcmEchoCanceller* echo) {
   if (state_ != State::kSteady) enter(State::kSteady, echo);
   sum_ = glance_ = 0;
-  pairs_ = owed_ = marks_ = 0;
+  pairs_ = owed_ = 0;
+  notes_.reset();
   off_grid_ = false;
 }
 
-// Decisions turn bad within this check, or did in the one before: the adaptation of the loops since then is undone.
-// They then run free for half a second, and a frequency that is off by 0.01 Hz turns the outer points of 33 600 bit/s
-// off the grid; so the mean frequency is used.
+// Decisions go wrong within a glance, or did so in the one before: their effect on the loops is undone.
 void UpstreamAlignment::glance(bool off_grid, qam::Receiver* receiver) {
   const bool begins = off_grid && !off_grid_;
   off_grid_ = off_grid;
-  if (off_grid) {
-    if (!begins || marks_ < 2) return;
-    before_.frequency = frequency_;
-    receiver->go_on_from(before_);
-    return;
+  if (!off_grid) {
+    notes_.put(receiver->loops());
+  } else if (begins && notes_.known()) {
+    receiver->go_on_from(notes_.before());
   }
-  before_ = marks_ == 0 ? receiver->loops() : newest_;
-  newest_ = receiver->loops();
-  marks_ = marks_ < kMeanMarks ? marks_ + 1 : marks_;
-  frequency_ += (newest_.frequency - frequency_) / static_cast<float>(marks_);
 }
 
 void UpstreamAlignment::put(float variance, float usual, PcmEchoCanceller* echo, qam::Receiver* receiver) {

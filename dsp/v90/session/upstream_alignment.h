@@ -51,7 +51,6 @@ class UpstreamAlignment {
 
   static constexpr int kGlancePairs = 8;  // so few, that bad decisions do the receiver no harm
   static constexpr int kBlockPairs = 32;
-  static constexpr int kMeanMarks = 64;  // 0.3 s
   // Anywhere in the square around a point of the grid: 1/3 in each dimension. At a rate where every second data frame
   // is bad it is below 0.26; and three times the usual value is too much to be noise.
   static constexpr float kOffGrid = 0.27f, kLeastOff = 0.1f, kTimesUsual = 3;
@@ -62,9 +61,7 @@ class UpstreamAlignment {
   State state_ = State::kSteady;
   float sum_ = 0, glance_ = 0;
   bool off_grid_ = false;
-  int marks_ = 0;  // loops that were noted, and added to the mean
-  qam::Receiver::Loops before_{}, newest_{};
-  float frequency_ = 0;  // mean
+  qam::LoopNotes notes_;
   int pairs_ = 0, good_blocks_ = 0, bad_blocks_ = 0;
   int spent_ = 0;  // samples
   int moved_ = 0;

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "src/decode/presentation/json.h"
 #include "src/measure/trunk.h"
+#include "src/program/command/modem_summary.h"
 #include "src/program/command/results.h"
 #include "src/program/command/text_keys.h"
+#include "src/program/command/times.h"
 #include "src/report/advice_report.h"
 #include "src/report/run_summary.h"
 
@@ -12,58 +16,11 @@ namespace offhook::command {
 namespace {
 
 constexpr const char* kCalls = R"(
-modem: offhook modem --json and summary.json; for a bank, a list of them
-  card?: address of the card, for a bank
-  context: context of the service
-  interrupts: interrupts of the card
-  blocks_served: blocks served by the pump
-  blocks_late: blocks served after their samples were due
-  {samples_late,samples_filled_in,overrun_samples,underrun_samples} (samples): as for run
-  pending_max_samples (samples): greatest number of samples that waited for service
-  {dispatch_latency,service_time}.count: number of these times
-  {dispatch_latency,service_time}.{p50_us,p99_us,p999_us,max_us} (us): time from interrupt to service; time of the service
-  yields?: times that the CPU was yielded at preemption points
-  throttles?: times that the reservation was exhausted
-  demoted?: whether the watchdog demoted the thread to normal priority
-  v42.{bytes_sent,octets_sent,bytes_received,octets_received}? (bytes): bytes of the user, and octets of V.42 that carried them
-  without[]?: missing privileges
-  host.*: description of this machine
-
 line: offhook line --json
   seconds (s): time that the line ran
   calls: calls that connected
   bursts_late: bursts of 1 ms that were more than 1 ms late
   host.*: description of this machine
-
-kernel: offhook kernel, always
-  context: context of the service at the end
-  switches: switches of context during the call
-  card: no call, in call or failed
-  connected: whether data mode was reached
-  {tx_bit_rate,rx_bit_rate} (bit/s): bit rate of the last data mode
-  retrains: retrains of the near pump
-  {sent,received} (bytes): bytes of the user; cells of a DMT pump
-  seconds (s): line time
-  interrupts: interrupts with at least one new descriptor
-  coalesced: descriptors without an interrupt of their own
-  spurious: interrupts without a new descriptor
-  bad: malformed descriptors (wrong sequence number or position)
-  storms: times that the interrupt was masked because of a storm
-  {overrun,underrun} (sample periods): received and lost, missing when due for sending, by the card's counters
-  blocks: blocks served
-  blocks_late: blocks served after their samples were due
-  {samples_late,samples_filled_in} (sample periods): late samples, samples replaced by silence
-  pending_max (sample periods): greatest number that waited for service
-  pending_samples.{p50,p99,max} (sample periods): number that waited, at each service
-  longest_section_us (us): longest section that held the FPU
-  longest_section[]: code at which that section began and ended; empty: no section
-  latency_max_us (us): longest time from interrupt to service, measured by the driver
-  {interrupt_to_service,service_time}.count: number of these times in the log
-  {interrupt_to_service,service_time}.{p50_us,p99_us,p999_us,max_us} (us): quantiles and maximum of them
-  cells.{sent,received,idle,hec_errors}: counters of ATM cells of a DMT pump
-  cells.delineation_losses: times that cell delineation was lost
-  cells.unread: cells received and dropped because no program read them
-  {log_events,log_lost}: events read from the log, and events dropped because it was full
 
 card: offhook card, one line per call
   interrupts: interrupts raised
@@ -252,166 +209,41 @@ trace: offhook trace --json
   cpus[].sources[].{mean_us,longest_us} (us): mean and longest interval
 )";
 
-constexpr const char* kMeasured = R"(
-measure-latency: offhook measure latency --json; with several loads, all keys except the first four are in loads[]
-  measure: latency
-  host.*: description of this machine
-  context: context of the thread
-  interval_us (us): time between wake-ups
-  {load,load_rounds}: load during the measurement, and its number of restarts
-  {latency,own_cost}.unit: us, for all times below
-  {latency,own_cost}.count: number of times
-  {latency,own_cost}.{min,mean,p50,p99,p99.9,p99.99,max} (us): statistics of them
-  {latency,own_cost}.bars[][]: [from, to, count] of each bar of the histogram
-  missed: wake-ups skipped because an earlier one was late
-  over_threshold_us (us): latency that ended the measurement; 0: none
-  over_at_ns (ns): time of that latency, on CLOCK_MONOTONIC
-  stages?.**: interrupt, softirq and scheduling separately
-  without[]?: missing privileges
-
-measure-stolen: offhook measure stolen --json
-  measure: stolen
-  host.*: description of this machine
-  context: context of the reservation
-  stolen.**: stolen intervals, in the form of latency in measure-latency
-  stolen_percent (%): stolen share of the time
-  {deadline_hits,deadline_misses}: periods with their whole budget, and periods without
-  {gap_us,poll_us} (us): shortest gap that counts as stolen; time of a poll
-  without[]?: missing privileges
-
-measure-kernel: offhook measure kernel --json
-  measure: kernel
-  host.*: description of this machine
-  rows[].{call,equivalent}: operation, and its Linux equivalent
-  rows[].count: number of timed calls
-  rows[].{min_us,mean_us,max_us} (us): time of a call
-  rows[].time.**: histogram, in the form of latency in measure-latency
-  rows[].published_us?.* (us): published time for each board
-  integer_mix_per_s: runs per second of a mix in the manner of Dhrystone
-
-measure-cost: offhook measure cost --json
-  measure: cost
-  host.*: description of this machine
-  pump: name of the pump
-  state_bytes (bytes): state of one modem
-  *.blocks: measured blocks of each phase
-  *.cost.**: cost of a block, in the form of latency in measure-latency
-  *.ns_per_sample (ns): median cost per sample
-
-measure-host: offhook measure host --json
-  measure: host
-  host.*: description of this machine
-  repetitions: requested repetitions of a microbenchmark
-  file_system: file system of the folder under test
-  counters: why hardware counters are missing; empty: all were read
-  rows[].{name,what}: operation and its description
-  rows[].unit: unit of the times or rates of this row
-  rows[].repetitions: repetitions that were run
-  rows[].{median,min,p10,p90,max}: statistics in the row's unit; 0 if skipped
-  rows[].counters.*?: mean of each counter per repetition
-  rows[].skipped: why the row was skipped; empty: it was run
-  rows[].remark: observation during the run
-  rows[].application: whether the row is an application of the paper's Table 6
-  rows[].published?.{netbsd_s,windows_nt_s,windows_s} (s): times of the paper's 90 MHz Pentium
-  rows[].faster?.{netbsd_s,windows_nt_s,windows_s}: speed-up of this machine
-  memory[].stride (bytes): distance between references; 0: random
-  memory[].bytes[] (bytes): sizes of the array
-  memory[].{median_ns,min_ns,max_ns}[] (ns): time of a reference, for each size
-
-measure-bank: offhook measure bank --json
-  measure: bank
-  host.*: description of this machine
-  pump: name of the pump
-  context: context of every modem, or of the single thread
-  one_thread: whether one thread serves all pumps, without V.42
-  {channels,connected}: number of modems, and of modems in data mode
-  seconds (s): line time, including the time to connect
-  blocks: blocks served
-  blocks_late: blocks served after their samples were due
-  blocks_late_in_stalls: late blocks within 100 ms after a stall of the machine
-  blocks_late_connecting: late blocks before all modems were connected
-  {samples_late,samples_filled_in,underrun_samples} (samples): samples that were late, replaced by silence, missing when due for sending
-  pending_max_samples (samples): greatest number of samples that waited for service
-  bytes (bytes): bytes that arrived at all modems
-  bytes_wrong (bytes): bytes that arrived wrong
-  {cpu_share_percent,hardware_share_percent,owner_share_percent} (%): share of a CPU in data mode: modems, played hardware, and the thread that writes and reads the bytes
-  {service_time,dispatch_latency}.count: number of these times
-  {service_time,dispatch_latency}.{p50_us,p99_us,p999_us,max_us} (us): time of the service; time from request to service
-  stolen_ms (ms): time of this CPU that the hypervisor took
-  stalls[]?.at_s (s): time of a stall of the hardware's thread, from the first sample
-  stalls[]?.ms (ms): length of the stall
-  stalls[]?.blocks_late: late blocks until 100 ms after the stall
-  without[]?: missing privileges
-
-measure-batch: offhook measure batch --json
-  measure: batch
-  host.*: description of this machine
-  pump: name of the pump
-  {calls,connected}: number of calls (two pumps each), and of calls in data mode
-  connected_after_s (s): line time until the last call connected
-  bits: compared bits
-  bits_wrong: wrong bits
-  {calls_alone,calls_same}: calls repeated alone, and those with identical samples
-  groups[].name: name of a group of pumps that are advanced in one call
-  groups[].pumps: number of pumps
-  groups[].state_bytes (bytes): state of one pump
-  groups[].{together_ns_per_sample,one_by_one_ns_per_sample} (ns): cost of one pump when all run, in one call and pump by pump
-  groups[].alone_ns_per_sample (ns): cost of one pump when only its call runs, pump by pump
-  groups[].pumps_per_core: number of pumps that one CPU can run in real time
-
-measure-cause: offhook measure cause --json
-  measure: cause
-  host.*: description of this machine
-  context: context of the thread
-  load: load during the measurement
-  threshold_us (us): latency threshold
-  found: whether a wake-up exceeded the threshold
-  latency.**: latencies of all wake-ups, in the form of latency in measure-latency
-  verdict: cause in a sentence; empty: no wake-up was late
-  lost_events: lost events of the kernel's trace
-  stages_us?.{interrupt,waking,switched,ran} (us): time after that wake-up was due, until the timer interrupt, runnable, switched to, running; below 0: not in the trace
-  stages_us?.cpu: CPU of that wake-up
-  had_the_cpu[]?.{name,as}: name and kind of the thread or interrupt that had the CPU meanwhile
-  had_the_cpu[]?.us (us): duration
-  samples[]?.{function,thread}: function and thread of the sampled instruction pointer
-  samples[]?.count: number of samples
-  timeline[]?: events of that time, one line each
-
-measure-device: offhook measure device --json
-  measure: device
-  host.*: description of this machine
-  {scenario,device}: names of the scenario (empty: a device file) and the device
-  context: context of the service
-  seconds (s): line time
-  blocks: blocks served
-  blocks_late: blocks served after their samples were due
-  {samples_late,underrun_samples,overrun_samples} (samples): samples that were late, missing when due for sending, received and lost
-  pending_max_samples (samples): greatest number of samples that waited for service
-  buffer_samples (samples): length of a buffer of the device
-  {service_time,dispatch_latency}.count: number of these times
-  {service_time,dispatch_latency}.{p50_us,p99_us,p999_us,max_us} (us): time of the service; time from request to service
-  without[]?: missing privileges
-  reservation?.{yields,throttles}: times that the CPU was yielded at preemption points; times that the budget was exhausted
-  worst_block?.number: of a device file, the block that was done latest after its samples were there, from 0
-  worst_block?.{after_us,waited_us,took_us} (us): time from its samples to its end, to the begin of its work, and of its work with interruptions
-  worst_block?.declared_us (us): CPU time that the device declares for it
-  worst_block?.verdict?: with --cause, the code on the CPU during that block, in a sentence
-  worst_block?.had_the_cpu[]?.{name,as}: with --cause, name and kind of a thread or interrupt that had the CPU meanwhile
-  worst_block?.had_the_cpu[]?.us (us): duration
-  worst_block?.lost_events?: lost events of the kernel's trace
-  periods_sent_otherwise?: periods sent differently than recorded, with --recorded
-)";
+/// A document and the table of its keys.
+struct Document {
+  const char* heading;
+  const record::Table& table;
+};
+const Document kDocuments[] = {
+    {"modem: offhook modem --json and summary.json; for a bank, a list of them", kModemSummary},
+    {"kernel: offhook kernel, always", kKernelCall},
+    {"mttf: offhook mttf --json", kMttf},
+    {"tasks: offhook mttf --tasks --json", kMttfTasks},
+    {"measure-latency: offhook measure latency --json; with several loads, the keys from load on are in loads[]",
+     kMeasureLatency},
+    {"measure-stolen: offhook measure stolen --json", kMeasureStolen},
+    {"measure-kernel: offhook measure kernel --json", kMeasureKernel},
+    {"measure-cost: offhook measure cost --json", kMeasureCost},
+    {"measure-cost-device: offhook measure cost --device SCENARIO.toml --json", kMeasureDeviceCost},
+    {"measure-host: offhook measure host --json", kMeasureHost},
+    {"measure-bank: offhook measure bank --json", kMeasureBank},
+    {"measure-batch: offhook measure batch --json", kMeasureBatch},
+    {"measure-cause: offhook measure cause --json", kMeasureCause},
+    {"measure-device: offhook measure device --json", kMeasureDevice},
+    {"decode: offhook decode --json; for several calls, a list of them", decode::kDocument},
+    {"trunk-test: offhook trunk-test --json", measure::kTrunkResult},
+    {"host-description: parts of several documents: a machine", measure::kHostDescription},
+    {"times: parts of several documents: a distribution of times", kTimes},
+    {"quantiles: parts of several documents: a distribution of times, in short", kQuantiles},
+};
 
 }  // namespace
 
 std::string json_keys_text() {
-  return "run: offhook run --json and summary.json\n" + record::describe(kRunSummary) + kCalls + kLab +
-         record::describe(kAdvice) + kLabAfterAdvice + "\nmttf: offhook mttf --json\n" + record::describe(kMttf) +
-         "\ntasks: offhook mttf --tasks --json\n" + record::describe(kMttfTasks) + kMeasured +
-         record::describe(kDmtStatus, "dmt?.") + record::describe(kRadioStatus, "radio?.") +
-         record::describe(kPumpStatus, "pump?.") +
-         "\ndecode: offhook decode --json; for several calls, a list of them\n" + record::describe(decode::kDocument) +
-         "\ntrunk-test: offhook trunk-test --json\n" + record::describe(measure::kTrunkResult);
+  std::string out = "run: offhook run --json and summary.json\n" + record::describe(kRunSummary) + kCalls + kLab +
+                    record::describe(kAdvice) + kLabAfterAdvice;
+  for (const auto& [heading, table] : kDocuments) out += fmt::format("\n{}\n{}", heading, record::describe(table));
+  return out;
 }
 
 std::string documents_with(std::string_view text, std::string_view part) {

@@ -20,9 +20,10 @@
 #include "hostsim/channel/loop.h"
 #include "src/lab/analysis/figures.h"
 #include "src/measure/host_description.h"
-#include "src/program/command/context_times.h"
 #include "src/program/command/kernel_call.h"
 #include "src/program/command/program.h"
+#include "src/program/command/results.h"
+#include "src/program/command/times.h"
 #include "traces/log/clock.h"
 #include "traces/log/header.h"
 #include "traces/log/writer.h"
@@ -73,6 +74,77 @@ std::string place(std::string_view symbol) {
                           : words.get() + std::string(symbol.substr(std::min(end, symbol.size())));
 }
 
+struct KernelCallResult {
+  double rate_hz;
+  const KernelTransfer* transfer;
+  oh_kernel_status status;
+  const Figures& figures;
+};
+
+using R = record::Written<KernelCallResult>;
+using S = oh_kernel_status;
+using K = KernelCallResult;
+constexpr record::Row kKernelCallRows[] = {
+    R::of("context", "", "context of the service at the end", [](const K& k) { return k.transfer->context().str(); }),
+    R::of("switches", "", "switches of context during the call", [](const K& k) { return k.transfer->switches(); }),
+    R::of("card", "", "no call, in call or failed",
+          [](const K& k) {
+            return k.status.card == OH_KERNEL_CARD_FAILED ? "failed"
+                   : k.status.card == OH_KERNEL_IN_CALL   ? "in call"
+                                                          : "no call";
+          }),
+    R::of("connected", "", "whether data mode was reached", [](const K& k) { return k.transfer->connected(); }),
+    R::of("tx_bit_rate", "bit/s", "sent, in the last data mode", [](const K& k) { return k.transfer->tx_bit_rate(); }),
+    R::of("rx_bit_rate", "bit/s", "received, in the last data mode",
+          [](const K& k) { return k.transfer->rx_bit_rate(); }),
+    R::of<&K::status, &S::retrains>("retrains", "", "retrains of the near pump"),
+    R::of("sent", "bytes", "bytes of the user; cells of a DMT pump", [](const K& k) { return k.transfer->sent(); }),
+    R::of("received", "bytes", "bytes of the user; cells of a DMT pump",
+          [](const K& k) { return k.transfer->received().size(); }),
+    R::of("seconds", "s", "line time", [](const K& k) { return static_cast<double>(k.status.samples) / k.rate_hz; }),
+    R::of<&K::status, &S::interrupts>("interrupts", "", "interrupts with at least one new descriptor"),
+    R::of<&K::status, &S::coalesced>("coalesced", "", "descriptors without an interrupt of their own"),
+    R::of<&K::status, &S::spurious>("spurious", "", "interrupts without a new descriptor"),
+    R::of<&K::status, &S::bad>("bad", "", "malformed descriptors (wrong sequence number or position)"),
+    R::of<&K::status, &S::storms>("storms", "", "times that the interrupt was masked because of a storm"),
+    R::of<&K::status, &S::overrun>("overrun", "sample periods", "received and lost, by the card's counter"),
+    R::of<&K::status, &S::underrun>("underrun", "sample periods",
+                                    "missing when due for sending, by the card's counter"),
+    R::of<&K::status, &S::blocks>("blocks", "", "blocks served"),
+    R::of<&K::status, &S::blocks_late>("blocks_late", "", "blocks served after their samples were due"),
+    R::of<&K::status, &S::samples_late>("samples_late", "sample periods", "late samples"),
+    R::of<&K::status, &S::samples_filled_in>("samples_filled_in", "sample periods", "samples replaced by silence"),
+    R::of<&K::status, &S::pending_max>("pending_max", "sample periods", "greatest number that waited for service"),
+    R::of("longest_section_us", "us", "longest section that held the FPU",
+          [](const K& k) { return k.status.longest_section_ns / 1000.0; }),
+    R::of("longest_section", "", "code at which that section began and ended; empty: no section",
+          [](const K& k) {
+            return std::vector{place(k.status.longest_section_from), place(k.status.longest_section_to)};
+          }),
+    R::of("latency_max_us", "us", "longest time from interrupt to service, measured by the driver",
+          [](const K& k) { return static_cast<double>(k.status.latency.max_ns) / 1000.0; }),
+    R::of("pending_samples.p50", "sample periods", "number that waited at each service: median",
+          [](const K& k) { return k.figures.pending_samples.quantile(0.5); }),
+    R::of("pending_samples.p99", "sample periods", "the same, not exceeded by 99 %",
+          [](const K& k) { return k.figures.pending_samples.quantile(0.99); }),
+    R::of("pending_samples.max", "sample periods", "the same, greatest",
+          [](const K& k) { return k.figures.pending_samples.max(); }),
+    R::part("interrupt_to_service", kQuantiles,
+            [](const K& k) -> const LogLinearHistogram& { return k.figures.interrupt_to_service; })
+        .described_apart("time from interrupt to service, from the log"),
+    R::part("service_time", kQuantiles,
+            [](const K& k) -> const LogLinearHistogram& { return k.figures.service_run_elapsed; })
+        .described_apart("time of the service, from the log"),
+    R::of<&K::status, &S::cells_sent>("cells.sent", "", "ATM cells of a DMT pump"),
+    R::of<&K::status, &S::cells_received>("cells.received", "", "the same"),
+    R::of<&K::status, &S::cells_idle>("cells.idle", "", "idle cells"),
+    R::of<&K::status, &S::hec_errors>("cells.hec_errors", "", "cells with a wrong header"),
+    R::of<&K::status, &S::delineation_losses>("cells.delineation_losses", "", "times that cell delineation was lost"),
+    R::of<&K::status, &S::cells_unread>("cells.unread", "", "cells received and dropped because no program read them"),
+    R::of("log_events", "", "events read from the log", [](const K& k) { return k.transfer->log_events(); }),
+    R::of<&K::status, &S::log_lost>("log_lost", "", "events dropped because the log was full"),
+};
+
 /// The call and its result.
 class KernelCall {
  public:
@@ -106,51 +178,11 @@ class KernelCall {
     return whole;
   }
 
-  nlohmann::ordered_json summary() const {
-    const oh_kernel_status& s = transfer_->status();
-    const Figures& f = analyzer_.figures();
-    return {{"context", transfer_->context().str()},
-            {"switches", transfer_->switches()},
-            {"card", s.card == OH_KERNEL_CARD_FAILED ? "failed"
-                     : s.card == OH_KERNEL_IN_CALL   ? "in call"
-                                                     : "no call"},
-            {"connected", transfer_->connected()},
-            {"tx_bit_rate", transfer_->tx_bit_rate()},
-            {"rx_bit_rate", transfer_->rx_bit_rate()},
-            {"retrains", s.retrains},
-            {"sent", transfer_->sent()},
-            {"received", transfer_->received().size()},
-            {"seconds", static_cast<double>(s.samples) / options_.rate_hz()},
-            {"interrupts", s.interrupts},
-            {"coalesced", s.coalesced},
-            {"spurious", s.spurious},
-            {"bad", s.bad},
-            {"storms", s.storms},
-            {"overrun", s.overrun},
-            {"underrun", s.underrun},
-            {"blocks", s.blocks},
-            {"blocks_late", s.blocks_late},
-            {"samples_late", s.samples_late},
-            {"samples_filled_in", s.samples_filled_in},
-            {"pending_max", s.pending_max},
-            {"longest_section_us", s.longest_section_ns / 1000.0},
-            {"longest_section", {place(s.longest_section_from), place(s.longest_section_to)}},
-            {"latency_max_us", static_cast<double>(s.latency.max_ns) / 1000.0},
-            {"pending_samples",
-             {{"p50", f.pending_samples.quantile(0.5)},
-              {"p99", f.pending_samples.quantile(0.99)},
-              {"max", f.pending_samples.max()}}},
-            {"interrupt_to_service", quantiles_us(f.interrupt_to_service)},
-            {"service_time", quantiles_us(f.service_run_elapsed)},
-            {"cells",
-             {{"sent", s.cells_sent},
-              {"received", s.cells_received},
-              {"idle", s.cells_idle},
-              {"hec_errors", s.hec_errors},
-              {"delineation_losses", s.delineation_losses},
-              {"unread", s.cells_unread}}},
-            {"log_events", transfer_->log_events()},
-            {"log_lost", s.log_lost}};
+  KernelCallResult result() const {
+    return {.rate_hz = options_.rate_hz(),
+            .transfer = &*transfer_,
+            .status = transfer_->status(),
+            .figures = analyzer_.figures()};
   }
   const std::vector<std::uint8_t>& received() const { return transfer_->received(); }
 
@@ -197,12 +229,15 @@ int run(const Options& options) {
     write_file(options.receive, {reinterpret_cast<const char*>(call.received().data()), call.received().size()},
                Privacy::kPrivate);
   }
-  say("{}\n", Lines(json_text(call.summary())));
+  const KernelCallResult result = call.result();
+  say("{}\n", Lines(json_text(record::to_json(kKernelCall, &result))));
   if (interrupted()) return interrupt_status();
   return whole ? kOk : kInsufficient;
 }
 
 }  // namespace
+
+constexpr record::Table kKernelCall{kKernelCallRows};
 
 void add_kernel(App& app, Action& action) {
   App* sub = app.add_subcommand("kernel", "Make a call with a modem of the kernel driver");

@@ -24,10 +24,11 @@
 #include "src/measure/cost.h"
 #include "src/measure/device_cost.h"
 #include "src/measure/hgrm.h"
-#include "src/measure/host_description.h"
 #include "src/measure/kernel.h"
 #include "src/measure/stolen.h"
 #include "src/program/command/call_run.h"
+#include "src/program/command/results.h"
+#include "src/program/command/times.h"
 #include "traces/scenario/device.h"
 #include "traces/scenario/scenario.h"
 
@@ -78,22 +79,6 @@ void add_threshold(App* sub, MeasureOptions& options, const std::string& what) {
       ->expected(1, 2);
 }
 
-Json to_json(const LogLinearHistogram& h) {
-  Json bars = Json::array();
-  for (const HistogramBar& bar : h.bars(5))
-    bars.push_back({us_of(double(bar.low)), us_of(double(bar.high)), bar.count});
-  return {{"unit", "us"},
-          {"count", h.count()},
-          {"min", us_of(double(h.min()))},
-          {"mean", us_of(h.mean())},
-          {"p50", us_of(double(h.quantile(0.5)))},
-          {"p99", us_of(double(h.quantile(0.99)))},
-          {"p99.9", us_of(double(h.quantile(0.999)))},
-          {"p99.99", us_of(double(h.quantile(0.9999)))},
-          {"max", us_of(double(h.max()))},
-          {"bars", bars}};
-}
-
 void say_without(const std::vector<std::string>& without) {
   for (const std::string& w : without) say(stderr, "offhook: continuing without: {}\n", w);
 }
@@ -126,8 +111,9 @@ void write_hgrm_into_folder(const MeasureOptions& options, const std::string& na
   OutputFolder(options.hgrm).write(file + ".hgrm", measure::to_hgrm(h, 1e3));
 }
 
-int finish_measure(const MeasureOptions& options, const Json& result, std::int64_t over_ns) {
-  options.json.write(json_text(result, 1));
+int finish_measure(const MeasureOptions& options, const record::Table& table, const void* result,
+                   std::int64_t over_ns) {
+  options.json.write(json_text(record::to_json(table, result), 1));
   flush_output();
   if (over_ns > 0 && options.threshold.size() > 1) {
     setenv("OFFHOOK_US", fmt::format("{:.3f}", us_of(double(over_ns))).c_str(), 1);
@@ -144,6 +130,37 @@ int finish_measure(const MeasureOptions& options, const Json& result, std::int64
 
 namespace {
 
+using M = record::Written<Measured>;
+constexpr record::Row kMeasuredRows[] = {
+    M::of<&Measured::measure>("measure", "", "name of the measurement"),
+    M::part<&Measured::host>("host", measure::kHostDescription).described_apart("description of this machine"),
+};
+
+struct Stolen {
+  Measured measured{"stolen"};
+  std::string context;
+  measure::StolenResult result{};
+
+  double percent() const {
+    return 100 * double(result.stolen_ns) / std::max(1.0, double(result.stolen_ns + result.running_ns));
+  }
+};
+
+using S = record::Written<Stolen>;
+using SR = measure::StolenResult;
+constexpr record::Row kStolenRows[] = {
+    S::part<&Stolen::measured>("", kMeasured),
+    S::of<&Stolen::context>("context", "", "context of the reservation"),
+    S::part("stolen", kTimes, [](const Stolen& s) -> const LogLinearHistogram& { return s.result.stolen; })
+        .described_apart("stolen intervals"),
+    S::of<&Stolen::percent>("stolen_percent", "%", "stolen share of the time"),
+    S::of<&Stolen::result, &SR::hits>("deadline_hits", "", "periods with their whole budget"),
+    S::of<&Stolen::result, &SR::misses>("deadline_misses", "", "periods without it"),
+    S::of<&Stolen::result, &SR::gap_ns>("gap_us", "us", "shortest gap that counts as stolen").scale(1e-3),
+    S::of<&Stolen::result, &SR::poll_ns>("poll_us", "us", "time of a poll").scale(1e-3),
+    S::of<&Stolen::result, &SR::without>("without", "", "missing privileges").absent("there is none"),
+};
+
 int run_stolen(const MeasureOptions& options) {
   measure::StolenConfig config;
   config.context = options.context_spec();
@@ -154,23 +171,14 @@ int run_stolen(const MeasureOptions& options) {
     config.period_ns = 20'000'000;
   }
   config.threshold_ns = options.threshold_ns();
-  const measure::StolenResult r = measure::measure_stolen(config);
+  Stolen stolen{.context = config.context.str()};
+  stolen.result = measure::measure_stolen(config);
+  const measure::StolenResult& r = stolen.result;
   say_without(r.without);
-  const double share = 100 * double(r.stolen_ns) / std::max(1.0, double(r.stolen_ns + r.running_ns));
-  const Json json{{"measure", "stolen"},
-                  {"host", measure::host_description()},
-                  {"context", config.context.str()},
-                  {"stolen", to_json(r.stolen)},
-                  {"stolen_percent", share},
-                  {"deadline_hits", r.hits},
-                  {"deadline_misses", r.misses},
-                  {"gap_us", us_of(double(r.gap_ns))},
-                  {"poll_us", us_of(double(r.poll_ns))},
-                  {"without", r.without}};
   write_hgrm(options, r.stolen);
   if (!options.json.alone()) {
-    say("{}: {} of {} periods received their whole budget; {:.2f} % of the time was stolen\n", config.context.str(),
-        r.hits, r.hits + r.misses, share);
+    say("{}: {} of {} periods received their whole budget; {:.2f} % of the time was stolen\n", stolen.context, r.hits,
+        r.hits + r.misses, stolen.percent());
     say("a poll takes {:.3f} us; a gap longer than {:.1f} us counts as stolen\n", us_of(double(r.poll_ns)),
         us_of(double(r.gap_ns)));
     if (r.stolen.count() > 0) {
@@ -178,7 +186,7 @@ int run_stolen(const MeasureOptions& options) {
       print_quantiles("stolen intervals", r.stolen);
     }
   }
-  return finish_measure(options, json, r.over_threshold_ns);
+  return finish_measure(options, kMeasureStolen, &stolen, r.over_threshold_ns);
 }
 
 /// Table 2 of the Windows CE report: us per call, for each board.
@@ -194,6 +202,68 @@ PublishedCalls published_calls() {
   return calls;
 }
 
+using BoardTimes = std::vector<std::pair<std::string, double>>;  ///< us, for each board
+struct KernelCall {
+  measure::KernelRow row;
+  std::optional<BoardTimes> published;
+};
+struct KernelCalls {
+  Measured measured{"kernel"};
+  std::vector<KernelCall> rows;
+  double mix = 0;
+};
+
+constexpr record::Row kBoardRows[] = {
+    record::Written<BoardTimes>::of("", "us", "published time for each board", [](const BoardTimes& t) { return t; })
+        .as_keys(),
+};
+constexpr record::Table kBoards{kBoardRows};
+using KC = record::Written<KernelCall>;
+using KR = measure::KernelRow;
+constexpr record::Row kKernelCallRows[] = {
+    KC::of<&KernelCall::row, &KR::name>("call", "", "operation"),
+    KC::of<&KernelCall::row, &KR::equivalent>("equivalent", "", "its Linux equivalent"),
+    KC::of("count", "", "number of timed calls", [](const KernelCall& c) { return c.row.time.count(); }),
+    KC::of("min_us", "us", "shortest call", [](const KernelCall& c) { return us_of(double(c.row.time.min())); }),
+    KC::of("mean_us", "us", "mean call", [](const KernelCall& c) { return us_of(c.row.time.mean()); }),
+    KC::of("max_us", "us", "longest call", [](const KernelCall& c) { return us_of(double(c.row.time.max())); }),
+    KC::part("time", kTimes, [](const KernelCall& c) -> const LogLinearHistogram& { return c.row.time; })
+        .described_apart("times of all calls"),
+    KC::part<&KernelCall::published>("published_us", kBoards),
+};
+constexpr record::Table kKernelCall{kKernelCallRows};
+using KS = record::Written<KernelCalls>;
+constexpr record::Row kKernelRows[] = {
+    KS::part<&KernelCalls::measured>("", kMeasured),
+    KS::part<&KernelCalls::rows>("rows", kKernelCall),
+    KS::of<&KernelCalls::mix>("integer_mix_per_s", "1/s", "runs of a mix in the manner of Dhrystone"),
+};
+
+void print(const KernelCalls& calls, const PublishedCalls& published) {
+  Table table;
+  table.column("operation");
+  for (const char* title : {"min us", "mean us", "max us"}) table.column(title);
+  for (const std::string& board : published.boards) table.column(board);
+  table.column("here, by", Table::Align::kLeft);
+  for (const auto& [row, beside] : calls.rows) {
+    std::vector<std::string> cells{row.name, fmt::format("{:.2f}", us_of(double(row.time.min()))),
+                                   fmt::format("{:.2f}", us_of(row.time.mean())),
+                                   fmt::format("{:.1f}", us_of(double(row.time.max())))};
+    for (std::size_t board = 0; board < published.boards.size(); ++board)
+      cells.push_back(beside ? fmt::format("{:g}", (*beside)[board].second) : "");
+    cells.push_back(row.equivalent);
+    table.row(std::move(cells));
+  }
+  say("{}", table.lines());
+  say("strings, records and integers in the manner of Dhrystone (other source code): {:.0f} runs per second\n",
+      calls.mix);
+  if (const auto dhrystones = published.us.find("Dhrystones per second"); dhrystones != published.us.end())
+    say("published, Dhrystones per second on {}: {}\n", fmt::format("{}", fmt::join(published.boards, ", ")),
+        fmt::format("{}", fmt::join(dhrystones->second, ", ")));
+  say("published: Siemens, Windows CE 3.0 in 2000, mean us per call\n");
+  say("each time includes one clock_gettime; see GetSystemTime\n");
+}
+
 int run_kernel(const MeasureOptions& options) {
   catch_interrupts();
   std::vector<std::string> without;
@@ -206,52 +276,51 @@ int run_kernel(const MeasureOptions& options) {
   if (!without.empty() && !options.best_effort)
     throw std::runtime_error(without.front() + "; or continue without it by --best-effort");
   say_without(without);
-  const double mix = measure::measure_integer_mix();
-  Json json{{"measure", "kernel"},
-            {"host", measure::host_description()},
-            {"rows", Json::array()},
-            {"integer_mix_per_s", mix}};
+  KernelCalls calls;
+  calls.mix = measure::measure_integer_mix();
   const PublishedCalls published = published_calls();
-  Table table;
-  table.column("operation");
-  for (const char* title : {"min us", "mean us", "max us"}) table.column(title);
-  for (const std::string& board : published.boards) table.column(board);
-  table.column("here, by", Table::Align::kLeft);
   std::int64_t over_ns = 0;
-  for (const measure::KernelRow& row : rows) {
+  for (measure::KernelRow& row : rows) {
     const auto most_ns = static_cast<std::int64_t>(row.time.max());
     if (options.threshold_ns() > 0 && most_ns >= options.threshold_ns()) over_ns = std::max(over_ns, most_ns);
     write_hgrm_into_folder(options, row.name, row.time);
-    json["rows"].push_back({{"call", row.name},
-                            {"equivalent", row.equivalent},
-                            {"count", row.time.count()},
-                            {"min_us", us_of(double(row.time.min()))},
-                            {"mean_us", us_of(row.time.mean())},
-                            {"max_us", us_of(double(row.time.max()))},
-                            {"time", to_json(row.time)}});
-    std::vector<std::string> cells{row.name, fmt::format("{:.2f}", us_of(double(row.time.min()))),
-                                   fmt::format("{:.2f}", us_of(row.time.mean())),
-                                   fmt::format("{:.1f}", us_of(double(row.time.max())))};
     const auto beside = published.us.find(row.name);
-    for (std::size_t board = 0; board < published.boards.size(); ++board) {
-      cells.push_back(beside == published.us.end() ? "" : fmt::format("{:g}", beside->second.at(board)));
-      if (beside != published.us.end())
-        json["rows"].back()["published_us"][published.boards[board]] = beside->second.at(board);
-    }
-    cells.push_back(row.equivalent);
-    table.row(std::move(cells));
+    KernelCall& call = calls.rows.emplace_back();
+    call.row = std::move(row);
+    if (beside == published.us.end()) continue;
+    call.published.emplace();
+    for (std::size_t board = 0; board < published.boards.size(); ++board)
+      call.published->emplace_back(published.boards[board], beside->second.at(board));
   }
-  if (!options.json.alone()) {
-    say("{}", table.lines());
-    say("strings, records and integers in the manner of Dhrystone (other source code): {:.0f} runs per second\n", mix);
-    if (const auto dhrystones = published.us.find("Dhrystones per second"); dhrystones != published.us.end())
-      say("published, Dhrystones per second on {}: {}\n", fmt::format("{}", fmt::join(published.boards, ", ")),
-          fmt::format("{}", fmt::join(dhrystones->second, ", ")));
-    say("published: Siemens, Windows CE 3.0 in 2000, mean us per call\n");
-    say("each time includes one clock_gettime; see GetSystemTime\n");
-  }
-  return finish_measure(options, json, over_ns);
+  if (!options.json.alone()) print(calls, published);
+  return finish_measure(options, kMeasureKernel, &calls, over_ns);
 }
+
+struct DeviceCosts {
+  Measured measured{"cost"};
+  std::string device;
+  double share = 0, worst_over_mean = 0;
+  measure::DeviceCost cost;
+};
+
+using DC = record::Written<DeviceCosts>;
+constexpr record::Row kDeviceCostRows[] = {
+    DC::part<&DeviceCosts::measured>("", kMeasured),
+    DC::of<&DeviceCosts::device>("device", "", "name of the device"),
+    DC::of<&DeviceCosts::share>("share", "", "share of this CPU at the median, 0 to 1"),
+    DC::of<&DeviceCosts::worst_over_mean>("worst_over_mean", "", "longest block of data, in mean blocks"),
+    DC::of("", "bit/s", "bit rates of both directions",
+           [](const DeviceCosts& d) {
+             std::vector<std::pair<std::string, std::uint64_t>> rates;
+             for (const auto& rate : d.cost.bit_rates) rates.emplace_back(rate.key, rate.bps);
+             return rates;
+           })
+        .as_keys(),
+    DC::part("start-up", kTimes, [](const DeviceCosts& d) -> const LogLinearHistogram& { return d.cost.start_up; })
+        .described_apart("cost of a block during start-up"),
+    DC::part("data", kTimes, [](const DeviceCosts& d) -> const LogLinearHistogram& { return d.cost.in_data; })
+        .described_apart("cost of a block in data mode"),
+};
 
 /// Cost of a DMT pump or a radio, as the device that a scenario has on its line.
 int run_device_cost(const MeasureOptions& options) {
@@ -260,7 +329,8 @@ int run_device_cost(const MeasureOptions& options) {
   const hostsim::Scenario scenario = builder.finish();
   expect_device_pump(scenario, options.scenario);
   catch_interrupts();
-  measure::DeviceCost result;
+  DeviceCosts costs;
+  measure::DeviceCost& result = costs.cost;
   {
     Progress progress("cost", options.json.alone() ? Progress::Style::kQuiet : Progress::Style::kAuto);
     result = measure::measure_device_cost(scenario, options.seconds, [&](double share) {
@@ -273,29 +343,21 @@ int run_device_cost(const MeasureOptions& options) {
                                            : "the pumps did not reach data mode");
   }
   const hostsim::SoftDevice device = measure::measured_device(scenario, result);
-  const double share = device_timing(device).share();
-  const double worst_over_mean = static_cast<double>(result.in_data.max()) / result.in_data.mean();
-  Json json{{"measure", "cost"},
-            {"host", measure::host_description()},
-            {"device", device.name},
-            {"share", share},
-            {"worst_over_mean", worst_over_mean}};
+  costs.device = device.name;
+  costs.share = device_timing(device).share();
+  costs.worst_over_mean = static_cast<double>(result.in_data.max()) / result.in_data.mean();
   std::vector<std::string> rates;
-  for (const auto& rate : result.bit_rates) {
-    json[rate.key] = rate.bps;
-    rates.push_back(fmt::format("{} {} kbit/s", rate.name, rate.bps / 1000));
-  }
+  for (const auto& rate : result.bit_rates) rates.push_back(fmt::format("{} {} kbit/s", rate.name, rate.bps / 1000));
   std::int64_t over_ns = 0;
   for (const auto& [name, cost] : {std::pair("start-up", &result.start_up), {"data", &result.in_data}}) {
     const auto most_ns = static_cast<std::int64_t>(cost->max());
     if (options.threshold_ns() > 0 && most_ns >= options.threshold_ns()) over_ns = std::max(over_ns, most_ns);
     write_hgrm_into_folder(options, name, *cost);
-    json[name] = to_json(*cost);
     if (!options.json.alone()) print_quantiles(name, *cost);
   }
   if (!options.json.alone()) {
     say("{}; {:.2f} % of this CPU at the median; the longest block of data took {:.2f} times the mean\n",
-        fmt::format("{}", fmt::join(rates, ", ")), 100 * share, worst_over_mean);
+        fmt::format("{}", fmt::join(rates, ", ")), 100 * costs.share, costs.worst_over_mean);
   }
   if (!options.profile.empty()) {
     write_file(
@@ -303,11 +365,40 @@ int run_device_cost(const MeasureOptions& options) {
         // REUSE-IgnoreStart
         fmt::format("# SPDX-License-Identifier: MIT\n# The device of {}, measured by `offhook measure cost` on {}: "
                     "{} blocks of data.\n{}",
-                    scenario.name, json.at("host").value("cpu", "this machine"), result.blocks,
+                    scenario.name, costs.measured.host.cpu, result.blocks,
                     config::to_toml(device)));  // REUSE-IgnoreEnd
   }
-  return finish_measure(options, json, over_ns);
+  return finish_measure(options, kMeasureDeviceCost, &costs, over_ns);
 }
+
+struct PumpCost {
+  Measured measured{"cost"};
+  std::string pump;
+  measure::CostResult result;
+
+  /// Null: there is no such phase.
+  const measure::CostPhase* phase(std::string_view name) const {
+    for (const measure::CostPhase& p : result.phases)
+      if (p.name == name) return &p;
+    return nullptr;
+  }
+};
+
+using CP = record::Written<measure::CostPhase>;
+constexpr record::Row kCostPhaseRows[] = {
+    CP::of<&measure::CostPhase::blocks>("blocks", "", "measured blocks"),
+    CP::part<&measure::CostPhase::cost>("cost", kTimes).described_apart("cost of a block"),
+    CP::of<&measure::CostPhase::ns_per_sample>("ns_per_sample", "ns", "median cost per sample"),
+};
+constexpr record::Table kCostPhase{kCostPhaseRows};
+using PC = record::Written<PumpCost>;
+constexpr record::Row kPumpCostRows[] = {
+    PC::part<&PumpCost::measured>("", kMeasured),
+    PC::of<&PumpCost::pump>("pump", "", "name of the pump"),
+    PC::of<&PumpCost::result, &measure::CostResult::state_bytes>("state_bytes", "bytes", "state of one modem"),
+    PC::part("connecting", kCostPhase, [](const PumpCost& c) { return c.phase("connecting"); }),
+    PC::part("connected", kCostPhase, [](const PumpCost& c) { return c.phase("connected"); }),
+};
 
 int run_cost(const MeasureOptions& options) {
   if (!options.profile.empty()) expect_writable(options.profile);
@@ -318,7 +409,9 @@ int run_cost(const MeasureOptions& options) {
   }
   config.data_s = options.seconds;
   catch_interrupts();
-  measure::CostResult result;
+  PumpCost cost;
+  cost.pump = config.modem.name;
+  measure::CostResult& result = cost.result;
   {
     Progress progress("cost", options.json.alone() ? Progress::Style::kQuiet : Progress::Style::kAuto);
     result = measure::measure_cost(config, [&](double share) {
@@ -327,16 +420,11 @@ int run_cost(const MeasureOptions& options) {
     });
   }
   if (!result.connected && !interrupted()) throw std::runtime_error("the pumps did not connect over a clean line");
-  Json json{{"measure", "cost"},
-            {"host", measure::host_description()},
-            {"pump", config.modem.name},
-            {"state_bytes", result.state_bytes}};
   std::int64_t over_ns = 0;
   for (const measure::CostPhase& p : result.phases) {
     const auto most_ns = static_cast<std::int64_t>(p.cost.max());
     if (options.threshold_ns() > 0 && most_ns >= options.threshold_ns()) over_ns = std::max(over_ns, most_ns);
     write_hgrm_into_folder(options, p.name, p.cost);
-    json[p.name] = {{"blocks", p.blocks}, {"cost", to_json(p.cost)}, {"ns_per_sample", p.ns_per_sample}};
     if (!options.json.alone()) {
       print_quantiles(p.name.c_str(), p.cost);
       say("  {} blocks, {:.0f} ns per sample at the median: {:.2f} % of this CPU\n", p.blocks, p.ns_per_sample,
@@ -344,9 +432,9 @@ int run_cost(const MeasureOptions& options) {
     }
   }
   if (!options.json.alone()) say("state: {} bytes per modem\n", result.state_bytes);
-  const std::string profile = measure::to_profile(config, result, json.at("host").value("cpu", "this machine"));
-  if (!options.profile.empty()) write_file(options.profile, profile);
-  return finish_measure(options, json, over_ns);
+  if (!options.profile.empty())
+    write_file(options.profile, measure::to_profile(config, result, cost.measured.host.cpu));
+  return finish_measure(options, kMeasureCost, &cost, over_ns);
 }
 
 void add_measure_stolen(App& measure, Action& action, const std::shared_ptr<MeasureOptions>& options) {
@@ -411,6 +499,9 @@ void add_measure_cost(App& measure, Action& action, const std::shared_ptr<Measur
 }
 
 }  // namespace
+
+constexpr record::Table kMeasured{kMeasuredRows}, kMeasureStolen{kStolenRows}, kMeasureKernel{kKernelRows},
+    kMeasureDeviceCost{kDeviceCostRows}, kMeasureCost{kPumpCostRows};
 
 void add_measure(App& app, Action& action) {
   App* sub = app.add_subcommand(

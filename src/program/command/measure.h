@@ -5,14 +5,15 @@
 
 #include <cstdint>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "driver/base/histogram.h"
+#include "driver/base/record.h"
 #include "driver/context/live_context.h"
 #include "driver/kernel/kernel_device.h"
+#include "src/measure/host_description.h"
 #include "src/measure/kernel_trace.h"
 #include "src/measure/latency.h"
 #include "src/measure/loads.h"
@@ -20,8 +21,6 @@
 #include "src/program/command/program.h"
 
 namespace offhook::command {
-
-using Json = nlohmann::ordered_json;
 
 struct MeasureOptions {
   std::string context = "FIFO 80", hgrm, pump = "v22bis", scenario, profile, html, kernel_host;
@@ -45,7 +44,6 @@ void add_seconds(App* sub, MeasureOptions& options);
 /// @param what  the compared value, such as "latency"
 void add_threshold(App* sub, MeasureOptions& options, const std::string& what);
 
-Json to_json(const LogLinearHistogram& h);
 void say_without(const std::vector<std::string>& without);
 void print_quantiles(const char* what, const LogLinearHistogram& h);
 void print_bars(const LogLinearHistogram& h);
@@ -53,9 +51,17 @@ void print_bars(const LogLinearHistogram& h);
 void write_hgrm_into_folder(const MeasureOptions& options, const std::string& name, const LogLinearHistogram& h);
 void write_hgrm(const MeasureOptions& options, const LogLinearHistogram& h);
 
-/// Writes and prints the JSON, and, when the threshold was passed, runs the command. @param over_ns  the value that
-/// passed it; 0: none did  @return the exit status
-int finish_measure(const MeasureOptions& options, const Json& result, std::int64_t over_ns = 0);
+/// The first keys of each result: a part without a key of its own.
+struct Measured {
+  const char* measure;
+  measure::HostDescription host = measure::describe_host();
+};
+extern const record::Table kMeasured;
+
+/// Writes and prints the JSON, and, when the threshold was passed, runs the command. @param result  has this table
+/// @param over_ns  the value that passed it; 0: none did  @return the exit status
+int finish_measure(const MeasureOptions& options, const record::Table& table, const void* result,
+                   std::int64_t over_ns = 0);
 
 inline double us_of(double ns) {
   return ns * 1e-3;

@@ -9,9 +9,9 @@
 #include "driver/base/terminal.h"
 #include "driver/user_modem/modulations.h"
 #include "src/measure/bank.h"
-#include "src/measure/host_description.h"
-#include "src/program/command/context_times.h"
 #include "src/program/command/measure.h"
+#include "src/program/command/results.h"
+#include "src/program/command/times.h"
 
 namespace offhook::command {
 namespace {
@@ -22,39 +22,62 @@ struct BankOptions {
   bool together = false, one_thread = false;
 };
 
-Json to_json(const measure::BankConfig& config, const measure::BankResult& r) {
-  Json json{{"measure", "bank"},
-            {"host", measure::host_description()},
-            {"pump", config.modem.name},
-            {"context", config.context.str()},
-            {"channels", r.channels},
-            {"one_thread", config.one_thread},
-            {"connected", r.connected},
-            {"seconds", r.seconds},
-            {"blocks", r.blocks},
-            {"blocks_late", r.blocks_late},
-            {"blocks_late_in_stalls", r.blocks_late_in_stalls},
-            {"blocks_late_connecting", r.blocks_late_connecting},
-            {"samples_late", r.samples_late},
-            {"samples_filled_in", r.samples_filled_in},
-            {"underrun_samples", r.underrun_samples},
-            {"pending_max_samples", r.pending_max_samples},
-            {"bytes", r.bytes},
-            {"bytes_wrong", r.bytes_wrong},
-            {"cpu_share_percent", 100 * r.modems_share},
-            {"hardware_share_percent", 100 * r.hardware_share},
-            {"owner_share_percent", 100 * r.owner_share},
-            {"service_time", quantiles_us(r.service)},
-            {"dispatch_latency", quantiles_us(r.dispatch)},
-            {"stolen_ms", r.stolen_ms},
-            {"stalls", Json::array()},
-            {"without", r.without}};
-  for (const measure::BankStall& s : r.stalls)
-    json["stalls"].push_back({{"at_s", s.at_s}, {"ms", s.ms}, {"blocks_late", s.blocks_late}});
-  return json;
-}
+struct Bank {
+  Measured measured{"bank"};
+  std::string pump, context;
+  bool one_thread = false;
+  measure::BankResult result{};
+};
 
-void print(const measure::BankConfig& config, const measure::BankResult& r, const Json& json) {
+using St = record::Written<measure::BankStall>;
+constexpr record::Row kStallRows[] = {
+    St::of<&measure::BankStall::at_s>("at_s", "s", "time of a stall of the hardware's thread, from the first sample"),
+    St::of<&measure::BankStall::ms>("ms", "ms", "its length"),
+    St::of<&measure::BankStall::blocks_late>("blocks_late", "", "late blocks until 100 ms after it"),
+};
+constexpr record::Table kStall{kStallRows};
+using B = record::Written<Bank>;
+using BR = measure::BankResult;
+constexpr record::Row kBankRows[] = {
+    B::part<&Bank::measured>("", kMeasured),
+    B::of<&Bank::pump>("pump", "", "name of the pump"),
+    B::of<&Bank::context>("context", "", "context of every modem, or of the single thread"),
+    B::of<&Bank::result, &BR::channels>("channels", "", "number of modems"),
+    B::of<&Bank::one_thread>("one_thread", "", "whether one thread serves all pumps, without V.42"),
+    B::of<&Bank::result, &BR::connected>("connected", "", "modems in data mode"),
+    B::of<&Bank::result, &BR::seconds>("seconds", "s", "line time, including the time to connect"),
+    B::of<&Bank::result, &BR::blocks>("blocks", "", "blocks served"),
+    B::of<&Bank::result, &BR::blocks_late>("blocks_late", "", "blocks served after their samples were due"),
+    B::of<&Bank::result, &BR::blocks_late_in_stalls>("blocks_late_in_stalls", "",
+                                                     "late blocks within 100 ms after a stall of the machine"),
+    B::of<&Bank::result, &BR::blocks_late_connecting>("blocks_late_connecting", "",
+                                                      "late blocks before all modems were connected"),
+    B::of<&Bank::result, &BR::samples_late>("samples_late", "samples", "samples that were late"),
+    B::of<&Bank::result, &BR::samples_filled_in>("samples_filled_in", "samples", "samples replaced by silence"),
+    B::of<&Bank::result, &BR::underrun_samples>("underrun_samples", "samples", "missing when due for sending"),
+    B::of<&Bank::result, &BR::pending_max_samples>("pending_max_samples", "samples",
+                                                   "greatest number that waited for service"),
+    B::of<&Bank::result, &BR::bytes>("bytes", "bytes", "bytes that arrived at all modems"),
+    B::of<&Bank::result, &BR::bytes_wrong>("bytes_wrong", "bytes", "bytes that arrived wrong"),
+    B::of<&Bank::result, &BR::modems_share>("cpu_share_percent", "%", "share of a CPU in data mode: modems").scale(100),
+    B::of<&Bank::result, &BR::hardware_share>("hardware_share_percent", "%", "the same: the played hardware")
+        .scale(100),
+    B::of<&Bank::result, &BR::owner_share>("owner_share_percent", "%",
+                                           "the same: the thread that writes and reads the bytes")
+        .scale(100),
+    B::part("service_time", kQuantiles, [](const Bank& b) -> const LogLinearHistogram& { return b.result.service; })
+        .described_apart("time of the service"),
+    B::part("dispatch_latency", kQuantiles,
+            [](const Bank& b) -> const LogLinearHistogram& { return b.result.dispatch; })
+        .described_apart("time from request to service"),
+    B::of<&Bank::result, &BR::stolen_ms>("stolen_ms", "ms", "time of this CPU that the hypervisor took"),
+    B::part(
+        "stalls", kStall, [](const Bank& b) -> const auto& { return b.result.stalls; })
+        .absent("there was none"),
+    B::of<&Bank::result, &BR::without>("without", "", "missing privileges").absent("there is none"),
+};
+
+void print(const measure::BankConfig& config, const measure::BankResult& r) {
   const measure::BankStall longest = r.stalls.empty()
                                          ? measure::BankStall{}
                                          : *std::max_element(r.stalls.begin(), r.stalls.end(),
@@ -74,7 +97,7 @@ void print(const measure::BankConfig& config, const measure::BankResult& r, cons
   table.row({"bytes arrived, bytes wrong", fmt::format("{}, {}", r.bytes, r.bytes_wrong)});
   table.row({"CPU share of the modems", fmt::format("{:.1f} %", 100 * r.modems_share)});
   table.row({"CPU share of the played hardware", fmt::format("{:.1f} %", 100 * r.hardware_share)});
-  add_times(table, json);
+  add_times(table, r.service, r.dispatch);
   say("{}", table.lines());
   say("{} stalls of {} ms or longer, in which even the hardware's thread did not have the CPU; longest {:.1f} ms; the "
       "hypervisor took {:.0f} ms\n",
@@ -92,7 +115,8 @@ int run_bank(const BankOptions& options) {
     if (options.measure->pump == modem.name) config.modem = modem;
   }
   catch_interrupts();
-  measure::BankResult r;
+  Bank bank{.pump = config.modem.name, .context = config.context.str(), .one_thread = config.one_thread};
+  measure::BankResult& r = bank.result;
   {
     Progress progress("bank", options.measure->json.alone() ? Progress::Style::kQuiet : Progress::Style::kAuto);
     measure::measure_bank(
@@ -104,14 +128,15 @@ int run_bank(const BankOptions& options) {
         r);
   }
   say_without(r.without);
-  const Json json = to_json(config, r);
-  if (!options.measure->json.alone()) print(config, r, json);
-  const int status = finish_measure(*options.measure, json);
+  if (!options.measure->json.alone()) print(config, r);
+  const int status = finish_measure(*options.measure, kMeasureBank, &bank);
   const bool good = r.connected == r.channels && r.blocks_late == r.blocks_late_in_stalls && r.bytes_wrong == 0;
   return status == kOk && !good ? kInsufficient : status;
 }
 
 }  // namespace
+
+constexpr record::Table kMeasureBank{kBankRows};
 
 void add_measure_bank(App& measure, Action& action, const std::shared_ptr<MeasureOptions>& shared) {
   App* bank =

@@ -6,8 +6,8 @@
 #include "driver/base/terminal.h"
 #include "offhook/modem_card.h"
 #include "src/measure/batch.h"
-#include "src/measure/host_description.h"
 #include "src/program/command/measure.h"
+#include "src/program/command/results.h"
 
 namespace offhook::command {
 namespace {
@@ -22,29 +22,41 @@ double pumps_a_core(double ns_a_period) {
   return 1e9 / (ns_a_period * kRateHz);
 }
 
-Json to_json(const measure::BatchConfig& config, const measure::BatchResult& r) {
-  Json json{{"measure", "batch"},
-            {"host", measure::host_description()},
-            {"pump", config.modem.name},
-            {"calls", r.calls},
-            {"connected", r.connected},
-            {"connected_after_s", r.connected_after_s},
-            {"bits", r.bits},
-            {"bits_wrong", r.bits_wrong},
-            {"calls_alone", r.calls_alone},
-            {"calls_same", r.calls_same},
-            {"groups", Json::array()}};
-  for (const measure::BatchGroup& g : r.groups) {
-    json["groups"].push_back({{"name", g.name},
-                              {"pumps", g.pumps},
-                              {"state_bytes", g.state_bytes},
-                              {"together_ns_per_sample", g.together_ns},
-                              {"one_by_one_ns_per_sample", g.one_by_one_ns},
-                              {"alone_ns_per_sample", g.alone_ns},
-                              {"pumps_per_core", pumps_a_core(g.together_ns)}});
-  }
-  return json;
-}
+struct Batch {
+  Measured measured{"batch"};
+  std::string pump;
+  measure::BatchResult result{};
+};
+
+using G = record::Written<measure::BatchGroup>;
+constexpr record::Row kGroupRows[] = {
+    G::of<&measure::BatchGroup::name>("name", "", "name of a group of pumps that are advanced in one call"),
+    G::of<&measure::BatchGroup::pumps>("pumps", "", "number of pumps"),
+    G::of<&measure::BatchGroup::state_bytes>("state_bytes", "bytes", "state of one pump"),
+    G::of<&measure::BatchGroup::together_ns>("together_ns_per_sample", "ns",
+                                             "cost of one pump when all run in one call"),
+    G::of<&measure::BatchGroup::one_by_one_ns>("one_by_one_ns_per_sample", "ns", "the same, pump by pump"),
+    G::of<&measure::BatchGroup::alone_ns>("alone_ns_per_sample", "ns",
+                                          "cost of one pump when only its call runs, pump by pump"),
+    G::of("pumps_per_core", "", "number of pumps that one CPU can run in real time",
+          [](const measure::BatchGroup& g) { return pumps_a_core(g.together_ns); }),
+};
+constexpr record::Table kGroup{kGroupRows};
+using B = record::Written<Batch>;
+using BR = measure::BatchResult;
+constexpr record::Row kBatchRows[] = {
+    B::part<&Batch::measured>("", kMeasured),
+    B::of<&Batch::pump>("pump", "", "name of the pump"),
+    B::of<&Batch::result, &BR::calls>("calls", "", "number of calls, two pumps each"),
+    B::of<&Batch::result, &BR::connected>("connected", "", "calls in data mode"),
+    B::of<&Batch::result, &BR::connected_after_s>("connected_after_s", "s", "line time until the last call connected"),
+    B::of<&Batch::result, &BR::bits>("bits", "", "compared bits"),
+    B::of<&Batch::result, &BR::bits_wrong>("bits_wrong", "", "wrong bits"),
+    B::of<&Batch::result, &BR::calls_alone>("calls_alone", "", "calls repeated alone"),
+    B::of<&Batch::result, &BR::calls_same>("calls_same", "", "those with identical samples"),
+    B::part(
+        "groups", kGroup, [](const Batch& b) -> const auto& { return b.result.groups; }),
+};
 
 void print(const measure::BatchResult& r) {
   Table table;
@@ -70,7 +82,8 @@ int run_batch(const BatchOptions& options) {
   config.block = static_cast<std::uint32_t>(options.block);
   config.data_s = options.measure->seconds;
   catch_interrupts();
-  measure::BatchResult r;
+  Batch batch{.pump = config.modem.name};
+  measure::BatchResult& r = batch.result;
   {
     Progress progress("batch", options.measure->json.alone() ? Progress::Style::kQuiet : Progress::Style::kAuto);
     r = measure::measure_batch(config, [&](double share) {
@@ -81,12 +94,14 @@ int run_batch(const BatchOptions& options) {
   if (interrupted()) return interrupt_status();
   if (r.connected == 0) throw std::runtime_error("no pumps connected over a clean line");
   if (!options.measure->json.alone()) print(r);
-  const int status = finish_measure(*options.measure, to_json(config, r));
+  const int status = finish_measure(*options.measure, kMeasureBatch, &batch);
   const bool good = r.connected == r.calls && r.bits_wrong == 0 && r.calls_same == r.calls;
   return status == kOk && !good ? kInsufficient : status;
 }
 
 }  // namespace
+
+constexpr record::Table kMeasureBatch{kBatchRows};
 
 void add_measure_batch(App& measure, Action& action, const std::shared_ptr<MeasureOptions>& shared) {
   App* batch = measure.add_subcommand(

@@ -7,38 +7,69 @@
 
 #include "driver/base/terminal.h"
 #include "src/measure/cause.h"
-#include "src/measure/host_description.h"
 #include "src/measure/loads.h"
 #include "src/program/command/measure.h"
+#include "src/program/command/results.h"
+#include "src/program/command/times.h"
 
 namespace offhook::command {
 namespace {
 
-Json cause_json(const measure::CauseConfig& config, const measure::LoadKind& kind, const measure::CauseResult& r) {
-  Json json{{"measure", "cause"},
-            {"host", measure::host_description()},
-            {"context", config.latency.context.str()},
-            {"load", kind.name},
-            {"threshold_us", us_of(double(config.latency.threshold_ns))},
-            {"found", r.found},
-            {"latency", to_json(r.latency.latency)},
-            {"verdict", r.verdict},
-            {"lost_events", r.lost_events}};
-  if (r.found) {
-    const auto& s = r.stages;
-    json["stages_us"] = {{"interrupt", us_of(double(s.interrupt))},
-                         {"waking", us_of(double(s.waking))},
-                         {"switched", us_of(double(s.switched))},
-                         {"ran", us_of(double(s.ran))},
-                         {"cpu", s.cpu}};
-    for (const auto& c : r.culprits)
-      json["had_the_cpu"].push_back({{"name", c.name}, {"as", c.as}, {"us", us_of(double(c.ns))}});
-    for (const auto& f : r.samples)
-      json["samples"].push_back({{"function", f.name}, {"thread", f.thread}, {"count", f.samples}});
-    json["timeline"] = r.timeline;
-  }
-  return json;
-}
+struct Cause {
+  Measured measured{"cause"};
+  std::string context;
+  std::string_view load;
+  std::int64_t threshold_ns = 0;
+  measure::CauseResult result;
+
+  /// Null: there was no such wake-up.
+  const measure::CauseResult* found() const { return result.found ? &result : nullptr; }
+};
+
+using W = measure::WakeupStages;
+using S = record::Written<W>;
+constexpr record::Row kStagesRows[] = {
+    S::of<&W::interrupt>("interrupt", "us", "due to timer interrupt; below 0: not in the trace").scale(1e-3),
+    S::of<&W::waking>("waking", "us", "due to thread runnable; below 0: not in the trace").scale(1e-3),
+    S::of<&W::switched>("switched", "us", "due to switched to thread; below 0: not in the trace").scale(1e-3),
+    S::of<&W::ran>("ran", "us", "due to thread running").scale(1e-3),
+    S::of<&W::cpu>("cpu", "", "CPU of that wake-up"),
+};
+using P = record::Written<measure::Culprit>;
+constexpr record::Row kCulpritRows[] = {
+    P::of<&measure::Culprit::name>("name", "", "thread or interrupt that had the CPU meanwhile"),
+    P::of<&measure::Culprit::as>("as", "", "its kind"),
+    P::of<&measure::Culprit::ns>("us", "us", "duration").scale(1e-3),
+};
+using F = record::Written<measure::SampledFunction>;
+constexpr record::Row kFunctionRows[] = {
+    F::of<&measure::SampledFunction::name>("function", "", "function of the sampled instruction pointer"),
+    F::of<&measure::SampledFunction::thread>("thread", "", "thread that ran it"),
+    F::of<&measure::SampledFunction::samples>("count", "", "number of samples"),
+};
+constexpr record::Table kStages{kStagesRows}, kFunction{kFunctionRows};
+using R = record::Written<measure::CauseResult>;
+constexpr record::Row kFoundRows[] = {
+    R::part<&measure::CauseResult::stages>("stages_us", kStages),
+    R::part<&measure::CauseResult::culprits>("had_the_cpu", kCulprit).absent_if_0(),
+    R::part<&measure::CauseResult::samples>("samples", kFunction).absent_if_0(),
+    R::of<&measure::CauseResult::timeline>("timeline", "", "events of that time, one line each"),
+};
+constexpr record::Table kFound{kFoundRows};
+using C = record::Written<Cause>;
+constexpr record::Row kCauseRows[] = {
+    C::part<&Cause::measured>("", kMeasured),
+    C::of<&Cause::context>("context", "", "context of the thread"),
+    C::of<&Cause::load>("load", "", "load during the measurement"),
+    C::of<&Cause::threshold_ns>("threshold_us", "us", "latency threshold").scale(1e-3),
+    C::of<&Cause::result, &measure::CauseResult::found>("found", "", "whether a wake-up exceeded the threshold"),
+    C::part("latency", kTimes, [](const Cause& c) -> const LogLinearHistogram& { return c.result.latency.latency; })
+        .described_apart("latencies of all wake-ups"),
+    C::of<&Cause::result, &measure::CauseResult::verdict>("verdict", "",
+                                                          "cause in a sentence; empty: no wake-up was late"),
+    C::of<&Cause::result, &measure::CauseResult::lost_events>("lost_events", "", "lost events of the kernel's trace"),
+    C::part("", kFound, [](const Cause& c) { return c.found(); }),
+};
 
 void say_cause(const measure::CauseConfig& config, const measure::CauseResult& r) {
   if (!r.found) {
@@ -90,13 +121,19 @@ int run_cause(const MeasureOptions& options) {
   say_load_failed(kind, load.get());
   say_without(r.latency.without);
   say_without(r.without);
-  const Json json = cause_json(config, kind, r);
   write_hgrm(options, r.latency.latency);
   if (!options.json.alone()) say_cause(config, r);
-  return finish_measure(options, json, r.found ? r.latency.over_threshold_ns : 0);
+  const std::int64_t over_ns = r.found ? r.latency.over_threshold_ns : 0;
+  const Cause cause{.context = config.latency.context.str(),
+                    .load = kind.name,
+                    .threshold_ns = config.latency.threshold_ns,
+                    .result = std::move(r)};
+  return finish_measure(options, kMeasureCause, &cause, over_ns);
 }
 
 }  // namespace
+
+constexpr record::Table kMeasureCause{kCauseRows}, kCulprit{kCulpritRows};
 
 void add_measure_cause(App& measure, Action& action, const std::shared_ptr<MeasureOptions>& options) {
   App* cause = measure.add_subcommand(

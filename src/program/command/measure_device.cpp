@@ -8,13 +8,13 @@
 #include "hostsim/call/radio_call.h"
 #include "hostsim/call/subscriber_call.h"
 #include "src/measure/declared_device.h"
-#include "src/measure/host_description.h"
 #include "src/measure/live_device.h"
 #include "src/program/command/call_run.h"
-#include "src/program/command/context_times.h"
 #include "src/program/command/line_watch.h"
 #include "src/program/command/measure.h"
 #include "src/program/command/page_option.h"
+#include "src/program/command/results.h"
+#include "src/program/command/times.h"
 #include "src/report/run_summary.h"
 #include "traces/scenario/device.h"
 #include "traces/scenario/scenario.h"
@@ -28,40 +28,113 @@ struct DeviceOptions {
   bool recorded = false, cause = false;
 };
 
-/// @param scenario  empty: the device alone
-Json to_json(const std::string& scenario, const std::string& device, const LiveContextConfig& context,
-             const measure::LiveDevice& r) {
-  Json json{{"measure", "device"},
-            {"host", measure::host_description()},
-            {"scenario", scenario},
-            {"device", device},
-            {"context", context.str()},
-            {"seconds", r.seconds},
-            {"blocks", r.driver.blocks_served},
-            {"blocks_late", r.driver.blocks_late},
-            {"samples_late", r.driver.samples_late},
-            {"underrun_samples", r.card.underrun_samples},
-            {"overrun_samples", r.card.overrun_samples},
-            {"pending_max_samples", r.driver.pending_max},
-            {"buffer_samples", r.buffer_samples},
-            {"service_time", quantiles_us(r.service)},
-            {"dispatch_latency", quantiles_us(r.dispatch)},
-            {"without", r.without}};
-  if (context.kind == OH_CONTEXT_RESERVATION) json["reservation"] = {{"yields", r.yields}, {"throttles", r.throttles}};
-  if (r.sent_otherwise) json["periods_sent_otherwise"] = *r.sent_otherwise;
-  if (r.dmt) json["dmt"] = record::to_json(kDmtStatus, r.dmt.get());
-  if (r.radio) json["radio"] = record::to_json(kRadioStatus, r.radio.get());
-  if (r.pump) json["pump"] = record::to_json(kPumpStatus, r.pump.get());
-  for (const char* pumps : {"dmt", "radio", "pump"})
-    if (json.contains(pumps)) json[pumps]["in_data"] = r.in_data;  // of a rehearsal that of the near end alone
-  return json;
+/// The block of a device file that ended latest after its samples were there.
+struct Worst {
+  const measure::DeclaredDevice* of;
+  std::int64_t declared_ns = 0;
+  bool caused = false;  ///< its cause was sought
+
+  const measure::WorstBlock& block() const { return of->worst; }
+};
+
+struct Device {
+  Measured measured{"device"};
+  std::string scenario;  ///< empty: the device alone
+  std::string device;
+  LiveContextConfig context;
+  measure::LiveDevice live;
+  std::optional<Worst> worst{};
+
+  bool reserved() const { return context.kind == OH_CONTEXT_RESERVATION; }
+};
+
+using WB = record::Written<Worst>;
+using Declared = measure::DeclaredDevice;
+double us_between(std::int64_t from, std::int64_t to) {
+  return us_of(double(to - from));
+}
+constexpr record::Row kCausedRows[] = {
+    record::Written<Declared>::of<&Declared::verdict>(
+        "verdict", "", "with --cause, the code on the CPU during that block, in a sentence"),
+    record::Written<Declared>::part<&Declared::had>("had_the_cpu", kCulprit),
+    record::Written<Declared>::of<&Declared::lost_events>("lost_events", "", "lost events of the kernel's trace"),
+};
+constexpr record::Table kCaused{kCausedRows};
+constexpr record::Row kWorstRows[] = {
+    WB::of("number", "", "number of the block that was done latest after its samples were there, from 0",
+           [](const Worst& w) { return w.block().number; }),
+    WB::of("after_us", "us", "time from its samples to its end",
+           [](const Worst& w) { return us_between(w.block().due, w.block().ended); }),
+    WB::of("waited_us", "us", "time from its samples to the begin of its work",
+           [](const Worst& w) { return us_between(w.block().due, w.block().begun); }),
+    WB::of("took_us", "us", "time of its work, with interruptions",
+           [](const Worst& w) { return us_between(w.block().begun, w.block().ended); }),
+    WB::of<&Worst::declared_ns>("declared_us", "us", "CPU time that the device declares for it").scale(1e-3),
+    WB::part("", kCaused, [](const Worst& w) { return w.caused ? w.of : nullptr; }),
+};
+constexpr record::Table kWorst{kWorstRows};
+using Live = measure::LiveDevice;
+constexpr record::Row kReservedRows[] = {
+    record::Written<Live>::of<&Live::yields>("yields", "", "times that the CPU was yielded at preemption points"),
+    record::Written<Live>::of<&Live::throttles>("throttles", "", "times that the budget was exhausted"),
+};
+constexpr record::Table kReserved{kReservedRows};
+using D = record::Written<Device>;
+using Driver = oh_driver_counters;
+using Card = oh_card_counters;
+constexpr record::Row kDeviceRows[] = {
+    D::part<&Device::measured>("", kMeasured),
+    D::of<&Device::scenario>("scenario", "", "name of the scenario; empty: a device file"),
+    D::of<&Device::device>("device", "", "name of the device"),
+    D::of("context", "", "context of the service", [](const Device& d) { return d.context.str(); }),
+    D::of<&Device::live, &Live::seconds>("seconds", "s", "line time"),
+    D::of<&Device::live, &Live::driver, &Driver::blocks_served>("blocks", "", "blocks served"),
+    D::of<&Device::live, &Live::driver, &Driver::blocks_late>("blocks_late", "",
+                                                              "blocks served after their samples were due"),
+    D::of<&Device::live, &Live::driver, &Driver::samples_late>("samples_late", "samples", "samples that were late"),
+    D::of<&Device::live, &Live::card, &Card::underrun_samples>("underrun_samples", "samples",
+                                                               "missing when due for sending"),
+    D::of<&Device::live, &Live::card, &Card::overrun_samples>("overrun_samples", "samples", "received and lost"),
+    D::of<&Device::live, &Live::driver, &Driver::pending_max>("pending_max_samples", "samples",
+                                                              "greatest number that waited for service"),
+    D::of<&Device::live, &Live::buffer_samples>("buffer_samples", "samples", "length of a buffer of the device"),
+    D::part("service_time", kQuantiles, [](const Device& d) -> const LogLinearHistogram& { return d.live.service; })
+        .described_apart("time of the service"),
+    D::part("dispatch_latency", kQuantiles,
+            [](const Device& d) -> const LogLinearHistogram& { return d.live.dispatch; })
+        .described_apart("time from request to service"),
+    D::of<&Device::live, &Live::without>("without", "", "missing privileges").absent("there is none"),
+    D::part("reservation", kReserved, [](const Device& d) { return d.reserved() ? &d.live : nullptr; }),
+    D::of<&Device::live, &Live::sent_otherwise>("periods_sent_otherwise", "",
+                                                "periods sent differently than recorded, with --recorded"),
+    D::part("dmt", kDmtStatus, [](const Device& d) { return d.live.dmt; }),
+    D::part("radio", kRadioStatus, [](const Device& d) { return d.live.radio; }),
+    D::part("pump", kPumpStatus, [](const Device& d) { return d.live.pump; }),
+    D::part<&Device::worst>("worst_block", kWorst),
+};
+
+/// That of the measurement; of a rehearsal that of the near end alone.
+template <typename Status>
+std::shared_ptr<const Status> with_in_data(const std::shared_ptr<const Status>& status, bool in_data) {
+  if (status == nullptr) return status;
+  auto changed = std::make_shared<Status>(*status);
+  changed->in_data = in_data;
+  return changed;
 }
 
-void print(const Json& json, const measure::LiveDevice& r) {
+Device result_of(const std::string& scenario, const std::string& device, const LiveContextConfig& context,
+                 const measure::LiveDevice& live) {
+  Device d{.scenario = scenario, .device = device, .context = context, .live = live};
+  d.live.dmt = with_in_data(live.dmt, live.in_data);
+  d.live.radio = with_in_data(live.radio, live.in_data);
+  d.live.pump = with_in_data(live.pump, live.in_data);
+  return d;
+}
+
+void print(const Device& d) {
+  const measure::LiveDevice& r = d.live;
   Table table;
-  const bool alone = json.at("scenario").get<std::string>().empty();
-  table.column(fmt::format("{}, {}", json.at(alone ? "device" : "scenario").get<std::string>(),
-                           json.at("context").get<std::string>()));
+  table.column(fmt::format("{}, {}", d.scenario.empty() ? d.device : d.scenario, d.context.str()));
   table.column("");
   const auto row = [&](const char* what, const std::string& value) { table.row({what, value}); };
   row("seconds", fmt::format("{:.1f}", r.seconds));
@@ -71,7 +144,7 @@ void print(const Json& json, const measure::LiveDevice& r) {
   if (r.sent_otherwise) row("periods sent differently than recorded", fmt::format("{}", *r.sent_otherwise));
   row("samples pending, max", fmt::format("{}", r.driver.pending_max));
   row("samples pending, in buffers", fmt::format("{:.2f}", double(r.driver.pending_max) / r.buffer_samples));
-  add_times(table, json);
+  add_times(table, r.service, r.dispatch);
   if (r.dmt) {
     const auto& [down, up] = std::tie(r.dmt->down, r.dmt->up);
     row("trainings, fast retrains", fmt::format("{}, {}", r.dmt->trainings, r.dmt->fast_retrains));
@@ -111,39 +184,22 @@ bool is_device(const std::string& name) {
 }
 
 /// The events around the worst block, as a table and a sentence.
-void print_worst(const Json& worst) {
+void print(const Worst& worst) {
+  const measure::WorstBlock& w = worst.block();
   say("\nWorst block: number {}, done {:.1f} us after its samples were there: {:.1f} us until its work began, {:.1f} "
       "us "
       "of work and interruptions (declared: {:.1f} us).\n",
-      worst.at("number").get<std::uint64_t>(), worst.at("after_us").get<double>(), worst.at("waited_us").get<double>(),
-      worst.at("took_us").get<double>(), worst.at("declared_us").get<double>());
-  if (!worst.contains("verdict")) return;
-  say("{}\n", worst.at("verdict").get<std::string>());
-  if (worst.at("had_the_cpu").empty()) return;
+      w.number, us_between(w.due, w.ended), us_between(w.due, w.begun), us_between(w.begun, w.ended),
+      us_of(double(worst.declared_ns)));
+  if (!worst.caused) return;
+  say("{}\n", worst.of->verdict);
+  if (worst.of->had.empty()) return;
   Table had;
   had.column("had the CPU meanwhile");
   had.column("as", Table::Align::kLeft);
   had.column("us");
-  for (const Json& c : worst.at("had_the_cpu"))
-    had.row({c.at("name").get<std::string>(), c.at("as").get<std::string>(),
-             fmt::format("{:.1f}", c.at("us").get<double>())});
+  for (const measure::Culprit& c : worst.of->had) had.row({c.name, c.as, fmt::format("{:.1f}", us_of(double(c.ns)))});
   say("\n{}", had.lines());
-}
-
-Json worst_json(const hostsim::SoftDevice& device, const measure::DeclaredDevice& r, bool cause) {
-  const auto us = [](std::int64_t ns) { return us_of(double(ns)); };
-  const measure::WorstBlock& w = r.worst;
-  const hostsim::Ns declared = w.number == 0 && device.worst_cost_ns > 0 ? device.worst_cost_ns : device.cost_ns;
-  Json json{{"number", w.number},
-            {"after_us", us(w.ended - w.due)},
-            {"waited_us", us(w.begun - w.due)},
-            {"took_us", us(w.ended - w.begun)},
-            {"declared_us", us(declared)}};
-  if (!cause) return json;
-  json.update({{"verdict", r.verdict}, {"had_the_cpu", Json::array()}, {"lost_events", r.lost_events}});
-  for (const measure::Culprit& c : r.had)
-    json["had_the_cpu"].push_back({{"name", c.name}, {"as", c.as}, {"us", us(c.ns)}});
-  return json;
 }
 
 /// The measurement on the live page.
@@ -208,13 +264,16 @@ int run_declared(const DeviceOptions& options) {
     });
   }
   say_without(r.live.without);
-  Json json = to_json("", device.name, config.context, r.live);
-  if (r.worst.ended > 0) json["worst_block"] = worst_json(device, r, options.cause);
-  if (!options.measure->json.alone()) {
-    print(json, r.live);
-    if (json.contains("worst_block")) print_worst(json.at("worst_block"));
+  Device result = result_of("", device.name, config.context, r.live);
+  if (r.worst.ended > 0) {
+    const bool costliest = r.worst.number == 0 && device.worst_cost_ns > 0;
+    result.worst = Worst{&r, costliest ? device.worst_cost_ns : device.cost_ns, options.cause};
   }
-  const int status = finish_measure(*options.measure, json);
+  if (!options.measure->json.alone()) {
+    print(result);
+    if (result.worst) print(*result.worst);
+  }
+  const int status = finish_measure(*options.measure, kMeasureDevice, &result);
   return status == kOk && !r.live.in_time() ? kInsufficient : status;
 }
 
@@ -245,13 +304,15 @@ int run_device(const DeviceOptions& options) {
     });
   }
   say_without(r.without);
-  const Json json = to_json(scenario.name, scenario.device.name, config.context, r);
-  if (!options.measure->json.alone()) print(json, r);
-  const int status = finish_measure(*options.measure, json);
+  const Device result = result_of(scenario.name, scenario.device.name, config.context, r);
+  if (!options.measure->json.alone()) print(result);
+  const int status = finish_measure(*options.measure, kMeasureDevice, &result);
   return status == kOk && !(r.in_data && r.in_time()) ? kInsufficient : status;
 }
 
 }  // namespace
+
+constexpr record::Table kMeasureDevice{kDeviceRows};
 
 void add_measure_device(App& measure, Action& action, const std::shared_ptr<MeasureOptions>& shared) {
   App* device = measure.add_subcommand(

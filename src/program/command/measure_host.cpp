@@ -9,10 +9,10 @@
 #include "driver/base/terminal.h"
 #include "src/lab/reproduce/published.h"
 #include "src/measure/host.h"
-#include "src/measure/host_description.h"
 #include "src/page/page.h"
 #include "src/program/command/figures.h"
 #include "src/program/command/measure.h"
+#include "src/program/command/results.h"
 #include "src/report/host_report.h"
 #include "src/report/report.h"
 
@@ -28,39 +28,87 @@ struct Options {
 /// Columns of the claim chen.table6.
 constexpr const char* kSystems[] = {"netbsd_s", "windows_nt_s", "windows_s"};
 
-Json to_json(const measure::HostRow& row, const std::vector<reproduce::Published>& published) {
-  Json json{{"name", row.name},         {"what", row.what},
-            {"unit", row.unit},         {"repetitions", row.values.size()},
-            {"median", row.median()},   {"min", row.quantile(0)},
-            {"p10", row.quantile(0.1)}, {"p90", row.quantile(0.9)},
-            {"max", row.quantile(1)},   {"counters", Json::object()},
-            {"skipped", row.skipped},   {"remark", row.remark}};
-  for (const auto& [name, value] : row.counters) json["counters"][name] = value;
-  json["application"] = false;
-  for (const reproduce::Published& p : published) {
-    if (p.text("name") != row.name) continue;
-    json["application"] = true;
-    for (const char* os : kSystems) {
-      json["published"][os] = p.number(os);
-      if (row.median() > 0) json["faster"][os] = p.number(os) / row.median();
-    }
-  }
-  return json;
-}
+using Times = std::vector<std::pair<std::string, double>>;  ///< of the systems
 
-Json to_json(const measure::MemoryCurve& curve) {
-  return {{"stride", curve.stride},
-          {"bytes", curve.bytes},
-          {"median_ns", curve.median_ns},
-          {"min_ns", curve.low_ns},
-          {"max_ns", curve.high_ns}};
-}
+/// One benchmark, next to its published times.
+struct Benchmark {
+  const measure::HostRow* row;
+  std::optional<Times> then{};  ///< s; of an application
+
+  std::optional<Times> faster() const {
+    if (!then || !(row->median() > 0)) return std::nullopt;
+    Times times = *then;
+    for (auto& [os, time] : times) time /= row->median();
+    return times;
+  }
+};
+struct HostMeasurement {
+  Measured measured{"host"};
+  int repetitions = 0;
+  measure::HostResult result;
+  std::vector<Benchmark> rows;
+};
+
+using T = record::Written<Times>;
+constexpr record::Row kThenRows[] = {
+    T::of("", "s", "times of the paper's 90 MHz Pentium", [](const Times& t) { return t; }).as_keys(),
+};
+constexpr record::Row kFasterRows[] = {
+    T::of("", "", "speed-up of this machine", [](const Times& t) { return t; }).as_keys(),
+};
+constexpr record::Row kCounterRows[] = {
+    T::of("", "", "mean of each counter per repetition", [](const Times& t) { return t; }).as_keys(),
+};
+constexpr record::Table kThen{kThenRows}, kFaster{kFasterRows}, kCounters{kCounterRows};
+using B = record::Written<Benchmark>;
+constexpr record::Row kBenchmarkRows[] = {
+    B::of("name", "", "operation", [](const Benchmark& b) { return b.row->name; }),
+    B::of("what", "", "its description", [](const Benchmark& b) { return b.row->what; }),
+    B::of("unit", "", "unit of the times or rates of this row", [](const Benchmark& b) { return b.row->unit; }),
+    B::of("repetitions", "", "repetitions that were run", [](const Benchmark& b) { return b.row->values.size(); }),
+    B::of("median", "", "median in the row's unit; 0: skipped", [](const Benchmark& b) { return b.row->median(); }),
+    B::of("min", "", "least value", [](const Benchmark& b) { return b.row->quantile(0); }),
+    B::of("p10", "", "not exceeded by 10 %", [](const Benchmark& b) { return b.row->quantile(0.1); }),
+    B::of("p90", "", "not exceeded by 90 %", [](const Benchmark& b) { return b.row->quantile(0.9); }),
+    B::of("max", "", "greatest value", [](const Benchmark& b) { return b.row->quantile(1); }),
+    B::part("counters", kCounters, [](const Benchmark& b) { return &b.row->counters; }).always(),
+    B::of("skipped", "", "why the row was skipped; empty: it was run",
+          [](const Benchmark& b) { return b.row->skipped; }),
+    B::of("remark", "", "observation during the run", [](const Benchmark& b) { return b.row->remark; }),
+    B::of("application", "", "whether the row is an application of the paper's Table 6",
+          [](const Benchmark& b) { return b.then.has_value(); }),
+    B::part<&Benchmark::then>("published", kThen),
+    B::part("faster", kFaster, [](const Benchmark& b) { return b.faster(); }),
+};
+using C = record::Written<measure::MemoryCurve>;
+using MC = measure::MemoryCurve;
+constexpr record::Row kCurveRows[] = {
+    C::of<&MC::stride>("stride", "bytes", "distance between references; 0: random"),
+    C::of<&MC::bytes>("bytes", "bytes", "sizes of the array"),
+    C::of<&MC::median_ns>("median_ns", "ns", "time of a reference, for each size"),
+    C::of<&MC::low_ns>("min_ns", "ns", "the shortest"),
+    C::of<&MC::high_ns>("max_ns", "ns", "the longest"),
+};
+constexpr record::Table kBenchmark{kBenchmarkRows}, kCurve{kCurveRows};
+using M = record::Written<HostMeasurement>;
+using R = measure::HostResult;
+constexpr record::Row kHostRows[] = {
+    M::part<&HostMeasurement::measured>("", kMeasured),
+    M::of<&HostMeasurement::repetitions>("repetitions", "", "requested repetitions of a microbenchmark"),
+    M::of<&HostMeasurement::result, &R::file_system>("file_system", "", "file system of the folder under test"),
+    M::of<&HostMeasurement::result, &R::counters>("counters", "",
+                                                  "why hardware counters are missing; empty: all were read"),
+    M::part<&HostMeasurement::rows>("rows", kBenchmark),
+    M::part(
+        "memory", kCurve, [](const HostMeasurement& m) -> const auto& { return m.result.memory; }),
+};
 
 std::string number(double value) {
   return value >= 100 ? fmt::format("{:.0f}", value) : fmt::format("{:.3g}", value);
 }
 
-void print(const measure::HostResult& result, const std::vector<reproduce::Published>& published) {
+void print(const HostMeasurement& m) {
+  const measure::HostResult& result = m.result;
   Table table, memory, work;
   table.column("benchmark");
   for (const char* title : {"median", "10 %", "90 %"}) table.column(title);
@@ -69,20 +117,17 @@ void print(const measure::HostResult& result, const std::vector<reproduce::Publi
   work.column("application, s");
   for (const char* title : {"median", "least", "most", "NetBSD", "Windows NT", "Windows"}) work.column(title);
   std::string skipped;
-  for (const measure::HostRow& row : result.rows) {
+  for (const Benchmark& b : m.rows) {
+    const measure::HostRow& row = *b.row;
     if (!row.skipped.empty()) {
       skipped += fmt::format("{} skipped: {}\n", row.name, row.skipped);
       continue;
     }
-    const auto beside =
-        std::find_if(published.begin(), published.end(), [&](const auto& p) { return p.text("name") == row.name; });
-    if (beside != published.end()) {
+    if (b.then) {
       std::vector<std::string> cells{row.name, fmt::format("{:.3f}", row.median()),
                                      fmt::format("{:.3f}", row.quantile(0)), fmt::format("{:.3f}", row.quantile(1))};
-      for (const char* os : kSystems) {
-        const double then = beside->number(os);
+      for (const auto& [os, then] : *b.then)
         cells.push_back(fmt::format("{:.2f} ({:.0f} x)", then, then / row.median()));
-      }
       work.row(std::move(cells));
     } else {
       table.row({row.name, number(row.median()), number(row.quantile(0.1)), number(row.quantile(0.9)), row.unit,
@@ -121,30 +166,33 @@ int run(const Options& options) {
   measure::HostConfig config = options.config;
   config.folder = options.folder;
   catch_interrupts();
-  measure::HostResult result;
+  HostMeasurement m;
+  m.repetitions = config.repetitions;
   {
     Progress progress("host", options.common->json.alone() ? Progress::Style::kQuiet : Progress::Style::kAuto);
-    result = measure::measure_host(config, [&](double share, const std::string& what) {
+    m.result = measure::measure_host(config, [&](double share, const std::string& what) {
       progress.update(share, what);
       return !interrupted();
     });
   }
   const auto published = reproduce::load_published("chen.table6").rows("rows");
-  Json json{{"measure", "host"},
-            {"host", measure::host_description()},
-            {"repetitions", config.repetitions},
-            {"file_system", result.file_system},
-            {"counters", result.counters},
-            {"rows", Json::array()},
-            {"memory", Json::array()}};
-  for (const measure::HostRow& row : result.rows) json["rows"].push_back(to_json(row, published));
-  for (const measure::MemoryCurve& curve : result.memory) json["memory"].push_back(to_json(curve));
-  write_page(host_page(json), options.html, options.figures);
-  if (!options.common->json.alone()) print(result, published);
-  return finish_measure(*options.common, json);
+  for (const measure::HostRow& row : m.result.rows) {
+    Benchmark& b = m.rows.emplace_back(Benchmark{&row});
+    for (const reproduce::Published& p : published) {
+      if (p.text("name") != row.name) continue;
+      b.then.emplace();
+      for (const char* os : kSystems) b.then->emplace_back(os, p.number(os));
+    }
+  }
+  if (!options.html.empty() || !options.figures.empty())
+    write_page(host_page(record::to_json(kMeasureHost, &m)), options.html, options.figures);
+  if (!options.common->json.alone()) print(m);
+  return finish_measure(*options.common, kMeasureHost, &m);
 }
 
 }  // namespace
+
+constexpr record::Table kMeasureHost{kHostRows};
 
 void add_measure_host(App& measure, Action& action, const std::shared_ptr<MeasureOptions>& common) {
   App* host = measure.add_subcommand(

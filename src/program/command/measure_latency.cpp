@@ -12,7 +12,6 @@
 #include "driver/base/output.h"
 #include "driver/base/terminal.h"
 #include "src/measure/hgrm.h"
-#include "src/measure/host_description.h"
 #include "src/measure/kernel_latency.h"
 #include "src/measure/kernel_trace.h"
 #include "src/measure/latency.h"
@@ -20,6 +19,8 @@
 #include "src/measure/stages.h"
 #include "src/program/command/kernel_run.h"
 #include "src/program/command/measure.h"
+#include "src/program/command/results.h"
+#include "src/program/command/times.h"
 
 namespace offhook::command {
 
@@ -68,14 +69,13 @@ using measure::now_ns;
 /// The stages of a wake-up in the order they come, each since the timer was due.
 struct Stage {
   const char* name;
-  const char* key;
   const LogLinearHistogram measure::StageHistograms::*histogram;
 };
-constexpr Stage kStages[] = {{"timer interrupt", "interrupt", &measure::StageHistograms::interrupt},
-                             {"thread runnable", "waking", &measure::StageHistograms::waking},
-                             {"switched to thread", "switched", &measure::StageHistograms::switched},
-                             {"thread runs", "thread", &measure::StageHistograms::thread},
-                             {"softirq raised to softirq entered", "softirq", &measure::StageHistograms::softirq}};
+constexpr Stage kStages[] = {{"timer interrupt", &measure::StageHistograms::interrupt},
+                             {"thread runnable", &measure::StageHistograms::waking},
+                             {"switched to thread", &measure::StageHistograms::switched},
+                             {"thread runs", &measure::StageHistograms::thread},
+                             {"softirq raised to softirq entered", &measure::StageHistograms::softirq}};
 
 /// The measured object: a timer of this process, or the card of the kernel's driver.
 struct Words {
@@ -216,23 +216,66 @@ std::vector<const measure::LoadKind*> chosen_loads(const MeasureOptions& options
 
 namespace {
 
-Json under_json(const UnderLoad& under) {
-  const measure::LatencyResult& r = under.result;
-  Json json{{"load", under.load},
-            {"load_rounds", under.rounds},
-            {"latency", to_json(r.latency)},
-            {"own_cost", to_json(r.own_cost)},
-            {"missed", r.missed},
-            {"over_threshold_us", us_of(double(r.over_threshold_ns))},
-            {"over_at_ns", r.over_at_ns},
-            {"without", r.without}};
-  if (const measure::StageHistograms* stages = under.stages()) {
-    for (const Stage& stage : kStages) json["stages"][stage.key] = to_json(stages->*stage.histogram);
-    json["stages"]["unmatched"] = stages->unmatched;
-    json["stages"]["lost_events"] = under.trace->lost();
-  }
-  return json;
+struct Stages {
+  const measure::StageHistograms* histograms;
+  std::uint64_t lost_events;
+};
+using S = record::Written<Stages>;
+template <auto Stage>
+constexpr record::Row stage(std::string_view key, std::string_view what) {
+  return S::part(key, kTimes, [](const Stages& s) -> const LogLinearHistogram& { return s.histograms->*Stage; })
+      .described_apart(what);
 }
+constexpr record::Row kStagesRows[] = {
+    stage<&measure::StageHistograms::interrupt>("interrupt", "due to timer interrupt"),
+    stage<&measure::StageHistograms::waking>("waking", "due to thread runnable"),
+    stage<&measure::StageHistograms::switched>("switched", "due to switched to thread"),
+    stage<&measure::StageHistograms::thread>("thread", "due to thread running"),
+    stage<&measure::StageHistograms::softirq>("softirq", "softirq raised to softirq entered"),
+    S::of("unmatched", "", "wake-ups that lack some of their events",
+          [](const Stages& s) { return s.histograms->unmatched; }),
+    S::of<&Stages::lost_events>("lost_events", "", "lost events of the kernel's trace"),
+};
+constexpr record::Table kStagesTable{kStagesRows};
+
+using U = record::Written<UnderLoad>;
+using R = measure::LatencyResult;
+constexpr record::Row kUnderLoadRows[] = {
+    U::of<&UnderLoad::load>("load", "", "load during the measurement"),
+    U::of<&UnderLoad::rounds>("load_rounds", "", "number of its restarts"),
+    U::part("latency", kTimes, [](const UnderLoad& u) -> const LogLinearHistogram& { return u.result.latency; })
+        .described_apart("latencies"),
+    U::part("own_cost", kTimes, [](const UnderLoad& u) -> const LogLinearHistogram& { return u.result.own_cost; })
+        .described_apart("times from wake-up to the next sleep: the cost of the measurement"),
+    U::of<&UnderLoad::result, &R::missed>("missed", "", "wake-ups skipped because an earlier one was late"),
+    U::of<&UnderLoad::result, &R::over_threshold_ns>("over_threshold_us", "us",
+                                                     "latency that ended the measurement; 0: none")
+        .scale(1e-3),
+    U::of<&UnderLoad::result, &R::over_at_ns>("over_at_ns", "ns", "time of that latency, on CLOCK_MONOTONIC"),
+    U::of<&UnderLoad::result, &R::without>("without", "", "missing privileges").absent("there is none"),
+    U::part("stages", kStagesTable,
+            [](const UnderLoad& u) {
+              return u.stages() == nullptr ? std::optional<Stages>() : Stages{u.stages(), u.trace->lost()};
+            }),
+};
+constexpr record::Table kUnderLoad{kUnderLoadRows};
+
+struct Latency {
+  Measured measured{"latency"};
+  std::string context;
+  double interval_us = 0;
+  bool several = false;  ///< loads were requested
+  std::span<const UnderLoad> all;
+};
+using L = record::Written<Latency>;
+constexpr record::Row kLatencyRows[] = {
+    L::part<&Latency::measured>("", kMeasured),
+    L::of<&Latency::context>("context", "", "context of the thread"),
+    L::of<&Latency::interval_us>("interval_us", "us", "time between wake-ups"),
+    L::part("", kUnderLoad, [](const Latency& l) { return l.several ? nullptr : &l.all.front(); }).always(),
+    L::part("loads", kUnderLoad, [](const Latency& l) { return l.several ? l.all : std::span<const UnderLoad>(); })
+        .absent_if_0(),
+};
 
 void print(const MeasureOptions& options, const UnderLoad& under) {
   const measure::LatencyResult& r = under.result;
@@ -279,16 +322,10 @@ int run_latency(const MeasureOptions& options) {
     if (!options.json.alone()) print(options, all.back());
     if (interrupted() || all.back().result.over_threshold_ns > 0) break;
   }
-  Json json{{"measure", "latency"},
-            {"host", measure::host_description()},
-            {"context", context_of(options).str()},
-            {"interval_us", options.interval_us}};
   if (kinds.size() == 1) {
-    json.update(under_json(all.front()));
     write_hgrm(options, all.front().result.latency);
   } else {
     for (const UnderLoad& under : all) {
-      json["loads"].push_back(under_json(under));
       if (options.hgrm.empty()) continue;
       std::filesystem::path file = options.hgrm;
       file.replace_filename(fmt::format("{}-{}{}", file.stem().string(), under.load, file.extension().string()));
@@ -297,10 +334,16 @@ int run_latency(const MeasureOptions& options) {
     if (!options.json.alone())
       say("\n{}, {}\n{}", context_of(options).str(), words(options).since, Lines(comparison(all)));
   }
-  return finish_measure(options, json, all.back().result.over_threshold_ns);
+  const Latency latency{.context = context_of(options).str(),
+                        .interval_us = options.interval_us,
+                        .several = kinds.size() > 1,
+                        .all = all};
+  return finish_measure(options, kMeasureLatency, &latency, all.back().result.over_threshold_ns);
 }
 
 }  // namespace
+
+constexpr record::Table kMeasureLatency{kLatencyRows};
 
 void add_measure_latency(App& measure, Action& action, const std::shared_ptr<MeasureOptions>& options) {
   App* latency =

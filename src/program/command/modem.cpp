@@ -30,38 +30,6 @@ struct Options {
   bool best_effort = false, trace_kernel = false;
 };
 
-void print_summary(const nlohmann::ordered_json& s) {
-  Table table;
-  table.column(fmt::format("driver, {}", s.at("context").get<std::string>()));
-  table.column("");
-  for (const char* key : {"interrupts", "blocks_served", "blocks_late", "samples_filled_in", "pending_max_samples",
-                          "overrun_samples", "underrun_samples", "yields", "throttles"}) {
-    std::string name = key;
-    std::replace(name.begin(), name.end(), '_', ' ');
-    if (s.contains(key)) table.row({name, s.at(key).dump()});
-  }
-  for (const std::string way : {"sent", "received"}) {
-    if (!s.at("v42").contains("octets_" + way)) continue;
-    const auto bytes = s.at("v42").at("bytes_" + way).get<std::uint64_t>();
-    const auto octets = s.at("v42").at("octets_" + way).get<std::uint64_t>();
-    if (octets > 0) {
-      table.row({fmt::format("bytes {}, as octets of V.42", way),
-                 fmt::format("{}, {} ({:.2f} : 1)", bytes, octets,
-                             static_cast<double>(bytes) / static_cast<double>(octets))});
-    }
-  }
-  for (const char* key : {"dispatch_latency", "service_time"}) {
-    std::string name = key;
-    std::replace(name.begin(), name.end(), '_', ' ');
-    table.row({name + ", us: median, 99 %, 99.9 %, max",
-               fmt::format("{:.1f}  {:.1f}  {:.1f}  {:.1f}", s.at(key).at("p50_us").get<double>(),
-                           s.at(key).at("p99_us").get<double>(), s.at(key).at("p999_us").get<double>(),
-                           s.at(key).at("max_us").get<double>())});
-  }
-  say("{}", table.lines());
-  if (s.value("demoted", false)) say("The watchdog demoted the thread to normal priority.\n");
-}
-
 using Channels = std::vector<std::unique_ptr<Channel>>;
 
 Channels open_channels(const Options& options, const std::shared_ptr<FailedCalls>& failed_calls) {
@@ -155,8 +123,8 @@ void write_results(const Channels& channels, const Options& options) {
   nlohmann::ordered_json results = nlohmann::ordered_json::array();
   for (const auto& c : channels) {
     if (!c->gone()) c->end();
-    if (several) c->result["card"] = c->address();
-    results.push_back(c->result);
+    if (several) c->result.card = c->address();
+    results.push_back(record::to_json(kModemSummary, &c->result));
   }
   options.json.write(json_text((several ? results : results.front()), 1));
   if (options.json.alone()) return;

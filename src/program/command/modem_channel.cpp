@@ -14,7 +14,6 @@
 #include "driver/sip/sip_line.h"
 #include "driver/user_modem/modulations.h"
 #include "src/measure/host_description.h"
-#include "src/program/command/context_times.h"
 #include "src/program/command/folder.h"
 #include "src/program/command/run_folder.h"
 #include "traces/log/clock.h"
@@ -78,7 +77,7 @@ void Channel::end() {
   dce_.reset();
   close();
   if (!folder_) return;
-  folder_->write(kSummaryName, json_text(result, 1) + "\n");
+  folder_->write(kSummaryName, json_text(record::to_json(kModemSummary, &result), 1) + "\n");
   report_live(*folder_);
 }
 
@@ -146,35 +145,29 @@ class LiveChannel final : public Channel {
     watch_.view.bytes_sent = traffic.bytes_sent;
     watch_.view.bytes_received = traffic.bytes_received;
   }
-  nlohmann::ordered_json summary() override {
+  ModemSummary summary() override {
     const oh_driver_counters d = session_->counters();
     const oh_card_counters card = session_->card_counters();
     const LiveContext& c = session_->context();
     const modem::Traffic t = session_->traffic();
-    nlohmann::ordered_json all = {{"context", config_.context.str()},
-                                  {"interrupts", d.interrupts},
-                                  {"blocks_served", d.blocks_served},
-                                  {"blocks_late", d.blocks_late},
-                                  {"samples_late", d.samples_late},
-                                  {"samples_filled_in", d.samples_filled_in},
-                                  {"pending_max_samples", d.pending_max},
-                                  {"overrun_samples", card.overrun_samples},
-                                  {"underrun_samples", card.underrun_samples},
-                                  {"dispatch_latency", quantiles_us(c.dispatch_latency())},
-                                  {"service_time", quantiles_us(c.service_time())},
-                                  {"yields", c.yields()},
-                                  {"throttles", c.throttles()},
-                                  {"demoted", c.demoted()},
-                                  {"v42",
-                                   {{"bytes_sent", t.bytes_sent},
-                                    {"octets_sent", t.octets_sent},
-                                    {"bytes_received", t.bytes_received},
-                                    {"octets_received", t.octets_received}}},
-                                  {"without", session_->shortcomings()},
-                                  {"host", measure::host_description()}};
-    for (const CardFigure& figure : card_->figures())
-      std::visit([&all, &figure](auto value) { all["network"][figure.key] = value; }, figure.value);
-    return all;
+    ModemSummary s;
+    s.context = config_.context.str();
+    s.interrupts = d.interrupts;
+    s.blocks_served = d.blocks_served;
+    s.blocks_late = d.blocks_late;
+    s.samples_late = d.samples_late;
+    s.samples_filled_in = d.samples_filled_in;
+    s.pending_max = d.pending_max;
+    s.overrun_samples = card.overrun_samples;
+    s.underrun_samples = card.underrun_samples;
+    s.dispatch = c.dispatch_latency();
+    s.service = c.service_time();
+    s.thread = ModemSummary::Thread{c.yields(), c.throttles(), c.demoted()};
+    s.sent = {t.bytes_sent, t.octets_sent};
+    s.received = {t.bytes_received, t.octets_received};
+    s.without = session_->shortcomings();
+    s.network = card_->figures();
+    return s;
   }
   modem::LineMemory::Samples last_line() override { return session_->last_line(); }
   void close() override {

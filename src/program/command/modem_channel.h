@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,6 +18,7 @@
 #include "src/lab/analysis/figures.h"
 #include "src/program/command/failed_calls.h"
 #include "src/program/command/line_watch.h"
+#include "src/program/command/modem_summary.h"
 #include "traces/log/writer.h"
 
 namespace offhook::command {
@@ -61,13 +61,13 @@ class Channel {
   const live_page::LineView& view(std::int64_t now);
   /// Ends card and session, writes the recordings. Not twice.
   void end();
-  nlohmann::ordered_json result;
+  ModemSummary result;
 
  protected:
   /// The log in the folder. @param driver  id of the driver's events
   std::unique_ptr<traces::LogWriter> make_log(std::uint16_t driver);
   void begin(modem::CallLine& line, std::unique_ptr<modem::Terminal> terminal, modem::Offer offer);
-  virtual nlohmann::ordered_json summary() = 0;
+  virtual ModemSummary summary() = 0;
   virtual void close() = 0;  ///< the line is on hook; then the log is whole
   /// Driver, card and link of the live page.
   virtual void watch_driver(std::int64_t now) = 0;

@@ -6,8 +6,6 @@
 #include "driver/kernel/kernel_line.h"
 #include "driver/kernel/kernel_terminal.h"
 #include "driver/session/session.h"
-#include "src/measure/host_description.h"
-#include "src/program/command/context_times.h"
 #include "src/program/command/kernel_call.h"
 #include "src/program/command/modem_channel.h"
 
@@ -62,24 +60,26 @@ class KernelChannel final : public Channel {
             oh_pump_format{{card.rx.rate_hz, card.rx.encoding}, {card.tx.rate_hz, card.tx.encoding}}};
   }
   // All of it from the log, except the bytes that user space itself has moved.
-  nlohmann::ordered_json summary() override {
+  ModemSummary summary() override {
     line_.end_call();
     drain();
     const Figures& f = analyzer_.finish();
     const PhaseFigures& total = f.total;
-    return {{"context", config_.context.str()},
-            {"interrupts", total.interrupts},
-            {"blocks_served", total.blocks},
-            {"blocks_late", total.losses.blocks_late},
-            {"samples_late", total.losses.samples_late},
-            {"samples_filled_in", total.losses.samples_filled_in},
-            {"pending_max_samples", total.pending_max},
-            {"overrun_samples", total.losses.overrun_samples},
-            {"underrun_samples", total.losses.underrun_samples},
-            {"dispatch_latency", quantiles_us(f.interrupt_to_service)},
-            {"service_time", quantiles_us(f.service_run_elapsed)},
-            {"v42", {{"bytes_sent", line_.bytes_sent()}, {"bytes_received", line_.bytes_received()}}},
-            {"host", measure::host_description()}};
+    ModemSummary s;
+    s.context = config_.context.str();
+    s.interrupts = total.interrupts;
+    s.blocks_served = total.blocks;
+    s.blocks_late = total.losses.blocks_late;
+    s.samples_late = total.losses.samples_late;
+    s.samples_filled_in = total.losses.samples_filled_in;
+    s.pending_max = total.pending_max;
+    s.overrun_samples = total.losses.overrun_samples;
+    s.underrun_samples = total.losses.underrun_samples;
+    s.dispatch = f.interrupt_to_service;
+    s.service = f.service_run_elapsed;
+    s.sent.bytes = line_.bytes_sent();
+    s.received.bytes = line_.bytes_received();
+    return s;
   }
   // Events replace the counters of a driver in this process.
   void watch_driver(std::int64_t) override {

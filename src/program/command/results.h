@@ -8,5 +8,10 @@
 namespace offhook::command {
 
 extern const record::Table kMttf, kMttfCell, kMttfTasks, kMttfTask;
+extern const record::Table kMeasureLatency, kMeasureStolen, kMeasureKernel, kMeasureCost, kMeasureDeviceCost,
+    kMeasureHost, kMeasureBank, kMeasureBatch, kMeasureCause, kMeasureDevice;
+extern const record::Table kKernelCall;
+/// One that had the CPU while a thread waited.
+extern const record::Table kCulprit;
 
 }  // namespace offhook::command

@@ -151,5 +151,30 @@ TEST(Record, KeysAreListedOnceForPartsOfOneTable) {
             "  reasons[]: why\n  down.half: of the rate\n");
 }
 
+struct Quantiles {
+  double median = 1.5, rare = 9;
+};
+struct Measured {
+  Quantiles here;
+};
+constexpr Row kQuantilesRows[] = {
+    Rows<Quantiles>::of<&Quantiles::median>("p99", "us", "often"),
+    Rows<Quantiles>::of<&Quantiles::rare>("p99.9", "us", "rarely"),
+};
+constexpr Table kQuantiles{kQuantilesRows, "quantiles"};
+constexpr Row kMeasuredRows[] = {
+    Rows<Measured>::part<&Measured::here>("here", kQuantiles).described_apart("times of this machine"),
+};
+constexpr Table kMeasured{kMeasuredRows};
+
+TEST(Record, ADotAfterANumberIsPartOfTheKey) {
+  const Quantiles given;
+  EXPECT_EQ(to_json(kQuantiles, &given).dump(), R"({"p99":1.5,"p99.9":9.0})");
+}
+
+TEST(Record, APartThatIsDescribedApartNamesItsTable) {
+  EXPECT_EQ(describe(kMeasured), "  here.**: times of this machine (keys: quantiles)\n");
+}
+
 }  // namespace
 }  // namespace offhook::record

@@ -267,7 +267,7 @@ TEST(QamReceiver, GoesOnFromTheLoopsThatItHad) {
   Receiver receiver;
   const auto line = clocked(trained_line(12000), 100);
   train(receiver, {line.begin(), line.begin() + 9000});
-  const Receiver::Loops then = receiver.loops();
+  const Loops then = receiver.loops();
   Receiver untouched = receiver;
   int symbols = 0;
   for (auto at = line.begin() + 9000; symbols < 50; ++at) {
@@ -276,7 +276,7 @@ TEST(QamReceiver, GoesOnFromTheLoopsThatItHad) {
     ++symbols;
     receiver.adapt(Complex{0, 1} * receiver.symbol());  // a quarter of a turn, all of them
   }
-  const Receiver::Loops wrong = receiver.loops();
+  const Loops wrong = receiver.loops();
   EXPECT_GT(std::abs(wrong.frequency - then.frequency), 1e-4f);
   receiver.go_on_from(then);
   EXPECT_EQ(receiver.loops().frequency, then.frequency);

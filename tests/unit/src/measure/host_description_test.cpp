@@ -30,6 +30,11 @@ class HostDescription : public testing::Test {
   fs::path root_;
 };
 
+nlohmann::ordered_json described(const fs::path& root) {
+  const measure::HostDescription host = measure::describe_host(root);
+  return record::to_json(measure::kHostDescription, &host);
+}
+
 }  // namespace
 
 TEST_F(HostDescription, ReadsWhatDecidesLatency) {
@@ -49,7 +54,7 @@ TEST_F(HostDescription, ReadsWhatDecidesLatency) {
   put("sys/kernel/debug/sched/preempt", "none voluntary (full)\n");
   put("sys/kernel/realtime", "1\n");
   put("sys/hypervisor/type", "xen\n");
-  const auto host = measure::host_description(root_);
+  const auto host = described(root_);
   EXPECT_EQ(host.at("command_line"), "root=/dev/sda1 isolcpus=2,3 nohz_full=2,3");
   EXPECT_EQ(host.at("cpu"), "Some CPU @ 2 GHz");
   EXPECT_EQ(host.at("microcode"), "0x12");
@@ -69,7 +74,7 @@ TEST_F(HostDescription, ReadsWhatDecidesLatency) {
 
 TEST_F(HostDescription, WhatAMachineDoesNotTellIsSaidInWordsAndNothingIsLeftOut) {
   put("sys/devices/system/cpu/nohz_full", "(null)\n");  // as kernels without nohz_full= have it
-  const auto bare = measure::host_description(root_), here = measure::host_description();
+  const auto bare = described(root_), here = measure::host_description();
   EXPECT_EQ(bare.at("nohz_full_cpus"), "none");
   EXPECT_EQ(bare.at("governor"), "none: no cpufreq driver");
   EXPECT_EQ(bare.at("clock_source"), "unknown");
@@ -78,7 +83,7 @@ TEST_F(HostDescription, WhatAMachineDoesNotTellIsSaidInWordsAndNothingIsLeftOut)
 }
 
 TEST_F(HostDescription, InWordsKeepsTheOrderAndWhatItDoesNotKnow) {
-  const nlohmann::json of_a_log = measure::host_description(root_);  // sorted by key, as a log's header is
+  const nlohmann::json of_a_log = described(root_);  // sorted by key, as a log's header is
   const auto words = measure::host_in_words(of_a_log);
   EXPECT_EQ(words.size(), of_a_log.size());
   EXPECT_EQ(words.front().first, "kernel");

@@ -170,7 +170,7 @@ struct QuietLine {
       static_cast<void>(rx.decide(grid * tx.next(port, true)));
       rx.put(port, true);
       if (n % 2 != 0) continue;
-      const LineMonitor::Advice advice = monitor.put(rx);
+      const LineMonitor::Advice advice = monitor.put(rx, false);
       if (advice == LineMonitor::Advice::kHigher) return (n + kWindowSymbols / 2) / kWindowSymbols;
       EXPECT_EQ(advice, LineMonitor::Advice::kNone) << n;
     }

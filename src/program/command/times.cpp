@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+#include "src/program/command/times.h"
+
+#include <fmt/format.h>
+
+namespace offhook::command {
+namespace {
+
+using Histogram = LogLinearHistogram;
+using H = record::Written<Histogram>;
+
+double us(std::uint64_t ns) {
+  return static_cast<double>(ns) * 1e-3;
+}
+
+record::Value bars(const Histogram& h) {
+  record::Values all;
+  for (const HistogramBar& bar : h.bars(5)) all.emplace_back(record::Values{us(bar.low), us(bar.high), bar.count});
+  return all;
+}
+
+constexpr record::Row kTimesRows[] = {
+    H::of("unit", "", "unit of the times: us", [](const Histogram&) { return "us"; }),
+    H::of<&Histogram::count>("count", "", "number of times"),
+    H::of("min", "us", "shortest", [](const Histogram& h) { return us(h.min()); }),
+    H::of("mean", "us", "mean", [](const Histogram& h) { return h.mean() * 1e-3; }),
+    H::of("p50", "us", "median", [](const Histogram& h) { return us(h.quantile(0.5)); }),
+    H::of("p99", "us", "not exceeded by 99 %", [](const Histogram& h) { return us(h.quantile(0.99)); }),
+    H::of("p99.9", "us", "not exceeded by 99.9 %", [](const Histogram& h) { return us(h.quantile(0.999)); }),
+    H::of("p99.99", "us", "not exceeded by 99.99 %", [](const Histogram& h) { return us(h.quantile(0.9999)); }),
+    H::of("max", "us", "longest", [](const Histogram& h) { return us(h.max()); }),
+    H::of("bars", "us", "[from, to, count] of each bar of the histogram", [](const Histogram& h) { return bars(h); })
+        .with(&record::Row::list, 2)
+        .with(&record::Row::type, "number"),
+};
+constexpr record::Row kQuantilesRows[] = {
+    H::of<&Histogram::count>("count", "", "number of times"),
+    H::of("p50_us", "us", "median", [](const Histogram& h) { return us(h.quantile(0.5)); }),
+    H::of("p99_us", "us", "not exceeded by 99 %", [](const Histogram& h) { return us(h.quantile(0.99)); }),
+    H::of("p999_us", "us", "not exceeded by 99.9 %", [](const Histogram& h) { return us(h.quantile(0.999)); }),
+    H::of("max_us", "us", "longest", [](const Histogram& h) { return us(h.max()); }),
+};
+
+}  // namespace
+
+constexpr record::Table kTimes{kTimesRows, "times"}, kQuantiles{kQuantilesRows, "quantiles"};
+
+void add_times(Table& table, const LogLinearHistogram& service, const LogLinearHistogram& dispatch) {
+  const auto row = [&table](const char* name, const LogLinearHistogram& h) {
+    table.row({fmt::format("{}, us: median, 99 %, 99.9 %, max", name),
+               fmt::format("{:.1f}  {:.1f}  {:.1f}  {:.1f}", us(h.quantile(0.5)), us(h.quantile(0.99)),
+                           us(h.quantile(0.999)), us(h.max()))});
+  };
+  row("service", service);
+  row("request to service", dispatch);
+}
+
+}  // namespace offhook::command
