@@ -12,7 +12,7 @@
 namespace offhook::decode {
 namespace {
 
-constexpr std::size_t kWindow = 8192, kMostWindows = 120;
+constexpr std::size_t kWindow = 8192, kMostWindows = 60, kTried = 8;
 constexpr long kMostLag = 1024;  // samples; the echo of a in b is earlier
 
 struct Point {
@@ -21,18 +21,17 @@ struct Point {
 
 // The whitened cross-spectrum of a window: each frequency counts alike, so that tones do not hide the delay.
 std::vector<oh_complex> cross_spectrum(const Fft& fft, std::span<const float> own, std::span<const float> other) {
-  std::vector<oh_complex> x(fft.size()), y(fft.size());
-  for (std::size_t k = 0; k < kWindow; ++k) {
-    x[k] = {own[k], 0};
-    y[k] = {other[k], 0};
-  }
-  fft.forward(x);
-  fft.forward(y);
-  for (std::size_t k = 0; k < x.size(); ++k) {
-    const oh_complex p = x[k], q = y[k];
-    const oh_complex product = {p.re * q.re + p.im * q.im, p.im * q.re - p.re * q.im};
-    const float size = std::hypot(product.re, product.im) + 1e-9F;
-    x[k] = {product.re / size, product.im / size};
+  // Both are real: one transform gives both spectra.
+  const std::size_t size = fft.size();
+  std::vector<oh_complex> z(size), x(size);
+  for (std::size_t k = 0; k < kWindow; ++k) z[k] = {own[k], other[k]};
+  fft.forward(z);
+  for (std::size_t k = 0; k < size; ++k) {
+    const oh_complex p = z[k], q = z[(size - k) % size];
+    const oh_complex a = {p.re + q.re, p.im - q.im}, b = {p.im + q.im, q.re - p.re};  // twice the spectra
+    const oh_complex product = {a.re * b.re + a.im * b.im, a.im * b.re - a.re * b.im};
+    const float length = std::sqrt(product.re * product.re + product.im * product.im) + 1e-9F;
+    x[k] = {product.re / length, product.im / length};
   }
   return x;
 }
@@ -72,15 +71,23 @@ std::optional<double> echo_lag(const Fft& fft, std::span<const float> own, std::
   return lag;
 }
 
+// Some windows are tried first: without echo in two of them, the others are skipped.
 std::vector<Point> echo_lags(std::span<const float> own, std::span<const float> other) {
   const std::size_t size = std::min(own.size(), other.size());
   std::vector<Point> points;
   if (size < kWindow) return points;
   const Fft fft(2 * kWindow);
-  const std::size_t step = std::max(kWindow / 2, (size - kWindow) / kMostWindows);
-  for (std::size_t at = 0; at + kWindow <= size; at += step) {
-    if (const auto lag = echo_lag(fft, own.subspan(at, kWindow), other.subspan(at, kWindow)))
-      points.push_back({static_cast<double>(at + kWindow / 2), *lag});
+  const std::size_t step = std::max(kWindow / 2, (size - kWindow) / kMostWindows),
+                    windows = (size - kWindow) / step + 1;
+  const std::size_t apart = std::max<std::size_t>(1, windows / kTried);
+  const auto add = [&](std::size_t k) {
+    if (const auto lag = echo_lag(fft, own.subspan(k * step, kWindow), other.subspan(k * step, kWindow)))
+      points.push_back({static_cast<double>(k * step + kWindow / 2), *lag});
+  };
+  for (std::size_t k = 0; k < windows; k += apart) add(k);
+  if (points.size() < 2) return points;
+  for (std::size_t k = 0; k < windows; ++k) {
+    if (k % apart != 0) add(k);
   }
   return points;
 }
