@@ -22,14 +22,13 @@ foreach(library offhook_shared offhook_static)
 endforeach()
 
 # liboffhook-simulator: the simulator behind the C ABI of offhook/simulator.h and offhook/plugin.h.
-offhook_objects(objects link src/simulator)
 file(WRITE ${PROJECT_BINARY_DIR}/liboffhook-simulator.map "{ global: oh_simulation_*; oh_register_pump; local: *; };\n")
-add_library(offhook_simulator SHARED ${objects})
+add_library(offhook_simulator SHARED src/program/simulation.cpp)
 target_link_options(offhook_simulator PRIVATE -Wl,--version-script=${PROJECT_BINARY_DIR}/liboffhook-simulator.map
   -Wl,--no-undefined -Wl,--as-needed)
 set_target_properties(offhook_simulator PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION 0 LINKER_LANGUAGE CXX
   OUTPUT_NAME offhook-simulator)
-target_link_libraries(offhook_simulator PRIVATE offhook_app ${CMAKE_DL_LIBS})
+target_link_libraries(offhook_simulator PRIVATE offhook_app offhook_warnings ${CMAKE_DL_LIBS})
 
 # The components, each in an export set with those that have the same dependencies (OffhookConfig.cmake.in):
 # dsp <- core <- modem, which need nothing that a user has to find; hostsim; decode; driver; the whole program.
@@ -76,7 +75,8 @@ install(FILES ${PROJECT_BINARY_DIR}/offhook.pc ${PROJECT_BINARY_DIR}/offhook-sim
 # Headers: the C ABI as <offhook/pump.h>; those of the C++ components beside them, as their sources include them.
 install(DIRECTORY include/offhook DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY dsp driver hostsim DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/offhook FILES_MATCHING PATTERN "*.h"
-  PATTERN "driver/tty" EXCLUDE PATTERN "driver/kernel" EXCLUDE PATTERN "driver/sound" EXCLUDE PATTERN "driver/linux" EXCLUDE
+  PATTERN "driver/tty" EXCLUDE PATTERN "driver/kernel" EXCLUDE PATTERN "driver/linux" EXCLUDE
+  PATTERN "alsa_card.h" EXCLUDE PATTERN "portaudio_card.h" EXCLUDE
   PATTERN "dsp/radio" EXCLUDE PATTERN "hostsim/air" EXCLUDE)
 install(DIRECTORY src/decode DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/offhook/src FILES_MATCHING PATTERN "*.h")
 

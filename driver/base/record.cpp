@@ -10,27 +10,7 @@
 
 namespace offhook::record {
 
-namespace {
-
 using Json = nlohmann::ordered_json;
-
-template <typename... F>
-struct Overloaded : F... {
-  using F::operator()...;
-};
-template <typename... F>
-Overloaded(F...) -> Overloaded<F...>;  // Clang 14 needs it
-
-Json json_of(const Value& value) {
-  return std::visit(Overloaded{[](std::monostate) { return Json(); },
-                               [](const Values& all) {
-                                 Json list = Json::array();
-                                 for (const Value& one : all) list.push_back(json_of(one));
-                                 return list;
-                               },
-                               [](const auto& scalar) { return Json(scalar); }},
-                    value);
-}
 
 Value value_of_json(const Json& json) {
   switch (json.type()) {
@@ -52,6 +32,26 @@ Value value_of_json(const Json& json) {
     default:
       return {};
   }
+}
+
+namespace {
+
+template <typename... F>
+struct Overloaded : F... {
+  using F::operator()...;
+};
+template <typename... F>
+Overloaded(F...) -> Overloaded<F...>;  // Clang 14 needs it
+
+Json json_of(const Value& value) {
+  return std::visit(Overloaded{[](std::monostate) { return Json(); },
+                               [](const Values& all) {
+                                 Json list = Json::array();
+                                 for (const Value& one : all) list.push_back(json_of(one));
+                                 return list;
+                               },
+                               [](const auto& scalar) { return Json(scalar); }},
+                    value);
 }
 
 std::optional<double> number_in(const Value& value) {
@@ -160,8 +160,9 @@ std::string describe(const Table& table, const std::string& path, std::string_vi
     if (row.table == nullptr) {
       out += leaf_line(path, row, optional || row.optional);
     } else if (row.apart) {
-      out += fmt::format("  {}{}{}{}{}**: {} (keys: {})\n", path, row.key, row.list > 0 ? "[]" : "",
-                         row.optional ? "?" : "", joint, row.what, row.table->name);
+      out += fmt::format("  {}{}{}{}{}**: {}", path, row.key, row.list > 0 ? "[]" : "", row.optional ? "?" : "", joint,
+                         row.what);
+      out += row.table->name.empty() ? "\n" : fmt::format(" (keys: {})\n", row.table->name);
     } else if (row.key.empty()) {
       out += describe(*row.table, path, joint, row.optional);
     } else if (row.table == &table) {

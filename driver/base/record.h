@@ -335,6 +335,9 @@ struct Rows {
 template <typename Subject>
 using Written = Rows<Subject, false>;
 
+/// @return nothing for an object
+Value value_of_json(const nlohmann::ordered_json& json);
+
 /// The rows in their order, without absent ones.
 nlohmann::ordered_json to_json(const Table& table, const void* subject);
 

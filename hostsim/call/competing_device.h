@@ -13,7 +13,7 @@
 #include "hostsim/call/call.h"
 #include "hostsim/call/host_policies.h"
 #include "hostsim/call/profile_cost.h"
-#include "hostsim/card/card_event.h"
+#include "hostsim/host/card_event.h"
 #include "hostsim/host/context.h"
 
 namespace offhook::hostsim {

@@ -14,9 +14,9 @@
 #include "driver/card/line_end.h"
 #include "hostsim/call/cost_profile.h"
 #include "hostsim/call/scenario.h"
-#include "hostsim/card/card.h"
 #include "hostsim/channel/line.h"
 #include "hostsim/engine/engine.h"
+#include "hostsim/host/card.h"
 #include "offhook/driver.h"
 #include "offhook/pump.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "src/lab/law/experiment.h"
+#include "src/lab/advice/experiment.h"
 #include "src/report/report.h"
 
 namespace offhook {

@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "offhook/modem_card.h"
+#include "src/lab/advice/law.h"
 #include "src/lab/analysis/figures.h"
 #include "src/lab/analysis/verdict.h"
-#include "src/lab/law/law.h"
 #include "src/report/run_summary.h"
 
 namespace offhook {

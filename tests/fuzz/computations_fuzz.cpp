@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "src/lab/law/computations.h"
+#include "src/lab/advice/computations.h"
 
 using namespace offhook;
 

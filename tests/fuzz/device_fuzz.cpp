@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "src/lab/law/law.h"
+#include "src/lab/advice/law.h"
 #include "traces/scenario/device.h"
 
 using namespace offhook;

@@ -11,7 +11,7 @@
 #include "hostsim/air/air.h"
 #include "hostsim/call/call.h"
 #include "hostsim/call/radio_call.h"
-#include "src/lab/law/law.h"
+#include "src/lab/advice/law.h"
 #include "tests/unit/hostsim/call/device_run.h"
 
 namespace offhook {

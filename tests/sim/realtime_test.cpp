@@ -14,7 +14,7 @@
 #include "driver/user_modem/modulations.h"
 #include "dsp/link/lapm.h"
 #include "dsp/pump/pump_type.h"
-#include "hostsim/card/card.h"
+#include "hostsim/host/card.h"
 #include "offhook/driver.h"
 #include "tests/realtime/realtime_guard.h"
 #include "tests/unit/driver/manual_context.h"

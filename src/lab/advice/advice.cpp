@@ -9,7 +9,7 @@
 
 #include "hostsim/call/host_policies.h"
 #include "src/lab/advice/explanation.h"
-#include "src/lab/law/law.h"
+#include "src/lab/advice/law.h"
 #include "src/lab/sweep/parallel.h"
 #include "traces/scenario/device.h"
 #include "traces/scenario/scenario.h"

@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "hostsim/call/host_policies.h"
-#include "src/lab/law/law.h"
+#include "src/lab/advice/law.h"
 
 namespace offhook::advice {
 

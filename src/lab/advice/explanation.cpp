@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "hostsim/call/host_policies.h"
-#include "src/lab/law/law.h"
+#include "src/lab/advice/law.h"
 #include "traces/scenario/context_words.h"
 
 namespace offhook::advice {

@@ -10,7 +10,7 @@
 #include <cmath>
 
 #include "hostsim/engine/random.h"
-#include "src/lab/law/mttf.h"
+#include "src/lab/advice/mttf.h"
 #include "src/lab/reproduce/claim.h"
 #include "traces/scenario/latency.h"
 
@@ -38,7 +38,7 @@ std::string range(const std::vector<double>& v) {
 Outcome cota_table1(const Run& run) {
   const Published& p = run.published;
   Outcome out;
-  out.rows.push_back(input("latency tolerance", p.text("latency_tolerance"), "src/lab/law/mttf.h"));
+  out.rows.push_back(input("latency tolerance", p.text("latency_tolerance"), "src/lab/advice/mttf.h"));
   for (const Published& row : p.rows("rows")) {
     const auto t = row.numbers("t_ms"), n = row.numbers("n"), tolerance = row.numbers("tolerance_ms");
     const double a = (n.at(1) - 1) * t.at(0), b = (n.at(0) - 1) * t.at(1);
@@ -350,8 +350,8 @@ Outcome cota_mttf(const Run& run) {
   const double share = p.number("pump_share_percent") / 100;
   const Simulated simulated = simulate(run, share);
   Outcome out;
-  out.rows.push_back(input("slack", p.text("slack"), "src/lab/law/mttf.h"));
-  out.rows.push_back(input("cycle time", p.text("cycle_time"), "src/lab/law/mttf.h"));
+  out.rows.push_back(input("slack", p.text("slack"), "src/lab/advice/mttf.h"));
+  out.rows.push_back(input("cycle time", p.text("cycle_time"), "src/lab/advice/mttf.h"));
   out.rows.push_back(
       input("share of the pump", "%", p.number("pump_share_percent"), 100 * share, "of a 300 MHz Pentium II"));
   add_mttf_rows(out, p, share, simulated);

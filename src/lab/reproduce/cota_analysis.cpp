@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "src/lab/law/schedulability.h"
+#include "src/lab/advice/schedulability.h"
 #include "src/lab/reproduce/claim.h"
 #include "traces/scenario/latency.h"
 

@@ -8,7 +8,9 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <ostream>
+#include <utility>
 
 #include "driver/base/csv.h"
 #include "driver/base/json.h"
@@ -195,27 +197,67 @@ ScheduleResult run_schedule(const System& system, std::ostream& csv, Gantt* gant
   return result;
 }
 
-std::string summary_json(const ScheduleResult& result) {
-  nlohmann::ordered_json entities = nlohmann::ordered_json::array();
-  for (std::size_t i = 0; i < result.entities.size(); i++) {
-    const EntityFigures& f = result.entities[i];
-    const EntityDescription& e = result.system.entities[i];
-    nlohmann::ordered_json events;
-    for (std::size_t k = 0; k < f.events.size(); k++) events[std::string(kEventNames[k])] = f.events[k];
-    nlohmann::ordered_json row = {{"name", e.name},
-                                  {"kind", e.kind_name},
-                                  {"released", f.released},
-                                  {"completed", f.completed},
-                                  {"misses", f.misses}};
-    const bool any = f.completed > 0;
-    row["resp_min"] = any ? nlohmann::ordered_json(f.response_min) : nlohmann::ordered_json();
-    row["resp_max"] = any ? nlohmann::ordered_json(f.response_max) : nlohmann::ordered_json();
-    row["resp_sum"] = f.response_sum;
-    row["cpu_ns"] = f.cpu;
-    row["events"] = std::move(events);
-    entities.push_back(std::move(row));
+namespace {
+
+/// An interrupt, a DPC or a thread, and its figures.
+struct Entity {
+  const EntityDescription* description;
+  const EntityFigures* figures;
+
+  std::vector<std::pair<std::string, std::uint64_t>> events() const {
+    std::vector<std::pair<std::string, std::uint64_t>> counts;
+    for (std::size_t k = 0; k < figures->events.size(); ++k) counts.emplace_back(kEventNames[k], figures->events[k]);
+    return counts;
   }
-  return json_text(nlohmann::ordered_json{{"horizon_ns", result.system.horizon}, {"entities", std::move(entities)}}, 2);
+  /// Only if it completed a job.
+  std::optional<Ns> of_completed(Ns EntityFigures::*response) const {
+    return figures->completed > 0 ? std::optional(figures->*response) : std::nullopt;
+  }
+};
+
+using E = record::Written<Entity>;
+constexpr record::Row kEventRows[] = {
+    E::of("", "", "number of events: start, resume, preempt, finish, miss, throttle, replenish",
+          [](const Entity& e) { return e.events(); })
+        .as_keys(),
+};
+constexpr record::Table kEvents{kEventRows};
+constexpr record::Row kEntityRows[] = {
+    E::of("name", "", "name of an interrupt, a DPC or a thread", [](const Entity& e) { return e.description->name; }),
+    E::of("kind", "", "its kind", [](const Entity& e) { return e.description->kind_name; }),
+    E::of("released", "", "released jobs", [](const Entity& e) { return e.figures->released; }),
+    E::of("completed", "", "completed jobs", [](const Entity& e) { return e.figures->completed; }),
+    E::of("misses", "", "jobs that missed their deadline", [](const Entity& e) { return e.figures->misses; }),
+    E::of("resp_min", "ns", "shortest response time; null: no job was completed",
+          [](const Entity& e) { return e.of_completed(&EntityFigures::response_min); })
+        .or_null(),
+    E::of("resp_max", "ns", "longest response time",
+          [](const Entity& e) { return e.of_completed(&EntityFigures::response_max); })
+        .or_null(),
+    E::of("resp_sum", "ns", "sum of the response times", [](const Entity& e) { return e.figures->response_sum; }),
+    E::of("cpu_ns", "ns", "CPU time", [](const Entity& e) { return e.figures->cpu; }),
+    E::part("events", kEvents, [](const Entity& e) { return &e; }).always(),
+};
+constexpr record::Table kEntity{kEntityRows};
+
+struct Summary {
+  Ns horizon;
+  std::vector<Entity> entities;
+};
+constexpr record::Row kSummaryRows[] = {
+    record::Written<Summary>::of<&Summary::horizon>("horizon_ns", "ns", "end of the simulation"),
+    record::Written<Summary>::part<&Summary::entities>("entities", kEntity),
+};
+
+}  // namespace
+
+constexpr record::Table kSummary{kSummaryRows};
+
+std::string summary_json(const ScheduleResult& result) {
+  Summary summary{result.system.horizon, {}};
+  for (std::size_t i = 0; i < result.entities.size(); ++i)
+    summary.entities.push_back({&result.system.entities[i], &result.entities[i]});
+  return json_text(record::to_json(kSummary, &summary), 2);
 }
 
 }  // namespace offhook::schedule

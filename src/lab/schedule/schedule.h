@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "driver/base/record.h"
 #include "hostsim/cpu/cpu.h"
 #include "src/lab/schedule/system.h"
 
@@ -51,6 +52,8 @@ std::string_view event_name(hostsim::CpuObserver::Kind kind);
 /// @param gantt is written unless null
 ScheduleResult run_schedule(const System& system, std::ostream& csv, Gantt* gantt = nullptr);
 
+/// Keys of summary_json().
+extern const record::Table kSummary;
 /// Horizon and figures as JSON text; resp_* are null for an entity that completed nothing.
 std::string summary_json(const ScheduleResult& result);
 

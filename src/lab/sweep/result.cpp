@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
+#include <utility>
 
 #include "driver/base/csv.h"
 #include "driver/base/json.h"
@@ -105,50 +107,87 @@ std::string results_csv(const Plan& plan, const std::vector<RunRow>& rows) {
   return out;
 }
 
-std::string results_json(const Plan& plan, const std::vector<RunRow>& rows) {
-  const std::vector<CellResult> results = cell_results(plan, rows);
-  Json cells = Json::array();
-  for (std::size_t c = 0; c < plan.cells.size(); ++c) {
-    const CellResult& cell = results[c];
-    Json json{{"name", cell.name}};
-    for (std::size_t a = 0; a < plan.axes.size(); ++a) {
-      const std::string& value = plan.axes[a].values[plan.cells[c].at[a]];
-      json[plan.axes[a].key] = Json::accept(value) ? Json::parse(value) : Json(plain_value(value));
+namespace {
+
+/// A cell, its values on the axes, and its runs.
+struct CellOutput {
+  const Plan* plan;
+  std::size_t at;
+  CellResult result;
+  std::span<const RunRow> rows;
+
+  std::vector<std::pair<std::string, record::Value>> axes() const {
+    std::vector<std::pair<std::string, record::Value>> values;
+    for (std::size_t a = 0; a < plan->axes.size(); ++a) {
+      const std::string& text = plan->axes[a].values[plan->cells[at].at[a]];
+      values.emplace_back(plan->axes[a].key, Json::accept(text) ? record::value_of_json(Json::parse(text))
+                                                                : record::Value(plain_value(text)));
     }
-    json["verdict"] = std::string(to_string(cell.result.verdict));
-    json["runs"] = cell.result.runs;
-    json["complete"] = cell.result.complete;
-    json["transfer_mean_s"] = cell.result.mean_s;
-    json["transfer_min_s"] = cell.result.min_s;
-    json["transfer_max_s"] = cell.result.max_s;
-    json["transfer_deviation_s"] = cell.result.deviation_s;
-    json["reference_s"] = cell.reference_s;
-    json["pending_max_samples"] = cell.pending_max;
-    json["blocks_late"] = cell.blocks_late;
-    json["frames_retransmitted"] = cell.retransmitted;
-    json["rows"] = Json::array();
-    for (std::size_t r = 0; r < plan.repeats; ++r)
-      json["rows"].push_back(record::to_json(kRunRow, &rows.at(c * plan.repeats + r)));
-    cells.push_back(std::move(json));
+    return values;
   }
-  Json references = Json::array();
-  for (std::size_t r = 0; r < plan.references.size(); ++r) {
-    references.push_back(record::to_json(kRunRow, &rows.at(plan.cells.size() * plan.repeats + r)));
-  }
-  Json axes = Json::array();
-  for (const Axis& axis : plan.axes) axes.push_back({{"key", axis.key}, {"values", axis.values}});
-  return json_text(Json{{"offhook_sweep", 1},
-                        {"version", plan.version},
-                        {"name", plan.name},
-                        {"grid", plan.grid_hash()},
-                        {"base", plan.base},
-                        {"axes", axes},
-                        {"repeats", plan.repeats},
-                        {"left_out", plan.left_out},
-                        {"cells", cells},
-                        {"references", references}},
-                   1) +
-         "\n";
+};
+struct Results {
+  const Plan* plan;
+  std::vector<CellOutput> cells;
+  std::span<const RunRow> references;
+};
+
+using A = record::Written<Axis>;
+constexpr record::Row kAxisRows[] = {
+    A::of<&Axis::key>("key", "", "key of a scenario"),
+    A::of<&Axis::values>("values", "", "values of the axis, as TOML"),
+};
+constexpr record::Table kAxis{kAxisRows};
+using C = record::Written<CellOutput>;
+using R = CellResult;
+using V = VerdictResult;
+constexpr record::Row kCellRows[] = {
+    C::of<&CellOutput::result, &R::name>("name", "", "description of the cell"),
+    C::of("", "", "the cell's value of each axis, under its key", [](const CellOutput& c) { return c.axes(); })
+        .as_keys(),
+    C::of("verdict", "", "sufficient, marginal or insufficient",
+          [](const CellOutput& c) { return to_string(c.result.result.verdict); }),
+    C::of<&CellOutput::result, &R::result, &V::runs>("runs", "", "runs of the cell"),
+    C::of<&CellOutput::result, &R::result, &V::complete>("complete", "", "runs in which the whole file arrived"),
+    C::of<&CellOutput::result, &R::result, &V::mean_s>("transfer_mean_s", "s",
+                                                       "mean transfer time of the complete runs"),
+    C::of<&CellOutput::result, &R::result, &V::min_s>("transfer_min_s", "s", "the shortest"),
+    C::of<&CellOutput::result, &R::result, &V::max_s>("transfer_max_s", "s", "the longest"),
+    C::of<&CellOutput::result, &R::result, &V::deviation_s>("transfer_deviation_s", "s", "standard deviation"),
+    C::of<&CellOutput::result, &R::reference_s>("reference_s", "s", "the same call in INT"),
+    C::of<&CellOutput::result, &R::pending_max>("pending_max_samples", "samples", "greatest value of all runs"),
+    C::of<&CellOutput::result, &R::blocks_late>("blocks_late", "", "sum over all runs"),
+    C::of<&CellOutput::result, &R::retransmitted>("frames_retransmitted", "", "sum over all runs"),
+    C::part<&CellOutput::rows>("rows", kRunRow).described_apart("one run, as in results.csv (offhook keys csv sweep)"),
+};
+constexpr record::Table kCell{kCellRows};
+using S = record::Written<Results>;
+constexpr record::Row kResultsRows[] = {
+    S::of("offhook_sweep", "", "version of this document", [](const Results&) { return 1; }),
+    S::of("version", "", "version of offhook", [](const Results& r) { return r.plan->version; }),
+    S::of("name", "", "name of the grid", [](const Results& r) { return r.plan->name; }),
+    S::of("grid", "", "hash of the plan", [](const Results& r) { return r.plan->grid_hash(); }),
+    S::of("base", "", "base scenario, as TOML", [](const Results& r) { return r.plan->base; }),
+    S::part(
+        "axes", kAxis, [](const Results& r) -> const auto& { return r.plan->axes; }),
+    S::of("repeats", "", "runs per cell", [](const Results& r) { return r.plan->repeats; }),
+    S::of("left_out", "", "combinations whose reservation cannot be admitted",
+          [](const Results& r) { return r.plan->left_out; }),
+    S::part<&Results::cells>("cells", kCell),
+    S::part<&Results::references>("references", kRunRow).described_apart("one reference run, as in results.csv"),
+};
+
+}  // namespace
+
+constexpr record::Table kSweepResults{kResultsRows};
+
+std::string results_json(const Plan& plan, const std::vector<RunRow>& rows) {
+  const std::span<const RunRow> all = rows;
+  Results results{&plan, {}, all.subspan(plan.cells.size() * plan.repeats, plan.references.size())};
+  std::vector<CellResult> cells = cell_results(plan, rows);
+  for (std::size_t c = 0; c < cells.size(); ++c)
+    results.cells.push_back({&plan, c, std::move(cells[c]), all.subspan(c * plan.repeats, plan.repeats)});
+  return json_text(record::to_json(kSweepResults, &results), 1) + "\n";
 }
 
 }  // namespace offhook::sweep

@@ -30,6 +30,7 @@ std::string plain_value(const std::string& value);
 
 /// One line a run: axes, repeat, seed, then every figure of the row.
 std::string results_csv(const Plan& plan, const std::vector<RunRow>& rows);
+extern const record::Table kSweepResults;
 /// Cells with verdicts and their rows.
 std::string results_json(const Plan& plan, const std::vector<RunRow>& rows);
 

@@ -14,17 +14,16 @@
 #include "driver/base/csv.h"
 #include "driver/base/json.h"
 #include "driver/base/terminal.h"
-#include "src/lab/law/admission.h"
-#include "src/lab/law/law.h"
+#include "src/lab/advice/admission.h"
+#include "src/lab/advice/law.h"
 #include "src/program/command/host_and_load.h"
 #include "src/program/command/program.h"
+#include "src/program/command/results.h"
 #include "traces/scenario/device.h"
 #include "traces/scenario/scenario.h"
 
 namespace offhook::command {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 struct Options {
   std::vector<std::string> of;  ///< a scenario, or devices
@@ -38,52 +37,103 @@ struct Options {
   bool alone() const { return json.alone() || csv.alone(); }
 };
 
-Json as_json(const hostsim::Scenario& scenario, const law::Admission& a, const std::vector<law::Growth>& growths) {
-  Json devices = Json::array(), steps = Json::array();
-  for (std::size_t i = 0; i < a.devices.size(); ++i) {
-    const law::DeviceShare& d = a.devices[i];
-    const auto at = law::breaks_at(growths, i);
-    Json one{{"name", d.name}, {"context", d.context}, {"demand", d.demand}, {"reserved", d.reserved}};
-    if (d.reserved > 0) one["overloaded"] = d.overloaded;
-    if (d.margin_ms) one["law_margin_ms"] = *d.margin_ms;
-    one["breaks_at"] = at ? Json(*at) : Json();
-    devices.push_back(std::move(one));
-  }
+/// A device in the table: its share, and the least factor of work at which it loses samples.
+struct DeviceRow {
+  law::DeviceShare share;
+  std::optional<double> breaks_at;
+};
+/// A device at one factor of all work.
+struct OutcomeRow {
+  double growth;
+  const law::DeviceShare* share;
+  law::DeviceOutcome outcome;
+};
+struct GrowthRow {
+  double factor;
+  std::vector<OutcomeRow> devices;
+};
+struct Result {
+  std::string scenario;
+  law::Admission admission;
+  std::vector<DeviceRow> devices{};
+  std::optional<std::string> breaks_first{};
+  std::vector<GrowthRow> growths{};
+};
+
+using D = record::Written<DeviceRow>;
+using S = law::DeviceShare;
+constexpr record::Row kDeviceRows[] = {
+    D::of<&DeviceRow::share, &S::name>("name", "", "name of a device"),
+    D::of<&DeviceRow::share, &S::context>("context", "", "its context"),
+    D::of<&DeviceRow::share, &S::demand>("demand", "", "its work, as a share of a CPU, 0 to 1"),
+    D::of<&DeviceRow::share, &S::reserved>("reserved", "", "its reservation, as a share of a CPU; 0: none"),
+    D::of("overloaded", "", "whether its reservation is less than its work",
+          [](const DeviceRow& d) { return d.share.reserved > 0 ? std::optional(d.share.overloaded) : std::nullopt; })
+        .absent("without a reservation"),
+    D::of<&DeviceRow::share, &S::margin_ms>("law_margin_ms", "ms", "margin below the longest gap"),
+    D::of<&DeviceRow::breaks_at>("breaks_at", "", "factor of work at which it first loses samples; null: none")
+        .or_null(),
+};
+using O = record::Written<OutcomeRow>;
+using DO = law::DeviceOutcome;
+constexpr record::Row kOutcomeRows[] = {
+    O::of<&OutcomeRow::outcome, &DO::blocks>("blocks", "", "blocks served"),
+    O::of<&OutcomeRow::outcome, &DO::blocks_late>("blocks_late", "", "blocks served after their samples were due"),
+    O::of<&OutcomeRow::outcome, &DO::samples_lost>("samples_lost", "", "lost samples"),
+    O::of("first_loss_s", "s", "time of the first loss; null: none",
+          [](const OutcomeRow& o) {
+            return o.outcome.first_loss_s >= 0 ? std::optional(o.outcome.first_loss_s) : std::nullopt;
+          })
+        .or_null(),
+    O::of<&OutcomeRow::outcome, &DO::share>("share", "", "share of a CPU that it used"),
+};
+constexpr record::Table kDevice{kDeviceRows}, kOutcome{kOutcomeRows};
+constexpr record::Row kGrowthRows[] = {
+    record::Written<GrowthRow>::of<&GrowthRow::factor>("growth", "", "factor of all work"),
+    record::Written<GrowthRow>::part<&GrowthRow::devices>("devices", kOutcome),
+};
+constexpr record::Table kGrowth{kGrowthRows};
+/// A line of the CSV.
+constexpr record::Row kLineRows[] = {
+    O::of<&OutcomeRow::growth>("growth", "", "factor of all work"),
+    O::of("device", "", "name of the device", [](const OutcomeRow& o) { return o.share->name; }),
+    O::of("context", "", "its context", [](const OutcomeRow& o) { return o.share->context; }),
+    O::part("", kOutcome, [](const OutcomeRow& o) { return &o; }).always(),
+};
+constexpr record::Table kLine{kLineRows};
+using R = record::Written<Result>;
+using A = law::Admission;
+constexpr record::Row kResultRows[] = {
+    R::of("offhook_admission", "", "version of this document", [](const Result&) { return 1; }),
+    R::of<&Result::scenario>("scenario", "", "name of the scenario"),
+    R::of("admitted", "", "whether all devices fit by share and law",
+          [](const Result& r) { return r.admission.admitted(); }),
+    R::of<&Result::admission, &A::demand>("demand", "CPUs", "work of all devices"),
+    R::of<&Result::admission, &A::reserved>("reserved", "CPUs", "their reservations"),
+    R::of<&Result::admission, &A::cpus>("bound", "CPUs", "available"),
+    R::of<&Result::admission, &A::reserved_most>("reserved_bound", "CPUs", "available to reservations"),
+    R::part<&Result::devices>("devices", kDevice),
+    R::of<&Result::breaks_first>("breaks_first", "", "device that first loses samples; null: none").or_null(),
+    R::part<&Result::growths>("growths", kGrowth),
+};
+
+Result result_of(const hostsim::Scenario& scenario, const A& a, const std::vector<law::Growth>& growths) {
+  Result r{.scenario = scenario.name, .admission = a};
+  for (std::size_t i = 0; i < a.devices.size(); ++i) r.devices.push_back({a.devices[i], law::breaks_at(growths, i)});
+  if (const auto first = law::breaks_first(growths)) r.breaks_first = a.devices[*first].name;
   for (const law::Growth& g : growths) {
-    Json row{{"growth", g.factor}, {"devices", Json::array()}};
-    for (const law::DeviceOutcome& d : g.devices) {
-      row["devices"].push_back({{"blocks", d.blocks},
-                                {"blocks_late", d.blocks_late},
-                                {"samples_lost", d.samples_lost},
-                                {"first_loss_s", d.first_loss_s >= 0 ? Json(d.first_loss_s) : Json()},
-                                {"share", d.share}});
-    }
-    steps.push_back(std::move(row));
+    GrowthRow& row = r.growths.emplace_back(GrowthRow{g.factor, {}});
+    for (std::size_t i = 0; i < g.devices.size(); ++i)
+      row.devices.push_back({g.factor, &r.admission.devices[i], g.devices[i]});
   }
-  const auto first = law::breaks_first(growths);
-  return {{"offhook_admission", 1},
-          {"scenario", scenario.name},
-          {"admitted", a.admitted()},
-          {"demand", a.demand},
-          {"reserved", a.reserved},
-          {"bound", a.cpus},
-          {"reserved_bound", a.reserved_most},
-          {"devices", std::move(devices)},
-          {"breaks_first", first ? Json(a.devices[*first].name) : Json()},
-          {"growths", std::move(steps)}};
+  return r;
 }
 
 /// A row a device at each step of the work.
-std::string as_csv(const Json& result) {
-  Json rows = Json::array();
-  for (const Json& step : result.at("growths")) {
-    for (std::size_t i = 0; i < step.at("devices").size(); ++i) {
-      const Json& device = result.at("devices")[i];
-      Json row{{"growth", step.at("growth")}, {"device", device.at("name")}, {"context", device.at("context")}};
-      row.update(step.at("devices")[i]);
-      rows.push_back(std::move(row));
-    }
-  }
+std::string as_csv(const Result& result) {
+  auto rows = nlohmann::ordered_json::array();
+  for (const GrowthRow& g : result.growths)
+    for (const OutcomeRow& o : g.devices) rows.push_back(record::to_json(kLine, &o));
   return csv_table(rows);
 }
 
@@ -217,8 +267,8 @@ int run(const Options& options) {
     growths = law::grow(scenario, how);
   }
   if (interrupted()) return interrupt_status();
-  const Json result = as_json(scenario, admission, growths);
-  options.json.write(json_text(result, 1));
+  const Result result = result_of(scenario, admission, growths);
+  options.json.write(json_text(record::to_json(kAdmission, &result), 1));
   options.csv.write(as_csv(result));
   if (!options.alone()) print(admission, growths);
   const auto lost_as_it_is = [](const law::DeviceOutcome& d) { return d.first_loss_s >= 0; };
@@ -227,6 +277,8 @@ int run(const Options& options) {
 }
 
 }  // namespace
+
+constexpr record::Table kAdmission{kResultRows};
 
 void add_admit(App& app, Action& action) {
   App* sub = app.add_subcommand(

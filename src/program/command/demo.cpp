@@ -109,7 +109,7 @@ std::string folder_name(std::string name) {
   return name;
 }
 
-/// Which part of the reservation law (src/lab/law/law.h) decides, in words. Its worst case is over all starting
+/// Which part of the reservation law (src/lab/advice/law.h) decides, in words. Its worst case is over all starting
 /// phases; when a row's runs differ, or do better than the worst case, their phase has decided.
 std::string mechanism(const DeviceTiming& device, const DeviceTiming& training, double x_ms, double y_ms,
                       const VerdictResult& result) {

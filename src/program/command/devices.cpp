@@ -9,21 +9,25 @@
 #include "driver/base/json.h"
 #include "driver/base/terminal.h"
 #include "src/program/command/program.h"
+#include "src/program/command/results.h"
 
 namespace offhook::command {
 namespace {
+
+using D = record::Written<CardDevice>;
+constexpr record::Row kRows[] = {
+    D::of<&CardDevice::kind>("kind", "", "kind of the card"),
+    D::of<&CardDevice::address>("address", "", "address that offhook modem accepts"),
+    D::of<&CardDevice::description>("description", "", "description of the card"),
+    D::of<&CardDevice::usable>("usable", "", "whether a modem can run on it"),
+    D::of<&CardDevice::capability>("capability", "", "its rates and formats, or why it is not usable"),
+};
 
 int run(const TextOutput& json) {
   const std::vector<CardDevice> devices = card_devices();
   if (json.asked()) {
     auto all = nlohmann::ordered_json::array();
-    for (const CardDevice& d : devices) {
-      all.push_back({{"kind", d.kind},
-                     {"address", d.address},
-                     {"description", d.description},
-                     {"usable", d.usable},
-                     {"capability", d.capability}});
-    }
+    for (const CardDevice& d : devices) all.push_back(record::to_json(kCardDevice, &d));
     json.write(json_text(all, 1));
     if (json.alone()) return kOk;
   }
@@ -36,6 +40,8 @@ int run(const TextOutput& json) {
 }
 
 }  // namespace
+
+constexpr record::Table kCardDevice{kRows};
 
 void add_devices(App& app, Action& action) {
   App* sub = app.add_subcommand("devices", "List the cards that `offhook modem` can use, and their capabilities");

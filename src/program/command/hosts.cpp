@@ -11,6 +11,7 @@
 #include "driver/base/json.h"
 #include "driver/base/terminal.h"
 #include "src/program/command/guide.h"
+#include "src/program/command/results.h"
 #include "traces/scenario/data.h"
 #include "traces/scenario/host_source.h"
 #include "traces/scenario/latency.h"
@@ -19,8 +20,6 @@
 namespace offhook::command {
 namespace {
 
-using nlohmann::ordered_json;
-
 struct Options {
   std::string host;
   TextOutput json, csv;
@@ -28,44 +27,74 @@ struct Options {
 
 constexpr std::size_t kSourceColumns = 32;
 
-ordered_json latency_json(const hostsim::LatencyDistribution& d) {
-  return {{"mean_ms", d.mean_ms()}, {"worst_ms", d.worst_ms()}, {"worst_once_in", 1 / d.rarest()}};
-}
+using hostsim::LatencyDistribution;
 
-ordered_json host_json(const std::string& name) {
-  const hostsim::HostScenario host = config::load_host(name);
-  const config::HostSource source = config::load_host_source(name);
-  ordered_json json{{"host", name},
-                    {"scheduler", host.scheduler},
-                    {"reservations", host.reservations},
-                    {"charge_stolen_time", host.charge_stolen_time},
-                    {"tick_hz", host.tick_hz},
-                    {"latencies", ordered_json::object()},
-                    {"grade", config::to_string(source.grade)},
-                    {"what", source.what},
-                    {"where", source.where},
-                    {"assumed", source.assumed}};
-  if (!host.latencies.empty()) {
-    const hostsim::HostLatencies latencies = config::load_latencies(host.latencies);
-    json["latencies"]["interrupt"] = latency_json(latencies.interrupt);
-    if (latencies.dpc) json["latencies"]["dpc"] = latency_json(*latencies.dpc);
-    json["latencies"]["thread"] = latency_json(latencies.thread);
-    json["latencies"]["high_thread"] = latency_json(latencies.high_thread);
-  }
-  return json;
+struct Latencies {
+  std::optional<LatencyDistribution> interrupt, dpc, thread, high_thread;
+};
+struct Host {
+  std::string name;
+  hostsim::HostScenario host;
+  config::HostSource source;
+  Latencies latencies{};
+};
+
+using L = record::Written<LatencyDistribution>;
+constexpr record::Row kLatencyRows[] = {
+    L::of<&LatencyDistribution::mean_ms>("mean_ms", "ms", "mean latency"),
+    L::of<&LatencyDistribution::worst_ms>("worst_ms", "ms", "worst latency"),
+    L::of("worst_once_in", "", "number of waits in which the worst occurs once",
+          [](const LatencyDistribution& d) { return 1 / d.rarest(); }),
+};
+constexpr record::Table kLatency{kLatencyRows};
+using Ls = Latencies;
+using W = record::Written<Ls>;
+constexpr record::Row kLatenciesRows[] = {
+    W::part<&Ls::interrupt>("interrupt", kLatency),
+    W::part<&Ls::dpc>("dpc", kLatency),
+    W::part<&Ls::thread>("thread", kLatency),
+    W::part<&Ls::high_thread>("high_thread", kLatency),
+};
+constexpr record::Table kLatencies{kLatenciesRows};
+using H = record::Written<Host>;
+using S = config::HostSource;
+using Sc = hostsim::HostScenario;
+constexpr record::Row kHostRows[] = {
+    H::of<&Host::name>("host", "", "name of the host"),
+    H::of<&Host::host, &Sc::scheduler>("scheduler", "", "its scheduler"),
+    H::of<&Host::host, &Sc::reservations>("reservations", "", "its reservations"),
+    H::of<&Host::host, &Sc::charge_stolen_time>("charge_stolen_time", "",
+                                                "whether interrupts are time of the threads that they hit"),
+    H::of<&Host::host, &Sc::tick_hz>("tick_hz", "Hz", "rate of its clock interrupts"),
+    H::part<&Host::latencies>("latencies", kLatencies),
+    H::of("grade", "", "measured, published or assumed",
+          [](const Host& h) { return config::to_string(h.source.grade); }),
+    H::of<&Host::source, &S::what>("what", "", "what its numbers are"),
+    H::of<&Host::source, &S::where>("where", "", "where they are from"),
+    H::of<&Host::source, &S::assumed>("assumed", "", "assumed keys"),
+};
+
+Host read_host(const std::string& name) {
+  Host h{.name = name, .host = config::load_host(name), .source = config::load_host_source(name)};
+  if (h.host.latencies.empty()) return h;
+  const hostsim::HostLatencies l = config::load_latencies(h.host.latencies);
+  h.latencies = {l.interrupt, l.dpc, l.thread, l.high_thread};
+  return h;
 }
 
 int run(const Options& options) {
   expect_one_alone({&options.json, &options.csv});
   const std::vector<std::string> names =
       options.host.empty() ? config::data_names("hosts") : std::vector<std::string>{options.host};
-  ordered_json all = ordered_json::array();
-  for (const std::string& name : names) all.push_back(host_json(name));
+  std::vector<Host> hosts;
+  for (const std::string& name : names) hosts.push_back(read_host(name));
+  auto all = nlohmann::ordered_json::array();
+  for (const Host& host : hosts) all.push_back(record::to_json(kHost, &host));
   options.json.write(json_text(all, 1));
   options.csv.write(csv_table(all));
   if (options.json.alone() || options.csv.alone()) return kOk;
   if (!options.host.empty()) {
-    say("{}: {}\n", options.host, config::in_words(config::load_host_source(options.host)));
+    say("{}: {}\n", options.host, config::in_words(hosts.front().source));
   }
   // On a terminal a long source is cut, so that each host has one row; `offhook hosts HOST` shows it whole.
   const std::size_t source = options.host.empty() && columns_of(stdout) > 0 ? kSourceColumns : 0;
@@ -74,15 +103,14 @@ int run(const Options& options) {
   for (const char* title : {"grade", "scheduler"}) table.column(title, Table::Align::kLeft);
   for (const char* title : {"DPC, ms", "thread, ms", "once in"}) table.column(title);
   table.column("source", Table::Align::kLeft);
-  for (const ordered_json& host : all) {
-    const ordered_json& latencies = host["latencies"];
-    const auto worst = [&](const char* of) {
-      return latencies.contains(of) ? fmt::format("{:.3g}", latencies[of]["worst_ms"].get<double>()) : "";
+  for (const Host& host : hosts) {
+    const Latencies& latencies = host.latencies;
+    const auto worst = [](const std::optional<LatencyDistribution>& of) {
+      return of ? fmt::format("{:.3g}", of->worst_ms()) : "";
     };
-    table.row(
-        {host["host"], host["grade"], host["scheduler"], worst("dpc"), worst("thread"),
-         latencies.contains("thread") ? fmt::format("{:.0f}", latencies["thread"]["worst_once_in"].get<double>()) : "",
-         cut(host["what"], source)});
+    table.row({host.name, std::string(config::to_string(host.source.grade)), host.host.scheduler, worst(latencies.dpc),
+               worst(latencies.thread), latencies.thread ? fmt::format("{:.0f}", 1 / latencies.thread->rarest()) : "",
+               cut(host.source.what, source)});
   }
   say("{}", table.lines());
   if (options.host.empty())
@@ -92,6 +120,8 @@ int run(const Options& options) {
 }
 
 }  // namespace
+
+constexpr record::Table kHost{kHostRows};
 
 void add_hosts(App& app, Action& action) {
   App* sub = app.add_subcommand("hosts", "List the hosts that advise, mttf and scenarios accept, with their sources");

@@ -4,6 +4,8 @@
 #include <algorithm>
 
 #include "src/decode/presentation/json.h"
+#include "src/lab/schedule/schedule.h"
+#include "src/lab/sweep/result.h"
 #include "src/measure/trunk.h"
 #include "src/program/command/modem_summary.h"
 #include "src/program/command/results.h"
@@ -60,35 +62,9 @@ compare: offhook compare --json
   rows[].{a,b}: value in each result; null: it has none
   rows[].difference?: b - a of two numbers
   rows[].ratio?: b / a of two numbers, if a is not 0
-
-devices: offhook devices --json
-  [].{kind,address,description,capability}: properties of a card in words; offhook modem accepts the address
-  [].usable: whether a modem can run on it
 )";
 
 constexpr const char* kLab = R"(
-sweep: results.json of offhook sweep
-  offhook_sweep: version of this document
-  version: version of offhook
-  name: name of the grid
-  grid: hash of the plan
-  base: base scenario, as TOML
-  axes[].key: key of a scenario
-  axes[].values[]: values of the axis, as TOML
-  repeats: runs per cell
-  left_out: combinations whose reservation cannot be admitted
-  cells[].name: description of the cell
-  cells[].*.*?: the cell's value of each axis, under its key
-  cells[].verdict: sufficient, marginal or insufficient
-  cells[].runs: runs of the cell
-  cells[].complete: runs in which the whole file arrived
-  cells[].{transfer_mean_s,transfer_min_s,transfer_max_s,transfer_deviation_s} (s): transfer time of the complete runs
-  cells[].reference_s (s): the same call in INT
-  cells[].pending_max_samples (samples): greatest value of all runs
-  cells[].{blocks_late,frames_retransmitted}: sum over all runs
-  cells[].rows[].*: one run, as in results.csv (offhook keys csv sweep)
-  references[].*: one reference run, as in results.csv
-
 sweep-printed: offhook sweep --json and offhook sweep merge --json
   {results,report}: output files
   runs: total number of runs
@@ -117,59 +93,11 @@ demo: offhook demo --json and summary.json
   counts.*.{rows,agreeing}: number of rows of each provenance, and of rows that agree
   sentence: summary in one sentence
 
-law: offhook law --json and law.json
-  device: its name
-  {period_ms,cost_ms} (ms): period T and cost c of a block
-  phi: share of the work after which the output is ready, 0 to 1
-  lead_samples (samples): queued ahead
-  slack_ms (ms): shortest time that a block may be late
-  share: share of a CPU that a reservation must exceed
-  longest_gap_ms (ms): longest Y - X
-  authors_gap_ms (ms): longest Y - X by the rule of the paper's authors
-  tick_hz (Hz): rate of the host's clock interrupts
-  {recommended,recommended_power_of_two}?.{x_ticks,y_ticks,share}: the reservation with a reserve, Y any or a power of two
-  {recommended,recommended_power_of_two}?.margin_ms (ms): margin below the longest gap
-  boundary[].*: columns of law.csv (offhook keys csv law)
-  experiments[]?.**: with --confirm: results of law, rule and simulation for each cell of each experiment
-  phases[]?.**: with --confirm: number of starting phases that succeed
-
-law-check: offhook law --check --json
-  offhook_law_check: version of this document
-  seed: random seed of the devices
-  devices: number of devices
-  no_reservation: devices for which no reservation is sufficient
-  unexplained: devices for which law and simulation differ without an explanation
-  counts.*: number of devices for each kind of agreement
-  differing[]?.*: one device for which they differ
-
 advise: offhook advise --json and advice.json
 )";
 
 constexpr const char* kLabAfterAdvice =
     R"(  verified?.{seconds,blocks,losses,low_s,advice_is_safer}: results of --verify; absent if no context was chosen
-
-admit: offhook admit --json
-  offhook_admission: version of this document
-  scenario: name of the scenario
-  admitted: whether all devices fit by share and law
-  {demand,reserved,bound,reserved_bound}: numbers of CPUs: work, reservations, available, available to reservations
-  devices[].{name,context}: name and context of a device
-  devices[].{demand,reserved}: shares of a CPU, 0 to 1
-  devices[].overloaded?: whether its reservation is less than its work
-  devices[].law_margin_ms? (ms): margin below the longest gap
-  devices[].breaks_at?: factor of work at which the device first loses samples
-  breaks_first?: device that first loses samples
-  growths[].growth: factor of all work
-  growths[].devices[].{blocks,blocks_late,samples_lost,share}: counters of a device, and its share of the CPU
-  growths[].devices[].first_loss_s (s): time of the first loss; null: none
-
-schedule: offhook schedule --json
-  horizon_ns (ns): end of the simulation
-  entities[].{name,kind}: name and kind of an interrupt, a DPC or a thread
-  entities[].{released,completed,misses}: numbers of jobs
-  entities[].{resp_min,resp_max,resp_sum}? (ns): least, greatest and sum of their response times
-  entities[].cpu_ns (ns): CPU time
-  entities[].events.{start,resume,preempt,finish,miss,throttle,replenish}: numbers of events
 
 reproduce: offhook reproduce --json and results.json
   offhook_reproduce: version of this document
@@ -189,24 +117,6 @@ reproduce: offhook reproduce --json and results.json
   perturbation?.decided[]?: values whose agreement it changed
   held_out?.**: results of --held-out
   sensitivity?.**: results of --sensitivity
-
-hosts: offhook hosts --json
-  [].{host,scheduler,reservations}: names of the host, its scheduler and its reservations
-  [].tick_hz (Hz): rate of its clock interrupts
-  [].charge_stolen_time: whether interrupts are time of the threads that they hit
-  [].{grade,what,where,assumed}: grade and source of its numbers, and assumed keys
-  [].latencies.{interrupt,dpc,thread,high_thread}?.{mean_ms,worst_ms} (ms): latency of each kind of context
-  [].latencies.{interrupt,dpc,thread,high_thread}?.worst_once_in: number of waits in which the worst occurs once
-
-trace: offhook trace --json
-  trace: file that was read
-  duration_s (s): duration of the trace
-  cpus[].cpu: number of the CPU
-  cpus[].lost_events: events lost, or without their counterpart
-  cpus[].sources[].{name,as}: name and kind of the thread or interrupt that ran
-  cpus[].sources[].intervals: number of intervals
-  cpus[].sources[].share: share of the time, 0 to 1
-  cpus[].sources[].{mean_us,longest_us} (us): mean and longest interval
 )";
 
 /// A document and the table of its keys.
@@ -215,6 +125,14 @@ struct Document {
   const record::Table& table;
 };
 const Document kDocuments[] = {
+    {"sweep: results.json of offhook sweep", sweep::kSweepResults},
+    {"law: offhook law --json and law.json", kLaw},
+    {"law-check: offhook law --check --json", kLawCheck},
+    {"admit: offhook admit --json", kAdmission},
+    {"hosts: offhook hosts --json, a list of them", kHost},
+    {"schedule: offhook schedule --json", schedule::kSummary},
+    {"trace: offhook trace --json", kTrace},
+    {"devices: offhook devices --json, a list of them", kCardDevice},
     {"modem: offhook modem --json and summary.json; for a bank, a list of them", kModemSummary},
     {"kernel: offhook kernel, always", kKernelCall},
     {"mttf: offhook mttf --json", kMttf},

@@ -4,7 +4,7 @@
 #include <stdexcept>
 
 #include "driver/base/terminal.h"
-#include "src/lab/law/computations.h"
+#include "src/lab/advice/computations.h"
 #include "src/lab/schedule/system.h"
 #include "src/program/command/guide.h"
 #include "src/program/command/text_keys.h"

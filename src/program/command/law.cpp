@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -9,12 +10,13 @@
 #include "driver/base/json.h"
 #include "driver/base/output.h"
 #include "driver/base/terminal.h"
-#include "src/lab/law/check.h"
-#include "src/lab/law/experiment.h"
+#include "src/lab/advice/check.h"
+#include "src/lab/advice/experiment.h"
 #include "src/page/page.h"
 #include "src/program/command/call_run.h"
 #include "src/program/command/figures.h"
 #include "src/program/command/program.h"
+#include "src/program/command/results.h"
 #include "src/program/command/run_folder.h"
 #include "src/report/law_report.h"
 #include "traces/scenario/device.h"
@@ -24,7 +26,6 @@ namespace offhook::command {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
 
 struct Options {
   std::string device, scenario, out, figures;
@@ -103,74 +104,106 @@ std::string csv(const LawReport& report) {
   return out;
 }
 
-Json as_json(const std::optional<TickReservation>& r, const law::Setting& setting) {
-  if (!r) return {};
+/// A reservation that is recommended, by the full law.
+struct Recommended {
+  TickReservation reservation;
+  double margin_ms = 0;
+};
+
+std::optional<Recommended> recommended(const std::optional<TickReservation>& r, const law::Setting& setting) {
+  if (!r) return std::nullopt;
   const LawResult law = full_law(device_timing(setting.device), r->x * setting.tick_ms(), r->y * setting.tick_ms());
-  return {{"x_ticks", r->x}, {"y_ticks", r->y}, {"share", r->share()}, {"margin_ms", law.margin_ms}};
+  return Recommended{*r, law.margin_ms};
 }
 
-Json as_json(const LawReport& report) {
-  const DeviceTiming d = device_timing(report.setting.device);
-  Json out{{"device", report.setting.device.name},
-           {"period_ms", d.mean_period_ms()},
-           {"cost_ms", d.cost_ms},
-           {"phi", d.output_fraction},
-           {"lead_samples", d.transmit_lead_samples},
-           {"slack_ms", d.least_slack_ms()},
-           {"share", d.share()},
-           {"longest_gap_ms", d.longest_gap_ms()},
-           {"authors_gap_ms", d.mean_period_ms()},
-           {"tick_hz", report.setting.tick_hz},
-           {"recommended", as_json(report.any_period, report.setting)},
-           {"recommended_power_of_two", as_json(report.power_of_two, report.setting)},
-           {"boundary", Json::array()},
-           {"experiments", Json::array()},
-           {"phases", Json::array()}};
-  for (const BoundaryRow& r : report.boundary) {
-    out["boundary"].push_back({{"x_ticks", r.x_ticks},
-                               {"x_ms", r.x_ms},
-                               {"full_law_y_ms", r.full_ms},
-                               {"on_host_y_ms", r.host_ms},
-                               {"simple_law_y_ms", r.simple_ms},
-                               {"authors_rule_y_ms", r.authors_ms},
-                               {"decided_by", r.decides}});
-  }
-  for (const law::ExperimentResult& e : report.experiments) {
-    Json cells = Json::array();
-    for (const law::CellOutcome& c : e.cells) {
-      cells.push_back({{"x_ticks", c.reservation.x},
-                       {"y_ticks", c.reservation.y},
-                       {"law", c.law},
-                       {"simple_law", c.simple},
-                       {"authors_rule", c.authors},
-                       {"simulated", std::string(to_string(c.simulated.verdict))},
-                       {"complete", c.simulated.complete},
-                       {"runs", c.simulated.runs}});
-    }
-    const DeviceTiming v = device_timing(e.experiment.setting.device);
-    out["experiments"].push_back({{"id", e.experiment.id},
-                                  {"title", e.experiment.title},
-                                  {"share", v.share()},
-                                  {"longest_gap_ms", v.longest_gap_ms()},
-                                  {"tick_hz", e.experiment.setting.tick_hz},
-                                  {"law_agrees", e.law_agrees},
-                                  {"authors_agree", e.authors_agree},
-                                  {"law_limit_ticks", e.law_limit},
-                                  {"authors_limit_ticks", e.authors_limit},
-                                  {"simulated_limit_ticks", e.simulated_limit},
-                                  {"cells", std::move(cells)}});
-  }
-  for (const law::PhaseResult& p : report.phases) {
-    std::size_t ok = 0;
-    for (const auto& [phase, success] : p.success) ok += success;
-    out["phases"].push_back({{"x_ticks", p.reservation.x},
-                             {"y_ticks", p.reservation.y},
-                             {"law", p.law},
-                             {"phases", p.success.size()},
-                             {"successful", ok}});
-  }
-  return out;
+using P = record::Written<Recommended>;
+constexpr record::Row kRecommendedRows[] = {
+    P::of<&Recommended::reservation, &TickReservation::x>("x_ticks", "ticks", "X"),
+    P::of<&Recommended::reservation, &TickReservation::y>("y_ticks", "ticks", "Y"),
+    P::of<&Recommended::reservation, &TickReservation::share>("share", "", "share of a CPU, 0 to 1"),
+    P::of<&Recommended::margin_ms>("margin_ms", "ms", "margin below the longest gap"),
+};
+using B = record::Written<BoundaryRow>;
+constexpr record::Row kBoundaryRows[] = {
+    B::of<&BoundaryRow::x_ticks>("x_ticks", "ticks", "X"),
+    B::of<&BoundaryRow::x_ms>("x_ms", "ms", "X"),
+    B::of<&BoundaryRow::full_ms>("full_law_y_ms", "ms", "longest Y by the full law; 0: none"),
+    B::of<&BoundaryRow::host_ms>("on_host_y_ms", "ms", "the same with the costliest block and the host's work"),
+    B::of<&BoundaryRow::simple_ms>("simple_law_y_ms", "ms", "longest Y by share and gap alone"),
+    B::of<&BoundaryRow::authors_ms>("authors_rule_y_ms", "ms", "longest Y by the rule of the paper's authors"),
+    B::of<&BoundaryRow::decides>("decided_by", "", "deciding part of the law: share, gap or backlog"),
+};
+using O = record::Written<law::CellOutcome>;
+using CO = law::CellOutcome;
+constexpr record::Row kCellRows[] = {
+    O::of<&CO::reservation, &TickReservation::x>("x_ticks", "ticks", "X"),
+    O::of<&CO::reservation, &TickReservation::y>("y_ticks", "ticks", "Y"),
+    O::of<&CO::law>("law", "", "whether the full law grants it"),
+    O::of<&CO::simple>("simple_law", "", "whether share and gap alone grant it"),
+    O::of<&CO::authors>("authors_rule", "", "whether the rule of the paper's authors grants it"),
+    O::of("simulated", "", "sufficient, marginal or insufficient",
+          [](const CO& c) { return to_string(c.simulated.verdict); }),
+    O::of<&CO::simulated, &VerdictResult::complete>("complete", "", "runs without a loss"),
+    O::of<&CO::simulated, &VerdictResult::runs>("runs", "", "runs from different starting phases"),
+};
+constexpr record::Table kRecommended{kRecommendedRows}, kBoundary{kBoundaryRows}, kCell{kCellRows};
+using E = record::Written<law::ExperimentResult>;
+using ER = law::ExperimentResult;
+constexpr record::Row kExperimentRows[] = {
+    E::of<&ER::experiment, &law::Experiment::id>("id", "", "name of the experiment"),
+    E::of<&ER::experiment, &law::Experiment::title>("title", "", "what it changes"),
+    E::of("share", "", "share of a CPU that a reservation must exceed",
+          [](const ER& e) { return device_timing(e.experiment.setting.device).share(); }),
+    E::of("longest_gap_ms", "ms", "longest Y - X",
+          [](const ER& e) { return device_timing(e.experiment.setting.device).longest_gap_ms(); }),
+    E::of("tick_hz", "Hz", "rate of the host's clock interrupts",
+          [](const ER& e) { return e.experiment.setting.tick_hz; }),
+    E::of<&ER::law_agrees>("law_agrees", "", "cells in which law and simulation agree"),
+    E::of<&ER::authors_agree>("authors_agree", "", "cells in which the authors' rule and simulation agree"),
+    E::of<&ER::law_limit>("law_limit_ticks", "ticks", "longest Y by the law, for X of 1, 2 ..."),
+    E::of<&ER::authors_limit>("authors_limit_ticks", "ticks", "longest Y by the authors' rule"),
+    E::of<&ER::simulated_limit>("simulated_limit_ticks", "ticks", "longest Y by simulation"),
+    E::part<&ER::cells>("cells", kCell),
+};
+using H = record::Written<law::PhaseResult>;
+constexpr record::Row kPhaseRows[] = {
+    H::of<&law::PhaseResult::reservation, &TickReservation::x>("x_ticks", "ticks", "X"),
+    H::of<&law::PhaseResult::reservation, &TickReservation::y>("y_ticks", "ticks", "Y"),
+    H::of<&law::PhaseResult::law>("law", "", "whether the full law grants it"),
+    H::of("phases", "", "starting phases", [](const law::PhaseResult& p) { return p.success.size(); }),
+    H::of("successful", "", "those without a loss",
+          [](const law::PhaseResult& p) {
+            return std::count_if(p.success.begin(), p.success.end(), [](const auto& phase) { return phase.second; });
+          }),
+};
+constexpr record::Table kExperiment{kExperimentRows}, kPhase{kPhaseRows};
+
+using L = record::Written<LawReport>;
+using R = LawReport;
+DeviceTiming timing(const R& report) {
+  return device_timing(report.setting.device);
 }
+constexpr record::Row kLawRows[] = {
+    L::of("device", "", "name of the device", [](const R& r) { return r.setting.device.name; }),
+    L::of("period_ms", "ms", "period T of a block", [](const R& r) { return timing(r).mean_period_ms(); }),
+    L::of("cost_ms", "ms", "cost c of a block", [](const R& r) { return timing(r).cost_ms; }),
+    L::of("phi", "", "share of the work after which the output is ready, 0 to 1",
+          [](const R& r) { return timing(r).output_fraction; }),
+    L::of("lead_samples", "samples", "queued ahead", [](const R& r) { return timing(r).transmit_lead_samples; }),
+    L::of("slack_ms", "ms", "shortest time that a block may be late",
+          [](const R& r) { return timing(r).least_slack_ms(); }),
+    L::of("share", "", "share of a CPU that a reservation must exceed", [](const R& r) { return timing(r).share(); }),
+    L::of("longest_gap_ms", "ms", "longest Y - X", [](const R& r) { return timing(r).longest_gap_ms(); }),
+    L::of("authors_gap_ms", "ms", "longest Y - X by the rule of the paper's authors",
+          [](const R& r) { return timing(r).mean_period_ms(); }),
+    L::of("tick_hz", "Hz", "rate of the host's clock interrupts", [](const R& r) { return r.setting.tick_hz; }),
+    L::part("recommended", kRecommended, [](const R& r) { return recommended(r.any_period, r.setting); }).or_null(),
+    L::part("recommended_power_of_two", kRecommended, [](const R& r) { return recommended(r.power_of_two, r.setting); })
+        .or_null(),
+    L::part<&R::boundary>("boundary", kBoundary),
+    L::part<&R::experiments>("experiments", kExperiment).absent("without --confirm"),
+    L::part<&R::phases>("phases", kPhase).absent("without --confirm"),
+};
 
 std::string y_text(double y_ms, double tick_ms) {
   return y_ms > 0 ? fmt::format("{:.3f} ms ({})", y_ms, static_cast<int>(std::floor(y_ms / tick_ms - 1e-9))) : "-";
@@ -263,7 +296,58 @@ bool confirm(const Options& options, const OutputFolder& folder, LawReport& repo
   return run_phases(report.setting, how, kPhaseSteps, report.phases);
 }
 
-/// Random devices by law and by simulation. @return exit status
+using K = law::CheckedDevice;
+using D = record::Written<K>;
+constexpr record::Row kCheckedRows[] = {
+    D::of<&K::index>("index", "", "number of a device for which law and simulation differ"),
+    D::of("why", "", "kind of the difference", [](const K& c) { return to_string(c.agreement); }),
+    D::of("explained", "", "whether it is explained", [](const K& c) { return law::explained(c.agreement); }),
+    D::of("rate_hz", "Hz", "sample rate", [](const K& c) { return c.device.rate_hz; }),
+    D::of("plan_samples", "samples", "lengths of the blocks", [](const K& c) { return c.device.block_plan; }),
+    D::of("lead_samples", "samples", "queued ahead", [](const K& c) { return c.device.lead(); }),
+    D::of("cost_ns", "ns", "cost of a block", [](const K& c) { return c.device.cost_ns; }),
+    D::of("phi", "", "share of the work after which the output is ready",
+          [](const K& c) { return c.device.output_fraction; }),
+    D::of<&K::tick_hz>("tick_hz", "Hz", "rate of the host's clock interrupts"),
+    D::of<&K::x_ticks>("x_ticks", "ticks", "X"),
+    D::of<&K::y_ticks>("y_ticks", "ticks", "longest Y that the law grants"),
+    D::of<&K::margin_ms>("margin_ms", "ms", "margin of the law there"),
+    D::of("beyond_ms", "ms", "margin one tick beyond; null: the share is too small",
+          [](const K& c) { return std::isfinite(c.beyond_ms) ? std::optional(c.beyond_ms) : std::nullopt; })
+        .or_null(),
+};
+constexpr record::Table kChecked{kCheckedRows};
+
+/// Random devices by law and by simulation.
+struct LawCheck {
+  std::uint64_t seed = 0;
+  std::size_t devices = 0, none = 0, unexplained = 0;
+  std::map<law::Agreement, std::size_t> kinds{};
+  std::vector<K> differing{};
+
+  std::vector<std::pair<std::string, std::uint64_t>> counts() const {
+    std::vector<std::pair<std::string, std::uint64_t>> all;
+    for (const auto& [kind, n] : kinds) all.emplace_back(to_string(kind), n);
+    return all;
+  }
+};
+using C = record::Written<LawCheck>;
+constexpr record::Row kCountRows[] = {
+    C::of("", "", "number of devices for each kind of agreement", [](const LawCheck& c) { return c.counts(); })
+        .as_keys(),
+};
+constexpr record::Table kCounts{kCountRows};
+constexpr record::Row kLawCheckRows[] = {
+    C::of("offhook_law_check", "", "version of this document", [](const LawCheck&) { return 1; }),
+    C::of<&LawCheck::seed>("seed", "", "random seed of the devices"),
+    C::of<&LawCheck::devices>("devices", "", "number of devices"),
+    C::of<&LawCheck::none>("no_reservation", "", "devices for which no reservation is sufficient"),
+    C::of<&LawCheck::unexplained>("unexplained", "", "devices that differ without an explanation"),
+    C::part("counts", kCounts, [](const LawCheck& c) { return &c; }).always(),
+    C::part<&LawCheck::differing>("differing", kChecked).absent("none differ"),
+};
+
+/// @return exit status
 int check(const Options& options) {
   catch_interrupts();
   law::CheckOptions how;
@@ -283,42 +367,22 @@ int check(const Options& options) {
     devices = check_devices(how);
   }
   if (interrupted()) return interrupt_status();
-  std::map<law::Agreement, std::size_t> kinds;
-  Json differing = Json::array();
-  std::size_t none = 0, unexplained = 0;
+  LawCheck result{.seed = options.seed, .devices = devices.size()};
   for (const law::CheckedDevice& c : devices) {
-    ++kinds[c.agreement];
-    none += c.y_ticks == 0;
-    unexplained += !law::explained(c.agreement);
-    if (c.agreement == law::Agreement::kEqual) continue;
-    differing.push_back({{"index", c.index},
-                         {"why", std::string(to_string(c.agreement))},
-                         {"explained", law::explained(c.agreement)},
-                         {"rate_hz", c.device.rate_hz},
-                         {"plan_samples", c.device.block_plan},
-                         {"lead_samples", c.device.lead()},
-                         {"cost_ns", c.device.cost_ns},
-                         {"phi", c.device.output_fraction},
-                         {"tick_hz", c.tick_hz},
-                         {"x_ticks", c.x_ticks},
-                         {"y_ticks", c.y_ticks},
-                         {"margin_ms", c.margin_ms},
-                         {"beyond_ms", std::isfinite(c.beyond_ms) ? Json(c.beyond_ms) : Json()}});
+    ++result.kinds[c.agreement];
+    result.none += c.y_ticks == 0;
+    result.unexplained += !law::explained(c.agreement);
+    if (c.agreement != law::Agreement::kEqual) result.differing.push_back(c);
   }
-  Json counts;
-  for (const auto& [kind, n] : kinds) counts[std::string(to_string(kind))] = n;
-  const Json out{{"offhook_law_check", 1}, {"seed", options.seed},       {"devices", devices.size()},
-                 {"no_reservation", none}, {"unexplained", unexplained}, {"counts", counts},
-                 {"differing", differing}};
-  options.json.write(json_text(out, 1));
+  options.json.write(json_text(record::to_json(kLawCheck, &result), 1));
   if (!options.json.alone()) {
     say("{} random devices, seed {}: the longest period that the law grants, and one tick more, by simulation\n",
-        devices.size(), options.seed);
-    for (const auto& [kind, n] : kinds) say("  {:>6}  {}\n", n, to_string(kind));
-    say("  (no reservation with that X is sufficient for {} of them)\n", none);
-    for (const Json& d : differing) say("  {}\n", Lines(d.dump()));
+        result.devices, options.seed);
+    for (const auto& [kind, n] : result.kinds) say("  {:>6}  {}\n", n, to_string(kind));
+    say("  (no reservation with that X is sufficient for {} of them)\n", result.none);
+    for (const law::CheckedDevice& d : result.differing) say("  {}\n", Lines(record::to_json(kChecked, &d).dump()));
   }
-  return unexplained == 0 ? kOk : kInsufficient;
+  return result.unexplained == 0 ? kOk : kInsufficient;
 }
 
 int run(const Options& options) {
@@ -343,7 +407,7 @@ int run(const Options& options) {
   }
   if (output) {
     output->write("law.csv", csv(report));
-    output->write("law.json", json_text(as_json(report), 1) + "\n");
+    output->write("law.json", json_text(record::to_json(kLaw, &report), 1) + "\n");
     output->write(kReportName, law_page(report));
   }
   if (output) {
@@ -352,7 +416,7 @@ int run(const Options& options) {
     write_page(law_page(report), "", options.figures);
   }
   options.csv.write(csv(report));
-  options.json.write(json_text(as_json(report), 1));
+  options.json.write(json_text(record::to_json(kLaw, &report), 1));
   if (options.csv.alone() || options.json.alone()) return kOk;
   print(report);
   if (!folder.empty()) say("report: {}\n", (folder / kReportName).string());
@@ -360,6 +424,8 @@ int run(const Options& options) {
 }
 
 }  // namespace
+
+constexpr record::Table kLaw{kLawRows}, kLawCheck{kLawCheckRows};
 
 void add_law(App& app, Action& action) {
   App* sub = app.add_subcommand(

@@ -19,7 +19,7 @@
 #include "driver/base/json.h"
 #include "driver/base/output.h"
 #include "driver/base/terminal.h"
-#include "src/lab/law/law.h"
+#include "src/lab/advice/law.h"
 #include "src/lab/reproduce/published.h"
 #include "src/measure/cost.h"
 #include "src/measure/device_cost.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "src/lab/law/mttf.h"
+#include "src/lab/advice/mttf.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -18,8 +18,8 @@
 #include "driver/base/output.h"
 #include "driver/base/terminal.h"
 #include "src/lab/advice/advice.h"
-#include "src/lab/law/computations.h"
-#include "src/lab/law/schedulability.h"
+#include "src/lab/advice/computations.h"
+#include "src/lab/advice/schedulability.h"
 #include "src/lab/sweep/parallel.h"
 #include "src/program/command/figures.h"
 #include "src/program/command/program.h"

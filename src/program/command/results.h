@@ -10,7 +10,7 @@ namespace offhook::command {
 extern const record::Table kMttf, kMttfCell, kMttfTasks, kMttfTask;
 extern const record::Table kMeasureLatency, kMeasureStolen, kMeasureKernel, kMeasureCost, kMeasureDeviceCost,
     kMeasureHost, kMeasureBank, kMeasureBatch, kMeasureCause, kMeasureDevice;
-extern const record::Table kKernelCall;
+extern const record::Table kKernelCall, kLaw, kLawCheck, kAdmission, kHost, kCardDevice, kTrace;
 /// One that had the CPU while a thread waited.
 extern const record::Table kCulprit;
 

@@ -10,6 +10,7 @@
 #include "driver/base/output.h"
 #include "driver/base/terminal.h"
 #include "src/program/command/program.h"
+#include "src/program/command/results.h"
 #include "traces/import/import.h"
 #include "traces/import/load_file.h"
 
@@ -17,7 +18,6 @@ namespace offhook::command {
 namespace {
 
 using hostsim::HostLoad;
-using Json = nlohmann::ordered_json;
 
 struct Options {
   std::string trace, out;
@@ -25,65 +25,99 @@ struct Options {
   TextOutput json;
 };
 
-struct Share {
-  std::uint64_t count = 0;
+/// A thread or interrupt that ran.
+struct Source {
+  std::string name, as;
+  std::uint64_t intervals = 0;
   hostsim::Ns cpu = 0, longest = 0;
+  double share = 0;  ///< of the time
+
+  double mean_us() const { return static_cast<double>(cpu) * 1e-3 / static_cast<double>(intervals); }
+  double longest_us() const { return static_cast<double>(longest) * 1e-3; }
 };
+struct Cpu {
+  int number = 0;
+  std::uint64_t lost = 0;
+  std::vector<Source> sources;  ///< the most CPU time first
+};
+struct Recorded {
+  std::string origin;
+  double seconds = 0;
+  std::vector<Cpu> cpus{};
+};
+
+using S = record::Written<Source>;
+constexpr record::Row kSourceRows[] = {
+    S::of<&Source::name>("name", "", "name of a thread or interrupt that ran"),
+    S::of<&Source::as>("as", "", "its kind"),
+    S::of<&Source::intervals>("intervals", "", "number of intervals"),
+    S::of<&Source::share>("share", "", "share of the time, 0 to 1"),
+    S::of<&Source::mean_us>("mean_us", "us", "mean interval"),
+    S::of<&Source::longest_us>("longest_us", "us", "longest interval"),
+};
+constexpr record::Table kSource{kSourceRows};
+using C = record::Written<Cpu>;
+constexpr record::Row kCpuRows[] = {
+    C::of<&Cpu::number>("cpu", "", "number of the CPU"),
+    C::of<&Cpu::lost>("lost_events", "", "events lost, or without their counterpart"),
+    C::part<&Cpu::sources>("sources", kSource),
+};
+constexpr record::Table kCpu{kCpuRows};
+using R = record::Written<Recorded>;
+constexpr record::Row kRecordedRows[] = {
+    R::of<&Recorded::origin>("trace", "", "file that was read"),
+    R::of<&Recorded::seconds>("duration_s", "s", "duration of the trace"),
+    R::part<&Recorded::cpus>("cpus", kCpu),
+};
+
+Cpu cpu_of(const HostLoad& load, const HostLoad::CpuLoad& recorded, double duration_ns) {
+  std::vector<Source> all;
+  for (const HostLoad::Source& source : load.sources)
+    all.push_back({.name = source.name, .as = traces::as_text(source)});
+  for (const HostLoad::Interval& i : recorded.intervals) {
+    Source& s = all[i.source];
+    ++s.intervals;
+    s.cpu += i.cpu;
+    s.longest = std::max(s.longest, i.cpu);
+  }
+  std::erase_if(all, [](const Source& s) { return s.intervals == 0; });
+  std::stable_sort(all.begin(), all.end(), [](const Source& a, const Source& b) { return a.cpu > b.cpu; });
+  for (Source& s : all) s.share = static_cast<double>(s.cpu) / duration_ns;
+  return {recorded.number, recorded.lost, std::move(all)};
+}
+
+void print(const Cpu& cpu) {
+  constexpr std::size_t kShown = 15;
+  Table table;
+  for (const char* title : {"who", "as"}) table.column(title, Table::Align::kLeft);
+  for (const char* title : {"intervals", "% of CPU", "mean us", "longest us"}) table.column(title);
+  for (std::size_t n = 0; n < std::min(kShown, cpu.sources.size()); ++n) {
+    const Source& s = cpu.sources[n];
+    table.row({s.name, s.as, fmt::format("{}", s.intervals), fmt::format("{:.3f}", 100 * s.share),
+               fmt::format("{:.1f}", s.mean_us()), fmt::format("{:.1f}", s.longest_us())});
+  }
+  say("\nCPU {}{}\n{}", cpu.number,
+      cpu.lost > 0 ? fmt::format(" ({} events lost or without their counterpart)", cpu.lost) : "", table.lines());
+  if (cpu.sources.size() > kShown) say("and {} more\n", cpu.sources.size() - kShown);
+}
 
 int run(const Options& options) {
   const HostLoad load = traces::import_host_load(options.trace, options.without);
   if (!options.out.empty()) write_file(options.out, traces::write_load(load));
   const double duration = std::max<double>(static_cast<double>(load.duration), 1);
-  Json json{{"trace", load.origin}, {"duration_s", duration * 1e-9}, {"cpus", Json::array()}};
-  if (!options.json.alone()) say("{}: {:.3f} s, {} CPUs\n", load.origin, duration * 1e-9, load.cpus.size());
-  for (const HostLoad::CpuLoad& cpu : load.cpus) {
-    std::vector<Share> shares(load.sources.size());
-    for (const HostLoad::Interval& i : cpu.intervals) {
-      Share& s = shares[i.source];
-      ++s.count;
-      s.cpu += i.cpu;
-      s.longest = std::max(s.longest, i.cpu);
-    }
-    std::vector<std::size_t> order;
-    for (std::size_t k = 0; k < shares.size(); ++k) {
-      if (shares[k].count > 0) order.push_back(k);
-    }
-    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-      return std::pair(-shares[a].cpu, a) < std::pair(-shares[b].cpu, b);
-    });
-    Json sources = Json::array();
-    Table table;
-    for (const char* title : {"who", "as"}) table.column(title, Table::Align::kLeft);
-    for (const char* title : {"intervals", "% of CPU", "mean us", "longest us"}) table.column(title);
-    constexpr std::size_t kShown = 15;
-    for (std::size_t n = 0; n < order.size(); ++n) {
-      const HostLoad::Source& source = load.sources[order[n]];
-      const Share& s = shares[order[n]];
-      const double cpu_ns = static_cast<double>(s.cpu), longest_us = static_cast<double>(s.longest) * 1e-3;
-      const double mean_us = cpu_ns * 1e-3 / static_cast<double>(s.count);
-      sources.push_back({{"name", source.name},
-                         {"as", traces::as_text(source)},
-                         {"intervals", s.count},
-                         {"share", cpu_ns / duration},
-                         {"mean_us", mean_us},
-                         {"longest_us", longest_us}});
-      if (n < kShown) {
-        table.row({source.name, traces::as_text(source), fmt::format("{}", s.count),
-                   fmt::format("{:.3f}", 100 * cpu_ns / duration), fmt::format("{:.1f}", mean_us),
-                   fmt::format("{:.1f}", longest_us)});
-      }
-    }
-    json["cpus"].push_back({{"cpu", cpu.number}, {"lost_events", cpu.lost}, {"sources", sources}});
-    if (options.json.alone()) continue;
-    say("\nCPU {}{}\n{}", cpu.number,
-        cpu.lost > 0 ? fmt::format(" ({} events lost or without their counterpart)", cpu.lost) : "", table.lines());
-    if (order.size() > kShown) say("and {} more\n", order.size() - kShown);
+  Recorded recorded{.origin = load.origin, .seconds = duration * 1e-9};
+  for (const HostLoad::CpuLoad& cpu : load.cpus) recorded.cpus.push_back(cpu_of(load, cpu, duration));
+  if (!options.json.alone()) {
+    say("{}: {:.3f} s, {} CPUs\n", recorded.origin, recorded.seconds, recorded.cpus.size());
+    for (const Cpu& cpu : recorded.cpus) print(cpu);
   }
-  options.json.write(json_text(json, 1));
+  options.json.write(json_text(record::to_json(kTrace, &recorded), 1));
   return kOk;
 }
 
 }  // namespace
+
+constexpr record::Table kTrace{kRecordedRows};
 
 void add_trace(App& app, Action& action) {
   App* sub = app.add_subcommand("trace", "Convert a recording of a Linux host to a load for the simulator");

@@ -7,7 +7,7 @@
 #include <stdexcept>
 
 #include "driver/session/devices.h"
-#include "tests/unit/driver/sound/loop_device.h"
+#include "tests/unit/driver/live/loop_device.h"
 
 namespace offhook {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "driver/card/line_end.h"
-#include "hostsim/card/card_event.h"
+#include "hostsim/host/card_event.h"
 #include "hostsim/host/load.h"
 
 namespace offhook::hostsim {

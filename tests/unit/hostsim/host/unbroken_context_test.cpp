@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "driver/card/line_end.h"
-#include "hostsim/card/card_event.h"
 #include "hostsim/engine/processor.h"
 #include "hostsim/engine/random.h"
+#include "hostsim/host/card_event.h"
 #include "hostsim/host/context.h"
 #include "hostsim/host/device_load.h"
 #include "hostsim/host/load.h"

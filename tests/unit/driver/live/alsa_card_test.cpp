@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // On a device without hardware: tests/live/alsa_loop.c, which can fail in every way that a device can.
-#include "driver/sound/alsa_card.h"
+#include "driver/live/alsa_card.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 #include "driver/live/timer_card.h"
 #include "driver/session/devices.h"
 #include "tests/unit/driver/card/loop_modem.h"
-#include "tests/unit/driver/sound/loop_device.h"
+#include "tests/unit/driver/live/loop_device.h"
 
 namespace offhook {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Law and simulator on random devices; `offhook law --check 2000` for more of them.
-#include "src/lab/law/check.h"
+#include "src/lab/advice/check.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "src/lab/law/experiment.h"
+#include "src/lab/advice/experiment.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "src/lab/law/admission.h"
+#include "src/lab/advice/admission.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "hostsim/call/call.h"
 #include "hostsim/call/host_policies.h"
-#include "src/lab/law/law.h"
+#include "src/lab/advice/law.h"
 
 namespace offhook::law {
 namespace {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "hostsim/card/card.h"
 #include "hostsim/engine/engine.h"
+#include "hostsim/host/card.h"
 
 namespace offhook::hostsim {
 

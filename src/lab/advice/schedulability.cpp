@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "src/lab/law/schedulability.h"
+#include "src/lab/advice/schedulability.h"
 
 #include <algorithm>
 #include <cmath>

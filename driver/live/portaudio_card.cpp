@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "driver/sound/portaudio_card.h"
+#include "driver/live/portaudio_card.h"
 
 #include <fcntl.h>
 #include <time.h>

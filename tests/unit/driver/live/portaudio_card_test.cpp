@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 //
 // PortAudio over ALSA over the device of the tests, tests/live/alsa_loop.c.
-#include "driver/sound/portaudio_card.h"
+#include "driver/live/portaudio_card.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <thread>
 
-#include "driver/sound/alsa_card.h"
+#include "driver/live/alsa_card.h"
 #include "tests/unit/driver/card/loop_modem.h"
-#include "tests/unit/driver/sound/loop_device.h"
+#include "tests/unit/driver/live/loop_device.h"
 
 namespace offhook {
 namespace {

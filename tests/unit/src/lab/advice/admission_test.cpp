@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "src/lab/law/admission.h"
+#include "src/lab/advice/admission.h"
 
 #include <gtest/gtest.h>
 

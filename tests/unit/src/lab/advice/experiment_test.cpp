@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The confirming experiments on the vendor's modem, few and short: law against simulation.
-#include "src/lab/law/experiment.h"
+#include "src/lab/advice/experiment.h"
 
 #include <gtest/gtest.h>
 

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "hostsim/call/soft_device.h"
-#include "src/lab/law/law.h"
+#include "src/lab/advice/law.h"
 
 namespace offhook::law {
 

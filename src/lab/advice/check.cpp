@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "src/lab/law/check.h"
+#include "src/lab/advice/check.h"
 
 #include <algorithm>
 #include <array>

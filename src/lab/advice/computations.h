@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "src/lab/law/schedulability.h"
+#include "src/lab/advice/schedulability.h"
 #include "traces/scenario/document.h"
 
 namespace offhook::config {

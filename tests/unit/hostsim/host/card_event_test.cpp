@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "hostsim/card/card_event.h"
+#include "hostsim/host/card_event.h"
 
 #include <gtest/gtest.h>
 

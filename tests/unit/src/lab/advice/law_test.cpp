@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "src/lab/law/law.h"
+#include "src/lab/advice/law.h"
 
 #include <gtest/gtest.h>
 

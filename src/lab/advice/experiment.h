@@ -13,8 +13,8 @@
 
 #include "driver/base/output.h"
 #include "hostsim/call/soft_device.h"
+#include "src/lab/advice/law.h"
 #include "src/lab/analysis/verdict.h"
-#include "src/lab/law/law.h"
 #include "src/lab/sweep/shard.h"
 
 namespace offhook::law {

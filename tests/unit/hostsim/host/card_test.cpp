@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "hostsim/card/card.h"
+#include "hostsim/host/card.h"
 
 #include <gtest/gtest.h>
 

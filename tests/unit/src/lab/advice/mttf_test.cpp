@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "src/lab/law/mttf.h"
+#include "src/lab/advice/mttf.h"
 
 #include <gtest/gtest.h>
 

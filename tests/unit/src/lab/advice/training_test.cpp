@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "hostsim/call/call.h"
-#include "src/lab/law/law.h"
+#include "src/lab/advice/law.h"
 #include "traces/scenario/profile.h"
 #include "traces/scenario/scenario.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "driver/sound/alsa_card.h"
+#include "driver/live/alsa_card.h"
 
 #include <algorithm>
 #include <cerrno>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "src/lab/law/computations.h"
+#include "src/lab/advice/computations.h"
 
 #include <fmt/format.h>
 
