@@ -79,6 +79,6 @@ if "$offhook" --version | grep -q libpcap; then
   head -c 30000 call.pcap >cut.pcap
   expect 0 "truncated" decode -q cut.pcap
   head -c 24 call.pcap >none.pcap
-  expect_error "none.pcap: no call of G.711 in RTP among its 0 UDP packets" decode -q none.pcap
+  expect_error "none.pcap: no call of G.711 in RTP or of T.38 among its 0 UDP packets" decode -q none.pcap
 fi
 finish

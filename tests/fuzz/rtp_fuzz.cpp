@@ -12,7 +12,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace offhook::decode;
-  constexpr int kTypes[] = {0, 1, 101, 108, 113, 276};
+  constexpr int kTypes[] = {0, 1, 12, 108, 113, 276};
   RtpReader reader;
   std::span<const std::uint8_t> left(data, size);
   double t = 0;
@@ -31,7 +31,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::size_t calls = reader.find_calls();
   for (std::size_t n = 0; n < calls; ++n) {
     const Recording r = reader.read(n, "fuzz");
-    if (r.channel.empty() || r.channel.size() > 2 || r.rtp.size() != r.channel.size()) std::abort();
+    const bool speech = !r.rtp.empty();  // else a fax: two channels of silence
+    if (r.channel.size() != (speech ? r.rtp.size() : 2) || r.channel.size() > 2) std::abort();
+    if (!speech && r.t38_streams.empty()) std::abort();
+    for (const T38Carrier& c : r.t38_carriers) {
+      if (c.t1 < c.t0 || c.channel > 1) std::abort();
+    }
     for (const auto& x : r.channel) {
       if (std::abs(static_cast<double>(x.size()) / kRateHz - r.duration_s) > 1e-6 || r.duration_s > 2 * kLongestCallS)
         std::abort();

@@ -26,6 +26,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const SipReader::Media* media = sip.media_at({{192, 0, 2, 1}, 4000}, t);
   if (media != nullptr && (media->t > t || sip.call(media->call).call_id.empty())) std::abort();
   for (T38Reader& reader : t38) {
+    for (const T38Carrier& c : reader.take_carriers()) {
+      if (c.data_type < 1 || c.data_type > 8 || (!c.frame_ends.empty() && c.frame_ends.back() != c.frames.size()))
+        std::abort();
+    }
     for (const T38Frame& frame : reader.take()) {
       if (frame.octets.empty() || frame.octets.size() > 4096 || frame.t > t) std::abort();
     }

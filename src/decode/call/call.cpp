@@ -2,6 +2,7 @@
 #include "src/decode/call/call.h"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <span>
 
@@ -10,6 +11,7 @@
 #include "offhook/decode.h"
 #include "src/decode/call/verdict.h"
 #include "src/decode/line/channels.h"
+#include "src/decode/line/drift.h"
 #include "src/decode/line/spectrogram.h"
 #include "src/decode/line/spectrum.h"
 #include "src/decode/modulation/v22bis.h"
@@ -49,10 +51,69 @@ double activity_end(const std::vector<double>& power, std::size_t size) {
   return 0;
 }
 
+// The channel that is not `c`, as a recorder with the clock of `c` would have it.
+std::vector<float> other_on_clock_of(const Call& call, std::size_t c) {
+  const auto& x = call.recording.channel;
+  const double ppm = *call.clock_difference_ppm;
+  return on_slower_clock(x[1 - c], c == 0 ? ppm : -ppm, x[c].size());
+}
+
+void find_echo_with_drift(Call& call) {
+  for (std::size_t c = 0; c < 2; ++c)
+    call.echo[c] = find_echo_paths(call.recording.channel[c], other_on_clock_of(call, c));
+}
+
+// The share of the echo that its paths do not explain.
+double echo_left(const Call& call) {
+  double sum = 0, learnt_s = 0;
+  for (const std::vector<EchoPath>& paths : call.echo) {
+    for (const EchoPath& path : paths) {
+      sum += path.learnt_s * std::pow(10, -path.enhancement_db / 10);
+      learnt_s += path.learnt_s;
+    }
+  }
+  return learnt_s > 0 ? sum / learnt_s : 1;
+}
+
+// The difference at which the paths explain most: what is left is a parabola of the error.
+void refine_clock_difference(Call& call) {
+  constexpr double kStepPpm = 2;
+  const double ppm = *call.clock_difference_ppm;
+  double left[3];
+  for (int k = 0; k < 3; ++k) {
+    call.clock_difference_ppm = ppm + (k - 1) * kStepPpm;
+    find_echo_with_drift(call);
+    left[k] = echo_left(call);
+  }
+  const double bend = left[0] - 2 * left[1] + left[2];
+  call.clock_difference_ppm =
+      ppm + (bend > 0 ? std::clamp(kStepPpm * (left[0] - left[2]) / (2 * bend), -kStepPpm, kStepPpm) : 0);
+}
+
 void find_echo(Call& call) {
+  constexpr double kLessLeft = 0.5;  // the movement of an echo on one clock is an error of its measurement
   const auto& x = call.recording.channel;
   call.echo.resize(x.size());
-  for (std::size_t c = 0; x.size() == 2 && c < 2; ++c) call.echo[c] = find_echo_paths(x[c], x[1 - c]);
+  if (x.size() != 2) return;
+  for (std::size_t c = 0; c < 2; ++c) call.echo[c] = find_echo_paths(x[c], x[1 - c]);
+  call.clock_difference_ppm = clock_difference_ppm(x[0], x[1]);
+  if (!call.clock_difference_ppm) return;
+  const std::vector<std::vector<EchoPath>> on_one_clock = call.echo;
+  const double left = echo_left(call);
+  refine_clock_difference(call);
+  find_echo_with_drift(call);
+  if (echo_left(call) < kLessLeft * left) return;
+  call.clock_difference_ppm.reset();
+  call.echo = on_one_clock;
+}
+
+// Each channel keeps its own clock, which PCM needs; the other one is brought to it as the source of the echo.
+void take_echo_off_with_drift(Call& call) {
+  auto& x = call.recording.channel;
+  std::vector<float> others[2] = {other_on_clock_of(call, 0), other_on_clock_of(call, 1)};
+  for (std::size_t c = 0; c < 2; ++c) {
+    if (!call.echo[c].empty()) take_echo_off({x[c], others[c]}, {call.echo[c], {}});
+  }
 }
 
 // Cancels the other direction's echo in each channel, as far as it is known. The page's data of the original recording
@@ -63,7 +124,11 @@ void clean_of_echo(Call& call) {
   if (cleaned || std::all_of(call.echo.begin(), call.echo.end(), [](const auto& paths) { return paths.empty(); }))
     return;
   for (const auto& channel : x) call.spectrograms.push_back(spectrogram(channel, kSpectrogramColumns));
-  take_echo_off({x[0], x[1]}, {call.echo[0], call.echo[1]});
+  if (call.clock_difference_ppm) {
+    take_echo_off_with_drift(call);
+  } else {
+    take_echo_off({x[0], x[1]}, {call.echo[0], call.echo[1]});
+  }
 }
 
 // A mere answer tone may be mistaken for V.22bis.
@@ -218,6 +283,11 @@ Call analyse(Recording recording, const std::function<void(double, const std::st
   for (const auto& x : call.recording.channel) {
     call.power.push_back(power_of(x));
     call.activity_end_s.push_back(activity_end(call.power.back(), x.size()));
+  }
+  if (call.recording.rtp.empty() && !call.recording.t38_streams.empty()) {  // no speech
+    call.fax = find_fax(call.recording);
+    drop_samples(call);
+    return call;
   }
   say(0.02, "answer tone, V.8, INFO, probing");
   call.start_up = listen_start_up(call.recording);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,7 +25,9 @@ struct Call {
   std::vector<double> activity_end_s;       ///< by channel: end of the signal
   std::vector<std::vector<double>> power;   ///< by channel: mean square of each kPowerS of the original recording
   std::vector<std::vector<EchoPath>> echo;  ///< by channel: of the other one; cancelled in `recording` before trainings
-  std::vector<std::string> spectrograms;    ///< by channel, of the original recording, with all echoes
+  /// The second channel's clock is faster, by the echo between the channels; nothing: they have one clock, or no echo.
+  std::optional<double> clock_difference_ppm;
+  std::vector<std::string> spectrograms;  ///< by channel, of the original recording, with all echoes
   StartUp start_up;
   std::vector<Training> trainings;
   Connection connection;            ///< of V.32bis or V.22bis, searched if there are no trainings of V.34

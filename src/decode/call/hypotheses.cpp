@@ -4,9 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <numeric>
 #include <string_view>
 #include <utility>
 
+#include "driver/user_modem/v21.h"
 #include "dsp/modulation/modulation.h"
 #include "src/decode/call/call.h"
 #include "src/decode/v34/data_only.h"
@@ -14,33 +17,33 @@
 namespace offhook::decode {
 namespace {
 
-// From `strength` on a name is true with `probability`, as `tests/decode/signals.py PROGRAM FOLDER --fit FILE` writes
-// it. A probability is no more than the number of signals supports: of n names that were all true, (n + 1/2) / (n + 1).
+// From a margin of `strength` on a name is true with `probability`, as `tests/decode/signals.py PROGRAM FOLDER --fit
+// FILE` writes it. A probability is no more than the number of signals supports: of n names that were all true, (n +
+// 1/2) / (n + 1).
 struct Step {
   EvidenceKind kind;
   double strength, probability;
 };
 constexpr Step kSteps[] = {
-    {EvidenceKind::kMessages, 1.0, 0.991},      // 55 of 55
-    {EvidenceKind::kSymbolClock, 15.8, 0.992},  // 59 of 59
-    {EvidenceKind::kTone, 2.6, 0.950},          // 9 of 9
-    {EvidenceKind::kTraining, 0.0, 0.972},      // 17 of 17
-    {EvidenceKind::kTwoTones, 192.3, 0.990},    // 49 of 49
+    {EvidenceKind::kMessages, 8.0, 0.990},     // 51 of 51
+    {EvidenceKind::kSymbolClock, 2.1, 0.992},  // 59 of 59
+    {EvidenceKind::kTone, 2.6, 0.950},         // 9 of 9
+    {EvidenceKind::kTraining, 9.1, 0.977},     // 21 of 21
+    {EvidenceKind::kTwoTones, 191.2, 0.990},   // 49 of 49
 };
 
-Weight weight(EvidenceKind kind, double strength, std::string next_best) {
-  return {kind, strength, probability_of(kind, strength), std::move(next_best)};
-}
-
-int messages(const Training& t) {
-  int n = 0;
+struct Sequences {
+  int mp = 0, cp = 0;
+};
+Sequences sequences(const Training& t) {
+  Sequences n;
   for (const Training::Side* side : {&t.from_1200, &t.from_2400}) {
     for (const Segment& s : side->segments) {
-      for (const MpHeard& m : s.mp) n += m.count;
-      for (const CpHeard& c : s.cp) n += c.count;
+      for (const MpHeard& m : s.mp) n.mp += m.count;
+      for (const CpHeard& c : s.cp) n.cp += c.count;
     }
   }
-  for (const DownstreamMp& m : t.downstream.mp) n += m.count;
+  for (const DownstreamMp& m : t.downstream.mp) n.mp += m.count;
   return n;
 }
 
@@ -58,6 +61,8 @@ std::string neighbour_of(const SymbolClock& clock) {
   }
 }
 
+const double kBitsPerDb = std::log2(10.0) / 10;
+
 }  // namespace
 
 const char* name_of(EvidenceKind kind) {
@@ -73,61 +78,107 @@ double probability_of(EvidenceKind kind, double strength) {
   return probability;
 }
 
-Weight by_messages(const Call& call, std::string next_best) {
-  const StartUp& s = call.start_up;
-  std::size_t n = s.info.size() + call.fax.frames.size();
-  for (const auto* menus : {&s.v8.cm, &s.v8.jm}) {
-    for (const MenuHeard& m : *menus) n += static_cast<std::size_t>(m.identical);
+void Scores::add(EvidenceKind kind, double bits, std::initializer_list<std::string_view> technologies) {
+  for (const std::string_view name : technologies) {
+    auto known = std::find_if(all_.begin(), all_.end(), [&](const auto& x) { return x.first == name; });
+    if (known == all_.end()) known = all_.insert(known, {std::string(name), Bits{}});
+    known->second[static_cast<std::size_t>(kind)] += bits;
   }
-  n += static_cast<std::size_t>(
-      std::count_if(s.v8bis.begin(), s.v8bis.end(), [](const V8bisMessage& m) { return m.fcs_good; }));
-  n += static_cast<std::size_t>(
-      std::count_if(call.signals.begin(), call.signals.end(), [](const CallSignal& x) { return x.name == kCallerId; }));
-  for (const Training& t : call.trainings) n += static_cast<std::size_t>(messages(t));
-  return weight(EvidenceKind::kMessages, static_cast<double>(n), std::move(next_best));
 }
 
-Weight by_training(const Call& call) {
-  const Connection& c = call.connection;
+void Scores::add_messages(const Call& call) {
+  using enum EvidenceKind;
+  const StartUp& s = call.start_up;
+  const auto times = [](std::ptrdiff_t n) { return kMessageBits * static_cast<double>(n); };
+  const auto add_family = [&](double bits) {
+    add(kMessages, bits, {kV34.title, kV90, "V.92", kQuickConnect, kK56flex, kOtherPcm});
+  };
+  for (const auto* menus : {&s.v8.cm, &s.v8.jm}) {
+    for (const MenuHeard& m : *menus) {
+      add_family(times(m.identical));
+      add(kMessages, times(m.identical), {"V.8"});
+      if (call.cm_is_of_fax()) add(kMessages, times(m.identical), {"fax"});
+      add(kMessages, times(m.identical) / 2, {kV21.title});  // its frequencies and bit rate
+    }
+  }
+  const auto v8bis = std::count_if(s.v8bis.begin(), s.v8bis.end(), [](const V8bisMessage& m) { return m.fcs_good; });
+  if (v8bis > 0) {
+    add_family(times(v8bis));
+    add(kMessages, times(v8bis), {"V.8bis"});
+    add(kMessages, times(v8bis) / 2, {kV21.title});
+  }
+  if (!s.info.empty()) add_family(times(static_cast<std::ptrdiff_t>(s.info.size())));
+  for (const Training& t : call.trainings) {
+    const Sequences n = sequences(t);
+    add_family(times(n.mp));
+    add(kMessages, times(n.cp), {kV90, "V.92", kQuickConnect});
+  }
+  if (const auto frames = static_cast<std::ptrdiff_t>(call.fax.frames.size()); frames > 0) {
+    add(kMessages, times(frames), {"fax"});
+    add(kMessages, times(frames) / 2, {kV21.title});
+  }
+  const auto ids =
+      std::count_if(call.signals.begin(), call.signals.end(), [](const CallSignal& x) { return x.name == kCallerId; });
+  if (ids > 0) {
+    add(kMessages, times(ids), {kCallerId});
+    add(kMessages, times(ids) / 2, {"Bell 202 or V.23"});
+  }
+}
+
+void Scores::add_training(const Call& call, std::string_view own, std::initializer_list<std::string_view> family) {
   double snr_db = 0;
-  for (const Connection::Side* side : {&c.call, &c.answer}) {
+  for (const Connection::Side* side : {&call.connection.call, &call.connection.answer}) {
     for (const DataHeard& d : side->data) snr_db = std::max(snr_db, d.snr_db);
   }
-  const bool v22 = c.modulation == kV22.title, v22bis = c.modulation == kV22bis.title;
-  return weight(EvidenceKind::kTraining, snr_db,
-                v22bis                          ? kV22.title
-                : v22 && call.bell_answer_s > 0 ? kV22.title
-                : v22                           ? kV22bis.title
-                : c.modulation == kV32bis.title ? "V.32"
-                                                : kV32bis.title);
+  add(EvidenceKind::kTraining, kMessageBits, family);
+  add(EvidenceKind::kTraining, snr_db * kBitsPerDb, {own});  // its constellation
 }
 
-Weight by_two_tones(const Call& call) {
-  const FskHeard& first = call.fsk.front();
-  double most = 0;
+// A change on the grid of bits has a bit, if frequencies and grid fit.
+void Scores::add_two_tones(const Call& call) {
   for (const FskHeard& f : call.fsk) {
-    if (std::string_view(f.modulation) == first.modulation)
-      most = std::max(most, f.changes * f.step_match * f.step_match);
+    add(EvidenceKind::kTwoTones, bits_of(f), {f.modulation});
+    add(EvidenceKind::kTwoTones, f.rival_bits, {f.rival != nullptr ? f.rival : nearest_modulation(f)});
   }
-  return weight(EvidenceKind::kTwoTones, most, nearest_modulation(first));
 }
 
-Weight by_calling_tones(const Call& call) {
-  double s = 0;
-  for (const CallingTone& tone : call.fax.cng) s += tone.t1 - tone.t0;
-  return weight(EvidenceKind::kTone, s, "a tone of 1100 Hz");
+void Scores::add_symbol_clock(const SymbolClock& clock, const std::string& technology) {
+  using enum EvidenceKind;
+  constexpr double kCarrierHz = 50, kBandHz = 2000;  // the error of the middle, and where it might be
+  const auto band = v34_band(clock);
+  const std::string neighbour =
+      technology == kV34.title ? fmt::format("another signal of {} symbols/s", clock.symbol_rate) : neighbour_of(clock);
+  const double off = band ? (clock.carrier_hz - carrier_hz(band->rate, band->carrier)) / kCarrierHz : 0;
+  const double carrier = band ? std::max(0.0, std::log2(kBandHz / kCarrierHz) - off * off / 2) : 0;
+  add(kSymbolClock, clock.over_noise_db * kBitsPerDb, {technology});
+  if (technology == kV34.title) {
+    add(kSymbolClock, carrier, {technology});
+    add(kSymbolClock, 0, {neighbour});
+  } else {
+    add(kSymbolClock, carrier, {neighbour});
+  }
 }
 
-Weight by_answer_tones(const Call& call) {
-  const auto& tones = call.start_up.answer_tones;
-  double s = 0;
-  for (const AnswerToneHeard& tone : tones) s += tone.t1 - tone.t0;
-  return weight(EvidenceKind::kTone, s, tones.front().kind == AnswerToneHeard::Kind::kAns ? "ANSam" : "ANS");
-}
-
-Weight by_symbol_clock(const SymbolClock& clock, bool named) {
-  return weight(EvidenceKind::kSymbolClock, clock.over_noise_db,
-                named ? fmt::format("another signal of {} symbols/s", clock.symbol_rate) : neighbour_of(clock));
+Weight Scores::weight_of(std::string_view technology) const {
+  const auto sum = [](const Bits& bits) { return std::accumulate(bits.begin(), bits.end(), 0.0); };
+  const Bits* own = nullptr;
+  const std::pair<std::string, Bits>* next = nullptr;  // of equal ones the first
+  for (const auto& x : all_) {
+    if (x.first == technology) {
+      own = &x.second;
+    } else if (next == nullptr || sum(x.second) > sum(next->second)) {
+      next = &x;
+    }
+  }
+  if (own == nullptr) return {};
+  const Bits other = next == nullptr ? Bits{} : next->second;
+  std::size_t most = 1;
+  for (std::size_t k = 1; k < kKinds; ++k) {
+    if ((*own)[k] - other[k] > (*own)[most] - other[most]) most = k;
+  }
+  const auto kind = static_cast<EvidenceKind>(most);
+  const double margin = sum(*own) - sum(other);
+  return {kind, margin, probability_of(kind, margin), next == nullptr ? "an unidentified signal" : next->first};
 }
 
 }  // namespace offhook::decode

@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: MIT
 //
-// The evidence for a verdict, and what else the signal might be. Each kind of evidence has a strength. From many
-// generated signals of known kind, tests/decode/signals.py counts how often a name with that kind and strength is true;
-// a table of these shares gives a verdict its probability. The next best hypothesis is the technology that shares most
-// of the evidence: what the signal would be if that which tells the two apart were an accident.
+// Hypotheses about a signal, scored against each other. Each piece of evidence has a weight in bits, and supports all
+// technologies that would leave it: INFO0 all those with V.34's Phase 2, INFO1a one kind of them. The score of a
+// technology is the sum of its evidence. What decides is not the sum but its margin over the next best hypothesis: the
+// evidence that no neighbour has. From many generated signals of known kind, tests/decode/signals.py counts how often a
+// name with such a margin is true; a table of these shares gives a verdict its probability.
 #pragma once
 
+#include <array>
+#include <initializer_list>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "src/decode/modulation/fsk.h"
 #include "src/decode/start_up/answer_tone.h"
@@ -18,35 +24,52 @@ struct SymbolClock;
 
 enum class EvidenceKind {
   kNone,         ///< nothing is named
-  kMessages,     ///< messages with a check sequence, or repeated; strength: their number
-  kTraining,     ///< training and data of V.22bis or V.32bis; strength: SNR of the better direction, dB
-  kTwoTones,     ///< two frequencies; strength: their changes, weighted by how well they lie on the grid of bits
-  kSymbolClock,  ///< a symbol clock; strength: dB over noise
-  kTone,         ///< answer or calling tones; strength: seconds
+  kMessages,     ///< messages with a check sequence, or repeated
+  kTraining,     ///< scrambler and constellation of a training and its data
+  kTwoTones,     ///< two frequencies and the grid of their changes
+  kSymbolClock,  ///< a symbol clock, and the middle of its band
+  kTone,         ///< answer or calling tones
 };
 /// @return "messages", "training", "two tones", "symbol clock", "tone"; null: kNone
 const char* name_of(EvidenceKind kind);
 
 struct Weight {
-  EvidenceKind kind = EvidenceKind::kNone;
-  double strength = 0;
+  EvidenceKind kind = EvidenceKind::kNone;  ///< of which most of the margin is
+  double strength = 0;      ///< bits: the margin over the next best hypothesis; negative: that is better
   double probability = 0;   ///< that the named technology is right; 0: nothing is named
   std::string next_best{};  ///< empty: nothing is named
 };
 
+inline constexpr const char *kV90 = "V.90", *kQuickConnect = "V.92 Quick Connect", *kK56flex = "K56flex",
+                            *kOtherPcm = "other PCM modem";
+
 inline constexpr double kUnknownProbability = 0.5;
 
-/// The share of the generated signals whose name was true, of those with evidence of this kind and strength;
+/// The share of the generated signals whose name was true, of those with a margin of this kind and strength;
 /// kUnknownProbability below the least strength that they had, 0 for kNone.
 double probability_of(EvidenceKind kind, double strength);
 
-/// The weight of a name for which `call` has one kind of evidence.
-Weight by_messages(const Call& call, std::string next_best);
-Weight by_training(const Call& call);
-Weight by_two_tones(const Call& call);
-Weight by_calling_tones(const Call& call);
-Weight by_answer_tones(const Call& call);
-/// @param named  whether the name is that of a technology, not of a symbol rate
-Weight by_symbol_clock(const SymbolClock& clock, bool named);
+inline constexpr double kMessageBits = 16;  ///< of a message: its check sequence
+inline constexpr double kHintBits = 8;      ///< of evidence that does not exclude chance alone
+
+class Scores {
+ public:
+  /// @param bits  0 makes a hypothesis known, so that it may be the next best one
+  void add(EvidenceKind kind, double bits, std::initializer_list<std::string_view> technologies);
+  /// Messages of the start-up and the training, which several technologies share.
+  void add_messages(const Call& call);
+  /// @param own  of the measured SNR  @param family  technologies with its scrambler and symbol rate, `own` too
+  void add_training(const Call& call, std::string_view own, std::initializer_list<std::string_view> family);
+  void add_two_tones(const Call& call);
+  /// @param technology  the name that a clock has; its neighbours share the middle of the band
+  void add_symbol_clock(const SymbolClock& clock, const std::string& technology);
+  /// @return of kind kNone for a technology without evidence
+  Weight weight_of(std::string_view technology) const;
+
+ private:
+  static constexpr std::size_t kKinds = 6;
+  using Bits = std::array<double, kKinds>;
+  std::vector<std::pair<std::string, Bits>> all_;  // in the order in which they became known
+};
 
 }  // namespace offhook::decode

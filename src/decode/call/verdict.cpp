@@ -293,7 +293,7 @@ void judge_pcm(const Call& call, Verdict& v) {
   const bool v92 = d != nullptr && a != nullptr && d->v92_capable() && a->v92_capable();
   // Short Phase 2: no INFO1d, and both requested it.
   const bool short_phase2 = v92 && info(s, "INFO1d") == nullptr && d->v92_short_phase2() && a->v92_short_phase2();
-  v.technology = short_phase2 ? "V.92 Quick Connect" : v92 ? "V.92" : "V.90";
+  v.technology = short_phase2 ? kQuickConnect : v92 ? "V.92" : "V.90";
   v.evidence.emplace_back("INFO1a chooses PCM downstream");
   if (v92) v.evidence.emplace_back("INFO0d and INFO0a have V.92's capability bit");
   if (v92) v.evidence.emplace_back(short_phase2 ? "short Phase 2: no INFO1d, no probing" : "full Phase 2");
@@ -302,7 +302,13 @@ void judge_pcm(const Call& call, Verdict& v) {
                                 [](const auto& x) { return x.kind == AnswerToneHeard::Kind::kAnspcm; });
   if (pcm != s.answer_tones.end()) v.evidence.emplace_back(fmt::format("ANSpcm at {:.2f} s", pcm->t0));
   const bool one_of_v92 = (d != nullptr && d->v92_capable()) != (a != nullptr && a->v92_capable());
-  v.weight = by_messages(call, short_phase2 || one_of_v92 ? "V.92" : v92 ? "V.90" : kV34.title);
+  v.scores.add_messages(call);
+  v.scores.add(EvidenceKind::kMessages, kMessageBits, {kV90, "V.92", kQuickConnect});  // INFO1a
+  // Without the bit of both, V.92 is not possible; with it of one, that modem might be read wrongly.
+  if (v92) v.scores.add(EvidenceKind::kMessages, 2 * kMessageBits, {"V.92", kQuickConnect});
+  if (!v92) v.scores.add(EvidenceKind::kMessages, (one_of_v92 ? 1 : 2) * kMessageBits, {kV90});
+  if (v92)
+    v.scores.add(EvidenceKind::kMessages, kMessageBits, {short_phase2 ? std::string_view(kQuickConnect) : "V.92"});
 }
 
 std::string words(const SymbolClock& c) {
@@ -314,14 +320,20 @@ std::string words(const SymbolClock& c) {
                      c.channel, c.t0, c.t1);
 }
 
-constexpr const char* kV90 = "V.90";  // whose upstream trains as V.34 does
-
 void judge_v34(const Call& call, const Training::Side* lone, Verdict& v) {
   const StartUp& s = call.start_up;
   if (lone == nullptr) {
+    const Training& last = call.trainings.back();
     v.technology = kV34.title;
-    v.weight = by_messages(call, kV90);
-    if (call.trainings.back().begins_in_data) {
+    v.scores.add_messages(call);
+    v.scores.add(EvidenceKind::kTraining, kMessageBits * (trained(last.from_1200) + trained(last.from_2400)),
+                 {kV34.title});
+    if (!last.without_info1a && !last.begins_in_data) {
+      // INFO1a, behind which a modem of another kind may train in another way
+      v.scores.add(EvidenceKind::kMessages, kMessageBits, {kV34.title});
+      v.scores.add(EvidenceKind::kMessages, kHintBits, {kK56flex, kOtherPcm});
+    }
+    if (last.begins_in_data) {
       for (const SymbolClock& c : call.symbol_clocks) v.evidence.push_back(words(c));
       v.evidence.emplace_back("TRN of V.34 after data");
       return;
@@ -338,9 +350,12 @@ void judge_v34(const Call& call, const Training::Side* lone, Verdict& v) {
     return;
   }
   const bool k56flex = has_field_of_provider_0094(s);
-  constexpr const char *kK56flex = "K56flex", *kOther = "other PCM modem";
-  v.technology = k56flex ? kK56flex : kOther;
-  v.weight = by_messages(call, k56flex ? kOther : kK56flex);
+  v.technology = k56flex ? kK56flex : kOtherPcm;
+  v.scores.add_messages(call);
+  v.scores.add(EvidenceKind::kMessages, kMessageBits, {kV34.title});  // INFO1a
+  v.scores.add(EvidenceKind::kMessages, kHintBits, {kK56flex, kOtherPcm});
+  v.scores.add(EvidenceKind::kTraining, 2 * kMessageBits, {kK56flex, kOtherPcm});  // of one side alone
+  v.scores.add(EvidenceKind::kMessages, kMessageBits, {v.technology});             // its field, or none
   if (k56flex)
     v.evidence.emplace_back("V.8bis with the non-standard field of provider 0094, which modems with K56flex send");
   v.evidence.push_back(fmt::format(
@@ -394,10 +409,14 @@ void judge_connection_data(const Call& call, const Connection::Side& side, Way& 
 void judge_connection(const Call& call, Verdict& v) {
   const Connection& c = call.connection;
   v.technology = c.modulation;
-  v.weight = by_training(call);
+  const bool v22 = c.modulation == kV22.title || c.modulation == kV22bis.title;
+  if (v22) v.scores.add_training(call, c.modulation, {kV22.title, kV22bis.title});
+  if (!v22) v.scores.add_training(call, c.modulation, {"V.32", kV32bis.title, c.modulation});
   v.evidence.push_back(fmt::format("training and data of {}", c.modulation));
   if (call.bell_answer_s > 0) {
     v.technology = "Bell 212A";
+    v.scores.add_training(call, v.technology, {v.technology});
+    v.scores.add(EvidenceKind::kTone, kHintBits, {v.technology});
     v.evidence.push_back(fmt::format("Bell's answer tone, 2225 Hz, at {:.2f} s", call.bell_answer_s));
   }
   for (const auto& [side, name] : {std::pair{&c.call, "call to answer"}, std::pair{&c.answer, "answer to call"}}) {
@@ -431,7 +450,7 @@ void judge_connection(const Call& call, Verdict& v) {
 
 void judge_fsk(const Call& call, Verdict& v) {
   v.technology = call.fsk.front().modulation;
-  v.weight = by_two_tones(call);
+  v.scores.add_two_tones(call);
   for (const bool calling : {true, false}) {
     const auto at = std::find_if(call.fsk.begin(), call.fsk.end(), [&](const FskHeard& f) {
       return f.calling == calling && std::string_view(f.modulation) == v.technology;
@@ -469,7 +488,12 @@ void judge_fsk(const Call& call, Verdict& v) {
 
 void judge_fax(const Call& call, Verdict& v) {
   v.technology = "fax";
-  v.weight = !call.fax.frames.empty() || call.cm_is_of_fax() ? by_messages(call, kV21.title) : by_calling_tones(call);
+  v.scores.add_messages(call);
+  if (call.cm_is_of_fax()) v.scores.add(EvidenceKind::kMessages, kHintBits, {v.technology});  // its call function
+  double cng_s = 0;
+  for (const CallingTone& tone : call.fax.cng) cng_s += tone.t1 - tone.t0;
+  v.scores.add(EvidenceKind::kTone, cng_s, {v.technology});
+  v.scores.add(EvidenceKind::kTone, 0, {"a tone of 1100 Hz"});
   if (!call.fax.cng.empty()) v.evidence.push_back(fmt::format("CNG at {:.2f} s", call.fax.cng.front().t0));
   if (!call.fax.frames.empty()) {
     const FaxFrame& f = call.fax.frames.front();
@@ -489,12 +513,13 @@ void judge_symbol_clocks(const Call& call, Verdict& v) {
   // 2400 symbols/s are V.32's, V.29's and V.17's, too.
   const auto is_v34 = [](const SymbolClock& c) { return c.symbol_rate > 2400 && v34_band(c).has_value(); };
   // Two tones and music also have such a clock, so a rate is only stated if it is certain.
-  const Weight weight = by_symbol_clock(*strongest, is_v34(*strongest));
-  const bool rate = strongest->symbol_rate > 0 && weight.probability > kUnknownProbability;
-  v.technology = is_v34(*strongest) ? kV34.title
-                 : rate             ? fmt::format("another signal of {} symbols/s", strongest->symbol_rate)
-                                    : "an unidentified signal";
-  if (is_v34(*strongest) || rate) v.weight = weight;
+  const std::string name = is_v34(*strongest) ? std::string(kV34.title)
+                                              : fmt::format("another signal of {} symbols/s", strongest->symbol_rate);
+  Scores scores;
+  scores.add_symbol_clock(*strongest, name);
+  const bool rate = strongest->symbol_rate > 0 && scores.weight_of(name).probability > kUnknownProbability;
+  v.technology = is_v34(*strongest) || rate ? name : "an unidentified signal";
+  if (is_v34(*strongest) || rate) v.scores = scores;
   for (const SymbolClock& c : call.symbol_clocks)
     v.evidence.push_back(fmt::format("{}, {:.0f} dB over noise", words(c), c.over_noise_db));
   v.evidence.emplace_back("no training was found");
@@ -550,29 +575,37 @@ void judge_start_up(const Call& call, Verdict& v) {
   if (!s.info.empty()) {
     v.technology = info(s, "INFO0d") != nullptr ? "V.90" : kV34.title;
     v.evidence.emplace_back("INFO sequences, but no INFO1a: Phase 2 did not end");
-    v.weight = by_messages(call, info(s, "INFO0d") != nullptr ? "V.92" : "V.90");
+    v.scores.add_messages(call);
+    v.scores.add(EvidenceKind::kMessages, kMessageBits, {v.technology});  // INFO0d, or none
+    v.scores.add(EvidenceKind::kMessages, kHintBits, {info(s, "INFO0d") != nullptr ? "V.92" : kV90});
   } else if (!call.symbol_clocks.empty() && s.answer_tones.empty()) {
     judge_symbol_clocks(call, v);
   } else if (!s.v8.cm.empty() || !s.v8.jm.empty()) {
     v.technology = "V.8";
     v.evidence.push_back(behind("V.8 menus", last_menu_end(s)));
-    v.weight = by_messages(call, kV21.title);
+    v.scores.add_messages(call);
+    v.scores.add(EvidenceKind::kMessages, kHintBits, {v.technology});  // no modulation behind it was found
   } else if (!s.v8bis.empty()) {
     v.technology = "V.8bis";
     v.evidence.push_back(behind("V.8bis messages", s.v8bis.back().t));
-    v.weight = by_messages(call, kV21.title);
+    v.scores.add_messages(call);
+    v.scores.add(EvidenceKind::kMessages, kHintBits, {v.technology});  // no modulation behind it was found
   } else if (!s.answer_tones.empty()) {
     const bool more = goes_on_after(s.answer_tones.back().t1);
     v.technology = s.answer_tones.front().name() + std::string(more ? ", then an unidentified signal" : " alone");
     v.evidence.emplace_back(more ? "an answer tone; the signal after it was not decoded" : "an answer tone only");
     for (const SymbolClock& c : call.symbol_clocks) v.evidence.push_back(words(c));
-    v.weight = by_answer_tones(call);
+    double tone_s = 0;
+    for (const AnswerToneHeard& tone : s.answer_tones) tone_s += tone.t1 - tone.t0;
+    v.scores.add(EvidenceKind::kTone, tone_s, {v.technology});
+    v.scores.add(EvidenceKind::kTone, 0,
+                 {s.answer_tones.front().kind == AnswerToneHeard::Kind::kAns ? "ANSam" : "ANS"});
   } else if (const auto id = std::find_if(call.signals.begin(), call.signals.end(),
                                           [](const CallSignal& x) { return x.name == kCallerId; });
              id != call.signals.end()) {
     v.technology = kCallerId;
     v.evidence.push_back(fmt::format("a caller ID message at {:.2f} s", id->t0));
-    v.weight = by_messages(call, "Bell 202 or V.23");
+    v.scores.add_messages(call);
   } else {
     v.technology = "no modem found";
     v.found = false;
@@ -601,6 +634,7 @@ Verdict verdict_of(const Call& call) {
   } else {
     judge_start_up(call, v);
   }
+  v.weight = v.scores.weight_of(v.technology);
   v.retrains = call.retrains();
   for (const Change& c : call.changes()) {
     v.retrains += c.kind == Change::Kind::kRetrain;

@@ -36,6 +36,7 @@ struct Verdict {
   std::string technology;             ///< "V.34", "V.92 Quick Connect", ..., or "no modem found"
   bool found = true;                  ///< something of a modem or fax machine was heard
   std::vector<std::string> evidence;  ///< the evidence, in sentences
+  Scores scores{};                    ///< of all hypotheses that some evidence supports
   Weight weight{};                    ///< how much it tells, and what else the signal might be
   int retrains = 0, renegotiations = 0, cleardowns = 0;
   std::vector<Direction> directions;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "src/decode/line/samples.h"
 #include "src/decode/line/spectrum.h"
@@ -54,6 +55,26 @@ void drop_echoes(const Recording& r, std::vector<FaxFrame>& frames) {
   });
 }
 
+// The frames and pages of T.38. Its frames are in other packets than speech, so no echo is among them.
+void add_t38(const Recording& r, FaxHeard& heard) {
+  std::vector<FaxFrame> frames;
+  for (const T38Frame& f : r.t38) {
+    const V21Frame received{.t = f.t, .t_end = f.t, .octets = f.octets, .fcs_good = f.fcs_good};
+    if (!is_t30(received)) continue;
+    std::string name = fax_frame_name(f.octets[2]);
+    std::vector<std::string> meaning = fax_meaning(name, f.octets);
+    FaxFrame frame{f.channel, f.t, std::move(name), received, std::move(meaning), true};
+    (f.fcs_good ? frames : heard.damaged).push_back(std::move(frame));
+  }
+  FaxPages sent = read_t38_pages(frames, r.t38_carriers);
+  const auto append = [](auto& to, auto& from) {
+    to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
+  };
+  append(heard.frames, frames);
+  append(heard.sent.carriers, sent.carriers);
+  append(heard.sent.pages, sent.pages);
+}
+
 }  // namespace
 
 bool FaxHeard::cng_repeats() const {
@@ -90,9 +111,11 @@ FaxHeard find_fax(const Recording& r) {
              return std::abs(o.t - f.t) < kLatestS && o.channel != f.channel;
            });
   });
-  for (auto* frames : {&heard.frames, &heard.damaged})
-    std::sort(frames->begin(), frames->end(), [](const auto& a, const auto& b) { return a.t < b.t; });
+  std::sort(heard.frames.begin(), heard.frames.end(), [](const auto& a, const auto& b) { return a.t < b.t; });
   heard.sent = read_pages(r.channel, heard.frames, std::move(bursts));
+  add_t38(r, heard);
+  for (auto* frames : {&heard.frames, &heard.damaged})
+    std::stable_sort(frames->begin(), frames->end(), [](const auto& a, const auto& b) { return a.t < b.t; });
   return heard;
 }
 

@@ -18,6 +18,10 @@ struct PageCarrier {
   double t0 = 0, t1 = 0;  ///< s: begin of the training, end of the carrier
   bool trained = false;
   BitString bits;  ///< behind the training
+  /// T.38 with error correction: frames with a good check sequence, without it, in place of the bits.
+  std::vector<std::vector<std::uint8_t>> frames{};
+  int bad_frames = 0;    ///< likewise
+  int lost_packets = 0;  ///< of T.38
 };
 
 /// Receivers that keep their state from a long training: V.17 needs that for a short one.

@@ -53,6 +53,24 @@ BitString joined(const std::vector<FaxBlock>& blocks) {
   return all;
 }
 
+// As a receiver would have given it.
+PageCarrier page_carrier(const T38Carrier& c) {
+  constexpr PageRate kRates[] = {{PageModem::kV27ter, 2400}, {PageModem::kV27ter, 4800}, {PageModem::kV29, 7200},
+                                 {PageModem::kV29, 9600},    {PageModem::kV17, 7200},    {PageModem::kV17, 9600},
+                                 {PageModem::kV17, 12000},   {PageModem::kV17, 14400}};
+  PageCarrier out{.rate = kRates[std::clamp(c.data_type, 1, 8) - 1], .t0 = c.t0, .t1 = c.t1, .trained = true};
+  out.bits.octets = c.octets;
+  out.bits.size = 8 * c.octets.size();
+  std::size_t from = 0;
+  for (const std::size_t end : c.frame_ends) {
+    out.frames.emplace_back(c.frames.begin() + static_cast<long>(from), c.frames.begin() + static_cast<long>(end));
+    from = end;
+  }
+  out.bad_frames = static_cast<int>(c.bad_frames);
+  out.lost_packets = static_cast<int>(c.lost);
+  return out;
+}
+
 }  // namespace
 
 std::vector<int> FaxBlock::missing() const {
@@ -122,6 +140,7 @@ void PageAssembler::take(const std::vector<PageCarrier>& carriers) {
   for (const PageCarrier& c : carriers) {
     FaxCarrier entry{.channel = channel_, .t0 = c.t0, .t1 = c.t1, .rate = c.rate, .trained = c.trained};
     entry.bits = c.bits.size;
+    entry.lost_packets = c.lost_packets;
     // An interrupted test is more than one carrier. A page follows if the answer between them was not recorded.
     entry.test = begins_with_test && c.t0 < carriers.front().t0 + longest_test_s(c.rate.modem);
     learnt_ |= c.trained;
@@ -141,25 +160,31 @@ void PageAssembler::take(const std::vector<PageCarrier>& carriers) {
   }
 }
 
+// @param frame  without its check sequence  @return whether it is RCP, behind which the rest is the end of the carrier
+bool PageAssembler::take_frame(std::span<const std::uint8_t> frame, FaxCarrier& entry) {
+  if (frame.size() <= kFcdHead || frame[0] != kAddress || frame[2] != kFcd) return frame.size() > 2 && frame[2] == kRcp;
+  ++entry.good_frames;
+  const std::size_t number = frame[3];
+  if (pending_.size() <= number) pending_.resize(number + 1);
+  if (!pending_[number].empty()) ++pending_repeats_;
+  pending_[number].assign(frame.begin() + kFcdHead, frame.end());
+  return false;
+}
+
 void PageAssembler::take_frames(const PageCarrier& c, FaxCarrier& entry) {
   std::uint8_t buffer[kFcdHead + 256 + 2 + 2];
   v42::HdlcReceiver hdlc;
   hdlc.init(buffer, sizeof buffer);
   if (!has_frames(pending_)) pending_t0_ = c.t0;
   pending_t1_ = c.t1;
-  bool over = false;  // RCP was read: the rest is the end of the carrier
+  for (const auto& frame : c.frames) take_frame(frame, entry);
+  entry.bad_frames = c.bad_frames;
+  bool over = false;
   for (std::size_t k = 0; k < c.bits.size; ++k) {
     const auto result = hdlc.put(c.bits.octets[k / 8] >> k % 8 & 1);
     if (result == v42::HdlcReceiver::kBadFrame && entry.good_frames > 0 && !over) ++entry.bad_frames;
     if (result != v42::HdlcReceiver::kFrame || !hdlc.fcs16() || hdlc.oversize()) continue;
-    const std::size_t size = hdlc.size() - 2;
-    over |= size > 2 && buffer[2] == kRcp;
-    if (size <= kFcdHead || buffer[0] != kAddress || buffer[2] != kFcd) continue;
-    ++entry.good_frames;
-    const std::size_t number = buffer[3];
-    if (pending_.size() <= number) pending_.resize(number + 1);
-    if (!pending_[number].empty()) ++pending_repeats_;
-    pending_[number].assign(buffer + kFcdHead, buffer + size);
+    over |= take_frame({buffer, hdlc.size() - 2}, entry);
   }
 }
 
@@ -247,6 +272,21 @@ FaxPages read_pages(const std::vector<std::vector<float>>& channels, std::span<c
     }
     if (k < bursts.size()) from = std::max(from, bursts[k].second);
   }
+  return pages.finish();
+}
+
+FaxPages read_t38_pages(std::span<const FaxFrame> frames, std::span<const T38Carrier> carriers) {
+  PageAssembler pages;
+  auto next = frames.begin();
+  for (const T38Carrier& c : carriers) {
+    for (; next != frames.end() && next->t < c.t0; ++next) pages.take(*next);
+    if (!pages.expects_carrier() || c.channel != pages.channel()) continue;
+    // The gateways may test each its own line: then only the training is announced, and no carrier is to be read.
+    std::vector<PageCarrier> one;
+    if (!c.octets.empty() || !c.frame_ends.empty() || c.bad_frames > 0) one.push_back(page_carrier(c));
+    pages.take(one);
+  }
+  for (; next != frames.end(); ++next) pages.take(*next);
   return pages.finish();
 }
 

@@ -14,6 +14,7 @@
 #include "src/decode/fax/page_carrier.h"
 #include "src/decode/fax/page_coding.h"
 #include "src/decode/fax/t30.h"
+#include "src/decode/line/recording.h"
 #include "src/decode/modulation/v21_frames.h"
 
 namespace offhook::decode {
@@ -25,6 +26,7 @@ struct FaxFrame {
   std::string name;                    ///< "DIS", "DCS", ...: its facsimile control field (T.30 5.3.6)
   V21Frame received;                   ///< with the address and control octets
   std::vector<std::string> meaning{};  ///< its content, in words
+  bool packets = false;                ///< it came in T.38
 };
 
 /// A carrier of V.27ter, V.29 or V.17.
@@ -37,6 +39,7 @@ struct FaxCarrier {
   std::size_t bits = 0;
   std::size_t wrong_bits = 0;           ///< of a test: ones
   int good_frames = 0, bad_frames = 0;  ///< with error correction
+  int lost_packets = 0;                 ///< of T.38
 };
 
 /// A block of a page with error correction.
@@ -73,6 +76,9 @@ struct FaxPages {
 FaxPages read_pages(const std::vector<std::vector<float>>& channels, std::span<const FaxFrame> frames,
                     std::vector<std::pair<double, double>> bursts);
 
+/// The pages of a call of T.38. @param frames  as above  @param carriers  in order of time
+FaxPages read_t38_pages(std::span<const FaxFrame> frames, std::span<const T38Carrier> carriers);
+
 /// The part of read_pages() that needs no samples: the state that T.30 is in.
 class PageAssembler {
  public:
@@ -91,6 +97,7 @@ class PageAssembler {
 
  private:
   void take_frames(const PageCarrier& carrier, FaxCarrier& entry);
+  bool take_frame(std::span<const std::uint8_t> frame, FaxCarrier& entry);
   void end_block(const PartialPage& part);
   void put_pending_into(FaxBlock& block);
   void begin_block(int page, int number);

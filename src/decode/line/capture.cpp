@@ -66,7 +66,7 @@ Capture::Capture(const std::filesystem::path& path, std::string name)
   calls_ = named([&] { return reader_->find_calls(); });
   if (calls_ == 0) {
     throw std::runtime_error(
-        fmt::format("{}: no call of G.711 in RTP among its {} UDP packets{}", name_, reader_->datagrams(),
+        fmt::format("{}: no call of G.711 in RTP or of T.38 among its {} UDP packets{}", name_, reader_->datagrams(),
                     result == PCAP_ERROR ? std::string(": ") + pcap_geterr(capture.get()) : std::string()));
   }
 }

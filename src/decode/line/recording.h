@@ -51,6 +51,28 @@ struct SipCall {
   std::string caller, called;  ///< users of From and To, as a rule telephone numbers
 };
 
+/// T.38 of one direction: its packets of UDPTL.
+struct T38Stream {
+  int channel = 0;
+  std::string from, to;     ///< addresses and ports
+  int version = 0;          ///< T38FaxVersion, of SIP or as the packets fit; 0 packs fields in another way than others
+  std::size_t packets = 0;  ///< each counted once
+  std::size_t lost = 0;     ///< missing sequence numbers that no redundant packet made up for
+  std::size_t recovered = 0;  ///< missing sequence numbers that a redundant packet made up for
+};
+
+/// A carrier of a page or of a test of the line in T.38.
+struct T38Carrier {
+  double t0 = 0, t1 = 0;               ///< s of the recording: first and last packet
+  int channel = 0;                     ///< of the sender
+  int data_type = 0;                   ///< of T.38: 1 to 8 are V.27ter, V.29 and V.17 at their rates
+  std::vector<std::uint8_t> octets{};  ///< not HDLC: in order of time, the first bit in bit 0; four zeros for each loss
+  std::vector<std::uint8_t> frames{};  ///< HDLC: frames with a good check sequence, without it, one behind the other
+  std::vector<std::size_t> frame_ends{};  ///< in `frames`
+  std::size_t bad_frames = 0;             ///< HDLC: with a wrong check sequence, or with a part lost
+  std::size_t lost = 0;                   ///< packets
+};
+
 /// A frame of T.30 in T.38 (HDLC).
 struct T38Frame {
   double t = 0;     ///< s of the recording
@@ -71,7 +93,9 @@ struct Recording {
   std::optional<ChannelLikeness> likeness;  ///< the file had two that are nearly the same: one is here
   std::vector<RtpStream> rtp;               ///< by channel, of a packet capture
   std::optional<SipCall> sip;               ///< likewise
+  std::vector<T38Stream> t38_streams;       ///< likewise
   std::vector<T38Frame> t38;                ///< likewise, in order of time
+  std::vector<T38Carrier> t38_carriers;     ///< likewise
   std::vector<int> peak;                    ///< by channel, int16 units, as in the file
   std::vector<int> clipped;                 ///< by channel, samples at either end of the scale in runs of two or more
   std::vector<std::vector<float>> channel;  ///< [1 or 2][samples]

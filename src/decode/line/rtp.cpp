@@ -43,7 +43,7 @@ std::string event_name(int event) {
   return event == kCallingTone ? "calling tone" : fmt::format("event {}", event);
 }
 
-constexpr int kIpv4 = 0x0800, kIpv6 = 0x86DD, kUdp = 17;
+constexpr int kIpv4 = 0x0800, kIpv6 = 0x86DD, kTcp = 6, kUdp = 17;
 
 // The IP packet in a frame; empty: none.
 Bytes ip_of(int link_type, Bytes b) {
@@ -135,7 +135,8 @@ void RtpReader::ip(double t, Bytes b) {
   const bool v6 = b[0] >> 4 == 6;
   const std::size_t head = v6 ? 40 : 4 * static_cast<std::size_t>(b[0] & 15), address = v6 ? 16 : 4;
   if ((!v6 && b[0] >> 4 != 4) || head < 20 || b.size() < head + 8) return;
-  if (b[v6 ? 6 : 9] != kUdp) return;
+  const int protocol = b[v6 ? 6 : 9];
+  if (protocol != kUdp && protocol != kTcp) return;
   if (!v6 && (word16(b, 6) & 0x3FFF) != 0) return;  // a fragment: speech has none
   const std::size_t whole = v6 ? head + static_cast<std::size_t>(word16(b, 4)) : static_cast<std::size_t>(word16(b, 2));
   const std::size_t from = v6 ? 8 : 12;
@@ -143,6 +144,7 @@ void RtpReader::ip(double t, Bytes b) {
     return std::vector<std::uint8_t>(b.begin() + static_cast<long>(at), b.begin() + static_cast<long>(at + address));
   };
   const Bytes datagram = b.first(std::clamp(whole, head, b.size())).subspan(head);
+  if (protocol == kTcp) return count(sip_tcp_.segment(t, {ip_at(from)}, {ip_at(from + address)}, datagram));
   if (datagram.size() < 8) return;
   ++datagrams_;
   udp(t, {ip_at(from), word16(datagram, 0)}, {ip_at(from + address), word16(datagram, 2)}, datagram.subspan(8));
@@ -151,12 +153,7 @@ void RtpReader::ip(double t, Bytes b) {
 void RtpReader::udp(double t, Address from, Address to, Bytes b) {
   constexpr std::size_t kHead = 12, kMostPayload = 1600;
   if (sip_.message(t, b)) return count(b.size());
-  if (const SipReader::Media* media = sip_.media_at(to, t); media != nullptr && media->fax) {
-    count(b.size());
-    faxes_.try_emplace({std::move(from), std::move(to)}, Fax{media->call, T38Reader(media->fax_version)})
-        .first->second.reader.packet(t, b);
-    return;
-  }
+  if (t38(t, from, to, b)) return;
   if (b.size() <= kHead || b[0] >> 6 != 2) return;
   const int type = b[1] & 0x7F;
   const std::optional<PayloadCodec> codec = codec_of(type, to, t);
@@ -175,6 +172,36 @@ void RtpReader::udp(double t, Address from, Address to, Bytes b) {
   stream.heads.push_back({t, word32(b, 4), static_cast<std::uint32_t>(stream.octets.size()),
                           static_cast<std::uint16_t>(word16(b, 2)), static_cast<std::uint16_t>(end - head), *codec});
   stream.octets.insert(stream.octets.end(), b.begin() + static_cast<long>(head), b.begin() + static_cast<long>(end));
+}
+
+// @return whether it is T.38, by its place in SIP, or by its form
+bool RtpReader::t38(double t, const Address& from, const Address& to, Bytes b) {
+  const SipReader::Media* media = sip_.media_at(to, t);
+  const bool by_sip = media != nullptr && media->fax;
+  if (!by_sip && !is_udptl(b)) return false;
+  FaxKey key{from, to, by_sip ? std::optional(media->call) : std::nullopt};
+  auto known = faxes_.find(key);
+  if (known == faxes_.end()) {
+    if (faxes_.size() == kMostFaxes) return by_sip;
+    Fax fax{std::get<2>(key), {}};
+    if (by_sip) {
+      fax.readers.emplace_back(media->fax_version);
+    } else {
+      for (const int version : {0, 3}) fax.readers.emplace_back(version);
+    }
+    known = faxes_.emplace(std::move(key), std::move(fax)).first;
+  }
+  for (T38Reader& reader : known->second.readers) {
+    count(b.size());
+    reader.packet(t, b);
+  }
+  return true;
+}
+
+std::size_t RtpReader::Fax::good_frames() const {
+  std::size_t most = 0;
+  for (const T38Reader& reader : readers) most = std::max(most, reader.good_frames());
+  return most;
 }
 
 void RtpReader::count(std::size_t octets) {
@@ -343,8 +370,45 @@ RtpReader::Assembled RtpReader::assemble(const Stream& stream) {
   return a;
 }
 
+double RtpReader::FoundCall::begin_t() const {
+  double t = HUGE_VAL;
+  for (const Stream* s : streams) t = std::min(t, s->second.heads.front().t);
+  for (const auto* fax : faxes) t = std::min(t, fax->second.readers.front().first_t());
+  return t;
+}
+
+// One direction alone may have nothing that tells the versions apart.
+void RtpReader::FoundCall::choose_version() {
+  struct Fit {
+    std::size_t unfit = 0, good = 0;
+  };
+  std::vector<Fit> fits;
+  for (const auto* entry : faxes) {
+    const std::vector<T38Reader>& readers = entry->second.readers;
+    fits.resize(std::max(fits.size(), readers.size()));
+    for (std::size_t k = 0; readers.size() > 1 && k < readers.size(); ++k) {
+      fits[k].unfit += readers[k].unfit();
+      fits[k].good += readers[k].good_frames();
+    }
+  }
+  const auto worse = [](const Fit& a, const Fit& b) {
+    return a.unfit != b.unfit ? a.unfit > b.unfit : a.good < b.good;
+  };
+  fax_reader = static_cast<std::size_t>(std::max_element(fits.begin(), fits.end(), worse) - fits.begin());
+}
+
 std::size_t RtpReader::find_calls() {
+  sip_tcp_.finish();
   calls_.clear();
+  find_speech();
+  find_faxes();
+  if (calls_.size() > kMostCalls) throw std::runtime_error("more than 10000 calls");
+  std::stable_sort(calls_.begin(), calls_.end(),
+                   [](const FoundCall& a, const FoundCall& b) { return a.begin_t() < b.begin_t(); });
+  return calls_.size();
+}
+
+void RtpReader::find_speech() {
   std::erase_if(streams_, [](const Stream& s) { return !is_speech(s.second.heads); });
   std::vector<Stream*> streams;
   for (Stream& s : streams_) streams.push_back(&s);
@@ -364,32 +428,82 @@ std::size_t RtpReader::find_calls() {
     const auto is_open = [&](const Stream& first) {
       return s->second.heads.front().t < first.second.heads.back().t && s->first.to != first.first.to;
     };
-    if (other && calls_[*other].size() == 1 && is_open(*calls_[*other][0])) {
-      calls_[*other].push_back(s);
+    if (other && calls_[*other].streams.size() == 1 && is_open(*calls_[*other].streams[0])) {
+      calls_[*other].streams.push_back(s);
       continue;
     }
     waiting[{s->first.from, s->first.to}] = calls_.size();
     if (sip) waiting_in_sip[*sip] = calls_.size();
-    calls_.push_back({s});
-    if (calls_.size() > kMostCalls) throw std::runtime_error("more than 10000 calls");
+    calls_.push_back({{s}, {}, sip});
   }
-  return calls_.size();
+}
+
+// T.38 without a good frame of T.30 is none, unless SIP names it.
+void RtpReader::find_faxes() {
+  std::map<std::size_t, std::size_t> by_sip;
+  std::map<std::pair<Address, Address>, std::size_t> by_places;
+  for (std::size_t k = 0; k < calls_.size(); ++k) {
+    if (calls_[k].sip) by_sip.emplace(*calls_[k].sip, k);
+    for (const Stream* s : calls_[k].streams) by_places.insert_or_assign(std::minmax(s->first.from, s->first.to), k);
+  }
+  for (auto& entry : faxes_) {
+    const auto& [from, to, sip] = entry.first;
+    if (entry.second.readers.front().counts().packets == 0 || (!sip && entry.second.good_frames() == 0)) continue;
+    const auto places = std::pair(std::minmax(from, to));
+    const auto of_sip = sip ? by_sip.find(*sip) : by_sip.end();
+    const auto of_places = sip ? by_places.end() : by_places.find(places);
+    const std::size_t call = of_sip != by_sip.end()         ? of_sip->second
+                             : of_places != by_places.end() ? of_places->second
+                                                            : calls_.size();
+    if (call == calls_.size()) {
+      calls_.push_back({{}, {}, sip});
+      if (sip) by_sip.emplace(*sip, call);
+      if (!sip) by_places.emplace(places, call);
+    }
+    calls_[call].faxes.push_back(&entry);
+  }
+  for (FoundCall& call : calls_) {
+    call.choose_version();
+    std::stable_sort(call.faxes.begin(), call.faxes.end(), [](const auto* a, const auto* b) {
+      return a->second.readers.front().first_t() < b->second.readers.front().first_t();
+    });
+  }
 }
 
 Recording RtpReader::read(std::size_t k, const std::string& name) {
-  std::vector<Assembled> streams;
-  const std::optional<std::size_t> sip = sip_call_of(*calls_[k].front());
-  std::vector<Address> from;
-  for (Stream* s : calls_[k]) {
-    from.push_back(s->first.from);
-    streams.push_back(assemble(*s));
-    s->second = {};
-  }
+  FoundCall& call = calls_[k];
   Recording r;
   r.name = name;
   r.file_rate_hz = kRateHz;
-  const double begin_t = std::min(streams.front().begin_t, streams.back().begin_t);
+  double begin_t = call.begin_t();
+  std::vector<Address> from;
+  for (const Stream* s : call.streams) from.push_back(s->first.from);
+  if (!call.streams.empty()) add_speech(call, begin_t, r);
+  if (call.streams.empty()) r.channel.resize(2);
+  double end_t = begin_t;
+  for (const auto* fax : call.faxes) {
+    end_t = std::max(end_t, fax->second.readers.front().last_t() + 1);
+    const Address& sender = std::get<0>(fax->first);
+    if (from.size() < r.channel.size() && std::find(from.begin(), from.end(), sender) == from.end())
+      from.push_back(sender);
+  }
+  const auto size = static_cast<std::size_t>(std::min(end_t - begin_t, kLongestCallS) * kRateHz);
+  for (auto& x : r.channel) x.resize(std::max(x.size(), size));
   r.start_s = std::max(0.0, begin_t - first_t_);
+  r.duration_s = seconds(r.channel.front().size());
+  if (call.sip) r.sip = sip_.call(*call.sip);
+  add_faxes(call, begin_t, from, r);
+  return r;
+}
+
+// @param begin_t  of the first sample, set here
+void RtpReader::add_speech(FoundCall& call, double& begin_t, Recording& r) {
+  std::vector<Assembled> streams;
+  for (Stream* s : call.streams) {
+    streams.push_back(assemble(*s));
+    s->second = {};
+  }
+  begin_t = std::min(streams.front().begin_t, streams.back().begin_t);
   for (Assembled& a : streams) {
     const auto late =
         static_cast<std::size_t>(std::lround(std::clamp(a.begin_t - begin_t, 0.0, kLongestCallS) * kRateHz));
@@ -409,24 +523,37 @@ Recording RtpReader::read(std::size_t k, const std::string& name) {
   }
   const std::size_t size = std::max(r.channel.front().size(), r.channel.back().size());
   for (auto& x : r.channel) x.resize(size);
-  r.duration_s = seconds(size);
-  if (sip) add_sip(*sip, begin_t, from, r);
-  return r;
 }
 
 // @param from  senders of the channels
-void RtpReader::add_sip(std::size_t call, double begin_t, const std::vector<Address>& from, Recording& r) {
-  r.sip = sip_.call(call);
-  for (auto& [places, fax] : faxes_) {
-    if (fax.call != call) continue;
-    const bool second = from.size() == 2 && places.first.ip == from[1].ip && places.first.ip != from[0].ip;
-    for (T38Frame& frame : fax.reader.take()) {
+void RtpReader::add_faxes(FoundCall& call, double begin_t, const std::vector<Address>& from, Recording& r) {
+  for (auto* entry : call.faxes) {
+    const Address &sender = std::get<0>(entry->first), &receiver = std::get<1>(entry->first);
+    T38Reader& reader = call.reader(entry->second);
+    // By address and port, or by address alone: T.38 may have other ports than speech.
+    const bool second = from.size() == 2 && (from[1] == sender || (from[1].ip == sender.ip && from[0].ip != sender.ip));
+    const int channel = second ? 1 : 0;
+    T38Stream stream = reader.counts();
+    stream.channel = channel;
+    stream.from = text_of(sender);
+    stream.to = text_of(receiver);
+    r.t38_streams.push_back(std::move(stream));
+    for (T38Frame& frame : reader.take()) {
       frame.t -= begin_t;
-      frame.channel = second ? 1 : 0;
+      frame.channel = channel;
       r.t38.push_back(std::move(frame));
     }
+    for (T38Carrier& carrier : reader.take_carriers()) {
+      carrier.t0 -= begin_t;
+      carrier.t1 -= begin_t;
+      carrier.channel = channel;
+      r.t38_carriers.push_back(std::move(carrier));
+    }
+    entry->second.readers.clear();
   }
   std::stable_sort(r.t38.begin(), r.t38.end(), [](const T38Frame& a, const T38Frame& b) { return a.t < b.t; });
+  std::stable_sort(r.t38_carriers.begin(), r.t38_carriers.end(),
+                   [](const T38Carrier& a, const T38Carrier& b) { return a.t0 < b.t0; });
 }
 
 }  // namespace offhook::decode

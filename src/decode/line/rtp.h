@@ -8,21 +8,26 @@
 // placed at the timestamps of their packets; lost ones are silence. The fastest packets define the start of a stream:
 // the least difference of arrival and timestamp. Two streams with each other's addresses are the two directions of one
 // call, and so are two streams to the places that the offer and the answer of a call of SIP name. SIP also names the
-// dynamic payload types of G.711 or clear mode (RFC 4040), and the address of T.38; its frames are listed with the
-// call's speech. Octets of clear mode are read by the law that gives the smoother signal. Telephone events (RFC 4733,
-// RFC 4734) in packets of a dynamic payload type are listed, at their time.
+// dynamic payload types of G.711 or clear mode (RFC 4040), and the address of T.38. Without SIP, T.38 is found by its
+// heads: datagrams that are UDPTL to the last octet, with a good frame of T.30. Both directions of T.38 belong to the
+// call of the same addresses, or are a call without speech. Octets of clear mode are read by the law that gives the
+// smoother signal. Telephone events (RFC 4733, RFC 4734) in packets of a dynamic payload type are listed, at their
+// time.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <span>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "src/decode/line/recording.h"
 #include "src/decode/line/sip.h"
+#include "src/decode/line/sip_tcp.h"
 #include "src/decode/line/t38.h"
 
 namespace offhook::decode {
@@ -41,20 +46,25 @@ enum class LinkType {
 
 class RtpReader {
  public:
+  RtpReader() = default;
+  RtpReader(const RtpReader&) = delete;
+  RtpReader& operator=(const RtpReader&) = delete;
+
   /// @param link_type  as libpcap's DLT; others than those of LinkType carry nothing
   /// @param t  s, of the capture's clock  @throws std::runtime_error beyond kMostOctets
   void packet(int link_type, double t, std::span<const std::uint8_t> bytes);
 
   /// Find the calls among the packets so far. @return their number  @throws std::runtime_error beyond kMostCalls
   std::size_t find_calls();
-  /// The Kth call in order of their beginnings; a stream without a partner is a call of one channel. Recording::start_s
-  /// counts from the first packet of the capture. Its packets are forgotten: each call is read once.
+  /// The Kth call in order of their beginnings. A stream without a partner is a call of one channel, and T.38 alone two
+  /// channels of silence. Recording::start_s counts from the first packet of the capture. Its packets are forgotten:
+  /// each call is read once.
   Recording read(std::size_t k, const std::string& name);
 
   /// Packets of UDP so far.
   std::size_t datagrams() const { return datagrams_; }
 
-  static constexpr std::size_t kMostOctets = std::size_t{150} << 20, kMostCalls = 10000;
+  static constexpr std::size_t kMostOctets = std::size_t{150} << 20, kMostCalls = 10000, kMostFaxes = 10000;
 
  private:
   using Address = IpPlace;
@@ -79,9 +89,21 @@ class RtpReader {
     std::span<const std::uint8_t> payload(const Packet& p) const { return std::span(octets).subspan(p.at, p.size); }
   };
   using Stream = std::pair<const Key, Packets>;
-  struct Fax {  // T.38 of one direction
-    std::size_t call = 0;
-    T38Reader reader;
+  // T.38 of one direction. If SIP does not name the version, both are tried.
+  struct Fax {
+    std::optional<std::size_t> sip;
+    std::vector<T38Reader> readers;
+    std::size_t good_frames() const;  // by the reader that has most
+  };
+  using FaxKey = std::tuple<Address, Address, std::optional<std::size_t>>;  // sender, receiver, call of SIP
+  struct FoundCall {
+    std::vector<Stream*> streams;  // none, one or two
+    std::vector<std::pair<const FaxKey, Fax>*> faxes;
+    std::optional<std::size_t> sip;
+    std::size_t fax_reader = 0;  // of the version that fits both directions
+    double begin_t() const;
+    T38Reader& reader(Fax& fax) const { return fax.readers[std::min(fax_reader, fax.readers.size() - 1)]; }
+    void choose_version();
   };
   struct Assembled;
 
@@ -96,12 +118,17 @@ class RtpReader {
   static Assembled assemble(const Stream& stream);
   std::optional<PayloadCodec> codec_of(int type, const Address& to, double t) const;
   std::optional<std::size_t> sip_call_of(const Stream& stream) const;
-  void add_sip(std::size_t call, double begin_t, const std::vector<Address>& from, Recording& r);
+  bool t38(double t, const Address& from, const Address& to, std::span<const std::uint8_t> bytes);
+  void find_speech();
+  void find_faxes();
+  void add_speech(FoundCall& call, double& begin_t, Recording& r);
+  static void add_faxes(FoundCall& call, double begin_t, const std::vector<Address>& from, Recording& r);
 
   std::map<Key, Packets> streams_;
-  std::vector<std::vector<Stream*>> calls_;  // one or two streams each
+  std::vector<FoundCall> calls_;
   SipReader sip_;
-  std::map<std::pair<Address, Address>, Fax> faxes_;  // by sender and receiver
+  SipTcpReader sip_tcp_{sip_};
+  std::map<FaxKey, Fax> faxes_;
   std::size_t datagrams_ = 0, octets_ = 0;
   double first_t_ = -1;
 };

@@ -91,7 +91,45 @@ void add_attribute(std::string_view value, Stream& s) {
     s.media.types.erase(*type);
 }
 
+struct Header {
+  std::string_view name, value;
+  // RFC 3261 7.3.3: a letter stands for a long name
+  bool is(std::string_view whole, std::string_view letter) const {
+    return same_word(name, whole) || same_word(name, letter);
+  }
+};
+
+// Takes a line off the front. @return nothing: it was the empty line behind the headers, or the text is empty
+std::optional<Header> take_header(std::string_view& text) {
+  std::string_view value = trimmed(take_until(text, '\n'));
+  if (value.empty()) return std::nullopt;
+  const std::string_view name = trimmed(take_until(value, ':'));
+  return Header{name, trimmed(value)};
+}
+
 }  // namespace
+
+bool is_sip_start_line(std::string_view line) {
+  line = trimmed(line);
+  return line.starts_with("SIP/2.0 ") || (line.ends_with(" SIP/2.0") && std::count(line.begin(), line.end(), ' ') == 2);
+}
+
+std::optional<std::size_t> sip_message_size(std::string_view text) {
+  constexpr int kMost = static_cast<int>(SipReader::kMostText);
+  std::string_view left = text;
+  std::size_t body = 0;
+  for (bool first = true;; first = false) {
+    if (left.find('\n') == std::string_view::npos) return std::nullopt;
+    const std::optional<Header> h = take_header(left);
+    if (!h && !first) break;
+    if (!h || !h->is("Content-Length", "l")) continue;
+    const std::optional<int> length = number(h->value, kMost);
+    if (!length) return std::nullopt;
+    body = static_cast<std::size_t>(*length);
+  }
+  const std::size_t size = text.size() - left.size() + body;
+  return body > left.size() || size > SipReader::kMostText ? std::nullopt : std::optional(size);
+}
 
 std::string sip_user(std::string_view header) {
   if (const std::size_t open = header.find('<'); open != std::string_view::npos) {
@@ -105,22 +143,13 @@ std::string sip_user(std::string_view header) {
 
 bool SipReader::message(double t, std::span<const std::uint8_t> datagram) {
   std::string_view text(reinterpret_cast<const char*>(datagram.data()), std::min(datagram.size(), kMostText));
-  std::string_view first = take_until(text, '\n');
-  first = trimmed(first);
-  if (!first.starts_with("SIP/2.0 ") && !first.ends_with(" SIP/2.0")) return false;
+  if (!is_sip_start_line(take_until(text, '\n'))) return false;
   std::string_view id, from, to, type;
-  while (!text.empty()) {
-    const std::string_view line = trimmed(take_until(text, '\n'));
-    if (line.empty()) break;
-    std::string_view value = line;
-    const std::string_view name = trimmed(take_until(value, ':'));
-    const auto is = [&](std::string_view whole, std::string_view letter) {  // RFC 3261 7.3.3
-      return same_word(name, whole) || same_word(name, letter);
-    };
-    if (is("Call-ID", "i")) id = trimmed(value);
-    if (is("From", "f")) from = trimmed(value);
-    if (is("To", "t")) to = trimmed(value);
-    if (is("Content-Type", "c")) type = trimmed(value);
+  while (const std::optional<Header> h = take_header(text)) {
+    if (h->is("Call-ID", "i")) id = h->value;
+    if (h->is("From", "f")) from = h->value;
+    if (h->is("To", "t")) to = h->value;
+    if (h->is("Content-Type", "c")) type = h->value;
   }
   if (id.empty() || !same_word(type.substr(0, type.find(';')), "application/sdp")) return true;
   if (const std::size_t call = call_of(id, from, to); call < calls_.size()) describe(t, call, text);

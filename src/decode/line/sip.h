@@ -2,7 +2,8 @@
 //
 // SIP in captured packets (RFC 3261), as far as it shows which media belong to one call: the session descriptions of
 // offer and answer (RFC 8866, RFC 3264) name an address, a port and payload types for each direction. A later
-// description of the call replaces the earlier one of the same end. Only messages over UDP, each in one datagram.
+// description of the call replaces the earlier one of the same end. Over UDP each message is one datagram; sip_tcp.h
+// finds messages in TCP.
 #pragma once
 
 #include <compare>
@@ -61,5 +62,12 @@ class SipReader {
 
 /// The user of an address in the form of From and To, or its host: "Bob" <sip:bob@example.com>;tag=1 is bob.
 std::string sip_user(std::string_view header);
+
+/// Whether a line is the first one of a request or a response.
+bool is_sip_start_line(std::string_view line);
+
+/// The size of the message with which a text begins: its head, and as many octets as Content-Length has.
+/// @return nothing: the text does not have all of it, or it is longer than SipReader::kMostText
+std::optional<std::size_t> sip_message_size(std::string_view text);
 
 }  // namespace offhook::decode

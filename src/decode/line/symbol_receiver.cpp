@@ -62,37 +62,53 @@ void SymbolReceiver::gather(double t) {
   }
 }
 
-double SymbolReceiver::solve(double t, const std::vector<Cf>& known) {
-  const std::size_t taps = state.w.size(), n = taps + state.v.size();
-  std::vector<double> re(n * n), im(n * n), x(n), y(n);
-  std::vector<Cd> b(n);
-  double energy = 0;
-  for (std::size_t i = 0; i < known.size(); ++i) {
-    gather(t + static_cast<double>(i) * state.step);
-    const Cd back = std::polar(1.0, -(state.phase + state.turn * static_cast<double>(i)));
-    for (std::size_t k = 0; k < n; ++k) {
-      const Cf z = k < taps ? z_[k] : u_[k - taps];
-      x[k] = z.real() * back.real() - z.imag() * back.imag();
-      y[k] = z.real() * back.imag() + z.imag() * back.real();
-    }
-    const double sr = known[i].real(), si = known[i].imag();
-    energy += sr * sr + si * si;
-    for (std::size_t r = 0; r < n; ++r) {  // conj(input r) times input k, and times the symbol
+// Neighbouring symbols share all inputs but two: each half symbol is interpolated once.
+SymbolReceiver::Equations SymbolReceiver::equations(double t, std::size_t symbols) const {
+  const std::size_t taps = state.w.size(), echo_taps = state.v.size(), n = taps + echo_taps;
+  const double half = state.step / 2, first = t - static_cast<double>(taps / 2) * half;
+  std::vector<Cf> own(symbols > 0 ? 2 * (symbols - 1) + taps : 0),
+      other(echo_taps > 0 ? own.size() - taps + echo_taps : 0);
+  for (std::size_t k = 0; k < own.size(); ++k) own[k] = line_.at(first + static_cast<double>(k) * half);
+  for (std::size_t k = 0; k < other.size(); ++k)
+    other[k] = other_->at(t - state.echo_delay + (static_cast<double>(k) - kEchoMiddle) * half);
+  Equations e{
+      .inputs = std::vector<Cf>(symbols * n), .re = std::vector<double>(n * n), .im = std::vector<double>(n * n)};
+  std::vector<double> x(n), y(n);
+  for (std::size_t i = 0; i < symbols; ++i) {
+    Cf* const z = &e.inputs[i * n];
+    std::copy_n(own.begin() + static_cast<long>(2 * i), taps, z);
+    if (echo_taps > 0) std::copy_n(other.begin() + static_cast<long>(2 * i), echo_taps, z + taps);
+    for (std::size_t k = 0; k < n; ++k) x[k] = z[k].real(), y[k] = z[k].imag();
+    for (std::size_t r = 0; r < n; ++r) {  // conj(input r) times input k
       const double p = x[r], q = y[r];
-      b[r] += Cd(p * sr + q * si, p * si - q * sr);
-      double* const a = &re[r * n];
-      double* const c = &im[r * n];
+      double* const a = &e.re[r * n];
+      double* const c = &e.im[r * n];
       for (std::size_t k = 0; k <= r; ++k) {
         a[k] += p * x[k] + q * y[k];
         c[k] += p * y[k] - q * x[k];
       }
     }
   }
-  std::vector<Cd> a(n * n);
-  double trace = 0;
-  for (std::size_t r = 0; r < n; ++r) trace += re[r * n + r];
+  return e;
+}
+
+// With the phase and the turn of `state`, which the matrix does not depend on.
+double SymbolReceiver::solve(const Equations& e, const std::vector<Cf>& known) {
+  const std::size_t taps = state.w.size(), n = taps + state.v.size();
+  std::vector<Cd> a(n * n), b(n);
+  double energy = 0, trace = 0;
+  for (std::size_t i = 0; i < known.size(); ++i) {
+    const Cd symbol = Cd(known[i]) * std::polar(1.0, state.phase + state.turn * static_cast<double>(i));
+    const double sr = symbol.real(), si = symbol.imag();
+    energy += sr * sr + si * si;
+    for (std::size_t r = 0; r < n; ++r) {  // conj(input r) times the symbol
+      const double p = e.inputs[i * n + r].real(), q = e.inputs[i * n + r].imag();
+      b[r] += Cd(p * sr + q * si, p * si - q * sr);
+    }
+  }
+  for (std::size_t r = 0; r < n; ++r) trace += e.re[r * n + r];
   for (std::size_t r = 0; r < n; ++r) {
-    for (std::size_t k = 0; k <= r; ++k) a[r * n + k] = {re[r * n + k], im[r * n + k]};
+    for (std::size_t k = 0; k <= r; ++k) a[r * n + k] = {e.re[r * n + k], e.im[r * n + k]};
     a[r * n + r] += 1e-6 * trace / static_cast<double>(n) + 1e-9;
   }
   const std::vector<Cd> rhs = b;
@@ -102,6 +118,10 @@ double SymbolReceiver::solve(double t, const std::vector<Cf>& known) {
   for (std::size_t r = 0; r < taps; ++r) state.w[r] = Cf(b[r]);
   for (std::size_t r = taps; r < n; ++r) state.v[r - taps] = Cf(b[r]);
   return std::max(0.0, 1 - explained / energy);
+}
+
+double SymbolReceiver::solve(double t, const std::vector<Cf>& known) {
+  return solve(equations(t, known.size()), known);
 }
 
 void SymbolReceiver::find_echo(double t, const std::vector<Cf>& known) {
@@ -188,10 +208,11 @@ double SymbolReceiver::learn_echo(std::span<const Decided> symbols) {
 // The carrier's offset in radians per symbol at which an equaliser explains most of `known`. Most lines have none.
 double SymbolReceiver::search_offset(double t, const std::vector<Cf>& known) {
   const double hertz = 2 * kPi * nominal_step_ / kRateHz;
+  const Equations same = equations(t, known.size());
   double best = 0, least = 1;
   for (int k = 0; k <= 16; ++k) {  // 0, 1, -1, 2, -2 ... 8, -8
     state.turn = hertz * ((k & 1) != 0 ? (k + 1) / 2 : -k / 2);
-    const double error = solve(t, known);
+    const double error = solve(same, known);
     if (error < least) least = error, best = state.turn;
     if (k == 0 && error < 0.1) break;
   }

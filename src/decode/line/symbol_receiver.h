@@ -80,6 +80,13 @@ class SymbolReceiver {
   static constexpr int kEchoMiddle = kEchoTaps / 2;
   void gather(double t);
   double search_offset(double t, const std::vector<Cf>& known);
+  // Least squares: what the inputs of each symbol are, and their correlations, the lower half by rows.
+  struct Equations {
+    std::vector<Cf> inputs;
+    std::vector<double> re, im;
+  };
+  Equations equations(double t, std::size_t symbols) const;
+  double solve(const Equations& e, const std::vector<Cf>& known);
   double solve(double t, const std::vector<Cf>& known);
   void find_echo(double t, const std::vector<Cf>& known);
 

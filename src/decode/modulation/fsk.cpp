@@ -256,7 +256,22 @@ bool fits_better(const FskHeard& a, const FskHeard& b) {
   return a.bit_rate == b.bit_rate ? a.shift_error < b.shift_error : a.step_match > b.step_match;
 }
 
+// Of the other modulations in the same channel at the same time, the one with the most evidence.
+void find_rival(const std::vector<FskHeard>& heard, FskHeard& f) {
+  for (const FskHeard& o : heard) {
+    const double both = std::min(f.t1, o.t1) - std::max(f.t0, o.t0);
+    if (o.channel != f.channel || o.modulation == f.modulation || both < 0.5 * (f.t1 - f.t0)) continue;
+    if (f.rival != nullptr && bits_of(o) <= f.rival_bits) continue;
+    f.rival = o.modulation;
+    f.rival_bits = bits_of(o);
+  }
+}
+
 }  // namespace
+
+double bits_of(const FskHeard& heard) {
+  return heard.changes * heard.step_match * heard.step_match * std::max(0.0, 1 - heard.shift_error);
+}
 
 const char* nearest_modulation(const FskHeard& heard) {
   const auto own = std::find_if(std::begin(kBands), std::end(kBands), [&](const Band& b) {
@@ -290,6 +305,7 @@ std::vector<FskHeard> find_fsk(const Recording& r) {
       return o.modulation != f.modulation && o.calling == f.calling && fits_better(o, f);
     });
   });
+  for (FskHeard& f : all) find_rival(heard, f);
   std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.t0 < b.t0; });
   return all;
 }

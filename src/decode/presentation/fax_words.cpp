@@ -72,6 +72,7 @@ std::string describe(const FaxCarrier& c) {
   } else {
     out += fmt::format(", {} bits", c.bits);
   }
+  if (c.lost_packets > 0) out += fmt::format(", {} lost", plural(c.lost_packets, "packet"));
   return out;
 }
 

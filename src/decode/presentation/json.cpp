@@ -65,6 +65,19 @@ constexpr Row kT38FrameRows[] = {
 };
 constexpr Table kT38Frame{kT38FrameRows, "T38Frame"};
 
+using T38S = Written<T38Stream>;
+constexpr Row kT38StreamRows[] = {
+    T38S::of<&T38Stream::channel>("channel", "", "channel of the sender"),
+    T38S::of<&T38Stream::from>("from", "", "address and port of the sender"),
+    T38S::of<&T38Stream::to>("to", "", "address and port of the receiver"),
+    T38S::of<&T38Stream::version>("version", "", "T38FaxVersion by SIP; else 0 or 3, as the packets fit"),
+    T38S::of<&T38Stream::packets>("packet_count", "", "packets of UDPTL, each counted once"),
+    T38S::of<&T38Stream::lost>("lost_count", "", "missing sequence numbers that no redundant packet made up for"),
+    T38S::of<&T38Stream::recovered>("recovered_count", "",
+                                    "missing sequence numbers that a redundant packet made up for"),
+};
+constexpr Table kT38Stream{kT38StreamRows, "T38Stream"};
+
 struct ChannelOfFile {
   int peak, clipped;
   std::optional<double> end_s;
@@ -103,9 +116,13 @@ constexpr Row kRecordingRows[] = {
     C::part<&channels>("channels", kChannel).means("one for each channel"),
     C::of<&Call::recording, &Recording::call>("call", "", "number of this call in the file, from 1")
         .absent_if_0("one call"),
+    C::of<&Call::clock_difference_ppm>("clock_difference_ppm", "ppm",
+                                       "clock of channel 1 against that of channel 0, by the echo between them")
+        .decimals(1)
+        .absent("one clock, or no echo"),
     C::part(
         "rtp", kRtpStream, [](const Call& c) -> const auto& { return c.recording.rtp; })
-        .absent_if_0("no packet capture")
+        .absent_if_0("no packet capture, or no speech in the call")
         .means("streams that the channels were made of"),
     C::part("sip", kSip, [](const Call& c) { return c.recording.sip ? &*c.recording.sip : nullptr; })
         .absent("no packet capture, or no SIP for these streams")
@@ -114,6 +131,10 @@ constexpr Row kRecordingRows[] = {
         "t38", kT38Frame, [](const Call& c) -> const auto& { return c.recording.t38; })
         .absent_if_0("no T.38 in this call")
         .means("frames of T.30 in the call's T.38"),
+    C::part(
+        "t38_streams", kT38Stream, [](const Call& c) -> const auto& { return c.recording.t38_streams; })
+        .absent_if_0("no T.38 in this call")
+        .means("packets of the call's T.38, one for each direction"),
 };
 constexpr Table kRecording{kRecordingRows, "Recording"};
 
@@ -162,15 +183,14 @@ constexpr Row kVerdictRows[] = {
           [](const Verdict& v) { return if_named(v, v.weight.probability); })
         .decimals(3)
         .absent("nothing is named"),
-    V::of("next_best", "", "next best hypothesis: the technology that shares most of the evidence",
+    V::of("next_best", "", "technology with the most evidence other than the named one",
           [](const Verdict& v) { return if_named(v, v.weight.next_best); })
         .absent("nothing is named"),
     V::of("evidence_kind", "", "`messages`, `training`, `two tones`, `symbol clock` or `tone`",
           [](const Verdict& v) { return name_of(v.weight.kind); })
         .absent("nothing is named"),
     V::of("evidence_strength", "",
-          "number of messages, SNR of the data (dB), changes of frequency on the grid of bits, symbol clock over noise "
-          "(dB), or length of tones (s)",
+          "evidence in bits that the next best hypothesis lacks, most of it of that kind; negative if it has more",
           [](const Verdict& v) { return if_named(v, v.weight.strength); })
         .decimals(1)
         .absent("nothing is named"),

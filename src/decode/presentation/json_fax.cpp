@@ -48,6 +48,7 @@ constexpr Row kFaxCarrierRows[] = {
     FC::of<&FaxCarrier::bad_frames>("bad_frames", "",
                                     "HDLC frames with a wrong check sequence, after the first good one")
         .absent_if_0("none"),
+    FC::of<&FaxCarrier::lost_packets>("lost_packet_count", "", "lost packets of T.38").absent_if_0("none"),
 };
 constexpr Table kFaxCarrier{kFaxCarrierRows, "FaxCarrier"};
 

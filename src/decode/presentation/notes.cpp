@@ -55,6 +55,15 @@ void add_recording(const Recording& r, std::vector<std::string>& out) {
   }
 }
 
+// A recording whose channels have clocks of their own.
+void add_clocks(const Call& call, std::vector<std::string>& out) {
+  if (call.clock_difference_ppm)
+    out.push_back(
+        fmt::format("the clock of channel 1 is {:+.1f} ppm against that of channel 0, by the echo between them; "
+                    "the echo is cancelled with that difference",
+                    *call.clock_difference_ppm));
+}
+
 // Notes on a packet capture: the streams, and for each retrain the packets that were lost before it.
 void add_rtp(const Call& call, std::vector<std::string>& out) {
   if (const auto& sip = call.recording.sip)
@@ -64,6 +73,12 @@ void add_rtp(const Call& call, std::vector<std::string>& out) {
         "channel {}: RTP from {} to {}, {}, {} packets, {} lost, {} reordered, {} duplicates, jitter {:.1f} ms{}",
         s.channel, s.from, s.to, s.codec, s.packets, s.lost, s.reordered, s.duplicates, 1000 * s.jitter_s,
         s.clock_ppm ? fmt::format(", clock {:+.0f} ppm against the capture", *s.clock_ppm) : std::string()));
+  }
+  for (const T38Stream& s : call.recording.t38_streams) {
+    out.push_back(
+        fmt::format("channel {}: T.38 from {} to {}, version {}, {} packets, {} lost, {} more made up for by "
+                    "redundant packets",
+                    s.channel, s.from, s.to, s.version, s.packets, s.lost, s.recovered));
   }
   constexpr double kDetectionS = 6;  // from the loss to INFO1a, or to the S of a renegotiation
   const auto add_cause = [&](const char* what, double t) {
@@ -90,6 +105,7 @@ std::vector<std::string> notes(const Call& call) {
   const StartUp& s = call.start_up;
   std::vector<std::string> out;
   add_recording(call.recording, out);
+  add_clocks(call, out);
   add_rtp(call, out);
   if (!s.v8.quick_connect.empty()) out.emplace_back("V.92 Quick Connect: QC1 or QCA1 among the octets of V.8");
   for (const AnswerToneHeard& a : s.answer_tones) {

@@ -166,11 +166,13 @@ std::vector<Event> timeline(const Call& call) {
     if (call.is_fax()) all.add(Kind::kAnswerTone, t.t0, t.t1, t.channel, "CNG");
   }
   for (const FaxFrame& f : call.fax.frames) {
+    if (f.packets) continue;  // with the frames of T.38
     all.add(Kind::kMenu, f.t, 0, f.channel, "T.30 " + f.name,
             octet_string(f.received.octets) +
                 (f.meaning.empty() ? std::string() : fmt::format(" ({})", fmt::join(f.meaning, ", "))));
   }
   for (const FaxFrame& f : call.fax.damaged) {
+    if (f.packets) continue;
     all.add(Kind::kMenu, f.t, 0, f.channel, fmt::format("T.30 {}, wrong check sequence", f.name),
             octet_string(f.received.octets));
   }

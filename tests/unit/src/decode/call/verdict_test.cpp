@@ -22,6 +22,11 @@ namespace {
 constexpr double kTurn = 2 * std::numbers::pi;
 using Sound = std::vector<float>;  // int16 units
 
+Sound full_scale(Sound x) {
+  for (float& v : x) v /= 32768;
+  return x;
+}
+
 Verdict verdict_of(std::vector<Sound> channels) {
   for (Sound& x : channels) {
     for (float& v : x) v /= 32768;
@@ -474,6 +479,22 @@ TEST(DecodeVerdict, ANameHasAProbabilityAndTheNextBestHypothesis) {
     EXPECT_GT(v.weight.strength, 0) << v.technology;
     EXPECT_EQ(v.weight.probability, probability_of(row.kind, v.weight.strength));
   }
+}
+
+// Bell 202's frequencies are near V.23's, in whose band the same bits are found.
+TEST(DecodeVerdict, TheSameBitsInTheBandOfANeighbourAreEvidenceForIt) {
+  const auto call =
+      decode_samples({{full_scale(silence(0.5) + keyed(characters(400, 1200, 7), 1200, 2200, 1200) + silence(0.5))},
+                      kRateHz,
+                      "sound"});
+  ASSERT_EQ(call->fsk.size(), 1U);
+  const FskHeard& f = call->fsk[0];
+  ASSERT_NE(f.rival, nullptr);
+  EXPECT_STREQ(f.rival, "V.23");
+  EXPECT_GT(f.rival_bits, 0.1 * bits_of(f));
+  const Weight w = verdict_of(*call).weight;
+  EXPECT_DOUBLE_EQ(w.strength, bits_of(f) - f.rival_bits);
+  EXPECT_EQ(w.next_best, "V.23");
 }
 
 TEST(DecodeVerdict, StrongerEvidenceIsNoLessProbable) {

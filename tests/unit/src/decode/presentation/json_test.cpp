@@ -191,6 +191,8 @@ Call everything() {
   call.recording.rtp = {stream};
   call.recording.sip = SipCall{"7@host", "100", "200"};
   call.recording.t38 = {{1, 0, true, {0xFF, 0x13, 0x80}}};
+  call.recording.t38_streams.emplace_back();
+  call.clock_difference_ppm = 100;
   call.echo = {{EchoPath{}}, {}};
   call.start_up = everything_of_start_up();
   Training t;
@@ -217,7 +219,7 @@ Call everything() {
   call.fax.cng.emplace_back();
   call.fax.frames.emplace_back();
   call.fax.damaged.emplace_back();
-  call.fax.sent.carriers = {{.test = true, .good_frames = 1, .bad_frames = 1}};
+  call.fax.sent.carriers = {{.test = true, .good_frames = 1, .bad_frames = 1, .lost_packets = 1}};
   call.fax.sent.pages = {{.format = {.rate = PageRate{}, .coding = PageCoding::kT6},
                           .blocks = {{.frames = 2, .data = {{}, {1}}}},
                           .reading = {.lines = 3, .bad = {{0, 1}}},
