@@ -46,7 +46,8 @@ struct DeadlineAdmission {
     }
     return "";
   }
-  /// Why the kernel refuses the next reservation; empty if it admits it. @param[in,out] sum  of the bandwidths admitted so far
+  /// Why the kernel refuses the next reservation; empty if it admits it. @param[in,out] sum  of the bandwidths admitted
+  /// so far
   std::string problem(const Asked& one, std::int64_t& sum) const {
     const std::int64_t before = sum;
     sum += ratio(one.budget, one.period);
