@@ -118,7 +118,7 @@ done
 expect_error 'class is "fifo", which host nt2000-p2-450 with scheduler fixed-priority does not have' \
   advise rt-audio busy.toml --set host.name=nt2000-p2-450
 # A host of nothing but assumptions has a but, and no week.
-expect 0 "Warning: nobody measured this host" advise rt-audio linux-hz250 --seconds 3 --repeats 1
+expect 0 "Warning: this host was not measured" advise rt-audio linux-hz250 --seconds 3 --repeats 1
 grep -q "Priority order on this host" out.txt || fail "no order of priorities"
 "$offhook" advise rt-audio linux-hz250 --seconds 3 --repeats 1 --json >hz250.json 2>/dev/null || fail "hz250.json"
 python3 - <<'END' || fail "an assumed host"

@@ -123,16 +123,17 @@ reproduce: offhook reproduce --json and results.json
 struct Document {
   const char* heading;
   const record::Table& table;
+  const char* path = "";  ///< of a list: "[]."
 };
 const Document kDocuments[] = {
     {"sweep: results.json of offhook sweep", sweep::kSweepResults},
     {"law: offhook law --json and law.json", kLaw},
     {"law-check: offhook law --check --json", kLawCheck},
     {"admit: offhook admit --json", kAdmission},
-    {"hosts: offhook hosts --json, a list of them", kHost},
+    {"hosts: offhook hosts --json", kHost, "[]."},
     {"schedule: offhook schedule --json", schedule::kSummary},
     {"trace: offhook trace --json", kTrace},
-    {"devices: offhook devices --json, a list of them", kCardDevice},
+    {"devices: offhook devices --json", kCardDevice, "[]."},
     {"modem: offhook modem --json and summary.json; for a bank, a list of them", kModemSummary},
     {"kernel: offhook kernel, always", kKernelCall},
     {"mttf: offhook mttf --json", kMttf},
@@ -160,7 +161,8 @@ const Document kDocuments[] = {
 std::string json_keys_text() {
   std::string out = "run: offhook run --json and summary.json\n" + record::describe(kRunSummary) + kCalls + kLab +
                     record::describe(kAdvice) + kLabAfterAdvice;
-  for (const auto& [heading, table] : kDocuments) out += fmt::format("\n{}\n{}", heading, record::describe(table));
+  for (const auto& [heading, table, path] : kDocuments)
+    out += fmt::format("\n{}\n{}", heading, record::describe(table, path));
   return out;
 }
 

@@ -82,7 +82,7 @@ TEST(LoadThread, IsRefusedWhereTheHostHasNoSuchClass) {
               testing::HasSubstr("expected a priority of 1 to 99"));
   EXPECT_THAT(load_thread_problem(linux_host(), {.scheduling = ThreadClass::kNt}), testing::HasSubstr("is Linux"));
   EXPECT_THAT(load_thread_problem(linux_host(), {.scheduling = ThreadClass::kDeadline}),
-              testing::HasSubstr("expected period_us"));
+              testing::HasSubstr("needs period_us"));
   HostScenario limited = linux_host();
   limited.reservations = "cpu-max";
   EXPECT_THAT(load_thread_problem(limited, busy(ThreadClass::kDeadline, 0)), testing::HasSubstr("deadline-ticks"));

@@ -94,7 +94,7 @@ TEST(DecodeV22bis, SaysWhereSamplesWereLost) {
   ASSERT_EQ(heard.connection.answer.data[0].spoilt.size(), 1u);
   EXPECT_NEAR(heard.connection.answer.data[0].spoilt[0].first, kLostS, 0.1);
   EXPECT_TRUE(heard.connection.call.data[0].spoilt.empty());
-  EXPECT_NE(describe(verdict_of(heard).directions[1]).find("spoilt at 11.0 s"), std::string::npos);
+  EXPECT_NE(describe(verdict_of(heard).directions[1]).find("damaged at 11.0 s"), std::string::npos);
 }
 
 // At 5 dB the points cannot be told: what is known is the answer tone, and that something follows it.
