@@ -114,7 +114,7 @@ grep -qF "retrain_block_us=-50% ($(printf %.1f "$(row retrained "RES 2/14, mean 
 # What it changes is said, also when that is nothing.
 expect 0 "changes nothing in these claims" reproduce jones.ring --out ring --perturb phi=+10%
 grep -q "values that can fail" out.txt || fail "the headline does not count what can fail"
-expect_error 'the nearest is "phi"' reproduce jones.fig2 --perturb fi=1
+expect_error 'the nearest is "phi"' reproduce jones.fig2 --perturb ph=1
 expect_error "expected NAME=+10%" reproduce jones.fig2 --perturb phi=10%
 expect 0 "five-fold" reproduce jones.fig1 --out scanned --repeats 1 --sensitivity 3
 grep -q holds_over scanned/results.json || fail "no ranges in the JSON"
