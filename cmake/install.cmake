@@ -76,7 +76,8 @@ install(FILES ${PROJECT_BINARY_DIR}/offhook.pc ${PROJECT_BINARY_DIR}/offhook-sim
 install(DIRECTORY include/offhook DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY dsp driver hostsim DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/offhook FILES_MATCHING PATTERN "*.h"
   PATTERN "driver/tty" EXCLUDE PATTERN "driver/kernel" EXCLUDE PATTERN "driver/linux" EXCLUDE
-  PATTERN "alsa_card.h" EXCLUDE PATTERN "libre.h" EXCLUDE PATTERN "session_refresh.h" EXCLUDE PATTERN "tls.h" EXCLUDE PATTERN "portaudio_card.h" EXCLUDE
+  PATTERN "alsa_card.h" EXCLUDE PATTERN "portaudio_card.h" EXCLUDE PATTERN "libre.h" EXCLUDE
+  PATTERN "session_refresh.h" EXCLUDE
   PATTERN "dsp/radio" EXCLUDE PATTERN "hostsim/air" EXCLUDE)
 install(DIRECTORY src/decode DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/offhook/src FILES_MATCHING PATTERN "*.h")
 

@@ -7,9 +7,7 @@
 #include <memory>
 #include <string>
 
-extern "C" {
-struct tls;
-}
+struct tls;  // libre's
 
 namespace offhook::sip {
 
