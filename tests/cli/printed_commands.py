@@ -27,6 +27,7 @@ ELSEWHERE = {
     r"\./dev interop": "makes calls for minutes: cli.interop_test",
     r"tests/bench/advice_pairs": "simulates ten hours for each pair of a device and a host",
     r"tests/decode/signals": "decodes hundreds of signals: decode.signals, label long",
+    r"tests/decode/evening": "decodes a day: decode.evening, label long",
     r"tests/bench/network_calls": "simulates calls of five minutes",
     r"\./dev vm ": "boots a virtual machine: label vm-matrix",
     r"modprobe|offhook kernel|kernel:0|--host kernel": "needs the kernel module: label vm",
