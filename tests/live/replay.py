@@ -79,7 +79,7 @@ def record(folder, dat, live):
              subprocess.Popen(limit + ["cyclictest", "-q", "-m", "-t1", f"-a{CPU}", f"-p{PRIORITY + 1}",
                                        f"-i{REFERENCE_US}", f"-D{seconds}"], stdout=subprocess.DEVNULL):
             run(offhook, "measure", "latency", "--context", f"FIFO {PRIORITY}", "--cpu", str(CPU), "--seconds",
-                str(seconds), "-o", live, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
+                str(seconds), "--json", live, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
             put("tracing_on", "0")
         run("trace-cmd", "extract", "-B", name, "-o", dat, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     finally:

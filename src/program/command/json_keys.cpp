@@ -166,16 +166,35 @@ std::string json_keys_text() {
   return out;
 }
 
-std::string documents_with(std::string_view text, std::string_view part) {
+namespace {
+
+/// The documents whose name, the heading's text before the colon, fulfils a condition.
+template <typename Wanted>
+std::string documents_where(std::string_view text, const Wanted& wanted) {
   std::string out;
   bool in = false;
   while (!text.empty()) {
     const std::string_view line = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(text.size(), line.size() + 1));
-    if (!line.empty() && line.front() != ' ') in = line.substr(0, line.find(':')).find(part) != std::string_view::npos;
+    if (!line.empty() && line.front() != ' ') in = wanted(line.substr(0, line.find(':')));
     if (in) out.append(line).append("\n");
   }
   while (out.ends_with("\n\n")) out.pop_back();
+  return out;
+}
+
+}  // namespace
+
+// With the parts that they name.
+std::string documents_with(std::string_view text, std::string_view part) {
+  constexpr std::string_view kKeys = "(keys: ";
+  std::string out = documents_where(text, [&](std::string_view name) { return name.find(part) != name.npos; });
+  for (std::size_t at = out.find(kKeys); at != out.npos; at = out.find(kKeys, at + 1)) {
+    const std::size_t from = at + kKeys.size();
+    const std::string named = out.substr(from, out.find(')', from) - from);
+    if (out.find("\n" + named + ":") == out.npos && !out.starts_with(named + ":"))
+      out += "\n" + documents_where(text, [&](std::string_view name) { return name == named; });
+  }
   return out;
 }
 
