@@ -42,8 +42,9 @@ class HitRecovery {
 
   /// A window has just ended, and its error was usual.
   bool usual() const { return count_ == 0 && !waiting_; }
-  /// How far symbols of a guess are off the grid. Below 1 their error is nearer to the usual one than to that of other
-  /// symbols, by its logarithm, or far from the latter. Arguments as of search().  Real-time: yes.
+  /// The error of symbols on the grid, squared, over the product of the usual error and the error of random symbols.
+  /// Below 1 the symbols fit: their error is below the geometric mean of the two. So they do if it is far below that of
+  /// random symbols. Arguments as of search().  Real-time: yes.
   float misfit(Grid grid, const Complex* recent, float scale, float warp, const Complex* whitening) const;
   /// Another mechanism has recovered the symbols.
   void end_wait() {

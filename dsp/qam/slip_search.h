@@ -29,7 +29,7 @@ class SlipSearch {
   static constexpr int kSymbols = HitRecovery::kSymbols;
 
   /// The next sample is the first that is kept; a symbol has just been completed. @param step_samples  between two T/2
-  /// samples @param then  both loops before the slip @param phase  of the carrier loop at that symbol.  Real-time: yes.
+  /// samples  @param then  both loops before the slip  @param phase  of the carrier at that symbol.  Real-time: yes.
   void begin(const Interpolator& now, float step_samples, const Loops& then, Phase phase);
   /// A sample of the line.  Real-time: yes, O(1).
   void put(float sample) {
@@ -47,8 +47,8 @@ class SlipSearch {
   /// samples of 8000 Hz: lost ones, or repeated ones if negative.  Real-time: yes; about 130 000 multiplications.
   /// @pre due()
   int next(const Kernels& kernels, const float* tap_re, const float* tap_im);
-  /// How far the symbols are off the grid: below 1 they fit.  @return the search is over, found() is the slip. Of its
-  /// two lengths, by our clock and by the far modem's, it is the one that fits better.
+  /// Takes HitRecovery::misfit() of the symbols. @return true: the search is over, and found() is the slip. Of its two
+  /// lengths, by our clock and by the far modem's, it is the one that fits better.
   bool judge(float misfit);
   struct Slip {
     int samples = 0;  ///< lost ones, or repeated ones if negative

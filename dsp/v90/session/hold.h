@@ -97,8 +97,9 @@ class Hold : public TableProcedure<Hold, HoldState, HoldEvent> {
   HoldOutcome outcome() const { return outcome_; }
   /// Code of T1 that the far end granted; 0: none.
   uint8_t granted() const { return granted_; }
-  /// The far end has denied a request; with `for ever` it will deny all later ones.
+  /// The far end has denied a request.
   bool denied() const { return denied_; }
+  /// It will deny all later ones, too.
   bool denied_for_ever() const { return denied_for_ever_; }
   /// This end has granted one, and kAnswer follows.
   bool holds() const { return message_.signal == HoldSignal::kAcknowledge; }

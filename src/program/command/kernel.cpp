@@ -135,8 +135,8 @@ constexpr record::Row kKernelCallRows[] = {
     R::part("service_time", kQuantiles,
             [](const K& k) -> const LogLinearHistogram& { return k.figures.service_run_elapsed; })
         .described_apart("time of the service, from the log"),
-    R::of<&K::status, &S::cells_sent>("cells.sent", "", "ATM cells of a DMT pump"),
-    R::of<&K::status, &S::cells_received>("cells.received", "", "the same"),
+    R::of<&K::status, &S::cells_sent>("cells.sent", "", "ATM cells sent, of a DMT pump"),
+    R::of<&K::status, &S::cells_received>("cells.received", "", "ATM cells received"),
     R::of<&K::status, &S::cells_idle>("cells.idle", "", "idle cells"),
     R::of<&K::status, &S::hec_errors>("cells.hec_errors", "", "cells with a wrong header"),
     R::of<&K::status, &S::delineation_losses>("cells.delineation_losses", "", "times that cell delineation was lost"),

@@ -60,10 +60,11 @@ constexpr record::Row kBankRows[] = {
     B::of<&Bank::result, &BR::bytes>("bytes", "bytes", "bytes that arrived at all modems"),
     B::of<&Bank::result, &BR::bytes_wrong>("bytes_wrong", "bytes", "bytes that arrived wrong"),
     B::of<&Bank::result, &BR::modems_share>("cpu_share_percent", "%", "share of a CPU in data mode: modems").scale(100),
-    B::of<&Bank::result, &BR::hardware_share>("hardware_share_percent", "%", "the same: the played hardware")
+    B::of<&Bank::result, &BR::hardware_share>("hardware_share_percent", "%",
+                                              "share of a CPU in data mode: the played hardware")
         .scale(100),
     B::of<&Bank::result, &BR::owner_share>("owner_share_percent", "%",
-                                           "the same: the thread that writes and reads the bytes")
+                                           "share of a CPU in data mode: the thread that writes and reads the bytes")
         .scale(100),
     B::part("service_time", kQuantiles, [](const Bank& b) -> const LogLinearHistogram& { return b.result.service; })
         .described_apart("time of the service"),
