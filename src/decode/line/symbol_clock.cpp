@@ -226,7 +226,8 @@ std::optional<int> other_rate(std::span<const float> x, double rate) {
     multiples += std::abs(std::remainder(all.hz[k], least)) < kNearHz;
   }
   const bool divides = std::abs(std::remainder(rate, least)) < kNearHz;
-  return divides && 4 * multiples >= 3 * count ? static_cast<int>(std::lround(least)) : 0;
+  const bool is_least = least >= 2 * kLowestLineHz;  // else half of it was not searched
+  return is_least && divides && 4 * multiples >= 3 * count ? static_cast<int>(std::lround(least)) : 0;
 }
 
 // The middle of the band's edges that are alike, in pieces over which a line's delay turns the phase but little.
