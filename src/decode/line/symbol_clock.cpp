@@ -226,7 +226,8 @@ std::optional<int> other_rate(std::span<const float> x, double rate) {
     multiples += std::abs(std::remainder(all.hz[k], least)) < kNearHz;
   }
   const bool divides = std::abs(std::remainder(rate, least)) < kNearHz;
-  const bool is_least = least >= 2 * kLowestLineHz;  // else half of it was not searched
+  // Else half of it was not searched: it may be a multiple itself, such as the rate of characters.
+  const bool is_least = least >= 2 * kLowestLineHz;
   return is_least && divides && 4 * multiples >= 3 * count ? static_cast<int>(std::lround(least)) : 0;
 }
 

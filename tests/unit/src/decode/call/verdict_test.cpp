@@ -367,6 +367,21 @@ TEST(DecodeVerdict, CarriersWithoutShapingAreNotV34) {
   EXPECT_EQ(v.technology.find("another signal of 3"), std::string::npos) << v.technology;
 }
 
+// Characters of 10.5 bits at 1200 bit/s on two tones 600 Hz apart: the spectrum is like itself at every multiple of 114
+// characters/s, which is no symbol rate.
+TEST(DecodeVerdict, ARateOfCharactersIsNoSymbolRate) {
+  std::mt19937 random(9);
+  Bits halves;
+  for (int k = 0; k < 1200; ++k) {
+    const unsigned character = random();
+    halves.insert(halves.end(), {0, 0});
+    for (int bit = 0; bit < 8; ++bit) halves.insert(halves.end(), 2, static_cast<int>(character >> bit & 1));
+    halves.insert(halves.end(), 3, 1);
+  }
+  const Verdict v = verdict_of({silence(0.5) + keyed(halves, 1200, 1800, 2400) + silence(0.5)});
+  EXPECT_EQ(v.technology.find("another signal"), std::string::npos) << v.technology;
+}
+
 // Each packet begins its symbols anew, which broadens the line of the symbol clock.
 TEST(DecodeVerdict, TheSymbolRateOfPacketsIsThatOfTheirSymbols) {
   Sound x;
