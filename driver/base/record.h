@@ -204,8 +204,16 @@ bool assign(T& x, const Value& value) {
     const auto* list = std::get_if<Values>(&value);
     if (list == nullptr) return false;
     x.clear();
-    for (const Value& item : *list)
-      if (!assign(x.emplace_back(), item)) return false;
+    for (const Value& item : *list) {
+      auto&& one = x.emplace_back();
+      if constexpr (std::is_floating_point_v<std::decay_t<decltype(one)>>) {  // JSON has null for what is no number
+        if (std::holds_alternative<std::monostate>(item)) {
+          one = std::numeric_limits<std::decay_t<decltype(one)>>::quiet_NaN();
+          continue;
+        }
+      }
+      if (!assign(one, item)) return false;
+    }
     return true;
   }
 }

@@ -457,18 +457,39 @@ std::string to_csv(const Comparison& comparison) {
   return out;
 }
 
-Json to_json(const Comparison& comparison) {
-  Json rows = Json::array();
-  for (const Row& r : comparison.rows) {
-    Json row{{"item", r.item}, {"quantity", r.quantity}, {"unit", r.unit}, {"a", r.a}, {"b", r.b}};
-    if (const auto by = r.difference()) row["difference"] = *by;
-    if (const auto times = r.ratio()) row["ratio"] = *times;
-    rows.push_back(std::move(row));
-  }
-  return {{"offhook_compare", 1},   {"kind", to_string(comparison.kind)}, {"a", comparison.a},
-          {"b", comparison.b},      {"headline", comparison.headline},    {"reasons", comparison.reasons},
-          {"rows", std::move(rows)}};
-}
+namespace {
+
+using R = record::Written<Row>;
+constexpr record::Row kRowRows[] = {
+    R::of<&Row::item>("item", "",
+                      "cell of a sweep, load of a measurement, direction of a call; empty: the whole result"),
+    R::of<&Row::quantity>("quantity", "", "key of the value"),
+    R::of<&Row::unit>("unit", "", "its unit; empty: none, or a count"),
+    R::of("a", "", "value in the first result; null: it has none",
+          [](const Row& r) { return record::value_of_json(r.a); })
+        .or_null(),
+    R::of("b", "", "value in the second result; null: it has none",
+          [](const Row& r) { return record::value_of_json(r.b); })
+        .or_null(),
+    R::of<&Row::difference>("difference", "", "b - a").absent("unless both are numbers"),
+    R::of<&Row::ratio>("ratio", "", "b / a").absent("unless both are numbers, and a is not 0"),
+};
+constexpr record::Table kRow{kRowRows};
+using C = record::Written<Comparison>;
+constexpr record::Row kComparisonRows[] = {
+    C::of("offhook_compare", "", "version of this document", [](const Comparison&) { return 1; }),
+    C::of("kind", "", "run, sweep, decoded call, decoded calls or latency",
+          [](const Comparison& c) { return to_string(c.kind); }),
+    C::of<&Comparison::a>("a", "", "name of the first result"),
+    C::of<&Comparison::b>("b", "", "name of the second result"),
+    C::of<&Comparison::headline>("headline", "", "most important difference, in a sentence"),
+    C::of<&Comparison::reasons>("reasons", "", "further sentences"),
+    C::part<&Comparison::rows>("rows", kRow),
+};
+
+}  // namespace
+
+constexpr record::Table kComparison{kComparisonRows};
 
 std::string comparison_page(const Comparison& comparison) {
   const std::string title = fmt::format("{} and {}", comparison.a, comparison.b);
@@ -476,7 +497,7 @@ std::string comparison_page(const Comparison& comparison) {
   data["a"] = comparison.a;
   data["b"] = comparison.b;
   data["compared"] = to_string(comparison.kind);
-  data["rows"] = nlohmann::json(to_json(comparison).at("rows"));
+  data["rows"] = nlohmann::json(record::to_json(kComparison, &comparison).at("rows"));
   return page_around(title + " - Offhook", data);
 }
 

@@ -12,6 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#include "driver/base/record.h"
+
 namespace offhook::comparison {
 
 using Json = nlohmann::ordered_json;
@@ -68,7 +70,7 @@ double fisher_exact(std::size_t successes_a, std::size_t trials_a, std::size_t s
 
 /// One row of CSV per quantity: item, quantity, unit, a, b, difference, ratio.
 std::string to_csv(const Comparison& comparison);
-Json to_json(const Comparison& comparison);
+extern const record::Table kComparison;
 
 /// The page of `offhook compare`.
 std::string comparison_page(const Comparison& comparison);

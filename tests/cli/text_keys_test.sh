@@ -92,6 +92,7 @@ wrote csv tasks - mttf --tasks "$examples/schedulability.toml" --hours 0.1 --csv
 wrote json schedule - schedule "$examples/system.json" --json
 wrote csv schedule - schedule "$examples/system.json" --csv
 wrote json reproduce - reproduce jones.fig1 --repeats 1 --out claims --json
+wrote json reproduce - reproduce jones.table3 --repeats 1 --perturb phi=+100% --out perturbed --json
 wrote csv reproduce claims/results.csv reproduce jones.fig1 --repeats 1 --out claims --json
 wrote csv reproduce - reproduce jones.fig1 --repeats 1 --out claims --csv
 wrote json compare - compare sweep sweep --json

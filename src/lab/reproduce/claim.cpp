@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 namespace offhook::reproduce {
 
@@ -32,21 +32,6 @@ Row number_row(std::string what, std::string unit, double published, double simu
   Row row = make(std::move(what), std::move(unit), published, simulated, std::move(tolerance), agrees(published));
   row.sharp = !row.agrees || !agrees((1 + kOff) * published) || !agrees((1 - kOff) * published);
   return row;
-}
-
-nlohmann::ordered_json json(const Value& value) {
-  if (value.number) {
-    return std::isfinite(*value.number) ? nlohmann::ordered_json(*value.number) : nlohmann::ordered_json(nullptr);
-  }
-  return value.text.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(value.text);
-}
-
-nlohmann::ordered_json json(const Axis& axis) {
-  nlohmann::ordered_json out{{"text", axis.text}, {"log", axis.log}};
-  if (axis.min) out["min"] = *axis.min;
-  if (axis.max) out["max"] = *axis.max;
-  if (!axis.ticks.empty()) out["ticks"] = axis.ticks;
-  return out;
 }
 
 /// An experiment cannot let a row pass as an input, or as the paper's own mistake, that is not judged to be one.
@@ -131,59 +116,136 @@ Row paper_only(std::string what, std::string unit, Value published, Value simula
   return row;
 }
 
-nlohmann::ordered_json figures_json(const std::vector<Figure>& figures) {
-  using Json = nlohmann::ordered_json;
-  static constexpr std::array kStyles = {"points", "line", "step", "bars"};
-  static constexpr std::array kSymbols = {"dot", "disc", "ring", "half", "cross", "square", "triangle"};
-  Json out = Json::array();
-  for (const Figure& figure : figures) {
-    Json f{{"id", figure.id},     {"title", figure.title},   {"caption", figure.caption}, {"x", json(figure.x)},
-           {"y", json(figure.y)}, {"series", Json::array()}, {"marks", Json::array()}};
-    for (const Series& s : figure.series) {
-      Json one{{"name", s.name},
-               {"style", kStyles.at(static_cast<std::size_t>(s.style))},
-               {"published", s.published},
-               {"symbol", kSymbols.at(static_cast<std::size_t>(s.symbol))},
-               {"x", s.x},
-               {"y", s.y}};
-      if (!s.interval.empty()) one["interval"] = s.interval;
-      if (!s.labels.empty()) one["labels"] = s.labels;
-      if (s.bar_width > 0) one["bar_width"] = s.bar_width;
-      if (s.variant > 0) one["variant"] = s.variant;
-      f["series"].push_back(std::move(one));
-    }
-    for (const Mark& m : figure.marks) {
-      Json one{{"axis", m.axis == Mark::Axis::kX ? "x" : "y"}, {"value", m.value}, {"text", m.text}};
-      if (m.to) one["to"] = *m.to;
-      if (!m.published) one["guide"] = true;
-      f["marks"].push_back(std::move(one));
-    }
-    out.push_back(std::move(f));
+std::vector<JudgedRow> judged(std::vector<Row> rows, const Published& claim) {
+  std::vector<JudgedRow> out;
+  for (Row& row : rows) {
+    const Judgement& judgement = judgement_of(row, claim);
+    for (const std::string& hinge : judgement.hinges) (void)constant(hinge);  // that exists
+    for (Value* value : {&row.published, &row.simulated})
+      if (value->number && !std::isfinite(*value->number)) *value = {};
+    out.push_back({std::move(row), judgement.grade, judgement.provenance, judgement.because,
+                   fmt::format("{}", fmt::join(judgement.hinges, ", "))});
   }
   return out;
 }
 
-nlohmann::ordered_json to_json(const Outcome& outcome, const Published& claim) {
-  using Json = nlohmann::ordered_json;
-  Json out{{"summary", outcome.summary}, {"rows", Json::array()}};
-  for (const Row& row : outcome.rows) {
-    const Judgement& judgement = judgement_of(row, claim);
-    for (const std::string& hinge : judgement.hinges) (void)constant(hinge);  // that exists
-    out["rows"].push_back({{"what", row.what},
-                           {"unit", row.unit},
-                           {"published", json(row.published)},
-                           {"simulated", json(row.simulated)},
-                           {"tolerance", row.tolerance},
-                           {"grade", std::string(to_string(judgement.grade))},
-                           {"provenance", std::string(to_string(judgement.provenance))},
-                           {"because", judgement.because},
-                           {"hinges", fmt::format("{}", fmt::join(judgement.hinges, ", "))},
-                           {"agrees", row.agrees},
-                           {"notices_20_percent", row.sharp},
-                           {"note", row.note}});
-  }
-  out["figures"] = figures_json(outcome.figures);
-  return out;
+namespace {
+
+constexpr std::array kStyles = {"points", "line", "step", "bars"};
+constexpr std::array kSymbols = {"dot", "disc", "ring", "half", "cross", "square", "triangle"};
+constexpr std::array kAxes = {"x", "y"};
+
+/// A member that is one of a list of words.
+template <auto Member, const auto& kWords, typename Subject>
+constexpr record::Row word_row(std::string_view key, std::string_view what) {
+  using R = record::Rows<Subject>;
+  record::Row row =
+      R::of(key, "", what, [](const Subject& s) { return kWords.at(static_cast<std::size_t>(s.*Member)); });
+  row.set = [](void* s, const record::Value& value) {
+    const auto* text = std::get_if<std::string>(&value);
+    const auto found = text == nullptr ? kWords.end() : std::find(kWords.begin(), kWords.end(), *text);
+    if (found == kWords.end()) return false;
+    auto& member = static_cast<Subject*>(s)->*Member;
+    member = static_cast<std::decay_t<decltype(member)>>(found - kWords.begin());
+    return true;
+  };
+  row.optional = false;
+  return row;
 }
+
+/// A number, words, or null.
+template <Value Row::*Member>
+constexpr record::Row value_row(std::string_view key, std::string_view what) {
+  record::Row row = record::Rows<JudgedRow>::of(key, "", what, [](const JudgedRow& r) {
+    const Value& value = r.*Member;
+    return value.number         ? record::Value(*value.number)
+           : value.text.empty() ? record::Value()
+                                : record::Value(value.text);
+  });
+  row.set = [](void* s, const record::Value& value) {
+    Value& member = static_cast<JudgedRow*>(s)->*Member;
+    if (const auto* text = std::get_if<std::string>(&value)) return member = Value(*text), true;
+    member = {};
+    return record::assign(member.number, value);
+  };
+  return row.or_null();
+}
+
+using A = record::Rows<Axis>;
+constexpr record::Row kAxisRows[] = {
+    A::of<&Axis::text>("text", "", "quantity and unit"),
+    A::of<&Axis::log>("log", "", "whether it is logarithmic"),
+    A::of<&Axis::min>("min", "", "its begin").absent("by the data"),
+    A::of<&Axis::max>("max", "", "its end").absent("by the data"),
+    A::of<&Axis::ticks>("ticks", "", "values and names of categories")
+        .absent_if_0("numbers")
+        .with(&record::Row::list, 2),  // of pairs
+};
+constexpr record::Table kAxis{kAxisRows};
+using S = record::Rows<Series>;
+constexpr record::Row kSeriesRows[] = {
+    S::of<&Series::name>("name", "", "name in the legend"),
+    word_row<&Series::style, kStyles, Series>("style", "points, line, step or bars"),
+    S::of<&Series::published>("published", "", "whether the values are the paper's"),
+    word_row<&Series::symbol, kSymbols, Series>("symbol", "shape of its points"),
+    S::of<&Series::x>("x", "", "values on the first axis"),
+    S::of<&Series::y>("y", "", "values on the second axis"),
+    S::of<&Series::interval>("interval", "", "half width of each 95 % confidence interval").absent_if_0(),
+    S::of<&Series::labels>("labels", "", "text at each point").absent_if_0(),
+    S::of<&Series::bar_width>("bar_width", "", "width of a bar").absent_if_0(),
+    S::of<&Series::variant>("variant", "", "1 or 2: colour of the last series with 0").absent_if_0(),
+};
+constexpr record::Table kSeries{kSeriesRows};
+using M = record::Rows<Mark>;
+constexpr record::Row guide_row() {
+  record::Row row = M::of("guide", "", "whether it is a help for the eye, not the paper's",
+                          [](const Mark& m) { return !m.published; });
+  row.set = [](void* s, const record::Value& value) {
+    const bool* guide = std::get_if<bool>(&value);
+    static_cast<Mark*>(s)->published = guide == nullptr || !*guide;
+    return guide != nullptr;
+  };
+  return row.absent_if_0();
+}
+constexpr record::Row kMarkRows[] = {
+    word_row<&Mark::axis, kAxes, Mark>("axis", "x or y"),
+    M::of<&Mark::value>("value", "", "its place, or the begin of a band"),
+    M::of<&Mark::text>("text", "", "its name"),
+    M::of<&Mark::to>("to", "", "end of the band").absent("it is a line"),
+    guide_row(),
+};
+constexpr record::Table kMark{kMarkRows};
+using F = record::Rows<Figure>;
+constexpr record::Row kFigureRows[] = {
+    F::of<&Figure::id>("id", "", "name of the figure"),
+    F::of<&Figure::title>("title", "", "the paper's title"),
+    F::of<&Figure::caption>("caption", "", "the simulation, and its message"),
+    F::part<&Figure::x>("x", kAxis).means("first axis"),
+    F::part<&Figure::y>("y", kAxis).means("second axis"),
+    F::part<&Figure::series>("series", kSeries).means("sets of values"),
+    F::part<&Figure::marks>("marks", kMark).means("marked values"),
+};
+using J = record::Rows<JudgedRow>;
+constexpr record::Row kJudgedRows[] = {
+    J::of<&JudgedRow::what>("what", "", "compared quantity"),
+    J::of<&JudgedRow::unit>("unit", "", "unit of the two values"),
+    value_row<&Row::published>("published", "the paper's value; null: none"),
+    value_row<&Row::simulated>("simulated", "simulated value; null: none"),
+    J::of<&JudgedRow::tolerance>("tolerance", "", "greatest permitted difference, in words"),
+    word_row<&JudgedRow::grade, kGrades, JudgedRow>("grade", "hard, soft, input or paper: meaning of a difference"),
+    word_row<&JudgedRow::provenance, kProvenances, JudgedRow>(
+        "provenance",
+        "independent, calibrated, derived or input: whether the simulation could have contradicted the value"),
+    J::of<&JudgedRow::because>("because", "", "reason for the provenance"),
+    J::of<&JudgedRow::hinges>("hinges", "", "unpublished constants on which `agrees` depends"),
+    J::of<&JudgedRow::agrees>("agrees", "", "whether the values are within the tolerance"),
+    J::of<&JudgedRow::sharp>("notices_20_percent", "",
+                             "whether `agrees` would change if the published value were 20 % off"),
+    J::of<&JudgedRow::note>("note", "", "remark on the run, or reason for a difference"),
+};
+
+}  // namespace
+
+constexpr record::Table kFigure{kFigureRows, "figure"}, kJudgedRow{kJudgedRows};
 
 }  // namespace offhook::reproduce

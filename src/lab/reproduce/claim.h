@@ -12,13 +12,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "driver/base/record.h"
 #include "src/lab/analysis/confidence.h"
 #include "src/lab/reproduce/constants.h"
 #include "src/lab/reproduce/published.h"
@@ -33,6 +33,8 @@ struct Value {
   Value(const char* of) : text(of) {}
   std::optional<double> number;
   std::string text;
+
+  bool operator==(const Value&) const = default;
 };
 
 /// One published value and its counterpart.
@@ -145,10 +147,19 @@ struct Experiment {
   bool on_request = false;  ///< it takes minutes: only if requested by its own name, or together with all such
 };
 
-/// @param claim whose judgements its rows get
+/// A row and what its claim says about it.
+struct JudgedRow : Row {
+  Grade grade = Grade::kHard;
+  Provenance provenance = Provenance::kInput;
+  std::string because;  ///< reason for the provenance
+  std::string hinges;   ///< unpublished constants on which `agrees` depends, separated by ", "
+};
+
+/// @param claim whose judgements the rows get
 /// @throws config::Error for a row without a judgement, and for a row whose kind differs from its judgement
-nlohmann::ordered_json to_json(const Outcome& outcome, const Published& claim);
-/// The drawn data without decoration.
-nlohmann::ordered_json figures_json(const std::vector<Figure>& figures);
+std::vector<JudgedRow> judged(std::vector<Row> rows, const Published& claim);
+
+/// The drawn data of a figure, and a row of a claim; both can be read back.
+extern const record::Table kFigure, kJudgedRow;
 
 }  // namespace offhook::reproduce

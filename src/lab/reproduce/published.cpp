@@ -19,9 +19,6 @@ using Json = nlohmann::json;
 
 namespace {
 
-constexpr std::array<std::string_view, 4> kGrades = {"hard", "soft", "input", "paper"};
-constexpr std::array<std::string_view, 4> kProvenances = {"input", "calibrated", "derived", "independent"};
-
 struct Head {
   std::string id, seed, at;
   Grade grade = Grade::kHard;

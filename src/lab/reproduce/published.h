@@ -7,6 +7,7 @@
 // (unread()), so that no published value can be left out by oversight.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -22,6 +23,7 @@ enum class Grade {
   kInput,  ///< a measured property of the machine: an input of the model, never a result
   kPaper,  ///< inconsistent inside the paper: reported, nothing required
 };
+inline constexpr std::array<std::string_view, 4> kGrades = {"hard", "soft", "input", "paper"};
 std::string_view to_string(Grade grade);
 
 /// The origin of a simulated value, which determines how strong the evidence of agreement is.
@@ -31,6 +33,7 @@ enum class Provenance {
   kDerived,      ///< arithmetic on inputs
   kIndependent,  ///< no constant was fitted with it, or with others of its kind
 };
+inline constexpr std::array<std::string_view, 4> kProvenances = {"input", "calibrated", "derived", "independent"};
 std::string_view to_string(Provenance provenance);
 
 /// The weight of a claim's rows, from its list `judged`. Never from code.

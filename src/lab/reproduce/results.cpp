@@ -28,15 +28,18 @@ std::string claim_name(const std::string& id) {
   return id + ".json";
 }
 
-std::string standing(const Json& rows) {
-  const auto any = [&](std::string_view grade, bool agrees) {
+constexpr const char* kNoExperiment = "no experiment";
+constexpr const char* kFallsShort = "falls short";
+
+std::string standing(const std::vector<JudgedRow>& rows) {
+  const auto any = [&](Grade grade, bool agrees) {
     return std::any_of(rows.begin(), rows.end(),
-                       [&](const Json& r) { return r.at("grade") == grade && r.at("agrees") == agrees; });
+                       [&](const JudgedRow& r) { return r.grade == grade && r.agrees == agrees; });
   };
-  if (any("hard", false)) return "falls short";
-  if (any("soft", false) || any("input", false)) return "differs";
-  if (any("hard", true) || any("soft", true)) return "agrees";
-  return any("paper", true) ? "inconsistent in the paper" : "input";
+  if (any(Grade::kHard, false)) return kFallsShort;
+  if (any(Grade::kSoft, false) || any(Grade::kInput, false)) return "differs";
+  if (any(Grade::kHard, true) || any(Grade::kSoft, true)) return "agrees";
+  return any(Grade::kPaper, true) ? "inconsistent in the paper" : "input";
 }
 
 }  // namespace
@@ -78,100 +81,179 @@ Run run_of(const Published& published, const Settings& settings, const ClaimProg
 namespace {
 
 /// Every row that differs has an explanation.
-void explain(Json& rows, const Perturbation& perturbation) {
-  for (Json& row : rows) {
-    if (row.at("agrees").get<bool>() || !row.at("note").get<std::string>().empty()) continue;
-    row["note"] = perturbation.empty() ? "no known reason" : fmt::format("perturbed: {}", perturbation.text());
-  }
+void explain(std::vector<JudgedRow>& rows, const Perturbation& perturbation) {
+  for (JudgedRow& row : rows)
+    if (!row.agrees && row.note.empty())
+      row.note = perturbation.empty() ? "no known reason" : fmt::format("perturbed: {}", perturbation.text());
 }
 
 }  // namespace
 
-Json run_claim(const Claim& claim, const Settings& settings, const ClaimProgress& progress) {
+ClaimResult run_claim(const Claim& claim, const Settings& settings, const ClaimProgress& progress) {
   const Published& p = claim.published;
-  Json out{{"id", p.id()},
-           {"title", claim.experiment != nullptr ? claim.experiment->title : p.id()},
-           {"seed", p.seed()},
-           {"at", p.at()},
-           {"grade", std::string(to_string(p.grade()))}};
-  if (claim.experiment == nullptr) {
-    out.update({{"standing", "no experiment"}, {"summary", "No experiment reproduces this claim yet."}});
-    out.update({{"rows", Json::array()}, {"figures", Json::array()}});
-    return out;
-  }
-  const Outcome outcome = claim.experiment->run(run_of(p, settings, progress));
-  Json made = to_json(outcome, p);
+  ClaimResult result{.id = p.id(),
+                     .title = claim.experiment != nullptr ? claim.experiment->title : p.id(),
+                     .seed = p.seed(),
+                     .at = p.at(),
+                     .grade = p.grade(),
+                     .standing = kNoExperiment,
+                     .summary = "No experiment reproduces this claim yet.",
+                     .rows = {},
+                     .figures = {}};
+  if (claim.experiment == nullptr) return result;
+  Outcome outcome = claim.experiment->run(run_of(p, settings, progress));
+  result.rows = judged(std::move(outcome.rows), p);
   if (const auto unread = p.unread(); !unread.empty()) {
     throw config::Error(fmt::format("{}: the experiment does not use: {}", p.id(), fmt::join(unread, ", ")));
   }
-  explain(made.at("rows"), settings.perturbation);
-  out["standing"] = standing(made.at("rows"));
-  out.update(made);
-  return out;
+  explain(result.rows, settings.perturbation);
+  result.standing = standing(result.rows);
+  result.summary = std::move(outcome.summary);
+  result.figures = std::move(outcome.figures);
+  return result;
 }
 
-Json read_claim(const fs::path& folder, const Claim& claim, const std::string& identity) {
+namespace {
+
+using record::Rows;
+constexpr record::Row kClaimRows[] = {
+    Rows<ClaimResult>::of<&ClaimResult::id>("id", "", "name of the claim"),
+    Rows<ClaimResult>::of<&ClaimResult::title>("title", "", "what its experiment shows"),
+    Rows<ClaimResult>::of<&ClaimResult::seed>("seed", "", "name of the paper"),
+    Rows<ClaimResult>::of<&ClaimResult::at>("at", "", "place in the paper"),
+    Rows<ClaimResult>::of("grade", "", "hard, soft or input: meaning of a difference",
+                          [](const ClaimResult& c) { return to_string(c.grade); }),
+    Rows<ClaimResult>::of<&ClaimResult::standing>("standing", "", "result in a word"),
+    Rows<ClaimResult>::of<&ClaimResult::summary>("summary", "", "the runs, and the difference, if there is one"),
+    Rows<ClaimResult>::part<&ClaimResult::rows>("rows", kJudgedRow),
+    Rows<ClaimResult>::part<&ClaimResult::figures>("figures", kFigure).described_apart("data of the page's figures"),
+};
+constexpr record::Table kClaim{kClaimRows};
+
+using T = record::Written<Totals>;
+using Count = Totals::Count;
+using N = record::Written<Count>;
+constexpr record::Row kInputCountRows[] = {
+    N::of<&Count::rows>("rows", "", "values"),
+    N::of<&Count::agree>("agree", "", "values within their tolerance; of inputs, used as published"),
+};
+constexpr record::Row kCountRows[] = {
+    kInputCountRows[0],
+    kInputCountRows[1],
+    N::of<&Count::hard>("hard", "", "mandatory values"),
+    N::of<&Count::hard_agree>("hard_agree", "", "mandatory values within their tolerance"),
+};
+constexpr record::Table kInputCount{kInputCountRows}, kCount{kCountRows};
+
+template <std::size_t kAt>
+constexpr record::Row count_row(std::string_view key, const record::Table& table) {
+  return T::part(key, table, [](const Totals& t) -> const Count& { return t.counts[kAt].second; });
+}
+constexpr record::Row kTotalsRows[] = {
+    count_row<0>("independent", kCount),
+    count_row<1>("calibrated", kCount),
+    count_row<2>("derived", kCount),
+    count_row<3>("input", kInputCount),
+    T::of<&Totals::sharp>("can_fail.rows", "",
+                          "values whose agreement would change if the published value were 20 % off"),
+    T::of<&Totals::sharp_agree>("can_fail.agree", "", "those of them within their tolerance"),
+    T::of<&Totals::paper>("inconsistent_in_the_paper", "", "values that contradict others in their paper"),
+};
+
+using E = record::Written<Effect>;
+constexpr record::Row kEffectRows[] = {
+    E::of<&Effect::rows>("values", "", "values of these claims"),
+    E::of<&Effect::changed>("changed", "", "values that --perturb changed"),
+    E::of<&Effect::unchanged>("unchanged", "", "claims without a changed value"),
+    E::of<&Effect::decided>("decided", "", "values whose agreement it changed"),
+};
+constexpr record::Table kTotals{kTotalsRows}, kEffect{kEffectRows};
+
+using R = record::Written<Results>;
+constexpr record::Row kResultsRows[] = {
+    R::of("offhook_reproduce", "", "version of this document", [](const Results&) { return 1; }),
+    R::of<&Results::seed>("seed", "", "first random seed"),
+    R::of<&Results::repetitions>("repetitions", "", "number of runs where the paper repeated an experiment"),
+    R::of("sentence", "", "summary in one sentence", [](const Results& r) { return sentence(r.totals); }),
+    R::part<&Results::totals>("counts", kTotals),
+    R::of<&Results::totals, &Totals::short_of>("falls_short", "", "mandatory (hard) claims that were not reproduced"),
+    R::part<&Results::claims>("claims", kClaim),
+    R::of<&Results::perturbed>("perturbed", "", "changed constants").absent_if_0("without --perturb"),
+    R::part<&Results::effect>("perturbation", kEffect).absent("without --perturb"),
+    R::part<&Results::held_out>("held_out", kCalibration).absent("without --held-out"),
+    R::part<&Results::sensitivity>("sensitivity", kSensitivity).absent("without --sensitivity"),
+};
+
+/// A kept claim is a file with its identity and a checksum of the rest.
+struct Kept {
+  std::string identity, checksum;
+  ClaimResult claim;
+};
+using K = record::Rows<Kept>;
+constexpr record::Row kKeptRows[] = {
+    K::of<&Kept::identity>("identity", "", "program, data and settings that made it"),
+    K::of<&Kept::checksum>("checksum", "", "of the claim's JSON"),
+    K::part<&Kept::claim>("claim", kClaim),
+};
+constexpr record::Table kKept{kKeptRows};
+
+std::string checksum(const ClaimResult& claim) {
+  return fnv1a_hex(record::to_json(kClaim, &claim).dump());
+}
+
+}  // namespace
+
+constexpr record::Table kResults{kResultsRows};
+
+std::optional<ClaimResult> read_claim(const fs::path& folder, const Claim& claim, const std::string& identity) {
   const fs::path path = folder / claim_name(claim.published.id());
   std::error_code error;
-  if (claim.experiment == nullptr || !fs::exists(path, error)) return nullptr;
+  if (claim.experiment == nullptr || !fs::exists(path, error)) return std::nullopt;
   try {
-    const Json file = with_memory_for(path, [&] { return parse_json<Json>(read_file(path)); });
-    const bool ours = file.at("identity") == identity && file.at("checksum") == fnv1a_hex(file.at("claim").dump());
-    return ours ? file.at("claim") : Json(nullptr);
+    Kept kept;
+    record::from_json(kKept, with_memory_for(path, [&] { return parse_json<Json>(read_file(path)); }), &kept);
+    kept.claim.grade = claim.published.grade();
+    const bool ours = kept.identity == identity && kept.checksum == checksum(kept.claim);
+    return ours ? std::optional(std::move(kept.claim)) : std::nullopt;
   } catch (const Json::exception&) {  // it is made again
-    return nullptr;
+    return std::nullopt;
   }
 }
 
-void write_claim(const OutputFolder& folder, const Json& claim, const std::string& identity) {
-  const Json file{{"identity", identity}, {"checksum", fnv1a_hex(claim.dump())}, {"claim", claim}};
-  folder.write(claim_name(claim.at("id").get<std::string>()), json_text(file) + "\n");
+void write_claim(const OutputFolder& folder, const ClaimResult& claim, const std::string& identity) {
+  const Kept kept{identity, checksum(claim), claim};
+  folder.write(claim_name(claim.id), json_text(record::to_json(kKept, &kept)) + "\n");
 }
 
-Totals totals(const Json& claims) {
+Totals totals(const std::vector<ClaimResult>& claims) {
   Totals t;
-  for (const Json& claim : claims) {
-    const std::string id = claim.at("id").get<std::string>(), standing = claim.at("standing").get<std::string>();
+  for (const ClaimResult& claim : claims) {
     ++t.claims;
-    if (standing == "no experiment") t.missing.push_back(id);
-    if (standing == "falls short" || (standing == "no experiment" && claim.at("grade") == "hard"))
-      t.short_of.push_back(id);
-    for (const Json& row : claim.at("rows")) {
-      if (row.at("grade") == "paper") {
+    const bool missing = claim.standing == kNoExperiment;
+    if (missing) t.missing.push_back(claim.id);
+    if (claim.standing == kFallsShort || (missing && claim.grade == Grade::kHard)) t.short_of.push_back(claim.id);
+    for (const JudgedRow& row : claim.rows) {
+      if (row.grade == Grade::kPaper) {
         ++t.paper;
         continue;
       }
-      Totals::Count& count = t.of(row.at("provenance").get<std::string>());
-      const bool agrees = row.at("agrees").get<bool>(), hard = row.at("grade") == "hard";
+      Totals::Count& count = t.of(row.provenance);
+      const bool hard = row.grade == Grade::kHard;
       ++count.rows;
-      if (agrees) ++count.agree;
+      if (row.agrees) ++count.agree;
       if (hard) ++count.hard;
-      if (hard && agrees) ++count.hard_agree;
-      if (row.at("provenance") == to_string(Provenance::kInput) || !row.at("notices_20_percent").get<bool>()) continue;
+      if (hard && row.agrees) ++count.hard_agree;
+      if (row.provenance == Provenance::kInput || !row.sharp) continue;
       ++t.sharp;
-      if (agrees) ++t.sharp_agree;
+      if (row.agrees) ++t.sharp_agree;
     }
   }
   return t;
 }
 
-Totals::Count& Totals::of(std::string_view provenance) {
-  for (auto& [name, count] : counts) {
-    if (name == provenance) return count;
-  }
-  throw std::invalid_argument(fmt::format("no provenance: {}", provenance));
-}
-
-Json to_json(const Totals& totals) {
-  Json out;
-  for (const auto& [name, count] : totals.counts) {
-    out[name] = {{"rows", count.rows}, {"agree", count.agree}};
-    if (name != to_string(Provenance::kInput))
-      out[name].update({{"hard", count.hard}, {"hard_agree", count.hard_agree}});
-  }
-  out["can_fail"] = {{"rows", totals.sharp}, {"agree", totals.sharp_agree}};
-  out["inconsistent_in_the_paper"] = totals.paper;
-  return out;
+Totals::Count& Totals::of(Provenance provenance) {
+  return std::find_if(counts.begin(), counts.end(), [&](const auto& c) { return c.first == to_string(provenance); })
+      ->second;
 }
 
 std::string sentence(const Totals& t) {
@@ -193,23 +275,49 @@ std::string sentence(const Totals& t) {
   return out;
 }
 
-std::string shown(const Json& value) {
-  if (value.is_null()) return "-";
-  if (value.is_string()) return value.get<std::string>();
-  const double v = value.get<double>();
+Effect effect_of(const std::vector<ClaimResult>& perturbed, const std::vector<ClaimResult>& plain) {
+  Effect e;
+  for (std::size_t i = 0; i < perturbed.size(); ++i) {
+    const auto &rows = perturbed[i].rows, &before = plain[i].rows;
+    std::size_t changed = 0;
+    for (std::size_t k = 0; k < rows.size(); ++k) {
+      changed += k >= before.size() || rows[k].simulated != before[k].simulated;
+      if (k < before.size() && rows[k].agrees != before[k].agrees)
+        e.decided.push_back(perturbed[i].id + ", " + rows[k].what);
+    }
+    e.rows += rows.size();
+    e.changed += changed;
+    if (changed == 0) e.unchanged.push_back(perturbed[i].id);
+  }
+  return e;
+}
+
+std::string sentence(const Effect& e, const std::string& perturbation) {
+  if (e.changed == 0) return fmt::format("--perturb {} changes nothing in these claims", perturbation);
+  std::string out = fmt::format("--perturb {} changes {} of {} values", perturbation, e.changed, e.rows);
+  if (!e.unchanged.empty()) out += fmt::format("; none in {}", fmt::join(e.unchanged, ", "));
+  if (!e.decided.empty())
+    out += fmt::format(". Agreement changes in {}: {}", e.decided.size(), fmt::join(e.decided, "; "));
+  return out;
+}
+
+std::string shown(const Value& value) {
+  if (!value.number) return value.text.empty() ? "-" : value.text;
+  const double v = *value.number;
   if (v == std::round(v) && std::abs(v) < 1e7) return fmt::format("{:.0f}", v);
   return std::abs(v) >= 1000 ? fmt::format("{:.0f}", v) : fmt::format("{:.4g}", v);
 }
 
-std::string to_csv(const Json& claims) {
+std::string to_csv(const std::vector<ClaimResult>& claims) {
   Json rows = Json::array();
-  for (const Json& claim : claims) {
-    for (const Json& row : claim.at("rows")) {
-      Json cells{{"claim", claim.at("id")}};
+  for (const ClaimResult& claim : claims) {
+    for (const JudgedRow& judged_row : claim.rows) {
+      const Json row = record::to_json(kJudgedRow, &judged_row);
+      Json cells{{"claim", claim.id}};
       for (const char* key : {"what", "unit", "published", "simulated", "tolerance", "grade", "provenance"})
         cells[key] = row.at(key);
-      cells["notices_20_percent"] = row.at("notices_20_percent").get<bool>() ? "yes" : "no";
-      cells["agrees"] = row.at("agrees").get<bool>() ? "yes" : "no";
+      cells["notices_20_percent"] = judged_row.sharp ? "yes" : "no";
+      cells["agrees"] = judged_row.agrees ? "yes" : "no";
       for (const char* key : {"hinges", "note", "because"}) cells[key] = row.at(key);
       rows.push_back(std::move(cells));
     }

@@ -7,7 +7,7 @@
 #include <array>
 #include <filesystem>
 #include <functional>
-#include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,6 +15,7 @@
 
 #include "driver/base/output.h"
 #include "src/lab/reproduce/registry.h"
+#include "src/lab/reproduce/sensitivity.h"
 
 namespace offhook::reproduce {
 
@@ -34,15 +35,27 @@ std::string identity(const Settings& settings);
 /// @param share of this claim, 0 to 1
 using ClaimProgress = std::function<void(double share, const std::string& detail)>;
 
-/// Run one claim. @return its results as JSON: head, standing, rows, figures
+/// A claim, and the result of its experiment.
+struct ClaimResult {
+  std::string id, title;
+  std::string seed, at;  ///< paper and place there
+  Grade grade = Grade::kHard;
+  std::string standing;  ///< "agrees", "differs", "falls short", "inconsistent in the paper", "input", "no experiment"
+  std::string summary;
+  std::vector<JudgedRow> rows;
+  std::vector<Figure> figures;
+};
+
+/// Run one claim.
 /// @throws Interrupted; config::Error, also when the experiment left a published value unread
-nlohmann::ordered_json run_claim(const Claim& claim, const Settings& settings, const ClaimProgress& progress);
+ClaimResult run_claim(const Claim& claim, const Settings& settings, const ClaimProgress& progress);
 /// The input of an experiment, from these. `progress` has to outlive it.
 Run run_of(const Published& published, const Settings& settings, const ClaimProgress& progress);
 
-/// The claim's result in the folder if it is complete and has this identity, else null.
-nlohmann::ordered_json read_claim(const std::filesystem::path& folder, const Claim& claim, const std::string& identity);
-void write_claim(const OutputFolder& folder, const nlohmann::ordered_json& claim, const std::string& identity);
+/// The claim's result in the folder if it is complete and has this identity.
+std::optional<ClaimResult> read_claim(const std::filesystem::path& folder, const Claim& claim,
+                                      const std::string& identity);
+void write_claim(const OutputFolder& folder, const ClaimResult& claim, const std::string& identity);
 
 /// Counts for the last line, the exit status and the head of the page.
 struct Totals {
@@ -58,19 +71,42 @@ struct Totals {
                                                             {to_string(Provenance::kCalibrated), {}},
                                                             {to_string(Provenance::kDerived), {}},
                                                             {to_string(Provenance::kInput), {}}}};
-  Count& of(std::string_view provenance);
+  Count& of(Provenance provenance);
   /// Without inputs: rows that a published value 20 % off would change, and those of them within their tolerance.
   std::size_t sharp = 0, sharp_agree = 0;
   std::size_t paper = 0;
   std::vector<std::string> short_of;  ///< claims with a hard row that does not agree, or hard and without experiment
   std::vector<std::string> missing;   ///< claims without an experiment
 };
-Totals totals(const nlohmann::ordered_json& claims);
-nlohmann::ordered_json to_json(const Totals& totals);
+Totals totals(const std::vector<ClaimResult>& claims);
 std::string sentence(const Totals& totals);
 
-std::string to_csv(const nlohmann::ordered_json& claims);  ///< one line per row
+/// What --perturb changed, against the same claims without it.
+struct Effect {
+  std::size_t rows = 0, changed = 0;
+  std::vector<std::string> unchanged;  ///< claims of which no row changed
+  std::vector<std::string> decided;    ///< rows that agree with it and not without, or the other way round
+};
+/// @param plain  the same claims, unperturbed
+Effect effect_of(const std::vector<ClaimResult>& perturbed, const std::vector<ClaimResult>& plain);
+/// @param perturbation  as --perturb takes it
+std::string sentence(const Effect& effect, const std::string& perturbation);
+
+/// results.json.
+struct Results {
+  std::uint64_t seed = 1;
+  unsigned repetitions = 10;
+  Totals totals;
+  std::vector<ClaimResult> claims;
+  std::string perturbed;  ///< as --perturb takes it; may be empty
+  std::optional<Effect> effect;
+  std::optional<Calibration> held_out;
+  std::optional<Sensitivity> sensitivity;
+};
+extern const record::Table kResults;
+
+std::string to_csv(const std::vector<ClaimResult>& claims);  ///< one line per row
 /// A number with three or four digits, for people.
-std::string shown(const nlohmann::ordered_json& value);
+std::string shown(const Value& value);
 
 }  // namespace offhook::reproduce

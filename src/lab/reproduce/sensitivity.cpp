@@ -5,7 +5,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "src/lab/analysis/verdict.h"
 #include "src/lab/reproduce/call_log.h"
@@ -180,13 +179,6 @@ std::vector<std::string> Calibration::changes() const {
   return out;
 }
 
-nlohmann::ordered_json to_json(const Calibration& calibration) {
-  nlohmann::ordered_json out{{"right", calibration.right}, {"of", calibration.rows}};
-  for (const Calibration::Constant& c : calibration.constants)
-    out["constants"].push_back({{"name", c.name}, {"unit", c.unit}, {"found", c.value}, {"used", c.used}});
-  return out;
-}
-
 std::string to_text(const Calibration& calibration) {
   std::string out =
       fmt::format("calibrated with Table 3 alone, {} of {} classes:", calibration.right, calibration.rows);
@@ -196,56 +188,116 @@ std::string to_text(const Calibration& calibration) {
   return out + "\n";
 }
 
-nlohmann::ordered_json to_json(const Sensitivity& sensitivity) {
-  using Json = nlohmann::ordered_json;
-  std::vector<Figure> drawn;
-  Json out{{"rows", sensitivity.rows}, {"constants", Json::array()}};
-  for (const Scan& scan : sensitivity.scans) {
-    Json ranges = Json::object();
-    Series holds, other;
-    holds.name = "the published class";
-    holds.symbol = Series::Symbol::kDisc;
-    other.name = "another class";
-    other.symbol = Series::Symbol::kCross;
-    Figure f;
-    for (std::size_t row = 0; row < sensitivity.rows.size(); ++row) {
-      const Scan::Range r = scan.range(row);
-      ranges[sensitivity.rows[row]] =
-          r.any ? Json{{"low", r.low}, {"high", r.high}, {"low_is_end", r.from_end}, {"high_is_end", r.to_end}}
-                : Json();
-      f.y.ticks.emplace_back(static_cast<double>(row), sensitivity.rows[row]);
-      for (std::size_t v = 0; v < scan.values.size(); ++v) {
-        Series& s = scan.holds[row][v] ? holds : other;
-        s.x.push_back(scan.values[v]);
-        s.y.push_back(static_cast<double>(row));
-      }
+namespace {
+
+/// A disc where the class holds, a cross where another one is simulated.
+Figure drawn(const Sensitivity& sensitivity, const Scan& scan) {
+  Series holds, other;
+  holds.name = "the published class";
+  holds.symbol = Series::Symbol::kDisc;
+  other.name = "another class";
+  other.symbol = Series::Symbol::kCross;
+  Figure f;
+  for (std::size_t row = 0; row < sensitivity.rows.size(); ++row) {
+    f.y.ticks.emplace_back(static_cast<double>(row), sensitivity.rows[row]);
+    for (std::size_t v = 0; v < scan.values.size(); ++v) {
+      Series& s = scan.holds[row][v] ? holds : other;
+      s.x.push_back(scan.values[v]);
+      s.y.push_back(static_cast<double>(row));
     }
-    f.id = fmt::format("sensitivity.{}", scan.constant->name);
-    f.title = fmt::format("Table 3 over {}", scan.constant->name);
-    f.caption = fmt::format(
-        "{}. Five-fold: only this constant is fitted to the rows of four folds; the others keep the values fitted with "
-        "all twelve. {} of {} rows match.",
-        scan.constant->what, scan.held_out(), sensitivity.rows.size());
-    f.x.text = scan.constant->unit.empty() ? std::string(scan.constant->name)
-                                           : fmt::format("{} ({})", scan.constant->name, scan.constant->unit);
-    f.y.text = "reservation";
-    f.y.min = -0.7;
-    f.y.max = static_cast<double>(sensitivity.rows.size()) - 0.3;
-    f.marks.push_back({Mark::Axis::kX, scan.used, {}, fmt::format("used: {:.4g}", scan.used), false});
-    f.series = {std::move(holds), std::move(other)};
-    drawn.push_back(std::move(f));
-    out["constants"].push_back({{"name", std::string(scan.constant->name)},
-                                {"what", std::string(scan.constant->what)},
-                                {"unit", std::string(scan.constant->unit)},
-                                {"fitted", scan.constant->fitted},
-                                {"used", scan.used},
-                                {"values", scan.values},
-                                {"holds_over", std::move(ranges)},
-                                {"five_fold", {{"right", scan.held_out()}, {"of", sensitivity.rows.size()}}}});
   }
-  out["figures"] = figures_json(drawn);
+  f.id = fmt::format("sensitivity.{}", scan.constant->name);
+  f.title = fmt::format("Table 3 over {}", scan.constant->name);
+  f.caption = fmt::format(
+      "{}. Five-fold: only this constant is fitted to the rows of four folds; the others keep the values fitted with "
+      "all twelve. {} of {} rows match.",
+      scan.constant->what, scan.held_out(), sensitivity.rows.size());
+  f.x.text = scan.constant->unit.empty() ? std::string(scan.constant->name)
+                                         : fmt::format("{} ({})", scan.constant->name, scan.constant->unit);
+  f.y.text = "reservation";
+  f.y.min = -0.7;
+  f.y.max = static_cast<double>(sensitivity.rows.size()) - 0.3;
+  f.marks.push_back({Mark::Axis::kX, scan.used, {}, fmt::format("used: {:.4g}", scan.used), false});
+  f.series = {std::move(holds), std::move(other)};
+  return f;
+}
+
+std::vector<Figure> drawn(const Sensitivity& sensitivity) {
+  std::vector<Figure> figures;
+  for (const Scan& scan : sensitivity.scans) figures.push_back(drawn(sensitivity, scan));
+  return figures;
+}
+
+/// The range of a constant over which the class of a row holds.
+struct HoldsOver {
+  std::string row;
+  Scan::Range range;
+};
+struct ScanOf {
+  const Sensitivity& all;
+  const Scan& scan;
+
+  std::vector<HoldsOver> ranges() const {
+    std::vector<HoldsOver> out;
+    for (std::size_t row = 0; row < all.rows.size(); ++row)
+      if (const Scan::Range range = scan.range(row); range.any) out.push_back({all.rows[row], range});
+    return out;
+  }
+};
+std::vector<ScanOf> scans_of(const Sensitivity& s) {
+  std::vector<ScanOf> out;
+  for (const Scan& scan : s.scans) out.push_back({s, scan});
   return out;
 }
+
+using H = record::Written<HoldsOver>;
+constexpr record::Row kHoldsRows[] = {
+    H::of<&HoldsOver::row>("row", "", "row of Table 3"),
+    H::of<&HoldsOver::range, &Scan::Range::low>("low", "", "first value over which its class holds"),
+    H::of<&HoldsOver::range, &Scan::Range::high>("high", "", "last value over which its class holds"),
+    H::of<&HoldsOver::range, &Scan::Range::from_end>("low_is_end", "", "whether low is the first value scanned"),
+    H::of<&HoldsOver::range, &Scan::Range::to_end>("high_is_end", "", "whether high is the last value scanned"),
+};
+constexpr record::Table kHolds{kHoldsRows};
+using C = record::Written<ScanOf>;
+constexpr record::Row kScanRows[] = {
+    C::of("name", "", "name of the constant", [](const ScanOf& s) { return s.scan.constant->name; }),
+    C::of("what", "", "its meaning", [](const ScanOf& s) { return s.scan.constant->what; }),
+    C::of("unit", "", "its unit", [](const ScanOf& s) { return s.scan.constant->unit; }),
+    C::of("fitted", "", "whether it was fitted", [](const ScanOf& s) { return s.scan.constant->fitted; }),
+    C::of("used", "", "the model's value", [](const ScanOf& s) { return s.scan.used; }),
+    C::of("values", "", "scanned values", [](const ScanOf& s) { return s.scan.values; }),
+    C::part("holds_over", kHolds, [](const ScanOf& s) { return s.ranges(); }),
+    C::of("five_fold.right", "", "rows that match when it is fitted to four of five folds",
+          [](const ScanOf& s) { return s.scan.held_out(); }),
+    C::of("five_fold.of", "", "rows", [](const ScanOf& s) { return s.all.rows.size(); }),
+};
+constexpr record::Table kScan{kScanRows};
+using S = record::Written<Sensitivity>;
+constexpr record::Row kSensitivityRows[] = {
+    S::of<&Sensitivity::rows>("rows", "", "rows of Table 3"),
+    S::part("constants", kScan, [](const Sensitivity& s) { return scans_of(s); }),
+    S::part("figures", kFigure, [](const Sensitivity& s) { return drawn(s); })
+        .described_apart("a figure for each constant"),
+};
+using K = record::Written<Calibration::Constant>;
+constexpr record::Row kConstantRows[] = {
+    K::of<&Calibration::Constant::name>("name", "", "name of the constant"),
+    K::of<&Calibration::Constant::unit>("unit", "", "its unit"),
+    K::of<&Calibration::Constant::value>("found", "", "value found with Table 3 alone"),
+    K::of<&Calibration::Constant::used>("used", "", "the model's value"),
+};
+constexpr record::Table kConstant{kConstantRows};
+using F = record::Written<Calibration>;
+constexpr record::Row kCalibrationRows[] = {
+    F::of<&Calibration::right>("right", "", "classes of Table 3 under these constants"),
+    F::of<&Calibration::rows>("of", "", "rows of Table 3"),
+    F::part<&Calibration::constants>("constants", kConstant),
+};
+
+}  // namespace
+
+constexpr record::Table kCalibration{kCalibrationRows}, kSensitivity{kSensitivityRows};
 
 std::string to_text(const Sensitivity& sensitivity) {
   std::string out;

@@ -7,7 +7,6 @@
 #pragma once
 
 #include <functional>
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -61,11 +60,10 @@ struct Calibration {
 };
 /// @param run.published jones.table3
 Calibration calibrate(const Run& run, std::size_t steps);
-nlohmann::ordered_json to_json(const Calibration& calibration);
 std::string to_text(const Calibration& calibration);
 
-/// Rows, ranges, and a figure for each constant, drawn as those of the claims.
-nlohmann::ordered_json to_json(const Sensitivity& sensitivity);
+/// kSensitivity has rows, ranges, and a figure for each constant, drawn as those of the claims.
+extern const record::Table kCalibration, kSensitivity;
 /// One line per constant: the range in which each class holds.
 std::string to_text(const Sensitivity& sensitivity);
 

@@ -27,6 +27,7 @@
 #include "src/program/command/figures.h"
 #include "src/program/command/host_and_load.h"
 #include "src/program/command/program.h"
+#include "src/program/command/results.h"
 #include "src/program/command/run_folder.h"
 #include "src/report/advice_report.h"
 #include "src/report/report.h"
@@ -337,17 +338,34 @@ advice::Options asked(const Options& options, const Question& question) {
   return how;
 }
 
+/// The advice, and what --verify saw.
+struct Advised {
+  const advice::Advice& advice;
+  const std::optional<advice::Verification>& verified;
+};
+
+using V = record::Written<advice::Verification>;
+using Seen = advice::Verification;
+constexpr record::Row kVerifiedRows[] = {
+    V::of<&Seen::seen, &advice::Lost::seconds>("seconds", "s", "simulated time"),
+    V::of<&Seen::seen, &advice::Lost::blocks>("blocks", "", "simulated blocks"),
+    V::of("losses", "", "losses", [](const Seen& v) { return v.seen.losses(); }),
+    V::of<&Seen::interval_s, &Interval::low>("low_s", "s", "least time between losses, with 95 % confidence"),
+    V::of<&Seen::safer>("advice_is_safer", "", "whether the advice relies on more than was seen"),
+};
+constexpr record::Table kVerified{kVerifiedRows};
+using A = record::Written<Advised>;
+constexpr record::Row kRows[] = {
+    A::part("", kAdvice, [](const Advised& a) -> decltype(auto) { return a.advice; }),
+    A::part("verified", kVerified, [](const Advised& a) -> decltype(auto) { return a.verified; })
+        .absent("without --verify, or if no context was chosen"),
+};
+
 /// Writes and prints the requested outputs. @param folder  null: none
 void give(const Options& options, const advice::Advice& advice, const std::optional<advice::Verification>& verified,
           const OutputFolder* folder) {
-  auto out = advice_json(advice);
-  if (verified) {
-    out["verified"] = {{"seconds", verified->seen.seconds},
-                       {"blocks", verified->seen.blocks},
-                       {"losses", verified->seen.losses()},
-                       {"low_s", verified->interval_s.low},
-                       {"advice_is_safer", verified->safer}};
-  }
+  const Advised advised{advice, verified};
+  const auto out = record::to_json(kAdvised, &advised);
   options.json.write(json_text(out, 1));
   options.csv.write(csv_table(out.at("trials")));
   if (!options.alone()) print(advice);
@@ -436,6 +454,8 @@ Exit status: 0 a context is sufficient, 1 error, or --verify found more losses t
 sufficient, 130 interrupted.)";
 
 }  // namespace
+
+constexpr record::Table kAdvised{kRows};
 
 void add_advise(App& app, Action& action) {
   App* sub =

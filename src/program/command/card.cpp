@@ -30,6 +30,7 @@
 #include "src/program/command/kernel_run.h"
 #include "src/program/command/option_words.h"
 #include "src/program/command/program.h"
+#include "src/program/command/results.h"
 #include "src/program/command/socket_modem.h"
 #include "traces/scenario/scenario.h"
 
@@ -56,9 +57,10 @@ class OtherCard final : public FarParty {
     const std::uint64_t read = __atomic_load_n(&server_.state().rx_read, __ATOMIC_ACQUIRE);
     return server_.modem_left() || engine_.position < read + OH_MODEM_RING_SAMPLES / 4;
   }
-  nlohmann::ordered_json summary() const override {
+  void add_to(CardSummary& summary) const override {
     const oh_card_counters c = oh_card_counts(&server_.state());
-    return {{"far_overrun", c.overrun_samples}, {"far_underrun", c.underrun_samples}};
+    summary.far_overrun = c.overrun_samples;
+    summary.far_underrun = c.underrun_samples;
   }
 
  private:
@@ -66,15 +68,35 @@ class OtherCard final : public FarParty {
   oh_card_engine engine_{};
 };
 
-void finish(const CardOptions& options, const CardCall& call, const FarParty& far, nlohmann::ordered_json summary) {
+using S = CardSummary;
+using R = record::Written<S>;
+constexpr record::Row kRows[] = {
+    R::of<&S::interrupts>("interrupts", "", "interrupts raised"),
+    R::of<&S::overrun>("overrun", "sample periods", "received samples that were lost"),
+    R::of<&S::underrun>("underrun", "sample periods", "samples missing when due"),
+    R::of<&S::near_received>("near_received", "bytes", "received by the modem at the card")
+        .absent("without --in-process"),
+    R::of<&S::seconds>("seconds", "s", "line time"),
+    R::of<&S::hashed_seconds>("hashed_seconds", "s", "hashed part of the line time, --hash"),
+    R::of<&S::hash>("hash", "", "hash (FNV-1a, hexadecimal) of the samples at the codec, both directions"),
+    R::of<&S::hash_played>("hash_played", "", "hash of the played samples alone"),
+    R::of<&S::far_received>("far_received", "bytes", "received by the far modem").absent("it is another program"),
+    R::of<&S::far_retrains>("far_retrains", "", "retrains of the far modem").absent("it is another program"),
+    R::of<&S::far_overrun>("far_overrun", "samples", "overruns of the second card").absent("without --far-card"),
+    R::of<&S::far_underrun>("far_underrun", "samples", "underruns of the second card").absent("without --far-card"),
+    R::of<&S::far_end>("far_end", "", "why the external program stopped sending, --far-end").absent("it did not"),
+};
+
+/// @param summary  with the counters of the card
+void finish(const CardOptions& options, const CardCall& call, const FarParty& far, CardSummary summary) {
   if (const auto* octets = far.received(); octets != nullptr && !options.receive.empty())
     write_file(options.receive, {reinterpret_cast<const char*>(octets->data()), octets->size()}, Privacy::kPrivate);
   if (!options.record.empty())
     write_file(options.record, {reinterpret_cast<const char*>(call.heard().data()), call.heard().size()},
                Privacy::kPrivate);
-  summary.update(call.summary());
-  summary.update(far.summary());
-  say("{}\n", Lines(json_text(summary)));
+  call.add_to(summary);
+  far.add_to(summary);
+  say("{}\n", Lines(json_text(record::to_json(kCardCall, &summary))));
   flush_output();
 }
 
@@ -189,7 +211,7 @@ class Bench {
     if (!call_) return;
     const oh_card_counters c = card_.counters();
     finish(options_, *call_, *far_,
-           {{"interrupts", c.interrupts}, {"overrun", c.overrun_samples}, {"underrun", c.underrun_samples}});
+           {.interrupts = c.interrupts, .overrun = c.overrun_samples, .underrun = c.underrun_samples});
     call_.reset();
     party_.reset();
   }
@@ -257,10 +279,10 @@ int run_in_process(const CardOptions& options, const hostsim::Scenario& scenario
   }
   const oh_card_counters c = oh_card_counts(engine.state);
   finish(options, call, *far,
-         {{"interrupts", c.interrupts},
-          {"overrun", c.overrun_samples},
-          {"underrun", c.underrun_samples},
-          {"near_received", near.talker->received().size()}});
+         {.interrupts = c.interrupts,
+          .overrun = c.overrun_samples,
+          .underrun = c.underrun_samples,
+          .near_received = near.talker->received().size()});
   return interrupted() ? interrupt_status() : kOk;
 }
 
@@ -320,6 +342,8 @@ int run(CardOptions options) {
 }
 
 }  // namespace
+
+constexpr record::Table kCardCall{kRows};
 
 void add_card(App& app, Action& action) {
   App* sub = app.add_subcommand("card", "Emulate the PCI card of a virtual machine, with its line and the far modem");

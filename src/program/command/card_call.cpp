@@ -40,8 +40,9 @@ class BuiltIn final : public FarParty {
       : role_(scenario.role == OH_PUMP_CALL ? OH_PUMP_ANSWER : OH_PUMP_CALL),
         talker_(options, pump_named(options.pump, role_, options.far_training_s), format(scenario), role_, 0) {}
   void process(const void* rx, void* tx, std::size_t n) override { talker_.process(rx, tx, n); }
-  nlohmann::ordered_json summary() const override {
-    return {{"far_received", talker_.received().size()}, {"far_retrains", talker_.retrains()}};
+  void add_to(CardSummary& summary) const override {
+    summary.far_received = talker_.received().size();
+    summary.far_retrains = talker_.retrains();
   }
   const std::vector<std::uint8_t>* received() const override { return &talker_.received(); }
 
@@ -63,10 +64,8 @@ class Foreign final : public FarParty {
   void process(const void* rx, void* tx, std::size_t n) override {
     modem_->process(static_cast<const std::int16_t*>(rx), static_cast<std::int16_t*>(tx), n);
   }
-  nlohmann::ordered_json summary() const override {
-    auto said = nlohmann::ordered_json::object();
-    if (!modem_->failure().empty()) said["far_end"] = modem_->failure();
-    return said;
+  void add_to(CardSummary& summary) const override {
+    if (!modem_->failure().empty()) summary.far_end = modem_->failure();
   }
 
  private:
@@ -162,11 +161,11 @@ void CardCall::exchange(const void* played, void* captured, std::size_t n) {
   }
 }
 
-nlohmann::ordered_json CardCall::summary() const {
-  return {{"seconds", static_cast<double>(periods_) / rate_hz_},
-          {"hashed_seconds", static_cast<double>(std::min(periods_, hash_until_)) / rate_hz_},
-          {"hash", fmt::format("{:016x}", hash_)},
-          {"hash_played", fmt::format("{:016x}", played_hash_)}};
+void CardCall::add_to(CardSummary& summary) const {
+  summary.seconds = static_cast<double>(periods_) / rate_hz_;
+  summary.hashed_seconds = static_cast<double>(std::min(periods_, hash_until_)) / rate_hz_;
+  summary.hash = fmt::format("{:016x}", hash_);
+  summary.hash_played = fmt::format("{:016x}", played_hash_);
 }
 
 }  // namespace offhook::command

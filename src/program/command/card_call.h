@@ -7,7 +7,7 @@
 
 #include <cstdint>
 #include <memory>
-#include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -62,6 +62,16 @@ class Talker {
 std::unique_ptr<Talker> make_talker(const CardOptions& options, const hostsim::Scenario& scenario,
                                     std::uint32_t io_delay);
 
+/// What `offhook card` writes about a call.
+struct CardSummary {
+  std::uint64_t interrupts = 0, overrun = 0, underrun = 0;
+  std::optional<std::uint64_t> near_received;
+  double seconds = 0, hashed_seconds = 0;
+  std::string hash, hash_played;
+  std::optional<std::uint64_t> far_received, far_retrains, far_overrun, far_underrun;
+  std::optional<std::string> far_end;
+};
+
 /// Who is at the other end of the line.
 class FarParty {
  public:
@@ -70,7 +80,7 @@ class FarParty {
   virtual void process(const void* rx, void* tx, std::size_t n) = 0;
   /// Whether a stepped clock may continue.
   virtual bool caught_up() const { return true; }
-  virtual nlohmann::ordered_json summary() const { return nlohmann::ordered_json::object(); }
+  virtual void add_to(CardSummary&) const {}
   /// The received bytes of a modem in this process.
   virtual const std::vector<std::uint8_t>* received() const { return nullptr; }
 };
@@ -85,7 +95,7 @@ class CardCall {
 
   /// The handle for a card's engine; this object must outlive it.
   oh_line_end handle();
-  nlohmann::ordered_json summary() const;
+  void add_to(CardSummary& summary) const;
   /// The codec's input, if it is kept: samples in the card's format.
   const std::vector<std::uint8_t>& heard() const { return heard_; }
 

@@ -24,13 +24,12 @@
 #include "src/program/command/call_run.h"
 #include "src/program/command/folder.h"
 #include "src/program/command/program.h"
+#include "src/program/command/results.h"
 #include "src/program/command/run_folder.h"
 #include "traces/scenario/scenario.h"
 
 namespace offhook::command {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 struct Options {
   std::string out = "out/demo";
@@ -127,6 +126,61 @@ std::string mechanism(const DeviceTiming& device, const DeviceTiming& training, 
                      device.longest_gap_ms());
 }
 
+/// Verdicts compared with published ones of a provenance.
+struct Count {
+  std::size_t rows = 0, agreeing = 0;
+};
+
+struct Results {
+  std::string report;
+  std::vector<SweepRow> contexts, table3;
+  std::map<std::string, Count, std::greater<>> counts;  ///< by provenance
+  std::string sentence;
+
+  const Count* count(std::string_view provenance) const {
+    const auto found = counts.find(std::string(provenance));
+    return found == counts.end() ? nullptr : &found->second;
+  }
+};
+
+using R = record::Written<SweepRow>;
+constexpr record::Row kRowRows[] = {
+    R::of<&SweepRow::name>("name", "", "context and load, or reservation"),
+    R::of("verdict", "", "simulated verdict", [](const SweepRow& r) { return to_string(r.result.verdict); }),
+    R::of("published", "", "published verdict", [](const SweepRow& r) { return to_string(*r.published->verdict); }),
+    R::of<&SweepRow::published, &SweepRow::Published::provenance>("provenance", "",
+                                                                  "kind of evidence that an agreement gives")
+        .always(),
+    R::of<&SweepRow::result, &VerdictResult::complete>("complete", "", "complete runs"),
+    R::of<&SweepRow::result, &VerdictResult::runs>("runs", "", "runs"),
+    R::of<&SweepRow::result, &VerdictResult::mean_s>("mean_s", "s", "mean transfer time of the complete runs"),
+    R::of("published_mean_s", "s", "published mean; 0: none",
+          [](const SweepRow& r) { return r.published->mean_s.value_or(0); }),
+    R::of<&SweepRow::pending_max_samples>("pending_max_samples", "samples",
+                                          "greatest number of samples that waited for service"),
+    R::of<&SweepRow::blocks_late>("blocks_late", "", "blocks that were late"),
+    R::of<&SweepRow::decides>("decides", "", "deciding quantity, in words"),
+};
+constexpr record::Table kRow{kRowRows};
+using N = record::Written<Count>;
+constexpr record::Row kCountRows[] = {
+    N::of<&Count::rows>("rows", "", "rows of this provenance"),
+    N::of<&Count::agreeing>("agreeing", "", "rows with the published verdict"),
+};
+constexpr record::Table kCount{kCountRows};
+using D = record::Written<Results>;
+constexpr record::Row kRows[] = {
+    D::of("offhook_demo", "", "version of this document", [](const Results&) { return 1; }),
+    D::of<&Results::report>("report", "", "path of the page"),
+    D::part<&Results::contexts>("contexts", kRow),
+    D::part<&Results::table3>("table3", kRow),
+    D::part("counts.input", kCount, [](const Results& r) { return r.count("input"); }),
+    D::part("counts.independent", kCount, [](const Results& r) { return r.count("independent"); }),
+    D::part("counts.derived", kCount, [](const Results& r) { return r.count("derived"); }),
+    D::part("counts.calibrated", kCount, [](const Results& r) { return r.count("calibrated"); }),
+    D::of<&Results::sentence>("sentence", "", "summary in one sentence"),
+};
+
 /// The time of a reference; none when it did not complete.
 std::optional<double> time_of(const RunOutcome& run) {
   return run.complete ? std::optional(run.transfer_s) : std::nullopt;
@@ -172,8 +226,7 @@ class Demo {
   Lines context_table();
   Lines reservation_table();
   /// @param published verdict and provenance there
-  void add(SweepRow row, SweepRow::Published published, const char* where, std::string decides);
-  Json counts() const;
+  void add(SweepRow row, SweepRow::Published published, std::vector<SweepRow>& where, std::string decides);
   /// The runs of reservation `r` of Table 3.
   std::span<const Job> repeats(std::size_t r) const {
     return std::span(jobs_).subspan(contexts_.size() + r * options_.repeats, options_.repeats);
@@ -189,14 +242,8 @@ class Demo {
   double tick_ms_;
   std::vector<Job> jobs_;  ///< contexts, repeats of each reservation, and INT, their reference
   SweepReport report_;
-  Json json_{{"offhook_demo", 1},
-             {"report", (folder_ / kReportName).string()},
-             {"contexts", Json::array()},
-             {"table3", Json::array()}};
-  struct Count {
-    std::size_t rows = 0, agreeing = 0;
-  };
-  std::map<std::string, Count, std::greater<>> counts_;  ///< by provenance
+  Results results_{
+      .report = (folder_ / kReportName).string(), .contexts = {}, .table3 = {}, .counts = {}, .sentence = {}};
 };
 
 // The long calls come first, so that no core is left with one at the end.
@@ -243,32 +290,15 @@ void Demo::run_jobs() {
       interrupted);
 }
 
-void Demo::add(SweepRow row, SweepRow::Published published, const char* where, std::string decides) {
+void Demo::add(SweepRow row, SweepRow::Published published, std::vector<SweepRow>& where, std::string decides) {
   const bool agrees = row.result.verdict == published.verdict;
-  Count& count = counts_[published.provenance];
+  Count& count = results_.counts[published.provenance];
   ++count.rows;
   if (agrees) ++count.agreeing;
-  json_[where].push_back({{"name", row.name},
-                          {"verdict", std::string(to_string(row.result.verdict))},
-                          {"published", std::string(to_string(*published.verdict))},
-                          {"provenance", published.provenance},
-                          {"complete", row.result.complete},
-                          {"runs", row.result.runs},
-                          {"mean_s", row.result.mean_s},
-                          {"published_mean_s", published.mean_s.value_or(0)},
-                          {"pending_max_samples", row.pending_max_samples},
-                          {"blocks_late", row.blocks_late},
-                          {"decides", decides}});
   row.published = std::move(published);
   row.decides = std::move(decides);
-  report_.rows.push_back(std::move(row));
-}
-
-Json Demo::counts() const {
-  Json out;
-  for (const auto& [provenance, count] : counts_)
-    out[provenance] = {{"rows", count.rows}, {"agreeing", count.agreeing}};
-  return out;
+  report_.rows.push_back(row);
+  where.push_back(std::move(row));
 }
 
 Lines Demo::context_table() {
@@ -297,7 +327,7 @@ Lines Demo::context_table() {
                fmt::format("{}", row.pending_max_samples), fmt::format("{}", row.blocks_late),
                fmt::format("{}", row.frames_retransmitted)});
     add(std::move(row), {published.verdict, {}, published.note, std::string(to_string(published.provenance))},
-        "contexts", "");
+        results_.contexts, "");
   }
   return table.lines();
 }
@@ -340,7 +370,7 @@ Lines Demo::reservation_table() {
     add(std::move(row),
         {expected, mean_s > 0 ? std::optional(mean_s) : std::nullopt,
          fmt::format("{} of {}", p.number("ok"), map_.number("of")), std::string(to_string(provenance))},
-        "table3", decides);
+        results_.table3, decides);
   }
   return table.lines();
 }
@@ -351,17 +381,17 @@ int Demo::run() {
   run_jobs();
   if (interrupted()) return interrupt_status();
   const Lines contexts = context_table(), reservations = reservation_table();
-  json_["counts"] = counts();
   std::vector<std::string> counted;
-  for (const auto& [provenance, count] : counts_)
+  for (const auto& [provenance, count] : results_.counts)
     counted.push_back(fmt::format("{}, {} of {}", provenance, count.agreeing, count.rows));
-  const std::string headline = fmt::format("Verdicts that match the publication: {}", fmt::join(counted, "; "));
-  json_["sentence"] = headline;
+  const std::string& headline = results_.sentence =
+      fmt::format("Verdicts that match the publication: {}", fmt::join(counted, "; "));
   report_.findings.push_back(headline +
                              ". Calibrated: a constant was fitted with these rows; independent: no constant was.");
-  folder_.write(kSummaryName, json_text(json_, 1) + "\n");
+  const std::string json = json_text(record::to_json(kDemo, &results_), 1);
+  folder_.write(kSummaryName, json + "\n");
   folder_.write(kReportName, sweep_page(report_));
-  options_.json.write(json_text(json_, 1));
+  options_.json.write(json);
   if (options_.json.alone()) return kOk;
   say("One call in each context: the real V.22bis pump under V.42 transfers {} bytes (the paper: 200,000, with "
       "a\nfaster modem). Use --bytes N for a longer file.\n\n{}\n",
@@ -380,6 +410,8 @@ int Demo::run() {
 }
 
 }  // namespace
+
+constexpr record::Table kDemo{kRows};
 
 void add_demo(App& app, Action& action) {
   App* sub = app.add_subcommand("demo",

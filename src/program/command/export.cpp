@@ -14,6 +14,7 @@
 #include "driver/base/terminal.h"
 #include "src/measure/kernel_recording.h"
 #include "src/program/command/program.h"
+#include "src/program/command/results.h"
 #include "src/program/command/run_folder.h"
 #include "traces/export/csv.h"
 #include "traces/export/perfetto.h"
@@ -54,6 +55,27 @@ std::int64_t to_log_clock(const Options& options, const traces::LogHeader& heade
                   file, trace.clock.empty() ? "not named" : trace.clock));
 }
 
+struct Exported {
+  std::string out, kernel;
+  std::uint64_t kernel_events = 0;
+  std::int64_t offset_ns = 0;
+  traces::LogReader::Ending log;
+};
+
+using E = record::Written<Exported>;
+using Ending = traces::LogReader::Ending;
+constexpr record::Row kRows[] = {
+    E::of<&Exported::out>("out", "", "output file"),
+    E::of<&Exported::log, &Ending::events>("events", "", "exported events"),
+    E::of<&Exported::kernel>("kernel", "", "kernel trace that was added; empty: none"),
+    E::of<&Exported::kernel_events>("kernel_events", "", "events of the kernel trace"),
+    E::of<&Exported::offset_ns>("kernel_offset_ns", "ns", "offset added to kernel timestamps"),
+    E::of<&Exported::log, &Ending::lost>("lost", "", "events that did not fit into the log"),
+    E::of<&Exported::log, &Ending::complete>("complete", "", "whether the log has its end record"),
+    E::of<&Exported::log, &Ending::truncated>("truncated", "", "whether it ends early but is otherwise intact"),
+    E::of<&Exported::log, &Ending::message>("message", "", "fault of the log"),
+};
+
 int run_export(const Options& options) {
   if (!options.kernel.empty() && !options.perfetto.asked()) throw std::runtime_error("--kernel requires --perfetto");
   if (options.perfetto.asked() == options.csv.asked()) throw std::runtime_error("expected --perfetto or --csv");
@@ -64,36 +86,27 @@ int run_export(const Options& options) {
   const TextOutput& to = options.perfetto.asked() ? options.perfetto : options.csv;
   OutputStream out(to.alone() ? OutputFile::standard_output()
                               : OutputFile(to.path, Privacy::kPrivate, Appears::kWhole));
-  std::string kernel;
-  std::int64_t offset_ns = 0;
-  std::uint64_t kernel_events = 0;
+  Exported done{.out = to.path, .kernel = {}, .log = {}};
   if (options.perfetto.asked()) {
     traces::KernelSource source;
     traces::KernelTraceText trace;
-    if (kernel = kernel_file(options); !kernel.empty()) {
-      trace = traces::import_kernel_trace(kernel);
-      offset_ns = to_log_clock(options, traces::parse_log_header(log.header_json(), log.name()), trace, kernel);
-      source.to_log_ns = offset_ns;
-      source.read = [&](const auto& take) { traces::read_perf_sched(trace.text, kernel, take); };
+    if (done.kernel = kernel_file(options); !done.kernel.empty()) {
+      trace = traces::import_kernel_trace(done.kernel);
+      done.offset_ns =
+          to_log_clock(options, traces::parse_log_header(log.header_json(), log.name()), trace, done.kernel);
+      source.to_log_ns = done.offset_ns;
+      source.read = [&](const auto& take) { traces::read_perf_sched(trace.text, done.kernel, take); };
     }
-    kernel_events = traces::export_perfetto(log, out, source);
-    if (!kernel.empty() && kernel_events == 0)
+    done.kernel_events = traces::export_perfetto(log, out, source);
+    if (!done.kernel.empty() && done.kernel_events == 0)
       throw std::runtime_error(fmt::format(
-          "{}: none of its events lies within the call: it belongs to another call or another clock", kernel));
+          "{}: none of its events lies within the call: it belongs to another call or another clock", done.kernel));
   } else {
     traces::export_csv(log, out);
   }
   out.close();
-  const auto& ending = log.ending();
-  options.json.write(json_text(nlohmann::ordered_json{{"out", to.path},
-                                                      {"events", ending.events},
-                                                      {"kernel", kernel},
-                                                      {"kernel_events", kernel_events},
-                                                      {"kernel_offset_ns", offset_ns},
-                                                      {"lost", ending.lost},
-                                                      {"complete", ending.complete},
-                                                      {"truncated", ending.truncated},
-                                                      {"message", ending.message}}));
+  const Ending& ending = done.log = log.ending();
+  options.json.write(json_text(record::to_json(kExport, &done)));
   // The log of a killed process is complete up to its end; a damaged log may lack anything.
   if (ending.truncated) say(stderr, "offhook: {}\n", ending.message);
   if (!ending.complete && !ending.truncated)
@@ -102,6 +115,8 @@ int run_export(const Options& options) {
 }
 
 }  // namespace
+
+constexpr record::Table kExport{kRows};
 
 void add_export(App& app, Action& action) {
   App* sub = app.add_subcommand("export", "Convert an event log for other programs");

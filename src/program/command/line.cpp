@@ -20,6 +20,7 @@
 #include "driver/live/timer_card.h"
 #include "src/measure/host_description.h"
 #include "src/program/command/program.h"
+#include "src/program/command/results.h"
 #include "traces/scenario/scenario.h"
 
 namespace offhook::command {
@@ -222,6 +223,20 @@ class Exchange final : private hostsim::FarEnd {
   std::int64_t ms_ = 0, next_ring_ = 0, ring_ends_ = 0;
 };
 
+struct Ran {
+  double seconds = 0;
+  std::uint64_t calls = 0, bursts_late = 0;
+  measure::HostDescription host;
+};
+
+using R = record::Written<Ran>;
+constexpr record::Row kRows[] = {
+    R::of<&Ran::seconds>("seconds", "s", "time that the line ran"),
+    R::of<&Ran::calls>("calls", "", "calls that connected"),
+    R::of<&Ran::bursts_late>("bursts_late", "", "bursts of 1 ms that were more than 1 ms late"),
+    R::part<&Ran::host>("host", measure::kHostDescription).described_apart("this machine"),
+};
+
 int run(const Options& options) {
   config::ScenarioBuilder builder;
   for (const std::string& assignment : options.set) {
@@ -250,25 +265,26 @@ int run(const Options& options) {
   }
   SamplePacer pacer(kRateHz, 0);
   pacer.start();
-  std::uint64_t passed = 0, late_ms = 0;
+  std::uint64_t passed = 0;
+  Ran ran;
   for (;; near.follow(0), far.follow(0)) {
     if (interrupted() || !(near.has_modem() || far.has_modem())) break;
     passed += kBurst;
     pacer.sleep_until(passed);
-    if (pacer.samples_now() > passed + kBurst) ++late_ms;
+    if (pacer.samples_now() > passed + kBurst) ++ran.bursts_late;
     exchange.run_ms();
   }
-  const double seconds = static_cast<double>(passed) / kRateHz;
-  options.json.write(json_text(nlohmann::ordered_json{{"seconds", seconds},
-                                                      {"calls", exchange.calls()},
-                                                      {"bursts_late", late_ms},
-                                                      {"host", measure::host_description()}},
-                               1));
-  if (!options.json.alone()) say("{:.1f} s; {} bursts were more than 1 ms late\n", seconds, late_ms);
+  ran.seconds = static_cast<double>(passed) / kRateHz;
+  ran.calls = exchange.calls();
+  ran.host = measure::describe_host();
+  options.json.write(json_text(record::to_json(kLine, &ran), 1));
+  if (!options.json.alone()) say("{:.1f} s; {} bursts were more than 1 ms late\n", ran.seconds, ran.bursts_late);
   return interrupted() ? interrupt_status() : kOk;
 }
 
 }  // namespace
+
+constexpr record::Table kLine{kRows};
 
 void add_line(App& app, Action& action) {
   App* sub = app.add_subcommand("line", "Emulate two cards and the telephone line between them, in real time");

@@ -8,6 +8,7 @@
 #include "src/program/command/figures.h"
 #include "src/program/command/folder.h"
 #include "src/program/command/program.h"
+#include "src/program/command/results.h"
 #include "src/program/command/run_folder.h"
 #include "src/program/command/sweep_folder.h"
 
@@ -19,17 +20,24 @@ struct Options {
   TextOutput json;
 };
 
+struct Made {
+  std::string page;
+};
+
+constexpr record::Row kRows[] = {record::Written<Made>::of<&Made::page>("report", "", "path of the page")};
+
 int report(const Options& options) {
   const std::filesystem::path in = options.in;
-  const std::filesystem::path page =
-      is_sweep_folder(in) ? report_sweep(in, options.html) : report_run(in, options.html);
-  write_figures(page, options.figures);
-  options.json.write(json_text(nlohmann::ordered_json{{"report", page.string()}}));
-  if (!options.json.alone()) say("{}\n", page.string());
+  const Made made{is_sweep_folder(in) ? report_sweep(in, options.html) : report_run(in, options.html)};
+  write_figures(made.page, options.figures);
+  options.json.write(json_text(record::to_json(kReport, &made)));
+  if (!options.json.alone()) say("{}\n", made.page);
   return kOk;
 }
 
 }  // namespace
+
+constexpr record::Table kReport{kRows};
 
 void add_report(App& app, Action& action) {
   App* sub = app.add_subcommand("report", "Regenerate the report of a run, a sweep or an event log");

@@ -24,7 +24,8 @@
 namespace offhook::command {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using reproduce::ClaimResult;
+using Claims = std::vector<ClaimResult>;
 
 struct Options {
   std::vector<std::string> names;
@@ -54,90 +55,80 @@ int list(const std::vector<reproduce::Claim>& claims) {
 }
 
 /// "calibrated (slot_priority)": with the unpublished constants that decide whether the row agrees.
-std::string provenance_of(const Json& row) {
-  const std::string provenance = row.at("provenance").get<std::string>(), hinges = row.at("hinges").get<std::string>();
-  return hinges.empty() ? provenance : fmt::format("{} ({})", provenance, hinges);
+std::string provenance_of(const reproduce::JudgedRow& row) {
+  const std::string provenance(to_string(row.provenance));
+  return row.hinges.empty() ? provenance : fmt::format("{} ({})", provenance, row.hinges);
 }
 
-/// Tables for a terminal.
-std::string to_text(const Json& claims) {
-  std::string out;
-  for (const Json& claim : claims) {
-    out += fmt::format("{}: {} ({}; {})\n", claim.at("id").get<std::string>(), claim.at("title").get<std::string>(),
-                       claim.at("at").get<std::string>(), claim.at("standing").get<std::string>());
-    Table table;
-    table.column("");
-    table.column("published");
-    table.column("simulated");
-    table.column("tolerance", Table::Align::kLeft);
-    table.column("grade", Table::Align::kLeft);
-    table.column("provenance", Table::Align::kLeft);
-    table.column("", Table::Align::kLeft);
-    std::string notes;
-    for (const Json& row : claim.at("rows")) {
-      const std::string unit = row.at("unit").get<std::string>(), what = row.at("what").get<std::string>();
-      const bool agrees = row.at("agrees").get<bool>(), hard = row.at("grade") == "hard";
-      const bool counts = hard || row.at("grade") == "soft" || !agrees;
-      table.row({unit.empty() ? what : fmt::format("{}, {}", what, unit), reproduce::shown(row.at("published")),
-                 reproduce::shown(row.at("simulated")), row.at("tolerance").get<std::string>(),
-                 row.at("grade").get<std::string>(), provenance_of(row),
-                 !counts  ? ""
-                 : agrees ? "agrees"
-                 : hard   ? "FALLS SHORT"
-                          : "differs"});
-      const bool paper = row.at("grade") == "paper";
-      if (!agrees || paper)
-        notes += fmt::format("  {}{}: {}\n", what, paper ? ", reported as in the paper" : "",
-                             row.at("note").get<std::string>());
-    }
-    if (!claim.at("rows").empty()) out += table.str();
-    out += notes;
-    if (const std::string summary = claim.at("summary").get<std::string>(); !summary.empty()) out += summary + "\n";
-    out += "\n";
+/// The verdict of a row; empty for a row that cannot differ.
+std::string verdict_of(const reproduce::JudgedRow& row) {
+  const bool hard = row.grade == reproduce::Grade::kHard;
+  if (!row.agrees) return hard ? "FALLS SHORT" : "differs";
+  return hard || row.grade == reproduce::Grade::kSoft ? "agrees" : "";
+}
+
+std::string to_text(const ClaimResult& claim) {
+  std::string out = fmt::format("{}: {} ({}; {})\n", claim.id, claim.title, claim.at, claim.standing);
+  Table table;
+  table.column("");
+  table.column("published");
+  table.column("simulated");
+  for (const char* title : {"tolerance", "grade", "provenance", ""}) table.column(title, Table::Align::kLeft);
+  std::string notes;
+  for (const reproduce::JudgedRow& row : claim.rows) {
+    table.row({row.unit.empty() ? row.what : fmt::format("{}, {}", row.what, row.unit), reproduce::shown(row.published),
+               reproduce::shown(row.simulated), row.tolerance, std::string(to_string(row.grade)), provenance_of(row),
+               verdict_of(row)});
+    const bool paper = row.grade == reproduce::Grade::kPaper;
+    if (!row.agrees || paper)
+      notes += fmt::format("  {}{}: {}\n", row.what, paper ? ", reported as in the paper" : "", row.note);
   }
-  return out;
+  if (!claim.rows.empty()) out += table.str();
+  out += notes;
+  if (!claim.summary.empty()) out += claim.summary + "\n";
+  return out + "\n";
 }
 
-/// @return null when interrupted
-Json scan(const Options& options) {
+/// @return nothing when interrupted
+std::optional<reproduce::Sensitivity> scan(const Options& options) {
   const reproduce::Published table = reproduce::load_published("jones.table3");
   Progress progress("sensitivity", options.alone() ? Progress::Style::kQuiet : Progress::Style::kAuto);
   const reproduce::ClaimProgress show = [&](double share, const std::string& detail) {
     if (progress.due()) progress.update(share, detail);
   };
   try {
-    const auto scanned = sensitivity(run_of(table, options.settings, show), options.sensitivity);
+    auto scanned = sensitivity(run_of(table, options.settings, show), options.sensitivity);
     if (!options.alone())
       say("\nTable 3: range over which each class holds, one constant changed at a time\n{}\n",
           Lines(to_text(scanned)));
-    return to_json(scanned);
+    return scanned;
   } catch (const reproduce::Interrupted&) {
     return {};
   }
 }
 
 /// The constants that are fitted, found again with Table 3; all that follows is run under them.
-/// @return null when interrupted
-Json hold_out(Options& options) {
+/// @return nothing when interrupted
+std::optional<reproduce::Calibration> hold_out(Options& options) {
   const reproduce::Published table = reproduce::load_published("jones.table3");
   Progress progress("calibration", options.alone() ? Progress::Style::kQuiet : Progress::Style::kAuto);
   const reproduce::ClaimProgress show = [&](double share, const std::string& detail) {
     if (progress.due()) progress.update(share, "one constant: " + detail);
   };
   try {
-    const auto found = calibrate(run_of(table, options.settings, show), options.held_out);
+    auto found = calibrate(run_of(table, options.settings, show), options.held_out);
     const std::vector<std::string> changes = found.changes();
     options.perturb.insert(options.perturb.end(), changes.begin(), changes.end());
     options.settings.perturbation = reproduce::Perturbation::parse(options.perturb);
     if (!options.alone()) say("{}\n", Lines(to_text(found)));
-    return to_json(found);
+    return found;
   } catch (const reproduce::Interrupted&) {
     return {};
   }
 }
 
 struct Made {
-  Json claims;              ///< in order; null if an interrupt came first
+  Claims claims;            ///< in order; without a result from where an interrupt came
   std::ptrdiff_t kept = 0;  ///< of these from an earlier run
 };
 
@@ -145,16 +136,16 @@ struct Made {
 /// when it is done, until interrupted.
 Made make_claims(const std::vector<reproduce::Claim>& claims, const Options& options, const OutputFolder& folder) {
   const std::string identity = reproduce::identity(options.settings);
-  std::vector<Json> results;
+  std::vector<std::optional<ClaimResult>> results;
   double work = 0, done = 0;
   for (const reproduce::Claim& claim : claims) {
     results.push_back(reproduce::read_claim(folder.path(), claim, identity));
-    if (results.back().is_null() && claim.experiment != nullptr) work += claim.experiment->seconds;
+    if (!results.back() && claim.experiment != nullptr) work += claim.experiment->seconds;
   }
-  const auto kept = std::count_if(results.begin(), results.end(), [](const Json& r) { return !r.is_null(); });
+  const auto kept = std::count_if(results.begin(), results.end(), [](const auto& r) { return r.has_value(); });
   Progress progress("reproduce", options.alone() ? Progress::Style::kQuiet : Progress::Style::kAuto);
   for (std::size_t i = 0; i < claims.size(); ++i) {
-    if (!results[i].is_null()) continue;
+    if (results[i]) continue;
     const reproduce::Claim& claim = claims[i];
     const double seconds = claim.experiment != nullptr ? claim.experiment->seconds : 0;
     const auto show = [&](double share, const std::string& detail) {
@@ -168,62 +159,30 @@ Made make_claims(const std::vector<reproduce::Claim>& claims, const Options& opt
     } catch (const reproduce::Interrupted&) {
       break;
     }
-    if (claim.experiment != nullptr) reproduce::write_claim(folder, results[i], identity);
+    if (claim.experiment != nullptr) reproduce::write_claim(folder, *results[i], identity);
     done += seconds;
   }
-  return {Json(results), kept};
-}
-
-/// What --perturb changed, against the same claims without it.
-struct Effect {
-  std::size_t rows = 0, changed = 0;
-  std::vector<std::string> decided;    ///< rows that agree with it and not without, or the other way round
-  std::vector<std::string> unchanged;  ///< claims of which no row changed
-};
-
-Effect effect_of(const Json& perturbed, const Json& plain) {
-  Effect e;
-  for (std::size_t i = 0; i < perturbed.size(); ++i) {
-    const Json &rows = perturbed[i].at("rows"), &before = plain[i].at("rows");
-    std::size_t changed = 0;
-    for (std::size_t k = 0; k < rows.size(); ++k) {
-      changed += k >= before.size() || rows[k].at("simulated") != before[k].at("simulated");
-      if (k < before.size() && rows[k].at("agrees") != before[k].at("agrees"))
-        e.decided.push_back(perturbed[i].at("id").get<std::string>() + ", " + rows[k].at("what").get<std::string>());
-    }
-    e.rows += rows.size();
-    e.changed += changed;
-    if (changed == 0) e.unchanged.push_back(perturbed[i].at("id").get<std::string>());
-  }
-  return e;
-}
-
-Json to_json(const Effect& e) {
-  return {{"values", e.rows}, {"changed", e.changed}, {"unchanged", e.unchanged}, {"decided", e.decided}};
-}
-
-std::string sentence(const Effect& e, const std::string& perturbation) {
-  if (e.changed == 0) return fmt::format("--perturb {} changes nothing in these claims", perturbation);
-  std::string out = fmt::format("--perturb {} changes {} of {} values", perturbation, e.changed, e.rows);
-  if (!e.unchanged.empty()) out += fmt::format("; none in {}", fmt::join(e.unchanged, ", "));
-  if (!e.decided.empty())
-    out += fmt::format(". Agreement changes in {}: {}", e.decided.size(), fmt::join(e.decided, "; "));
-  return out;
+  Made made{{}, kept};
+  for (auto& result : results)
+    if (result) made.claims.push_back(std::move(*result));
+  return made;
 }
 
 /// The same claims without the perturbation, and its effect. @return nothing when interrupted
-std::optional<Effect> effect_of_perturbation(const std::vector<reproduce::Claim>& claims, const Options& options,
-                                             const OutputFolder& folder, const Json& perturbed) {
+std::optional<reproduce::Effect> effect_of_perturbation(const std::vector<reproduce::Claim>& claims,
+                                                        const Options& options, const OutputFolder& folder,
+                                                        const Claims& perturbed) {
   Options plain = options;
   plain.settings.perturbation = {};
   const Made before = make_claims(claims, plain, folder.sub("unperturbed"));
   if (interrupted()) return std::nullopt;
-  return effect_of(perturbed, before.claims);
+  return reproduce::effect_of(perturbed, before.claims);
 }
 
 /// results.json, results.csv and the page, and the first two again if requested.
-void write_results(const OutputFolder& folder, const Json& out, const Options& options) {
-  const std::string json = json_text(out, 1) + "\n", csv = reproduce::to_csv(out.at("claims"));
+void write_results(const OutputFolder& folder, const reproduce::Results& results, const Options& options) {
+  const auto out = record::to_json(reproduce::kResults, &results);
+  const std::string json = json_text(out, 1) + "\n", csv = reproduce::to_csv(results.claims);
   folder.write("results.json", json);
   folder.write("results.csv", csv);
   folder.write(kReportName, reproduce_page(out));
@@ -232,12 +191,13 @@ void write_results(const OutputFolder& folder, const Json& out, const Options& o
 }
 
 /// Tables, counts, perturbed constants and failed rows.
-void print(const Json& claims, const reproduce::Totals& totals, const std::optional<Effect>& effect,
-           const Options& options) {
-  say("{}{}\n", Lines(to_text(claims)), reproduce::sentence(totals));
-  if (effect) say("{}\n", sentence(*effect, options.settings.perturbation.text()));
-  if (!totals.short_of.empty())
-    say("a mandatory claim was not reproduced: {}\n", fmt::format("{}", fmt::join(totals.short_of, ", ")));
+void print(const reproduce::Results& results) {
+  std::string text;
+  for (const ClaimResult& claim : results.claims) text += to_text(claim);
+  say("{}{}\n", Lines(text), sentence(results.totals));
+  if (results.effect) say("{}\n", sentence(*results.effect, results.perturbed));
+  if (const auto& short_of = results.totals.short_of; !short_of.empty())
+    say("a mandatory claim was not reproduced: {}\n", fmt::format("{}", fmt::join(short_of, ", ")));
 }
 
 int run(Options options) {
@@ -254,51 +214,38 @@ int run(Options options) {
   const OutputFolder kept_claims = folder.sub("claims");
   catch_interrupts();
   const auto begin = std::chrono::steady_clock::now();
-  Json held_out;
+  reproduce::Results results{.seed = options.settings.seed, .repetitions = options.settings.repetitions};
   if (options.held_out > 0) {
-    held_out = hold_out(options);
-    if (held_out.is_null()) return interrupt_status();
+    results.held_out = hold_out(options);
+    if (!results.held_out) return interrupt_status();
   }
-  const Made made = make_claims(claims, options, kept_claims);
+  Made made = make_claims(claims, options, kept_claims);
   if (interrupted()) {
     say(stderr, "interrupted; completed claims are kept in {}; rerun the command to resume\n",
         kept_claims.path().string());
     return interrupt_status();
   }
-
-  std::optional<Effect> effect;
+  results.claims = std::move(made.claims);
+  results.totals = reproduce::totals(results.claims);
+  results.perturbed = options.perturb.empty() ? "" : options.settings.perturbation.text();
   if (!options.perturb.empty() && options.held_out == 0) {
-    effect = effect_of_perturbation(claims, options, folder, made.claims);
-    if (!effect) return interrupt_status();
+    results.effect = effect_of_perturbation(claims, options, folder, results.claims);
+    if (!results.effect) return interrupt_status();
   }
-  Json scanned;
   if (options.sensitivity > 0) {
-    scanned = scan(options);
-    if (scanned.is_null()) return interrupt_status();
+    results.sensitivity = scan(options);
+    if (!results.sensitivity) return interrupt_status();
   }
-  const Json& all = made.claims;
-  const reproduce::Totals totals = reproduce::totals(all);
-  Json out{{"offhook_reproduce", 1},
-           {"seed", options.settings.seed},
-           {"repetitions", options.settings.repetitions},
-           {"sentence", reproduce::sentence(totals)},
-           {"counts", reproduce::to_json(totals)},
-           {"falls_short", totals.short_of},
-           {"claims", all}};
-  if (!options.perturb.empty()) out["perturbed"] = options.settings.perturbation.text();
-  if (effect) out["perturbation"] = to_json(*effect);
-  if (!held_out.is_null()) out["held_out"] = std::move(held_out);
-  if (!scanned.is_null()) out["sensitivity"] = std::move(scanned);
-  write_results(folder, out, options);
+  write_results(folder, results, options);
   write_figures(folder / kReportName, options.figures);
-  if (!options.alone()) print(all, totals, effect, options);
   if (!options.alone()) {
+    print(results);
     const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     say("{}{}\nreport: {}\n", duration_text(wall),
         made.kept != 0 ? fmt::format(", {} claims kept from an earlier run", made.kept) : "",
         (folder / kReportName).string());
   }
-  return totals.short_of.empty() ? kOk : kInsufficient;
+  return results.totals.short_of.empty() ? kOk : kInsufficient;
 }
 
 }  // namespace

@@ -10,7 +10,8 @@ namespace offhook::command {
 extern const record::Table kMttf, kMttfCell, kMttfTasks, kMttfTask;
 extern const record::Table kMeasureLatency, kMeasureStolen, kMeasureKernel, kMeasureCost, kMeasureDeviceCost,
     kMeasureHost, kMeasureBank, kMeasureBatch, kMeasureCause, kMeasureDevice;
-extern const record::Table kKernelCall, kLaw, kLawCheck, kAdmission, kHost, kCardDevice, kTrace;
+extern const record::Table kKernelCall, kLaw, kLawCheck, kAdmission, kHost, kCardDevice, kTrace, kCardCall, kLine,
+    kExport, kReport, kSweepPrinted, kSweepPlanned, kSweepShard, kDemo, kAdvised;
 /// One that had the CPU while a thread waited.
 extern const record::Table kCulprit;
 

@@ -16,6 +16,7 @@
 #include "src/program/command/call_run.h"
 #include "src/program/command/figures.h"
 #include "src/program/command/program.h"
+#include "src/program/command/results.h"
 #include "src/program/command/run_folder.h"
 #include "src/program/command/sweep_folder.h"
 #include "traces/scenario/key.h"
@@ -76,24 +77,64 @@ int say_interrupted(const fs::path& folder) {
   return interrupt_status();
 }
 
+struct Printed {
+  std::string results, report;
+  const sweep::Plan& plan;
+  const std::vector<sweep::CellResult>& cells;
+};
+struct Planned {
+  const sweep::Plan& plan;
+  std::string folder, slurm;
+};
+struct ShardDone {
+  std::uint32_t shard = 0, of = 0;
+  std::string file;
+  bool was_done = false;
+};
+
+using C = record::Written<sweep::CellResult>;
+constexpr record::Row kCellRows[] = {
+    C::of<&sweep::CellResult::name>("name", "", "description of the cell"),
+    C::of("verdict", "", "sufficient, marginal or insufficient",
+          [](const sweep::CellResult& c) { return to_string(c.result.verdict); }),
+    C::of<&sweep::CellResult::result, &VerdictResult::complete>("complete", "", "complete runs"),
+    C::of<&sweep::CellResult::result, &VerdictResult::runs>("runs", "", "runs of the cell"),
+};
+constexpr record::Table kCell{kCellRows};
+using P = record::Written<Printed>;
+constexpr record::Row kPrintedRows[] = {
+    P::of<&Printed::results>("results", "", "file of all results"),
+    P::of<&Printed::report>("report", "", "path of the page"),
+    P::of("runs", "", "total number of runs", [](const Printed& p) { return p.plan.runs(); }),
+    P::of("left_out", "", "combinations whose reservation cannot be admitted",
+          [](const Printed& p) { return p.plan.left_out; }),
+    P::part("cells", kCell, [](const Printed& p) { return p.cells; }),
+};
+using L = record::Written<Planned>;
+constexpr record::Row kPlannedRows[] = {
+    L::of("plan", "", "hash of the plan", [](const Planned& p) { return p.plan.hash(); }),
+    L::of<&Planned::folder>("folder", "", "folder of the plan"),
+    L::of<&Planned::slurm>("slurm", "", "script of the Slurm job array"),
+    L::of("shards", "", "shards of the plan", [](const Planned& p) { return p.plan.shards; }),
+    L::of("cells", "", "cells of the sweep", [](const Planned& p) { return p.plan.cells.size(); }),
+    L::of("runs", "", "total number of runs", [](const Planned& p) { return p.plan.runs(); }),
+    L::of("left_out", "", "combinations whose reservation cannot be admitted",
+          [](const Planned& p) { return p.plan.left_out; }),
+};
+using S = record::Written<ShardDone>;
+constexpr record::Row kShardRows[] = {
+    S::of<&ShardDone::shard>("shard", "", "I of I/N"),
+    S::of<&ShardDone::of>("of", "", "N of I/N"),
+    S::of<&ShardDone::file>("file", "", "output file of the shard"),
+    S::of<&ShardDone::was_done>("was_done", "", "whether an earlier run had already made it"),
+};
+
 void print_results(const sweep::Plan& plan, const std::vector<sweep::CellResult>& cells, const fs::path& folder,
                    const Options& options) {
   write_figures(folder / kReportName, options.figures);
   if (options.csv.asked()) options.csv.write(read_file(folder / "results.csv"));
-  if (options.json.asked()) {
-    nlohmann::ordered_json out{{"results", (folder / "results.json").string()},
-                               {"report", (folder / kReportName).string()},
-                               {"runs", plan.runs()},
-                               {"left_out", plan.left_out},
-                               {"cells", nlohmann::ordered_json::array()}};
-    for (const auto& cell : cells) {
-      out["cells"].push_back({{"name", cell.name},
-                              {"verdict", std::string(to_string(cell.result.verdict))},
-                              {"complete", cell.result.complete},
-                              {"runs", cell.result.runs}});
-    }
-    options.json.write(json_text(out, 1));
-  }
+  const Printed printed{(folder / "results.json").string(), (folder / kReportName).string(), plan, cells};
+  options.json.write(json_text(record::to_json(kSweepPrinted, &printed), 1));
   if (options.quiet()) return;
   constexpr std::size_t kMostRows = 60;
   Table table;
@@ -142,14 +183,8 @@ int plan_sweep(const Options& options) {
   const sweep::Plan plan = place_plan(options, output);
   const fs::path slurm = folder / sweep::kSlurmName;
   output.write(sweep::kSlurmName, sweep::slurm_script(fs::absolute(folder), plan.shards));
-  options.json.write(json_text(nlohmann::ordered_json{{"plan", plan.hash()},
-                                                      {"folder", folder.string()},
-                                                      {"slurm", slurm.string()},
-                                                      {"shards", plan.shards},
-                                                      {"cells", plan.cells.size()},
-                                                      {"runs", plan.runs()},
-                                                      {"left_out", plan.left_out}},
-                               1));
+  const Planned planned{plan, folder.string(), slurm.string()};
+  options.json.write(json_text(record::to_json(kSweepPlanned, &planned), 1));
   if (options.json.alone()) return kOk;
   say("plan {}: {} cells, {} runs, {} shards, {} combinations skipped\n", plan.hash(), plan.cells.size(), plan.runs(),
       plan.shards, plan.left_out);
@@ -173,10 +208,9 @@ int run_shard(const Options& options) {
   catch_interrupts();
   if (!run_shards(OutputFolder(options.out, OutputFolder::Use::kShared), plan, {shard}, options))
     return say_interrupted(options.out);
-  const std::string file = sweep::shard_path(options.out, shard).string();
-  options.json.write(
-      json_text(nlohmann::ordered_json{{"shard", shard}, {"of", of}, {"file", file}, {"was_done", was_done}}));
-  if (!options.json.alone()) say("shard {} of {}: {}{}\n", shard, of, file, was_done ? " (already done)" : "");
+  const ShardDone done{shard, of, sweep::shard_path(options.out, shard).string(), was_done};
+  options.json.write(json_text(record::to_json(kSweepShard, &done)));
+  if (!options.json.alone()) say("shard {} of {}: {}{}\n", shard, of, done.file, was_done ? " (already done)" : "");
   return kOk;
 }
 
@@ -245,6 +279,8 @@ void add_merge(App& sub, const std::shared_ptr<Options>& options, Action& action
 }
 
 }  // namespace
+
+constexpr record::Table kSweepPrinted{kPrintedRows}, kSweepPlanned{kPlannedRows}, kSweepShard{kShardRows};
 
 void add_sweep(App& app, Action& action) {
   App* sub = app.add_subcommand("sweep", "Run a grid of scenarios in parallel (resumable)");

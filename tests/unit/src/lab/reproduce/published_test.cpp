@@ -106,12 +106,12 @@ TEST(Published, AJudgementThatContradictsItselfIsAnError) {
 // An experiment says what came out, never what that is worth.
 TEST(Judgement, CodeCannotMakeARowWhatItIsNotJudgedToBe) {
   const Published p = read(kClaim).at(0);
-  const auto made = [&](Row row) { return to_json(Outcome{{std::move(row)}, {}, {}}, p).at("rows").at(0); };
-  const auto row = made(within("RES 1/7, class", "", 1, 2, 0.5));
-  EXPECT_EQ(row.at("grade"), "soft");
-  EXPECT_EQ(row.at("provenance"), "calibrated");
-  EXPECT_EQ(row.at("because"), "phi");
-  EXPECT_FALSE(row.at("agrees"));
+  const auto made = [&](Row row) { return judged({std::move(row)}, p).at(0); };
+  const JudgedRow row = made(within("RES 1/7, class", "", 1, 2, 0.5));
+  EXPECT_EQ(row.grade, Grade::kSoft);
+  EXPECT_EQ(row.provenance, Provenance::kCalibrated);
+  EXPECT_EQ(row.because, "phi");
+  EXPECT_FALSE(row.agrees);
   EXPECT_NO_THROW(made(input("file", "bytes", 1, 1, "here")));
   EXPECT_THROW(made(input("RES 1/7, class", "", 1, 1, "here")), config::Error);
   EXPECT_THROW(made(paper_only("RES 1/7, class", "", 1, 2, "a slip")), config::Error);
@@ -128,13 +128,16 @@ TEST(Row, ASingleRunAgreesWhereOneMoreOfOursWouldLie) {
 
 TEST(Totals, InputsAreNoResultsAndProvenancesAreCountedApart) {
   const Published p = read(kClaim).at(0);
-  const Outcome outcome{{input("file", "bytes", 1, 1, "here"), within("INT, mean time", "s", 1, 1, 0),
-                         within("RES 1/7, mean time", "s", 1, 2, 0), same("RES 1/7, class", "a", "a")},
-                        {},
-                        {}};
-  nlohmann::ordered_json claim = to_json(outcome, p);
-  claim.update({{"id", "a.one"}, {"standing", "agrees"}, {"grade", "soft"}});
-  const nlohmann::ordered_json counts = to_json(totals(nlohmann::ordered_json::array({claim})));
+  ClaimResult claim;
+  claim.id = "a.one";
+  claim.grade = Grade::kSoft;
+  claim.standing = "agrees";
+  claim.rows = judged({input("file", "bytes", 1, 1, "here"), within("INT, mean time", "s", 1, 1, 0),
+                       within("RES 1/7, mean time", "s", 1, 2, 0), same("RES 1/7, class", "a", "a")},
+                      p);
+  Results results;
+  results.totals = totals({claim});
+  const nlohmann::ordered_json counts = record::to_json(kResults, &results).at("counts");
   EXPECT_EQ(counts.dump(), R"({"independent":{"rows":2,"agree":1,"hard":2,"hard_agree":1},)"
                            R"("calibrated":{"rows":1,"agree":1,"hard":0,"hard_agree":0},)"
                            R"("derived":{"rows":0,"agree":0,"hard":0,"hard_agree":0},)"
