@@ -7,8 +7,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "dsp/blocks/level.h"
 #include "dsp/blocks/sincos.h"
-#include "hostsim/channel/levels.h"
 #include "hostsim/channel/line_config.h"
 
 namespace offhook::hostsim {

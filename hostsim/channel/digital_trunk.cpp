@@ -7,9 +7,9 @@
 #include <stdexcept>
 #include <vector>
 
+#include "dsp/blocks/level.h"
 #include "dsp/blocks/sincos.h"
 #include "hostsim/channel/g711.h"
-#include "hostsim/channel/levels.h"
 #include "hostsim/channel/line_config.h"
 #include "hostsim/channel/noise.h"
 #include "hostsim/channel/resampler.h"

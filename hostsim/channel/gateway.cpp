@@ -3,9 +3,9 @@
 
 #include <cmath>
 
+#include "dsp/blocks/level.h"
 #include "dsp/blocks/sincos.h"
 #include "hostsim/channel/g711.h"
-#include "hostsim/channel/levels.h"
 #include "hostsim/channel/sample.h"
 
 namespace offhook::hostsim {

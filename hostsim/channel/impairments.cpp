@@ -3,8 +3,8 @@
 
 #include <cmath>
 
+#include "dsp/blocks/level.h"
 #include "dsp/blocks/sincos.h"
-#include "hostsim/channel/levels.h"
 #include "hostsim/channel/resampler.h"
 
 namespace offhook::hostsim {

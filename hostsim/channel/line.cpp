@@ -9,12 +9,12 @@
 #include <string>
 #include <vector>
 
+#include "dsp/blocks/level.h"
 #include "dsp/blocks/sincos.h"
 #include "hostsim/channel/channel.h"
 #include "hostsim/channel/g711.h"
 #include "hostsim/channel/gateway.h"
 #include "hostsim/channel/impairments.h"
-#include "hostsim/channel/levels.h"
 #include "hostsim/channel/noise.h"
 #include "hostsim/channel/resampler.h"
 #include "hostsim/channel/sample.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "hostsim/channel/noise.h"
 
+#include "dsp/blocks/level.h"
 #include "dsp/blocks/sincos.h"
-#include "hostsim/channel/levels.h"
 #include "hostsim/channel/line_config.h"
 
 namespace offhook::hostsim {

@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <cstdio>
 
+#include "dsp/blocks/level.h"
 #include "dsp/v32/pump.h"
-#include "hostsim/channel/levels.h"
 #include "tests/sim/calls.h"
 #include "tests/sim/v34_call.h"
 

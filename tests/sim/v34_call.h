@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "driver/user_modem/modem.h"
+#include "dsp/blocks/level.h"
 #include "dsp/v34/session/pump.h"
-#include "hostsim/channel/levels.h"
 #include "hostsim/channel/line.h"
 #include "hostsim/engine/random.h"
 
@@ -77,7 +77,7 @@ class V34Call : private hostsim::FarEnd {
     run(seconds);
   }
   /// From now on, at both receivers, besides that of the line; white, 0 to 4000 Hz.
-  void add_noise(double dbm0) { noise_rms_ = hostsim::dbm0_to_rms(dbm0); }
+  void add_noise(double dbm0) { noise_rms_ = dbm0_to_rms(dbm0); }
   void no_noise() { noise_rms_ = 0; }
   /// Sets the depth of a playout buffer in front of the near end, at most kPlayout samples. A smaller depth loses
   /// samples; a larger one repeats the last ones.

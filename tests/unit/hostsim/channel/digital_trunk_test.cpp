@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "dsp/blocks/level.h"
 #include "hostsim/channel/g711.h"
-#include "hostsim/channel/levels.h"
 
 namespace offhook::hostsim {
 namespace {
@@ -200,16 +200,16 @@ TEST(DigitalTrunk, NoiseAtEitherReceiverHasItsLevelOver4000Hz) {
   DigitalTrunkConfig c = quiet();
   c.noise_dbm0 = -40;
   Repeater end({mu_law_encode(0)});
-  const auto rms = [](const auto& x) {
+  const auto dbm0 = [](const auto& x) {
     double sum = 0;
     for (const double v : x) sum += v * v;
-    return std::sqrt(sum / static_cast<double>(x.size()));
+    return mean_square_to_dbm0(sum / static_cast<double>(x.size()));
   };
   const std::vector<double> heard = listen(c, end, 40'000);
-  EXPECT_NEAR(rms_to_dbm0(rms(heard)), -40 + db(std::sqrt(2)), 0.1) << "16000 samples/s: over 8000 Hz";
+  EXPECT_NEAR(dbm0(heard), -40 + db(std::sqrt(2)), 0.1) << "16000 samples/s: over 8000 Hz";
   std::vector<double> card;
   for (const std::uint8_t octet : end.received) card.push_back(mu_law_decode(octet));
-  EXPECT_NEAR(rms_to_dbm0(rms(card)), -40, 0.1);
+  EXPECT_NEAR(dbm0(card), -40, 0.1);
 }
 
 TEST(DigitalTrunk, EachDirectionIsLaterByItsDelay) {

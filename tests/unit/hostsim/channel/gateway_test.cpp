@@ -6,7 +6,7 @@
 #include <cmath>
 #include <functional>
 
-#include "hostsim/channel/levels.h"
+#include "dsp/blocks/level.h"
 #include "tests/unit/hostsim/channel/tone.h"
 
 namespace offhook::hostsim {
@@ -34,7 +34,7 @@ Out run(const LineConfig& c, double seconds, const Signal& to_far, const Signal&
     power[0] += far * static_cast<double>(far) / (n / 2);
     power[1] += near * static_cast<double>(near) / (n / 2);
   }
-  return {rms_to_dbm0(std::sqrt(power[0])), rms_to_dbm0(std::sqrt(power[1]))};
+  return {mean_square_to_dbm0(power[0]), mean_square_to_dbm0(power[1])};
 }
 
 TEST(Gateway, IsInALineThatNamesOneOfItsKeys) {

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
+#include "dsp/blocks/level.h"
 #include "hostsim/channel/channel.h"
-#include "hostsim/channel/levels.h"
 #include "hostsim/channel/line.h"
 #include "tests/unit/hostsim/channel/tone.h"
 

@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "dsp/blocks/level.h"
 #include "hostsim/channel/g711.h"
-#include "hostsim/channel/levels.h"
 #include "hostsim/channel/noise.h"
 #include "tests/unit/hostsim/channel/tone.h"
 
