@@ -13,14 +13,18 @@
 #include <optional>
 #include <string>
 
+#include "driver/base/rtp.h"
 #include "driver/live/timer_card.h"
 #include "driver/network/internet_address.h"
 #include "driver/network/jitter_buffer.h"
 #include "driver/network/lost_runs.h"
-#include "driver/network/rtp.h"
 #include "driver/network/srtp.h"
 
 namespace offhook {
+
+constexpr std::uint8_t payload_type_of(oh_encoding law) {
+  return law == OH_ALAW ? kPcmaType : kPcmuType;
+}
 
 /// The far end of the streams.
 struct RtpMedia {

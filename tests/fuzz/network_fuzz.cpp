@@ -7,10 +7,10 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "driver/base/rtp.h"
 #include "driver/network/audiosocket.h"
 #include "driver/network/internet_address.h"
 #include "driver/network/jitter_buffer.h"
-#include "driver/network/rtp.h"
 #include "driver/sip/sdp.h"
 #include "driver/sip/session_timer.h"
 

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <utility>
 
+#include "driver/base/rtp.h"
 #include "dsp/v90/coding/ucode.h"
 
 namespace offhook::decode {
@@ -22,9 +23,6 @@ using Bytes = std::span<const std::uint8_t>;
 
 int word16(Bytes b, std::size_t at) {
   return b[at] << 8 | b[at + 1];
-}
-std::uint32_t word32(Bytes b, std::size_t at) {
-  return static_cast<std::uint32_t>(word16(b, at)) << 16 | static_cast<std::uint32_t>(word16(b, at + 2));
 }
 
 constexpr int kFirstDynamic = 96;  // RFC 3551 3: payload types of no fixed meaning
@@ -151,27 +149,22 @@ void RtpReader::ip(double t, Bytes b) {
 }
 
 void RtpReader::udp(double t, Address from, Address to, Bytes b) {
-  constexpr std::size_t kHead = 12, kMostPayload = 1600;
+  constexpr std::size_t kMostPayload = 1600;
   if (sip_.message(t, b)) return count(b.size());
   if (t38(t, from, to, b)) return;
-  if (b.size() <= kHead || b[0] >> 6 != 2) return;
-  const int type = b[1] & 0x7F;
-  const std::optional<PayloadCodec> codec = codec_of(type, to, t);
-  if (!codec) return;
-  const bool may_be_events = codec == PayloadCodec::kEvents;
-  std::size_t head = kHead + 4 * static_cast<std::size_t>(b[0] & 15), end = b.size();
-  if ((b[0] & 0x10) != 0) {  // header extension
-    if (b.size() < head + 4) return;
-    head += 4 + 4 * static_cast<std::size_t>(word16(b, head + 2));
-  }
-  if ((b[0] & 0x20) != 0) end -= std::min<std::size_t>(end, b.back());  // padding
-  if (end <= head || end - head > kMostPayload) return;
-  if (may_be_events && ((end - head) % kEventOctets != 0 || end - head > kMostEvents * kEventOctets)) return;
-  count(end - head + sizeof(Packet));
-  Packets& stream = streams_[{std::move(from), std::move(to), word32(b, 8)}];
-  stream.heads.push_back({t, word32(b, 4), static_cast<std::uint32_t>(stream.octets.size()),
-                          static_cast<std::uint16_t>(word16(b, 2)), static_cast<std::uint16_t>(end - head), *codec});
-  stream.octets.insert(stream.octets.end(), b.begin() + static_cast<long>(head), b.begin() + static_cast<long>(end));
+  const std::optional<RtpPacket> rtp = parse_rtp(b);
+  if (!rtp) return;
+  const std::optional<PayloadCodec> codec = codec_of(rtp->payload_type, to, t);
+  const Bytes payload = rtp->payload;
+  if (!codec || payload.empty() || payload.size() > kMostPayload) return;
+  if (codec == PayloadCodec::kEvents &&
+      (payload.size() % kEventOctets != 0 || payload.size() > kMostEvents * kEventOctets))
+    return;
+  count(payload.size() + sizeof(Packet));
+  Packets& stream = streams_[{std::move(from), std::move(to), rtp->ssrc}];
+  stream.heads.push_back({t, rtp->timestamp, static_cast<std::uint32_t>(stream.octets.size()), rtp->sequence,
+                          static_cast<std::uint16_t>(payload.size()), *codec});
+  stream.octets.insert(stream.octets.end(), payload.begin(), payload.end());
 }
 
 // @return whether it is T.38, by its place in SIP, or by its form

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "driver/network/rtp.h"
+#include "driver/base/rtp.h"
 
 namespace offhook {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "driver/network/rtp.h"
+#include "driver/base/rtp.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

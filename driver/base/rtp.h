@@ -9,16 +9,10 @@
 #include <optional>
 #include <span>
 
-#include "offhook/stream.h"
-
 namespace offhook {
 
 /// Static payload types of G.711.
 inline constexpr std::uint8_t kPcmuType = 0, kPcmaType = 8;
-constexpr std::uint8_t payload_type_of(oh_encoding law) {
-  return law == OH_ALAW ? kPcmaType : kPcmuType;
-}
-
 inline constexpr std::size_t kRtpHeaderOctets = 12;
 
 struct RtpPacket {
