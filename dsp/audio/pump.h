@@ -23,6 +23,9 @@ extern "C" {
 
 /** The pump "audio-B". @param partition  B: 32, 64, ... 1024 samples  @return NULL for any other */
 const struct oh_pump_type* oh_audio_type(uint32_t partition);
+/** The pump "audio-B-fftw": the same with FFTW's transforms, in a program that has dsp/fftw. Its output may differ by
+ * rounding: FFTW chooses its algorithm by the machine. Its init and release allocate. */
+const struct oh_pump_type* oh_audio_fftw_type(uint32_t partition);
 
 #ifdef __cplusplus
 }

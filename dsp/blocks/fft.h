@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The only FFT interface: complex, power-of-two lengths, memory from the caller. oh_fft_radix2() is a freestanding
- * radix-2 transform. oh_fft_fftw() of dsp/fftw is FFTW behind the same contract, for tests and for builds with
- * -DOFFHOOK_FFTW=ON, which are then GPL. Users take the ops as a parameter and include neither. Real samples:
- * real_fft.h.
+ * radix-2 transform. oh_fft_fftw() of dsp/fftw is FFTW behind the same contract, for the audio pumps of that name and
+ * for tests; a program with it is GPL. Users take the ops as a parameter and include neither. Real samples: real_fft.h.
  */
 #ifndef OFFHOOK_DSP_BLOCKS_FFT_H
 #define OFFHOOK_DSP_BLOCKS_FFT_H

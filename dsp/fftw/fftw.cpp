@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// FFTW behind dsp/blocks/fft.h. Linking FFTW makes the whole program GPL-2.0-or-later, so the product does not use it
-// by default.
+// FFTW behind dsp/blocks/fft.h. Linking FFTW makes the whole program GPL-2.0-or-later.
 #include <fftw3.h>
 
 #include <cerrno>
