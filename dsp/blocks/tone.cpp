@@ -129,7 +129,11 @@ ToneEvent ToneDetector::step() {
   if (++lost_ > kLag) steady_at_loss_ = 0;
   if (alike > kReversed || steady_at_loss_ < 5) return ToneEvent::kNone;
 
-  // Position where the straight line from +old to -old crosses zero.
+  return find_reversal(old, larger) ? ToneEvent::kReversal : ToneEvent::kNone;
+}
+
+// Position where the straight line from +old to -old crosses zero. @param larger  power of the larger of both
+bool ToneDetector::find_reversal(Complex old, float larger) {
   for (int k = 0; k < kLag; ++k) {
     const float after = (at(k) * conj(old)).re, before = (at(k + 1) * conj(old)).re;
     if (after > 0 || before <= 0) continue;
@@ -142,9 +146,9 @@ ToneEvent ToneDetector::step() {
     hold_ = kSettle;
     since_reversal_ = static_cast<int>((static_cast<double>(now_) - reversal_time_) / kStep);
     steady_at_loss_ = 0;
-    return ToneEvent::kReversal;
+    return true;
   }
-  return ToneEvent::kNone;
+  return false;
 }
 
 // The turn of the tone by the offset in `milliseconds`.

@@ -75,6 +75,7 @@ class ToneDetector {
   Complex turned(int milliseconds) const;
   void mix();
   ToneEvent step();
+  bool find_reversal(Complex old, float larger);
 
   float sample_[kStep]{};  // as received
   Oscillator mixer_;

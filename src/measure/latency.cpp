@@ -42,68 +42,82 @@ class WakeupRing {
   std::atomic<std::size_t> pushed_{0}, popped_{0};
 };
 
+/// The probe owns one result and never waits; the observer reads a copy that the probe makes on request.
+struct Shared {
+  explicit Shared(const LatencyConfig& of) : config(of), wakeups(static_cast<bool>(of.on_wakeups)) {}
+  const LatencyConfig& config;
+  LatencyResult probe, shown;
+  std::atomic<int> wanted{0};  // 1: a copy is requested, 2: it has been made
+  std::atomic<bool> stop{false};
+  WakeupRing wakeups;
+
+  /// @return false: it was late by the threshold, which ends the measurement
+  bool wake(std::int64_t due) {
+    const timespec at{due / 1'000'000'000, due % 1'000'000'000};
+    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, nullptr);
+    woken = now_ns();
+    const std::int64_t late = woken > due ? woken - due : 0;
+    probe.latency.add(static_cast<std::uint64_t>(late));
+    wakeups.push({due, woken});
+    if (config.threshold_ns <= 0 || late < config.threshold_ns) return true;
+    probe.over_threshold_ns = late;
+    probe.over_at_ns = woken;
+    if (config.at_threshold) config.at_threshold();
+    return false;
+  }
+  /// In the context that is measured.
+  void run() {
+    probe.tid = gettid();
+    probe.policy = sched_getscheduler(0);
+    if (config.begin) config.begin(probe.tid);
+    const std::int64_t end = now_ns() + config.duration_ns;
+    std::int64_t due = now_ns() + config.interval_ns;
+    while (due < end && !stop.load(std::memory_order_relaxed) && wake(due)) {
+      due += config.interval_ns;
+      while (due <= woken) {
+        due += config.interval_ns;
+        ++probe.missed;
+      }
+      if (wanted.load(std::memory_order_acquire) == 1) {
+        shown = probe;  // same sizes: no allocation
+        wanted.store(2, std::memory_order_release);
+      }
+      probe.own_cost.add(static_cast<std::uint64_t>(now_ns() - woken));
+    }
+  }
+
+  std::int64_t woken = 0;
+};
+
 }  // namespace
 
 LatencyResult measure_latency(const LatencyConfig& config, const std::function<bool(const LatencyResult&)>& look) {
-  // The probe owns one result and never waits; the observer reads a copy that the probe makes on request.
-  LatencyResult probe, shown;
-  std::atomic<int> wanted{0};  // 1: a copy is requested, 2: it has been made
-  std::atomic<bool> stop{false}, over{false};
+  Shared shared(config);
+  std::atomic<bool> over{false};
   std::exception_ptr refused;
   std::vector<std::string> without;
-  WakeupRing wakeups(static_cast<bool>(config.on_wakeups));
   std::thread runner = start_thread([&] {
     try {
-      without = run_as(config.context, [&] {
-        probe.tid = gettid();
-        probe.policy = sched_getscheduler(0);
-        if (config.begin) config.begin(probe.tid);
-        const std::int64_t end = now_ns() + config.duration_ns;
-        std::int64_t due = now_ns() + config.interval_ns;
-        while (due < end && !stop.load(std::memory_order_relaxed)) {
-          const timespec at{due / 1'000'000'000, due % 1'000'000'000};
-          clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, nullptr);
-          const std::int64_t woken = now_ns();
-          const std::int64_t late = woken > due ? woken - due : 0;
-          probe.latency.add(static_cast<std::uint64_t>(late));
-          wakeups.push({due, woken});
-          if (config.threshold_ns > 0 && late >= config.threshold_ns) {
-            probe.over_threshold_ns = late;
-            probe.over_at_ns = woken;
-            if (config.at_threshold) config.at_threshold();
-            break;
-          }
-          due += config.interval_ns;
-          while (due <= woken) {
-            due += config.interval_ns;
-            ++probe.missed;
-          }
-          if (wanted.load(std::memory_order_acquire) == 1) {
-            shown = probe;  // same sizes: no allocation
-            wanted.store(2, std::memory_order_release);
-          }
-          probe.own_cost.add(static_cast<std::uint64_t>(now_ns() - woken));
-        }
-      });
+      without = run_as(config.context, [&] { shared.run(); });
     } catch (...) {
       refused = std::current_exception();
     }
     over.store(true);
   });
   while (!over.load()) {
-    if (wanted.load(std::memory_order_acquire) == 2) {
-      if (!look(shown)) stop.store(true);
-      wanted.store(0);
+    if (shared.wanted.load(std::memory_order_acquire) == 2) {
+      if (!look(shared.shown)) shared.stop.store(true);
+      shared.wanted.store(0);
     }
-    if (wanted.load() == 0) wanted.store(1, std::memory_order_release);
-    if (config.on_wakeups) config.on_wakeups(wakeups.pop());
+    if (shared.wanted.load() == 0) shared.wanted.store(1, std::memory_order_release);
+    if (config.on_wakeups) config.on_wakeups(shared.wakeups.pop());
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
   runner.join();
-  if (config.on_wakeups && !refused) config.on_wakeups(wakeups.pop());
+  if (config.on_wakeups && !refused) config.on_wakeups(shared.wakeups.pop());
   if (refused) std::rethrow_exception(refused);
-  probe.without = without;
-  return probe;
+  shared.probe.without = without;
+  return shared.probe;
 }
 
 }  // namespace offhook::measure

@@ -151,29 +151,8 @@ void Supervisor::wait(pid_t program, const std::string& name) const {
   }
 }
 
-LoadProcess::LoadProcess(const MakeRound& make) {
-  void* page = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (page == MAP_FAILED) throw std::runtime_error("a load: " + error_text(errno));
-  shared_ = new (page) Shared;
-  std::fflush(nullptr);
-  const pid_t parent = getpid();
-  const sigset_t waited = waited_for();
-  sigset_t before;
-  sigprocmask(SIG_BLOCK, &waited, &before);  // none may come before the supervisor is ready for them
-  pid_ = fork();
-  if (pid_ != 0) {
-    const int error = errno;
-    sigprocmask(SIG_SETMASK, &before, nullptr);
-    if (pid_ < 0) throw std::runtime_error("a load: " + error_text(error));
-    setpgid(pid_, pid_);
-    while (shared_->state.load() == Shared::kStarting && waitpid(pid_, nullptr, WNOHANG) == 0) usleep(2000);
-    if (shared_->state.load() == Shared::kRunning) return;
-    const std::string why = failure();
-    stop();
-    munmap(shared_, sizeof(Shared));
-    throw std::runtime_error(why);
-  }
-  // The supervisor.
+// The life of the supervisor, a process of its own.
+void LoadProcess::supervise(const MakeRound& make, int parent) {
   setpgid(0, 0);
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -211,6 +190,29 @@ LoadProcess::LoadProcess(const MakeRound& make) {
   if (!folder.empty()) fs::remove_all(folder, none);
   made = {};
   _exit(0);
+}
+
+LoadProcess::LoadProcess(const MakeRound& make) {
+  void* page = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (page == MAP_FAILED) throw std::runtime_error("a load: " + error_text(errno));
+  shared_ = new (page) Shared;
+  std::fflush(nullptr);
+  const pid_t parent = getpid();
+  const sigset_t waited = waited_for();
+  sigset_t before;
+  sigprocmask(SIG_BLOCK, &waited, &before);  // none may come before the supervisor is ready for them
+  pid_ = fork();
+  if (pid_ == 0) supervise(make, parent);
+  const int error = errno;
+  sigprocmask(SIG_SETMASK, &before, nullptr);
+  if (pid_ < 0) throw std::runtime_error("a load: " + error_text(error));
+  setpgid(pid_, pid_);
+  while (shared_->state.load() == Shared::kStarting && waitpid(pid_, nullptr, WNOHANG) == 0) usleep(2000);
+  if (shared_->state.load() == Shared::kRunning) return;
+  const std::string why = failure();
+  stop();
+  munmap(shared_, sizeof(Shared));
+  throw std::runtime_error(why);
 }
 
 LoadProcess::~LoadProcess() {

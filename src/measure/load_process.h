@@ -60,6 +60,8 @@ class LoadProcess {
 
  private:
   struct Shared;
+  [[noreturn]] void supervise(const MakeRound& make, int parent);
+
   Shared* shared_;
   pid_t pid_ = -1;
 };

@@ -30,6 +30,7 @@ namespace {
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <set>
 #include <sstream>
 #include <system_error>
@@ -390,9 +391,44 @@ std::vector<Document> Document::take_rows(std::string_view path) {
   return rows;
 }
 
-std::vector<Document::Axis> Document::axes() const {
+namespace {
+
+/// "{ from = A, to = B, step = S }" as the text of each value.
+/// @param position  gives "file:line:column" of a place  @param axis  path and position, for errors
+std::vector<std::string> values_of_range(const toml::table& range, const Document::Axis& axis,
+                                         const std::function<std::string(const toml::source_region&)>& position) {
   constexpr std::size_t kMostValues = 1'000'000;
-  std::vector<Axis> out;
+  for (const auto& [key, node] : range) {
+    if (key != "from" && key != "to" && key != "step") {
+      throw Error(
+          fmt::format("{}: unknown key \"{}\" in a range; expected from, to, step", position(key.source()), key.str()));
+    }
+    if (!node.is_number())
+      throw Error(fmt::format("{}: {} is {}; expected a number", position(node.source()), key.str(), shown(node)));
+  }
+  const bool whole = range.get("from") && range.get("to") && range.get("from")->is_integer() &&
+                     range.get("to")->is_integer() && (!range.get("step") || range.get("step")->is_integer());
+  const double from = range["from"].value_or(std::nan("")), to = range["to"].value_or(std::nan(""));
+  const double step = range["step"].value_or(1.0);
+  if (!(std::isfinite(from) && std::isfinite(to) && std::isfinite(step) && step > 0 && from <= to) ||
+      (to - from) / step >= static_cast<double>(kMostValues)) {
+    throw Error(fmt::format(
+        "{}: {}: expected a range {{ from = A, to = B, step = S }} with A <= B and S > 0 (at most {} values)",
+        axis.position, axis.path, kMostValues));
+  }
+  // from + i * step: no error adds up; half a millionth of a step lets 0.1 + 0.1 + 0.1 reach 0.3.
+  const auto count = static_cast<std::size_t>(std::floor((to - from) / step + 5e-7)) + 1;
+  std::vector<std::string> values;
+  for (std::size_t i = 0; i < count; ++i) {
+    const double value = from + static_cast<double>(i) * step;
+    values.push_back(whole ? fmt::format("{}", static_cast<std::int64_t>(value)) : fmt::format("{}", value));
+  }
+  return values;
+}
+
+}  // namespace
+
+std::vector<Document::Axis> Document::axes() const {
   // In the order of the file: the first axis varies slowest. A TOML table has no order.
   struct Entry {
     std::string path;
@@ -415,36 +451,13 @@ std::vector<Document::Axis> Document::axes() const {
   std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
     return std::pair(a.at.line, a.at.column) < std::pair(b.at.line, b.at.column);
   });
+  std::vector<Axis> out;
   for (const Entry& entry : entries) {
     Axis axis{entry.path, impl_->at({entry.at, entry.at, nullptr}), {}};
     if (const toml::array* list = entry.node->as_array(); list != nullptr && !list->empty()) {
       for (const toml::node& item : *list) axis.values.push_back(as_toml(item));
     } else if (const toml::table* range = entry.node->as_table()) {
-      for (const auto& [key, node] : *range) {
-        if (key != "from" && key != "to" && key != "step") {
-          throw Error(fmt::format("{}: unknown key \"{}\" in a range; expected from, to, step", impl_->at(key.source()),
-                                  key.str()));
-        }
-        if (!node.is_number()) {
-          throw Error(fmt::format("{}: {} is {}; expected a number", impl_->at(node.source()), key.str(), shown(node)));
-        }
-      }
-      const bool whole = range->get("from") && range->get("to") && range->get("from")->is_integer() &&
-                         range->get("to")->is_integer() && (!range->get("step") || range->get("step")->is_integer());
-      const double from = (*range)["from"].value_or(std::nan("")), to = (*range)["to"].value_or(std::nan(""));
-      const double step = (*range)["step"].value_or(1.0);
-      if (!(std::isfinite(from) && std::isfinite(to) && std::isfinite(step) && step > 0 && from <= to) ||
-          (to - from) / step >= static_cast<double>(kMostValues)) {
-        throw Error(fmt::format(
-            "{}: {}: expected a range {{ from = A, to = B, step = S }} with A <= B and S > 0 (at most {} values)",
-            axis.position, entry.path, kMostValues));
-      }
-      // from + i * step: no error adds up; half a millionth of a step lets 0.1 + 0.1 + 0.1 reach 0.3.
-      const auto count = static_cast<std::size_t>(std::floor((to - from) / step + 5e-7)) + 1;
-      for (std::size_t i = 0; i < count; ++i) {
-        const double value = from + static_cast<double>(i) * step;
-        axis.values.push_back(whole ? fmt::format("{}", static_cast<std::int64_t>(value)) : fmt::format("{}", value));
-      }
+      axis.values = values_of_range(*range, axis, [this](const auto& region) { return impl_->at(region); });
     } else {
       throw Error(fmt::format("{}: axis {} is {}; expected a list of values or {{ from = A, to = B, step = S }}",
                               axis.position, entry.path, shown(*entry.node)));

@@ -353,56 +353,57 @@ void ScenarioBuilder::apply(Document document) {
   if (document.has("pump.cost_profile")) scenario_.cost_profile = toml(scenario_.cost_profile);
 }
 
-Scenario ScenarioBuilder::finish() const {
+// Each problem is an error with the position of the first of the keys that decide it.
+void ScenarioBuilder::check() const {
   const auto complain = [&](std::initializer_list<std::string_view> paths, const std::string& problem) {
     if (!problem.empty()) throw Error(position_of(origins_, paths) + problem);
   };
+  const auto checked = [&](std::initializer_list<std::string_view> paths, std::string_view before, const auto& check) {
+    try {
+      check();
+    } catch (const std::invalid_argument& e) {
+      complain(paths, fmt::format("{}{}", before, e.what()));
+    }
+  };
   const ContextScenario& context = scenario_.context;
+  const HostScenario& host = scenario_.host;
   if ((context.budget_ns > 0) != (context.period_ns > 0))
     complain({"context.budget_ms", "context.period_ms"}, "context.budget_ms and context.period_ms: expected both");
   complain({"host.charge_stolen_time", "host.threaded_interrupts", "host.scheduler", "host.name"},
-           hostsim::scheduler_problem(scenario_.host));
-  complain({"context.kind", "context", "host.scheduler", "host.name"}, refusal(scenario_.host, context));
+           hostsim::scheduler_problem(host));
+  complain({"context.kind", "context", "host.scheduler", "host.name"}, refusal(host, context));
   complain({"host.locks", "context.lock", "load.thread"}, lock_problem(scenario_));
   for (const hostsim::LoadThread& t : scenario_.load.threads)
-    complain({"load.thread", "host.scheduler", "host.name"}, hostsim::load_thread_problem(scenario_.host, t));
+    complain({"load.thread", "host.scheduler", "host.name"}, hostsim::load_thread_problem(host, t));
   complain({"context.y_ticks", "context.x_ticks", "context.budget_ms", "context.strict"},
-           admission_problem(scenario_.host, context));
-  if (scenario_.pump == hostsim::PumpKind::kDevice) {
-    try {
-      (void)scenario_.device.profile();
-    } catch (const std::invalid_argument& e) {
-      throw Error(position_of(origins_, {"device.buffers.lead_samples", "device.buffers.count", "pump.kind"}) +
-                  "device: " + e.what());
-    }
-  }
+           admission_problem(host, context));
+  if (scenario_.pump == hostsim::PumpKind::kDevice)
+    checked({"device.buffers.lead_samples", "device.buffers.count", "pump.kind"},
+            "device: ", [&] { (void)scenario_.device.profile(); });
   check_name(scenario_, origins_);
   check_size(scenario_, origins_);
   check_cpus(scenario_, origins_);
   for (const hostsim::CompetingDevice& d : scenario_.load.soft_devices) {
-    for (const std::string& problem :
-         {refusal(scenario_.host, d.context), admission_problem(scenario_.host, d.context)})
+    for (const std::string& problem : {refusal(host, d.context), admission_problem(host, d.context)})
       complain({"load.soft_device"},
                problem.empty() ? "" : fmt::format("load.soft_device \"{}\": {}", d.name, problem));
   }
-  try {
-    hostsim::check_reservations(scenario_);
-  } catch (const std::invalid_argument& e) {
-    throw Error(position_of(origins_, {"load.soft_device", "load.reservation"}) + e.what());
-  }
-  const HostScenario& host = scenario_.host;
-  if (!scenario_.load.trace.empty() && host.scheduler == "windows-nt") {
-    throw Error(position_of(origins_, {"load.trace", "host.scheduler", "host.name"}) +
-                "load.trace is a recording of Linux, which a Windows host cannot replay; expected a host of Linux");
-  }
-  if (scenario_.context.priority >= host.priorities) {
-    throw Error(fmt::format("{}context.priority is {}; expected at most {} on host {}",
-                            position_of(origins_, {"context.priority", "host.priorities", "context"}),
-                            scenario_.context.priority, host.priorities - 1, host.name));
-  }
+  checked({"load.soft_device", "load.reservation"}, "", [&] { hostsim::check_reservations(scenario_); });
+  if (!scenario_.load.trace.empty() && host.scheduler == "windows-nt")
+    complain({"load.trace", "host.scheduler", "host.name"},
+             "load.trace is a recording of Linux, which a Windows host cannot replay; expected a host of Linux");
+  if (context.priority >= host.priorities)
+    complain({"context.priority", "host.priorities", "context"},
+             fmt::format("context.priority is {}; expected at most {} on host {}", context.priority,
+                         host.priorities - 1, host.name));
   check_line(scenario_, origins_);
   check_pump(scenario_, origins_);
+}
+
+Scenario ScenarioBuilder::finish() const {
+  check();
   Scenario scenario = scenario_;
+  const HostScenario& host = scenario_.host;
   scenario.host.latency.reset();
   scenario.load.recorded.reset();
   if (!scenario.load.trace.empty()) {

@@ -33,6 +33,7 @@ class ScenarioBuilder {
   const hostsim::Scenario& scenario() const { return scenario_; }
 
  private:
+  void check() const;
   hostsim::Scenario scenario_;
   Origins origins_;
 };

@@ -270,53 +270,32 @@ void drop_samples(Call& call) {
   for (auto& channel : call.recording.channel) std::vector<float>().swap(channel);
 }
 
-}  // namespace
+using Say = std::function<void(double share, const char* what)>;
 
-Call analyse(Recording recording, const std::function<void(double, const std::string&)>& progress, bool data_mode) {
-  const auto say = [&](double share, const char* what) {
-    if (progress) progress(share, what);
-  };
-  Call call;
-  call.data_mode = data_mode;
-  call.recording = std::move(recording);
-  join_alike_channels(call.recording);
-  for (const auto& x : call.recording.channel) {
-    call.power.push_back(power_of(x));
-    call.activity_end_s.push_back(activity_end(call.power.back(), x.size()));
-  }
-  if (call.recording.rtp.empty() && !call.recording.t38_streams.empty()) {  // no speech
-    call.fax = find_fax(call.recording);
-    drop_samples(call);
-    return call;
-  }
+/// Start-up of V.34 and V.90, if there is one.
+void read_start_up(Call& call, const Say& say) {
   say(0.02, "answer tone, V.8, INFO, probing");
   call.start_up = listen_start_up(call.recording);
   say(0.2, "digits, call progress, caller ID");
   call.signals = find_call_signals(call.recording);
   say(0.25, "echo");
   find_echo(call);
-  if (!call.start_up.info.empty()) {
-    clean_of_echo(call);
-    say(0.3, "training");
-    call.trainings = find_trainings(call.recording, call.start_up, data_mode);
-    if (!call.trainings.empty()) {
-      listen_before_retrain(call);
-    } else {
-      listen_without_info1a(call.recording, call);
-    }
-  }
+  if (call.start_up.info.empty()) return;
+  clean_of_echo(call);
+  say(0.3, "training");
+  call.trainings = find_trainings(call.recording, call.start_up, call.data_mode);
   if (!call.trainings.empty()) {
-    drop_samples(call);
-    join_links(call.trainings, call.start_up.call_channel);
-    return call;
+    listen_before_retrain(call);
+  } else {
+    listen_without_info1a(call.recording, call);
   }
-  // Searches of the original recording come before echo cancellation.
+}
+
+/// Modulations without such a start-up. Searches of the original recording come before echo cancellation.
+void read_others(Call& call, const Say& say) {
   say(0.3, "fax, modems of two frequencies");
   call.fax = find_fax(call.recording);
-  if (call.is_fax()) {
-    drop_samples(call);
-    return call;
-  }
+  if (call.is_fax()) return;
   call.fsk = fsk_data(call);
   clean_of_echo(call);
   say(0.65, kV32bis.title);
@@ -334,7 +313,30 @@ Call analyse(Recording recording, const std::function<void(double, const std::st
     say(0.9, "data mode without a training");
     listen_data_mode(call);
   }
+}
+
+}  // namespace
+
+Call analyse(Recording recording, const std::function<void(double, const std::string&)>& progress, bool data_mode) {
+  Call call;
+  call.data_mode = data_mode;
+  call.recording = std::move(recording);
+  join_alike_channels(call.recording);
+  for (const auto& x : call.recording.channel) {
+    call.power.push_back(power_of(x));
+    call.activity_end_s.push_back(activity_end(call.power.back(), x.size()));
+  }
+  if (call.recording.rtp.empty() && !call.recording.t38_streams.empty()) {  // no speech
+    call.fax = find_fax(call.recording);
+  } else {
+    const Say say = [&](double share, const char* what) {
+      if (progress) progress(share, what);
+    };
+    read_start_up(call, say);
+    if (call.trainings.empty()) read_others(call, say);
+  }
   drop_samples(call);
+  if (!call.trainings.empty()) join_links(call.trainings, call.start_up.call_channel);
   return call;
 }
 

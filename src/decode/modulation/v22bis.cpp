@@ -179,60 +179,61 @@ class Listener {
     return {static_cast<double>(best * kBlock), static_cast<double>(best_end * kBlock)};
   }
 
-  bool acquire(double t0) {
+  static constexpr std::size_t kPhases = 8;
+  using Phases = std::array<std::vector<Cf>, kPhases>;
+
+  /// kAcquire outputs of the filter at each phase of the symbol. @return the phase where the symbols are
+  std::size_t find_phase(double t0, Phases& y) {
     ReceiverState& s = receiver_.state;
-    s.turn = 0;
-    s.step = kStep;
-    s.power = kMeanPower;
-    const auto taps = static_cast<double>(s.w.size());
-    for (std::size_t k = 0; k < s.w.size(); ++k) {
-      s.w[k] = static_cast<float>(root_raised_cosine(kRollOff, (static_cast<double>(k) - taps / 2) / 2));
-    }
     // The power of the filter's output beats at the symbol rate, strongest where the symbols are.
-    constexpr int kPhases = 8;
     Cd beat = 0;
-    std::array<std::vector<Cf>, kPhases> y;
-    for (int p = 0; p < kPhases; ++p) {
+    for (std::size_t p = 0; p < kPhases; ++p) {
+      const double part = static_cast<double>(p) / kPhases;
       for (std::size_t i = 0; i < kAcquire; ++i) {
-        s.t = t0 + (static_cast<double>(i) + static_cast<double>(p) / kPhases) * kStep;
+        s.t = t0 + (static_cast<double>(i) + part) * kStep;
         s.phase = 0;
         const Cf v = receiver_.equalise();
-        y[static_cast<std::size_t>(p)].push_back(v);
-        beat += std::polar(static_cast<double>(std::norm(v)), -2 * kPi * p / kPhases);
+        y[p].push_back(v);
+        beat += std::polar(static_cast<double>(std::norm(v)), -2 * kPi * part);
         power_ += std::norm(v) / (kPhases * kAcquire);
       }
     }
-    if (power_ < 1) return false;
     const double symbols_at = std::fmod(1 - std::arg(beat) / (2 * kPi), 1.0);  // of a symbol, after t0
-    const auto phase = static_cast<std::size_t>(std::lround(symbols_at * kPhases)) % kPhases;
-    // The fourth power of sixteen points, or of four, has a line at four times the carrier's error.
-    double best = 0, offset = 0;
-    Cd line = 0;
+    return static_cast<std::size_t>(std::lround(symbols_at * kPhases)) % kPhases;
+  }
+
+  struct Offset {
+    double hz = 0;
+    double angle = 0;  ///< of the line at four times the carrier's phase
+  };
+  /// The fourth power of sixteen points, or of four, has a line at four times the carrier's error.
+  static Offset find_offset(const std::vector<Cf>& y) {
     constexpr int kStepsAHertz = 20;
     constexpr auto kSteps = static_cast<int>(kOffsetLimitHz) * kStepsAHertz;
+    double best = 0;
+    Offset offset;
     for (int step = -kSteps; step <= kSteps; ++step) {
       const double hz = static_cast<double>(step) / kStepsAHertz;
       Cd sum = 0;
       for (std::size_t i = 0; i < kAcquire; ++i) {
-        const Cd v = Cd(y[phase][i]);
+        const Cd v = Cd(y[i]);
         sum += v * v * v * v * std::polar(1.0, -2 * kPi * 4 * hz / kSymbolRateHz * static_cast<double>(i));
       }
-      if (std::abs(sum) > best) best = std::abs(sum), offset = hz, line = sum;
+      if (std::abs(sum) > best) best = std::abs(sum), offset = {hz, std::arg(sum)};
     }
-    double at_symbols = 0;
-    for (const Cf v : y[phase]) at_symbols += std::norm(v) / kAcquire;
-    receiver_.scale(static_cast<float>(std::sqrt(kMeanPower / at_symbols)));
-    s.power = kMeanPower;
-    s.turn = 2 * kPi * offset / kSymbolRateHz;
-    s.t = t0 + static_cast<double>(phase) / kPhases * kStep;
-    // Sixteen points: the mean fourth power is negative. For the four of 1200 bit/s it is that of (3 + i)^4 = 28 + 96
-    // i; the decisions show which it is.
+    return offset;
+  }
+
+  /// Sixteen points: the mean fourth power is negative. For the four of 1200 bit/s it is that of (3 + i)^4 = 28 + 96
+  /// i; the decisions show which it is. @return mean square of the error of the better one
+  double choose_points(double line_angle) {
+    ReceiverState& s = receiver_.state;
     const ReceiverState start = s;
     double least = 1e9;
     ReceiverState chosen;
     for (const double of_points : {kPi, std::arg(Cd(28, 96))}) {
       s = start;
-      s.phase = (std::arg(line) - of_points) / 4;
+      s.phase = (line_angle - of_points) / 4;
       double sum = 0;
       for (std::size_t i = 0; i < kAcquire; ++i) {
         const Cf v = receiver_.equalise();
@@ -243,7 +244,28 @@ class Listener {
       if (sum < least) least = sum, chosen = s;
     }
     s = chosen;
-    return 10 * std::log10(kMeanPower / least) > kLeastSnrDb - 3;
+    return least;
+  }
+
+  bool acquire(double t0) {
+    ReceiverState& s = receiver_.state;
+    s.turn = 0;
+    s.step = kStep;
+    s.power = kMeanPower;
+    const auto taps = static_cast<double>(s.w.size());
+    for (std::size_t k = 0; k < s.w.size(); ++k)
+      s.w[k] = static_cast<float>(root_raised_cosine(kRollOff, (static_cast<double>(k) - taps / 2) / 2));
+    Phases y;
+    const std::size_t phase = find_phase(t0, y);
+    if (power_ < 1) return false;
+    const Offset offset = find_offset(y[phase]);
+    double at_symbols = 0;
+    for (const Cf v : y[phase]) at_symbols += std::norm(v) / kAcquire;
+    receiver_.scale(static_cast<float>(std::sqrt(kMeanPower / at_symbols)));
+    s.power = kMeanPower;
+    s.turn = 2 * kPi * offset.hz / kSymbolRateHz;
+    s.t = t0 + static_cast<double>(phase) / kPhases * kStep;
+    return 10 * std::log10(kMeanPower / choose_points(offset.angle)) > kLeastSnrDb - 3;
   }
 
   std::vector<Symbol> run(double end, float rate) {

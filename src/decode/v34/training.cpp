@@ -36,6 +36,7 @@ class Follower {
   std::optional<Anchor> shifted_trn(const Anchor& pp);
   double fit(double t, const std::vector<Cf>& known, std::optional<double> offset_hz = {});
   std::size_t count_trn(const std::vector<Cf>& known, std::size_t before, v34::TrainingPoints points, double end);
+  void follow_known(const std::vector<Cf>& known, std::size_t before, std::size_t length, Segment& p);
   void sequences(Segment& p, v34::TrainingDecoder decoder, v34::TrainingPoints points, double end);
 
   const Baseband& line_;
@@ -121,6 +122,16 @@ std::optional<Anchor> Follower::shifted_trn(const Anchor& pp) {
   return best;
 }
 
+/// Through the known symbols; what follows is read by decisions. @param before  symbols of PP  @param length  of TRN
+void Follower::follow_known(const std::vector<Cf>& known, std::size_t before, std::size_t length, Segment& p) {
+  for (std::size_t i = 0; i < before + length; ++i) {
+    const Cf y = receiver_.equalise();
+    receiver_.decided(known[i], 0.002f);
+    if (i >= before && i % 8 == 0 && p.constellation.size() < 4000) p.constellation.push_back(y);
+  }
+  p.trained = receiver_.state;
+}
+
 Segment Follower::run(const Anchor& anchor, double end) {
   const double step = kRateHz / symbol_rate_hz(direction_.rate);
   Segment p;
@@ -162,13 +173,7 @@ Segment Follower::run(const Anchor& anchor, double end) {
   p.t_trn = seconds(anchor.t + static_cast<double>(before) * step);
   p.trn_symbols = static_cast<int>(length);
   find_s(p, anchor.t, step);
-  // Through the known symbols, then by decisions.
-  for (std::size_t i = 0; i < before + length; ++i) {
-    const Cf y = receiver_.equalise();
-    receiver_.decided(known[i], 0.002f);
-    if (i >= before && i % 8 == 0 && p.constellation.size() < 4000) p.constellation.push_back(y);
-  }
-  p.trained = receiver_.state;
+  follow_known(known, before, length, p);
   p.t_trn_end = now();
   p.clock_ppm = (step / receiver_.state.step - 1) * 1e6;
   p.frequency_offset_hz = offset_hz(receiver_.state);

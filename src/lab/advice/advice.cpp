@@ -247,35 +247,30 @@ std::vector<Trial> trials_of(const Scenario& base, const Options& options, doubl
   return trials;
 }
 
-std::optional<Advice> try_contexts(const Scenario& base, const Options& options) {
-  Advice advice = describe(base);
-  advice.slot_s = options.slot_s;
-  advice.required_s = options.slot_s > 0 ? options.slot_s / kSlotsMissed : options.required_s;
-  advice.host_source = options.host_source;
-  advice.assumed = options.assumed;
-  advice.warnings = options.notes;
-  advice.one_only = options.only.has_value();
-  advice.trials = trials_of(base, options, advice.lead_ms);
-  // The control last: the same machine, the device without any work.
-  Trial control;
-  control.context = context(OH_CONTEXT_INTERRUPT, 24);
-  const std::size_t jobs = (advice.trials.size() + 1) * options.repeats;
+/// The scenario of a trial. @param control  the device without any work
+Scenario of_trial(const Scenario& base, const Trial& trial, bool control) {
+  Scenario s = base;
+  s.context = trial.context;
+  s.load.timer_callback = true;
+  if (control) {
+    s.device.cost_ns = s.device.worst_cost_ns = 1;
+    s.device.isr_mean_ns = s.device.isr_max_ns = 0;
+  }
+  return s;
+}
+
+/// Runs all trials, and the control, which is the last of them. @return false when stopped
+bool run_trials(const Scenario& base, const Options& options, std::vector<Trial>& trials) {
+  const std::size_t jobs = trials.size() * options.repeats;
   std::size_t done = 0;
   std::mutex mutex;
   sweep::parallel(
       jobs, options.threads,
       [&](std::size_t job) {
-        const std::size_t i = job / options.repeats;
-        Trial& trial = i < advice.trials.size() ? advice.trials[i] : control;
-        Scenario s = base;
-        s.context = trial.context;
-        s.load.timer_callback = true;
+        Trial& trial = trials[job / options.repeats];
+        Scenario s = of_trial(base, trial, &trial == &trials.back());
         s.device_s = options.seconds;
         s.seed += job % options.repeats;
-        if (&trial == &control) {
-          s.device.cost_ns = s.device.worst_cost_ns = 1;
-          s.device.isr_mean_ns = s.device.isr_max_ns = 0;
-        }
         std::optional<Measured> measured;
         std::string refusal;
         {
@@ -298,15 +293,27 @@ std::optional<Advice> try_contexts(const Scenario& base, const Options& options)
         if (options.progress) options.progress(++done, jobs);
       },
       options.stop);
-  if (options.stop && options.stop()) return std::nullopt;
-  advice.control_late_max_ms = control.timer_late_max_ms;
-  advice.control_late_p999_ms = control.timer_late_p999_ms;
+  return !options.stop || !options.stop();
+}
+
+std::optional<Advice> try_contexts(const Scenario& base, const Options& options) {
+  Advice advice = describe(base);
+  advice.slot_s = options.slot_s;
+  advice.required_s = options.slot_s > 0 ? options.slot_s / kSlotsMissed : options.required_s;
+  advice.host_source = options.host_source;
+  advice.assumed = options.assumed;
+  advice.warnings = options.notes;
+  advice.one_only = options.only.has_value();
+  advice.trials = trials_of(base, options, advice.lead_ms);
+  advice.trials.emplace_back().context = context(OH_CONTEXT_INTERRUPT, 24);  // the control
+  if (!run_trials(base, options, advice.trials)) return std::nullopt;
+  advice.control_late_max_ms = advice.trials.back().timer_late_max_ms;
+  advice.control_late_p999_ms = advice.trials.back().timer_late_p999_ms;
+  advice.trials.pop_back();
   for (Trial& t : advice.trials) {
-    if (!t.refusal.empty()) continue;
-    Scenario s = base;
-    s.context = t.context;
-    s.load.timer_callback = true;
-    t.expectation = expectation(s, {t.seconds, t.blocks, t.losses(), t.longest_ms}, advice.assumed);
+    if (t.refusal.empty())
+      t.expectation =
+          expectation(of_trial(base, t, false), {t.seconds, t.blocks, t.losses(), t.longest_ms}, advice.assumed);
   }
   choose(advice);
   explain(advice);

@@ -113,14 +113,56 @@ double half_a_digit(double value) {
   return value < 10 ? 0.05 : 0.5;
 }
 
+/// Hours of use in which the worst wait is published: an hour, a day, a week.
+using Hours = std::array<double, 3>;
+
+Row row_of_table3(const std::string& service, const char* load, const std::vector<double>& published,
+                  const std::vector<double>& ms, double drawn_hours, const Hours& hours) {
+  constexpr double kTolerance = 0.05;
+  Hours simulated{};
+  bool so = true;
+  for (std::size_t c = 0; c < simulated.size(); c++) {
+    simulated[c] = worst_in(ms, drawn_hours, hours[c]);
+    so &= std::abs(simulated[c] - published.at(c)) <= kTolerance * published.at(c) + half_a_digit(published.at(c));
+  }
+  Row row = holds(fmt::format("{}, {}: exceeded once an hour, a day, a week", service, load),
+                  fmt::format("{:g} ms", fmt::join(published, ", ")),
+                  fmt::format("{:.2g} ms", fmt::join(simulated, ", ")), so);
+  row.tolerance = fmt::format("each within {:g} % and half of the last digit that the table prints", 100 * kTolerance);
+  if (!so) row.note = "this row is the difference of two others, and the published ones do not add up here";
+  return row;
+}
+
+/// Figure 4: the tails of all waits of a system.
+Figure figure4(const char* os, const char* name, const char* id) {
+  Figure f;
+  f.id = id;
+  f.title = fmt::format("Figure 4: {} latencies", name);
+  f.caption = os == std::string_view("win98")
+                  ? "Share of waits that are longer, from the hardware interrupt. It is fitted to Table 3: a line "
+                    "through its three points and an assumed least value."
+                  : "For NT the paper prints no numbers, only \"an order of magnitude\" below Windows 98's DPCs (4.2).";
+  f.x = log_axis("latency (ms)");
+  f.y = log_axis("share of waits that are longer");
+  f.y.max = 1;
+  for (const char* load : kLoads) {
+    const HostLatencies h = host(os, load);
+    f.series.push_back(tail(fmt::format("{}, DPC", load), h.to(Modality::kDpc, 0)));
+    f.series.push_back(tail("thread 28", h.to(Modality::kThread, kHigh)));
+    f.series.back().variant = 1;
+    f.series.push_back(tail("thread 24", h.to(Modality::kThread, kMedium)));
+    f.series.back().variant = 2;
+  }
+  return f;
+}
+
 }  // namespace
 
 Outcome cota_table3(const Run& run) {
   const Published& p = run.published;
-  constexpr double kTolerance = 0.05;
   constexpr double kWeeks = 200;  // so that the worst of a week is exceeded 200 times: its frequency is known to 7 %
   std::array<Drawn, kLoads.size()> drawn;
-  std::array<std::array<double, 3>, kLoads.size()> hours{};
+  std::array<Hours, kLoads.size()> hours{};
   for (std::size_t i = 0; i < kLoads.size(); i++) {
     const auto day = p.numbers(fmt::format("usage_hours.{}.day", kLoads[i]));
     const double middle = (day.at(0) + day.at(1)) / 2;
@@ -132,47 +174,11 @@ Outcome cota_table3(const Run& run) {
   Outcome out;
   const auto rows = p.rows("rows");
   for (std::size_t k = 0; k < rows.size(); k++) {
-    const std::string service = rows[k].text("service");
-    for (std::size_t i = 0; i < kLoads.size(); i++) {
-      const auto published = rows[k].numbers(kLoads[i]);
-      std::array<double, 3> simulated{};
-      bool so = true;
-      for (std::size_t c = 0; c < 3; c++) {
-        simulated[c] = worst_in(drawn[i].ms.at(k), drawn[i].hours, hours[i][c]);
-        so &= std::abs(simulated[c] - published.at(c)) <= kTolerance * published.at(c) + half_a_digit(published.at(c));
-      }
-      Row row = holds(fmt::format("{}, {}: exceeded once an hour, a day, a week", service, kLoads[i]),
-                      fmt::format("{:g} ms", fmt::join(published, ", ")),
-                      fmt::format("{:.2g} ms", fmt::join(simulated, ", ")), so);
-      row.tolerance =
-          fmt::format("each within {:g} % and half of the last digit that the table prints", 100 * kTolerance);
-      if (!so) row.note = "this row is the difference of two others, and the published ones do not add up here";
-      out.rows.push_back(std::move(row));
-    }
+    for (std::size_t i = 0; i < kLoads.size(); i++)
+      out.rows.push_back(row_of_table3(rows[k].text("service"), kLoads[i], rows[k].numbers(kLoads[i]),
+                                       drawn[i].ms.at(k), drawn[i].hours, hours[i]));
   }
-  for (const auto& [os, name, id] :
-       {std::tuple{"win98", "Windows 98", "cota.fig4"}, {"nt4", "Windows NT 4.0", "cota.fig4.nt"}}) {
-    Figure f;
-    f.id = id;
-    f.title = fmt::format("Figure 4: {} latencies", name);
-    f.caption =
-        os == std::string_view("win98")
-            ? "Share of waits that are longer, from the hardware interrupt. It is fitted to Table 3: a line "
-              "through its three points and an assumed least value."
-            : "For NT the paper prints no numbers, only \"an order of magnitude\" below Windows 98's DPCs (4.2).";
-    f.x = log_axis("latency (ms)");
-    f.y = log_axis("share of waits that are longer");
-    f.y.max = 1;
-    for (const char* load : kLoads) {
-      const HostLatencies h = host(os, load);
-      f.series.push_back(tail(fmt::format("{}, DPC", load), h.to(Modality::kDpc, 0)));
-      f.series.push_back(tail("thread 28", h.to(Modality::kThread, kHigh)));
-      f.series.back().variant = 1;
-      f.series.push_back(tail("thread 24", h.to(Modality::kThread, kMedium)));
-      f.series.back().variant = 2;
-    }
-    out.figures.push_back(std::move(f));
-  }
+  out.figures = {figure4("win98", "Windows 98", "cota.fig4"), figure4("nt4", "Windows NT 4.0", "cota.fig4.nt")};
   out.summary = fmt::format(
       "200 weeks of each load; only the longest thousandth of the waits is drawn. The hosts were fitted to the "
       "rows from the hardware interrupt to "

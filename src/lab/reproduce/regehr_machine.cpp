@@ -30,11 +30,38 @@ struct Starter final : hostsim::Event {
   EntityId entity = hostsim::kNoEntity;
 };
 
+/// The background, the devices, and the network if it receives.
+std::vector<std::unique_ptr<hostsim::DeviceLoad>> make_loads(hostsim::Engine& engine, hostsim::Cpu& cpu,
+                                                             const RegehrMachine& machine, const RegehrRun& run) {
+  std::vector<hostsim::LoadDevice> devices = {machine.background};
+  devices.insert(devices.end(), run.devices.begin(), run.devices.end());
+  if (run.network) {
+    devices.push_back(machine.network);
+    devices.back().begin_ns = static_cast<Ns>(run.network->first * 1e9);
+    devices.back().end_ns = static_cast<Ns>(run.network->second * 1e9);
+  }
+  std::vector<std::unique_ptr<hostsim::DeviceLoad>> loads;
+  for (const hostsim::LoadDevice& device : devices)
+    loads.push_back(hostsim::make_device_load(engine, cpu, device, run.seed, (run.repetition + 1) * 16 + loads.size()));
+  return loads;
+}
+
+/// What the thread received, and the share stolen from it, over the periods that both the probe and the scheduler saw.
+void add_shares(RegehrResult& result) {
+  const std::size_t n = std::min(result.periods.size(), result.scheduler.size());
+  double received = 0, scheduled = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    received += static_cast<double>(result.periods[i].received);
+    scheduled += static_cast<double>(result.scheduler[i].received + result.scheduler[i].stolen);
+  }
+  if (n > 0) result.received = received / static_cast<double>(n);
+  if (scheduled > 0) result.stolen = 1 - received / scheduled;
+}
+
 }  // namespace
 
 RegehrResult run_regehr(const RegehrMachine& machine, const RegehrRun& run) {
   const hostsim::Random random(run.seed, 0x72656700 + run.repetition);
-  const auto stream = [&](std::uint64_t n) { return (run.repetition + 1) * 16 + n; };
 
   hostsim::Engine engine;
   hostsim::Cpu cpu(engine);
@@ -70,18 +97,7 @@ RegehrResult run_regehr(const RegehrMachine& machine, const RegehrRun& run) {
     cpu.set_observer(&probe);
   }
 
-  std::vector<std::unique_ptr<hostsim::DeviceLoad>> loads;
-  const auto add = [&](const hostsim::LoadDevice& device) {
-    loads.push_back(hostsim::make_device_load(engine, cpu, device, run.seed, stream(loads.size())));
-  };
-  add(machine.background);
-  for (const hostsim::LoadDevice& device : run.devices) add(device);
-  if (run.network) {
-    hostsim::LoadDevice network = machine.network;
-    network.begin_ns = static_cast<Ns>(run.network->first * 1e9);
-    network.end_ns = static_cast<Ns>(run.network->second * 1e9);
-    add(network);
-  }
+  const auto loads = make_loads(engine, cpu, machine, run);
 
   // A tick comes at 0, so that the scheduler's ticks are the clock's. The thread begins anywhere after.
   clock.start(0);
@@ -97,14 +113,7 @@ RegehrResult run_regehr(const RegehrMachine& machine, const RegehrRun& run) {
 
   result.missed = probe.missed_share();
   result.periods = probe.periods();
-  const std::size_t n = std::min(result.periods.size(), result.scheduler.size());
-  double received = 0, scheduled = 0;
-  for (std::size_t i = 0; i < n; ++i) {
-    received += static_cast<double>(result.periods[i].received);
-    scheduled += static_cast<double>(result.scheduler[i].received + result.scheduler[i].stolen);
-  }
-  if (n > 0) result.received = received / static_cast<double>(n);
-  if (scheduled > 0) result.stolen = 1 - received / scheduled;
+  add_shares(result);
   result.reserved = probe.intervals();
   result.spinner = spinner_probe.intervals();
   return result;

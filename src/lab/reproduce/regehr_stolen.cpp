@@ -126,13 +126,21 @@ void add_figure5(Outcome& out, const Published& p, std::span<const std::vector<R
   out.figures.push_back(std::move(f));
 }
 
-}  // namespace
+/// Figure 6: a long gap by the disk in PIO.
+Row row_of_figure6(const std::string& published, const RegehrResult& result, const UnitCosts& costs) {
+  constexpr double kLarge = 1;  // ms, of a block of 4
+  const double gap = longest_gap_ms(result.reserved);
+  Row large = holds("Figure 6", published, fmt::format("longest gap {:.2f} ms of a block of 4 ms", gap), gap >= kLarge);
+  const TransferWork sixteen = transfer_work("IDE / PIO");
+  large.note =
+      fmt::format("16 sectors per interrupt; with one sector per interrupt no gap would be longer than {:.2f} ms",
+                  (costs.interrupt + sixteen.handler_accesses / 16.0 * costs.port_access) / 1e6);
+  return large;
+}
 
-Outcome regehr_stolen(const Run& run) {
-  const Published& p = run.published;
-  const auto rows = p.rows("rows");
-  const UnitCosts costs = unit_costs();
-  // An idle machine of each kind for comparison: the clock also steals time, which does not belong to the devices.
+/// The runs of the table, after those of an idle machine of each kind: the clock also steals time, which does not
+/// belong to the devices.
+std::vector<RegehrRun> runs_of_table(const std::vector<Published>& rows, const UnitCosts& costs) {
   std::vector<RegehrRun> runs(2);
   runs[1].enforcement_hz = kPreciseHz;
   for (const Published& row : rows) {
@@ -142,6 +150,16 @@ Outcome regehr_stolen(const Run& run) {
     r.keep_intervals = row.text("device") == "IDE / PIO";
     runs.push_back(r);
   }
+  return runs;
+}
+
+}  // namespace
+
+Outcome regehr_stolen(const Run& run) {
+  const Published& p = run.published;
+  const auto rows = p.rows("rows");
+  const UnitCosts costs = unit_costs();
+  std::vector<RegehrRun> runs = runs_of_table(rows, costs);
   const std::size_t fig5_at = runs.size();
   for (int ms = 1; ms <= kFigure5Ms; ++ms) {
     RegehrRun r;
@@ -171,15 +189,7 @@ Outcome regehr_stolen(const Run& run) {
                            counted(transfer_work(device), costs, published), 100 * m.half_width, 100 * idle.mean);
     out.rows.push_back(std::move(row));
     if (device != "IDE / PIO") continue;
-    constexpr double kLarge = 1;  // ms, of a block of 4
-    const double gap = longest_gap_ms(results[2 + i][0].reserved);
-    Row large =
-        holds("Figure 6", p.text("fig6"), fmt::format("longest gap {:.2f} ms of a block of 4 ms", gap), gap >= kLarge);
-    const TransferWork sixteen = transfer_work(device);
-    large.note =
-        fmt::format("16 sectors per interrupt; with one sector per interrupt no gap would be longer than {:.2f} ms",
-                    (costs.interrupt + sixteen.handler_accesses / 16.0 * costs.port_access) / 1e6);
-    out.rows.push_back(std::move(large));
+    out.rows.push_back(row_of_figure6(p.text("fig6"), results[2 + i][0], costs));
     out.figures.push_back(
         trace("regehr.fig6", "Figure 6: time stolen by the IDE disk driver (PIO)", results[2 + i][0]));
   }

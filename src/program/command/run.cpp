@@ -62,6 +62,30 @@ std::string in_words(const RunSummary::Compression& c, std::uint64_t bytes) {
                      c.octets, bytes);
 }
 
+/// What the pump, or the DSL or radio in its place, says about itself.
+void add_pump(Table& table, const RunSummary& run) {
+  if (run.dmt) {
+    add_in_data(&table, run.dmt->trained_s);
+    add_rows(&table, kDmtStatus, {run.dmt.get()});
+    add_rows(&table, kDmtDirection, {&run.dmt->down, &run.dmt->up});
+  }
+  if (run.radio) {
+    add_in_data(&table, run.radio->connected_s);
+    add_rows(&table, kRadioStatus, {run.radio.get()});
+    add_rows(&table, kRadioDirection, {&run.radio->received, &run.radio->sent});
+    table.row(
+        {fmt::format("longest service, per slot of {} ms", 1e3 * run.radio->slot_s),
+         fmt::format("{:.3f}", of_slot(*run.radio, static_cast<double>(run.figures->interrupt_to_output.max())))});
+  }
+  if (run.pump) {
+    add_in_data(&table, run.pump->connected_s);
+    add_rows(&table, kPumpStatus, {run.pump.get()});
+    add_rows(&table, kPumpDirection, {&run.pump->received, &run.pump->sent});
+    for (const auto& m : run.pump->metrics)
+      table.row({m.unit.empty() ? m.name : m.name + ", " + m.unit, fmt::format("{:.6g}", m.value)});
+  }
+}
+
 void print_table(const RunSummary& run, const hostsim::Scenario& scenario) {
   const PhaseFigures& total = run.figures->total;
   Table table;
@@ -92,25 +116,7 @@ void print_table(const RunSummary& run, const hostsim::Scenario& scenario) {
   count("samples pending, max", total.pending_max);
   if (run.device)
     row("samples pending, in buffers", fmt::format("{:.2f}", 1.0 * total.pending_max / run.device->buffer_samples));
-  if (run.dmt) {
-    add_in_data(&table, run.dmt->trained_s);
-    add_rows(&table, kDmtStatus, {run.dmt.get()});
-    add_rows(&table, kDmtDirection, {&run.dmt->down, &run.dmt->up});
-  }
-  if (run.radio) {
-    add_in_data(&table, run.radio->connected_s);
-    add_rows(&table, kRadioStatus, {run.radio.get()});
-    add_rows(&table, kRadioDirection, {&run.radio->received, &run.radio->sent});
-    row(fmt::format("longest service, per slot of {} ms", 1e3 * run.radio->slot_s).c_str(),
-        fmt::format("{:.3f}", of_slot(*run.radio, static_cast<double>(run.figures->interrupt_to_output.max()))));
-  }
-  if (run.pump) {
-    add_in_data(&table, run.pump->connected_s);
-    add_rows(&table, kPumpStatus, {run.pump.get()});
-    add_rows(&table, kPumpDirection, {&run.pump->received, &run.pump->sent});
-    for (const auto& m : run.pump->metrics)
-      row((m.unit.empty() ? m.name : m.name + ", " + m.unit).c_str(), fmt::format("{:.6g}", m.value));
-  }
+  add_pump(table, run);
   count("underrun, samples", total.losses.underrun_samples);
   count("overrun, samples", total.losses.overrun_samples);
   if (const Figures::End& near = run.figures->ends[0]; !run.device && near.data_modes > 0) {
