@@ -400,7 +400,7 @@ const pages = {
   call: {name: "call report", draw: callPage, command: "offhook report DIR"},
   sweep: {name: "sweep report", draw: sweepPage, command: "offhook sweep GRID.toml"},
   reproduce: {name: "reproduce report", draw: reproducePage, command: "offhook reproduce"},
-  law: {name: "reservation law", draw: lawPage, command: "offhook law DEVICE"},
+  law: {name: "reservation law", draw: lawPage, command: "offhook advise law DEVICE"},
   advice: {name: "advice", draw: advicePage, command: "offhook advise DEVICE HOST"},
   mttf: {name: "time to an underrun", draw: mttfPage, command: "offhook mttf"},
   memo: {name: "memo", draw: memoPage, command: ""},

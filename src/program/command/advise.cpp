@@ -495,6 +495,9 @@ void add_advise(App& app, Action& action) {
   add_text_output(*sub, kJsonOption, options->json, "Advice as JSON");
   add_text_output(*sub, kCsvOption, options->csv, "Contexts that were tried, as CSV");
   sub->footer(kExamples);
+  sub->require_subcommand(0, 1);
+  add_law(*sub, action);
+  add_admit(*sub, action);
   sub->final_callback([&action, options] { action = [options] { return run(*options); }; });
 }
 

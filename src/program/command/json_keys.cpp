@@ -24,7 +24,7 @@ line: offhook line --json
   bursts_late: bursts of 1 ms that were more than 1 ms late
   host.*: description of this machine
 
-card: offhook card, one line per call
+card: offhook line card, one line per call
   interrupts: interrupts raised
   {overrun,underrun} (sample periods): received samples that were lost; samples missing when due
   near_received? (bytes): bytes received by the modem at the card, with --in-process
@@ -36,7 +36,7 @@ card: offhook card, one line per call
   {far_overrun,far_underrun}? (samples): overruns and underruns of the second card, --far-card
   far_end?: why the external program stopped sending, --far-end
 
-export: offhook export --json
+export: offhook report export --json
   out: output file
   events: exported events
   kernel: kernel trace that was added; empty: none
@@ -109,7 +109,7 @@ reproduce: offhook reproduce --json and results.json
   counts.inconsistent_in_the_paper: values that contradict others in their paper
   falls_short[]?: mandatory (hard) claims that were not reproduced
   claims[].{id,title,seed,at,grade,standing,summary}: claim, place in the paper, and result
-  claims[].rows[]?.*: columns of results.csv (offhook keys csv reproduce)
+  claims[].rows[]?.*: columns of results.csv (offhook help keys csv reproduce)
   claims[].figures[]?.**: data of the page's figures
   perturbed?: changed constants, --perturb
   perturbation?.{values,changed}: values of these claims, and those that --perturb changed
@@ -127,15 +127,15 @@ struct Document {
 };
 const Document kDocuments[] = {
     {"sweep: results.json of offhook sweep", sweep::kSweepResults},
-    {"law: offhook law --json and law.json", kLaw},
-    {"law-check: offhook law --check --json", kLawCheck},
-    {"admit: offhook admit --json", kAdmission},
+    {"law: offhook advise law --json and law.json", kLaw},
+    {"law-check: offhook advise law --check --json", kLawCheck},
+    {"admit: offhook advise admit --json", kAdmission},
     {"hosts: offhook hosts --json", kHost, "[]."},
     {"schedule: offhook schedule --json", schedule::kSummary},
     {"trace: offhook trace --json", kTrace},
     {"devices: offhook devices --json", kCardDevice, "[]."},
     {"modem: offhook modem --json and summary.json; for a bank, a list of them", kModemSummary},
-    {"kernel: offhook kernel, always", kKernelCall},
+    {"kernel: offhook modem kernel, always", kKernelCall},
     {"mttf: offhook mttf --json", kMttf},
     {"tasks: offhook mttf --tasks --json", kMttfTasks},
     {"measure-latency: offhook measure latency --json; with several loads, the keys from load on are in loads[]",

@@ -267,8 +267,7 @@ A grid file:
   context.x_ticks = [1, 2, 3]
   context.y_ticks = { from = 4, to = 20, step = 1 })");
   sub->require_subcommand(0, 1);
-  sub->final_callback([&action, options, sub] {
-    if (sub->subcommand_given()) return;  // that one's callback has set the action
+  sub->final_callback([&action, options] {
     if (options->grid.empty()) missing("GRID.toml");
     action = [options] {
       expect_one_alone({&options->json, &options->csv});
