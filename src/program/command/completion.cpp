@@ -47,7 +47,7 @@ std::vector<std::string> value_words(const OptionWords& option) {
   if (option.value.starts_with("CONTEXT"))
     return {"INT",     "DPC",   "SOFTIRQ", "THREADED", "WORKER",     "THR 24",
             "FIFO 50", "RR 10", "OTHER",   "RES 2/8",  "RES 2ms/8ms"};
-  if (std::ranges::find(option.names, "--host") != option.names.end()) return {"kernel"};
+  if (option.value == "HOST" && option.help.starts_with("kernel")) return {"kernel"};
   const bool output = std::ranges::find(option.names, "--out") != option.names.end();
   try {
     if (option.value.starts_with("HOST") && !output) return config::data_names("hosts");
@@ -81,6 +81,13 @@ std::string escaped(std::string_view text, std::string_view special) {
     if (special.find(c) != std::string_view::npos) out += '\\';
     out += c == '\n' ? ' ' : c;
   }
+  return out;
+}
+
+/// Within single quotes of zsh: a quote ends them, stands alone and begins them again.
+std::string zsh_escaped(std::string_view text, std::string_view special) {
+  std::string out;
+  for (const char c : escaped(text, special)) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return out;
 }
 
@@ -134,7 +141,7 @@ std::string zsh(const std::vector<CommandWords>& tree) {
       const std::string complete = !values.empty()      ? fmt::format("({})", list_of(values))
                                    : takes_path(option) ? std::string("_files")
                                                         : std::string();
-      const std::string help = escaped(option.help, "[]:'\\");
+      const std::string help = zsh_escaped(option.help, "[]:\\");
       if (option.names.empty()) {
         // The first word of a command with subcommands is one of these, or the argument.
         if (takes_first && !command.subcommands.empty())
