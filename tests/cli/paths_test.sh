@@ -61,7 +61,7 @@ expect_error "No space left" report export run --csv /dev/full
 timeout 100 "$offhook" run call.toml --set transfer.bytes=2000000000 --set transfer.time_limit_s=10000000 --out busy >busy.txt 2>&1 &
 pid=$!
 for _ in $(seq 100); do [ -s busy/events.ohlog ] && break; sleep 0.1; done
-expect_error "busy: another run writes there" run call.toml --out busy
+expect_error "busy: another run writes to this folder" run call.toml --out busy
 [ -s busy/events.ohlog ] || fail "the first run's log is gone"
 # SIGHUP, as a terminal that is closed sends it, completes what was recorded.
 pkill -HUP -P $pid 2>/dev/null || kill -HUP $pid
@@ -86,7 +86,7 @@ expect_error "dangling: is a symbolic link" run call.toml --far-end "unix:$PWD/d
 pid=$!
 for _ in $(seq 50); do [ -S b ] && break; sleep 0.1; done
 [ "$(mode a)$(mode b)" = 600600 ] || fail "sockets are $(mode a) $(mode b)"
-expect_error "a: another program listens there" line a c --priority 0 --best-effort
+expect_error "a: another program listens at this path" line a c --priority 0 --best-effort
 [ -S a ] || fail "the first line's socket is gone"
 rm b && echo precious >b
 kill -INT $pid
@@ -104,10 +104,10 @@ grep -q "interrupted before a far end connected" wait.txt || fail "waiting: $(ca
 
 # --tty: a link of its own only, also after SIGHUP, SIGPIPE and kill -9.
 echo precious >ttyX
-expect_error "ttyX: is a file; expected nothing there" modem null --tty ttyX --context OTHER --interrupt-priority 0 --best-effort
+expect_error "ttyX: is a file; expected no such file" modem null --tty ttyX --context OTHER --interrupt-priority 0 --best-effort
 [ "$(cat ttyX)" = precious ] || fail "--tty replaced a file"
 rm ttyX && ln -s file ttyX
-expect_error "ttyX: is a link to file; expected nothing there" modem null --tty ttyX --context OTHER --interrupt-priority 0 --best-effort
+expect_error "ttyX: is a link to file; expected no such file" modem null --tty ttyX --context OTHER --interrupt-priority 0 --best-effort
 [ -L ttyX ] || fail "--tty replaced a link that is not its own"
 rm ttyX
 if [ -e /dev/ptmx ]; then

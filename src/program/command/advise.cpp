@@ -87,7 +87,7 @@ hostsim::HostScenario linux_by_kernel(const std::string& kernel, std::vector<std
   }
   notes.push_back(kernel.empty() ? "the file does not name its kernel: the scheduler of Linux 6.12 and a tick of 250 "
                                    "Hz are assumed. Name a host to choose others."
-                                 : fmt::format("the scheduler is that of {}; a tick of 250 Hz is assumed.", kernel));
+                                 : fmt::format("the simulated scheduler is {}; a tick of 250 Hz is assumed.", kernel));
   return host;
 }
 

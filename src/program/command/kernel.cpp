@@ -94,8 +94,9 @@ constexpr record::Row kKernelCallRows[] = {
                                                           : "no call";
           }),
     R::of("connected", "", "whether data mode was reached", [](const K& k) { return k.transfer->connected(); }),
-    R::of("tx_bit_rate", "bit/s", "sent, in the last data mode", [](const K& k) { return k.transfer->tx_bit_rate(); }),
-    R::of("rx_bit_rate", "bit/s", "received, in the last data mode",
+    R::of("tx_bit_rate", "bit/s", "bit rate sent in the last data mode",
+          [](const K& k) { return k.transfer->tx_bit_rate(); }),
+    R::of("rx_bit_rate", "bit/s", "bit rate received in the last data mode",
           [](const K& k) { return k.transfer->rx_bit_rate(); }),
     R::of<&K::status, &S::retrains>("retrains", "", "retrains of the near pump"),
     R::of("sent", "bytes", "bytes of the user; cells of a DMT pump", [](const K& k) { return k.transfer->sent(); }),

@@ -311,7 +311,7 @@ constexpr record::Row kCheckedRows[] = {
     D::of<&K::tick_hz>("tick_hz", "Hz", "rate of the host's clock interrupts"),
     D::of<&K::x_ticks>("x_ticks", "ticks", "X"),
     D::of<&K::y_ticks>("y_ticks", "ticks", "longest Y that the law grants"),
-    D::of<&K::margin_ms>("margin_ms", "ms", "margin of the law there"),
+    D::of<&K::margin_ms>("margin_ms", "ms", "margin of the law at that boundary"),
     D::of("beyond_ms", "ms", "margin one tick beyond; null: the share is too small",
           [](const K& c) { return std::isfinite(c.beyond_ms) ? std::optional(c.beyond_ms) : std::nullopt; })
         .or_null(),

@@ -44,7 +44,7 @@ std::string host_template() {
   }
   config::KeyTable keys = config::host_keys();
   std::erase_if(keys, [](const config::Key& key) { return key.path == "name"; });  // the file's name is the host's
-  return fmt::format("# A host: offhook advise DEVICE FILE. The values are those of linux-hz250; change them.\n{}\n{}",
+  return fmt::format("# A host: offhook advise DEVICE FILE. The values describe linux-hz250; change them.\n{}\n{}",
                      kComments, config::write_template(keys, &host, config::Keys::kSet));
 }
 

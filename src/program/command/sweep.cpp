@@ -230,7 +230,7 @@ void add_run(App& sub, const std::shared_ptr<Options>& options, Action& action) 
 }
 
 void add_merge(App& sub, const std::shared_ptr<Options>& options, Action& action) {
-  App* merged = sub.add_subcommand("merge", "Merge the shards; the result is identical to that of an undivided sweep");
+  App* merged = sub.add_subcommand("merge", "Merge the shards; the result is identical to an undivided sweep");
   add_plan_folder(*merged, *options);
   add_results(*merged, *options);
   add_rows(*merged, *options);
