@@ -294,8 +294,8 @@ blocks and file come from the scenario. The card provides the line and the far m
 SCENARIO.toml` takes them from the same scenario. Log times are kernel times; the transfer time is counted in line
 samples. No line.wav is written.
 
---far-end connects to PATH if a program listens at PATH. If not, it makes the socket and waits. Both sides then exchange N
-samples at a time, as fast as possible: Offhook writes first. RATE is 8000 (the default) or 9600 Hz; N is 20 ms by
+--far-end connects to PATH if a program listens at PATH. If not, it makes the socket and waits. Both sides then exchange
+N samples at a time, as fast as possible: Offhook writes first. RATE is 8000 (the default) or 9600 Hz; N is 20 ms by
 default. AHEAD is the number of samples that the peer writes before it reads, for example to fill a sound card's queue.
 Offhook sends --file. The call ends when --file is acknowledged and --expect has arrived, or when the peer leaves.
 With link.error_control = "none" nothing is acknowledged: bytes are sent as start-stop characters from one second after
