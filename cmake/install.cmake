@@ -102,11 +102,16 @@ install(TARGETS ${OFFHOOK_TRIVIAL} DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/offho
 set(pages ${PROJECT_BINARY_DIR}/src)
 install(DIRECTORY ${pages}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 FILES_MATCHING PATTERN "*.1")
 install(DIRECTORY ${pages}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man5 FILES_MATCHING PATTERN "*.5")
-install(FILES ${pages}/completion-bash/offhook DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
-install(FILES ${pages}/completion-zsh/_offhook DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
-install(FILES ${pages}/completion-fish/offhook.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+install(FILES ${pages}/help-completion-bash/offhook DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+install(FILES ${pages}/help-completion-zsh/_offhook DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+install(FILES ${pages}/help-completion-fish/offhook.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 install(DIRECTORY traces/data/ DESTINATION ${CMAKE_INSTALL_DATADIR}/offhook FILES_MATCHING PATTERN "*.toml")
-install(FILES system/offhook-modem@.service system/offhook-awake@.service DESTINATION lib/systemd/system)
+# The units name the program by its prefix, as the .pc files above.
+install(CODE "
+  file(READ \"${PROJECT_SOURCE_DIR}/system/offhook-modem@.service\" unit)
+  string(REPLACE /usr/bin/offhook \"\${PREFIX}/${CMAKE_INSTALL_BINDIR}/offhook\" unit \"\${unit}\")
+  file(WRITE \"${PROJECT_BINARY_DIR}/system/offhook-modem@.service\" \"\${unit}\")")
+install(FILES ${PROJECT_BINARY_DIR}/system/offhook-modem@.service system/offhook-awake@.service DESTINATION lib/systemd/system)
 install(FILES system/70-offhook.rules DESTINATION lib/udev/rules.d)
 install(FILES LICENSE NOTICE README.md ARCHITECTURE.md CAVEATS.md CHANGELOG.md CITATION.cff CONTRIBUTING.md SECURITY.md
   DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -65,7 +65,7 @@ void remove_stale_socket(const std::string& path) {
     fail(path, "is " + kind_of_file(there.st_mode) + "; expected a socket, or an unused name");
   const int fd = connect_local(path);
   if (fd >= 0) close(fd);
-  if (fd >= 0 || fd == -EAGAIN) fail(path, "another program listens there");
+  if (fd >= 0 || fd == -EAGAIN) fail(path, "another program listens at this path");
   if (fd != -ECONNREFUSED && fd != -ENOENT) fail(path, -fd);
   if (unlink(path.c_str()) != 0 && errno != ENOENT) fail(path, errno);
 }

@@ -281,7 +281,7 @@ OutputFolder::OutputFolder(const fs::path& path, Use use) : path_(path) {
   // none.
   if (use != Use::kOneFile && flock(fd, (use == Use::kAlone ? LOCK_EX : LOCK_SH) | LOCK_NB) != 0 &&
       errno == EWOULDBLOCK) {
-    refuse(path.string(), "another run writes there; give another folder, or wait for its end");
+    refuse(path.string(), "another run writes to this folder; give another folder, or wait for its end");
   }
 }
 

@@ -56,7 +56,7 @@ void OwnLink::expect_ours() const {
     if (errno == ENOENT) return;
     fail(path_, errno);
   }
-  constexpr const char* kExpected = "; expected nothing there, or an old link to a terminal";
+  constexpr const char* kExpected = "; expected no such file, or an old link to a terminal";
   if (!S_ISLNK(there.st_mode)) fail(path_, "is " + kind_of_file(there.st_mode) + kExpected);
   const std::string target = target_of(path_);
   if (!target.starts_with(kTerminals)) fail(path_, "is a link to " + target + kExpected);

@@ -2,7 +2,7 @@
 //
 // Results, each value described once. A table has a row for each value of a struct: its key in JSON and CSV, its unit,
 // its description, and its member. JSON output and input, CSV columns, rows on a terminal and the list of keys
-// (`offhook keys json`, `keys csv`, docs/formats.md, docs/decode-json.md) are made from that row.
+// (`offhook help keys json`, `help keys csv`, docs/formats.md, docs/decode-json.md) are made from that row.
 //
 //     using R = record::Rows<Transfer>;
 //     constexpr record::Row kRows[] = {

@@ -160,7 +160,7 @@ void SharedCard::attach() {
   std::array<int, kDescriptors> descriptors;
   const Received received = connected ? receive_descriptors(socket_, descriptors) : Received::kNothing;
   if (received == Received::kNothing) {
-    fail(path_, "the program there offers no card within " + std::to_string(kAnswerSeconds) +
+    fail(path_, "the program at this path offers no card within " + std::to_string(kAnswerSeconds) +
                     " s; a card that has a modem accepts no second one");
   }
   interrupt_ = descriptors[1];

@@ -13,8 +13,8 @@
  *     oh_simulation_number(s, "figures.total.blocks_late", &late);
  *     oh_simulation_destroy(s);
  *
- * Settings are those of a scenario file (offhook keys scenario), results those of summary.json (offhook keys json). The
- * same settings and seed give the same results. Register your own pump first, by oh_register_pump() of
+ * Settings are those of a scenario file (offhook help keys scenario), results those of summary.json (offhook help keys
+ * json). The same settings and seed give the same results. Register your own pump first, by oh_register_pump() of
  * offhook/plugin.h, which this library also has. The key device.pump then selects it.
  *
  * A simulation belongs to one thread at a time; several simulations may run at once. Functions return 0 or a negative

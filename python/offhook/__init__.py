@@ -138,7 +138,7 @@ def run(scenario=None, *, context=None, seed=None, set=None, file=None, out=None
 
     `host.scheduler` may be the name of a policy that policy() registered.
 
-    @param scenario  a file, or a dict of keys (`offhook keys scenario`): {"context": "THR 24", "load.spinner": True}
+    @param scenario  a file, or a dict of keys (`offhook help keys scenario`): {"context": "THR 24", "load.spinner": True}
     @param set       keys that override those of the scenario
     @param out       output folder; without it, a temporary folder that lives as long as the result
     """
@@ -158,7 +158,7 @@ def run(scenario=None, *, context=None, seed=None, set=None, file=None, out=None
 
 def read_events(path):
     """The event log of a folder, or a file .ohlog, as a DataFrame: time_ns, cpu, kind, id, name, argument."""
-    return pandas.read_csv(io.StringIO(_ask("export", "--csv", path)))
+    return pandas.read_csv(io.StringIO(_ask("report", "export", "--csv", path)))
 
 
 def _run_shard(folder, shard, shards):
@@ -200,8 +200,8 @@ def sweep(grid, *, out=None, threads=None, client=None, shards=None):
 
 
 def law(device, *, tick_hz=None, x_max=None, buffers=None):
-    """Computes the sufficient reservations of a device: boundary, gap and share (`offhook law --json`)."""
-    arguments = ["law", device, "--json"]
+    """Computes the sufficient reservations of a device: boundary, gap and share (`offhook advise law --json`)."""
+    arguments = ["advise", "law", device, "--json"]
     for name, value in (("--tick-hz", tick_hz), ("--x-max", x_max), ("--buffers", buffers)):
         if value is not None:
             arguments += [name, value]
@@ -244,7 +244,7 @@ def policy(name, factory):
 
 
 def schedule(system):
-    """Simulates a system without a modem. @param system a file, or a dict (`offhook keys system`)
+    """Simulates a system without a modem. @param system a file, or a dict (`offhook help keys system`)
 
     @return (events: time_ns, cpu, entity, event; one row per entity: jobs, misses, response times, CPU time)
     """

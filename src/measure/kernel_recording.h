@@ -12,7 +12,8 @@ namespace offhook::measure {
 inline constexpr const char* kKernelName = "kernel.txt";  ///< in a live call's folder
 
 /// The kernel's scheduling, interrupts and softirqs while a call runs, on the call's clock, as text: input of
-/// `offhook export --perfetto`, which shows it next to the event log, and of `offhook trace`, which makes a host load.
+/// `offhook report export --perfetto`, which shows it next to the event log, and of `offhook trace`, which makes a host
+/// load.
 class KernelRecording {
  public:
   /// Begins. @throws std::runtime_error: the file, or a missing requirement of the kernel's trace

@@ -35,7 +35,7 @@ std::optional<Kind> kind_of(const Json& document);
 /// One quantity in both results. A value that a result lacks is null.
 struct Row {
   std::string item;      ///< cell of a sweep, load of a measurement, direction of a call; empty: the whole result
-  std::string quantity;  ///< key of the value, as `offhook keys json` has it
+  std::string quantity;  ///< key of the value, as `offhook help keys json` has it
   std::string unit;      ///< empty: none, or a count
   Json a, b;             ///< number, word, truth value or null
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The page of `offhook law`: the law's result for a device, and the results of the confirming experiments.
+// The page of `offhook advise law`: the law's result for a device, and the results of the confirming experiments.
 #pragma once
 
 #include <optional>

@@ -99,12 +99,12 @@ PY
       fail "a limit of the system"
   done
   (ulimit -v 80000; expect_error "big.toml: not enough memory" sweep big.toml --out never; [ "$failures" = 0 ]) || fail "a limit of the system"
-  (ulimit -v 80000; expect_error "big.toml: not enough memory" law big.toml; [ "$failures" = 0 ]) || fail "a limit of the system"
+  (ulimit -v 80000; expect_error "big.toml: not enough memory" advise law big.toml; [ "$failures" = 0 ]) || fail "a limit of the system"
 fi
 
 # Standard output that takes nothing is an error of every command, also of its help.
-for words in --help --version "run --help" "help run" "keys scenario" "man" "hosts" "decode narrow.wav -q" "completion bash" \
-  "measure latency --seconds 0.1" "law vendor-modem"; do
+for words in --help --version "run --help" "help run" "help keys scenario" "help man" "hosts" "decode narrow.wav -q" "help completion bash" \
+  "measure latency --seconds 0.1" "advise law vendor-modem"; do
   # shellcheck disable=SC2086
   timeout 100 "$offhook" $words >/dev/full 2>err.txt
   status=$?
@@ -118,8 +118,8 @@ mkfifo left.pipe
 { exec 4<>left.pipe; exec 5>left.pipe; exec 4<&-; "$offhook" run call.toml --out piped --json >&5 2>err.txt; status=$?; exec 5>&-; }
 [ "$status" = 141 ] || fail "run --json into a pipe that nobody reads: status $status: $(cat err.txt)"
 [ -s piped/summary.json ] || fail "the run's files were not written"
-for words in "decode narrow.wav -q" "decode narrow.wav -q --json" "schedule $source_dir/examples/system.json" "keys scenario" "help run" \
-  "law vendor-modem" "law vendor-modem --json" "report run --json"; do
+for words in "decode narrow.wav -q" "decode narrow.wav -q --json" "schedule $source_dir/examples/system.json" "help keys scenario" "help run" \
+  "advise law vendor-modem" "advise law vendor-modem --json" "report run --json"; do
   # shellcheck disable=SC2086
   { exec 4<>left.pipe; exec 5>left.pipe; exec 4<&-; "$offhook" $words >&5 2>err.txt; status=$?; exec 5>&-; }
   [ "$status" = 141 ] || fail "$words into a pipe that nobody reads: status $status: $(cat err.txt)"
@@ -151,7 +151,7 @@ grep -qF '<title>line\x0abreak.wav' page.html || fail "title: $(grep -a -A1 titl
 
 # After kill -9 the next start of any command removes what was left: the socket of a card, the link to a terminal.
 sockets="$work/card"
-"$offhook" card "$sockets" --ram "$work/ram" >card.txt 2>&1 &
+"$offhook" line card "$sockets" --ram "$work/ram" >card.txt 2>&1 &
 card=$!
 for _ in {1..50}; do [ -S "$sockets" ] && break; sleep 0.1; done
 if [ -S "$sockets" ]; then
@@ -160,7 +160,7 @@ if [ -S "$sockets" ]; then
   "$offhook" --version >/dev/null
   [ -e "$sockets" ] && fail "the socket of a process that was killed stays"
   # One that another process has made there since is left to it.
-  "$offhook" card "$sockets" --ram "$work/ram" >card.txt 2>&1 &
+  "$offhook" line card "$sockets" --ram "$work/ram" >card.txt 2>&1 &
   card=$!
   for _ in {1..50}; do [ -S "$sockets" ] && break; sleep 0.1; done
   "$offhook" --version >/dev/null

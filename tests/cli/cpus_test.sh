@@ -17,11 +17,11 @@ fast="--set pump.kind=cost-profile --set transfer.time_limit_s=60"
   done
 }
 # The log says where things ran, and so do the exports.
-"$offhook" export one/events.ohlog --csv one.csv || fail "csv"
+"$offhook" report export one/events.ohlog --csv one.csv || fail "csv"
 grep -q '^[0-9]*,1,run,[0-9]*,modem thread,' one.csv || fail "no modem thread on CPU 1"
 grep -q '^[0-9]*,0,run,[0-9]*,modem thread,' one.csv && fail "the pinned thread ran on CPU 0"
 grep -q '^[0-9]*,0,run,[0-9]*,ide-dma,' one.csv || fail "no disk on CPU 0"
-"$offhook" export one/events.ohlog --perfetto one.perfetto || fail "perfetto"
+"$offhook" report export one/events.ohlog --perfetto one.perfetto || fail "perfetto"
 grep -qa 'CPU 1' one.perfetto || fail "no track of CPU 1"
 
 cat >host.toml <<'END'

@@ -4,10 +4,10 @@
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-expect_error "nowhere.ohlog" export --csv nowhere.ohlog
+expect_error "nowhere.ohlog" report export --csv nowhere.ohlog
 : >empty.ohlog
-expect_error "empty.ohlog" export --csv empty.ohlog
+expect_error "empty.ohlog" report export --csv empty.ohlog
 echo "this is no log, it is a line of text that goes on for a while" >text.ohlog
-expect_error "text.ohlog" export text.ohlog --perfetto x.perfetto
-expect_error "expected --perfetto or --csv" export empty.ohlog
+expect_error "text.ohlog" report export text.ohlog --perfetto x.perfetto
+expect_error "expected --perfetto or --csv" report export empty.ohlog
 finish

@@ -25,7 +25,7 @@ for kind in rez rez-ticks rez-c rez-fb deadline deadline-ticks deadline-hrtick h
   # shellcheck disable=SC2086
   [ $kind = rez-fb ] || expect 2 "insufficient" run cost.toml $at --context "RES 1/12 strict" --out "less-$kind"
 done
-expect 0 "deadline-ticks" keys scenario host.reservations
+expect 0 "deadline-ticks" help keys scenario host.reservations
 # Alone, one that reclaims has what nobody reserved: 1 ms of 12 is enough. Together they have 95 % and no more.
 expect 0 "sufficient" run cost.toml --set host.reservations=deadline-reclaim --set host.tick_hz=1000 \
   --context "RES 1/12 strict" --out reclaims

@@ -15,13 +15,13 @@ expect 0 away.html report away.ohlog
 grep -q '"kernel command line"' away.html || fail "no host in the report of the log alone"
 
 # The kernel beside it, on one clock: recorded by us, and by trace-cmd.
-expect_error "none.txt" export call --kernel none.txt --perfetto x.perfetto
+expect_error "none.txt" report export call --kernel none.txt --perfetto x.perfetto
 printf 'a 1 [000] 1.000000: sched:sched_switch: prev_comm=a prev_pid=1 prev_prio=120 ==> next_comm=b next_pid=2 next_prio=120\n' >old.txt
-expect_error "its clock (not named)" export call --kernel old.txt --perfetto x.perfetto
-expect_error "none of its events lies within the call" export call --kernel old.txt --kernel-offset-ns 5 --perfetto x.perfetto
+expect_error "its clock (not named)" report export call --kernel old.txt --perfetto x.perfetto
+expect_error "none of its events lies within the call" report export call --kernel old.txt --kernel-offset-ns 5 --perfetto x.perfetto
 if [ "$(id -u)" = 0 ] && [ -d /sys/kernel/tracing/instances ]; then
   expect 0 "events of the kernel recorded" modem null --seconds 1 --best-effort --json --out traced --trace-kernel
-  expect 0 '"kernel_offset_ns":0' export traced --perfetto live.perfetto --json
+  expect 0 '"kernel_offset_ns":0' report export traced --perfetto live.perfetto --json
   for track in "CPU 0" "modem service"; do grep -q "$track" live.perfetto || fail "no $track in the trace"; done
   expect 0 "" trace traced/kernel.txt -o traced.load
   if command -v trace-cmd >/dev/null; then
@@ -34,10 +34,10 @@ if [ "$(id -u)" = 0 ] && [ -d /sys/kernel/tracing/instances ]; then
       echo 0 >"$instance/tracing_on"
       timeout -k 1 30 trace-cmd extract -B "$(basename "$instance")" -o $clock.dat >/dev/null 2>&1
       [ -d "$instance" ] && rmdir "$instance"
-      [ $clock = mono ] && [ -s mono.dat ] && expect 0 mono.dat export board --kernel mono.dat \
+      [ $clock = mono ] && [ -s mono.dat ] && expect 0 mono.dat report export board --kernel mono.dat \
         --kernel-offset-ns 0 --perfetto board.perfetto --json  # extract does not write an instance's clock down, record -C does
     done
-    [ -s local.dat ] && expect_error "cannot be compared with the log's" export board --kernel local.dat --perfetto board.perfetto
+    [ -s local.dat ] && expect_error "cannot be compared with the log's" report export board --kernel local.dat --perfetto board.perfetto
   else
     echo "skipped: no trace-cmd (package trace-cmd)"
   fi

@@ -55,5 +55,5 @@ repeats = 1
 load.device = ["", "ide-dma", "network usb"]
 END
 expect 0 "" sweep grid.toml --out grid
-expect 0 "ide-pio" keys load
+expect 0 "ide-pio" help keys load
 finish

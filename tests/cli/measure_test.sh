@@ -81,7 +81,7 @@ expect 0 "2 of 2 calls gave identical samples when run alone" measure batch --pu
 expect_error '"v17"; expected one of bell103, v21, v23, v22, v22bis, v32bis, v34, auto' measure cost --pump v17
 # A DMT pump as the device that it is: what it costs here is a device of one's own.
 expect 0 "gross down" measure cost --device "$source_dir/examples/g-lite.toml" --seconds 0.3 --profile mine.toml
-expect 0 "share" law mine.toml --json
+expect 0 "share" advise law mine.toml --json
 # The declared work of a device: a block takes what it declares, and the worst is named.
 timeout 60 "$offhook" measure device rt-audio --context OTHER --seconds 1 --best-effort --json >device.json 2>err.txt
 case $? in 0 | 2) ;; *) fail "measure device rt-audio: $(tail -3 err.txt)" ;; esac

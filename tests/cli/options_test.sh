@@ -5,7 +5,7 @@
 . "$(dirname "$0")/lib.sh"
 
 # Every option of every command, by the man pages: what one name means it means everywhere.
-"$offhook" man --out pages || fail "man"
+"$offhook" help man --out pages || fail "man"
 python3 - pages "$source_dir/docs/formats.md" <<'PY' || fail "option names"
 import pathlib, re, sys
 pages = [page.read_text(encoding="utf-8").replace("\\-", "-") for page in sorted(pathlib.Path(sys.argv[1]).glob("*.1"))]
@@ -42,14 +42,14 @@ sys.exit(bool(bad or missing or absent))
 PY
 
 # Alone on standard output, or in a file beside the text for people; anywhere among the arguments.
-"$offhook" law --json g-lite >alone.json 2>err.txt || fail "--json before an argument"
-"$offhook" law g-lite --json file.json --csv file.csv >people.txt || fail "--json FILE --csv FILE"
+"$offhook" advise law --json g-lite >alone.json 2>err.txt || fail "--json before an argument"
+"$offhook" advise law g-lite --json file.json --csv file.csv >people.txt || fail "--json FILE --csv FILE"
 cmp alone.json file.json || fail "the file has other bytes than standard output"
 grep -q "Recommended" people.txt || fail "nothing for people beside the files"
-"$offhook" law g-lite --csv | cmp - file.csv || fail "--csv has other bytes than its file"
-"$offhook" law g-lite --json=equals.json >/dev/null || fail "--json=FILE"
+"$offhook" advise law g-lite --csv | cmp - file.csv || fail "--csv has other bytes than its file"
+"$offhook" advise law g-lite --json=equals.json >/dev/null || fail "--json=FILE"
 cmp alone.json equals.json || fail "--json=FILE has other bytes"
-expect_error "only one of them can go to standard output" law g-lite --json --csv
+expect_error "only one of them can go to standard output" advise law g-lite --json --csv
 expect_error "only one of them can go to standard output" schedule "$source_dir/examples/system.json" --json --csv
 expect_error "nowhere/a.json: No such file" devices --json nowhere/a.json
 expect_error "out.txt" hosts win98-web --json out.txt

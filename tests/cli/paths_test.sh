@@ -43,25 +43,25 @@ expect_error "odd/summary.json: is a FIFO; expected a file" run call.toml --out 
 [ -p odd/summary.json ] || fail "the FIFO was replaced"
 
 # What the user names may be anything, and stays what it is.
-quietly export run --csv /dev/null
+quietly report export run --csv /dev/null
 [ -c /dev/null ] || fail "/dev/null is no device any more"
-"$offhook" export run --csv /dev/stdout >csv.txt 2>err.txt || fail "/dev/stdout: $(cat err.txt)"
+"$offhook" report export run --csv /dev/stdout >csv.txt 2>err.txt || fail "/dev/stdout: $(cat err.txt)"
 [ "$(wc -l <csv.txt)" -gt 100 ] || fail "/dev/stdout got nothing"
 mkfifo pipe.csv && { timeout 20 cat pipe.csv >from_pipe.txt & }
-quietly export run --csv pipe.csv
+quietly report export run --csv pipe.csv
 wait
 cmp -s from_pipe.txt csv.txt || fail "a FIFO got other bytes"
 [ -p pipe.csv ] || fail "the FIFO was replaced"
 echo old >target.csv && ln -s target.csv link.csv
-quietly export run --csv link.csv
+quietly report export run --csv link.csv
 { [ -L link.csv ] && cmp -s target.csv csv.txt; } || fail "a link that was named is not followed"
-expect_error "No space left" export run --csv /dev/full
+expect_error "No space left" report export run --csv /dev/full
 
 # Two runs into one folder.
 timeout 100 "$offhook" run call.toml --set transfer.bytes=2000000000 --set transfer.time_limit_s=10000000 --out busy >busy.txt 2>&1 &
 pid=$!
 for _ in $(seq 100); do [ -s busy/events.ohlog ] && break; sleep 0.1; done
-expect_error "busy: another run writes there" run call.toml --out busy
+expect_error "busy: another run writes to this folder" run call.toml --out busy
 [ -s busy/events.ohlog ] || fail "the first run's log is gone"
 # SIGHUP, as a terminal that is closed sends it, completes what was recorded.
 pkill -HUP -P $pid 2>/dev/null || kill -HUP $pid
@@ -86,7 +86,7 @@ expect_error "dangling: is a symbolic link" run call.toml --far-end "unix:$PWD/d
 pid=$!
 for _ in $(seq 50); do [ -S b ] && break; sleep 0.1; done
 [ "$(mode a)$(mode b)" = 600600 ] || fail "sockets are $(mode a) $(mode b)"
-expect_error "a: another program listens there" line a c --priority 0 --best-effort
+expect_error "a: another program listens at this path" line a c --priority 0 --best-effort
 [ -S a ] || fail "the first line's socket is gone"
 rm b && echo precious >b
 kill -INT $pid
@@ -104,10 +104,10 @@ grep -q "interrupted before a far end connected" wait.txt || fail "waiting: $(ca
 
 # --tty: a link of its own only, also after SIGHUP, SIGPIPE and kill -9.
 echo precious >ttyX
-expect_error "ttyX: is a file; expected nothing there" modem null --tty ttyX --context OTHER --interrupt-priority 0 --best-effort
+expect_error "ttyX: is a file; expected no such file" modem null --tty ttyX --context OTHER --interrupt-priority 0 --best-effort
 [ "$(cat ttyX)" = precious ] || fail "--tty replaced a file"
 rm ttyX && ln -s file ttyX
-expect_error "ttyX: is a link to file; expected nothing there" modem null --tty ttyX --context OTHER --interrupt-priority 0 --best-effort
+expect_error "ttyX: is a link to file; expected no such file" modem null --tty ttyX --context OTHER --interrupt-priority 0 --best-effort
 [ -L ttyX ] || fail "--tty replaced a link that is not its own"
 rm ttyX
 if [ -e /dev/ptmx ]; then
@@ -153,7 +153,7 @@ limited() {
   # shellcheck disable=SC2030,SC2031  # a count of its own, which is the exit status
   (ulimit -v 1000000; failures=0; expect_error "$text" "$@"; exit "$failures") || failures=$((failures + 1))
 }
-for command in "run" "sweep" "law" "mttf --tasks"; do
+for command in "run" "sweep" "advise law" "mttf --tasks"; do
   # shellcheck disable=SC2086
   limited "is nested too deep" $command deep.toml
   # shellcheck disable=SC2086
@@ -169,7 +169,7 @@ limited "/dev/zero: does not end" trace /dev/zero
 limited "transfer.bytes is 1000000000000; expected at most" run call.toml --set pump.kind=real --set transfer.bytes=1000000000000
 limited "the grid has over 100000 cells" sweep grid.toml
 limited "offhook: error: /dev/zero: not an audio file" decode /dev/zero
-limited "/dev/zero" export --csv /dev/zero
+limited "/dev/zero" report export --csv /dev/zero
 
 # Names that are no UTF-8, and that would command a terminal.
 latin=$(printf 'caf\xe9')

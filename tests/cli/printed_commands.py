@@ -30,8 +30,8 @@ ELSEWHERE = {
     r"tests/decode/evening": "decodes a day: decode.evening, label long",
     r"tests/bench/network_calls": "simulates calls of five minutes",
     r"\./dev vm ": "boots a virtual machine: label vm-matrix",
-    r"modprobe|offhook kernel|kernel:0|--host kernel": "needs the kernel module: label vm",
-    r"qemu-system|offhook card ": "needs a virtual machine: label vm",
+    r"modprobe|offhook modem kernel|kernel:0|--host kernel": "needs the kernel module: label vm",
+    r"qemu-system|offhook line card ": "needs a virtual machine: label vm",
     r"^sudo |measure cause": "needs root",
     r"/(run|tmp)/card|minicom|out/live": "needs /run and /dev, and several terminals: live.modem_call runs these",
     r"offhook fax ": "needs a line in real time: live.fax",
@@ -128,7 +128,7 @@ def in_pages(source):
 
 def in_help(offhook):
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([offhook, "man", "--out", folder], check=True)
+        subprocess.run([offhook, "help", "man", "--out", folder], check=True)
         for page in sorted(pathlib.Path(folder).glob("*.1")):
             text = page.read_text().replace("\\-", "-").replace("\\&", "").replace("\\e", "\\")
             for block in re.findall(r"^\.SH EXAMPLES\n\.PP\n\.nf\n((?:  .*\n)+)", text, re.MULTILINE):

@@ -43,5 +43,5 @@ sed "s/to = 5/to = 2/; s/to = 10/to = 4/" "$source_dir/examples/radio-map.toml" 
 expect 0 "" sweep map.toml --out map --threads 2
 grep -q '"bursts_due_received"' map/results.json || fail "radio: a sweep's rows say nothing of bursts"
 expect 0 "received " measure cost --device radio.toml --seconds 0.1 --profile mine.toml
-expect 0 "share" law mine.toml --tick-hz 8192 --json
+expect 0 "share" advise law mine.toml --tick-hz 8192 --json
 finish

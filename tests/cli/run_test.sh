@@ -86,7 +86,7 @@ assert s["complete"] and s["bytes_delivered"] == 40000 and h["limit_s"] == 20, s
 assert "refused_at_s" not in h and h["asked_at_s"] < h["away_at_s"] < h["resumed_at_s"] < h["data_at_s"], h
 assert 4 <= h["resumed_at_s"] - h["away_at_s"] < 4.05, h
 END
-expect 0 "time_ns,cpu,kind,id,name,argument" export --csv hold
+expect 0 "time_ns,cpu,kind,id,name,argument" report export --csv hold
 grep -q ",pump_hold," out.txt || fail "no pump_hold in the log"
 grep -q '"hold"' a/summary.json && fail "a hold that nobody asked for"
 expect_error "hold.at_s is 3" run hold.toml --set pump.modem=v34
@@ -97,16 +97,16 @@ expect 0 "700 of 700" run call.toml --file file.bin --out f
 cp a/report.html first.html
 expect 0 "a/report.html" report a
 cmp -s a/report.html first.html || fail "report differs from run's"
-expect 0 "time_ns,cpu,kind,id,name,argument" export --csv a
-expect 0 '"complete":true' export a --perfetto t.perfetto --json
+expect 0 "time_ns,cpu,kind,id,name,argument" report export --csv a
+expect 0 '"complete":true' report export a --perfetto t.perfetto --json
 cmp -s a/trace.perfetto t.perfetto || fail "export --perfetto differs from run's"
 # A log that was cut off, as a killed process leaves it: everything before it, and the place. A damaged one is an error.
 head -c 100000 a/events.ohlog >cut.ohlog
-expect 0 "cut.ohlog" export --csv cut.ohlog
+expect 0 "cut.ohlog" report export --csv cut.ohlog
 [ "$(wc -l <out.txt)" -gt 1000 ] || fail "nothing exported of the cut log"
-expect 0 '"truncated":true' export cut.ohlog --csv cut.csv --json
+expect 0 '"truncated":true' report export cut.ohlog --csv cut.csv --json
 { head -c 90000 cut.ohlog; head -c 500 /dev/zero; tail -c +90501 a/events.ohlog; } >damaged.ohlog
-expect 1 "does not match its checksum" export --csv damaged.ohlog
+expect 1 "does not match its checksum" report export --csv damaged.ohlog
 expect 0 "the file ends within a chunk" report cut.ohlog
 grep -q "cut.ohlog" cut.html || fail "the report does not say that its log is cut"
 
@@ -155,7 +155,7 @@ fi
 (ulimit -f 200; trap '' XFSZ; timeout 100 "$offhook" run call.toml --out full >out.txt 2>err.txt; echo $? >status)
 [ "$(cat status)" = 1 ] || fail "full disk: status $(cat status)"
 { [ "$(wc -l <err.txt)" = 1 ] && grep -q '^offhook: error: full/' err.txt; } || fail "full disk: $(cat err.txt)"
-expect 0 "" export --csv full # what was written before is readable
+expect 0 "" report export --csv full # what was written before is readable
 [ "$(wc -l <out.txt)" -gt 1000 ] || fail "nothing left of the log on the full disk"
 timeout 100 "$offhook" run call.toml --out g >/dev/full 2>err.txt && fail "full standard output: status 0"
 grep -q "^offhook: error: .*No space left on device" err.txt || fail "full standard output: $(cat err.txt)"
@@ -222,7 +222,7 @@ wait $pid
 [ $? = 130 ] || fail "Ctrl-C: not 130"
 grep -q '"interrupted": true' h/summary.json || fail "Ctrl-C: no summary"
 [ -s h/report.html ] || fail "Ctrl-C: no report"
-expect 0 '"complete":true' export h --csv h.csv --json
+expect 0 '"complete":true' report export h --csv h.csv --json
 
 # A result of another configuration is not replaced without a word; one of the same configuration is.
 expect 0 "sufficient" run cost.toml --out replaced

@@ -90,7 +90,7 @@ def write(page, program):
     """Each list of the page, between "```text" after its heading and "```", as the program prints it."""
     text = page.read_text(encoding="utf-8")
     for heading, kind in (("## Columns\n", "csv"), ("## Keys\n", "json")):
-        said = subprocess.run([program, "keys", kind], check=True, capture_output=True, text=True).stdout
+        said = subprocess.run([program, "help", "keys", kind], check=True, capture_output=True, text=True).stdout
         begin = text.index("```text\n", text.index(heading)) + len("```text\n")
         text = text[:begin] + for_page(said) + "\n" + text[text.index("```", begin) :]
     page.write_text(text, encoding="utf-8")
@@ -105,7 +105,7 @@ def main():
     for kind in ("csv", "json"):
         text = pathlib.Path(f"{kind}.txt").read_text(encoding="utf-8")
         if "```text\n" + for_page(text) + "\n```" not in page:
-            wrong.append(f"docs/formats.md does not have what `offhook keys {kind}` prints")
+            wrong.append(f"docs/formats.md does not have what `offhook help keys {kind}` prints")
         for name, keys in documents(text).items():
             if name not in left_out:
                 wrong += differences(kind, name, keys, written(kind, name))

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# `offhook keys csv` and `keys json` beside what the commands write, and beside docs/formats.md.
+# `offhook help keys csv` and `keys json` beside what the commands write, and beside docs/formats.md.
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-expect 0 "claim: name of the claim" keys csv reproduce
+expect 0 "claim: name of the claim" help keys csv reproduce
 grep -q "^mttf:" out.txt && fail "keys csv reproduce has the other documents"
-expect_error "no document of json has 'cheese' in its name" keys json cheese
+expect_error "no document of json has 'cheese' in its name" help keys json cheese
 
 cat >grid.toml <<'END'
 repeats = 2
@@ -52,8 +52,8 @@ wrote json run - run "$examples/int.toml" --set transfer.bytes=500 --set link.co
 wrote json run - run "$examples/g-lite.toml" --set transfer.device_s=2 --out run --json
 wrote json trunk-test - trunk-test rtp:127.0.0.1:47400,127.0.0.1:47402 rtp:127.0.0.1:47402,127.0.0.1:47400 --seconds 12 --best-effort --json
 wrote json modem - modem null --seconds 0.2 --best-effort --json
-wrote json export - export run --csv events.csv --json
-wrote csv events events.csv export run --csv events.csv
+wrote json export - report export run --csv events.csv --json
+wrote csv events events.csv report export run --csv events.csv
 wrote json report - report run --json
 wrote json devices - devices --json
 wrote json sweep-printed - sweep grid.toml --out sweep --json
@@ -72,18 +72,18 @@ wrote json measure-device - "${pulse[@]}" measure device "$examples/plugins/puls
 wrote json sweep-plan - sweep plan grid.toml --shards 2 --out cut --json
 wrote json sweep-run - sweep run cut --shard 1/2 --json
 wrote json demo - demo --bytes 500 --repeats 1 --out demo --json
-wrote json law - law g-lite --json
-wrote csv law - law g-lite --csv
-wrote json law - law vendor-modem --confirm --seconds 5 --phases 2 --x-max 2 --out law --json
-wrote json law-check - law --check 20 --json
+wrote json law - advise law g-lite --json
+wrote csv law - advise law g-lite --csv
+wrote json law - advise law vendor-modem --confirm --seconds 5 --phases 2 --x-max 2 --out law --json
+wrote json law-check - advise law --check 20 --json
 wrote json advise - advise g-lite nt2000-p2-450 --seconds 5 --repeats 1 --json
 wrote json advise - advise bluetooth win98-office --seconds 5 --repeats 1 --json
 wrote json advise - advise rt-audio linux-hz250 --seconds 2 --repeats 1 --json
 wrote json advise - advise soft-radio linux-6.12-rt-am64x --slot-us 625 --seconds 2 --repeats 1 --json
 wrote csv advise - advise bluetooth win98-office --seconds 5 --repeats 1 --csv
 wrote csv advise - advise soft-radio linux-6.12-rt-am64x --slot-us 625 --seconds 2 --repeats 1 --csv
-wrote csv admit - admit "$examples/several-devices.toml" --seconds 1 --step 0.5 --most 1.5 --csv
-wrote json admit - admit "$examples/several-devices.toml" --seconds 1 --step 0.5 --most 1.5 --json
+wrote csv admit - advise admit "$examples/several-devices.toml" --seconds 1 --step 0.5 --most 1.5 --csv
+wrote json admit - advise admit "$examples/several-devices.toml" --seconds 1 --step 0.5 --most 1.5 --json
 wrote json mttf - mttf win98-games -n 2 -t 4 --hours 1 --json
 wrote csv mttf - mttf win98-games -n 2 -t 4 --hours 1 --csv
 wrote csv mttf - mttf "$examples/latency.hgrm" --device soft-radio --slot-us 625 --hours 0.01 --csv
@@ -110,13 +110,13 @@ wrote json measure-host - measure host --repeats 3 --applications 1 --json
 wrote json measure-bank - measure bank --channels 2 --seconds 1 --context OTHER --best-effort --json
 wrote json measure-batch - measure batch --calls 1 --seconds 0.1 --json
 wrote json measure-device - measure device "$examples/g-lite.toml" --context OTHER --best-effort --seconds 2 --json
-wrote json card - card --in-process --hash 0.1
+wrote json card - line card --in-process --hash 0.1
 without=()
 if [ -w /sys/kernel/tracing/instances ]; then
   wrote json measure-cause - measure cause --context OTHER --on-threshold 1 --seconds 1 --best-effort --json
 else
   without=(measure-cause) && echo "skipped: measure cause, without tracefs or its rights"
 fi
-"$offhook" keys csv >csv.txt && "$offhook" keys json >json.txt
+"$offhook" help keys csv >csv.txt && "$offhook" help keys json >json.txt
 python3 "$source_dir/tests/cli/text_keys.py" "$source_dir/docs/formats.md" "${without[@]}" || fail "text_keys.py"
 finish

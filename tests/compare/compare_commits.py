@@ -20,7 +20,7 @@ CALLS = [  # scenario or device, context, settings
     ("int", "RES 1/4 strict", QUICK + ["host.name=linux-hz250"]), ("int", "THR 24", QUICK + ["host.name=nt2000-boosts"]),
 ]
 TEXTS = [  # commands whose standard output is compared
-    ["law", "vendor-modem", "--json"], ["mttf", "win98-games", "--context", "THR 28", "--json"],
+    ["advise", "law", "vendor-modem", "--json"], ["mttf", "win98-games", "--context", "THR 28", "--json"],
     ["reproduce", "--json", "--out", "{}"], ["demo", "--json", "--out", "{}"],
     ["advise", "g-lite", "nt2000-p2-450", "--json", "--seconds", "60", "--out", "{}"],
 ]
@@ -95,7 +95,7 @@ def main():
             for name in FILES:
                 texts = [(f / name).read_bytes() if (f / name).exists() else b"absent" for f in folders]
                 if name == "events.ohlog" and texts[0] != texts[1]:  # its header holds every key that a scenario has
-                    texts = [run(programs[1], ["export", "--csv", str(f / name)], scratch) for f in folders]
+                    texts = [run(programs[1], ["report", "export", "--csv", str(f / name)], scratch) for f in folders]
                     if texts[0] == texts[1]:
                         headers += 1
                 compare(f"{label}: {name}", *texts)

@@ -42,7 +42,7 @@ def seeds(offhook, source, folder):
              (scratch / "run/summary.json", ["report", "{run}"]),
              (scratch / "run/scenario.toml", ["report", "{run}"]),
              (scratch / "run/events.ohlog", ["report", "{}", "--html", "{dir}/page.html"]),
-             (scratch / "run/events.ohlog", ["export", "{}", "--csv", "{dir}/events.csv"]),
+             (scratch / "run/events.ohlog", ["report", "export", "{}", "--csv", "{dir}/events.csv"]),
              (examples / "board.load", ["trace", "{}"]),
              (examples / "system.json", ["schedule", "{}"])]
     for file in sorted(examples.glob("*.toml")):

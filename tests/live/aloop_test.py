@@ -70,7 +70,7 @@ class Call:
         folder = self.folders[modem]
         with open(os.path.join(folder, "summary.json"), encoding="utf-8") as file:
             summary = json.load(file)
-        log = subprocess.run([self.bench.offhook, "export", "--csv", os.path.join(folder, "events.ohlog")],
+        log = subprocess.run([self.bench.offhook, "report", "export", "--csv", os.path.join(folder, "events.ohlog")],
                              capture_output=True, text=True, check=False)
         if summary["blocks_served"] < 300 or log.returncode != 0 or log.stdout.count("\n") < 1000:
             fail(f"recorded: {summary}, {log.stdout.count(chr(10))} events, {log.stderr}")

@@ -48,7 +48,7 @@ with Bench(sys.argv[1]) as bench:
     modem_a.kill()
     modem_a.wait()
     # kill -9 leaves a log whose every event but those of the last moment can be read; that its end is missing is said.
-    done = subprocess.run([bench.offhook, "export", "--csv", os.path.join(bench.path("outa"), "events.ohlog")],
+    done = subprocess.run([bench.offhook, "report", "export", "--csv", os.path.join(bench.path("outa"), "events.ohlog")],
                           capture_output=True, text=True, check=False)
     if done.returncode != 0 or "ends w" not in done.stderr or "before it are intact" not in done.stderr:
         fail("the killed modem's log: " + done.stderr)

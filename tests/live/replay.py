@@ -180,7 +180,7 @@ def simulate(folder, load, host=None):
         sys.exit(1)
     # From the log itself: the wait of each service, from the card's interrupt to the beginning of its service.
     waits, pending, asked = [], [], []
-    with subprocess.Popen([offhook, "export", "--csv", out], stdout=subprocess.PIPE, text=True) as export:
+    with subprocess.Popen([offhook, "report", "export", "--csv", out], stdout=subprocess.PIPE, text=True) as export:
         for line in export.stdout:
             fields = line.split(",")
             if fields[2] == "interrupt":

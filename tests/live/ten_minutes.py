@@ -129,7 +129,7 @@ class Cpus:
 def record(offhook, log):
     """@return quantiles of the samples pending after each service, and [begin, end, samples late] of each loss, ns"""
     pending, losses = [], []
-    with subprocess.Popen([offhook, "export", "--csv", log], stdout=subprocess.PIPE, text=True) as export:
+    with subprocess.Popen([offhook, "report", "export", "--csv", log], stdout=subprocess.PIPE, text=True) as export:
         before = 0  # when the last block was ready: a hold-up that makes this one late lies between
         for row in csv.DictReader(export.stdout):
             at, argument = int(row["time_ns"]), int(row["argument"])

@@ -75,10 +75,10 @@ def check_versions_of_program(program):
 
     must_equal("offhook --version", printed("--version").split()[1], expected)
     with tempfile.TemporaryDirectory() as folder:
-        printed("man", "--out", folder)
+        printed("help", "man", "--out", folder)
         pages = sorted(pathlib.Path(folder).rglob("offhook*.[15]"))
         if not {".1", ".5"} <= {page.suffix for page in pages}:
-            sys.exit("error: offhook man wrote no pages of section 1 or 5")
+            sys.exit("error: offhook help man wrote no pages of section 1 or 5")
         for page in pages:
             must_equal(page.name, re.search(r'"offhook (\S+?)"', page.read_text())[1], expected)
         page = pathlib.Path(folder) / "page.html"

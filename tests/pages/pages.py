@@ -71,7 +71,7 @@ def pages(examples: Path) -> dict[str, tuple[list[str], str, set[int], int]]:
             0,
         ),
         "law": (
-            ["law", "g-lite", "--buffers", "2", "--confirm", "--seconds", "5", "--phases", "3", "--out", "law"],
+            ["advise", "law", "g-lite", "--buffers", "2", "--confirm", "--seconds", "5", "--phases", "3", "--out", "law"],
             "law/report.html",
             {0},
             0,

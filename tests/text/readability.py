@@ -2,14 +2,16 @@
 # SPDX-License-Identifier: MIT
 """Measures the readability of everything that users read, and names the sentences to rewrite.
 
-    readability.py [--commit COMMIT] [--list | --sample N [--seed S]] [SOURCE]
+    readability.py [--commit COMMIT] [--list | --check | --sample N [--seed S]] [SOURCE]
 
 It measures five kinds of text: the Markdown files, the help (string literals of src/program/command), other messages
 (string literals of the remaining sources), the comments of the public headers, and the comments of the sources. For
 each kind it prints the number of sentences, their mean length in words, the sentences of more than 25 and of more than
 40 words, and the number of places with one of the habits below. --commit measures a commit instead of the working tree, so that two commits can be
 compared. --list names each long sentence and each habit with its file. --sample prints N random sentences of docs, help,
-messages and headers for a reader to judge. The exit status is 0: this is a report.
+messages and headers for a reader to judge. --check also names the long sentences and habits of docs, help and messages,
+and the entries of CAVEATS.md with more than two sentences; the exit status is 1 if there are any. Without --check it is
+0: this is a report.
 """
 
 import argparse
@@ -20,6 +22,7 @@ import sys
 from pathlib import Path
 
 LONG, TOO_LONG = 25, 40  # words
+CHECKED = ("docs", "help", "messages")
 LEAST_WORDS = 4  # shorter texts are headings, keys or table cells
 
 HABITS = {
@@ -29,10 +32,10 @@ HABITS = {
     "inanimate subject that says, knows, looks": r"\b(?:says|knows|tells|asks|looks)\b",
     "conditional without if": r"^(?:Where|Killed|Interrupted|Stopped),? |[,:] where (?:it|there|that|this|no|they|nothing|nobody)\b|; (?:interrupted|killed|stopped),",
     "so many, so much, so long": r"\bso (?:many|much|long)\b(?! (?:as|that))",
-    "calque verb": r"\b(?:goes on|go on|went on|stands in|stand in|stood in|is told from|are told from|taken off|comes to nothing|made anew|mended|is had|be had"
+    "calque verb": r"\b(?:goes on|go on(?! hook)|went on|stands in|stand in|stood in|is told from|are told from|taken off|comes to nothing|made anew|mended|is had|be had"
     r"|comes? out|came out|begin anew|goes by)\b",
     "beside, but for, thrice, at the most, for ever": r"\b(?:beside|besides|but for|thrice|at the most|for ever|as ever|for want of|anew|all the same)\b",
-    "double negation": r"\b(?:none that|nobody|no second way|is no \w+ that is no|not none)\b",
+    "double negation": r"\b(?:none that|(?<!`)nobody|no second way|is no \w+ that is no|not none)\b",
     "distributive article": r"\b(?:a|one) (?:row|line|file|page|thread|channel|block) a (?:\w+)\b"
     r"|\b(?:samples|bits|ns|us|ms|events|times|runs|bytes|octets|rows|instructions|segments) an? (?:second|sample|symbol|block|call|row|CPU|core|minute|tone|run|cell|character)\b",
     "everyday word for a field term": r"\b(?:yardstick|filled in|fill in|passed over|to begin with|at work|hold the CPU|takes? off|under way|agreed on|of one's own)\b",
@@ -75,15 +78,27 @@ def prose_of_markdown(text: str) -> list[str]:
     return parts
 
 
+def paragraphs(body: str) -> list[str]:
+    """The paragraphs of a text, and each of its indented lines."""
+    parts = [""]
+    for line in body.splitlines():
+        if not line.strip() or line.startswith(" "):
+            parts += [line.strip(), ""]
+        else:
+            parts[-1] += f" {line}"
+    return list(filter(None, (part.strip() for part in parts)))
+
+
 def literals(text: str) -> list[str]:
-    """String literals that are text; adjacent ones are one, and raw ones are split into lines."""
-    raw = [line for body in re.findall(r'R"\w*\((.*?)\)\w*"', text, re.DOTALL) for line in body.splitlines()]
+    """Lines of string literals, of which adjacent ones are one, and paragraphs of raw ones."""
+    raw = [part for body in re.findall(r'R"\w*\((.*?)\)\w*"', text, re.DOTALL) for part in paragraphs(body)]
     text = re.sub(r'R"\w*\(.*?\)\w*"', "", text, flags=re.DOTALL)
     text = re.sub(r"^\s*(?://|#include|\*).*$", "", text, flags=re.MULTILINE)
     found = []
     for group in re.findall(r'"(?:[^"\\\n]|\\.)*"(?:\s*"(?:[^"\\\n]|\\.)*")*', text):
-        found.append("".join(re.findall(r'"((?:[^"\\\n]|\\.)*)"', group)).replace('\\"', '"').replace("\\n", " "))
-    return [one for one in found + raw if not one.startswith(("  offhook", "  trace-cmd"))]
+        found += "".join(re.findall(r'"((?:[^"\\\n]|\\.)*)"', group)).replace('\\"', '"').split("\\n")
+    commands = ("<!DOCTYPE", "offhook", "sudo", "trace-cmd", "perf", "qemu-system", "modprobe")
+    return [one for one in found + raw if not one.lstrip().startswith(commands)]
 
 
 def comments(text: str, also_in_lines: bool = True) -> list[str]:
@@ -95,8 +110,8 @@ def comments(text: str, also_in_lines: bool = True) -> list[str]:
 
 
 def sentences(part: str) -> list[str]:
-    plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", " ".join(part.split()))
-    pieces = re.split(r"(?<=[.!?:])\s+(?=[A-Z`*\"])|;\s+(?=[A-Z])", plain)
+    plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", " ".join(part.split()).replace("**", ""))
+    pieces = re.split(r"(?<=[.!?:])\s+(?=[A-Z`*\"])|(?<=[a-z)%][.!?])\s+(?=[0-9(])|;\s+(?=[A-Z])", plain)
     return [one.strip() for one in pieces if len(one.split()) >= LEAST_WORDS]
 
 
@@ -121,10 +136,17 @@ def parts_of(name: str, kind: str, text: str) -> list[tuple[str, str]]:
     return found + [("comments", part) for part in comments(text, also_in_lines=False)]
 
 
+def long_entries(caveats: str) -> list[str]:
+    """Names of the entries with more than two sentences."""
+    entries = re.findall(r"^- \*\*(.+?)\*\*((?:.|\n(?! *\n|- |#))*)", caveats, re.MULTILINE)
+    return [name for name, text in entries if len(re.split(r"(?<=[.!?])\s+(?=[A-Z`0-9(])", text.strip())) > 2]
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--commit", help="measure this commit (default: the working tree)")
     parser.add_argument("--list", action="store_true", help="name each long sentence and each habit")
+    parser.add_argument("--check", action="store_true", help="fail if docs, help or messages need a rewrite")
     parser.add_argument("--sample", type=int, default=0, metavar="N", help="print N random sentences instead")
     parser.add_argument("--seed", type=int, default=1, help="seed of --sample (default: 1)")
     parser.add_argument("source", nargs="?", type=Path, default=Path(__file__).resolve().parents[2])
@@ -132,7 +154,7 @@ def main() -> int:
     tree = Tree(options.source, options.commit)
     lengths = {kind: [] for kind in ("docs", "help", "messages", "headers", "comments")}
     places = dict.fromkeys(lengths, 0)
-    pool = []
+    pool, failures = [], 0
     for name in tree.names():
         kind_of_file = kind_of(name)
         if not kind_of_file:
@@ -149,7 +171,9 @@ def main() -> int:
                 if pattern.search(sentence) and not (habit.startswith("dated") and name.startswith("docs/results/"))
             ]
             places[kind] += len(habits)
-            if options.list and (words > TOO_LONG or habits):
+            wrong = words > TOO_LONG or bool(habits)
+            failures += wrong and kind in CHECKED
+            if wrong and (options.list or (options.check and kind in CHECKED)):
                 reasons = habits + ([f"{words} words"] if words > TOO_LONG else [])
                 print(f"{kind}: {name}: {', '.join(reasons)}: {sentence[:160]}")
     if options.sample:
@@ -162,7 +186,11 @@ def main() -> int:
             f"{kind:9} {len(counts):9} {mean:10.1f} {sum(n > LONG for n in counts):8}"
             f" {sum(n > TOO_LONG for n in counts):8} {places[kind]:7}"
         )
-    return 0
+    if options.check:
+        entries = long_entries(tree.text("CAVEATS.md"))
+        print("".join(f"CAVEATS.md: more than two sentences: {name}\n" for name in entries), end="")
+        failures += len(entries)
+    return 1 if options.check and failures else 0
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ hostsim::HostLoad import_perf_sched(std::string_view text, const std::string& na
 std::size_t read_perf_sched(std::string_view text, const std::string& name,
                             const std::function<void(const KernelEvent&)>& take);
 
-/// The same text, written: a trace recorded live, for people, for import_perf_sched() and for `offhook export`.
+/// The same text, written: a trace recorded live, for people, for import_perf_sched() and for `offhook report export`.
 /// Interrupts are numbered in the order in which they come: their own numbers do not survive.
 class PerfSchedWriter {
  public:

@@ -41,7 +41,7 @@ KeyTable make_keys() {
       key<D>("dpc_importance", "Windows: high goes to the head of the queue, low may wait for the clock",
              [](D& d) -> Field { return choice(d.dpc_importance, kDpcImportances); }),
       key<D>("napi_budget", 0, 65535,
-             "segments per poll, as Linux's NAPI (64 there): its interrupts are off meanwhile; 0: one interrupt per "
+             "segments per poll, as Linux's NAPI (Linux: 64): its interrupts are off meanwhile; 0: one interrupt per "
              "segment",
              &D::napi_budget),
       key<D>("cpu", 0, hostsim::kMaxCpus - 1, "CPU that takes its interrupt and runs its DPC", &D::cpu),

@@ -8,7 +8,7 @@
 namespace offhook::config {
 
 std::string_view file_that_begins(std::string_view name) {
-  constexpr std::string_view kGrid = "a grid, for offhook sweep", kDevice = "a device, for offhook advise and law",
+  constexpr std::string_view kGrid = "a grid, for offhook sweep", kDevice = "a device, for offhook advise",
                              kScenario = "a scenario, for offhook run",
                              kTasks = "a set of tasks, for offhook mttf --tasks";
   using Name = std::pair<std::string_view, std::string_view>;

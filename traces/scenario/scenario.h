@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Scenarios from TOML: examples/*.toml are examples; `offhook keys scenario` lists every key.
+// Scenarios from TOML: examples/*.toml are examples; `offhook help keys scenario` lists every key.
 #pragma once
 
 #include <filesystem>

@@ -116,7 +116,7 @@ constexpr Row kFaxRows[] = {
         .means("tests of the line and pages, in order of time"),
     Fx::part(
         "pages", kFaxPage, [](const FaxHeard& f) -> const auto& { return f.sent.pages; })
-        .means("pages as they were sent: one that was refused and sent again is there twice"),
+        .means("pages as they were sent; a page that was refused and sent again appears twice"),
 };
 
 }  // namespace

@@ -469,7 +469,7 @@ constexpr Row kHoldRows[] = {
     H::of<&HoldHeard::amplitude>("amplitude", "", "amplitude of the signal").decimals(0),
     H::of<&HoldHeard::count>("count", "", "number of sequences"),
     H::of<&HoldHeard::message, &v90::HoldMessage::information>("information", "",
-                                                               "bits 16:19 of Table 32, as printed there"),
+                                                               "bits 16:19 of Table 32, in the printed order"),
     H::of("meaning", "", "meaning: `hold for 30 s`, `incoming call`",
           [](const HoldHeard& h) { return describe(h.message); })
         .absent_if_0("the signal has no further content"),

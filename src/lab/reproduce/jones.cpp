@@ -77,7 +77,8 @@ Outcome jones_soft_dsl(const Run& run) {
                              100 * static_cast<double>(radio.cost_ns) * 1e-3 / period_us));
   out.rows.back().note = "traces/data/devices/bluetooth.toml";
   out.summary =
-      "The vendor's statements to the authors about future devices; `offhook run`, `law` and `advise` accept them.";
+      "The vendor's statements to the authors about future devices; `offhook run`, `advise law` and `advise` accept "
+      "them.";
   return out;
 }
 

@@ -257,7 +257,7 @@ std::vector<Figure> pending_figures(std::span<const CallLog, 5> calls, double ne
              {}};
     if (i == 3 || i == 4) f.marks.push_back({Mark::Axis::kY, OH_MODEM_RING_SAMPLES, {}, "the ring: 512 samples"});
     if (i != 3)
-      f.marks.push_back({Mark::Axis::kY, never_more, {}, i == 4 ? "30, of INT and THR 24" : "never more than 30"});
+      f.marks.push_back({Mark::Axis::kY, never_more, {}, i == 4 ? "30 (INT and THR 24)" : "never more than 30"});
     if (i == 3) f.caption += " The ring overflows; the modem cannot dial.";
     figures.push_back(std::move(f));
   }

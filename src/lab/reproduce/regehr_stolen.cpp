@@ -62,7 +62,7 @@ Outcome regehr_fig2(const Run& run) {
   Outcome out;
   Row row = within("received of the reserved time under Netperf", "%", p.number("received_percent_of_reserved"),
                    100 * received.mean / static_cast<double>(busy.needed), 1);
-  row.note = "an input, read back: it decides the cost of the network's DPC, with a window of 24 segments";
+  row.note = "an input, read back: the cost of the network's DPC follows from it, with a window of 24 segments";
   out.rows.push_back(std::move(row));
   out.figures.push_back(
       trace("regehr.fig1", "Figure 1: a CPU reservation on an otherwise idle machine", results[0][0]));

@@ -158,7 +158,8 @@ constexpr record::Row kCellRows[] = {
     C::of<&CellOutput::result, &R::pending_max>("pending_max_samples", "samples", "greatest value of all runs"),
     C::of<&CellOutput::result, &R::blocks_late>("blocks_late", "", "sum over all runs"),
     C::of<&CellOutput::result, &R::retransmitted>("frames_retransmitted", "", "sum over all runs"),
-    C::part<&CellOutput::rows>("rows", kRunRow).described_apart("one run, as in results.csv (offhook keys csv sweep)"),
+    C::part<&CellOutput::rows>("rows", kRunRow)
+        .described_apart("one run, as in results.csv (offhook help keys csv sweep)"),
 };
 constexpr record::Table kCell{kCellRows};
 using S = record::Written<Results>;

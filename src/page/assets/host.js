@@ -7,7 +7,7 @@ const shortNumber = v => v === null ? "-" : Math.abs(v) >= 100 ? group(Math.roun
 function hostPage() {
   page.classList.add("wide");
   const rows = section("Microbenchmarks", "One operation each, with the cost of measuring subtracted. Spread: from the 10th to the 90th percentile of the repetitions. " +
-    "Counters belong to one operation, read in separate repetitions; interrupts are those of the whole machine meanwhile. " + data.counters);
+    "Counters belong to one operation, read in separate repetitions; interrupts count for the whole machine meanwhile. " + data.counters);
   const names = [...new Set(data.rows.flatMap(r => Object.keys(r.counters)))];
   table(rows, ["what", "median", "unit", "spread", "repetitions", ...names, "remark"], data.rows.filter(r => !r.application).map(r => el("tr", {},
     withNote(r.name, r.what), cell(r.skipped ? "-" : shortNumber(r.median)), cell(r.unit, "left"), cell(r.skipped ? "" : `${shortNumber(r.p10)} to ${shortNumber(r.p90)}`),

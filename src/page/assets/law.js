@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The page of `offhook law`.
+// The page of `offhook advise law`.
 "use strict";
 
 function lawPage() {

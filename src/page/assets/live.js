@@ -18,7 +18,7 @@ const retrainsOf = l => l.retrain_causes ? Object.values(l.retrain_causes).reduc
 const causeNames = {unknown: "of unknown cause", own: "requested here", far: "by the far end", lost: "signal lost", timeout: "time-out in a procedure"};
 const counted = (n, what) => `${group(n)} ${what}${n === 1 ? "" : "s"}`;
 const lossesOf = l => l.samples_late + l.samples_filled_in + l.overrun_samples + l.underrun_samples;
-const clockText = t => new Date(t).toLocaleTimeString([], {hour12: false});
+const clockText = t => new Date(t).toTimeString().slice(0, 8);
 function age(ms) {
   const s = Math.floor(ms / 1000), two = n => String(n).padStart(2, "0");
   return `${Math.floor(s / 3600)}:${two(Math.floor(s / 60) % 60)}:${two(s % 60)}`;

@@ -189,7 +189,7 @@ function callPage() {
 
   if (data.ends.some(e => e.offers.length || e.end)) {
     const offered = section("Offers of both ends, and the end of the call",
-      "CM and JM are the menus of V.8, INFO0 that of V.34's Phase 2. Each end lists its sent and its received sequences.");
+      "CM and JM are the menus of V.8, and INFO0 is the menu of V.34's Phase 2. Each end lists its sent and its received sequences.");
     const slips = e => e.instruments[10].v.length ? e.instruments[10].v.at(-1).toFixed(0) : "0";
     table(offered, ["end", "offered", "slips", "the connection ended"],
       data.ends.map(e => el("tr", {}, cell(e.name), cell(e.offers.join("; ") || "not exchanged"), cell(slips(e)), cell(e.end || "with the call"))));
@@ -400,7 +400,7 @@ const pages = {
   call: {name: "call report", draw: callPage, command: "offhook report DIR"},
   sweep: {name: "sweep report", draw: sweepPage, command: "offhook sweep GRID.toml"},
   reproduce: {name: "reproduce report", draw: reproducePage, command: "offhook reproduce"},
-  law: {name: "reservation law", draw: lawPage, command: "offhook law DEVICE"},
+  law: {name: "reservation law", draw: lawPage, command: "offhook advise law DEVICE"},
   advice: {name: "advice", draw: advicePage, command: "offhook advise DEVICE HOST"},
   mttf: {name: "time to an underrun", draw: mttfPage, command: "offhook mttf"},
   memo: {name: "memo", draw: memoPage, command: ""},
@@ -413,8 +413,9 @@ const pages = {
 header();
 pages[data.kind].draw();
 contents();
-// Two runs of one seed give the same bytes, so the date is the file's, as given by the browser.
-const origin = pages[data.kind].command ? `${data.made_by}, ${pages[data.kind].command}. File of ${document.lastModified}. ` : data.made_by + ". ";
+// Two runs of one seed give the same bytes, so the date is the file's. Browsers give it as "11/29/2026 17:04:05".
+const fileDate = document.lastModified.replace(/^(\d+)\/(\d+)\/(\d+)/, "$3-$1-$2");
+const origin = pages[data.kind].command ? `${data.made_by}, ${pages[data.kind].command}. File of ${fileDate}. ` : data.made_by + ". ";
 page.append(el("footer", {}, origin, data.kind !== "call" ? "" : `Derived from ${group(data.events)} events. `,
   (data.kind === "live" ? "Values: /status (JSON), /metrics (Prometheus)." : "This page is self-contained and works offline.") + (data.kind === "call" ? " Charts over time: dygraphs (MIT)." : "")));
 

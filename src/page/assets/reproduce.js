@@ -76,7 +76,7 @@ function showClaims(rows) {
 
 function reproducePage() {
   page.classList.add("wide");
-  provenanceTable(section("Evidence of agreement", "Origin of each simulated value. Only the independent ones are predictions; " +
+  provenanceTable(section("Evidence of agreement", "Origin of each simulated value. Only independent results are predictions; " +
     "an input that is read back is not a result."));
   const claims = section("Claims", "Hard (mandatory): the simulation must be within the tolerance. Soft: a difference is reported. " +
     "Input: a measured property of the machine that the model uses. Orange in every figure: the published value.");

@@ -279,8 +279,8 @@ int run(const Options& options) {
 
 constexpr record::Table kAdmission{kResultRows};
 
-void add_admit(App& app, Action& action) {
-  App* sub = app.add_subcommand(
+void add_admit(App& advise, Action& action) {
+  App* sub = advise.add_subcommand(
       "admit", "Check whether several soft devices fit on one host, and which fails first as work grows");
   auto options = std::make_shared<Options>();
   sub->add_option("scenario", options->of,
@@ -306,18 +306,17 @@ void add_admit(App& app, Action& action) {
   add_text_output(*sub, kJsonOption, options->json, "Results as JSON");
   add_text_output(*sub, kCsvOption, options->csv, "One row per device and step of work, as CSV");
   sub->footer(R"(Examples:
-  offhook admit g-lite rt-audio vendor-modem --host linux-hz250
-  offhook admit g-lite rt-audio --host nt2000-p2-450 --context "RES 3/8" --context "RES 1/8"
-  offhook admit examples/several-devices.toml
-  offhook admit examples/several-devices.toml --set load.spinner=false --json
+  offhook advise admit g-lite rt-audio vendor-modem --host linux-hz250
+  offhook advise admit g-lite rt-audio --host nt2000-p2-450 --context "RES 3/8" --context "RES 1/8"
+  offhook advise admit examples/several-devices.toml
+  offhook advise admit examples/several-devices.toml --set load.spinner=false --json
 
 Every device has its own card, driver and context. The law is applied to each reservation alone. The simulation shows
 how much of its slots the interrupts and DPCs of the other devices take. One factor scales the work of all devices, as
 on a slower CPU.
 
 Exit status: 0 all devices are admitted and lose nothing, 1 error, or the slots overlap, 2 a device is refused or
-loses samples
-samples, 130 interrupted.
+loses samples, 130 interrupted.
 )");
   sub->final_callback([&action, options] { action = [options] { return run(*options); }; });
 }

@@ -88,7 +88,7 @@ hostsim::HostScenario linux_by_kernel(const std::string& kernel, std::vector<std
   }
   notes.push_back(kernel.empty() ? "the file does not name its kernel: the scheduler of Linux 6.12 and a tick of 250 "
                                    "Hz are assumed. Name a host to choose others."
-                                 : fmt::format("the scheduler is that of {}; a tick of 250 Hz is assumed.", kernel));
+                                 : fmt::format("the simulated scheduler is {}; a tick of 250 Hz is assumed.", kernel));
   return host;
 }
 
@@ -515,6 +515,9 @@ void add_advise(App& app, Action& action) {
   add_text_output(*sub, kJsonOption, options->json, "Advice as JSON");
   add_text_output(*sub, kCsvOption, options->csv, "Contexts that were tried, as CSV");
   sub->footer(kExamples);
+  sub->require_subcommand(0, 1);
+  add_law(*sub, action);
+  add_admit(*sub, action);
   sub->final_callback([&action, options] { action = [options] { return run(*options); }; });
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// `offhook card`: the hardware of a PCI card for a virtual machine, the telephone line at it, and the modem at the
+// `offhook line card`: the hardware of a PCI card for a virtual machine, the telephone line at it, and the modem at the
 // other end.
 #include <fmt/format.h>
 
@@ -345,8 +345,8 @@ int run(CardOptions options) {
 
 constexpr record::Table kCardCall{kRows};
 
-void add_card(App& app, Action& action) {
-  App* sub = app.add_subcommand("card", "Emulate the PCI card of a virtual machine, with its line and the far modem");
+void add_card(App& line, Action& action) {
+  App* sub = line.add_subcommand("card", "Emulate the PCI card of a virtual machine, with its line and the far modem");
   auto options = std::make_shared<CardOptions>();
   sub->add_option("socket", options->socket, "Socket to which QEMU's ivshmem-doorbell connects")->type_name("PATH");
   sub->add_option("--ram", options->ram, "File that backs the virtual machine's memory")->type_name("FILE");
@@ -386,7 +386,7 @@ void add_card(App& app, Action& action) {
   sub->add_option("--receive", options->receive, "File for the far modem's received data, written when the call ends")
       ->type_name("FILE");
   sub->add_option("--set", options->set,
-                  "Override a key of the line, the trunk or the loop (offhook keys scenario line.)")
+                  "Override a key of the line, the trunk or the loop (offhook help keys scenario line.)")
       ->type_name("line.KEY=VALUE")
       ->allow_extra_args(false);
   sub->add_option("--seed", options->seed, "Seed of the line's noise")
@@ -406,8 +406,8 @@ void add_card(App& app, Action& action) {
   sub->add_option("--block", options->block, "Samples per interrupt, with --in-process")->type_name("N");
   sub->add_option("--lead", options->lead, "Samples queued ahead, with --in-process")->type_name("N");
   sub->footer(R"(Examples:
-  offhook card /tmp/card --ram /dev/shm/guest --send README.md &
-  offhook card /tmp/card --ram /dev/shm/guest --scenario examples/kernel.toml &
+  offhook line card /tmp/card --ram /dev/shm/guest --send README.md &
+  offhook line card /tmp/card --ram /dev/shm/guest --scenario examples/kernel.toml &
   qemu-system-x86_64 ... -object memory-backend-file,id=ram,size=1G,mem-path=/dev/shm/guest,share=on \
     -machine q35,memory-backend=ram -chardev socket,path=/tmp/card,id=card -device ivshmem-doorbell,vectors=2,chardev=card
 

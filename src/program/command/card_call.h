@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The line of `offhook card`, and the devices at its ends. The card is a modem's on a telephone line; of the pump
+// The line of `offhook line card`, and the devices at its ends. The card is a modem's on a telephone line; of the pump
 // "v90", at either end of a digital trunk; of the pump "dmt", an ADSL modem's on a subscriber loop, which carries ATM
 // cells.
 #pragma once

@@ -125,14 +125,22 @@ void App::require_subcommand(int least_and_most) {
 
 void App::require_subcommand(int least, int most) {
   native_->require_subcommand(static_cast<std::size_t>(least), static_cast<std::size_t>(most));
-}
-
-bool App::subcommand_given() const {
-  return !native_->get_subcommands().empty();
+  if (least > 0) return;
+  // CLI11 takes the first word for an argument that is required, never for a subcommand.
+  for (CLI::Option* option : native_->get_options()) {
+    if (!option->get_positional() || !option->get_required()) continue;
+    option->required(false)->description(option->get_description() + " (required)");
+    needed_.push_back(option);
+  }
 }
 
 void App::final_callback(std::function<void()> f) {
-  native_->final_callback(std::move(f));
+  native_->final_callback([this, f = std::move(f)] {
+    if (!native_->get_subcommands().empty()) return;
+    for (const CLI::Option* option : needed_)
+      if (option->count() == 0) missing(value_words(*option).text());
+    f();
+  });
 }
 
 void missing(const std::string& argument) {

@@ -109,9 +109,9 @@ class App {
   Option* get_option(const std::string& name);
   void footer(const std::string& text);
   void require_subcommand(int least_and_most);
+  /// With `least` 0, the arguments that were added before are not required if a subcommand is given.
   void require_subcommand(int least, int most);
-  bool subcommand_given() const;
-  /// Called when this command was parsed with all its options. It may call missing().
+  /// Called when this command was parsed with all its options and without a subcommand. It may call missing().
   void final_callback(std::function<void()> f);
 
   CLI::App& native() const { return *native_; }
@@ -123,6 +123,7 @@ class App {
   CLI::App* native_;
   std::vector<std::unique_ptr<App>> commands_;
   std::vector<std::unique_ptr<Option>> options_;
+  std::vector<CLI::Option*> needed_;  ///< required without a subcommand
 };
 
 /// Ends the parsing: this argument is required.

@@ -47,7 +47,7 @@ std::vector<std::string> value_words(const OptionWords& option) {
   if (option.value.starts_with("CONTEXT"))
     return {"INT",     "DPC",   "SOFTIRQ", "THREADED", "WORKER",     "THR 24",
             "FIFO 50", "RR 10", "OTHER",   "RES 2/8",  "RES 2ms/8ms"};
-  if (std::ranges::find(option.names, "--host") != option.names.end()) return {"kernel"};
+  if (option.value == "HOST" && option.help.starts_with("kernel")) return {"kernel"};
   const bool output = std::ranges::find(option.names, "--out") != option.names.end();
   try {
     if (option.value.starts_with("HOST") && !output) return config::data_names("hosts");
@@ -84,6 +84,13 @@ std::string escaped(std::string_view text, std::string_view special) {
   return out;
 }
 
+/// Within single quotes of zsh: a quote ends them, stands alone and begins them again.
+std::string zsh_escaped(std::string_view text, std::string_view special) {
+  std::string out;
+  for (const char c : escaped(text, special)) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out;
+}
+
 std::string bash(const std::vector<CommandWords>& tree) {
   std::string after, words;
   for (const CommandWords& command : tree) {
@@ -108,7 +115,7 @@ std::string bash(const std::vector<CommandWords>& tree) {
     words += fmt::format("    \"{}\") mapfile -t COMPREPLY < <(compgen {} -W '{}' -- \"$cur\") ;;\n", command.joined(),
                          files ? "-f" : "", list_of(all));
   }
-  return fmt::format(R"sh(# bash completion for offhook: eval "$(offhook completion bash)"
+  return fmt::format(R"sh(# bash completion for offhook: eval "$(offhook help completion bash)"
 _offhook() {{
   local cur=${{COMP_WORDS[COMP_CWORD]}} prev=${{COMP_WORDS[COMP_CWORD-1]}} at=offhook i
   for ((i = 1; i < COMP_CWORD; i++)); do
@@ -128,14 +135,22 @@ std::string zsh(const std::vector<CommandWords>& tree) {
   std::string cases;
   for (const CommandWords& command : tree) {
     std::vector<std::string> specs;
+    bool takes_first = true;
     for (const OptionWords& option : command.options) {
       const std::vector<std::string> values = value_words(option);
       const std::string complete = !values.empty()      ? fmt::format("({})", list_of(values))
                                    : takes_path(option) ? std::string("_files")
                                                         : std::string();
-      const std::string help = escaped(option.help, "[]:'\\");
+      const std::string help = zsh_escaped(option.help, "[]:\\");
       if (option.names.empty()) {
-        specs.push_back(fmt::format("'{}:{}:{}'", option.repeated ? "*" : "", escaped(option.value, ":"), complete));
+        // The first word of a command with subcommands is one of these, or the argument.
+        if (takes_first && !command.subcommands.empty())
+          specs.push_back(fmt::format("'1:{}:{{_alternative \"commands:command:({})\" \"arguments:argument:{}\"}}'",
+                                      escaped(option.value, ":"), fmt::join(command.subcommands, " "),
+                                      complete.empty() ? " " : complete));
+        if (!takes_first || command.subcommands.empty() || option.repeated)
+          specs.push_back(fmt::format("'{}:{}:{}'", option.repeated ? "*" : "", escaped(option.value, ":"), complete));
+        takes_first = false;
       }
       for (const std::string& name : option.names) {
         specs.push_back(option.value.empty()
@@ -144,7 +159,7 @@ std::string zsh(const std::vector<CommandWords>& tree) {
                                           may_lack_value(option) ? ":" : "", escaped(option.value, ":"), complete));
       }
     }
-    if (!command.subcommands.empty())
+    if (!command.subcommands.empty() && takes_first)
       specs.push_back(fmt::format("'1:command:({})'", fmt::join(command.subcommands, " ")));
     cases += fmt::format("    (\"{}\") _arguments -s {} ;;\n", command.joined(), fmt::join(specs, " "));
   }
@@ -167,7 +182,7 @@ if [ "$funcstack[1]" = "_offhook" ]; then _offhook "$@"; else compdef _offhook o
 }
 
 std::string fish(const std::vector<CommandWords>& tree) {
-  std::string out = R"sh(# fish completion for offhook: offhook completion fish | source
+  std::string out = R"sh(# fish completion for offhook: offhook help completion fish | source
 function __offhook_at
     set -l at offhook
     for word in (commandline -opc)[2..-1]
@@ -212,11 +227,11 @@ std::string completion(const App& app, const std::string& shell) {
   return fish(tree);
 }
 
-void add_completion(App& app, Action& action) {
-  App* sub = app.add_subcommand("completion", "Print a completion script for a shell");
+void add_completion(App& app, App& help, Action& action) {
+  App* sub = help.add_subcommand("completion", "Print a completion script for a shell");
   auto shell = std::make_shared<std::string>();
   sub->add_option("shell", *shell, "The shell")->required()->check(one_of({"bash", "zsh", "fish"}));
-  sub->footer("Examples:\n  eval \"$(offhook completion bash)\"\n  offhook completion fish | source");
+  sub->footer("Examples:\n  eval \"$(offhook help completion bash)\"\n  offhook help completion fish | source");
   sub->final_callback([&app, &action, shell] {
     action = [&app, shell] {
       say("{}", Lines(completion(app, *shell)));

@@ -7,7 +7,7 @@
 namespace offhook::command {
 namespace {
 
-constexpr const char* kText = R"(events: offhook export --csv; one row per event, in order of time
+constexpr const char* kText = R"(events: offhook report export --csv; one row per event, in order of time
   time_ns (ns): time on the clock of the log
   cpu: number of the CPU
   kind: kind of event (include/offhook/event_log.h); a number if this version has no name for it
@@ -29,7 +29,7 @@ sweep: results.csv of offhook sweep; one row per run. The first columns are the 
 
 constexpr const char* kLab = R"(  verdict: verdict of the cell: sufficient, marginal or insufficient
 
-law: law.csv and offhook law --csv; one row per budget X
+law: law.csv and offhook advise law --csv; one row per budget X
   x_ticks (ticks): budget X
   x_ms (ms): budget X
   full_law_y_ms (ms): longest period Y that the full law grants
@@ -57,7 +57,7 @@ advise: offhook advise --csv; one row per context that was tried; cells are empt
 )";
 
 constexpr const char* kAfterAdvice = R"(
-admit: offhook admit --csv; one row per device and step of the work
+admit: offhook advise admit --csv; one row per device and step of the work
   growth: factor of all work
   {device,context}: names of the device and its context
   {blocks,blocks_late,samples_lost}: counters

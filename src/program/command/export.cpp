@@ -118,8 +118,8 @@ int run_export(const Options& options) {
 
 constexpr record::Table kExport{kRows};
 
-void add_export(App& app, Action& action) {
-  App* sub = app.add_subcommand("export", "Convert an event log for other programs");
+void add_export(App& report, Action& action) {
+  App* sub = report.add_subcommand("export", "Convert an event log for other programs");
   auto options = std::make_shared<Options>();
   add_text_output(*sub, kPerfettoOption, options->perfetto, "Write a Perfetto trace, for ui.perfetto.dev");
   add_text_output(*sub, kCsvOption, options->csv, "Write one event per line: time_ns,cpu,kind,id,name,argument");
@@ -133,11 +133,11 @@ void add_export(App& app, Action& action) {
       ->type_name("NS");
   add_text_output(*sub, kJsonOption, options->json, "Summary of the export as JSON");
   sub->footer(R"(Examples:
-  offhook export out/res-2-8 --perfetto call.perfetto
-  offhook export out/res-2-8/events.ohlog --csv | grep ,service_begin,
-  sudo offhook modem unix:/run/card-a --out out/live --trace-kernel && offhook export out/live --perfetto live.perfetto
+  offhook report export out/res-2-8 --perfetto call.perfetto
+  offhook report export out/res-2-8/events.ohlog --csv | grep ,service_begin,
+  sudo offhook modem unix:/run/card-a --out out/live --trace-kernel && offhook report export out/live --perfetto live.perfetto
   sudo trace-cmd record -C mono -e sched_switch -e irq -o board.dat     # during a call of offhook modem --out out/live
-  offhook export out/live --kernel board.dat --perfetto live.perfetto)");
+  offhook report export out/live --kernel board.dat --perfetto live.perfetto)");
   sub->final_callback([&action, options] { action = [options] { return run_export(*options); }; });
 }
 

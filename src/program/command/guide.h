@@ -15,13 +15,13 @@ namespace offhook::command {
 /// @throws std::runtime_error with the nearest command
 std::string named_command(const App& app, const std::vector<std::string>& words);
 
-/// A kind of file that people write, for `new` and `keys`.
+/// A kind of file that people write, for `new` and `help keys`.
 struct FileKind {
   const char* name;  ///< "device"
-  const char* used;  ///< "file of law and advise"
+  const char* used;  ///< "file of advise"
   std::string (*text)();
 };
-/// The kinds of files, tables and documents that `offhook keys` describes.
+/// The kinds of files, tables and documents that `offhook help keys` describes.
 std::span<const FileKind> described_kinds();
 /// The argument KIND of a command: required, one of these.
 void add_kind(App& command, std::string& kind, std::span<const FileKind> kinds);
@@ -30,7 +30,7 @@ std::string text_of(std::span<const FileKind> kinds, const std::string& kind);
 
 void add_hosts(App& app, Action& action);
 void add_new(App& app, Action& action);
-void add_keys(App& app, Action& action);
 void add_help(App& app, Action& action);
+void add_keys(App& help, Action& action);
 
 }  // namespace offhook::command

@@ -41,10 +41,16 @@ std::string named_command(const App& app, const std::vector<std::string>& words)
 }
 
 void add_help(App& app, Action& action) {
-  App* help = app.add_subcommand("help", "Print the help of a command, as COMMAND --help does");
+  App* help = app.add_subcommand("help", "Print the help of a command, keys of files, man pages or completions");
   auto words = std::make_shared<std::vector<std::string>>();
   help->add_option("command", *words, "Command, such as run or measure latency")->type_name("COMMAND");
-  help->footer("Examples:\n  offhook help\n  offhook help run\n  offhook help measure latency");
+  help->footer(
+      "Examples:\n  offhook help\n  offhook help run\n  offhook help measure latency\n"
+      "  offhook help keys scenario context.");
+  help->require_subcommand(0, 1);
+  add_keys(*help, action);
+  add_man(app, *help, action);
+  add_completion(app, *help, action);
   help->final_callback([&app, &action, words] {
     action = [&app, words] {
       const CLI::App* const of = &command_of(app.native(), *words);

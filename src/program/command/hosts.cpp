@@ -134,9 +134,9 @@ void add_hosts(App& app, Action& action) {
   offhook hosts linux-6.12-rt-am64x
   offhook hosts --json | jq -r '.[] | select(.grade == "published") | .host'
 
-The grade is that of the weakest number that decides a verdict: measured (by `offhook measure host-profile` on the
-machine), published (by others, with their method) or assumed. A host without latencies in the table is described by its
-scheduler's rules only; its competing load is simulated.)");
+The grade of a host is the grade of the weakest number that decides a verdict: measured (by `offhook measure
+host-profile` on the machine), published (by others, with their method) or assumed. A host without latencies in the table
+is described by its scheduler's rules only; its competing load is simulated.)");
   sub->final_callback([&action, options] { action = [options] { return run(*options); }; });
 }
 

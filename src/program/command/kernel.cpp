@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// `offhook kernel`: a call of the kernel driver's modem.
+// `offhook modem kernel`: a call of the kernel driver's modem.
 #include <cxxabi.h>
 #include <fmt/format.h>
 
@@ -94,8 +94,9 @@ constexpr record::Row kKernelCallRows[] = {
                                                           : "no call";
           }),
     R::of("connected", "", "whether data mode was reached", [](const K& k) { return k.transfer->connected(); }),
-    R::of("tx_bit_rate", "bit/s", "sent, in the last data mode", [](const K& k) { return k.transfer->tx_bit_rate(); }),
-    R::of("rx_bit_rate", "bit/s", "received, in the last data mode",
+    R::of("tx_bit_rate", "bit/s", "bit rate sent in the last data mode",
+          [](const K& k) { return k.transfer->tx_bit_rate(); }),
+    R::of("rx_bit_rate", "bit/s", "bit rate received in the last data mode",
           [](const K& k) { return k.transfer->rx_bit_rate(); }),
     R::of<&K::status, &S::retrains>("retrains", "", "retrains of the near pump"),
     R::of("sent", "bytes", "bytes of the user; cells of a DMT pump", [](const K& k) { return k.transfer->sent(); }),
@@ -239,8 +240,8 @@ int run(const Options& options) {
 
 constexpr record::Table kKernelCall{kKernelCallRows};
 
-void add_kernel(App& app, Action& action) {
-  App* sub = app.add_subcommand("kernel", "Make a call with a modem of the kernel driver");
+void add_kernel(App& modem, Action& action) {
+  App* sub = modem.add_subcommand("kernel", "Make a call with a modem of the kernel driver");
   auto options = std::make_shared<Options>();
   sub->add_option("device", options->device, "Device file of the kernel module offhook")->type_name("DEVICE");
   sub->add_option("--context", options->contexts,
@@ -259,7 +260,8 @@ void add_kernel(App& app, Action& action) {
   sub->add_option("--role", options->role, "Role of this modem: call or answer")->check(one_of({"call", "answer"}));
   sub->add_option("--send", options->send, "File to send, up to 64 KiB at once")->type_name("FILE");
   sub->add_option("--receive", options->receive, "File for the received data")->type_name("FILE");
-  sub->add_option("--log", options->log, "File for the event log, for offhook report and export")->type_name("FILE");
+  sub->add_option("--log", options->log, "File for the event log, for offhook report and report export")
+      ->type_name("FILE");
   sub->add_option("--seconds", options->seconds, "Line time after which the modem hangs up")
       ->type_name("S")
       ->check(in_range(0.001, 1e9));
@@ -270,8 +272,8 @@ void add_kernel(App& app, Action& action) {
   sub->add_option("--block", options->block, "Samples per interrupt")->type_name("N");
   sub->add_option("--lead", options->lead, "Samples queued ahead of the codec")->type_name("N");
   sub->footer(R"(Examples:
-  modprobe offhook && offhook kernel --context INT --send README.md --receive got --log call.ohlog
-  offhook kernel --context INT SOFTIRQ "FIFO 50" "RES 2ms/8ms" WORKER --switch 100
+  modprobe offhook && offhook modem kernel --context INT --send README.md --receive got --log call.ohlog
+  offhook modem kernel --context INT SOFTIRQ "FIFO 50" "RES 2ms/8ms" WORKER --switch 100
 
 The result is one line of JSON (docs/kernel.md).
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What `offhook kernel`, `offhook run --host kernel` and `offhook card` have in common, so that a call of a kernel and
-// one in process are the same.
+// What `offhook modem kernel`, `offhook run --host kernel` and `offhook line card` have in common, so that a call of a
+// kernel and one in process are the same.
 #pragma once
 
 #include <cstdint>

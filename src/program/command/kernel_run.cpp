@@ -75,7 +75,7 @@ oh_kernel_call kernel_call_of(const hostsim::Scenario& scenario) {
     refuse("pump.far_modem", "both ends use one pump; expected none");
   if (load.spinner || load.timer_callback || !load.trace.empty() || !load.devices.empty() || !load.threads.empty() ||
       !load.reservations.empty())
-    refuse("load", "the load is that of this machine; expected none in the scenario");
+    refuse("load", "this machine is the load; expected none in the scenario");
   if (scenario.device_delay_samples != 0)
     refuse("driver.device_delay_samples", "the card has no device behind it; expected 0");
   const modem::CallConfig call{.pump = hostsim::near_type(scenario),

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // A scenario's call by a modem of the kernel driver instead of a simulated host. The scenario defines pump, context,
-// blocks and file; host and load are this machine's, and line and far modem are the card's: `offhook card --scenario`
-// reads them from the same file, and sends the same octets.
+// blocks and file; host and load are this machine's, and line and far modem are the card's: `offhook line card
+// --scenario` reads them from the same file, and sends the same octets.
 #pragma once
 
 #include <cstdint>

@@ -33,7 +33,7 @@ std::string host_text() {
 
 constexpr FileKind kKinds[] = {
     {"scenario", "file of run and sweep", scenario_text},
-    {"device", "file of law and advise", device_text},
+    {"device", "file of advise and advise law", device_text},
     {"host", "file of advise", host_text},
     {"load", "[[load.device]] and similar tables", [] { return config::describe_load_devices(); }},
     {"computation", "file of mttf --tasks", [] { return config::describe_computations(); }},
@@ -67,8 +67,8 @@ std::span<const FileKind> described_kinds() {
   return kKinds;
 }
 
-void add_keys(App& app, Action& action) {
-  App* keys = app.add_subcommand("keys", "List the keys of input files and the fields of CSV and JSON output");
+void add_keys(App& help, Action& action) {
+  App* keys = help.add_subcommand("keys", "List the keys of input files and the fields of CSV and JSON output");
   struct Options {
     std::string kind, part;
   };
@@ -77,11 +77,11 @@ void add_keys(App& app, Action& action) {
   keys->add_option("part", options->part, "Only keys whose names contain this text (csv, json: documents)")
       ->type_name("PART");
   keys->footer(R"(Examples:
-  offhook keys device
-  offhook keys scenario context.
-  offhook keys system
-  offhook keys csv sweep
-  offhook keys json run
+  offhook help keys device
+  offhook help keys scenario context.
+  offhook help keys system
+  offhook help keys csv sweep
+  offhook help keys json run
 
 For a template file, run: offhook new KIND)");
   keys->final_callback([&action, options] {
@@ -91,7 +91,7 @@ For a template file, run: offhook new KIND)");
                                                                          ? documents_with(all, options->part)
                                                                          : with(all, options->part);
       if (some.empty())
-        throw std::runtime_error(fmt::format("no {} has '{}' in its name; offhook keys {} lists all",
+        throw std::runtime_error(fmt::format("no {} has '{}' in its name; offhook help keys {} lists all",
                                              (is_written(options->kind) ? "document of " : "key of a ") + options->kind,
                                              options->part, options->kind));
       say("{}", Lines(some));

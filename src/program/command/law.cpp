@@ -311,7 +311,7 @@ constexpr record::Row kCheckedRows[] = {
     D::of<&K::tick_hz>("tick_hz", "Hz", "rate of the host's clock interrupts"),
     D::of<&K::x_ticks>("x_ticks", "ticks", "X"),
     D::of<&K::y_ticks>("y_ticks", "ticks", "longest Y that the law grants"),
-    D::of<&K::margin_ms>("margin_ms", "ms", "margin of the law there"),
+    D::of<&K::margin_ms>("margin_ms", "ms", "margin of the law at that boundary"),
     D::of("beyond_ms", "ms", "margin one tick beyond; null: the share is too small",
           [](const K& c) { return std::isfinite(c.beyond_ms) ? std::optional(c.beyond_ms) : std::nullopt; })
         .or_null(),
@@ -427,8 +427,8 @@ int run(const Options& options) {
 
 constexpr record::Table kLaw{kLawRows}, kLawCheck{kLawCheckRows};
 
-void add_law(App& app, Action& action) {
-  App* sub = app.add_subcommand(
+void add_law(App& advise, Action& action) {
+  App* sub = advise.add_subcommand(
       "law", "Compute which reservations (X every Y) are sufficient for a device, and confirm them by experiment");
   auto options = std::make_shared<Options>();
   sub->add_option("device", options->device, "Device: a name from traces/data/devices, or a device file")
@@ -468,11 +468,11 @@ void add_law(App& app, Action& action) {
   add_text_output(*sub, kCsvOption, options->csv, "Boundary as CSV");
   add_text_output(*sub, kJsonOption, options->json, "Results as JSON");
   sub->footer(R"(Examples:
-  offhook law g-lite --buffers 2
-  offhook law vendor-modem --confirm --out out/law
-  offhook law g-lite --buffers 2 --confirm --scenario examples/g-lite.toml --phases 1 --seconds 2.5 --x-max 4 --out out/real
-  offhook law bluetooth --tick-hz 10000 --csv
-  offhook law --check 2000
+  offhook advise law g-lite --buffers 2
+  offhook advise law vendor-modem --confirm --out out/law
+  offhook advise law g-lite --buffers 2 --confirm --scenario examples/g-lite.toml --phases 1 --seconds 2.5 --x-max 4 --out out/real
+  offhook advise law bluetooth --tick-hz 10000 --csv
+  offhook advise law --check 2000
   offhook sweep examples/device-map.toml     # the whole plane by simulation
 
 Exit status: 0 done, 1 error, 2 --check found a case that the law does not explain, 130 interrupted.)");

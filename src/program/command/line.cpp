@@ -291,7 +291,7 @@ void add_line(App& app, Action& action) {
   auto options = std::make_shared<Options>();
   sub->add_option("call", options->call, "Socket of the first card")->required()->type_name("CALL_PATH");
   sub->add_option("answer", options->answer, "Socket of the second card")->required()->type_name("ANSWER_PATH");
-  sub->add_option("--set", options->set, "Override a key of the line (offhook keys scenario line.)")
+  sub->add_option("--set", options->set, "Override a key of the line (offhook help keys scenario line.)")
       ->type_name("line.KEY=VALUE")
       ->allow_extra_args(false);
   sub->add_option("--seed", options->seed, "Seed of the line's noise")->type_name("N")->check(seed());
@@ -309,6 +309,8 @@ A card consists of the memory of two rings and an interrupt (an eventfd), which 
 that goes off hook hears dial tone. When it has dialled any number in DTMF, the other modem rings. When both are off
 hook, the line connects them. A modem that leaves is on hook and may return. The command ends when both have left.
 )");
+  sub->require_subcommand(0, 1);
+  add_card(*sub, action);
   sub->final_callback([&action, options] { action = [options] { return run(*options); }; });
 }
 

@@ -59,7 +59,8 @@ std::string synopsis(const CommandWords& command) {
     out += option.required ? fmt::format("\\fI{}\\fR\n", roff(option.value))
                            : fmt::format("[\\fI{}\\fR]\n", roff(option.value));
   }
-  if (!command.subcommands.empty()) out += "\\fICOMMAND\\fR\n";
+  const bool has_arguments = std::ranges::any_of(command.options, [](const auto& one) { return one.names.empty(); });
+  if (!command.subcommands.empty()) out += has_arguments ? "[\\fICOMMAND\\fR]\n" : "\\fICOMMAND\\fR\n";
   return out + "[\\fIOPTION\\fR ...]\n";
 }
 
@@ -149,9 +150,9 @@ std::string file_page(const FileKind& kind) {
                          [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
   return fmt::format(
       ".TH {} 5 \"\" \"offhook {}\" \"File Formats\"\n.SH NAME\n{} \\- {}\n.SH DESCRIPTION\n"
-      "\\fBoffhook keys {}\\fR prints this list.\n.PP\n.nf\n{}.fi\n.SH SEE ALSO\n{},\n{}\n",
+      "\\fBoffhook help keys {}\\fR prints this list.\n.PP\n.nf\n{}.fi\n.SH SEE ALSO\n{},\n{}\n",
       roff(title), OFFHOOK_VERSION, roff(file_page_name(kind)), roff(kind.used), roff(kind.name), roff(kind.text()),
-      reference("offhook"), reference("offhook-keys"));
+      reference("offhook"), reference("offhook-help-keys"));
 }
 
 /// @throws std::runtime_error with the nearest one
@@ -162,12 +163,12 @@ const CommandWords& find(const App& app, const std::vector<CommandWords>& tree, 
 
 }  // namespace
 
-void add_man(App& app, Action& action) {
+void add_man(App& app, App& help, Action& action) {
   struct Options {
     std::vector<std::string> words;
     std::string out;
   };
-  App* man = app.add_subcommand("man", "Print a man page in roff, for offhook or for one command");
+  App* man = help.add_subcommand("man", "Print a man page in roff, for offhook or for one command");
   auto options = std::make_shared<Options>();
   Option* of =
       man->add_option("command", options->words, "Command, such as run or measure latency")->type_name("COMMAND");
@@ -176,7 +177,8 @@ void add_man(App& app, Action& action) {
       ->type_name("DIR")
       ->excludes(of);
   man->footer(
-      "Examples:\n  offhook man | man -l -\n  offhook man measure latency | man -l -\n  offhook man --out out/man");
+      "Examples:\n  offhook help man | man -l -\n  offhook help man measure latency | man -l -\n"
+      "  offhook help man --out out/man");
   man->final_callback([&app, &action, options] {
     action = [&app, options] {
       const std::vector<CommandWords> tree = describe_tree(app);

@@ -351,8 +351,8 @@ void add_measure_device(App& measure, Action& action, const std::shared_ptr<Meas
   offhook measure device examples/g-lite.toml --context "FIFO 50" --recorded
   offhook --plugin ./libtone.so measure device tone.toml --card alsa:hw:CARD=PCH --context "FIFO 50"
 
-Without --card, one thread at FIFO 85 plays the card; of a scenario, also the line and the far pump. The work of a
-device file is a loop of the declared CPU time, calibrated on this CPU; the output of a block is queued when all of its
+Without --card, one thread at FIFO 85 plays the card; of a scenario, also the line and the far pump. The work of
+a device file is a loop of the declared CPU time, calibrated on this CPU. The output of a block is queued when all of its
 work is done. --seconds includes the start-up: the pumps of a scenario train, then carry a pattern in both directions.
 
 Exit status: 0 done, 1 error, 2 samples were lost, or the pumps are not in data mode at the end,

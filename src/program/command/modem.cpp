@@ -191,8 +191,9 @@ void add_modem(App& app, Action& action) {
                   "For each call that fails, write its last 120 s as a recording and its decode page in DIR. Calls "
                   "that an end released on purpose are not kept")
       ->type_name("DIR");
-  sub->add_flag("--trace-kernel", options->trace_kernel,
-                "Also record the kernel's scheduling and interrupts, for `offhook export --perfetto DIR` (root)");
+  sub->add_flag(
+      "--trace-kernel", options->trace_kernel,
+      "Also record the kernel's scheduling and interrupts, for `offhook report export --perfetto DIR` (root)");
   sub->add_option("--seconds", options->seconds, "Stop after S seconds")->type_name("S")->check(in_range(0.001, 1e9));
   add_live_options(*sub, options->interrupt_priority, options->best_effort);
   add_text_output(*sub, kJsonOption, options->json, "Summary as JSON");
@@ -211,6 +212,8 @@ void add_modem(App& app, Action& action) {
 
 Press Ctrl-C to stop. The command then prints the driver's counters: samples pending, blocks late, dispatch latency.
 )");
+  sub->require_subcommand(0, 1);
+  add_kernel(*sub, action);
   sub->final_callback([&action, options] { action = [options] { return run(*options); }; });
 }
 

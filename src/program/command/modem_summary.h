@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The result of one modem of `offhook modem`, with its table (offhook keys json modem).
+// The result of one modem of `offhook modem`, with its table (offhook help keys json modem).
 #pragma once
 
 #include <cstdint>

@@ -500,7 +500,7 @@ Examples:
   offhook mttf examples/latency.hgrm --device soft-radio --slot-us 625 --hours 1
   offhook mttf --tasks examples/schedulability.toml --hours 24
 
-`offhook keys computation` lists the keys of a file for --tasks.)");
+`offhook help keys computation` lists the keys of a file for --tasks.)");
   sub->final_callback([&action, options] { action = [options] { return run(*options); }; });
 }
 

@@ -25,15 +25,15 @@ std::string scenario_template() {
   }
   return fmt::format(
       "# A call: offhook run FILE. Unchanged, it runs the V.22bis pump in the hard interrupt.\n{}\n{}\n# Competing "
-      "devices are tables; offhook keys load lists their keys.\n#[[load.device]]\n#kind = \"network\"\n",
+      "devices are tables; offhook help keys load lists their keys.\n#[[load.device]]\n#kind = \"network\"\n",
       kComments, config::write_template(config::scenario_keys(), &defaults, config::Keys::kCommentedOut));
 }
 
 std::string device_template() {
   hostsim::SoftDevice device;
   device.name = "my device";
-  return fmt::format("# A device: offhook law FILE, offhook advise FILE HOST. Replace all figures.\n{}\n{}", kComments,
-                     config::write_template(config::device_keys(), &device, config::Keys::kSet));
+  return fmt::format("# A device: offhook advise law FILE, offhook advise FILE HOST. Replace all figures.\n{}\n{}",
+                     kComments, config::write_template(config::device_keys(), &device, config::Keys::kSet));
 }
 
 std::string host_template() {
@@ -44,7 +44,7 @@ std::string host_template() {
   }
   config::KeyTable keys = config::host_keys();
   std::erase_if(keys, [](const config::Key& key) { return key.path == "name"; });  // the file's name is the host's
-  return fmt::format("# A host: offhook advise DEVICE FILE. The values are those of linux-hz250; change them.\n{}\n{}",
+  return fmt::format("# A host: offhook advise DEVICE FILE. The values describe linux-hz250; change them.\n{}\n{}",
                      kComments, config::write_template(keys, &host, config::Keys::kSet));
 }
 
@@ -60,7 +60,7 @@ constexpr std::string_view kSystem = R"({
 )";
 
 constexpr FileKind kKinds[] = {{"scenario", "file of run", scenario_template},
-                               {"device", "file of law and advise", device_template},
+                               {"device", "file of advise and advise law", device_template},
                                {"host", "file of advise", host_template},
                                {"system", "file of schedule, JSON", [] { return std::string(kSystem); }}};
 
@@ -77,11 +77,11 @@ void add_new(App& app, Action& action) {
       ->type_name("FILE");
   sub->footer(R"(Examples:
   offhook new scenario my-call.toml && offhook run my-call.toml
-  offhook new device my-device.toml && offhook law my-device.toml
+  offhook new device my-device.toml && offhook advise law my-device.toml
   offhook new host my-host.toml && offhook advise rt-audio my-host.toml
   offhook new system my-system.json && offhook schedule my-system.json --csv my-system.csv
 
-A comment explains each key; offhook keys KIND lists only the keys.)");
+A comment explains each key; offhook help keys KIND lists only the keys.)");
   sub->final_callback([&action, options] {
     action = [options] {
       const std::string text = text_of(kKinds, options->kind);

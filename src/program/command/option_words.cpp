@@ -31,8 +31,10 @@ std::string names_of(const std::set<CLI::Option*>& options) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-bool has_commands(const CLI::App& app) {
-  return !app.get_subcommands([](const CLI::App*) { return true; }).empty();
+/// Whether a word of this command without dashes is the name of a subcommand, not an argument.
+bool takes_commands_only(const CLI::App& app) {
+  return !app.get_subcommands([](const CLI::App*) { return true; }).empty() &&
+         app.get_options([](const CLI::Option* option) { return option->get_positional(); }).empty();
 }
 
 std::string commands_of(const CLI::App& app) {
@@ -181,7 +183,7 @@ std::string explain(const CLI::App& root, const CLI::ParseError& error) {
   const std::vector<std::string> remaining = app->remaining();
   for (const std::string& word : remaining) {
     const bool option = word.starts_with('-') && word.size() > 1;
-    if (option || has_commands(*app)) return not_known(*app, word);
+    if (option || takes_commands_only(*app)) return not_known(*app, word);
   }
   if (!remaining.empty())
     return fmt::format("\"{}\" is one argument too many{}; {} --help", remaining.front(), ending_of_a_file(*app),

@@ -55,10 +55,10 @@ void group_commands(CLI::App& app) {
   };
   static const Group groups[] = {
       {"Start here", {"demo", "help"}},
-      {"Advise and simulate", {"advise", "run", "sweep", "schedule", "law", "admit", "mttf", "hosts", "reproduce"}},
-      {"Calls", {"decode", "modem", "fax", "pool", "trunk-test", "line", "kernel", "card"}},
+      {"Advise and simulate", {"advise", "run", "sweep", "schedule", "mttf", "hosts", "reproduce"}},
+      {"Calls", {"decode", "modem", "fax", "pool", "trunk-test", "line"}},
       {"This machine", {"measure", "devices", "trace"}},
-      {"Files", {"compare", "report", "export", "new", "keys", "man", "completion"}},
+      {"Files", {"compare", "report", "new"}},
   };
   for (const Group& group : groups)
     for (const char* command : group.commands) app.get_subcommand(command)->group(group.title);
@@ -136,8 +136,6 @@ void add_commands(App& app, Action& action) {
   add_run(app, action);
   add_sweep(app, action);
   add_schedule(app, action);
-  add_law(app, action);
-  add_admit(app, action);
   add_mttf(app, action);
   add_hosts(app, action);
   add_reproduce(app, action);
@@ -147,18 +145,12 @@ void add_commands(App& app, Action& action) {
   add_pool(app, action);
   add_trunk_test(app, action);
   add_line(app, action);
-  add_kernel(app, action);
-  add_card(app, action);
   add_measure(app, action);
   add_devices(app, action);
   add_trace(app, action);
   add_compare(app, action);
   add_report(app, action);
-  add_export(app, action);
   add_new(app, action);
-  add_keys(app, action);
-  add_man(app, action);
-  add_completion(app, action);
 }
 
 }  // namespace

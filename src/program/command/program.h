@@ -31,17 +31,14 @@ void add_text_output(App& app, const TextOption& option, TextOutput& to, const s
 /// `--interrupt-priority N` and `--best-effort` of a command that runs live cards.
 void add_live_options(App& app, int& interrupt_priority, bool& best_effort);
 
-// One function per subcommand, each in a separate file.
+// One function per command, each in a separate file.
 void add_run(App& app, Action& action);
 void add_sweep(App& app, Action& action);
 void add_report(App& app, Action& action);
 void add_compare(App& app, Action& action);
-void add_export(App& app, Action& action);
 void add_schedule(App& app, Action& action);
 void add_reproduce(App& app, Action& action);
 void add_advise(App& app, Action& action);
-void add_admit(App& app, Action& action);
-void add_law(App& app, Action& action);
 void add_mttf(App& app, Action& action);
 void add_demo(App& app, Action& action);
 void add_modem(App& app, Action& action);
@@ -49,10 +46,15 @@ void add_devices(App& app, Action& action);
 void add_measure(App& app, Action& action);
 void add_trace(App& app, Action& action);
 void add_line(App& app, Action& action);
-void add_card(App& app, Action& action);
-void add_kernel(App& app, Action& action);
 void add_decode(App& app, Action& action);
-void add_completion(App& app, Action& action);
-void add_man(App& app, Action& action);
+
+// Subcommands in a separate file. @param app  the tree that the subcommand describes
+void add_law(App& advise, Action& action);
+void add_admit(App& advise, Action& action);
+void add_export(App& report, Action& action);
+void add_card(App& line, Action& action);
+void add_kernel(App& modem, Action& action);
+void add_man(App& app, App& help, Action& action);
+void add_completion(App& app, App& help, Action& action);
 
 }  // namespace offhook::command

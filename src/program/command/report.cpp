@@ -51,6 +51,8 @@ void add_report(App& app, Action& action) {
   sub->footer(
       "Examples:\n  offhook report out/res-2-8\n  offhook report out/res-2-8/events.ohlog --html page.html\n"
       "  offhook report out/res-2-8 --figures out/figures");
+  sub->require_subcommand(0, 1);
+  add_export(*sub, action);
   sub->final_callback([&action, options] { action = [options] { return report(*options); }; });
 }
 

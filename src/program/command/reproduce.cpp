@@ -256,7 +256,7 @@ void add_reproduce(App& app, Action& action) {
   sub->add_option("id", options->names,
                   "Claims, figures or tables, such as jones, jones.table3 or jones.fig7 (default: all)")
       ->type_name("ID");
-  sub->add_option("-o,--out", options->out, "Output folder; completed results are kept there")->type_name("DIR");
+  sub->add_option("-o,--out", options->out, "Output folder, which also keeps completed results")->type_name("DIR");
   add_figures(*sub, options->figures);
   sub->add_option("--seed", options->settings.seed, "First seed")->type_name("N")->check(seed());
   sub->add_option("--repeats", options->settings.repetitions, "Number of runs where the paper repeated an experiment")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Tables of the JSON and CSV output of commands, for `offhook keys`.
+// Tables of the JSON and CSV output of commands, for `offhook help keys`.
 #pragma once
 
 #include "driver/base/record.h"

@@ -245,7 +245,7 @@ int run(const Options& options) {
 void add_run(App& app, Action& action) {
   App* sub = app.add_subcommand("run", "Run one call that transfers a file, in one context");
   auto options = std::make_shared<Options>();
-  sub->add_option("scenario", options->scenario, "Scenario file (keys: offhook keys scenario)")
+  sub->add_option("scenario", options->scenario, "Scenario file (keys: offhook help keys scenario)")
       ->required()
       ->type_name("SCENARIO.toml");
   sub->add_option("--file", options->file, "Transfer this file instead of transfer.bytes of random data")
@@ -296,19 +296,20 @@ arrived, but took longer. Insufficient: the file did not arrive.
 Exit status: 0 sufficient, 1 error, 2 not sufficient, 130 interrupted.
 
 --host kernel makes the call in the contexts of this machine's kernel (module offhook, docs/kernel.md). Pump, context,
-blocks and file come from the scenario. The card provides the line and the far modem; `offhook card --scenario
+blocks and file come from the scenario. The card provides the line and the far modem; `offhook line card --scenario
 SCENARIO.toml` takes them from the same scenario. Log times are kernel times; the transfer time is counted in line
 samples. No line.wav is written.
 
---far-end connects to PATH if a program listens there. If not, it makes the socket and waits. Both sides then exchange N
-samples at a time, as fast as possible: Offhook writes first. RATE is 8000 (the default) or 9600 Hz; N is 20 ms by
+--far-end connects to PATH if a program listens at PATH. If not, it makes the socket and waits. Both sides then exchange
+N samples at a time, as fast as possible: Offhook writes first. RATE is 8000 (the default) or 9600 Hz; N is 20 ms by
 default. AHEAD is the number of samples that the peer writes before it reads, for example to fill a sound card's queue.
 Offhook sends --file. The call ends when --file is acknowledged and --expect has arrived, or when the peer leaves.
 With link.error_control = "none" nothing is acknowledged: bytes are sent as start-stop characters from one second after
 data mode starts. There is no baseline call in INT. A call is marginal if it takes longer than 2.4 s plus twice the time
 that the bit rate needs.
 
-`offhook keys scenario` lists the keys of a scenario with their defaults, `offhook keys load` those of competing devices.)");
+`offhook help keys scenario` lists the keys of a scenario with their defaults, and `offhook help keys load`
+the keys of competing devices.)");
   sub->final_callback([&action, options] { action = [options] { return run(*options); }; });
 }
 

@@ -112,7 +112,7 @@ void add_schedule(App& app, Action& action) {
   offhook schedule examples/system.json --csv schedule.csv
   offhook schedule examples/system.json --json summary.json | grep ,miss
 
-`offhook keys system` lists the keys of a system.)");
+`offhook help keys system` lists the keys of a system.)");
   sub->final_callback([&action, options] { action = [options] { return run(*options); }; });
 }
 

@@ -264,7 +264,7 @@ void add_run(App& sub, const std::shared_ptr<Options>& options, Action& action) 
 }
 
 void add_merge(App& sub, const std::shared_ptr<Options>& options, Action& action) {
-  App* merged = sub.add_subcommand("merge", "Merge the shards; the result is identical to that of an undivided sweep");
+  App* merged = sub.add_subcommand("merge", "Merge the shards; the result is identical to an undivided sweep");
   add_plan_folder(*merged, *options);
   add_results(*merged, *options);
   add_rows(*merged, *options);
@@ -303,8 +303,7 @@ A grid file:
   context.x_ticks = [1, 2, 3]
   context.y_ticks = { from = 4, to = 20, step = 1 })");
   sub->require_subcommand(0, 1);
-  sub->final_callback([&action, options, sub] {
-    if (sub->subcommand_given()) return;  // that one's callback has set the action
+  sub->final_callback([&action, options] {
     if (options->grid.empty()) missing("GRID.toml");
     action = [options] {
       expect_one_alone({&options->json, &options->csv});

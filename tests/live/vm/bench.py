@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The kernel driver in a virtual machine, on a card whose hardware is `offhook card` on this machine.
+"""The kernel driver in a virtual machine, on a card whose hardware is `offhook line card` on this machine.
 
   bench.py call     one call: boots, loads the module, transfers a file both ways, brings the log back
   bench.py matrix   all contexts on all kernels, one line each; every sample against the same call in user space
@@ -143,7 +143,7 @@ def abuse(bench, options):
             # The first call fails, and the tool says so; the driver can be taken out and put in.
             script = """mount -t debugfs none /sys/kernel/debug
 insmod $MODULE || exit 9
-$OFFHOOK kernel --seconds 14 --timeout 40 >$KEEP/kernel.json 2>$KEEP/error
+$OFFHOOK modem kernel --seconds 14 --timeout 40 >$KEEP/kernel.json 2>$KEEP/error
 rmmod offhook && ! lsmod | grep -q offhook"""
             status, _ = bench.in_vm(kernel, script, keep, ["--clock", "stepped", "--fault", f"{name}@3"])
             if not os.path.exists(os.path.join(keep, "kernel.json")):
@@ -160,7 +160,7 @@ rmmod offhook && ! lsmod | grep -q offhook"""
     def removed(kernel, keep):
         # The device leaves its driver in mid-call, with the file open; then again, bound anew, by rmmod.
         script = """insmod $MODULE || exit 9
-$OFFHOOK kernel --context "FIFO 50" --seconds 100 --timeout 100 >$KEEP/kernel.json 2>$KEEP/error & call=$!
+$OFFHOOK modem kernel --context "FIFO 50" --seconds 100 --timeout 100 >$KEEP/kernel.json 2>$KEEP/error & call=$!
 for k in $(seq 100); do sleep 0.1; grep -q . /sys/bus/pci/drivers/offhook/*/context && break; done
 sleep 3; device=$(basename $(ls -d /sys/bus/pci/drivers/offhook/0000:*))
 echo $device >/sys/bus/pci/drivers/offhook/unbind
@@ -183,13 +183,13 @@ rmmod offhook || exit 7
         script = f"""mount -t debugfs none /sys/kernel/debug
 insmod $MODULE || exit 9
 echo 1 >/sys/module/suspend/parameters/pm_test_delay; echo devices >/sys/power/pm_test || exit 8
-$OFFHOOK kernel --seconds 100 --timeout 700 >$KEEP/first.json & call=$!
+$OFFHOOK modem kernel --seconds 100 --timeout 700 >$KEEP/first.json & call=$!
 blocks() {{ sed -n 's/^blocks //p' /sys/kernel/debug/offhook/offhook0/counters; }}
 for k in $(seq 6000); do sleep 0.1; [ "$(blocks)" -gt {connected_blocks} ] && break; done
 [ "$(blocks)" -gt {connected_blocks} ] || exit 6
 echo freeze >/sys/power/state || exit 7
 wait $call; echo $? >$KEEP/first.status
-$OFFHOOK kernel --seconds {seconds} --send {sent} --receive $KEEP/near-received >$KEEP/kernel.json; status=$?
+$OFFHOOK modem kernel --seconds {seconds} --send {sent} --receive $KEEP/near-received >$KEEP/kernel.json; status=$?
 rmmod offhook && exit $status"""
         status, calls = bench.in_vm(kernel, script, keep, ["--hash", str(seconds), "--send", sent, "--receive", far],
                                     ram=[bench.module(kernel), sent, *vm.with_libraries(bench.offhook)])
@@ -270,7 +270,7 @@ def live(bench, options):
                 file.write(octets)
             command = [bench.offhook, "modem", "unix:" + far, "--tty", terminal, "--context", "OTHER",
                        "--interrupt-priority", "0", "--best-effort"]
-            script = f"""insmod $MODULE && $OFFHOOK kernel --seconds 20 --timeout 120 --send {shlex.quote(sent)} >/run/said
+            script = f"""insmod $MODULE && $OFFHOOK modem kernel --seconds 20 --timeout 120 --send {shlex.quote(sent)} >/run/said
 status=$?; cp /run/said $KEEP; rmmod offhook && exit $status"""
             received, heard = bytearray(), None
 

@@ -51,7 +51,7 @@ def call_script(name, context, sent, before="", after=""):
     return f"""{before}
 {{ sleep 1; probe --priority=80 --json=/run/{name}.fifo; fifo=$!; probe --policy=other --json=/run/{name}.other; other=$!
 sleep {EXPERIMENT_S - 2}; kill -INT $fifo $other; wait $fifo $other; }} & probes=$!
-$OFFHOOK kernel --context "{context}" --seconds {EXPERIMENT_S} --timeout 60 --block {BLOCK} --lead {LEAD} --drop \
+$OFFHOOK modem kernel --context "{context}" --seconds {EXPERIMENT_S} --timeout 60 --block {BLOCK} --lead {LEAD} --drop \
   --send {shlex.quote(sent)} --receive /run/{name}.got --log /run/{name}.ohlog >/run/{name}.json 2>/run/{name}.error
 wait $probes
 {after}
@@ -113,7 +113,7 @@ phi = 1  # the driver queues output when the pump's call is over
 mean_us = {isr_us}
 max_us = {isr_us}
 """)
-    done = subprocess.run([offhook, "law", device, "--json", "--tick-hz", "1000", "--x-max", "8"], capture_output=True,
+    done = subprocess.run([offhook, "advise", "law", device, "--json", "--tick-hz", "1000", "--x-max", "8"], capture_output=True,
                           text=True, check=True)
     said = json.loads(done.stdout)
     return said, {int(row["x_ms"]): row["full_law_y_ms"] for row in said["boundary"]}
@@ -147,7 +147,7 @@ def prepare(bench, kernel, keep):
     pacer, line, sent = build_pacer(kernel, bench.options.build), os.path.join(keep, "line"), os.path.join(keep, "sent")
     with open(sent, "wb") as file:
         file.write(octets_to_send(EXPERIMENT_OCTETS))
-    done = subprocess.run([bench.offhook, "card", "--in-process", "--hash", str(EXPERIMENT_S), "--send", sent, "--block",
+    done = subprocess.run([bench.offhook, "line", "card", "--in-process", "--hash", str(EXPERIMENT_S), "--send", sent, "--block",
                            str(BLOCK), "--lead", str(LEAD), "--record", line], capture_output=True, text=True, check=True)
     return pacer, line, sent, json.loads(done.stdout)["hash_played"]
 

@@ -26,7 +26,7 @@ def foreign(bench, options):
             for name, octets in (("to-far", sent), ("from-far", sent[::-1])):
                 with open(os.path.join(keep, name), "wb") as file:
                     file.write(octets)
-            script = f"""insmod $MODULE && $OFFHOOK kernel --pump {pump} --role {role} --seconds {FOREIGN_LINE_S} \
+            script = f"""insmod $MODULE && $OFFHOOK modem kernel --pump {pump} --role {role} --seconds {FOREIGN_LINE_S} \
 --timeout {FOREIGN_TIMEOUT_S} --send $KEEP/to-far --receive /run/received >/run/said
 status=$?; cp /run/said /run/received $KEEP; rmmod offhook && exit $status"""
             other = {"call": "answer", "answer": "call"}[role]

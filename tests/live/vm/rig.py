@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the commands of bench.py need: the module for a kernel, `offhook card` beside a virtual machine, a call."""
+"""What the commands of bench.py need: the module for a kernel, `offhook line card` beside a virtual machine, a call."""
 
 import contextlib
 import dataclasses
@@ -86,7 +86,7 @@ def make_folder(path):
 
 def read_events(offhook, log):
     """@return of each event of a log in order: ns, kind, argument"""
-    said = subprocess.run([offhook, "export", "--csv", "-", log], capture_output=True, text=True, check=True).stdout
+    said = subprocess.run([offhook, "report", "export", "--csv", "-", log], capture_output=True, text=True, check=True).stdout
     for line in said.splitlines()[1:]:
         at, _, kind, _, _, argument = line.split(",")
         yield int(at), kind, argument
@@ -134,20 +134,20 @@ class Kind:
         return self.pump + ("" if self.v42 else " N0") + (" full" if self.full_rate else "") + (" late" if self.far_training else "")
 
     def at_the_card(self):
-        """@return what `offhook card` is told besides the file"""
+        """@return what `offhook line card` is told besides the file"""
         return ["--pump", self.pump, "--hash", str(self.seconds()), *([] if self.v42 else ["--no-v42"]),
                 *(FULL_RATE if self.full_rate else []),
                 *(["--far-training", str(self.far_training)] if self.far_training else [])]
 
     def in_the_kernel(self):
-        """@return what `offhook kernel` is told besides file and context"""
+        """@return what `offhook modem kernel` is told besides file and context"""
         return ["--pump", self.pump, "--seconds", str(self.seconds()), "--block", str(self.block or BLOCKS[self.pump]),
                 *([] if self.v42 else ["--no-v42"])]
 
 
 def reference(offhook, kind, sent):
     """@return the hash of the same call in user space."""
-    done = subprocess.run([offhook, "card", "--in-process", *kind.at_the_card(), "--send", sent,
+    done = subprocess.run([offhook, "line", "card", "--in-process", *kind.at_the_card(), "--send", sent,
                            "--block", str(kind.block or BLOCKS[kind.pump])],
                           capture_output=True, text=True, check=True)
     return json.loads(done.stdout)["hash"]
@@ -178,11 +178,11 @@ class Ledger:
 
 
 class Card:
-    """`offhook card` while a virtual machine runs."""
+    """`offhook line card` while a virtual machine runs."""
 
     def __init__(self, offhook, folder, *arguments):
         self.socket, self.ram = os.path.join(folder, "card"), tempfile.mktemp(prefix="offhook-", dir="/dev/shm")
-        self.process = subprocess.Popen([offhook, "card", self.socket, "--ram", self.ram, *arguments],
+        self.process = subprocess.Popen([offhook, "line", "card", self.socket, "--ram", self.ram, *arguments],
                                         stdout=subprocess.PIPE, text=True)
 
     def __enter__(self):
@@ -190,7 +190,7 @@ class Card:
             if os.path.exists(self.socket):
                 return self
             time.sleep(0.05)
-        raise Failure("offhook card does not listen")
+        raise Failure("offhook line card does not listen")
 
     def __exit__(self, *_):
         self.calls()
@@ -247,7 +247,7 @@ class Bench:
             file.write(kind.octets())
         # Files of the call go to the guest's own memory first: the card does not wait for a slow disk of the host.
         named = " ".join(shlex.quote(c) for c in contexts)
-        script = f"""insmod $MODULE && $OFFHOOK kernel {shlex.join(kind.in_the_kernel())} --context {named} \
+        script = f"""insmod $MODULE && $OFFHOOK modem kernel {shlex.join(kind.in_the_kernel())} --context {named} \
             --send {shlex.quote(sent)} --receive /run/near-received --log /run/call.ohlog {more} >/run/kernel.json
             status=$?; cp /run/near-received /run/call.ohlog /run/kernel.json $KEEP; cp /sys/kernel/debug/offhook/offhook0/latency $KEEP/latency 2>/dev/null
             rmmod offhook && exit $status"""
@@ -274,8 +274,8 @@ class Bench:
         return said
 
     def undescribed(self, name, said):
-        """@return how a document and its description in `offhook keys json` differ, a line each"""
-        text = subprocess.run([self.offhook, "keys", "json", name], capture_output=True, text=True, check=True).stdout
+        """@return how a document and its description in `offhook help keys json` differ, a line each"""
+        text = subprocess.run([self.offhook, "help", "keys", "json", name], capture_output=True, text=True, check=True).stdout
         return text_keys.differences("json", name, text_keys.documents(text)[name], set(text_keys.paths(said)))
 
     def verdict(self, said, kind):

@@ -75,7 +75,7 @@ left() {{ ls -d /dev/offhook0 /dev/ttySM0 /sys/kernel/debug/offhook/offhook0 2>/
 """
     for _, pattern, value, nth in START:
         script += f"""arm {symbol_of(module, pattern)} {value} {nth}
-$OFFHOOK kernel --context "OTHER 0" {"" if kind.v42 else "--no-v42 "}--seconds 1 --timeout 20 >/dev/null 2>/run/error; status=$?
+$OFFHOOK modem kernel --context "OTHER 0" {"" if kind.v42 else "--no-v42 "}--seconds 1 --timeout 20 >/dev/null 2>/run/error; status=$?
 disarm; grep -q "Cannot allocate memory" /run/error && told=1 || told=0; echo start $status $hits $told >>/run/steps
 """
     script += "echo $device >$at/unbind\n"

@@ -18,7 +18,7 @@
 enum {
   BLOCK = 80,
   MANY = 1100, /* events unread, a little more than the driver bears (driver/linux/hardware.c) */
-  HELD = 40,   /* blocks; of these `offhook card` moves one by itself in 100 ms */
+  HELD = 40,   /* blocks; of these `offhook line card` moves one by itself in 100 ms */
   FREE = 100,  /* less than MANY events of them */
 };
 

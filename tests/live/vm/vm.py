@@ -308,7 +308,7 @@ def run(kernel, qemu, command, keep, seconds=600, cpus=None, icount=str(SHIFT), 
         ram=()):
     """@param cpus  so many on the host's clock; None: one, by instruction count  @param pacer  a second CPU beside that
     one, on the same clock, for the card's hardware (pacer/pacer.c)  @param card  (socket, file of the guest's
-    memory) of `offhook card`  @param boot  more words for the kernel's command line  @param ram  files: the command runs from the
+    memory) of `offhook line card`  @param boot  more words for the kernel's command line  @param ram  files: the command runs from the
     initial RAM disk with busybox and these, its output is in `output` beside what it leaves in $KEEP
     @return the exit status"""
     names = ("PATH", "HOME", "LANG", "LC_ALL", "TERM")

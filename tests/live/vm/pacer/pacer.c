@@ -4,8 +4,8 @@
  * outside lives by another clock than a machine whose time is its instructions: what it sees of
  * time is noise. This one is a CPU of its own, which does nothing else: each millisecond it moves
  * what samples have passed, ends blocks with descriptors, and interrupts CPU 0. The driver cannot
- * tell: registers, card memory and queue are the card's (`offhook card --clock guest` has written
- * what is constant of them, and answers nothing).
+ * tell: registers, card memory and queue are the card's (`offhook line card --clock guest` has
+ * written what is constant of them, and answers nothing).
  *
  * The line is a recording of what the modem hears in the same call elsewhere: write it to
  * /dev/pacer. As long as no sample is lost the pump must send the same as there. Reading gives how

@@ -70,7 +70,7 @@ TEST_F(LocalSocket, NothingButAStaleSocketIsRemoved) {
 
 TEST_F(LocalSocket, OneThatSomebodyListensOnStays) {
   const LocalListener first = LocalListener::at(path);
-  EXPECT_EQ(complaint([&] { (void)LocalListener::at(path); }), path + ": another program listens there");
+  EXPECT_EQ(complaint([&] { (void)LocalListener::at(path); }), path + ": another program listens at this path");
   const int peer = connect_local(path);
   EXPECT_GE(peer, 0);
   close(peer);

@@ -309,14 +309,14 @@ TEST_F(Output, AFolderIsOneRunsAtATime) {
   const auto open_again = [&](OutputFolder::Use use) { return complaint([&] { OutputFolder(path / "out", use); }); };
   {
     const OutputFolder first(path / "out");
-    EXPECT_THAT(open_again(OutputFolder::Use::kAlone), HasSubstr("out: another run writes there"));
-    EXPECT_THAT(open_again(OutputFolder::Use::kShared), HasSubstr("out: another run writes there"));
+    EXPECT_THAT(open_again(OutputFolder::Use::kAlone), HasSubstr("out: another run writes to this folder"));
+    EXPECT_THAT(open_again(OutputFolder::Use::kShared), HasSubstr("out: another run writes to this folder"));
     EXPECT_EQ(open_again(OutputFolder::Use::kOneFile), "no error");
   }
   {
     const OutputFolder shard(path / "out", OutputFolder::Use::kShared);
     EXPECT_EQ(open_again(OutputFolder::Use::kShared), "no error");
-    EXPECT_THAT(open_again(OutputFolder::Use::kAlone), HasSubstr("out: another run writes there"));
+    EXPECT_THAT(open_again(OutputFolder::Use::kAlone), HasSubstr("out: another run writes to this folder"));
   }
   EXPECT_EQ(open_again(OutputFolder::Use::kAlone), "no error");
   EXPECT_EQ(entries(), 1);  // the lock leaves nothing behind

@@ -47,10 +47,10 @@ TEST_F(OwnLinkTest, LeadsWhereItPointsAndIsGoneAfterwards) {
 
 TEST_F(OwnLinkTest, WhatIsNotOursStays) {
   std::ofstream(path) << "precious";
-  EXPECT_THAT(complaint(), HasSubstr("tty: is a file; expected nothing there"));
+  EXPECT_THAT(complaint(), HasSubstr("tty: is a file; expected no such file"));
   fs::remove(path);
   fs::create_symlink("/etc/passwd", path);
-  EXPECT_THAT(complaint(), HasSubstr("tty: is a link to /etc/passwd; expected nothing there"));
+  EXPECT_THAT(complaint(), HasSubstr("tty: is a link to /etc/passwd; expected no such file"));
   EXPECT_TRUE(fs::is_symlink(path));
   fs::remove(path);
   fs::create_symlink("/dev/pts/7", path);

@@ -73,7 +73,7 @@ TEST_F(ScenarioFile, AFileOfAnotherKindIsNamed) {
   EXPECT_EQ(complaint("[axes]\nseed = [1, 2]\n"),
             "call.toml:1:2: unknown table \"axes\"; it belongs to a grid, for offhook sweep");
   EXPECT_EQ(complaint("name = \"a card\"\n[block]\nrate_hz = 8000\n"),
-            "call.toml:2:2: unknown table \"block\"; it belongs to a device, for offhook advise and law");
+            "call.toml:2:2: unknown table \"block\"; it belongs to a device, for offhook advise");
 }
 
 TEST_F(ScenarioFile, WrongTypeNamesPositionAndExpectation) {

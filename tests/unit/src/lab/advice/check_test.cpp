@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Law and simulator on random devices; `offhook law --check 2000` for more of them.
+// Law and simulator on random devices; `offhook advise law --check 2000` for more of them.
 #include "src/lab/advice/check.h"
 
 #include <gtest/gtest.h>
