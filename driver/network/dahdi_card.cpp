@@ -114,14 +114,14 @@ void DahdiCard::set_transparent(bool linear) {
   buffers.txbufpolicy = buffers.rxbufpolicy = DAHDI_POLICY_IMMEDIATE;
   buffers.numbufs = kBuffers;
   buffers.bufsize = kBlock;
-  must(DAHDI_SET_BUFINFO, &buffers, "does not take blocks of 10 ms");
-  set(DAHDI_BUFFER_EVENTS, 1, "does not report lost samples");
+  must(DAHDI_SET_BUFINFO, &buffers, "does not take blocks of 8 ms");
 }
 
 void DahdiCard::start() {
   oh_card_engine_start(&engine_, static_cast<std::uint64_t>(device_->now_ns()));
   position_ = passed_ = sent_to_ = engine_.position;
   set(DAHDI_FLUSH, DAHDI_FLUSH_BOTH, "does not start");
+  set(DAHDI_BUFFER_EVENTS, 1, "does not report lost samples");  // of now, not of those before
   watch_.restart(passed_, device_->now_ns());
   refill();
 }
@@ -214,13 +214,11 @@ void DahdiCard::take_event(int event) {
 
 /// All buffers are full: what follows them is lost until one of them is read, which is the next thing that happens.
 void DahdiCard::note_overrun() {
-  const std::int64_t now = device_->now_ns();
   const std::uint64_t kept = passed_ + gap_ + kBuffers * kBlock;
-  const std::uint64_t expected = std::max(watch_.expected(now), kept + kChunk);
+  const std::uint64_t expected = std::max(watch_.expected(device_->now_ns()), kept + kChunk);
   const std::uint64_t dropped = (expected - kept + kChunk / 2) / kChunk * kChunk;
   before_gap_ = kBuffers * kBlock;
   gap_ += dropped;
-  watch_.resume(expected, now);
   count(overruns_, 1);
   count(lost_samples_, dropped);
 }

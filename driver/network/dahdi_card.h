@@ -3,10 +3,11 @@
 // A card whose line is a channel of DAHDI: a time slot of a T1 or E1, or a port for an analogue line. A time slot gives
 // the octets of G.711 unchanged, an analogue port linear samples. The sample clock is the span's.
 //
-// Samples move in blocks of 10 ms. The kernel keeps 320 ms of received samples for a late thread. If it drops some, the
-// clock shows how many; the kernel works in chunks of 8. They are a gap at the right position (LiveCard::run_at()). Two
-// blocks are queued for transmission. If they run out, the kernel sends silence, and as many late samples are dropped:
-// the delay of the line stays.
+// Samples move in blocks of 8 ms: with blocks of 10 ms, card and driver would queue the 40 ms that V.90 does not allow.
+// The kernel keeps 256 ms of received samples for a late thread. If it drops some, the clock shows how many; the kernel
+// works in chunks of 8. They are a gap at the right position (LiveCard::run_at()). Two blocks are queued for
+// transmission. If they run out, the kernel sends silence, and as many late samples are dropped: the delay of the line
+// stays.
 //
 // DAHDI is optional: it needs the header dahdi/user.h (Debian's dahdi-source) when the build is configured.
 #pragma once
@@ -34,7 +35,7 @@ struct DahdiConfig {
 
 class DahdiCard final : public LocalCard {
  public:
-  static constexpr std::uint32_t kBlock = 80;        ///< samples, 10 ms
+  static constexpr std::uint32_t kBlock = 64;        ///< samples, 8 ms
   static constexpr std::uint32_t kQueuedBlocks = 2;  ///< to be transmitted, after each block
   static constexpr std::uint32_t kBuffers = 32;      ///< blocks that the kernel keeps per direction
 
