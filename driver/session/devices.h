@@ -6,6 +6,7 @@
 //   unix:PATH            hardware in another process (offhook line)
 //   rtp:LOCAL,REMOTE     G.711 in RTP packets
 //   audiosocket:HOST:PORT  Asterisk's AudioSocket, as a client or, with ",listen", as a server
+//   dahdi:CHANNEL        a channel of a T1, an E1 or an analogue port
 //   alsa:NAME            a sound device, such as alsa:hw:CARD=PCH or alsa:default
 //   portaudio:NAME       a sound device by PortAudio's name or number
 #pragma once

@@ -43,7 +43,7 @@ ELSEWHERE = {
     r"compare (before\.json|calls/modem-a|out/map )": "needs two measurements, sweeps or folders of calls: cli.compare_test",
     r"--figures ": "needs Chromium: cli.schedule_test",
     r"cmake --install|^cc ": "needs a prefix of its own: the test install does both",
-    r"rtp::|audiosocket:|sip:": "needs a far end on the network: label network",
+    r"rtp::|audiosocket:|dahdi:|sip:": "needs a far end on the network: label network",
     r"unix:PATH|unix:/tmp/modem": "needs another modem program: cli.far_end_test",
     r"advise \S+ mine\.toml": "needs what measure host-profile writes: cli.measure_test",
     r"cyclictest\.(hist|json)": "needs a measurement of cyclictest: LatencyHistogram in unit_traces reads such files",

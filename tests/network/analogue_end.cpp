@@ -6,8 +6,11 @@
 //
 // Usage: analogue_end mu-law|a-law rtp PORT FAR_PORT
 //        analogue_end mu-law|a-law audiosocket FAR_PORT
+//        analogue_end mu-law|a-law dahdi CHANNEL
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -24,6 +27,10 @@
 #include "hostsim/call/modem_config.h"
 #include "hostsim/call/scenario.h"
 #include "hostsim/channel/g711.h"
+
+#if __has_include(<dahdi/user.h>)
+#include <dahdi/user.h>
+#endif
 
 namespace {
 
@@ -130,6 +137,32 @@ void read_whole(int fd, std::span<std::uint8_t> octets) {
   }
 }
 
+#ifdef DAHDI_SPECIFY
+/// A clear channel, in blocks of 10 ms.
+void over_dahdi(Subscriber& subscriber, const char* number, bool a_law) {
+  const int fd = open("/dev/dahdi/channel", O_RDWR);
+  int channel = std::atoi(number), on = 1;
+  dahdi_bufferinfo buffers{};
+  buffers.numbufs = 8;
+  buffers.bufsize = 80;
+  if (fd < 0 || ioctl(fd, DAHDI_SPECIFY, &channel) != 0 || ioctl(fd, DAHDI_AUDIOMODE, &on) != 0 ||
+      ioctl(fd, DAHDI_SET_BUFINFO, &buffers) != 0)
+    give_up("DAHDI");
+  Octets in(80, a_law ? 0xd5 : 0xff);
+  for (int k = 0; k < 3; ++k)
+    if (write(fd, in.data(), in.size()) != 80) give_up("write");
+  for (;;) {
+    if (read(fd, in.data(), in.size()) != 80) give_up("read");
+    const Octets out = subscriber.exchange(in);
+    if (write(fd, out.data(), out.size()) != 80) give_up("write");
+  }
+}
+#else
+void over_dahdi(Subscriber&, const char*, bool) {
+  give_up("dahdi/user.h was not installed");
+}
+#endif
+
 void over_audiosocket(Subscriber& subscriber, const char* far_port, bool a_law) {
   const sockaddr_in far = loopback(far_port);
   const int fd = socket(AF_INET, SOCK_STREAM, 0);
@@ -165,14 +198,16 @@ void over_audiosocket(Subscriber& subscriber, const char* far_port, bool a_law) 
 
 int main(int count, char** words) {
   const std::string_view kind = count > 2 ? words[2] : "";
-  if (!(kind == "rtp" && count == 5) && !(kind == "audiosocket" && count == 4)) {
-    std::fputs("usage: analogue_end mu-law|a-law rtp PORT FAR_PORT, or audiosocket FAR_PORT\n", stderr);
+  if (!(kind == "rtp" && count == 5) && !((kind == "audiosocket" || kind == "dahdi") && count == 4)) {
+    std::fputs("usage: analogue_end mu-law|a-law rtp PORT FAR_PORT, audiosocket FAR_PORT, or dahdi CHANNEL\n", stderr);
     return 1;
   }
   Subscriber subscriber(scenario_of(words[1]));
   const bool a_law = std::string_view(words[1]) == "a-law";
   if (kind == "rtp") {
     over_rtp(subscriber, words[3], words[4], a_law);
+  } else if (kind == "dahdi") {
+    over_dahdi(subscriber, words[3], a_law);
   } else {
     over_audiosocket(subscriber, words[3], a_law);
   }

@@ -12,7 +12,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 
 from live import Bench, fail, hear, say, wait_for  # noqa: E402  (of a folder beside this one)
 
-__all__ = ["Bench", "NetworkBench", "SipBench", "Exchange", "authority", "certificate", "exchange", "fail", "free_ports", "hear", "say",
+__all__ = ["Bench", "NetworkBench", "SipBench", "Exchange", "authority", "between", "certificate", "exchange", "fail", "free_ports", "hear", "say",
            "settle", "sipp", "wait_for"]
 
 
@@ -60,6 +60,32 @@ def exchange(sender, receiver, n, seconds):
     if received != sent:
         same = next((i for i, (x, y) in enumerate(zip(received, sent)) if x != y), min(len(received), n))
         fail(f"{len(received)} bytes arrived, {n} were sent; the first {same} agree")
+
+
+def between(terminal, end, down, up):
+    """Random bytes both ways at once between a modem's terminal and another program, without '+'. @return seconds"""
+    sent = {terminal: os.urandom(down).replace(b"+", b"-"), end.stdin.fileno(): os.urandom(up)}
+    left, received = dict(sent), {terminal: b"", end.stdout.fileno(): b""}
+    start = time.time()
+    while time.time() < start + 90:
+        if len(received[terminal]) >= up and len(received[end.stdout.fileno()]) >= down:
+            break
+        readable, writable, _ = select.select(list(received), [fd for fd in left if left[fd]], [], 0.1)
+        for fd in writable:
+            try:
+                left[fd] = left[fd][os.write(fd, left[fd][:1000]):]
+            except BlockingIOError:
+                pass
+        for fd in readable:
+            try:
+                received[fd] += os.read(fd, 4096)
+            except BlockingIOError:
+                pass
+    for source, sink in ((terminal, end.stdout.fileno()), (end.stdin.fileno(), terminal)):
+        if received[sink] != sent[source]:
+            same = next((i for i, (x, y) in enumerate(zip(received[sink], sent[source])) if x != y), len(received[sink]))
+            fail(f"{len(received[sink])} of {len(sent[source])} bytes arrived; the first {same} agree")
+    return time.time() - start
 
 
 def sipp(bench, scenario, port, *words, name="scenario"):

@@ -7,43 +7,16 @@ Usage: v90_call.py OFFHOOK ANALOGUE_END rtp|audiosocket mu-law|a-law
 """
 import json
 import os
-import select
 import signal
 import socket
 import subprocess
 import sys
 import time
 
-from network import NetworkBench, fail, free_ports, hear, say, settle
+from network import NetworkBench, between, fail, free_ports, hear, say, settle
 
 analogue, kind, law = sys.argv[2:5]
 DOWN, UP = 60000, 30000
-
-
-def between(terminal, end):
-    """Random bytes both ways at once, without '+'. @return seconds"""
-    sent = {terminal: os.urandom(DOWN).replace(b"+", b"-"), end.stdin.fileno(): os.urandom(UP)}
-    left, received = dict(sent), {terminal: b"", end.stdout.fileno(): b""}
-    start = time.time()
-    while time.time() < start + 90:
-        if len(received[terminal]) >= UP and len(received[end.stdout.fileno()]) >= DOWN:
-            break
-        readable, writable, _ = select.select(list(received), [fd for fd in left if left[fd]], [], 0.1)
-        for fd in writable:
-            try:
-                left[fd] = left[fd][os.write(fd, left[fd][:1000]):]
-            except BlockingIOError:
-                pass
-        for fd in readable:
-            try:
-                received[fd] += os.read(fd, 4096)
-            except BlockingIOError:
-                pass
-    for source, sink in ((terminal, end.stdout.fileno()), (end.stdin.fileno(), terminal)):
-        if received[sink] != sent[source]:
-            same = next((i for i, (x, y) in enumerate(zip(received[sink], sent[source])) if x != y), len(received[sink]))
-            fail(f"{len(received[sink])} of {len(sent[source])} bytes arrived; the first {same} agree")
-    return time.time() - start
 
 
 with NetworkBench(sys.argv[1]) as bench:
@@ -70,7 +43,7 @@ with NetworkBench(sys.argv[1]) as bench:
     print(rates)
     if "+MCR: V90" not in rates:
         fail("another modulation than V.90")
-    seconds = between(tty, end)
+    seconds = between(tty, end, DOWN, UP)
     print(f"{DOWN} bytes down and {UP} up in {seconds:.1f} s")
     time.sleep(1.2)
     os.write(tty, b"+++")

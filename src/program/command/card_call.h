@@ -62,7 +62,7 @@ class Talker {
 std::unique_ptr<Talker> make_talker(const CardOptions& options, const hostsim::Scenario& scenario,
                                     std::uint32_t io_delay);
 
-/// What `offhook card` writes about a call.
+/// What `offhook line card` writes about a call.
 struct CardSummary {
   std::uint64_t interrupts = 0, overrun = 0, underrun = 0;
   std::optional<std::uint64_t> near_received;

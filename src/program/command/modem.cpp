@@ -162,7 +162,7 @@ void add_modem(App& app, Action& action) {
   auto options = std::make_shared<Options>();
   sub->add_option(
          "card", options->cards,
-         "unix:PATH (a card of `offhook line`), alsa:NAME, rtp:LOCAL,REMOTE, audiosocket:HOST:PORT, "
+         "unix:PATH (a card of `offhook line`), alsa:NAME, rtp:LOCAL,REMOTE, audiosocket:HOST:PORT, dahdi:CHANNEL, "
          "file:IN.wav,OUT.wav or null (see `offhook devices`), sip:USER@HOST, or kernel:N of the kernel module "
          "offhook. Several cards make a bank with one modem each")
       ->required()
@@ -205,6 +205,7 @@ void add_modem(App& app, Action& action) {
   modprobe offhook && offhook modem kernel:0 --context INT  # AT commands for /dev/ttySM0 of the kernel driver
   offhook modem rtp::4000,192.0.2.1:4000,law=pcma           # G.711 in RTP packets
   offhook modem audiosocket::9092,listen                    # takes calls of Asterisk's AudioSocket
+  offhook modem dahdi:1                                     # a channel of a T1, an E1 or an analogue port
   offhook modem sip:100@192.0.2.1,local=192.0.2.7:5060,password-file=sip.password   # calls by SIP
   offhook modem sip:100@pbx.example,local=192.0.2.7:5061,transport=tls,password-file=sip.password   # TLS and SRTP
   offhook modem rtp::4000,192.0.2.1:4000 --page 8080        # watch the call at http://127.0.0.1:8080/
