@@ -111,6 +111,12 @@ void print_table(const RunSummary& run, const hostsim::Scenario& scenario) {
     for (const auto& m : run.pump->metrics)
       row((m.unit.empty() ? m.name : m.name + ", " + m.unit).c_str(), fmt::format("{:.6g}", m.value));
   }
+  if (run.fax) {
+    add_rows(&table, kFaxStatus, {run.fax.get()});
+    for (const auto& page : run.fax->pages)
+      row(fmt::format("page {}", page.page).c_str(),
+          fmt::format("{} bit/s, {}, after {:.1f} s", page.bit_rate, page.modulation, page.taken_s));
+  }
   count("underrun, samples", total.losses.underrun_samples);
   count("overrun, samples", total.losses.overrun_samples);
   if (const Figures::End& near = run.figures->ends[0]; !run.device && near.data_modes > 0) {
