@@ -46,6 +46,7 @@ struct AtSettings {
   int dcd = 1;                       ///< &C
   int dtr = 2;                       ///< &D
   int guard_tone = 0;                ///< &G: 0 none, 1 550 Hz, 2 1800 Hz
+  int bell = 0;                      ///< B: 1 Bell 212A and 103 in place of V.22 and V.21
   /// +IFC, &K: 0 none, 1 XON/XOFF, 2 RTS/CTS (a terminal that is not read, or takes no more), and of the DTE's own
   /// 3 XON/XOFF that goes to the far end, too.
   int flow_by_dte = 2, flow_by_dce = 2;

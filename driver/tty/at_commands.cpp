@@ -300,6 +300,12 @@ struct AtInterpreter::Commands {
     return Outcome::kOk;
   }
 
+  // Above 1 makers differ.
+  static Outcome standard(At& at, int n) {
+    if (n <= 1) at.settings_.bell = n;
+    return Outcome::kOk;
+  }
+
   static Outcome compression(At& at, int n) {
     at.settings_.link.compression = n == 0 ? 0 : 3;
     if (n == 0) at.settings_.link.v44 = 0;
@@ -365,8 +371,8 @@ struct AtInterpreter::Commands {
     const AtSettings& s = at.settings_;
     const auto flow =
         std::find_if(std::begin(kFlow), std::end(kFlow), [&s](const auto& f) { return f.by_dte == s.flow_by_dte; });
-    std::string text = fmt::format("E{} Q{} V{} X{} &C{} &D{} &G{} &K{}", s.echo, s.quiet, s.verbose, s.extended, s.dcd,
-                                   s.dtr, s.guard_tone, flow->k);
+    std::string text = fmt::format("B{} E{} Q{} V{} X{} &C{} &D{} &G{} &K{}", s.bell, s.echo, s.quiet, s.verbose,
+                                   s.extended, s.dcd, s.dtr, s.guard_tone, flow->k);
     for (std::size_t k = 0; k < std::size(s.s); ++k) text += fmt::format(" S{}={}", k, s.s[k]);
     at.information(text);
     return Outcome::kOk;
@@ -424,7 +430,8 @@ struct AtInterpreter::Commands {
   static constexpr Basic kBasic[] = {
       {"$", 0, list, "Hayes", "this list"},
       {"A", 0, answer, "6.3.5", "answer"},
-      {"B", 99, kNoEffect, "Hayes", "standard of a modulation: use +MS"},
+      {"B", 99, standard, "Hayes",
+       "standard at 300 and 1200 bit/s: 0 V.21 and V.22, 1 Bell 103 and Bell 212A; others: use +MS"},
       {"C", 1, kNoEffect, "Hayes", "carrier: set by the modulation"},
       {"D", 0, dial, "6.3.1",
        "dial: digits * # A-D; comma pauses for S8; W waits for dial tone; L last number; S=n number of &Z; ; at the "

@@ -76,6 +76,11 @@ CallConfig choose_modem(const AtSettings& settings, Carriers carriers) {
   // Without automode the carrier that AT+MS? prints is the only one, even if it was not chosen.
   std::string wanted = settings.modulation;
   if (wanted.empty() && settings.automode == 0) wanted = fastest(carriers);
+  constexpr std::uint32_t kReplaced = OH_MODULATION_V22 | OH_MODULATION_V21;
+  if (settings.bell != 0) {
+    if (wanted == kV22.carrier) wanted = kBell212a.carrier;
+    if (wanted == "V21") wanted = "B103";
+  }
   std::uint32_t slower = 0;
   for (const Modulation& m : carriers) {
     if (!wanted.empty() && m.carrier == wanted) {
@@ -88,6 +93,7 @@ CallConfig choose_modem(const AtSettings& settings, Carriers carriers) {
     }
     slower |= m.id;
   }
+  if (settings.bell != 0) call.modulations = (call.modulations == 0 ? slower : call.modulations) & ~kReplaced;
   return call;
 }
 

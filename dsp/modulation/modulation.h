@@ -48,6 +48,20 @@ inline constexpr Modulation kV22 = {.id = OH_MODULATION_V22,
                                     .type = oh_v22_type,
                                     .begin = [](void* self, bool, float far_dbm0) { oh_v22bis_begin(self, far_dbm0); }};
 
+inline constexpr Modulation kBell212a = {
+    .id = OH_MODULATION_BELL212A,
+    .name = "bell212a",
+    .title = "Bell 212A",
+    .carrier = "B212",
+    .v8 = {},
+    .min_bit_rate = 1'200,
+    .max_bit_rate = 1'200,
+    .v42_window = 15,
+    .alone = true,
+    .mark_hz = 2225,
+    .type = oh_bell212a_type,
+    .begin = [](void* self, bool, float far_dbm0) { oh_v22bis_begin(self, far_dbm0); }};
+
 inline constexpr Modulation kV22bis = {
     .id = OH_MODULATION_V22BIS,
     .name = "v22bis",

@@ -292,7 +292,7 @@ TEST_F(At, TheOtherCarrierIsAResultWithItsOwnNumber) {
 TEST_F(At, SettingsAreShownTogether) {
   EXPECT_EQ(
       say("ATX3S7=30&V"),
-      "\r\nE0 Q0 V1 X3 &C1 &D2 &G0 &K3 S0=0 S1=0 S2=43 S3=13 S4=10 S5=8 S6=2 S7=30 S8=2 S9=0 S10=14 S11=95 S12=50\r\n"
+      "\r\nB0 E0 Q0 V1 X3 &C1 &D2 &G0 &K3 S0=0 S1=0 S2=43 S3=13 S4=10 S5=8 S6=2 S7=30 S8=2 S9=0 S10=14 S11=95 S12=50\r\n"
       "\r\nOK\r\n");
 }
 

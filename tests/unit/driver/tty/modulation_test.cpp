@@ -74,7 +74,7 @@ TEST(Modulation, TheCarriersOfMsAreThoseWithAName) {
 
 TEST(Modulation, ASoundCardHasAllButV90AndSaysSo) {
   const Offer made = offer(kModulations, kLinear8000, kMostIoDelay);
-  EXPECT_EQ(names_of(made.carriers), "B103,V21,V23C,V22,V22B,V32B,V34");
+  EXPECT_EQ(names_of(made.carriers), "B103,V21,V23C,B212,V22,V22B,V32B,V34");
   EXPECT_EQ(made.missing, "V90 (not possible on a card of 8000 samples/s)");
   EXPECT_EQ(made.carriers.back().type(), kModulations.back().type());
 }
@@ -83,12 +83,12 @@ TEST(Modulation, WhatACardsDelayForbidsIsSaid) {
   const Offer made = offer(kModulations, kLinear8000, kMostIoDelay + 800);
   EXPECT_EQ(names_of(made.carriers), "B103,V21,V23C");
   const std::string queued = " (not possible: card and driver queue 500 ms), ";
-  EXPECT_EQ(made.missing, "V22" + queued + "V22B" + queued + "V32B" + queued + "V34" + queued +
+  EXPECT_EQ(made.missing, "B212" + queued + "V22" + queued + "V22B" + queued + "V32B" + queued + "V34" + queued +
                               "V90 (not possible on a card of 8000 samples/s)");
 }
 
 TEST(Modulation, TheTableGivesEveryCarrierItsPumpAndWhatIsSlower) {
-  EXPECT_EQ(names_of(kModulations), "B103,V21,V23C,V22,V22B,V32B,V34,V90");
+  EXPECT_EQ(names_of(kModulations), "B103,V21,V23C,B212,V22,V22B,V32B,V34,V90");
   const auto chosen = [](const char* carrier, int automode) {
     AtSettings s;
     s.modulation = carrier;
@@ -110,6 +110,19 @@ TEST(Modulation, TheTableGivesEveryCarrierItsPumpAndWhatIsSlower) {
     now.modulation = m.id;
     EXPECT_EQ(carrier_of(now, kModulations), m.carrier);
   }
+}
+
+TEST(Modulation, BReplacesV22AndV21ByBells) {
+  AtSettings s;
+  s.bell = 1;
+  EXPECT_EQ(choose_modem(s, kModulations).modulations, kAllModulations & ~(OH_MODULATION_V22 | OH_MODULATION_V21));
+  s.automode = 0;
+  s.modulation = "V22";
+  EXPECT_EQ(choose_modem(s, kModulations).pump, oh_bell212a_type());
+  s.modulation = "V21";
+  EXPECT_EQ(choose_modem(s, kModulations).pump, modulation_of(OH_MODULATION_BELL103).type());
+  s.bell = 0;
+  EXPECT_EQ(choose_modem(s, kModulations).pump, modulation_of(OH_MODULATION_V21).type());
 }
 
 TEST(Modulation, AConnectionIsNamedByWhatItBecame) {
