@@ -20,6 +20,7 @@ namespace {
 
 constexpr int kAnyNumber = 1'000'000'000;
 constexpr int kFastest = kV90.max_bit_rate;
+constexpr int kSlowest = 75;  // of V.23's backward channel
 
 bool is_digit(char c) {
   return c >= '0' && c <= '9';
@@ -155,14 +156,17 @@ constexpr Parameter kParameters[] = {
      "carrier, automode, least and greatest bit/s sent, then the same limits for received",
      {{.word = &AtSettings::modulation},
       {&AtSettings::automode},
-      {&AtSettings::min_rate, 300, kFastest, true},
-      {&AtSettings::max_rate, 300, kFastest, true},
-      {&AtSettings::min_rx_rate, 300, kFastest, true},
-      {&AtSettings::max_rx_rate, 300, kFastest, true}},
-     // A pump has one limit for both directions: the stricter one. Together they must leave a rate.
+      {&AtSettings::min_rate, kSlowest, kFastest, true},
+      {&AtSettings::max_rate, kSlowest, kFastest, true},
+      {&AtSettings::min_rx_rate, kSlowest, kFastest, true},
+      {&AtSettings::max_rx_rate, kSlowest, kFastest, true}},
+     // A pump has one limit for both directions: the stricter one. Together they must leave a rate. V.23 has two.
      [](const AtSettings& s) {
+       const auto fits = [](int least, int most) { return most == 0 || least <= most; };
        const int least = std::max(s.min_rate, s.min_rx_rate);
-       return (s.max_rate == 0 || least <= s.max_rate) && (s.max_rx_rate == 0 || least <= s.max_rx_rate);
+       if (s.modulation == "V23C" && s.automode == 0)
+         return fits(s.min_rate, s.max_rate) && fits(s.min_rx_rate, s.max_rx_rate);
+       return fits(least, s.max_rate) && fits(least, s.max_rx_rate);
      }},
     {"MR", "6.4.2", "+MCR and +MRR before CONNECT", {{&AtSettings::report_modulation}}},
     {"ES",

@@ -251,7 +251,7 @@ void Dce::follow_call(std::int64_t now_ms) {
 
 CallConfig Dce::call_config() const {
   const AtSettings& s = at_.settings();
-  CallConfig call = choose_modem(s, carriers_);
+  CallConfig call = choose_modem(s, carriers_, role_);
   if (s.service_class == 1 && line_.can_fax()) call = {.pump = fax::pump_type(), .role = role_};
   call.role = role_;
   call.link = link(call.link.window);

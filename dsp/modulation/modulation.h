@@ -33,6 +33,9 @@ struct Modulation {
   /// After init: the modulation's own procedure begins with the next sample; V.8, or without it the answer tone, is
   /// over. The far end was heard at `far_dbm0`, -100 if it was not. Null for automode.  Real-time: yes.
   void (*begin)(void* self, bool after_v8, float far_dbm0);
+  /// A modulation whose directions differ: its pump with these rates of the two senders, bit/s. @return NULL: there is
+  /// none. The member itself is NULL for other modulations.
+  const oh_pump_type* (*with_rates)(uint32_t caller, uint32_t answerer) = nullptr;
 };
 
 inline constexpr Modulation kV22 = {.id = OH_MODULATION_V22,

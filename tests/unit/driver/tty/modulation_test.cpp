@@ -112,6 +112,28 @@ TEST(Modulation, TheTableGivesEveryCarrierItsPumpAndWhatIsSlower) {
   }
 }
 
+TEST(Modulation, TheLimitsOfV23ChooseTheSenderOfItsFasterChannel) {
+  AtSettings s;
+  s.modulation = "V23C";
+  s.automode = 0;
+  const auto pump = [&](oh_pump_role role) { return choose_modem(s, kModulations, role).pump; };
+  const oh_pump_type* as_always = v23_with_rates(75, 1200);
+  EXPECT_EQ(pump(OH_PUMP_CALL), as_always);
+  EXPECT_EQ(pump(OH_PUMP_ANSWER), as_always);
+  s.max_rate = 75;  // +MS=V23C,0,0,75,0,1200
+  s.max_rx_rate = 1200;
+  EXPECT_EQ(pump(OH_PUMP_CALL), as_always);
+  EXPECT_EQ(pump(OH_PUMP_ANSWER), v23_with_rates(1200, 75));
+  EXPECT_EQ(choose_modem(s, kModulations, OH_PUMP_ANSWER).max_bit_rate, 0u);
+  s.max_rate = 1200;  // +MS=V23C,0,0,1200,0,75
+  s.max_rx_rate = 75;
+  EXPECT_EQ(pump(OH_PUMP_CALL), v23_with_rates(1200, 75));
+  EXPECT_EQ(pump(OH_PUMP_ANSWER), as_always);
+  s.max_rate = 600;
+  EXPECT_EQ(pump(OH_PUMP_CALL), v23_with_rates(600, 75));
+  EXPECT_EQ(pump(OH_PUMP_ANSWER), v23_with_rates(75, 600));
+}
+
 TEST(Modulation, BReplacesV22AndV21ByBells) {
   AtSettings s;
   s.bell = 1;
