@@ -69,7 +69,8 @@ struct AtSettings {
   int report_local_rate = 0;                                  ///< +ILRR
   int dte_rate = 0;                                           ///< +IPR, 0: automatic
   int service_class = 0;                                      ///< +FCLASS: 0 data, 1 fax of class 1
-  int adaptive = 0;                                           ///< +FAE, +FAR: neither exists
+  int adaptive_answer = 0;                                    ///< +FAE: does not exist
+  int adaptive_reception = 0;                                 ///< +FAR
   int parity_format = 3, parity = 3;                          ///< +ICF: accepted, a pseudo-terminal has no parity
   int break_handling = 0, break_timed = 0, break_length = 0;  ///< +EB: accepted
   int answer_delay = 0;                                       ///< +ADLY: 0.1 s

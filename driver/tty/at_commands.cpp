@@ -558,8 +558,9 @@ struct AtInterpreter::Commands {
   static constexpr Fax kFax[] = {
       {"FCLASS", "0,1", "service: 0 data, 1 fax of class 1", &AtSettings::service_class},
       {"FLO", "0,1,2", "flow control, both directions: 0 none, 1 XON/XOFF, 2 RTS/CTS", &AtSettings::flow_by_dte},
-      {"FAE", "0", "adaptive answer, by the kind of the call: not available", &AtSettings::adaptive},
-      {"FAR", "0", "receive frames instead of a page: not available", &AtSettings::adaptive},
+      {"FAE", "0", "adaptive answer, by the kind of the call: not available", &AtSettings::adaptive_answer},
+      {"FAR", "0,1", "1: +FRM receives frames that come instead of a page, after +FRH:3",
+       &AtSettings::adaptive_reception},
       {"FTS", "0-255", "send silence, 10 ms", FaxOrder::kSendSilence},
       {"FRS", "0-255", "wait for silence, 10 ms", FaxOrder::kAwaitSilence},
       {"FTH", "3", "send frames by V.21", FaxOrder::kSendFrames},
