@@ -132,10 +132,11 @@ bool Class1::send_page(int code) {
   return true;
 }
 
-bool Class1::receive_page(int code, int wait_s) {
+bool Class1::receive_page(int code, int wait_s, bool adaptive) {
   const PageModulation* m = modulation_of(code);
   if (m == nullptr) return false;
   begin(Operation::kReceivePage);
+  adaptive_ = adaptive;
   deadline_ = now() + 1000 * kSamplesPerMs * static_cast<std::uint64_t>(wait_s);
   order_receiving(m->signal, m->bit_rate, m->short_training);
   flush();
@@ -170,6 +171,7 @@ void Class1::result(Outcome outcome) {
   say("");
   items_.back().outcome = outcome;
   deadline_.reset();
+  if (outcome == Outcome::kFramesInstead) return;
   if (outcome == Outcome::kConnect) {
     connected_ = true;
   } else {
@@ -364,7 +366,10 @@ void Class1::take_frame_status(int status) {
   if (status != SIG_STATUS_FRAMING_OK) return;
   if (operation_ == Operation::kReceivePage && !connected_) {
     hears_frames_ = framing_ = true;
-    end_reception(Outcome::kOtherCarrier);
+    if (!adaptive_) return end_reception(Outcome::kOtherCarrier);
+    begin(Operation::kReceiveFrames);
+    result(Outcome::kFramesInstead);
+    result(Outcome::kConnect);
   } else if (operation_ == Operation::kCall) {
     begin(Operation::kReceiveFrames);
     order_sending(Signal::kNone, 0);

@@ -29,13 +29,14 @@
 
 namespace offhook::fax {
 
-/// A result of an operation. Each ends it, except kConnect.
+/// A result of an operation. Each ends it, except kConnect and kFramesInstead.
 enum class Outcome : std::uint8_t {
   kConnect,       ///< data may flow
   kOk,            ///< done, or aborted by a character of the program
   kError,         ///< a frame with a bad check, or the program sent nothing for 5 s
   kNoCarrier,     ///< the signal has ended, or did not come
   kOtherCarrier,  ///< +FCERROR: frames arrive instead of a page
+  kFramesInstead  ///< +FRH:3: the same with adaptive reception, which continues with the frames; kConnect follows
 };
 
 /// A modulation of a page by its number in +FTM and +FRM.
@@ -60,7 +61,8 @@ class Class1 {
   /// @param wait_s  time until kNoCarrier if no frame is heard, here and below
   void receive_frames(int wait_s);
   bool send_page(int code);
-  bool receive_page(int code, int wait_s);
+  /// @param adaptive  +FAR: if frames arrive instead, they are received, as by receive_frames()
+  bool receive_page(int code, int wait_s, bool adaptive = false);
   void send_silence(int ms);
   void await_silence(int ms);
 
@@ -150,6 +152,7 @@ class Class1 {
   bool framing_ = false;                // flags were heard, and no frame after them
   bool carrier_ = false;                // of V.21
   bool connected_ = false;              // kConnect was reported
+  bool adaptive_ = false;               // of receive_page()
   std::deque<Frame> received_;          // before the program's request for them
   std::optional<std::uint64_t> ok_at_;  // the last frame has come: kOk when its carrier has ended, at the latest then
   std::optional<std::uint64_t> deadline_;

@@ -31,10 +31,6 @@ constexpr int kLevelSamples = 40;  // over which the level is taken to find a si
 // (measured without an echo). The far machine's frames of V.21 give the level.
 constexpr float kShortTrainingRangeDb = 26;
 
-bool is_page_signal(Signal s) {
-  return s == Signal::kV27ter || s == Signal::kV29 || s == Signal::kV17;
-}
-
 class Modems {
  public:
   explicit Modems(const oh_pump_config& c);

@@ -7,11 +7,21 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 namespace offhook::fax {
 
 /// A signal that a fax machine sends or receives.
 enum class Signal : std::uint8_t { kNone, kPause, kCed, kCng, kV21, kV27ter, kV29, kV17 };
+
+constexpr bool is_page_signal(Signal s) {
+  return s == Signal::kV27ter || s == Signal::kV29 || s == Signal::kV17;
+}
+
+/// Name of a signal of pages, for people; empty: of another signal.
+constexpr std::string_view modulation_name(Signal signal) {
+  return signal == Signal::kV17 ? "V.17" : signal == Signal::kV29 ? "V.29" : signal == Signal::kV27ter ? "V.27ter" : "";
+}
 
 /// Kinds of messages: orders and data go from T.30 to the modems, reports come back.
 enum class Kind : std::uint8_t {

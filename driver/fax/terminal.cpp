@@ -115,6 +115,7 @@ void Terminal::order(Kind kind, Signal signal, std::uint8_t turn, std::int32_t v
   m.short_training = short_training;
   m.frames = frames;
   m.length = 0;
+  if (is_page_signal(signal)) progress_.modulation = signal;
 }
 
 void Terminal::set_receiver(int type, int bit_rate, int short_training, int frames) {
@@ -244,6 +245,22 @@ void Terminal::end_call() {
   if (!progress_.over) on_end(T30_ERR_CALLDROPPED);
 }
 
+// PPS names page and block, and the last frame that it sends of the block. PPR has a bit for every frame that is
+// missing; bits beyond the end of the block mean nothing.
+void Terminal::on_block(std::span<const std::uint8_t> frame) {
+  constexpr std::size_t kNumbers = 4, kMap = 3;
+  const int field = frame[2] & 0xFE;
+  if (field == (T30_PPS & 0xFE) && frame.size() >= kNumbers + 3) {
+    const std::uint32_t block = frame[kNumbers] << 8u | frame[kNumbers + 1];
+    const std::uint32_t frames = frame[kNumbers + 2] + 1u;
+    block_frames_ = block == block_ ? std::max(block_frames_, frames) : frames;
+    block_ = block;
+  }
+  if (field != (T30_PPR & 0xFE)) return;
+  for (std::size_t k = 0; k < block_frames_ && kMap + k / 8 < frame.size(); ++k)
+    progress_.frames_again += frame[kMap + k / 8] >> k % 8 & 1u;
+}
+
 // The third octet is the facsimile control field. Bit 0 depends on the sender, so it is ignored.
 void Terminal::on_frame(bool received, std::span<const std::uint8_t> frame) {
   if (frame.size() < 3) return;
@@ -251,6 +268,7 @@ void Terminal::on_frame(bool received, std::span<const std::uint8_t> frame) {
   if (field == (T30_DCS & 0xFE)) ++progress_.trainings;
   if (field == (T30_FTT & 0xFE)) ++progress_.failed_trainings;
   if (field == (T30_RTN & 0xFE)) ++progress_.refused_pages;
+  on_block(frame);
   if (config_.frame) config_.frame(received, frame);
 }
 

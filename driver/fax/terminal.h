@@ -32,12 +32,14 @@ struct TerminalConfig {
 
 /// The state of a terminal.
 struct Progress {
-  std::uint32_t pages_sent = 0;      ///< that the far end has confirmed
-  std::uint32_t pages_received = 0;  ///< written to the file
-  std::uint32_t bit_rate = 0;        ///< bit/s of the pages
+  std::uint32_t pages_sent = 0;       ///< that the far end has confirmed
+  std::uint32_t pages_received = 0;   ///< written to the file
+  std::uint32_t bit_rate = 0;         ///< bit/s of the pages
+  Signal modulation = Signal::kNone;  ///< of the pages, from the first test signal on
   bool error_correction = false;
   std::uint32_t bad_lines = 0;         ///< lines of the received pages that could not be decoded, without correction
   std::uint32_t repeated_frames = 0;   ///< requests to send frames of a page again, with correction
+  std::uint32_t frames_again = 0;      ///< frames that these requests name
   std::uint32_t trainings = 0;         ///< test signals announced (DCS)
   std::uint32_t failed_trainings = 0;  ///< of these: refused (FTT)
   std::uint32_t refused_pages = 0;     ///< pages whose quality was refused (RTN)
@@ -73,6 +75,7 @@ class Terminal {
   void take(const Message& report);
   void feed_bits();
   void flush();
+  void on_block(std::span<const std::uint8_t> frame);
   void on_frame(bool received, std::span<const std::uint8_t> frame);
   void on_page();
   void on_end(int code);
@@ -88,6 +91,7 @@ class Terminal {
   std::uint64_t clock_ = 0;  // samples that T.30 has seen
   int transmitter_ = -1, receiver_ = -1;
   bool sends_frames_ = false, sends_bits_ = false;
+  std::uint32_t block_ = 0, block_frames_ = 0;  // newest page and block that PPS has named, and its frames
   std::uint8_t send_turn_ = 0, receive_turn_ = 0;
   std::deque<Message> orders_, frames_;  // that found no room, or are early
   std::unique_ptr<t30_state_s, Free> t30_;

@@ -3,6 +3,7 @@
 
 #include <tiffio.h>
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <optional>
@@ -127,6 +128,20 @@ std::uint32_t check_pages(const std::string& path) {
     if (number(file.get(), TIFFTAG_IMAGELENGTH) == 0) throw std::runtime_error(where + " has no lines");
   } while (TIFFReadDirectory(file.get()) != 0);
   return pages;
+}
+
+std::vector<bool> whole_pages(const std::string& sent, const std::string& received) {
+  const File a = open(sent, "r"), b = open(received, "r");
+  std::vector<Page> came;
+  if (b) do {
+      if (std::optional<Page> page = read_page(b.get())) came.push_back(std::move(*page));
+    } while (TIFFReadDirectory(b.get()) != 0);
+  std::vector<bool> whole;
+  if (a) do {
+      const std::optional<Page> page = read_page(a.get());
+      whole.push_back(page && std::find(came.begin(), came.end(), *page) != came.end());
+    } while (TIFFReadDirectory(a.get()) != 0);
+  return whole;
 }
 
 std::uint32_t equal_pages(const std::string& sent, const std::string& received) {

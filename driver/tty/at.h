@@ -46,6 +46,7 @@ struct AtSettings {
   int dcd = 1;                       ///< &C
   int dtr = 2;                       ///< &D
   int guard_tone = 0;                ///< &G: 0 none, 1 550 Hz, 2 1800 Hz
+  int bell = 0;                      ///< B: 1 Bell 212A and 103 in place of V.22 and V.21
   /// +IFC, &K: 0 none, 1 XON/XOFF, 2 RTS/CTS (a terminal that is not read, or takes no more), and of the DTE's own
   /// 3 XON/XOFF that goes to the far end, too.
   int flow_by_dte = 2, flow_by_dce = 2;
@@ -68,7 +69,8 @@ struct AtSettings {
   int report_local_rate = 0;                                  ///< +ILRR
   int dte_rate = 0;                                           ///< +IPR, 0: automatic
   int service_class = 0;                                      ///< +FCLASS: 0 data, 1 fax of class 1
-  int adaptive = 0;                                           ///< +FAE, +FAR: neither exists
+  int adaptive_answer = 0;                                    ///< +FAE: does not exist
+  int adaptive_reception = 0;                                 ///< +FAR
   int parity_format = 3, parity = 3;                          ///< +ICF: accepted, a pseudo-terminal has no parity
   int break_handling = 0, break_timed = 0, break_length = 0;  ///< +EB: accepted
   int answer_delay = 0;                                       ///< +ADLY: 0.1 s

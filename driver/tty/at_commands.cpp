@@ -20,6 +20,7 @@ namespace {
 
 constexpr int kAnyNumber = 1'000'000'000;
 constexpr int kFastest = kV90.max_bit_rate;
+constexpr int kSlowest = 75;  // of V.23's backward channel
 
 bool is_digit(char c) {
   return c >= '0' && c <= '9';
@@ -155,14 +156,17 @@ constexpr Parameter kParameters[] = {
      "carrier, automode, least and greatest bit/s sent, then the same limits for received",
      {{.word = &AtSettings::modulation},
       {&AtSettings::automode},
-      {&AtSettings::min_rate, 300, kFastest, true},
-      {&AtSettings::max_rate, 300, kFastest, true},
-      {&AtSettings::min_rx_rate, 300, kFastest, true},
-      {&AtSettings::max_rx_rate, 300, kFastest, true}},
-     // A pump has one limit for both directions: the stricter one. Together they must leave a rate.
+      {&AtSettings::min_rate, kSlowest, kFastest, true},
+      {&AtSettings::max_rate, kSlowest, kFastest, true},
+      {&AtSettings::min_rx_rate, kSlowest, kFastest, true},
+      {&AtSettings::max_rx_rate, kSlowest, kFastest, true}},
+     // A pump has one limit for both directions: the stricter one. Together they must leave a rate. V.23 has two.
      [](const AtSettings& s) {
+       const auto fits = [](int least, int most) { return most == 0 || least <= most; };
        const int least = std::max(s.min_rate, s.min_rx_rate);
-       return (s.max_rate == 0 || least <= s.max_rate) && (s.max_rx_rate == 0 || least <= s.max_rx_rate);
+       if (s.modulation == "V23C" && s.automode == 0)
+         return fits(s.min_rate, s.max_rate) && fits(s.min_rx_rate, s.max_rx_rate);
+       return fits(least, s.max_rate) && fits(least, s.max_rx_rate);
      }},
     {"MR", "6.4.2", "+MCR and +MRR before CONNECT", {{&AtSettings::report_modulation}}},
     {"ES",
@@ -300,6 +304,12 @@ struct AtInterpreter::Commands {
     return Outcome::kOk;
   }
 
+  // Above 1 makers differ.
+  static Outcome standard(At& at, int n) {
+    if (n <= 1) at.settings_.bell = n;
+    return Outcome::kOk;
+  }
+
   static Outcome compression(At& at, int n) {
     at.settings_.link.compression = n == 0 ? 0 : 3;
     if (n == 0) at.settings_.link.v44 = 0;
@@ -365,8 +375,8 @@ struct AtInterpreter::Commands {
     const AtSettings& s = at.settings_;
     const auto flow =
         std::find_if(std::begin(kFlow), std::end(kFlow), [&s](const auto& f) { return f.by_dte == s.flow_by_dte; });
-    std::string text = fmt::format("E{} Q{} V{} X{} &C{} &D{} &G{} &K{}", s.echo, s.quiet, s.verbose, s.extended, s.dcd,
-                                   s.dtr, s.guard_tone, flow->k);
+    std::string text = fmt::format("B{} E{} Q{} V{} X{} &C{} &D{} &G{} &K{}", s.bell, s.echo, s.quiet, s.verbose,
+                                   s.extended, s.dcd, s.dtr, s.guard_tone, flow->k);
     for (std::size_t k = 0; k < std::size(s.s); ++k) text += fmt::format(" S{}={}", k, s.s[k]);
     at.information(text);
     return Outcome::kOk;
@@ -424,7 +434,8 @@ struct AtInterpreter::Commands {
   static constexpr Basic kBasic[] = {
       {"$", 0, list, "Hayes", "this list"},
       {"A", 0, answer, "6.3.5", "answer"},
-      {"B", 99, kNoEffect, "Hayes", "standard of a modulation: use +MS"},
+      {"B", 99, standard, "Hayes",
+       "standard at 300 and 1200 bit/s: 0 V.21 and V.22, 1 Bell 103 and Bell 212A; others: use +MS"},
       {"C", 1, kNoEffect, "Hayes", "carrier: set by the modulation"},
       {"D", 0, dial, "6.3.1",
        "dial: digits * # A-D; comma pauses for S8; W waits for dial tone; L last number; S=n number of &Z; ; at the "
@@ -547,8 +558,9 @@ struct AtInterpreter::Commands {
   static constexpr Fax kFax[] = {
       {"FCLASS", "0,1", "service: 0 data, 1 fax of class 1", &AtSettings::service_class},
       {"FLO", "0,1,2", "flow control, both directions: 0 none, 1 XON/XOFF, 2 RTS/CTS", &AtSettings::flow_by_dte},
-      {"FAE", "0", "adaptive answer, by the kind of the call: not available", &AtSettings::adaptive},
-      {"FAR", "0", "receive frames instead of a page: not available", &AtSettings::adaptive},
+      {"FAE", "0", "adaptive answer, by the kind of the call: not available", &AtSettings::adaptive_answer},
+      {"FAR", "0,1", "1: +FRM receives frames that come instead of a page, after +FRH:3",
+       &AtSettings::adaptive_reception},
       {"FTS", "0-255", "send silence, 10 ms", FaxOrder::kSendSilence},
       {"FRS", "0-255", "wait for silence, 10 ms", FaxOrder::kAwaitSilence},
       {"FTH", "3", "send frames by V.21", FaxOrder::kSendFrames},

@@ -251,7 +251,7 @@ void Dce::follow_call(std::int64_t now_ms) {
 
 CallConfig Dce::call_config() const {
   const AtSettings& s = at_.settings();
-  CallConfig call = choose_modem(s, carriers_);
+  CallConfig call = choose_modem(s, carriers_, role_);
   if (s.service_class == 1 && line_.can_fax()) call = {.pump = fax::pump_type(), .role = role_};
   call.role = role_;
   call.link = link(call.link.window);
@@ -385,7 +385,7 @@ bool Dce::fax(FaxOrder order, int value) {
       class1_->send_page(value);
       break;
     case FaxOrder::kReceivePage:
-      class1_->receive_page(value, wait_s);
+      class1_->receive_page(value, wait_s, at_.settings().adaptive_reception != 0);
       break;
   }
   return class1_->busy() || handle(Event::kFaxDone);
@@ -423,6 +423,10 @@ void Dce::give_fax_results() {
     }
     const std::optional<fax::Outcome> outcome = class1_->take_outcome();
     if (!outcome) return;
+    if (*outcome == fax::Outcome::kFramesInstead) {
+      at_.information("+FRH:3");
+      continue;
+    }
     constexpr std::array<Result, 5> kResults = {Result::kConnect, Result::kOk, Result::kError, Result::kNoCarrier,
                                                 Result::kOtherCarrier};
     if (*outcome == fax::Outcome::kConnect) {

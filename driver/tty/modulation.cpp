@@ -24,6 +24,23 @@ bool takes(const Modulation& row, const oh_pump_format& format, std::uint32_t io
   return octets == Octets::kConverted && format.rx.encoding != OH_LINEAR16 && type->size(&config) > 0;
 }
 
+/// The pump of a modulation with two rates, by the limits of +MS for each direction. The first one is as without
+/// limits.
+const oh_pump_type* within_limits(const Modulation& row, const AtSettings& s, oh_pump_role role) {
+  const auto allowed = [](int rate, int least, int most) { return rate >= least && (most == 0 || rate <= most); };
+  const auto slow = static_cast<int>(row.min_bit_rate), fast = static_cast<int>(row.max_bit_rate);
+  for (const int forward : {fast, fast / 2}) {
+    for (const bool turned : {false, true}) {
+      const int call = turned ? forward : slow, answer = turned ? slow : forward;
+      const int sent = role == OH_PUMP_CALL ? call : answer, received = role == OH_PUMP_CALL ? answer : call;
+      if (!allowed(sent, s.min_rate, s.max_rate) || !allowed(received, s.min_rx_rate, s.max_rx_rate)) continue;
+      const oh_pump_type* type = row.with_rates(static_cast<std::uint32_t>(call), static_cast<std::uint32_t>(answer));
+      if (type != nullptr) return type;
+    }
+  }
+  return nullptr;
+}
+
 std::string fastest(Carriers carriers) {
   std::string name;
   for (const Modulation& m : carriers)
@@ -60,7 +77,7 @@ std::string names_of(Carriers carriers) {
   return names;
 }
 
-CallConfig choose_modem(const AtSettings& settings, Carriers carriers) {
+CallConfig choose_modem(const AtSettings& settings, Carriers carriers, oh_pump_role role) {
   // A pump has one limit for both directions.
   const int least = std::max(settings.min_rate, settings.min_rx_rate);
   const bool one = settings.max_rate == 0 || settings.max_rx_rate == 0;
@@ -76,11 +93,19 @@ CallConfig choose_modem(const AtSettings& settings, Carriers carriers) {
   // Without automode the carrier that AT+MS? prints is the only one, even if it was not chosen.
   std::string wanted = settings.modulation;
   if (wanted.empty() && settings.automode == 0) wanted = fastest(carriers);
+  constexpr std::uint32_t kReplaced = OH_MODULATION_V22 | OH_MODULATION_V21;
+  if (settings.bell != 0) {
+    if (wanted == kV22.carrier) wanted = kBell212a.carrier;
+    if (wanted == "V21") wanted = "B103";
+  }
   std::uint32_t slower = 0;
   for (const Modulation& m : carriers) {
     if (!wanted.empty() && m.carrier == wanted) {
-      if (settings.automode == 0 && m.alone && call.min_bit_rate <= m.min_bit_rate) {
-        call.pump = m.type();
+      const bool only = settings.automode == 0;
+      const oh_pump_type* by_limits = only && m.with_rates != nullptr ? within_limits(m, settings, role) : nullptr;
+      if (by_limits != nullptr) call.min_bit_rate = call.max_bit_rate = 0;
+      if (by_limits != nullptr || (only && m.alone && call.min_bit_rate <= m.min_bit_rate)) {
+        call.pump = by_limits != nullptr ? by_limits : m.type();
         call.link.window = m.v42_window;
       } else {
         call.modulations = m.id | (settings.automode != 0 ? slower : 0u);
@@ -88,6 +113,7 @@ CallConfig choose_modem(const AtSettings& settings, Carriers carriers) {
     }
     slower |= m.id;
   }
+  if (settings.bell != 0) call.modulations = (call.modulations == 0 ? slower : call.modulations) & ~kReplaced;
   return call;
 }
 

@@ -33,8 +33,9 @@ Offer offer(Carriers all, const oh_pump_format& format, std::uint32_t io_delay_s
 std::string names_of(Carriers carriers);
 
 /// Pump, modulations, rates and window by +MS: a carrier with automode is the best that may be used, without it the
-/// only one. V.22bis alone needs no V.8.
-CallConfig choose_modem(const AtSettings& settings, Carriers carriers);
+/// only one. V.22bis alone needs no V.8. V.23 alone takes the limits of each direction: they choose the sender of the
+/// faster channel, and its rate.
+CallConfig choose_modem(const AtSettings& settings, Carriers carriers, oh_pump_role role = OH_PUMP_CALL);
 
 /// What +MCR calls it: "V34", "V32B", "V22B", "V22".
 std::string_view carrier_of(const oh_pump_status& pump, Carriers carriers);

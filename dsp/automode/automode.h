@@ -4,13 +4,15 @@
  *
  *   V.8 at both ends     CM and JM name all modulations; the best that both have begins after V.8's 75 ms of silence.
  *   caller, plain ANS    AA (V.32bis) once ANS lasted 1 s; then AC: V.32bis; or unscrambled ones (USB1): V.22bis; or
- *                        the mark of an answerer in V.21, V.23 or, without any ANS, Bell 103.
+ *                        the mark of an answerer in V.21, V.23 or, without any ANS, Bell's. 2225 Hz is the mark of two
+ *                        modulations: the caller tries Bell 212A for 3 s, and then has Bell 103.
  *   answerer, no CM      AA during the answer tone: V.32bis. Else USB1 for 3 s; S1 or scrambled ones: V.22bis. Else AC
- *                        for 3 s, and then each mark for 3 s, from the fastest to the slowest; the last stays.
+ *                        for 3 s, and then each mark for 3 s, from the fastest to the slowest, Bell's after the others;
+ *                        the last stays. With Bell 212A's tone, the mark of a caller in Bell 103 ends it.
  *
  * For V.32bis and V.22bis that is ITU-T V.32bis Annex A (figures A-1 to A-4), whose time marks are in procedure.cpp; it
  * ends with AC. No Recommendation defines an order for the others: they follow it, so that they disturb no modem. V.8
- * has no Bell 103; a modem limited to Bell 103 does without V.8.
+ * has no Bell 103 and no Bell 212A; a modem limited to them does without V.8.
  *
  * On a V.90 card (16 000 samples/s received, or the network's octets), V.90 also takes part if the far end's V.8 menu
  * shows the other side of V.90. Pumps with linear samples at 8000 Hz alone get those, converted from the card's.

@@ -22,6 +22,7 @@ constexpr float kUsb1Ms = 155;          // A.2.1.3, +-10
 constexpr uint64_t kAaAfterAns = ms(1000);
 constexpr uint64_t kTc = ms(3150);          // A.2.1.2: more than 3100
 constexpr uint64_t kTa = ms(3000);          // A.2.2, +-50
+constexpr uint64_t kBeforeMark = ms(1900);  // V.25 4.3: 1.8 to 2.5 s
 constexpr uint64_t kBeforeSigA = ms(75);    // V.8 8.2.2
 constexpr uint64_t kGiveUp = 60 * kRateHz;  // no answer, or an unknown one
 // The text has no number for these. AC has 600 and 3000 Hz at once, unlike call progress tones; AA must be
@@ -128,17 +129,22 @@ void Automode::follow_v8() {
 void Automode::list_probes() {
   if (psk() != nullptr) probes_[probes_n_++] = psk();
   if (member(OH_MODULATION_V32BIS) != nullptr) probes_[probes_n_++] = member(OH_MODULATION_V32BIS);
-  for (int k = 0; k < marks_n_; ++k) {
-    if (marks_[k].member == nullptr) continue;
-    probes_[probes_n_++] = marks_[k].member;
-    tries_marks_ = true;
+  // Bell's two in a row: a caller in Bell 103 hears one mark.
+  constexpr uint32_t kBells = OH_MODULATION_BELL212A | OH_MODULATION_BELL103;
+  for (const bool bell : {false, true}) {
+    for (int k = 0; k < marks_n_; ++k) {
+      Member* m = marks_[k].member;
+      if (m == nullptr || ((m->modulation->id & kBells) != 0) != bell) continue;
+      probes_[probes_n_++] = m;
+      tries_marks_ = true;
+    }
   }
 }
 
-// The caller listens; the answerer's pump begins as it does alone.
+// The caller listens; the answerer's pump begins as it does alone, if there is one only.
 void Automode::do_without_v8() {
   if (!calls_) active_ = probes_[0];
-  step_ = calls_ ? Step::kListen : Step::kRunning;
+  step_ = calls_ ? Step::kListen : probes_n_ > 1 ? Step::kBeforeMark : Step::kRunning;
 }
 
 // The answerer's next attempt; the last one stays.
@@ -159,7 +165,8 @@ void Automode::follow_mark() {
     if (m.tone.steady_ms() < kMarkMs || offset > kNearHz || offset < -kNearHz) continue;
     if (m.member != nullptr) {
       far_peak_ = m.tone.peak();
-      begin(m.member, Step::kRunning);
+      const bool two = m.member->modulation->id == OH_MODULATION_BELL212A && has_both_bells();
+      begin(m.member, two ? Step::kTryBell : Step::kRunning);
       return;
     }
     if (m.tone.steady_ms() > kLastProbeMs) {
@@ -266,6 +273,15 @@ float Automode::call(float rx) {
       }
       return tx;
     }
+    case Step::kTryBell: {
+      const int16_t tx = active(static_cast<int16_t>(rx));
+      if (age() % 64 == 0 && answered()) {
+        enter(Step::kRunning);
+      } else if (age() >= kTa) {
+        begin(member(OH_MODULATION_BELL103), Step::kRunning);
+      }
+      return tx;
+    }
     case Step::kListen:
     case Step::kUsb1:
       listen();
@@ -292,13 +308,20 @@ float Automode::answer(float rx) {
       }
       return tx;
     }
+    case Step::kBeforeMark:
+      if (age() >= kBeforeMark) probe();
+      return 0;
     case Step::kBeforeAc:
       if (age() >= kBeforeSigA) begin(member(OH_MODULATION_V32BIS), Step::kRunning);
       return 0;
     case Step::kProbe: {
       const int16_t tx = active(static_cast<int16_t>(rx));
+      bell_caller_.put(rx);
+      const bool bell = active_->modulation->id == OH_MODULATION_BELL212A && has_both_bells();
       if (age() % 64 == 0 && answered()) {
         enter(Step::kRunning);
+      } else if (bell && bell_caller_.steady_ms() >= kMarkMs) {
+        begin(member(OH_MODULATION_BELL103), Step::kRunning);
       } else if (age() >= kTa) {
         if (probe_ == probes_n_) {
           enter(Step::kRunning);
@@ -396,7 +419,7 @@ void Automode::report_gap(size_t n) {
   for (; n > 0 && step_ != Step::kRunning; --n) {
     conversion_.lose();
     // A member that runs in parallel must also be informed of lost samples, sample by sample.
-    if (active_ != nullptr && (step_ == Step::kAa || step_ == Step::kProbe)) {
+    if (active_ != nullptr && (step_ == Step::kAa || step_ == Step::kTryBell || step_ == Step::kProbe)) {
       ++samples_;
       active_->type->report_gap(active_->self, 1);
     } else {

@@ -18,6 +18,7 @@ inline constexpr int kUsb1Hz = 2250;  // ones turn the high carrier, 2400 Hz, by
 inline constexpr int kAaHz = 1800;
 inline constexpr int kAcLowHz = 600;
 inline constexpr int kAcHighHz = 3000;
+inline constexpr int kBellCallerHz = 1270;
 
 /// A modulation that takes part, and its memory.
 struct Member {
@@ -59,7 +60,9 @@ class Automode {
     kAa,          // caller: V.32bis sends AA and waits for AC, while we wait for USB1
     kListen,      // caller: silent, until AC, USB1 or a mark comes
     kUsb1,        // caller: silent, to see whether AC comes after all
+    kTryBell,     // caller: Bell 212A sends, and Bell 103 is possible as well
     kProbe,       // answerer: one of probes_ sends its signal, to which its counterpart responds
+    kBeforeMark,  // answerer without V.8: silence before the first probe
     kBeforeAc,    // answerer: silence
     kRunning,     // the decision is made
     kReleased,
@@ -78,6 +81,10 @@ class Automode {
       if (members_[k].modulation->id == m) return &members_[k];
     }
     return nullptr;
+  }
+  // Whether the tone of 2225 Hz leaves two modulations.
+  bool has_both_bells() {
+    return member(OH_MODULATION_BELL212A) != nullptr && member(OH_MODULATION_BELL103) != nullptr;
   }
   // V.22bis, which has V.22, too; or V.22.
   Member* psk() {
@@ -161,10 +168,11 @@ class Automode {
   };
   Mark marks_[kMaxMarks];  // caller: of all rows of the table
   int marks_n_ = 0;
-  ToneDetector aa_{kAaHz};     // answerer
-  v34::SigCDetector sig_c_;    // answerer
-  uint64_t ans_after_aa_ = 0;  // samples of ANS since AA began
-  uint64_t after_ans_ = 0;     // samples since ANS ended, while AA is sent
+  ToneDetector aa_{kAaHz};                   // answerer
+  ToneDetector bell_caller_{kBellCallerHz};  // answerer: mark of a caller in Bell 103
+  v34::SigCDetector sig_c_;                  // answerer
+  uint64_t ans_after_aa_ = 0;                // samples of ANS since AA began
+  uint64_t after_ans_ = 0;                   // samples since ANS ended, while AA is sent
   bool ans_heard_ = false;
   float far_peak_ = 0;  // of the answer tone, or USB1
 };

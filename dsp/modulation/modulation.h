@@ -33,6 +33,9 @@ struct Modulation {
   /// After init: the modulation's own procedure begins with the next sample; V.8, or without it the answer tone, is
   /// over. The far end was heard at `far_dbm0`, -100 if it was not. Null for automode.  Real-time: yes.
   void (*begin)(void* self, bool after_v8, float far_dbm0);
+  /// A modulation whose directions differ: its pump with these rates of the two senders, bit/s. @return NULL: there is
+  /// none. The member itself is NULL for other modulations.
+  const oh_pump_type* (*with_rates)(uint32_t caller, uint32_t answerer) = nullptr;
 };
 
 inline constexpr Modulation kV22 = {.id = OH_MODULATION_V22,
@@ -47,6 +50,20 @@ inline constexpr Modulation kV22 = {.id = OH_MODULATION_V22,
                                     .mark_hz = 0,
                                     .type = oh_v22_type,
                                     .begin = [](void* self, bool, float far_dbm0) { oh_v22bis_begin(self, far_dbm0); }};
+
+inline constexpr Modulation kBell212a = {
+    .id = OH_MODULATION_BELL212A,
+    .name = "bell212a",
+    .title = "Bell 212A",
+    .carrier = "B212",
+    .v8 = {},
+    .min_bit_rate = 1'200,
+    .max_bit_rate = 1'200,
+    .v42_window = 15,
+    .alone = true,
+    .mark_hz = 2225,
+    .type = oh_bell212a_type,
+    .begin = [](void* self, bool, float far_dbm0) { oh_v22bis_begin(self, far_dbm0); }};
 
 inline constexpr Modulation kV22bis = {
     .id = OH_MODULATION_V22BIS,

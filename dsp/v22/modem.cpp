@@ -36,17 +36,19 @@ constexpr uint64_t kInstrumentsEvery = kRateHz / 10, kTapsEvery = 10 * kRateHz;
 
 }  // namespace
 
-Modem::Modem(const oh_pump_config& c, const Kernels& kernels)
+Modem::Modem(const oh_pump_config& c, const Kernels& kernels, Standard standard)
     : config_(c),
       observer_(observer_of(c)),
       calls_(c.role == OH_PUMP_CALL),
-      fast_(c.max_bit_rate == 0 || c.max_bit_rate >= 2400),
+      bell_(standard == Standard::kBell212a),
+      fast_(!bell_ && (c.max_bit_rate == 0 || c.max_bit_rate >= 2400)),
       step_(calls_ ? Step::kListen : Step::kSilence),
-      ans_(kAnswerToneHz),
+      usb1_(bell_ ? kBellToneHz : kUsb1Hz),
+      ans_(bell_ ? kBellToneHz : kAnswerToneHz),
       ans_peak_(static_cast<float>(dbm0_to_peak(static_cast<double>(c.tx_level_dbm0)))),
       tx_(calls_ ? Channel::kLow : Channel::kHigh, c.tx_level_dbm0, c.port),
       receiver_(calls_ ? Channel::kHigh : Channel::kLow, kernels) {
-  if (!calls_ && c.guard_tone_hz != 0)
+  if (!calls_ && !bell_ && c.guard_tone_hz != 0)
     tx_.set_guard_tone(c.guard_tone_hz == 1800 ? GuardTone::k1800Hz : GuardTone::k550Hz);
 }
 
@@ -64,7 +66,7 @@ int16_t Modem::step(int16_t rx, bool is_lost) {
   if (live() && observer_.taps != nullptr) show_taps();
   if (observer_.instrument != nullptr && samples_ % kInstrumentsEvery == 0) show_instruments();
   float tx = tx_.next();
-  if (step_ == Step::kAnswerTone) tx += ans_peak_ * ans_.next().re;
+  if (step_ == Step::kAnswerTone || step_ == Step::kBellTone) tx += ans_peak_ * ans_.next().re;
   return clip(tx);
 }
 
@@ -199,11 +201,13 @@ void Modem::show_taps() {
 
 void Modem::status(oh_pump_status* s) const {
   *s = {};
-  const bool waits = (step_ == Step::kUsb1 || step_ == Step::kListen || step_ == Step::kPause || step_ == Step::kS1 ||
-                      step_ == Step::kSb1) &&
+  const bool waits = (step_ == Step::kUsb1 || step_ == Step::kBellTone || step_ == Step::kListen ||
+                      step_ == Step::kPause || step_ == Step::kS1 || step_ == Step::kSb1) &&
                      !answered_;
   s->state = waits ? OH_PUMP_CONNECTING : info(step_).state;
-  s->modulation = fast_ && (!live() || at_2400_) ? OH_MODULATION_V22BIS : OH_MODULATION_V22;
+  s->modulation = bell_                            ? OH_MODULATION_BELL212A
+                  : fast_ && (!live() || at_2400_) ? OH_MODULATION_V22BIS
+                                                   : OH_MODULATION_V22;
   if (step_ == Step::kNothingInCommon) s->failure = OH_PUMP_NOTHING_IN_COMMON;
   if (live()) s->tx_bit_rate = s->rx_bit_rate = at_2400_ ? 2400 : 1200;
   s->rx_level_dbm0 = static_cast<float>(mean_square_to_dbm0(static_cast<double>(receiver_.line_power())));

@@ -17,13 +17,19 @@
 namespace offhook::v22 {
 
 inline constexpr int kUsb1Hz = 2250;  ///< ones turn the high carrier by -90 degrees 600 times per second
+inline constexpr int kBellToneHz = 2225;
+
+/// Bell 212A has the signals of V.22. Its answerer begins with a tone, which a caller hears in place of unscrambled
+/// ones. Source: public descriptions of the Bell 212A (AT&T's PUB 41214 was not available)
+enum class Standard : uint8_t { kV22bis, kBell212a };
 
 class Modem {
  public:
   static constexpr uint32_t kLeastBitRate = 1200;
   static constexpr uint32_t kLongestStep = 1000;
 
-  explicit Modem(const oh_pump_config& c, const Kernels& kernels = best_kernels());
+  explicit Modem(const oh_pump_config& c, const Kernels& kernels = best_kernels(),
+                 Standard standard = Standard::kV22bis);
 
   void begin() { fire(Event::kBegin); }
   void retrain() { fire(Event::kRetrain); }
@@ -73,6 +79,7 @@ class Modem {
   oh_pump_config config_;
   oh_pump_observer observer_;
   bool calls_;
+  bool bell_;  ///< Bell 212A
   bool fast_;  ///< 2400 bit/s is allowed
   Step step_;
   const Transition* newest_ = nullptr;
@@ -86,7 +93,7 @@ class Modem {
   bool answered_ = false;  ///< the far end has shown that it has V.22
   bool at_2400_ = false;   ///< negotiated
 
-  ToneDetector usb1_{kUsb1Hz};
+  ToneDetector usb1_;  ///< or the Bell tone
   LineActivity activity_;
   Oscillator ans_;
   float ans_peak_;
@@ -105,6 +112,11 @@ class Modem {
   static constexpr uint32_t kMostEarly = 1024;  ///< bits; 765 ms at 1200 bit/s are 918, 200 ms at 2400 are 480
   uint32_t early_bits_ = 0;
   uint8_t early_[kMostEarly / 8];
+};
+
+class Bell212aModem : public Modem {
+ public:
+  explicit Bell212aModem(const oh_pump_config& c) : Modem(c, best_kernels(), Standard::kBell212a) {}
 };
 
 }  // namespace offhook::v22

@@ -43,6 +43,7 @@ constexpr StepInfo kSteps[] = {
     {"ANS", Signal::kSilence, OH_PUMP_CONNECTING},
     {"after ANS", Signal::kSilence, OH_PUMP_CONNECTING},
     {"USB1", Signal::kUsb1, OH_PUMP_TRAINING},
+    {"2225 Hz", Signal::kSilence, OH_PUMP_TRAINING},
     {"listen", Signal::kSilence, OH_PUMP_CONNECTING},
     {"pause", Signal::kSilence, OH_PUMP_TRAINING},
     {"S1", Signal::kS1, OH_PUMP_TRAINING},
@@ -69,6 +70,7 @@ const StepInfo& info(Step s) {
 struct Procedure {
   // Guards.
   static bool before_tone_over(const Modem& m) { return lasted(m, kBeforeTone); }
+  static bool before_bell_tone_over(const Modem& m) { return m.bell_ && before_tone_over(m); }
   static bool tone_sent(const Modem& m) { return lasted(m, kTone); }
   static bool after_tone_over(const Modem& m) { return lasted(m, kAfterTone); }
   static bool usb1_heard(const Modem& m) {
@@ -165,6 +167,7 @@ struct Procedure {
   static void fill(Modem& m) { m.tx_.start(m.at_2400_ ? Signal::kSb1 : Signal::kSb1Slow); }
 
   static constexpr Transition kTable[] = {
+      {in(Step::kSilence), Event::kSymbol, before_bell_tone_over, Step::kBellTone, listen, "Bell 212A"},
       {in(Step::kSilence), Event::kSymbol, before_tone_over, Step::kAnswerTone, nullptr, "V.25 4.3"},
       {in(Step::kAnswerTone), Event::kSymbol, tone_sent, Step::kAfterTone, nullptr, "V.25 4.3"},
       {in(Step::kAfterTone), Event::kSymbol, after_tone_over, Step::kUsb1, listen, "V.25 4.4"},
@@ -172,6 +175,7 @@ struct Procedure {
       {in(Step::kUsb1), Event::kS1, fast, Step::kUsb1, hear_s1, "6.3.1.1.2 b"},
       {in(Step::kUsb1), Event::kS1End, fast, Step::kReply, time_s1, "6.3.1.1.2 b"},
       {in(Step::kUsb1), Event::kOnes, nullptr, Step::kSb1Slow, agree_on_1200, "6.3.1.2.2 b"},
+      {in(Step::kBellTone), Event::kOnes, nullptr, Step::kSb1Slow, agree_on_1200, "Bell 212A"},
 
       {in(Step::kListen), Event::kSymbol, usb1_heard, Step::kPause, hear_usb1, "6.3.1.1.1 b"},
       {in(Step::kPause), Event::kSymbol, pause_over_slow, Step::kSb1, nullptr, "6.3.1.2.1 b"},
@@ -224,7 +228,7 @@ bool Modem::fire(Event event) {
   newest_ = found;
   if (found->action != nullptr) found->action(*this);
   Step to = found->to;
-  if (to == Step::kBeginning) to = calls_ ? Step::kListen : Step::kUsb1;
+  if (to == Step::kBeginning) to = calls_ ? Step::kListen : bell_ ? Step::kBellTone : Step::kUsb1;
   if (to == step_ && event != Event::kBegin) return true;
   step_ = to;
   entered_ = samples_;

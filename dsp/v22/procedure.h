@@ -6,7 +6,7 @@
 //   answerer   kUsb1 ............... | kReply  kSb1Timed kSb2 | kData
 //
 // Without S1: kSb1 or kUsb1, kSb1Slow, kData at 1200 bit/s. A retrain begins with kS1 at the end that requests it and
-// with kReply at the other (6.4).
+// with kReply at the other (6.4). Bell 212A: kBellTone instead of the answer tone and kUsb1, and no S1.
 #pragma once
 
 #include <stdint.h>
@@ -26,6 +26,7 @@ enum class Step : uint8_t {
   kAnswerTone,
   kAfterTone,
   kUsb1,      ///< answerer: until the caller is heard
+  kBellTone,  ///< answerer of Bell 212A: likewise
   kListen,    ///< caller: until unscrambled ones have come
   kPause,     ///< caller: silent still
   kS1,        ///< first of the two
@@ -41,7 +42,7 @@ enum class Step : uint8_t {
   kNothingInCommon,
   kSteps,
   // In transitions only.
-  kBeginning  ///< kUsb1, or kListen
+  kBeginning  ///< kUsb1, kBellTone, or kListen
 };
 
 enum class Event : uint8_t {

@@ -25,6 +25,11 @@ const oh_pump_type* oh_v22_type() {
   return &kType;
 }
 
+const oh_pump_type* oh_bell212a_type() {
+  static constexpr oh_pump_type kType = offhook::ModemType<offhook::v22::Bell212aModem>::named("bell212a");
+  return &kType;
+}
+
 void oh_v22bis_begin(void* self, float) {
   Type::of(self).begin();
 }

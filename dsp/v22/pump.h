@@ -27,6 +27,10 @@ OH_API const struct oh_pump_type* oh_v22bis_type(void);
 /** The same at 1200 bit/s and no more: V.22. */
 OH_API const struct oh_pump_type* oh_v22_type(void);
 
+/** Bell 212A at 1200 bit/s: V.22's signals with another beginning. The answerer sends 2225 Hz instead of ANS and
+ * unscrambled ones, until scrambled ones come. oh_v22bis_begin() begins with that tone. There is no guard tone. */
+OH_API const struct oh_pump_type* oh_bell212a_type(void);
+
 /** Begins with unscrambled ones, after V.8 and the answer tone ended by other means: the answerer sends them, the
  * caller waits for them (6.3.1.1). Until the far end answers the state is OH_PUMP_CONNECTING.
  * @param far_dbm0  level at which the far end was heard; it is measured again

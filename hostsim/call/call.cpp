@@ -425,6 +425,7 @@ CallResult Call::result() const {
   r.dmt = s.connection->dmt_status();
   r.radio = s.connection->radio_status();
   r.pump = s.connection->pump_status();
+  r.fax = s.connection->fax_status();
   r.completed = r.transfer.done;
   if (s.misdialled) {
     r.transfer.failed = true;
@@ -476,8 +477,9 @@ std::unique_ptr<Call> make_device_call(const Scenario& scenario, const DeviceWor
                      what);
 }
 
-std::unique_ptr<Call> make_device_call(const Scenario& scenario, oh_event_log* log, Logged what) {
-  return device_call(scenario, device_at_work(scenario), make_device_connection(scenario, log), log, what);
+std::unique_ptr<Call> make_device_call(const Scenario& scenario, oh_event_log* log, Logged what, LineTap tap) {
+  return device_call(scenario, device_at_work(scenario), make_device_connection(scenario, log, std::move(tap)), log,
+                     what);
 }
 
 }  // namespace offhook::hostsim

@@ -45,6 +45,7 @@ struct CallResult {
   std::shared_ptr<const DmtStatus> dmt;              ///< of a DMT pump; null if there is none
   std::shared_ptr<const RadioStatus> radio;          ///< of a radio; null if there is none
   std::shared_ptr<const PumpStatus> pump;            ///< of a registered pump; null if there is none
+  std::shared_ptr<const FaxStatus> fax;              ///< of a fax call; null if there is none
 };
 
 /// The logged part of a call.
@@ -83,7 +84,8 @@ class Call {
 
 /// make_device_connection() in a call.
 /// @throws std::invalid_argument as Call and make_device_connection(), and with SoftDevice::problem()
-std::unique_ptr<Call> make_device_call(const Scenario& scenario, oh_event_log* log, Logged what = Logged::kAll);
+std::unique_ptr<Call> make_device_call(const Scenario& scenario, oh_event_log* log, Logged what = Logged::kAll,
+                                       LineTap tap = {});
 
 /// As above, with other work in place of a modem from the first block on.
 /// @throws std::invalid_argument as Call, and with SoftDevice::problem()

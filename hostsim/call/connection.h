@@ -55,6 +55,7 @@ struct TransferStatus {
 struct DmtStatus;    // subscriber_call.h
 struct RadioStatus;  // radio_call.h
 struct PumpStatus;   // pump_call.h
+struct FaxStatus;    // fax_call.h
 
 class Connection {
  public:
@@ -82,6 +83,8 @@ class Connection {
   virtual std::shared_ptr<const RadioStatus> radio_status() const { return nullptr; }
   /// Status of a registered pump; null if there is none.
   virtual std::shared_ptr<const PumpStatus> pump_status() const { return nullptr; }
+  /// Status of a fax call; null if there is none.
+  virtual std::shared_ptr<const FaxStatus> fax_status() const { return nullptr; }
 };
 
 /// Receives both directions of the line at the card, in order, with the same number of samples. If the card receives
@@ -142,12 +145,13 @@ bool samples_lost(const oh_driver& driver, const SimulatedCard& card);
 /// failed. @param stop_at_loss fail at the first loss
 std::unique_ptr<Connection> make_device_connection(const DeviceWork& work, Ns runs, bool stop_at_loss);
 
-/// Runs scenario.device for scenario.device_s: its registered pump, on a subscriber loop a DMT pump, on the air a
-/// radio, else no_samples().
+/// Runs scenario.device for scenario.device_s: a fax machine, its registered pump, on a subscriber loop a DMT pump, on
+/// the air a radio, else no_samples(). @param tap  of a fax's telephone line; may be empty
 /// @throws std::invalid_argument naming the impossible property of the device or its line
-std::unique_ptr<Connection> make_device_connection(const Scenario& scenario, oh_event_log* log);
+std::unique_ptr<Connection> make_device_connection(const Scenario& scenario, oh_event_log* log, LineTap tap = {});
 
-/// Whether scenario.device is a real pump: a registered one, on a subscriber loop a DMT pump, on the air a radio.
+/// Whether scenario.device is a real pump: a fax machine, a registered one, on a subscriber loop a DMT pump, on the air
+/// a radio.
 bool has_device_pump(const Scenario& scenario);
 
 /// The device on its line, as card and driver see it. With two rates its periods are those of the slower one (276 kHz

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "hostsim/call/connection.h"
+#include "hostsim/call/fax_call.h"
 #include "hostsim/call/pump_call.h"
 #include "hostsim/call/radio_call.h"
 #include "hostsim/call/subscriber_call.h"
@@ -69,7 +70,8 @@ std::unique_ptr<Connection> make_device_connection(const DeviceWork& work, Ns ru
   return std::make_unique<DeviceConnection>(work, runs, stop_at_loss);
 }
 
-std::unique_ptr<Connection> make_device_connection(const Scenario& s, oh_event_log* log) {
+std::unique_ptr<Connection> make_device_connection(const Scenario& s, oh_event_log* log, LineTap tap) {
+  if (s.fax.pages > 0) return make_fax_connection(s, log, std::move(tap));
   if (!s.device.pump.empty()) return make_pump_connection(s, log);
   if (s.line_kind == LineKind::kSubscriberLoop) return make_subscriber_connection(s, log);
   if (s.line_kind == LineKind::kAir) return make_radio_connection(s, log);
@@ -77,11 +79,12 @@ std::unique_ptr<Connection> make_device_connection(const Scenario& s, oh_event_l
 }
 
 bool has_device_pump(const Scenario& s) {
-  return s.pump == PumpKind::kDevice &&
-         (!s.device.pump.empty() || s.line_kind == LineKind::kSubscriberLoop || s.line_kind == LineKind::kAir);
+  return s.pump == PumpKind::kDevice && (s.fax.pages > 0 || !s.device.pump.empty() ||
+                                         s.line_kind == LineKind::kSubscriberLoop || s.line_kind == LineKind::kAir);
 }
 
 SoftDevice device_at_work(const Scenario& s) {
+  if (s.fax.pages > 0) check_fax(s);
   if (!s.device.pump.empty()) return pump_in_periods(s);
   if (s.line_kind == LineKind::kSubscriberLoop) return in_periods(s);
   if (s.line_kind == LineKind::kAir) check_radio(s);

@@ -122,8 +122,8 @@ struct LoadScenario {
   std::vector<CompetingDevice> soft_devices;  ///< likewise
 };
 
-/// kDevice: a device of any kind, by its cost (soft_device.h); on a subscriber loop and on the air with a real pump,
-/// else without a line.
+/// kDevice: a device of any kind, by its cost (soft_device.h); on a subscriber loop, on the air and as a fax with a
+/// real pump, else without a line.
 enum class PumpKind { kReal, kCostProfile, kDevice };
 
 /// A hold of the call (V.92 9.10), in mid-transfer; of V.90 pumps.
@@ -172,6 +172,14 @@ struct AirScenario {
   double echo_loss_db = 10;
 };
 
+/// The pages of a fax call (fax_call.h).
+struct FaxScenario {
+  std::uint32_t pages = 0;     ///< 0: the device is no fax machine
+  std::uint32_t lines = 1143;  ///< of a page: A4 at 3.85 lines/mm
+  bool error_correction = true;
+  std::uint32_t max_bit_rate = 14'400;  ///< as fax::TerminalConfig has it
+};
+
 struct Scenario {
   std::string name = "call";
   std::uint64_t seed = 1;
@@ -184,6 +192,7 @@ struct Scenario {
   bool near_is_digital = false;  ///< on a digital trunk: the near end is the modem on the digital network
   SubscriberLoop loop;
   AirScenario air;
+  FaxScenario fax;
   PumpKind pump = PumpKind::kReal;
   oh_modulation modem = OH_MODULATION_V22BIS;   ///< of the near end, with real pumps; NONE: automode
   std::uint32_t modulations = kAllModulations;  ///< of enum oh_modulation, for automode

@@ -50,6 +50,7 @@ OH_API const struct oh_pump_type* oh_v34_type(void);
 OH_API const struct oh_pump_type* oh_v32bis_type(void);
 OH_API const struct oh_pump_type* oh_v22bis_type(void);
 OH_API const struct oh_pump_type* oh_v22_type(void);
+OH_API const struct oh_pump_type* oh_bell212a_type(void);
 OH_API const struct oh_pump_type* oh_automode_v22bis_type(void); /**< over V.34 down to V.21 */
 
 /** Sets automode, V.42 required, V.42bis on, and a window for round trips of 1.2 s. */

@@ -116,6 +116,7 @@ enum oh_modulation {
   OH_MODULATION_V21 = 32,
   OH_MODULATION_BELL103 = 64,
   OH_MODULATION_V90 = 128, /**< the analogue modem on a card of 16000 samples/s received, the digital one on octets */
+  OH_MODULATION_BELL212A = 256,
   OH_MODULATION_OWN = 1 << 24 /**< this bit and those above belong to added pumps */
 };
 

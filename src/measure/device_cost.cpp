@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "hostsim/call/connection.h"
+#include "hostsim/call/fax_call.h"
 #include "hostsim/call/pump_call.h"
 #include "hostsim/call/radio_call.h"
 #include "hostsim/call/subscriber_call.h"
@@ -53,6 +54,8 @@ DeviceCost measure_device_cost(const hostsim::Scenario& scenario, double data_s,
   if (const auto radio = connection->radio_status())
     result.bit_rates = {{"received_bps", "received", radio->received.bit_rate},
                         {"sent_bps", "sent", radio->sent.bit_rate}};
+  if (const auto fax = connection->fax_status(); fax && !fax->pages.empty())
+    result.bit_rates = {{"page_bps", "pages", fax->pages.back().bit_rate}};
   if (const auto own = connection->pump_status())
     result.bit_rates = {{"received_bps", "received", own->received.bit_rate}, {"sent_bps", "sent", own->sent.bit_rate}};
   return result;

@@ -331,6 +331,7 @@ std::string call_page(const CallReport& call, const Figures& f) {
   if (call.dmt()) data["dmt"] = record::to_json(kDmtStatus, call.dmt());
   if (call.radio()) data["radio"] = record::to_json(kRadioStatus, call.radio());
   if (call.pump()) data["pump"] = record::to_json(kPumpStatus, call.pump());
+  if (call.fax()) data["fax"] = record::to_json(kFaxStatus, call.fax());
   if (call.device())
     data["device"] = {{"buffers", call.device()->buffers}, {"buffer_samples", call.device()->buffer_samples}};
   if (call.transmit_lead_samples) data["lead_samples"] = *call.transmit_lead_samples;

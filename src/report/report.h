@@ -40,6 +40,7 @@ struct CallReport {
   const RunSummary::Device* device() const { return run && run->device ? &*run->device : nullptr; }
   const hostsim::DmtStatus* dmt() const { return run ? run->dmt.get() : nullptr; }
   const hostsim::PumpStatus* pump() const { return run ? run->pump.get() : nullptr; }
+  const hostsim::FaxStatus* fax() const { return run ? run->fax.get() : nullptr; }
   const hostsim::RadioStatus* radio() const { return run ? run->radio.get() : nullptr; }
   /// Unknown for a log alone, and for a call that was interrupted.
   std::optional<bool> complete() const { return run && !run->stopped ? std::optional(run->complete) : std::nullopt; }

@@ -10,6 +10,7 @@ namespace offhook {
 using hostsim::CellCounts;
 using hostsim::DmtDirection;
 using hostsim::DmtStatus;
+using hostsim::FaxStatus;
 using hostsim::HoldStatus;
 using hostsim::PumpDirection;
 using hostsim::PumpStatus;
@@ -154,6 +155,42 @@ constexpr Row kPumpStatusRows[] = {
     OwnPump::part<&PumpStatus::metrics>("metrics", kMetric),
 };
 
+using Sheet = Rows<FaxStatus::Page>;
+constexpr Row kSheetRows[] = {
+    Sheet::of<&FaxStatus::Page::page>("page", "", "number of the page among the received ones"),
+    Sheet::of<&FaxStatus::Page::taken_s>("taken_s", "s", "time when the receiving machine had the page").decimals(9),
+    Sheet::of<&FaxStatus::Page::modulation>("modulation", "", "V.17, V.29 or V.27ter"),
+    Sheet::of<&FaxStatus::Page::bit_rate>("bit_rate", "bit/s", "bit rate of the page"),
+    Sheet::of<&FaxStatus::Page::frames_again>("frames_again", "", "frames sent again for the page (PPR)"),
+    Sheet::of<&FaxStatus::Page::bad_lines>("bad_lines", "", "lines of the page that could not be decoded"),
+};
+constexpr Table kSheet{kSheetRows};
+
+using Fax = Rows<FaxStatus>;
+constexpr Row kFaxStatusRows[] = {
+    Fax::of<&FaxStatus::due>("pages_due", "", "pages of the call").label("pages due"),
+    Fax::of<&FaxStatus::confirmed>("pages_confirmed", "", "pages that the receiving machine confirmed")
+        .label("pages confirmed"),
+    Fax::of<&FaxStatus::whole>("pages_whole", "", "pages of which every pixel arrived").label("pages whole"),
+    Fax::of("pages_lost", "", "pages that did not arrive whole", [](const FaxStatus& f) { return f.lost(); })
+        .label("pages lost"),
+    Fax::of<&FaxStatus::error_correction>("error_correction", "", "whether the pages had error correction"),
+    Fax::of<&FaxStatus::frames_again>("frames_again", "", "frames that the receiving machine requested again (PPR)")
+        .label("frames sent again"),
+    Fax::of<&FaxStatus::bad_lines>("bad_lines", "", "lines that could not be decoded, without error correction")
+        .label("lines damaged"),
+    Fax::of<&FaxStatus::trainings>("trainings", "", "test signals announced (DCS)").label("trainings"),
+    Fax::of<&FaxStatus::failed_trainings>("failed_trainings", "", "test signals refused (FTT)")
+        .label("trainings refused"),
+    Fax::of<&FaxStatus::refused_pages>("refused_pages", "", "pages refused (RTN)").label("pages refused"),
+    Fax::of<&FaxStatus::starved_bits>("starved_bits", "", "bits sent as zeros because T.30 was late"),
+    Fax::of<&FaxStatus::lasted_s>("lasted_s", "s", "length of the fax call").decimals(9),
+    Fax::of<&FaxStatus::over>("over", "", "whether both machines ended the call"),
+    Fax::of<&FaxStatus::complete>("complete", "", "whether the sending machine ended it without an error"),
+    Fax::of<&FaxStatus::failure>("failure", "", "reason of T.30 for the end of the call; empty: none"),
+    Fax::part<&FaxStatus::pages>("pages", kSheet),
+};
+
 using Hold = Rows<HoldStatus>;
 /// A time of the simulation; negative: the event did not occur.
 template <auto Member>
@@ -243,6 +280,7 @@ constexpr Row kRunRows[] = {
     Run::part<&RunSummary::dmt>("dmt", kDmtStatus),
     Run::part<&RunSummary::radio>("radio", kRadioStatus),
     Run::part<&RunSummary::pump>("pump", kPumpStatus),
+    Run::part<&RunSummary::fax>("fax", kFaxStatus),
     Run::of("radio.longest_service_of_slot", "", "longest time from interrupt to output, in slots",
             [](const RunSummary& r) {
               return service_of_slot(r, r.figures ? static_cast<double>(r.figures->interrupt_to_output.max()) : 0);
@@ -263,7 +301,7 @@ constexpr Row kRunRows[] = {
 
 constexpr Table kDmtDirection{kDmtDirectionRows}, kDmtStatus{kDmtStatusRows}, kRadioDirection{kRadioDirectionRows},
     kRadioStatus{kRadioStatusRows}, kPumpDirection{kPumpDirectionRows}, kPumpStatus{kPumpStatusRows},
-    kRunSummary{kRunRows};
+    kFaxStatus{kFaxStatusRows}, kRunSummary{kRunRows};
 
 double miss_ratio_at_most(const RadioDirection& d) {
   return d.due > 0 ? std::min(1.0, poisson_interval(d.lost()).high / static_cast<double>(d.due)) : 1;

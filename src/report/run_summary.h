@@ -12,6 +12,7 @@
 
 #include "driver/base/record.h"
 #include "hostsim/call/connection.h"
+#include "hostsim/call/fax_call.h"
 #include "hostsim/call/pump_call.h"
 #include "hostsim/call/radio_call.h"
 #include "hostsim/call/subscriber_call.h"
@@ -35,6 +36,7 @@ struct CallOutcome {
   std::shared_ptr<const hostsim::DmtStatus> dmt;        ///< of a DMT pump; null if there is none
   std::shared_ptr<const hostsim::RadioStatus> radio;    ///< of a radio
   std::shared_ptr<const hostsim::PumpStatus> pump;      ///< of a registered pump
+  std::shared_ptr<const hostsim::FaxStatus> fax;        ///< of a fax call
   std::optional<hostsim::HoldStatus> hold;              ///< if the scenario requests one, once it has
   std::string ending;                      ///< for people: "the file arrived", "carrier lost", "time limit"
   std::optional<oh_kernel_status> kernel;  ///< of a kernel's modem, at the end
@@ -72,6 +74,6 @@ double miss_ratio_at_most(const hostsim::RadioDirection& direction);
 double of_slot(const hostsim::RadioStatus& radio, double ns);
 
 extern const record::Table kDmtDirection, kDmtStatus, kRadioDirection, kRadioStatus, kPumpDirection, kPumpStatus,
-    kRunSummary;
+    kFaxStatus, kRunSummary;
 
 }  // namespace offhook

@@ -114,6 +114,12 @@ std::string dmt_headline(hostsim::DmtFault fault) {
   return fmt::format("Insufficient: {}.", hostsim::fault_in_words(fault));
 }
 
+std::string fax_headline(const hostsim::FaxStatus& fax) {
+  if (!fax.over) return "Insufficient: the fax did not end in time.";
+  if (!fax.complete) return "Insufficient: T.30 ended the call.";
+  return fax.intact() ? "Insufficient: samples were lost." : "Insufficient: pages were damaged.";
+}
+
 std::string headline(const CallReport& call, Verdict verdict, bool lost) {
   switch (verdict) {
     case Verdict::kSufficient:
@@ -123,6 +129,7 @@ std::string headline(const CallReport& call, Verdict verdict, bool lost) {
                    ? "Sufficient: every block was on time, and every burst arrived."
                    : "Sufficient: every block was on time; all losses were caused by the radio channel.";
       }
+      if (call.fax()) return "Sufficient: every block was on time, and every page arrived whole.";
       if (call.device()) return "Sufficient: every block was on time, and nothing was lost.";
       return !lost ? "Sufficient: the whole file arrived, and no sample was lost."
              : call.reference_s()
@@ -132,6 +139,7 @@ std::string headline(const CallReport& call, Verdict verdict, bool lost) {
     case Verdict::kMarginal:
       if (call.dmt()) return "Marginal: samples were lost, but every superframe was correct.";
       if (call.radio()) return "Marginal: samples were lost, but no burst was.";
+      if (call.fax()) return "Marginal: samples were lost, but every page arrived whole.";
       if (!call.reference_s()) return "Marginal: the file arrived, but slowly for the line's bit rate.";
       return "Marginal: the file arrived, but its time differs from that of INT by more than 5 %.";
     default:
@@ -145,6 +153,7 @@ std::string headline(const CallReport& call, Verdict verdict, bool lost) {
                    ? "Insufficient: bursts were lost because the host was late."
                    : "Insufficient: samples were lost.";
       }
+      if (call.fax()) return fax_headline(*call.fax());
       if (call.pump() && !lost) {
         return call.pump()->connected_s < 0 ? "Insufficient: data mode was not reached."
                : call.pump()->wrong() > 0   ? "Insufficient: wrong data arrived."
@@ -192,6 +201,19 @@ std::string carried(const hostsim::RadioStatus& radio) {
                      way("sent", radio.sent));
 }
 
+std::string carried(const hostsim::FaxStatus& fax) {
+  const auto rate = [&] {
+    return fax.pages.empty()
+               ? std::string("no page came")
+               : fmt::format("the last at {} bit/s ({})", fax.pages.back().bit_rate, fax.pages.back().modulation);
+  };
+  return fmt::format("{} of {} arrived whole in {:.1f} s, {}: {}, {}; {} ({} refused); {} refused{}.",
+                     grouped(fax.whole), counted(fax.due, "page"), fax.lasted_s, rate(),
+                     counted(fax.frames_again, "frame") + " sent again", counted(fax.bad_lines, "damaged line"),
+                     counted(fax.trainings, "training"), fax.failed_trainings, counted(fax.refused_pages, "page"),
+                     fax.failure.empty() ? "" : "; T.30: " + fax.failure);
+}
+
 std::string carried(const hostsim::PumpStatus& pump) {
   if (pump.connected_s < 0) return fmt::format("The pump \"{}\" never reached data mode.", pump.name);
   const auto way = [](const char* name, const hostsim::PumpDirection& d) {
@@ -230,7 +252,7 @@ std::string against_slot(const hostsim::RadioStatus& radio, const Figures& f) {
 Verdict limited(Verdict verdict, const CallReport& call, bool lost) {
   const bool slow =
       call.run->at_line_rate_s > 0 && call.run->transfer_s > kMostOfLineRate * call.run->at_line_rate_s + kStartS;
-  const bool repaired = (call.dmt() || call.radio()) && lost;
+  const bool repaired = (call.dmt() || call.radio() || call.fax()) && lost;
   return verdict == Verdict::kSufficient && (slow || repaired) ? Verdict::kMarginal : verdict;
 }
 
@@ -284,6 +306,7 @@ void add_transfer(const CallReport& call, const Figures& f, const std::optional<
   if (call.run && call.run->hold) reasons.push_back(fmt::format("Modem-on-hold: {}.", hold_in_words(*call.run->hold)));
   if (call.dmt()) reasons.push_back(carried(*call.dmt()));
   if (call.pump()) reasons.push_back(carried(*call.pump()));
+  if (call.fax()) reasons.push_back(carried(*call.fax()));
   if (call.radio()) {
     reasons.push_back(carried(*call.radio()));
     if (call.radio()->received.due + call.radio()->sent.due > 0) reasons.push_back(miss_ratio(*call.radio()));

@@ -78,7 +78,7 @@ expect 0 "500 of 500" run "$source_dir/examples/int.toml" --set pump.cost_profil
 expect_error 'THR 24 is Windows NT'"'"'s; this host is Linux, outside the kernel: FIFO 1..99' measure latency --context "THR 24"
 expect_error 'a bank of 3 channels; expected an even number' measure bank --channels 3 --best-effort
 expect 0 "2 of 2 calls gave identical samples when run alone" measure batch --pump v21 --calls 2 --seconds 0.2
-expect_error '"v17"; expected one of bell103, v21, v23, v22, v22bis, v32bis, v34, auto' measure cost --pump v17
+expect_error '"v17"; expected one of bell103, v21, v23, bell212a, v22, v22bis, v32bis, v34, auto' measure cost --pump v17
 # A DMT pump as the device that it is: what it costs here is a device of one's own.
 expect 0 "gross down" measure cost --device "$source_dir/examples/g-lite.toml" --seconds 0.3 --profile mine.toml
 expect 0 "share" advise law mine.toml --json

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The pumps of V.21, V.23, Bell 103 and V.22, and automode over them, on damaged lines; and one alone that hears what
-// the input says, tones and noise.
+// The pumps of V.21, V.23, Bell 103, Bell 212A and V.22, and automode over them, on damaged lines; and one alone that
+// hears what the input says, tones and noise.
 #include <cmath>
 #include <iterator>
 #include <memory>
@@ -12,9 +12,10 @@
 
 namespace {
 
-const offhook::Modulation kRows[] = {offhook::kV21, offhook::kV23, offhook::kBell103, offhook::kV22,
-                                     offhook::kModulations.back()};
-constexpr std::uint32_t kSlow = OH_MODULATION_V21 | OH_MODULATION_V23 | OH_MODULATION_BELL103 | OH_MODULATION_V22;
+const offhook::Modulation kRows[] = {
+    offhook::kV21, offhook::kV23, offhook::kBell103, offhook::kV22, offhook::kModulations.back(), offhook::kBell212a};
+constexpr std::uint32_t kSlow =
+    OH_MODULATION_V21 | OH_MODULATION_V23 | OH_MODULATION_BELL103 | OH_MODULATION_BELL212A | OH_MODULATION_V22;
 
 // Each byte is 20 ms of a tone of 16 Hz times its value, at a level by the byte before it.
 void hear(const offhook::Modulation& row, oh_pump_role role, const std::uint8_t* data, std::size_t size) {

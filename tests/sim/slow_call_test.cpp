@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// V.21, V.23, Bell 103 and V.22 in whole calls: driver, card, the telephone network's lines, caller and answerer.
+// V.21, V.23, Bell 103, Bell 212A and V.22 in whole calls: driver, card, the telephone network's lines, caller and
+// answerer.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -56,7 +57,7 @@ TEST_P(SlowCall, CarriesTheFileWhole) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Lines, SlowCall,
-                         testing::Combine(testing::Values(kV21, kV23, kBell103, kV22),
+                         testing::Combine(testing::Values(kV21, kV23, kBell103, kBell212a, kV22),
                                           testing::Values(OH_PUMP_CALL, OH_PUMP_ANSWER), testing::ValuesIn(kWays)),
                          [](const testing::TestParamInfo<SlowCall::ParamType>& cell) {
                            return std::string(std::get<0>(cell.param).name) +
@@ -73,7 +74,7 @@ TEST(SlowCalls, V42IsNotToBeHadAndTheResultSaysSo) {
 }
 
 TEST(SlowCalls, AutomodeFallsToAMarkWhereTheFarEndHasNoMore) {
-  for (const Modulation& far : {kV21, kV23, kBell103}) {
+  for (const Modulation& far : {kV21, kV23, kBell103, kBell212a}) {
     hostsim::Scenario s = scenario_of(far, OH_PUMP_CALL, kWays[0]);
     s.link.error_control = OH_ERROR_CONTROL_OPTIONAL;
     s.far_modem = far.id;

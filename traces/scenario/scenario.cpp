@@ -13,6 +13,7 @@
 
 #include "driver/base/file.h"
 #include "driver/base/printable.h"
+#include "hostsim/call/fax_call.h"
 #include "hostsim/call/host_policies.h"
 #include "hostsim/call/modem_config.h"
 #include "hostsim/call/radio_call.h"
@@ -154,6 +155,28 @@ void check_registered(const Scenario& s, const Origins& origins) {
   check_device_at_work(s, origins);
 }
 
+/// A fax is a device on an analogue line.
+void check_fax(const Scenario& s, const Origins& origins) {
+  if (s.fax.pages == 0) {
+    const auto first = std::find_if(origins.begin(), origins.end(), [](const auto& origin) {
+      return std::string_view(origin.first).starts_with("fax.");
+    });
+    const hostsim::FaxScenario none;
+    const bool given = s.fax.lines != none.lines || s.fax.error_correction != none.error_correction ||
+                       s.fax.max_bit_rate != none.max_bit_rate;
+    if (given && first != origins.end())
+      throw Error(fmt::format("{}: {} has no effect without pages; expected fax.pages of at least 1", first->second,
+                              first->first));
+    return;
+  }
+  if (s.pump != hostsim::PumpKind::kDevice) {
+    throw Error(fmt::format("{}fax.pages is {}; expected a device that sends them, such as device = \"fax\"",
+                            position_of(origins, {"fax.pages", "pump.kind"}), s.fax.pages));
+  }
+  attempt(origins, {"fax.pages", "device", "line.kind"}, "fax.pages", [&] { hostsim::check_fax(s); });
+  check_device_at_work(s, origins);
+}
+
 /// A DMT pump is a device on a loop; each requires the other.
 void check_loop(const Scenario& s, const Origins& origins) {
   expect_device(s, origins, "subscriber-loop", "g-lite");
@@ -190,6 +213,7 @@ void check_line(const Scenario& s, const Origins& origins) {
                             write_value(kind_key, &s), kTables.at(kind)));
   }
   check_registered(s, origins);
+  check_fax(s, origins);
   if (s.line_kind == hostsim::LineKind::kSubscriberLoop) check_loop(s, origins);
   if (s.line_kind == hostsim::LineKind::kAir) check_air(s, origins);
   if (s.pump != hostsim::PumpKind::kReal) return;

@@ -316,12 +316,29 @@ KeyTable air_keys() {
   };
 }
 
+KeyTable fax_keys() {
+  using F = hostsim::FaxScenario;
+  return {
+      key<F>(
+          "pages", 0, 1000,
+          "pages of a fax call, which the calling end sends; the device is then a fax machine, and pump.role decides "
+          "whether it sends or receives; 0: no fax",
+          &F::pages),
+      key<F>("lines", 1, 20'000, "lines of a page of 1728 pixels; A4 has 1143 or 2286", &F::lines),
+      key<F>("error_correction", "true: both fax machines offer error correction (ECM)", &F::error_correction),
+      key<F>("max_bit_rate", 4800, 14'400,
+             "highest bit rate of both fax machines, which decides their modulations: V.27ter, from 9600 V.29, from "
+             "14400 V.17",
+             &F::max_bit_rate),
+  };
+}
+
 KeyTable pump_keys() {
   using S = Scenario;
   return {
       key<S>("pump.kind",
              "real: a real pump; cost-profile: only its cost with a link model; device: the device of device.* (a real "
-             "DMT pump on a subscriber loop, a real radio on the air, else only its cost)",
+             "DMT pump on a subscriber loop, a real radio on the air, a real fax with fax.pages, else only its cost)",
              [](S& s) -> Field { return choice(s.pump, kPumpKinds); }),
       key<S>("pump.modem", "modem that a real pump implements; auto negotiates between both ends",
              [](S& s) -> Field {
@@ -341,7 +358,8 @@ KeyTable pump_keys() {
       key<S>("pump.far_modulations", "modulations that automode at the far end may use",
              [](S& s) -> Field { return modulations(&s.far_modulations); }),
       key<S>("pump.role",
-             "role of the near end's real pump; DMT pump: call is the customer's end; radio: call provides the timing",
+             "role of the near end's real pump; DMT pump: call is the customer's end; radio: call provides the timing; "
+             "fax: call sends the pages",
              [](S& s) -> Field { return choice(s.role, kRoles); }),
       key<S>("pump.answer_delay_ms",
              "silence of the end that answers, before the pump's own 0.2 s (V.8) or 1.9 s (V.25) and the answer tone",
@@ -449,6 +467,7 @@ KeyTable make_scenario_keys() {
   add(keys_under<S>("trunk", trunk_keys(), [](S& s) -> hostsim::DigitalTrunkConfig& { return s.trunk; }));
   add(keys_under<S>("loop", loop_keys(), [](S& s) -> hostsim::SubscriberLoop& { return s.loop; }));
   add(keys_under<S>("air", air_keys(), [](S& s) -> hostsim::AirScenario& { return s.air; }));
+  add(keys_under<S>("fax", fax_keys(), [](S& s) -> hostsim::FaxScenario& { return s.fax; }));
   add(pump_keys());
   add(keys_under<S>("link", link_keys(), [](S& s) -> oh_link_config& { return s.link; }));
   add(keys_under<S>("hold", hold_keys(), [](S& s) -> hostsim::HoldScenario& { return s.hold; }));

@@ -12,6 +12,7 @@ namespace {
 
 using hostsim::CellCounts;
 using hostsim::DmtStatus;
+using hostsim::FaxStatus;
 using hostsim::PumpStatus;
 using hostsim::RadioStatus;
 using record::Row;
@@ -101,6 +102,16 @@ constexpr Row kRows[] = {
     R::of<&RunRow::pump, &PumpStatus::sent, &W::bits>("pump_bits_sent", "", "bits compared at the far end"),
     R::of<&RunRow::pump, &PumpStatus::sent, &W::wrong_bits>("pump_wrong_bits_sent", "",
                                                             "bits that differ from the pattern at the far end"),
+    R::of<&RunRow::fax, &FaxStatus::due>("fax_pages_due", "", "pages of the fax call"),
+    R::of<&RunRow::fax, &FaxStatus::confirmed>("fax_pages_confirmed", "", "pages that the receiving machine confirmed"),
+    R::of<&RunRow::fax, &FaxStatus::whole>("fax_pages_whole", "", "pages of which every pixel arrived"),
+    R::of<&RunRow::fax, &FaxStatus::frames_again>("fax_frames_again", "", "frames requested again"),
+    R::of<&RunRow::fax, &FaxStatus::bad_lines>("fax_bad_lines", "", "lines that could not be decoded"),
+    R::of<&RunRow::fax, &FaxStatus::trainings>("fax_trainings", "", "test signals announced (DCS)"),
+    R::of<&RunRow::fax, &FaxStatus::failed_trainings>("fax_failed_trainings", "", "test signals refused (FTT)"),
+    R::of<&RunRow::fax, &FaxStatus::refused_pages>("fax_refused_pages", "", "pages refused (RTN)"),
+    R::of<&RunRow::fax, &FaxStatus::lasted_s>("fax_lasted_s", "s", "length of the fax call"),
+    R::of<&RunRow::fax, &FaxStatus::failure>("fax_failure", "", "reason of T.30 for the end of the call"),
 };
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "driver/base/record.h"
+#include "hostsim/call/fax_call.h"
 #include "hostsim/call/pump_call.h"
 #include "hostsim/call/radio_call.h"
 #include "hostsim/call/subscriber_call.h"
@@ -31,6 +32,7 @@ struct RunRow : RunOutcome {
   std::optional<hostsim::DmtStatus> dmt;
   std::optional<hostsim::RadioStatus> radio;
   std::optional<hostsim::PumpStatus> pump;
+  std::optional<hostsim::FaxStatus> fax;
 };
 
 extern const record::Table kRunRow;

@@ -173,6 +173,14 @@ function callPage() {
       data.pump.metrics.map(m => el("tr", {}, cell(m.name), cell(String(+m.value.toPrecision(6))), cell(m.unit))));
   }
 
+  if (data.fax) {
+    const fax = section("Fax", `${data.fax.pages_whole} of ${data.fax.pages_due} pages arrived whole. ` +
+      (data.fax.failure ? `T.30 ended the call: ${data.fax.failure} ` : "") +
+      `Trainings: ${data.fax.trainings}, refused: ${data.fax.failed_trainings}. Pages refused: ${data.fax.refused_pages}.`);
+    if (data.fax.pages.length) table(fax, ["page", "received after, s", "modulation", "bit/s", "frames sent again", "lines damaged"],
+      data.fax.pages.map(p => el("tr", {}, cell(group(p.page)), cell(p.taken_s.toFixed(1)), cell(p.modulation), ...[p.bit_rate, p.frames_again, p.bad_lines].map(n => cell(group(n))))));
+  }
+
   if (data.radio) {
     const met = data.radio.connected_s < 0 ? "Data mode was never reached. "
       : `In data mode after ${data.radio.connected_s.toFixed(3)} s, links lost: ${data.radio.retrains}. `;

@@ -11,6 +11,7 @@
 #include "driver/base/terminal.h"
 #include "hostsim/call/call.h"
 #include "hostsim/call/call_events.h"
+#include "hostsim/call/fax_call.h"
 #include "hostsim/call/modem_config.h"
 #include "hostsim/call/pump_call.h"
 #include "hostsim/call/radio_call.h"
@@ -33,7 +34,7 @@ struct Assembly {
   Assembly(const hostsim::Scenario& scenario, std::span<const std::uint8_t> given, const CallSinks& sinks,
            const FarSide& far, oh_event_log* log, hostsim::Logged what) {
     if (scenario.pump == hostsim::PumpKind::kDevice) {
-      call = hostsim::make_device_call(scenario, log, what);
+      call = hostsim::make_device_call(scenario, log, what, sinks.line);
       return;
     }
     const hostsim::CostProfile profile = config::load_profile(scenario.cost_profile);
@@ -79,6 +80,7 @@ RunOutcome outcome_of(const hostsim::Scenario& scenario, const CallResult& resul
 std::string ending(const hostsim::Scenario& scenario, const CallResult& result, bool stopped) {
   if (result.completed) {
     if (result.dmt) return "the data were correct";
+    if (result.fax) return "every page arrived whole";
     if (result.radio) return "no burst was lost because it was late";
     if (result.pump && result.pump->received.bits + result.pump->sent.bits > 0) return "the data were correct";
     return scenario.pump == hostsim::PumpKind::kDevice ? "nothing was lost" : "the file arrived";
@@ -188,6 +190,7 @@ CallOutcome run_call(const hostsim::Scenario& scenario, std::span<const std::uin
   outcome.dmt = result.dmt;
   outcome.radio = result.radio;
   outcome.pump = result.pump;
+  outcome.fax = result.fax;
   outcome.ending = ending(scenario, result, stopped);
   return outcome;
 }
@@ -205,8 +208,9 @@ LossCount count_losses(const hostsim::Scenario& scenario) {
 
 void expect_device_pump(const hostsim::Scenario& scenario, const std::string& file) {
   if (hostsim::has_device_pump(scenario)) return;
-  throw config::Error(file +
-                      ": expected a device with a pump: line.kind = \"subscriber-loop\" or \"air\", or device.pump");
+  throw config::Error(
+      file +
+      ": expected a device with a pump: line.kind = \"subscriber-loop\" or \"air\", or device.pump, or fax.pages");
 }
 
 sweep::RunRow run_row(const hostsim::Scenario& scenario) {
@@ -233,6 +237,7 @@ sweep::RunRow run_row(const hostsim::Scenario& scenario) {
   if (r.dmt) row.dmt = *r.dmt;
   if (r.radio) row.radio = *r.radio;
   if (r.pump) row.pump = *r.pump;
+  if (r.fax) row.fax = *r.fax;
   return row;
 }
 

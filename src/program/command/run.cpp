@@ -62,7 +62,7 @@ std::string in_words(const RunSummary::Compression& c, std::uint64_t bytes) {
                      c.octets, bytes);
 }
 
-/// What the pump, or the DSL or radio in its place, says about itself.
+/// What the pump, or the DSL, radio or fax in its place, says about itself.
 void add_pump(Table& table, const RunSummary& run) {
   if (run.dmt) {
     add_in_data(&table, run.dmt->trained_s);
@@ -83,6 +83,12 @@ void add_pump(Table& table, const RunSummary& run) {
     add_rows(&table, kPumpDirection, {&run.pump->received, &run.pump->sent});
     for (const auto& m : run.pump->metrics)
       table.row({m.unit.empty() ? m.name : m.name + ", " + m.unit, fmt::format("{:.6g}", m.value)});
+  }
+  if (run.fax) {
+    add_rows(&table, kFaxStatus, {run.fax.get()});
+    for (const auto& page : run.fax->pages)
+      table.row({fmt::format("page {}", page.page),
+                 fmt::format("{} bit/s, {}, after {:.1f} s", page.bit_rate, page.modulation, page.taken_s)});
   }
 }
 

@@ -34,7 +34,7 @@ std::string stuffed(const std::string& octets) {
 struct End {
   explicit End(oh_pump_role role) : pump(make_pump(role)), class1(pump.get()) {}
   void serve() {
-    constexpr const char* kNames[] = {"<CONNECT>", "<OK>", "<ERROR>", "<NO CARRIER>", "<+FCERROR>"};
+    constexpr const char* kNames[] = {"<CONNECT>", "<OK>", "<ERROR>", "<NO CARRIER>", "<+FCERROR>", "<+FRH:3>"};
     class1.poll();
     for (;;) {
       const std::string now(class1.octets());
@@ -215,6 +215,22 @@ TEST(Class1, FramesInThePlaceOfAPageAreAnotherCarrierAndAreKept) {
   p.b.class1.receive_frames(5);
   p.run(2);
   EXPECT_EQ(p.b.take(), "<CONNECT>" + checked(kLast + "\x42") + kEnd + "<OK>");
+}
+
+TEST(Class1, AdaptiveReceptionContinuesWithFrames) {
+  Pair p;
+  p.b.class1.receive_page(145, 5, true);
+  p.a.class1.send_frames();
+  p.a.put(kLast + "\x42" + kEnd);
+  p.run(3);
+  EXPECT_EQ(p.b.take(), "<+FRH:3><CONNECT>" + checked(kLast + "\x42") + kEnd + "<OK>");
+  EXPECT_FALSE(p.b.class1.busy());
+  // Of one command only.
+  p.b.class1.receive_page(145, 5);
+  p.a.class1.send_frames();
+  p.a.put(kLast + "\x42" + kEnd);
+  p.run(3);
+  EXPECT_EQ(p.b.take(), "<+FCERROR>");
 }
 
 TEST(Class1, WithoutACarrierReceptionEndsAfterItsTime) {

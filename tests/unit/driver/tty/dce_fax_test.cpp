@@ -172,6 +172,17 @@ TEST(DceFax, FramesInThePlaceOfAPageAreFcerror) {
   EXPECT_EQ(l.after(l.a, "AT+FRH=3\r", 1), "\r\nCONNECT\r\n" + checked(kLast + "\x42") + kEnd + "\r\nOK\r\n");
 }
 
+TEST(DceFax, WithFarFramesInThePlaceOfAPageAreReceived) {
+  Line l;
+  l.settle();
+  EXPECT_EQ(l.after(l.a, "AT+FAR=?;+FAR=1;+FAR?\r", 0.1), "\r\n0,1\r\n\r\n1\r\n\r\nOK\r\n");
+  l.a.say("AT+FRM=145\r");
+  l.run(0.1);
+  EXPECT_EQ(l.after(l.b, "AT+FTH=3\r", 0.1), "\r\nCONNECT\r\n");
+  l.after(l.b, kLast + "\x42" + kEnd, 2);
+  EXPECT_EQ(l.a.heard(), "\r\n+FRH:3\r\n\r\nCONNECT\r\n" + checked(kLast + "\x42") + kEnd + "\r\nOK\r\n");
+}
+
 TEST(DceFax, XoffStopsWhatTheProgramIsGivenAndIsNoCharacterThatAborts) {
   Line l;
   l.settle();

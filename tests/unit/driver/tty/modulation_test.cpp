@@ -74,7 +74,7 @@ TEST(Modulation, TheCarriersOfMsAreThoseWithAName) {
 
 TEST(Modulation, ASoundCardHasAllButV90AndSaysSo) {
   const Offer made = offer(kModulations, kLinear8000, kMostIoDelay);
-  EXPECT_EQ(names_of(made.carriers), "B103,V21,V23C,V22,V22B,V32B,V34");
+  EXPECT_EQ(names_of(made.carriers), "B103,V21,V23C,B212,V22,V22B,V32B,V34");
   EXPECT_EQ(made.missing, "V90 (not possible on a card of 8000 samples/s)");
   EXPECT_EQ(made.carriers.back().type(), kModulations.back().type());
 }
@@ -83,12 +83,12 @@ TEST(Modulation, WhatACardsDelayForbidsIsSaid) {
   const Offer made = offer(kModulations, kLinear8000, kMostIoDelay + 800);
   EXPECT_EQ(names_of(made.carriers), "B103,V21,V23C");
   const std::string queued = " (not possible: card and driver queue 500 ms), ";
-  EXPECT_EQ(made.missing, "V22" + queued + "V22B" + queued + "V32B" + queued + "V34" + queued +
+  EXPECT_EQ(made.missing, "B212" + queued + "V22" + queued + "V22B" + queued + "V32B" + queued + "V34" + queued +
                               "V90 (not possible on a card of 8000 samples/s)");
 }
 
 TEST(Modulation, TheTableGivesEveryCarrierItsPumpAndWhatIsSlower) {
-  EXPECT_EQ(names_of(kModulations), "B103,V21,V23C,V22,V22B,V32B,V34,V90");
+  EXPECT_EQ(names_of(kModulations), "B103,V21,V23C,B212,V22,V22B,V32B,V34,V90");
   const auto chosen = [](const char* carrier, int automode) {
     AtSettings s;
     s.modulation = carrier;
@@ -110,6 +110,41 @@ TEST(Modulation, TheTableGivesEveryCarrierItsPumpAndWhatIsSlower) {
     now.modulation = m.id;
     EXPECT_EQ(carrier_of(now, kModulations), m.carrier);
   }
+}
+
+TEST(Modulation, TheLimitsOfV23ChooseTheSenderOfItsFasterChannel) {
+  AtSettings s;
+  s.modulation = "V23C";
+  s.automode = 0;
+  const auto pump = [&](oh_pump_role role) { return choose_modem(s, kModulations, role).pump; };
+  const oh_pump_type* as_always = v23_with_rates(75, 1200);
+  EXPECT_EQ(pump(OH_PUMP_CALL), as_always);
+  EXPECT_EQ(pump(OH_PUMP_ANSWER), as_always);
+  s.max_rate = 75;  // +MS=V23C,0,0,75,0,1200
+  s.max_rx_rate = 1200;
+  EXPECT_EQ(pump(OH_PUMP_CALL), as_always);
+  EXPECT_EQ(pump(OH_PUMP_ANSWER), v23_with_rates(1200, 75));
+  EXPECT_EQ(choose_modem(s, kModulations, OH_PUMP_ANSWER).max_bit_rate, 0u);
+  s.max_rate = 1200;  // +MS=V23C,0,0,1200,0,75
+  s.max_rx_rate = 75;
+  EXPECT_EQ(pump(OH_PUMP_CALL), v23_with_rates(1200, 75));
+  EXPECT_EQ(pump(OH_PUMP_ANSWER), as_always);
+  s.max_rate = 600;
+  EXPECT_EQ(pump(OH_PUMP_CALL), v23_with_rates(600, 75));
+  EXPECT_EQ(pump(OH_PUMP_ANSWER), v23_with_rates(75, 600));
+}
+
+TEST(Modulation, BReplacesV22AndV21ByBells) {
+  AtSettings s;
+  s.bell = 1;
+  EXPECT_EQ(choose_modem(s, kModulations).modulations, kAllModulations & ~(OH_MODULATION_V22 | OH_MODULATION_V21));
+  s.automode = 0;
+  s.modulation = "V22";
+  EXPECT_EQ(choose_modem(s, kModulations).pump, oh_bell212a_type());
+  s.modulation = "V21";
+  EXPECT_EQ(choose_modem(s, kModulations).pump, modulation_of(OH_MODULATION_BELL103).type());
+  s.bell = 0;
+  EXPECT_EQ(choose_modem(s, kModulations).pump, modulation_of(OH_MODULATION_V21).type());
 }
 
 TEST(Modulation, AConnectionIsNamedByWhatItBecame) {

@@ -27,7 +27,7 @@ std::string rates(const Modulation& m) {
 std::string beginning(const Modulation& m) {
   if (m.id == OH_MODULATION_V34 || m.id == OH_MODULATION_V90) return "n/a (uses V.8)";
   const std::string mark = "its mark, " + std::to_string(m.mark_hz) + " Hz";
-  if (m.id == OH_MODULATION_BELL103) return mark;
+  if (m.id == OH_MODULATION_BELL103 || m.id == OH_MODULATION_BELL212A) return mark;
   return "2100 Hz, then " + (m.mark_hz == 0 ? "its own signal" : mark);
 }
 

@@ -5,15 +5,21 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "dsp/blocks/tone.h"
 #include "dsp/link/start_stop.h"
 #include "dsp/v8/answer_tone.h"
 #include "tests/unit/driver/user_modem/pump_pair.h"
+
+// The last: it defines std's rounding functions as macros.
+#define SPANDSP_EXPOSE_INTERNAL_STRUCTURES
+#include <spandsp.h>
 
 namespace offhook {
 namespace {
@@ -47,7 +53,10 @@ class Slow : public testing::TestWithParam<Modulation> {
   PumpPair make(const LineConfig& line) {
     return PumpPair(GetParam().type(), line, {ends_[0].port(), ends_[1].port()});
   }
-  uint32_t rate(int sender) const { return sender == 0 ? GetParam().min_bit_rate : GetParam().max_bit_rate; }
+  uint32_t rate(int sender) const {
+    const bool turned = std::string_view(GetParam().name).ends_with("turned");
+    return (sender == 0) != turned ? GetParam().min_bit_rate : GetParam().max_bit_rate;
+  }
   // So many characters each way, and what arrived of them.
   void exchange(PumpPair* pair, uint32_t n) {
     std::mt19937 random(7);
@@ -111,10 +120,10 @@ TEST_P(Slow, AnswererIsSilentThenSendsItsTone) {
     ans_ms = std::max(ans_ms, ans.steady_ms());
     mark_ms = std::max(mark_ms, mark.steady_ms());
   }
-  // V.25 4.3: 1.8 to 2.5 s, and the tone for 3.3 +- 0.7 s; Bell 103's is its mark.
+  // V.25 4.3: 1.8 to 2.5 s, and the tone for 3.3 +- 0.7 s; Bell's is the mark of Bell 103.
   EXPECT_GE(silent, 1.8 * 8000);
   EXPECT_LE(silent, 2.5 * 8000);
-  if (GetParam().id == OH_MODULATION_BELL103) {
+  if (GetParam().id == OH_MODULATION_BELL103 || GetParam().id == OH_MODULATION_BELL212A) {
     EXPECT_EQ(ans_ms, 0);
     EXPECT_EQ(GetParam().mark_hz, 2225);
   } else {
@@ -153,8 +162,106 @@ TEST_P(Slow, HangingUpEndsTheCallAtBothEnds) {
   EXPECT_EQ(pair.status(1).failure, OH_PUMP_FAILURE_NONE);
 }
 
-INSTANTIATE_TEST_SUITE_P(OfSpandsp, Slow, testing::Values(kV21, kV23, kBell103, kV22),
+// V.23 with other senders and rates, as rows.
+constexpr Modulation kV23Turned = fsk::row<kV23TurnedLine>("V23C", 0), kV23At600 = fsk::row<kV23At600Line>("V23C", 0),
+                     kV23At600Turned = fsk::row<kV23At600TurnedLine>("V23C", 0);
+
+INSTANTIATE_TEST_SUITE_P(OfSpandsp, Slow,
+                         testing::Values(kV21, kV23, kV23Turned, kV23At600, kV23At600Turned, kBell103, kBell212a, kV22),
                          [](const auto& row) { return std::string(row.param.name); });
+
+/// spandsp's own modulator and correlator at the other end, which sends start-stop characters from its first sample.
+struct ForeignFsk {
+  ForeignFsk(const fsk::Channel& sends, const fsk::Channel& receives, const std::vector<uint8_t>& characters) {
+    for (const uint8_t c : characters) {
+      bits.push_back(0);
+      for (int k = 0; k < 8; ++k) bits.push_back(c >> k & 1);
+      bits.push_back(1);
+    }
+    const auto spec = [](const fsk::Channel& c) {
+      return fsk_spec_t{"far", c.zero_hz, c.one_hz, -14, -48, c.bit_rate * 100};
+    };
+    const fsk_spec_t out = spec(sends), in = spec(receives);
+    fsk_tx_init(
+        &tx, &out, [](void* self) { return static_cast<ForeignFsk*>(self)->next(); }, this);
+    fsk_rx_init(
+        &rx, &in, FSK_FRAME_MODE_ASYNC,
+        [](void* self, int bit) {
+          if (bit >= 0) static_cast<ForeignFsk*>(self)->came.push_back(static_cast<uint8_t>(bit));
+        },
+        this);
+  }
+  int next() { return ready && at < bits.size() ? bits[at++] : 1; }
+  std::vector<uint8_t> bits, came;
+  std::size_t at = 0;
+  bool ready = false;
+  fsk_tx_state_t tx;
+  fsk_rx_state_t rx;
+};
+
+/// The characters in the bits of a correlator, LSB first.
+std::vector<uint8_t> characters_in(const std::vector<uint8_t>& bits) {
+  std::vector<uint8_t> out;
+  for (std::size_t k = 0; k + 9 < bits.size();) {
+    if (bits[k] != 0 || bits[k + 9] != 1) {
+      ++k;
+      continue;
+    }
+    uint8_t c = 0;
+    for (int b = 0; b < 8; ++b) c = static_cast<uint8_t>(c | bits[k + 1 + static_cast<std::size_t>(b)] << b);
+    out.push_back(c);
+    k += 10;
+  }
+  return out;
+}
+
+TEST(V23Turned, SpandspIsTheFarEndOfEverySenderAndRate) {
+  for (const fsk::Line* line : {&kV23Line, &kV23TurnedLine, &kV23At600Line, &kV23At600TurnedLine}) {
+    for (const oh_pump_role role : {OH_PUMP_CALL, OH_PUMP_ANSWER}) {
+      SCOPED_TRACE(std::string(line->name) + (role == OH_PUMP_CALL ? " calls" : " answers"));
+      const bool calls = role == OH_PUMP_CALL;
+      const fsk::Channel &own = calls ? line->call : line->answer, &other = calls ? line->answer : line->call;
+      const std::vector<uint8_t> text = {'V', '.', '2', '3', 0x00, 0xff, 0x55, 'e', 'n', 'd'};
+      ForeignFsk far(other, own, text);
+      v14::Link link;
+      oh_pump_config config{};
+      config.format = kLinear8000;
+      config.role = role;
+      config.tx_level_dbm0 = -12;
+      config.port = link.port();
+      const oh_pump_type* type =
+          v23_with_rates(static_cast<uint32_t>(line->call.bit_rate), static_cast<uint32_t>(line->answer.bit_rate));
+      ASSERT_NE(type, nullptr);
+      std::vector<unsigned char> memory(type->size(&config) + 64);
+      void* self = memory.data() + (64 - reinterpret_cast<uintptr_t>(memory.data()) % 64);
+      ASSERT_EQ(type->init(self, &config), 0);
+      ASSERT_EQ(link.write(text.data(), static_cast<uint32_t>(text.size())), text.size());
+      std::vector<uint8_t> came;
+      int16_t to_far = 0;
+      for (size_t k = 0; k < 16 * 8000; ++k) {
+        int16_t from_far = 0;
+        far.ready = k > 10 * 8000;
+        fsk_tx(&far.tx, &from_far, 1);
+        fsk_rx(&far.rx, &to_far, 1);
+        type->process(self, &from_far, &to_far, 1);
+        uint8_t c = 0;
+        while (link.read(&c, 1) == 1) came.push_back(c);
+      }
+      oh_pump_status s{};
+      s.struct_size = sizeof s;
+      type->status(self, &s);
+      EXPECT_EQ(s.state, OH_PUMP_DATA);
+      EXPECT_EQ(s.tx_bit_rate, static_cast<uint32_t>(own.bit_rate));
+      EXPECT_EQ(s.rx_bit_rate, static_cast<uint32_t>(other.bit_rate));
+      EXPECT_EQ(came, text);
+      // What the correlator gives before the first carrier are no characters of ours.
+      const std::vector<uint8_t> heard = characters_in(far.came);
+      EXPECT_NE(std::search(heard.begin(), heard.end(), text.begin(), text.end()), heard.end());
+      type->release(self);
+    }
+  }
+  EXPECT_EQ(v23_with_rates(1200, 1200), nullptr);
+}
 
 // A caller that never hears its like says so; one that hears nothing does not.
 TEST(SlowAlone, SomebodyElsesToneIsNothingInCommon) {

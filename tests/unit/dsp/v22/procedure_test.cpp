@@ -39,8 +39,10 @@ enum class Line { kFarEnd, kFaint, kSilence, kNoise, kTone };
 
 class Pair {
  public:
-  explicit Pair(size_t delay = 60, uint32_t caller_rate = 0, uint32_t answerer_rate = 0)
-      : modem_{Modem(config(kCaller, caller_rate)), Modem(config(kAnswerer, answerer_rate))} {
+  explicit Pair(size_t delay = 60, uint32_t caller_rate = 0, uint32_t answerer_rate = 0,
+                Standard standard = Standard::kV22bis)
+      : modem_{Modem(config(kCaller, caller_rate), best_kernels(), standard),
+               Modem(config(kAnswerer, answerer_rate), best_kernels(), standard)} {
     for (auto& line : to_) line.assign(delay, 0);
   }
   Modem& operator[](int end) { return modem_[end]; }
@@ -151,6 +153,20 @@ void one_of_1200_takes_both_to_the_steps_of_v22() {
                 ElementsAre("before ANS", "ANS", "after ANS", "USB1", "SB1 at 1200 bit/s", "data"));
     for (const int end : {kCaller, kAnswerer}) EXPECT_EQ(pair.status(end).modulation, OH_MODULATION_V22);
   }
+}
+
+void bell_212a_begins_with_its_tone() {
+  Pair pair(60, 0, 0, Standard::kBell212a);
+  ASSERT_TRUE(pair.connect());
+  EXPECT_THAT(pair.path(kCaller), ElementsAre("listen", "pause", "SB1", "SB1 at 1200 bit/s", "data"));
+  EXPECT_THAT(pair.path(kAnswerer), ElementsAre("before ANS", "2225 Hz", "SB1 at 1200 bit/s", "data"));
+  const auto at_ms = [&](int end, Step step) { return 1000 * pair.entered(end, step); };
+  EXPECT_NEAR(at_ms(kCaller, Step::kSb1) - at_ms(kAnswerer, Step::kBellTone), 155 + 456, 20);
+  for (const int end : {kCaller, kAnswerer}) EXPECT_EQ(pair.status(end).modulation, OH_MODULATION_BELL212A);
+  pair.run(1);
+  const uint64_t wrong = pair.wrong(kCaller) + pair.wrong(kAnswerer);
+  pair.run(2);
+  EXPECT_EQ(pair.wrong(kCaller) + pair.wrong(kAnswerer), wrong);
 }
 
 // Clause 6.3.1.1, in milliseconds; what the line and the filters take is the same for both ends of a signal.
@@ -422,6 +438,7 @@ const std::pair<const char*, std::function<void()>> kProcedures[] = {
     {"AFarEndThatIsThirtyDbLouderIsTrainedFor", a_far_end_that_is_thirty_db_louder_is_trained_for},
     {"TwoOf2400TakeTheStepsOfFigure5", two_of_2400_take_the_steps_of_figure_5},
     {"OneOf1200TakesBothToTheStepsOfV22", one_of_1200_takes_both_to_the_steps_of_v22},
+    {"Bell212aBeginsWithItsTone", bell_212a_begins_with_its_tone},
     {"SignalsLastAsTheClausesSay", signals_last_as_the_clauses_say},
     {"SignalsOfV22LastAsTheClausesSay", signals_of_v22_last_as_the_clauses_say},
     {"ARetrainTakesTheStepsOfFigure8", a_retrain_takes_the_steps_of_figure_8},

@@ -96,6 +96,8 @@ struct Modem {
   modem_connect_tones_tx_state_t tone_tx;
   modem_connect_tones_rx_state_t tone_rx;
   v22bis_state_t v22bis;
+  bool bell = false;  // Bell 212A: 2225 Hz in place of the answer tone and of unscrambled ones
+  double bell_phase = 0;
 };
 
 bool answers(const Modem& m) {
@@ -172,10 +174,14 @@ void on_symbol(void* user, const complexf_t* z, const complexf_t* target, int) {
   m.error_symbols = m.error < limit ? 0 : m.error_symbols + 1;
 }
 
+constexpr double kBellToneHz = 2225;
+
 int16_t transmit(Modem& m) {
   int16_t tx = 0;
   v22bis_tx(&m.v22bis, &tx, 1);
-  return tx;
+  if (!m.bell || m.v22bis.tx.training != V22BIS_TX_TRAINING_STAGE_U11) return tx;
+  m.bell_phase += 2 * 3.14159265358979 * kBellToneHz / kRateHz;
+  return int16_t(5000 * std::sin(m.bell_phase));
 }
 
 // Silent yet, or sending unscrambled ones, and has not heard what should answer them.
@@ -279,7 +285,13 @@ int16_t step(Modem& m, int16_t rx) {
   int16_t tx = 0;
   switch (m.stage) {
     case Stage::kSilence:
-      if (m.in_stage == kAnswerSilence) enter(m, Stage::kAnswerTone);
+      if (m.in_stage == kAnswerSilence && m.bell) {
+        send_unscrambled_ones(m);
+        v22bis_rx_signal_cutoff(&m.v22bis, kLeastDbm0);
+        enter(m, Stage::kTrain);
+      } else if (m.in_stage == kAnswerSilence) {
+        enter(m, Stage::kAnswerTone);
+      }
       break;
     case Stage::kAnswerTone:
       measure_floor(m, rx);
@@ -336,12 +348,14 @@ size_t size(const oh_pump_config* config) {
   return is_possible(config, 1200) ? (sizeof(Modem) + 63) / 64 * 64 : 0;
 }
 
-int init(void* self, const oh_pump_config* config) {
+int init_as(void* self, const oh_pump_config* config, bool bell) {
   if (!self || size(config) == 0) return -EINVAL;
   Modem& m = *new (self) Modem{};
+  m.bell = bell;
+  if (bell) m.ones = ToneDetector(int(kBellToneHz));
   m.config = *config;
   m.observer = observer_of(*config);
-  m.bit_rate = rate_of(*config);
+  m.bit_rate = m.bell ? 1200 : rate_of(*config);
   v22bis_init(&m.v22bis, m.bit_rate, V22BIS_GUARD_TONE_NONE, !answers(m), get_bit, &m, put_bit, &m);
   v22bis_tx_power(&m.v22bis, config->tx_level_dbm0 - kTxPowerExcessDb);
   v22bis_set_modem_status_handler(&m.v22bis, on_status, &m);
@@ -356,6 +370,10 @@ int init(void* self, const oh_pump_config* config) {
     enter(m, Stage::kListen);
   }
   return 0;
+}
+
+int init(void* self, const oh_pump_config* config) {
+  return init_as(self, config, false);
 }
 
 void process(void* self, const void* rx, void* tx, size_t n) {
@@ -434,6 +452,13 @@ constexpr oh_pump_type type_named(const char* name, int (*init)(void*, const oh_
 
 const oh_pump_type* v22bis_type() {
   static constexpr oh_pump_type kType = type_named("spandsp's v22bis", init);
+  return &kType;
+}
+
+/// As a Bell 212A: spandsp's modulator and receiver at 1200 bit/s behind Bell's tone.
+[[maybe_unused]] const oh_pump_type* bell212a_type() {
+  static constexpr oh_pump_type kType = type_named(
+      "spandsp's bell212a", [](void* self, const oh_pump_config* config) { return init_as(self, config, true); });
   return &kType;
 }
 
