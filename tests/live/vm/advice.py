@@ -34,11 +34,11 @@ HERE = pathlib.Path(__file__).resolve().parent
 # Threads of compete.c.
 LOADS = {
     "none": [],
-    "fifo19": ["fifo 19 8000 10000"],
+    "fifo19": ["fifo 19 6000 10000"],
     "fifo49": ["fifo 49 6000 20000"],
     "fifo60": ["fifo 60 6000 20000"],
     "deadline": ["deadline 2000 10000", "deadline 3000 20000"],
-    "softirq": ["softirq 70 100 5000"],
+    "softirq": ["softirq 70 2000 5000"],
 }
 # The cards of the other devices have a million samples a second and more, for which this machine is too slow.
 DEVICES = ["rt-audio", "vendor-modem", "soft-audio"]

@@ -4,7 +4,7 @@
  *
  *   compete fifo PRIORITY WORK_US PERIOD_US        works by its own CPU time, then sleeps until the next period
  *   compete deadline WORK_US PERIOD_US             SCHED_DEADLINE with a tenth more than its work
- *   compete softirq PRIORITY PACKETS PERIOD_US     sends UDP packets to itself, which softirqs receive
+ *   compete softirq PRIORITY WORK_US PERIOD_US     the same, but the work is UDP packets to itself, which softirqs receive
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -39,11 +39,14 @@ static void work(int64_t ns) {
   }
 }
 
-static void send_packets(int out, int in, long packets) {
+/* A softirq runs at the end of send(), in the time of this thread. A number of packets would be too many for a slow CPU. */
+static void send_packets(int out, int in, int64_t ns) {
   static char data[512];
-  for (long i = 0; i < packets; ++i)
+  const int64_t end = now(CLOCK_THREAD_CPUTIME_ID) + ns;
+  while (now(CLOCK_THREAD_CPUTIME_ID) < end) {
     if (send(out, data, sizeof data, 0) < 0) exit(1);
-  while (recv(in, data, sizeof data, MSG_DONTWAIT) > 0) {
+    while (recv(in, data, sizeof data, MSG_DONTWAIT) > 0) {
+    }
   }
 }
 
@@ -80,7 +83,7 @@ int main(int argc, char** argv) {
     const struct timespec at = {next / 1000000000, next % 1000000000};
     clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL);
     if (softirq)
-      send_packets(out, in, amount);
+      send_packets(out, in, 1000 * amount);
     else
       work(1000 * amount);
   }
