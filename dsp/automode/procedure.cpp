@@ -223,6 +223,17 @@ void Automode::show_progress() {
   if (news || v8_.state() != v8::State::kRunning) v8::show_menus(observer_, config_.role, v8_);
 }
 
+// Bell 212A has as long as a probe of an answerer. Then the mark is that of Bell 103.
+int16_t Automode::try_bell(int16_t rx) {
+  const int16_t tx = active(rx);
+  if (age() % 64 == 0 && answered()) {
+    enter(Step::kRunning);
+  } else if (age() >= kTa) {
+    begin(member(OH_MODULATION_BELL103), Step::kRunning);
+  }
+  return tx;
+}
+
 float Automode::call(float rx) {
   ans_.put(rx);
   usb1_.put(rx);
@@ -273,15 +284,8 @@ float Automode::call(float rx) {
       }
       return tx;
     }
-    case Step::kTryBell: {
-      const int16_t tx = active(static_cast<int16_t>(rx));
-      if (age() % 64 == 0 && answered()) {
-        enter(Step::kRunning);
-      } else if (age() >= kTa) {
-        begin(member(OH_MODULATION_BELL103), Step::kRunning);
-      }
-      return tx;
-    }
+    case Step::kTryBell:
+      return try_bell(static_cast<int16_t>(rx));
     case Step::kListen:
     case Step::kUsb1:
       listen();

@@ -95,6 +95,7 @@ class Automode {
   void do_without_v8();
   void probe();
   void follow_mark();
+  int16_t try_bell(int16_t rx);
   int16_t step(int16_t rx);
   void show_progress();
   float call(float rx);

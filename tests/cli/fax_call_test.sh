@@ -53,5 +53,5 @@ context = ["INT", "DPC"]
 END
 expect 0 "" sweep grid.toml --out grid
 grep -q "fax_pages_whole" grid/results.csv || fail "fax: a sweep's rows say nothing of pages"
-expect 0 "gap" law fax --json
+expect 0 "gap" advise law fax --json
 finish

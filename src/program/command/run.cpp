@@ -53,6 +53,13 @@ void add_in_data(Table* table, double after_s) {
   table->row({"in data mode after, s", after_s < 0 ? "never" : fmt::format("{:.3f}", after_s)});
 }
 
+void add_pages(Table* table, const hostsim::FaxStatus& fax) {
+  add_rows(table, kFaxStatus, {&fax});
+  for (const auto& page : fax.pages)
+    table->row({fmt::format("page {}", page.page),
+                fmt::format("{} bit/s, {}, after {:.1f} s", page.bit_rate, page.modulation, page.taken_s)});
+}
+
 std::string in_words(const RunSummary::Compression& c, std::uint64_t bytes) {
   if (!c.sent && !c.received) return "not negotiated";
   return fmt::format("{}, {} octets for {} bytes",
@@ -84,12 +91,7 @@ void add_pump(Table& table, const RunSummary& run) {
     for (const auto& m : run.pump->metrics)
       table.row({m.unit.empty() ? m.name : m.name + ", " + m.unit, fmt::format("{:.6g}", m.value)});
   }
-  if (run.fax) {
-    add_rows(&table, kFaxStatus, {run.fax.get()});
-    for (const auto& page : run.fax->pages)
-      table.row({fmt::format("page {}", page.page),
-                 fmt::format("{} bit/s, {}, after {:.1f} s", page.bit_rate, page.modulation, page.taken_s)});
-  }
+  if (run.fax) add_pages(&table, *run.fax);
 }
 
 void print_table(const RunSummary& run, const hostsim::Scenario& scenario) {
