@@ -77,7 +77,7 @@ grep -q "Modem-on-hold: for 4.0" hold/report.html || fail "hold: the page does n
 expect_error 'unknown key "los"; the nearest known key is "line.loss_db"' run hold.toml --set los=3
 expect_error '"tape" is not a card; expected null, file:IN.wav,OUT.wav, unix:PATH, alsa:NAME, portaudio:NAME, rtp:LOCAL,REMOTE, audiosocket:HOST:PORT, dahdi:CHANNEL, kernel:N or sip:USER@HOST' modem tape
 expect_error '--seconds: "-1"; expected a number from 0.001 to 1000000000' modem null --seconds=-1
-expect 0 "not offered: V22 (not possible: card and driver queue 525 ms" modem null --device-delay 500 --seconds 0.2 --context OTHER --interrupt-priority 0 --best-effort
+expect 0 "V22 (not possible: card and driver queue 525 ms" modem null --device-delay 500 --seconds 0.2 --context OTHER --interrupt-priority 0 --best-effort
 python3 - <<'END' || fail "hold: summary.json"
 import json
 s = json.load(open("hold/summary.json"))
