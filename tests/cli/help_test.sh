@@ -40,6 +40,7 @@ done
 "$offhook" help man --out pages || fail "man --out"
 if grep -hE "UINT|FLOAT|NONNEG| in \[[0-9]" pages/*.1; then fail "the library's words in the man page"; fi
 expect_error "'advis' is not a command of offhook; the nearest command is 'advise'" advis rt-audio
+expect_error "'law' is not a command of offhook; the nearest command is 'advise law'" law g-lite
 expect_error "'--frobnicate' is not an option of offhook; offhook --help lists them" --frobnicate
 
 # Lists of keys are in `help keys` alone.

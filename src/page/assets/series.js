@@ -55,7 +55,7 @@ function seriesChart(box, o) {
   const data = mergeSeries(o.series);
   const decimals = o.decimals === undefined ? 2 : o.decimals;
   // The line above the chart without a pointer: the unit, and a level that lies outside.
-  const idle = o.unit + (o.level && top < o.level.value ? `; ${o.level.text}, lies above this chart` : "");
+  const idle = o.unit + (o.level && top < o.level.value ? `; ${o.level.text}, above this chart` : "");
   const levelShown = o.level && top >= o.level.value;
   readout.textContent = idle;
   const chart = new Dygraph(area, data, {

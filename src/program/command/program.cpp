@@ -94,6 +94,16 @@ namespace {
 std::string letters(const std::string& word) {
   return word.substr(std::min(word.find_first_not_of('-'), word.size()));
 }
+
+/// "advise law" for "law": the path to the first command of this name below `of`; "": none
+std::string path_below(const CLI::App& of, const std::string& word) {
+  for (const CLI::App* command : of.get_subcommands([](const CLI::App*) { return true; })) {
+    if (command->get_name() == word) return word;
+    if (const std::string path = path_below(*command, word); !path.empty())
+      return fmt::format("{} {}", command->get_name(), path);
+  }
+  return {};
+}
 }  // namespace
 
 std::string not_known(const CLI::App& of, const std::string& word) {
@@ -121,8 +131,11 @@ std::string not_known(const CLI::App& of, const std::string& word) {
   std::ranges::transform(names, bare_names.begin(), letters);
   const std::vector<std::string_view> candidates(bare_names.begin(), bare_names.end());
   const std::string_view found = nearest(bare, candidates);
+  const std::string path = option ? "" : path_below(of, word);
   const std::string near =
-      found.empty() ? "" : names[static_cast<std::size_t>(std::ranges::find(candidates, found) - candidates.begin())];
+      !path.empty()   ? path
+      : found.empty() ? ""
+                      : names[static_cast<std::size_t>(std::ranges::find(candidates, found) - candidates.begin())];
   return fmt::format("'{}' is not {} {} of {}{}; {} --help lists them", word, option ? "an" : "a", noun, name,
                      near.empty() ? "" : fmt::format("; the nearest {} is '{}'", noun, near), name);
 }
