@@ -63,6 +63,9 @@ install(FILES ${PROJECT_BINARY_DIR}/OffhookConfig.cmake ${PROJECT_BINARY_DIR}/Of
 # The prefix is known at the installation: `cmake --install BUILD --prefix PREFIX`.
 install(CODE "
   get_filename_component(PREFIX \"\${CMAKE_INSTALL_PREFIX}\" ABSOLUTE)
+  if(PREFIX MATCHES /_CPack_Packages/)  # a tarball is unpacked anywhere
+    set(PREFIX /usr)
+  endif()
   set(CMAKE_INSTALL_LIBDIR \"${CMAKE_INSTALL_LIBDIR}\")
   set(CMAKE_INSTALL_INCLUDEDIR \"${CMAKE_INSTALL_INCLUDEDIR}\")
   set(PROJECT_DESCRIPTION \"${PROJECT_DESCRIPTION}\")

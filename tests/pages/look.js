@@ -25,7 +25,7 @@ function problemsOfPage() {
   const problems = [];
   if (document.documentElement.dataset.ready !== "yes") problems.push(["the page was not drawn to its end", ""]);
   for (const figure of document.querySelectorAll("[data-drawn=failed]")) problems.push(["a figure was not drawn", figure.id]);
-  const date = /\b\d{1,2}\/\d{1,2}\/\d{4}\b/.exec(document.body.textContent);
+  const date = /\b\d{1,2}\/\d{1,2}\/\d{4}\b/.exec(document.body.innerText);
   if (date) problems.push(["a date that is not ISO 8601", date[0]]);
   const room = document.documentElement.clientWidth;
   if (document.documentElement.scrollWidth > room) {
