@@ -319,10 +319,10 @@ void add_pool(App& app, Action& action) {
       ->type_name("ACCOUNT");
   sub->add_option("--lines", options->lines, "Largest number of calls at once; others are refused as busy")
       ->type_name("N")
-      ->check(in_range(1, 64));
+      ->check(in_range(1, 256));
   sub->add_option("--per-caller", options->per_caller, "Largest number of calls at once from one number")
       ->type_name("N")
-      ->check(in_range(1, 64));
+      ->check(in_range(1, 256));
   sub->add_option("--per-minute", options->per_minute,
                   "Largest number of calls from one number within a minute; others are refused")
       ->type_name("N")
