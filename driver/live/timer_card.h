@@ -38,10 +38,15 @@ class TimerCard : public LocalCard {
   Wait wait() override;
   void stop() override { stopped_.store(true, std::memory_order_relaxed); }
 
+ protected:
+  /// Samples that pass at once, at most to the end of the block: the thread wakes for each such burst. From the thread
+  /// of wait(), or before start().
+  void set_burst(std::uint32_t samples) { burst_ = samples; }
+
  private:
   oh_line_end line_;
   SamplePacer pacer_;
-  std::uint32_t burst_;  ///< 1 ms
+  std::uint32_t burst_;  ///< 1 ms unless set
   std::uint64_t begin_ = 0;
   std::atomic<bool> stopped_{false};
 };

@@ -23,11 +23,13 @@ constexpr std::uint32_t kRateHz = OH_MODEM_RATE_HZ;
 constexpr std::uint64_t kReportEvery = 5 * kRateHz;  // RFC 3550 6.2
 constexpr std::uint64_t kReadReportsEvery = kRateHz / 100;
 constexpr std::uint64_t kShowEvery = kRateHz / 10;
-constexpr int kAtOnce = 64;                 // packets read in one exchange
-constexpr std::size_t kMostOctets = 2048;   // of a packet
-constexpr int kPairs = 100;                 // tries for an even port with its neighbour
-constexpr std::uint8_t kComfortNoise = 13;  // RFC 3389
-constexpr std::uint8_t kFirstDynamic = 96;  // RFC 3551 6: telephone-event is among them
+constexpr std::uint32_t kBurst = kRateHz / 200;  // 5 ms: a quarter of a usual packet is the jitter that it adds
+constexpr std::uint32_t kWholeBlock = OH_MODEM_RING_SAMPLES;  // without a far end
+constexpr int kAtOnce = 64;                                   // packets read in one exchange
+constexpr std::size_t kMostOctets = 2048;                     // of a packet
+constexpr int kPairs = 100;                                   // tries for an even port with its neighbour
+constexpr std::uint8_t kComfortNoise = 13;                    // RFC 3389
+constexpr std::uint8_t kFirstDynamic = 96;                    // RFC 3551 6: telephone-event is among them
 
 oh_streams octet_streams() {
   oh_streams streams = oh_modem_streams(kRateHz);
@@ -70,6 +72,7 @@ RtpCard::RtpCard(const RtpConfig& config)
                 octet_streams()),
       config_(config),
       buffer_(config.buffer_samples) {
+  set_burst(kWholeBlock);
   next_.ssrc = random_number();
   next_.sequence = static_cast<std::uint16_t>(random_number());
   next_.timestamp = random_number();
@@ -118,6 +121,7 @@ void RtpCard::set_media(const std::optional<RtpMedia>& media) {
 void RtpCard::adopt_media() {
   has_new_media_ = false;
   connected_ = false;
+  set_burst(kWholeBlock);
   show();
   if (!new_media_) return;  // the counts of the last call are kept
   srtp_.swap(new_srtp_);
@@ -135,6 +139,7 @@ void RtpCard::adopt_media() {
   // From then on, the kernel only passes packets of this address.
   connected_ = connect(socket_, new_media_->remote.get(), new_media_->remote.length) == 0 &&
                connect(control_, control.get(), control.length) == 0;
+  if (connected_) set_burst(kBurst);
   packet_samples_ = new_media_->packet_samples;
   next_.payload_type = payload_type_of(new_media_->law);
   next_.marker = true;

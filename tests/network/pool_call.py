@@ -25,7 +25,7 @@ with SipBench(sys.argv[1]) as bench:
         page = ["--page", str(page_port)]
     with open(bench.path("log"), "wb") as log:
         pool = bench.start("pool", f"sip:100@127.0.0.1:{ports[0]},local=127.0.0.1:{pp},register=no", "--lines", "2",
-                           "--per-caller", "1", "--allow", bench.path("allow"), "--exec", "echo caller $OFFHOOK_CALLER on $OFFHOOK_LINE; exec cat", *page, stdout=log,
+                           "--per-caller", "1", "--allow", bench.path("allow"), "--exec", "echo caller $OFFHOOK_CALLER on $OFFHOOK_LINE >/dev/tty; exec cat", *page, stdout=log,
                            stderr=subprocess.STDOUT)
 
     def logged():

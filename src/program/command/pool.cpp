@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/ioctl.h>
+#include <spawn.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -218,7 +218,8 @@ class PoolLine {
   pid_t child_ = 0;
 };
 
-/// In a new session, with the line's terminal as controlling terminal.
+/// In a new session, with the line's terminal as controlling terminal. Not by fork(): until its child's exec(), each
+/// page that a modem of the pool writes would be copied.
 void PoolLine::start_program() {
   const std::string device = terminal_->device(), caller = "OFFHOOK_CALLER=" + safe_word(caller_),
                     line = fmt::format("OFFHOOK_LINE={}", number_), tty = "OFFHOOK_TTY=" + device;
@@ -228,19 +229,26 @@ void PoolLine::start_program() {
   for (const std::string* e : {&caller, &line, &tty}) environment.push_back(const_cast<char*>(e->c_str()));
   environment.push_back(nullptr);
   const char* const arguments[] = {"sh", "-c", options_.exec.c_str(), nullptr};
-  kill_at_ms_ = 0;
-  child_ = fork();
-  if (child_ != 0) return;
-  setsid();
+  posix_spawn_file_actions_t files;
+  posix_spawn_file_actions_init(&files);
+  // The first terminal that a session opens controls it.
+  posix_spawn_file_actions_addopen(&files, 0, device.c_str(), O_RDWR, 0);
+  for (int fd = 1; fd < 3; ++fd) posix_spawn_file_actions_adddup2(&files, 0, fd);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK);
   sigset_t none;
   sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, nullptr);
-  const int terminal = open(device.c_str(), O_RDWR);
-  ioctl(terminal, TIOCSCTTY, 0);
-  for (int fd = 0; fd < 3; ++fd) dup2(terminal, fd);
-  if (terminal > 2) close(terminal);
-  execve("/bin/sh", const_cast<char* const*>(arguments), environment.data());
-  _exit(127);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  kill_at_ms_ = 0;
+  char* const* const words = const_cast<char* const*>(arguments);
+  if (posix_spawn(&child_, "/bin/sh", &files, &attributes, words, environment.data()) != 0) {
+    child_ = 0;
+    end_ = "the program did not start";
+    phone_->hang_up(number_);
+  }
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&files);
 }
 
 /// Until no more calls are accepted and none is in progress.
@@ -311,10 +319,10 @@ void add_pool(App& app, Action& action) {
       ->type_name("ACCOUNT");
   sub->add_option("--lines", options->lines, "Largest number of calls at once; others are refused as busy")
       ->type_name("N")
-      ->check(in_range(1, 64));
+      ->check(in_range(1, 256));
   sub->add_option("--per-caller", options->per_caller, "Largest number of calls at once from one number")
       ->type_name("N")
-      ->check(in_range(1, 64));
+      ->check(in_range(1, 256));
   sub->add_option("--per-minute", options->per_minute,
                   "Largest number of calls from one number within a minute; others are refused")
       ->type_name("N")
