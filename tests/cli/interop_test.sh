@@ -52,6 +52,15 @@ grep -q "all of them: ./dev interop --list" err.txt || fail "no such cell: $(cat
 "${interop[@]}" --list >list.txt || fail "--list"
 grep -q "^drop-out of 2 s: v34, .*line.interruption_ms=2000" list.txt || fail "--list: no drop-out"
 grep -q "^round trip 600 ms: v34, .*line.delay_ms=300" list.txt || fail "--list: no round trip"
+grep -q "^V.90, round trip 500 ms: v90, .*trunk.delay_ms=250" list.txt || fail "--list: no round trip on a trunk"
+# Each cell keeps its results in a folder of its own: +7 Hz and -7 Hz once shared one, and neither was kept.
+python3 - "$source_dir/tests/interop" <<'END' || fail "two cells keep their results in one folder"
+import sys
+sys.path.insert(0, sys.argv[1])
+import interop
+names = [cell["name"] for cell in interop.cells()]
+sys.exit(len({interop.slug(name) for name in names}) != len(names))
+END
 
 # Our own modem with itself, as two programs over a line.
 line_of_two=$(dirname "$offhook")/../tests/line_of_two

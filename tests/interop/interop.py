@@ -105,6 +105,7 @@ def cells():
         trunk_cell("A-law", law="a-law", codec="a-law"),
         trunk_cell("loop 12 dB", loss_db=12),
         trunk_cell("clock +50 ppm", clock_ppm=50),
+        *(trunk_cell(f"round trip {ms} ms", file_bytes=20000, delay_ms=ms / 2) for ms in (150, 280, 300, 500, 700, 900)),
         trunk_cell("a slip a minute each way", file_bytes=250000, slip_every_s=60),
         trunk_cell("no digital route down", converters="true"),
         trunk_cell("packets of 20 ms, one of 500 lost", packet_ms=20, packet_loss=0.002),
@@ -320,7 +321,7 @@ def table(far, chosen, roles, results):
 
 
 def slug(text):
-    return "".join(ch if ch.isalnum() or ch == "." else "-" for ch in text)
+    return "".join(ch if ch.isalnum() or ch in ".+-" else "_" for ch in text)
 
 
 def arguments():

@@ -68,7 +68,7 @@ const Phase2::Table& Phase2::transitions() {
       {in(kInfo0, kFirstTone, kReversed, kRoundTrip), kFarLacksInfo0, nullptr, &P::repeat_info0, kInfo0Again, "11.2.2.1.1, 11.2.2.2.1"},
       {in(kInfo0Again), kFarHasInfo0,  nullptr,           &P::end_info0,         kInfo0Again, "11.2.2.1.1, 11.2.2.2.1"},
       {in(kInfo0Again), kFarTone,      &P::has_far_info0, &P::end_info0,         kInfo0Again, "11.2.2.1.1, 11.2.2.2.1"},
-      {in(kInfo0Again), kWaitOver,     &P::has_far_info0, &P::rest_info0,        kInfo0Again, "ours"},
+      {in(kInfo0Again), kWaitOver,     &P::has_far_info0, &P::end_info0,         kInfo0Again, "ours"},
       {in(kInfo0Again), kOwnTone,      nullptr,           &P::begin_first_tone,  kFirstTone,  "11.2.2.1.1, 11.2.2.2.1"},
       // the short Phase 2 of V.92
       {in(kFirstTone),  kFarTone,      &P::calls_short_after_50_ms, &P::reverse_for_short, kShortReversed, "V.92 9.4.1.1.3"},
@@ -152,7 +152,7 @@ void Phase2::enter(State state) {
 void Phase2::start() {
   has_far_info0_ = hurries_ = false;
   heard_at_ = -1;
-  info0_rests_ = 0;
+  info0_since_ = now_ - (kInfo0Most + kInfo0Rest);
   may_be_short_ = config_.v92 && config_.short_phase2;
   far_peak_ = 0;
   send_info0(false);
@@ -256,7 +256,7 @@ void Phase2::put_info0(const DpskDecision& decision) {
   // and only finishes the sequence.
   if (outcome_.far_info0.acknowledge) {
     handle(Event::kFarHasInfo0);
-  } else if (!first && now_ >= info0_rests_) {
+  } else if (!first && !info0_rests()) {
     handle(Event::kFarLacksInfo0);
   }
 }
@@ -353,18 +353,21 @@ void Phase2::send_info0(bool again) {
   again_ = again;
 }
 
+bool Phase2::info0_rests() const {
+  const int64_t since = now_ - info0_since_;
+  return since >= kInfo0Most && since < kInfo0Most + kInfo0Rest;
+}
+
+// The time counts from the first repetition, also if tones come between: over a round trip of 900 ms, a far end may
+// take each of our repetitions for its own loss, and repeat INFO0 in turn.
 void Phase2::repeat_info0() {
-  wait_until_ = now_ + kInfo0Most;
+  if (now_ - info0_since_ >= kInfo0Most) info0_since_ = now_;
+  wait_until_ = info0_since_ + kInfo0Most;
   if (modulator_.sends_bits()) {
     again_ = true;  // the one being sent is finished first
   } else {
     send_info0(true);
   }
-}
-
-void Phase2::rest_info0() {
-  end_info0();
-  info0_rests_ = now_ + kInfo0Rest;
 }
 
 void Phase2::send_marks() {

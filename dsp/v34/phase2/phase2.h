@@ -206,7 +206,6 @@ class Phase2 : public TableProcedure<Phase2, Phase2State, Phase2Event> {
   // actions
   void repeat_info0();
   void end_info0() { again_ = false; }
-  void rest_info0();
   void answer_reversal();
   void turn_round();
   void begin_first_tone();
@@ -253,6 +252,7 @@ class Phase2 : public TableProcedure<Phase2, Phase2State, Phase2Event> {
   void put(float rx);
   void put_info0(const DpskDecision& decision);
   bool hears_tone() const;
+  bool info0_rests() const;  // a repeated INFO0 changes nothing
   bool sends_tone() const;
   int next_bit();
   float next_probing();
@@ -303,7 +303,7 @@ class Phase2 : public TableProcedure<Phase2, Phase2State, Phase2Event> {
   int bit_count_ = 0;
   int bit_at_ = 0;
   bool again_ = false;       // INFO0 over and over
-  int64_t info0_rests_ = 0;  // until then a repeated INFO0 changes nothing
+  int64_t info0_since_ = 0;  // the first repetition of the latest series
   bool send_marks_ = false;  // ones without end
   int64_t bits_end_ = 0;     // when the last bit sent ends on the line
 

@@ -546,6 +546,40 @@ TEST(Phase2, V34_LL_1_TheEndsMayBeginTenSecondsApart) {
   }
 }
 
+// A far end that takes each repetition of ours for its own loss, a round trip later: two INFO0, then its tone. Without
+// an end for the whole series, both repeat for ever.
+TEST(Phase2, AFarEndThatRepeatsInfo0AfterEachOfOursGetsOurTone) {
+  constexpr size_t kRoundTrip = 7200, kSeconds = 12;
+  for (const bool call : {true, false}) {
+    SCOPED_TRACE(call ? "call" : "answer");
+    Phase2Config config;
+    config.role = call ? OH_PUMP_CALL : OH_PUMP_ANSWER;
+    Phase2 end(config);
+    DpskModulator far(phase2_signal(call ? kDpskAnswerHz : kDpskCallHz, -12, -7));
+    DpskReceiver receiver(call ? kDpskCallHz : kDpskAnswerHz);
+    InfoDetector<Info0> detector;
+    std::vector<uint8_t> bits(Info0::kBits);
+    encode(kAllCapabilities, bits.data());
+    std::vector<float> sent(kRoundTrip);
+    size_t at = 0, left = 3 * bits.size();
+    far.bits();
+    end.start();
+    double last_s = 0;
+    int found = 0;
+    for (size_t n = 0; n < kSeconds * 8000; ++n) {
+      const float rx = far.next([&] { return left == 0 ? -1 : (--left, static_cast<int>(bits[at++ % bits.size()])); });
+      sent.push_back(end.process(0.3f * rx));
+      DpskDecision decision;
+      if (!receiver.put(sent[n], &decision) || !detector.put(decision)) continue;
+      last_s = static_cast<double>(n) / 8000;
+      ++found;
+      if (left == 0) left = 2 * bits.size(), at = 0, far.bits();
+    }
+    EXPECT_GE(found, 3);
+    EXPECT_LT(last_s, 5);
+  }
+}
+
 // A far end that repeats INFO0 without saying that it has ours, until it hears our tone: INFO0 is not repeated for
 // ever.
 TEST(Phase2, AFarEndThatRepeatsInfo0WithoutEndGetsOurTone) {
