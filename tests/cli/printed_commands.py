@@ -28,6 +28,7 @@ ELSEWHERE = {
     r"tests/bench/advice_pairs": "simulates ten hours for each pair of a device and a host",
     r"tests/decode/signals": "decodes hundreds of signals: decode.signals, label long",
     r"tests/decode/evening": "decodes a day: decode.evening, label long",
+    r"tests/network/pool_load": "makes 100 live calls: long.pool_load",
     r"tests/bench/network_calls": "simulates calls of five minutes",
     r"\./dev vm ": "boots a virtual machine: label vm-matrix",
     r"modprobe|offhook modem kernel|kernel:0|--host kernel": "needs the kernel module: label vm",

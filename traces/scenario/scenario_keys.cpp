@@ -327,8 +327,7 @@ KeyTable fax_keys() {
       key<F>("lines", 1, 20'000, "lines of a page of 1728 pixels; A4 has 1143 or 2286", &F::lines),
       key<F>("error_correction", "true: both fax machines offer error correction (ECM)", &F::error_correction),
       key<F>("max_bit_rate", 4800, 14'400,
-             "highest bit rate of both fax machines, which decides their modulations: V.27ter, from 9600 V.29, from "
-             "14400 V.17",
+             "highest bit rate of both fax machines: V.27ter at 4800, also V.29 from 9600 on, also V.17 from 14400 on",
              &F::max_bit_rate),
   };
 }
