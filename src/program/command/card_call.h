@@ -65,11 +65,11 @@ std::unique_ptr<Talker> make_talker(const CardOptions& options, const hostsim::S
 /// What `offhook line card` writes about a call.
 struct CardSummary {
   std::uint64_t interrupts = 0, overrun = 0, underrun = 0;
-  std::optional<std::uint64_t> near_received;
+  std::optional<std::uint64_t> near_received = {};
   double seconds = 0, hashed_seconds = 0;
-  std::string hash, hash_played;
-  std::optional<std::uint64_t> far_received, far_retrains, far_overrun, far_underrun;
-  std::optional<std::string> far_end;
+  std::string hash = {}, hash_played = {};
+  std::optional<std::uint64_t> far_received = {}, far_retrains = {}, far_overrun = {}, far_underrun = {};
+  std::optional<std::string> far_end = {};
 };
 
 /// Who is at the other end of the line.

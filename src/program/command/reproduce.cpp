@@ -214,7 +214,9 @@ int run(Options options) {
   const OutputFolder kept_claims = folder.sub("claims");
   catch_interrupts();
   const auto begin = std::chrono::steady_clock::now();
-  reproduce::Results results{.seed = options.settings.seed, .repetitions = options.settings.repetitions};
+  reproduce::Results results;
+  results.seed = options.settings.seed;
+  results.repetitions = options.settings.repetitions;
   if (options.held_out > 0) {
     results.held_out = hold_out(options);
     if (!results.held_out) return interrupt_status();

@@ -222,7 +222,9 @@ TEST(ModemEnd, SaysWhyItIsRefused) {
     const char* why = nullptr;
     const std::size_t size = oh_modem_end_size(&config, &why);
     std::array<std::uint8_t, 64> nothing;
-    if (size == 0) EXPECT_EQ(oh_modem_end_init(nothing.data(), &config), nullptr);
+    if (size == 0) {
+      EXPECT_EQ(oh_modem_end_init(nothing.data(), &config), nullptr);
+    }
     EXPECT_EQ(size == 0, why != nullptr);
     return std::string(why == nullptr ? "" : why);
   };

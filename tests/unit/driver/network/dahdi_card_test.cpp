@@ -233,7 +233,9 @@ constexpr std::uint64_t kDelay = DahdiCard::kQueuedBlocks * DahdiCard::kBlock;
 /// All samples that were sent after `from` are those of one delay, but for the kernel's silence.
 void expect_sent_in_place(const Channel& channel, std::uint64_t from = kDelay) {
   for (std::uint64_t p = from; p < channel.sent.size(); ++p)
-    if (!channel.silent[p]) ASSERT_EQ(channel.sent[p], octet_at(p - kDelay)) << p;
+    if (!channel.silent[p]) {
+      ASSERT_EQ(channel.sent[p], octet_at(p - kDelay)) << p;
+    }
 }
 
 std::int64_t figure_of(const LiveCard& card, std::string_view key) {
@@ -313,7 +315,9 @@ TEST(DahdiCard, DroppedSamplesAreAGapOfTheirNumberAtTheirPosition) {
     const auto lost = static_cast<std::uint64_t>(std::count(driver.heard.begin(), driver.heard.end(), -1));
     EXPECT_EQ(lost, channel.dropped) << stall;
     for (std::uint64_t p = 0; p < driver.read; ++p)
-      if (driver.heard[p] >= 0) ASSERT_EQ(driver.heard[p], octet_at(p)) << stall << ", position " << p;
+      if (driver.heard[p] >= 0) {
+        ASSERT_EQ(driver.heard[p], octet_at(p)) << stall << ", position " << p;
+      }
     expect_sent_in_place(channel);
     EXPECT_EQ(figure_of(card, "samples_lost"), static_cast<std::int64_t>(channel.dropped));
     EXPECT_EQ(figure_of(card, "overruns"), 1);

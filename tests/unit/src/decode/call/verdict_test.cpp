@@ -373,7 +373,7 @@ TEST(DecodeVerdict, ARateOfCharactersIsNoSymbolRate) {
   std::mt19937 random(9);
   Bits halves;
   for (int k = 0; k < 1200; ++k) {
-    const unsigned character = random();
+    const auto character = static_cast<unsigned>(random());
     halves.insert(halves.end(), {0, 0});
     for (int bit = 0; bit < 8; ++bit) halves.insert(halves.end(), 2, static_cast<int>(character >> bit & 1));
     halves.insert(halves.end(), 3, 1);

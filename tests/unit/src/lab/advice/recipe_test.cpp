@@ -104,7 +104,8 @@ TEST(Advice, EvidenceThatCarriesFurtherIsNamedWhereItIsRejected) {
                                const bool urgent = s.context.kind == OH_CONTEXT_THREAD && s.context.priority == 28;
                                m.margin_ms = urgent ? 7.9 : 5;
                                for (std::size_t i = 0; i < m.longest_ms.size(); ++i)
-                                 m.longest_ms[i] = (urgent ? 0.11 : 0.13) * std::pow((i + 1) / 64.0, -0.3);
+                                 m.longest_ms[i] =
+                                     (urgent ? 0.11 : 0.13) * std::pow(static_cast<double>(i + 1) / 64, -0.3);
                                if (s.context.kind == OH_CONTEXT_RESERVATION) m.blocks_late = m.samples_lost = 1;
                              }));
   ASSERT_TRUE(advice && advice->suffices);
@@ -114,7 +115,8 @@ TEST(Advice, EvidenceThatCarriesFurtherIsNamedWhereItIsRejected) {
     if (!t.loses_nothing() || &t == &chosen) continue;
     if (t.expectation.interval_s.low <= 1.05 * chosen.expectation.interval_s.low) continue;
     ++further;
-    EXPECT_THAT(t.against, HasSubstr("Its evidence supports a longer time: " + span(t.expectation.interval_s.low))) << t.name;
+    EXPECT_THAT(t.against, HasSubstr("Its evidence supports a longer time: " + span(t.expectation.interval_s.low)))
+        << t.name;
   }
   EXPECT_GT(further, 0);
 }
