@@ -52,7 +52,7 @@ LiveDriverConfig driver_config(const hostsim::SoftDevice& device, const LiveCard
 LiveDevice measure_live_device(const hostsim::Scenario& scenario, const LiveDeviceConfig& config,
                                const std::function<bool(double)>& progress) {
   if (scenario.fax.pages > 0)
-    throw std::invalid_argument("a fax needs T.30 as well as its modem signals; expected a live fax by `offhook fax`");
+    throw std::invalid_argument("a fax needs T.30 as well as its modem signals; expected `offhook fax`, which runs live");
   const hostsim::SoftDevice device = hostsim::device_at_work(scenario);
   const auto connection = hostsim::make_device_connection(scenario, nullptr);
   std::optional<Rehearsal> rehearsal;
