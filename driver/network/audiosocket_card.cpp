@@ -12,9 +12,9 @@
 #include <cerrno>
 #include <cstring>
 #include <stdexcept>
-#include <system_error>
 
 #include "driver/base/printable.h"
+#include "driver/network/audiosocket_listener.h"
 #include "dsp/v90/coding/ucode.h"
 #include "offhook/modem_card.h"
 
@@ -63,23 +63,13 @@ AudioSocketCard::AudioSocketCard(const AudioSocketConfig& config)
                 streams_of(config)),
       config_(config) {
   shown_uuid_.reserve(64);
-  if (!config_.listens) return;
-  const int on = 1;
-  listener_ = socket(config_.address.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  const bool listening = listener_ >= 0 && setsockopt(listener_, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0 &&
-                         bind(listener_, config_.address.get(), config_.address.length) == 0 &&
-                         listen(listener_, 8) == 0;
-  if (!listening) {
-    const std::string why = std::generic_category().message(errno);
-    if (listener_ >= 0) close(listener_);
-    throw std::runtime_error(config_.address.text() + ": " + why);
-  }
-  config_.address = address_of_socket(listener_);
+  if (!config_.listens || config_.shares_listener) return;
+  listener_ = listen_for_audiosocket(config_.address);
 }
 
 AudioSocketCard::~AudioSocketCard() {
   if (state_ == State::kConnected) end(End::kNone);
-  for (const int fd : {socket_, listener_})
+  for (const int fd : {socket_, listener_, given_.load()})
     if (fd >= 0) close(fd);
 }
 
@@ -140,22 +130,26 @@ void AudioSocketCard::begin(int socket) {
   end_.store(End::kNone);
 }
 
-void AudioSocketCard::accept_connection() {
-  const int fd = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
-  if (fd < 0) return;
-  if (state_ != State::kIdle || was_off_hook_) {  // the line is busy
-    std::array<std::uint8_t, kAudioSocketHeader> header;
-    write_audiosocket_header(AudioSocketKind::kHangUp, 0, header.data());
-    [[maybe_unused]] const ssize_t sent = send(fd, header.data(), header.size(), MSG_NOSIGNAL);
-    close(fd);
-    return;
-  }
-  begin(fd);
+void AudioSocketCard::take(int socket) {
+  given_.store(socket);
+}
+
+/// A connection that waits, for a line that is free.
+void AudioSocketCard::take_connection(int socket) {
+  if (state_ != State::kIdle || was_off_hook_) return refuse_audiosocket(socket);
+  begin(socket);
   state_ = State::kConnected;
 }
 
 void AudioSocketCard::follow_connection() {
-  if (listener_ >= 0) accept_connection();
+  if (listener_ >= 0) {
+    const int fd = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (fd >= 0) take_connection(fd);
+  }
+  if (const int fd = given_.load(); fd >= 0) {
+    take_connection(fd);
+    given_.store(-1);  // after state_, for has_connection()
+  }
   if (state_ != State::kConnecting) return;
   int error = 0;
   socklen_t length = sizeof error;

@@ -21,6 +21,7 @@ namespace offhook {
 struct AudioSocketConfig {
   InternetAddress address;
   bool listens = false;
+  bool shares_listener = false;                  ///< with `listens`: connections come by take() alone
   std::array<std::uint8_t, kUuidOctets> uuid{};  ///< of a client; all zero: a new one for each call
   std::uint32_t buffer_samples = 320;
   std::optional<oh_encoding> law;  ///< octets for the modem; none: linear samples
@@ -39,6 +40,11 @@ class AudioSocketCard final : public TimerCard, private AudioSocketReader::Sink 
   std::vector<CardFigure> figures() const override;
   /// The port of a server.
   std::uint16_t port() const { return config_.address.port(); }
+  /// A connection for this line, which then rings; the card closes the socket. Unless the line is free, it hangs up.
+  /// From any thread. @pre !has_connection()
+  void take(int socket);
+  /// A connection is on the line, or is about to be. From any thread.
+  bool has_connection() const { return given_.load() >= 0 || state_.load() != State::kIdle; }
 
  private:
   enum class State : std::uint8_t { kIdle, kConnecting, kConnected };
@@ -50,7 +56,7 @@ class AudioSocketCard final : public TimerCard, private AudioSocketReader::Sink 
   void exchange_octets(const std::uint8_t* played, std::uint8_t* captured, std::size_t n);
   void follow_hook();
   void follow_connection();
-  void accept_connection();
+  void take_connection(int socket);
   void begin_connection();
   void begin(int socket);
   void end(End why);
@@ -65,11 +71,12 @@ class AudioSocketCard final : public TimerCard, private AudioSocketReader::Sink 
   AudioSocketConfig config_;
   int listener_ = -1, socket_ = -1;
   LostRuns lost_;
+  std::atomic<int> given_{-1};  // a socket from take()
   std::atomic<End> end_{End::kNone};
+  std::atomic<State> state_{State::kIdle};  // the card's thread alone writes it
   std::atomic<std::uint64_t> received_{0}, sent_{0}, lost_samples_{0}, skipped_{0}, ignored_{0}, inexact_{0};
 
   // The card's thread.
-  State state_ = State::kIdle;
   bool was_off_hook_ = false, hung_up_ = false, filling_ = true;
   std::uint64_t position_ = 0, look_at_ = 0, ring_begin_ = 0;
   AudioSocketReader reader_;

@@ -375,15 +375,20 @@ DahdiConfig parse_dahdi_place(std::string_view place) {
 
 namespace {
 
-std::unique_ptr<LiveCard> open_channel(const std::string& place, std::uint32_t) {
-  const DahdiConfig config = parse_dahdi_place(place);
 #ifdef OFFHOOK_HAS_DAHDI
+std::unique_ptr<DahdiCard> open_card_of(const DahdiConfig& config) {
   return std::make_unique<DahdiCard>(open_dahdi_device(config.device), config);
+}
 #else
+std::unique_ptr<LiveCard> open_card_of(const DahdiConfig& config) {
   throw std::runtime_error(config.name +
                            ": this build has no DAHDI: dahdi/user.h (dahdi-source) was not installed when it was "
                            "configured");
+}
 #endif
+
+std::unique_ptr<LiveCard> open_channel(const std::string& place, std::uint32_t) {
+  return open_card_of(parse_dahdi_place(place));
 }
 
 /// Channels are not opened: that would hang them up.
@@ -410,6 +415,15 @@ std::vector<CardDevice> channels() {
 }
 
 }  // namespace
+
+std::unique_ptr<LiveCard> open_ringing_channel(const DahdiConfig& config) {
+  auto card = open_card_of(config);
+#ifdef OFFHOOK_HAS_DAHDI
+  if (!card->can_ring())
+    throw std::runtime_error(config.name + ": never rings; expected a signalling with a ring, such as e&m or fxsks");
+#endif
+  return card;
+}
 
 const CardKind kDahdiCards = {"dahdi", "dahdi:CHANNEL", true, open_channel, channels};
 

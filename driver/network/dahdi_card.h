@@ -42,6 +42,8 @@ class DahdiCard final : public LocalCard {
   /// @throws std::runtime_error with the name and the reason: the channel has no samples, or another law
   DahdiCard(std::unique_ptr<DahdiDevice> device, const DahdiConfig& config);
 
+  /// The signalling has a ring; a clear channel has none.
+  bool can_ring() const { return signalling_ != Signalling::kNone; }
   std::uint32_t queued_samples() const override { return kQueuedBlocks * kBlock; }
   SampleRun run_at(std::uint64_t position, std::uint32_t n) override { return lost_.at(position, n); }
   std::string_view line_failure() const override;
@@ -106,6 +108,9 @@ class DahdiCard final : public LocalCard {
 
 /// The channel and options after "dahdi:". @throws std::runtime_error with the expected form
 DahdiConfig parse_dahdi_place(std::string_view place);
+
+/// The card of a channel that can ring. @throws std::runtime_error: it cannot be opened, or its signalling has no ring
+std::unique_ptr<LiveCard> open_ringing_channel(const DahdiConfig& config);
 
 extern const CardKind kDahdiCards;
 

@@ -201,7 +201,7 @@ void Dce::tell_caller() {
 }
 
 void Dce::follow_ring() {
-  const bool ringing = state_ == State::kOnHook && line_.ringing();
+  const bool ringing = heeds_ring_ && state_ == State::kOnHook && line_.ringing();
   if (ringing && !was_ringing_) {
     at_.s(1) = static_cast<std::uint8_t>(at_.s(1) + 1);
     at_.report(Result::kRing);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// `offhook pool`: answering modems on the lines of one SIP account. Each line is a separate modem: a card, a driver in
-// a context, and AT commands on its own pseudo-terminal. A call gets a program on its terminal, if one is named, and
-// one line in the log.
+// `offhook pool`: answering modems on the lines of a SIP account, an AudioSocket port or DAHDI channels (pool_trunk.h).
+// Each line is a separate modem: a card, a driver in a context, and AT commands on its own pseudo-terminal. A call gets
+// a program on its terminal, if one is named, and one line in the log.
 #include "src/program/command/pool.h"
 
 #include <fcntl.h>
@@ -25,12 +25,12 @@
 #include "driver/base/printable.h"
 #include "driver/base/terminal.h"
 #include "driver/session/session.h"
-#include "driver/sip/sip_line.h"
 #include "driver/tty/dce.h"
 #include "driver/user_modem/modulations.h"
 #include "src/program/command/line_watch.h"
 #include "src/program/command/page_option.h"
 #include "src/program/command/pool_admission.h"
+#include "src/program/command/pool_trunk.h"
 #include "src/program/command/program.h"
 
 namespace offhook::command {
@@ -41,13 +41,17 @@ constexpr std::int64_t kKillAfterMs = 5000;  // a program that ignores the hang-
 
 struct Options {
   std::string address, tty, exec, allow, page, context = "FIFO 50";
-  int lines = 4, per_caller = 2, per_minute = 10, interrupt_priority = 80;
+  int lines = 0, per_caller = 2, per_minute = 10, interrupt_priority = 80;
   double seconds = 0;
   bool best_effort = false;
 };
 
 std::string clock_text() {
   return fmt::format("{:%FT%TZ}", fmt::gmtime(time(nullptr)));
+}
+
+void log_line(const std::string& text) {
+  say("{} {}\n", clock_text(), text);
 }
 
 /// A caller's number or name in a form for the environment of a program: one word of a shell.
@@ -64,13 +68,8 @@ std::string safe_word(std::string_view text) {
 /// One answering modem.
 class PoolLine {
  public:
-  PoolLine(std::size_t number, const Options& options, const sip::SipPlace& place)
-      : number_(number), options_(options) {
-    RtpConfig media;
-    media.local = place.account.local;
-    media.local.set_port(0);
-    media.buffer_samples = place.buffer_samples;
-    card_ = std::make_unique<RtpCard>(media);
+  PoolLine(std::size_t number, const Options& options, PoolTrunk& trunk)
+      : number_(number), options_(options), trunk_(trunk) {
     modem::SessionConfig session;
     session.context = LiveContextConfig::parse(options.context);
     session.context.best_effort = options.best_effort;
@@ -80,7 +79,7 @@ class PoolLine {
       oh_event_log_init(&log_, ring_.data(), ring_.size(), 0);
       session.log = &log_;
     }
-    session_ = std::make_unique<modem::Session>(*card_, session);
+    session_ = std::make_unique<modem::Session>(trunk.card(number), session);
     terminal_ =
         std::make_unique<modem::PseudoTerminal>(options.tty.empty() ? "" : options.tty + std::to_string(number));
     offer_ = modem::offer(kModulations, session_->format(), session_->io_delay_samples(), modem::Octets::kConverted);
@@ -88,13 +87,14 @@ class PoolLine {
   ~PoolLine() {
     if (child_ > 0) kill(-child_, SIGKILL), waitpid(child_, nullptr, 0);
   }
-  std::uint16_t media_port() const { return card_->local_port(); }
+  modem::Session& session() { return *session_; }
   const std::string& device() const { return terminal_->device(); }
 
-  void begin(sip::Phone& phone) {
-    phone_ = &phone;
-    line_ = std::make_unique<sip::SipLine>(phone, number_, *card_, *session_);
+  /// After the trunk's begin().
+  void begin() {
+    line_ = &trunk_.line(number_);
     dce_ = std::make_unique<modem::Dce>(*line_, *terminal_, offer_.carriers, offer_.missing);
+    dce_->heed_ring(false);
     // The settings, as a program on the terminal gives them. They stay when it is closed.
     const int terminal = open(terminal_->device().c_str(), O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
     const std::string_view settings = "AT&FE0Q1S0=1\r";
@@ -109,55 +109,73 @@ class PoolLine {
   /// For the live page. Only with --page.
   const live_page::LineView& view(std::int64_t now) {
     watch_.drain(log_, nullptr, now);
+    if (failed_) {
+      watch_.gone();
+      return watch_.view;
+    }
     watch_.view.name.set(options_.tty.empty() ? device() : options_.tty + std::to_string(number_));
-    watch_.view.address.set(options_.address);
+    watch_.view.address.set(trunk_.address(number_));
     watch_.view.context.set(options_.context);
     watch_.view.rate_hz = OH_MODEM_RATE_HZ;
     watch_.follow(*dce_, *line_, offer_.carriers, now);
+    if (has_call_) watch_.view.caller.set(caller_);
     watch_.follow(session_->counters(), session_->card_counters(), session_->context(), now);
-    watch_.follow(card_->figures());
+    watch_.follow(trunk_.card(number_).figures());
     watch_.view.bytes_sent = session_->traffic().bytes_sent;
     watch_.view.bytes_received = session_->traffic().bytes_received;
     return watch_.view;
   }
 
-  /// Before the phone ends.
-  void end() {
-    dce_.reset();
-    line_.reset();
-  }
+  /// Before the trunk's end().
+  void end() { dce_.reset(); }
   bool has_call() const { return has_call_; }
   /// The caller of the call, if there is one.
   const std::string& caller() const { return caller_; }
   /// No further calls from now on.
   void drain() {
     draining_ = true;
-    if (!has_call_) phone_->accept(number_, false);
+    if (!has_call_) trunk_.close(number_);
   }
+  /// The card is gone.
+  bool failed() const { return failed_; }
 
   /// @param refusal  why a call of this caller may not be taken; empty: it may
   void work(std::int64_t now, const std::function<std::string(const std::string& caller)>& refusal) {
-    const sip::CallInfo info = phone_->call(number_);
-    const bool rings = info.state == sip::CallState::kRinging;
-    if (rings && !has_call_) {
-      if (refusing_) return phone_->hang_up(number_);  // until the phone has done it
-      const std::string caller = info.caller.number.empty() ? "unknown" : info.caller.number;
-      if (const std::string why = refusal(caller); !why.empty()) return refuse(caller, why);
-      begin_call(caller, now);
-    }
+    if (failed_) return follow(now);
+    const bool rings = trunk_.rings(number_);
+    if (rings && !has_call_) answer_or_refuse(now, refusal);
     if (!rings) refusing_ = false;
+    dce_->heed_ring(has_call_);
     dce_->work(now);
     if (dce_->state() >= modem::Dce::State::kOnline && !online_) go_online();
     follow(now);
     if (has_call_ && !rings && dce_->state() == modem::Dce::State::kOnHook) end_call(now);
+    if (const std::string why = session_->card_failure(); !why.empty()) fail(why, now);
   }
 
  private:
+  void answer_or_refuse(std::int64_t now, const std::function<std::string(const std::string& caller)>& refusal) {
+    if (refusing_) return void(trunk_.refuse(number_));
+    const std::string named = trunk_.caller(number_), caller = named.empty() ? "unknown" : named;
+    if (const std::string why = refusal(caller); !why.empty()) return refuse(caller, why);
+    begin_call(caller, now);
+    trunk_.answer(number_);
+  }
+  /// The card is gone.
+  void fail(const std::string& why, std::int64_t now) {
+    failed_ = true;
+    end_ = printable(why);
+    dce_.reset();
+    line_->end_call();
+    log_line(fmt::format("line {} is gone: {}", number_, end_));
+    if (has_call_) end_call(now);
+    trunk_.close(number_);
+    flush_output();
+  }
   void refuse(const std::string& caller, const std::string& why) {
     say("{} line {} caller {} refused: {}\n", clock_text(), number_, printable(caller), why);
     flush_output();
-    refusing_ = true;
-    phone_->hang_up(number_);
+    refusing_ = !trunk_.refuse(number_);
   }
   void begin_call(const std::string& caller, std::int64_t now) {
     caller_ = caller;
@@ -195,23 +213,23 @@ class PoolLine {
         traffic_.bytes_sent - before_.bytes_sent, traffic_.bytes_received - before_.bytes_received,
         end_.empty() ? "the modem hung up" : end_);
     flush_output();
-    if (draining_) phone_->accept(number_, false);
+    trunk_.ended(number_);
+    if (draining_) trunk_.close(number_);
   }
   void start_program();
 
   std::size_t number_;
   const Options& options_;
-  std::unique_ptr<RtpCard> card_;
+  PoolTrunk& trunk_;
   std::vector<oh_event> ring_;
   oh_event_log log_{};
   LineWatch watch_;
   std::unique_ptr<modem::Session> session_;
   std::unique_ptr<modem::PseudoTerminal> terminal_;
   modem::Offer offer_;
-  sip::Phone* phone_ = nullptr;
-  std::unique_ptr<sip::SipLine> line_;
+  modem::CallLine* line_ = nullptr;
   std::unique_ptr<modem::Dce> dce_;
-  bool has_call_ = false, online_ = false, draining_ = false, refusing_ = false;
+  bool has_call_ = false, online_ = false, draining_ = false, refusing_ = false, failed_ = false;
   std::string caller_, rates_, end_;
   std::int64_t began_ms_ = 0, kill_at_ms_ = 0;
   modem::Traffic before_, traffic_;
@@ -245,91 +263,105 @@ void PoolLine::start_program() {
   if (posix_spawn(&child_, "/bin/sh", &files, &attributes, words, environment.data()) != 0) {
     child_ = 0;
     end_ = "the program did not start";
-    phone_->hang_up(number_);
+    // As when a program ends: the terminal is opened and closed, and the modem hangs up.
+    const int terminal = open(device.c_str(), O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
+    dce_->work(monotonic_ms());
+    if (terminal >= 0) close(terminal);
   }
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&files);
 }
 
 /// Until no more calls are accepted and none is in progress.
-void serve(const std::vector<std::unique_ptr<PoolLine>>& lines, const sip::Phone& phone, const Options& options,
+void serve(const std::vector<std::unique_ptr<PoolLine>>& lines, PoolTrunk& trunk, const Options& options,
            live_page::LivePage* page, const std::function<std::string(const std::string& caller)>& refusal) {
   const std::int64_t end = options.seconds > 0 ? monotonic_ms() + static_cast<std::int64_t>(1000 * options.seconds) : 0;
   bool draining = false;
-  std::string registration;
+  std::string news;
   std::int64_t show_at = 0;
   while (!draining || std::any_of(lines.begin(), lines.end(), [](const auto& line) { return line->has_call(); })) {
     if (!draining && (interrupted() || (end > 0 && monotonic_ms() >= end))) {
       draining = true;
       for (auto& line : lines) line->drain();
-      say("{} no further calls; waiting for those in progress\n", clock_text());
+      log_line("no further calls; waiting for those in progress");
     }
-    if (std::string now = phone.registration(); now != registration) {
-      registration = now;
-      say("{} SIP: {}\n", clock_text(), registration);
+    if (std::string now = trunk.news(); now != news) {
+      news = now;
+      log_line(news);
     }
     flush_output();
     poll(nullptr, 0, 10);
+    trunk.work(monotonic_ms(), log_line);
     for (auto& line : lines) line->work(monotonic_ms(), refusal);
+    if (std::all_of(lines.begin(), lines.end(), [](const auto& line) { return line->failed(); }))
+      throw std::runtime_error("no line is left");
     if (page == nullptr || monotonic_ms() < show_at) continue;
     show_at = monotonic_ms() + kShowMs;
     tell_page_failure(page);
     for (std::size_t k = 0; k < lines.size(); ++k) page->store(k, lines[k]->view(monotonic_ms()));
     live_page::PageView view;
-    view.news.set("SIP: " + registration + (draining ? "; no further calls" : ""));
+    view.news.set(news + (!draining ? "" : news.empty() ? "no further calls" : "; no further calls"));
     page->store(view);
   }
 }
 
 int run(const Options& options) {
-  constexpr std::string_view kSip = "sip:";
-  if (!options.address.starts_with(kSip))
-    throw std::runtime_error("\"" + printable(options.address) + "\": expected sip:USER@HOST");
-  const sip::SipPlace place = sip::parse_sip_place(std::string_view(options.address).substr(kSip.size()));
   PoolAdmission admission(options.allow, options.per_caller, options.per_minute);
   catch_interrupts();
-  const auto page = open_page(options.page, "offhook pool", static_cast<std::size_t>(options.lines), false);
+  const std::unique_ptr<PoolTrunk> trunk =
+      open_pool_trunk(options.address, static_cast<std::size_t>(options.lines), log_line);
+  if (!options.allow.empty() && !trunk->names_callers())
+    throw std::runtime_error("--allow: " + trunk->address(0) + " does not name callers");
+  const auto page = open_page(options.page, "offhook pool", trunk->lines(), false);
   std::vector<std::unique_ptr<PoolLine>> lines;
-  std::vector<std::uint16_t> ports;
-  for (int k = 0; k < options.lines; ++k) {
-    lines.push_back(std::make_unique<PoolLine>(static_cast<std::size_t>(k), options, place));
-    ports.push_back(lines.back()->media_port());
+  std::vector<modem::Session*> sessions;
+  for (std::size_t k = 0; k < trunk->lines(); ++k) {
+    lines.push_back(std::make_unique<PoolLine>(k, options, *trunk));
+    sessions.push_back(&lines.back()->session());
   }
-  const std::unique_ptr<sip::Phone> phone = sip::make_phone(place.account, ports);
-  for (auto& line : lines) line->begin(*phone);
-  say("{} {} lines on sip:{}@{}\n", clock_text(), lines.size(), place.account.user, place.account.host);
-  const auto refusal = [&](const std::string& caller) {
+  trunk->begin(sessions);
+  for (auto& line : lines) line->begin();
+  log_line(fmt::format("{} lines on {}", lines.size(), trunk->address(0)));
+  const auto refusal = [&](const std::string& caller) -> std::string {
+    if (!trunk->names_callers()) return {};
     const auto in_progress = std::count_if(
         lines.begin(), lines.end(), [&](const auto& line) { return line->has_call() && line->caller() == caller; });
     return admission.refusal(caller, in_progress, monotonic_ms());
   };
-  serve(lines, *phone, options, page.get(), refusal);
+  serve(lines, *trunk, options, page.get(), refusal);
   for (auto& line : lines) line->end();
+  trunk->end();
   return kOk;
 }
 
 }  // namespace
 
 void add_pool(App& app, Action& action) {
-  App* sub = app.add_subcommand("pool", "Answer many calls at once on one SIP account, and run a program for each");
+  App* sub = app.add_subcommand(
+      "pool",
+      "Answer many calls at once on a SIP account, an AudioSocket port or DAHDI channels, and run a program for each");
   auto options = std::make_shared<Options>();
-  sub->add_option("account", options->address,
-                  "sip:USER@HOST with the options of `offhook modem sip:...` (docs/network.md)")
+  sub->add_option(
+         "account", options->address,
+         "sip:USER@HOST or audiosocket:HOST:PORT,listen with the options of `offhook modem`, or DAHDI channels: "
+         "dahdi:SPAN, dahdi:SPAN/CHANNEL, dahdi:SPAN/FIRST-LAST or several, with commas (docs/network.md)")
       ->required()
-      ->type_name("ACCOUNT");
-  sub->add_option("--lines", options->lines, "Largest number of calls at once; others are refused as busy")
+      ->type_name("ADDRESS");
+  sub->add_option("--lines", options->lines,
+                  "Largest number of calls at once; others are refused. Default: 4; of DAHDI, all channels")
       ->type_name("N")
-      ->check(in_range(1, 256));
-  sub->add_option("--per-caller", options->per_caller, "Largest number of calls at once from one number")
+      ->check(in_range(1, static_cast<int>(kMostLines)));
+  sub->add_option("--per-caller", options->per_caller,
+                  "Largest number of calls at once from one number or UUID; not of DAHDI")
       ->type_name("N")
       ->check(in_range(1, 256));
   sub->add_option("--per-minute", options->per_minute,
-                  "Largest number of calls from one number within a minute; others are refused")
+                  "Largest number of calls from one number or UUID within a minute; others are refused; not of DAHDI")
       ->type_name("N")
       ->check(in_range(1, 1000));
   sub->add_option("--allow", options->allow,
-                  "Take calls of these callers alone: a file with one number per line; \"+4989*\" is all that begin "
-                  "so. A caller's number is its own word")
+                  "Take calls of these callers alone: a file with one number or UUID per line; \"+4989*\" is all that "
+                  "begin so. A caller's number is its own word")
       ->type_name("FILE");
   sub->add_option(
          "--exec", options->exec,
@@ -346,6 +378,8 @@ void add_pool(App& app, Action& action) {
   add_live_options(*sub, options->interrupt_priority, options->best_effort);
   sub->footer(R"(Examples:
   offhook pool sip:100@192.0.2.1,password-file=sip.password --lines 8 --exec "/sbin/getty -L - \$OFFHOOK_TTY vt100"
+  offhook pool audiosocket::9092,listen,law=pcmu --lines 8 --exec "exec /usr/sbin/pppd file ppp.options"
+  offhook pool dahdi:1/1-15 --tty /run/pool-tty
 
 Each call is one line on standard output. Ctrl-C accepts no further calls and waits for those in progress; a second one
 ends them.

@@ -5,7 +5,7 @@
 
 namespace offhook::command {
 
-/// `offhook pool`: answering modems on the lines of one SIP account.
+/// `offhook pool`: answering modems on the lines of a SIP account, an AudioSocket port or DAHDI channels.
 void add_pool(App& app, Action& action);
 
 }  // namespace offhook::command

@@ -30,7 +30,8 @@ PoolAdmission::PoolAdmission(const std::string& allow_file, int per_caller, int 
     if (!line.empty()) allowed_.push_back(line);
   }
   if (allowed_.empty())
-    throw std::runtime_error(allow_file_ + ": cannot be read, or is empty; expected callers' numbers, one per line");
+    throw std::runtime_error(allow_file_ +
+                             ": cannot be read, or is empty; expected callers' numbers or UUIDs, one per line");
 }
 
 std::string PoolAdmission::refusal(const std::string& caller, std::int64_t in_progress, std::int64_t now_ms) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Which calls `offhook pool` takes, by the caller's number. A caller can state any number.
+// Which calls `offhook pool` takes, by the caller's number or UUID. A caller can state any.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,9 @@ namespace offhook::command {
 
 class PoolAdmission {
  public:
-  /// @param allow_file  numbers, one per line; one that ends with "*" covers all that begin so; # begins a comment.
-  /// Empty: all callers  @param per_caller  calls at once of a caller  @param per_minute  calls of a caller within a
-  /// minute
+  /// @param allow_file  numbers or UUIDs, one per line; one that ends with "*" covers all that begin so; # begins a
+  /// comment. Empty: all callers  @param per_caller  calls at once of a caller  @param per_minute  calls of a caller
+  /// within a minute
   /// @throws std::runtime_error naming the file: it cannot be read, or has no number
   PoolAdmission(const std::string& allow_file, int per_caller, int per_minute);
 

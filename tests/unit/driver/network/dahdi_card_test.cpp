@@ -251,6 +251,7 @@ TEST(DahdiCard, ATimeSlotHasEveryOctetAtItsPositionInBothDirections) {
   EXPECT_EQ(card.encoding(), OH_MULAW);
   EXPECT_EQ(card.period(), 64u);
   EXPECT_EQ(card.queued_samples(), 128u);
+  EXPECT_FALSE(card.can_ring());
   EXPECT_TRUE(channel.audio);
   EXPECT_FALSE(channel.linear);
   EXPECT_EQ(channel.echo_canceller, 0);
@@ -373,6 +374,7 @@ TEST(DahdiCard, ATrunkRingsWhileTheFarEndHasSeizedIt) {
   channel.signalling = DAHDI_SIG_EM;
   channel.other_off_hook = true;
   DahdiCard card = open_channel(channel);
+  EXPECT_TRUE(card.can_ring());
   Driver driver(card);
   driver.run(1);
   EXPECT_EQ(oh_card_ringing(&card.state()), 1) << "seized before we came";

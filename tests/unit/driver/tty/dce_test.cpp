@@ -140,6 +140,20 @@ TEST(Dce, AnswersAfterTheRingsOfS0AndReportsEach) {
   EXPECT_EQ(desk.line.config.role, OH_PUMP_ANSWER);
 }
 
+TEST(Dce, ARingThatItShallNotHeedIsNeitherReportedNorAnswered) {
+  Desk desk;
+  desk.say("ATE0S0=1\r");
+  desk.dce.heed_ring(false);
+  desk.line.rings = true;
+  desk.work(4);
+  EXPECT_EQ(desk.heard(), "");
+  EXPECT_EQ(desk.dce.state(), State::kOnHook);
+  desk.dce.heed_ring(true);
+  desk.work(4);
+  EXPECT_EQ(desk.heard(), "RING");
+  EXPECT_EQ(desk.dce.state(), State::kConnecting);
+}
+
 TEST(Dce, SaysWhoCallsAfterTheFirstRingWhereAskedFor) {
   Desk desk;
   desk.line.who = {"0301234", "a\nb\x1b[2J"};
