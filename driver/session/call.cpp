@@ -35,6 +35,7 @@ Call::Call(const CallConfig& config, const oh_pump_format& format, std::uint32_t
                                  .clock = clock,
                                  .log_symbols = 1});
     modem_->start();
+    if (config.seek_fax && format.rx.rate_hz == kLinear8000.rx.rate_hz) fax_caller_.emplace();
   }
   publish();  // there is no moment in which the digits seem to be out
 }
@@ -59,6 +60,7 @@ void Call::piece(const void* rx, void* tx, std::size_t n) {
     dialler_.process(heard, said, n);
   } else {
     if (listening()) detector_.process(heard, n);
+    if (fax_caller_ && !had_data_) fax_caller_->process(heard, n);
     if (digits_only_) {
       std::fill_n(said, n, std::int16_t{0});
     } else if (fax_) {
@@ -134,7 +136,10 @@ void Call::publish() {
     had_data_ = true;
   }
   status_.dialling = !dialler_.done() && !dialler_.failed();
-  status_.progress = dialler_.failed() ? Progress::kNoDialTone : detector_.progress();
+  const bool fax_calls = fax_caller_ && !had_data_ && fax_caller_->found();
+  status_.progress = dialler_.failed() ? Progress::kNoDialTone
+                     : fax_calls       ? Progress::kFaxCaller
+                                       : detector_.progress();
   released_.store(status_.released != 0, std::memory_order_relaxed);
   shown_.store(status_);
 }

@@ -31,6 +31,7 @@ struct CallConfig {
   bool digits_only = false;  ///< no modem after the digits: the line stays off hook and silent
   DialPlan plan{};
   std::uint32_t hold_timeout = 0, answer_delay_ms = 0, guard_tone_hz = 0;  ///< as in Modem::Config
+  bool seek_fax = false;  ///< until data mode: Progress::kFaxCaller. Only on cards of 8000 samples/s
 };
 
 /// The status of the last order for modem-on-hold.
@@ -90,6 +91,7 @@ class Call {
   std::array<std::int16_t, kPiece> heard_{}, said_{};
   Dialler dialler_;
   ProgressDetector detector_;
+  std::optional<FaxCallerDetector> fax_caller_;
   fax::OwnPump fax_;  // one of the two
   std::optional<Modem> modem_;
   CallStatus status_{};  // the context's

@@ -25,6 +25,9 @@ class SipLine final : public modem::CallLine {
   Caller caller() const override { return info_.caller; }
   /// @throws std::invalid_argument: a call without a number, or without a modem
   void begin_call(const modem::CallConfig& call) override;
+  void change_pump(const modem::CallConfig& call) override {
+    if (stage_ == Stage::kModem) session_.begin_call(call);
+  }
   void end_call() override;
   void note_end(oh_call_end why) override { session_.note_end(why); }
   void hold(oh_hold_order order) override { session_.hold(order); }

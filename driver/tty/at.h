@@ -30,7 +30,9 @@ enum class Result {
   kNoDialtone = 6,
   kBusy = 7,
   kNoAnswer = 8,
-  kOtherCarrier = 9  ///< +FCERROR of class 1; as a number +F4
+  kOtherCarrier = 9,  ///< +FCERROR of class 1; as a number +F4
+  kFax = 33,          ///< +FAE: the caller is a fax machine
+  kData = 35          ///< +FAE: the caller is a data modem
 };
 
 /// Operations of a fax modem of class 1, T.31.
@@ -69,7 +71,7 @@ struct AtSettings {
   int report_local_rate = 0;                                  ///< +ILRR
   int dte_rate = 0;                                           ///< +IPR, 0: automatic
   int service_class = 0;                                      ///< +FCLASS: 0 data, 1 fax of class 1
-  int adaptive_answer = 0;                                    ///< +FAE: does not exist
+  int adaptive_answer = 0;                                    ///< +FAE: the caller decides: data or fax
   int adaptive_reception = 0;                                 ///< +FAR
   int parity_format = 3, parity = 3;                          ///< +ICF: accepted, a pseudo-terminal has no parity
   int break_handling = 0, break_timed = 0, break_length = 0;  ///< +EB: accepted
@@ -116,6 +118,8 @@ class AtInterpreter {
   /// Information text, such as "+MCR: V34".
   void information(std::string_view text);
   const AtSettings& settings() const { return settings_; }
+  /// +FCLASS by the kind of an answered call.
+  void set_service_class(int value) { settings_.service_class = value; }
   /// @pre 0 <= n < 13
   std::uint8_t& s(int n) { return settings_.s[static_cast<std::size_t>(n)]; }
 

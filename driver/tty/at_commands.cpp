@@ -558,7 +558,8 @@ struct AtInterpreter::Commands {
   static constexpr Fax kFax[] = {
       {"FCLASS", "0,1", "service: 0 data, 1 fax of class 1", &AtSettings::service_class},
       {"FLO", "0,1,2", "flow control, both directions: 0 none, 1 XON/XOFF, 2 RTS/CTS", &AtSettings::flow_by_dte},
-      {"FAE", "0", "adaptive answer, by the kind of the call: not available", &AtSettings::adaptive_answer},
+      {"FAE", "0,1", "1: an answered call becomes fax of class 1 (FAX) or data (DATA), by its caller",
+       &AtSettings::adaptive_answer},
       {"FAR", "0,1", "1: +FRM receives frames that come instead of a page, after +FRH:3",
        &AtSettings::adaptive_reception},
       {"FTS", "0-255", "send silence, 10 ms", FaxOrder::kSendSilence},
@@ -569,7 +570,7 @@ struct AtInterpreter::Commands {
       {"FRM", kPages, "receive a page: V.27ter 24 48, V.29 72 96, V.17 the others", FaxOrder::kReceivePage}};
 
   static std::string_view fax_values(const At& at, const Fax& fax) {
-    return fax.name != "FCLASS" || at.host_.can_fax() ? fax.values : "0";
+    return (fax.name != "FCLASS" && fax.name != "FAE") || at.host_.can_fax() ? fax.values : "0";
   }
 
   /// Whether a list such as "0,1" or "0-255" has the number.

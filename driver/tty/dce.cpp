@@ -56,15 +56,16 @@ bool Dce::handle(Event event) {
   off_hook_before_ = state_ == State::kDialled;
   switch (row->action) {
     case Action::kBegin:
-      class1_.reset();
       try {
-        const CallConfig config = call_config();
-        fax_call_ = config.pump == fax::pump_type();
-        line_.begin_call(config);
-        last_call_.begin(role_, now_ms_);
+        begin_call();
       } catch (const std::invalid_argument&) {
         return handle(Event::kRefused);
       }
+      break;
+    case Action::kBeginFax:
+      fax_call_ = true;
+      at_.set_service_class(1);
+      line_.change_pump(fax_config());
       break;
     case Action::kHangUp:
       record_end(event);
@@ -94,6 +95,14 @@ bool Dce::handle(Event event) {
   if (lost) tell_why();
   if (was_online && lost && at_.settings().dcd != 0) terminal_.carrier_lost();
   return true;
+}
+
+void Dce::begin_call() {
+  class1_.reset();
+  const CallConfig config = call_config();
+  fax_call_ = config.pump == fax::pump_type();
+  line_.begin_call(config);
+  last_call_.begin(role_, now_ms_);
 }
 
 void Dce::order(oh_pump_role role, std::string_view digits, bool stay) {
@@ -232,12 +241,13 @@ void Dce::follow_call(std::int64_t now_ms) {
   const bool lost = (s.s[10] < kIgnoreCarrier && now_ms - heard_ms_ > silent_ms) || now_ms - data_ms_ > kRetrainMs ||
                     (!data && !held && status.progress == Progress::kBusy);
   const bool compressed = compression_suffices(s, status);
-  const std::array<std::pair<Event, bool>, 12> seen = {
+  const std::array<std::pair<Event, bool>, 13> seen = {
       {{Event::kNoDialTone, status.progress == Progress::kNoDialTone},
        {Event::kDigitsOut, digits_only_ && !status.dialling},
        {Event::kBusy, role_ == OH_PUMP_CALL && s.extended >= kBusyDetected && status.progress == Progress::kBusy},
        {Event::kNoAnswer, status.progress == Progress::kNoAnswer},
        {Event::kFailed, !status.failure().empty()},
+       {Event::kFaxCaller, !fax_call_ && adapts() && status.progress == Progress::kFaxCaller},
        {Event::kIncompatible, status.connected() && !compressed},
        {Event::kConnected, status.connected()},
        {Event::kTooLong, now_ms >= deadline_ms_},
@@ -249,10 +259,19 @@ void Dce::follow_call(std::int64_t now_ms) {
     if (is && handle(event)) return;
 }
 
+bool Dce::adapts() const {
+  return role_ == OH_PUMP_ANSWER && at_.settings().adaptive_answer != 0 && line_.can_fax();
+}
+
+CallConfig Dce::fax_config() const {
+  return {.pump = fax::pump_type(), .role = role_};
+}
+
 CallConfig Dce::call_config() const {
   const AtSettings& s = at_.settings();
   CallConfig call = choose_modem(s, carriers_, role_);
-  if (s.service_class == 1 && line_.can_fax()) call = {.pump = fax::pump_type(), .role = role_};
+  call.seek_fax = adapts();
+  if (s.service_class == 1 && line_.can_fax() && !call.seek_fax) call = fax_config();
   call.role = role_;
   call.link = link(call.link.window);
   call.digits = digits_;
@@ -285,6 +304,10 @@ oh_link_config Dce::link(std::uint32_t window) const {
 // In the order of V.250: modulation, error control, compression, local rate, CONNECT.
 void Dce::report_connection() {
   const AtSettings& s = at_.settings();
+  if (adapts() && s.service_class == 1) {
+    at_.set_service_class(0);
+    at_.report(Result::kData);
+  }
   const CallStatus status = line_.status();
   if (s.report_modulation != 0) {
     at_.information(fmt::format("+MCR: {}", carrier_of(status.pump, carriers_)));

@@ -55,13 +55,14 @@ class Dce final : private AtHost {
     kHoldGranted,
     kHoldDenied,    ///< or not available
     kBack,          ///< data mode, after a hold
+    kFaxCaller,     ///< +FAE: the caller of an answered call is a fax machine
     kFaxConnected,  ///< a call of class 1: frames can be sent, or are heard
     kFaxOrder,      ///< +FTH and the like
     kFaxDone,       ///< the operation has ended
     kHangUp,        ///< H, Z
     kDtrOff         ///< the program closed the terminal, under &D2
   };
-  enum class Action : std::uint8_t { kNone, kBegin, kGoOnline, kHangUp, kAskHold, kTellHold, kResume };
+  enum class Action : std::uint8_t { kNone, kBegin, kBeginFax, kGoOnline, kHangUp, kAskHold, kTellHold, kResume };
   struct Transition {
     State state;
     Event event;
@@ -124,6 +125,7 @@ class Dce final : private AtHost {
       {State::kReturning, Event::kDtrOff, Action::kHangUp, {}, State::kOnHook, "6.2.9"},
 
       // Fax of class 1. The operation reports its results itself.
+      {State::kConnecting, Event::kFaxCaller, Action::kBeginFax, Result::kFax, State::kConnecting, "T.31"},
       {State::kConnecting, Event::kFaxConnected, Action::kNone, {}, State::kFaxData, "T.31"},
       {State::kFaxData, Event::kFaxDone, Action::kNone, {}, State::kFax, "T.31"},
       {State::kFaxData, Event::kFailed, Action::kHangUp, Result::kNoCarrier, State::kOnHook, "T.31"},
@@ -172,6 +174,10 @@ class Dce final : private AtHost {
   std::string_view data_carrier(const CallStatus& status) const;
   void report_connection();
   CallConfig call_config() const;
+  CallConfig fax_config() const;
+  void begin_call();
+  /// Whether an answered call finds out what its caller is: +FAE.
+  bool adapts() const;
   oh_link_config link(std::uint32_t window) const;
 
   void tell_caller();

@@ -34,7 +34,7 @@ struct Wire final : CallLine {
   void* fax_pump() override { return call && answered ? call->fax_pump() : nullptr; }
   void begin_call(const CallConfig& config) override {
     pump = config.pump;
-    if (pump == fax::pump_type()) call = std::make_unique<Call>(config, kLinear8000, 0, nullptr, nullptr);
+    if (pump != &kNoPump) call = std::make_unique<Call>(config, kLinear8000, 0, nullptr, nullptr);
   }
   void end_call() override { call.reset(); }
   void hold(oh_hold_order order) override { call->hold(order); }
@@ -43,9 +43,9 @@ struct Wire final : CallLine {
     now.line_failure = failure;
     return now;
   }
-  std::size_t write(const std::uint8_t*, std::size_t) override { return 0; }
-  std::size_t read(std::uint8_t*, std::size_t) override { return 0; }
-  std::size_t writable() const override { return 0; }
+  std::size_t write(const std::uint8_t* bytes, std::size_t n) override { return call ? call->write(bytes, n) : 0; }
+  std::size_t read(std::uint8_t* bytes, std::size_t n) override { return call ? call->read(bytes, n) : 0; }
+  std::size_t writable() const override { return call ? call->writable() : 0; }
 
   const oh_pump_type* pump = nullptr;
   std::unique_ptr<Call> call;
@@ -54,8 +54,16 @@ struct Wire final : CallLine {
   std::array<std::int16_t, kBlock> tx{};
 };
 
+constexpr Modulation v22bis() {
+  Modulation v22bis = row(OH_MODULATION_V22BIS, "V22B");
+  v22bis.type = oh_v22bis_type;
+  return v22bis;
+}
+constexpr Modulation kDataCarriers[] = {v22bis(), v22bis()};
+
 /// A modem and its program.
 struct Place {
+  explicit Place(Carriers carriers) : dce(line, terminal, carriers) {}
   ~Place() { close(program); }
   std::string heard() {
     std::array<char, 512> bytes;
@@ -69,12 +77,12 @@ struct Place {
   }
   Wire line;
   PseudoTerminal terminal{""};
-  Dce dce{line, terminal, kCarriers};
+  Dce dce;
   int program = open(terminal.device().c_str(), O_RDWR | O_NOCTTY | O_NONBLOCK);
 };
 
 struct Line {
-  Line() {
+  explicit Line(Carriers carriers = kCarriers) : a(carriers), b(carriers) {
     for (Place* p : {&a, &b}) p->say("AT&FE0X3S6=1+FCLASS=1\r");
     run(0.1);
     EXPECT_TRUE(a.heard().ends_with("\r\nOK\r\n"));
@@ -252,6 +260,35 @@ TEST(DceFax, AProgramThatClosesItsTerminalHangsUp) {
   close(std::exchange(l.a.program, -1));
   l.run(0.05);
   EXPECT_EQ(l.a.dce.state(), State::kOnHook);
+}
+
+TEST(DceFax, AnAdaptiveAnswererFindsACallingFaxMachine) {
+  for (const int service : {0, 1}) {
+    Line l(kDataCarriers);
+    l.after(l.b, "AT+FCLASS=" + std::to_string(service) + ";+FAE=1\r", 0.1);
+    l.a.say("ATDT5\r");
+    l.run(1.5);
+    EXPECT_EQ(l.after(l.b, "ATA\r", 10), "\r\nFAX\r\n\r\nCONNECT\r\n");
+    EXPECT_EQ(l.a.heard(), "\r\nCONNECT\r\n");
+    EXPECT_EQ(l.after(l.b, kLast + "\x80" + kEnd, 1.5), "\r\nOK\r\n");
+    EXPECT_EQ(l.a.heard(), checked(kLast + "\x80") + kEnd + "\r\nOK\r\n");
+    EXPECT_EQ(l.after(l.b, "AT+FCLASS?\r", 0.1), "\r\n1\r\n\r\nOK\r\n");
+  }
+}
+
+TEST(DceFax, AnAdaptiveAnswererFindsACallingDataModem) {
+  for (const int service : {0, 1}) {
+    Line l(kDataCarriers);
+    l.after(l.a, "AT+FCLASS=0;+ES=0\r", 0.1);
+    l.after(l.b, "AT+ES=0,,0;+FCLASS=" + std::to_string(service) + ";+FAE=1\r", 0.1);
+    l.a.say("ATDT5\r");
+    l.run(1.5);
+    const std::string data = service == 1 ? "\r\nDATA\r\n" : "";
+    EXPECT_EQ(l.after(l.b, "ATA\r", 12), data + "\r\nCONNECT 2400\r\n");
+    EXPECT_EQ(l.a.heard(), "\r\nCONNECT 2400\r\n");
+    EXPECT_EQ(l.after(l.a, "over the line", 1), "");
+    EXPECT_EQ(l.b.heard(), "over the line");
+  }
 }
 
 TEST(DceFax, ACallMayGetItsPumpOnlyWhenItIsAnswered) {

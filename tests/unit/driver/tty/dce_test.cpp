@@ -81,6 +81,7 @@ const std::vector<Step> kSteps = {
     {State::kReturning, Event::kLost, State::kOnHook, "NO CARRIER"},
     {State::kReturning, Event::kCharacter, State::kOnHook, "NO CARRIER"},
     {State::kReturning, Event::kDtrOff, State::kOnHook, ""},
+    {State::kConnecting, Event::kFaxCaller, State::kConnecting, "FAX"},
     {State::kConnecting, Event::kFaxConnected, State::kFaxData, "CONNECT"},
     {State::kFaxData, Event::kFaxDone, State::kFax, "OK"},
     {State::kFaxData, Event::kFailed, State::kOnHook, "NO CARRIER"},

@@ -240,6 +240,14 @@ struct Desk {
       case Event::kBack:
         on_hold(OH_HOLD_NONE, OH_PUMP_DATA);
         break;
+      case Event::kFaxCaller:
+        say("x");
+        say("AT+FAE=1\r");
+        say("ATA\r");
+        work(0.5);
+        heard();
+        line.now.progress = Progress::kFaxCaller;
+        break;
       case Event::kFaxConnected:
         say("x");
         return answer_fax();
