@@ -30,6 +30,8 @@ class CallLine {
   virtual void note_end(oh_call_end) {}
   /// Modem-on-hold of the call: status() shows the result of the order.
   virtual void hold(oh_hold_order order) = 0;
+  /// A test loop of the call, likewise.  @return false: the pump has none
+  virtual bool loop(oh_loop_order) { return false; }
   /// Whether a call may have the pump of a fax machine (CallConfig::pump).
   virtual bool can_fax() const { return false; }
   /// The memory of that pump, from the time it is on the line to the end of the call; else null.

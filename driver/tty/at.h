@@ -17,6 +17,7 @@
 
 #include "driver/tty/at_line.h"
 #include "offhook/link.h"
+#include "offhook/loop.h"
 
 namespace offhook::modem {
 
@@ -78,6 +79,7 @@ struct AtSettings {
   int answer_delay = 0;                                       ///< +ADLY: 0.1 s
   int caller_id = 0;                                          ///< +VCID: the caller's number after the first RING
   int report_end = 0;                                         ///< +WHY: a line after a call with the reason for its end
+  int loop_allowed = 0;                                       ///< &T4, &T5: whether the far end may loop
   std::array<std::uint8_t, 98> other_s{};                     ///< S13 to S110: stored, no effect
   int hold_disabled = 1;                                      ///< +PMH: 0 modem-on-hold is enabled, 1 it is not
   int hold_timeout = 0;  ///< +PMHT: 0 a far end's request is denied, else code of T1 (V.92, Table 33)
@@ -99,6 +101,9 @@ class AtHost {
   /// +PMHR: requests that the far end hold the call. Answers by AtInterpreter::information() and report().
   /// @return false: there is no call
   virtual bool request_hold() { return false; }
+  /// &T3, &T6: begins a test loop. Answers by report().  @return false: there is no call that has one
+  virtual bool test_loop(oh_loop_order) { return false; }
+  virtual void end_test() {}                      ///< &T0
   virtual bool can_fax() const { return false; }  ///< whether +FCLASS may be 1
   /// Answers by report(). @param value  10 ms, or the number of a modulation  @return false: there is no such call
   virtual bool fax(FaxOrder, int /*value*/) { return false; }

@@ -286,6 +286,16 @@ struct AtInterpreter::Commands {
     return Outcome::kOk;
   }
 
+  static Outcome test(At& at, int n) {
+    constexpr int kEnd = 0, kLocal = 3, kAllow = 4, kRefuse = 5, kRemote = 6;
+    if (n == kEnd) at.host_.end_test();
+    if (n == kAllow || n == kRefuse) at.settings_.loop_allowed = n == kAllow ? 1 : 0;
+    if (n == kEnd || n == kAllow || n == kRefuse) return Outcome::kOk;
+    const bool begins =
+        (n == kLocal && at.host_.test_loop(OH_LOOP_LOCAL)) || (n == kRemote && at.host_.test_loop(OH_LOOP_REMOTE));
+    return begins ? Outcome::kSilent : Outcome::kError;
+  }
+
   static Outcome go_online(At& at, int) { return at.host_.go_online() ? Outcome::kSilent : Outcome::kError; }
 
   static Outcome reset(At& at, int) {
@@ -486,7 +496,10 @@ struct AtInterpreter::Commands {
       {"&J", 1, kNoEffect, "Hayes", "jack: no effect, none exists"},
       {"&N", 31, kNoEffect, "USR", "rate: use +MS"},
       {"&P", 3, kNoEffect, "Hayes", "pulse dialling: not available"},
-      {"&T", 0, kNoEffect, "Hayes", "tests: none"},
+      {"&T", 6, test, "Hayes",
+       "tests: 0 end, 3 send received data back, 4 allow the far end to request that, 5 refuse, 6 request it of the "
+       "far "
+       "end; V.22bis and V.22 without error control"},
       {"&U", 31, kNoEffect, "USR", "least rate: by +MS"},
       {"%B", 0, kNoEffect, "Microcom", "rate of the line: by +MS"},
       {"%E", 3, kNoEffect, "Rockwell", "retrain on bad quality: always"},

@@ -99,6 +99,7 @@ bool Dce::handle(Event event) {
 
 void Dce::begin_call() {
   class1_.reset();
+  loop_allowed_ = false;
   const CallConfig config = call_config();
   fax_call_ = config.pump == fax::pump_type();
   line_.begin_call(config);
@@ -197,6 +198,7 @@ std::string Dce::state_text() const {
                      state_ == State::kOnHold          ? ", on hold"
                      : state_ == State::kReturning     ? ", back from hold"
                      : s.pump.hold == OH_HOLD_WAITING  ? ", held by the far end"
+                     : tests(s)                        ? ", test loop"
                      : state_ == State::kOnlineCommand ? ", command state"
                                                        : "");
 }
@@ -230,7 +232,8 @@ void Dce::follow_call(std::int64_t now_ms) {
   const bool data = status.pump.state == OH_PUMP_DATA;
   const oh_hold_state hold = status.pump.hold;
   const bool pending = status.order == OrderStatus::kPending;
-  const bool held = pending || hold == OH_HOLD_ASKED || hold == OH_HOLD_AWAY || hold == OH_HOLD_WAITING;
+  const bool held =
+      pending || tests(status) || hold == OH_HOLD_ASKED || hold == OH_HOLD_AWAY || hold == OH_HOLD_WAITING;
   if (data || held || status.pump.rx_level_dbm0 > kSilenceDbm0) heard_ms_ = now_ms;
   if (data || held || state_ < State::kOnline) data_ms_ = now_ms;
   // In data mode the pump decides whether there is a carrier. In training, silence is a part of the procedure; S10, in
@@ -241,7 +244,9 @@ void Dce::follow_call(std::int64_t now_ms) {
   const bool lost = (s.s[10] < kIgnoreCarrier && now_ms - heard_ms_ > silent_ms) || now_ms - data_ms_ > kRetrainMs ||
                     (!data && !held && status.progress == Progress::kBusy);
   const bool compressed = compression_suffices(s, status);
-  const std::array<std::pair<Event, bool>, 13> seen = {
+  allow_loop(status);
+  const bool loop_denied = status.order == OrderStatus::kRefused || !tests(status);
+  const std::array<std::pair<Event, bool>, 16> seen = {
       {{Event::kNoDialTone, status.progress == Progress::kNoDialTone},
        {Event::kDigitsOut, digits_only_ && !status.dialling},
        {Event::kBusy, role_ == OH_PUMP_CALL && s.extended >= kBusyDetected && status.progress == Progress::kBusy},
@@ -254,9 +259,26 @@ void Dce::follow_call(std::int64_t now_ms) {
        {Event::kHoldGranted, hold == OH_HOLD_AWAY},
        {Event::kHoldDenied, !held},
        {Event::kBack, data && !held},
+       {Event::kTesting, !pending && status.loop == OH_LOOP_TESTING},
+       {Event::kLooped, !pending && status.loop == OH_LOOP_LOOPED},
+       {Event::kLoopDenied, !pending && loop_denied},
        {Event::kLost, lost}}};
   for (const auto& [event, is] : seen)
     if (is && handle(event)) return;
+}
+
+/// V.42 would take its own frames for the far end's: loops are for calls without error control.
+bool Dce::test_loop(oh_loop_order order) {
+  const CallStatus status = line_.status();
+  if (state_ != State::kOnlineCommand || !status.direct || tests(status) || !line_.loop(order)) return false;
+  return handle(Event::kAskLoop);
+}
+
+void Dce::allow_loop(const CallStatus& status) {
+  const bool allowed = at_.settings().loop_allowed != 0;
+  if (state_ < State::kOnline || !status.direct || status.order == OrderStatus::kPending) return;
+  if (allowed != loop_allowed_) line_.loop(allowed ? OH_LOOP_ALLOW : OH_LOOP_REFUSE);
+  loop_allowed_ = allowed;
 }
 
 bool Dce::adapts() const {
@@ -371,7 +393,7 @@ void Dce::take_commands() {
   open_ = n >= 0;
   for (int i = 0; i < n; ++i) {
     const char c = bytes[static_cast<std::size_t>(i)];
-    if (state_ == State::kAskingHold) return;
+    if (state_ == State::kAskingHold || state_ == State::kAskingLoop) return;
     const bool aborts = state_ == State::kGuardTime || state_ == State::kConnecting || state_ == State::kReturning;
     if (!aborts) {
       at_.put(c);
