@@ -16,6 +16,7 @@ Call::Call(const CallConfig& config, const oh_pump_format& format, std::uint32_t
       converts_(!takes(*config.pump, format)),
       dialler_(config.digits, config.plan, format.tx.rate_hz),
       detector_(format.rx.rate_hz),
+      loops_(config.loops),
       digits_only_(config.digits_only) {
   if (config.pump == fax::pump_type()) {
     fax_ = fax::make_pump(config.role);
@@ -35,6 +36,7 @@ Call::Call(const CallConfig& config, const oh_pump_format& format, std::uint32_t
                                  .clock = clock,
                                  .log_symbols = 1});
     modem_->start();
+    if (config.seek_fax && format.rx.rate_hz == kLinear8000.rx.rate_hz) fax_caller_.emplace();
   }
   publish();  // there is no moment in which the digits seem to be out
 }
@@ -59,6 +61,7 @@ void Call::piece(const void* rx, void* tx, std::size_t n) {
     dialler_.process(heard, said, n);
   } else {
     if (listening()) detector_.process(heard, n);
+    if (fax_caller_ && !had_data_) fax_caller_->process(heard, n);
     if (digits_only_) {
       std::fill_n(said, n, std::int16_t{0});
     } else if (fax_) {
@@ -72,6 +75,11 @@ void Call::piece(const void* rx, void* tx, std::size_t n) {
   publish();
 }
 
+bool Call::obey(int order) {
+  if (order < kLoopOrders) return modem_->hold(static_cast<oh_hold_order>(order));
+  return loops_->order(modem_->pump_memory(), static_cast<oh_loop_order>(order - kLoopOrders)) == 0;
+}
+
 void Call::run_modem(const void* rx, void* tx, std::size_t n) {
   if (releasing_.load(std::memory_order_relaxed) && !asked_) {
     asked_ = true;
@@ -79,7 +87,7 @@ void Call::run_modem(const void* rx, void* tx, std::size_t n) {
   }
   const int order = order_.load(std::memory_order_acquire);
   if (order != kNoOrder) {
-    status_.order = modem_->hold(static_cast<oh_hold_order>(order)) ? OrderStatus::kNone : OrderStatus::kRefused;
+    status_.order = obey(order) ? OrderStatus::kNone : OrderStatus::kRefused;
   }
   std::array<std::uint8_t, kAtOnce> bytes;
   const std::size_t waiting = to_far_.peek(bytes.data(), std::min(bytes.size(), modem_->writable()));
@@ -129,12 +137,16 @@ bool Call::listening() const {
 void Call::publish() {
   if (modem_) static_cast<oh_modem_end_status&>(status_) = modem_->status();
   if (fax_) fax::pump_type()->status(fax_.get(), &status_.pump);
+  if (modem_ && loops_ != nullptr) status_.loop = loops_->state(modem_->pump_memory());
   if (status_.pump.state == OH_PUMP_DATA) {
     if (!had_data_ || detector_.progress() != Progress::kNothing) detector_.reset();
     had_data_ = true;
   }
   status_.dialling = !dialler_.done() && !dialler_.failed();
-  status_.progress = dialler_.failed() ? Progress::kNoDialTone : detector_.progress();
+  const bool fax_calls = fax_caller_ && !had_data_ && fax_caller_->found();
+  status_.progress = dialler_.failed() ? Progress::kNoDialTone
+                     : fax_calls       ? Progress::kFaxCaller
+                                       : detector_.progress();
   released_.store(status_.released != 0, std::memory_order_relaxed);
   shown_.store(status_);
 }

@@ -18,6 +18,7 @@
 #include "driver/session/spsc_byte_ring.h"
 #include "driver/user_modem/modem.h"
 #include "dsp/automode/conversion.h"
+#include "dsp/modulation/modulation.h"
 
 namespace offhook::modem {
 
@@ -31,9 +32,11 @@ struct CallConfig {
   bool digits_only = false;  ///< no modem after the digits: the line stays off hook and silent
   DialPlan plan{};
   std::uint32_t hold_timeout = 0, answer_delay_ms = 0, guard_tone_hz = 0;  ///< as in Modem::Config
+  const Loops* loops = nullptr;                                            ///< of the pump; null: it has no test loops
+  bool seek_fax = false;  ///< until data mode: Progress::kFaxCaller. Only on cards of 8000 samples/s
 };
 
-/// The status of the last order for modem-on-hold.
+/// The status of the last order for modem-on-hold or a test loop.
 enum class OrderStatus : std::uint8_t {
   kNone,     ///< there was none, or it is obeyed: see the pump's status
   kPending,  ///< the context has not come to it
@@ -46,6 +49,7 @@ struct CallStatus : oh_modem_end_status {
   std::string_view line_failure{};         ///< why the line itself has ended the call, a static text; empty: it has not
   Progress progress = Progress::kNothing;  ///< the exchange's tones, outside of data mode
   OrderStatus order = OrderStatus::kNone;
+  oh_loop_state loop = OH_LOOP_NONE;
   /// Bytes go through.
   bool connected() const { return oh_modem_end_is_connected(this) != 0; }
   /// Why the call has ended by itself; empty while it lasts.
@@ -76,11 +80,17 @@ class Call {
   bool released() const { return released_.load(std::memory_order_relaxed); }
   /// Requests that the context give the pump this order; status() shows when it has. One at a time.
   void hold(oh_hold_order order) { order_.store(order, std::memory_order_release); }
+  /// The same of a test loop.  @return false: the pump has none
+  bool loop(oh_loop_order order) {
+    if (loops_ != nullptr) order_.store(kLoopOrders + order, std::memory_order_release);
+    return loops_ != nullptr;
+  }
 
  private:
   static constexpr std::size_t kPiece = 256;
   void piece(const void* rx, void* tx, std::size_t n);
   void run_modem(const void* rx, void* tx, std::size_t n);
+  bool obey(int order);
   bool listening() const;
   void publish();
 
@@ -90,13 +100,15 @@ class Call {
   std::array<std::int16_t, kPiece> heard_{}, said_{};
   Dialler dialler_;
   ProgressDetector detector_;
+  std::optional<FaxCallerDetector> fax_caller_;
   fax::OwnPump fax_;  // one of the two
   std::optional<Modem> modem_;
   CallStatus status_{};  // the context's
+  const Loops* loops_;
   bool digits_only_ = false;
   bool asked_ = false, had_data_ = false;
   std::atomic<bool> releasing_{false}, released_{false};
-  static constexpr int kNoOrder = -1;
+  static constexpr int kNoOrder = -1, kLoopOrders = 100;
   std::atomic<int> order_{kNoOrder};  // until its result is published
   SpscByteRing<kRingBytes> to_far_, from_far_;
   Snapshot<CallStatus> shown_;

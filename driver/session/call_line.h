@@ -22,12 +22,16 @@ class CallLine {
   /// Off hook: a call begins, with the digits if there are any. Ends the one before.
   /// @throws std::invalid_argument: the pump does not support these modulations and rates; the hook is unchanged
   virtual void begin_call(const CallConfig& call) = 0;
+  /// Replaces the pump of a call that is answered; the line stays off hook.  @throws as begin_call()
+  virtual void change_pump(const CallConfig& call) { begin_call(call); }
   /// On hook; informs a connected far end first, which may take a second.
   virtual void end_call() = 0;
   /// Why the owner ends the call, for the event log. If the modem ends it by itself, the log has it already.
   virtual void note_end(oh_call_end) {}
   /// Modem-on-hold of the call: status() shows the result of the order.
   virtual void hold(oh_hold_order order) = 0;
+  /// A test loop of the call, likewise.  @return false: the pump has none
+  virtual bool loop(oh_loop_order) { return false; }
   /// Whether a call may have the pump of a fax machine (CallConfig::pump).
   virtual bool can_fax() const { return false; }
   /// The memory of that pump, from the time it is on the line to the end of the call; else null.

@@ -98,6 +98,56 @@ void ProgressDetector::frame(Kind kind) {
   if (kind_ == Kind::kRing && run_ >= kRingFrames) progress_ = Progress::kRinging;
 }
 
+FaxCallerDetector::FaxCallerDetector()
+    : cng_(modem_connect_tones_rx_init(nullptr, MODEM_CONNECT_TONES_FAX_CNG, nullptr, nullptr)),
+      frames_(modem_connect_tones_rx_init(nullptr, MODEM_CONNECT_TONES_FAX_PREAMBLE, nullptr, nullptr)) {
+  below_answer_tone(0);  // makes its table
+}
+
+void FaxCallerDetector::Free::operator()(modem_connect_tones_rx_state_s* rx) const {
+  modem_connect_tones_rx_free(rx);
+}
+
+/// A Butterworth low-pass of eighth order, -3 dB at 1400 Hz: spandsp's detector of CNG takes a tone alone, and the echo
+/// of this end's answer tone (2100 Hz) is often the louder one.
+float FaxCallerDetector::below_answer_tone(float x) {
+  struct Section {
+    float b0, a1, a2;
+  };
+  static const std::array<Section, kSections> kLowPass = [] {
+    const double w = 2 * std::numbers::pi * 1400 / SAMPLE_RATE, c = std::cos(w);
+    std::array<Section, kSections> sections{};
+    for (std::size_t k = 0; k < kSections; ++k) {
+      const double pole = (2 * static_cast<double>(k) + 1) * std::numbers::pi / (4 * kSections);
+      const double alpha = std::sin(w) * std::cos(pole), a0 = 1 + alpha;  // sin(w) / 2Q
+      sections[k] = {static_cast<float>((1 - c) / 2 / a0), static_cast<float>(-2 * c / a0),
+                     static_cast<float>((1 - alpha) / a0)};
+    }
+    return sections;
+  }();
+  for (std::size_t k = 0; k < kSections; ++k) {
+    const auto [b0, a1, a2] = kLowPass[k];
+    const float y = b0 * x + z_[k][0];
+    z_[k][0] = 2 * b0 * x - a1 * y + z_[k][1];
+    z_[k][1] = b0 * x - a2 * y;
+    x = y;
+  }
+  return x;
+}
+
+void FaxCallerDetector::process(const std::int16_t* rx, std::size_t n) {
+  std::array<std::int16_t, 64> low;
+  for (std::size_t some = 0; n > 0; n -= some, rx += some) {
+    some = std::min(n, low.size());
+    for (std::size_t i = 0; i < some; ++i)
+      low[i] = static_cast<std::int16_t>(std::clamp(below_answer_tone(rx[i]), -32768.f, 32767.f));
+    modem_connect_tones_rx(cng_.get(), low.data(), static_cast<int>(some));
+    modem_connect_tones_rx(frames_.get(), rx, static_cast<int>(some));
+    for (const Tone* tone : {&cng_, &frames_})
+      found_ |= modem_connect_tones_rx_get(tone->get()) != MODEM_CONNECT_TONES_NONE;
+  }
+}
+
 Dialler::Dialler(std::string_view digits, const DialPlan& plan, std::uint32_t rate_hz)
     : count_(std::min(digits.size(), kMaxDigits)),
       plan_(plan),

@@ -14,10 +14,11 @@
 #include <string_view>
 
 struct dtmf_tx_state_s;  // spandsp
+struct modem_connect_tones_rx_state_s;
 
 namespace offhook::modem {
 
-enum class Progress { kNothing, kDialTone, kRinging, kBusy, kNoDialTone, kNoAnswer };
+enum class Progress { kNothing, kDialTone, kRinging, kBusy, kNoDialTone, kNoAnswer, kFaxCaller };
 
 /// Listens. Real-time: yes, O(n).
 class ProgressDetector {
@@ -49,6 +50,29 @@ class ProgressDetector {
   Kind kind_ = Kind::kNone;  // of the current run of frames
   int run_ = 0, bursts_ = 0;
   Progress progress_ = Progress::kNothing;
+};
+
+/// An answerer's search for a calling fax machine, which sends CNG (1100 Hz for 0.5 s, every 3.5 s), or frames by V.21
+/// if a person started it. Source: spandsp, because the text of T.30 was not available. Real-time: yes, O(n), after the
+/// constructor.
+class FaxCallerDetector {
+ public:
+  /// Listens at 8000 samples per second.
+  FaxCallerDetector();
+  void process(const std::int16_t* rx, std::size_t n);
+  bool found() const { return found_; }
+
+ private:
+  struct Free {
+    void operator()(modem_connect_tones_rx_state_s* rx) const;
+  };
+  using Tone = std::unique_ptr<modem_connect_tones_rx_state_s, Free>;
+  static constexpr std::size_t kSections = 4;
+  float below_answer_tone(float x);
+
+  Tone cng_, frames_;
+  std::array<std::array<float, 2>, kSections> z_{};
+  bool found_ = false;
 };
 
 struct DialPlan {

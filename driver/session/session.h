@@ -55,6 +55,7 @@ class Session final : public CallLine {
   void hold(oh_hold_order order) override {
     if (call_) call_->hold(order);
   }
+  bool loop(oh_loop_order order) override { return call_ && call_->loop(order); }
   bool can_fax() const override { return true; }
   void* fax_pump() override { return call_ ? call_->fax_pump() : nullptr; }
   CallStatus status() const override;

@@ -25,9 +25,13 @@ class SipLine final : public modem::CallLine {
   Caller caller() const override { return info_.caller; }
   /// @throws std::invalid_argument: a call without a number, or without a modem
   void begin_call(const modem::CallConfig& call) override;
+  void change_pump(const modem::CallConfig& call) override {
+    if (stage_ == Stage::kModem) session_.begin_call(call);
+  }
   void end_call() override;
   void note_end(oh_call_end why) override { session_.note_end(why); }
   void hold(oh_hold_order order) override { session_.hold(order); }
+  bool loop(oh_loop_order order) override { return session_.loop(order); }
   bool can_fax() const override { return session_.can_fax(); }
   void* fax_pump() override { return stage_ == Stage::kModem ? session_.fax_pump() : nullptr; }
   modem::CallStatus status() const override;

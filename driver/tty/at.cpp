@@ -24,7 +24,9 @@ constexpr ResultText kResults[] = {{Result::kOk, "OK"},
                                    {Result::kNoDialtone, "NO DIALTONE", 0b10100},
                                    {Result::kBusy, "BUSY", 0b11000},
                                    {Result::kNoAnswer, "NO ANSWER"},
-                                   {Result::kOtherCarrier, "+FCERROR", 0b11111, "+F4"}};
+                                   {Result::kOtherCarrier, "+FCERROR", 0b11111, "+F4"},
+                                   {Result::kFax, "FAX"},
+                                   {Result::kData, "DATA"}};
 
 const ResultText& shown(Result result, int x) {
   const auto of = [](Result r) -> const ResultText& {

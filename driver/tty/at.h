@@ -17,6 +17,7 @@
 
 #include "driver/tty/at_line.h"
 #include "offhook/link.h"
+#include "offhook/loop.h"
 
 namespace offhook::modem {
 
@@ -30,7 +31,9 @@ enum class Result {
   kNoDialtone = 6,
   kBusy = 7,
   kNoAnswer = 8,
-  kOtherCarrier = 9  ///< +FCERROR of class 1; as a number +F4
+  kOtherCarrier = 9,  ///< +FCERROR of class 1; as a number +F4
+  kFax = 33,          ///< +FAE: the caller is a fax machine
+  kData = 35          ///< +FAE: the caller is a data modem
 };
 
 /// Operations of a fax modem of class 1, T.31.
@@ -69,13 +72,14 @@ struct AtSettings {
   int report_local_rate = 0;                                  ///< +ILRR
   int dte_rate = 0;                                           ///< +IPR, 0: automatic
   int service_class = 0;                                      ///< +FCLASS: 0 data, 1 fax of class 1
-  int adaptive_answer = 0;                                    ///< +FAE: does not exist
+  int adaptive_answer = 0;                                    ///< +FAE: the caller decides: data or fax
   int adaptive_reception = 0;                                 ///< +FAR
   int parity_format = 3, parity = 3;                          ///< +ICF: accepted, a pseudo-terminal has no parity
   int break_handling = 0, break_timed = 0, break_length = 0;  ///< +EB: accepted
   int answer_delay = 0;                                       ///< +ADLY: 0.1 s
   int caller_id = 0;                                          ///< +VCID: the caller's number after the first RING
   int report_end = 0;                                         ///< +WHY: a line after a call with the reason for its end
+  int loop_allowed = 0;                                       ///< &T4, &T5: whether the far end may loop
   std::array<std::uint8_t, 98> other_s{};                     ///< S13 to S110: stored, no effect
   int hold_disabled = 1;                                      ///< +PMH: 0 modem-on-hold is enabled, 1 it is not
   int hold_timeout = 0;  ///< +PMHT: 0 a far end's request is denied, else code of T1 (V.92, Table 33)
@@ -97,6 +101,9 @@ class AtHost {
   /// +PMHR: requests that the far end hold the call. Answers by AtInterpreter::information() and report().
   /// @return false: there is no call
   virtual bool request_hold() { return false; }
+  /// &T3, &T6: begins a test loop. Answers by report().  @return false: there is no call that has one
+  virtual bool test_loop(oh_loop_order) { return false; }
+  virtual void end_test() {}                      ///< &T0
   virtual bool can_fax() const { return false; }  ///< whether +FCLASS may be 1
   /// Answers by report(). @param value  10 ms, or the number of a modulation  @return false: there is no such call
   virtual bool fax(FaxOrder, int /*value*/) { return false; }
@@ -116,6 +123,8 @@ class AtInterpreter {
   /// Information text, such as "+MCR: V34".
   void information(std::string_view text);
   const AtSettings& settings() const { return settings_; }
+  /// +FCLASS by the kind of an answered call.
+  void set_service_class(int value) { settings_.service_class = value; }
   /// @pre 0 <= n < 13
   std::uint8_t& s(int n) { return settings_.s[static_cast<std::size_t>(n)]; }
 

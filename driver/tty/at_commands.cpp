@@ -286,6 +286,16 @@ struct AtInterpreter::Commands {
     return Outcome::kOk;
   }
 
+  static Outcome test(At& at, int n) {
+    constexpr int kEnd = 0, kLocal = 3, kAllow = 4, kRefuse = 5, kRemote = 6;
+    if (n == kEnd) at.host_.end_test();
+    if (n == kAllow || n == kRefuse) at.settings_.loop_allowed = n == kAllow ? 1 : 0;
+    if (n == kEnd || n == kAllow || n == kRefuse) return Outcome::kOk;
+    const bool begins =
+        (n == kLocal && at.host_.test_loop(OH_LOOP_LOCAL)) || (n == kRemote && at.host_.test_loop(OH_LOOP_REMOTE));
+    return begins ? Outcome::kSilent : Outcome::kError;
+  }
+
   static Outcome go_online(At& at, int) { return at.host_.go_online() ? Outcome::kSilent : Outcome::kError; }
 
   static Outcome reset(At& at, int) {
@@ -486,7 +496,10 @@ struct AtInterpreter::Commands {
       {"&J", 1, kNoEffect, "Hayes", "jack: no effect, none exists"},
       {"&N", 31, kNoEffect, "USR", "rate: use +MS"},
       {"&P", 3, kNoEffect, "Hayes", "pulse dialling: not available"},
-      {"&T", 0, kNoEffect, "Hayes", "tests: none"},
+      {"&T", 6, test, "Hayes",
+       "tests: 0 end, 3 send received data back, 4 allow the far end to request that, 5 refuse, 6 request it of the "
+       "far "
+       "end; V.22bis and V.22 without error control"},
       {"&U", 31, kNoEffect, "USR", "least rate: by +MS"},
       {"%B", 0, kNoEffect, "Microcom", "rate of the line: by +MS"},
       {"%E", 3, kNoEffect, "Rockwell", "retrain on bad quality: always"},
@@ -558,7 +571,8 @@ struct AtInterpreter::Commands {
   static constexpr Fax kFax[] = {
       {"FCLASS", "0,1", "service: 0 data, 1 fax of class 1", &AtSettings::service_class},
       {"FLO", "0,1,2", "flow control, both directions: 0 none, 1 XON/XOFF, 2 RTS/CTS", &AtSettings::flow_by_dte},
-      {"FAE", "0", "adaptive answer, by the kind of the call: not available", &AtSettings::adaptive_answer},
+      {"FAE", "0,1", "1: an answered call becomes fax of class 1 (FAX) or data (DATA), by its caller",
+       &AtSettings::adaptive_answer},
       {"FAR", "0,1", "1: +FRM receives frames that come instead of a page, after +FRH:3",
        &AtSettings::adaptive_reception},
       {"FTS", "0-255", "send silence, 10 ms", FaxOrder::kSendSilence},
@@ -569,7 +583,7 @@ struct AtInterpreter::Commands {
       {"FRM", kPages, "receive a page: V.27ter 24 48, V.29 72 96, V.17 the others", FaxOrder::kReceivePage}};
 
   static std::string_view fax_values(const At& at, const Fax& fax) {
-    return fax.name != "FCLASS" || at.host_.can_fax() ? fax.values : "0";
+    return (fax.name != "FCLASS" && fax.name != "FAE") || at.host_.can_fax() ? fax.values : "0";
   }
 
   /// Whether a list such as "0,1" or "0-255" has the number.

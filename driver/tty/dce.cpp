@@ -56,15 +56,16 @@ bool Dce::handle(Event event) {
   off_hook_before_ = state_ == State::kDialled;
   switch (row->action) {
     case Action::kBegin:
-      class1_.reset();
       try {
-        const CallConfig config = call_config();
-        fax_call_ = config.pump == fax::pump_type();
-        line_.begin_call(config);
-        last_call_.begin(role_, now_ms_);
+        begin_call();
       } catch (const std::invalid_argument&) {
         return handle(Event::kRefused);
       }
+      break;
+    case Action::kBeginFax:
+      fax_call_ = true;
+      at_.set_service_class(1);
+      line_.change_pump(fax_config());
       break;
     case Action::kHangUp:
       record_end(event);
@@ -94,6 +95,15 @@ bool Dce::handle(Event event) {
   if (lost) tell_why();
   if (was_online && lost && at_.settings().dcd != 0) terminal_.carrier_lost();
   return true;
+}
+
+void Dce::begin_call() {
+  class1_.reset();
+  loop_allowed_ = false;
+  const CallConfig config = call_config();
+  fax_call_ = config.pump == fax::pump_type();
+  line_.begin_call(config);
+  last_call_.begin(role_, now_ms_);
 }
 
 void Dce::order(oh_pump_role role, std::string_view digits, bool stay) {
@@ -188,6 +198,7 @@ std::string Dce::state_text() const {
                      state_ == State::kOnHold          ? ", on hold"
                      : state_ == State::kReturning     ? ", back from hold"
                      : s.pump.hold == OH_HOLD_WAITING  ? ", held by the far end"
+                     : tests(s)                        ? ", test loop"
                      : state_ == State::kOnlineCommand ? ", command state"
                                                        : "");
 }
@@ -221,7 +232,8 @@ void Dce::follow_call(std::int64_t now_ms) {
   const bool data = status.pump.state == OH_PUMP_DATA;
   const oh_hold_state hold = status.pump.hold;
   const bool pending = status.order == OrderStatus::kPending;
-  const bool held = pending || hold == OH_HOLD_ASKED || hold == OH_HOLD_AWAY || hold == OH_HOLD_WAITING;
+  const bool held =
+      pending || tests(status) || hold == OH_HOLD_ASKED || hold == OH_HOLD_AWAY || hold == OH_HOLD_WAITING;
   if (data || held || status.pump.rx_level_dbm0 > kSilenceDbm0) heard_ms_ = now_ms;
   if (data || held || state_ < State::kOnline) data_ms_ = now_ms;
   // In data mode the pump decides whether there is a carrier. In training, silence is a part of the procedure; S10, in
@@ -232,27 +244,56 @@ void Dce::follow_call(std::int64_t now_ms) {
   const bool lost = (s.s[10] < kIgnoreCarrier && now_ms - heard_ms_ > silent_ms) || now_ms - data_ms_ > kRetrainMs ||
                     (!data && !held && status.progress == Progress::kBusy);
   const bool compressed = compression_suffices(s, status);
-  const std::array<std::pair<Event, bool>, 12> seen = {
+  allow_loop(status);
+  const bool loop_denied = status.order == OrderStatus::kRefused || !tests(status);
+  const std::array<std::pair<Event, bool>, 16> seen = {
       {{Event::kNoDialTone, status.progress == Progress::kNoDialTone},
        {Event::kDigitsOut, digits_only_ && !status.dialling},
        {Event::kBusy, role_ == OH_PUMP_CALL && s.extended >= kBusyDetected && status.progress == Progress::kBusy},
        {Event::kNoAnswer, status.progress == Progress::kNoAnswer},
        {Event::kFailed, !status.failure().empty()},
+       {Event::kFaxCaller, !fax_call_ && adapts() && status.progress == Progress::kFaxCaller},
        {Event::kIncompatible, status.connected() && !compressed},
        {Event::kConnected, status.connected()},
        {Event::kTooLong, now_ms >= deadline_ms_},
        {Event::kHoldGranted, hold == OH_HOLD_AWAY},
        {Event::kHoldDenied, !held},
        {Event::kBack, data && !held},
+       {Event::kTesting, !pending && status.loop == OH_LOOP_TESTING},
+       {Event::kLooped, !pending && status.loop == OH_LOOP_LOOPED},
+       {Event::kLoopDenied, !pending && loop_denied},
        {Event::kLost, lost}}};
   for (const auto& [event, is] : seen)
     if (is && handle(event)) return;
 }
 
+/// V.42 would take its own frames for the far end's: loops are for calls without error control.
+bool Dce::test_loop(oh_loop_order order) {
+  const CallStatus status = line_.status();
+  if (state_ != State::kOnlineCommand || !status.direct || tests(status) || !line_.loop(order)) return false;
+  return handle(Event::kAskLoop);
+}
+
+void Dce::allow_loop(const CallStatus& status) {
+  const bool allowed = at_.settings().loop_allowed != 0;
+  if (state_ < State::kOnline || !status.direct || status.order == OrderStatus::kPending) return;
+  if (allowed != loop_allowed_) line_.loop(allowed ? OH_LOOP_ALLOW : OH_LOOP_REFUSE);
+  loop_allowed_ = allowed;
+}
+
+bool Dce::adapts() const {
+  return role_ == OH_PUMP_ANSWER && at_.settings().adaptive_answer != 0 && line_.can_fax();
+}
+
+CallConfig Dce::fax_config() const {
+  return {.pump = fax::pump_type(), .role = role_};
+}
+
 CallConfig Dce::call_config() const {
   const AtSettings& s = at_.settings();
   CallConfig call = choose_modem(s, carriers_, role_);
-  if (s.service_class == 1 && line_.can_fax()) call = {.pump = fax::pump_type(), .role = role_};
+  call.seek_fax = adapts();
+  if (s.service_class == 1 && line_.can_fax() && !call.seek_fax) call = fax_config();
   call.role = role_;
   call.link = link(call.link.window);
   call.digits = digits_;
@@ -285,6 +326,10 @@ oh_link_config Dce::link(std::uint32_t window) const {
 // In the order of V.250: modulation, error control, compression, local rate, CONNECT.
 void Dce::report_connection() {
   const AtSettings& s = at_.settings();
+  if (adapts() && s.service_class == 1) {
+    at_.set_service_class(0);
+    at_.report(Result::kData);
+  }
   const CallStatus status = line_.status();
   if (s.report_modulation != 0) {
     at_.information(fmt::format("+MCR: {}", carrier_of(status.pump, carriers_)));
@@ -348,7 +393,7 @@ void Dce::take_commands() {
   open_ = n >= 0;
   for (int i = 0; i < n; ++i) {
     const char c = bytes[static_cast<std::size_t>(i)];
-    if (state_ == State::kAskingHold) return;
+    if (state_ == State::kAskingHold || state_ == State::kAskingLoop) return;
     const bool aborts = state_ == State::kGuardTime || state_ == State::kConnecting || state_ == State::kReturning;
     if (!aborts) {
       at_.put(c);

@@ -32,6 +32,7 @@ class Dce final : private AtHost {
     kAskingHold,  ///< the far end has a request to wait; no commands meanwhile
     kOnHold,      ///< it does: command state
     kReturning,   ///< from hold to data
+    kAskingLoop,  ///< a test loop has been requested; no commands meanwhile
     kFax,         ///< a call of class 1: command state
     kFaxData      ///< the same, an operation is running
   };
@@ -55,13 +56,18 @@ class Dce final : private AtHost {
     kHoldGranted,
     kHoldDenied,    ///< or not available
     kBack,          ///< data mode, after a hold
+    kAskLoop,       ///< &T3, &T6
+    kLooped,        ///< received data are sent back
+    kTesting,       ///< the far end sends our data back
+    kLoopDenied,    ///< or not available
+    kFaxCaller,     ///< +FAE: the caller of an answered call is a fax machine
     kFaxConnected,  ///< a call of class 1: frames can be sent, or are heard
     kFaxOrder,      ///< +FTH and the like
     kFaxDone,       ///< the operation has ended
     kHangUp,        ///< H, Z
     kDtrOff         ///< the program closed the terminal, under &D2
   };
-  enum class Action : std::uint8_t { kNone, kBegin, kGoOnline, kHangUp, kAskHold, kTellHold, kResume };
+  enum class Action : std::uint8_t { kNone, kBegin, kBeginFax, kGoOnline, kHangUp, kAskHold, kTellHold, kResume };
   struct Transition {
     State state;
     Event event;
@@ -123,7 +129,15 @@ class Dce final : private AtHost {
       {State::kReturning, Event::kCharacter, Action::kHangUp, Result::kNoCarrier, State::kOnHook, "5.6.1"},
       {State::kReturning, Event::kDtrOff, Action::kHangUp, {}, State::kOnHook, "6.2.9"},
 
+      {State::kOnlineCommand, Event::kAskLoop, Action::kNone, {}, State::kAskingLoop, "V.54"},
+      {State::kAskingLoop, Event::kLooped, Action::kNone, Result::kOk, State::kOnlineCommand, "V.54"},
+      {State::kAskingLoop, Event::kTesting, Action::kNone, Result::kConnect, State::kOnline, "V.54"},
+      {State::kAskingLoop, Event::kLoopDenied, Action::kNone, Result::kError, State::kOnlineCommand, "V.54"},
+      {State::kAskingLoop, Event::kFailed, Action::kHangUp, Result::kNoCarrier, State::kOnHook, "6.2.8"},
+      {State::kAskingLoop, Event::kDtrOff, Action::kHangUp, {}, State::kOnHook, "6.2.9"},
+
       // Fax of class 1. The operation reports its results itself.
+      {State::kConnecting, Event::kFaxCaller, Action::kBeginFax, Result::kFax, State::kConnecting, "T.31"},
       {State::kConnecting, Event::kFaxConnected, Action::kNone, {}, State::kFaxData, "T.31"},
       {State::kFaxData, Event::kFaxDone, Action::kNone, {}, State::kFax, "T.31"},
       {State::kFaxData, Event::kFailed, Action::kHangUp, Result::kNoCarrier, State::kOnHook, "T.31"},
@@ -162,6 +176,10 @@ class Dce final : private AtHost {
   bool go_online() override { return handle(Event::kReturn); }
   void hang_up() override { handle(Event::kHangUp); }
   bool request_hold() override { return handle(Event::kAskHold); }
+  bool test_loop(oh_loop_order order) override;
+  void end_test() override {
+    if (tests(line_.status())) line_.loop(OH_LOOP_END);
+  }
   bool can_fax() const override { return line_.can_fax(); }
   bool fax(FaxOrder order, int value) override;
 
@@ -174,9 +192,15 @@ class Dce final : private AtHost {
   std::string_view data_carrier(const CallStatus& status) const;
   void report_connection();
   CallConfig call_config() const;
+  CallConfig fax_config() const;
+  void begin_call();
+  /// Whether an answered call finds out what its caller is: +FAE.
+  bool adapts() const;
   oh_link_config link(std::uint32_t window) const;
 
   void tell_caller();
+  static bool tests(const CallStatus& status) { return status.loop != OH_LOOP_NONE && status.loop != OH_LOOP_REFUSED; }
+  void allow_loop(const CallStatus& status);
   void follow_ring();
   void follow_hook(std::int64_t now_ms);
   void follow_call(std::int64_t now_ms);
@@ -201,6 +225,7 @@ class Dce final : private AtHost {
   State state_ = State::kOnHook;
   oh_pump_role role_ = OH_PUMP_CALL;
   std::string digits_;            // of a call that has not begun
+  bool loop_allowed_ = false;     // as the pump of the call was told
   bool digits_only_ = false;      // D with a semicolon
   bool off_hook_before_ = false;  // the call begins after such a D
   bool fax_call_ = false;         // of class 1

@@ -89,6 +89,7 @@ CallConfig choose_modem(const AtSettings& settings, Carriers carriers, oh_pump_r
       .min_bit_rate = static_cast<std::uint32_t>(least),
       .max_bit_rate = static_cast<std::uint32_t>(most),
       .link = {.window = carriers.back().v42_window},
+      .loops = carriers.back().loops,
   };
   // Without automode the carrier that AT+MS? prints is the only one, even if it was not chosen.
   std::string wanted = settings.modulation;
@@ -107,6 +108,7 @@ CallConfig choose_modem(const AtSettings& settings, Carriers carriers, oh_pump_r
       if (by_limits != nullptr || (only && m.alone && call.min_bit_rate <= m.min_bit_rate)) {
         call.pump = by_limits != nullptr ? by_limits : m.type();
         call.link.window = m.v42_window;
+        call.loops = m.loops;
       } else {
         call.modulations = m.id | (settings.automode != 0 ? slower : 0u);
       }

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "driver/user_modem/automode.h"
+#include "dsp/automode/automode.h"
 #include "tables/modulation.h"
 
 namespace offhook {
@@ -24,7 +25,8 @@ constexpr auto kTable = [] {
                     .alone = false,
                     .mark_hz = 0,
                     .type = oh_automode_v22bis_type,
-                    .begin = nullptr};
+                    .begin = nullptr,
+                    .loops = &automode::kLoops};
 #define OFFHOOK_ROW(name) name,
   std::array rows{OFFHOOK_ROWS(OFFHOOK_ROW) any};
 #undef OFFHOOK_ROW

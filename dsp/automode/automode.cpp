@@ -120,6 +120,9 @@ int allow_hold(void* self, uint32_t timeout) {
   return automode(self).allow_hold(timeout);
 }
 
+constinit const Loops kLoops = {.order = [](void* self, oh_loop_order order) { return automode(self).loop(order); },
+                                .state = [](const void* self) { return automode(self).loop_state(); }};
+
 }  // namespace offhook::automode
 
 const oh_pump_type* oh_automode_type() {

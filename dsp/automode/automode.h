@@ -64,6 +64,8 @@ void release(void* self);
 void hang_up(void* self);
 int hold(void* self, oh_hold_order order);
 int allow_hold(void* self, uint32_t timeout);
+/// Those of the modulation that is in use.
+extern const Loops kLoops;
 
 inline constexpr oh_pump_format kFormats[] = {kLinear8000, kLinear16000To8000, kMuLaw8000, kALaw8000};
 

@@ -49,11 +49,21 @@ class Automode {
     }
     return result;
   }
+  int loop(oh_loop_order order) {
+    const Loops* loops = running_loops();
+    return loops != nullptr ? loops->order(active_->self, order) : kNotNow;
+  }
+  oh_loop_state loop_state() const {
+    const Loops* loops = running_loops();
+    return loops != nullptr ? loops->state(active_->self) : OH_LOOP_NONE;
+  }
   void release() {
     for (int k = 0; k < n_; ++k) members_[k].type->release(members_[k].self);
   }
 
  private:
+  const Loops* running_loops() const { return step_ == Step::kRunning ? active_->modulation->loops : nullptr; }
+
   enum class Step : uint8_t {
     kV8,          // dsp/v8; the caller also waits for the first signals of an answerer without V.8
     kAnswerTone,  // caller: the rest of the first second of ANS

@@ -12,9 +12,16 @@
 #include "dsp/v34/session/pump.h"
 #include "dsp/v8/menu.h"
 #include "dsp/v90/session/pump.h"
+#include "offhook/loop.h"
 #include "offhook/pump.h"
 
 namespace offhook {
+
+/// Test loops of a pump (offhook/loop.h).  Real-time: yes.
+struct Loops {
+  int (*order)(void* self, oh_loop_order order);  ///< @return 0, or -EINVAL: not possible now
+  oh_loop_state (*state)(const void* self);
+};
 
 struct Modulation {
   oh_modulation id;     ///< OH_MODULATION_NONE: automode
@@ -36,7 +43,10 @@ struct Modulation {
   /// A modulation whose directions differ: its pump with these rates of the two senders, bit/s. @return NULL: there is
   /// none. The member itself is NULL for other modulations.
   const oh_pump_type* (*with_rates)(uint32_t caller, uint32_t answerer) = nullptr;
+  const Loops* loops = nullptr;  ///< NULL: it has no procedure for test loops
 };
+
+inline constexpr Loops kLoopsOfV22bis = {.order = oh_v22bis_loop, .state = oh_v22bis_loop_state};
 
 inline constexpr Modulation kV22 = {.id = OH_MODULATION_V22,
                                     .name = "v22",
@@ -49,7 +59,8 @@ inline constexpr Modulation kV22 = {.id = OH_MODULATION_V22,
                                     .alone = true,
                                     .mark_hz = 0,
                                     .type = oh_v22_type,
-                                    .begin = [](void* self, bool, float far_dbm0) { oh_v22bis_begin(self, far_dbm0); }};
+                                    .begin = [](void* self, bool, float far_dbm0) { oh_v22bis_begin(self, far_dbm0); },
+                                    .loops = &kLoopsOfV22bis};
 
 inline constexpr Modulation kBell212a = {
     .id = OH_MODULATION_BELL212A,
@@ -77,7 +88,8 @@ inline constexpr Modulation kV22bis = {
     .alone = true,
     .mark_hz = 0,
     .type = oh_v22bis_type,
-    .begin = [](void* self, bool, float far_dbm0) { oh_v22bis_begin(self, far_dbm0); }};
+    .begin = [](void* self, bool, float far_dbm0) { oh_v22bis_begin(self, far_dbm0); },
+    .loops = &kLoopsOfV22bis};
 
 inline constexpr Modulation kV32bis = {
     .id = OH_MODULATION_V32BIS,

@@ -32,6 +32,9 @@ constexpr uint32_t kPatience = 120;                          // symbols of a rec
 constexpr float kLostError16 = 0.45f, kLostError4 = 1.4f;
 constexpr uint32_t kLostSymbols = 300;
 
+constexpr int kInitiation = 190 * kSymbolHz / 1000;  // 7.1.1: 154 to 231 ms
+constexpr int kRawZero = 4;                          // cost of a zero: of random bits, 32 ones are gone after 21
+
 constexpr uint64_t kInstrumentsEvery = kRateHz / 10, kTapsEvery = 10 * kRateHz;
 
 }  // namespace
@@ -79,7 +82,7 @@ void Modem::follow_time() {
     fire(Event::kCarrierOff);
   }
   fire(Event::kSymbol);
-  without_data_ = live() ? 0 : without_data_ + 1;
+  without_data_ = live() || in_loop() ? 0 : without_data_ + 1;
   const bool gone = bits_received_ > 0 && samples_ - carrier_at_ > kGone;
   if (gone || without_data_ > (calls_ && !usb1_was_heard_ ? kUnanswered : kGiveUp)) fire(Event::kGiveUp);
 }
@@ -111,7 +114,8 @@ void Modem::symbol_received() {
   const bool sixteen = receiver_.decides_sixteen();
   take_bits(sixteen ? dibit << 2 | d.inner : dibit, sixteen ? 4 : 2);
   if (observer_.symbol != nullptr) observer_.symbol(observer_.user, receiver_.symbol().re, receiver_.symbol().im);
-  if (live() || step_ == Step::kDropped) {
+  if (live() || in_loop() || step_ == Step::kDropped) {
+    seek_loop();
     follow_data();
     return;
   }
@@ -131,16 +135,64 @@ void Modem::take_bits(int bits, int n) {
     octet = static_cast<uint8_t>(octet | bit << k);
     raw_ones_ = raw != 0 ? raw_ones_ + 1 : 0;
     ones_ = bit != 0 ? ones_ + 1 : 0;
+    raw_score_ += raw != 0 ? 1 : -kRawZero;
+    if (raw_score_ > kRawScore) raw_score_ = kRawScore;
+    reversals_ = bit != last_bit_ ? reversals_ + 1 : 0;
+    last_bit_ = bit;
     same_score_ += bit != 0 ? 1 : -kOneWrong;
     if (same_score_ < 0) same_score_ = 0;
     if (same_score_ > 2 * kSureOnes) same_score_ = 2 * kSureOnes;
   }
   if (n == 4 && ones_ >= kOnes) ones_seen_ = true;
+  if (step_ == Step::kLooped) tx_.loop_back(octet, n);
   if (!receives_data()) return;
-  if (!receiver_.carrier() || receiver_.in_s1()) octet = 0xff;  // 6.4 a, 6.5: circuit 104 is clamped
+  // 6.4 a, 6.5: circuit 104 is clamped. Scrambled data have at most 64 ones in a row (5.1): more are an initiation.
+  if (!receiver_.carrier() || receiver_.in_s1() || raw_ones_ > kMostOnes) octet = 0xff;
   if (!live()) return keep_early(octet, n);
   bits_received_ += static_cast<uint64_t>(n);
   oh_port_put(&config_.port, &octet, static_cast<size_t>(n));
+}
+
+void Modem::seek_loop() {
+  constexpr int kAnswer = static_cast<int>(kLoopAnswerSamples * kSymbolHz / kRateHz);
+  const int bits = at_2400_ ? 4 : 2;
+  if (raw_ones_ >= bits * kInitiation) fire(Event::kInitiation);
+  if (raw_score_ <= 0) fire(Event::kInitiationOver);
+  if (reversals_ >= bits * kAnswer) fire(Event::kReversals);
+  if (ones_ >= bits * kAnswer) fire(Event::kLoopedOnes);
+}
+
+bool Modem::loop(oh_loop_order order) {
+  switch (order) {
+    case OH_LOOP_END:
+      return fire(Event::kLoopEnd);
+    case OH_LOOP_LOCAL:
+      return !bell_ && fire(Event::kLoopLocal);
+    case OH_LOOP_REMOTE:
+      return !bell_ && fire(Event::kLoopRequest);
+    case OH_LOOP_ALLOW:
+    case OH_LOOP_REFUSE:
+      loop_allowed_ = order == OH_LOOP_ALLOW && !bell_;
+      return !bell_;
+  }
+  return false;
+}
+
+oh_loop_state Modem::loop_state() const {
+  switch (step_) {
+    case Step::kLoopAsk:
+    case Step::kLoopOnes:
+    case Step::kLoopDrop:
+    case Step::kLoopAfter:
+      return OH_LOOP_ASKED;
+    case Step::kLoopTest:
+      return OH_LOOP_TESTING;
+    case Step::kLoopGrant:
+    case Step::kLooped:
+      return OH_LOOP_LOOPED;
+    default:
+      return loop_refused_ ? OH_LOOP_REFUSED : OH_LOOP_NONE;
+  }
 }
 
 void Modem::keep_early(int bits, int n) {

@@ -12,6 +12,7 @@
 #include "dsp/v22/procedure.h"
 #include "dsp/v22/receiver.h"
 #include "dsp/v22/transmitter.h"
+#include "offhook/loop.h"
 #include "offhook/pump.h"
 
 namespace offhook::v22 {
@@ -33,6 +34,9 @@ class Modem {
 
   void begin() { fire(Event::kBegin); }
   void retrain() { fire(Event::kRetrain); }
+  /// @return false: not possible now
+  bool loop(oh_loop_order order);
+  oh_loop_state loop_state() const;
   void hang_up() { fire(Event::kHangUp); }
   int16_t process(int16_t rx) { return step(rx, false); }
   void lost() {
@@ -59,16 +63,24 @@ class Modem {
   void symbol_received();
   void take_bits(int bits, int n);
   void seek_far_end();
+  void seek_loop();
   void follow_data();
   void follow_time();
   void show_instruments() const;
   void show_taps();
   void train_again(oh_retrain_cause cause);
   uint64_t age() const { return samples_ - entered_; }
-  bool live() const { return step_ == Step::kData; }
+  bool live() const { return step_ == Step::kData || step_ == Step::kLoopTest; }
+  bool in_loop() const { return step_ >= Step::kLoopAsk && step_ <= Step::kLooped; }
   /// Circuit 109 is on (6.3.1.1.1 f, 6.3.1.1.2 e, 6.3.1.2.1 c).
   bool receives_data() const {
-    return live() || (step_ == Step::kSb2 && ones_seen_) || (step_ == Step::kSb1Slow && calls_);
+    return live() || far_loop_over() || (step_ == Step::kSb2 && ones_seen_) || (step_ == Step::kSb1Slow && calls_);
+  }
+  /// The last bits that the far end sent back have come. It notices the suppressed signal after 65 ms at most, and
+  /// sends data 105 ms after the end of the suppression at the earliest (7.1.2): this is in the middle, plus the trip.
+  bool far_loop_over() const {
+    constexpr int64_t kTail = (65 - 77 + 105) / 2 * 8;
+    return step_ == Step::kLoopAfter && static_cast<int64_t>(age()) >= loop_trip_ + kTail;
   }
   /// Bits that arrive while circuit 109 is on and we are not ready to send wait for data mode, which opens the port.
   void keep_early(int bits, int n);
@@ -107,6 +119,13 @@ class Modem {
   bool ones_seen_ = false;  ///< enough of them at 2400 bit/s
   int same_score_ = 0;      ///< how much all of it is ones
   int raw_ones_ = 0;        ///< in a row, as received
+  static constexpr int kRawScore = 32;
+  int raw_score_ = 0;  ///< how much the raw bits are ones
+  int reversals_ = 0;  ///< in a row, descrambled
+  int last_bit_ = 0;
+  bool loop_allowed_ = false, loop_refused_ = false;
+  static constexpr int64_t kLoopAnswerSamples = 270 * 8;  ///< of reversals, or of ones (7.1.1: 231 to 308 ms)
+  int64_t loop_trip_ = 0;  ///< samples: to the far end and back, of the loop that was tested
   uint32_t lost_symbols_ = 0;
   uint64_t bits_received_ = 0;
   static constexpr uint32_t kMostEarly = 1024;  ///< bits; 765 ms at 1200 bit/s are 918, 200 ms at 2400 are 480

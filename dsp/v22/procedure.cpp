@@ -35,8 +35,11 @@ constexpr int kSb1Slow = symbols(765);
 constexpr int64_t kBackFor = ms(100);  // 6.5
 // 6.4: until S1 is sent again. 1.2 s are recommended for the round trip; its answer takes S1's own time.
 constexpr int64_t kAnswerToS1 = ms(1200 + 2 * 100);
-constexpr int64_t kToData = kToSb2 + ms(200) + ms(2000);  // after the far end's S1, a round trip included
-constexpr int64_t kAgain = ms(5000);                      // a caller's signal that the answerer does not take up
+constexpr int64_t kToData = kToSb2 + ms(200) + ms(2000);         // after the far end's S1, a round trip included
+constexpr int64_t kLoopUnanswered = ms(1200 + 231 + 308 + 300);  // a round trip, both detections, and filters
+constexpr int64_t kSuppressed = ms(77);                          // 7.1.2
+constexpr int64_t kFarReturns = ms(155 + 50 + 20);               // 7.1.2, and filters
+constexpr int64_t kAgain = ms(5000);                             // a caller's signal that the answerer does not take up
 
 constexpr StepInfo kSteps[] = {
     {"before ANS", Signal::kSilence, OH_PUMP_CONNECTING},
@@ -54,6 +57,13 @@ constexpr StepInfo kSteps[] = {
     {"SB1 at 1200 bit/s", Signal::kSb1Slow, OH_PUMP_TRAINING},
     {"data", {}, OH_PUMP_DATA},
     {"dropped", {}, OH_PUMP_TRAINING},
+    {"loop 2: initiation", {}, OH_PUMP_TRAINING},
+    {"loop 2: ones", {}, OH_PUMP_TRAINING},
+    {"loop 2: test", {}, OH_PUMP_DATA},
+    {"loop 2: end", Signal::kSilence, OH_PUMP_TRAINING},
+    {"loop 2: ones after the end", {}, OH_PUMP_TRAINING},
+    {"loop 2: reversals", {}, OH_PUMP_TRAINING},
+    {"loop 2: looped", {}, OH_PUMP_TRAINING},
     {"released", Signal::kSilence, OH_PUMP_IDLE},
     {"failed", Signal::kSilence, OH_PUMP_FAILED},
     {"nothing in common", Signal::kSilence, OH_PUMP_FAILED},
@@ -101,6 +111,11 @@ struct Procedure {
            m.samples_ - m.no_carrier_at_ >= static_cast<uint64_t>(kBackFor);
   }
   static bool somebody_heard(const Modem& m) { return !m.answered_ && (m.usb1_was_heard_ || m.activity_.heard()); }
+  static bool loop_allowed(const Modem& m) { return m.loop_allowed_; }
+  static bool loop_unanswered(const Modem& m) { return lasted(m, kLoopUnanswered); }
+  static bool suppressed(const Modem& m) { return lasted(m, kSuppressed); }
+  /// Both ends are back in data.
+  static bool loop_over(const Modem& m) { return lasted(m, kFarReturns) && m.far_loop_over(); }
   static bool lasted(const Modem& m, int64_t samples) { return m.age() >= static_cast<uint64_t>(samples); }
 
   // Actions.
@@ -159,12 +174,45 @@ struct Procedure {
     m.give_early();
   }
   static void data_again(Modem& m) { begin_data(m, m.at_2400_); }
+  static void hear_s1_in_loop(Modem& m) {
+    data_again(m);
+    hear_s1(m);
+  }
   static void acquire_again(Modem& m) {
     m.train_again(OH_RETRAIN_LOST);
     m.receiver_.acquire();
     m.receiver_.confirm();
+    m.tx_.start(Signal::kDataSlow);
   }
   static void fill(Modem& m) { m.tx_.start(m.at_2400_ ? Signal::kSb1 : Signal::kSb1Slow); }
+  static void ask_loop(Modem& m) {
+    m.loop_refused_ = false;
+    m.reversals_ = 0;
+    m.loop_trip_ = 0;
+    m.tx_.start(m.at_2400_ ? Signal::kOnes : Signal::kUsb1);
+  }
+  static void send_ones(Modem& m) {
+    m.ones_ = 0;
+    fill(m);
+  }
+  static void test_loop(Modem& m) {
+    const int64_t heard = Modem::kLoopAnswerSamples;
+    m.loop_trip_ = static_cast<int64_t>(m.age()) > heard ? static_cast<int64_t>(m.age()) - heard : 0;
+    m.tx_.start(m.at_2400_ ? Signal::kData : Signal::kDataSlow);
+  }
+  static void refused(Modem& m) {
+    m.loop_refused_ = true;
+    fill(m);
+  }
+  static void grant_loop(Modem& m) {
+    m.raw_score_ = Modem::kRawScore;
+    m.tx_.start(m.at_2400_ ? Signal::kReversals : Signal::kReversalsSlow);
+  }
+  static void loop_back(Modem& m) { m.tx_.start_loop(m.at_2400_); }
+
+  static constexpr uint64_t kAsks = in(Step::kLoopAsk, Step::kLoopOnes, Step::kLoopTest);
+  static constexpr uint64_t kLoops = in(Step::kLoopGrant, Step::kLooped);
+  static constexpr uint64_t kInLoop = kAsks | kLoops | in(Step::kLoopAfter);
 
   static constexpr Transition kTable[] = {
       {in(Step::kSilence), Event::kSymbol, before_bell_tone_over, Step::kBellTone, listen, "Bell 212A"},
@@ -210,6 +258,23 @@ struct Procedure {
       {in(Step::kDropped), Event::kS1End, fast, Step::kReply, far_retrains, "6.5"},
       {in(Step::kDropped), Event::kLost, at_2400, Step::kS1, train<OH_RETRAIN_LOST>, "6.5"},
       {in(Step::kDropped), Event::kLost, nullptr, Step::kData, acquire_again, "ours"},
+
+      {in(Step::kData), Event::kLoopRequest, nullptr, Step::kLoopAsk, ask_loop, "7.1.1"},
+      {in(Step::kLoopAsk), Event::kReversals, nullptr, Step::kLoopOnes, send_ones, "7.1.1"},
+      {in(Step::kLoopOnes), Event::kLoopedOnes, nullptr, Step::kLoopTest, test_loop, "7.1.1"},
+      {in(Step::kLoopAsk), Event::kSymbol, loop_unanswered, Step::kLoopAfter, refused, "ours"},
+      {in(Step::kLoopOnes), Event::kSymbol, loop_unanswered, Step::kLoopDrop, refused, "ours"},
+      {kAsks, Event::kLoopEnd, nullptr, Step::kLoopDrop, nullptr, "7.1.2"},
+      {in(Step::kLoopDrop), Event::kSymbol, suppressed, Step::kLoopAfter, fill, "7.1.2"},
+      {in(Step::kLoopAfter), Event::kSymbol, loop_over, Step::kData, data_again, "ours"},
+      {in(Step::kData), Event::kInitiation, loop_allowed, Step::kLoopGrant, grant_loop, "7.1.1"},
+      {in(Step::kLoopGrant), Event::kInitiationOver, nullptr, Step::kLooped, loop_back, "7.1.1"},
+      {in(Step::kData), Event::kLoopLocal, nullptr, Step::kLooped, loop_back, "7.1"},
+      {kLoops, Event::kLoopEnd, nullptr, Step::kData, data_again, "ours"},
+      {kLoops, Event::kCarrierOff, nullptr, Step::kDropped, fill, "7.1.2"},
+      {kInLoop, Event::kS1, fast, Step::kData, hear_s1_in_loop, "6.4"},
+      {kInLoop, Event::kLost, at_2400, Step::kS1, train<OH_RETRAIN_LOST>, "6.4"},
+      {kInLoop, Event::kLost, nullptr, Step::kData, acquire_again, "ours"},
 
       {kAny, Event::kBegin, nullptr, Step::kBeginning, begin, "6.3.1.1"},
       {kAny, Event::kHangUp, nullptr, Step::kReleased, nullptr, "ours"},

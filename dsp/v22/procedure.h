@@ -6,7 +6,12 @@
 //   answerer   kUsb1 ............... | kReply  kSb1Timed kSb2 | kData
 //
 // Without S1: kSb1 or kUsb1, kSb1Slow, kData at 1200 bit/s. A retrain begins with kS1 at the end that requests it and
-// with kReply at the other (6.4). Bell 212A: kBellTone instead of the answer tone and kUsb1, and no S1.
+// with kReply at the other (6.4). Loop 2 (7.1):
+//
+//   requests   kLoopAsk | kLoopOnes | kLoopTest | kLoopDrop kLoopAfter | kData
+//   grants     kData    | kLoopGrant  kLooped   | kDropped             | kData
+//
+// Bell 212A: kBellTone instead of the answer tone and kUsb1, and no S1.
 #pragma once
 
 #include <stdint.h>
@@ -36,7 +41,14 @@ enum class Step : uint8_t {
   kSb2,       ///< scrambled ones at 2400 bit/s, until both directions are ready
   kSb1Slow,   ///< scrambled ones at 1200 bit/s, the far end's having come
   kData,
-  kDropped,  ///< data, but that nothing is received
+  kDropped,    ///< data, but that nothing is received
+  kLoopAsk,    ///< unscrambled ones, until reversals have come
+  kLoopOnes,   ///< scrambled ones, until they come back
+  kLoopTest,   ///< data, which come back
+  kLoopDrop,   ///< silence: the end of the test
+  kLoopAfter,  ///< scrambled ones, until the far end is back in data
+  kLoopGrant,  ///< scrambled reversals, until the far end's unscrambled ones have ended
+  kLooped,     ///< received data
   kReleased,
   kFailed,
   kNothingInCommon,
@@ -52,10 +64,17 @@ enum class Event : uint8_t {
   kOnes,    ///< scrambled ones at 1200 bit/s have come for long enough
   kLost,    ///< nothing can be made out of the signal
   kCarrierOff,
-  kBegin,    ///< of the owner: the answer tone is over
-  kRetrain,  ///< of the owner
-  kHangUp,   ///< of the owner
-  kGiveUp    ///< too long without data
+  kBegin,           ///< of the owner: the answer tone is over
+  kRetrain,         ///< of the owner
+  kLoopRequest,     ///< of the owner
+  kLoopLocal,       ///< of the owner
+  kLoopEnd,         ///< of the owner
+  kInitiation,      ///< unscrambled ones have come for long enough
+  kInitiationOver,  ///< and have ended
+  kReversals,       ///< scrambled reversals have come for long enough
+  kLoopedOnes,      ///< scrambled ones have come for long enough
+  kHangUp,          ///< of the owner
+  kGiveUp           ///< too long without data
 };
 
 struct StepInfo {

@@ -37,3 +37,12 @@ void oh_v22bis_begin(void* self, float) {
 void oh_v22bis_retrain(void* self) {
   Type::of(self).retrain();
 }
+
+int oh_v22bis_loop(void* self, oh_loop_order order) {
+  constexpr int kInvalid = -22;  // -EINVAL without an OS header
+  return Type::of(self).loop(order) ? 0 : kInvalid;
+}
+
+oh_loop_state oh_v22bis_loop_state(const void* self) {
+  return static_cast<const offhook::v22::Modem*>(self)->loop_state();
+}

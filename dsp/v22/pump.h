@@ -14,6 +14,7 @@
 #define OFFHOOK_DSP_V22_PUMP_H
 
 #include "offhook/abi.h"
+#include "offhook/loop.h"
 #include "offhook/pump.h"
 
 #ifdef __cplusplus
@@ -39,6 +40,11 @@ OH_API void oh_v22bis_begin(void* self, float far_dbm0);
 
 /** In data mode at 2400 bit/s, else nothing: train again (6.4). Real-time: yes. */
 OH_API void oh_v22bis_retrain(void* self);
+
+/** A test loop (7.1), for V.22bis and V.22. @return 0, or -EINVAL: not possible now. Real-time: yes. */
+OH_API int oh_v22bis_loop(void* self, enum oh_loop_order order);
+/** The result of the orders. Real-time: yes. */
+OH_API enum oh_loop_state oh_v22bis_loop_state(const void* self);
 
 #ifdef __cplusplus
 }

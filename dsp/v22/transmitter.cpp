@@ -39,6 +39,30 @@ void Transmitter::set_guard_tone(GuardTone guard) {
   guard_ = Oscillator(g.hz);
 }
 
+/// Bits to be scrambled, the first in bit 0.
+int Transmitter::next_bits(int n) {
+  int bits = 0;
+  switch (signal_) {
+    case Signal::kData:
+    case Signal::kDataSlow: {
+      uint8_t octet = 0;
+      oh_port_get(&port_, &octet, static_cast<size_t>(n));
+      bits_sent_ += static_cast<uint64_t>(n);
+      return octet;
+    }
+    case Signal::kReversals:
+    case Signal::kReversalsSlow:
+      for (int k = 0; k < n; ++k) bits |= (reversal_ ^= 1) << k;
+      return bits;
+    case Signal::kLoop:
+    case Signal::kLoopSlow:
+      for (int k = 0; k < n; ++k) bits |= static_cast<int>(loop_.get()) << k;
+      return bits;
+    default:
+      return 0xff;
+  }
+}
+
 Complex Transmitter::symbol() {
   const int n = count_++;
   int dibit = 3, inner = kInnerAt1200;
@@ -47,17 +71,17 @@ Complex Transmitter::symbol() {
       return {};
     case Signal::kUsb1:
       break;
+    case Signal::kOnes:
+      inner = 3;
+      break;
     case Signal::kS1:
       dibit = n & 1 ? 3 : 0;
       break;
     default: {
-      const bool data = signal_ == Signal::kData || signal_ == Signal::kDataSlow;
-      const int bits = signal_ == Signal::kData || signal_ == Signal::kSb1 ? 4 : 2;
-      uint8_t octet = 0xff;
-      if (data) {
-        oh_port_get(&port_, &octet, static_cast<size_t>(bits));
-        bits_sent_ += static_cast<uint64_t>(bits);
-      }
+      const bool fast = signal_ == Signal::kData || signal_ == Signal::kSb1 || signal_ == Signal::kReversals ||
+                        signal_ == Signal::kLoop;
+      const int bits = fast ? 4 : 2;
+      const int octet = next_bits(bits);
       int scrambled = 0;
       for (int k = 0; k < bits; ++k) scrambled = scrambled << 1 | scrambler_.scramble(octet >> k & 1);
       dibit = bits == 4 ? scrambled >> 2 : scrambled;

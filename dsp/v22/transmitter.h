@@ -19,7 +19,34 @@ enum class Signal : uint8_t {
   kSb1Slow,  ///< scrambled ones, 1200 bit/s
   kSb1,      ///< scrambled ones, 2400 bit/s
   kDataSlow,
-  kData
+  kData,
+  kOnes,           ///< unscrambled ones, 2400 bit/s: initiation of loop 2 (7.1.1), at 1200 bit/s kUsb1
+  kReversalsSlow,  ///< scrambled reversals, 1200 bit/s
+  kReversals,
+  kLoopSlow,  ///< the bits of loop_back(), 1200 bit/s
+  kLoop
+};
+
+/// Received bits on their way back to the far end. The clocks of the directions may differ: a bit is lost or repeated
+/// once the difference has used up kAhead bits.
+class LoopBuffer {
+ public:
+  static constexpr uint32_t kBits = 256, kAhead = kBits / 2;
+
+  /// kAhead ones, then the bits of put().
+  void reset() {
+    for (bool& bit : bits_) bit = true;
+    get_ = 0;
+    put_ = kAhead;
+  }
+  void put(bool bit) {
+    if (put_ - get_ < kBits) bits_[put_++ % kBits] = bit;
+  }
+  bool get() { return get_ == put_ || bits_[get_++ % kBits]; }
+
+ private:
+  bool bits_[kBits]{};
+  uint32_t get_ = 0, put_ = 0;
 };
 
 enum class GuardTone : uint8_t { kNone, k1800Hz, k550Hz };
@@ -44,6 +71,16 @@ class Transmitter {
   int count() const { return count_; }
   uint64_t bits_sent() const { return bits_sent_; }
 
+  /// kLoop from now on, or at 1200 bit/s kLoopSlow.
+  void start_loop(bool fast) {
+    loop_.reset();
+    start(fast ? Signal::kLoop : Signal::kLoopSlow);
+  }
+  /// n bits to be sent back, the first in bit 0.
+  void loop_back(int bits, int n) {
+    for (int k = 0; k < n; ++k) loop_.put((bits >> k & 1) != 0);
+  }
+
   /// The next sample is the first of a new symbol: next_symbol() before next().
   bool wants_symbol() const { return phase_ < TransmitPulse::kPerSample; }
   void next_symbol();
@@ -52,6 +89,7 @@ class Transmitter {
 
  private:
   Complex symbol();
+  int next_bits(int n);
 
   const TransmitPulse* pulse_;
   double rms_;
@@ -62,6 +100,8 @@ class Transmitter {
   int quadrant_ = 0;
   GuardedScrambler scrambler_;
   uint64_t bits_sent_ = 0;
+  LoopBuffer loop_;
+  int reversal_ = 0;
   float gain_ = 0;  // of the points
   float guard_gain_ = 0;
   Oscillator guard_;

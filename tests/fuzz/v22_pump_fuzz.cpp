@@ -30,6 +30,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (how & 8) oh_v22bis_retrain(both.call());
     if (how & 16) oh_v22bis_retrain(both.answer());
     if (how & 32) oh_v22bis_begin(both.answer(), -100);
+    if (how & 128) {
+      oh_v22bis_loop(both.answer(), OH_LOOP_ALLOW);
+      oh_v22bis_loop(both.call(), how & 8 ? OH_LOOP_END : OH_LOOP_REMOTE);
+    }
     if (how & 64) oh_v22bis_type()->hang_up(both.call());
   });
   return 0;

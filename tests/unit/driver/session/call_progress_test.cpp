@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/realtime/realtime_guard.h"
+
 namespace offhook::modem {
 namespace {
 
@@ -55,6 +57,51 @@ TEST(ProgressDetector, TakesNeitherNoiseNorModemsNorSpeechlikeTonesForThem) {
   EXPECT_EQ(hear({1200, 2400}, 0.5, 0.5, 4), Progress::kNothing);
   EXPECT_EQ(hear({350, 440, 700, 1100}, 0.5, 0.1, 4), Progress::kNothing);
   EXPECT_EQ(hear({425}, 1, 4, 10), Progress::kNothing);  // ringback of E.180 is no dial tone and not busy
+}
+
+bool fax_caller(const std::vector<double>& hz, double on, double off, double seconds) {
+  FaxCallerDetector detector;
+  std::vector<std::int16_t> line;
+  for (double t = 0; t < seconds; t += on + off)
+    for (const auto& x : {tones(on, hz), tones(off, {})}) line.insert(line.end(), x.begin(), x.end());
+  for (std::size_t i = 0; i < line.size(); i += 105)
+    detector.process(&line[i], std::min<std::size_t>(105, line.size() - i));
+  return detector.found();
+}
+
+TEST(FaxCallerDetector, FindsCngAndNoOtherTone) {
+  for (const double hz : {1075., 1100., 1125.}) EXPECT_TRUE(fax_caller({hz}, 0.5, 3, 7)) << hz;
+  EXPECT_FALSE(fax_caller({}, 5, 0, 5));
+  EXPECT_FALSE(fax_caller({1300}, 0.6, 2, 8)) << "V.25's calling tone of a data modem";
+  EXPECT_FALSE(fax_caller({2100}, 3, 1, 8));
+  EXPECT_FALSE(fax_caller({1200, 2400}, 0.5, 0.5, 4));
+  EXPECT_FALSE(fax_caller({440, 480}, 2, 4, 12));
+}
+
+// The answer tone is on the line all the time, 20 dB above CNG.
+TEST(FaxCallerDetector, FindsCngUnderTheEchoOfItsOwnAnswerTone) {
+  FaxCallerDetector detector;
+  for (int n = 0; n < 8 * 8000; ++n) {
+    const double t = n / 8000., cng = std::fmod(t, 3.5) < 0.5 ? 300 * std::sin(2 * std::numbers::pi * 1100 * t) : 0;
+    const double turned = std::fmod(t, 0.9) < 0.45 ? 1 : -1;  // V.8's ANSam
+    const auto x = static_cast<std::int16_t>(cng + turned * 3000 * std::sin(2 * std::numbers::pi * 2100 * t));
+    detector.process(&x, 1);
+  }
+  EXPECT_TRUE(detector.found());
+}
+
+TEST(FaxCallerDetector, IsFitForTheRealTimePath) {
+  FaxCallerDetector detector;
+  std::vector<std::int16_t> line = tones(3, {1100});
+  for (const std::int16_t x : tones(3, {1750})) line.push_back(x);
+  const test::RealtimeRun run = test::run_realtime([&] {
+    std::uint64_t blocks = 0;
+    for (; blocks < 100'000; ++blocks) detector.process(&line[blocks * 105 % (line.size() - 105)], 105);
+    return blocks;
+  });
+  if (!run.skipped.empty()) GTEST_SKIP() << run.skipped;
+  EXPECT_EQ(run.violation, "");
+  EXPECT_EQ(run.value, 100'000u);
 }
 
 TEST(ProgressDetector, AToneCountsFromItsLeastLengthOn) {

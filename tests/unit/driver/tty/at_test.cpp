@@ -249,6 +249,7 @@ TEST_F(At, IdentifiesItselfAsProbesAsk) {
   EXPECT_EQ(say("AT+FCLASS=?"), "\r\n0\r\n\r\nOK\r\n");
   EXPECT_EQ(say("AT+FCLASS?"), "\r\n0\r\n\r\nOK\r\n");
   EXPECT_EQ(say("AT+FCLASS=1"), kError);
+  EXPECT_EQ(say("AT+FAE=1"), kError);
   EXPECT_EQ(say("AT+NOSUCH"), kError);
 }
 
@@ -274,8 +275,8 @@ TEST_F(At, FaxCommandsAreTestedReadAndChecked) {
   EXPECT_EQ(host.log, "fax 4 146;fax 5 24;fax 2 3;fax 3 3;fax 0 255;fax 1 0;");
   EXPECT_EQ(say("AT+FLO=1;+FLO?;+IFC?"), "\r\n1\r\n\r\n+IFC: 1,1\r\n\r\nOK\r\n");
   EXPECT_EQ(say("AT+FLO=3"), kError);
-  EXPECT_EQ(say("AT+FAE=0;+FAR=0;+FAE=?"), "\r\n0\r\n\r\nOK\r\n");
-  EXPECT_EQ(say("AT+FAE=1"), kError);
+  EXPECT_EQ(say("AT+FAE=1;+FAR=0;+FAE=?;+FAE?"), "\r\n0,1\r\n\r\n1\r\n\r\nOK\r\n");
+  EXPECT_EQ(say("AT+FAE=2"), kError);
   EXPECT_EQ(say("AT&F+FCLASS?"), "\r\n0\r\n\r\nOK\r\n");
 }
 
@@ -290,10 +291,10 @@ TEST_F(At, TheOtherCarrierIsAResultWithItsOwnNumber) {
 }
 
 TEST_F(At, SettingsAreShownTogether) {
-  EXPECT_EQ(
-      say("ATX3S7=30&V"),
-      "\r\nB0 E0 Q0 V1 X3 &C1 &D2 &G0 &K3 S0=0 S1=0 S2=43 S3=13 S4=10 S5=8 S6=2 S7=30 S8=2 S9=0 S10=14 S11=95 S12=50\r\n"
-      "\r\nOK\r\n");
+  EXPECT_EQ(say("ATX3S7=30&V"),
+            "\r\nB0 E0 Q0 V1 X3 &C1 &D2 &G0 &K3 S0=0 S1=0 S2=43 S3=13 S4=10 S5=8 S6=2 S7=30 S8=2 S9=0 S10=14 S11=95 "
+            "S12=50\r\n"
+            "\r\nOK\r\n");
 }
 
 TEST_F(At, EveryCommandIsInTheListWithItsRange) {

@@ -12,12 +12,11 @@
 #include <vector>
 
 #include "driver/tty/dce.h"
-#include "tests/unit/driver/tty/desk.h"
+#include "tests/unit/driver/tty/two_places.h"
 
 namespace offhook::modem {
 namespace {
 
-constexpr std::size_t kBlock = 80;  // 10 ms
 const std::string kEnd = "\x10\x03", kLast = "\xFF\x13", kMore = "\xFF\x03";
 
 std::string checked(std::string frame) {
@@ -27,93 +26,14 @@ std::string checked(std::string frame) {
   return {octets.begin(), octets.end()};
 }
 
-/// A line whose call runs without threads.
-struct Wire final : CallLine {
-  bool ringing() const override { return false; }
-  bool can_fax() const override { return true; }
-  void* fax_pump() override { return call && answered ? call->fax_pump() : nullptr; }
-  void begin_call(const CallConfig& config) override {
-    pump = config.pump;
-    if (pump == fax::pump_type()) call = std::make_unique<Call>(config, kLinear8000, 0, nullptr, nullptr);
-  }
-  void end_call() override { call.reset(); }
-  void hold(oh_hold_order order) override { call->hold(order); }
-  CallStatus status() const override {
-    CallStatus now = call ? call->status() : CallStatus{};
-    now.line_failure = failure;
-    return now;
-  }
-  std::size_t write(const std::uint8_t*, std::size_t) override { return 0; }
-  std::size_t read(std::uint8_t*, std::size_t) override { return 0; }
-  std::size_t writable() const override { return 0; }
-
-  const oh_pump_type* pump = nullptr;
-  std::unique_ptr<Call> call;
-  bool answered = true;  // else as by SIP: the pump is not on the line yet
-  std::string failure;
-  std::array<std::int16_t, kBlock> tx{};
-};
-
-/// A modem and its program.
-struct Place {
-  ~Place() { close(program); }
-  std::string heard() {
-    std::array<char, 512> bytes;
-    std::string text;
-    for (ssize_t n; (n = read(program, bytes.data(), bytes.size())) > 0;)
-      text.append(bytes.data(), static_cast<std::size_t>(n));
-    return text;
-  }
-  void say(const std::string& text) {
-    ASSERT_EQ(write(program, text.data(), text.size()), static_cast<ssize_t>(text.size()));
-  }
-  Wire line;
-  PseudoTerminal terminal{""};
-  Dce dce{line, terminal, kCarriers};
-  int program = open(terminal.device().c_str(), O_RDWR | O_NOCTTY | O_NONBLOCK);
-};
-
-struct Line {
-  Line() {
-    for (Place* p : {&a, &b}) p->say("AT&FE0X3S6=1+FCLASS=1\r");
-    run(0.1);
-    EXPECT_TRUE(a.heard().ends_with("\r\nOK\r\n"));
-    EXPECT_TRUE(b.heard().ends_with("\r\nOK\r\n"));
-  }
-  void run(double seconds) {
-    for (double t = 0; t < seconds - 0.005; t += 0.01) {
-      const auto to_a = b.line.tx, to_b = a.line.tx;
-      pass(a, to_a);
-      pass(b, to_b);
-      now_ms += 10;
-      a.dce.work(now_ms);
-      b.dce.work(now_ms);
-    }
-  }
-  static void pass(Place& p, const std::array<std::int16_t, kBlock>& rx) {
-    p.line.tx = {};
-    if (p.line.call) p.line.call->process(rx.data(), p.line.tx.data(), kBlock);
-  }
-  std::string after(Place& p, const std::string& text, double seconds) {
-    p.say(text);
-    run(seconds);
-    return p.heard();
-  }
-  /// Both ends have CONNECT: the calling one hears flags, the answering one sends them.
-  void connect() {
-    a.say("ATDT5\r");
-    run(1.5);
-    EXPECT_EQ(after(b, "ATA\r", 6), "\r\nCONNECT\r\n");
-    EXPECT_EQ(a.heard(), "\r\nCONNECT\r\n");
-  }
+struct Line : TwoPlaces {
+  using TwoPlaces::TwoPlaces;
   /// And neither has an operation.
   void settle() {
     connect();
     EXPECT_EQ(after(b, kLast + "\x80" + kEnd, 1.5), "\r\nOK\r\n");
     EXPECT_EQ(a.heard(), checked(kLast + "\x80") + kEnd + "\r\nOK\r\n");
   }
-  Place a, b;
-  std::int64_t now_ms = 1'000'000;
 };
 
 TEST(DceFax, AWholeCallOfFramesAndAPage) {
@@ -252,6 +172,35 @@ TEST(DceFax, AProgramThatClosesItsTerminalHangsUp) {
   close(std::exchange(l.a.program, -1));
   l.run(0.05);
   EXPECT_EQ(l.a.dce.state(), State::kOnHook);
+}
+
+TEST(DceFax, AnAdaptiveAnswererFindsACallingFaxMachine) {
+  for (const int service : {0, 1}) {
+    Line l(kDataCarriers);
+    l.after(l.b, "AT+FCLASS=" + std::to_string(service) + ";+FAE=1\r", 0.1);
+    l.a.say("ATDT5\r");
+    l.run(1.5);
+    EXPECT_EQ(l.after(l.b, "ATA\r", 10), "\r\nFAX\r\n\r\nCONNECT\r\n");
+    EXPECT_EQ(l.a.heard(), "\r\nCONNECT\r\n");
+    EXPECT_EQ(l.after(l.b, kLast + "\x80" + kEnd, 1.5), "\r\nOK\r\n");
+    EXPECT_EQ(l.a.heard(), checked(kLast + "\x80") + kEnd + "\r\nOK\r\n");
+    EXPECT_EQ(l.after(l.b, "AT+FCLASS?\r", 0.1), "\r\n1\r\n\r\nOK\r\n");
+  }
+}
+
+TEST(DceFax, AnAdaptiveAnswererFindsACallingDataModem) {
+  for (const int service : {0, 1}) {
+    Line l(kDataCarriers);
+    l.after(l.a, "AT+FCLASS=0;+ES=0\r", 0.1);
+    l.after(l.b, "AT+ES=0,,0;+FCLASS=" + std::to_string(service) + ";+FAE=1\r", 0.1);
+    l.a.say("ATDT5\r");
+    l.run(1.5);
+    const std::string data = service == 1 ? "\r\nDATA\r\n" : "";
+    EXPECT_EQ(l.after(l.b, "ATA\r", 12), data + "\r\nCONNECT 2400\r\n");
+    EXPECT_EQ(l.a.heard(), "\r\nCONNECT 2400\r\n");
+    EXPECT_EQ(l.after(l.a, "over the line", 1), "");
+    EXPECT_EQ(l.b.heard(), "over the line");
+  }
 }
 
 TEST(DceFax, ACallMayGetItsPumpOnlyWhenItIsAnswered) {

@@ -59,6 +59,11 @@ struct FakeLine final : CallLine {
     orders.push_back(order);
     now.order = knows_hold ? OrderStatus::kPending : OrderStatus::kRefused;
   }
+  bool loop(oh_loop_order order) override {
+    loops.push_back(order);
+    if (has_loops) now.order = OrderStatus::kPending;
+    return has_loops;
+  }
   CallStatus status() const override { return now; }
   std::size_t write(const std::uint8_t* bytes, std::size_t n) override {
     sent.append(reinterpret_cast<const char*>(bytes), n);
@@ -79,7 +84,8 @@ struct FakeLine final : CallLine {
   }
   fax::OwnPump fax;
   std::size_t room = 1000;
-  bool rings = false, refuses = false, off_hook = false, knows_hold = true;
+  bool rings = false, refuses = false, off_hook = false, knows_hold = true, has_loops = true;
+  std::vector<oh_loop_order> loops;
   std::vector<oh_hold_order> orders;
   CallConfig config{};
   Caller who;
@@ -133,6 +139,11 @@ struct Desk {
       answer_fax();
       if (state == State::kFax) say("\x10\x03"), work(3);
       heard();
+      return;
+    }
+    if (state == State::kAskingLoop) {
+      bring_to(State::kOnlineCommand);
+      happen(Event::kAskLoop);
       return;
     }
     if (state == State::kGuardTime) {  // there is one only after a call
@@ -239,6 +250,25 @@ struct Desk {
         break;
       case Event::kBack:
         on_hold(OH_HOLD_NONE, OH_PUMP_DATA);
+        break;
+      case Event::kAskLoop:
+        line.now.direct = 1;
+        return say("AT&T6\r");
+      case Event::kLooped:
+      case Event::kTesting:
+      case Event::kLoopDenied:
+        line.now.order = OrderStatus::kNone;
+        line.now.loop = event == Event::kLooped    ? OH_LOOP_LOOPED
+                        : event == Event::kTesting ? OH_LOOP_TESTING
+                                                   : OH_LOOP_REFUSED;
+        break;
+      case Event::kFaxCaller:
+        say("x");
+        say("AT+FAE=1\r");
+        say("ATA\r");
+        work(0.5);
+        heard();
+        line.now.progress = Progress::kFaxCaller;
         break;
       case Event::kFaxConnected:
         say("x");

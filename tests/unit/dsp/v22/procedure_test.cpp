@@ -79,8 +79,15 @@ class Pair {
       seen_[end] = now;
     }
   }
+  double now() const { return static_cast<double>(now_) / 8000; }
   uint64_t bits(int end) const { return bits_[end].good; }
   uint64_t wrong(int end) const { return bits_[end].bad; }
+  /// Bits that the end's port got since keep().
+  const std::vector<uint8_t>& got(int end) const { return bits_[end].received; }
+  void keep(int end) {
+    bits_[end].keep = true;
+    bits_[end].received.clear();
+  }
 
  private:
   oh_pump_config config(int end, uint32_t rate) {
@@ -434,6 +441,169 @@ void a_far_end_that_is_thirty_db_louder_is_trained_for() {
   EXPECT_EQ(pair.wrong(kCaller), wrong);
 }
 
+/// Data arrive without errors in both directions.
+void expect_data(Pair& pair) {
+  pair.run(0.2);
+  const uint64_t wrong[] = {pair.wrong(kCaller), pair.wrong(kAnswerer)};
+  const uint64_t good[] = {pair.bits(kCaller), pair.bits(kAnswerer)};
+  pair.run(1);
+  for (const int end : {kCaller, kAnswerer}) {
+    EXPECT_EQ(pair.step(end), Step::kData);
+    EXPECT_EQ(pair.wrong(end), wrong[end]);
+    EXPECT_GE(pair.bits(end) - good[end], 1190u);
+    EXPECT_EQ(pair.status(end).retrains, 0u);
+  }
+}
+
+// 7.1: data come back whole, the far end's port gets only the bits of its descrambler's memory, and the call continues.
+void loop_2_sends_data_back_whole() {
+  for (const int asks : {kCaller, kAnswerer}) {
+    for (const uint32_t rate : {2400u, 1200u}) {
+      for (const size_t delay : {60u, 4000u}) {
+        Pair pair(delay, rate, rate);
+        const int grants = 1 - asks;
+        ASSERT_TRUE(pair.connect());
+        pair.run(1);
+        ASSERT_TRUE(pair[grants].loop(OH_LOOP_ALLOW));
+        pair.clear();
+        ASSERT_TRUE(pair[asks].loop(OH_LOOP_REMOTE));
+        EXPECT_EQ(pair[asks].loop_state(), OH_LOOP_ASKED);
+        const double line = static_cast<double>(delay) / 8000, asked = pair.now();
+        pair.run(line + 0.05);
+        pair.keep(grants);
+        ASSERT_TRUE(pair.run_until(asks, Step::kLoopTest, 4)) << rate;
+        EXPECT_THAT(pair.path(asks), ElementsAre("loop 2: initiation", "loop 2: ones", "loop 2: test"));
+        EXPECT_THAT(pair.path(grants), ElementsAre("loop 2: reversals", "loop 2: looped"));
+        EXPECT_NEAR(pair.entered(grants, Step::kLoopGrant) - asked - line, 0.1925, 0.0385) << "7.1.1";
+        EXPECT_NEAR(pair.entered(asks, Step::kLoopOnes) - pair.entered(grants, Step::kLoopGrant) - line, 0.2695,
+                    0.0385);
+        EXPECT_EQ(pair[asks].loop_state(), OH_LOOP_TESTING);
+        EXPECT_EQ(pair[grants].loop_state(), OH_LOOP_LOOPED);
+        EXPECT_EQ(pair.status(grants).state, OH_PUMP_TRAINING);
+        EXPECT_THAT(pair.got(grants), testing::Each(1)) << "a start-stop receiver is idle";
+
+        pair.run(2 * line + 0.5);
+        pair.keep(grants);
+        const uint64_t wrong = pair.wrong(asks), good = pair.bits(asks), sent = pair.status(grants).bits_sent;
+        pair.run(45);  // longer than the patience of a training
+        EXPECT_EQ(pair.wrong(asks), wrong) << rate;
+        EXPECT_NEAR(static_cast<double>(pair.bits(asks) - good), 45. * rate, 8);
+        EXPECT_TRUE(pair.got(grants).empty());
+        EXPECT_EQ(pair.status(grants).bits_sent, sent);
+
+        pair.clear();
+        ASSERT_TRUE(pair[asks].loop(OH_LOOP_END));
+        const double ended = pair.now();
+        pair.run(2 * line + 1);
+        EXPECT_THAT(pair.path(asks), ElementsAre("loop 2: end", "loop 2: ones after the end", "data"));
+        EXPECT_THAT(pair.path(grants), ElementsAre("dropped", "data"));
+        EXPECT_NEAR(pair.entered(asks, Step::kLoopAfter) - ended, 0.077, 0.01) << "7.1.2";
+        EXPECT_NEAR(pair.entered(grants, Step::kData) - ended - 0.077 - line, 0.155, 0.05) << "7.1.2";
+        EXPECT_EQ(pair[asks].loop_state(), OH_LOOP_NONE);
+        EXPECT_EQ(pair[grants].loop_state(), OH_LOOP_NONE);
+        expect_data(pair);
+      }
+    }
+  }
+}
+
+void a_loop_that_is_not_allowed_is_refused_and_the_call_continues() {
+  for (const uint32_t rate : {2400u, 1200u}) {
+    Pair pair(60, rate, rate);
+    ASSERT_TRUE(pair.connect());
+    pair.run(1);
+    EXPECT_FALSE(pair[kCaller].loop(OH_LOOP_END));
+    ASSERT_TRUE(pair[kAnswerer].loop(OH_LOOP_ALLOW));
+    ASSERT_TRUE(pair[kAnswerer].loop(OH_LOOP_REFUSE));
+    ASSERT_TRUE(pair[kCaller].loop(OH_LOOP_REMOTE));
+    EXPECT_FALSE(pair[kCaller].loop(OH_LOOP_REMOTE)) << "one at a time";
+    pair.run(0.1);
+    pair.keep(kAnswerer);
+    pair.run(1.8);
+    EXPECT_EQ(pair.step(kAnswerer), Step::kData);
+    EXPECT_THAT(pair.got(kAnswerer), testing::Each(1));
+    pair.run(1);
+    EXPECT_EQ(pair[kCaller].loop_state(), OH_LOOP_REFUSED);
+    expect_data(pair);
+  }
+}
+
+void a_loop_ends_before_it_is_granted() {
+  Pair pair;
+  ASSERT_TRUE(pair.connect());
+  pair.run(1);
+  ASSERT_TRUE(pair[kAnswerer].loop(OH_LOOP_ALLOW));
+  ASSERT_TRUE(pair[kCaller].loop(OH_LOOP_REMOTE));
+  ASSERT_TRUE(pair.run_until(kAnswerer, Step::kLoopGrant, 1));
+  ASSERT_TRUE(pair[kCaller].loop(OH_LOOP_END));
+  pair.run(1);
+  EXPECT_EQ(pair[kCaller].loop_state(), OH_LOOP_NONE);
+  expect_data(pair);
+}
+
+void a_loop_whose_ones_do_not_come_back_is_ended() {
+  Pair pair;
+  ASSERT_TRUE(pair.connect());
+  pair.run(1);
+  ASSERT_TRUE(pair[kAnswerer].loop(OH_LOOP_ALLOW));
+  ASSERT_TRUE(pair[kCaller].loop(OH_LOOP_REMOTE));
+  ASSERT_TRUE(pair.run_until(kCaller, Step::kLoopOnes, 2));
+  pair.hear(kCaller, Line::kSilence);
+  ASSERT_TRUE(pair.run_until(kCaller, Step::kLoopDrop, 3));
+  pair.hear(kCaller, Line::kFarEnd);
+  pair.run(1);
+  EXPECT_EQ(pair[kCaller].loop_state(), OH_LOOP_REFUSED);
+  EXPECT_EQ(pair[kAnswerer].loop_state(), OH_LOOP_NONE);
+  expect_data(pair);
+}
+
+void a_local_loop_sends_back_what_the_far_end_sends() {
+  Pair pair;
+  ASSERT_TRUE(pair.connect());
+  pair.run(1);
+  ASSERT_TRUE(pair[kAnswerer].loop(OH_LOOP_LOCAL));
+  EXPECT_EQ(pair[kAnswerer].loop_state(), OH_LOOP_LOOPED);
+  pair.run(0.3);
+  pair.keep(kAnswerer);
+  const uint64_t wrong = pair.wrong(kCaller), good = pair.bits(kCaller);
+  pair.run(2);
+  EXPECT_EQ(pair.wrong(kCaller), wrong);
+  EXPECT_NEAR(static_cast<double>(pair.bits(kCaller) - good), 4800, 8);
+  EXPECT_TRUE(pair.got(kAnswerer).empty());
+  ASSERT_TRUE(pair[kAnswerer].loop(OH_LOOP_END));
+  expect_data(pair);
+}
+
+void a_retrain_or_a_lost_signal_ends_a_loop() {
+  Pair retrained;
+  ASSERT_TRUE(retrained.connect());
+  retrained.run(1);
+  ASSERT_TRUE(retrained[kAnswerer].loop(OH_LOOP_LOCAL));
+  retrained[kCaller].retrain();
+  retrained.run(3);
+  for (const uint32_t rate : {2400u, 1200u}) {
+    Pair lost(60, rate, rate);
+    ASSERT_TRUE(lost.connect());
+    lost.run(1);
+    ASSERT_TRUE(lost[kAnswerer].loop(OH_LOOP_LOCAL));
+    lost.hear(kAnswerer, Line::kNoise);
+    lost.run(1);
+    lost.hear(kAnswerer, Line::kFarEnd);
+    lost.run(6);
+    for (Pair* pair : {&retrained, &lost}) {
+      EXPECT_EQ((*pair)[kAnswerer].loop_state(), OH_LOOP_NONE);
+      for (const int end : {kCaller, kAnswerer}) EXPECT_EQ(pair->step(end), Step::kData);
+    }
+  }
+}
+
+void bell_212a_has_no_loops() {
+  Pair pair(60, 0, 0, Standard::kBell212a);
+  ASSERT_TRUE(pair.connect());
+  for (const auto order : {OH_LOOP_REMOTE, OH_LOOP_LOCAL, OH_LOOP_ALLOW, OH_LOOP_END})
+    EXPECT_FALSE(pair[kCaller].loop(order));
+}
+
 const std::pair<const char*, std::function<void()>> kProcedures[] = {
     {"AFarEndThatIsThirtyDbLouderIsTrainedFor", a_far_end_that_is_thirty_db_louder_is_trained_for},
     {"TwoOf2400TakeTheStepsOfFigure5", two_of_2400_take_the_steps_of_figure_5},
@@ -457,6 +627,13 @@ const std::pair<const char*, std::function<void()>> kProcedures[] = {
     {"ATrainingThatComesToNothingIsBegunAgain", a_training_that_comes_to_nothing_is_begun_again},
     {"ASignalThatComesBackWithS1IsARetrain", a_signal_that_comes_back_with_s1_is_a_retrain},
     {"At1200NoiseAfterSilenceIsSoughtThrough", at_1200_noise_after_silence_is_sought_through},
+    {"Loop2SendsDataBackWhole", loop_2_sends_data_back_whole},
+    {"ALoopThatIsNotAllowedIsRefusedAndTheCallContinues", a_loop_that_is_not_allowed_is_refused_and_the_call_continues},
+    {"ALoopEndsBeforeItIsGranted", a_loop_ends_before_it_is_granted},
+    {"ALoopWhoseOnesDoNotComeBackIsEnded", a_loop_whose_ones_do_not_come_back_is_ended},
+    {"ALocalLoopSendsBackWhatTheFarEndSends", a_local_loop_sends_back_what_the_far_end_sends},
+    {"ARetrainOrALostSignalEndsALoop", a_retrain_or_a_lost_signal_ends_a_loop},
+    {"Bell212aHasNoLoops", bell_212a_has_no_loops},
 };
 
 class V22Procedure : public testing::TestWithParam<std::pair<const char*, std::function<void()>>> {};
