@@ -8,8 +8,10 @@
 
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <string>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -115,6 +117,18 @@ void MadeEntry::forget() {
   if (fd_ < 0) return;
   unlink(record_.c_str());
   close(std::exchange(fd_, -1));
+}
+
+TemporaryFolder::TemporaryFolder(const char* what, const fs::path& parent) {
+  std::string name = (parent / (std::string(kFolderPrefix) + what + "-XXXXXX")).string();
+  if (mkdtemp(name.data()) == nullptr) throw std::system_error(errno, std::generic_category(), name);
+  path_ = name;
+  made_ = MadeEntry(path_);
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
 }
 
 void remove_left_behind() {

@@ -31,6 +31,23 @@ class MadeEntry {
   std::filesystem::path record_;
 };
 
+/// A new folder that only this user can read. It is removed with its contents at the end, or after a killed process by
+/// remove_left_behind().
+class TemporaryFolder {
+ public:
+  /// @param what  part of its name: "fax" for offhook-fax-XXXXXX  @throws std::system_error with the path
+  explicit TemporaryFolder(const char* what,
+                           const std::filesystem::path& parent = std::filesystem::temp_directory_path());
+  ~TemporaryFolder();
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+  MadeEntry made_;
+};
+
 /// Remove the entries that ended processes have recorded but not removed. An entry stays if it was replaced since, or
 /// is of another kind now. Errors are ignored: a later call may succeed.
 void remove_left_behind();

@@ -64,6 +64,17 @@ std::optional<Page> read_page(TIFF* t) {
   return page;
 }
 
+/// Nothing for a page that cannot be read; empty if the file cannot.
+std::vector<std::optional<Page>> read_pages(const std::string& path) {
+  std::vector<std::optional<Page>> pages;
+  const File file = open(path, "r");
+  if (!file) return pages;
+  do {
+    pages.push_back(read_page(file.get()));
+  } while (TIFFReadDirectory(file.get()) != 0);
+  return pages;
+}
+
 /// A generator whose numbers are the same on every machine.
 struct Numbers {
   std::uint64_t state;
@@ -130,29 +141,17 @@ std::uint32_t check_pages(const std::string& path) {
   return pages;
 }
 
-std::vector<bool> whole_pages(const std::string& sent, const std::string& received) {
-  const File a = open(sent, "r"), b = open(received, "r");
-  std::vector<Page> came;
-  if (b) do {
-      if (std::optional<Page> page = read_page(b.get())) came.push_back(std::move(*page));
-    } while (TIFFReadDirectory(b.get()) != 0);
-  std::vector<bool> whole;
-  if (a) do {
-      const std::optional<Page> page = read_page(a.get());
-      whole.push_back(page && std::find(came.begin(), came.end(), *page) != came.end());
-    } while (TIFFReadDirectory(a.get()) != 0);
+std::uint32_t whole_pages(const std::string& sent, const std::string& received) {
+  const std::vector<std::optional<Page>> expected = read_pages(sent), came = read_pages(received);
+  std::uint32_t whole = 0;
+  auto next = came.begin();
+  for (const std::optional<Page>& page : expected) {
+    const auto found = page ? std::find(next, came.end(), page) : came.end();
+    if (found == came.end()) continue;
+    ++whole;
+    next = found + 1;
+  }
   return whole;
-}
-
-std::uint32_t equal_pages(const std::string& sent, const std::string& received) {
-  const File a = open(sent, "r"), b = open(received, "r");
-  std::uint32_t equal = 0;
-  if (!a || !b) return 0;
-  do {
-    const std::optional<Page> page = read_page(a.get());
-    if (page && page == read_page(b.get())) ++equal;
-  } while (TIFFReadDirectory(a.get()) != 0 && TIFFReadDirectory(b.get()) != 0);
-  return equal;
 }
 
 }  // namespace offhook::fax

@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
 namespace offhook::fax {
 
@@ -17,12 +16,8 @@ void write_test_pages(const std::string& path, std::uint32_t pages, std::uint32_
 /// another width than those of fax
 std::uint32_t check_pages(const std::string& path);
 
-/// @return for each page of `sent`, whether `received` has a page of the same size with the same pixels, at any place.
-/// Empty if `sent` is not readable.
-std::vector<bool> whole_pages(const std::string& sent, const std::string& received);
-
-/// @return the number of pages of `received` that have the size and every pixel of the page of that number in `sent`;
-/// 0 if there is no such file
-std::uint32_t equal_pages(const std::string& sent, const std::string& received);
+/// @return the number of pages of `sent` that `received` has with the same size and pixels, in the same order; others
+/// may be between them. 0 if either file is not readable.
+std::uint32_t whole_pages(const std::string& sent, const std::string& received);
 
 }  // namespace offhook::fax

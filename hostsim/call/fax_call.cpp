@@ -2,12 +2,10 @@
 #include "hostsim/call/fax_call.h"
 
 #include <algorithm>
-#include <cstdlib>
-#include <filesystem>
 #include <stdexcept>
-#include <system_error>
 #include <utility>
 
+#include "driver/base/left_behind.h"
 #include "driver/core/logged_rate.h"
 #include "driver/fax/modems.h"
 #include "driver/fax/terminal.h"
@@ -24,28 +22,14 @@ constexpr Ns kReleased = 5'000'000'000;
 /// The files of the pages, which spandsp reads and writes by name.
 class PageFiles {
  public:
-  explicit PageFiles(const Scenario& s) {
-    std::string name = (std::filesystem::temp_directory_path() / "offhook-fax-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) throw std::system_error(errno, std::generic_category(), name);
-    folder_ = name;
-    fax::write_test_pages(sent(), s.fax.pages, s.fax.lines, s.seed);
-  }
-  ~PageFiles() {
-    std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
-  }
-  PageFiles(const PageFiles&) = delete;
-  PageFiles& operator=(const PageFiles&) = delete;
+  explicit PageFiles(const Scenario& s) { fax::write_test_pages(sent(), s.fax.pages, s.fax.lines, s.seed); }
 
-  std::string sent() const { return (folder_ / "sent.tif").string(); }
-  std::string received() const { return (folder_ / "received.tif").string(); }
-  std::uint32_t whole() const {
-    const std::vector<bool> pages = fax::whole_pages(sent(), received());
-    return static_cast<std::uint32_t>(std::count(pages.begin(), pages.end(), true));
-  }
+  std::string sent() const { return (folder_.path() / "sent.tif").string(); }
+  std::string received() const { return (folder_.path() / "received.tif").string(); }
+  std::uint32_t whole() const { return fax::whole_pages(sent(), received()); }
 
  private:
-  std::filesystem::path folder_;
+  TemporaryFolder folder_{"fax"};
 };
 
 /// A fax machine, and its end in the log.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
 // A fax call of a device: scenario.device has the cost and the buffers of a soft fax modem (driver/fax/modems.h), and
-// scenario.fax has the pages. The calling machine sends them. Only the modem's signals are work of the device; T.30
-// runs beside it, once for each interrupt, and costs no CPU time. At the other end of scenario.line is an ideal fax
-// machine, which is always on time.
+// scenario.fax has the pages. The calling machine sends them. Only the modem's signals are work of the device. T.30
+// runs outside it, at each interrupt of the card, and costs no CPU time. At the other end of scenario.line is an ideal
+// fax machine, which is always on time.
 //
 // T.30 repairs what a late block breaks: it asks for frames again, trains again, refuses a page, or ends the call. The
 // result counts each.

@@ -17,29 +17,19 @@ namespace {
 /// Files in a separate folder, removed at the end.
 class Files {
  public:
-  Files(const fs::path& folder, int count, int folders, std::size_t bytes) {
-    std::string name = (folder / "offhook-host-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) fail(name);
-    root_ = name;
-    made_ = MadeEntry(root_);
+  Files(const fs::path& folder, int count, int folders, std::size_t bytes) : folder_("host", folder) {
     const std::string contents(bytes, 'x');
-    for (int d = 0; d < folders; ++d) fs::create_directory(root_ / std::to_string(d));
+    for (int d = 0; d < folders; ++d) fs::create_directory(root() / std::to_string(d));
     for (int k = 0; k < count; ++k) {
-      files_.push_back(root_ / std::to_string(k % folders) / std::to_string(k));
+      files_.push_back(root() / std::to_string(k % folders) / std::to_string(k));
       if (bytes == 0) continue;
       const int fd = open(files_.back().c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
       if (fd < 0 || write(fd, contents.data(), bytes) != static_cast<ssize_t>(bytes)) fail(files_.back());
       close(fd);
     }
   }
-  ~Files() {
-    std::error_code none;
-    fs::remove_all(root_, none);
-  }
-  Files(const Files&) = delete;
-  Files& operator=(const Files&) = delete;
   const std::vector<std::string>& names() const { return files_; }
-  const fs::path& root() const { return root_; }
+  const fs::path& root() const { return folder_.path(); }
 
   void read_all() const {
     char bytes[8192];
@@ -62,8 +52,7 @@ class Files {
   }
 
  private:
-  fs::path root_;
-  MadeEntry made_;
+  TemporaryFolder folder_;
   std::vector<std::string> files_;
 };
 

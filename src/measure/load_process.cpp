@@ -163,14 +163,10 @@ void LoadProcess::supervise(const MakeRound& make, int parent) {
   signal(SIGCHLD, SIG_DFL);
   const sched_param normal{0};
   sched_setscheduler(0, SCHED_OTHER, &normal);
-  fs::path folder;
-  MadeEntry made;
+  std::optional<TemporaryFolder> folder;
   try {
-    std::string name = (fs::temp_directory_path() / "offhook-load-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error(name + ": " + error_text(errno));
-    folder = name;
-    made = MadeEntry(folder);
-    Supervisor supervisor(folder);
+    folder.emplace("load");
+    Supervisor supervisor(folder->path());
     const Round round = make(supervisor);
     shared_->state.store(Shared::kRunning);
     while (!supervisor.stopping()) {
@@ -186,9 +182,7 @@ void LoadProcess::supervise(const MakeRound& make, int parent) {
     shared_->state.store(Shared::kFailed);
   }
   end_descendants();
-  std::error_code none;
-  if (!folder.empty()) fs::remove_all(folder, none);
-  made = {};
+  folder.reset();
   _exit(0);
 }
 

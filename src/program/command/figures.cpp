@@ -18,6 +18,7 @@
 #include <system_error>
 #include <vector>
 
+#include "driver/base/left_behind.h"
 #include "driver/base/terminal.h"
 
 namespace offhook::command {
@@ -76,8 +77,7 @@ std::string read_all(int descriptor, pid_t child) {
 
 /// Starts the browser without a window. @return the document after its scripts have run
 std::string document_of(const fs::path& page) {
-  std::string profile = (fs::temp_directory_path() / "offhook-browser-XXXXXX").string();
-  if (mkdtemp(profile.data()) == nullptr) throw std::system_error(errno, std::generic_category(), profile);
+  const TemporaryFolder profile("browser");
   std::vector<std::string> words = {browser(),
                                     "--headless",
                                     "--disable-gpu",
@@ -85,7 +85,7 @@ std::string document_of(const fs::path& page) {
                                     "--no-first-run",
                                     "--window-size=1280,900",
                                     "--virtual-time-budget=60000",
-                                    "--user-data-dir=" + profile,
+                                    "--user-data-dir=" + profile.path().string(),
                                     "--dump-dom"};
   if (geteuid() == 0) words.emplace_back("--no-sandbox");  // Chromium refuses root otherwise; the page loads nothing
   words.push_back("file://" + fs::absolute(page).string() + "#figures");
@@ -113,8 +113,6 @@ std::string document_of(const fs::path& page) {
     while (waitpid(child, nullptr, 0) < 0 && errno == EINTR) continue;
   }
   close(ends[0]);
-  std::error_code ignored;
-  fs::remove_all(profile, ignored);
   if (error != 0) throw std::system_error(error, std::generic_category(), arguments[0]);
   if (!problem.empty()) throw std::runtime_error(problem);
   return out;

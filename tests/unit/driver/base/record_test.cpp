@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 namespace offhook::record {
@@ -105,6 +106,24 @@ TEST(Record, WhatIsReadBackWritesTheSame) {
   EXPECT_EQ(back.down.cells->received, 7u);
   ASSERT_EQ(back.all.size(), 2u);
   EXPECT_EQ(to_json(kCall, &back), json);
+}
+
+struct Curve {
+  std::vector<double> y;
+};
+constexpr Row kCurveRows[] = {Rows<Curve>::of<&Curve::y>("y", "", "values")};
+constexpr Table kCurve{kCurveRows};
+
+// JSON has no NaN: a value that is none is null in a list.
+TEST(Record, AListKeepsThePlaceOfAValueThatIsNoNumber) {
+  const Curve given{{1.5, std::nan(""), 3}};
+  const nlohmann::ordered_json json = nlohmann::ordered_json::parse(to_json(kCurve, &given).dump());
+  EXPECT_EQ(json.dump(), R"({"y":[1.5,null,3.0]})");
+  Curve back;
+  from_json(kCurve, json, &back);
+  ASSERT_EQ(back.y.size(), 3u);
+  EXPECT_TRUE(std::isnan(back.y[1]));
+  EXPECT_EQ(back.y[2], 3);
 }
 
 TEST(Record, RefusesWhatIsMissingOrOfAnotherType) {

@@ -124,7 +124,7 @@ Outcome run(const Call& call) {
   out.sent = counters_of(a.self.get());
   out.received = counters_of(b.self.get());
   out.seconds = static_cast<double>(samples) / 8000;
-  out.equal = equal_pages(sent, received);
+  out.equal = whole_pages(sent, received);
   return out;
 }
 
@@ -300,9 +300,9 @@ TEST(FaxTiff, ChecksPages) {
   write_test_pages(folder / "a.tif", 3, 60, 1);
   write_test_pages(folder / "b.tif", 3, 60, 2);
   EXPECT_EQ(check_pages(folder / "a.tif"), 3u);
-  EXPECT_EQ(equal_pages(folder / "a.tif", folder / "a.tif"), 3u);
-  EXPECT_EQ(equal_pages(folder / "a.tif", folder / "b.tif"), 0u);
-  EXPECT_EQ(equal_pages(folder / "a.tif", folder / "none.tif"), 0u);
+  EXPECT_EQ(whole_pages(folder / "a.tif", folder / "a.tif"), 3u);
+  EXPECT_EQ(whole_pages(folder / "a.tif", folder / "b.tif"), 0u);
+  EXPECT_EQ(whole_pages(folder / "a.tif", folder / "none.tif"), 0u);
   EXPECT_THROW(check_pages(folder / "none.tif"), std::runtime_error);
 }
 

@@ -54,8 +54,8 @@ Decoded decode_fax(const FaxCall& call, std::uint32_t pages, std::uint32_t lines
   if (as != Recorded::kBoth) channels.pop_back();
   d.call = decode_samples({channels, 8000, "fax"});
   write(folder / "decoded.tif", fax_tiff(*d.call));
-  d.equal = fax::equal_pages(folder / "sent.tif", folder / "decoded.tif");
-  d.received = fax::equal_pages(folder / "sent.tif", folder / "received.tif");
+  d.equal = fax::whole_pages(folder / "sent.tif", folder / "decoded.tif");
+  d.received = fax::whole_pages(folder / "sent.tif", folder / "received.tif");
   return d;
 }
 

@@ -158,7 +158,7 @@ Decoded decode_t38(const T38Call& call, std::uint32_t pages = 2) {
   const std::vector<std::uint8_t> tiff = fax_tiff(d.call);
   std::ofstream(folder / "decoded.tif", std::ios::binary)
       .write(reinterpret_cast<const char*>(tiff.data()), static_cast<std::streamsize>(tiff.size()));
-  d.equal = fax::equal_pages(folder / "sent.tif", folder / "decoded.tif");
+  d.equal = fax::whole_pages(folder / "sent.tif", folder / "decoded.tif");
   return d;
 }
 
