@@ -75,9 +75,9 @@ void Call::piece(const void* rx, void* tx, std::size_t n) {
   publish();
 }
 
-bool Call::obey(int order) {
-  if (order < kLoopOrders) return modem_->hold(static_cast<oh_hold_order>(order));
-  return loops_->order(modem_->pump_memory(), static_cast<oh_loop_order>(order - kLoopOrders)) == 0;
+bool Call::obey(Order order) {
+  if (order.to == Order::To::kHold) return modem_->hold(static_cast<oh_hold_order>(order.what));
+  return loops_->order(modem_->pump_memory(), static_cast<oh_loop_order>(order.what)) == 0;
 }
 
 void Call::run_modem(const void* rx, void* tx, std::size_t n) {
@@ -85,8 +85,8 @@ void Call::run_modem(const void* rx, void* tx, std::size_t n) {
     asked_ = true;
     modem_->hang_up();
   }
-  const int order = order_.load(std::memory_order_acquire);
-  if (order != kNoOrder) {
+  const Order order = order_.load(std::memory_order_acquire);
+  if (order.to != Order::To::kNobody) {
     status_.order = obey(order) ? OrderStatus::kNone : OrderStatus::kRefused;
   }
   std::array<std::uint8_t, kAtOnce> bytes;
@@ -95,14 +95,14 @@ void Call::run_modem(const void* rx, void* tx, std::size_t n) {
   modem_->process(rx, tx, n);
   const std::size_t room = std::min(bytes.size(), from_far_.space());
   from_far_.write(bytes.data(), modem_->read(bytes.data(), room));
-  if (order == kNoOrder) return;
+  if (order.to == Order::To::kNobody) return;
   publish();  // the result is shown before the next order may come
-  order_.store(kNoOrder, std::memory_order_release);
+  order_.store({}, std::memory_order_release);
 }
 
 // Reads the order first: the status then includes an order that has been taken up.
 CallStatus Call::status() const {
-  const bool pending = order_.load(std::memory_order_acquire) != kNoOrder;
+  const bool pending = order_.load(std::memory_order_acquire).to != Order::To::kNobody;
   CallStatus status = shown_.load();
   if (pending) status.order = OrderStatus::kPending;
   return status;

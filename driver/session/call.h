@@ -79,18 +79,26 @@ class Call {
   void* fax_pump() const { return fax_.get(); }
   bool released() const { return released_.load(std::memory_order_relaxed); }
   /// Requests that the context give the pump this order; status() shows when it has. One at a time.
-  void hold(oh_hold_order order) { order_.store(order, std::memory_order_release); }
+  void hold(oh_hold_order order) {
+    order_.store({Order::To::kHold, static_cast<std::int32_t>(order)}, std::memory_order_release);
+  }
   /// The same of a test loop.  @return false: the pump has none
   bool loop(oh_loop_order order) {
-    if (loops_ != nullptr) order_.store(kLoopOrders + order, std::memory_order_release);
+    if (loops_ != nullptr)
+      order_.store({Order::To::kLoop, static_cast<std::int32_t>(order)}, std::memory_order_release);
     return loops_ != nullptr;
   }
 
  private:
+  struct Order {
+    enum class To : std::int32_t { kNobody, kHold, kLoop } to;
+    std::int32_t what;  ///< oh_hold_order or oh_loop_order
+  };
+  static_assert(std::atomic<Order>::is_always_lock_free);
   static constexpr std::size_t kPiece = 256;
   void piece(const void* rx, void* tx, std::size_t n);
   void run_modem(const void* rx, void* tx, std::size_t n);
-  bool obey(int order);
+  bool obey(Order order);
   bool listening() const;
   void publish();
 
@@ -108,8 +116,7 @@ class Call {
   bool digits_only_ = false;
   bool asked_ = false, had_data_ = false;
   std::atomic<bool> releasing_{false}, released_{false};
-  static constexpr int kNoOrder = -1, kLoopOrders = 100;
-  std::atomic<int> order_{kNoOrder};  // until its result is published
+  std::atomic<Order> order_{Order{}};  // until its result is published
   SpscByteRing<kRingBytes> to_far_, from_far_;
   Snapshot<CallStatus> shown_;
 };

@@ -100,9 +100,7 @@ void ProgressDetector::frame(Kind kind) {
 
 FaxCallerDetector::FaxCallerDetector()
     : cng_(modem_connect_tones_rx_init(nullptr, MODEM_CONNECT_TONES_FAX_CNG, nullptr, nullptr)),
-      frames_(modem_connect_tones_rx_init(nullptr, MODEM_CONNECT_TONES_FAX_PREAMBLE, nullptr, nullptr)) {
-  below_answer_tone(0);  // makes its table
-}
+      frames_(modem_connect_tones_rx_init(nullptr, MODEM_CONNECT_TONES_FAX_PREAMBLE, nullptr, nullptr)) {}
 
 void FaxCallerDetector::Free::operator()(modem_connect_tones_rx_state_s* rx) const {
   modem_connect_tones_rx_free(rx);
@@ -110,23 +108,21 @@ void FaxCallerDetector::Free::operator()(modem_connect_tones_rx_state_s* rx) con
 
 /// A Butterworth low-pass of eighth order, -3 dB at 1400 Hz: spandsp's detector of CNG takes a tone alone, and the echo
 /// of this end's answer tone (2100 Hz) is often the louder one.
-float FaxCallerDetector::below_answer_tone(float x) {
-  struct Section {
-    float b0, a1, a2;
-  };
-  static const std::array<Section, kSections> kLowPass = [] {
-    const double w = 2 * std::numbers::pi * 1400 / SAMPLE_RATE, c = std::cos(w);
-    std::array<Section, kSections> sections{};
-    for (std::size_t k = 0; k < kSections; ++k) {
-      const double pole = (2 * static_cast<double>(k) + 1) * std::numbers::pi / (4 * kSections);
-      const double alpha = std::sin(w) * std::cos(pole), a0 = 1 + alpha;  // sin(w) / 2Q
-      sections[k] = {static_cast<float>((1 - c) / 2 / a0), static_cast<float>(-2 * c / a0),
-                     static_cast<float>((1 - alpha) / a0)};
-    }
-    return sections;
-  }();
+std::array<FaxCallerDetector::Section, FaxCallerDetector::kSections> FaxCallerDetector::low_pass() {
+  const double w = 2 * std::numbers::pi * 1400 / SAMPLE_RATE, c = std::cos(w);
+  std::array<Section, kSections> sections{};
   for (std::size_t k = 0; k < kSections; ++k) {
-    const auto [b0, a1, a2] = kLowPass[k];
+    const double pole = (2 * static_cast<double>(k) + 1) * std::numbers::pi / (4 * kSections);
+    const double alpha = std::sin(w) * std::cos(pole), a0 = 1 + alpha;  // sin(w) / 2Q
+    sections[k] = {static_cast<float>((1 - c) / 2 / a0), static_cast<float>(-2 * c / a0),
+                   static_cast<float>((1 - alpha) / a0)};
+  }
+  return sections;
+}
+
+float FaxCallerDetector::below_answer_tone(float x) {
+  for (std::size_t k = 0; k < kSections; ++k) {
+    const auto [b0, a1, a2] = low_pass_[k];
     const float y = b0 * x + z_[k][0];
     z_[k][0] = 2 * b0 * x - a1 * y + z_[k][1];
     z_[k][1] = b0 * x - a2 * y;

@@ -68,9 +68,15 @@ class FaxCallerDetector {
   };
   using Tone = std::unique_ptr<modem_connect_tones_rx_state_s, Free>;
   static constexpr std::size_t kSections = 4;
+  /// y[n] = b0 (x[n] + 2 x[n-1] + x[n-2]) - a1 y[n-1] - a2 y[n-2]
+  struct Section {
+    float b0, a1, a2;
+  };
+  static std::array<Section, kSections> low_pass();
   float below_answer_tone(float x);
 
   Tone cng_, frames_;
+  std::array<Section, kSections> low_pass_ = low_pass();
   std::array<std::array<float, 2>, kSections> z_{};
   bool found_ = false;
 };
