@@ -13,7 +13,7 @@ int main(int argc, char** argv) {
   offhook::hostsim::register_air();
 #endif
 #ifdef OFFHOOK_FFTW
-  for (unsigned partition = 1; const oh_pump_type* type = oh_audio_fftw_type(32 * partition); partition *= 2)
+  for (unsigned partition = 32; const oh_pump_type* type = oh_audio_fftw_type(partition); partition *= 2)
     offhook::hostsim::register_pump(*type);
 #endif
   return offhook::run_program(argc, argv);

@@ -12,7 +12,7 @@ import sys
 
 MOST_LINES, MOST_FILE_LINES = 60, 900
 FOLDERS = ("dsp", "driver", "hostsim", "traces", "src", "include")
-LISTS = re.compile(r"\b(add_\w+|\w+_keys|transitions)\(")
+LISTS = re.compile(r"\b(add_\w+\(App& |\w+_keys\(\)|transitions\(\))")
 HEAD = re.compile(r"( *)\S.*[\w)>] ?\{$|( *)\S.*\) (const|noexcept|override).*\{$")
 NO_FUNCTION = re.compile(r"\s*(namespace|struct|class|enum|union|extern|if|for|while|switch|else|do|try|return)\b")
 
