@@ -134,7 +134,7 @@ class AudioSocketTrunk final : public PoolTrunk {
   std::vector<modem::Session*> sessions_;
 };
 
-/// Channels. Nothing names their callers, and a call that is not answered goes on ringing.
+/// Channels. Their callers have no names. A call that is not answered keeps ringing.
 class DahdiTrunk final : public PoolTrunk {
  public:
   DahdiTrunk(const std::vector<DahdiGroupChannel>& channels, std::size_t most, const Say& say) {

@@ -230,7 +230,7 @@ class Driver {
 
 constexpr std::uint64_t kDelay = DahdiCard::kQueuedBlocks * DahdiCard::kBlock;
 
-/// All samples that were sent after `from` are those of one delay, but for the kernel's silence.
+/// Each sample sent after `from` is the one kDelay before it, unless the kernel filled in silence.
 void expect_sent_in_place(const Channel& channel, std::uint64_t from = kDelay) {
   for (std::uint64_t p = from; p < channel.sent.size(); ++p)
     if (!channel.silent[p]) {

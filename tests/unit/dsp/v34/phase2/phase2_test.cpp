@@ -547,7 +547,7 @@ TEST(Phase2, V34_LL_1_TheEndsMayBeginTenSecondsApart) {
 }
 
 // A far end that takes each repetition of ours for its own loss, a round trip later: two INFO0, then its tone. Without
-// an end for the whole series, both repeat for ever.
+// an end for the whole series, both repeat without end.
 TEST(Phase2, AFarEndThatRepeatsInfo0AfterEachOfOursGetsOurTone) {
   constexpr size_t kRoundTrip = 7200, kSeconds = 12;
   for (const bool call : {true, false}) {
