@@ -91,7 +91,7 @@ std::string results_csv(const Plan& plan, const std::vector<RunRow>& rows) {
   std::string out;
   for (const Axis& axis : plan.axes) out += csv_field(axis.key) + ",";
   out += fmt::format("{}repeat,seed", context_column ? "context," : "");
-  for (const std::string& key : keys) out += "," + csv_field(key);
+  for (const std::string& key : keys) out.append(",").append(csv_field(key));
   out += ",verdict\n";
   for (std::size_t c = 0; c < plan.cells.size(); ++c) {
     for (std::size_t r = 0; r < plan.repeats; ++r) {
@@ -100,7 +100,7 @@ std::string results_csv(const Plan& plan, const std::vector<RunRow>& rows) {
         out += csv_field(plain_value(plan.axes[a].values[plan.cells[c].at[a]])) + ",";
       if (context_column) out += csv_field(plan.cells[c].scenario.context.str()) + ",";
       out += fmt::format("{},{}", r, plan.scenario(run).seed);
-      for (const std::string& key : keys) out += "," + cell_text(runs[run], key);
+      for (const std::string& key : keys) out.append(",").append(cell_text(runs[run], key));
       out += fmt::format(",{}\n", to_string(results[c].result.verdict));
     }
   }
@@ -138,17 +138,21 @@ constexpr record::Row kAxisRows[] = {
     A::of<&Axis::values>("values", "", "values of the axis, as TOML"),
 };
 constexpr record::Table kAxis{kAxisRows};
-using C = record::Written<CellOutput>;
 using R = CellResult;
 using V = VerdictResult;
+using Q = record::Written<CellResult>;
+constexpr record::Row kVerdictRows[] = {
+    Q::of<&R::name>("name", "", "description of the cell"),
+    Q::of("verdict", "", "sufficient, marginal or insufficient",
+          [](const CellResult& c) { return to_string(c.result.verdict); }),
+    Q::of<&R::result, &V::runs>("runs", "", "runs of the cell"),
+    Q::of<&R::result, &V::complete>("complete", "", "runs in which the whole file arrived"),
+};
+using C = record::Written<CellOutput>;
 constexpr record::Row kCellRows[] = {
-    C::of<&CellOutput::result, &R::name>("name", "", "description of the cell"),
+    C::part<&CellOutput::result>("", kSweepVerdict),
     C::of("", "", "the cell's value of each axis, under its key", [](const CellOutput& c) { return c.axes(); })
         .as_keys(),
-    C::of("verdict", "", "sufficient, marginal or insufficient",
-          [](const CellOutput& c) { return to_string(c.result.result.verdict); }),
-    C::of<&CellOutput::result, &R::result, &V::runs>("runs", "", "runs of the cell"),
-    C::of<&CellOutput::result, &R::result, &V::complete>("complete", "", "runs in which the whole file arrived"),
     C::of<&CellOutput::result, &R::result, &V::mean_s>("transfer_mean_s", "s",
                                                        "mean transfer time of the complete runs"),
     C::of<&CellOutput::result, &R::result, &V::min_s>("transfer_min_s", "s", "the shortest"),
@@ -180,6 +184,7 @@ constexpr record::Row kResultsRows[] = {
 
 }  // namespace
 
+constexpr record::Table kSweepVerdict{kVerdictRows};
 constexpr record::Table kSweepResults{kResultsRows};
 
 std::string results_json(const Plan& plan, const std::vector<RunRow>& rows) {

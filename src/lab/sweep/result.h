@@ -31,6 +31,7 @@ std::string plain_value(const std::string& value);
 /// One line per run: axes, repeat, seed, then every figure of the row.
 std::string results_csv(const Plan& plan, const std::vector<RunRow>& rows);
 extern const record::Table kSweepResults;
+extern const record::Table kSweepVerdict;  ///< of a CellResult: name, verdict, number of runs
 /// Cells with verdicts and their rows.
 std::string results_json(const Plan& plan, const std::vector<RunRow>& rows);
 

@@ -92,15 +92,6 @@ struct ShardDone {
   bool was_done = false;
 };
 
-using C = record::Written<sweep::CellResult>;
-constexpr record::Row kCellRows[] = {
-    C::of<&sweep::CellResult::name>("name", "", "description of the cell"),
-    C::of("verdict", "", "sufficient, marginal or insufficient",
-          [](const sweep::CellResult& c) { return to_string(c.result.verdict); }),
-    C::of<&sweep::CellResult::result, &VerdictResult::complete>("complete", "", "complete runs"),
-    C::of<&sweep::CellResult::result, &VerdictResult::runs>("runs", "", "runs of the cell"),
-};
-constexpr record::Table kCell{kCellRows};
 using P = record::Written<Printed>;
 constexpr record::Row kPrintedRows[] = {
     P::of<&Printed::results>("results", "", "file of all results"),
@@ -108,7 +99,7 @@ constexpr record::Row kPrintedRows[] = {
     P::of("runs", "", "total number of runs", [](const Printed& p) { return p.plan.runs(); }),
     P::of("left_out", "", "combinations whose reservation cannot be admitted",
           [](const Printed& p) { return p.plan.left_out; }),
-    P::part("cells", kCell, [](const Printed& p) { return p.cells; }),
+    P::part("cells", sweep::kSweepVerdict, [](const Printed& p) { return p.cells; }),
 };
 using L = record::Written<Planned>;
 constexpr record::Row kPlannedRows[] = {

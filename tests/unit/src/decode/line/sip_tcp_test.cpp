@@ -169,7 +169,7 @@ Octets ip(bool v6, std::uint8_t protocol, const Octets& payload) {
   const auto size = static_cast<unsigned>(payload.size());
   if (v6) {
     for (const unsigned v : {0x6000U, 0U, size, protocol * 256U + 64}) put16(o, v);
-    for (const std::uint8_t host : {1, 2}) {
+    for (const auto host : {std::uint8_t{1}, std::uint8_t{2}}) {
       o.insert(o.end(), {0xFD, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, host});
     }
   } else {
