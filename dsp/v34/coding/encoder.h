@@ -72,7 +72,6 @@ class Encoder {
   int quadrant_state() const { return z_; }               ///< Z of the differential encoder
 
  private:
-  friend struct FrameLanes;
   /// Scrambler and parser.
   void parse_frame(const FrameBits& primary, int aux, MappingFrame* bits);
 
@@ -108,7 +107,6 @@ class Decoder {
   }
 
  private:
-  friend struct FrameLanes;
   /// Parser and descrambler; the frame ends.  @return the number of primary bits
   int deparse_frame(const MappingFrame& bits, FrameBits* primary, uint8_t* aux);
 

@@ -64,7 +64,6 @@ class Precoder {
   }
 
  private:
-  friend struct FrameLanes;
   constexpr FixedPoint advance(Point y) {
     const FixedPoint x{saturate(128 * y.re - p_re_), saturate(128 * y.im - p_im_)};
     x_[2] = x_[1];

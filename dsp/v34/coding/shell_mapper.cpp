@@ -83,21 +83,6 @@ uint64_t index_of(int rings, const uint8_t pair[2]) {
 
 }  // namespace
 
-ShellSum shell_sum(int rings, uint32_t index) {
-  const ShellTable& t = kTables.of[rings];
-  const int most = 8 * (rings - 1);
-  int a = 0;                                   // the largest with z8(a) <= index
-  for (int step = 128; step > 0; step /= 2) {  // no branch: the index is as random as the data
-    const int next = a + step < most ? a + step : most;
-    a += (next - a) & -static_cast<int>(t.z8[next] <= index);
-  }
-  return {a, static_cast<uint32_t>(index - t.z8[a]), static_cast<uint32_t>(t.z8[a + 1] - t.z8[a])};
-}
-
-uint64_t shell_before(int rings, int sum) {
-  return kTables.of[rings].z8[sum];
-}
-
 void shell_map(int rings, uint32_t index, uint8_t ring[8]) {
   const ShellTable& t = kTables.of[rings];
   const int top2 = 2 * (rings - 1);

@@ -24,15 +24,4 @@ uint64_t shell_unmap(int rings, const uint8_t ring[8]);
 /// as evenly mixed.  @param[out] probability  [rings].  Not real-time: for init.
 void shell_ring_probability(int rings, int shell_bits, double* probability);
 
-/// Start of shell_map() and end of shell_unmap(), for lanes that compute the rest.
-struct ShellSum {
-  int sum;         ///< of all eight rings
-  uint32_t rest;   ///< 8-tuples of that sum that come before the index's
-  uint32_t total;  ///< 8-tuples of that sum
-};
-/// @pre as of shell_map().  Real-time: yes, O(1).
-ShellSum shell_sum(int rings, uint32_t index);
-/// 8-tuples of smaller sums. @pre 0 <= sum <= 8 (rings - 1) + 1
-uint64_t shell_before(int rings, int sum);
-
 }  // namespace offhook::v34

@@ -84,39 +84,32 @@ DataTransmitter::DataTransmitter(const DataParameters& p)
       scale_(kXUnit / square_root(p.transmitted_energy())),
       frames_left_of_b1_(p.coding.framing.mapping_frames) {}
 
-void DataTransmitter::begin_frame(const DataPort& port, bool live, FrameToEncode* frame) {
+void DataTransmitter::make_frame(const DataPort& port, bool live) {
   const bool b1 = frames_left_of_b1_ > 0;
   if (b1) --frames_left_of_b1_;
-  frame->encoder = &encoder_;
-  frame->primary = FrameBits::ones();
+  FrameBits primary = FrameBits::ones();
   if (!b1 && live) {
     const int n = encoder_.primary_bits();
     uint8_t octets[kFrameOctets]{};
     oh_port_get(&port.primary, octets, static_cast<size_t>(n));
     bits_ += static_cast<uint64_t>(n);
-    frame->primary = FrameBits::of_octets(octets);
+    primary = FrameBits::of_octets(octets);
   }
-  frame->aux = 1;
-  if (!b1 && encoder_.takes_aux() && oh_port_is_whole(&port.auxiliary)) {
-    frame->aux = oh_port_get_bit(&port.auxiliary);
-  }
-}
-
-void DataTransmitter::end_frame(const FrameToEncode& frame) {
-  next_ = 0;
+  int aux = 1;
+  if (!b1 && encoder_.takes_aux() && oh_port_is_whole(&port.auxiliary)) aux = oh_port_get_bit(&port.auxiliary);
+  FixedPoint x[kSymbolsPerMappingFrame];
+  encoder_.frame(primary, aux, x);
   for (int n = 0; n < kSymbolsPerMappingFrame; ++n) {
-    Complex s{static_cast<float>(frame.x[n].re), static_cast<float>(frame.x[n].im)};
+    Complex s{static_cast<float>(x[n].re), static_cast<float>(x[n].im)};
     nonlinear_.encode(&s.re, &s.im);
     symbols_[n] = scale_ * s;
   }
 }
 
 Complex DataTransmitter::next(const DataPort& port, bool live) {
-  if (wants_frame()) {
-    FrameToEncode frame;
-    begin_frame(port, live, &frame);
-    encoder_.frame(frame.primary, frame.aux, frame.x);
-    end_frame(frame);
+  if (next_ == kSymbolsPerMappingFrame) {
+    make_frame(port, live);
+    next_ = 0;
   }
   const Complex s = symbols_[next_++];
   b1_sent_ |= frames_left_of_b1_ == 0 && next_ == kSymbolsPerMappingFrame;
@@ -172,14 +165,6 @@ void DataReceiver::put(const DataPort& port, bool live) {
   second_ = !second_;
   if (second_ || !ready_ || (decided_count_ += 2) < kSymbolsPerMappingFrame) return;
   decided_count_ = 0;
-
-  if (deferring_ && frames_left_of_b1_ == 0) {
-    decode_pending(port);
-    for (int n = 0; n < kSymbolsPerMappingFrame; ++n) pending_y_[n] = decided_[n];
-    pending_live_ = live;
-    pending_ = true;
-    return;
-  }
   FrameBits bits;
   uint8_t aux = 0;
   const bool gives_aux = decoder_.gives_aux();
@@ -190,25 +175,6 @@ void DataReceiver::put(const DataPort& port, bool live) {
     return;
   }
   give(port, live, gives_aux, n, bits, aux);
-}
-
-void DataReceiver::begin_frame(FrameToDecode* frame) {
-  frame->decoder = &decoder_;
-  for (int n = 0; n < kSymbolsPerMappingFrame; ++n) frame->y[n] = pending_y_[n];
-  pending_aux_ = decoder_.gives_aux();
-}
-
-void DataReceiver::end_frame(const DataPort& port, const FrameToDecode& frame) {
-  pending_ = false;
-  give(port, pending_live_, pending_aux_, frame.bits, frame.primary, frame.aux);
-}
-
-void DataReceiver::decode_pending(const DataPort& port) {
-  if (!pending_) return;
-  FrameToDecode frame;
-  begin_frame(&frame);
-  frame.bits = decoder_.frame(frame.y, &frame.primary, &frame.aux);
-  end_frame(port, frame);
 }
 
 void DataReceiver::give(const DataPort& port, bool live, bool with_aux, int n, const FrameBits& bits, uint8_t aux) {

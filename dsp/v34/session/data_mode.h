@@ -10,7 +10,6 @@
 #include "dsp/qam/nonlinear.h"
 #include "dsp/qam/receiver.h"
 #include "dsp/v34/coding/encoder.h"
-#include "dsp/v34/coding/frame_lanes.h"
 #include "dsp/v34/coding/viterbi.h"
 #include "offhook/pump.h"
 
@@ -47,17 +46,14 @@ class DataTransmitter {
 
   /// True from the last symbol of B1 on: the next one takes user bits.
   bool b1_sent() const { return b1_sent_; }
-  /// next() begins a mapping frame. next() makes the frame; or the caller makes the frames of many transmitters at
-  /// once, between these two functions (encode_frames()). The arguments are those of next().
-  bool wants_frame() const { return next_ == kSymbolsPerMappingFrame; }
-  void begin_frame(const DataPort& port, bool live, FrameToEncode* frame);
-  void end_frame(const FrameToEncode& frame);
   /// @param live  take bits from the port; else ones are sent  @return symbol of mean power 1.
   /// Real-time: yes; the first symbol of a mapping frame does the work of the frame.
   Complex next(const DataPort& port, bool live);
   uint64_t bits_sent() const { return bits_; }
 
  private:
+  void make_frame(const DataPort& port, bool live);
+
   Encoder encoder_;
   qam::NonlinearEncoder nonlinear_;
   float scale_ = 0;
@@ -83,17 +79,6 @@ class DataReceiver {
   /// @pre decide() was called since the last put().  Real-time: yes; every eighth symbol does the work of a mapping
   /// frame.
   void put(const DataPort& port, bool live);
-
-  /// Whether put() leaves a mapping frame after B1 to its caller, which decodes the frames of many receivers at once
-  /// (decode_frames()). The frame may wait until the next one is complete.
-  void set_deferring(bool deferring) { deferring_ = deferring; }
-  bool frame_pending() const { return pending_; }
-  /// @pre frame_pending()
-  void begin_frame(FrameToDecode* frame);
-  /// The begun frame has been decoded: passes it to the port.
-  void end_frame(const DataPort& port, const FrameToDecode& frame);
-  /// Decodes the pending frame, if any, and passes it to the port.
-  void decode_pending(const DataPort& port);
 
   /// All symbols of B1 were received.
   bool b1_received() const { return symbols_ >= b1_symbols_; }
@@ -134,8 +119,6 @@ class DataReceiver {
   bool ready_ = false;   // the decoder has given a pair
   Point decided_[kSymbolsPerMappingFrame]{};
   int decided_count_ = 0;
-  bool deferring_ = false, pending_ = false, pending_live_ = false, pending_aux_ = false;
-  Point pending_y_[kSymbolsPerMappingFrame]{};
   int frames_left_of_b1_ = 0;
   int b1_symbols_ = 0;
   int symbols_ = 0;

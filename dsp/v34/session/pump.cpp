@@ -59,14 +59,9 @@ class Modem {
     step(0, true);
   }
 
-  // As a part of a Bank. add_heads_to() adds the memory that add_to() reads of the lines that a block of data mode
-  // uses.
-  bool run(BankBlock* block, ModemsAhead<Modem>* ahead);
-  void end_block() { reader_.set_deferring(false); }
+  // In a bank: the memory that a block of data mode uses, and the memory that add_to() reads.
   void add_to(HotLines* hot) const;
   void add_heads_to(HotLines* hot) const;
-  SymbolReader& reader() { return reader_; }
-  Session& sender() { return session_; }
 
   void begin() {
     stage_ = Stage::kPhase2;
@@ -208,25 +203,6 @@ void Modem::add_to(HotLines* hot) const {
   reader_.add_to(hot);
   modulator_.add_to(hot);
   echo_.add_to(hot);
-}
-
-bool Modem::run(BankBlock* b, ModemsAhead<Modem>* ahead) {
-  reader_.set_deferring(true);
-  for (; b->at < b->n; ++b->at) {
-    float tx = 0;
-    ahead->prefetch();
-    if (!b->heard) {
-      ++samples_;
-      if (!hear(b->rx[b->at], false, &tx)) {
-        b->tx[b->at] = end_step(tx);
-        continue;
-      }
-    }
-    b->heard = modulator_.wants_symbol() && session_.wants_frame();
-    if (b->heard) return false;
-    b->tx[b->at] = end_step(send(false));
-  }
-  return true;
 }
 
 void Modem::show_instruments() const {
@@ -436,7 +412,6 @@ void Modem::follow_outcome() {
 
 void Modem::leave_training(Stage next) {
   if (stage_ == Stage::kTraining) {
-    reader_.decode_pending();
     bits_sent_ += session_.data_transmitter().bits_sent();
     bits_received_ += reader_.data().bits_received();
   }
@@ -566,7 +541,7 @@ void restart(Phase2* phase2, Outcome why) {
 const oh_pump_type* oh_v34_type() {
   static constexpr oh_pump_type kType = [] {
     oh_pump_type type = offhook::v34::Type::named("v34");
-    type.advance = offhook::v34::Bank<offhook::v34::Modem>::advance;
+    type.advance = offhook::v34::advance_bank<offhook::v34::Modem>;
     return type;
   }();
   return &kType;

@@ -153,10 +153,6 @@ class Session : public TableProcedure<Session, SessionState, SessionEvent> {
   const Mp& own_mp() const { return mp_.own; }
   const Mp& far_mp() const { return mp_.far; }
   uint32_t renegotiations() const { return renegotiations_; }  ///< begun by either end
-  /// DataTransmitter's, for the next symbol.
-  bool wants_frame() const { return data_tx_on_ && data_tx_.wants_frame(); }
-  void begin_frame(FrameToEncode* frame) { data_tx_.begin_frame(port_, tx_live_, frame); }
-  void end_frame(const FrameToEncode& frame) { data_tx_.end_frame(frame); }
   const DataTransmitter& data_transmitter() const { return data_tx_; }
   /// The memory that data mode uses.
   void add_to(HotLines* hot) const { hot->add_up_to(&config_, &tx_); }

@@ -6,11 +6,9 @@
 namespace offhook::v34 {
 
 void SymbolReader::init(const ReceiverOrder& order) {
-  decode_pending();
   in_data_ = order.listen == ReceiverOrder::Listen::kData;
   if (in_data_) {
     renew(data_, order.data);
-    data_.set_deferring(deferring_);
   } else {
     training_.start(order.next, order.pp, order.points, order.known_trn);
   }

@@ -75,16 +75,6 @@ class SymbolReader {
   /// data  @pre decide(y) was called for it.  Real-time: yes.
   void put(Complex y, bool deliver, Heard* heard);
 
-  /// DataReceiver's, in every mode of reading.
-  void set_deferring(bool deferring) {
-    deferring_ = deferring;
-    data_.set_deferring(deferring);
-  }
-  bool frame_pending() const { return data_.frame_pending(); }
-  void begin_frame(FrameToDecode* frame) { data_.begin_frame(frame); }
-  void end_frame(const FrameToDecode& frame) { data_.end_frame(port_, frame); }
-  void decode_pending() { data_.decode_pending(port_); }
-
   /// The memory that decide() and put() use in data mode.
   void add_to(HotLines* hot) const {
     hot->add_up_to(&in_data_, &data_);
@@ -96,7 +86,7 @@ class SymbolReader {
 
  private:
   ReceiveSignals training_;
-  bool in_data_ = false, deferring_ = false;
+  bool in_data_ = false;
   DataPort port_{};
   DataReceiver data_;
 };

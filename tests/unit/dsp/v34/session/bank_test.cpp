@@ -161,7 +161,7 @@ Calls make_calls() {
   return calls;
 }
 
-// Each block, all pumps that have begun in one call; there are more of them than a bank has lanes.
+// Each block, all pumps that have begun in one call.
 void run_together(const Calls& calls, std::set<float>* symbol_rates) {
   for (int block = 0; block < static_cast<int>(kSeconds * kBlocksASecond); ++block) {
     std::vector<void*> self, tx;
@@ -198,7 +198,7 @@ TEST(V34Bank, EachPumpDoesWhatItDoesAlone) {
   const Calls together = make_calls(), alone = make_calls();
   std::set<float> symbol_rates;
   run_together(together, &symbol_rates);
-  EXPECT_GE(symbol_rates.size(), 3u);  // or the lanes would be all alike
+  EXPECT_GE(symbol_rates.size(), 3u);  // the calls differ
   std::set<uint32_t> bit_rates;
   for (size_t k = 0; k < kPlans.size(); ++k) {
     SCOPED_TRACE("call " + std::to_string(k));
