@@ -80,6 +80,12 @@ oh_pump pump_of(P& pump) {
 /// end counts the excess as a part of its round trip.
 inline constexpr uint32_t kMostIoDelay = 3200;
 
+/// Whole cache lines of 64 octets, an odd number of them: the same part of each of many states that lie one after the
+/// other is then in another set of the cache.
+constexpr size_t state_size(size_t bytes) {
+  return ((bytes + 63) / 64 | 1) * 64;
+}
+
 /// The type of a pump that is one `Modem`: constructed from an oh_pump_config, int16_t process(int16_t) a sample,
 /// lost() for a sample that never came, status(oh_pump_status*), hang_up(), kLeastBitRate and kLongestStep. Nothing of
 /// it needs to be destroyed. Between card and line it takes up to kMostIoDelay. Real-time: as Modem is.
@@ -89,7 +95,7 @@ struct ModemType {
 
   static size_t size(const oh_pump_config* config) {
     return is_possible(config, Modem::kLeastBitRate) && config->io_delay_samples <= kMostIoDelay
-               ? (sizeof(Modem) + 63) / 64 * 64
+               ? state_size(sizeof(Modem))
                : 0;
   }
   static int init(void* self, const oh_pump_config* config) {
