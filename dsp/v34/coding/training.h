@@ -65,6 +65,11 @@ class TrainingEncoder {
   constexpr TrainingEncoder() = default;
   /// Ready for the first symbol of TRN: scrambler at zero. @param s  of the transmitting modem
   constexpr TrainingEncoder(Scrambling s, TrainingPoints points) : scrambler_(s), points_(points) {}
+  /// Other points from the next symbol on, with the scrambler and the quadrant as they are.
+  constexpr void set_points(TrainingPoints points) {
+    points_ = points;
+    label_ = 0;
+  }
 
   /// Next symbol of TRN: scrambled ones.
   constexpr Point trn() {
@@ -102,6 +107,7 @@ class TrainingDecoder {
   constexpr TrainingDecoder() = default;
   /// @param s  of the transmitting modem
   constexpr TrainingDecoder(Scrambling s, TrainingPoints points) : descrambler_(s), points_(points) {}
+  constexpr void set_points(TrainingPoints points) { points_ = points; }
 
   /// @param p  a point with odd coordinates  @param[out] bits  [training_bits(points)]; right from 23 bits after the
   /// start
