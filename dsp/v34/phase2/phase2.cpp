@@ -129,7 +129,7 @@ const Phase2::Table& Phase2::transitions() {
       // half-duplex: the source
       {in(kFirstTone),  kFarReversal,  &P::is_source,     &P::turn_after_far,    kFirstTurn,  "12.2.1.1.3, 12.2.2.2.3"},
       {in(kProbe),      kFarTone,      &P::is_source_past_l1, &P::await_infoh,   kAwaitInfoh, "12.2.1.1.4, 12.2.2.2.4"},
-      {in(kAwaitInfoh), kFarInfoh,     nullptr,           &P::take_infoh,        kDone,       "12.2.1.1.4, 12.2.2.2.4"},
+      {in(kAwaitInfoh, kFirstTone), kFarInfoh, nullptr,   &P::take_infoh,        kDone,       "12.2.1.1.4, 12.2.2.2.4"},  // kFirstTone is ours: the recipient has chosen
       {in(kAwaitInfoh), kTimeout,      &P::has_far_tone,  &P::await_infoh,       kAwaitInfoh, "12.2.1.3.4, 12.2.2.4.4"},
       // retrain, and INFO1 once more
       {in(kRetrain),    kWaitOver,     &P::has_far_info0, &P::send_tone,         kFirstTone,  "11.5.1.1, 11.5.2.1"},
