@@ -128,6 +128,76 @@ TEST(V34HalfDuplexTimeOuts, ALostControlChannelComesBack) {
   }
 }
 
+// --- the table
+
+TEST(V34HalfDuplexTransitions, EveryRowIsTakenInACall) {
+  uint64_t taken = 0;
+  const auto finish = [&taken](const HalfDuplexPair& p) { taken |= p.source->taken() | p.recipient->taken(); };
+  const auto lost_in = [&](bool of_source, State state, bool page) {
+    HalfDuplexPair p;
+    p.begin();
+    HalfDuplexSession& end = of_source ? *p.source : *p.recipient;
+    if (page) {
+      ASSERT_TRUE(p.reach_control());
+      ASSERT_TRUE(p.reach_page());
+      if (state == State::kAwaitSh) p.recipient->turn();
+      p.source->turn();
+    }
+    ASSERT_TRUE(p.run(8, [&] { return end.state() == state; })) << static_cast<int>(state);
+    (of_source ? p.mute_recipient : p.mute_source) = true;
+    ASSERT_TRUE(p.run(5, [&] { return end.state() != state; })) << static_cast<int>(state);
+    p.mute_source = p.mute_recipient = false;
+    p.reach_control(12);
+    finish(p);
+  };
+  lost_in(false, State::kFarS, false);
+  lost_in(false, State::kFarTrn, false);
+  lost_in(false, State::kAwaitPph, false);
+  for (const bool of_source : {true, false}) lost_in(of_source, State::kExchange, false);
+  lost_in(true, State::kSendPph, false);
+  lost_in(true, State::kSendSh, true);
+  lost_in(false, State::kAwaitSh, true);
+  for (const bool of_source : {true, false}) lost_in(of_source, State::kResync, true);
+  for (const bool of_source : {true, false}) {
+    for (const int what : {0, 1, 2, 3}) {
+      HalfDuplexPair p(of_source);
+      p.begin();
+      ASSERT_TRUE(p.reach_control());
+      HalfDuplexSession& end = of_source ? *p.source : *p.recipient;
+      if (what == 0) end.retrain_control();
+      if (what == 1) end.retrain_primary();
+      if (what == 2) end.change(9600, false);
+      if (what != 0) p.reach_page();
+      if (what > 1) p.source->turn();
+      p.reach_control();
+      finish(p);
+    }
+  }
+  {
+    HalfDuplexPair p;  // the recipient's tones instead of PPh, and later
+    for (const bool at_once : {true, false}) {
+      p.begin();
+      if (!at_once) ASSERT_TRUE(p.reach_control());
+      DpskModulator tone(phase2_signal(kDpskAnswerHz, -22, -7));
+      tone.tone();
+      p.run(2.5, [&] {
+        if (at_once && p.source->state() != State::kSendPph) return false;
+        for (float& x : p.to_source) x = 0;
+        p.to_source.front() = tone.next([] { return -1; });
+        return p.source->state() == State::kEnded;
+      });
+      EXPECT_EQ(p.source->outcome(), at_once ? HalfDuplexOutcome::kRepeatInfoh : HalfDuplexOutcome::kRetrain);
+      finish(p);
+    }
+  }
+  const auto& rows = HalfDuplexSession::transitions().rows;
+  ASSERT_LE(rows.size(), 64u);
+  for (size_t k = 0; k < rows.size(); ++k) {
+    EXPECT_TRUE((taken >> k & 1) != 0) << "row " << k << ", " << rows[k].clause << ", from " << rows[k].from
+                                       << ", event " << static_cast<int>(rows[k].event);
+  }
+}
+
 // --- Phase 2
 
 Phase2Config half(HalfDuplex side) {
