@@ -54,7 +54,6 @@ constexpr int kFourths = 4;
 
 constexpr float kFirstLms = 0.1f, kLeastLms = 0.01f;
 constexpr float kCarrierGain = 0.12f, kTimingGain = 0.01f;
-constexpr float kErrorMemory = 1.f / 64;
 constexpr float kMostDeviation = 3e-4f;
 
 }  // namespace
@@ -183,7 +182,6 @@ void ControlReceiver::train(float turns) {
   event_ = Event::kPph;
   symbols_ = 0;
   hold_ = 0;
-  error_ = 1;
   previous_error_ = {};
 }
 
@@ -227,7 +225,6 @@ bool ControlReceiver::equalise() {
     stage_ = Stage::kRun;
     symbols_ = 0;
     hold_ = 2 * kPeriodSymbols;
-    error_ = 1;
     previous_error_ = {};
     return false;
   }
@@ -235,18 +232,9 @@ bool ControlReceiver::equalise() {
   previous_[1] = previous_[0];
   previous_[0] = symbol_;
   symbol_ = square_root(energy) * unit;
-  decision_ = nearest(symbol_);
+  decision_ = nearest_point(points_, symbol_);
   adapt();
   return true;
-}
-
-Point ControlReceiver::nearest(Complex y) const {
-  const auto slice = [this](float v) -> int16_t {
-    if (points_ == TrainingPoints::k4) return v < 0 ? -1 : 1;
-    if (v < 0) return v < -2 ? -3 : -1;
-    return v > 2 ? 3 : 1;
-  };
-  return {slice(y.re), slice(y.im)};
 }
 
 void ControlReceiver::adapt() {
@@ -255,7 +243,6 @@ void ControlReceiver::adapt() {
   const Complex error = reference - symbol_;
   if (symbols_ < UINT32_MAX) ++symbols_;
   if (!(norm(error) < 4 * energy)) return;
-  error_ += kErrorMemory * (norm(error) / energy - error_);
   const float lead = (symbol_ * conj(reference)).im / energy * kTurnsPerRadian;
   const float angle = lead > 0.05f ? 0.05f : lead < -0.05f ? -0.05f : lead;
   phase_ += phase_of(angle * kCarrierGain);

@@ -52,15 +52,8 @@ class ControlReceiver {
     event_ = Event::kNone;
     return e;
   }
-  /// The newest symbol, in grid units of the points, and its decision.
-  Complex symbol() const { return symbol_; }
+  /// The newest symbol's decision, in grid units of the points.
   Point decision() const { return decision_; }
-
-  /// Mean square of the signal in the channel, int16 units.
-  float power() const { return power_; }
-  /// Mean squared distance of symbol and decision, over the points' energy.
-  float error() const { return error_; }
-  float carrier_offset_hz() const { return frequency_ * 600; }
 
  private:
   static constexpr int kRing = 64;          // T/2 samples kept
@@ -85,7 +78,6 @@ class ControlReceiver {
   bool equalise();
   void adapt();
   void follow_timing(Complex error);
-  Point nearest(Complex y) const;
 
   const Kernels* kernels_;
   v22::Sampler sampler_;
@@ -125,7 +117,6 @@ class ControlReceiver {
   Point decision_{};
   Complex previous_[2]{};
   Complex previous_error_{};
-  float error_ = 1;
   uint32_t symbols_ = 0;  // since the stage began to run
 };
 

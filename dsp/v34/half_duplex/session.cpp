@@ -522,10 +522,6 @@ void HalfDuplexSession::follow_line(const Heard& heard) {
 
 // --- rates
 
-double HalfDuplexSession::training_snr() const {
-  return training_snr_;
-}
-
 RateLimits HalfDuplexSession::limits() const {
   RateLimits l{};
   l.symbol_rate = config_.source ? phase2_.tx_symbol_rate : phase2_.rx_symbol_rate;

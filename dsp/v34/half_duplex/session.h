@@ -137,18 +137,12 @@ class HalfDuplexSession : public TableProcedure<HalfDuplexSession, HalfDuplexSta
   bool in_control() const { return state_ == State::kControl; }
   /// The primary channel carries user data: past B1.
   bool in_primary() const;
-  const DataParameters& primary_parameters() const { return parameters_; }
-  const Mph& own_mph() const { return own_; }
   const Mph& far_mph() const { return far_; }
   uint32_t control_bit_rate(bool sent) const;
   uint64_t control_bits_sent() const { return control_tx_.bits_sent(); }
   uint64_t control_bits_received() const { return control_reader_.bits_received(); }
   uint64_t primary_bits() const;
   uint32_t control_retrains() const { return control_retrains_; }
-  double training_snr() const;
-  float control_error() const { return control_rx_.error(); }
-  float signal_power() const { return receiver_.signal_power(); }
-  const qam::Receiver& primary_receiver() const { return receiver_; }
 
  private:
   friend TableProcedure;
