@@ -6,11 +6,6 @@
 namespace offhook::v22 {
 namespace {
 
-constexpr int64_t kOne = int64_t{1} << 32;
-constexpr int64_t kNominalStep = 20 * kOne / 3;  // T/2
-constexpr int kPhaseBits = 27;                   // of a sample's 32 below ReceiveFilter's phase
-static_assert(1 << (32 - kPhaseBits) == ReceiveFilter::kPhases);
-
 // 3.3: a signal above -43 dBm0 is a carrier, a signal below -48 dBm0 is none. In data mode one that falls 10 dB is
 // gone, too.
 constexpr float threshold(double dbm0) {
@@ -38,11 +33,7 @@ constexpr float kErrorMemory = 1.f / 64;
 
 }  // namespace
 
-Receiver::Receiver(Channel channel, const Kernels& kernels)
-    : kernels_(&kernels),
-      filter_(&receive_filter(channel)),
-      carrier_twentieths_(channel == Channel::kLow ? 3 : 6),
-      step_(kNominalStep) {}
+Receiver::Receiver(Channel channel, const Kernels& kernels) : kernels_(&kernels), sampler_(channel, kernels) {}
 
 void Receiver::acquire() {
   stage_ = Stage::kSeek;
@@ -50,18 +41,8 @@ void Receiver::acquire() {
   modulated_ = heard_ = 0;
   beat_ = cross_beat_ = 0;
   deviation_ = 0;
-  step_ = kNominalStep;
+  sampler_.set_deviation(0);
   error_ = 0;
-}
-
-// The next T/2 sample lies `by` later than the newest; so far the carrier turns.
-void Receiver::advance(int64_t by) {
-  until_ += by;
-  turned_.bits += static_cast<uint32_t>(by * carrier_twentieths_ / 20);
-}
-
-void Receiver::delay(float samples) {
-  advance(static_cast<int64_t>(samples * static_cast<float>(kOne)));
 }
 
 bool Receiver::put(float sample, bool lost) {
@@ -70,25 +51,8 @@ bool Receiver::put(float sample, bool lost) {
   } else if (lost_ > 0) {
     --lost_;
   }
-  line_at_ = line_at_ + 1 == ReceiveFilter::kTaps ? 0 : line_at_ + 1;
-  line_[line_at_] = line_[line_at_ + ReceiveFilter::kTaps] = sample;
-  until_ -= kOne;
-  if (until_ > 0) return false;
-  const Complex u = baseband();
-  advance(step_);
-  return half_symbol(u);
-}
-
-Complex Receiver::baseband() {
-  const auto ago = static_cast<uint32_t>(-until_ < kOne ? -until_ : kOne - 1);
-  const uint32_t phase = ago >> kPhaseBits;
-  const float* x = line_ + line_at_ + 1;
-  const Complex u{kernels_->dot(filter_->re[phase], x, ReceiveFilter::kTaps),
-                  kernels_->dot(filter_->im[phase], x, ReceiveFilter::kTaps)};
-  // The filter's place is at most half a phase away from the wanted one; the carrier is removed for its own place.
-  const int64_t off = static_cast<int64_t>(ago & ((1u << kPhaseBits) - 1)) - (int64_t{1} << (kPhaseBits - 1));
-  const Phase at{turned_.bits + static_cast<uint32_t>(off * carrier_twentieths_ / 20)};
-  return u * conj(unit_phasor(at));
+  Complex u;
+  return sampler_.put(sample, &u) && half_symbol(u);
 }
 
 bool Receiver::half_symbol(Complex u) {
@@ -157,7 +121,7 @@ void Receiver::seek(Complex u) {
   // Place the next sample at a symbol, or in the middle of two.
   float next = 2 * turns - 1;  // T/2 after its place
   while (next < 0) next += 1;
-  delay(next * (20.f / 3));
+  sampler_.delay(next * (20.f / 3));
   const int halves = static_cast<int>(2 * turns - 1 - next + (2 * turns - 1 - next < 0 ? -0.5f : 0.5f));
   odd_ = (halves & 1) == 0;  // toggled before it is read
   first_n_ = 0;
@@ -260,11 +224,11 @@ void Receiver::follow_timing(Complex error, float gain) {
   const float raw = -(previous_error_ * conj(slope)).re / (2 * kMeanEnergy);  // the error is target minus output
   const float late = raw > 0.1f ? 0.1f : raw < -0.1f ? -0.1f : raw;
   previous_error_ = error;
-  delay(-late * gain * static_cast<float>(kSymbolSamples));
+  sampler_.delay(-late * gain * static_cast<float>(kSymbolSamples));
   deviation_ -= static_cast<double>(late * gain * gain / 8);
   if (deviation_ > 5e-4) deviation_ = 5e-4;
   if (deviation_ < -5e-4) deviation_ = -5e-4;
-  step_ = kNominalStep + static_cast<int64_t>(static_cast<double>(kNominalStep) * deviation_);
+  sampler_.set_deviation(deviation_);
 }
 
 }  // namespace offhook::v22

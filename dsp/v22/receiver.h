@@ -22,7 +22,7 @@
 #include "dsp/blocks/nco.h"
 #include "dsp/v22/coding.h"
 #include "dsp/v22/s1_detector.h"
-#include "dsp/v22/shaping.h"
+#include "dsp/v22/sampler.h"
 
 namespace offhook::v22 {
 
@@ -30,7 +30,7 @@ class Receiver {
  public:
   static constexpr int kTaps = 32;  ///< of the equaliser, T/2 apart
   /// From the line to the newest T/2 sample, in samples.
-  static constexpr int kDelay = ReceiveFilter::kDelay;
+  static constexpr int kDelay = Sampler::kDelay;
 
   Receiver(Channel channel, const Kernels& kernels);
 
@@ -85,9 +85,6 @@ class Receiver {
   static constexpr int kGoneFor = 40;       // T/2 samples; circuit 109 goes off after 40 to 65 ms (3.2)
 
   bool put(float sample, bool lost);
-  void advance(int64_t by);
-  void delay(float samples);
-  Complex baseband();
   bool half_symbol(Complex u);
   void follow_level(Complex u);
   void seek(Complex u);
@@ -100,18 +97,12 @@ class Receiver {
   Complex ago(int n) const { return {re_[at_ + kRing - n], im_[at_ + kRing - n]}; }
 
   const Kernels* kernels_;
-  const ReceiveFilter* filter_;
-  int carrier_twentieths_;  // turns a sample
   Stage stage_ = Stage::kSeek;
   bool sixteen_ = false;
   int lost_ = 0;  // samples until a gap has left the filters
 
-  float line_[2 * ReceiveFilter::kTaps]{};
-  int line_at_ = 0;
-  int64_t until_ = int64_t{1} << 32;  // samples of 2^-32 until the next T/2 sample
-  int64_t step_;
+  Sampler sampler_;
   double deviation_ = 0;  // of the spacing from nominal
-  Phase turned_;          // the carrier at the next T/2 sample
 
   float re_[2 * kRing]{};  // T/2 samples, each twice
   float im_[2 * kRing]{};

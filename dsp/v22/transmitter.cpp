@@ -14,19 +14,10 @@ struct Guard {
 };
 constexpr Guard kGuards[] = {{0, -300}, {1800, -6}, {550, -3}};
 
-// Sixteen products, in four sums, so that the compiler may use the vector unit without reordering additions.
-float dot(const float* a, const float* b) {
-  float sum[4]{};
-  for (int k = 0; k < 2 * TransmitPulse::kSpan; k += 4) {
-    for (int j = 0; j < 4; ++j) sum[j] += a[k + j] * b[k + j];
-  }
-  return (sum[0] + sum[2]) + (sum[1] + sum[3]);
-}
-
 }  // namespace
 
 Transmitter::Transmitter(Channel channel, float level_dbm0, const oh_bit_port& port)
-    : pulse_(&transmit_pulse(channel)), rms_(dbm0_to_rms(static_cast<double>(level_dbm0))), port_(port) {
+    : shaper_(channel), rms_(dbm0_to_rms(static_cast<double>(level_dbm0))), port_(port) {
   set_guard_tone(GuardTone::kNone);
 }
 
@@ -93,18 +84,8 @@ Complex Transmitter::symbol() {
   return gain_ * point(quadrant_, inner);
 }
 
-void Transmitter::next_symbol() {
-  constexpr int kSpan = TransmitPulse::kSpan;
-  for (int k = 1; k < 2 * kSpan; ++k) symbols_[k - 1] = symbols_[k];
-  const Complex s = symbol();
-  symbols_[kSpan - 1] = s.re;
-  symbols_[2 * kSpan - 1] = s.im;
-}
-
 float Transmitter::next() {
-  float x = dot(pulse_->tap[phase_], symbols_);
-  phase_ += TransmitPulse::kPerSample;
-  if (phase_ >= TransmitPulse::kPhases) phase_ -= TransmitPulse::kPhases;
+  float x = shaper_.next();
   if (guard_gain_ > 0) {
     const Complex w = guard_.next();
     if (signal_ != Signal::kSilence) x += guard_gain_ * w.re;

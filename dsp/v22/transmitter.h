@@ -7,7 +7,7 @@
 
 #include "dsp/blocks/oscillator.h"
 #include "dsp/v22/coding.h"
-#include "dsp/v22/shaping.h"
+#include "dsp/v22/sampler.h"
 #include "offhook/pump.h"
 
 namespace offhook::v22 {
@@ -82,8 +82,8 @@ class Transmitter {
   }
 
   /// The next sample is the first of a new symbol: next_symbol() before next().
-  bool wants_symbol() const { return phase_ < TransmitPulse::kPerSample; }
-  void next_symbol();
+  bool wants_symbol() const { return shaper_.wants_symbol(); }
+  void next_symbol() { shaper_.put(symbol()); }
   /// The next sample, int16 units, not clipped.  Real-time: yes, O(1).
   float next();
 
@@ -91,12 +91,11 @@ class Transmitter {
   Complex symbol();
   int next_bits(int n);
 
-  const TransmitPulse* pulse_;
+  Shaper shaper_;
   double rms_;
   oh_bit_port port_;
   Signal signal_ = Signal::kSilence;
   int count_ = 0;
-  int phase_ = 0;
   int quadrant_ = 0;
   GuardedScrambler scrambler_;
   uint64_t bits_sent_ = 0;
@@ -105,7 +104,6 @@ class Transmitter {
   float gain_ = 0;  // of the points
   float guard_gain_ = 0;
   Oscillator guard_;
-  float symbols_[2 * TransmitPulse::kSpan]{};
 };
 
 }  // namespace offhook::v22

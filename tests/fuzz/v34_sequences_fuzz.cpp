@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// INFO, MP, Jd, DIL, CP, QC and MH parsers of V.34, V.90 and V.92 on arbitrary bits: what is accepted must encode to
-// bits that read the same, and a receiver fed with that encoding must find it.
+// INFO, MP, MPh, Jd, DIL, CP, QC and MH parsers of V.34, V.90 and V.92 on arbitrary bits: what is accepted must encode
+// to bits that read the same, and a receiver fed with that encoding must find it.
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "dsp/v34/half_duplex/mph.h"
 #include "dsp/v34/phase2/info.h"
 #include "dsp/v34/session/mp.h"
 #include "dsp/v90/coding/cp.h"
@@ -57,22 +58,24 @@ void repair_frame(uint8_t* bits, int crc_at) {
   for (int k = 0; k < 16; ++k) bits[crc_at + k] = crc.value() >> k & 1;
 }
 
+// Mp or Mph.
+template <class T>
 void check_mp(const uint8_t* data, size_t size, bool repair) {
-  uint8_t bits[Mp::kBitsType1]{};
+  uint8_t bits[T::kBitsType1]{};
   for (size_t k = 0; k < sizeof bits && k / 8 < size; ++k) bits[k] = data[k / 8] >> (k % 8) & 1;
   if (repair) {
     const int crc_at = bits[18] ? 171 : 69;
     repair_frame(bits, crc_at);
   }
-  Mp mp;
+  T mp;
   if (!decode(bits, &mp)) return;
-  uint8_t again[Mp::kBitsType1];
+  uint8_t again[T::kBitsType1];
   const int n = encode(mp, again);
-  MpReceiver receiver;
+  SequenceReceiver<T> receiver;
   int found = 0;
-  Mp mp2;
+  T mp2;
   for (int k = 0; k < n; ++k) found += receiver.put(again[k], &mp2);
-  uint8_t third[Mp::kBitsType1];
+  uint8_t third[T::kBitsType1];
   if (found != 1 || encode(mp2, third) != n || memcmp(again, third, static_cast<size_t>(n)) != 0) abort();
 }
 
@@ -211,7 +214,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   check_info<Info1a>(data, size, repair);
   check_info<Info1aV90>(data, size, repair);
   check_info<offhook::v90::HoldMessage>(data, size, repair);
-  check_mp(data, size, repair);
+  check_info<InfoH>(data, size, repair);
+  check_mp<Mp>(data, size, repair);
+  check_mp<Mph>(data, size, repair);
   check_cp(data, size, repair);
   check_dil(data, size, repair);
   check_jd(data, size, repair);

@@ -27,6 +27,16 @@ constexpr float points_energy(TrainingPoints points) {
   return points == TrainingPoints::k4 ? 2 : 10;
 }
 
+/// The point nearest to y. 4 points: the quadrant. 16: the nearest odd coordinates within +-3.
+constexpr Point nearest_point(TrainingPoints points, Complex y) {
+  const auto slice = [points](float v) -> int16_t {
+    if (points == TrainingPoints::k4) return v < 0 ? -1 : 1;
+    if (v < 0) return v < -2 ? -3 : -1;
+    return v > 2 ? 3 : 1;
+  };
+  return {slice(y.re), slice(y.im)};
+}
+
 // Sequences, the left-most bit first in time.
 inline constexpr int kSequenceJBits = 16;
 inline constexpr uint16_t kSequenceJ4 = 0b0000100110010001;      ///< requests 4 points from the far modem; Table 18
@@ -65,6 +75,11 @@ class TrainingEncoder {
   constexpr TrainingEncoder() = default;
   /// Ready for the first symbol of TRN: scrambler at zero. @param s  of the transmitting modem
   constexpr TrainingEncoder(Scrambling s, TrainingPoints points) : scrambler_(s), points_(points) {}
+  /// Other points from the next symbol on, with the scrambler and the quadrant as they are.
+  constexpr void set_points(TrainingPoints points) {
+    points_ = points;
+    label_ = 0;
+  }
 
   /// Next symbol of TRN: scrambled ones.
   constexpr Point trn() {
@@ -102,6 +117,7 @@ class TrainingDecoder {
   constexpr TrainingDecoder() = default;
   /// @param s  of the transmitting modem
   constexpr TrainingDecoder(Scrambling s, TrainingPoints points) : descrambler_(s), points_(points) {}
+  constexpr void set_points(TrainingPoints points) { points_ = points; }
 
   /// @param p  a point with odd coordinates  @param[out] bits  [training_bits(points)]; right from 23 bits after the
   /// start

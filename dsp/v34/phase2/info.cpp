@@ -111,6 +111,19 @@ void layout_info1a_v90(Io& io, V& v, Rate& rate_downstream) {
   end(io);
 }
 
+// Table 22.
+template <class Io, class V>
+void layout_infoh(Io& io, V& v) {
+  begin(io);
+  io.field(v.power_reduction, 3);
+  io.field(v.trn_length, 7);
+  io.field(v.carrier, 1);
+  io.field(v.pre_emphasis, 4);
+  io.field(v.symbol_rate, 3);
+  io.field(v.trn_16_points, 1);
+  end(io);
+}
+
 constexpr int kFillBits = 4;
 
 }  // namespace
@@ -144,6 +157,11 @@ void encode(const Info1a& info, uint8_t* bits) {
 void encode(const Info1aV90& info, uint8_t* bits) {
   FieldWriter io(bits);
   layout_info1a_v90(io, info, kRate8000);
+}
+
+void encode(const InfoH& info, uint8_t* bits) {
+  FieldWriter io(bits);
+  layout_infoh(io, info);
 }
 
 bool decode(const uint8_t* bits, Info0* info) {
@@ -181,6 +199,12 @@ bool decode(const uint8_t* bits, Info1aV90* info) {
   layout_info1a_v90(io, *info, rate_downstream);
   return io.good() && rate_downstream == kRate8000 && info->u_info > 66 && info->rate_upstream >= SymbolRate::k3000 &&
          info->rate_upstream <= SymbolRate::k3429;
+}
+
+bool decode(const uint8_t* bits, InfoH* info) {
+  FieldReader io(bits + kFillBits);
+  layout_infoh(io, *info);
+  return io.good() && info->pre_emphasis <= 10 && info->symbol_rate <= SymbolRate::k3429;
 }
 
 }  // namespace offhook::v34

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
 // The INFO sequences of Phase 2: each modem's capabilities (INFO0), and their measurements of the line and choices
-// (INFO1). V.34 (10/96) 10.1.2.3, Tables 14 to 16; with the variants of V.90 (09/98) 8.2.3, Tables 7 to 11, which share
-// their Phase 2: INFO0d has more about a digital modem, INFO1d is laid out as INFO1c, and INFO1a has a second form.
+// (INFO1). V.34 (10/96) 10.1.2.3, Tables 14 to 16, and 10.2.2.1, Table 22; with the variants of V.90 (09/98) 8.2.3,
+// Tables 7 to 11, which share their Phase 2: INFO0d has more about a digital modem, INFO1d is laid out as INFO1c, and
+// INFO1a has a second form.
 //
 // Every kind has the same three functions: encode() to bits, decode() from bits, and an InfoReceiver that finds it in
 // the bits of a DPSK demodulator.
@@ -102,6 +103,18 @@ struct Info1aV90 {
   friend bool operator==(const Info1aV90&, const Info1aV90&) = default;
 };
 
+/// INFOh: the recipient's choice in half-duplex operation, which replaces INFO1 (10.2.2.1, Table 22).
+struct InfoH {
+  static constexpr int kBits = 51;
+  uint8_t power_reduction;  ///< dB, 0..7, for the source's transmitter
+  uint8_t trn_length;       ///< of the source's TRN, in 35 ms, 0..127
+  Carrier carrier;
+  uint8_t pre_emphasis;
+  SymbolRate symbol_rate;
+  bool trn_16_points;  ///< else 4
+  friend bool operator==(const InfoH&, const InfoH&) = default;
+};
+
 /// Write a sequence. @param[out] bits  [T::kBits] one per byte, in order of time, from the first fill bit to the last
 /// @pre every field within its stated range.  Real-time: yes, O(kBits).
 void encode(const Info0& info, uint8_t* bits);
@@ -109,6 +122,7 @@ void encode(const Info0d& info, uint8_t* bits);
 void encode(const Info1c& info, uint8_t* bits);
 void encode(const Info1a& info, uint8_t* bits);
 void encode(const Info1aV90& info, uint8_t* bits);
+void encode(const InfoH& info, uint8_t* bits);
 
 /// Read a sequence that may be damaged. @param[in] bits  [T::kBits], each 0 or 1; fill bits are ignored
 /// @return true when frame sync and CRC are right and no field that selects something holds an undefined value; else
@@ -119,6 +133,7 @@ bool decode(const uint8_t* bits, Info0d* info);
 bool decode(const uint8_t* bits, Info1c* info);
 bool decode(const uint8_t* bits, Info1a* info);
 bool decode(const uint8_t* bits, Info1aV90* info);
+bool decode(const uint8_t* bits, InfoH* info);
 
 /// Finds sequences of one kind in a stream of demodulated bits, without waiting for the fill bits after the CRC. Looks
 /// at every position, so that a false frame sync hides nothing.

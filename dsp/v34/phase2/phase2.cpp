@@ -52,6 +52,11 @@ constexpr int kAnswerReversal = ms(2000);      // 11.2.2.2.2, from the own rever
 constexpr int kAnswerToneB = ms(600);          // 11.2.2.2.3, from the start of L2
 constexpr int kAnswerInfo1c = ms(2000);        // 11.2.2.2.4, from tone B; twice the round trip is added
 constexpr int kShortReversal = ms(2500);       // V.92 9.4.1.2.2, 9.4.1.2.3 from the own reversal; 9.4.2.2.2 from INFO0a
+constexpr int kSourceTone = ms(2700);          // 12.2.1.3.3, 12.2.2.4.3, from the own reversal
+constexpr int kRecipientReversal = ms(2000);   // 12.2.1.4.2, 12.2.2.3.2, from the own reversal
+constexpr int kRecipientTone = ms(2000);       // 12.2.1.4.3, 12.2.2.3.3, from the start of the own tone
+constexpr int kSourceInfoh = ms(2000);         // 12.2.1.3.4, 12.2.2.4.4, from the start of the own tone
+constexpr int kToneBeforeInfoh = ms(25);       // 12.2.1.2.6, 12.2.2.1.6
 constexpr int kL2Most = ms(550);               // 10.1.2.4; the round trip is added
 
 }  // namespace
@@ -65,7 +70,7 @@ const Phase2::Table& Phase2::transitions() {
       // INFO0
       {in(kInfo0),      kOwnTone,      &P::has_far_info0, &P::begin_first_tone,  kFirstTone,  "11.2.1.1.2, 11.2.1.2.2"},
       {in(kInfo0),      kFarTone,      &P::lacks_info0,   &P::repeat_info0,      kInfo0Again, "11.2.2.1.1, 11.2.2.2.1"},
-      {in(kInfo0, kFirstTone, kReversed, kRoundTrip), kFarLacksInfo0, nullptr, &P::repeat_info0, kInfo0Again, "11.2.2.1.1, 11.2.2.2.1"},
+      {in(kInfo0, kFirstTone, kReversed, kRoundTrip, kHalfReversed), kFarLacksInfo0, nullptr, &P::repeat_info0, kInfo0Again, "11.2.2.1.1, 11.2.2.2.1"},
       {in(kInfo0Again), kFarHasInfo0,  nullptr,           &P::end_info0,         kInfo0Again, "11.2.2.1.1, 11.2.2.2.1"},
       {in(kInfo0Again), kFarTone,      &P::has_far_info0, &P::end_info0,         kInfo0Again, "11.2.2.1.1, 11.2.2.2.1"},
       {in(kInfo0Again), kWaitOver,     &P::has_far_info0, &P::end_info0,         kInfo0Again, "ours"},
@@ -82,7 +87,7 @@ const Phase2::Table& Phase2::transitions() {
       {in(kFirstTurn),  kWaitOver,     &P::answers_short, &P::send_short_info1a, kInfo1,      "V.92 9.4.2.1.4"},
       // the call modem
       {in(kFirstTone),  kFarReversal,  &P::calls,         &P::answer_reversal,   kFirstTurn,  "11.2.1.1.3"},
-      {in(kFirstTurn),  kTurn,         nullptr,           &P::reverse,           kFirstTurn,  "11.2.1.1.3, 11.2.1.2.4"},
+      {in(kFirstTurn),  kTurn,         nullptr,           &P::reverse,           kFirstTurn,  "11.2.1.1.3, 11.2.1.2.4, 12.2.1.1.3"},
       {in(kFirstTurn),  kWaitOver,     &P::calls,         &P::fall_silent,       kRoundTrip,  "11.2.1.1.3"},
       {in(kRoundTrip),  kFarReversal,  nullptr,           &P::end_round_trip,    kHear,       "11.2.1.1.4"},
       {in(kRoundTrip),  kTimeout,      nullptr,           nullptr,               kLostTurn,   "11.2.2.1.2"},
@@ -102,16 +107,30 @@ const Phase2::Table& Phase2::transitions() {
       {in(kFirstTone),  kFarTone,      &P::answers_after_50_ms, &P::reverse_first, kReversed, "11.2.1.2.3"},
       {in(kReversed),   kFarReversal,  nullptr,           &P::turn_round,        kFirstTurn,  "11.2.1.2.4"},
       {in(kReversed),   kTimeout,      nullptr,           nullptr,               kFirstTone,  "11.2.2.2.2"},
-      {in(kFirstTurn),  kWaitOver,     nullptr,           &P::send_probing,      kProbe,      "11.2.1.2.4"},
+      {in(kFirstTurn),  kWaitOver,     nullptr,           &P::send_probing,      kProbe,      "11.2.1.2.4, 12.2.1.1.3, 12.2.2.2.3"},
       {in(kProbe),      kFarTone,      &P::answers_past_l1, &P::begin_second_tone, kSecondTone, "11.2.1.2.5"},
-      {in(kProbe),      kTimeout,      &P::answers_in_vain, &P::send_tone,       kFirstTone,  "11.2.2.2.3"},
+      {in(kProbe),      kTimeout,      &P::probes_in_vain, &P::send_tone,        kFirstTone,  "11.2.2.2.3, 12.2.1.3.3, 12.2.2.4.3"},
       {in(kSecondTone), kWaitOver,     nullptr,           &P::reverse_second,    kSecondTurn, "11.2.1.2.6"},
       {in(kSecondTurn), kWaitOver,     nullptr,           &P::fall_silent,       kSilent,     "11.2.1.2.6"},
       {in(kSilent),     kFarReversal,  nullptr,           &P::begin_hear,        kHear,       "11.2.1.2.7"},
-      {in(kHear),       kWaitOver,     nullptr,           &P::end_probing,       kThirdTone,  "11.2.1.2.8"},
+      {in(kHear),       kWaitOver,     &P::answers,       &P::end_probing,       kThirdTone,  "11.2.1.2.8"},
       {in(kThirdTone),  kFarInfo1,     nullptr,           &P::send_info1a,       kInfo1,      "11.2.1.2.9"},
       {in(kSilent, kHear, kThirdTone), kTimeout, &P::answers, &P::retrain_by_itself, kRetrain, "11.2.2.2.4"},
-      {in(kInfo1),      kSentInfo,     nullptr,           &P::finish_answer,     kDone,       "11.2.1.2.9"},
+      {in(kInfo1),      kSentInfo,     nullptr,           &P::finish_answer,     kDone,       "11.2.1.2.9, 12.2.1.2.6"},
+      // half-duplex: the recipient
+      {in(kFirstTone),  kFarTone,      &P::is_recipient_after_50_ms, &P::reverse_as_recipient, kHalfReversed, "12.2.1.2.3, 12.2.2.1.3"},
+      {in(kHalfReversed), kWaitOver,   nullptr,           &P::fall_silent,       kHalfReversed, "12.2.1.2.3, 12.2.2.1.3"},
+      {in(kHalfReversed), kFarReversal, nullptr,          &P::hear_source,       kHear,       "12.2.1.2.4, 12.2.2.1.4"},
+      {in(kHalfReversed), kTimeout,    &P::has_far_tone,  &P::send_tone,         kFirstTone,  "12.2.1.4.2, 12.2.2.3.2"},
+      {in(kHear),       kWaitOver,     &P::is_recipient,  &P::end_source_probing, kHalfTone,  "12.2.1.2.5, 12.2.2.1.5"},
+      {in(kHalfTone),   kFarTone,      nullptr,           &P::end_tone,          kHalfToneEnds, "12.2.1.2.6, 12.2.2.1.6"},
+      {in(kHalfTone),   kTimeout,      nullptr,           &P::send_infoh,        kInfo1,      "12.2.1.4.3, 12.2.2.3.3"},
+      {in(kHalfToneEnds), kWaitOver,   nullptr,           &P::send_infoh,        kInfo1,      "12.2.1.2.6, 12.2.2.1.6"},
+      // half-duplex: the source
+      {in(kFirstTone),  kFarReversal,  &P::is_source,     &P::turn_after_far,    kFirstTurn,  "12.2.1.1.3, 12.2.2.2.3"},
+      {in(kProbe),      kFarTone,      &P::is_source_past_l1, &P::await_infoh,   kAwaitInfoh, "12.2.1.1.4, 12.2.2.2.4"},
+      {in(kAwaitInfoh, kFirstTone), kFarInfoh, nullptr,   &P::take_infoh,        kDone,       "12.2.1.1.4, 12.2.2.2.4"},  // kFirstTone is ours: the recipient has chosen
+      {in(kAwaitInfoh), kTimeout,      &P::has_far_tone,  &P::await_infoh,       kAwaitInfoh, "12.2.1.3.4, 12.2.2.4.4"},
       // retrain, and INFO1 once more
       {in(kRetrain),    kWaitOver,     &P::has_far_info0, &P::send_tone,         kFirstTone,  "11.5.1.1, 11.5.2.1"},
       {in(kRetrain),    kWaitOver,     nullptr,           &P::send_tone,         kInfo0,      "11.5.1.1, 11.5.2.1"},
@@ -177,6 +196,19 @@ void Phase2::repeat_info1(bool marks) {
   enter(marks || answers() ? State::kMarksSilence : State::kNoInfo1);
 }
 
+void Phase2::repeat_infoh() {
+  tone_.reset();
+  heard_at_ = now_;
+  if (is_source()) {
+    await_infoh();
+    enter(State::kAwaitInfoh);
+  } else {
+    send_tone();
+    deadline_ = now_ + kRecipientTone;
+    enter(State::kHalfTone);
+  }
+}
+
 void Phase2::adopt(const Phase2Outcome& outcome) {
   begin_choice(false);
   outcome_ = outcome;
@@ -231,7 +263,11 @@ void Phase2::put(float rx) {
   if (decided) put_info0(decision);
   if (reversal) handle(Event::kFarReversal);
   if (hears_tone()) handle(Event::kFarTone);
-  if (decided && (calls() ? info1a_.put(decision) : info1c_.put(decision))) handle(Event::kFarInfo1);
+  if (is_half_duplex()) {
+    if (decided && is_source() && infoh_.put(decision)) handle(Event::kFarInfoh);
+  } else if (decided && (calls() ? info1a_.put(decision) : info1c_.put(decision))) {
+    handle(Event::kFarInfo1);
+  }
   if (decided && config_.pcm == PcmSide::kDigital && info1a_v90_.put(decision)) handle(Event::kFarInfo1aV90);
   if (got_marks_) handle(Event::kFarMarks);
   if (tone_.present() || got_marks_) heard_at_ = now_;
@@ -247,7 +283,9 @@ void Phase2::put_info0(const DpskDecision& decision) {
   if (!(analogue ? info0d_.put(decision) : info0_.put(decision))) return;
   heard_at_ = now_;
   using enum Phase2State;
-  if ((in(kInfo0, kInfo0Again, kFirstTone, kReversed, kRoundTrip, kRetrain) & in(state_)) == 0) return;
+  constexpr uint64_t kUntilReversal =
+      in(kInfo0, kInfo0Again, kFirstTone, kReversed, kRoundTrip, kRetrain, kHalfReversed);
+  if ((kUntilReversal & in(state_)) == 0) return;
   if (analogue) outcome_.info0d = info0d_.found().info;
   outcome_.far_info0 = analogue ? outcome_.info0d.v34 : info0_.found().info;
   const bool first = !has_far_info0_;
@@ -264,13 +302,17 @@ void Phase2::put_info0(const DpskDecision& decision) {
 bool Phase2::hears_tone() const {
   using enum Phase2State;
   float least_ms = kSeenMs;
-  if (state_ == kFirstTone || state_ == kProbe) least_ms = kPresentMs;
+  if ((in(kFirstTone, kProbe, kHalfTone) & in(state_)) != 0) least_ms = kPresentMs;
   if (state_ == kMarksSilence || state_ == kMarks || state_ == kNoInfo1) least_ms = kRetrainMs;
   return tone_.unbroken_ms() >= least_ms && tone_.peak() > kEchoShare * far_peak_;
 }
 
 bool Phase2::answers_after_50_ms() const {
   return answers() && !is_short() && age() >= kAnswerTone;
+}
+
+bool Phase2::is_recipient_after_50_ms() const {
+  return is_recipient() && age() >= kAnswerTone;
 }
 
 // Both announce and request V.92: V.92 9.4.
@@ -308,10 +350,10 @@ int Phase2::next_bit() {
 }
 
 // L2 stops when it has lasted as long as it may, unless the far end's tone is just coming in, which the end of our echo
-// would disturb.
+// would disturb. A source's L2 lasts until it hears the recipient.
 float Phase2::next_probing() {
   const bool too_long = probing_at_ - kL1 > kL2Most + static_cast<int>(outcome_.round_trip_samples);
-  if (too_long && !tone_.present()) {
+  if (too_long && !is_source() && !tone_.present()) {
     probing_at_ = -1;
     return 0;
   }
@@ -478,6 +520,10 @@ void Phase2::measure_round_trip() {
 void Phase2::send_probing() {
   modulator_.silence();
   probing_at_ = 0;
+  if (is_source()) {
+    deadline_ = now_ + kSourceTone - kAfterReversal;
+    return;
+  }
   deadline_ = now_ + kL1 + (calls() ? kCallToneA : kAnswerToneB) + answer_delay() + 1;
 }
 
@@ -510,6 +556,34 @@ void Phase2::begin_second_tone() {
   send_tone();
   wait_until_ = now_ + kAnswerTone;
   deadline_ = now_ + kAnswerInfo1c + 2 * answer_delay() + 1;
+}
+
+void Phase2::reverse_as_recipient() {
+  reverse();
+  wait_until_ = now_ + kAfterReversal;
+  deadline_ = now_ + kRecipientReversal;
+}
+
+void Phase2::hear_source() {
+  far_peak_ = tone_.peak();
+  measure_round_trip();
+  begin_hear();
+  deadline_ = 0;
+}
+
+void Phase2::end_source_probing() {
+  end_probing();
+  deadline_ = now_ + kRecipientTone;
+}
+
+void Phase2::end_tone() {
+  deadline_ = 0;
+  wait_until_ = now_ + kToneBeforeInfoh;
+}
+
+void Phase2::await_infoh() {
+  send_tone();
+  deadline_ = now_ + kSourceInfoh;
 }
 
 void Phase2::await_info1a() {

@@ -13,6 +13,12 @@
 //    digital   INFO0d B ........ ~B |                          |
 //    analogue  INFO0a A .............. ~A INFO1a |
 //
+// In half-duplex operation (clause 12) only the source, which will send the primary channel, probes the line; either
+// end may be it. The recipient chooses (INFOh):
+//
+//    source     INFO0 tone .......... reversed L1 L2 ... tone ....... |
+//    recipient  INFO0 tone reversed |                 tone ... INFOh |
+//
 // One object serves the whole call. It starts after Phase 1, and again for a retrain (11.5) or to repeat INFO1 (the
 // recovery procedures of Phases 3 and 4). It contains the time-outs and recoveries of 11.2.2, including the
 // retrains that they start. The procedure is a table (transitions(), dsp/blocks/table_procedure.h).
@@ -40,6 +46,9 @@ inline constexpr Info0 kAllCapabilities = {
 /// the analogue modem the answer modem's (9.2).
 enum class PcmSide : uint8_t { kNone, kDigital, kAnalogue };
 
+/// The end's part in half-duplex operation: the source sends the primary channel, the recipient receives it.
+enum class HalfDuplex : uint8_t { kNone, kSource, kRecipient };
+
 /// A set of symbol rates: bit s for SymbolRate s.
 using SymbolRates = uint8_t;
 /// Upstream in V.90: 3000, 3200 and 3429 (V.90 6.2).
@@ -52,7 +61,11 @@ struct Phase2Config {
   uint8_t (*u_info)(const Info0d& far) = nullptr;  ///< kAnalogue: U_INFO, 67 to 111, for this digital modem
   SymbolRates upstream = kUpstreamRates;           ///< kAnalogue: which INFO1a may choose
   Info0 capabilities = kAllCapabilities;
-  float tx_level_dbm0 = -12;  ///< nominal level of 10.1.2
+  HalfDuplex half = HalfDuplex::kNone;  ///< without PcmSide
+  uint8_t trn_length = 43;              ///< kRecipient: of the source's TRN in Phase 3, in 35 ms; INFOh
+  bool trn_16_points = false;           ///< kRecipient: TRN has 16 points, else 4
+  uint32_t max_bit_rate = 0;            ///< kRecipient: bit/s, limits the choice of the symbol rate; 0: no limit
+  float tx_level_dbm0 = -12;            ///< nominal level of 10.1.2
   float guard_with_tone_db =
       -7;                     ///< 1800 Hz beside tone A, re nominal; printed 0 (10.1.2.1), with INFO -7: see CAVEATS
   uint8_t md_length = 0;      ///< of the own MD in Phase 3, in 35 ms; of V.34 at most 45
@@ -72,6 +85,7 @@ struct Phase2Outcome {
   Info0 far_info0;
   Info1c info1c;                ///< sent by the call modem
   Info1a info1a;                ///< sent by the answer modem
+  InfoH infoh;                  ///< half-duplex: sent by the recipient
   uint32_t round_trip_samples;  ///< RTDEc or RTDEa, at the line terminals: bulk delay of the far echo
   SymbolRate tx_symbol_rate;
   SymbolRate rx_symbol_rate;
@@ -90,8 +104,8 @@ struct Phase2Outcome {
   Info0d info0d;                  ///< kAnalogue: of the far end
   Info1aV90 info1a_v90;
   float frequency_offset_hz;      ///< received minus sent; 0 when it could not be measured
-  uint32_t samples_since_info1a;  ///< from the end of INFO1a's last bit, sent or received, to the first sample after
-                                  ///< kDone: part of the 70 ms of silence has passed
+  uint32_t samples_since_info1a;  ///< from the end of INFO1a's (INFOh's) last bit, sent or received, to the first
+                                  ///< sample after kDone: part of the 70 ms of silence has passed
 };
 
 enum class Phase2State : uint8_t {
@@ -116,6 +130,10 @@ enum class Phase2State : uint8_t {
   kMarks,          ///< INFOMARKS; call: INFOMARKSa awaited. Answer: INFO1c or B
   kShortReversed,  ///< call, short Phase 2: reversed B, A's reversal awaited
   kShortInfo1,     ///< call, short Phase 2: silence, INFO1a awaited
+  kHalfReversed,   ///< recipient: reversal, silence, the source's reversal awaited
+  kHalfTone,       ///< recipient: tone, the source's tone awaited
+  kHalfToneEnds,   ///< recipient: tone for 25 ms more
+  kAwaitInfoh,     ///< source: tone, INFOh awaited
   kDone,           ///< see outcome()
 };
 
@@ -127,6 +145,7 @@ enum class Phase2Event : uint8_t {
   kFarTone,   ///< every sample, as long as it lasts
   kFarInfo1,  ///< INFO1a at the call modem, INFO1c at the answer modem
   kFarInfo1aV90,
+  kFarInfoh,
   kFarMarks,  ///< every sample, as long as they last
   // sent
   kOwnTone,   ///< every sample in which no INFO sequence is sent
@@ -164,6 +183,10 @@ class Phase2 : public TableProcedure<Phase2, Phase2State, Phase2Event> {
   /// Source: 11.3.2, 11.4.2.  @pre an outcome exists
   void repeat_info1(bool marks);
 
+  /// Half-duplex: the primary channel's training has failed, so INFOh is exchanged again. Source: 12.3.3, 12.4.3.1
+  /// @pre an outcome exists
+  void repeat_infoh();
+
   /// Another's Phase 2 has come to this outcome, in the same role: it is done, and retrains start from it.
   void adopt(const Phase2Outcome& outcome);
 
@@ -171,6 +194,8 @@ class Phase2 : public TableProcedure<Phase2, Phase2State, Phase2Event> {
   /// is analysed.
   float process(float rx);
 
+  /// Half-duplex: this end will send the primary channel.
+  bool is_source() const { return config_.half == HalfDuplex::kSource; }
   bool done() const { return state_ == State::kDone; }
   /// @pre done()
   const Phase2Outcome& outcome() const { return outcome_; }
@@ -187,8 +212,13 @@ class Phase2 : public TableProcedure<Phase2, Phase2State, Phase2Event> {
 
  private:
   // guards
-  bool calls() const { return config_.role == OH_PUMP_CALL; }
-  bool answers() const { return !calls(); }
+  bool calls() const { return config_.role == OH_PUMP_CALL && !is_half_duplex(); }
+  bool answers() const { return config_.role == OH_PUMP_ANSWER && !is_half_duplex(); }
+  bool is_half_duplex() const { return config_.half != HalfDuplex::kNone; }
+  bool is_recipient() const { return config_.half == HalfDuplex::kRecipient; }
+  bool is_source_past_l1() const { return is_source() && past_l1(); }
+  bool has_far_tone() const { return tone_.present(); }
+  bool is_recipient_after_50_ms() const;
   bool lacks_info0() const { return !has_far_info0_ && sends_tone(); }
   bool answers_after_50_ms() const;
   bool is_short() const;
@@ -198,7 +228,7 @@ class Phase2 : public TableProcedure<Phase2, Phase2State, Phase2Event> {
   bool calls_past_l1() const { return calls() && past_l1(); }
   bool answers_past_l1() const { return answers() && past_l1(); }
   bool calls_in_vain() const { return calls() && !tone_.present(); }
-  bool answers_in_vain() const { return answers() && !tone_.present(); }
+  bool probes_in_vain() const { return (answers() || is_source()) && !tone_.present(); }
 
   Info0d digital_info0(const Info0& capabilities) const;
   Info0 analogue_info0(Info0 info) const;
@@ -234,6 +264,11 @@ class Phase2 : public TableProcedure<Phase2, Phase2State, Phase2Event> {
   void send_marks();
   void begin_retrain();
   void retrain_by_itself();
+  void reverse_as_recipient();
+  void hear_source();
+  void end_source_probing();
+  void end_tone();
+  void await_infoh();
   // The choice of INFO1: phase2_choice.cpp
   void begin_choice(bool in_advance);
   bool choose_more();
@@ -245,6 +280,10 @@ class Phase2 : public TableProcedure<Phase2, Phase2State, Phase2Event> {
   void take_info1a();
   void take_info1a_v90();
   void finish_answer();
+  SymbolRate best_rate();
+  void send_infoh();
+  void take_infoh();
+  void finish_half_duplex(uint32_t samples_since_infoh);
 
   void enter(State state);
   /// From a sample sent to the far end's answer to it, for time-outs.
@@ -283,6 +322,7 @@ class Phase2 : public TableProcedure<Phase2, Phase2State, Phase2Event> {
   InfoDetector<Info1a> info1a_;         // call
   InfoDetector<Info0d> info0d_;         // PcmSide::kAnalogue, instead of info0_
   InfoDetector<Info1aV90> info1a_v90_;  // PcmSide::kDigital, in addition to info1a_
+  InfoDetector<InfoH> infoh_;           // HalfDuplex::kSource
   bool choose_pcm_ = true;
   bool may_be_short_ = false;  // the Phase 2 that runs, as far as this end decides
   InfoMarksDetector marks_;

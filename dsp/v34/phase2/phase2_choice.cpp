@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What INFO1c and INFO1a say, and what both ends take from them.
+// What INFO1c, INFO1a and INFOh say, and what both ends take from them.
 #include "dsp/v34/phase2/phase2.h"
 
 namespace offhook::v34 {
@@ -202,11 +202,56 @@ void Phase2::take_info1a_v90() {
 }
 
 void Phase2::finish_answer() {
-  if (config_.pcm == PcmSide::kAnalogue && choose_pcm_) {
+  if (is_recipient()) {
+    finish_half_duplex(0);
+  } else if (config_.pcm == PcmSide::kAnalogue && choose_pcm_) {
     finish_v90(0);
   } else {
     finish_v34(0);
   }
+}
+
+// The symbol rate that carries most, up to the limit.
+SymbolRate Phase2::best_rate() {
+  const Info0 &far = outcome_.far_info0, &own = outcome_.own_info0;
+  SymbolRate best = SymbolRate::k2400;
+  double most = -1;
+  for (int k = 0; k < kSymbolRates; ++k) {
+    const SymbolRate s = symbol_rate(k);
+    if (!can_use(s, far, own)) continue;
+    const double limit = config_.max_bit_rate;
+    if (limit > 0 && limit < traits(s).min_bit_rate) continue;
+    const double rate = towards_us(s).max_rate == 0 ? 0 : chosen(s).rate;
+    if (rate <= most) continue;
+    most = rate;
+    best = s;
+  }
+  return best;
+}
+
+void Phase2::send_infoh() {
+  InfoH& info = outcome_.infoh;
+  const SymbolRate s = best_rate();
+  const ProbingResult result = towards_us(s);
+  info = {wanted_reduction_db(), config_.trn_length, result.carrier, result.pre_emphasis, s, config_.trn_16_points};
+  outcome_.rx_power_reduction_db = info.power_reduction;
+  send(info);
+}
+
+void Phase2::take_infoh() {
+  outcome_.infoh = infoh_.found().info;
+  finish_half_duplex(samples_since(infoh_.found().age_samples));
+}
+
+void Phase2::finish_half_duplex(uint32_t samples_since_infoh) {
+  Phase2Outcome& o = outcome_;
+  const InfoH& info = o.infoh;
+  o.pcm = false;
+  o.tx_symbol_rate = o.rx_symbol_rate = info.symbol_rate;
+  o.tx_power_reduction_db = is_source() && o.own_info0.can_reduce_power ? info.power_reduction : 0;
+  const double rate = is_recipient() ? chosen(info.symbol_rate).rate / 2400 : 0;
+  const ProbingResult result{info.carrier, info.pre_emphasis, static_cast<uint8_t>(rate < 14 ? rate : 14)};
+  finish(result, result, samples_since_infoh);
 }
 
 // One symbol rate, upstream, with the carrier and the pre-emphasis that INFO1d has for it.

@@ -6,14 +6,11 @@
 namespace offhook::v34 {
 namespace {
 
-constexpr uint32_t kSync = (1u << 17) - 1;
-constexpr uint32_t kStart = 0;
-
 // Tables 20 and 21 up to the CRC. The information bits go in words of 16 with a start bit before each.
 template <class Io, class V>
 void layout(Io& io, V& v) {
-  io.fixed(kSync, 17);
-  io.fixed(kStart, 1);
+  io.fixed(kMpSync, 17);
+  io.fixed(kMpStart, 1);
   io.field(v.type1, 1);
   io.reserved(1);
   io.field(v.max_call_to_answer, 4);
@@ -23,16 +20,13 @@ void layout(Io& io, V& v) {
   io.field(v.nonlinear, 1);
   io.field(v.expanded, 1);
   io.field(v.acknowledge, 1);
-  io.fixed(kStart, 1);
+  io.fixed(kMpStart, 1);
   io.field(v.rate_mask, 14);
   io.reserved(1);
   io.field(v.asymmetric, 1);
-  io.fixed(kStart, 1);
+  io.fixed(kMpStart, 1);
   end_mp(io, v);
 }
-
-// Bits of a sequence without the fill bits, which follow the CRC: three in type 0, one in type 1.
-constexpr int kWindow[2] = {Mp::kBitsType0 - 3, Mp::kBitsType1 - 1};
 
 uint8_t min_of(uint8_t a, uint8_t b) {
   return a < b ? a : b;
@@ -52,18 +46,6 @@ bool decode(const uint8_t* bits, Mp* mp) {
   FieldReader io(bits);
   layout(io, *mp);
   return io.good() && mp->trellis <= TrellisCode::k64 && mp->max_call_to_answer <= 14 && mp->max_answer_to_call <= 14;
-}
-
-bool MpReceiver::put(int bit, Mp* mp) {
-  history_.put(bit);
-  for (uint32_t type = 0; type < 2; ++type) {
-    const int window = kWindow[type];
-    if (!history_.matches(window - 1, kSync << 2 | kStart << 1 | type, 19)) continue;
-    uint8_t bits[Mp::kBitsType1];
-    history_.copy(window, bits);
-    if (decode(bits, mp)) return true;
-  }
-  return false;
 }
 
 RatePair resolve_rates(const Mp& a, const Mp& b) {

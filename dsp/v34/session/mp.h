@@ -13,6 +13,9 @@
 
 namespace offhook::v34 {
 
+inline constexpr uint32_t kMpSync = (1u << 17) - 1;  ///< seventeen ones
+inline constexpr uint32_t kMpStart = 0;              ///< start bit
+
 struct Mp {
   static constexpr int kBitsType0 = 88;
   static constexpr int kBitsType1 = 188;
@@ -41,16 +44,30 @@ int encode(const Mp& mp, uint8_t* bits);
 /// `mp` holds the fields as read. Reserved and fill bits are ignored.  Real-time: yes, O(bits).
 bool decode(const uint8_t* bits, Mp* mp);
 
-/// Finds MP sequences of both types in a stream of descrambled bits, without waiting for the fill bits.
-class MpReceiver {
+/// Finds MP sequences of both types in a stream of descrambled bits, without waiting for the fill bits. T is Mp, or a
+/// sequence that is framed as it is.
+template <class T>
+class SequenceReceiver {
  public:
-  /// @return true when this bit was the last CRC bit of a correct MP, now in `mp`.
+  /// @return true when this bit was the last CRC bit of a correct sequence, now in `mp`.
   /// Real-time: yes; O(1), and O(bits) after seventeen ones.
-  bool put(int bit, Mp* mp);
+  bool put(int bit, T* mp) {
+    history_.put(bit);
+    for (uint32_t type = 0; type < 2; ++type) {
+      // The fill bits follow the CRC: three in type 0, one in type 1.
+      const int window = type == 0 ? T::kBitsType0 - 3 : T::kBitsType1 - 1;
+      if (!history_.matches(window - 1, kMpSync << 2 | kMpStart << 1 | type, 19)) continue;
+      uint8_t bits[T::kBitsType1];
+      history_.copy(window, bits);
+      if (decode(bits, mp)) return true;
+    }
+    return false;
+  }
 
  private:
   BitHistory history_;
 };
+using MpReceiver = SequenceReceiver<Mp>;
 
 /// Data rates in 2400 bit/s.
 struct RatePair {

@@ -33,16 +33,6 @@ void ReceiveSignals::start(int age, bool pp, TrainingPoints points, int known_tr
   settled_windows_ = 0;
 }
 
-// 4 points: the quadrant. 16: the nearest odd coordinates within +-3.
-Point ReceiveSignals::nearest(Complex y) const {
-  const auto slice = [this](float v) -> int16_t {
-    if (points_ == TrainingPoints::k4) return v < 0 ? -1 : 1;
-    if (v < 0) return v < -2 ? -3 : -1;
-    return v > 2 ? 3 : 1;
-  };
-  return {slice(y.re), slice(y.im)};
-}
-
 Complex ReceiveSignals::decide(Complex y) const {
   if (position_ < -pp_) {
     const int n = position_ + pp_ + kSBarSymbols;

@@ -60,7 +60,7 @@ class ReceiveSignals {
   static constexpr int kWindow = 128;
   static constexpr int kLongestRun = 20;
 
-  Point nearest(Complex y) const;
+  Point nearest(Complex y) const { return nearest_point(points_, y); }
   Found read(int bit);
   void measure(Complex y);
 

@@ -650,6 +650,30 @@ TEST(Phase2Transitions, EveryRowIsTakenInACall) {
       p.answer.repeat_info1(true);
     });
   }
+  for (const bool source_calls : {true, false}) {
+    Phase2Config source, recipient;
+    source.half = HalfDuplex::kSource;
+    recipient.half = HalfDuplex::kRecipient;
+    const Phase2Config &caller = source_calls ? source : recipient, &answerer = source_calls ? recipient : source;
+    const auto half = [&](State state, bool of_source, double muted_s) {
+      call(
+          [&](Phase2Pair& p) {
+            p.start();
+            const Phase2& end = of_source == source_calls ? p.call : p.answer;
+            ASSERT_TRUE(p.run(20, [&] { return end.state() == state; }));
+            (of_source == source_calls ? p.mute_answer : p.mute_call) = true;
+            p.run(muted_s, [] { return false; });
+            p.mute_answer = p.mute_call = false;
+            Phase2& hears = source_calls ? p.answer : p.call;
+            if (hears.done()) hears.repeat_infoh();
+          },
+          caller, answerer);
+    };
+    half(State::kHalfReversed, false, 2.1);
+    half(State::kHalfTone, false, 2.1);
+    half(State::kProbe, true, 3);
+    half(State::kAwaitInfoh, true, 2.1);
+  }
   call([&](Phase2Pair& p) {  // a retrain before INFO0 has come
     p.call.retrain();
     p.answer.start();
