@@ -112,7 +112,7 @@ class LiveChannel final : public Channel {
     const double kept_s = config.failed_calls ? kKeptS : 0;
     session_ = std::make_unique<modem::Session>(*card_, session, static_cast<std::size_t>(kept_s * kRateHz));
     if (by_sip) {
-      phone_ = sip::make_phone(place.account, {rtp_->local_port()});
+      phone_ = sip::make_phone(place.account, {{.media = rtp_->local_port()}});
       sip_line_ = std::make_unique<sip::SipLine>(*phone_, 0, *rtp_, *session_);
     }
     begin(by_sip ? static_cast<modem::CallLine&>(*sip_line_) : *session_, std::move(terminal),
