@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A pool whose program is a TCP server: data both ways with and without error control, the server's end after its last octets, the
-caller's end, a refused connection, no commands from the server, and an event log for each call.
+"""A pool whose program is a TCP server: data both ways with and without error control, the server's end after its last octets, the caller's
+end, a refused connection, no commands from the server, and an event log for each call.
 
 Usage: pool_tcp.py OFFHOOK
 """
@@ -83,6 +83,8 @@ with NetworkBench(sys.argv[1]) as bench:
     time.sleep(1.5)
     os.write(tty, b"+++")
     hear(tty, b"OK", 5)
+    server_end.sendall(b"ATS0=0\r" * 6000)  # more than the modem takes: with S0=0 the next call would not be answered
+    time.sleep(0.5)
     say(tty, b"ATH", seconds=12)
     if octets(server_end, 100) != b"good-bye+++":  # the escape sequence is data, too
         fail("the caller's last octets, and the end")

@@ -232,7 +232,10 @@ class PoolLine {
   }
   void end_call(std::int64_t now) {
     has_call_ = false;
-    if (connection_) connection_->hang_up(now);
+    if (connection_) {
+      connection_->hang_up(now);
+      terminal_->drop_input();  // the rest of the server's octets would be commands
+    }
     const std::string log = log_ ? log_->end(watch_, now) : "";
     say("{} line {} caller {} {}, {:.1f} s, {} bytes sent, {} received, end: {}{}\n", clock_text(), number_,
         printable(caller_), rates_, static_cast<double>(now - began_ms_) / 1000,

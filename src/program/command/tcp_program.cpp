@@ -103,10 +103,9 @@ void TcpProgram::work(std::int64_t now_ms) {
   if (to_caller_.ended()) state_ = State::kServerEnded;
 }
 
-// What the modem has not read of the server's octets would be commands to it.
 void TcpProgram::hang_up(std::int64_t now_ms) {
   if (over() || state_ == State::kLeaving) return;
-  tcflush(terminal_, TCOFLUSH);
+  tcflush(terminal_, TCOFLUSH);  // what has not come to the modem's side
   state_ = state_ == State::kConnecting ? State::kOver : State::kLeaving;
   until_ms_ = now_ms + kLeaveMs;
 }
