@@ -110,11 +110,14 @@ install(FILES ${pages}/help-completion-zsh/_offhook DESTINATION ${CMAKE_INSTALL_
 install(FILES ${pages}/help-completion-fish/offhook.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 install(DIRECTORY traces/data/ DESTINATION ${CMAKE_INSTALL_DATADIR}/offhook FILES_MATCHING PATTERN "*.toml")
 # The units name the program by its prefix, as the .pc files above.
-install(CODE "
-  file(READ \"${PROJECT_SOURCE_DIR}/system/offhook-modem@.service\" unit)
-  string(REPLACE /usr/bin/offhook \"\${PREFIX}/${CMAKE_INSTALL_BINDIR}/offhook\" unit \"\${unit}\")
-  file(WRITE \"${PROJECT_BINARY_DIR}/system/offhook-modem@.service\" \"\${unit}\")")
-install(FILES ${PROJECT_BINARY_DIR}/system/offhook-modem@.service system/offhook-awake@.service DESTINATION lib/systemd/system)
+foreach(unit offhook-modem@.service offhook-pool@.service)
+  install(CODE "
+    file(READ \"${PROJECT_SOURCE_DIR}/system/${unit}\" unit)
+    string(REPLACE /usr/bin/offhook \"\${PREFIX}/${CMAKE_INSTALL_BINDIR}/offhook\" unit \"\${unit}\")
+    file(WRITE \"${PROJECT_BINARY_DIR}/system/${unit}\" \"\${unit}\")")
+  install(FILES ${PROJECT_BINARY_DIR}/system/${unit} DESTINATION lib/systemd/system)
+endforeach()
+install(FILES system/offhook-awake@.service DESTINATION lib/systemd/system)
 install(FILES system/70-offhook.rules DESTINATION lib/udev/rules.d)
 install(FILES LICENSE NOTICE README.md ARCHITECTURE.md CAVEATS.md CHANGELOG.md CITATION.cff CONTRIBUTING.md SECURITY.md
   DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -13,13 +13,6 @@ namespace {
 // Bits of a page that are queued ahead of the modem: 0.3 s at 14 400 bit/s, in messages of 256.
 constexpr std::size_t kMessagesAhead = 17;
 constexpr std::int32_t kBitsPerMessage = 256;
-constexpr int kResolutions = T30_SUPPORT_STANDARD_RESOLUTION | T30_SUPPORT_FINE_RESOLUTION |
-                             T30_SUPPORT_SUPERFINE_RESOLUTION | T30_SUPPORT_R8_RESOLUTION | T30_SUPPORT_R16_RESOLUTION;
-constexpr int kSizes = T30_SUPPORT_215MM_WIDTH | T30_SUPPORT_255MM_WIDTH | T30_SUPPORT_303MM_WIDTH |
-                       T30_SUPPORT_UNLIMITED_LENGTH | T30_SUPPORT_A4_LENGTH | T30_SUPPORT_B4_LENGTH |
-                       T30_SUPPORT_US_LETTER_LENGTH | T30_SUPPORT_US_LEGAL_LENGTH;
-constexpr int kCompressions =
-    T30_SUPPORT_T4_1D_COMPRESSION | T30_SUPPORT_T4_2D_COMPRESSION | T30_SUPPORT_T6_COMPRESSION;
 
 Signal signal_of(int type) {
   switch (type) {
@@ -42,24 +35,15 @@ Signal signal_of(int type) {
   }
 }
 
-int modems_up_to(std::uint32_t bit_rate) {
-  if (bit_rate >= 14'400) return T30_SUPPORT_V27TER | T30_SUPPORT_V29 | T30_SUPPORT_V17;
-  if (bit_rate >= 9600) return T30_SUPPORT_V27TER | T30_SUPPORT_V29;
-  if (bit_rate >= 4800) return T30_SUPPORT_V27TER;
-  throw std::invalid_argument("a fax of " + std::to_string(bit_rate) + " bit/s; expected 4800, 9600 or 14400");
-}
-
 }  // namespace
 
 void Terminal::Free::operator()(t30_state_s* t30) const {
   t30_free(t30);
 }
 
-Terminal::Terminal(void* pump, const TerminalConfig& config) : pump_(pump), rings_(rings_of(pump)), config_(config) {
-  const int modems = modems_up_to(config.max_bit_rate);
+Terminal::Terminal(void* pump, const TerminalConfig& config) : pump_(pump), rings_(rings_of(pump)), watch_(config) {
   create(config);
-  t30_set_supported_modems(t30_.get(), modems);
-  configure(config);
+  watch_.begin(t30_.get());
   clock_ = counters_of(pump_).samples;
 }
 
@@ -79,32 +63,6 @@ void Terminal::create(const TerminalConfig& config) {
   if (!t30_) throw std::runtime_error("T.30 could not be started: no memory");
 }
 
-void Terminal::configure(const TerminalConfig& config) {
-  t30_state_t* t30 = t30_.get();
-  t30_set_supported_compressions(t30, kCompressions);
-  t30_set_supported_resolutions(t30, kResolutions);
-  t30_set_supported_image_sizes(t30, kSizes);
-  t30_set_ecm_capability(t30, config.error_correction);
-  t30_set_tx_ident(t30, config.ident.c_str());
-  if (!config.send.empty()) t30_set_tx_file(t30, config.send.c_str(), -1, -1);
-  if (!config.receive.empty()) t30_set_rx_file(t30, config.receive.c_str(), -1);
-  t30_set_phase_d_handler(
-      t30,
-      [](t30_state_t*, void* self, int) {
-        static_cast<Terminal*>(self)->on_page();
-        return static_cast<int>(T30_ERR_OK);
-      },
-      this);
-  t30_set_phase_e_handler(
-      t30, [](t30_state_t*, void* self, int code) { static_cast<Terminal*>(self)->on_end(code); }, this);
-  t30_set_real_time_frame_handler(
-      t30,
-      [](t30_state_t*, void* self, int received, const std::uint8_t* octets, int n) {
-        static_cast<Terminal*>(self)->on_frame(received != 0, {octets, static_cast<std::size_t>(std::max(n, 0))});
-      },
-      this);
-}
-
 void Terminal::order(Kind kind, Signal signal, std::uint8_t turn, std::int32_t value, bool short_training,
                      bool frames) {
   Message& m = orders_.emplace_back();
@@ -115,7 +73,7 @@ void Terminal::order(Kind kind, Signal signal, std::uint8_t turn, std::int32_t v
   m.short_training = short_training;
   m.frames = frames;
   m.length = 0;
-  if (is_page_signal(signal)) progress_.modulation = signal;
+  watch_.note_signal(signal);
 }
 
 void Terminal::set_receiver(int type, int bit_rate, int short_training, int frames) {
@@ -240,62 +198,7 @@ void Terminal::poll() {
 }
 
 void Terminal::end_call() {
-  if (progress_.over) return;
-  t30_terminate(t30_.get());
-  if (!progress_.over) on_end(T30_ERR_CALLDROPPED);
-}
-
-// PPS names page and block, and the last frame that it sends of the block. PPR has a bit for every frame that is
-// missing; bits beyond the end of the block mean nothing.
-void Terminal::on_block(std::span<const std::uint8_t> frame) {
-  constexpr std::size_t kNumbers = 4, kMap = 3;
-  const int field = frame[2] & 0xFE;
-  if (field == (T30_PPS & 0xFE) && frame.size() >= kNumbers + 3) {
-    const std::uint32_t block = frame[kNumbers] << 8u | frame[kNumbers + 1];
-    const std::uint32_t frames = frame[kNumbers + 2] + 1u;
-    block_frames_ = block == block_ ? std::max(block_frames_, frames) : frames;
-    block_ = block;
-  }
-  if (field != (T30_PPR & 0xFE)) return;
-  for (std::size_t k = 0; k < block_frames_ && kMap + k / 8 < frame.size(); ++k)
-    progress_.frames_again += frame[kMap + k / 8] >> k % 8 & 1u;
-}
-
-// The third octet is the facsimile control field. Bit 0 depends on the sender, so it is ignored.
-void Terminal::on_frame(bool received, std::span<const std::uint8_t> frame) {
-  if (frame.size() < 3) return;
-  const int field = frame[2] & 0xFE;
-  if (field == (T30_DCS & 0xFE)) ++progress_.trainings;
-  if (field == (T30_FTT & 0xFE)) ++progress_.failed_trainings;
-  if (field == (T30_RTN & 0xFE)) ++progress_.refused_pages;
-  on_block(frame);
-  if (config_.frame) config_.frame(received, frame);
-}
-
-void Terminal::on_page() {
-  t30_stats_t stats;
-  t30_get_transfer_statistics(t30_.get(), &stats);
-  progress_.pages_sent = static_cast<std::uint32_t>(stats.pages_tx);
-  progress_.pages_received = static_cast<std::uint32_t>(stats.pages_rx);
-  progress_.bit_rate = static_cast<std::uint32_t>(stats.bit_rate);
-  progress_.error_correction = stats.error_correcting_mode != 0;
-  progress_.repeated_frames = static_cast<std::uint32_t>(stats.error_correcting_mode_retries);
-  progress_.bad_lines += static_cast<std::uint32_t>(std::max(stats.bad_rows, 0));
-  if (const char* ident = t30_get_rx_ident(t30_.get())) progress_.far_ident = ident;
-  if (config_.page) config_.page(progress_);
-}
-
-void Terminal::on_end(int code) {
-  t30_stats_t stats;
-  t30_get_transfer_statistics(t30_.get(), &stats);
-  progress_.pages_sent = static_cast<std::uint32_t>(stats.pages_tx);
-  progress_.pages_received = static_cast<std::uint32_t>(stats.pages_rx);
-  progress_.bit_rate = static_cast<std::uint32_t>(stats.bit_rate);
-  progress_.error_correction = stats.error_correcting_mode != 0;
-  progress_.repeated_frames = static_cast<std::uint32_t>(stats.error_correcting_mode_retries);
-  progress_.over = true;
-  progress_.complete = code == T30_ERR_OK;
-  if (!progress_.complete) progress_.failure = t30_completion_code_to_str(code);
+  watch_.end_call();
 }
 
 }  // namespace offhook::fax

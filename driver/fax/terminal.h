@@ -6,48 +6,12 @@
 
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <memory>
-#include <span>
-#include <string>
 
 #include "driver/fax/modems.h"
-
-struct t30_state_s;
+#include "driver/fax/t30_watch.h"
 
 namespace offhook::fax {
-
-struct Progress;
-
-struct TerminalConfig {
-  bool calls = true;          ///< the calling machine sends CNG, the other one CED
-  std::string send, receive;  ///< TIFF files: of the pages to send, and for the received pages; empty: none
-  std::string ident{};        ///< own number, up to 20 digits, spaces and '+'
-  bool error_correction = true;
-  std::uint32_t max_bit_rate = 14'400;  ///< 14 400: V.17, V.29, V.27ter; 9600: V.29, V.27ter; 4800: V.27ter
-  /// A control frame that was sent or received, with address and control octets. May be empty.
-  std::function<void(bool received, std::span<const std::uint8_t> frame)> frame{};
-  std::function<void(const Progress&)> page{};  ///< a page is complete. May be empty.
-};
-
-/// The state of a terminal.
-struct Progress {
-  std::uint32_t pages_sent = 0;       ///< that the far end has confirmed
-  std::uint32_t pages_received = 0;   ///< written to the file
-  std::uint32_t bit_rate = 0;         ///< bit/s of the pages
-  Signal modulation = Signal::kNone;  ///< of the pages, from the first test signal on
-  bool error_correction = false;
-  std::uint32_t bad_lines = 0;         ///< lines of the received pages that could not be decoded, without correction
-  std::uint32_t repeated_frames = 0;   ///< requests to send frames of a page again, with correction
-  std::uint32_t frames_again = 0;      ///< frames that these requests name
-  std::uint32_t trainings = 0;         ///< test signals announced (DCS)
-  std::uint32_t failed_trainings = 0;  ///< of these: refused (FTT)
-  std::uint32_t refused_pages = 0;     ///< pages whose quality was refused (RTN)
-  std::string far_ident;               ///< number of the far end
-  bool over = false;                   ///< T.30 has ended
-  bool complete = false;               ///< and without an error
-  std::string failure;                 ///< the reason otherwise, for people
-};
 
 class Terminal {
  public:
@@ -62,11 +26,10 @@ class Terminal {
   void poll();
   /// The line is gone, or the user has cancelled: T.30 ends with an error.
   void end_call();
-  const Progress& progress() const { return progress_; }
+  const Progress& progress() const { return watch_.progress(); }
 
  private:
   void create(const TerminalConfig& config);
-  void configure(const TerminalConfig& config);
   void set_receiver(int type, int bit_rate, int short_training, int frames);
   void set_transmitter(int type, int bit_rate, int short_training, int frames);
   void send_frame(const std::uint8_t* octets, int length);
@@ -75,10 +38,6 @@ class Terminal {
   void take(const Message& report);
   void feed_bits();
   void flush();
-  void on_block(std::span<const std::uint8_t> frame);
-  void on_frame(bool received, std::span<const std::uint8_t> frame);
-  void on_page();
-  void on_end(int code);
 
   struct Free {
     void operator()(t30_state_s* t30) const;
@@ -86,12 +45,10 @@ class Terminal {
 
   void* pump_;
   Rings rings_;
-  TerminalConfig config_;
-  Progress progress_;
+  T30Watch watch_;
   std::uint64_t clock_ = 0;  // samples that T.30 has seen
   int transmitter_ = -1, receiver_ = -1;
   bool sends_frames_ = false, sends_bits_ = false;
-  std::uint32_t block_ = 0, block_frames_ = 0;  // newest page and block that PPS has named, and its frames
   std::uint8_t send_turn_ = 0, receive_turn_ = 0;
   std::deque<Message> orders_, frames_;  // that found no room, or are early
   std::unique_ptr<t30_state_s, Free> t30_;

@@ -71,12 +71,11 @@ void FaxSession::listen(const std::int16_t* rx, std::size_t n) {
 }
 
 void FaxSession::poll() {
-  if (!terminal_ || over()) return;
-  terminal_->poll();
   if (driver_->is_gone()) failure_ = card_.failure();
+  if (terminal_ && !over()) terminal_->poll();
   if (no_dial_tone_.load(std::memory_order_acquire)) failure_ = "no dial tone";
   if (busy_.load(std::memory_order_acquire)) failure_ = "the exchange sends busy tone";
-  stopped_ = !failure_.empty();
+  stopped_ = stopped_ || !failure_.empty();
 }
 
 void FaxSession::end_call() {

@@ -13,6 +13,7 @@
 
 #include "driver/fax/terminal.h"
 #include "driver/session/call_progress.h"
+#include "driver/session/fax_call.h"
 #include "driver/session/live_driver.h"
 
 namespace offhook::modem {
@@ -23,28 +24,25 @@ struct FaxCallConfig {
   fax::TerminalConfig terminal{};
 };
 
-class FaxSession {
+class FaxSession final : public FaxCall {
  public:
   /// Starts the card, on hook. @throws std::runtime_error: privileges, device, or a card that is no modem card's
   FaxSession(LiveCard& card, const LiveDriverConfig& driver, const FaxCallConfig& call);
-  ~FaxSession();
+  ~FaxSession() override;
   FaxSession(const FaxSession&) = delete;
   FaxSession& operator=(const FaxSession&) = delete;
 
-  bool ringing() const;
+  bool ringing() const override;
   /// Off hook: dials, if there are digits, and then T.30 begins.
-  void begin();
-  /// T.30's turn; every 10 ms or so.
-  void poll();
-  /// T.30 ends with an error. over() is true from here on.
-  void end_call();
-  bool over() const { return stopped_ || progress().over; }
-  bool dialling() const { return !dialled_.load(std::memory_order_acquire); }
-  const fax::Progress& progress() const { return terminal_ ? terminal_->progress() : before_; }
+  void begin() override;
+  void poll() override;
+  void end_call() override;
+  bool over() const override { return stopped_ || progress().over; }
+  const fax::Progress& progress() const override { return terminal_ ? terminal_->progress() : before_; }
   fax::Counters counters() const { return fax::counters_of(pump_.get()); }
-  /// Why there is no call, other than T.30's reason; empty: none.
-  std::string failure() const { return failure_; }
-  const LiveDriver& driver() const { return *driver_; }
+  std::string failure() const override { return failure_; }
+  std::vector<std::string> shortcomings() const override { return driver_->shortcomings(); }
+  std::uint64_t blocks_late() const override { return driver_->counters().blocks_late; }
 
  private:
   static void process(void* self, const void* rx, void* tx, std::size_t n);

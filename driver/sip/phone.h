@@ -21,6 +21,7 @@
 #include "driver/live/live_card.h"
 #include "driver/network/internet_address.h"
 #include "driver/network/rtp_card.h"
+#include "driver/network/udptl_socket.h"
 #include "driver/sip/tls.h"
 
 namespace offhook::sip {
@@ -45,11 +46,17 @@ enum class CallState : std::uint8_t { kIdle, kRinging, kCalling, kRingback, kUp,
 /// The end of a call as a modem's result.
 enum class EndKind : std::uint8_t { kHungUp, kBusy, kNoAnswer, kNoService, kOther };
 
+/// An offer of T.38 by this end.
+enum class FaxOffer : std::uint8_t { kNone, kSent, kRefused };
+
 struct CallInfo {
   CallState state = CallState::kIdle;
   std::uint32_t media_version = 0;  ///< changes with `media`
   std::optional<RtpMedia> media;    ///< once it is agreed
-  Caller caller;                    ///< from the far end: any text
+  std::optional<UdptlFarEnd> fax;   ///< once the call is T.38; it stays so
+  FaxOffer fax_offer = FaxOffer::kNone;
+  std::string fax_refusal;  ///< the far end's, for people
+  Caller caller;            ///< from the far end: any text
   EndKind end = EndKind::kHungUp;
   std::string reason;  ///< of the end, for people
 };
@@ -64,14 +71,23 @@ class Phone {
   virtual void answer(std::size_t line) = 0;
   /// Ends, cancels or refuses the line's call, if there is one.
   virtual void hang_up(std::size_t line) = 0;
+  /// The line's call becomes T.38 in place of audio if the far end offers that; else the offer is refused.
+  virtual void allow_fax(std::size_t line, bool allows) = 0;
+  /// Offers T.38 to the far end of a call that is up.
+  virtual void offer_fax(std::size_t line) = 0;
   virtual CallInfo call(std::size_t line) const = 0;
   /// For people: "registered", "not registered: 403 Forbidden", or "without registration".
   virtual std::string registration() const = 0;
 };
 
-/// @param media_ports  [lines], of the RTP of each
+/// Of a line's sockets.
+struct LinePorts {
+  std::uint16_t media = 0;
+  std::uint16_t fax = 0;  ///< of T.38; 0: the line has none
+};
+/// @param ports  [lines]
 /// @throws std::runtime_error: the address is in use, the build has no SIP stack, or a phone exists already
-std::unique_ptr<Phone> make_phone(const Account& account, const std::vector<std::uint16_t>& media_ports);
+std::unique_ptr<Phone> make_phone(const Account& account, const std::vector<LinePorts>& ports);
 
 /// The account and options after "sip:", and the card's buffer. The password comes from the file of the option
 /// password-file, or from the environment variable OFFHOOK_SIP_PASSWORD.

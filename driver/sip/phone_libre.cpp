@@ -11,7 +11,7 @@
 
 namespace offhook::sip {
 
-std::unique_ptr<Phone> make_phone(const Account&, const std::vector<std::uint16_t>&) {
+std::unique_ptr<Phone> make_phone(const Account&, const std::vector<LinePorts>&) {
   throw std::runtime_error("this build has no SIP: libre (libre-dev) was not installed when it was configured");
 }
 
@@ -65,13 +65,21 @@ std::atomic<bool> phone_exists{false};
 
 class LibrePhone final : public Phone {
  public:
-  LibrePhone(const Account& account, const std::vector<std::uint16_t>& media_ports);
+  LibrePhone(const Account& account, const std::vector<LinePorts>& ports);
   ~LibrePhone() override;
 
   void accept(std::size_t line, bool accepts) override;
   void dial(std::size_t line, const std::string& number) override;
   void answer(std::size_t line) override { order(Order::kAnswer, line); }
   void hang_up(std::size_t line) override { order(Order::kHangUp, line); }
+  void allow_fax(std::size_t line, bool allows) override {
+    const std::lock_guard lock(mutex_);
+    lines_.at(line).allows_fax = allows;
+  }
+  void offer_fax(std::size_t line) override {
+    show(lines_.at(line), [](CallInfo& info) { info.fax_offer = FaxOffer::kSent; });
+    order(Order::kOfferFax, line);
+  }
   CallInfo call(std::size_t line) const override {
     const std::lock_guard lock(mutex_);
     return lines_.at(line).shown;
@@ -82,18 +90,24 @@ class LibrePhone final : public Phone {
   }
 
  private:
-  enum class Order : int { kDial, kAnswer, kHangUp, kLeave, kStop };
+  enum class Order : int { kDial, kAnswer, kHangUp, kOfferFax, kLeave, kStop };
   struct Line {
     LibrePhone* phone = nullptr;
-    std::uint16_t media_port = 0;
+    LinePorts ports;
     sipsess* session = nullptr;
-    std::uint32_t version = 0;  // of our description
+    std::uint32_t version = 0;     // of our description
+    std::string described;         // that description
+    std::vector<MediaLine> media;  // of the far end's newest description
+    std::size_t stream = 0;        // ours in it
+    bool confirmed = false;        // the INVITE of the call: another one may follow
+    bool wants_fax = false;        // once it is confirmed
+    bool offers_fax = false, is_fax = false;
     std::vector<oh_encoding> laws;
     bool offered = false;              // in the answer to an INVITE without a description
     std::optional<CryptoLine> crypto;  // ours, of this call
     std::unique_ptr<SessionRefresh> refresh;
     // Used by both threads:
-    bool accepts = false;
+    bool accepts = false, allows_fax = false;
     std::string number;
     CallInfo shown;
   };
@@ -105,6 +119,7 @@ class LibrePhone final : public Phone {
   void dial_now(Line& line);
   void answer_now(Line& line);
   void hang_up_now(Line& line);
+  void offer_fax_now(Line& line);
   void leave();
   void stop_libre();
   void incoming(const sip_msg* message);
@@ -112,13 +127,17 @@ class LibrePhone final : public Phone {
   void refuse(const sip_msg* message, unsigned status, const char* reason, const std::string& warning = "");
   void make_refresh(Line& line);
   void call_again(Line& line);
-  std::string describe(Line& line, const std::vector<oh_encoding>& laws, bool changed = true);
+  void begin_call(Line& line);
+  std::string describe(Line& line, const std::vector<oh_encoding>& laws);
+  void take_fax(Line& line, const MediaDescription& found);
+  void take_audio(Line& line, MediaDescription& found);
   void take_keys(Line& line, MediaDescription& found) const;
   std::string failure_text(int error) const;
   /// "sip:" and the address, as requests go there.
   std::string target(const std::string& address) const;
   /// @throws std::runtime_error as parse_sdp()
   void take_description(Line& line, const sip_msg* message);
+  void fax_refused(Line& line, const std::string& reason);
   void ended(Line& line, EndKind kind, const std::string& reason);
   template <typename Change>
   void show(Line& line, Change change) {
@@ -158,12 +177,12 @@ class LibrePhone final : public Phone {
   std::thread thread_;
 };
 
-LibrePhone::LibrePhone(const Account& account, const std::vector<std::uint16_t>& media_ports)
-    : account_(account), uri_("sip:" + account.user + "@" + account.host), lines_(media_ports.size()) {
+LibrePhone::LibrePhone(const Account& account, const std::vector<LinePorts>& ports)
+    : account_(account), uri_("sip:" + account.user + "@" + account.host), lines_(ports.size()) {
   if (phone_exists.exchange(true)) throw std::runtime_error("a process has one SIP account");
   for (std::size_t i = 0; i < lines_.size(); ++i) {
     lines_[i].phone = this;
-    lines_[i].media_port = media_ports[i];
+    lines_[i].ports = ports[i];
   }
   try {
     start(account);
@@ -231,7 +250,7 @@ std::string LibrePhone::failure_text(int error) const {
 
 void LibrePhone::make_refresh(Line& line) {
   SessionRefresh::Call call;
-  call.description = [this, &line] { return describe(line, line.laws, false); };
+  call.description = [this, &line] { return describe(line, line.laws); };
   call.takes = [this, &line](const sip_msg* message) {
     try {
       take_description(line, message);
@@ -241,6 +260,7 @@ void LibrePhone::make_refresh(Line& line) {
     return true;
   };
   call.ended = [this, &line](const std::string& reason) { ended(line, EndKind::kOther, reason); };
+  call.offer_refused = [this, &line](const std::string& reason) { fax_refused(line, reason); };
   line.refresh =
       std::make_unique<SessionRefresh>(std::move(call), account_.user, account_.session_interval_s, authenticate, this);
 }
@@ -304,6 +324,8 @@ void LibrePhone::obey(Order what, Line& line) {
       return answer_now(line);
     case Order::kHangUp:
       return hang_up_now(line);
+    case Order::kOfferFax:
+      return offer_fax_now(line);
     case Order::kLeave:
       return leave();
     case Order::kStop:
@@ -314,9 +336,18 @@ void LibrePhone::obey(Order what, Line& line) {
 void LibrePhone::dial_now(Line& line) {
   if (line.session != nullptr) return ended(line, EndKind::kBusy, "the line has a call");
   if (account_.registers && refused_) return ended(line, EndKind::kNoService, registration());
-  line.crypto.reset();
+  begin_call(line);
   if (account_.encrypts_media) line.crypto = CryptoLine{1, new_srtp_key(SrtpSuite::kTagOf80Bits)};
   call_again(line);
+}
+
+/// Nothing is agreed.
+void LibrePhone::begin_call(Line& line) {
+  line.crypto.reset();
+  line.laws.clear();
+  line.media.clear();
+  line.stream = 0;
+  line.confirmed = line.wants_fax = line.offers_fax = line.is_fax = false;
 }
 
 /// INVITE, for the first time or with another interval of the session timer.
@@ -377,7 +408,7 @@ void LibrePhone::incoming(const sip_msg* message) {
   Line* const line = free_line();
   if (line == nullptr) return refuse(message, 486, "Busy Here");
   if (!line->refresh->invited(sip_, message)) return;
-  line->crypto.reset();
+  begin_call(*line);
   line->offered = mbuf_get_left(message->mb) == 0;
   show(*line, [message](CallInfo& info) {
     info = {};
@@ -400,17 +431,49 @@ void LibrePhone::incoming(const sip_msg* message) {
   show(*line, [](CallInfo& info) { info.state = CallState::kRinging; });
 }
 
-/// @param changed  from the last one: its version grows (RFC 3264 8)
-std::string LibrePhone::describe(Line& line, const std::vector<oh_encoding>& laws, bool changed) {
-  InternetAddress media = local_;
-  media.set_port(line.media_port);
-  if (changed) ++line.version;
-  return write_sdp({media, laws, account_.packet_samples,
-                    session_id_ + static_cast<std::uint64_t>(&line - lines_.data()), line.version, line.crypto});
+// The version of a description that differs from the last one is the next (RFC 3264 8).
+std::string LibrePhone::describe(Line& line, const std::vector<oh_encoding>& laws) {
+  OwnDescription own{
+      local_, laws,       account_.packet_samples, session_id_ + static_cast<std::uint64_t>(&line - lines_.data()),
+      0,      line.crypto};
+  own.fax = line.is_fax || line.offers_fax;
+  own.local.set_port(own.fax ? line.ports.fax : line.ports.media);
+  own.lines = line.media;
+  own.line = line.stream;
+  if (std::string text = write_sdp(own); text != line.described) {
+    ++line.version;
+    line.described = std::move(text);
+  }
+  own.version = line.version;
+  return write_sdp(own);
 }
 
 void LibrePhone::take_description(Line& line, const sip_msg* message) {
   MediaDescription found = parse_sdp(body_of(message));
+  found.fax ? take_fax(line, found) : take_audio(line, found);
+  line.media = found.lines;
+  line.stream = found.line;
+}
+
+void LibrePhone::take_fax(Line& line, const MediaDescription& found) {
+  bool allowed = line.offers_fax || line.is_fax;
+  {
+    const std::lock_guard lock(mutex_);
+    allowed |= line.allows_fax;
+  }
+  if (line.ports.fax == 0 || account_.encrypts_media || !allowed)
+    throw std::runtime_error("it wants T.38, which this end does not take here");
+  if (line.laws.empty()) throw std::runtime_error("it begins with T.38; expected audio first");
+  line.is_fax = true;
+  line.offers_fax = false;
+  show(line, [&found](CallInfo& info) {
+    if (!info.fax) info.fax = found.fax;
+  });
+}
+
+void LibrePhone::take_audio(Line& line, MediaDescription& found) {
+  if (line.is_fax) throw std::runtime_error("it goes back to audio, and the call is T.38");
+  if (line.offers_fax) fax_refused(line, "it answers with audio");
   // The far end's first law that is allowed here (RFC 3264 6.1).
   const auto usable =
       std::find_first_of(found.laws.begin(), found.laws.end(), account_.laws.begin(), account_.laws.end());
@@ -423,6 +486,24 @@ void LibrePhone::take_description(Line& line, const sip_msg* message) {
     info.media = found.media;
     ++info.media_version;
   });
+}
+
+void LibrePhone::fax_refused(Line& line, const std::string& reason) {
+  line.offers_fax = false;
+  show(line, [&reason](CallInfo& info) {
+    info.fax_offer = FaxOffer::kRefused;
+    info.fax_refusal = reason;
+  });
+}
+
+/// Not before the INVITE of the call is confirmed (RFC 3261 14.1).
+void LibrePhone::offer_fax_now(Line& line) {
+  line.wants_fax = true;
+  if (line.session == nullptr || !line.confirmed || line.is_fax) return;
+  if (line.ports.fax == 0 || account_.encrypts_media) return fax_refused(line, "this end has no T.38");
+  line.wants_fax = false;
+  line.offers_fax = true;
+  line.refresh->offer();
 }
 
 /// The keys of both directions. Our line has the suite and the tag of the far end's, or the far end's has ours.
@@ -503,7 +584,7 @@ void LibrePhone::on_invite(const sip_msg* message, void* self) {
   static_cast<LibrePhone*>(self)->incoming(message);
 }
 
-// A new offer in a call: the address may move, the law may not.
+// A new offer in a call: the address may move, the law may not, and audio may become T.38.
 int LibrePhone::on_offer(mbuf** description, const sip_msg* message, void* arg) {
   Line& line = *static_cast<Line*>(arg);
   LibrePhone& phone = *line.phone;
@@ -539,6 +620,8 @@ void LibrePhone::on_progress(const sip_msg* message, void* arg) {
 void LibrePhone::on_established(const sip_msg* message, void* arg) {
   Line& line = *static_cast<Line*>(arg);
   if (!message->req) line.refresh->established(line.phone->sip_, line.session, message);
+  line.confirmed = true;
+  if (line.wants_fax) line.phone->offer_fax_now(line);
   bool has_media = false;
   line.phone->show(line, [&has_media](CallInfo& info) {
     has_media = info.media.has_value();
@@ -570,8 +653,8 @@ void LibrePhone::on_close(int error, const sip_msg* message, void* arg) {
 
 }  // namespace
 
-std::unique_ptr<Phone> make_phone(const Account& account, const std::vector<std::uint16_t>& media_ports) {
-  return std::make_unique<LibrePhone>(account, media_ports);
+std::unique_ptr<Phone> make_phone(const Account& account, const std::vector<LinePorts>& ports) {
+  return std::make_unique<LibrePhone>(account, ports);
 }
 
 }  // namespace offhook::sip

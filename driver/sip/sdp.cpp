@@ -55,30 +55,65 @@ bool same_word(std::string_view a, std::string_view b) {
          });
 }
 
-/// The lines of a description that belong to the first audio stream or to the whole session.
+/// A stream: its line "m=", and the attributes of its section.
+struct Section {
+  bool found = false;
+  std::size_t line = 0;
+  unsigned port = 0;
+  std::optional<InternetAddress> address;
+};
+
+/// The lines of a description that belong to the first audio stream, to the first of T.38, or to the whole session.
 class Reader {
  public:
   void line(char type, std::string_view value) {
     if (type == 'm') {
       media(value);
-    } else if (type == 'c' && !other_) {
-      if (const auto found = connection(value)) (in_audio_ ? own_ : session_) = found;
-    } else if (type == 'a' && !other_) {
+    } else if (type == 'c' && within_ != Within::kOther) {
+      if (const auto found = connection(value)) address() = found;
+    } else if (type == 'a' && within_ == Within::kFax) {
+      fax_attribute(value);
+    } else if (type == 'a' && within_ != Within::kOther) {
       attribute(value);
     }
   }
   MediaDescription result() const {
-    if (!has_audio_) throw std::runtime_error("it describes no audio");
+    MediaDescription made = fax_.found && fax_.port > 0 && audio_.port == 0 ? fax_result() : audio_result();
+    made.lines = lines_;
+    return made;
+  }
+
+ private:
+  enum class Within : std::uint8_t { kSession, kAudio, kFax, kOther };
+  static constexpr std::size_t kMostLines = 16;
+
+  std::optional<InternetAddress>& address() {
+    return within_ == Within::kAudio ? audio_.address : within_ == Within::kFax ? fax_.address : session_;
+  }
+  InternetAddress remote(const Section& section) const {
+    const auto& found = section.address ? section.address : session_;
+    if (!found) throw std::runtime_error("it has no numeric address");
+    InternetAddress made = *found;
+    made.set_port(static_cast<std::uint16_t>(section.port));
+    return made;
+  }
+  MediaDescription fax_result() const {
+    if (local_tcf_) throw std::runtime_error("its T.38 tests the line at each end, which is not done over UDPTL");
+    MediaDescription made;
+    made.fax = {remote(fax_), most_octets_, takes_copies_};
+    made.line = fax_.line;
+    return made;
+  }
+  MediaDescription audio_result() const {
+    if (!audio_.found) throw std::runtime_error("it describes no audio");
     if (!plain_ && !encrypted_) throw std::runtime_error("it requests another transport than RTP/AVP and RTP/SAVP");
     if (encrypted_ && crypto_.empty())
       throw std::runtime_error("it has no key for SRTP that is usable here (AES_CM_128_HMAC_SHA1, inline)");
     if (laws_.empty()) throw std::runtime_error("it offers no G.711: a path with another codec does not carry a modem");
-    if (port_ == 0) throw std::runtime_error("it refuses the audio stream");
-    const auto& address = own_ ? own_ : session_;
-    if (!address) throw std::runtime_error("it has no numeric address");
+    if (audio_.port == 0) throw std::runtime_error("it refuses the audio stream");
     MediaDescription made;
-    made.media.remote = *address;
-    made.media.remote.set_port(static_cast<std::uint16_t>(port_));
+    made.media.remote = remote(audio_);
+    made.line = audio_.line;
     made.laws = laws_;
     made.media.law = laws_.front();
     if (ptime_ == 10 || ptime_ == 20 || ptime_ == 30) made.media.packet_samples = kPerMs * ptime_;
@@ -87,15 +122,18 @@ class Reader {
     if (encrypted_) made.crypto = crypto_;
     return made;
   }
-
- private:
   void media(std::string_view value) {
-    in_audio_ = !has_audio_ && take_until(value, ' ') == "audio";
-    other_ = !in_audio_;
-    if (!in_audio_) return;
-    has_audio_ = true;
-    port_ = number(take_until(value, ' '), 65535).value_or(0);
-    const std::string_view transport = take_until(value, ' ');
+    if (lines_.size() == kMostLines) throw std::runtime_error("it describes more than 16 streams");
+    const std::string_view kind = take_until(value, ' '), port = take_until(value, ' '),
+                           transport = take_until(value, ' ');
+    const bool is_audio = !audio_.found && kind == "audio";
+    const bool is_fax = !fax_.found && kind == "image" && same_word(transport, "UDPTL") && same_word(value, "T38");
+    within_ = is_audio ? Within::kAudio : is_fax ? Within::kFax : Within::kOther;
+    const Section begun{true, lines_.size(), number(port, 65535).value_or(0), std::nullopt};
+    lines_.push_back({std::string(kind), std::string(transport), std::string(value)});
+    if (is_fax) fax_ = begun;
+    if (!is_audio) return;
+    audio_ = begun;
     plain_ = transport == "RTP/AVP";
     encrypted_ = transport == "RTP/SAVP";
     while (!value.empty()) {
@@ -112,21 +150,33 @@ class Reader {
     if (name == "ptime") ptime_ = number(value, 1000).value_or(0);
     if (name == "sendrecv") on_hold_ = false;
     if (name == "sendonly" || name == "recvonly" || name == "inactive") on_hold_ = true;
-    if (name == "crypto" && in_audio_ && crypto_.size() < kMostCryptoLines)
+    const bool in_audio = within_ == Within::kAudio;
+    if (name == "crypto" && in_audio && crypto_.size() < kMostCryptoLines)
       if (const auto line = parse_crypto(value)) crypto_.push_back(*line);
     // A static type that is mapped to something else is not G.711.
-    if (name != "rtpmap" || !in_audio_) return;
+    if (name != "rtpmap" || !in_audio) return;
     const auto type = number(take_until(value, ' '), 127);
     const std::string_view codec = take_until(value, '/');
     if (type == kPcmuType && !same_word(codec, "PCMU")) std::erase(laws_, OH_MULAW);
     if (type == kPcmaType && !same_word(codec, "PCMA")) std::erase(laws_, OH_ALAW);
   }
+  void fax_attribute(std::string_view value) {
+    const std::string_view name = take_until(value, ':');
+    if (same_word(name, "T38FAXMAXDATAGRAM")) most_octets_ = number(value, 65535).value_or(kUsualDatagram);
+    if (same_word(name, "T38FAXRATEMANAGEMENT")) local_tcf_ = same_word(value, "LOCALTCF");
+    if (same_word(name, "T38FAXUDPEC")) takes_copies_ = !same_word(value, "T38UDPNOEC");
+  }
 
-  bool in_audio_ = false, has_audio_ = false, other_ = false, plain_ = false, encrypted_ = false, on_hold_ = false;
-  unsigned port_ = 0, ptime_ = 0;
+  static constexpr unsigned kUsualDatagram = 400;  // of a far end that does not say
+  Within within_ = Within::kSession;
+  Section audio_, fax_;
+  std::vector<MediaLine> lines_;
+  bool plain_ = false, encrypted_ = false, on_hold_ = false, local_tcf_ = false, takes_copies_ = true;
+  unsigned ptime_ = 0;
+  std::size_t most_octets_ = kUsualDatagram;
   std::vector<oh_encoding> laws_;
   std::vector<CryptoLine> crypto_;
-  std::optional<InternetAddress> session_, own_;
+  std::optional<InternetAddress> session_;
 };
 
 constexpr std::string_view kBase64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -199,27 +249,48 @@ std::optional<CryptoLine> parse_crypto(std::string_view value) {
   return line;
 }
 
+namespace {
+
+/// The stream's line "m=", and its attributes.
+std::string audio_section(const OwnDescription& own) {
+  std::string types, maps, crypto;
+  for (const oh_encoding law : own.laws) {
+    types += fmt::format(" {}", payload_type_of(law));
+    maps += fmt::format("a=rtpmap:{} {}/8000\r\n", payload_type_of(law), law == OH_ALAW ? "PCMA" : "PCMU");
+  }
+  if (own.crypto)
+    crypto = fmt::format("a=crypto:{} {} inline:{}\r\n", own.crypto->tag,
+                         kSuites[own.crypto->key.suite == SrtpSuite::kTagOf32Bits ? 1 : 0],
+                         write_key(own.crypto->key.octets));
+  return fmt::format("m=audio {} RTP/{}{}\r\n{}{}a=ptime:{}\r\na=silenceSupp:off - - - -\r\na=sendrecv\r\n",
+                     own.local.port(), own.crypto ? "SAVP" : "AVP", types, maps, crypto, own.packet_samples / kPerMs);
+}
+
+std::string fax_section(const OwnDescription& own) {
+  constexpr unsigned kMostBuffer = 2000;
+  return fmt::format(
+      "m=image {} udptl t38\r\na=T38FaxVersion:0\r\na=T38MaxBitRate:14400\r\na=T38FaxRateManagement:transferredTCF\r\n"
+      "a=T38FaxMaxBuffer:{}\r\na=T38FaxMaxDatagram:{}\r\na=T38FaxUdpEC:t38UDPRedundancy\r\n",
+      own.local.port(), kMostBuffer, UdptlSocket::kMostOctets);
+}
+
+}  // namespace
+
 std::string write_sdp(const OwnDescription& own) {
   const InternetAddress& local = own.local;
   const bool six = local.storage.ss_family == AF_INET6;
   std::string host = local.text();
   host = six ? host.substr(1, host.rfind(']') - 1) : host.substr(0, host.rfind(':'));
   const char* family = six ? "IP6" : "IP4";
-  std::string types, maps;
-  for (const oh_encoding law : own.laws) {
-    types += fmt::format(" {}", payload_type_of(law));
-    maps += fmt::format("a=rtpmap:{} {}/8000\r\n", payload_type_of(law), law == OH_ALAW ? "PCMA" : "PCMU");
+  std::string text = fmt::format("v=0\r\no=- {} {} IN {} {}\r\ns=modem\r\nc=IN {} {}\r\nt=0 0\r\n", own.session,
+                                 own.version, family, host, family, host);
+  const std::string section = own.fax ? fax_section(own) : audio_section(own);
+  if (own.lines.empty()) return text + section;
+  for (std::size_t k = 0; k < own.lines.size(); ++k) {
+    const MediaLine& line = own.lines[k];
+    text += k == own.line ? section : fmt::format("m={} 0 {} {}\r\n", line.kind, line.transport, line.formats);
   }
-  std::string crypto;
-  if (own.crypto)
-    crypto = fmt::format("a=crypto:{} {} inline:{}\r\n", own.crypto->tag,
-                         kSuites[own.crypto->key.suite == SrtpSuite::kTagOf32Bits ? 1 : 0],
-                         write_key(own.crypto->key.octets));
-  return fmt::format(
-      "v=0\r\no=- {} {} IN {} {}\r\ns=modem\r\nc=IN {} {}\r\nt=0 0\r\nm=audio {} RTP/{}{}\r\n{}{}a=ptime:{}\r\n"
-      "a=silenceSupp:off - - - -\r\na=sendrecv\r\n",
-      own.session, own.version, family, host, family, host, local.port(), own.crypto ? "SAVP" : "AVP", types, maps,
-      crypto, own.packet_samples / kPerMs);
+  return text;
 }
 
 }  // namespace offhook::sip

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Session descriptions of one G.711 stream. Source: RFC 8866 (SDP), RFC 3264 (offer and answer), RFC 3551
-// (G.711), RFC 4568 (keys of SRTP in descriptions).
+// Session descriptions of one G.711 stream, or of one T.38 stream. Source: RFC 8866 (SDP), RFC 3264 (offer and answer),
+// RFC 3551 (G.711), RFC 4568 (keys of SRTP in descriptions), RFC 3362 (T.38). T.38's attributes follow the descriptions
+// that other implementations publish; the text of T.38 was not available.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "driver/network/rtp_card.h"
+#include "driver/network/udptl_socket.h"
 
 namespace offhook::sip {
 
@@ -20,13 +22,21 @@ struct CryptoLine {
   SrtpKey key;
 };
 
-/// The audio stream that the far end describes.
+/// A line "m=" of a description. An answer, and every later offer, has a line for each of the first offer (RFC 3264 8).
+struct MediaLine {
+  std::string kind, transport, formats;
+};
+
+/// The stream that the far end describes: audio, or T.38.
 struct MediaDescription {
+  std::optional<UdptlFarEnd> fax;  ///< T.38; then there is no audio, and what follows up to `lines` has no meaning
   RtpMedia media;                  ///< the first law of G.711 that it names, and its ptime
   std::vector<oh_encoding> laws;   ///< all that it names, in its order
   bool on_hold = false;            ///< it does not send, or does not receive
   bool encrypted = false;          ///< RTP/SAVP
   std::vector<CryptoLine> crypto;  ///< of an encrypted stream: what SrtpStreams can use, in its order; one at least
+  std::vector<MediaLine> lines;    ///< all of them
+  std::size_t line = 0;            ///< that of the stream
 };
 
 /// A description from an untrusted source: takes any bytes.
@@ -45,6 +55,9 @@ struct OwnDescription {
   std::uint64_t session = 0;
   std::uint32_t version = 0;
   std::optional<CryptoLine> crypto;  ///< none: RTP/AVP
+  bool fax = false;                  ///< T.38 at `local` in place of audio
+  std::vector<MediaLine> lines{};    ///< of the far end's description; empty: there is none
+  std::size_t line = 0;              ///< of the stream in them; the others are refused
 };
 std::string write_sdp(const OwnDescription& own);
 

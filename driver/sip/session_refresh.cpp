@@ -11,6 +11,8 @@ namespace offhook::sip {
 namespace {
 
 constexpr std::uint32_t kAgainMs = 10'000;  // after a refusal that may pass, such as 491 or 500
+// After 491, if both ends' offers have crossed: in the first time the far end of our call offers again (RFC 3261 14.1).
+constexpr std::uint32_t kCalledAgainMs = 2000, kCallerAgainMs = 2100, kCallerSpreadMs = 1900;
 constexpr std::uint32_t kGiveUpAfter = 10;  // retransmissions of a response to INVITE: 32 s (RFC 3261 13.3.1.4)
 
 std::optional<SessionInterval> interval_of(const sip_msg* message, sip_hdrid header) {
@@ -69,6 +71,7 @@ std::string SessionRefresh::answer_headers() const {
 }
 
 std::string SessionRefresh::request_headers(TransactionSide refresher) const {
+  if (interval_s_ == 0) return {};
   return fmt::format("Supported: timer\r\nSession-Expires: {}\r\nMin-SE: {}\r\n",
                      session_interval_text({interval_s_, refresher}), least_s_);
 }
@@ -83,6 +86,7 @@ std::string SessionRefresh::response_headers(TransactionSide refresher) const {
 void SessionRefresh::established(::sip* stack, sipsess* session, const sip_msg* response) {
   sip_ = stack;
   dialog_ = static_cast<sip_dialog*>(mem_ref(sipsess_dialog(session)));
+  called_ = response != nullptr;
   if (response != nullptr) {
     far_updates_ = sip_msg_hdr_has_value(response, SIP_HDR_ALLOW, "UPDATE");
     if (!interval_of(response, SIP_HDR_SESSION_EXPIRES)) interval_s_ = 0;  // the far end has no timer
@@ -115,7 +119,14 @@ void SessionRefresh::stop() {
   unconfirmed_.reset();
   mem_deref(const_cast<sip_msg*>(std::exchange(unconfirmed_invite_, nullptr)));
   interval_s_ = 0;
+  offer_ = Offer::kNone;
   sip_ = nullptr;
+}
+
+void SessionRefresh::offer() {
+  offer_ = Offer::kWanted;
+  proved_ = false;
+  refresh();
 }
 
 void SessionRefresh::on_refresh(void* self) {
@@ -129,11 +140,13 @@ void SessionRefresh::on_end(void* self) {
 }
 
 void SessionRefresh::refresh() {
-  if (request_ != nullptr) return;
+  if (request_ != nullptr || dialog_ == nullptr) return;
+  if (offer_ == Offer::kWanted) offer_ = Offer::kSent;
+  const bool updates = far_updates_ && offer_ != Offer::kSent;
   const std::string headers = request_headers(TransactionSide::kClient);
-  const std::string description = far_updates_ ? "" : call_.description();
-  const std::string type = far_updates_ ? "" : fmt::format("Content-Type: {}\r\n", kSdpType);
-  const int error = sip_drequestf(&request_, sip_, true, far_updates_ ? "UPDATE" : "INVITE", dialog_, 0, auth_, on_send,
+  const std::string description = updates ? "" : call_.description();
+  const std::string type = updates ? "" : fmt::format("Content-Type: {}\r\n", kSdpType);
+  const int error = sip_drequestf(&request_, sip_, true, updates ? "UPDATE" : "INVITE", dialog_, 0, auth_, on_send,
                                   on_response, this, "%s%s%sContent-Length: %zu\r\n\r\n%s", kAllowed, headers.c_str(),
                                   type.c_str(), description.size(), description.c_str());
   if (error != 0) tmr_start(&refresh_timer_, kAgainMs, on_refresh, this);
@@ -157,8 +170,26 @@ void SessionRefresh::on_response(int error, const sip_msg* message, void* self) 
     refresh.acknowledge(message->cseq.num);
     if (mbuf_get_left(message->mb) > 0 && !refresh.call_.takes(message))
       return refresh.call_.ended("the far end's new description is not usable");
+    if (refresh.offer_ == Offer::kSent) refresh.offer_ = Offer::kNone;
   }
   refresh.arm();
+  if (refresh.offer_ == Offer::kWanted) refresh.refresh();
+}
+
+/// @return true: a response of this kind refuses the offer, and nothing else
+bool SessionRefresh::refused_offer(const sip_msg* response) {
+  constexpr unsigned kCrossed = 491;
+  if (offer_ != Offer::kSent) return false;
+  if (response->scode == kCrossed) {
+    offer_ = Offer::kWanted;
+    const std::uint32_t wait_ms = called_ ? kCallerAgainMs + rand_u32() % kCallerSpreadMs : rand_u32() % kCalledAgainMs;
+    tmr_start(&refresh_timer_, wait_ms, on_refresh, this);
+    return true;
+  }
+  offer_ = Offer::kNone;
+  call_.offer_refused(status_of(response));
+  arm();
+  return true;
 }
 
 void SessionRefresh::refused(const sip_msg* response) {
@@ -181,6 +212,7 @@ void SessionRefresh::refused(const sip_msg* response) {
     default:
       break;
   }
+  if (refused_offer(response)) return;
   tmr_start(&refresh_timer_, kAgainMs, on_refresh, this);  // until the other timer ends the call
 }
 
@@ -207,15 +239,19 @@ bool SessionRefresh::request(const sip_msg* message) {
     return true;
   }
   const auto offered = interval_of(message, SIP_HDR_SESSION_EXPIRES);
-  const bool updates = pl_strcmp(&message->met, "UPDATE") == 0;
+  const bool updates = pl_strcmp(&message->met, "UPDATE") == 0, invites = pl_strcmp(&message->met, "INVITE") == 0;
+  if (invites && request_ != nullptr) {  // both ends' offers have crossed
+    sip_treply(nullptr, sip_, message, 491, "Request Pending");
+    return true;
+  }
   // libre answers an INVITE that has nothing to do with the timer.
-  if (!updates && (pl_strcmp(&message->met, "INVITE") != 0 || !offered || interval_s_ == 0)) return false;
+  if (!updates && (!invites || !offered || interval_s_ == 0)) return false;
   if (!sip_dialog_rseq_valid(dialog_, message)) {
     sip_treply(nullptr, sip_, message, 500, "Server Internal Error");
   } else if (offered && offered->seconds < kLeastInterval) {
     sip_treplyf(nullptr, nullptr, sip_, message, false, 422, "Session Interval Too Small",
                 "Min-SE: %u\r\nContent-Length: 0\r\n\r\n", kLeastInterval);
-  } else if (unconfirmed_invite_ != nullptr || (request_ != nullptr && !updates)) {
+  } else if (unconfirmed_invite_ != nullptr) {
     sip_treply(nullptr, sip_, message, 491, "Request Pending");
   } else if (mbuf_get_left(message->mb) > 0 && !call_.takes(message)) {
     sip_treply(nullptr, sip_, message, 488, "Not Acceptable Here");

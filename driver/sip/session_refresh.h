@@ -6,6 +6,8 @@
 //   offer or invited --> established() --> half of the interval: UPDATE, or INVITE if the far end has no UPDATE --+
 //                             ^--------------------------------- 2xx ---------------------------------------------+
 //                             |---> the interval is nearly over, 408, 481, no response: ended
+//
+// It also sends the INVITE of an offer within the call, because libre does not say when the far end refuses one.
 #pragma once
 
 #include <functional>
@@ -20,9 +22,10 @@ namespace offhook::sip {
 class SessionRefresh {
  public:
   struct Call {
-    std::function<std::string()> description;       ///< ours
-    std::function<bool(const sip_msg*)> takes;      ///< the far end's, of a message with one. false: not usable
-    std::function<void(const std::string&)> ended;  ///< with the reason
+    std::function<std::string()> description;               ///< ours
+    std::function<bool(const sip_msg*)> takes;              ///< the far end's, of a message with one. false: not usable
+    std::function<void(const std::string&)> ended;          ///< with the reason
+    std::function<void(const std::string&)> offer_refused;  ///< with the reason; the call goes on as it was
   };
 
   /// @param interval_s  that calls from here ask for; 0: none. authenticate, self: as libre has them
@@ -41,6 +44,8 @@ class SessionRefresh {
   std::string answer_headers() const;
   /// @param response  to our INVITE; nullptr: the call came
   void established(::sip* stack, sipsess* session, const sip_msg* response);
+  /// Offers our description, which has changed. A second one waits for the answer to the first.
+  void offer();
   /// The call is over.
   void stop();
 
@@ -49,8 +54,10 @@ class SessionRefresh {
   bool response(const sip_msg* message);
 
  private:
+  enum class Offer : std::uint8_t { kNone, kWanted, kSent };
   void arm();
   void refresh();
+  bool refused_offer(const sip_msg* response);
   void refused(const sip_msg* response);
   void take_interval(const sip_msg* message, bool sent_here);
   void acknowledge(std::uint32_t sequence);
@@ -70,7 +77,9 @@ class SessionRefresh {
   std::uint32_t wanted_s_, interval_s_ = 0, least_s_ = kLeastInterval;
   TransactionSide invited_refresher_ = TransactionSide::kUnnamed;
   bool far_can_ = false, far_updates_ = false, refreshes_ = false;
-  bool proved_ = false;  // by a password, once per refresh
+  bool called_ = false;  // the call is ours
+  bool proved_ = false;  // by a password, once per request
+  Offer offer_ = Offer::kNone;
   ::sip* sip_ = nullptr;
   sip_dialog* dialog_ = nullptr;
   sip_auth* auth_ = nullptr;

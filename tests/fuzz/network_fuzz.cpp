@@ -62,18 +62,29 @@ void stream(Octets octets) {
   }
 }
 
+void check_audio(const offhook::sip::MediaDescription& found) {
+  const std::uint32_t n = found.media.packet_samples;
+  if (found.laws.empty() || (n != 80 && n != 160 && n != 240)) __builtin_trap();
+  if (found.encrypted != !found.crypto.empty()) __builtin_trap();
+}
+
 void description(Octets octets) {
   try {
     const auto found = offhook::sip::parse_sdp({reinterpret_cast<const char*>(octets.data()), octets.size()});
-    const std::uint32_t n = found.media.packet_samples;
-    if (found.laws.empty() || found.media.remote.port() == 0 || (n != 80 && n != 160 && n != 240)) __builtin_trap();
-    if (found.encrypted != !found.crypto.empty()) __builtin_trap();
-    std::optional<offhook::sip::CryptoLine> crypto;
-    if (found.encrypted) crypto = found.crypto.front();
-    const auto again =
-        offhook::sip::parse_sdp(offhook::sip::write_sdp({found.media.remote, found.laws, n, 1, 1, crypto}));
-    if (again.laws != found.laws || again.media.remote.text() != found.media.remote.text()) __builtin_trap();
-    if (crypto && (again.crypto.front().tag != crypto->tag || again.crypto.front().key != crypto->key))
+    if (found.line >= found.lines.size()) __builtin_trap();
+    offhook::sip::OwnDescription own{
+        found.fax ? found.fax->remote : found.media.remote, found.laws, found.media.packet_samples, 1, 1, {}};
+    own.fax = found.fax.has_value();
+    own.lines = found.lines;
+    own.line = found.line;
+    if (own.local.port() == 0) __builtin_trap();
+    if (!own.fax) check_audio(found);
+    if (found.encrypted) own.crypto = found.crypto.front();
+    const auto again = offhook::sip::parse_sdp(offhook::sip::write_sdp(own));
+    if (again.line != found.line || again.lines.size() != found.lines.size()) __builtin_trap();
+    if (again.fax.has_value() != own.fax || again.laws != found.laws) __builtin_trap();
+    if ((own.fax ? again.fax->remote : again.media.remote).text() != own.local.text()) __builtin_trap();
+    if (own.crypto && (again.crypto.front().tag != own.crypto->tag || again.crypto.front().key != own.crypto->key))
       __builtin_trap();
   } catch (const std::runtime_error&) {
   }

@@ -39,11 +39,13 @@ def installed():
                  f"src/offhook-{VERSION}/driver/linux/pci.c", f"src/offhook-{VERSION}/dkms.conf", "share/man/man5/offhook-scenario.5", "share/doc/offhook/LICENSE",
                  "share/doc/offhook/docs/tutorials/own-pump.md", "share/doc/offhook/examples/plugins/pulse.c"):
         expect(f"{name} is installed", (PREFIX / name).exists())
-    unit = PREFIX / "lib/systemd/system/offhook-modem@.service"
-    program = re.search(r"^ExecStart=(\S+)", unit.read_text(), re.MULTILINE)[1]
-    expect(f"the systemd unit starts the installed program, {program}", program == str(PREFIX / "bin/offhook"))
+    units = PREFIX / "lib/systemd/system"
+    starting = [units / f"offhook-{name}@.service" for name in ("modem", "pool")]
+    for unit in starting:
+        program = re.search(r"^ExecStart=(\S+)", unit.read_text(), re.MULTILINE)[1]
+        expect(f"{unit.name} starts the installed program, {program}", program == str(PREFIX / "bin/offhook"))
     if shutil.which("systemd-analyze"):
-        names = [unit, unit.with_name("offhook-awake@.service")]
+        names = [*starting, units / "offhook-awake@.service"]
         done = subprocess.run(["systemd-analyze", "verify", *names], capture_output=True, text=True, check=False)
         expect(f"systemd-analyze verify {done.stderr.strip()}", done.returncode == 0 and not done.stderr.strip())
     expect("pkgconfig/offhook.pc is installed", (lib / "pkgconfig/offhook.pc").exists())

@@ -2,36 +2,15 @@
 #include "src/decode/line/t38.h"
 
 #include <algorithm>
-#include <functional>
 #include <iterator>
 #include <utility>
+
+#include "driver/base/ifp.h"
 
 namespace offhook::decode {
 namespace {
 
 using Bytes = std::span<const std::uint8_t>;
-
-// Removes `n` octets from the front. @return nothing if there are fewer
-std::optional<Bytes> cut(Bytes& from, std::size_t n) {
-  if (from.size() < n) return std::nullopt;
-  const Bytes taken = from.first(n);
-  from = from.subspan(n);
-  return taken;
-}
-
-// An open type of PER: a length of one octet, or of two, and its octets. Longer ones, in fragments, are not T.38's.
-std::optional<Bytes> cut_open(Bytes& from) {
-  const auto first = cut(from, 1);
-  if (!first) return std::nullopt;
-  std::size_t n = (*first)[0];
-  if ((n & 0x80) != 0) {
-    if ((n & 0x40) != 0) return std::nullopt;
-    const auto second = cut(from, 1);
-    if (!second) return std::nullopt;
-    n = (n & 0x3F) << 8 | (*second)[0];
-  }
-  return cut(from, n);
-}
 
 // T.30 sends the lowest bit of an octet first, T.38 the highest.
 std::uint8_t mirrored(std::uint8_t octet) {
@@ -40,128 +19,26 @@ std::uint8_t mirrored(std::uint8_t octet) {
   return out;
 }
 
-// In order of their numbers in T.38.
-enum FieldType { kHdlcData, kHdlcSigEnd, kFcsOk, kFcsBad, kFcsOkSigEnd, kFcsBadSigEnd, kNonEcmData, kNonEcmSigEnd };
 constexpr int kV21 = 0, kLastPageType = 8;             // data types: HDLC at 300 bit/s; V.17 at 14,400 bit/s
 constexpr int kFirstTraining = 4, kLastTraining = 15;  // indicators: V.27ter at 2400 bit/s, V.17 at 14,400 bit/s
-constexpr int kLastIndicator = 22, kLastData = 14;     // of all versions
 constexpr std::size_t kLongestFrame = 4096;
-
-// What an internet facsimile packet is about: an indicator, or data of a type.
-struct IfpHead {
-  bool is_data = false, has_fields = false;
-  int value = 0;
-};
-
-std::optional<IfpHead> cut_ifp_head(Bytes& b) {
-  constexpr int kHasFields = 0x80, kIsData = 0x40, kExtended = 0x20;
-  const auto first = cut(b, 1);
-  if (!first) return std::nullopt;
-  const int octet = (*first)[0];
-  IfpHead head{(octet & kIsData) != 0, (octet & kHasFields) != 0, octet >> 1 & 0xF};
-  if ((octet & kExtended) != 0) {
-    const auto second = cut(b, 1);
-    if (!second) return std::nullopt;
-    constexpr int kFirstIndicator = 16, kFirstData = 9;  // behind those of the first version
-    head.value = (head.is_data ? kFirstData : kFirstIndicator) + ((octet << 2 & 0x3C) | (*second)[0] >> 6);
-  }
-  if (head.value > (head.is_data ? kLastData : kLastIndicator) || (!head.is_data && head.has_fields))
-    return std::nullopt;
-  return head;
-}
-
-// Takes the fields of a packet of data. @return false: it does not have as many
-bool take_fields(Bytes& b, int version, const std::function<void(int type, Bytes data)>& take) {
-  const auto count = cut(b, 1);
-  if (!count) return false;
-  bool half = false;  // version 0: the type of the next field is in the lower half of the octet before
-  int before = 0;
-  for (int k = 0; k < (*count)[0]; ++k) {
-    int type = 0;
-    if (version == 0 && std::exchange(half, false)) {
-      type = before & 0xF;
-    } else {
-      const auto octet = cut(b, 1);
-      if (!octet) return false;
-      before = (*octet)[0];
-      type = version == 0 ? before >> 4 : before >> 3 & 7;
-      half = version == 0;
-      if (version != 0 && (before & 0x40) != 0) return false;  // a field of a later version
-    }
-    // In version 0 the highest of four bits shows whether data follow, in other versions the highest bit of an octet.
-    const bool has_data = version == 0 ? (type & 8) != 0 : (before & 0x80) != 0;
-    Bytes data;
-    if (has_data) {
-      half = false;
-      const auto length = cut(b, 2);
-      if (!length) return false;
-      const auto octets = cut(b, static_cast<std::size_t>((*length)[0] << 8 | (*length)[1]) + 1);
-      if (!octets) return false;
-      data = *octets;
-    }
-    take(type & 7, data);
-  }
-  return true;
-}
-
-bool is_ifp(Bytes whole) {
-  for (const int version : {0, 1}) {
-    Bytes b = whole;
-    const auto head = cut_ifp_head(b);
-    if (head && (!head->has_fields || take_fields(b, version, [](int, Bytes) {})) && b.empty()) return true;
-  }
-  return false;
-}
-
-// The packets of a datagram of UDPTL.
-struct Udptl {
-  std::uint16_t number = 0;
-  Bytes primary{};
-  std::vector<Bytes> redundant{};  // the latest first
-  bool whole = false;              // read to its last octet
-};
-
-std::optional<Udptl> udptl_of(Bytes b) {
-  const auto head = cut(b, 2);
-  if (!head) return std::nullopt;
-  const auto primary = cut_open(b);
-  if (!primary) return std::nullopt;
-  Udptl u{.number = static_cast<std::uint16_t>((*head)[0] << 8 | (*head)[1]), .primary = *primary};
-  const auto kind = cut(b, 1);
-  if (!kind) return u;
-  const bool parity = ((*kind)[0] & 0x80) != 0;  // not used to make up for lost packets
-  if (parity) cut(b, 2);                         // the number of packets that each of them covers
-  const auto count = cut(b, 1);
-  for (int k = 0; count && k < (*count)[0]; ++k) {
-    const auto one = cut_open(b);
-    if (!one) return u;
-    if (!parity) u.redundant.push_back(*one);
-  }
-  u.whole = count.has_value() && b.empty();
-  return u;
-}
 
 }  // namespace
 
 bool is_udptl(Bytes datagram) {
-  const auto u = udptl_of(datagram);
-  return u && u->whole && is_ifp(u->primary);
+  const auto u = parse_udptl(datagram);
+  return u && u->whole && (is_ifp(u->packet, 0) || is_ifp(u->packet, 1));
 }
 
 void T38Reader::packet(double t, Bytes udptl) {
-  const auto u = udptl_of(udptl);
-  if (!u) return;
-  const int ahead = last_ ? static_cast<std::int16_t>(u->number - *last_) : 1;
-  if (ahead <= 0) return;  // late or repeated: its contents were redundant in a later one
-  if (!last_) first_t_ = t;
-  last_ = u->number;
+  const auto news = reader_.take(udptl);
+  if (!news) return;
+  if (counts_.packets == 0) first_t_ = t;
   last_t_ = t;
   ++counts_.packets;
-  const auto missing = static_cast<std::size_t>(ahead - 1), found = std::min(missing, u->redundant.size());
-  if (missing > found) lose(missing - found);
-  counts_.recovered += found;
-  for (std::size_t k = found; k > 0; --k) ifp(t, u->redundant[k - 1]);
-  ifp(t, u->primary);
+  if (news->lost > 0) lose(news->lost);
+  counts_.recovered += news->packets.size() - 1;
+  for (const Bytes& packet : news->packets) ifp(t, packet);
 }
 
 void T38Reader::lose(std::size_t packets) {
@@ -180,7 +57,7 @@ void T38Reader::ifp(double t, Bytes b) {
   if (!head->is_data) return indicator(t, head->value);
   if (!head->has_fields || head->value > kLastPageType) return;
   bool fits = true;
-  fits &= take_fields(b, version_, [&](int type, Bytes data) {
+  fits &= take_ifp_fields(b, version_, [&](int type, Bytes data) {
     const bool has_octets = type == kHdlcData || type == kNonEcmData;
     fits &= type == kNonEcmSigEnd || has_octets != data.empty();
     if (head->value == kV21) {

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: MIT
 //
 // T.38 in captured packets: UDPTL, the frames of T.30 at 300 bit/s in its internet facsimile packets, and the carriers
-// of pages: bits without error correction, frames of HDLC with it. The text of T.38 was not available: the coding is
-// that of spandsp 0.0.6 (t38_core.c) and its test of UDPTL. Redundant packets of UDPTL are used if the packet itself
-// was lost.
+// of pages: bits without error correction, frames of HDLC with it (driver/base/udptl.h, driver/base/ifp.h). Redundant
+// packets of UDPTL are used if the packet itself was lost.
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "driver/base/udptl.h"
 #include "src/decode/line/recording.h"
 
 namespace offhook::decode {
@@ -51,7 +50,7 @@ class T38Reader {
 
   int version_;
   T38Stream counts_;
-  std::optional<std::uint16_t> last_;  // sequence number
+  UdptlReader reader_;
   double first_t_ = 0, last_t_ = 0;
   double begun_ = 0;                  // s, of the frame that is being received
   std::vector<std::uint8_t> octets_;  // of that frame

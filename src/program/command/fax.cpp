@@ -9,6 +9,8 @@
 #include <filesystem>
 #include <memory>
 #include <stdexcept>
+#include <utility>
+#include <variant>
 
 #include "driver/base/file.h"
 #include "driver/base/output.h"
@@ -17,13 +19,14 @@
 #include "driver/fax/tiff.h"
 #include "driver/session/devices.h"
 #include "driver/session/fax_session.h"
+#include "driver/sip/sip_fax.h"
 #include "src/decode/fax/t30.h"
 
 namespace offhook::command {
 namespace {
 
 struct Options {
-  std::string file, number, card = "alsa:default", context = "FIFO 50", ident;
+  std::string file, number, card = "alsa:default", context = "FIFO 50", ident, t38;
   int interrupt_priority = 80;
   std::uint32_t max_bit_rate = 14'400;
   double seconds = 0;
@@ -43,27 +46,59 @@ void say_frame(bool received, std::span<const std::uint8_t> frame) {
   flush_output();
 }
 
-modem::FaxCallConfig call_of(const Options& o) {
-  modem::FaxCallConfig call;
-  call.digits = o.number;
-  call.plan.need_dial_tone = false;
-  call.plan.pause_s = 1;
-  call.terminal.calls = o.sends;
-  (o.sends ? call.terminal.send : call.terminal.receive) = o.file;
-  call.terminal.ident = o.ident;
-  call.terminal.error_correction = !o.no_error_correction;
-  call.terminal.max_bit_rate = o.max_bit_rate;
-  call.terminal.frame = say_frame;
-  call.terminal.page = [sends = o.sends](const fax::Progress& p) {
+fax::TerminalConfig terminal_of(const Options& o) {
+  fax::TerminalConfig terminal;
+  terminal.calls = o.sends;
+  (o.sends ? terminal.send : terminal.receive) = o.file;
+  terminal.ident = o.ident;
+  terminal.error_correction = !o.no_error_correction;
+  terminal.max_bit_rate = o.max_bit_rate;
+  terminal.frame = say_frame;
+  terminal.page = [sends = o.sends](const fax::Progress& p) {
     say("page {}: {} at {} bit/s{}\n", sends ? p.pages_sent : p.pages_received, sends ? "confirmed" : "received",
         p.bit_rate, p.error_correction ? ", with error correction" : "");
     flush_output();
   };
-  return call;
+  return terminal;
+}
+
+constexpr std::string_view kSip = "sip:";
+bool by_sip(const Options& o) {
+  return o.card.starts_with(kSip) || o.number.starts_with(kSip);
+}
+
+/// By an account; or straight to the address that is the number, without one.
+std::unique_ptr<modem::FaxCall> open_sip_call(const Options& o, const LiveDriverConfig& driver) {
+  sip::SipFaxConfig config{.number = o.number, .terminal = terminal_of(o), .t38 = sip::T38Use::kAccept};
+  const bool direct = o.number.starts_with(kSip);
+  sip::SipPlace place = sip::parse_sip_place(std::string_view(direct ? o.number : o.card).substr(kSip.size()));
+  if (direct) {
+    config.number = std::exchange(place.account.user, "fax");
+    place.account.registers = false;
+  }
+  const std::string t38 = !o.t38.empty() ? o.t38 : o.sends ? "accept" : "offer";
+  config.t38 = t38 == "no" ? sip::T38Use::kNo : t38 == "offer" ? sip::T38Use::kOffer : sip::T38Use::kAccept;
+  if (place.account.encrypts_media) {
+    if (!o.t38.empty() && t38 != "no")
+      throw std::runtime_error("--t38 " + o.t38 + ": T.38 is not encrypted; expected srtp=no, or --t38 no");
+    config.t38 = sip::T38Use::kNo;
+  }
+  return std::make_unique<sip::SipFax>(place, driver, config);
+}
+
+std::unique_ptr<modem::FaxCall> open_card_call(const Options& o, const LiveDriverConfig& driver, LiveCard& card) {
+  modem::FaxCallConfig call;
+  call.digits = o.number;
+  call.plan.need_dial_tone = false;
+  call.plan.pause_s = 1;
+  call.terminal = terminal_of(o);
+  return std::make_unique<modem::FaxSession>(card, driver, call);
 }
 
 /// Everything that can be refused before the line is taken.
 void check(const Options& o) {
+  if (!by_sip(o) && !o.t38.empty()) throw std::runtime_error("--t38: expected a card sip:USER@HOST with it");
+  if (by_sip(o) && o.now) throw std::runtime_error("--now: a call by SIP rings");
   constexpr std::size_t kMostIdent = 20;
   if (o.ident.size() > kMostIdent || o.ident.find_first_not_of("0123456789 +") != std::string::npos)
     throw std::runtime_error(fmt::format("--ident {}: expected at most 20 digits, blanks and +", o.ident));
@@ -71,7 +106,7 @@ void check(const Options& o) {
     close(open_file(o.file));  // throws with the reason
     const auto pages = fax::check_pages(o.file);
     say("{}: {} {} to send\n", o.file, pages, pages == 1 ? "page" : "pages");
-    if (o.number.find_first_not_of("0123456789ABCD*#,W") != std::string::npos)
+    if (!by_sip(o) && o.number.find_first_not_of("0123456789ABCD*#,W") != std::string::npos)
       throw std::runtime_error(
           fmt::format("{} is not a number: expected digits, *, #, a comma for a pause, or W", o.number));
     return;
@@ -81,13 +116,16 @@ void check(const Options& o) {
   expect_writable(o.file);
 }
 
-int report(const Options& o, const modem::FaxSession& session) {
+int report(const Options& o, const modem::FaxCall& session) {
   const fax::Progress& p = session.progress();
   const std::uint32_t pages = o.sends ? p.pages_sent : p.pages_received;
-  const oh_driver_counters d = session.driver().counters();
   if (!p.far_ident.empty()) say("far machine: {}\n", p.far_ident);
   say("{} {} {}; blocks late: {}\n", pages, pages == 1 ? "page" : "pages", o.sends ? "sent and confirmed" : "received",
-      d.blocks_late);
+      session.blocks_late());
+  if (by_sip(o)) {
+    for (const CardFigure& figure : session.figures())
+      std::visit([&](auto value) { say("{}: {}\n", figure.key, value); }, figure.value);
+  }
   if (p.complete && pages > 0) return kOk;
   const std::string why = !session.failure().empty() ? session.failure()
                           : !p.failure.empty()       ? p.failure
@@ -97,6 +135,15 @@ int report(const Options& o, const modem::FaxSession& session) {
   return kInsufficient;
 }
 
+void work(modem::FaxCall& call, int wait_ms) {
+  call.poll();
+  if (const std::string news = call.news(); !news.empty()) {
+    say("{}\n", news);
+    flush_output();
+  }
+  poll(nullptr, 0, wait_ms);
+}
+
 int run(const Options& o) {
   check(o);
   catch_interrupts();
@@ -104,9 +151,10 @@ int run(const Options& o) {
   driver.context = LiveContextConfig::parse(o.context);
   driver.context.best_effort = o.best_effort;
   driver.interrupt_priority = o.interrupt_priority;
-  const std::unique_ptr<LiveCard> card = open_card(o.card);
-  modem::FaxSession session(*card, driver, call_of(o));
-  for (const std::string& s : session.driver().shortcomings()) say(stderr, "offhook: continuing without: {}\n", s);
+  const std::unique_ptr<LiveCard> card = by_sip(o) ? nullptr : open_card(o.card);
+  const std::unique_ptr<modem::FaxCall> call = card ? open_card_call(o, driver, *card) : open_sip_call(o, driver);
+  modem::FaxCall& session = *call;
+  for (const std::string& s : session.shortcomings()) say(stderr, "offhook: continuing without: {}\n", s);
   const std::int64_t end = o.seconds > 0 ? monotonic_ms() + static_cast<std::int64_t>(1000 * o.seconds) : 0;
   const auto goes_on = [end] { return !interrupted() && (end == 0 || monotonic_ms() < end); };
   if (o.sends) {
@@ -115,13 +163,10 @@ int run(const Options& o) {
     say("waiting for a ring on {}\n", o.card);
   }
   flush_output();
-  while (!o.sends && !o.now && !session.ringing() && !session.driver().is_gone() && goes_on()) poll(nullptr, 0, 50);
-  if (goes_on()) {
+  while (!o.sends && !o.now && !session.ringing() && !session.over() && goes_on()) work(session, 50);
+  if (goes_on() && !session.over()) {
     session.begin();
-    while (!session.over() && goes_on()) {
-      session.poll();
-      poll(nullptr, 0, 5);
-    }
+    while (!session.over() && goes_on()) work(session, 5);
     if (!session.over() && interrupted()) session.end_call();
   }
   const int status = report(o, session);
@@ -138,13 +183,21 @@ void add_common(App& sub, Options& o) {
                  "Highest bit rate of a page: 14400 (V.17), 9600 (V.29) or 4800 (V.27ter)")
       ->type_name("BIT/S")
       ->check(one_of({"14400", "9600", "4800"}));
+  sub.add_option(
+         "--t38", o.t38,
+         "With sip: T.38 (packets without modems): offer it when the call is up, accept the far end's offer, or "
+         "no. Default: offer when receiving, accept when sending")
+      ->type_name("HOW")
+      ->check(one_of({"offer", "accept", "no"}));
   sub.add_flag("--no-error-correction", o.no_error_correction, "Disable T.30's error correction");
   sub.add_option("--seconds", o.seconds, "Give up after S seconds")->type_name("S")->check(in_range(0.001, 1e9));
   add_live_options(sub, o.interrupt_priority, o.best_effort);
 }
 
 constexpr const char* kCards =
-    "Card as `offhook modem` takes it: unix:PATH (a card of `offhook line`), alsa:NAME, portaudio:NAME";
+    "Card as `offhook modem` takes it: unix:PATH (a card of `offhook line`), alsa:NAME, portaudio:NAME, or "
+    "sip:USER@HOST "
+    "with its options";
 
 void add_send(App& fax, Action& action) {
   App* sub = fax.add_subcommand("send", "Send the pages of a TIFF file");
@@ -154,8 +207,10 @@ void add_send(App& fax, Action& action) {
                   "TIFF file of black-and-white pages with 1728 (A4), 2048 or 2432 pixels per line")
       ->required()
       ->type_name("FILE.tif");
-  sub->add_option("number", options->number,
-                  "Number to dial: digits, *, #, a comma for a pause, W to wait for dial tone")
+  sub->add_option(
+         "number", options->number,
+         "Number to dial: digits, *, #, a comma for a pause, W to wait for dial tone; or sip:USER@HOST, which is "
+         "called without an account")
       ->required()
       ->type_name("NUMBER");
   sub->add_option("card", options->card, kCards)->type_name("CARD");
@@ -164,6 +219,8 @@ void add_send(App& fax, Action& action) {
   offhook line /run/card-a /run/card-b &
   offhook fax receive got.tif unix:/run/card-b &
   offhook fax send page.tif 5551234 unix:/run/card-a
+  offhook fax send page.tif 5551234 sip:100@192.0.2.1,local=192.0.2.7:5060,password-file=sip.password
+  offhook fax send page.tif sip:200@192.0.2.8
 
 Exit status: 0 every page was sent and confirmed, 1 error, 2 not every page, 130 interrupted.)");
   sub->final_callback([&action, options] { action = [options] { return run(*options); }; });
@@ -180,6 +237,7 @@ void add_receive(App& fax, Action& action) {
   sub->footer(R"(Examples:
   offhook fax receive got.tif unix:/run/card-b
   offhook fax receive got.tif --now --seconds 600   # on the default sound device, which does not ring
+  offhook fax receive got.tif sip:200@192.0.2.1,local=192.0.2.8:5060,register=no   # a call by SIP to port 5060
 
 Exit status: 0 the pages were received, 1 error, 2 no page or not every page, 130 interrupted.)");
   sub->final_callback([&action, options] { action = [options] { return run(*options); }; });

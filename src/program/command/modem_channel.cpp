@@ -13,12 +13,10 @@
 #include "driver/session/session.h"
 #include "driver/sip/sip_line.h"
 #include "driver/user_modem/modulations.h"
-#include "src/measure/host_description.h"
 #include "src/program/command/folder.h"
+#include "src/program/command/live_log.h"
 #include "src/program/command/run_folder.h"
 #include "src/program/command/times.h"
-#include "traces/log/clock.h"
-#include "traces/log/header.h"
 
 namespace offhook::command {
 
@@ -36,12 +34,7 @@ void Channel::begin(modem::CallLine& line, std::unique_ptr<modem::Terminal> term
 
 std::unique_ptr<traces::LogWriter> Channel::make_log(std::uint16_t driver) {
   folder_.emplace(config_.out);
-  traces::LogHeader header;
-  header.drivers.push_back({driver, "modem"});
-  header.host = measure::host_description();
-  header.scenario = {{"context", config_.context.str()}, {"live", true}, {"clock", traces::live_clock()}};
-  return std::make_unique<traces::LogWriter>(folder_->create(kLogName, Privacy::kPrivate, Appears::kAtOnce),
-                                             traces::to_json(header));
+  return make_live_log(folder_->create(kLogName, Privacy::kPrivate, Appears::kAtOnce), driver, config_.context.str());
 }
 
 std::string Channel::news() {
@@ -119,7 +112,7 @@ class LiveChannel final : public Channel {
     const double kept_s = config.failed_calls ? kKeptS : 0;
     session_ = std::make_unique<modem::Session>(*card_, session, static_cast<std::size_t>(kept_s * kRateHz));
     if (by_sip) {
-      phone_ = sip::make_phone(place.account, {rtp_->local_port()});
+      phone_ = sip::make_phone(place.account, {{.media = rtp_->local_port()}});
       sip_line_ = std::make_unique<sip::SipLine>(*phone_, 0, *rtp_, *session_);
     }
     begin(by_sip ? static_cast<modem::CallLine&>(*sip_line_) : *session_, std::move(terminal),

@@ -19,28 +19,34 @@
 #include <array>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "driver/base/printable.h"
 #include "driver/base/terminal.h"
+#include "driver/network/internet_address.h"
 #include "driver/session/session.h"
 #include "driver/tty/dce.h"
 #include "driver/user_modem/modulations.h"
+#include "src/program/command/call_log.h"
 #include "src/program/command/line_watch.h"
 #include "src/program/command/page_option.h"
 #include "src/program/command/pool_admission.h"
 #include "src/program/command/pool_trunk.h"
 #include "src/program/command/program.h"
+#include "src/program/command/tcp_program.h"
 
 namespace offhook::command {
 namespace {
 
 constexpr std::int64_t kShowMs = 100;        // between two states of the live page
+constexpr std::int64_t kDrainMs = 100;       // between two readings of a line's events
+constexpr std::int64_t kLastMs = 1000;       // for a server's last octets to leave the modem
 constexpr std::int64_t kKillAfterMs = 5000;  // a program that ignores the hang-up
 
 struct Options {
-  std::string address, tty, exec, allow, page, context = "FIFO 50";
+  std::string address, tty, exec, tcp, log, allow, page, context = "FIFO 50";
   int lines = 0, per_caller = 2, per_minute = 10, interrupt_priority = 80;
   double seconds = 0;
   bool best_effort = false;
@@ -65,23 +71,27 @@ std::string safe_word(std::string_view text) {
   return word;
 }
 
+/// What all lines use.
+struct Shared {
+  const Options& options;
+  PoolTrunk& trunk;
+  CallLogFolder* logs;                    ///< null: none
+  std::optional<InternetAddress> server;  ///< the program of each call
+};
+
 /// One answering modem.
 class PoolLine {
  public:
-  PoolLine(std::size_t number, const Options& options, PoolTrunk& trunk)
-      : number_(number), options_(options), trunk_(trunk) {
+  PoolLine(std::size_t number, const Shared& shared)
+      : number_(number), options_(shared.options), trunk_(shared.trunk), server_(shared.server) {
     modem::SessionConfig session;
-    session.context = LiveContextConfig::parse(options.context);
-    session.context.best_effort = options.best_effort;
-    session.interrupt_priority = options.interrupt_priority;
-    if (!options.page.empty()) {
-      ring_.resize(kPageEvents);
-      oh_event_log_init(&log_, ring_.data(), ring_.size(), 0);
-      session.log = &log_;
-    }
-    session_ = std::make_unique<modem::Session>(trunk.card(number), session);
+    session.context = LiveContextConfig::parse(options_.context);
+    session.context.best_effort = options_.best_effort;
+    session.interrupt_priority = options_.interrupt_priority;
+    if (!options_.page.empty() || shared.logs != nullptr) session.log = log_.emplace(shared.logs).ring();
+    session_ = std::make_unique<modem::Session>(trunk_.card(number), session);
     terminal_ =
-        std::make_unique<modem::PseudoTerminal>(options.tty.empty() ? "" : options.tty + std::to_string(number));
+        std::make_unique<modem::PseudoTerminal>(options_.tty.empty() ? "" : options_.tty + std::to_string(number));
     offer_ = modem::offer(kModulations, session_->format(), session_->io_delay_samples(), modem::Octets::kConverted);
   }
   ~PoolLine() {
@@ -97,7 +107,7 @@ class PoolLine {
     dce_->heed_ring(false);
     // The settings, as a program on the terminal gives them. They stay when it is closed.
     const int terminal = open(terminal_->device().c_str(), O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
-    const std::string_view settings = "AT&FE0Q1S0=1\r";
+    const std::string_view settings = server_ ? "AT&FE0Q1S0=1S2=255\r" : "AT&FE0Q1S0=1\r";
     [[maybe_unused]] const ssize_t n = write(terminal, settings.data(), settings.size());
     for (int k = 0; k < 3; ++k) dce_->work(monotonic_ms());
     std::array<char, 1024> said;
@@ -108,7 +118,6 @@ class PoolLine {
 
   /// For the live page. Only with --page.
   const live_page::LineView& view(std::int64_t now) {
-    watch_.drain(log_, nullptr, now);
     if (failed_) {
       watch_.gone();
       return watch_.view;
@@ -147,10 +156,14 @@ class PoolLine {
     if (!rings) refusing_ = false;
     dce_->heed_ring(has_call_);
     dce_->work(now);
-    if (dce_->state() >= modem::Dce::State::kOnline && !online_) go_online();
+    if (dce_->state() >= modem::Dce::State::kOnline && !online_) go_online(now);
     follow(now);
     if (has_call_ && !rings && dce_->state() == modem::Dce::State::kOnHook) end_call(now);
     if (const std::string why = session_->card_failure(); !why.empty()) fail(why, now);
+    if (log_ && now >= drain_at_ms_) {
+      drain_at_ms_ = now + kDrainMs;
+      tell_log_failure(log_->drain(watch_, now));
+    }
   }
 
  private:
@@ -172,6 +185,9 @@ class PoolLine {
     trunk_.close(number_);
     flush_output();
   }
+  void tell_log_failure(const std::string& why) const {
+    if (!why.empty()) log_line(fmt::format("line {} has no event log: {}", number_, why));
+  }
   void refuse(const std::string& caller, const std::string& why) {
     say("{} line {} caller {} refused: {}\n", clock_text(), number_, printable(caller), why);
     flush_output();
@@ -185,17 +201,25 @@ class PoolLine {
     rates_ = "not connected";
     end_.clear();
     before_ = traffic_ = session_->traffic();
+    if (log_) tell_log_failure(log_->begin(number_, options_.context, watch_, now));
   }
-  void go_online() {
+  void go_online(std::int64_t now) {
     online_ = true;
     if (!options_.exec.empty()) start_program();
+    if (server_) {
+      connection_.emplace(*server_, terminal_->device(), now);
+      idle_room_ = line_->writable();
+    }
   }
+  void follow_connection(std::int64_t now);
+  bool has_sent_all(std::int64_t now);
   void follow(std::int64_t now) {
     const modem::CallStatus status = line_->status();
     if (status.pump.state == OH_PUMP_DATA)
       rates_ = fmt::format("{}/{} bit/s", status.pump.tx_bit_rate, status.pump.rx_bit_rate);
     if (!status.failure().empty()) end_ = status.failure();
     traffic_ = session_->traffic();
+    if (connection_) follow_connection(now);
     if (child_ <= 0) return;
     int ended = 0;
     if (waitpid(child_, &ended, WNOHANG) == child_) {
@@ -208,10 +232,15 @@ class PoolLine {
   }
   void end_call(std::int64_t now) {
     has_call_ = false;
-    say("{} line {} caller {} {}, {:.1f} s, {} bytes sent, {} received, end: {}\n", clock_text(), number_,
+    if (connection_) {
+      connection_->hang_up(now);
+      terminal_->drop_input();  // the rest of the server's octets would be commands
+    }
+    const std::string log = log_ ? log_->end(watch_, now) : "";
+    say("{} line {} caller {} {}, {:.1f} s, {} bytes sent, {} received, end: {}{}\n", clock_text(), number_,
         printable(caller_), rates_, static_cast<double>(now - began_ms_) / 1000,
         traffic_.bytes_sent - before_.bytes_sent, traffic_.bytes_received - before_.bytes_received,
-        end_.empty() ? "the modem hung up" : end_);
+        end_.empty() ? "the modem hung up" : end_, log.empty() ? "" : ", log: " + log);
     flush_output();
     trunk_.ended(number_);
     if (draining_) trunk_.close(number_);
@@ -221,8 +250,8 @@ class PoolLine {
   std::size_t number_;
   const Options& options_;
   PoolTrunk& trunk_;
-  std::vector<oh_event> ring_;
-  oh_event_log log_{};
+  std::optional<InternetAddress> server_;
+  std::optional<CallLog> log_;
   LineWatch watch_;
   std::unique_ptr<modem::Session> session_;
   std::unique_ptr<modem::PseudoTerminal> terminal_;
@@ -231,10 +260,30 @@ class PoolLine {
   std::unique_ptr<modem::Dce> dce_;
   bool has_call_ = false, online_ = false, draining_ = false, refusing_ = false, failed_ = false;
   std::string caller_, rates_, end_;
-  std::int64_t began_ms_ = 0, kill_at_ms_ = 0;
+  std::int64_t began_ms_ = 0, kill_at_ms_ = 0, drain_at_ms_ = 0, sent_at_ms_ = 0;
   modem::Traffic before_, traffic_;
   pid_t child_ = 0;
+  std::optional<TcpProgram> connection_;  // of the present call, or of the last one until the server has closed it
+  std::size_t idle_room_ = 0;             // for octets to the caller, with none queued
 };
+
+/// Whether the caller has all octets of the server; without error control: whether the modem has sent them.
+bool PoolLine::has_sent_all(std::int64_t now) {
+  const bool all = line_->writable() >= idle_room_ && line_->status().unsent == 0;
+  if (!all || sent_at_ms_ == 0) sent_at_ms_ = now;
+  return all && now - sent_at_ms_ >= kLastMs;
+}
+
+/// Without its connection the terminal is closed, and the modem hangs up.
+void PoolLine::follow_connection(std::int64_t now) {
+  connection_->work(now);
+  if (has_call_ && end_.empty()) end_ = connection_->failure();
+  const bool served = has_call_ && connection_->server_ended() && has_sent_all(now);
+  if (served && end_.empty()) end_ = "the server closed the connection";
+  if (!served && !connection_->over()) return;
+  connection_.reset();
+  sent_at_ms_ = 0;
+}
 
 /// In a new session, with the line's terminal as controlling terminal. Not by fork(): until its child's exec(), each
 /// page that a modem of the pool writes would be copied.
@@ -312,11 +361,15 @@ int run(const Options& options) {
       open_pool_trunk(options.address, static_cast<std::size_t>(options.lines), log_line);
   if (!options.allow.empty() && !trunk->names_callers())
     throw std::runtime_error("--allow: " + trunk->address(0) + " does not name callers");
+  std::optional<CallLogFolder> logs;
+  if (!options.log.empty()) logs.emplace(options.log);
+  const Shared shared{options, *trunk, logs ? &*logs : nullptr,
+                      options.tcp.empty() ? std::nullopt : std::optional(internet_address(options.tcp))};
   const auto page = open_page(options.page, "offhook pool", trunk->lines(), false);
   std::vector<std::unique_ptr<PoolLine>> lines;
   std::vector<modem::Session*> sessions;
   for (std::size_t k = 0; k < trunk->lines(); ++k) {
-    lines.push_back(std::make_unique<PoolLine>(k, options, *trunk));
+    lines.push_back(std::make_unique<PoolLine>(k, shared));
     sessions.push_back(&lines.back()->session());
   }
   trunk->begin(sessions);
@@ -368,6 +421,14 @@ void add_pool(App& app, Action& action) {
          "Shell command for each connected call, with the call's terminal as standard input and output. "
          "OFFHOOK_CALLER, OFFHOOK_LINE and OFFHOOK_TTY are in its environment. The call ends when the command ends")
       ->type_name("COMMAND");
+  sub->add_option(
+         "--tcp", options->tcp,
+         "Server that each connected call is connected to, in place of a program. The call ends when the server "
+         "closes the connection")
+      ->type_name("HOST:PORT")
+      ->excludes("--exec");
+  sub->add_option("--log", options->log, "Folder for the event logs of the calls, one file for each call")
+      ->type_name("DIR");
   add_page(*sub, options->page);
   sub->add_option("--tty", options->tty, "Prefix of symbolic links to the terminals, such as /run/pool-tty")
       ->type_name("PREFIX");
@@ -379,6 +440,7 @@ void add_pool(App& app, Action& action) {
   sub->footer(R"(Examples:
   offhook pool sip:100@192.0.2.1,password-file=sip.password --lines 8 --exec "/sbin/getty -L - \$OFFHOOK_TTY vt100"
   offhook pool audiosocket::9092,listen,law=pcmu --lines 8 --exec "exec /usr/sbin/pppd file ppp.options"
+  offhook pool audiosocket::9092,listen --tcp 127.0.0.1:23 --log out/calls
   offhook pool dahdi:1/1-15 --tty /run/pool-tty
 
 Each call is one line on standard output. Ctrl-C accepts no further calls and waits for those in progress; a second one

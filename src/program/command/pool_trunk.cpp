@@ -33,8 +33,8 @@ class SipTrunk final : public PoolTrunk {
   LiveCard& card(std::size_t line) override { return *cards_[line]; }
   std::string address(std::size_t) const override { return fmt::format("sip:{}@{}", account_.user, account_.host); }
   void begin(const std::vector<modem::Session*>& sessions) override {
-    std::vector<std::uint16_t> ports;
-    for (const auto& card : cards_) ports.push_back(card->local_port());
+    std::vector<sip::LinePorts> ports;
+    for (const auto& card : cards_) ports.push_back({.media = card->local_port()});
     phone_ = sip::make_phone(account_, ports);
     for (std::size_t k = 0; k < cards_.size(); ++k)
       lines_.push_back(std::make_unique<sip::SipLine>(*phone_, k, *cards_[k], *sessions[k]));

@@ -54,7 +54,7 @@ class OwnCall {
   OwnCall(const sip::SipPlace& place, const std::string& number)
       : a_(media_of(place)),
         b_(media_of(place)),
-        phone_(sip::make_phone(place.account, {a_.local_port(), b_.local_port()})) {
+        phone_(sip::make_phone(place.account, {{.media = a_.local_port()}, {.media = b_.local_port()}})) {
     phone_->accept(0, false);
     phone_->accept(1, true);
     if (place.account.registers) wait([&] { return phone_->registration() == "registered"; }, "no registration: ");

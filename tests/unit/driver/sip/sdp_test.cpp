@@ -62,6 +62,50 @@ TEST(Sdp, WhatIsWrittenIsReadAgain) {
   }
 }
 
+constexpr char kFax[] =
+    "m=image 6000 udptl t38\r\na=T38FaxVersion:0\r\na=T38FaxRateManagement:transferredTCF\r\n"
+    "a=T38FaxMaxDatagram:238\r\na=T38FaxUdpEC:t38UDPRedundancy\r\n";
+
+TEST(Sdp, AnOfferOfT38HasAddressAndSizeOfItsDatagrams) {
+  const MediaDescription found = parse_sdp(described(kFax));
+  ASSERT_TRUE(found.fax);
+  EXPECT_EQ(found.fax->remote.text(), "192.0.2.1:6000");
+  EXPECT_EQ(found.fax->most_octets, 238u);
+  EXPECT_TRUE(found.fax->takes_copies);
+  EXPECT_FALSE(parse_sdp(described("m=image 6 UDPTL t38\na=t38faxudpec:t38UDPNoEC\n")).fax->takes_copies);
+  EXPECT_THAT(refusal(described("m=image 6 udptl t38\na=T38FaxRateManagement:localTCF\n")),
+              testing::HasSubstr("tests the line at each end"));
+  EXPECT_EQ(refusal(described("m=image 0 udptl t38\n")), "it describes no audio");
+  EXPECT_EQ(refusal(described("m=image 6 tcp t38\n")), "it describes no audio");
+}
+
+TEST(Sdp, AudioThatGoesOnIsNoT38) {
+  EXPECT_FALSE(parse_sdp(described("m=audio 4000 RTP/AVP 0\r\n" + std::string(kFax))).fax);
+  const MediaDescription found = parse_sdp(described("m=audio 0 RTP/AVP 0\r\n" + std::string(kFax)));
+  ASSERT_TRUE(found.fax);
+  EXPECT_EQ(found.line, 1u);
+}
+
+// RFC 3264 6.
+TEST(Sdp, AnAnswerHasALineForEachOfTheOffer) {
+  const MediaDescription found =
+      parse_sdp(described("m=audio 0 RTP/AVP 0 8\r\nm=video 5000 RTP/AVP 31\r\n" + std::string(kFax)));
+  OwnDescription own{internet_address("192.0.2.7:7000"), {}, 160, 1, 1, {}};
+  own.fax = true;
+  own.lines = found.lines;
+  own.line = found.line;
+  const std::string text = write_sdp(own);
+  EXPECT_THAT(
+      text, testing::HasSubstr("t=0 0\r\nm=audio 0 RTP/AVP 0 8\r\nm=video 0 RTP/AVP 31\r\nm=image 7000 udptl t38\r\n"));
+  EXPECT_EQ(parse_sdp(text).fax->remote.text(), "192.0.2.7:7000");
+}
+
+TEST(Sdp, ADescriptionHasAtMost16Streams) {
+  std::string many;
+  for (int k = 0; k < 17; ++k) many += "m=audio 4000 RTP/AVP 0\r\n";
+  EXPECT_EQ(refusal(described(many)), "it describes more than 16 streams");
+}
+
 // RFC 4568 9.1 and 10.
 constexpr char kInline[] = "inline:d0RmdmcmVCspeEc3QGZiNWpVLFJhQX1cfHAwJSoj";
 

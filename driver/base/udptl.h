@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+//
+// UDPTL, the datagrams of T.38, as octets. A datagram has a number, a packet, and copies of the packets before it,
+// which make up for lost datagrams. The text of T.38 was not available: the coding is that of spandsp 0.0.6's test of
+// UDPTL. A parser takes any bytes; nothing that it returns refers beyond them.
+//
+//   number (2 octets) | packet | 0, count | copies of the packets before, the latest first
+//                              | 0x80 ... parity packets (not used here to make up for lost ones)
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace offhook {
+
+struct UdptlDatagram {
+  std::uint16_t number = 0;
+  std::span<const std::uint8_t> packet{};
+  std::vector<std::span<const std::uint8_t>> before{};  ///< the latest first
+  bool whole = false;                                   ///< read to its last octet
+};
+
+/// @return nothing: no number and packet
+std::optional<UdptlDatagram> parse_udptl(std::span<const std::uint8_t> datagram);
+
+/// Writes the datagrams of one direction.
+class UdptlWriter {
+ public:
+  /// @param copies  of earlier packets in each datagram, at most  @param most_octets  of a datagram. There are fewer
+  /// copies if they do not fit; the packet itself is always sent
+  UdptlWriter(std::size_t copies, std::size_t most_octets) : copies_(copies), most_octets_(most_octets) {}
+  /// The next datagram. @param packet  of kMostPacket octets at most
+  std::vector<std::uint8_t> next(std::span<const std::uint8_t> packet);
+  static constexpr std::size_t kMostPacket = 0x3FFF;
+
+ private:
+  std::size_t copies_, most_octets_;
+  std::uint16_t number_ = 0;
+  std::deque<std::vector<std::uint8_t>> before_;  // the latest first
+};
+
+/// Reads the datagrams of one direction: each packet once, in the order of their numbers.
+class UdptlReader {
+ public:
+  struct News {
+    std::size_t lost = 0;                                  ///< packets before `packets` that no datagram has brought
+    std::vector<std::span<const std::uint8_t>> packets{};  ///< all but the last come from copies
+    std::uint16_t first = 0;                               ///< number of the first
+  };
+  /// @return nothing: no datagram of UDPTL, or one whose packet is late or known
+  std::optional<News> take(std::span<const std::uint8_t> datagram);
+
+ private:
+  std::optional<std::uint16_t> last_;
+};
+
+}  // namespace offhook
