@@ -353,7 +353,7 @@ std::string less_preferred(const Scenario& base, const Trial& t, const Trial& ch
                                 "budget is not known.";
       if (t.context.share() <= chosen.context.share())
         return fmt::format("It reserves as much of the CPU as {}.", chosen.name);
-      return fmt::format("It reserves {:.1f} % of the CPU, where {:.1f} % is enough.", 100 * t.context.share(),
+      return fmt::format("It reserves {:.1f} % of the CPU, although {:.1f} % is enough.", 100 * t.context.share(),
                          100 * chosen.context.share());
     case OH_CONTEXT_THREAD:
       if (chosen.context.kind == OH_CONTEXT_RESERVATION)

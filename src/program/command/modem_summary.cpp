@@ -55,10 +55,10 @@ constexpr record::Row kRows[] = {
     R::part<&M::service>("service_time", kQuantiles).described_apart("time of the service"),
     R::part<&M::thread>("", kThread),
     R::of<&M::sent, &M::Way::bytes>("v42.bytes_sent", "bytes", "bytes of the user"),
-    R::of<&M::sent, &M::Way::octets>("v42.octets_sent", "bytes", "octets of V.42 that carried them")
+    R::of<&M::sent, &M::Way::octets>("v42.octets_sent", "bytes", "octets of V.42 that carried the user's bytes")
         .absent("a kernel modem"),
     R::of<&M::received, &M::Way::bytes>("v42.bytes_received", "bytes", "bytes of the user"),
-    R::of<&M::received, &M::Way::octets>("v42.octets_received", "bytes", "octets of V.42 that carried them")
+    R::of<&M::received, &M::Way::octets>("v42.octets_received", "bytes", "octets of V.42 that carried the user's bytes")
         .absent("a kernel modem"),
     R::of<&M::without>("without", "", "missing privileges").absent("there is none"),
     R::part<&M::host>("host", measure::kHostDescription).described_apart("description of this machine"),
