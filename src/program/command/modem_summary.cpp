@@ -45,12 +45,12 @@ constexpr record::Row kRows[] = {
     R::of<&M::blocks_late>("blocks_late", "", "blocks served after their samples were due").label("blocks late"),
     R::of<&M::samples_late>("samples_late", "samples", "samples that were late"),
     R::of<&M::samples_filled_in>("samples_filled_in", "samples", "samples replaced by silence")
-        .label("samples filled in"),
+        .label("samples concealed"),
     R::of<&M::pending_max>("pending_max_samples", "samples", "greatest number that waited for service")
-        .label("pending max samples"),
-    R::of<&M::overrun_samples>("overrun_samples", "samples", "received and lost").label("overrun samples"),
+        .label("samples pending, max"),
+    R::of<&M::overrun_samples>("overrun_samples", "samples", "received and lost").label("overrun, samples"),
     R::of<&M::underrun_samples>("underrun_samples", "samples", "missing when due for sending")
-        .label("underrun samples"),
+        .label("underrun, samples"),
     R::part<&M::dispatch>("dispatch_latency", kQuantiles).described_apart("time from interrupt to service"),
     R::part<&M::service>("service_time", kQuantiles).described_apart("time of the service"),
     R::part<&M::thread>("", kThread),
