@@ -19,7 +19,7 @@ class CallLine {
   virtual Caller caller() const { return {}; }
   /// Once for each round of the owner, before anything else.
   virtual void work() {}
-  /// Off hook: a call begins, with the digits if there are any. Ends the one before.
+  /// Off hook: a call begins, with the digits if there are any. Ends the previous call.
   /// @throws std::invalid_argument: the pump does not support these modulations and rates; the hook is unchanged
   virtual void begin_call(const CallConfig& call) = 0;
   /// Replaces the pump of a call that is answered; the line stays off hook.  @throws as begin_call()

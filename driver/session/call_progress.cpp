@@ -45,7 +45,7 @@ void ProgressDetector::process(const std::int16_t* rx, std::size_t n) {
   }
 }
 
-// Silence keeps the filters' phase: the tone after the gap adds to the one before it.
+// Silence keeps the filters' phase: the tone after the gap adds to the tone before it.
 void ProgressDetector::report_gap(std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) step(0);
 }

@@ -21,7 +21,7 @@ namespace offhook {
 struct LiveDriverConfig {
   LiveContextConfig context;
   int interrupt_priority = 80;  ///< SCHED_FIFO, of the thread that plays interrupt; 0: a normal thread
-  /// Unless the card has a period: then blocks of that length, and two of them ahead.
+  /// If the card has a period, blocks have that length, and two of them are queued ahead.
   std::vector<std::uint32_t> block_plan = {105, 105, 90};
   std::uint32_t transmit_lead_samples = 204;
   std::uint32_t device_delay_samples = 0;  ///< of devices behind the card that it does not count, both directions

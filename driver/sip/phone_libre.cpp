@@ -509,8 +509,8 @@ void LibrePhone::offer_fax_now(Line& line) {
 /// The keys of both directions. Our line has the suite and the tag of the far end's, or the far end's has ours.
 void LibrePhone::take_keys(Line& line, MediaDescription& found) const {
   if (found.encrypted != account_.encrypts_media)
-    throw std::runtime_error(found.encrypted ? "it wants SRTP, which this account does not allow (srtp=no)"
-                                             : "it has no SRTP, which this account wants (srtp=no allows that)");
+    throw std::runtime_error(found.encrypted ? "it requires SRTP, which this account does not allow (srtp=no)"
+                                             : "it has no SRTP, which this account requires (srtp=no allows that)");
   if (!found.encrypted) return;
   const CryptoLine* chosen = &found.crypto.front();
   if (line.crypto) {

@@ -61,12 +61,14 @@ bool SipLine::ringing() const {
 }
 
 void SipLine::begin_call(const modem::CallConfig& call) {
-  if (call.digits_only) throw std::invalid_argument("a SIP call begins with its number and a modem");
+  if (call.digits_only)
+    throw std::invalid_argument("digits alone cannot be dialled by SIP; expected a number without ;");
   std::string number;
   std::copy_if(call.digits.begin(), call.digits.end(), std::back_inserter(number),
                [](char c) { return c != ',' && c != 'W'; });
   const bool rings = info_.state == CallState::kRinging;
-  if (call.role == OH_PUMP_CALL && number.empty() && !rings) throw std::invalid_argument("a SIP call has a number");
+  if (call.role == OH_PUMP_CALL && number.empty() && !rings)
+    throw std::invalid_argument("a SIP call needs a number to dial");
   call_ = call;
   call_.digits.clear();
   media_version_ = 0;

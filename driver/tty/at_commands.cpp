@@ -153,7 +153,7 @@ struct Parameter {
 constexpr Parameter kParameters[] = {
     {"MS",
      "6.4.1",
-     "carrier, automode, least and greatest bit/s sent, then the same limits for received",
+     "carrier, automode, least and greatest bit/s for sending, then for receiving",
      {{.word = &AtSettings::modulation},
       {&AtSettings::automode},
       {&AtSettings::min_rate, kSlowest, kFastest, true},

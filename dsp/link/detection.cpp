@@ -34,7 +34,7 @@ PatternReceiver::Result PatternReceiver::put(int bit) {
     if (bit) {
       if (ones_ < 255) ++ones_;
     } else {
-      if (ones_ < 8 || ones_ > 16) known_ = 0;  // not adjacent to the one before
+      if (ones_ < 8 || ones_ > 16) known_ = 0;  // not adjacent to the previous character
       bits_ = 1;
     }
     return kNothing;

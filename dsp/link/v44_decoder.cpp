@@ -97,7 +97,7 @@ bool Decoder::code() {
   return prefix == 2 && (bits_ & 2) ? read_extension() : read_ordinal(prefix);
 }
 
-// A codeword or a control code. After STEPUP it is its size that was meant (7.11.2).
+// A codeword or a control code. After STEPUP, STEPUP applied to its size (7.11.2).
 bool Decoder::read_codeword() {
   const auto width = uint8_t(width_ + stepped_);
   failed_ = width > max_width_;
@@ -110,7 +110,7 @@ bool Decoder::read_codeword() {
   return true;
 }
 
-// After STEPUP it is an ordinal's size that was meant (7.11.1).
+// After STEPUP, STEPUP applied to the size of an ordinal (7.11.1).
 bool Decoder::read_ordinal(uint8_t prefix) {
   const auto width = uint8_t(ordinal_width_ + stepped_);
   failed_ = width > kLastOrdinalWidth;

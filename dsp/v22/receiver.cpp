@@ -15,7 +15,7 @@ constexpr float threshold(double dbm0) {
 constexpr float kOn = threshold(-44.5), kOff = threshold(-47);
 constexpr float kGone = 0.1f, kBack = 0.2f;
 constexpr int kLongGone = 2400;
-constexpr float kJump = 4;  // in power: another signal than the one before
+constexpr float kJump = 4;  // in power: a different signal begins
 
 constexpr float kFast = 1.f / 16, kSlow = 1.f / 1024;
 constexpr float kTone = 0.75f;  // likeness of neighbouring symbols, of the power

@@ -228,7 +228,8 @@ const LineConfig& checked(const LineConfig& c) {
   require(within(c.loss_db, -20, 100), "loss_db", c.loss_db, "-20 to 100");
   require(within(c.near_echo_db, 0, 400), "near_echo_db", c.near_echo_db, "0 to 400");
   require(within(c.far_echo_db, 0, 400), "far_echo_db", c.far_echo_db, "0 to 400");
-  require(c.loss_db + c.far_echo_db >= 3, "far_echo_db", c.far_echo_db, "with loss_db at least 3, or the line sings");
+  require(c.loss_db + c.far_echo_db >= 3, "far_echo_db", c.far_echo_db,
+          "with loss_db at least 3, because less makes the line oscillate");
   const double least_ms = static_cast<double>(Line::least_delay()) * 1000 / kSampleRate;
   require(c.delay_ms == 0 || within(c.delay_ms, least_ms, 10'000), "delay_ms", c.delay_ms,
           "0 (the least), or " + std::to_string(least_ms) + " to 10000");

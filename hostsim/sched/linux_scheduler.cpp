@@ -114,7 +114,8 @@ class NamedGroups {
     auto& [group, asked] = groups_[name];
     if (group == nullptr) group = std::make_shared<Group>(asked = limit, cpus);
     if (asked != limit)
-      throw std::invalid_argument("group '" + name + "' has another quota, expected one budget and period a group");
+      throw std::invalid_argument("group '" + name +
+                                  "' has another quota; expected one budget and one period per group");
     return group;
   }
 

@@ -59,7 +59,7 @@ CostResult measure_cost(const CostConfig& config, const std::function<bool(doubl
   line_config.codec = "none";
   hostsim::Line line(line_config, 1, far);
   std::vector<std::int16_t> rx(OH_MODEM_RING_SAMPLES), tx(OH_MODEM_RING_SAMPLES);
-  // As a card: the output of a block is played while the next but one comes in, whatever their lengths.
+  // As on a card, the output of a block is played while the second block after it arrives, whatever their lengths.
   std::vector<std::int16_t> queued(kQueued);
   std::vector<std::uint8_t> bytes(1024);
   double samples = 0, connected_samples = 0;

@@ -4,13 +4,13 @@
 
     readability.py [--commit COMMIT] [--list | --check | --sample N [--seed S]] [SOURCE]
 
-It measures five kinds of text: the Markdown files, the help (string literals of src/program/command), other messages
-(string literals of the remaining sources), the comments of the public headers, and the comments of the sources. For
-each kind it prints the number of sentences, their mean length in words, the sentences of more than 25 and of more than
+It measures six kinds of text: the Markdown files, the help (string literals of src/program/command), other messages
+(string literals of the remaining sources), data (comments and texts of the scenarios, devices, hosts and system files),
+the comments of the public headers, and the comments of the sources. For each kind it prints the number of sentences, their mean length in words, the sentences of more than 25 and of more than
 40 words, and the number of places with one of the habits below. --commit measures a commit instead of the working tree, so that two commits can be
 compared. --list names each long sentence and each habit with its file. --sample prints N random sentences of docs, help,
-messages and headers for a reader to judge. --check also names the long sentences and habits of docs, help and messages,
-and the entries of CAVEATS.md with more than two sentences; the exit status is 1 if there are any. Without --check it is
+messages, data and headers for a reader to judge. --check also names the long sentences and habits of docs, help, messages
+and data, and the entries of CAVEATS.md with more than two sentences; the exit status is 1 if there are any. Without --check it is
 0: this is a report.
 """
 
@@ -22,7 +22,7 @@ import sys
 from pathlib import Path
 
 LONG, TOO_LONG = 25, 40  # words
-CHECKED = ("docs", "help", "messages")
+CHECKED = ("docs", "help", "messages", "data")
 LEAST_WORDS = 4  # shorter texts are headings, keys or table cells
 
 HABITS = {
@@ -109,6 +109,15 @@ def comments(text: str, also_in_lines: bool = True) -> list[str]:
     return [part for body in bodies for part in re.split(r"\n\s*\n|\n\s*(?=@)", body) if "SPDX" not in part]
 
 
+def data_parts(text: str) -> list[str]:
+    """Comments of a TOML, unit or rules file, of which adjacent whole lines are one, and the strings of TOML."""
+    found = re.findall(r'"((?:[^"\\\n]|\\.)*)"', re.sub(r"^#.*$", "", text, flags=re.MULTILINE))
+    found += re.findall(r"^[^#\n]+#[ ]+(.*)$", text, re.MULTILINE)
+    for body in re.findall(r"(?:^#.*\n)+", text, re.MULTILINE):
+        found += paragraphs(re.sub(r"^# ?", "", re.sub(r"^# SPDX.*\n", "", body), flags=re.MULTILINE))
+    return found
+
+
 def sentences(part: str) -> list[str]:
     plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", " ".join(part.split()).replace("**", ""))
     pieces = re.split(r"(?<=[.!?:])\s+(?=[A-Z`*\"])|(?<=[a-z)%][.!?])\s+(?=[0-9(])|;\s+(?=[A-Z])", plain)
@@ -120,6 +129,8 @@ def kind_of(name: str) -> str | None:
         return None if name.startswith("tests/") else "docs"
     if name.startswith("include/") and name.endswith(".h"):
         return "headers"
+    if name.startswith("system/") or (name.endswith(".toml") and name.startswith(("examples/", "traces/data/"))):
+        return "data"
     if name.startswith("src/program/command/") and name.endswith(".cpp"):
         return "help"
     sources = ("src/", "driver/", "traces/", "hostsim/", "dsp/")
@@ -132,6 +143,8 @@ def parts_of(name: str, kind: str, text: str) -> list[tuple[str, str]]:
         return [(kind, part) for part in prose_of_markdown(text)]
     if kind == "headers":
         return [(kind, part) for part in comments(text)]
+    if kind == "data":
+        return [(kind, part) for part in data_parts(text)]
     found = [] if name.endswith(".h") else [(kind, part) for part in literals(text)]
     return found + [("comments", part) for part in comments(text, also_in_lines=False)]
 
@@ -146,13 +159,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--commit", help="measure this commit (default: the working tree)")
     parser.add_argument("--list", action="store_true", help="name each long sentence and each habit")
-    parser.add_argument("--check", action="store_true", help="fail if docs, help or messages need a rewrite")
+    parser.add_argument("--check", action="store_true", help="fail if docs, help, messages or data need a rewrite")
     parser.add_argument("--sample", type=int, default=0, metavar="N", help="print N random sentences instead")
     parser.add_argument("--seed", type=int, default=1, help="seed of --sample (default: 1)")
     parser.add_argument("source", nargs="?", type=Path, default=Path(__file__).resolve().parents[2])
     options = parser.parse_args()
     tree = Tree(options.source, options.commit)
-    lengths = {kind: [] for kind in ("docs", "help", "messages", "headers", "comments")}
+    lengths = {kind: [] for kind in ("docs", "help", "messages", "data", "headers", "comments")}
     places = dict.fromkeys(lengths, 0)
     pool, failures = [], 0
     for name in tree.names():

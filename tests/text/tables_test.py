@@ -4,8 +4,8 @@
 
     tables_test.py SOURCE
 
-Two faults are looked for: a row that comes out as text with pipes, and a row with more or fewer cells than its header,
-of which a renderer drops or empties cells without a word. Exit status 77 without Python-Markdown (skipped).
+Three faults are looked for: a row that comes out as text with pipes, a row with more or fewer cells than its header,
+of which a renderer drops or empties cells without a word, and a heading that has swallowed the paragraph below it. Exit status 77 without Python-Markdown (skipped).
 """
 
 import pathlib
@@ -18,6 +18,8 @@ try:
 except ImportError:
     print("skipped: no Python-Markdown (Debian package python3-markdown)")
     sys.exit(77)
+
+LONGEST_HEADING = 90  # characters
 
 
 def cells(row: str) -> int:
@@ -35,6 +37,8 @@ def faults(text: str) -> list[str]:
     fenced, header = False, 0
     for number, line in enumerate(text.splitlines(), 1):
         fenced ^= line.startswith("```")
+        if not fenced and line.startswith("#") and (len(line) > LONGEST_HEADING or line.endswith(".")):
+            found.append(f"line {number}: a paragraph in a heading: {line[:60]}")
         if fenced or not line.startswith("|"):
             header = 0
         elif not header:
@@ -45,7 +49,7 @@ def faults(text: str) -> list[str]:
 
 
 def main() -> int:
-    for bad in ("a\n\n| a | b |\n|---|---|\n| `x|y` | z |\n", "| a | b |\n| c | d |\n"):
+    for bad in ("a\n\n| a | b |\n|---|---|\n| `x|y` | z |\n", "| a | b |\n| c | d |\n", "# A heading. " + "word " * 20):
         assert faults(bad), f"this fault goes unnoticed: {bad!r}"
     assert not faults("| a | b |\n|---|---|\n| `x\\|y` | z |\n")
     source = pathlib.Path(sys.argv[1])

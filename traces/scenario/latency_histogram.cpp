@@ -245,7 +245,7 @@ LatencyHistogram parse_rtla(std::string_view text, std::string_view file) {
       continue;
     }
     if (all[0].ends_with(':')) continue;  // count, min, avg
-    if (columns == 0) throw fail(file, lines.number, "the line of titles, Index and a column a CPU");
+    if (columns == 0) throw fail(file, lines.number, "the line of titles: Index, and one column per CPU");
     const std::vector<double> values = row(*line, columns, file, lines.number);
     for (const std::size_t i : threads) counts[values[0]] += values[i];
   }

@@ -22,8 +22,8 @@ KeyTable make_keys() {
   using D = LoadDevice;
   return {
       key<D>("name", "name in logs and reports; default: the kind", &D::name),
-      key_of_time<D>("every_us", 1, 1e9, "time from transfer to transfer; for a network, of a segment on the wire", kUs,
-                     &D::every_ns),
+      key_of_time<D>("every_us", 1, 1e9, "time from transfer to transfer; for a network, time of a segment on the wire",
+                     kUs, &D::every_ns),
       key<D>("jitter", 0, 1, "random delay of a transfer, as a share of that time", &D::jitter),
       key_of_time<D>("isr_us", 0, 1e6, "mean time of its interrupt handler", kUs, &D::isr_ns),
       key<D>("isr_spread", 0, 1, "random variation of that time, as a share, both ways", &D::isr_spread),

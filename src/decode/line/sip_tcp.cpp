@@ -59,7 +59,7 @@ SipTcpReader::Directions::iterator SipTcpReader::direction_of(const Key& key, st
                                                               std::string_view octets) {
   const auto known = directions_.find(key);
   if (known != directions_.end() && !begins) return known;
-  // A SYN that is sent again has the number of the one before.
+  // A SYN that is sent again has the sequence number of the first SYN.
   if (known != directions_.end() && known->second.position == 0 && known->second.number == number + 1) return known;
   if (!begins && !is_sip_start_line(octets.substr(0, octets.find('\n')))) return directions_.end();
   if (known != directions_.end()) forget(known);

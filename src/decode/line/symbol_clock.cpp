@@ -107,7 +107,7 @@ Likeness likeness(std::span<const oh_complex> x, std::size_t first, std::size_t 
 // The strongest line of the band's envelope: how the spectrum is like itself, at every distance at once.
 struct EnvelopeLine {
   std::size_t apart = 0;  // bins
-  double middle = 0;      // bins: of the whole line, where symbols that begin anew in each packet broaden it,
+  double middle = 0;      // bins: of the whole line, which symbols that restart in each packet broaden,
   double width = 0;       // and its standard deviation
   double power = 0;       // |sum of X(f + apart) X*(f)|^2, as in Likeness
   double over = 0;        // over its value by chance

@@ -35,7 +35,7 @@ constexpr double kMostGain = 0.05;
 constexpr int kDoubtful = 4;  // symbols alike: nothing to adapt to
 constexpr int kPreamble = 24;
 constexpr int kMostByChance = 6;
-constexpr int kMostPreamble = 60;  // more of it, of 56; a retrain's tone goes on
+constexpr int kMostPreamble = 60;  // of 56: if there is more, it is the tone of a retrain
 constexpr std::size_t kRing = 64;
 
 // Mean square error, of the signal, times the number of points: random symbols have 1 to the nearest point and some 2

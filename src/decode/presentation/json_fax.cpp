@@ -94,7 +94,7 @@ constexpr Row kFaxPageRows[] = {
         .means("groups of consecutive damaged lines"),
     FP::of<&FaxPage::reading, &PageReading::ended>("ended", "", "whether the end of the page (RTC, EOFB) was read"),
     FP::of<&FaxPage::missing_frames>("missing_frame_count", "",
-                                     "frames that no carrier contained with a good check sequence"),
+                                     "frames that were received in no carrier with a good check sequence"),
     FP::part<&FaxPage::blocks>("blocks", kFaxBlock).means("blocks of a page with error correction"),
     FP::of<&FaxPage::end>("end", "", "command after the page: `EOP`, `MPS`, `PPS-EOP`, ...")
         .absent_if_0("none was read"),

@@ -100,9 +100,11 @@ constexpr Table kData{kDataRows, "Data"};
 // The common part of MP of V.34 and MP of V.90 before the rates, and after them.
 template <typename Heard>
 constexpr auto kMpHeadRows = std::to_array<Row>({
-    Written<Heard>::template of<&Heard::t_first>("start_s", "s", "first of equal sequences").decimals(kTime),
-    Written<Heard>::template of<&Heard::t_last_end>("end_s", "s", "end of the last one, without fill").decimals(kTime),
-    Written<Heard>::template of<&Heard::count>("count", "", "number of equal sequences"),
+    Written<Heard>::template of<&Heard::t_first>("start_s", "s", "start of the first of identical sequences")
+        .decimals(kTime),
+    Written<Heard>::template of<&Heard::t_last_end>("end_s", "s", "end of the last identical sequence, without fill")
+        .decimals(kTime),
+    Written<Heard>::template of<&Heard::count>("count", "", "number of identical sequences"),
     Written<Heard>::of("type", "", "0, or 1 with precoder coefficients",
                        [](const Heard& h) { return h.mp.type1 ? 1 : 0; }),
     Written<Heard>::of("acknowledge", "", "it is MP'", [](const Heard& h) { return h.mp.acknowledge; }),
@@ -164,10 +166,10 @@ std::vector<std::vector<int>> ucodes(const v90::Cp& cp, const v90::UcodeMask* se
 }
 using Cp = Written<CpHeard>;
 constexpr Row kCpRows[] = {
-    Cp::of<&CpHeard::t_first>("start_s", "s", "first of equal sequences").decimals(kTime),
+    Cp::of<&CpHeard::t_first>("start_s", "s", "start of the first of identical sequences").decimals(kTime),
     Cp::of<&CpHeard::t_last_end>("end_s", "s", "end of its fill").decimals(kTime),
-    Cp::of<&CpHeard::t_last>("last_start_s", "s", "start of the last one").decimals(kTime),
-    Cp::of<&CpHeard::count>("count", "", "number of equal sequences"),
+    Cp::of<&CpHeard::t_last>("last_start_s", "s", "start of the last identical sequence").decimals(kTime),
+    Cp::of<&CpHeard::count>("count", "", "number of identical sequences"),
     Cp::of<&CpHeard::points>("training_points", "", "number of points with which it was sent, 4 or 16"),
     Cp::of("name", "", "`CPt` or `CP`", [](const CpHeard& h) { return h.cp.data_mode ? "CP" : "CPt"; }),
     Cp::of<&CpHeard::cp, &v90::Cp::acknowledge>("acknowledge", "", "it is CP'"),
@@ -200,8 +202,9 @@ constexpr Table kCp{kCpRows, "Cp"};
 using G = Written<Segment>;
 constexpr Row kSRows[] = {
     G::of<&Segment::t_s>("start_s", "s", "start of S").decimals(kTime),
-    G::of<&Segment::t_s_bar>("s_bar_s", "s", "its end, at the phase reversal").decimals(kTime),
-    G::of<&Segment::s_correlation>("correlation", "", "correlation of its symbols with the symbols two before, 0 to 1")
+    G::of<&Segment::t_s_bar>("s_bar_s", "s", "end of S, at the phase reversal").decimals(kTime),
+    G::of<&Segment::s_correlation>("correlation", "",
+                                   "correlation of the symbols of S with those two symbols earlier, 0 to 1")
         .decimals(3),
 };
 constexpr Table kS{kSRows, "S"};
@@ -212,9 +215,9 @@ constexpr Row kTrnRows[] = {
     G::of("points", "", "4 or 16",
           [](const Segment& p) { return p.anchor.points == v34::TrainingPoints::k4 ? 4 : 16; }),
     G::of<&Segment::anchor, &Anchor::correlation>("correlation", "",
-                                                  "correlation of its beginning, or of the preceding PP, 0 to 1")
+                                                  "correlation of the beginning of TRN, or of the preceding PP, 0 to 1")
         .decimals(3),
-    G::of<&Segment::training_mse_db>("mse_db", "dB", "mean square error of the equaliser fitted to it").decimals(1),
+    G::of<&Segment::training_mse_db>("mse_db", "dB", "mean square error of the equaliser fitted to TRN").decimals(1),
     G::of<&Segment::clock_ppm>("clock_ppm", "ppm", "the sender's symbol clock relative to the recording's").decimals(1),
     G::of<&Segment::frequency_offset_hz>("frequency_offset_hz", "Hz", "frequency offset of the carrier").decimals(2),
 };

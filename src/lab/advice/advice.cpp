@@ -460,8 +460,8 @@ std::optional<std::string> without_first_block(const Scenario& base, const Optio
   const std::optional<Advice> other = try_contexts(steady, options);
   if (!other || !other->suffices) return std::nullopt;
   return fmt::format(
-      "Only the first block is too costly: {:.4g} ms, where later ones take {:.4g} ms. If that work is done before the "
-      "device starts, these buffers suffice: {}",
+      "Only the first block is too costly: {:.4g} ms, while later blocks take {:.4g} ms. If that work is done before "
+      "the device starts, these buffers suffice: {}",
       static_cast<double>(base.device.worst_cost_ns) * 1e-6, static_cast<double>(base.device.cost_ns) * 1e-6,
       other->headline);
 }

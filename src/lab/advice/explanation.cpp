@@ -263,9 +263,8 @@ std::string over_limit(const Scenario& base, const Trial& t) {
 /// One buffer is always being filled and consumed; the others are for waits.
 std::string buffers_in_words(const Advice& advice, const Trial& t) {
   const std::uint32_t buffers = advice.base.device.buffers;
-  return fmt::format("Buffers: {} of {:.4g} ms {} needed at the worst moment of this simulation, there {} {}{}.",
-                     t.buffers_needed, advice.buffer_ms, t.buffers_needed == 1 ? "was" : "were",
-                     buffers == 1 ? "is" : "are", buffers,
+  return fmt::format("Buffers: {} of {:.4g} ms {} needed at the worst moment of this simulation; the device has {}{}.",
+                     t.buffers_needed, advice.buffer_ms, t.buffers_needed == 1 ? "was" : "were", buffers,
                      t.buffers_needed + 1 < buffers ? ": fewer would suffice, for less delay"
                      : t.thin()                     ? ": one more is advised"
                                                     : "");
@@ -279,7 +278,7 @@ void say_why(Advice& advice, const Trial& t) {
                                                     t.margin_ms, advice.limit_ms)
       : t.thin() ? fmt::format("but the longest known wait leaves only {:.3g} of the {:.3g} ms that a block can wait.",
                                t.worst_margin_ms(), advice.limit_ms)
-                 : fmt::format("{:.3g} of the {:.3g} ms that a block can wait were never needed.", t.margin_ms,
+                 : fmt::format("and {:.3g} of the {:.3g} ms that a block can wait were never needed.", t.margin_ms,
                                advice.limit_ms));
   if (t.thin()) {
     advice.reasons.push_back(
@@ -353,7 +352,7 @@ std::string less_preferred(const Scenario& base, const Trial& t, const Trial& ch
                                 "budget is not known.";
       if (t.context.share() <= chosen.context.share())
         return fmt::format("It reserves as much of the CPU as {}.", chosen.name);
-      return fmt::format("It reserves {:.1f} % of the CPU, where {:.1f} % is enough.", 100 * t.context.share(),
+      return fmt::format("It reserves {:.1f} % of the CPU, although {:.1f} % is enough.", 100 * t.context.share(),
                          100 * chosen.context.share());
     case OH_CONTEXT_THREAD:
       if (chosen.context.kind == OH_CONTEXT_RESERVATION)

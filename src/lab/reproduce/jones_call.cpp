@@ -227,7 +227,7 @@ Outcome jones_fig4(const Run& run) {
                  {Mark::Axis::kY, p.number("isr_max_us"), {}, "longest 16 us"}};
   Figure below{"jones.fig4",
                "Figure 4, below: Elapsed times in queued DPC (DPC)",
-               "As the handler of INT in Figure 2.",
+               "It resembles the handler of INT in Figure 2.",
                time_axis(),
                from_zero("time in the DPC (ms)"),
                {series_of("simulated", in_dpc)},
@@ -381,7 +381,7 @@ Outcome jones_fig15(const Run& run) {
                           "Figure 9: Elapsed times in thread run (THR 8)",
                           "Figure 15: Elapsed times in thread run (RES 2ms/8ms - 25%)"};
   const char* captions[] = {
-      "Like the handler of INT: nothing of higher priority competes.",
+      "It resembles the handler of INT, because nothing of higher priority competes.",
       "Holes break the tones of the digits, so there is no answer. The thread only does its dialling work: the blocks "
       "that arrived in a quantum of the spinner (94 ms) and are still in the ring.",
       "A block that does not fit into the rest of a slot waits for the next one, or for the spinner's quantum."};

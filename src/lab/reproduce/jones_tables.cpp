@@ -75,8 +75,8 @@ void add_deviation(Outcome& out, const Published& row, const Transfers& t) {
   }
   Row r = within_share(t.name + ", standard deviation", "s", row.number("sd"), t.time.deviation, kVerdictTolerance);
   r.note = fmt::format(
-      "{} runs here, {:.0f} there; what scattered the paper's times by a tenth of a second (programs, server, line) is "
-      "not modelled, and a degraded transfer scatters by the moment of each hole",
+      "{} runs here, {:.0f} there; the programs, server and line that scattered the paper's times by a tenth of a "
+      "second are not modelled; a degraded transfer scatters by the moment of each hole",
       t.result.complete, row.number("ok"));
   out.rows.push_back(std::move(r));
 }

@@ -39,7 +39,7 @@ class Sorted {
     std::string out = "constants that are not published were tried: ";
     if (!nearer_.empty()) out += fmt::format("nearer with {}; ", fmt::join(nearer_, ", "));
     if (!beyond_.empty()) out += fmt::format("beyond it with {}; ", fmt::join(beyond_, ", "));
-    if (nearer_.empty() && beyond_.empty()) out += "none alone brings it nearer; ";
+    if (nearer_.empty() && beyond_.empty()) out += "no single constant brings the result nearer; ";
     return out + fmt::format("no nearer with {}", fmt::join(others_, ", "));
   }
 

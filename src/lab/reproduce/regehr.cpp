@@ -219,7 +219,8 @@ Row falls_row(const RegehrRun& r, const Trajectory& t, const Trajectory& of_unro
   Row falls = holds("C_t half a second after the burst", "about 4.0 ms",
                     fmt::format("{:.2f} ms, was {:.2f} ms", low, high), low - base < (high - low) / 4);
   falls.note = fmt::format(
-      "C in whole ticks stays if half of the excess of P is less than a tick; with the equation as printed it is "
+      "C counts whole ticks, so it stays constant if half of the excess of P is less than a tick; with the equation as "
+      "printed it is "
       "{:.2f} ms, was {:.2f} ms",
       reserved_at(of_unrounded, burst_end_ms + 500), reserved_at(of_unrounded, burst_end_ms - 100));
   return falls;

@@ -19,7 +19,7 @@ namespace {
 Figure trace(std::string id, std::string title, const RegehrResult& r) {
   Figure f{std::move(id),
            std::move(title),
-           "When each thread had the CPU around one block of reserved time.",
+           "Times at which each thread had the CPU, around one block of reserved time.",
            plain_axis("time (ms)"),
            plain_axis("thread"),
            {},

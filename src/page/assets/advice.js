@@ -9,7 +9,7 @@ function advicePage() {
     const part = section(title, caption);
     figure(part, title, box => adviceBars(box, items, limit));
   };
-  bars("The device", `From interrupt to output queued, the longest, and in full colour 999 in 1000, and the ${a.limit_ms.toPrecision(4)} ms that a block can wait.`,
+  bars("The device", `Time from interrupt to queued output: the longest, and in full colour the value that 999 in 1000 do not exceed. A block can wait ${a.limit_ms.toPrecision(4)} ms (dashed line).`,
     tried.map(t => ({name: t.context, value: t.latency_max_ms, inner: t.latency_p999_ms, bad: !t.loses_nothing})), {value: a.limit_ms, text: "a block can wait"});
   bars("Everyone else", "Delay of a 1 ms timer's callback beyond its period: the longest, and in full colour the value that 999 in 1000 do not exceed.",
     [{name: "without the device", value: a.control.timer_late_max_ms, inner: a.control.timer_late_p999_ms},

@@ -228,7 +228,7 @@ function overviewTimeline(box, data) {
 const markKinds = {
   10: {name: "interrupt", colour: "ink"}, 24: {name: "output ready", colour: "sufficient"},
   11: {name: "receive overrun", colour: "insufficient"}, 12: {name: "transmit underrun", colour: "insufficient"},
-  26: {name: "filled in", colour: "insufficient"},
+  26: {name: "concealed", colour: "insufficient"},
 };
 
 function closeUpTimeline(box, closeUp, entities) {

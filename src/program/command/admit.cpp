@@ -293,8 +293,8 @@ void add_admit(App& advise, Action& action) {
                       "Host of the devices: a name from traces/data/hosts, or a host file. A spinning thread competes");
   host->type_name("HOST");
   sub->add_option("--context", options->contexts,
-                  "Context of a device; repeat the option for each device, in their order (default: real-time threads; "
-                  "the less a device's blocks can wait, the higher the priority)")
+                  "Context of a device; repeat the option for each device, in their order. Default: real-time threads, "
+                  "with the highest priority for the device whose blocks can wait least")
       ->type_name("CONTEXT")
       ->needs(host);
   sub->add_option("--set", options->set, "Override a key of the scenario, as in `run`")->type_name("KEY=VALUE");

@@ -80,8 +80,9 @@ constexpr record::Row kRows[] = {
     R::of<&S::hashed_seconds>("hashed_seconds", "s", "hashed part of the line time, --hash"),
     R::of<&S::hash>("hash", "", "hash (FNV-1a, hexadecimal) of the samples at the codec, both directions"),
     R::of<&S::hash_played>("hash_played", "", "hash of the played samples alone"),
-    R::of<&S::far_received>("far_received", "bytes", "received by the far modem").absent("it is another program"),
-    R::of<&S::far_retrains>("far_retrains", "", "retrains of the far modem").absent("it is another program"),
+    R::of<&S::far_received>("far_received", "bytes", "received by the far modem")
+        .absent("the far modem is another program"),
+    R::of<&S::far_retrains>("far_retrains", "", "retrains of the far modem").absent("the far modem is another program"),
     R::of<&S::far_overrun>("far_overrun", "samples", "overruns of the second card").absent("without --far-card"),
     R::of<&S::far_underrun>("far_underrun", "samples", "underruns of the second card").absent("without --far-card"),
     R::of<&S::far_end>("far_end", "", "why the external program stopped sending, --far-end").absent("it did not"),

@@ -20,7 +20,7 @@ constexpr record::Row kRows[] = {
     D::of<&CardDevice::address>("address", "", "address that offhook modem accepts"),
     D::of<&CardDevice::description>("description", "", "description of the card"),
     D::of<&CardDevice::usable>("usable", "", "whether a modem can run on it"),
-    D::of<&CardDevice::capability>("capability", "", "its rates and formats, or why it is not usable"),
+    D::of<&CardDevice::capability>("capability", "", "rates and formats of the card, or why it is not usable"),
 };
 
 int run(const TextOutput& json) {

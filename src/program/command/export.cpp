@@ -72,7 +72,7 @@ constexpr record::Row kRows[] = {
     E::of<&Exported::offset_ns>("kernel_offset_ns", "ns", "offset added to kernel timestamps"),
     E::of<&Exported::log, &Ending::lost>("lost", "", "events that did not fit into the log"),
     E::of<&Exported::log, &Ending::complete>("complete", "", "whether the log has its end record"),
-    E::of<&Exported::log, &Ending::truncated>("truncated", "", "whether it ends early but is otherwise intact"),
+    E::of<&Exported::log, &Ending::truncated>("truncated", "", "whether the log ends early but is otherwise intact"),
     E::of<&Exported::log, &Ending::message>("message", "", "fault of the log"),
 };
 

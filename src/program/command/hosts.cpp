@@ -64,13 +64,13 @@ constexpr record::Row kHostRows[] = {
     H::of<&Host::host, &Sc::scheduler>("scheduler", "", "its scheduler"),
     H::of<&Host::host, &Sc::reservations>("reservations", "", "its reservations"),
     H::of<&Host::host, &Sc::charge_stolen_time>("charge_stolen_time", "",
-                                                "whether interrupts are time of the threads that they hit"),
+                                                "whether interrupt time is charged to the interrupted thread"),
     H::of<&Host::host, &Sc::tick_hz>("tick_hz", "Hz", "rate of its clock interrupts"),
     H::part<&Host::latencies>("latencies", kLatencies),
     H::of("grade", "", "measured, published or assumed",
           [](const Host& h) { return config::to_string(h.source.grade); }),
-    H::of<&Host::source, &S::what>("what", "", "what its numbers are"),
-    H::of<&Host::source, &S::where>("where", "", "where they are from"),
+    H::of<&Host::source, &S::what>("what", "", "description of its numbers"),
+    H::of<&Host::source, &S::where>("where", "", "source of its numbers"),
     H::of<&Host::source, &S::assumed>("assumed", "", "assumed keys"),
 };
 

@@ -126,7 +126,7 @@ constexpr record::Row kKernelCallRows[] = {
           [](const K& k) { return static_cast<double>(k.status.latency.max_ns) / 1000.0; }),
     R::of("pending_samples.p50", "sample periods", "number that waited at each service: median",
           [](const K& k) { return k.figures.pending_samples.quantile(0.5); }),
-    R::of("pending_samples.p99", "sample periods", "the same, not exceeded by 99 %",
+    R::of("pending_samples.p99", "sample periods", "number that waited at each service, not exceeded by 99 %",
           [](const K& k) { return k.figures.pending_samples.quantile(0.99); }),
     R::of("pending_samples.max", "sample periods", "the same, greatest",
           [](const K& k) { return k.figures.pending_samples.max(); }),
@@ -254,7 +254,7 @@ void add_kernel(App& modem, Action& action) {
       ->check(in_range(0, 1'000'000));
   sub->add_option("--pump", options->pump,
                   "Modulation; v90: needs a card at an end of a digital trunk; dmt: ADSL on a card of a subscriber "
-                  "loop, octets are ATM cells of 52, the remote end calls and the central end answers")
+                  "loop. Octets are ATM cells of 52 octets; the remote end calls, and the central end answers")
       ->check(one_of({"v90", "v34", "v32bis", "v22bis", "dmt"}));
   sub->add_flag("--no-v42", options->no_v42, "Start-stop characters (V.14) without error control, as with AT\\N0");
   sub->add_option("--role", options->role, "Role of this modem: call or answer")->check(one_of({"call", "answer"}));

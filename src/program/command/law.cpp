@@ -128,7 +128,8 @@ constexpr record::Row kBoundaryRows[] = {
     B::of<&BoundaryRow::x_ticks>("x_ticks", "ticks", "X"),
     B::of<&BoundaryRow::x_ms>("x_ms", "ms", "X"),
     B::of<&BoundaryRow::full_ms>("full_law_y_ms", "ms", "longest Y by the full law; 0: none"),
-    B::of<&BoundaryRow::host_ms>("on_host_y_ms", "ms", "the same with the costliest block and the host's work"),
+    B::of<&BoundaryRow::host_ms>("on_host_y_ms", "ms",
+                                 "longest Y by the full law, with the costliest block and the host's work"),
     B::of<&BoundaryRow::simple_ms>("simple_law_y_ms", "ms", "longest Y by share and gap alone"),
     B::of<&BoundaryRow::authors_ms>("authors_rule_y_ms", "ms", "longest Y by the rule of the paper's authors"),
     B::of<&BoundaryRow::decides>("decided_by", "", "deciding part of the law: share, gap or backlog"),
@@ -171,7 +172,7 @@ constexpr record::Row kPhaseRows[] = {
     H::of<&law::PhaseResult::reservation, &TickReservation::y>("y_ticks", "ticks", "Y"),
     H::of<&law::PhaseResult::law>("law", "", "whether the full law grants it"),
     H::of("phases", "", "starting phases", [](const law::PhaseResult& p) { return p.success.size(); }),
-    H::of("successful", "", "those without a loss",
+    H::of("successful", "", "phases without a loss",
           [](const law::PhaseResult& p) {
             return std::count_if(p.success.begin(), p.success.end(), [](const auto& phase) { return phase.second; });
           }),

@@ -35,7 +35,8 @@ constexpr record::Row kGroupRows[] = {
     G::of<&measure::BatchGroup::state_bytes>("state_bytes", "bytes", "state of one pump"),
     G::of<&measure::BatchGroup::together_ns>("together_ns_per_sample", "ns",
                                              "cost of one pump when all run in one call"),
-    G::of<&measure::BatchGroup::one_by_one_ns>("one_by_one_ns_per_sample", "ns", "the same, pump by pump"),
+    G::of<&measure::BatchGroup::one_by_one_ns>("one_by_one_ns_per_sample", "ns",
+                                               "cost of one pump when all run, pump by pump"),
     G::of<&measure::BatchGroup::alone_ns>("alone_ns_per_sample", "ns",
                                           "cost of one pump when only its call runs, pump by pump"),
     G::of("pumps_per_core", "", "number of pumps that one CPU can run in real time",
@@ -53,7 +54,7 @@ constexpr record::Row kBatchRows[] = {
     B::of<&Batch::result, &BR::bits>("bits", "", "compared bits"),
     B::of<&Batch::result, &BR::bits_wrong>("bits_wrong", "", "wrong bits"),
     B::of<&Batch::result, &BR::calls_alone>("calls_alone", "", "calls repeated alone"),
-    B::of<&Batch::result, &BR::calls_same>("calls_same", "", "those with identical samples"),
+    B::of<&Batch::result, &BR::calls_same>("calls_same", "", "calls with identical samples when run alone"),
     B::part(
         "groups", kGroup, [](const Batch& b) -> const auto& { return b.result.groups; }),
 };

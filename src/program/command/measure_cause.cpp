@@ -156,7 +156,8 @@ void add_measure_cause(App& measure, Action& action, const std::shared_ptr<Measu
   sudo offhook measure cause --on-threshold 500 --seconds 600
   sudo offhook measure cause --context "FIFO 80" --load compile --on-threshold 200
 
-Exit status: 0 no wake-up reached the threshold, 1 error, 2 one did, and its cause is printed, 130 interrupted.)");
+Exit status: 0 no wake-up reached the threshold, 1 error, 2 a wake-up reached it (its cause is printed),
+130 interrupted.)");
   cause->final_callback([&action, options] { action = [options] { return run_cause(*options); }; });
 }
 

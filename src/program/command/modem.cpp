@@ -189,7 +189,7 @@ void add_modem(App& app, Action& action) {
   add_page(*sub, options->page);
   sub->add_option("--keep-failed", options->keep_failed,
                   "For each call that fails, write its last 120 s as a recording and its decode page in DIR. Calls "
-                  "that an end released on purpose are not kept")
+                  "that either end released on purpose are not kept")
       ->type_name("DIR");
   sub->add_flag(
       "--trace-kernel", options->trace_kernel,

@@ -45,20 +45,20 @@ constexpr record::Row kRows[] = {
     R::of<&M::blocks_late>("blocks_late", "", "blocks served after their samples were due").label("blocks late"),
     R::of<&M::samples_late>("samples_late", "samples", "samples that were late"),
     R::of<&M::samples_filled_in>("samples_filled_in", "samples", "samples replaced by silence")
-        .label("samples filled in"),
+        .label("samples concealed"),
     R::of<&M::pending_max>("pending_max_samples", "samples", "greatest number that waited for service")
-        .label("pending max samples"),
-    R::of<&M::overrun_samples>("overrun_samples", "samples", "received and lost").label("overrun samples"),
+        .label("samples pending, max"),
+    R::of<&M::overrun_samples>("overrun_samples", "samples", "received and lost").label("overrun, samples"),
     R::of<&M::underrun_samples>("underrun_samples", "samples", "missing when due for sending")
-        .label("underrun samples"),
+        .label("underrun, samples"),
     R::part<&M::dispatch>("dispatch_latency", kQuantiles).described_apart("time from interrupt to service"),
     R::part<&M::service>("service_time", kQuantiles).described_apart("time of the service"),
     R::part<&M::thread>("", kThread),
     R::of<&M::sent, &M::Way::bytes>("v42.bytes_sent", "bytes", "bytes of the user"),
-    R::of<&M::sent, &M::Way::octets>("v42.octets_sent", "bytes", "octets of V.42 that carried them")
+    R::of<&M::sent, &M::Way::octets>("v42.octets_sent", "bytes", "octets of V.42 that carried the user's bytes")
         .absent("a kernel modem"),
     R::of<&M::received, &M::Way::bytes>("v42.bytes_received", "bytes", "bytes of the user"),
-    R::of<&M::received, &M::Way::octets>("v42.octets_received", "bytes", "octets of V.42 that carried them")
+    R::of<&M::received, &M::Way::octets>("v42.octets_received", "bytes", "octets of V.42 that carried the user's bytes")
         .absent("a kernel modem"),
     R::of<&M::without>("without", "", "missing privileges").absent("there is none"),
     R::part<&M::host>("host", measure::kHostDescription).described_apart("description of this machine"),

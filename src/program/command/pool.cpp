@@ -401,20 +401,20 @@ void add_pool(App& app, Action& action) {
       ->required()
       ->type_name("ADDRESS");
   sub->add_option("--lines", options->lines,
-                  "Largest number of calls at once; others are refused. Default: 4; of DAHDI, all channels")
+                  "Largest number of calls at once; others are refused. Default: 4; for DAHDI, all channels")
       ->type_name("N")
       ->check(in_range(1, static_cast<int>(kMostLines)));
   sub->add_option("--per-caller", options->per_caller,
-                  "Largest number of calls at once from one number or UUID; not of DAHDI")
+                  "Largest number of calls at once from one number or UUID; not for DAHDI")
       ->type_name("N")
       ->check(in_range(1, 256));
   sub->add_option("--per-minute", options->per_minute,
-                  "Largest number of calls from one number or UUID within a minute; others are refused; not of DAHDI")
+                  "Largest number of calls from one number or UUID within a minute; others are refused. Not for DAHDI")
       ->type_name("N")
       ->check(in_range(1, 1000));
   sub->add_option("--allow", options->allow,
-                  "Take calls of these callers alone: a file with one number or UUID per line; \"+4989*\" is all that "
-                  "begin so. A caller's number is its own word")
+                  "Accept only the callers in this file: one number or UUID per line; \"+4989*\" matches all numbers "
+                  "with that beginning. The number is the caller's claim and is not verified")
       ->type_name("FILE");
   sub->add_option(
          "--exec", options->exec,

@@ -183,10 +183,11 @@ std::unique_ptr<App> make_app(Action& action) {
       ->type_name("FILE.so");
   app->footer(R"(Examples:
   offhook demo
-  offhook reproduce jones.table3
   offhook run examples/res-2-8.toml --out out/res-2-8
-  offhook run examples/int.toml --context "THR 24" --file README.md
-  offhook sweep examples/reservation-map.toml --out out/map
+  offhook advise rt-audio nt2000-p2-450
+  offhook modem null --seconds 3 --best-effort
+  offhook decode examples/call.wav --html call.html
+  offhook reproduce jones.table3
   offhook help run
 
 Exit status:

@@ -273,15 +273,15 @@ void add_reproduce(App& app, Action& action) {
          "Change a constant of the modem's machine for the claims of jones: phi=+10%, lead_samples=-2, block_us=1700")
       ->type_name("NAME=CHANGE");
   sub->add_option("--sensitivity", options->sensitivity,
-                  "Scan STEPS values of each constant that Table 3 depends on and draw the range over which each class "
-                  "holds; also fit the constants by five-fold cross-validation")
+                  "Scan STEPS values of each constant that Table 3 depends on. Draw the range over which each class "
+                  "holds, and fit the constants by five-fold cross-validation")
       ->type_name("STEPS")
       ->check(in_range(3u, 1000u));
   sub->add_flag("--real-pump", options->real_pump,
                 "Also run Tables 1 to 3 of jones through the V.90 pump (minutes on every core)");
   sub->add_option("--held-out", options->held_out,
-                  "Fit the constants again with Table 3 alone, from N values of each, and run the claims of jones with "
-                  "them: no other claim has influenced these constants")
+                  "Fit the constants again with Table 3 alone, from STEPS values of each. Then run the claims of jones "
+                  "with them: no other claim has influenced these constants")
       ->type_name("STEPS")
       ->check(in_range(3u, 1000u));
   sub->add_flag("--list", options->list, "List claims, grades and figures");

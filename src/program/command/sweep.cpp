@@ -117,7 +117,7 @@ constexpr record::Row kShardRows[] = {
     S::of<&ShardDone::shard>("shard", "", "I of I/N"),
     S::of<&ShardDone::of>("of", "", "N of I/N"),
     S::of<&ShardDone::file>("file", "", "output file of the shard"),
-    S::of<&ShardDone::was_done>("was_done", "", "whether an earlier run had already made it"),
+    S::of<&ShardDone::was_done>("was_done", "", "whether an earlier run had already completed the shard"),
 };
 
 void print_results(const sweep::Plan& plan, const std::vector<sweep::CellResult>& cells, const fs::path& folder,
