@@ -223,7 +223,7 @@ Complex HalfDuplexSession::next_primary() {
 // The ones follow the user's bits of the mapping frame that is being sent.
 void HalfDuplexSession::end_ones() {
   if (ones_left_ < 0) {
-    if (!data_tx_.wants_frame()) return;
+    if (!data_tx_.frame_sent()) return;
     ones_left_ = symbols_in(phase2_.tx_symbol_rate, ms(kPrimaryOnesMs));
   }
   if (ones_left_-- > 0) return;

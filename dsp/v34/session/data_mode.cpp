@@ -107,12 +107,12 @@ void DataTransmitter::make_frame(const DataPort& port, bool live) {
 }
 
 Complex DataTransmitter::next(const DataPort& port, bool live) {
-  if (next_ == kSymbolsPerMappingFrame) {
+  if (frame_sent()) {
     make_frame(port, live);
     next_ = 0;
   }
   const Complex s = symbols_[next_++];
-  b1_sent_ |= frames_left_of_b1_ == 0 && next_ == kSymbolsPerMappingFrame;
+  b1_sent_ |= frames_left_of_b1_ == 0 && frame_sent();
   return s;
 }
 

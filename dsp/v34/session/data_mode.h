@@ -46,6 +46,8 @@ class DataTransmitter {
 
   /// True from the last symbol of B1 on: the next one takes user bits.
   bool b1_sent() const { return b1_sent_; }
+  /// All symbols of the last mapping frame were sent.
+  bool frame_sent() const { return next_ == kSymbolsPerMappingFrame; }
   /// @param live  take bits from the port; else ones are sent  @return symbol of mean power 1.
   /// Real-time: yes; the first symbol of a mapping frame does the work of the frame.
   Complex next(const DataPort& port, bool live);
