@@ -76,7 +76,8 @@ class V90Call : public hostsim::DigitalEnd {
     float digital_dbm0 = -12;  ///< limit of the digital modem's power
     float analogue_dbm0 = -12;
     bool analogue_calls = true;
-    bool v8 = true;  ///< else both begin at Phase 2
+    bool v8 = true;                                  ///< else both begin at Phase 2
+    bool digital_v92 = false, analogue_v92 = false;  ///< with PCM upstream
     uint32_t max_bit_rate = 0;
     bool hdlc = false;  ///< what is carried has no seven ones in a row
     oh_v90_options analogue{}, digital{};
@@ -99,13 +100,13 @@ class V90Call : public hostsim::DigitalEnd {
     c.tx_level_dbm0 = o.digital_dbm0;
     c.max_bit_rate = o.max_bit_rate;
     c.port = port(digital_bits_);
-    digital_memory_ = make(c, size_[0]);
+    digital_memory_ = make(c, size_[0], o.digital_v92);
     c.format = kLinear16000To8000;
     c.role = o.analogue_calls ? OH_PUMP_CALL : OH_PUMP_ANSWER;
     c.tx_level_dbm0 = o.analogue_dbm0;
     c.port = port(analogue_bits_);
     c.io_delay_samples = 1;  // this loop's own
-    analogue_memory_ = make(c, size_[1]);
+    analogue_memory_ = make(c, size_[1], o.analogue_v92);
     if (oh_v90_set_options(digital(), &o.digital) != 0 || oh_v90_set_options(analogue(), &o.analogue) != 0)
       throw std::invalid_argument("oh_v90_options");
     if ((o.digital_profile && oh_v90_quick_connect(digital(), &*o.digital_profile) != 0) ||
@@ -231,11 +232,11 @@ class V90Call : public hostsim::DigitalEnd {
   };
   using Memory = std::unique_ptr<void, Free>;
 
-  Memory make(const oh_pump_config& c, size_t& size) const {
+  Memory make(const oh_pump_config& c, size_t& size, bool v92) const {
     size = type_->size(&c);
     if (size == 0) throw std::bad_alloc();
     Memory memory(::operator new(size, std::align_val_t(64)));
-    type_->init(memory.get(), &c);
+    (v92 ? oh_v92_type() : oh_v90_type())->init(memory.get(), &c);
     return memory;
   }
   oh_pump_status status(const void* self) const {
@@ -264,7 +265,7 @@ class V90Call : public hostsim::DigitalEnd {
     int16_t played;
   };
 
-  const oh_pump_type* type_ = oh_v90_type();
+  const oh_pump_type* type_ = oh_v90_type();  // both have its functions but for init
   Options options_;
   std::vector<Kept> kept_;
   size_t size_[2]{};

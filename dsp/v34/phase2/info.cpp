@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "dsp/v34/phase2/info.h"
 
+#include <utility>
+
 namespace offhook::v34 {
 namespace {
 
@@ -98,14 +100,16 @@ void layout_info1a(Io& io, V& v) {
 constexpr uint8_t kRate8000 = 6;
 
 template <class Io, class V, class Rate>
-void layout_info1a_v90(Io& io, V& v, Rate& rate_downstream) {
+void layout_info1a_v90(Io& io, V& v, Rate& rate_upstream, Rate& rate_downstream) {
   begin(io);
-  io.reserved(6);
+  io.field(v.filter_sections, 2);
+  io.field(v.total_taps, 2);
+  io.field(v.section_taps, 2);
   io.field(v.md_length, 7);
   io.field(v.u_info, 7);
   io.reserved(1);
   io.field(v.high_carrier, 1);
-  io.field(v.rate_upstream, 3);
+  io.field(rate_upstream, 3);
   io.field(rate_downstream, 3);
   io.field(v.frequency_offset, 10);
   end(io);
@@ -156,7 +160,11 @@ void encode(const Info1a& info, uint8_t* bits) {
 
 void encode(const Info1aV90& info, uint8_t* bits) {
   FieldWriter io(bits);
-  layout_info1a_v90(io, info, kRate8000);
+  Info1aV90 sent = info;
+  uint8_t rate = static_cast<uint8_t>(info.rate_upstream);
+  constexpr int16_t kAllOnes = -1;
+  if (info.pcm_upstream) rate = kRate8000, sent.frequency_offset = kAllOnes;
+  layout_info1a_v90(io, sent, std::as_const(rate), kRate8000);
 }
 
 void encode(const InfoH& info, uint8_t* bits) {
@@ -195,8 +203,10 @@ bool decode(const uint8_t* bits, Info1a* info) {
 
 bool decode(const uint8_t* bits, Info1aV90* info) {
   FieldReader io(bits + kFillBits);
-  uint8_t rate_downstream = 0;
-  layout_info1a_v90(io, *info, rate_downstream);
+  uint8_t rate_upstream = 0, rate_downstream = 0;
+  layout_info1a_v90(io, *info, rate_upstream, rate_downstream);
+  info->pcm_upstream = rate_upstream == kRate8000;
+  info->rate_upstream = info->pcm_upstream ? SymbolRate::k3200 : static_cast<SymbolRate>(rate_upstream);
   return io.good() && rate_downstream == kRate8000 && info->u_info > 66 && info->rate_upstream >= SymbolRate::k3000 &&
          info->rate_upstream <= SymbolRate::k3429;
 }

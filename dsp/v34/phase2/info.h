@@ -100,6 +100,11 @@ struct Info1aV90 {
   SymbolRate rate_upstream;  ///< 3000, 3200 or 3429
   int16_t frequency_offset;
   bool high_carrier = false;  ///< short Phase 2 of V.92, which has no INFO1d to choose it (its Table 19); else reserved
+  /// V.92's PCM upstream (its Table 18); then neither `rate_upstream` nor `frequency_offset` is sent.
+  bool pcm_upstream = false;
+  uint8_t filter_sections = 0;  ///< bits 12:13: the sections of precoder and prefilter
+  uint8_t total_taps = 0;       ///< bits 14:15: at most 192 + 64 v
+  uint8_t section_taps = 0;     ///< bits 16:17: at most 128 + 64 v
   friend bool operator==(const Info1aV90&, const Info1aV90&) = default;
 };
 

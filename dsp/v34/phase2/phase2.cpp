@@ -322,6 +322,12 @@ bool Phase2::is_short() const {
   return static_cast<unsigned>(outcome_.far_info0.clock) == (kInfo0aV92 | kInfo0aShortPhase2);
 }
 
+// 9.3 of V.92: if either does not, the sequences are V.90's.
+bool Phase2::far_has_v92() const {
+  if (config_.pcm == PcmSide::kAnalogue) return outcome_.info0d.v92;
+  return (static_cast<unsigned>(outcome_.far_info0.clock) & kInfo0aV92) != 0;
+}
+
 bool Phase2::calls_short_after_50_ms() const {
   return calls() && is_short() && age() >= kAnswerTone;
 }

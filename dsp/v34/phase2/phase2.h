@@ -70,6 +70,7 @@ struct Phase2Config {
       -7;                     ///< 1800 Hz beside tone A, re nominal; printed 0 (10.1.2.1), with INFO -7: see CAVEATS
   uint8_t md_length = 0;      ///< of the own MD in Phase 3, in 35 ms; of V.34 at most 45
   bool v92 = false;           ///< with PcmSide: announced by INFO0
+  bool pcm_upstream = false;  ///< with v92: kDigital offers it in INFO1d, kAnalogue chooses it if it is offered
   bool short_phase2 = false;  ///< with v92: requested by INFO0
   /// kAnalogue, for the short Phase 2: known properties of the line.
   SymbolRate known_rate = SymbolRate::k3200;  ///< upstream
@@ -100,6 +101,7 @@ struct Phase2Outcome {
   uint8_t far_md_length;
   uint8_t rx_power_reduction_db;  ///< our request to the far end: the line towards us is overloaded
   bool hum;                       ///< LineProbe::hum()
+  bool pcm_upstream;              ///< V.92 with PCM upstream was chosen
   bool pcm;                       ///< V.90 was chosen; of INFO1a info1a_v90 then holds, and tx or rx is the upstream's
   Info0d info0d;                  ///< kAnalogue: of the far end
   Info1aV90 info1a_v90;
@@ -168,6 +170,9 @@ class Phase2 : public TableProcedure<Phase2, Phase2State, Phase2Event> {
   /// too (INFO0d, bit 40), and the length of the own MD.
   void set_upstream(SymbolRates rates, uint8_t md_length);
 
+  /// With V.92, in the INFO1 to come: Phase2Config::pcm_upstream.
+  void set_pcm_upstream(bool pcm) { config_.pcm_upstream = pcm; }
+
   /// PcmSide::kNone: symbol rates that the own receiver could not be trained at. INFO1 shows them to the far end as
   /// unusable, as long as another is left.
   void avoid(SymbolRates rates) { avoided_ = rates; }
@@ -222,6 +227,7 @@ class Phase2 : public TableProcedure<Phase2, Phase2State, Phase2Event> {
   bool lacks_info0() const { return !has_far_info0_ && sends_tone(); }
   bool answers_after_50_ms() const;
   bool is_short() const;
+  bool far_has_v92() const;
   bool calls_short_after_50_ms() const;
   bool answers_short() const { return answers() && is_short(); }
   bool past_l1() const;
@@ -305,6 +311,7 @@ class Phase2 : public TableProcedure<Phase2, Phase2State, Phase2Event> {
   void turn_after(double reversal);
   void measure_round_trip();
   void send_info1a_v90();
+  void choose_pcm_upstream();
   static uint32_t samples_since(float age);
   void finish_v90(uint32_t samples_since_info1a);
   void finish_v34(uint32_t samples_since_info1a);
@@ -324,7 +331,8 @@ class Phase2 : public TableProcedure<Phase2, Phase2State, Phase2Event> {
   InfoDetector<Info1aV90> info1a_v90_;  // PcmSide::kDigital, in addition to info1a_
   InfoDetector<InfoH> infoh_;           // HalfDuplex::kSource
   bool choose_pcm_ = true;
-  bool may_be_short_ = false;  // the Phase 2 that runs, as far as this end decides
+  bool pcm_upstream_offered_ = false;  // by the INFO1d that was received
+  bool may_be_short_ = false;          // the Phase 2 that runs, as far as this end decides
   InfoMarksDetector marks_;
   ToneDetector tone_;
   LineProbe probe_;

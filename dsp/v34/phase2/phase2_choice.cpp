@@ -86,10 +86,13 @@ void Phase2::send_info1c() {
     info.probing[k] = towards_us(symbol_rate(k));
   }
   info.min_power_reduction = outcome_.rx_power_reduction_db = wanted_reduction_db();
-  // V.92's Table 17 has another meaning for the bit of 3429's carrier, which has one value only: no PCM upstream.
-  if (config_.v92) info.probing[static_cast<int>(SymbolRate::k3429)].carrier = Carrier::kLow;
   info.frequency_offset = probe_.offset_field();
+  // V.92's Table 17 has another meaning for the bit of 3429's carrier, which has one value only: PCM upstream.
+  Carrier& offer = info.probing[static_cast<int>(SymbolRate::k3429)].carrier;
+  const Carrier real = offer;
+  if (config_.v92 && far_has_v92()) offer = config_.pcm_upstream ? Carrier::kHigh : Carrier::kLow;
   send(info);
+  offer = real;
 }
 
 // V.92's short Phase 2: the results of an earlier call; Table 19.
@@ -141,13 +144,30 @@ void Phase2::send_info1a_v90() {
     if (allowed && rate > best) best = rate, info.rate_upstream = s;
   }
   info.frequency_offset = probe_.offset_field();
+  if (config_.pcm_upstream && pcm_upstream_offered_) choose_pcm_upstream();
   send(info);
+}
+
+// V.92's Table 18, with the filters that dsp/v90/coding/upstream.h has.
+void Phase2::choose_pcm_upstream() {
+  Info1aV90& info = outcome_.info1a_v90;
+  info.pcm_upstream = true;
+  info.filter_sections = 3;
+  info.total_taps = 3;
+  info.section_taps = 0;
+  info.md_length = outcome_.own_md_length = 0;
+  info.rate_upstream = SymbolRate::k3200;
 }
 
 // The symbol rates that carry most in both directions together.
 void Phase2::send_info1a() {
   outcome_.info1c = info1c_.found().info;
   for (ProbingResult& result : outcome_.info1c.probing) result = usable(result);
+  if (config_.v92 && config_.pcm == PcmSide::kAnalogue && far_has_v92()) {
+    Carrier& offer = outcome_.info1c.probing[static_cast<int>(SymbolRate::k3429)].carrier;
+    pcm_upstream_offered_ = offer == Carrier::kHigh;
+    offer = Carrier::kLow;
+  }
   if (config_.pcm == PcmSide::kAnalogue && choose_pcm_) return send_info1a_v90();
   const Info0 &far = outcome_.far_info0, &own = outcome_.own_info0;
   const int step_most =
@@ -260,6 +280,7 @@ void Phase2::finish_v90(uint32_t samples_since_info1a) {
   const Info1aV90& info = o.info1a_v90;
   const ProbingResult up = o.info1c.probing[static_cast<int>(info.rate_upstream)];
   o.pcm = true;
+  o.pcm_upstream = info.pcm_upstream;
   o.tx_symbol_rate = o.rx_symbol_rate = info.rate_upstream;
   o.tx_power_reduction_db = answers() && o.own_info0.can_reduce_power ? o.info1c.min_power_reduction : 0;
   o.far_md_length = calls() ? info.md_length : 0;
@@ -268,7 +289,7 @@ void Phase2::finish_v90(uint32_t samples_since_info1a) {
 
 void Phase2::finish_v34(uint32_t samples_since_info1a) {
   Phase2Outcome& o = outcome_;
-  o.pcm = false;
+  o.pcm = o.pcm_upstream = false;
   const SymbolRate to_answer = o.info1a.rate_call_to_answer, to_call = o.info1a.rate_answer_to_call;
   const ProbingResult there = o.info1a.call_to_answer, back = o.info1c.probing[static_cast<int>(to_call)];
   const bool call = calls();

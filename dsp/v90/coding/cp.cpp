@@ -17,20 +17,7 @@ int length(int constellations, bool codec_differs) {
 }
 
 template <class Io, class V>
-void layout_header(Io& io, V& v) {
-  io.fixed(kSync, kSyncBits);
-  io.fixed(kStart, 1);
-  io.reserved(1);
-  io.field(v.data_mode, 1);
-  io.field(v.drn, 5);
-  io.reserved(5);
-  io.field(v.silence, 1);
-  io.field(v.shaping_bits, 2);
-  io.field(v.acknowledge, 1);
-  io.fixed(kStart, 1);
-  io.field(v.a_law, 1);
-  io.field(v.upstream_mask, 13);
-  io.field(v.look_ahead, 2);
+void layout_shaping(Io& io, V& v) {
   io.fixed(kStart, 1);
   io.field(v.trn1d_ratio, 16);
   io.fixed(kStart, 1);
@@ -48,6 +35,42 @@ void layout_header(Io& io, V& v) {
 }
 
 template <class Io, class V>
+void layout_header(Io& io, V& v) {
+  io.fixed(kSync, kSyncBits);
+  io.fixed(kStart, 1);
+  io.reserved(1);
+  io.field(v.data_mode, 1);
+  io.field(v.drn, 5);
+  io.reserved(5);
+  io.field(v.silence, 1);
+  io.field(v.shaping_bits, 2);
+  io.field(v.acknowledge, 1);
+  io.fixed(kStart, 1);
+  io.field(v.a_law, 1);
+  io.field(v.upstream_mask, 13);
+  io.field(v.look_ahead, 2);
+  layout_shaping(io, v);
+}
+
+// Table 23 of V.92.
+template <class Io, class V>
+void layout_header_v92(Io& io, V& v) {
+  io.fixed(kSync, kSyncBits);
+  io.fixed(kStart, 1);
+  io.reserved(1);  // 1: SUVu
+  io.field(v.data_mode, 2);
+  io.field(v.drn, 5);
+  io.reserved(5);
+  io.field(v.shaping_bits, 2);
+  io.field(v.acknowledge, 1);
+  io.fixed(kStart, 1);
+  io.field(v.a_law, 1);
+  io.reserved(13);
+  io.field(v.look_ahead, 2);
+  layout_shaping(io, v);
+}
+
+template <class Io, class V>
 void layout_rest(Io& io, V& v) {
   const int n = v.constellations();
   const auto masks = [&](auto& sets) {
@@ -62,6 +85,19 @@ void layout_rest(Io& io, V& v) {
   if (v.codec_differs) masks(v.codec);
   io.fixed(kStart, 1);
   io.crc();
+}
+
+void read_header(FieldReader& io, CpForm form, Cp* cp) {
+  if (form == CpForm::kV92) {
+    layout_header_v92(io, *cp);
+  } else {
+    layout_header(io, *cp);
+  }
+}
+
+// Bits 18 to 20 of V.92: CPt or CPu; not SUVu, and not the short CPus.
+bool is_cp(const uint8_t* bits, CpForm form) {
+  return form == CpForm::kV90 || (bits[18] == 0 && bits[20] == 0);
 }
 
 bool header_is_good(const FieldReader& io, const Cp& cp) {
@@ -94,12 +130,21 @@ int encode(const Cp& cp, uint8_t* bits) {
   return io.size();
 }
 
-bool decode(const uint8_t* bits, int size, Cp* cp) {
+int encode_v92(const Cp& cp, uint8_t* bits) {
+  FieldWriter io(bits);
+  layout_header_v92(io, cp);
+  layout_rest(io, cp);
+  io.fixed(0, 1);
+  return io.size();
+}
+
+bool decode(const uint8_t* bits, int size, Cp* cp, CpForm form) {
   *cp = {};
   if (size < kHeaderBits) return false;
   FieldReader io(bits);
-  layout_header(io, *cp);
-  if (!header_is_good(io, *cp) || size < length(cp->constellations(), cp->codec_differs)) return false;
+  read_header(io, form, cp);
+  if (!header_is_good(io, *cp) || !is_cp(bits, form) || size < length(cp->constellations(), cp->codec_differs))
+    return false;
   layout_rest(io, *cp);
   return io.good();
 }
@@ -117,12 +162,12 @@ bool CpReceiver::put(int bit, Cp* cp) {
   if (expected_ == kHeaderBits) {
     *cp = {};
     FieldReader io(bits_);
-    layout_header(io, *cp);
-    expected_ = header_is_good(io, *cp) ? length(cp->constellations(), cp->codec_differs) : 0;
+    read_header(io, form_, cp);
+    expected_ = header_is_good(io, *cp) && is_cp(bits_, form_) ? length(cp->constellations(), cp->codec_differs) : 0;
     return false;
   }
   expected_ = 0;
-  return decode(bits_, size_, cp);
+  return decode(bits_, size_, cp, form_);
 }
 
 }  // namespace offhook::v90

@@ -16,6 +16,10 @@
 
 namespace offhook::v90 {
 
+/// V.92 with PCM upstream has the same content in another order, without an upstream rate and without CPs: CPt and CPu
+/// (8.5.1, 8.7.3, Table 23).
+enum class CpForm : uint8_t { kV90, kV92 };
+
 /// The Ucodes of a constellation.
 struct UcodeMask {
   uint16_t uchord[8];  ///< bit m of uchord[c]: Ucode 16 c + m
@@ -58,17 +62,21 @@ struct Cp {
 /// @param[out] bits  [cp.bits()] one per byte, in order of time.  @pre every field within its stated range.
 /// @return cp.bits().  Real-time: yes, O(bits).
 int encode(const Cp& cp, uint8_t* bits);
+/// CPt or CPu of V.92, with the first fill bit. @return how many
+int encode_v92(const Cp& cp, uint8_t* bits);
 
 /// Read a CP that may be damaged. @param[in] bits  [size], each 0 or 1
 /// @return true when it lies within `size` except for its fill bits, and frame sync, start bits, indices and CRC are
 /// right and drn is at most 22; else `cp` holds the fields as read. Reserved and fill bits are ignored.
 /// Real-time: yes, O(bits).
-bool decode(const uint8_t* bits, int size, Cp* cp);
+bool decode(const uint8_t* bits, int size, Cp* cp, CpForm form = CpForm::kV90);
 
 /// Finds CP sequences in a stream of descrambled bits, without waiting for the fill bits. Start bits keep the seventeen
 /// ones of frame sync out of a sequence, so that each such run followed by a zero begins a new one.
 class CpReceiver {
  public:
+  CpReceiver() = default;
+  explicit CpReceiver(CpForm form) : form_(form) {}
   /// @return true when this bit was the last CRC bit of a correct CP, now in `cp`, which had bits() bits. Real-time:
   /// yes; O(1), and O(bits) at the end of a sequence.
   bool put(int bit, Cp* cp);
@@ -77,6 +85,7 @@ class CpReceiver {
   int size() const { return size_; }
 
  private:
+  CpForm form_ = CpForm::kV90;
   uint8_t bits_[Cp::kMaxBits];
   int size_ = 0;
   int expected_ = 0;  // bits of this sequence without fill; 0: none is being read

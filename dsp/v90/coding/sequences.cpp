@@ -54,9 +54,9 @@ void layout_dil_header(Io& io, V& v) {
   }
 }
 
-// Table 12 after that.
-template <class Io, class V>
-void layout_dil_rest(Io& io, V& v) {
+// Table 12 after that; with rates Table 20 of V.92.
+template <class Io, class V, class R>
+void layout_dil_rest(Io& io, V& v, R* rates) {
   const auto pattern = [&](auto& octets, int pattern_bits) {
     for (int k = 0; k < 16 * words(pattern_bits); k += 8) {
       if (k % 16 == 0) io.fixed(kStart, 1);
@@ -79,6 +79,15 @@ void layout_dil_rest(Io& io, V& v) {
   pairs(v.reference, 8);
   pairs(v.ucode, v.segments);
   io.fixed(kStart, 1);
+  if (rates != nullptr) {
+    uint32_t low = *rates & 0xFFFF, high = *rates >> 16;
+    io.field(low, 16);
+    io.fixed(kStart, 1);
+    io.field(high, 3);
+    io.reserved(13);
+    io.fixed(kStart, 1);
+    if constexpr (!std::is_const_v<R>) *rates = low | high << 16;
+  }
   io.crc();
 }
 
@@ -108,6 +117,28 @@ void layout_mp(Io& io, V& v) {
   io.fixed(kStart, 1);
   v34::end_mp(io, v);
 }
+
+void write_dil(FieldWriter& io, const Dil& dil, const UpstreamRates* rates) {
+  Dil d = dil;
+  if (d.segments == 0) {
+    d.sign_length = d.training_length = 1;
+    d.sign[0] = d.training[0] = 0;
+  }
+  const Dil& sent = d;
+  layout_dil_header(io, sent);
+  layout_dil_rest(io, sent, rates);
+}
+
+bool read_dil(const uint8_t* bits, int size, Dil* dil, UpstreamRates* rates) {
+  *dil = {};
+  if (size < kDilHeader) return false;
+  FieldReader io(bits);
+  layout_dil_header(io, *dil);
+  if (!io.good() || size < dil_length(*dil) + (rates != nullptr ? 2 * kWord : 0)) return false;
+  layout_dil_rest(io, *dil, rates);
+  return io.good();
+}
+
 constexpr int kMpWindow[2] = {Mp::kBitsType0 - 1, Mp::kBitsType1 - 1};  // without fill
 
 }  // namespace
@@ -142,26 +173,21 @@ bool decode(const uint8_t* bits, Jd* jd) {
 
 int encode(const Dil& dil, uint8_t* bits) {
   FieldWriter io(bits);
-  Dil d = dil;
-  if (d.segments == 0) {
-    d.sign_length = d.training_length = 1;
-    d.sign[0] = d.training[0] = 0;
-  }
-  const Dil& sent = d;
-  layout_dil_header(io, sent);
-  layout_dil_rest(io, sent);
+  write_dil(io, dil, nullptr);
   io.fixed(0, dil.bits() - io.size());
   return dil.bits();
 }
 
+int encode(const Dil& dil, UpstreamRates rates, uint8_t* bits) {
+  FieldWriter io(bits);
+  write_dil(io, dil, &rates);
+  do io.fixed(0, 1);
+  while (io.size() % 12 != 0);
+  return io.size();
+}
+
 bool decode(const uint8_t* bits, int size, Dil* dil) {
-  *dil = {};
-  if (size < kDilHeader) return false;
-  FieldReader io(bits);
-  layout_dil_header(io, *dil);
-  if (!io.good() || size < dil_length(*dil)) return false;
-  layout_dil_rest(io, *dil);
-  return io.good();
+  return read_dil(bits, size, dil, nullptr);
 }
 
 int encode(const Mp& mp, uint8_t* bits) {
@@ -215,11 +241,11 @@ bool DilReceiver::put(int bit, Dil* dil) {
     FieldReader io(bits_);
     Dil header{};
     layout_dil_header(io, header);
-    expected_ = io.good() ? dil_length(header) : 0;
+    expected_ = io.good() ? dil_length(header) + (has_rates_ ? 2 * kWord : 0) : 0;
     return false;
   }
   expected_ = 0;
-  return decode(bits_, size_, dil);
+  return read_dil(bits_, size_, dil, has_rates_ ? &rates_ : nullptr);
 }
 
 int upstream_rate(uint16_t cp_mask, const Mp& mp) {

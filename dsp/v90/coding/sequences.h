@@ -27,12 +27,16 @@ struct Jd {
 };
 inline constexpr int kJdPrimeBits = 12;  ///< zeros
 
+/// V.92: the rates upstream that an analogue modem has enabled, bit drn - 1 as in CPd (8.5.4, Table 20).
+using UpstreamRates = uint32_t;
+
 /// The DIL descriptor. The signal is N segments, the n-th teaches ucode[n].
 struct Dil {
   static constexpr int kMaxSegments = 255;
   static constexpr int kMaxPattern = 128;
   static constexpr int kMinBits = 240;
   static constexpr int kMaxBits = 2654;
+  static constexpr int kRatesBits = 46;  ///< in addition in V.92, with its fill
 
   uint8_t segments;         ///< N
   uint8_t sign_length;      ///< L_SP, 1 to 128
@@ -72,6 +76,8 @@ struct Mp {
 int encode(const Jd& jd, uint8_t* bits);    ///< bits [Jd::kBits]
 int encode(const Dil& dil, uint8_t* bits);  ///< bits [dil.bits()]
 int encode(const Mp& mp, uint8_t* bits);    ///< bits [mp.bits()]
+/// The DIL descriptor of V.92, in whole data frames upstream. @param[out] bits  [Dil::kMaxBits + Dil::kRatesBits]
+int encode(const Dil& dil, UpstreamRates rates, uint8_t* bits);
 
 /// Read a sequence that may be damaged; each bit 0 or 1.
 /// @return true when sync, start bits and CRC are right and every field that selects something holds a defined value;
@@ -101,10 +107,17 @@ class MpReceiver {
 /// Finds DIL descriptors in a stream of descrambled bits, with the last CRC bit.
 class DilReceiver {
  public:
+  DilReceiver() = default;
+  /// @param has_rates  those of V.92, else of V.90
+  explicit DilReceiver(bool has_rates) : has_rates_(has_rates) {}
   bool put(int bit, Dil* dil);  ///< Real-time: yes, O(1), and O(bits) at the end of a sequence.
+  /// Of the descriptor found, if it has rates.
+  UpstreamRates rates() const { return rates_; }
 
  private:
-  uint8_t bits_[Dil::kMaxBits];
+  bool has_rates_ = false;
+  UpstreamRates rates_ = 0;
+  uint8_t bits_[Dil::kMaxBits + Dil::kRatesBits];
   int size_ = 0;
   int expected_ = 0;  // bits of this sequence without fill, once known; 0: none is being read
   int ones_ = 0;

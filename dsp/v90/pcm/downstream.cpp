@@ -55,11 +55,25 @@ void Downstream::start_r(const uint8_t* ucodes, int symbols) {
 }
 
 void Downstream::start_mp(const Mp& mp) {
+  start_sequence(bits_, encode(mp, bits_));
+}
+
+void Downstream::start_sequence(const uint8_t* bits, int size) {
   start(Signal::kMp);
-  bits_size_ = encode(mp, bits_);
+  sequence_ = bits;
+  bits_size_ = size;
   const int d = encoder_.parameters().bits();
-  while (bits_size_ % d != 0) bits_[bits_size_++] = 0;
-  length_ = bits_size_ / d * kFrameIntervals;
+  length_ = (size + d - 1) / d * kFrameIntervals;
+}
+
+void Downstream::start_jp(const Jp& jp) {
+  start(Signal::kJd);
+  length_ = encode(jp, bits_);
+}
+
+void Downstream::start_scr(int symbols) {
+  start(Signal::kDil, symbols);
+  dil_ = nullptr;
 }
 
 void Downstream::begin_frames(const FrameParameters& p) {
@@ -81,7 +95,8 @@ void Downstream::put_frame(const oh_bit_port& port, bool live) {
   uint64_t bits = signal_ == Signal::kEd ? 0 : ~uint64_t{0};  // the first in time in bit 0
   if (signal_ == Signal::kMp) {
     bits = 0;
-    for (int k = 0; k < d; ++k) bits |= uint64_t{bits_[sent_ / kFrameIntervals * d + k]} << k;
+    const int from = static_cast<int>(sent_ / kFrameIntervals) * d;
+    for (int k = 0; k < d && from + k < bits_size_; ++k) bits |= uint64_t{sequence_[from + k]} << k;
   } else if (signal_ == Signal::kData && live) {
     uint8_t octets[sizeof bits]{};
     oh_port_get(&port, octets, static_cast<size_t>(d));
@@ -123,7 +138,7 @@ Pcm Downstream::next() {
     case Signal::kJdPrime:
       return coded(0);
     case Signal::kDil:
-      return dil_->symbol(segment_, static_cast<int>(n));
+      return dil_ == nullptr ? coded(1) : dil_->symbol(segment_, static_cast<int>(n));
     case Signal::kR:
     case Signal::kRBar:
       return {r_[i], (i < 3) == (signal_ == Signal::kR)};

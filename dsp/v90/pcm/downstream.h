@@ -11,6 +11,7 @@
 #include "dsp/blocks/scrambler.h"
 #include "dsp/v90/coding/data_frame.h"
 #include "dsp/v90/coding/sequences.h"
+#include "dsp/v90/coding/upstream_sequences.h"
 #include "offhook/pump.h"
 
 namespace offhook::v90 {
@@ -39,7 +40,7 @@ class Downstream {
     kTrn1d,
     kJd,
     kJdPrime,
-    kDil,  ///< one segment
+    kDil,  ///< one segment; V.92: or SCR
     kR,
     kRBar,
     kDrain,  ///< the frames that look-ahead still holds
@@ -65,6 +66,11 @@ class Downstream {
   /// R of these six Ucodes. @param symbols  whole frames; 0: without end
   void start_r(const uint8_t* ucodes, int symbols);
   void start_mp(const Mp& mp);
+  /// Any sequence, whole data frames long, as kMp. @param[in] bits  [size] kept by the caller until it has been sent
+  void start_sequence(const uint8_t* bits, int size);
+  void start_jp(const Jp& jp);
+  /// V.92's SCR: of the same events as a segment of a DIL.
+  void start_scr(int symbols);
   /// Data frames follow: all memories at zero.
   void begin_frames(const FrameParameters& p);
 
@@ -89,7 +95,8 @@ class Downstream {
   uint8_t u_info_ = 0;
   Scrambler scrambler_{kGpc};
   int sign_ = 0;  // of the last TRN1d or Jd symbol
-  uint8_t bits_[Mp::kBitsType1 + FrameParameters::kMaxBits]{};
+  uint8_t bits_[Mp::kBitsType1]{};
+  const uint8_t* sequence_ = nullptr;
   int bits_size_ = 0;
   const Dil* dil_ = nullptr;
   int segment_ = 0;

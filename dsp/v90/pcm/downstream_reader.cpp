@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "dsp/v90/pcm/downstream_reader.h"
 
+#include "dsp/blocks/renew.h"
 #include "dsp/v90/pcm/downstream.h"
 #include "dsp/v90/pcm/slicer.h"
 
@@ -101,7 +102,9 @@ void DownstreamReader::begin_frames(const FrameParameters& p, const LearntLevels
   alignment_ = FrameAlignment(p, distance_);
   frame_error_ = 0;
   mp_receiver_ = {};
-  mp_frames_ = mp_at_ = frames_ = 0;
+  suv_receiver_ = {};
+  renew(cpd_receiver_);
+  mp_frames_ = mp_at_ = frames_ = until_next_ = 0;
   in_ed_ = in_r_ = false;
   r_frames_ = r_bar_frames_ = 0;
 }
@@ -258,10 +261,16 @@ DownstreamReader::Found DownstreamReader::two_levels(bool positive) {
       return Found::kJdPrime;
     }
   }
-  if (!jd_receiver_.put(bit, &jd_)) return Found::kNone;
+  static_assert(Jd::kBits == Jp::kBits && Jd::kFillBits == Jp::kFillBits);
+  const bool is_jp = v92_ && jp_receiver_.put(bit, &jp_);
+  Jd jd;
+  // Bit 47, of 16 points in V.90, is set in Jp.
+  const bool is_jd = jd_receiver_.put(bit, &jd) && !(v92_ && jd.points16);
+  if (!is_jp && !is_jd) return Found::kNone;
+  if (is_jd) jd_ = jd;
   jd_found_ = true;
   jd_at_ = Jd::kBits - Jd::kFillBits;
-  return Found::kJd;
+  return is_jp ? Found::kJp : Found::kJd;
 }
 
 DownstreamReader::Found DownstreamReader::end_frame() {
@@ -289,6 +298,7 @@ DownstreamReader::Found DownstreamReader::read_training(const uint8_t* bits, int
     mode_ = Mode::kNone;
     return Found::kEd;
   }
+  if (v92_) return read_training_v92(bits, d);
   Found found = Found::kNone;
   int ones = 0;
   for (int k = 0; k < d; ++k) {
@@ -301,6 +311,22 @@ DownstreamReader::Found DownstreamReader::read_training(const uint8_t* bits, int
   if (mp_frames_ == 0) return found;
   if (mp_at_ == 0 && found == Found::kNone && ones <= d / 4) in_ed_ = true;
   mp_at_ = (mp_at_ + 1) % mp_frames_;
+  return found;
+}
+
+// Sequences of different lengths, each of whole frames; where one would begin, Ed may.
+DownstreamReader::Found DownstreamReader::read_training_v92(const uint8_t* bits, int d) {
+  Found found = Found::kNone;
+  int ones = 0, size = 0;
+  for (int k = 0; k < d; ++k) {
+    ones += bits[k];
+    if (suv_receiver_.put(bits[k], &suv_)) found = Found::kSuv, size = Suv::kBits;
+    if (cpd_receiver_.put(bits[k], &cpd_)) found = Found::kCpd, size = cpd_receiver_.size() + 1;
+  }
+  const bool begins = until_next_ == 1;
+  if (until_next_ > 0) --until_next_;
+  if (found != Found::kNone) until_next_ = (size + d - 1) / d - (size - 2) / d;
+  if (begins && found == Found::kNone && ones <= d / 4) in_ed_ = true;
   return found;
 }
 

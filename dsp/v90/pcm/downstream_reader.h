@@ -13,6 +13,7 @@
 #include "dsp/v90/coding/constellation_choice.h"
 #include "dsp/v90/coding/data_frame.h"
 #include "dsp/v90/coding/sequences.h"
+#include "dsp/v90/coding/upstream_sequences.h"
 #include "dsp/v90/pcm/frame_alignment.h"
 #include "dsp/v90/pcm/receiver.h"
 #include "offhook/pump.h"
@@ -59,6 +60,9 @@ class DownstreamReader {
     kR,        ///< it has begun
     kRBar,     ///< its last symbol
     kMp,       ///< mp()
+    kJp,       ///< V.92: jp()
+    kSuv,      ///< V.92: suv()
+    kCpd,      ///< V.92: cpd() has new parts
     kEd,       ///< its last symbol
     kB1d,      ///< its last symbol
     kMoved,    ///< the data frames have moved by Result::move intervals: the receiver is to count so from the next on
@@ -75,6 +79,8 @@ class DownstreamReader {
   DownstreamReader() = default;
   DownstreamReader(Law law, uint8_t u_info, const oh_bit_port& port) : law_(law), u_info_(u_info), port_(port) {}
 
+  /// The signals of V.92 with PCM upstream: Jp after Jd, SUVd and CPd in place of MP.
+  void set_v92() { v92_ = true; }
   /// TRN1d and Jd come. The levels of the intervals are all that of UINFO, until set_two_levels().
   void begin_two_levels();
   void set_two_levels(const float* levels);
@@ -94,6 +100,9 @@ class DownstreamReader {
 
   const Jd& jd() const { return jd_; }
   const Mp& mp() const { return mp_; }
+  const Jp& jp() const { return jp_; }
+  const Suv& suv() const { return suv_; }
+  const Cpd& cpd() const { return cpd_; }
   const LearntLevels& levels() const { return learner_.levels(); }
   uint64_t bits_received() const { return bits_received_; }
   /// Half the least distance between levels that are in use.
@@ -109,6 +118,7 @@ class DownstreamReader {
   Found two_levels(bool positive);
   Found end_frame();
   Found read_training(const uint8_t* bits, int d);
+  Found read_training_v92(const uint8_t* bits, int d);
 
   static constexpr int kRBarFrames = 4;
 
@@ -117,11 +127,14 @@ class DownstreamReader {
   oh_bit_port port_{};
   Mode mode_ = Mode::kNone;
   bool live_ = false;
+  bool v92_ = false;
   Descrambler descrambler_{kGpc};
   // two levels
   float two_[kFrameIntervals]{};
   int sign_ = 0;
   JdReceiver jd_receiver_;
+  JpReceiver jp_receiver_;
+  Jp jp_{};
   Jd jd_{};
   bool jd_found_ = false;
   int jd_at_ = 0;  // bits since the end of a Jd, modulo its length
@@ -147,6 +160,11 @@ class DownstreamReader {
   Mp mp_{};
   int mp_frames_ = 0;  // of one MP; 0: none was found
   int mp_at_ = 0;      // frames since the start of the MP that is being received
+  SuvReceiver suv_receiver_;
+  Suv suv_{};
+  CpdReceiver cpd_receiver_;
+  Cpd cpd_{};
+  int until_next_ = 0;  // frames until a sequence of V.92 begins; 0: not known
   int frames_ = 0;
   bool in_ed_ = false;
   uint64_t bits_received_ = 0;

@@ -5,8 +5,9 @@
 
 namespace offhook::v90 {
 
-void NearEcho::init(int io_delay_samples, const Kernels& kernels) {
+void NearEcho::init(int io_delay_samples, const Kernels& kernels, int steps) {
   renew(*this);
+  steps_ = steps;
   kernels_ = &kernels;
   delay_ = io_delay_samples > 8 ? io_delay_samples - 8 : 0;
 }
@@ -36,7 +37,7 @@ void NearEcho::process(const int16_t* received, float* left) {
     for (int k = 0; k < kReceived; ++k) echo_[k][row] = received[k];
   }
   for (int n = 0; n < kWorkASample && row >= kRows && solved_ < kReceived; ++n) {
-    if (fit_.idle()) fit_.begin(window_, 1, nullptr, echo_[solved_], nullptr, kSteps);
+    if (fit_.idle()) fit_.begin(window_, 1, nullptr, echo_[solved_], nullptr, steps_);
     if (fit_.work(*kernels_, taps_[solved_])) ++solved_;
   }
   if (solved_ < kReceived) return;

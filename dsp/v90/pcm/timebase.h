@@ -27,6 +27,9 @@ class Timebase {
   }
   bool next(float* out);
 
+  /// Samples until the next output.
+  double until() const { return static_cast<double>(until_) / 4294967296.0; }
+
   /// Moves all outputs from the next on later. @param samples  above -1, at most 8
   void delay(float samples) { until_ += static_cast<int64_t>(samples * 4294967296.0f); }
   /// Output spacing against the nominal one: its factor less 1.

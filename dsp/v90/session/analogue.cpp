@@ -16,51 +16,11 @@ constexpr uint32_t kWaitForJdMs = 4500;  // 9.3.2.6
 // Beyond 9.3.2.4's 1500 ms from the start of Ja, in which there is no term for the round trip.
 constexpr uint32_t kWaitForSdMs = 1500;
 
-constexpr int kSettle = 1200;   // symbols from the first taps until the clock is right
-constexpr int kMeasure = 1020;  // whole frames, of which the levels of the intervals are a mean
-
-// From a level to the point half way to the next, in standard deviations of the noise. 4.5 is enough: of 1000 bits,
-// some 140 symbols, one in a thousand has an error. The rest, 1 dB, is for effects that the mean error does not show.
-constexpr float kHalfDistance = 5.05f;
-
 constexpr uint32_t kMeasureMs = 320;    // of TRN2d, which has 550 ms and is as late as the line
 constexpr uint32_t kSilentScrMs = 800;  // 9.6.2.1.6: at most 1000
 static_assert(kSilentScrMs * 8 > NearEcho::kTraining);
-constexpr int kTrainingBits = 12;                      // K of CPt: four points per interval
-constexpr int kLeastUpstream = 2, kMostUpstream = 14;  // in 2400 bit/s
 
 }  // namespace
-
-uint8_t choose_u_info(Law law, int max_power) {
-  constexpr uint8_t kLeast = 67, kMost = 111;  // Table 10; and UINFO + 16 is sent
-  uint8_t u = kMost;
-  while (u > kLeast && linear_of(law, u) > power_limit_root(max_power)) --u;
-  return u;
-}
-
-Dil usual_dil(uint8_t u_info) {
-  constexpr int kSegment = 48;
-  Dil dil{};
-  const int most = u_info + 2 * kUchord < kUcodes ? u_info + 2 * kUchord : kUcodes - 1;
-  dil.segments = static_cast<uint8_t>(most + 1);
-  for (int u = 0; u <= most; ++u) dil.ucode[u] = static_cast<uint8_t>(u);
-  for (uint8_t& h : dil.length) h = kSegment / kFrameIntervals - 1;
-  for (uint8_t& r : dil.reference) r = u_info;
-  dil.training_length = 1;
-  dil.training[0] = 1;
-  // Pseudo-random signs, so that the residual echoes average out, and then their opposite, so that no interval
-  // has a mean.
-  dil.sign_length = kSegment;
-  Scrambler scrambler(kGpc);
-  for (int k = 0; k < kLeastTrn1d; ++k) scrambler.scramble(1);
-  for (int k = 0; k < kSegment / 2; ++k) {
-    const int bit = scrambler.scramble(1);
-    dil.sign[k / 8] = static_cast<uint8_t>(dil.sign[k / 8] | bit << k % 8);
-    const int at = k + kSegment / 2;
-    dil.sign[at / 8] = static_cast<uint8_t>(dil.sign[at / 8] | (1 - bit) << at % 8);
-  }
-  return dil;
-}
 
 const AnalogueProcedure::Table& AnalogueProcedure::transitions() {
   using enum AnalogueState;
@@ -123,14 +83,8 @@ const AnalogueProcedure::Table& AnalogueProcedure::transitions() {
 }
 
 AnalogueProcedure::AnalogueProcedure(const AnalogueConfig& config, const oh_bit_port& port)
-    : TableProcedure(State::kTrainFar),
-      config_(config),
-      port_(port),
-      tx_(kGpa),
-      reader_(config.law, config.u_info, port) {
+    : TableProcedure(State::kTrainFar), DownstreamTraining(config, port), port_(port), tx_(kGpa) {
   tx_.start(Signal::kSilence, v34::symbols_in(config.symbol_rate, ms(kSilenceMs)));
-  level_ = static_cast<float>(linear_of(config.law, config.u_info));
-  if (!config.without_dil) dil_ = usual_dil(config.u_info);
   ed_deadline_ = ms(15000) + 5 * config.round_trip_samples;  // 9.4.2
 }
 
@@ -207,9 +161,7 @@ void AnalogueProcedure::send_ja() {
 void AnalogueProcedure::equalise() {
   silence();
   deadline_ = now_ + ms(kWaitForJdMs);
-  reader_.begin_two_levels();
-  trained_ = false;
-  equalising_ = Equalising::kClock;
+  begin_equaliser();
 }
 
 void AnalogueProcedure::await_jd_prime() {
@@ -225,63 +177,18 @@ void AnalogueProcedure::end_s() {
 }
 
 void AnalogueProcedure::choose() {
+  deadline_ = 0;
   choose_training_points();
   send_s();
-}
-
-void AnalogueProcedure::choose_training_points() {
-  deadline_ = 0;
-  cpt_ = cp_;
-  choose_training(reader_.levels(), limits(noise_rms_), kTrainingBits, &cpt_);
-  frame_parameters(cpt_, config_.law, &training_frames_);
 }
 
 void AnalogueProcedure::end_unlearnt() {
   reader_.assume_levels();
   choose_data_rate(noise_rms_);
   if (carries_nothing()) return end_for_v34();
+  deadline_ = 0;
   choose_training_points();
   begin_cpt();
-}
-
-ConstellationLimits AnalogueProcedure::limits(float rms) const {
-  ConstellationLimits limits;
-  limits.law = config_.law;
-  limits.max_power = config_.max_power;
-  limits.rates = jd_.rates;
-  limits.shaping_bits = config_.shaping_bits;
-  limits.least_distance = 2 * kHalfDistance * rms;
-  if (config_.max_bit_rate > 0) {
-    for (int drn = 1; drn <= Cp::kMaxDrn; ++drn) {
-      if (static_cast<uint32_t>(drn + 20) * 4000 > 3 * config_.max_bit_rate) limits.rates &= ~(1u << (drn - 1));
-    }
-  }
-  return limits;
-}
-
-// The highest rate that this noise allows, and the constellations for it.
-void AnalogueProcedure::choose_data_rate(float rms) {
-  noise_rms_ = rms;
-  cp_ = {};
-  cp_.upstream_mask = upstream_mask();
-  cp_.trn1d_ratio = 0x2000;
-  cp_.a_law = config_.law == Law::kA;
-  if (config_.shaping_bits > 0) {
-    cp_.look_ahead = jd_.look_ahead;
-    cp_.a1 = 64;
-  }
-  distance_ = choose_rate(reader_.levels(), limits(rms), &cp_);
-  frame_parameters(cp_, config_.law, &data_frames_);
-}
-
-uint16_t AnalogueProcedure::upstream_mask() const {
-  uint16_t mask = 0;
-  for (int r = kLeastUpstream; r <= kMostUpstream; ++r) {
-    const uint32_t rate = static_cast<uint32_t>(r) * 2400;
-    if (config_.max_bit_rate > 0 && rate > config_.max_bit_rate) continue;
-    if (v34::is_supported(config_.symbol_rate, rate)) mask = static_cast<uint16_t>(mask | 1u << (r - kLeastUpstream));
-  }
-  return mask;
 }
 
 void AnalogueProcedure::begin_cpt() {
@@ -371,6 +278,9 @@ DownstreamReader::Result AnalogueProcedure::put(float level, int interval, float
   }
   switch (r.found) {
     case Found::kNone:
+    case Found::kJp:
+    case Found::kSuv:
+    case Found::kCpd:
       break;
     case Found::kJd:
       handle(Event::kFarJd);
@@ -408,59 +318,13 @@ DownstreamReader::Result AnalogueProcedure::put(float level, int interval, float
       handle(Event::kLineLost);
       break;
   }
-  if (state_ == State::kData && rx_live_) follow_line(error_power);
+  if (state_ == State::kData && rx_live_) act_on_line(follow_line(error_power, now_));
   return r;
-}
-
-// After the first taps the clock settles. The levels of the intervals are measured, which robbed bits make different;
-// the taps are computed again; the levels are measured again, now without echoes; then the error.
-void AnalogueProcedure::advance_equaliser(float magnitude, int interval, bool refitting, float error_power) {
-  if (!trained_) return;
-  ++symbols_;
-  const auto enter = [this](Equalising next) {
-    equalising_ = next;
-    symbols_ = 0;
-    for (float& sum : two_level_sum_) sum = 0;
-  };
-  switch (equalising_) {
-    case Equalising::kClock:
-      if (symbols_ >= kSettle && interval == kFrameIntervals - 1) enter(Equalising::kLevels);
-      break;
-    case Equalising::kLevels:
-    case Equalising::kFineLevels: {
-      two_level_sum_[interval] += magnitude;
-      if (symbols_ < kMeasure) break;
-      float levels[kFrameIntervals];
-      for (int i = 0; i < kFrameIntervals; ++i) levels[i] = two_level_sum_[i] * kFrameIntervals / kMeasure;
-      reader_.set_two_levels(levels);
-      if (equalising_ == Equalising::kLevels) {
-        ++refits_;
-        enter(Equalising::kTaps);
-      } else {
-        enter(Equalising::kError);
-      }
-      break;
-    }
-    case Equalising::kTaps:
-      if (symbols_ > 1 && !refitting && interval == kFrameIntervals - 1) enter(Equalising::kFineLevels);
-      break;
-    case Equalising::kError:
-      if (symbols_ < 3 * kMeasure) break;
-      noise_rms_ = square_root(error_power);
-      enter(Equalising::kDone);
-      break;
-    case Equalising::kDone:
-      break;
-  }
 }
 
 void AnalogueProcedure::follow_frames() {
   if (procedure_ != Procedure::kStartUp) {
-    // 8.6: the points of the training, the shaping of the data that ran.
-    frame_parameters(cpt_, config_.law, &training_frames_);
-    training_frames_.shaping_bits = data_frames_.shaping_bits;
-    training_frames_.look_ahead = data_frames_.look_ahead;
-    training_frames_.filter = data_frames_.filter;
+    renew_training_points();
   }
   silent_ = false;
   reader_.begin_frames(training_frames_, reader_.levels(), false);

@@ -13,33 +13,14 @@
 #include "dsp/blocks/table_procedure.h"
 #include "dsp/v34/session/data_mode.h"
 #include "dsp/v34/session/transmit_signals.h"
-#include "dsp/v90/coding/constellation_choice.h"
 #include "dsp/v90/coding/cp.h"
 #include "dsp/v90/coding/sequences.h"
-#include "dsp/v90/pcm/downstream_reader.h"
 #include "dsp/v90/pcm/receiver.h"
 #include "dsp/v90/session/digital.h"
+#include "dsp/v90/session/downstream_training.h"
 #include "offhook/pump.h"
 
 namespace offhook::v90 {
-
-/// The highest Ucode, 67 to 111, whose level is within the power limit in bits 33:37 of INFO0d.
-uint8_t choose_u_info(Law law, int max_power);
-/// A DIL of every Ucode up to two Uchords above UINFO, eight times in each interval, half of them positive.
-Dil usual_dil(uint8_t u_info);
-
-struct AnalogueConfig {
-  Law law = Law::kMu;  ///< of the digital modem: bit 39 of INFO0d
-  uint8_t u_info = 79;
-  uint8_t max_power = 23;  ///< bits 33:37 of INFO0d
-  v34::SymbolRate symbol_rate = v34::SymbolRate::k3200;
-  uint32_t round_trip_samples = 0;
-  uint8_t own_md_length = 0;  ///< in 35 ms
-  uint32_t max_bit_rate = 0;  ///< of either direction; 0: no limit
-  uint32_t trn_ms = 1500;     ///< own TRN of Phase 3, beyond its 512 symbols
-  uint8_t shaping_bits = 0;   ///< S_r, with a zero at 0 Hz and look-ahead up to the digital modem's
-  bool without_dil = false;   ///< request none, and assume that every Ucode arrives by the digital modem's law
-};
 
 enum class AnalogueState : uint8_t {
   kTrainFar,  ///< own S, S-bar, PP, TRN
@@ -88,7 +69,8 @@ enum class AnalogueEvent : uint8_t {
   kCleardown
 };
 
-class AnalogueProcedure : public TableProcedure<AnalogueProcedure, AnalogueState, AnalogueEvent> {
+class AnalogueProcedure : public TableProcedure<AnalogueProcedure, AnalogueState, AnalogueEvent>,
+                          public DownstreamTraining {
  public:
   static const Table& transitions();
 
@@ -101,11 +83,6 @@ class AnalogueProcedure : public TableProcedure<AnalogueProcedure, AnalogueState
   /// @return the next symbol to send, mean power 1; {0, 0} is silence.  Real-time: yes, except at the begin of data.
   Complex next_symbol();
 
-  /// The task of the receiver of PCM.
-  PcmReceiver::Task task() const { return task_; }
-  float level() const { return level_; }  ///< of kSeek
-  /// Grows by one whenever the receiver must compute its taps again.
-  uint32_t refits() const { return refits_; }
   void put(PcmReceiver::Event event);
   /// A level was heard. @param error_power, refitting  of the receiver  @return the reference, and its permitted use.
   /// Real-time: yes, except at the end of the DIL: constellation_choice.h.
@@ -115,8 +92,6 @@ class AnalogueProcedure : public TableProcedure<AnalogueProcedure, AnalogueState
   bool far_end_silent() const;
   /// Data have more errors than expected: checks whether the own echo is the cause.
   bool suspects_echo() const { return state_ == State::kData && noisy_ > 0; }
-  /// @param share  of the errors' power that the own signal explains
-  void set_echo_share(float share) { echo_share_ = share; }
 
   /// Data mode only.
   /// @param with_silence  the digital modem is to be silent for a while in it: CPs, 9.6.2.1.3
@@ -125,32 +100,20 @@ class AnalogueProcedure : public TableProcedure<AnalogueProcedure, AnalogueState
     if (!handle(Event::kRenegotiate)) asks_silence_ = false;
   }
   void cleardown() { handle(Event::kCleardown); }
-  /// S_r of all following CPs.
-  void set_shaping(uint8_t bits) { config_.shaping_bits = bits; }
 
   Outcome outcome() const { return outcome_; }
   bool live() const { return rx_live_ && tx_live_; }
   v34::Signal signal() const { return tx_.signal(); }
-  const Cp& cp() const { return cp_; }
-  const Cp& cpt() const { return cpt_; }
   const Mp& mp() const { return far_mp_; }
-  const LearntLevels& levels() const { return reader_.levels(); }
-  float distance() const { return distance_; }    ///< least, of the data's levels
-  float noise_rms() const { return noise_rms_; }  ///< that the rate was chosen for
-  /// Downstream rate: a third of this.
-  int rx_rate_thirds() const { return cp_.rate_thirds(); }
   uint32_t tx_bit_rate() const { return tx_parameters_.bit_rate; }
   uint32_t renegotiations() const { return renegotiations_; }
   uint64_t bits_sent() const { return data_tx_.bits_sent(); }
-  uint64_t bits_received() const { return reader_.bits_received(); }
 
  private:
   enum class Procedure : uint8_t { kStartUp, kRenegotiation, kCleardown };
-  enum class Equalising : uint8_t { kClock, kLevels, kTaps, kFineLevels, kError, kDone };
 
   bool owes_md() const { return config_.own_md_length > 0; }
   bool wants_no_dil() const { return config_.without_dil; }
-  bool equalised() const { return equalising_ == Equalising::kDone; }
   bool released_after_prime() const {
     return (procedure_ == Procedure::kCleardown || far_mp_.drn == 0) && mp_received_ && primes_ > 0;
   }
@@ -159,7 +122,6 @@ class AnalogueProcedure : public TableProcedure<AnalogueProcedure, AnalogueState
   bool asks_silence() const { return cp_.silence; }
   bool silence_has_begun() const { return silent_ && cp_.silence; }
   bool renegotiates() const { return procedure_ == Procedure::kRenegotiation; }
-  bool carries_nothing() const { return cp_.drn == 0; }
   bool is_live() const { return rx_live_; }
 
   void send_s();
@@ -174,7 +136,6 @@ class AnalogueProcedure : public TableProcedure<AnalogueProcedure, AnalogueState
   void await_jd_prime();
   void end_s();
   void choose();
-  void choose_training_points();
   void end_unlearnt();
   void begin_cpt();
   void send_cpt();
@@ -200,16 +161,10 @@ class AnalogueProcedure : public TableProcedure<AnalogueProcedure, AnalogueState
 
   void end(Outcome outcome);
   void begin_procedure(Procedure procedure);
-  void advance_equaliser(float magnitude, int interval, bool refitting, float error_power);
-  void follow_line(float error_power);
+  void act_on_line(LineAdvice advice);
   void advance_data();
-  void deliver(bool live);
-  uint16_t upstream_mask() const;
-  ConstellationLimits limits(float rms) const;
-  void choose_data_rate(float rms);
   static uint32_t ms(uint32_t t) { return t * 8; }
 
-  AnalogueConfig config_;
   oh_bit_port port_{};
   Outcome outcome_ = Outcome::kNone;
   Procedure procedure_ = Procedure::kStartUp;
@@ -220,23 +175,6 @@ class AnalogueProcedure : public TableProcedure<AnalogueProcedure, AnalogueState
   bool s_ends_ = false;
   uint8_t bits_[Dil::kMaxBits]{};
   int bits_size_ = 0;
-  Dil dil_{};
-
-  PcmReceiver::Task task_ = PcmReceiver::Task::kHold;
-  float level_ = 0;
-  uint32_t refits_ = 0;
-  DownstreamReader reader_;
-  bool trained_ = false;
-  Equalising equalising_ = Equalising::kClock;
-  int symbols_ = 0;  // of that
-  float two_level_sum_[kFrameIntervals]{};
-  float noise_rms_ = 0;
-  float error_rms_ = 0;  // now
-  float distance_ = 0;
-
-  Jd jd_{};
-  Cp cpt_{}, cp_{};
-  FrameParameters training_frames_, data_frames_;
   bool cp_begun_ = false;
   bool asks_silence_ = false;  // in the next renegotiation
   bool silent_ = false;        // the digital modem, for that
@@ -246,12 +184,7 @@ class AnalogueProcedure : public TableProcedure<AnalogueProcedure, AnalogueState
 
   v34::DataParameters tx_parameters_{};
   v34::DataTransmitter data_tx_;
-  bool data_tx_on_ = false, tx_live_ = false, rx_live_ = false;
-  int watched_ = 0, noisy_ = 0, good_ = 0;
-  int wait_for_higher_ = 16;  // windows: 4 s the first time, then twice as long each time
-  float echo_share_ = 0;
-  int64_t no_silence_until_ = 0;  // another one this early would not help
-  float wanted_rms_ = 0;          // noise for which the next renegotiation is to choose a rate; 0: that of the last
+  bool data_tx_on_ = false, tx_live_ = false;
   uint32_t renegotiations_ = 0;
 };
 

@@ -4,52 +4,20 @@
 #include "dsp/v90/session/analogue.h"
 
 namespace offhook::v90 {
-namespace {
 
-// From a level to the point half way to the next, in standard deviations of the noise.
-constexpr float kTooNear = 4.2f;  // measured in data: renegotiate
-constexpr float kLost = 1.9f;     // decisions and errors of no relation give 1.7
-constexpr float kSpare = 1.12f;   // 1 dB: a higher rate is to last
-constexpr int kWindow = 2048;     // symbols
-constexpr int kNoisyWindows = 4;
-constexpr int kLostWindows = 2;
-constexpr int kMostGoodWindows = 1024;
-constexpr float kMostlyEcho = 0.5f;  // of the errors' power; of 2048 that are none, 1/16
-constexpr uint32_t kBetweenSilencesMs = 30000;
-
-}  // namespace
-
-void AnalogueProcedure::deliver(bool live) {
-  rx_live_ = live;
-  reader_.deliver(live);
-  watched_ = noisy_ = good_ = 0;
-}
-
-void AnalogueProcedure::follow_line(float error_power) {
-  if (++watched_ % kWindow != 0) return;
-  const float rms = square_root(error_power);
-  const float half = reader_.decision_distance();
-  if (half < kLost * rms) {
-    if (++noisy_ >= kLostWindows) handle(Event::kLineLost);
-  } else if (half < kTooNear * rms) {
-    if (++noisy_ == 1) echo_share_ = 0;
-    if (noisy_ < kNoisyWindows) return;
-    const bool echo = echo_share_ > kMostlyEcho && now_ >= no_silence_until_;
-    if (echo) no_silence_until_ = now_ + ms(kBetweenSilencesMs);
-    // Without the echo the current rate is right.
-    if (!echo) wanted_rms_ = rms > noise_rms_ ? rms : noise_rms_;
-    renegotiate(echo);
-  } else {
-    noisy_ = 0;
-    good_ = kSpare * rms < noise_rms_ ? good_ + 1 : 0;
-    if (good_ < wait_for_higher_) return;
-    good_ = 0;
-    if (wait_for_higher_ < kMostGoodWindows) wait_for_higher_ *= 2;
-    Cp higher = cp_;
-    choose_rate(reader_.levels(), limits(kSpare * rms), &higher);
-    if (higher.drn <= cp_.drn) return;
-    wanted_rms_ = kSpare * rms;
-    handle(Event::kRenegotiate);
+void AnalogueProcedure::act_on_line(LineAdvice advice) {
+  switch (advice) {
+    case LineAdvice::kNone:
+      break;
+    case LineAdvice::kLost:
+      handle(Event::kLineLost);
+      break;
+    case LineAdvice::kRenegotiate:
+      renegotiate(false);
+      break;
+    case LineAdvice::kRenegotiateWithSilence:
+      renegotiate(true);
+      break;
   }
 }
 

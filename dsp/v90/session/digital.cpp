@@ -20,6 +20,15 @@ constexpr int kMostUpstream = 14;
 
 }  // namespace
 
+uint32_t rates_of_jd(uint32_t max_bit_rate) {
+  uint32_t rates = 0;
+  for (int drn = 1; drn <= Cp::kMaxDrn; ++drn) {
+    const bool allowed = max_bit_rate == 0 || static_cast<uint32_t>(drn + 20) * 4000 <= 3 * max_bit_rate;
+    rates |= allowed ? 1u << (drn - 1) : 0u;
+  }
+  return rates;
+}
+
 const DigitalProcedure::Table& DigitalProcedure::transitions() {
   using enum DigitalState;
   using enum DigitalEvent;
@@ -144,13 +153,7 @@ void DigitalProcedure::send_trn1d() {
 
 void DigitalProcedure::begin_jd() {
   const bool sixteen = training_.error < kSixteenPointsError;
-  uint32_t rates = 0;
-  for (int drn = 1; drn <= Cp::kMaxDrn; ++drn) {
-    const bool allowed =
-        config_.max_bit_rate == 0 || static_cast<uint32_t>(drn + 20) * 4000 <= 3 * config_.max_bit_rate;
-    rates |= allowed ? 1u << (drn - 1) : 0u;
-  }
-  jd_ = {rates, sixteen, sixteen, config_.look_ahead};
+  jd_ = {rates_of_jd(config_.max_bit_rate), sixteen, sixteen, config_.look_ahead};
   order_.task = Task::kResume;
   send_jd();
 }

@@ -59,6 +59,9 @@ struct DigitalConfig {
   double margin = 1.0;  ///< factor on the required SNR of an upstream rate
 };
 
+/// Jd's mask of the rates downstream up to this; 0: all.
+uint32_t rates_of_jd(uint32_t max_bit_rate);
+
 enum class DigitalState : uint8_t {
   kAwaitS,  ///< S of Phase 3 is awaited
   kFarMd,   ///< the analogue modem's MD is waited out

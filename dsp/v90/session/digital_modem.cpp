@@ -16,8 +16,9 @@ uint8_t max_power(const oh_pump_config& c) {
   return static_cast<uint8_t>(v < 0 ? 0 : v > 31 ? 31 : v);
 }
 
-v34::Phase2Config phase2_config(const oh_pump_config& c) {
+v34::Phase2Config phase2_config(const oh_pump_config& c, bool v92) {
   v34::Phase2Config p;
+  p.v92 = p.pcm_upstream = v92;
   p.role = DigitalModem::kPhase2Role;
   p.pcm = v34::PcmSide::kDigital;
   p.digital.max_power = max_power(c);
@@ -32,8 +33,8 @@ v34::Phase2Config phase2_config(const oh_pump_config& c) {
 
 }  // namespace
 
-DigitalModem::DigitalModem(const oh_pump_config& c, void* v34)
-    : Modem(c, v34, v8_config(c, v8::kPcmDigital, v8::kAccessDigital), phase2_config(c), v34::kToneAHz),
+DigitalModem::DigitalModem(const oh_pump_config& c, void* v34, bool v92)
+    : Modem(c, v34, v8_config(c, v8::kPcmDigital, v8::kAccessDigital), phase2_config(c, v92), v34::kToneAHz),
       law_(law_of(c)),
       robbed_bits_(law_) {}
 
@@ -59,7 +60,7 @@ uint8_t DigitalModem::step(uint8_t rx, bool is_lost) {
       tx = linear(hold_step(x));
       break;
     case Stage::kTraining:
-      tx = train(x, is_lost);
+      tx = pcm_upstream_ ? train_v92(x, is_lost) : train(x, is_lost);
       break;
     case Stage::kV34:
       return nearest_octet(law_, v34_step(x, is_lost));
@@ -88,15 +89,33 @@ void DigitalModem::begin_training() {
   d.max_bit_rate = config_.max_bit_rate;
   d.points_1664 = o.own_info0.supports_1664_points && o.far_info0.supports_1664_points;
   d.margin = v34::kSnrMargin;
+  pcm_upstream_ = o.pcm_upstream;
+  echo_.init(static_cast<int>(o.round_trip_samples + config_.io_delay_samples));
+  retrain_tone_.reset();
+  stage_ = Stage::kTraining;
+  if (pcm_upstream_) return renew(v92_, d, config_.port);
   renew(procedure_, d, config_.port);
   renew(reader_, OH_PUMP_CALL, v34::DataPort{config_.port, {}});
   order_version_ = 0;
   quality_ = {};
   receiver_.init(v34::band(o.rx_symbol_rate, o.rx_carrier), {v34::pp_symbol, v34::kPpSymbols});
-  echo_.init(static_cast<int>(o.round_trip_samples + config_.io_delay_samples));
   renew(alignment_);
-  retrain_tone_.reset();
-  stage_ = Stage::kTraining;
+}
+
+uint8_t DigitalModem::train_v92(float rx, bool is_lost) {
+  if (echo_.training() != v92_.far_end_silent()) echo_.set_training(!echo_.training());
+  const float x = is_lost ? 0 : echo_.process(rx);
+  if (!is_lost && retrain_tone_.put(x)) {
+    answer_tone();
+    return octet_of(law_, {0, true});
+  }
+  v92_.put(x, is_lost ? 0 : rx);
+  const Pcm code = v92_.next();
+  echo_.put(is_lost ? 0 : static_cast<float>(linear_of(law_, code)));
+  if (v92_.refuses_upstream()) phase2_.set_pcm_upstream(false);
+  if (v92_.outcome() == Outcome::kRetrain) train_again();
+  if (v92_.outcome() == Outcome::kReleased) leave_training(Stage::kReleased);
+  return octet_of(law_, code);
 }
 
 uint8_t DigitalModem::train(float rx, bool is_lost) {
@@ -173,15 +192,19 @@ void DigitalModem::instruments(oh_v90_instruments* i) const {
   const v34::Phase2Outcome& o = phase2_.outcome();
   i->round_trip_samples = o.round_trip_samples;
   i->u_info = o.info1a_v90.u_info;
-  i->upstream_symbol_rate_hz = static_cast<float>(v34::symbol_rate_hz(o.rx_symbol_rate));
-  i->dil_segments = procedure_.dil().segments;
-  i->clock_ppm = receiver_.clock_ppm();
-  i->snr_db = static_cast<float>(power_db(static_cast<double>(receiver_.snr())));
+  i->dil_segments = with([](const auto& p) { return p.dil().segments; });
   i->echo_return_loss_db = static_cast<float>(power_db(static_cast<double>(echo_.return_loss())));
-  i->renegotiations = procedure_.renegotiations();
-  if (!procedure_.live()) return;
-  i->downstream_thirds = static_cast<uint32_t>(procedure_.cp().rate_thirds());
-  i->upstream_bit_rate = static_cast<uint32_t>(procedure_.rx_bit_rate());
+  i->renegotiations = with([](const auto& p) { return p.renegotiations(); });
+  if (pcm_upstream_) {
+    i->upstream_symbol_rate_hz = 8000;
+  } else {
+    i->upstream_symbol_rate_hz = static_cast<float>(v34::symbol_rate_hz(o.rx_symbol_rate));
+    i->clock_ppm = receiver_.clock_ppm();
+    i->snr_db = static_cast<float>(power_db(static_cast<double>(receiver_.snr())));
+  }
+  if (!is_live()) return;
+  i->downstream_thirds = with([](const auto& p) { return static_cast<uint32_t>(p.cp().rate_thirds()); });
+  i->upstream_bit_rate = rx_bit_rate();
 }
 
 }  // namespace offhook::v90

@@ -4,6 +4,8 @@
 // owner.
 #pragma once
 
+#include <type_traits>
+
 #include "dsp/blocks/level.h"
 #include "dsp/blocks/renew.h"
 #include "dsp/pump/pump_type.h"
@@ -24,7 +26,8 @@ enum class Stage : uint8_t { kV8, kQuick, kPhase2, kTraining, kV34, kHold, kRele
 /// Self, derived from it, has rx_bit_rate(), tx_bit_rate() and bits_received() of the current data mode, kDelay (its
 /// addition to the delay between codec and pump, samples at 8000 Hz), kPhase2Role and end_v34(had_data): called when
 /// Phase 2 replaces V.34, with or without a data mode so far.
-template <class Self, class Procedure>
+/// V92Procedure has V.92's PCM upstream in place of V.34's.
+template <class Self, class Procedure, class V92Procedure>
 class Modem {
  public:
   /// Octets of the V.34 pump that a call falls back to; 0: not this configuration.
@@ -39,7 +42,7 @@ class Modem {
   }
   void renegotiate() {
     if (stage_ == Stage::kV34) oh_v34_renegotiate(v34_);
-    if (in_data()) procedure_.renegotiate();
+    if (in_data()) with([](auto& p) { p.renegotiate(); });
   }
   void retrain() {
     if (stage_ == Stage::kV34) {
@@ -53,8 +56,8 @@ class Modem {
       hold_.clear();
     } else if (stage_ == Stage::kV34) {
       oh_v34_type()->hang_up(v34_);
-    } else if (in_data() && procedure_.live()) {
-      procedure_.cleardown();
+    } else if (in_data() && is_live()) {
+      with([](auto& p) { p.cleardown(); });
     } else {
       leave_training(Stage::kReleased);
     }
@@ -85,7 +88,7 @@ class Modem {
       hold_.resume();
       return true;
     }
-    if (!in_data() || !procedure_.live() || order > OH_HOLD_CLEAR_OTHER) return false;
+    if (!in_data() || !is_live() || order > OH_HOLD_CLEAR_OTHER) return false;
     ++retrains_;
     leave_training(Stage::kHold);
     listen_for_hold();
@@ -101,8 +104,12 @@ class Modem {
     *timeout = away ? hold_.granted() : waits ? options_.hold_timeout : uint8_t{0};
     return away ? OH_HOLD_AWAY : waits ? OH_HOLD_WAITING : hold_state_;
   }
-  bool in_data() const { return stage_ == Stage::kTraining && procedure_.state() == Procedure::State::kData; }
+  bool in_data() const {
+    return stage_ == Stage::kTraining &&
+           with([](const auto& p) { return p.state() == std::remove_cvref_t<decltype(p)>::State::kData; });
+  }
   const Procedure& procedure() const { return procedure_; }
+  const V92Procedure& v92_procedure() const { return v92_; }
 
   void status(oh_pump_status* s) const {
     *s = {};
@@ -117,7 +124,7 @@ class Modem {
         s->tx_bit_rate = self().tx_bit_rate();
       }
       if (stage_ == Stage::kTraining) {
-        s->bits_sent = procedure_.bits_sent();
+        s->bits_sent = with([](const auto& p) { return p.bits_sent(); });
         s->bits_received = self().bits_received();
       }
       s->rx_level_dbm0 = static_cast<float>(mean_square_to_dbm0(static_cast<double>(power_)));
@@ -258,13 +265,13 @@ class Modem {
   }
   /// The far end's tone was heard in data mode: a retrain's, or RT.
   void answer_tone() {
-    may_be_hold_ = procedure_.live();
+    may_be_hold_ = is_live();
     train_again();
     if (may_be_hold_) listen_for_hold();
   }
   void leave_training(Stage next) {
     if (stage_ == Stage::kTraining) {
-      bits_sent_ += procedure_.bits_sent();
+      bits_sent_ += with([](const auto& p) { return p.bits_sent(); });
       bits_received_ += self().bits_received();
       if (self().bits_received() > 0) profile_ = profile_now();
     }
@@ -274,13 +281,26 @@ class Modem {
   void watch() {
     constexpr uint64_t kGiveUp = 90 * kRateHz;
     constexpr uint64_t kGone = 10 * kRateHz;  // as in dsp/v34/session/pump.cpp
-    without_data_ = waiting_ || (stage_ == Stage::kTraining && procedure_.live()) ? 0 : without_data_ + 1;
+    without_data_ = waiting_ || (stage_ == Stage::kTraining && is_live()) ? 0 : without_data_ + 1;
     const bool gone = stage_ == Stage::kPhase2 && phase2_.unheard() > kGone;
     if (observer_.instrument != nullptr && samples_ % kProgressEvery == 0) show_progress();
     if (without_data_ > kGiveUp || gone) {
       show_progress();
       leave_training(Stage::kFailed);
     }
+  }
+
+  /// work(procedure) for the one that is in use.
+  template <class Work>
+  auto with(Work work) {
+    return pcm_upstream_ ? work(v92_) : work(procedure_);
+  }
+  template <class Work>
+  auto with(Work work) const {
+    return pcm_upstream_ ? work(v92_) : work(procedure_);
+  }
+  bool is_live() const {
+    return with([](const auto& p) { return p.live(); });
   }
 
   oh_pump_config config_;
@@ -296,7 +316,9 @@ class Modem {
   v34::Phase2 phase2_;
   v34::RetrainDetector retrain_tone_;
   Procedure procedure_;
-  uint64_t qts_at_ = 0;  // digital: of samples_, the first symbol of QTS; 0: there was none
+  V92Procedure v92_;
+  bool pcm_upstream_ = false;  // v92_ is the procedure of this training
+  uint64_t qts_at_ = 0;        // digital: of samples_, the first symbol of QTS; 0: there was none
 
  private:
   static HoldMessage initiating(oh_hold_order order) {
@@ -449,7 +471,7 @@ class Modem {
   oh_start_up start_up() const {
     if (stage_ == Stage::kV8) return v8::start_up(v8_);
     if (stage_ == Stage::kPhase2) return phase2_.has_far_info0() ? OH_START_UP_PROBING : OH_START_UP_INFO0;
-    return stage_ == Stage::kTraining && !procedure_.live() ? self().training_step() : OH_START_UP_NONE;
+    return stage_ == Stage::kTraining && !is_live() ? self().training_step() : OH_START_UP_NONE;
   }
   void show_progress() {
     if (observer_.instrument == nullptr) return;
@@ -480,7 +502,7 @@ class Modem {
   oh_pump_state state() const {
     if (stage_ == Stage::kFailed) return OH_PUMP_FAILED;
     if (stage_ == Stage::kReleased) return OH_PUMP_IDLE;
-    if (stage_ == Stage::kTraining && procedure_.live()) return OH_PUMP_DATA;
+    if (stage_ == Stage::kTraining && is_live()) return OH_PUMP_DATA;
     if (stage_ == Stage::kTraining || stage_ == Stage::kHold || retrains_ > 0) return OH_PUMP_TRAINING;
     return OH_PUMP_CONNECTING;
   }

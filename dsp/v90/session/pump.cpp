@@ -63,19 +63,20 @@ size_t size(const oh_pump_config* c) {
 }
 
 template <class Modem>
-void make(void* self, const oh_pump_config& c) {
+void make(void* self, const oh_pump_config& c, bool v92) {
   unsigned char* const own = static_cast<unsigned char*>(self) + kHead;
-  new (own) Modem(c, own + aligned(sizeof(Modem)));
+  new (own) Modem(c, own + aligned(sizeof(Modem)), v92);
 }
 
+template <bool kV92>
 int init(void* self, const oh_pump_config* c) {
   if (self == nullptr || size(c) == 0) return kInvalid;
   const bool is_digital = format_of(*c) != 0;
   new (self) Head{is_digital};
   if (is_digital) {
-    make<DigitalModem>(self, *c);
+    make<DigitalModem>(self, *c, kV92);
   } else {
-    make<AnalogueModem>(self, *c);
+    make<AnalogueModem>(self, *c, kV92);
   }
   return 0;
 }
@@ -119,27 +120,36 @@ int allow_hold(void* self, uint32_t timeout) {
 // Measured: 1260 periods at the begin of Phase 3, 2210 if V.34 takes over.
 constexpr uint32_t kLongestStep = 4000;
 
+template <bool kV92>
+constexpr oh_pump_type type(const char* name) {
+  return {.format_count = 3,
+          .name = name,
+          .formats = kFormats,
+          .roles = kBothRoles,
+          .fpu = kEveryOperation,
+          .longest_step = kLongestStep,
+          .size = size,
+          .init = init<kV92>,
+          .process = process,
+          .report_gap = report_gap,
+          .status = status,
+          .hang_up = [](void* self) { with(self, [](auto& m) { m.hang_up(); }); },
+          .release = [](void*) {},
+          .advance = oh_pump_advance_each,
+          .hold = hold,
+          .allow_hold = allow_hold};
+}
+
 }  // namespace
 }  // namespace offhook::v90
 
 const oh_pump_type* oh_v90_type() {
-  using namespace offhook::v90;
-  static constexpr oh_pump_type kType = {.format_count = 3,
-                                         .name = "v90",
-                                         .formats = kFormats,
-                                         .roles = offhook::kBothRoles,
-                                         .fpu = offhook::kEveryOperation,
-                                         .longest_step = kLongestStep,
-                                         .size = size,
-                                         .init = init,
-                                         .process = process,
-                                         .report_gap = report_gap,
-                                         .status = status,
-                                         .hang_up = [](void* self) { with(self, [](auto& m) { m.hang_up(); }); },
-                                         .release = [](void*) {},
-                                         .advance = oh_pump_advance_each,
-                                         .hold = hold,
-                                         .allow_hold = allow_hold};
+  static constexpr oh_pump_type kType = offhook::v90::type<false>("v90");
+  return &kType;
+}
+
+const oh_pump_type* oh_v92_type() {
+  static constexpr oh_pump_type kType = offhook::v90::type<true>("v92");
   return &kType;
 }
 

@@ -21,6 +21,10 @@ extern "C" {
  * OH_ALAW} both ways, the digital one. */
 OH_API const struct oh_pump_type* oh_v90_type(void);
 
+/** The same with V.92's PCM upstream (11/2000) of 24 000 to 48 000 bit/s, if both modems have it and the line permits
+ * it; else V.90. All functions of this header take it, too. */
+OH_API const struct oh_pump_type* oh_v92_type(void);
+
 /** A modem's measurements of its line. Zero if unknown. */
 struct oh_v90_instruments {
   uint32_t downstream_thirds; /**< bit/s: this over 3 */

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+//
+// The data upstream as the digital modem reads them: samples of the exchange's A/D, without echo, to bits. The
+// transmitter has equalised the line, so that the levels of the points arrive; a short filter follows what changes
+// later. Points are unevenly spaced, and the noise grows with the spacing: a level is expressed by its place between
+// the points, and V.34's trellis decoder reads the pairs of places.
+#pragma once
+
+#include <stdint.h>
+
+#include "dsp/blocks/kernels.h"
+#include "dsp/blocks/scrambler.h"
+#include "dsp/v34/coding/viterbi.h"
+#include "dsp/v90/coding/upstream.h"
+#include "offhook/pump.h"
+
+namespace offhook::v90 {
+
+class UpstreamReader {
+ public:
+  static constexpr int kTaps = 32;
+  static constexpr int kAhead = kTaps / 2;  ///< samples of the filter after the symbol's
+
+  UpstreamReader() = default;
+  /// B1u begins with the next symbol. @pre is_usable(cpd)
+  explicit UpstreamReader(const Cpd& cpd, const Kernels& kernels = best_kernels());
+  /// One symbol. @param[in] samples  [kTaps] the oldest first; the symbol's is kTaps - 1 - kAhead
+  /// Real-time: yes; O(taps), and with every fourth the trellis decoder's step.
+  void put(const float* samples, const oh_bit_port& port, bool live);
+
+  bool b1_received() const { return frames_ >= kB1uFrames; }
+  uint64_t bits_received() const { return bits_received_; }
+  /// Mean square distance to the nearest point, over the square of the spacing.
+  float variance() const { return variance_; }
+  /// Data frames that hold a number that no bits make, of the last hundred or so: at 2^K of M combinations.
+  int symbols() const { return symbols_; }
+
+ private:
+  static constexpr int kB1uFrames = 48;
+  float place_of(float level, int set, int* nearest) const;
+  void decide(const v34::Point decided[2], const oh_bit_port& port, bool live);
+
+  const Kernels* kernels_ = nullptr;
+  uint8_t modulus_[kUpstreamIntervals]{};
+  uint8_t set_[6]{}, points_[kConstellationSets]{};
+  float level_[kConstellationSets][2 * kMostPositivePoints]{};  // from the lowest up
+  UpstreamModulus bits_;
+  v34::ViterbiDecoder viterbi_;
+  Descrambler descrambler_{kGpa};
+  float taps_[kTaps]{};
+  float input_power_ = 0;
+  float received_[4]{};
+  int interval_ = 0;  // of the next symbol
+  int digit_at_ = 0;
+  uint8_t digits_[kUpstreamIntervals]{};
+  int frames_ = 0;
+  int symbols_ = 0;
+  float variance_ = 0;
+  uint64_t bits_received_ = 0;
+};
+
+}  // namespace offhook::v90

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+//
+// V.92 with PCM upstream over a simulated trunk: whole calls, with the codec's quantisation and the echo of the
+// downstream in it.
+#include <gtest/gtest.h>
+
+#include "tests/v90_call.h"
+
+namespace offhook {
+namespace {
+
+V90Call::Options with_upstream() {
+  V90Call::Options o = V90Call::from_phase2_on();
+  o.digital_v92 = o.analogue_v92 = true;
+  return o;
+}
+
+TEST(V92PcmUpstream, CarriesMoreThanV34OverACleanTrunk) {
+  V90Call::Options o = with_upstream();
+  o.v8 = true;
+  V90Call call(o);
+  ASSERT_TRUE(call.connect(20));
+  EXPECT_EQ(call.analogue_status().rx_bit_rate, 56000u);
+  EXPECT_GE(call.digital_status().rx_bit_rate, 40000u);
+  EXPECT_EQ(call.analogue_status().tx_bit_rate, call.digital_status().rx_bit_rate);
+  EXPECT_EQ(call.digital_instruments().upstream_symbol_rate_hz, 8000);
+  call.run(5);
+  EXPECT_GT(call.up().blocks(), 190u);
+  EXPECT_LE(call.up().bad_blocks(), 2u);
+  EXPECT_EQ(call.down().errors(), 0u);
+  EXPECT_EQ(call.analogue_status().retrains + call.digital_status().retrains, 0u);
+}
+
+TEST(V92PcmUpstream, FollowsLossNoiseLawPadAndClock) {
+  struct Case {
+    const char* name;
+    void (*make)(hostsim::DigitalTrunkConfig& t);
+    unsigned least;
+  };
+  const Case cases[] = {
+      {"loss", [](hostsim::DigitalTrunkConfig& t) { t.loss_db = 20; }, 28000},
+      {"noise", [](hostsim::DigitalTrunkConfig& t) { t.noise_dbm0 = -60; }, 33333},
+      {"a-law", [](hostsim::DigitalTrunkConfig& t) { t.law = t.codec = "a-law", t.pad_db = 6; }, 36000},
+      {"clock", [](hostsim::DigitalTrunkConfig& t) { t.clock_ppm = 100; }, 38666},
+  };
+  for (const Case& k : cases) {
+    SCOPED_TRACE(k.name);
+    V90Call::Options o = with_upstream();
+    k.make(o.trunk);
+    V90Call call(o);
+    ASSERT_TRUE(call.connect(15));
+    EXPECT_GE(call.digital_status().rx_bit_rate, k.least);
+    call.run(4);
+    EXPECT_GT(call.up().blocks(), 80u);
+    EXPECT_LE(call.up().bad_blocks(), call.up().blocks() / 50);
+  }
+}
+
+TEST(V92PcmUpstream, RenegotiatesAndRetrainsFromEitherEnd) {
+  V90Call call(with_upstream());
+  ASSERT_TRUE(call.connect(15));
+  call.keep();
+  for (const bool digital : {false, true}) {
+    for (const bool retrain : {false, true}) {
+      SCOPED_TRACE(testing::Message() << digital << retrain);
+      call.take_up(0);
+      void* end = digital ? call.digital() : call.analogue();
+      if (retrain) {
+        oh_v90_retrain(end);
+      } else {
+        oh_v90_renegotiate(end);
+      }
+      call.run(0.2);
+      EXPECT_EQ(call.digital_status().state, OH_PUMP_TRAINING);
+      ASSERT_TRUE(call.connect(retrain ? 15 : 4));
+      EXPECT_GE(call.digital_status().rx_bit_rate, 40000u);
+      const uint64_t before = call.up().bad_blocks();
+      call.run(2);
+      // A few of the first data are wrong, of some 85 blocks.
+      EXPECT_LE(call.up().bad_blocks() - before, 6u);
+    }
+  }
+}
+
+TEST(V92PcmUpstream, FallsBackToV34UpstreamIfEitherEndHasOnlyV90) {
+  for (const bool digital : {false, true}) {
+    V90Call::Options o = V90Call::from_phase2_on();
+    (digital ? o.digital_v92 : o.analogue_v92) = true;
+    V90Call call(o);
+    ASSERT_TRUE(call.connect(15)) << digital;
+    EXPECT_EQ(call.digital_status().rx_bit_rate, 33600u) << digital;
+  }
+}
+
+TEST(V92PcmUpstream, FallsBackToV34UpstreamIfTheLineCarriesNone) {
+  V90Call::Options o = with_upstream();
+  o.trunk.loss_db = 28;
+  V90Call call(o);
+  ASSERT_TRUE(call.connect(40));
+  EXPECT_LT(call.digital_instruments().upstream_symbol_rate_hz, 4000);
+  EXPECT_GT(call.digital_status().rx_bit_rate, 4800u);
+}
+
+TEST(V92PcmUpstream, ACleardownReleasesBothEnds) {
+  V90Call call(with_upstream());
+  ASSERT_TRUE(call.connect(15));
+  oh_v92_type()->hang_up(call.analogue());
+  call.run(4);
+  EXPECT_EQ(call.digital_status().state, OH_PUMP_IDLE);
+  EXPECT_EQ(call.analogue_status().state, OH_PUMP_IDLE);
+}
+
+}  // namespace
+}  // namespace offhook
