@@ -42,6 +42,8 @@ struct RtpStream {
   std::size_t packets = 0, lost = 0, reordered = 0, duplicates = 0;
   double jitter_s = 0;              ///< interarrival jitter (RFC 3550 6.4.1) at the end
   std::optional<double> clock_ppm;  ///< of the sender against the capture
+  /// The clock is within this much of `clock_ppm` at 95 %, if the network's delays of different windows are independent.
+  std::optional<double> clock_uncertainty_ppm;
   std::vector<RtpEvent> events;
 };
 

@@ -8,6 +8,7 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
+#include <iterator>
 #include <optional>
 #include <stdexcept>
 #include <string_view>
@@ -78,9 +79,16 @@ Bytes ip_of(int link_type, Bytes b) {
   return b.size() > head && (type == kIpv4 || type == kIpv6) ? b.subspan(head) : Bytes{};
 }
 
-// The line through these points. @return value at the first x, and slope; nothing for less than kLeastPoints
-std::optional<std::pair<double, double>> line_through(const std::vector<std::pair<double, double>>& points) {
+// The line through these points; nothing for less than kLeastPoints.
+struct Line {
+  double at_first = 0;  // its value at the first point
+  double slope = 0;
+  double slope_error = 0;  // of the slope: it lies within this much at 95 %, if the points' errors are independent
+};
+std::optional<Line> line_through(const std::vector<std::pair<double, double>>& points) {
   constexpr std::size_t kLeastPoints = 4;
+  // Student's t at 95 %, by degrees of freedom from kLeastPoints - 2 on.
+  constexpr double kT[] = {4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23};
   if (points.size() < kLeastPoints) return std::nullopt;
   double x = 0, y = 0, xx = 0, xy = 0;
   for (const auto& p : points) x += p.first, y += p.second;
@@ -88,7 +96,12 @@ std::optional<std::pair<double, double>> line_through(const std::vector<std::pai
   x /= n, y /= n;
   for (const auto& p : points) xx += (p.first - x) * (p.first - x), xy += (p.first - x) * (p.second - y);
   if (xx <= 0) return std::nullopt;
-  return std::pair{y - xy / xx * (x - points.front().first), xy / xx};
+  const double slope = xy / xx;
+  double left = 0;
+  for (const auto& p : points) left += std::pow(p.second - y - slope * (p.first - x), 2);
+  const std::size_t row = points.size() - kLeastPoints;
+  const double t = row < std::size(kT) ? kT[row] : 1.96 + 2.7 / (n - 2);
+  return Line{y - slope * (x - points.front().first), slope, t * std::sqrt(left / (n - 2) / xx)};
 }
 
 std::string text_of(const IpPlace& place) {
@@ -356,9 +369,12 @@ RtpReader::Assembled RtpReader::assemble(const Stream& stream) {
     number_before = number;
   }
   a.begin_t = fastest.front().second;
+  // The least of few packets is late.
+  if (fastest.size() > 1 && seconds(a.samples.size()) - fastest.back().first < kWindowS / 2) fastest.pop_back();
   if (const auto line = line_through(fastest)) {
-    a.begin_t = line->first;
-    a.stream.clock_ppm = -1e6 * line->second;  // a fast sender is ahead of the arrivals
+    a.begin_t = line->at_first;
+    a.stream.clock_ppm = -1e6 * line->slope;  // a fast sender is ahead of the arrivals
+    a.stream.clock_uncertainty_ppm = 1e6 * line->slope_error;
   }
   return a;
 }

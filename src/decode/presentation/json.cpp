@@ -39,6 +39,10 @@ constexpr Row kRtpStreamRows[] = {
     Rtp::of<&RtpStream::clock_ppm>("clock_ppm", "ppm", "clock of the sender relative to the capture")
         .decimals(1)
         .absent("shorter than 20 s"),
+    Rtp::of<&RtpStream::clock_uncertainty_ppm>("clock_uncertainty_ppm", "ppm",
+                                               "the clock is within this much of `clock_ppm` at 95 %")
+        .decimals(1)
+        .absent("shorter than 20 s"),
     Rtp::part<&RtpStream::events>("events", kRtpEvent).means("losses and jumps, in order of time"),
 };
 constexpr Table kRtpStream{kRtpStreamRows, "RtpStream"};

@@ -72,7 +72,9 @@ void add_rtp(const Call& call, std::vector<std::string>& out) {
     out.push_back(fmt::format(
         "channel {}: RTP from {} to {}, {}, {} packets, {} lost, {} reordered, {} duplicates, jitter {:.1f} ms{}",
         s.channel, s.from, s.to, s.codec, s.packets, s.lost, s.reordered, s.duplicates, 1000 * s.jitter_s,
-        s.clock_ppm ? fmt::format(", clock {:+.0f} ppm against the capture", *s.clock_ppm) : std::string()));
+        s.clock_ppm
+            ? fmt::format(", clock {:+.1f} +- {:.1f} ppm against the capture", *s.clock_ppm, *s.clock_uncertainty_ppm)
+            : std::string()));
   }
   for (const T38Stream& s : call.recording.t38_streams) {
     out.push_back(

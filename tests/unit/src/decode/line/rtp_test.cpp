@@ -153,6 +153,35 @@ TEST(DecodeRtp, TheSendersClockIsMeasuredThroughJitter) {
   EXPECT_NEAR(s.jitter_s, 0.003, 0.002);
 }
 
+// Of 100 directions the clock of 95 should be within the stated uncertainty; less than 85 have a chance of 2e-4.
+TEST(DecodeRtp, TheUncertaintyOfAClockIsThatOfNinetyFivePercent) {
+  std::mt19937 random(2);
+  std::exponential_distribution<double> late(1 / 0.004);
+  std::uniform_real_distribution<double> clock(-150, 150);
+  int within = 0, streams = 0;
+  double widest = 0;
+  for (unsigned call = 0; call < 50; ++call) {
+    const double ppm[] = {clock(random), clock(random)};
+    const unsigned packets = 1200 + 30 * call;  // 24 to 53 s
+    RtpReader reader;
+    for (unsigned k = 0; k < packets; ++k) {
+      const double t = 50 + 0.02 * k;
+      reader.packet(kEthernet, t - 0.02 * k * ppm[0] * 1e-6 + late(random), frame(kHere, kThere, k, 160 * k, 0x90));
+      reader.packet(kEthernet, t - 0.02 * k * ppm[1] * 1e-6 + late(random), frame(kThere, kHere, k, 160 * k, 0x90));
+    }
+    for (const RtpStream& s : calls_of(reader)[0].rtp) {
+      ASSERT_TRUE(s.clock_ppm && s.clock_uncertainty_ppm);
+      const double truth = ppm[s.from == "10.0.0.1:4000" ? 0 : 1];
+      within += std::abs(*s.clock_ppm - truth) < *s.clock_uncertainty_ppm;
+      widest = std::max(widest, packets > 2400 ? *s.clock_uncertainty_ppm : 0);
+      ++streams;
+    }
+  }
+  EXPECT_EQ(streams, 100);
+  EXPECT_GE(within, 85);
+  EXPECT_LT(widest, 10) << "of 48 s and more";
+}
+
 TEST(DecodeRtp, OtherTrafficIsNoSpeech) {
   std::mt19937 random(1);
   RtpReader reader;

@@ -187,6 +187,7 @@ Call everything() {
   call.recording.call = 2;
   RtpStream stream;
   stream.clock_ppm = 20;
+  stream.clock_uncertainty_ppm = 2;
   stream.events.push_back({1, 1.06, "packets lost", "3, 60 ms of silence inserted"});
   call.recording.rtp = {stream};
   call.recording.sip = SipCall{"7@host", "100", "200"};
