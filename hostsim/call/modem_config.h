@@ -22,12 +22,16 @@ inline oh_link_config link_of(const Scenario& s, const Modulation& modulation) {
   return link;
 }
 
+/// The pump of a modem.
+inline const oh_pump_type* type_of(const Scenario& s, oh_modulation modem) {
+  return s.pcm_upstream && modem == OH_MODULATION_V90 ? oh_v92_type() : modulation_of(modem).type();
+}
 /// The pump under test, and the one at the far end.
 inline const oh_pump_type* near_type(const Scenario& s) {
-  return modulation_of(s.modem).type();
+  return type_of(s, s.modem);
 }
 inline const oh_pump_type* far_type(const Scenario& s) {
-  return modulation_of(s.far_modem.value_or(s.modem)).type();
+  return type_of(s, s.far_modem.value_or(s.modem));
 }
 
 /// The samples of a modem of this type on a digital trunk: the network's octets at its digital end, those of a V.90

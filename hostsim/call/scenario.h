@@ -198,6 +198,7 @@ struct Scenario {
   std::uint32_t modulations = kAllModulations;  ///< of enum oh_modulation, for automode
   std::optional<oh_modulation> far_modem;       ///< of the far end; empty: as the near end
   std::uint32_t far_modulations = kAllModulations;
+  bool pcm_upstream = false;                             ///< V.90 modems have V.92's PCM upstream
   oh_pump_role role = OH_PUMP_CALL;                      ///< of the near end, with real pumps
   std::uint32_t answer_delay_ms = 0, guard_tone_hz = 0;  ///< of the end that answers: oh_modem_end_config
   oh_link_config link;  ///< of both ends, with real pumps; window and V.44's parameters: link_of()

@@ -241,6 +241,10 @@ void check_pump(const Scenario& s, const Origins& origins) {
   };
   needs_auto("pump.modulations", s.modulations, s.modem);
   needs_auto("pump.far_modulations", s.far_modulations, s.far_modem.value_or(s.modem));
+  if (s.pcm_upstream && s.modem != OH_MODULATION_V90 && s.far_modem != OH_MODULATION_V90) {
+    throw Error(fmt::format("{}pump.pcm_upstream is for V.90 modems; expected pump.modem = \"v90\" as well",
+                            position_of(origins, {"pump.pcm_upstream", "pump.modem"})));
+  }
   if (s.protocol == hostsim::TransferProtocol::kPppTcp && s.link.error_control != OH_ERROR_CONTROL_REQUIRED) {
     throw Error(
         fmt::format("{}transfer.protocol is \"ppp-tcp\", which retransmits nothing; expected link.error_control = "

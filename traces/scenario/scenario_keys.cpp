@@ -356,6 +356,7 @@ KeyTable pump_keys() {
              }),
       key<S>("pump.far_modulations", "modulations that automode at the far end may use",
              [](S& s) -> Field { return modulations(&s.far_modulations); }),
+      key<S>("pump.pcm_upstream", "true: V.90 modems have V.92's PCM upstream, 24000 to 48000 bit/s", &S::pcm_upstream),
       key<S>("pump.role",
              "role of the near end's real pump; DMT pump: call is the customer's end; radio: call provides the timing; "
              "fax: call sends the pages",
