@@ -169,7 +169,8 @@ TEST(DecodeRtp, TheUncertaintyOfAClockIsThatOfNinetyFivePercent) {
       reader.packet(kEthernet, t - 0.02 * k * ppm[0] * 1e-6 + late(random), frame(kHere, kThere, k, 160 * k, 0x90));
       reader.packet(kEthernet, t - 0.02 * k * ppm[1] * 1e-6 + late(random), frame(kThere, kHere, k, 160 * k, 0x90));
     }
-    for (const RtpStream& s : calls_of(reader)[0].rtp) {
+    const auto calls = calls_of(reader);
+    for (const RtpStream& s : calls.at(0).rtp) {
       ASSERT_TRUE(s.clock_ppm && s.clock_uncertainty_ppm);
       const double truth = ppm[s.from == "10.0.0.1:4000" ? 0 : 1];
       within += std::abs(*s.clock_ppm - truth) < *s.clock_uncertainty_ppm;
