@@ -79,7 +79,8 @@ class V90Call : public hostsim::DigitalEnd {
     bool v8 = true;                                  ///< else both begin at Phase 2
     bool digital_v92 = false, analogue_v92 = false;  ///< with PCM upstream
     uint32_t max_bit_rate = 0;
-    bool hdlc = false;  ///< what is carried has no seven ones in a row
+    bool hdlc = false;    ///< what is carried has no seven ones in a row
+    uint32_t queued = 0;  ///< sample periods, half of them each way, between the analogue modem and its hybrid
     oh_v90_options analogue{}, digital{};
     std::optional<oh_v90_profile> analogue_profile, digital_profile;  ///< Quick Connect
     uint64_t seed = 1;
@@ -105,7 +106,9 @@ class V90Call : public hostsim::DigitalEnd {
     c.role = o.analogue_calls ? OH_PUMP_CALL : OH_PUMP_ANSWER;
     c.tx_level_dbm0 = o.analogue_dbm0;
     c.port = port(analogue_bits_);
-    c.io_delay_samples = 1;  // this loop's own
+    c.io_delay_samples = 1 + o.queued;  // this loop's own, and the queues
+    playing_.resize(o.queued / 2);
+    captured_.resize(o.queued / 2 * hostsim::DigitalTrunk::kReceivedRatio);
     analogue_memory_ = make(c, size_[1], o.analogue_v92);
     if (oh_v90_set_options(digital(), &o.digital) != 0 || oh_v90_set_options(analogue(), &o.analogue) != 0)
       throw std::invalid_argument("oh_v90_options");
@@ -133,7 +136,9 @@ class V90Call : public hostsim::DigitalEnd {
   /// One sample period of the analogue modem.
   void step() {
     int16_t captured[hostsim::DigitalTrunk::kReceivedRatio];
-    trunk_->exchange(played_, captured);
+    trunk_->exchange(queued(playing_, played_, samples_), captured);
+    for (size_t k = 0; k < std::size(captured); ++k)
+      captured[k] = queued(captured_, captured[k], samples_ * std::size(captured) + k);
     for (int16_t& x : captured) {
       if (echo_gain_ > 0) x = static_cast<int16_t>(std::lround(x + echo_gain_ * played_));
       if (added_ > 0) x = static_cast<int16_t>(x + static_cast<int>(noise() >> 16) % (2 * added_ + 1) - added_);
@@ -227,6 +232,10 @@ class V90Call : public hostsim::DigitalEnd {
   double seconds() const { return static_cast<double>(samples_) / 8000; }
 
  private:
+  /// Takes a sample into a queue of constant length, as number `at`. @return the one that leaves it
+  static int16_t queued(std::vector<int16_t>& queue, int16_t sample, uint64_t at) {
+    return queue.empty() ? sample : std::exchange(queue[at % queue.size()], sample);
+  }
   struct Free {
     void operator()(void* p) const { ::operator delete(p, std::align_val_t(64)); }
   };
@@ -281,6 +290,7 @@ class V90Call : public hostsim::DigitalEnd {
   int analogue_lost_ = 0, added_ = 0;
   double echo_gain_ = 0;
   Received* received_ = nullptr;
+  std::vector<int16_t> playing_, captured_;  // the queues
   uint64_t samples_ = 0, octets_ = 0, other_from_ = 0;
   std::vector<uint8_t> other_;
 };

@@ -16,6 +16,20 @@ constexpr int kJudgeEvery = 1024;  // samples of seeking
 constexpr float kCertain = 18;
 constexpr float kWeight = 1e-3f;  // of a tap against the greatest, squares
 
+// An echo nearer to an end of the taps than this is not wholly within them.
+constexpr int kMargin = 16;
+
+/// Of correlations of either sign. @return whether one is distinct  @param[out] best
+bool distinct(const float* c, int n, int* best) {
+  *best = 0;
+  float sum = 0;
+  for (int k = 0; k < n; ++k) {
+    sum += c[k] * c[k];
+    if (c[k] * c[k] > c[*best] * c[*best]) *best = k;
+  }
+  return c[*best] * c[*best] * static_cast<float>(n) > kCertain * sum;
+}
+
 }  // namespace
 
 void PcmEchoCanceller::init(int round_trip_samples, const Kernels& kernels) {
@@ -23,11 +37,16 @@ void PcmEchoCanceller::init(int round_trip_samples, const Kernels& kernels) {
   kernels_ = &kernels;
   delay_ = round_trip_samples > kBefore ? round_trip_samples - kBefore : 0;
   on_ = round_trip_samples <= kMaxDelaySamples;
+  look_until_ = delay_ + kTaps;
 }
 
 void PcmEchoCanceller::set_training(bool training) {
   training_ = training;
-  if (training) trained_ = 0;
+  looked_ = -1;
+  if (!training) return;
+  trained_ = looked_ = 0;
+  strongest_ = 0;
+  for (float& c : correlation_) c = 0;
 }
 
 float PcmEchoCanceller::process(float received) {
@@ -36,18 +55,47 @@ float PcmEchoCanceller::process(float received) {
   const float residual = received - kernels_->dot(taps_, x, kTaps);
   if (seeking()) correlate(received);
   if (training_) {
-    const float power = kernels_->dot(x, x, kTaps);
-    ++trained_;
-    const float shrunk = kStep * kFullSteps / static_cast<float>(trained_ < kFullSteps ? kFullSteps : trained_);
-    const float step = shrunk > kLeastStep ? shrunk : kLeastStep;
-    if (power > kLeastPower) kernels_->accumulate(taps_, x, step * residual / power, kTaps);
+    adapt(residual, x);
     echo_power_ += (received * received - echo_power_) * (1.f / 1024);
     residual_power_ += (residual * residual - residual_power_) * (1.f / 1024);
+    if (looked_ >= 0) look(received);
   }
   return residual;
 }
 
+void PcmEchoCanceller::adapt(float residual, const float* x) {
+  const float power = kernels_->dot(x, x, kTaps);
+  ++trained_;
+  const float shrunk = kStep * kFullSteps / static_cast<float>(trained_ < kFullSteps ? kFullSteps : trained_);
+  const float step = shrunk > kLeastStep ? shrunk : kLeastStep;
+  if (power > kLeastPower) kernels_->accumulate(taps_, x, step * residual / power, kTaps);
+}
+
+// One stretch of kPlaces delays after the other, kLooks samples each.
+void PcmEchoCanceller::look(float received) {
+  static_assert(kPlaces == 2 * kTaps);
+  const int first = looked_ / kLooks * kPlaces;
+  kernels_->accumulate(correlation_, sent_ + window(first + kTaps), received, kTaps);
+  kernels_->accumulate(correlation_ + kTaps, sent_ + window(first), received, kTaps);
+  if (++looked_ % kLooks != 0) return;
+  int best = 0;
+  if (distinct(correlation_, kPlaces, &best) && correlation_[best] * correlation_[best] > strongest_) {
+    strongest_ = correlation_[best] * correlation_[best];
+    echo_at_ = first + kPlaces - 1 - best;  // the oldest come first
+  }
+  for (float& c : correlation_) c = 0;
+  if (first + kPlaces < look_until_) return;
+  looked_ = -1;
+  if (strongest_ <= 0 || (echo_at_ >= delay_ + kMargin && echo_at_ < delay_ + kTaps - kMargin)) return;
+  // As far from the first tap as the shortest echo is: its hybrid's answer follows.
+  constexpr int kLead = kTaps - kBefore;
+  delay_ = echo_at_ > kLead ? echo_at_ - kLead : 0;
+  trained_ = 0;
+  for (float& tap : taps_) tap = 0;
+}
+
 void PcmEchoCanceller::seek(bool on) {
+  looked_ = -1;
   sought_ = on && on_ ? 0 : -1;
   if (!seeking()) return;
   // The codes of the echo are known this far ahead: up to its first significant tap.

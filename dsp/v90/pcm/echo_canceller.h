@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// Cancels the echo of the digital modem's own PCM in the upstream, from the line card's hybrid, a round trip away. A
-// FIR on the linear values of the sent codes, adapted by normalised LMS while the analogue modem is silent,
-// and frozen while it speaks. The signals sent then, TRN1d and Jd, are white, so the taps need no help to converge.
+// Cancels the echo of the digital modem's own PCM in the upstream, from the line card's hybrid. A FIR on the linear
+// values of the sent codes, adapted by normalised LMS while the analogue modem is silent, and frozen while it speaks.
+// The signals sent then, TRN1d and Jd, are white, so the taps need no help to converge.
+//
+// The echo does not cross the loop: it comes before the round trip is over, by the analogue modem's own delay. That is
+// 20 ms of a modem in hardware, and 100 ms of one that queues samples at a sound device. While the taps adapt, the sent
+// signal is therefore also correlated with the received one over the whole round trip. If the echo is elsewhere, the
+// taps begin again there.
 //
 // If a playout of a packet network moves, or an octet slips, the echo's delay changes and its shape does not.
 // seek() finds that delay while both modems speak. It correlates the received signal with the estimated echo at
@@ -18,7 +23,7 @@ namespace offhook::v90 {
 class PcmEchoCanceller {
  public:
   static constexpr int kTaps = 256;               ///< 32 ms
-  static constexpr int kBefore = 192;             ///< of these, before the round trip: the echo does not cross the loop
+  static constexpr int kBefore = 192;             ///< of these, before the round trip
   static constexpr int kMaxDelaySamples = 10240;  ///< a round trip of 1.28 s
 
   /// @param round_trip_samples  more than kMaxDelaySamples: the echo stays
@@ -55,6 +60,9 @@ class PcmEchoCanceller {
   int at_ = 0;
   float echo_power_ = 0, residual_power_ = 0;
   static constexpr int kPlaces = 2 * kMost;  // a multiple of 16: Kernels
+  static constexpr int kLooks = 512;         // samples for each kPlaces delays
+  void adapt(float residual, const float* x);
+  void look(float received);
   void correlate(float received);
   /// The start of the taps' samples, for an echo of this delay.
   int window(int delay) const { return (at_ - delay - kTaps + 1 + 2 * kRing) % kRing; }
@@ -63,7 +71,11 @@ class PcmEchoCanceller {
     if (at < kTaps) sent_[at + kRing] = sent;
   }
   int lead_ = 0;
-  int sought_ = -1;  // samples; below 0: it is not sought
+  int looked_ = -1;      // samples of looking for the echo; below 0: it is not looked for
+  int look_until_ = 0;   // delays
+  int echo_at_ = 0;      // delay of the strongest echo found
+  float strongest_ = 0;  // its correlation, squared; 0: none was distinct
+  int sought_ = -1;      // samples; below 0: it is not sought
   int expected_at_ = 0;
   float expected_[2 * kPlaces]{};  // echoes, of which the newest is lead_ samples ahead; twice in a row
   float correlation_[kPlaces]{};   // by age of the echo

@@ -26,7 +26,7 @@ void NearEcho::process(const int16_t* received, float* left) {
   const float* x = sent_ + from;
   for (int k = 0; k < kReceived; ++k) left[k] = received[k] - kernels_->dot(taps_[k], x, kTaps);
   if (!training_) return;
-  const int row = trained_++ - kSettle;
+  const int row = trained_++ - kSettle - delay_;
   if (row >= 0 && row < kRows) {
     // The first row's window as a whole, then one sample per row.
     if (row == 0) {

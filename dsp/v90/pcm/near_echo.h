@@ -21,15 +21,16 @@ class NearEcho {
  public:
   static constexpr int kTaps = LeastSquares::kForward;  ///< 16 ms
   static constexpr int kReceived = 2;                   ///< samples for each that is sent
-  static constexpr int kTraining = 6000;                ///< samples
+  static constexpr int kTraining = 6000;                ///< samples, besides those of the delay
 
-  /// @param io_delay_samples  from a sample sent to its echo, at the least
+  static constexpr int kMostDelay = 4096 - 2 * kTaps;  ///< samples
+  /// @param io_delay_samples  from a sample sent to its echo, at the least. At most kMostDelay
   /// @param steps  of the least squares: a signal with more power between 3500 and 4000 Hz than that of the training,
   /// V.92's, needs 64
   void init(int io_delay_samples, const Kernels& kernels = best_kernels(), int steps = kSteps);
   static constexpr int kSteps = 32;
-  /// The digital modem is silent. Training takes kTraining samples; if it ends before, the taps are unchanged, or are
-  /// those found so far.
+  /// The digital modem is silent. Training takes kTraining samples after the echo of its begin; if it ends before, the
+  /// taps are unchanged, or are those found so far.
   void set_training(bool training);
   bool training() const { return training_; }
   /// @param[in] received  [kReceived]  @param[out] left  [kReceived]  Real-time: yes, O(taps).
@@ -50,7 +51,7 @@ class NearEcho {
 
  private:
   static constexpr int kRows = LeastSquares::kRows;
-  static constexpr int kRing = 1024;
+  static constexpr int kRing = kMostDelay + 2 * kTaps;
   static constexpr int kSettle = 400;     // samples of training, until the samples before it are forgotten
   static constexpr int kWorkASample = 2;  // determines kTraining
 

@@ -17,7 +17,7 @@ constexpr uint32_t kWaitForJdMs = 4500;  // 9.3.2.6
 constexpr uint32_t kWaitForSdMs = 1500;
 
 constexpr uint32_t kMeasureMs = 320;    // of TRN2d, which has 550 ms and is as late as the line
-constexpr uint32_t kSilentScrMs = 800;  // 9.6.2.1.6: at most 1000
+constexpr uint32_t kSilentScrMs = 800, kMostScrMs = 1000;  // 9.6.2.1.6: at most 1000
 static_assert(kSilentScrMs * 8 > NearEcho::kTraining);
 
 }  // namespace
@@ -237,7 +237,8 @@ void AnalogueProcedure::await_silence() {
 void AnalogueProcedure::use_silence() {
   cp_.silence = false;
   primes_ = 0;
-  tx_.start(Signal::kScr, v34::symbols_in(config_.symbol_rate, ms(kSilentScrMs)));
+  const uint32_t wanted = ms(kSilentScrMs) + config_.echo_delay_samples, most = ms(kMostScrMs);
+  tx_.start(Signal::kScr, v34::symbols_in(config_.symbol_rate, wanted < most ? wanted : most));
 }
 
 void AnalogueProcedure::send_e() {

@@ -73,7 +73,8 @@ void AnalogueModem::begin_training() {
   a.u_info = o.info1a_v90.u_info;
   a.max_power = o.info0d.max_power;
   a.symbol_rate = o.tx_symbol_rate;
-  a.round_trip_samples = o.round_trip_samples;
+  a.round_trip_samples = o.round_trip_samples + config_.io_delay_samples;  // of all that it waits for
+  a.echo_delay_samples = config_.io_delay_samples;
   a.own_md_length = o.own_md_length;
   a.max_bit_rate = config_.max_bit_rate;
   a.shaping_bits = options_.shaping_bits;
@@ -81,6 +82,7 @@ void AnalogueModem::begin_training() {
   refits_ = 0;
   receiver_.init();
   constexpr int kV92Steps = 2 * NearEcho::kSteps;
+  static_assert(kMostIoDelay <= NearEcho::kMostDelay);
   echo_.init(static_cast<int>(config_.io_delay_samples), best_kernels(), o.pcm_upstream ? kV92Steps : NearEcho::kSteps);
   retrain_tone_.reset();
   stage_ = Stage::kTraining;

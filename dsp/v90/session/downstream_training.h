@@ -27,6 +27,7 @@ struct AnalogueConfig {
   uint8_t max_power = 23;  ///< bits 33:37 of INFO0d
   v34::SymbolRate symbol_rate = v34::SymbolRate::k3200;
   uint32_t round_trip_samples = 0;
+  uint32_t echo_delay_samples = 0;  ///< from a sample sent to its near echo
   uint8_t own_md_length = 0;  ///< in 35 ms
   uint32_t max_bit_rate = 0;  ///< of either direction; 0: no limit
   uint32_t trn_ms = 1500;     ///< own TRN of Phase 3, beyond its 512 symbols

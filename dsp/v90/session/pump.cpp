@@ -55,7 +55,7 @@ size_t size(const oh_pump_config* c) {
   const int format = format_of(*c);
   const bool possible = format >= 0 && (c->role == OH_PUMP_CALL || c->role == OH_PUMP_ANSWER) &&
                         (c->max_bit_rate == 0 || c->max_bit_rate >= kLeastBitRate) && c->tx_level_dbm0 >= -16.0f &&
-                        c->tx_level_dbm0 <= -3.0f && c->io_delay_samples < 320 && oh_port_is_whole(&c->port);
+                        c->tx_level_dbm0 <= -3.0f && c->io_delay_samples <= kMostIoDelay && oh_port_is_whole(&c->port);
   if (!possible) return 0;
   const size_t v34 = format == 0 ? AnalogueModem::v34_size(*c) : DigitalModem::v34_size(*c);
   const size_t own = format == 0 ? sizeof(AnalogueModem) : sizeof(DigitalModem);

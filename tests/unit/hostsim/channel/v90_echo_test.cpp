@@ -21,6 +21,23 @@ double longest_silence(V90Call& call, double seconds) {
   return longest / 8000.;
 }
 
+// A sound device queues samples: the analogue modem's echo is as late, and the digital modem's comes long before the
+// round trip is over.
+TEST(V90Echo, AnAnalogueModemMayQueueSamples) {
+  for (const uint32_t queued : {0u, 450u, 1000u, 2000u, 3000u}) {
+    SCOPED_TRACE(queued);
+    V90Call::Options o = V90Call::from_phase2_on();
+    o.queued = queued;
+    V90Call call(o);
+    ASSERT_TRUE(call.connect(25));
+    call.run(5);
+    EXPECT_EQ(call.analogue_status().rx_bit_rate, 56000u);
+    EXPECT_EQ(call.analogue_status().tx_bit_rate, 33600u);
+    EXPECT_EQ(call.down().errors() + call.up().errors(), 0u);
+    EXPECT_EQ(call.analogue_status().retrains + call.digital_status().retrains, 0u);
+  }
+}
+
 TEST(V90Echo, AChangeOfTheEchoIsLearntInASilentPeriodAndTheRateStays) {
   struct Case {
     double delay_ms, more_db;
