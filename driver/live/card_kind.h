@@ -4,6 +4,7 @@
 // driver/session.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -23,27 +24,35 @@ struct CardDevice {
   bool usable = false;
 };
 
+/// The samples per second that the owner of a card wants, if the card has no rate of its own. They are equal, or one is
+/// a multiple of the other.
+struct CardRates {
+  std::uint32_t rx_hz = OH_MODEM_RATE_HZ, tx_hz = OH_MODEM_RATE_HZ;
+  std::uint32_t least_rx_hz = rx_hz;  ///< received, if the device cannot do rx_hz: that or less
+};
+/// A modem's: V.90's analogue modem receives twice as many samples as it sends.
+inline constexpr CardRates kModemRates{2 * OH_MODEM_RATE_HZ, OH_MODEM_RATE_HZ, OH_MODEM_RATE_HZ};
+
 struct CardKind {
   const char* name;   ///< begin of an address, up to the colon
   const char* usage;  ///< an address, for people
   bool takes_place;   ///< whether something follows the colon
   /// @throws std::runtime_error: the device's own refusal
-  std::unique_ptr<LiveCard> (*open)(const std::string& place, std::uint32_t rate_hz);
+  std::unique_ptr<LiveCard> (*open)(const std::string& place, const CardRates& rates);
   /// May try each device: takes a moment.
   std::vector<CardDevice> (*describe)();
 };
 
 /// How a sound device is opened.
 struct SoundConfig {
-  std::uint32_t rate_hz = OH_MODEM_RATE_HZ;
-  std::uint32_t period_samples = rate_hz / 80;  ///< 12.5 ms
+  CardRates rates{};
+  std::uint32_t period_samples = std::min(rates.least_rx_hz, rates.tx_hz) / 80;  ///< sample periods; 12.5 ms
 };
 
-/// The format that every sound device must support, for messages.
-inline std::string sound_format(std::uint32_t rate_hz) {
-  return std::to_string(rate_hz) + " Hz, one channel, 16 bits";
-}
-/// A ring with the duration of the modem card's at any rate, and one interrupt per period.
-oh_streams sound_streams(const SoundConfig& config);
+/// Rings with the duration of the modem card's at any rate, and one interrupt per period.
+/// @param rx_hz  one of the configuration's
+oh_streams sound_streams(const SoundConfig& config, std::uint32_t rx_hz);
+/// What a sound device can do for a modem, for people. @param rx_hz  of the card
+std::string sound_capability(std::uint32_t captured_hz, std::uint32_t played_hz, std::uint32_t rx_hz);
 
 }  // namespace offhook

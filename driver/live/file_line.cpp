@@ -76,10 +76,10 @@ void FileLine::exchange(const std::int16_t* played, std::int16_t* captured, std:
 
 const CardKind kFileCards = {
     "file", "file:IN.wav,OUT.wav", true,
-    [](const std::string& place, std::uint32_t rate_hz) -> std::unique_ptr<LiveCard> {
+    [](const std::string& place, const CardRates& rates) -> std::unique_ptr<LiveCard> {
       const std::size_t comma = place.find(',');
       return std::make_unique<ClockedCard<FileLine>>(
-          rate_hz, place.substr(0, comma), comma == std::string::npos ? "" : place.substr(comma + 1), rate_hz);
+          rates.tx_hz, place.substr(0, comma), comma == std::string::npos ? "" : place.substr(comma + 1), rates.tx_hz);
     },
     [] {
       return std::vector<CardDevice>{{"built-in", "file:IN.wav,OUT.wav",

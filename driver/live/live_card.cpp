@@ -13,14 +13,18 @@ std::int64_t monotonic_ns() {
   return t.tv_sec * std::int64_t{1'000'000'000} + t.tv_nsec;
 }
 
-oh_streams sound_streams(const SoundConfig& config) {
-  oh_streams streams = oh_modem_streams(config.rate_hz);
-  for (oh_stream_format* direction : {&streams.rx, &streams.tx}) {
-    direction->ring_samples =
-        static_cast<std::uint32_t>(std::uint64_t{OH_MODEM_RING_SAMPLES} * config.rate_hz / OH_MODEM_RATE_HZ);
-    direction->block_min = direction->block_max = config.period_samples;
-  }
-  return streams;
+oh_streams sound_streams(const SoundConfig& config, std::uint32_t rx_hz) {
+  const auto direction = [&config](std::uint32_t rate_hz) {
+    const std::uint64_t ring = std::uint64_t{OH_MODEM_RING_SAMPLES} * rate_hz / OH_MODEM_RATE_HZ;
+    return oh_stream_format{rate_hz, OH_LINEAR16, static_cast<std::uint32_t>(ring), config.period_samples,
+                            config.period_samples};
+  };
+  return {direction(rx_hz), direction(config.rates.tx_hz)};
+}
+
+std::string sound_capability(std::uint32_t captured_hz, std::uint32_t played_hz, std::uint32_t rx_hz) {
+  return "captures " + std::to_string(captured_hz) + " Hz, plays " + std::to_string(played_hz) +
+         " Hz, one channel, 16 bits" + (rx_hz > OH_MODEM_RATE_HZ ? "; V.90's analogue modem too" : "");
 }
 
 }  // namespace offhook

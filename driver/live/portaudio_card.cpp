@@ -69,29 +69,45 @@ struct Parameters {
   PaStreamParameters in, out;
 };
 
-/// @return empty, or the missing feature of the device
-std::string cannot(PaDeviceIndex device, std::uint32_t rate_hz) {
+/// A device has one rate both ways: a multiple of the card's.
+struct StreamRates {
+  std::uint32_t device_hz = 0, rx_hz = 0;
+};
+
+/// @param[out] found  @return empty, or the missing feature of the device
+std::string cannot(PaDeviceIndex device, const CardRates& rates, StreamRates& found) {
   const PaDeviceInfo* info = Pa_GetDeviceInfo(device);
   if (info->maxInputChannels < 1) return "cannot capture";
   if (info->maxOutputChannels < 1) return "cannot play";
   const Parameters p(device);
-  const PaError error = Pa_IsFormatSupported(&p.in, &p.out, rate_hz);
-  return error == paFormatIsSupported
-             ? ""
-             : "cannot do " + sound_format(rate_hz) + " both ways: " + std::string(Pa_GetErrorText(error));
+  PaError error = paInvalidSampleRate;
+  for (const std::uint32_t rx_hz : {rates.rx_hz, rates.least_rx_hz}) {
+    for (const std::uint32_t ratio : kRateRatios) {
+      const std::uint32_t device_hz = std::max(rx_hz, rates.tx_hz) * ratio;
+      error = Pa_IsFormatSupported(&p.in, &p.out, device_hz);
+      found = {device_hz, rx_hz};
+      if (error == paFormatIsSupported) return "";
+    }
+  }
+  return "cannot do one channel of 16 bits both ways at " + std::to_string(rates.tx_hz) +
+         " Hz or 2, 3, 4, 6 or 12 times as many: " + std::string(Pa_GetErrorText(error));
 }
 
 }  // namespace
 
 PortAudioCard::PortAudioCard(const std::string& device, const SoundConfig& config)
     : name_("portaudio:" + device),
-      watch_(config.rate_hz, 4 * config.period_samples),
-      pace_(config.rate_hz, 4 * config.period_samples) {
-  build(sound_streams(config));
+      watch_(std::min(config.rates.least_rx_hz, config.rates.tx_hz), 4 * config.period_samples),
+      pace_(std::min(config.rates.least_rx_hz, config.rates.tx_hz), 4 * config.period_samples) {
   Library library;  // until the stream is open
   const PaDeviceIndex index = find(device);
   if (index == paNoDevice) throw std::runtime_error(name_ + ": no such device; see `offhook devices`");
-  if (const std::string why = cannot(index, config.rate_hz); !why.empty()) throw std::runtime_error(name_ + ": " + why);
+  StreamRates rates;
+  if (const std::string why = cannot(index, config.rates, rates); !why.empty())
+    throw std::runtime_error(name_ + ": " + why);
+  const oh_streams streams = sound_streams(config, rates.rx_hz);
+  rates_ = SoundRates(streams, rates.device_hz, rates.device_hz);
+  build(streams);
   const Parameters p(index);
   const auto on_samples = [](const void* in, void* out, unsigned long n, const PaStreamCallbackTimeInfo*,
                              PaStreamCallbackFlags flags, void* self) -> int {
@@ -106,17 +122,19 @@ PortAudioCard::PortAudioCard(const std::string& device, const SoundConfig& confi
     gate->inside.fetch_sub(1);
     return closed ? paAbort : paContinue;
   };
-  if (const PaError error = Pa_OpenStream(&stream_, &p.in, &p.out, config.rate_hz, period(), paClipOff | paDitherOff,
-                                          on_samples, gate_.get());
+  if (const PaError error = Pa_OpenStream(&stream_, &p.in, &p.out, rates.device_hz,
+                                          static_cast<unsigned long>(period()) * rates_.captured_frames(),
+                                          paClipOff | paDitherOff, on_samples, gate_.get());
       error != paNoError)
     throw std::runtime_error(name_ + ": " + Pa_GetErrorText(error));
   const PaStreamInfo* info = Pa_GetStreamInfo(stream_);
-  if (static_cast<std::uint32_t>(info->sampleRate + 0.5) != config.rate_hz) {
+  if (static_cast<std::uint32_t>(info->sampleRate + 0.5) != rates.device_hz) {
     const double rate = info->sampleRate;
     Pa_CloseStream(stream_);
-    throw std::runtime_error(name_ + ": gives " + std::to_string(rate) + " Hz, not " + std::to_string(config.rate_hz));
+    throw std::runtime_error(name_ + ": gives " + std::to_string(rate) + " Hz, not " + std::to_string(rates.device_hz));
   }
-  queued_ = static_cast<std::uint32_t>((info->inputLatency + info->outputLatency) * config.rate_hz);
+  queued_ = static_cast<std::uint32_t>((info->inputLatency + info->outputLatency) * oh_streams_rate_hz(&streams)) +
+            rates_.delay();
   sem_init(&interrupt_, 0, 0);
   Pa_Initialize();  // the card's own, until its end
 }
@@ -146,17 +164,20 @@ void PortAudioCard::start() {
 
 void PortAudioCard::exchange(const std::int16_t* played, std::int16_t* captured, std::size_t n) {
   if (in_ != nullptr) {
-    std::copy(in_, in_ + n, captured);
-    in_ += n;
+    rates_.captured(in_, captured, n);
+    in_ += n * rates_.captured_frames();
   } else {
-    std::fill(captured, captured + n, std::int16_t{0});
+    std::fill_n(captured, n * (card_.streams.rx.rate_hz / oh_streams_rate_hz(&card_.streams)), std::int16_t{0});
   }
-  if (out_ != nullptr) out_ = std::copy(played, played + n, out_);
+  if (out_ == nullptr) return;
+  rates_.played(played, out_, n);
+  out_ += n * rates_.played_frames();
 }
 
 void PortAudioCard::callback(const std::int16_t* in, std::int16_t* out, std::size_t n, bool lost) {
   in_ = in;
   out_ = out;
+  n /= rates_.captured_frames();
   const std::int64_t now = monotonic_ns();
   const auto now_ns = static_cast<std::uint64_t>(now);
   if (lost) {
@@ -201,10 +222,11 @@ std::vector<CardDevice> devices() {
   const Library library;
   for (PaDeviceIndex i = 0; i < Pa_GetDeviceCount(); ++i) {
     const PaDeviceInfo* info = Pa_GetDeviceInfo(i);
-    const std::string why = cannot(i, OH_MODEM_RATE_HZ);
+    StreamRates rates;
+    const std::string why = cannot(i, kModemRates, rates);
     all.push_back({"PortAudio", "portaudio:" + std::string(info->name),
                    "Number " + std::to_string(i) + ", " + Pa_GetHostApiInfo(info->hostApi)->name,
-                   why.empty() ? sound_format(OH_MODEM_RATE_HZ) + ", both directions" : why, why.empty()});
+                   why.empty() ? sound_capability(rates.device_hz, rates.device_hz, rates.rx_hz) : why, why.empty()});
   }
   return all;
 }
@@ -212,8 +234,8 @@ std::vector<CardDevice> devices() {
 }  // namespace
 
 const CardKind kPortAudioCards = {"portaudio", "portaudio:NAME", true,
-                                  [](const std::string& place, std::uint32_t rate_hz) -> std::unique_ptr<LiveCard> {
-                                    return std::make_unique<PortAudioCard>(place, SoundConfig{.rate_hz = rate_hz});
+                                  [](const std::string& place, const CardRates& rates) -> std::unique_ptr<LiveCard> {
+                                    return std::make_unique<PortAudioCard>(place, SoundConfig{.rates = rates});
                                   },
                                   devices};
 

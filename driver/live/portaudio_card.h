@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // A sound device through PortAudio, by its name or number. PortAudio's own thread moves the samples, one period at a
-// time, and wakes the waiting one. As with ALSA nothing is resampled, and samples that the device lost are skipped by
-// the clock.
+// time, and wakes the waiting one. As with ALSA the device may have a multiple of the card's rates, and samples that it
+// lost are skipped by the clock.
 #pragma once
 
 #include <portaudio.h>
@@ -17,6 +17,7 @@
 #include "driver/card/line_end.h"
 #include "driver/live/card_kind.h"
 #include "driver/live/clock_watch.h"
+#include "driver/live/sound_rates.h"
 
 namespace offhook {
 
@@ -47,6 +48,7 @@ class PortAudioCard final : public LocalCard, private LineEnd {
   void exchange(const std::int16_t* played, std::int16_t* captured, std::size_t n) override;
 
   std::string name_, failure_;
+  SoundRates rates_;
   PaStream* stream_ = nullptr;
   std::unique_ptr<Gate> gate_{new Gate{this}};
   std::uint32_t queued_ = 0;

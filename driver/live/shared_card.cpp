@@ -361,7 +361,7 @@ void CardServer::raise_interrupt() {
 
 const CardKind kSharedCards = {
     "unix", "unix:PATH", true,
-    [](const std::string& place, std::uint32_t) -> std::unique_ptr<LiveCard> {
+    [](const std::string& place, const CardRates&) -> std::unique_ptr<LiveCard> {
       return std::make_unique<SharedCard>(place);
     },
     [] {

@@ -71,8 +71,8 @@ LiveCard::Wait TimerCard::wait() {
 
 const CardKind kNullCards = {
     "null", "null", false,
-    [](const std::string&, std::uint32_t rate_hz) -> std::unique_ptr<LiveCard> {
-      return std::make_unique<ClockedCard<SilentLine>>(rate_hz);
+    [](const std::string&, const CardRates& rates) -> std::unique_ptr<LiveCard> {
+      return std::make_unique<ClockedCard<SilentLine>>(rates.tx_hz);
     },
     [] {
       return std::vector<CardDevice>{

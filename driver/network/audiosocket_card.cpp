@@ -320,7 +320,7 @@ AudioSocketConfig parse_audiosocket_place(std::string_view place) {
 
 const CardKind kAudioSocketCards = {
     "audiosocket", "audiosocket:HOST:PORT", true,
-    [](const std::string& place, std::uint32_t) -> std::unique_ptr<LiveCard> {
+    [](const std::string& place, const CardRates&) -> std::unique_ptr<LiveCard> {
       return std::make_unique<AudioSocketCard>(parse_audiosocket_place(place));
     },
     [] {

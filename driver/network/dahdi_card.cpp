@@ -387,7 +387,7 @@ std::unique_ptr<LiveCard> open_card_of(const DahdiConfig& config) {
 }
 #endif
 
-std::unique_ptr<LiveCard> open_channel(const std::string& place, std::uint32_t) {
+std::unique_ptr<LiveCard> open_channel(const std::string& place, const CardRates&) {
   return open_card_of(parse_dahdi_place(place));
 }
 

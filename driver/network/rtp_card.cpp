@@ -372,7 +372,7 @@ RtpConfig parse_rtp_place(std::string_view place) {
 }
 
 const CardKind kRtpCards = {"rtp", "rtp:LOCAL,REMOTE", true,
-                            [](const std::string& place, std::uint32_t) -> std::unique_ptr<LiveCard> {
+                            [](const std::string& place, const CardRates&) -> std::unique_ptr<LiveCard> {
                               return std::make_unique<RtpCard>(parse_rtp_place(place));
                             },
                             [] {

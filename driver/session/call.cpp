@@ -13,9 +13,10 @@ constexpr std::size_t kAtOnce = 256;  // bytes moved per block and direction; 33
 Call::Call(const CallConfig& config, const oh_pump_format& format, std::uint32_t io_delay_samples, oh_event_log* log,
            std::uint64_t (*now_ns)(void*), void* clock)
     : conversion_(format),
+      plain_(same_format(format, kLinear8000)),
       converts_(!takes(*config.pump, format)),
-      dialler_(config.digits, config.plan, format.tx.rate_hz),
-      detector_(format.rx.rate_hz),
+      dialler_(config.digits, config.plan, kLinear8000.tx.rate_hz),
+      detector_(kLinear8000.rx.rate_hz),
       loops_(config.loops),
       digits_only_(config.digits_only) {
   if (config.pump == fax::pump_type()) {
@@ -28,7 +29,7 @@ Call::Call(const CallConfig& config, const oh_pump_format& format, std::uint32_t
                                  .max_bit_rate = config.max_bit_rate,
                                  .min_bit_rate = config.min_bit_rate,
                                  .modulations = config.modulations,
-                                 .io_delay_samples = io_delay_samples,
+                                 .io_delay_samples = io_delay_samples + (converts_ ? conversion_.delay() : 0),
                                  .answer_delay_ms = config.answer_delay_ms,
                                  .hold_timeout = config.hold_timeout,
                                  .log = log,
@@ -36,26 +37,29 @@ Call::Call(const CallConfig& config, const oh_pump_format& format, std::uint32_t
                                  .clock = clock,
                                  .log_symbols = 1});
     modem_->start();
-    if (config.seek_fax && format.rx.rate_hz == kLinear8000.rx.rate_hz) fax_caller_.emplace();
+    if (config.seek_fax) fax_caller_.emplace();
   }
   publish();  // there is no moment in which the digits seem to be out
 }
 
 void Call::process(const void* rx, void* tx, std::size_t n) {
-  if (!conversion_.is_octets()) {
+  if (plain_) {
     piece(rx, tx, n);
     return;
   }
   const auto* in = static_cast<const std::uint8_t*>(rx);
   auto* out = static_cast<std::uint8_t*>(tx);
-  for (std::size_t k = 0; n > 0; n -= k, in += k, out += k) piece(in, out, k = std::min(n, kPiece));
+  for (std::size_t k = 0; n > 0; n -= k) {
+    piece(in, out, k = std::min(n, kPiece));
+    in += k * conversion_.rx_octets();
+    out += k * conversion_.tx_octets();
+  }
 }
 
 void Call::piece(const void* rx, void* tx, std::size_t n) {
-  const bool octets = conversion_.is_octets();
-  for (std::size_t i = 0; octets && i < n; ++i) heard_[i] = conversion_.received(rx, i);
-  const std::int16_t* heard = octets ? heard_.data() : static_cast<const std::int16_t*>(rx);
-  std::int16_t* said = octets ? said_.data() : static_cast<std::int16_t*>(tx);
+  for (std::size_t i = 0; !plain_ && i < n; ++i) heard_[i] = conversion_.received(rx, i);
+  const std::int16_t* heard = plain_ ? static_cast<const std::int16_t*>(rx) : heard_.data();
+  std::int16_t* said = plain_ ? static_cast<std::int16_t*>(tx) : said_.data();
   const bool dials = !dialler_.done();
   if (dials) {
     dialler_.process(heard, said, n);
@@ -70,7 +74,7 @@ void Call::piece(const void* rx, void* tx, std::size_t n) {
       run_modem(converts_ ? heard : rx, converts_ ? said : tx, n);
     }
   }
-  if (octets && (dials || digits_only_ || converts_))
+  if (!plain_ && (dials || digits_only_ || converts_))
     for (std::size_t i = 0; i < n; ++i) conversion_.send(said[i], tx, i);
   publish();
 }
@@ -110,6 +114,7 @@ CallStatus Call::status() const {
 
 // The loss belongs to the part that has the line.
 void Call::report_gap(std::size_t n) {
+  for (std::size_t i = 0; i < std::min(n, kPiece); ++i) conversion_.lose();
   if (!dialler_.done()) {
     dialler_.report_gap(n);
   } else {

@@ -33,7 +33,7 @@ struct CallConfig {
   DialPlan plan{};
   std::uint32_t hold_timeout = 0, answer_delay_ms = 0, guard_tone_hz = 0;  ///< as in Modem::Config
   const Loops* loops = nullptr;                                            ///< of the pump; null: it has no test loops
-  bool seek_fax = false;  ///< until data mode: Progress::kFaxCaller. Only on cards of 8000 samples/s
+  bool seek_fax = false;                                                   ///< until data mode: Progress::kFaxCaller
 };
 
 /// The status of the last order for modem-on-hold or a test loop.
@@ -58,13 +58,14 @@ struct CallStatus : oh_modem_end_status {
 
 class Call {
  public:
-  /// @param format  of the card's samples: a modem card's, or octets of G.711. Pumps of linear samples get those.
+  /// @param format  of the card's samples: one that automode::Conversion knows. A pump that does not take it gets
+  /// linear samples at 8000 Hz.
   /// @param io_delay_samples  see oh_pump_config  @param log, now_ns, clock  as of oh_modem_end_config
   /// @throws std::invalid_argument as Modem
   Call(const CallConfig& config, const oh_pump_format& format, std::uint32_t io_delay_samples, oh_event_log* log,
        std::uint64_t (*now_ns)(void*), void* clock = nullptr);
 
-  /// The context's. Real-time: yes. @param rx [n]  @param[out] tx [n]  in the card's format
+  /// The context's. Real-time: yes. @param rx, tx  n sample periods in the card's format
   void process(const void* rx, void* tx, std::size_t n);
   /// The context's: n received samples were lost. Real-time: yes.
   void report_gap(std::size_t n);
@@ -103,8 +104,9 @@ class Call {
   void publish();
 
   static constexpr std::size_t kRingBytes = 1 << 14;
-  automode::Conversion conversion_;  // of octets, for dialler, detector and pumps of linear samples
-  bool converts_;                    // the pump has linear samples, the card octets
+  automode::Conversion conversion_;  // for dialler, detectors and pumps of linear samples at 8000 Hz
+  bool plain_;                       // the card has such samples
+  bool converts_;                    // the pump has them, the card has not
   std::array<std::int16_t, kPiece> heard_{}, said_{};
   Dialler dialler_;
   ProgressDetector detector_;

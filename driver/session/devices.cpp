@@ -21,14 +21,14 @@ constexpr const CardKind* kKinds[] = {
 
 }  // namespace
 
-std::unique_ptr<LiveCard> open_card(const std::string& address, std::uint32_t rate_hz, std::string_view more) {
+std::unique_ptr<LiveCard> open_card(const std::string& address, const CardRates& rates, std::string_view more) {
   const std::size_t colon = address.find(':');
   const std::string place = colon == std::string::npos ? "" : address.substr(colon + 1);
   std::string known;
   for (const CardKind* kind : kKinds) {
     if (address.substr(0, colon) == kind->name && (colon == std::string::npos) != kind->takes_place &&
         place.empty() != kind->takes_place)
-      return kind->open(place, rate_hz);
+      return kind->open(place, rates);
     known += known.empty() ? "" : kind == *std::rbegin(kKinds) && more.empty() ? " or " : ", ";
     known += kind->usage;
   }

@@ -20,10 +20,10 @@
 
 namespace offhook {
 
-/// @param rate_hz of a card without a fixed rate  @param more  further addresses of the caller, for the end of the
+/// @param rates of a card without a fixed rate  @param more  further addresses of the caller, for the end of the
 /// message's list
 /// @throws std::runtime_error: no such kind, or the device's refusal
-std::unique_ptr<LiveCard> open_card(const std::string& address, std::uint32_t rate_hz = OH_MODEM_RATE_HZ,
+std::unique_ptr<LiveCard> open_card(const std::string& address, const CardRates& rates = {},
                                     std::string_view more = "");
 
 /// The built-in kinds, then every device of this machine. Tries each: takes a moment.

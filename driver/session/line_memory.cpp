@@ -9,14 +9,15 @@
 
 namespace offhook::modem {
 
-LineMemory::LineMemory(std::size_t samples, oh_encoding encoding)
+LineMemory::LineMemory(std::size_t periods, oh_encoding encoding, std::size_t received)
     : encoding_(encoding),
-      capacity_(samples),
+      capacity_(periods),
       octets_(oh_sample_bytes(encoding)),
-      rx_(samples * octets_),
-      tx_(samples * octets_) {}
+      received_(received),
+      rx_(periods * received * octets_),
+      tx_(periods * octets_) {}
 
-// `copy(at, done, k)` for each piece of the ring that the last of `n` samples take: `k` samples from `at` of the ring
+// `copy(at, done, k)` for each piece of the ring that the last of `n` periods take: `k` periods from `at` of the ring
 // on, which are those from `done` on of the `n`.
 template <class Copy>
 void LineMemory::pieces(std::size_t n, Copy copy) {
@@ -33,15 +34,17 @@ void LineMemory::pieces(std::size_t n, Copy copy) {
 }
 
 void LineMemory::write(const void* rx, const void* tx, std::size_t n) {
+  const std::size_t rx_octets = octets_ * received_;
   pieces(n, [&](std::size_t at, std::size_t done, std::size_t k) {
-    std::memcpy(&rx_[at * octets_], static_cast<const std::uint8_t*>(rx) + done * octets_, k * octets_);
+    std::memcpy(&rx_[at * rx_octets], static_cast<const std::uint8_t*>(rx) + done * rx_octets, k * rx_octets);
     std::memcpy(&tx_[at * octets_], static_cast<const std::uint8_t*>(tx) + done * octets_, k * octets_);
   });
 }
 
 void LineMemory::skip(std::size_t n) {
+  const std::size_t rx_octets = octets_ * received_;
   pieces(n, [&](std::size_t at, std::size_t, std::size_t k) {
-    std::memset(&rx_[at * octets_], oh_silence(encoding_), k * octets_);
+    std::memset(&rx_[at * rx_octets], oh_silence(encoding_), k * rx_octets);
     std::memset(&tx_[at * octets_], oh_silence(encoding_), k * octets_);
   });
 }
@@ -49,12 +52,14 @@ void LineMemory::skip(std::size_t n) {
 LineMemory::Samples LineMemory::samples(std::size_t sent_later) const {
   const oh_sample_format format{OH_MODEM_RATE_HZ, encoding_};
   automode::Conversion conversion({format, format});
-  const auto n = static_cast<std::size_t>(std::min<std::uint64_t>(position_, capacity_));
-  Samples all{std::vector<std::int16_t>(n), std::vector<std::int16_t>(n)};
+  const auto periods = static_cast<std::size_t>(std::min<std::uint64_t>(position_, capacity_));
+  const std::size_t n = periods * received_;
+  Samples all{std::vector<std::int16_t>(n), std::vector<std::int16_t>(n),
+              static_cast<int>(OH_MODEM_RATE_HZ * received_)};
   for (std::size_t i = 0; i < n; ++i) {
-    const auto at = static_cast<std::size_t>((position_ - n + i) % capacity_);
-    all.received[i] = conversion.received(rx_.data(), at);
-    if (i + sent_later < n) all.sent[i + sent_later] = conversion.received(tx_.data(), at);
+    const auto at = static_cast<std::size_t>((position_ - periods + i / received_) % capacity_);
+    all.received[i] = conversion.received(rx_.data(), at * received_ + i % received_);
+    if (i + sent_later * received_ < n) all.sent[i + sent_later * received_] = conversion.received(tx_.data(), at);
   }
   return all;
 }

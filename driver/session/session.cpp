@@ -16,12 +16,17 @@ namespace {
 /// A card in another process may have any samples.
 LiveCard& card_of_a_modem(LiveCard& card) {
   const oh_streams& streams = card.card().streams;
-  for (const oh_stream_format* direction : {&streams.rx, &streams.tx}) {
-    if (direction->rate_hz != OH_MODEM_RATE_HZ || direction->encoding != streams.rx.encoding)
-      throw std::runtime_error("not a modem card: expected 16-bit linear samples or octets of G.711 at " +
-                               std::to_string(OH_MODEM_RATE_HZ) + " Hz, the same in both directions");
-  }
+  const bool at_one_rate = streams.rx.rate_hz == OH_MODEM_RATE_HZ;
+  const bool of_pcm = streams.rx.rate_hz == 2 * OH_MODEM_RATE_HZ && streams.rx.encoding == OH_LINEAR16;
+  if (streams.tx.rate_hz != OH_MODEM_RATE_HZ || streams.rx.encoding != streams.tx.encoding || !(at_one_rate || of_pcm))
+    throw std::runtime_error(
+        "not a modem card: expected 16-bit linear samples or octets of G.711 at 8000 Hz in both directions, or 16-bit "
+        "linear samples, 16000 Hz received and 8000 Hz sent");
   return card;
+}
+
+std::size_t received_in_a_period(const LiveCard& card) {
+  return card.card().streams.rx.rate_hz / OH_MODEM_RATE_HZ;
 }
 
 void fill_silence(void* tx, oh_encoding encoding, std::size_t n) {
@@ -30,10 +35,10 @@ void fill_silence(void* tx, oh_encoding encoding, std::size_t n) {
 
 }  // namespace
 
-Session::Session(LiveCard& card, const SessionConfig& config, std::size_t kept_samples)
+Session::Session(LiveCard& card, const SessionConfig& config, std::size_t kept_periods)
     : card_(card_of_a_modem(card)),
       log_(config.log),
-      memory_(kept_samples, card.encoding()),
+      memory_(kept_periods, card.encoding(), received_in_a_period(card)),
       position_(oh_card_position(&card.state())),
       driver_(card, {process, report_gap, this}, config) {}
 
@@ -43,6 +48,7 @@ void Session::process(void* self, const void* rx, void* tx, std::size_t n) {
   Call* const call = session->active_.load();
   const oh_encoding encoding = session->card_.encoding();
   const std::size_t octets = oh_sample_bytes(encoding);
+  const std::size_t rx_octets = octets * received_in_a_period(session->card_);
   const auto* in = static_cast<const std::uint8_t*>(rx);
   auto* out = static_cast<std::uint8_t*>(tx);
   while (n > 0) {
@@ -55,7 +61,7 @@ void Session::process(void* self, const void* rx, void* tx, std::size_t n) {
       fill_silence(out, encoding, run.n);
     }
     session->position_ += run.n;
-    in += run.n * octets;
+    in += run.n * rx_octets;
     out += run.n * octets;
     n -= run.n;
   }

@@ -31,9 +31,9 @@ struct Traffic {
 
 class Session final : public CallLine {
  public:
-  /// Starts the card. @param kept_samples  of each call, from its end on, that last_line() gives
+  /// Starts the card. @param kept_periods  sample periods of each call, from its end on, that last_line() gives
   /// @throws std::runtime_error: privileges, device
-  Session(LiveCard& card, const SessionConfig& config, std::size_t kept_samples = 0);
+  Session(LiveCard& card, const SessionConfig& config, std::size_t kept_periods = 0);
   ~Session() override = default;
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -62,8 +62,8 @@ class Session final : public CallLine {
   Caller caller() const override { return card_.caller(); }
   /// Format of the card's samples in the present call.
   oh_pump_format format() const {
-    const oh_sample_format samples{OH_MODEM_RATE_HZ, card_.encoding()};
-    return {samples, samples};
+    const oh_streams& streams = card_.card().streams;
+    return {{streams.rx.rate_hz, card_.encoding()}, {streams.tx.rate_hz, card_.encoding()}};
   }
   Traffic traffic() const;
   /// The last samples of the last call, which ends if it has not ended.

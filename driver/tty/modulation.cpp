@@ -10,7 +10,7 @@ namespace offhook::modem {
 namespace {
 
 /// A configuration that every pump accepts except for format and delay.
-bool takes(const Modulation& row, const oh_pump_format& format, std::uint32_t io_delay_samples, Octets octets) {
+bool takes(const Modulation& row, const oh_pump_format& format, std::uint32_t io_delay_samples, CardSamples samples) {
   oh_pump_config config{};
   config.struct_size = sizeof config;
   config.format = format;
@@ -21,7 +21,7 @@ bool takes(const Modulation& row, const oh_pump_format& format, std::uint32_t io
   const oh_pump_type* type = row.type();
   if (type->size(&config) > 0) return true;
   config.format = kLinear8000;
-  return octets == Octets::kConverted && format.rx.encoding != OH_LINEAR16 && type->size(&config) > 0;
+  return samples == CardSamples::kConverted && type->size(&config) > 0;
 }
 
 /// The pump of a modulation with two rates, by the limits of +MS for each direction. The first one is as without
@@ -50,14 +50,14 @@ std::string fastest(Carriers carriers) {
 
 }  // namespace
 
-Offer offer(Carriers all, const oh_pump_format& format, std::uint32_t io_delay_samples, Octets octets) {
+Offer offer(Carriers all, const oh_pump_format& format, std::uint32_t io_delay_samples, CardSamples samples) {
   Offer made;
   for (const Modulation& m : all) {
-    if (*m.carrier == '\0' || takes(m, format, io_delay_samples, octets)) {
+    if (*m.carrier == '\0' || takes(m, format, io_delay_samples, samples)) {
       made.carriers.push_back(m);
       continue;
     }
-    const std::string why = takes(m, format, 0, octets)
+    const std::string why = takes(m, format, 0, samples)
                                 ? fmt::format("not possible: card and driver queue {} ms",
                                               std::uint64_t{1000} * io_delay_samples / format.tx.rate_hz)
                                 : fmt::format("not possible on a card of {} {}/s", format.rx.rate_hz,

@@ -23,11 +23,11 @@ struct Offer {
   std::vector<Modulation> carriers;
   std::string missing;  ///< for people, each with the reason; empty: nothing is missing
 };
-/// Whether octets of a card are converted for the pumps that only accept linear samples.
-enum class Octets { kAsTheyAre, kConverted };
+/// Whether a card's samples, octets or 16,000 a second, are converted for the pumps that only accept 8000 linear ones.
+enum class CardSamples { kAsTheyAre, kConverted };
 /// @param io_delay_samples  of card and driver, see oh_pump_config
 Offer offer(Carriers all, const oh_pump_format& format, std::uint32_t io_delay_samples,
-            Octets octets = Octets::kAsTheyAre);
+            CardSamples samples = CardSamples::kAsTheyAre);
 
 /// Those of +MS, separated by commas: "V22B,V34".
 std::string names_of(Carriers carriers);

@@ -26,14 +26,17 @@ bool near_in_data(const hostsim::Scenario& scenario, const LiveDevice& r) {
   return r.dmt && (scenario.role == OH_PUMP_ANSWER ? r.dmt->up : r.dmt->down).bits > 0;
 }
 
-/// A card of this machine has one rate and 16-bit samples.
+/// A card of this machine with the samples of a device.
 std::unique_ptr<LiveCard> open_card_for(const std::string& address, const oh_streams& streams) {
-  if (streams.rx.rate_hz != streams.tx.rate_hz || streams.rx.encoding != OH_LINEAR16 ||
-      streams.tx.encoding != OH_LINEAR16) {
-    throw std::invalid_argument("--card " + address +
-                                ": a card has one rate and 16-bit samples; expected a pump with such a format");
+  std::unique_ptr<LiveCard> card = open_card(address, {streams.rx.rate_hz, streams.tx.rate_hz});
+  const oh_streams& given = card->card().streams;
+  if (given.rx.rate_hz != streams.rx.rate_hz || given.tx.rate_hz != streams.tx.rate_hz ||
+      given.rx.encoding != streams.rx.encoding || given.tx.encoding != streams.tx.encoding) {
+    throw std::invalid_argument(
+        fmt::format("--card {}: has {} samples/s received and {} sent; expected {} and {} in the device's encoding",
+                    address, given.rx.rate_hz, given.tx.rate_hz, streams.rx.rate_hz, streams.tx.rate_hz));
   }
-  return open_card(address, streams.rx.rate_hz);
+  return card;
 }
 
 /// Blocks and lead of the device, as far as the rings of the card hold them.
@@ -52,7 +55,8 @@ LiveDriverConfig driver_config(const hostsim::SoftDevice& device, const LiveCard
 LiveDevice measure_live_device(const hostsim::Scenario& scenario, const LiveDeviceConfig& config,
                                const std::function<bool(double)>& progress) {
   if (scenario.fax.pages > 0)
-    throw std::invalid_argument("a fax needs T.30 as well as its modem signals; expected `offhook fax`, which runs live");
+    throw std::invalid_argument(
+        "a fax needs T.30 as well as its modem signals; expected `offhook fax`, which runs live");
   const hostsim::SoftDevice device = hostsim::device_at_work(scenario);
   const auto connection = hostsim::make_device_connection(scenario, nullptr);
   std::optional<Rehearsal> rehearsal;

@@ -39,7 +39,7 @@ std::string FailedCalls::take_news() {
 
 std::string FailedCalls::write(const FailedCall& call) const {
   const std::string wav = call.name + ".wav", page = call.name + ".html";
-  LineRecording recording(folder_.create(wav, Privacy::kPrivate, Appears::kWhole), OH_MODEM_RATE_HZ);
+  LineRecording recording(folder_.create(wav, Privacy::kPrivate, Appears::kWhole), call.line.rate_hz);
   recording.write(call.line.received, call.line.sent);
   recording.close();
   decode::Options options;

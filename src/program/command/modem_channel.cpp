@@ -100,7 +100,7 @@ class LiveChannel final : public Channel {
       rtp_ = card.get();
       card_ = std::move(card);
     } else {
-      card_ = open_card(config.address, OH_MODEM_RATE_HZ, "kernel:N or sip:USER@HOST");
+      card_ = open_card(config.address, kModemRates, "kernel:N or sip:USER@HOST");
     }
     auto terminal = std::make_unique<modem::PseudoTerminal>(config.tty, config.tty_group);
     if (!config.out.empty() || config.watched) {
@@ -116,7 +116,7 @@ class LiveChannel final : public Channel {
       sip_line_ = std::make_unique<sip::SipLine>(*phone_, 0, *rtp_, *session_);
     }
     begin(by_sip ? static_cast<modem::CallLine&>(*sip_line_) : *session_, std::move(terminal),
-          modem::offer(kModulations, session_->format(), session_->io_delay_samples(), modem::Octets::kConverted));
+          modem::offer(kModulations, session_->format(), session_->io_delay_samples(), modem::CardSamples::kConverted));
   }
   std::vector<std::string> shortcomings() const override { return session_->shortcomings(); }
   std::string card_failure() const override { return session_->card_failure(); }

@@ -92,7 +92,8 @@ class PoolLine {
     session_ = std::make_unique<modem::Session>(trunk_.card(number), session);
     terminal_ =
         std::make_unique<modem::PseudoTerminal>(options_.tty.empty() ? "" : options_.tty + std::to_string(number));
-    offer_ = modem::offer(kModulations, session_->format(), session_->io_delay_samples(), modem::Octets::kConverted);
+    offer_ =
+        modem::offer(kModulations, session_->format(), session_->io_delay_samples(), modem::CardSamples::kConverted);
   }
   ~PoolLine() {
     if (child_ > 0) kill(-child_, SIGKILL), waitpid(child_, nullptr, 0);

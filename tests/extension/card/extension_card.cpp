@@ -20,8 +20,8 @@ struct Wire : LineEnd {
 extern const CardKind kExtensionCards;
 const CardKind kExtensionCards = {
     "extension", "extension", false,
-    [](const std::string&, std::uint32_t rate_hz) -> std::unique_ptr<LiveCard> {
-      return std::make_unique<ClockedCard<Wire>>(rate_hz);
+    [](const std::string&, const CardRates& rates) -> std::unique_ptr<LiveCard> {
+      return std::make_unique<ClockedCard<Wire>>(rates.tx_hz);
     },
     [] {
       return std::vector<CardDevice>{{"built-in", "extension", "Hears what it plays", "any rate, by the clock", true}};

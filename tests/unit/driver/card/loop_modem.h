@@ -6,12 +6,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <complex>
 #include <cstddef>
 #include <cstdint>
+#include <numbers>
 #include <string>
 #include <vector>
 
-#include "driver/live/live_card.h"
+#include "driver/live/card_kind.h"
 #include "dsp/pump/pump_type.h"
 #include "offhook/driver.h"
 #include "tests/unit/driver/manual_context.h"
@@ -42,10 +45,45 @@ struct CountingPump {
   oh_pump pump() { return pump_of(*this); }
 };
 
+/// A pump of a card with kModemRates that sends a tone and keeps what it hears, at 16,000 samples/s where the card has
+/// them.
+struct TonePump {
+  double hz = 1000;
+  std::uint64_t clock = 0, filled_in = 0;
+  std::size_t ratio = 1;  ///< samples heard for each that is sent
+  std::vector<std::int16_t> heard;
+  void process(const std::int16_t* rx, std::int16_t* tx, std::size_t n) {
+    heard.insert(heard.end(), rx, rx + n * ratio);
+    for (std::size_t i = 0; i < n; ++i, ++clock)
+      tx[i] = static_cast<std::int16_t>(8000 * std::sin(2 * std::numbers::pi * hz / 8000 * static_cast<double>(clock)));
+  }
+  void report_gap(std::size_t n) {
+    clock += n;
+    filled_in += n;
+  }
+  /// Amplitude of a tone in one tenth of a second after the other: the median, which a gap does not change.
+  double amplitude(double tone_hz) const {
+    const double rate_hz = 8000. * static_cast<double>(ratio);
+    const std::size_t n = 800 * ratio;
+    std::vector<double> found;
+    for (std::size_t at = 0; at + n <= heard.size(); at += n) {
+      std::complex<double> sum = 0;
+      for (std::size_t i = 0; i < n; ++i)
+        sum += static_cast<double>(heard[at + i]) *
+               std::polar(1., 2 * std::numbers::pi * tone_hz / rate_hz * static_cast<double>(i));
+      found.push_back(2 * std::abs(sum) / static_cast<double>(n));
+    }
+    const auto middle = found.begin() + static_cast<std::ptrdiff_t>(found.size() / 2);
+    std::nth_element(found.begin(), middle, found.end());
+    return found.empty() ? 0 : *middle;
+  }
+  oh_pump pump() { return pump_of(*this); }
+};
+
 /// Card, driver and pump, served by the thread that waits.
-template <typename Card>
+template <typename Card, typename Pump = CountingPump>
 struct LoopModem {
-  explicit LoopModem(const std::string& device) : card(device) {
+  explicit LoopModem(const std::string& device, const SoundConfig& sound = {}) : card(device, sound) {
     oh_driver_config config{};
     config.card = card.card();
     staging.resize(oh_driver_staging_size(&config.card) / sizeof staging[0]);
@@ -67,7 +105,7 @@ struct LoopModem {
     }
   }
   Card card;
-  CountingPump pump;
+  Pump pump;
   ManualContext context;
   oh_driver driver{};
   std::vector<std::uint64_t> staging;

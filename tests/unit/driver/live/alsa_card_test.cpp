@@ -98,14 +98,42 @@ TEST_F(AlsaCardTest, SaysThatTheRateChanged) {
 TEST_F(AlsaCardTest, RefusesADeviceWithoutAClock) {
   EXPECT_THAT(failure("null"), HasSubstr("do not arrive at a constant rate"));
 }
-TEST_F(AlsaCardTest, RefusesWhatItWouldHaveToResample) {
-  EXPECT_EQ(refusal("cd"), "alsa:cd: cannot capture 8000 Hz, only 44100 to 44100 Hz, and Offhook does not resample");
+TEST_F(AlsaCardTest, RefusesARateThatIsNoMultiple) {
+  EXPECT_EQ(refusal("cd"), "alsa:cd: cannot capture 8000 Hz or 2, 3, 4, 6 or 12 times as many, only 44100 to 44100 Hz");
+}
+
+// 1000 Hz one way and 2500 Hz the other: each end hears the other's at its level, at the rates of a V.90 card.
+TEST_F(AlsaCardTest, ADeviceWithAMultipleOfTheRatesCarriesTheBand) {
+  for (const std::string device : {"fast", "pcm"}) {
+    using ToneModem = test::LoopModem<AlsaCard, test::TonePump>;
+    ToneModem a(device + "0", {.rates = kModemRates}), b(device + "1", {.rates = kModemRates});
+    a.pump.ratio = b.pump.ratio = 2;
+    b.pump.hz = 2500;
+    for (const ToneModem* m : {&a, &b}) {
+      EXPECT_EQ(m->card.card().streams.rx.rate_hz, 16'000u);
+      EXPECT_EQ(m->card.card().streams.tx.rate_hz, 8000u);
+    }
+    std::jthread other([&] { b.run(16'000); });
+    a.run(16'000);
+    other.join();
+    EXPECT_EQ(a.pump.clock, oh_card_position(&a.card.state()));
+    EXPECT_NEAR(a.pump.amplitude(2500), 8000, 100) << device;
+    EXPECT_LT(a.pump.amplitude(1000), 10) << device;
+    EXPECT_NEAR(b.pump.amplitude(1000), 8000, 100) << device;
+    EXPECT_LT(b.pump.amplitude(7000), 10) << "an image of 1000 Hz, " << device;
+  }
+}
+
+TEST_F(AlsaCardTest, WithoutMoreTheModemReceives8000Samples) {
+  AlsaCard card("loop0", {.rates = kModemRates});
+  EXPECT_EQ(card.card().streams.rx.rate_hz, 8000u);
+  EXPECT_EQ(card.card().streams.tx.rate_hz, 8000u);
 }
 TEST_F(AlsaCardTest, RefusesAnUnknownDevice) {
   EXPECT_THAT(refusal("hw:CARD=Nobody"), HasSubstr("alsa:hw:CARD=Nobody: cannot be opened for capture"));
 }
 TEST_F(AlsaCardTest, RefusesAPeriodThatTheRingsCannotHold) {
-  EXPECT_THAT(refusal("loop0", 300), HasSubstr("cannot capture in periods of 300 samples"));
+  EXPECT_THAT(refusal("loop0", 300), HasSubstr("cannot capture in periods of 300 frames"));
 }
 
 TEST_F(AlsaCardTest, StopsFromAnotherThread) {
@@ -119,12 +147,17 @@ TEST_F(AlsaCardTest, StopsFromAnotherThread) {
 }
 
 TEST_F(AlsaCardTest, DevicesAreListedWithWhatTheyCanDo) {
-  bool loop = false, cd = false;
+  bool loop = false, fast = false, cd = false;
   for (const CardDevice& d : card_devices()) {
-    if (d.address == "alsa:loop0") loop = d.usable;
+    if (d.address == "alsa:loop0")
+      loop = d.usable && d.capability == "captures 8000 Hz, plays 8000 Hz, one channel, 16 bits";
+    if (d.address == "alsa:fast0")
+      fast = d.usable &&
+             d.capability == "captures 48000 Hz, plays 48000 Hz, one channel, 16 bits; V.90's analogue modem too";
     if (d.address == "alsa:cd") cd = !d.usable && d.capability.find("44100") != std::string::npos;
   }
   EXPECT_TRUE(loop);
+  EXPECT_TRUE(fast);
   EXPECT_TRUE(cd);
 }
 

@@ -59,10 +59,25 @@ TEST_F(PortAudioCardTest, ADeviceIsKnownByItsNumberToo) {
     ++devices;
   }
   ASSERT_NE(number, "");
-  EXPECT_THAT(failure(number), HasSubstr("portaudio:" + number + ": cannot do 8000 Hz"));
+  EXPECT_THAT(failure(number),
+              HasSubstr("portaudio:" + number + ": cannot do one channel of 16 bits both ways at 8000 Hz"));
   EXPECT_THAT(failure(std::to_string(devices)), HasSubstr("no such device"));
   EXPECT_THAT(failure("-1"), HasSubstr("no such device"));
   EXPECT_THAT(failure(number + "x"), HasSubstr("no such device"));
+}
+
+TEST_F(PortAudioCardTest, ADeviceWithAMultipleOfTheRatesCarriesTheBand) {
+  test::LoopModem<PortAudioCard, test::TonePump> near("fast0", {.rates = kModemRates});
+  test::LoopModem<AlsaCard, test::TonePump> far("fast1", {.rates = kModemRates});
+  near.pump.ratio = far.pump.ratio = 2;
+  far.pump.hz = 2500;
+  EXPECT_EQ(near.card.card().streams.rx.rate_hz, 16'000u);
+  std::jthread other([&] { far.run(20'000); });
+  near.run(16'000);
+  other.join();
+  EXPECT_NEAR(near.pump.amplitude(2500), 8000, 100);
+  EXPECT_LT(near.pump.amplitude(1000), 10);
+  EXPECT_NEAR(far.pump.amplitude(1000), 8000, 100);
 }
 
 // After a loss a period of the device ends within one of the card's blocks: each is passed in two pieces.
@@ -81,8 +96,8 @@ TEST_F(PortAudioCardTest, HearsTheFarEndInOrderAfterALossThatItCounts) {
 TEST_F(PortAudioCardTest, SaysThatTheDeviceVanished) {
   EXPECT_THAT(failure("vanish"), HasSubstr("portaudio:vanish: the device is gone"));
 }
-TEST_F(PortAudioCardTest, RefusesWhatItWouldHaveToResample) {
-  EXPECT_THAT(failure("cd"), HasSubstr("portaudio:cd: cannot do 8000 Hz"));
+TEST_F(PortAudioCardTest, RefusesARateThatIsNoMultiple) {
+  EXPECT_THAT(failure("cd"), HasSubstr("portaudio:cd: cannot do one channel of 16 bits both ways at 8000 Hz or 2, 3"));
 }
 TEST_F(PortAudioCardTest, RefusesAnUnknownDevice) {
   EXPECT_THAT(failure("Nobody"), HasSubstr("no such device"));

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <numbers>
@@ -44,10 +45,10 @@ TEST(Call, SamplesLostWhileDiallingAreTheDiallersAndNotThePumps) {
   EXPECT_EQ(call.status().pump.filled_in, 80u) << "from then on what is lost is the pump's";
 }
 
-TEST(Call, AFaxCallHasItsPumpAndNoLinkAlsoOnOctets) {
-  for (const oh_pump_format& format : {kLinear8000, kMuLaw8000}) {
+TEST(Call, AFaxCallHasItsPumpAndNoLinkOnEveryCard) {
+  for (const oh_pump_format& format : {kLinear8000, kLinear16000To8000, kMuLaw8000}) {
     Call call({.pump = fax::pump_type(), .role = OH_PUMP_CALL}, format, 0, nullptr, nullptr);
-    std::array<std::int16_t, kBlock> rx{}, tx{};
+    std::array<std::int16_t, 2 * kBlock> rx{}, tx{};
     rx.fill(format.rx.encoding == OH_LINEAR16 ? 0 : -1);  // silence
     for (int n = 0; n < 8000; n += kBlock) call.process(rx.data(), tx.data(), kBlock);
     call.report_gap(80);
@@ -57,6 +58,31 @@ TEST(Call, AFaxCallHasItsPumpAndNoLinkAlsoOnOctets) {
     EXPECT_EQ(call.status().pump.filled_in, 80u);
     ASSERT_NE(call.fax_pump(), nullptr);
     EXPECT_EQ(fax::counters_of(call.fax_pump()).samples, 8080u);
+  }
+}
+
+/// 440 + 350 Hz for a second, from the first sample on, in the samples of a card that receives `rate_hz`.
+std::vector<std::int16_t> dial_tone(double rate_hz) {
+  std::vector<std::int16_t> x(static_cast<std::size_t>(rate_hz));
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const double turn = 2 * std::numbers::pi / rate_hz * static_cast<double>(i);
+    x[i] = static_cast<std::int16_t>(4000 * (std::sin(350 * turn) + std::sin(440 * turn)));
+  }
+  return x;
+}
+
+TEST(Call, DialsAfterDialToneAlsoWhere16000SamplesAreReceived) {
+  for (const oh_pump_format& format : {kLinear8000, kLinear16000To8000}) {
+    CallConfig config = dial("5");
+    config.plan.need_dial_tone = true;
+    Call call(config, format, 0, nullptr, nullptr);
+    const std::vector<std::int16_t> heard = dial_tone(format.rx.rate_hz);
+    const std::size_t ratio = format.rx.rate_hz / format.tx.rate_hz;
+    std::vector<std::int16_t> said(8000);
+    for (std::size_t at = 0; at < said.size(); at += kBlock)
+      call.process(heard.data() + at * ratio, said.data() + at, kBlock);
+    EXPECT_GT(*std::max_element(said.begin(), said.end()), 1000) << "the digit";
+    EXPECT_FALSE(call.status().dialling);
   }
 }
 

@@ -66,6 +66,19 @@ TEST(LineMemory, OctetsOfG711BecomeLinear) {
   EXPECT_THAT(all.sent, ElementsAre(0, 0, 0));
 }
 
+TEST(LineMemory, WhereTwoSamplesAreReceivedForOneSentItAppearsTwice) {
+  LineMemory memory(3, OH_LINEAR16, 2);
+  const std::array<std::int16_t, 8> rx{1, 2, 3, 4, 5, 6, 7, 8};
+  const std::array<std::int16_t, 4> tx{-1, -2, -3, -4};
+  memory.write(rx.data(), tx.data(), tx.size());
+  const LineMemory::Samples line = memory.samples(1);
+  EXPECT_EQ(line.rate_hz, 16'000);
+  EXPECT_THAT(line.received, ElementsAre(3, 4, 5, 6, 7, 8));
+  EXPECT_THAT(line.sent, ElementsAre(0, 0, -2, -2, -3, -3));
+  memory.skip(2);
+  EXPECT_THAT(memory.samples(0).received, ElementsAre(7, 8, 0, 0, 0, 0));
+}
+
 TEST(LineMemory, TheNextCallMayHaveTheOtherLaw) {
   LineMemory memory(2, OH_MULAW);
   const std::uint8_t octet = 0xAA;  // the loudest of A-law

@@ -52,10 +52,11 @@ TEST(Cards, WhatIsNoAddressIsToldAllKinds) {
 
 TEST(Cards, WhatTheCallerTakesBesidesIsToldToo) {
   try {
-    open_card("tape", OH_MODEM_RATE_HZ, "kernel:N or sip:USER@HOST");
+    open_card("tape", {}, "kernel:N or sip:USER@HOST");
     FAIL();
   } catch (const std::runtime_error& e) {
-    EXPECT_THAT(e.what(), HasSubstr("audiosocket:HOST:PORT, dahdi:CHANNEL, kernel:N or sip:USER@HOST (see offhook devices)"));
+    EXPECT_THAT(e.what(),
+                HasSubstr("audiosocket:HOST:PORT, dahdi:CHANNEL, kernel:N or sip:USER@HOST (see offhook devices)"));
   }
 }
 

@@ -108,7 +108,7 @@ TEST(Session, LogAndCountersTellTheSame) {
   oh_event_log log;
   std::vector<oh_event> slots(1 << 16);
   ASSERT_EQ(oh_event_log_init(&log, slots.data(), slots.size(), 0), 0);
-  const auto card = kNullCards.open("", OH_MODEM_RATE_HZ);
+  const auto card = kNullCards.open("", {});
   SessionConfig config = plain();
   config.log = &log;
   oh_driver_counters counted{};
@@ -176,7 +176,7 @@ TEST(Session, SamplesLostBeforeTheCardAreExactGapsOfThePump) {
 
 TEST(Session, TheEndOfACallIsKept) {
   constexpr std::size_t kKept = 40'000, kAnswered = 24'000;  // V.22bis answers after 2 s
-  const auto card = kNullCards.open("", OH_MODEM_RATE_HZ);
+  const auto card = kNullCards.open("", {});
   Session session(*card, plain(), kKept);
   const auto run_until = [&](std::uint64_t samples) {
     for (int ms = 0; ms < 20'000 && session.status().pump.samples < samples; ++ms)

@@ -72,7 +72,13 @@ TEST(Modulation, TheCarriersOfMsAreThoseWithAName) {
   EXPECT_EQ(names_of(kCarriers), "V22B,V32B,V34");
 }
 
-TEST(Modulation, ASoundCardHasAllButV90AndSaysSo) {
+TEST(Modulation, ACardThatReceives16000SamplesHasAllModulations) {
+  const Offer made = offer(kModulations, kLinear16000To8000, 204, CardSamples::kConverted);
+  EXPECT_EQ(names_of(made.carriers), "B103,V21,V23C,B212,V22,V22B,V32B,V34,V90");
+  EXPECT_EQ(made.missing, "");
+}
+
+TEST(Modulation, ASoundCardOf8000SamplesHasAllButV90AndSaysSo) {
   const Offer made = offer(kModulations, kLinear8000, kMostIoDelay);
   EXPECT_EQ(names_of(made.carriers), "B103,V21,V23C,B212,V22,V22B,V32B,V34");
   EXPECT_EQ(made.missing, "V90 (not possible on a card of 8000 samples/s)");
@@ -159,7 +165,7 @@ TEST(Modulation, AConnectionIsNamedByWhatItBecame) {
 }
 
 TEST(Modulation, OnOctetsThatAreConvertedEveryCarrierIsOfferedAndV90) {
-  const Offer converted = offer(kModulations, kMuLaw8000, 204, Octets::kConverted);
+  const Offer converted = offer(kModulations, kMuLaw8000, 204, CardSamples::kConverted);
   EXPECT_EQ(converted.missing, "");
   EXPECT_NE(names_of(converted.carriers).find("V34,V90"), std::string::npos) << names_of(converted.carriers);
   const Offer as_they_are = offer(kModulations, kMuLaw8000, 204);
