@@ -33,7 +33,12 @@ class Conversion {
     const uint8_t octet = static_cast<const uint8_t*>(rx)[i];
     return static_cast<int16_t>(v90::linear_of(law(), v90::pcm_of(law(), octet)));
   }
-  /// The same for its transmitted samples.
+  /// Period `i` of the samples that it transmits.
+  int16_t sent(const void* tx, size_t i) const {
+    if (!is_octets()) return static_cast<const int16_t*>(tx)[i];
+    return static_cast<int16_t>(v90::linear_of(law(), v90::pcm_of(law(), static_cast<const uint8_t*>(tx)[i])));
+  }
+  /// Sets that period.
   void send(int16_t x, void* tx, size_t i) const {
     if (is_octets()) {
       static_cast<uint8_t*>(tx)[i] = v90::nearest_octet(law(), x);

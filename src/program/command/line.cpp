@@ -7,17 +7,23 @@
 #include <spandsp.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
+#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <numbers>
+#include <utility>
 
 #include "driver/base/json.h"
 #include "driver/base/terminal.h"
 #include "driver/context/live_context.h"
 #include "driver/live/shared_card.h"
 #include "driver/live/timer_card.h"
+#include "dsp/automode/conversion.h"
+#include "hostsim/call/modem_config.h"
+#include "hostsim/channel/digital_trunk.h"
 #include "src/measure/host_description.h"
 #include "src/program/command/program.h"
 #include "src/program/command/results.h"
@@ -39,12 +45,12 @@ struct Options {
   bool best_effort = false;
 };
 
-/// One card's hardware: moves samples to and from a buffer, and raises interrupts. Without a modem it is on hook.
+/// One card's hardware: moves samples to and from two buffers, and raises interrupts. Without a modem it is on hook.
 class Hardware {
  public:
   /// @param news  gets arrivals and departures
-  Hardware(const std::string& path, std::FILE* news)
-      : path_(path), news_(news), server_(path, oh_modem_streams(kRateHz)) {}
+  Hardware(const std::string& path, const oh_pump_format& format, std::FILE* news)
+      : path_(path), news_(news), format_(format), conversion_(format), server_(path, hostsim::card_streams(format)) {}
   bool has_modem() const { return has_modem_; }
   /// Serves clients that connect for up to `ms`, and detects departures: another client may take its place, or the same
   /// one again.
@@ -66,20 +72,50 @@ class Hardware {
     if (has_modem_) oh_card_set_ringing(&server_.state(), rings ? 1 : 0);
   }
 
-  /// The next sample periods: the driver's samples into `played`, `captured` to the driver. [kBurst] each.
-  void run(std::int16_t* played, const std::int16_t* captured) {
+  /// The next kBurst sample periods: captured() to the driver, the driver's samples into played().
+  void run() {
     if (!has_modem_) {
-      std::fill(played, played + kBurst, std::int16_t{0});
-    } else if (oh_card_engine_copy(&engine_, played, captured, kBurst, 0) > 0) {
+      played_.fill(0);
+      if (conversion_.is_octets()) octets(played_).fill(oh_silence(format_.tx.encoding));
+    } else if (oh_card_engine_copy(&engine_, played_.data(), captured_.data(), kBurst, 0) > 0) {
       server_.raise_interrupt();
+    }
+  }
+  /// The burst's samples in the card's format; octets of G.711 lie in the first half.
+  using Octets = std::array<std::uint8_t, kBurst>;
+  std::int16_t* played() { return played_.data(); }
+  std::int16_t* captured() { return captured_.data(); }
+  Octets& played_octets() { return octets(played_); }
+  Octets& captured_octets() { return octets(captured_); }
+
+  /// Linear at 8000 Hz, for the exchange's tones and for digits. [kBurst]
+  void said(std::int16_t* linear) const {
+    for (std::size_t i = 0; i < kBurst; ++i) linear[i] = conversion_.sent(played_.data(), i);
+  }
+  void hear(const std::int16_t* linear) {
+    for (std::size_t i = 0; i < kBurst; ++i) {
+      if (conversion_.is_octets()) {
+        conversion_.send(linear[i], captured_.data(), i);
+      } else {
+        const std::size_t ratio = format_.rx.rate_hz / kRateHz;
+        std::fill_n(captured_.begin() + static_cast<std::ptrdiff_t>(i * ratio), ratio, linear[i]);
+      }
     }
   }
 
  private:
+  template <class Samples>
+  static Octets& octets(Samples& samples) {
+    return *reinterpret_cast<Octets*>(samples.data());
+  }
   std::string path_;
   std::FILE* news_;
+  oh_pump_format format_;
+  automode::Conversion conversion_;
   CardServer server_;
   oh_card_engine engine_{};
+  std::array<std::int16_t, kBurst> played_{};
+  std::array<std::int16_t, kBurst * hostsim::DigitalTrunk::kReceivedRatio> captured_{};
   bool has_modem_ = false;
 };
 
@@ -151,14 +187,69 @@ class Subscriber {
   std::size_t count_ = 0;
 };
 
-/// The line between two cards: tones, ringing, or a connection, as the hooks are.
-class Exchange final : private hostsim::FarEnd {
+/// A connection of two cards.
+class Connection {
  public:
+  virtual ~Connection() = default;
+  /// The next kBurst sample periods of both.
+  virtual void run() = 0;
+};
+
+class AnalogueConnection final : public Connection, private hostsim::FarEnd {
+ public:
+  AnalogueConnection(Hardware& near, Hardware& far, const hostsim::LineConfig& config, std::uint64_t seed)
+      : near_(near), far_(far), line_(config, seed, *this) {}
+  void run() override {
+    near_.run();
+    line_.exchange(near_.played(), near_.captured(), kBurst);
+  }
+
+ private:
+  void process(const std::int16_t* rx, std::int16_t* tx, std::size_t) override {
+    std::copy_n(rx, kBurst, far_.captured());
+    far_.run();
+    std::copy_n(far_.played(), kBurst, tx);
+  }
+  Hardware& near_;
+  Hardware& far_;
+  hostsim::Line line_;
+};
+
+/// The digital card is a burst behind: it gets the octets of a burst when the trunk has made all of them.
+class TrunkConnection final : public Connection, private hostsim::DigitalEnd {
+ public:
+  TrunkConnection(Hardware& analogue, Hardware& digital, const hostsim::DigitalTrunkConfig& config, std::uint64_t seed)
+      : analogue_(analogue), digital_(digital), trunk_(config, seed, *this) {}
+  void run() override {
+    analogue_.run();
+    for (std::size_t i = 0; i < kBurst; ++i)
+      trunk_.exchange(analogue_.played()[i], analogue_.captured() + i * hostsim::DigitalTrunk::kReceivedRatio);
+  }
+
+ private:
+  std::uint8_t process(std::uint8_t rx) override {
+    if (at_ == kBurst) {
+      digital_.run();
+      at_ = 0;
+    }
+    digital_.captured_octets()[at_] = rx;
+    return digital_.played_octets()[at_++];
+  }
+  Hardware& analogue_;
+  Hardware& digital_;
+  hostsim::DigitalTrunk trunk_;
+  std::size_t at_ = kBurst;
+};
+
+/// The line between two cards: tones, ringing, or a connection, as the hooks are.
+class Exchange {
+ public:
+  using Connect = std::function<std::unique_ptr<Connection>(std::uint64_t seed)>;
   /// @param news  gets the events
-  Exchange(Hardware& near, Hardware& far, const hostsim::LineConfig& line, std::uint64_t seed, std::FILE* news)
+  Exchange(Hardware& near, Hardware& far, Connect connect, std::uint64_t seed, std::FILE* news)
       : near_(near),
         far_(far),
-        config_(line),
+        connect_(std::move(connect)),
         seed_(seed),
         news_(news),
         near_subscriber_(news),
@@ -167,29 +258,25 @@ class Exchange final : private hostsim::FarEnd {
 
   void run_ms() {
     const bool a_off = near_.off_hook(), b_off = far_.off_hook();
-    if (a_off && b_off && !line_) {
-      line_.reset(new hostsim::Line(config_, seed_++, *this));  // a far end only for the line
+    if (a_off && b_off && !connection_) {
+      connection_ = connect_(seed_++);
       ++calls_;
       say(news_, "connected\n");
       near_.set_ringing(false);
       far_.set_ringing(false);
-    } else if (line_ && !(a_off && b_off)) {
-      line_.reset();
+    } else if (connection_ && !(a_off && b_off)) {
+      connection_.reset();
       say(news_, "cleared\n");
     }
     // Each end is left behind by a call until it has been on hook itself, whenever the other one was.
-    near_left_ = a_off && (line_ || near_left_);
-    far_left_ = b_off && (line_ || far_left_);
-    std::int16_t played[kBurst];
-    near_.run(played, to_near_);
-    if (line_) {
-      line_->exchange(played, to_near_, kBurst);
+    near_left_ = a_off && (connection_ || near_left_);
+    far_left_ = b_off && (connection_ || far_left_);
+    if (connection_) {
+      connection_->run();
     } else {
-      std::int16_t far_played[kBurst];
-      far_.run(far_played, to_far_);
       // A modem that stays off hook after a call calls no other modem.
-      const bool calls_b = near_subscriber_.run(a_off, b_off || near_left_, played, to_near_);
-      const bool calls_a = far_subscriber_.run(b_off, a_off || far_left_, far_played, to_far_);
+      const bool calls_b = serve(near_subscriber_, near_, a_off, b_off || near_left_);
+      const bool calls_a = serve(far_subscriber_, far_, b_off, a_off || far_left_);
       if (!calls_a && !calls_b) next_ring_ = 0;
       ring(near_, calls_a);
       ring(far_, calls_b);
@@ -198,6 +285,14 @@ class Exchange final : private hostsim::FarEnd {
   }
 
  private:
+  static bool serve(Subscriber& subscriber, Hardware& card, bool off_hook, bool busy) {
+    std::int16_t said[kBurst], hears[kBurst];
+    card.run();
+    card.said(said);
+    const bool calls = subscriber.run(off_hook, busy, said, hears);
+    card.hear(hears);
+    return calls;
+  }
   void ring(Hardware& card, bool called) {
     const bool begins = called && !card.ringing() && ms_ >= next_ring_;
     if (begins) {
@@ -208,17 +303,15 @@ class Exchange final : private hostsim::FarEnd {
       card.set_ringing(false);
     }
   }
-  void process(const std::int16_t* rx, std::int16_t* tx, std::size_t) override { far_.run(tx, rx); }
 
   Hardware& near_;
   Hardware& far_;
-  hostsim::LineConfig config_;
+  Connect connect_;
   std::uint64_t seed_;
   std::FILE* news_;
   std::uint64_t calls_ = 0;
-  std::unique_ptr<hostsim::Line> line_;
+  std::unique_ptr<Connection> connection_;
   Subscriber near_subscriber_, far_subscriber_;
-  std::int16_t to_near_[kBurst]{}, to_far_[kBurst]{};
   bool near_left_ = false, far_left_ = false;
   std::int64_t ms_ = 0, next_ring_ = 0, ring_ends_ = 0;
 };
@@ -237,19 +330,39 @@ constexpr record::Row kRows[] = {
     R::part<&Ran::host>("host", measure::kHostDescription).described_apart("this machine"),
 };
 
-int run(const Options& options) {
+/// @throws std::runtime_error, config::Error
+hostsim::Scenario line_of(const Options& options) {
   config::ScenarioBuilder builder;
   for (const std::string& assignment : options.set) {
-    if (!assignment.starts_with("line.")) {
-      throw std::runtime_error(fmt::format("--set {}: unknown key of the line; expected line.KEY=VALUE", assignment));
+    if (!assignment.starts_with("line.") && !assignment.starts_with("trunk.")) {
+      throw std::runtime_error(fmt::format(
+          "--set {}: unknown key of the line; expected line.KEY=VALUE, or trunk.KEY=VALUE of a digital trunk",
+          assignment));
     }
     builder.set(assignment);
   }
-  const hostsim::LineConfig line = builder.finish().line;
+  builder.set("pump.modem=\"auto\"");  // any modem may come
+  hostsim::Scenario scenario = builder.finish();
+  if (scenario.line_kind != hostsim::LineKind::kAnalogue && scenario.line_kind != hostsim::LineKind::kDigitalTrunk)
+    throw std::runtime_error("--set line.kind: expected \"analogue\" or \"digital-trunk\" between two cards");
+  return scenario;
+}
+
+int run(const Options& options) {
+  const hostsim::Scenario scenario = line_of(options);
   catch_interrupts();  // before there are sockets, so that they do not stay behind
   std::FILE* news = options.json.alone() ? stderr : stdout;
-  Hardware near(options.call, news), far(options.answer, news);
-  Exchange exchange(near, far, line, options.seed, news);
+  Hardware near(options.call, hostsim::near_format(scenario), news);
+  Hardware far(options.answer, hostsim::far_format(scenario), news);
+  Exchange exchange(
+      near, far,
+      [&](std::uint64_t seed) -> std::unique_ptr<Connection> {
+        if (scenario.line_kind == hostsim::LineKind::kAnalogue)
+          return std::make_unique<AnalogueConnection>(near, far, scenario.line, seed);
+        return std::make_unique<TrunkConnection>(scenario.near_is_digital ? far : near,
+                                                 scenario.near_is_digital ? near : far, scenario.trunk, seed);
+      },
+      options.seed, news);
   if (const std::string why = become_fifo(options.priority); options.priority > 0 && !why.empty()) {
     if (!options.best_effort) throw std::runtime_error(why + "; or continue without it by --best-effort");
     say(stderr, "offhook: {}\n", why);
@@ -291,8 +404,9 @@ void add_line(App& app, Action& action) {
   auto options = std::make_shared<Options>();
   sub->add_option("call", options->call, "Socket of the first card")->required()->type_name("CALL_PATH");
   sub->add_option("answer", options->answer, "Socket of the second card")->required()->type_name("ANSWER_PATH");
-  sub->add_option("--set", options->set, "Override a key of the line (offhook help keys scenario line.)")
-      ->type_name("line.KEY=VALUE")
+  sub->add_option("--set", options->set,
+                  "Override a key of the line or the trunk (offhook help keys scenario line., or trunk.)")
+      ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
   sub->add_option("--seed", options->seed, "Seed of the line's noise")->type_name("N")->check(seed());
   sub->add_option("--priority", options->priority, "SCHED_FIFO priority of the hardware's thread (0: a normal thread)")
@@ -308,6 +422,9 @@ void add_line(App& app, Action& action) {
 A card consists of the memory of two rings and an interrupt (an eventfd), which the connecting modem receives. A modem
 that goes off hook hears dial tone. When it has dialled any number in DTMF, the other modem rings. When both are off
 hook, the line connects them. A modem that leaves is on hook and may return. The command ends when both have left.
+
+With --set line.kind=digital-trunk, the first card is an analogue modem's, which receives 16,000 samples/s, and the
+second one has the network's octets: `AT+MS=V90` on both gives a V.90 call. trunk.near_end=digital exchanges them.
 )");
   sub->require_subcommand(0, 1);
   add_card(*sub, action);
