@@ -465,7 +465,8 @@ def main():
     parser.add_argument("--only", help="abuse, debug-kernel, scenario (v34, v44, v90), serial (v34, v90): this case alone")
     parser.add_argument("--boot", default="", help="more words for the kernel's command line, such as preempt=full")
     parser.add_argument("--keep", help="folder for logs and results")
-    parser.add_argument("--seconds", type=float, default=300, help="time limit of one machine (default 300)")
+    parser.add_argument("--seconds", type=float, default=900,
+                        help="time limit of one machine (default 900: on a loaded machine some take five minutes)")
     options = parser.parse_args()
     if options.only and options.what not in ("abuse", "debug-kernel", "scenario", "serial"):
         parser.error(f"--only: {options.what} has no cases")
