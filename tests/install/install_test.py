@@ -157,7 +157,7 @@ SIMULATOR = '#include <offhook/simulator.h>\nint main(void) { oh_simulation_dest
 PLUGIN = '#include <offhook/plugin.h>\nOH_PLUGIN(reason) { return oh_register_pump(0, reason); }\n'
 LIVE = """#include "driver/live/timer_card.h"
 #include "driver/session/devices.h"
-int main() { return offhook::open_card("null", 8000) == nullptr; }
+int main() { return offhook::open_card("null") == nullptr; }
 """
 MODEM = '#include "driver/user_modem/modulations.h"\nint main() { return offhook::kModulations.empty(); }\n'
 HOSTSIM = """#include "hostsim/call/call.h"
