@@ -8,6 +8,7 @@
 #include <span>
 #include <utility>
 
+#include "src/decode/v34/grid.h"
 #include "src/decode/v34/known_symbols.h"
 #include "src/decode/v34/second_reading.h"
 #include "src/decode/v34/slip.h"

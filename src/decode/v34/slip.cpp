@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "src/decode/v34/grid.h"
 #include "src/decode/v34/likely_sequence.h"
 #include "src/decode/v34/second_reading.h"
 
@@ -20,14 +20,8 @@ constexpr int kMostSamples = 480;
 // there.
 constexpr std::size_t kFew = 64, kMany = 200, kWhole = 960;
 constexpr long kFrame = v34::kSymbolsPerMappingFrame;
-constexpr float kMostError = 0.5f;  // of grid_error(), confirmed
 constexpr std::size_t kCandidates = 100;
-constexpr float kAsGood = 0.1f;           // of grid_error(): this much more than the best may come by chance
-constexpr std::size_t kLeastPoints = 16;  // that occur: S and tones have fewer, and fit a grid by chance
-
-Cf nearest(Cf y) {
-  return {2 * std::floor(y.real() / 2) + 1, 2 * std::floor(y.imag() / 2) + 1};
-}
+constexpr float kAsGood = 0.1f;  // of grid_error(): this much more than the best may come by chance
 
 // The whitened symbols of data mode, as they would be with one slip or another; equaliser and loops do not adapt.
 class StillReader {
@@ -74,12 +68,6 @@ class StillReader {
   double turn_a_sample_;
 };
 
-float mean_error(std::span<const Cf> y, Cf turned) {
-  float sum = 0;
-  for (const Cf v : y) sum += grid_error(v * turned);
-  return sum / static_cast<float>(y.size());
-}
-
 // The carrier's phase is known to a few degrees. @return the least mean error, and the turn that gives it
 std::pair<float, Cf> best_turn(std::span<const Cf> y, double energy) {
   constexpr double kMost = 0.15;
@@ -87,28 +75,15 @@ std::pair<float, Cf> best_turn(std::span<const Cf> y, double energy) {
   std::pair<float, Cf> best{3.f, Cf(1, 0)};
   for (int k = static_cast<int>(-kMost / step); k <= static_cast<int>(kMost / step); ++k) {
     const Cf turned(std::polar(1.0, k * step));
-    if (const float error = mean_error(y, turned); error < best.first) best = {error, turned};
+    if (const float error = mean_grid_error(y, turned); error < best.first) best = {error, turned};
   }
   return best;
 }
 
 // Many symbols, their phase followed.
 std::vector<Cf> followed(std::vector<Cf> y, double energy) {
-  constexpr float kFollow = 0.03f;
-  Cf turned = best_turn(std::span(y).first(kFew), energy).second;
-  for (Cf& v : y) {
-    v *= turned;
-    const float off = (std::conj(v) * nearest(v)).imag() / static_cast<float>(energy);
-    turned *= Cf(std::polar(1.0f, kFollow * std::clamp(off, -0.1f, 0.1f)));
-  }
-  return y;
-}
-
-// S, tones and silence fit a grid by chance, on a few of its points.
-bool on_grid(std::span<const Cf> y) {
-  std::set<std::pair<float, float>> points;
-  for (const Cf v : y) points.insert({nearest(v).real(), nearest(v).imag()});
-  return points.size() >= kLeastPoints && mean_error(y, 1) < kMostError;
+  const Cf turned = best_turn(std::span(y).first(kFew), energy).second;
+  return with_phase_followed(std::move(y), turned, energy);
 }
 
 // The symbol up to which the old time fits; from there on the new one does.
@@ -123,10 +98,6 @@ std::size_t change_of(std::span<const Cf> before, std::span<const Cf> behind) {
 }
 
 }  // namespace
-
-float grid_error(Cf y) {
-  return std::norm(y - nearest(y));
-}
 
 std::optional<Slip> find_slip(SymbolReceiver& receiver, const v34::DataParameters& parameters,
                               const v34::EncoderStart& start, long first, double now, double carrier_hz) {

@@ -27,9 +27,6 @@ struct Slip {
 std::optional<Slip> find_slip(SymbolReceiver& receiver, const v34::DataParameters& parameters,
                               const v34::EncoderStart& start, long first, double now, double carrier_hz);
 
-/// Squared distance of a whitened symbol to the nearest point of the grid; 2/3 in the mean for a guess.
-float grid_error(Cf y);
-
 /// Half the length of the equaliser and of the filter before it, in samples.
 inline constexpr double kSlipBlurs = 120;
 
