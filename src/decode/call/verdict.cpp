@@ -98,17 +98,33 @@ void count(const std::vector<Link>& links, Way& way) {
   }
 }
 
+double b1_s(const V34DataHeard& data) {
+  const v34::Framing& f = data.parameters.coding.framing;
+  return f.symbols_per_data_frame() / v34::symbol_rate_hz(f.symbol_rate);
+}
+
+// What was tried for data that were not read.
+std::string not_read(const Call& call, const V34DataHeard& data) {
+  if (data.due_t + b1_s(data) > call.recording.duration_s) return "the recording ends within B1";
+  const LatticeSearch& search = data.lattice;
+  const std::string b1 = fmt::format(
+      "B1 does not match the negotiated MP parameters ({:.0f} % of its energy explained)", 100 * data.b1_match);
+  switch (search.result) {
+    case LatticeSearch::Result::kNoPlace:
+      return fmt::format("{}, and the trellis code does not fit the points from {:.1f} s on", b1, search.from_s);
+    case LatticeSearch::Result::kNoHdlc:
+      return fmt::format("{}, and the bits of the points from {:.1f} s on are no HDLC", b1, search.from_s);
+    default:
+      return fmt::format("{}, and no points of {} bit/s were found up to {:.1f} s", b1, data.bit_rate, search.to_s);
+  }
+}
+
 // Whether decoded data continue to their expected end: the signal's end, or the next signal of the direction.
 void judge_data(const Call& call, const std::vector<V34DataHeard>& data, const Training::Side& side, Way& way) {
   const V34DataHeard& last = data.back();
-  if (!last.b1_found) {
-    way.since_s = last.t0;
-    const double b1_s =
-        last.parameters.coding.framing.symbols_per_data_frame() / v34::symbol_rate_hz(side.direction.rate);
-    way.reason = last.t0 + b1_s > call.recording.duration_s
-                     ? "the recording ends within B1"
-                     : fmt::format("B1 does not match the negotiated MP parameters ({:.0f} % of its energy explained)",
-                                   100 * last.b1_match);
+  if (!last.was_read()) {
+    way.since_s = last.due_t;
+    way.reason = not_read(call, last);
     return;
   }
   if (last.unsure_t > 0) {
@@ -137,11 +153,16 @@ void judge_data(const Call& call, const std::vector<V34DataHeard>& data, const T
   way.to_the_end = true;
 }
 
-// The first data mode that was not decoded although a later one was.
+// The first data that were not decoded although later ones were: a whole data mode, or the beginning of one.
 void find_hole(const std::vector<V34DataHeard>& data, Way& way) {
   for (const V34DataHeard& d : data) {
-    if (way.hole_s > 0 || &d == &data.back()) return;
-    if (!d.b1_found || d.unsure_t > 0) way.hole_s = d.b1_found ? d.unsure_t : d.t0;
+    if (d.was_read() && d.t0 > d.due_t + b1_s(d)) {
+      way.hole_s = d.due_t;
+      way.hole_end_s = d.t0;
+    } else if (&d != &data.back() && (!d.was_read() || d.unsure_t > 0)) {
+      way.hole_s = d.was_read() ? d.unsure_t : d.due_t;
+    }
+    if (way.hole_s > 0) return;
   }
 }
 
@@ -237,6 +258,7 @@ Way upstream_way(const Call& call, const Training& t) {
     up.bit_rate = static_cast<int>(side.data.back().bit_rate);
     up.rate_from = "CP and MP";
     judge_data(call, side.data, side, up);
+    find_hole(side.data, up);
   } else if (std::string why = not_recorded(call, side, t.from_1200, false); !why.empty()) {
     up.since_s = t.info1a_t;
     up.reason = std::move(why);
@@ -656,6 +678,8 @@ std::string describe_frames(const Verdict::Direction& d) {
 }
 
 std::string describe(const Way& way) {
+  if (way.to_the_end && way.hole_end_s > 0)
+    return fmt::format("data decoded to the end, but not those from {:.2f} to {:.2f} s", way.hole_s, way.hole_end_s);
   if (way.to_the_end && way.hole_s > 0)
     return fmt::format("data decoded to the end, but not those after {:.1f} s", way.hole_s);
   if (way.to_the_end && way.spoilt_s > 0)

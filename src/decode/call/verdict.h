@@ -23,6 +23,7 @@ struct Verdict {
     const char* rate_from = "not read";
     bool to_the_end = false;      ///< its data mode was read to the end
     double hole_s = 0;            ///< but an earlier one was not, from here on; 0: all were
+    double hole_end_s = 0;        ///< up to here; 0: unknown
     double spoilt_s = 0;          ///< and first not decodable here, in their midst; 0: nowhere
     double since_s = 0;           ///< else: from here on it was not followed
     std::string reason{};         ///< because

@@ -59,6 +59,12 @@ constexpr Row kV34DataRows[] = {
            [](const V34DataHeard& d) { return d.parameters.coding.framing.points(); }),
     VD::of("auxiliary_channel", "", "whether the auxiliary channel is used",
            [](const V34DataHeard& d) { return d.parameters.coding.framing.aux; }),
+    VD::of("found_by", "", "`B1`; `points` if B1 did not match: the data were found by their points and their HDLC",
+           [](const V34DataHeard& d) -> std::optional<std::string> {
+             if (!d.was_read()) return std::nullopt;
+             return d.b1_found ? "B1" : "points";
+           })
+        .absent("not decoded"),
     VD::of<&V34DataHeard::b1_match>("b1_match", "", "share of B1's energy explained by its known symbols").decimals(4),
     VD::of<&V34DataHeard::b1_start, &v34::EncoderStart::quadrant>(
         "b1_quadrant", "",
@@ -82,7 +88,7 @@ struct DataMode {
 using DM = Written<DataMode>;
 using DH = Written<DataHeard>;
 constexpr Row kDataHeardRows[] = {
-    DH::of<&DataHeard::t0>("start_s", "s", "first symbol of B1").decimals(kTime),
+    DH::of<&DataHeard::t0>("start_s", "s", "first symbol of B1; else the first one that was decoded").decimals(kTime),
     DH::of<&DataHeard::t1>("end_s", "s", "last symbol").decimals(kTime),
     DH::of<&DataHeard::bit_rate>("bit_rate", "bit/s", "bit rate"),
     DH::of("bit_count", "", "bits after B1", [](const DataHeard& d) { return d.bits.size(); }),

@@ -10,6 +10,7 @@
 
 #include "src/decode/v34/grid.h"
 #include "src/decode/v34/known_symbols.h"
+#include "src/decode/v34/lattice.h"
 #include "src/decode/v34/second_reading.h"
 #include "src/decode/v34/slip.h"
 
@@ -162,6 +163,17 @@ std::optional<B1> find_b1(SymbolReceiver& receiver, const v34::DataParameters& p
   receiver.state.power = parameters.transmitted_energy();
   receiver.state.phase += std::arg(gain);
   return b1;
+}
+
+// Puts the receiver into the data mode's units, before the first symbol that can be read.
+// @return a B1 of no symbols, or nothing if no data are found
+std::optional<B1> begin_without_b1(SymbolReceiver& receiver, const v34::DataParameters& parameters, double end,
+                                   V34DataHeard& heard) {
+  const std::optional<LatticeStart> found = find_lattice(receiver, parameters, end, heard.lattice);
+  if (!found) return std::nullopt;
+  receiver.state = found->receiver;
+  heard.t0 = heard.t1 = seconds(receiver.state.t);
+  return B1{found->start, {}, {}};
 }
 
 // Follows the symbols of data mode from the first of B1 on.
@@ -450,12 +462,13 @@ V34DataHeard read_data(const Baseband& line, const Baseband* other, const Direct
   V34DataHeard heard;
   heard.parameters = parameters;
   heard.bit_rate = parameters.bit_rate;
-  heard.t0 = heard.t1 = seconds(start.t);
+  heard.t0 = heard.t1 = heard.due_t = seconds(start.t);
   SymbolReceiver receiver(line, other, symbol_rate_hz(direction.rate));
   receiver.state = start;
-  const std::optional<B1> b1 = find_b1(receiver, parameters, heard);
+  std::optional<B1> b1 = find_b1(receiver, parameters, heard);
+  heard.b1_found = b1.has_value();
+  if (!b1) b1 = begin_without_b1(receiver, parameters, end, heard);
   if (!b1) return heard;
-  heard.b1_found = true;
 
   const double carrier = carrier_hz(direction.rate, direction.carrier);
   SegmentedReading segments(parameters, b1->start, carrier);

@@ -5,6 +5,7 @@
 
 #include "dsp/v34/session/data_mode.h"
 #include "src/decode/line/data.h"
+#include "src/decode/v34/lattice.h"
 #include "src/decode/v34/training.h"
 
 namespace offhook::decode {
@@ -14,6 +15,9 @@ struct V34DataHeard : DataHeard {
   double b1_match = 0;         ///< 0 to 1: share of B1 that the known symbols explain; low: parameters are wrong
   v34::EncoderStart b1_start;  ///< state of the encoder before it; all zero by the Recommendation
   bool b1_found = false;
+  double due_t = 0;       ///< of the first symbol of B1, behind E; t0 is the first one that was read
+  LatticeSearch lattice;  ///< of the data, if B1 was not found
+  bool was_read() const { return b1_found || lattice.result == LatticeSearch::Result::kFound; }
   double unsure_t = 0;         ///< from then on most decisions are too uncertain; 0: never
   bool lost = false;           ///< it ended because the points could no longer be distinguished
   bool silence_after = false;  ///< it ended with the signal

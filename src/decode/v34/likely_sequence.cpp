@@ -80,23 +80,88 @@ struct Survivor {
   std::uint8_t from = 0, pair = 0;
 };
 
+// The pair of symbols at a place, and the place of the next one. @return whether V0 inverts
+bool advance(TrellisPlace& place) {
+  const bool inversion = place.frame.bit_inversion(place.group);
+  if (++place.group == v34::kGroupsPerMappingFrame) {
+    place.group = 0;
+    place.frame.advance();
+  }
+  return inversion;
+}
+
+std::vector<float> first_metric(std::size_t states, int state) {
+  std::vector<float> metric(states, state == kAnyState ? 0 : kNever);
+  if (state != kAnyState) metric[static_cast<std::size_t>(state)] = 0;
+  return metric;
+}
+
+// The distance alone. @return more than `most`, if it is more
+double distance_of(std::span<const Branches> pairs, v34::TrellisCode code, TrellisPlace from, double most) {
+  const auto states = static_cast<std::size_t>(v34::trellis_states(code));
+  const auto& next = kTransitions[static_cast<std::size_t>(code)].next;
+  std::vector<float> metric = first_metric(states, from.state), after(states);
+  double sum = 0;
+  for (const Branches& b : pairs) {
+    const bool inversion = advance(from);
+    const float least = *std::min_element(metric.begin(), metric.end());
+    sum += least;
+    if (sum > most) return sum;
+    std::fill(after.begin(), after.end(), kNever);
+    for (std::size_t s = 0; s < states; ++s) {
+      const float before = metric[s] - least;
+      const auto& branch = b.squared[v34::trellis_output(static_cast<int>(s)) ^ static_cast<int>(inversion)];
+      for (int i = 0; i < kInputs; ++i) {
+        float& into = after[next[s][i]];
+        into = std::min(into, before + branch[i]);
+      }
+    }
+    metric.swap(after);
+  }
+  return sum + *std::min_element(metric.begin(), metric.end());
+}
+
+std::vector<Branches> branches_of(std::span<const Cf> y) {
+  std::vector<Branches> all;
+  for (std::size_t k = 0; k + 1 < y.size(); k += 2) all.push_back(branches_of(nearest_of(y[k]), nearest_of(y[k + 1])));
+  return all;
+}
+
 }  // namespace
+
+TrellisPlace place_in_superframe(const v34::Framing& framing, std::size_t symbol) {
+  TrellisPlace place{v34::FramePosition(framing), static_cast<int>(symbol % v34::kSymbolsPerMappingFrame / 2),
+                     kAnyState};
+  for (std::size_t k = 0; k < symbol / v34::kSymbolsPerMappingFrame; ++k) place.frame.advance();
+  return place;
+}
+
+std::vector<double> distances_by_place(std::span<const Cf> y, v34::TrellisCode code, const v34::Framing& framing,
+                                       std::size_t first, double enough) {
+  // Every place has the same number of pairs, at an odd one from the second symbol on.
+  const std::size_t symbols = y.size() % 2 == 0 ? y.size() - 1 : y.size();
+  const std::vector<Branches> pairs[2] = {branches_of(y.first(symbols - 1)), branches_of(y.subspan(1, symbols - 1))};
+  const auto places = static_cast<std::size_t>(framing.symbols_per_data_frame() * framing.data_frames);
+  std::vector<double> all(places);
+  double best = kNever;
+  for (std::size_t k = 0; k < places; ++k) {
+    const std::size_t place = (first + k) % places, odd = place % 2;
+    all[place] = distance_of(pairs[odd], code, place_in_superframe(framing, place + odd), best + enough);
+    best = std::min(best, all[place]);
+  }
+  return all;
+}
 
 LikelySequence likely_sequence(std::span<const Cf> y, v34::TrellisCode code, TrellisPlace from, std::optional<int> to) {
   const auto states = static_cast<std::size_t>(v34::trellis_states(code));
   const auto& next = kTransitions[static_cast<std::size_t>(code)].next;
   const std::size_t pairs = y.size() / 2;
   std::vector<Survivor> survivors(pairs * states);
-  std::vector<float> metric(states, kNever), after(states);
-  metric[static_cast<std::size_t>(from.state)] = 0;
+  std::vector<float> metric = first_metric(states, from.state), after(states);
   LikelySequence found;
   for (std::size_t t = 0; t < pairs; ++t) {
     const Branches b = branches_of(nearest_of(y[2 * t]), nearest_of(y[2 * t + 1]));
-    const int inversion = from.frame.bit_inversion(from.group) ? 1 : 0;
-    if (++from.group == v34::kGroupsPerMappingFrame) {
-      from.group = 0;
-      from.frame.advance();
-    }
+    const int inversion = advance(from) ? 1 : 0;
     const float least = *std::min_element(metric.begin(), metric.end());
     found.squared += least;
     std::fill(after.begin(), after.end(), kNever);

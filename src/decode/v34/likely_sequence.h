@@ -19,8 +19,9 @@ namespace offhook::decode {
 struct TrellisPlace {
   v34::FramePosition frame;
   int group = 0;  ///< pair of the mapping frame
-  int state = 0;
+  int state = 0;  ///< kAnyState: unknown
 };
+inline constexpr int kAnyState = -1;
 
 struct LikelySequence {
   std::vector<v34::Point> points;
@@ -31,5 +32,16 @@ struct LikelySequence {
 /// @param y  whole pairs, behind the whitening filter  @param to  the state behind the last pair, if known
 LikelySequence likely_sequence(std::span<const Cf> y, v34::TrellisCode code, TrellisPlace from,
                                std::optional<int> to = {});
+
+/// Distances of the most likely sequences, one for each place of the superframe that the first symbol may have, from an
+/// unknown state. Of 8 P J places the right one alone has V0, by which the sender marks the half data frames,
+/// everywhere.
+/// @param y  whitened symbols, at least two  @param first  the place that is tried first
+/// @param enough  a place that has this much more than the best so far is given up, with what it has
+/// @return by symbol of the superframe, which begins with B1's data frame
+std::vector<double> distances_by_place(std::span<const Cf> y, v34::TrellisCode code, const v34::Framing& framing,
+                                       std::size_t first, double enough);
+/// The place of a symbol of the superframe, in an unknown state. @pre symbol is even
+TrellisPlace place_in_superframe(const v34::Framing& framing, std::size_t symbol);
 
 }  // namespace offhook::decode

@@ -418,6 +418,20 @@ TEST(DecodeCalls, EachDirectionOfV34HasFramesAndItsRateFromBothMps) {
   EXPECT_EQ(directions, 10);
 }
 
+// One sender's B1 behind a renegotiation is none that is known.
+TEST(DecodeCalls, DataBehindAnUnknownB1AreReadToTheEnd) {
+  NEEDS_RECORDINGS();
+  const Json& call = own("conexant-rh56sp-33600-33600.wav");
+  const Json& data = call["trainings"][0]["answer_to_call"]["data"];
+  ASSERT_EQ(data.size(), 2u);
+  EXPECT_EQ(data[0]["found_by"], "B1");
+  EXPECT_LT(data[1]["b1_match"].get<double>(), 0.5);
+  EXPECT_EQ(data[1]["found_by"], "points");
+  EXPECT_EQ(data[1]["frames"].size(), 5u);
+  EXPECT_EQ(data[1]["bad_frames"], 0);
+  EXPECT_EQ(call["verdict"]["directions"][1]["data"], "data decoded to the end");
+}
+
 // By INFO0's bits, INFO1d and V.8bis: those that are not plain V.34 or V.90.
 TEST(DecodeCalls, VerdictsNameTheTechnology) {
   NEEDS_RECORDINGS();

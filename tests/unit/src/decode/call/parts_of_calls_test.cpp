@@ -129,8 +129,8 @@ TEST(DecodeParts, OneSideAloneOfV34IsReadToItsData) {
   }
 }
 
-// A tone over B1 behind a renegotiation, in one channel: what was sent up to the next renegotiation is lost.
-TEST(DecodeParts, ADataModeThatCouldNotBeReadIsSaid) {
+// A tone behind a renegotiation, in one channel, over B1 or up to the next renegotiation: what was lost is said.
+TEST(DecodeParts, DataThatCouldNotBeReadAreSaid) {
   RecordedCall call(oh_v34_type());
   ASSERT_TRUE(call.connect());
   call.run(2);
@@ -140,19 +140,39 @@ TEST(DecodeParts, ADataModeThatCouldNotBeReadIsSaid) {
     ASSERT_TRUE(call.data());
     call.run(2);
   }
-  Recording r = call.recording();
-  const Call clean = analyse(r);
+  const Recording sent = call.recording();
+  const Call clean = analyse(sent);
   ASSERT_EQ(clean.trainings.at(0).from_1200.data.size(), 3u);
   const double b1 = clean.trainings[0].from_1200.data[1].t0;
-  for (int n = 0; n < kRateHz / 20; ++n)
-    r.channel[0][static_cast<std::size_t>(b1 * kRateHz) + static_cast<std::size_t>(n)] +=
-        static_cast<float>(4000 * std::sin(0.4 * n));
-  const Verdict v = verdict_of(analyse(r));
-  ASSERT_EQ(v.directions.size(), 2u);
-  EXPECT_TRUE(v.directions[0].to_the_end) << describe(v.directions[0]);
-  EXPECT_NEAR(v.directions[0].hole_s, b1, 0.1);
-  EXPECT_NE(describe(v.directions[0]).find("but not those after"), std::string::npos);
-  EXPECT_EQ(v.directions[1].hole_s, 0);
+  const Verdict all = verdict_of(clean);
+  const auto with_tone = [&](double from_s, double length_s) {
+    Recording r = sent;
+    for (int n = 0; n < length_s * kRateHz; ++n)
+      r.channel[0][static_cast<std::size_t>(from_s * kRateHz) + static_cast<std::size_t>(n)] +=
+          static_cast<float>(4000 * std::sin(0.4 * n));
+    return verdict_of(analyse(r));
+  };
+  for (const double tone_s : {0.05, 1.8}) {
+    SCOPED_TRACE(tone_s);
+    const Verdict v = with_tone(b1, tone_s);
+    ASSERT_EQ(v.directions.size(), 2u);
+    const Verdict::Direction& way = v.directions[0];
+    EXPECT_TRUE(way.to_the_end) << describe(way);
+    EXPECT_NEAR(way.hole_s, b1, 0.02);
+    if (tone_s < 1) {
+      EXPECT_NEAR(way.hole_end_s, b1 + tone_s, 0.02);
+      EXPECT_NE(describe(way).find("but not those from"), std::string::npos);
+      EXPECT_GE(way.good_frames + 5, all.directions[0].good_frames);
+    } else {
+      EXPECT_NE(describe(way).find("but not those after"), std::string::npos);
+      EXPECT_LT(way.good_frames, 0.8 * static_cast<double>(all.directions[0].good_frames));
+    }
+    EXPECT_EQ(v.directions[1].hole_s, 0);
+  }
+  const Verdict v = with_tone(clean.trainings[0].from_1200.data[2].t0, 1.9);
+  EXPECT_FALSE(v.directions[0].to_the_end);
+  EXPECT_TRUE(v.directions[0].reason.starts_with("B1 does not match")) << v.directions[0].reason;
+  EXPECT_NE(v.directions[0].reason.find("bit/s were found up to"), std::string::npos) << v.directions[0].reason;
 }
 
 /// V.22bis: 4 s of data, a retrain, 4 s more, and one end hangs up.

@@ -198,7 +198,7 @@ Call everything() {
   call.start_up = everything_of_start_up();
   Training t;
   t.from_1200.segments = {segment(true), segment(false), segment(false)};
-  t.from_1200.data.emplace_back();
+  t.from_1200.data.emplace_back().b1_found = true;
   t.from_1200.links = {link()};
   t.rates = {14, 14};
   Training pcm = t;
