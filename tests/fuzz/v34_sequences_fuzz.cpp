@@ -184,7 +184,7 @@ void check_jd(const uint8_t* data, size_t size, bool repair) {
   if (!offhook::v90::decode(bits, &jd)) return;
   uint8_t again[Jd::kBits];
   offhook::v90::encode(jd, again);
-  offhook::v90::JdReceiver receiver;
+  offhook::v90::FixedSequenceReceiver<offhook::v90::Jd> receiver;
   int found = 0;
   Jd jd2;
   for (const uint8_t b : again) found += receiver.put(b, &jd2);

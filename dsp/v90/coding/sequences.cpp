@@ -204,15 +204,6 @@ bool decode(const uint8_t* bits, Mp* mp) {
   return io.good() && mp->trellis <= v34::TrellisCode::k64 && mp->drn <= 14;
 }
 
-bool JdReceiver::put(int bit, Jd* jd) {
-  constexpr int kWindow = Jd::kBits - Jd::kFillBits;
-  history_.put(bit);
-  if (!history_.matches(kWindow - 1, kSync << 1 | kStart, 18)) return false;
-  uint8_t bits[kWindow];
-  history_.copy(kWindow, bits);
-  return decode(bits, jd);
-}
-
 bool MpReceiver::put(int bit, Mp* mp) {
   history_.put(bit);
   for (uint32_t type = 0; type < 2; ++type) {

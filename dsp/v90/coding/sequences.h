@@ -15,9 +15,16 @@
 
 namespace offhook::v90 {
 
+/// Information bits after the first start bit that only one kind of sequence has: `value`, the left-most first in time.
+struct TypeBits {
+  uint32_t value = 0;
+  int count = 0;
+};
+
 struct Jd {
   static constexpr int kBits = 72;
   static constexpr int kFillBits = 4;
+  static constexpr TypeBits kTypeBits{};
 
   uint32_t rates;               ///< bit drn - 1: that rate of CP can be sent, drn 1 to 22
   bool points16;                ///< CP, E and SCR of the start-up with 16 points, else 4
@@ -86,10 +93,21 @@ bool decode(const uint8_t* bits, Jd* jd);              ///< bits [Jd::kBits - kF
 bool decode(const uint8_t* bits, int size, Dil* dil);  ///< of which `size` have come; without fill
 bool decode(const uint8_t* bits, Mp* mp);              ///< bits [mp.bits()], depending on its type bit
 
-/// Finds Jd in a stream of descrambled bits, with its last CRC bit.
-class JdReceiver {
+/// Finds a sequence T of fixed length in a stream of descrambled bits, with its last CRC bit.
+template <class T>
+class FixedSequenceReceiver {
  public:
-  bool put(int bit, Jd* jd);  ///< Real-time: yes, O(1), and O(bits) after seventeen ones.
+  /// Real-time: yes, O(1), and O(bits) after seventeen ones.
+  bool put(int bit, T* sequence) {
+    constexpr int kWindow = T::kBits - T::kFillBits;
+    constexpr int kBegin = 18 + T::kTypeBits.count;  // 17 ones of the frame sync, the start bit, the type
+    constexpr uint32_t kPattern = ((1u << 17) - 1) << (kBegin - 17) | T::kTypeBits.value;
+    history_.put(bit);
+    if (!history_.matches(kWindow - 1, kPattern, kBegin)) return false;
+    uint8_t bits[kWindow];
+    history_.copy(kWindow, bits);
+    return decode(bits, sequence);
+  }
 
  private:
   BitHistory history_;
@@ -98,7 +116,7 @@ class JdReceiver {
 /// Finds MP of both types in a stream of descrambled bits, with its last CRC bit.
 class MpReceiver {
  public:
-  bool put(int bit, Mp* mp);  ///< Real-time: as JdReceiver::put().
+  bool put(int bit, Mp* mp);  ///< Real-time: as FixedSequenceReceiver::put().
 
  private:
   BitHistory history_;

@@ -229,24 +229,6 @@ bool decode(const uint8_t* bits, int size, Cpd* cpd) {
   return io.good() && cpd->drn <= kMostUpstreamDrn && cpd->trellis <= v34::TrellisCode::k64;
 }
 
-bool JpReceiver::put(int bit, Jp* jp) {
-  constexpr int kWindow = Jp::kBits - Jp::kFillBits;
-  history_.put(bit);
-  if (!history_.matches(kWindow - 1, kSync << 1 | kStart, 18)) return false;
-  uint8_t bits[kWindow];
-  history_.copy(kWindow, bits);
-  return decode(bits, jp);
-}
-
-bool SuvReceiver::put(int bit, Suv* suv) {
-  constexpr int kWindow = Suv::kBits - 1;
-  history_.put(bit);
-  if (!history_.matches(kWindow - 1, kSync << 2 | kStart << 1 | 1, 19)) return false;
-  uint8_t bits[kWindow];
-  history_.copy(kWindow, bits);
-  return decode(bits, suv);
-}
-
 bool CpdReceiver::put(int bit, Cpd* cpd) {
   if (bit == 0 && ones_ >= kSyncBits) {
     for (int k = 0; k < kSyncBits; ++k) bits_[k] = 1;

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "dsp/blocks/sequence.h"
+#include "dsp/v90/coding/sequences.h"
 #include "dsp/v90/coding/upstream.h"
 
 namespace offhook::v90 {
@@ -14,6 +15,7 @@ namespace offhook::v90 {
 struct Jp {
   static constexpr int kBits = 72;
   static constexpr int kFillBits = 4;
+  static constexpr TypeBits kTypeBits{};
 
   uint16_t extension;          ///< of Su, in symbols of 2^-16: moves the sampling phase of the exchange's A/D
   bool points8;                ///< CPu, E2u, SUVu and TRN2u with 8 points, else 4
@@ -23,9 +25,11 @@ struct Jp {
 
 struct Suv {
   static constexpr int kBits = 52;  ///< without the zeros that fill the last data frame
+  static constexpr int kFillBits = 1;
+  static constexpr TypeBits kTypeBits{1, 1};  // else it is a CP
   static constexpr int8_t kNoLevel = -16;
 
-  bool wait_for_cp;    ///< analogue: no CPd before a CPu, please
+  bool wait_for_cp;    ///< analogue: requests that no CPd comes before a CPu (8.7.5, bit 26)
   int8_t level;        ///< analogue: 20 log10 of the prefilter output's RMS value times G, in 1/4 dB; kNoLevel
   bool wants_silence;  ///< in renegotiations
   bool acknowledge;    ///< SUV': the far CP was received
@@ -41,26 +45,10 @@ inline constexpr int kMostCpdBits =
     51 + 102 + 68 + 17 * kMostTotalTaps + 85 + 17 * kConstellationSets * kMostPositivePoints + 18;
 
 bool decode(const uint8_t* bits, Jp* jp);    ///< bits [Jp::kBits - kFillBits]
-bool decode(const uint8_t* bits, Suv* suv);  ///< bits [Suv::kBits - 1]
+bool decode(const uint8_t* bits, Suv* suv);  ///< bits [Suv::kBits - kFillBits]
 /// @param[in] bits  [size]  @return true when all but the fill lies within `size` and is right.  Parts that are absent
 /// leave their fields unchanged.
 bool decode(const uint8_t* bits, int size, Cpd* cpd);
-
-class JpReceiver {
- public:
-  bool put(int bit, Jp* jp);  ///< Real-time: as JdReceiver::put().
-
- private:
-  BitHistory history_;
-};
-
-class SuvReceiver {
- public:
-  bool put(int bit, Suv* suv);  ///< Real-time: as JdReceiver::put().
-
- private:
-  BitHistory history_;
-};
 
 /// Finds CPd in a stream of descrambled bits, with its last CRC bit.
 class CpdReceiver {

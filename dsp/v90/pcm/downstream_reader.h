@@ -132,8 +132,8 @@ class DownstreamReader {
   // two levels
   float two_[kFrameIntervals]{};
   int sign_ = 0;
-  JdReceiver jd_receiver_;
-  JpReceiver jp_receiver_;
+  FixedSequenceReceiver<Jd> jd_receiver_;
+  FixedSequenceReceiver<Jp> jp_receiver_;
   Jp jp_{};
   Jd jd_{};
   bool jd_found_ = false;
@@ -160,7 +160,7 @@ class DownstreamReader {
   Mp mp_{};
   int mp_frames_ = 0;  // of one MP; 0: none was found
   int mp_at_ = 0;      // frames since the start of the MP that is being received
-  SuvReceiver suv_receiver_;
+  FixedSequenceReceiver<Suv> suv_receiver_;
   Suv suv_{};
   CpdReceiver cpd_receiver_;
   Cpd cpd_{};

@@ -32,8 +32,6 @@ class UpstreamReader {
   uint64_t bits_received() const { return bits_received_; }
   /// Mean square distance to the nearest point, over the square of the spacing.
   float variance() const { return variance_; }
-  /// Data frames that hold a number that no bits make, of the last hundred or so: at 2^K of M combinations.
-  int symbols() const { return symbols_; }
 
  private:
   static constexpr int kB1uFrames = 48;

@@ -263,75 +263,36 @@ void AnalogueProcedure::send_data() {
 
 void AnalogueProcedure::put(PcmReceiver::Event event) {
   if (event == PcmReceiver::Event::kSdBar) handle(Event::kFarSdBar);
-  if (event == PcmReceiver::Event::kTrained) {
-    trained_ = true;
-    symbols_ = 0;
-    task_ = Task::kFollow;
-  }
+  if (event == PcmReceiver::Event::kTrained) note_taps();
 }
 
 DownstreamReader::Result AnalogueProcedure::put(float level, int interval, float error_power, bool refitting) {
-  const DownstreamReader::Result r = reader_.put(level, interval);
-  error_rms_ = square_root(error_power);
   using Found = DownstreamReader::Found;
-  if (state_ == State::kEqualise) {
-    advance_equaliser(level > 0 ? level : -level, interval, refitting, error_power);
-  }
-  switch (r.found) {
-    case Found::kNone:
-    case Found::kJp:
-    case Found::kSuv:
-    case Found::kCpd:
-      break;
-    case Found::kJd:
-      handle(Event::kFarJd);
-      break;
-    case Found::kJdPrime:
-      handle(Event::kFarJdPrime);
-      break;
-    case Found::kLearnt:
-      choose_data_rate(noise_rms_);
-      handle(Event::kLearnt);
-      break;
-    case Found::kR:
-      handle(Event::kFarR);
-      break;
-    case Found::kRBar:
-      handle(Event::kFarRBar);
-      break;
-    case Found::kMp:
-      far_mp_ = reader_.mp();
-      handle(Event::kFarMp);
-      break;
-    case Found::kEd:
-      handle(Event::kFarEd);
-      break;
-    case Found::kB1d:
-      handle(Event::kFarB1d);
-      break;
-    case Found::kMoved:
-      noisy_ = 0;
-      break;
-    case Found::kPoor:
-      handle(Event::kRenegotiate);
-      break;
-    case Found::kLost:
-      handle(Event::kLineLost);
-      break;
+  static constexpr struct {
+    Found found;
+    Event event;
+  } kHeard[] = {
+      {Found::kJd, Event::kFarJd},      {Found::kJdPrime, Event::kFarJdPrime}, {Found::kLearnt, Event::kLearnt},
+      {Found::kR, Event::kFarR},        {Found::kRBar, Event::kFarRBar},       {Found::kMp, Event::kFarMp},
+      {Found::kEd, Event::kFarEd},      {Found::kB1d, Event::kFarB1d},         {Found::kPoor, Event::kRenegotiate},
+      {Found::kLost, Event::kLineLost},
+  };
+  const DownstreamReader::Result r = listen(level, interval, error_power, refitting, state_ == State::kEqualise);
+  for (const auto& heard : kHeard) {
+    if (heard.found == r.found) handle(heard.event);
   }
   if (state_ == State::kData && rx_live_) act_on_line(follow_line(error_power, now_));
   return r;
 }
 
 void AnalogueProcedure::follow_frames() {
-  if (procedure_ != Procedure::kStartUp) {
-    renew_training_points();
-  }
+  if (procedure_ != Procedure::kStartUp) renew_training_points();
   silent_ = false;
   reader_.begin_frames(training_frames_, reader_.levels(), false);
 }
 
 void AnalogueProcedure::take_mp() {
+  far_mp_ = reader_.mp();
   mp_received_ = true;
   answered_ |= far_mp_.acknowledge;
 }
@@ -339,8 +300,7 @@ void AnalogueProcedure::take_mp() {
 void AnalogueProcedure::receive_b1d() {
   answered_ = true;
   if (procedure_ != Procedure::kStartUp) ed_deadline_ = 0;
-  frame_parameters(cp_, config_.law, &data_frames_);
-  reader_.begin_frames(data_frames_, reader_.levels(), true);
+  follow_data_frames();
 }
 
 void AnalogueProcedure::receive_data() {

@@ -29,13 +29,9 @@ void AnalogueProcedure::begin_procedure(Procedure procedure) {
   mp_received_ = answered_ = b1d_received_ = cp_begun_ = false;
   primes_ = 0;
   tx_live_ = false;
-  // data_frames_ is in use until Ed; cp_ is its successor.
-  const FrameParameters running = data_frames_;
-  choose_data_rate(wanted_rms_ > 0 ? wanted_rms_ : noise_rms_);
-  wanted_rms_ = 0;
+  choose_next_rate();
   cp_.silence = procedure == Procedure::kRenegotiation && asks_silence_;
   asks_silence_ = silent_ = false;
-  data_frames_ = running;
   if (carries_nothing() && procedure == Procedure::kRenegotiation) return end_in_retrain();
   send_s();
 }

@@ -8,7 +8,7 @@ namespace {
 
 using Task = PcmReceiver::Task;
 
-constexpr uint32_t kSilence = 8 * 70;    // 9.5.2.1.1
+constexpr uint32_t kSilence = 8 * 70;  // 9.5.2.1.1
 constexpr uint32_t kWaitForSdMs = 2000;  // 9.5.2.2.1 has 1500 ms, without a term for the round trip
 constexpr uint32_t kWaitForJdMs = 4500;  // 9.5.2.2.2
 constexpr int kTrn1uSymbols = 10800;     // both echo cancellers and the digital modem's first equaliser
@@ -45,7 +45,7 @@ const AnalogueV92Procedure::Table& AnalogueV92Procedure::transitions() {
       {in(kSendJa),   kFarSdBar,      nullptr,           &P::equalise,             kEqualise, "9.5.2.1.3, 9.5.2.1.4"},
       {in(kSendJa),   kTimeout,       nullptr,           &P::end_in_retrain,       kEnded,    "9.5.2.2.1"},
       {in(kEqualise), kSentTwoPoints, nullptr,           &P::silence,              kEqualise, "9.5.2.1.3"},
-      {in(kEqualise), kFarJd,         &P::is_ready,      &P::send_su,              kSendSu,   "9.5.2.1.6"},
+      {in(kEqualise), kFarJd,         &P::equalised,     &P::send_su,              kSendSu,   "9.5.2.1.6"},
       {in(kEqualise), kTimeout,       nullptr,           &P::end_in_retrain,       kEnded,    "9.5.2.2.2"},
       {in(kSendSu),   kSentSu,        nullptr,           &P::turn_su,              kSendSu,   "9.5.2.1.7"},
       {in(kSendSu),   kSentSuBar,     nullptr,           &P::send_su_on,           kAwaitJp,  "9.5.2.1.7"},
@@ -53,14 +53,14 @@ const AnalogueV92Procedure::Table& AnalogueV92Procedure::transitions() {
       {in(kEndSu),    kSentSu,        nullptr,           &P::turn_su,              kEndSu,    "9.5.2.1.8"},
       {in(kEndSu),    kSentSuBar,     nullptr,           &P::send_second_trn1u,    kDil,      "9.5.2.1.8, 9.5.2.1.9"},
       {in(kDil),      kFarJpPrime,    nullptr,           &P::begin_dil,            kDil,      "9.5.2.1.9"},
-      {in(kDil),      kLearnt,        &P::carries_none,  &P::end_for_v34,          kEnded,    "9.5.2"},
+      {in(kDil),      kLearnt,        &P::carries_nothing, &P::end_for_v34,          kEnded,    "9.5.2"},
       {in(kDil),      kLearnt,        nullptr,           &P::choose,               kCpt,      "9.5.2.1.11"},
       {in(kDil),      kFarR,          &P::wants_no_dil,  &P::choose_unlearnt,      kCpt,      "9.5.2.1.10"},
       {in(kCpt),      kSentTrn1u,     nullptr,           &P::begin_cpt,            kCpt,      "9.5.2.1.10, 9.5.2.1.11"},
       {in(kCpt),      kFarR,          nullptr,           &P::note_ri,              kCpt,      "9.5.2.1.11"},
       {in(kCpt),      kSentTwoPoints, &P::heard_ri,      &P::send_e1u,             kCpt,      "9.5.2.1.10, 9.5.2.1.11"},
       {in(kCpt),      kSentTwoPoints, nullptr,           &P::send_cpt,             kCpt,      "9.5.2.1.11"},
-      {in(kCpt),      kSentE1u,       nullptr,           &P::begin_final,          kFinal,    "9.6.2.1.1"},
+      {in(kCpt),      kSentE1u,       nullptr,           &P::send_trn2u,           kFinal,    "9.6.2.1.1"},
       {in(kSendSu, kAwaitJp, kEndSu, kDil), kTimeout, nullptr, &P::end_in_retrain, kEnded,    "9.5.2.2"},
       // Phase 4, renegotiation, cleardown
       {in(kFinal),    kSentData,      nullptr,           &P::send_ru,              kFinal,    "9.8.2.1.1, 9.8.2.2.2"},
@@ -159,16 +159,16 @@ void AnalogueV92Procedure::send_su_on() {
   tx_.start(Signal::kSu);
 }
 
+void AnalogueV92Procedure::begin_dil() {
+  reader_.begin_dil(dil_);
+  deadline_ = now_ + ms(5000);  // 9.5.2.1.11
+}
+
 void AnalogueV92Procedure::send_second_trn1u() {
   jp_ = reader_.jp();
   delay_ = static_cast<double>(jp_.extension) / 65536;
   tx_.set_points(jp_.points8 ? 8 : 4);
   tx_.start(Signal::kTrn1u);
-}
-
-void AnalogueV92Procedure::begin_dil() {
-  reader_.begin_dil(dil_);
-  deadline_ = now_ + ms(5000);  // 9.5.2.1.11
 }
 
 void AnalogueV92Procedure::choose() {
@@ -271,62 +271,23 @@ void AnalogueV92Procedure::send_data() {
 
 void AnalogueV92Procedure::put(PcmReceiver::Event event) {
   if (event == PcmReceiver::Event::kSdBar) handle(Event::kFarSdBar);
-  if (event == PcmReceiver::Event::kTrained) {
-    trained_ = true;
-    symbols_ = 0;
-    task_ = Task::kFollow;
-  }
+  if (event == PcmReceiver::Event::kTrained) note_taps();
 }
 
 DownstreamReader::Result AnalogueV92Procedure::put(float level, int interval, float error_power, bool refitting) {
-  const DownstreamReader::Result r = reader_.put(level, interval);
-  error_rms_ = square_root(error_power);
-  if (state_ == State::kEqualise) advance_equaliser(level > 0 ? level : -level, interval, refitting, error_power);
   using Found = DownstreamReader::Found;
-  switch (r.found) {
-    case Found::kNone:
-    case Found::kMp:
-      break;
-    case Found::kJd:
-      handle(Event::kFarJd);
-      break;
-    case Found::kJp:
-      handle(Event::kFarJp);
-      break;
-    case Found::kJdPrime:
-      handle(Event::kFarJpPrime);
-      break;
-    case Found::kLearnt:
-      choose_data_rate(noise_rms_);
-      handle(Event::kLearnt);
-      break;
-    case Found::kR:
-      handle(Event::kFarR);
-      break;
-    case Found::kRBar:
-      handle(Event::kFarRBar);
-      break;
-    case Found::kSuv:
-      handle(Event::kFarSuv);
-      break;
-    case Found::kCpd:
-      handle(Event::kFarCpd);
-      break;
-    case Found::kEd:
-      handle(Event::kFarEd);
-      break;
-    case Found::kB1d:
-      handle(Event::kFarB1d);
-      break;
-    case Found::kMoved:
-      noisy_ = 0;
-      break;
-    case Found::kPoor:
-      handle(Event::kRenegotiate);
-      break;
-    case Found::kLost:
-      handle(Event::kLineLost);
-      break;
+  static constexpr struct {
+    Found found;
+    Event event;
+  } kHeard[] = {
+      {Found::kJd, Event::kFarJd},      {Found::kJp, Event::kFarJp},         {Found::kJdPrime, Event::kFarJpPrime},
+      {Found::kLearnt, Event::kLearnt}, {Found::kR, Event::kFarR},           {Found::kRBar, Event::kFarRBar},
+      {Found::kSuv, Event::kFarSuv},    {Found::kCpd, Event::kFarCpd},       {Found::kEd, Event::kFarEd},
+      {Found::kB1d, Event::kFarB1d},    {Found::kPoor, Event::kRenegotiate}, {Found::kLost, Event::kLineLost},
+  };
+  const DownstreamReader::Result r = listen(level, interval, error_power, refitting, state_ == State::kEqualise);
+  for (const auto& heard : kHeard) {
+    if (heard.found == r.found) handle(heard.event);
   }
   if (state_ == State::kData && rx_live_) act_on_line(follow_line(error_power, now_));
   return r;
@@ -340,8 +301,7 @@ void AnalogueV92Procedure::follow_frames() {
 
 void AnalogueV92Procedure::receive_b1d() {
   answered_ = true;
-  frame_parameters(cp_, config_.law, &data_frames_);
-  reader_.begin_frames(data_frames_, reader_.levels(), true);
+  follow_data_frames();
 }
 
 void AnalogueV92Procedure::receive_data() {
@@ -362,10 +322,6 @@ void AnalogueV92Procedure::act_on_line(LineAdvice advice) {
   if (advice == LineAdvice::kRenegotiate || advice == LineAdvice::kRenegotiateWithSilence) handle(Event::kRenegotiate);
 }
 
-void AnalogueV92Procedure::renegotiate(bool) {
-  handle(Event::kRenegotiate);
-}
-
 void AnalogueV92Procedure::begin_procedure(Procedure procedure) {
   procedure_ = procedure;
   ++renegotiations_;
@@ -373,11 +329,7 @@ void AnalogueV92Procedure::begin_procedure(Procedure procedure) {
   primes_ = 0;
   cp_at_ = 0;
   tx_live_ = false;
-  // data_frames_ is in use until Ed; cp_ is its successor.
-  const FrameParameters running = data_frames_;
-  choose_data_rate(wanted_rms_ > 0 ? wanted_rms_ : noise_rms_);
-  wanted_rms_ = 0;
-  data_frames_ = running;
+  choose_next_rate();
   if (carries_nothing() && procedure == Procedure::kRenegotiation) return end_in_retrain();
   tx_.end_at_frame();
 }

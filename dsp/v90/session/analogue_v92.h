@@ -96,7 +96,8 @@ class AnalogueV92Procedure : public TableProcedure<AnalogueV92Procedure, Analogu
   bool suspects_echo() const { return state_ == State::kData && noisy_ > 0; }
 
   /// Data mode only.
-  void renegotiate(bool with_silence = false);
+  /// Without a silent period, whatever is requested.
+  void renegotiate(bool = false) { handle(Event::kRenegotiate); }
   void cleardown() { handle(Event::kCleardown); }
 
   Outcome outcome() const { return outcome_; }
@@ -114,8 +115,6 @@ class AnalogueV92Procedure : public TableProcedure<AnalogueV92Procedure, Analogu
   bool wants_no_dil() const { return config_.without_dil; }
   bool heard_ri() const { return ri_heard_; }
   bool is_live() const { return rx_live_; }
-  bool carries_none() const { return carries_nothing(); }
-  bool is_ready() const { return equalised(); }
   bool sends_trn2u() const { return tx_.signal() == Signal::kTrn2u; }
   bool owes_cp() const { return suv_received_ && (cp_at_ == 0 || cp_is_late()); }
   bool cp_is_late() const;
@@ -143,7 +142,6 @@ class AnalogueV92Procedure : public TableProcedure<AnalogueV92Procedure, Analogu
   void send_cpt();
   void note_ri() { ri_heard_ = true; }
   void send_e1u() { tx_.start(Signal::kE1u); }
-  void begin_final() { send_trn2u(); }
   void send_trn2u();
   void begin_trn2u_again();
   void follow_frames();

@@ -66,7 +66,7 @@ const DigitalV92Procedure::Table& DigitalV92Procedure::transitions() {
   static constexpr Transition kRows[] = {
       // Phase 3
       {in(kAwaitRu), kFarReversal, &P::expects_md,      &P::wait_out_md,          kFarMd,  "9.5.1.1.1"},
-      {in(kFarMd),   kWaitOver,    nullptr,             &P::listen_again,         kAwaitRu, "9.5.1.1.1"},
+      {in(kFarMd),   kWaitOver,    nullptr,             nullptr,                  kAwaitRu, "9.5.1.1.1"},
       {in(kAwaitRu), kFarReversal, nullptr,             &P::follow_trn1u,         kFarTrn, "9.5.1.1.2"},
       {in(kFarTrn),  kFarDil,      nullptr,             &P::send_sd,              kTrain,  "9.5.1.1.3"},
       {in(kAwaitRu, kFarMd, kFarTrn), kTimeout, nullptr, &P::end_in_retrain,      kEnded,  "9.5.1.2.1"},
@@ -85,8 +85,8 @@ const DigitalV92Procedure::Table& DigitalV92Procedure::transitions() {
       {in(kDil),     kSentJd,      nullptr,             &P::send_jp_prime,        kDil,    "9.5.1.1.9"},
       {in(kDil),     kSentJdPrime, &P::wants_no_dil,    &P::send_scr,             kDil,    "9.5.1.1.11"},
       {in(kDil),     kSentJdPrime, nullptr,             &P::send_dil,             kDil,    "9.5.1.1.11"},
-      {in(kDil),     kSentDil,     &P::cpt_has_come,    &P::begin_ri,             kDil,    "9.5.1.1.12"},
-      {in(kDil),     kSentDil,     &P::ends_scr,        &P::begin_ri,             kDil,    "9.5.1.1.13"},
+      {in(kDil),     kSentDil,     &P::cpt_has_come,    &P::send_ri,              kDil,    "9.5.1.1.12"},
+      {in(kDil),     kSentDil,     &P::ends_scr,        &P::send_ri,              kDil,    "9.5.1.1.13"},
       {in(kDil),     kSentDil,     &P::wants_no_dil,    &P::send_scr,             kDil,    "9.5.1.1.11"},
       {in(kDil),     kSentDil,     nullptr,             &P::send_dil,             kDil,    "9.5.1.1.11"},
       {in(kDil),     kFarCp,       nullptr,             &P::take_cpt,             kDil,    "9.5.1.1.12"},
@@ -94,7 +94,7 @@ const DigitalV92Procedure::Table& DigitalV92Procedure::transitions() {
       // Phase 4, renegotiation, cleardown
       {in(kDil, kFinal), kSentR,   &P::ready_for_r_bar, &P::send_r_bar,           kFinal,  "9.5.1.1.12, 9.8.1.1.1"},
       {in(kDil),     kSentR,       nullptr,             &P::send_ri,              kDil,    "9.5.1.1.12"},
-      {in(kFinal),   kSentDil,     nullptr,             &P::begin_ri,             kFinal,  "9.5.1.1.12"},
+      {in(kFinal),   kSentDil,     nullptr,             &P::send_ri,              kFinal,  "9.5.1.1.12"},
       {in(kFinal),   kSentRBar,    nullptr,             &P::send_trn2d,           kFinal,  "9.6.1.1.1, 9.8.1.1.2"},
       {in(kFinal),   kSentTrn2d,   &P::is_designed,     &P::send_suv,             kFinal,  "9.6.1.1.1"},
       {in(kFinal),   kSentTrn2d,   nullptr,             &P::send_more_trn2d,      kFinal,  "9.6.1.1.1"},
@@ -306,10 +306,6 @@ void DigitalV92Procedure::follow_second_trn1u() {
 void DigitalV92Procedure::send_dil() {
   if (tx_.signal() == Signal::kDil) segment_ = segment_ + 1 == dil_.segments ? 0 : segment_ + 1;
   tx_.start_dil(dil_, segment_);
-}
-
-void DigitalV92Procedure::begin_ri() {
-  send_ri();
 }
 
 void DigitalV92Procedure::send_ri() {

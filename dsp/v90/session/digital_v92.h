@@ -51,7 +51,7 @@ class UpstreamSequences {
   Descrambler descrambler_{kGpa};
   DilReceiver dil_receiver_{true};
   CpReceiver cp_receiver_{CpForm::kV92};
-  SuvReceiver suv_receiver_;
+  FixedSequenceReceiver<Suv> suv_receiver_;
   Dil dil_{};
   Cp cp_{};
   Suv suv_{};
@@ -164,7 +164,6 @@ class DigitalV92Procedure : public TableProcedure<DigitalV92Procedure, DigitalV9
   bool ed_was_sent() const { return ed_sent_; }
 
   void wait_out_md();
-  void listen_again() {}
   void follow_trn1u();
   void send_sd();
   void begin_sd() { tx_.start(Signal::kSd); }
@@ -180,7 +179,6 @@ class DigitalV92Procedure : public TableProcedure<DigitalV92Procedure, DigitalV9
   void send_jp_prime() { tx_.start(Signal::kJdPrime); }
   void send_dil();
   void send_scr() { tx_.start_scr(kLeastRi); }
-  void begin_ri();
   void send_ri();
   void take_cpt();
   void take_e1u();

@@ -71,6 +71,22 @@ void DownstreamTraining::begin_equaliser() {
   equalising_ = Equalising::kClock;
 }
 
+void DownstreamTraining::note_taps() {
+  trained_ = true;
+  symbols_ = 0;
+  task_ = PcmReceiver::Task::kFollow;
+}
+
+DownstreamReader::Result DownstreamTraining::listen(float level, int interval, float error_power, bool refitting,
+                                                    bool equalises) {
+  const DownstreamReader::Result r = reader_.put(level, interval);
+  error_rms_ = square_root(error_power);
+  if (equalises) advance_equaliser(level > 0 ? level : -level, interval, refitting, error_power);
+  if (r.found == DownstreamReader::Found::kLearnt) choose_data_rate(noise_rms_);
+  if (r.found == DownstreamReader::Found::kMoved) noisy_ = 0;
+  return r;
+}
+
 void DownstreamTraining::choose_training_points() {
   cpt_ = cp_;
   choose_training(reader_.levels(), limits(noise_rms_), kTrainingBits, &cpt_);
@@ -112,6 +128,18 @@ void DownstreamTraining::choose_data_rate(float rms) {
   }
   distance_ = choose_rate(reader_.levels(), limits(rms), &cp_);
   frame_parameters(cp_, config_.law, &data_frames_);
+}
+
+void DownstreamTraining::choose_next_rate() {
+  const FrameParameters running = data_frames_;
+  choose_data_rate(wanted_rms_ > 0 ? wanted_rms_ : noise_rms_);
+  wanted_rms_ = 0;
+  data_frames_ = running;
+}
+
+void DownstreamTraining::follow_data_frames() {
+  frame_parameters(cp_, config_.law, &data_frames_);
+  reader_.begin_frames(data_frames_, reader_.levels(), true);
 }
 
 uint16_t DownstreamTraining::upstream_mask() const {

@@ -56,7 +56,6 @@ class DownstreamTraining {
   void set_echo_share(float share) { echo_share_ = share; }
 
  protected:
-  enum class Equalising : uint8_t { kClock, kLevels, kTaps, kFineLevels, kError, kDone };
   enum class LineAdvice : uint8_t { kNone, kLost, kRenegotiate, kRenegotiateWithSilence };
 
   DownstreamTraining() = default;
@@ -64,12 +63,20 @@ class DownstreamTraining {
 
   void begin_equaliser();
   bool equalised() const { return equalising_ == Equalising::kDone; }
-  void advance_equaliser(float magnitude, int interval, bool refitting, float error_power);
+  /// The receiver has its first taps.
+  void note_taps();
+  /// A level is read; the rate is chosen when the DIL is learnt. @param error_power, refitting  of the receiver
+  /// @param equalises  TRN1d or Jd comes, and the equaliser is trained
+  DownstreamReader::Result listen(float level, int interval, float error_power, bool refitting, bool equalises);
   /// A symbol in data mode. @param now  samples
   LineAdvice follow_line(float error_power, int64_t now);
   void deliver(bool live);
   ConstellationLimits limits(float rms) const;
   void choose_data_rate(float rms);
+  /// Of a renegotiation: the rate for the noise now. The frames that run stay until Ed.
+  void choose_next_rate();
+  /// B1d comes.
+  void follow_data_frames();
   void choose_training_points();
   /// Of a renegotiation: the points of the training, the shaping of the data that ran (8.6).
   void renew_training_points();
@@ -81,10 +88,6 @@ class DownstreamTraining {
   float level_ = 0;
   uint32_t refits_ = 0;
   DownstreamReader reader_;
-  bool trained_ = false;
-  Equalising equalising_ = Equalising::kClock;
-  int symbols_ = 0;  // of that
-  float two_level_sum_[kFrameIntervals]{};
   float noise_rms_ = 0;
   float error_rms_ = 0;  // now
   float distance_ = 0;
@@ -99,6 +102,15 @@ class DownstreamTraining {
   float echo_share_ = 0;
   int64_t no_silence_until_ = 0;  // another one this early would not help
   float wanted_rms_ = 0;          // noise for which the next renegotiation is to choose a rate; 0: that of the last
+
+ private:
+  enum class Equalising : uint8_t { kClock, kLevels, kTaps, kFineLevels, kError, kDone };
+  void advance_equaliser(float magnitude, int interval, bool refitting, float error_power);
+
+  bool trained_ = false;
+  Equalising equalising_ = Equalising::kClock;
+  int symbols_ = 0;  // of that
+  float two_level_sum_[kFrameIntervals]{};
 };
 
 }  // namespace offhook::v90

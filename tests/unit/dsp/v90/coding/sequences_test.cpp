@@ -79,7 +79,7 @@ TEST(V90Jd, ComesBackWithEveryField) {
   for (int round = 0; round < 100; ++round) {
     const Jd jd{random.below(1u << 22), random.below(2) == 1, random.below(2) == 1,
                 static_cast<uint8_t>(1 + random.below(3))};
-    JdReceiver receiver;
+    FixedSequenceReceiver<Jd> receiver;
     Jd found{};
     int times = 0;
     for (int copy = 0; copy < 2; ++copy) {
