@@ -4,6 +4,7 @@
 // downstream in it.
 #include <gtest/gtest.h>
 
+#include "tests/realtime/realtime_guard.h"
 #include "tests/v90_call.h"
 
 namespace offhook {
@@ -99,6 +100,31 @@ TEST(V92PcmUpstream, FallsBackToV34UpstreamIfTheLineCarriesNone) {
   ASSERT_TRUE(call.connect(40));
   EXPECT_LT(call.digital_instruments().upstream_symbol_rate_hz, 4000);
   EXPECT_GT(call.digital_status().rx_bit_rate, 4800u);
+}
+
+// Phases 2 to 4, lost samples, renegotiations and retrains from either end.
+TEST(V92PcmUpstream, AllocatesLocksAndCallsNothingFromPhase2ToData) {
+  V90Call call(with_upstream());
+  const auto body = [&call] {
+    call.run(12);
+    call.lose(40);
+    call.run(1);
+    oh_v90_renegotiate(call.digital());
+    call.run(4);
+    oh_v90_renegotiate(call.analogue());
+    call.run(4);
+    oh_v90_retrain(call.digital());
+    call.run(12);
+    oh_v90_retrain(call.analogue());
+    call.run(12);
+    return call.digital_instruments().upstream_symbol_rate_hz == 8000 ? call.up().bits() : 0;
+  };
+  const test::RealtimeRun run = test::run_realtime(body);
+  if (!run.skipped.empty()) GTEST_SKIP() << run.skipped;
+  EXPECT_EQ(run.violation, "");
+  EXPECT_GT(run.value, 300'000u) << "bits upstream";
+  EXPECT_EQ(body(), run.value);  // again, here, to see what it went through
+  EXPECT_GE(call.digital_status().retrains, 2u);
 }
 
 TEST(V92PcmUpstream, ACleardownReleasesBothEnds) {
