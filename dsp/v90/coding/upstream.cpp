@@ -17,6 +17,12 @@ void set_taps(const FilterSection& section, float unit, float* taps) {
 
 constexpr float kZUnit = 1.f / 32768, kPUnit = 1.f / 16384;
 
+/// The filters of a far end may be unstable: what they make stays finite. Levels are below 2^16.
+float limited(float x) {
+  constexpr float kMost = 1 << 24;
+  return x > kMost ? kMost : x < -kMost ? -kMost : x;
+}
+
 }  // namespace
 
 uint32_t WideNumber::divide(uint32_t divisor) {
@@ -151,11 +157,12 @@ float Precoder::put(int digit) {
   float offset = kernels_->dot(p1_, xs_.oldest(), kMostFilterTaps);
   if (has_z1_) offset += kernels_->dot(z1_, u_.oldest(), kMostFilterTaps);
   choose(digit, offset);
-  x_ = point_ + offset;
+  x_ = limited(point_ + offset);
   u_.put(point_);
   xs_.put(x_);
   float v = kernels_->dot(z2_, xs_.oldest(), kMostFilterTaps);
   if (has_p2_) v += kernels_->dot(p2_, v_.oldest(), kMostFilterTaps);
+  v = limited(v);
   v_.put(v);
   const int k = interval_ % 4;
   frame_[k] = y_;

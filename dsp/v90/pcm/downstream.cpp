@@ -113,6 +113,11 @@ Pcm Downstream::coded(int bit) {
   return {u_info_, sign_ != 0};
 }
 
+Pcm Downstream::scrambled_one() {
+  sign_ = scrambler_.scramble(1);
+  return {u_info_, sign_ != 0};
+}
+
 Pcm Downstream::next() {
   if (framed()) {
     if (code_ == kFrameIntervals) {
@@ -131,14 +136,13 @@ Pcm Downstream::next() {
       return {static_cast<uint8_t>(i % 3 == 1 ? 0 : u_info_ + kUchord), positive};
     }
     case Signal::kTrn1d:
-      sign_ = scrambler_.scramble(1);
-      return {u_info_, sign_ != 0};
+      return scrambled_one();
     case Signal::kJd:
       return coded(bits_[n]);
     case Signal::kJdPrime:
       return coded(0);
     case Signal::kDil:
-      return dil_ == nullptr ? coded(1) : dil_->symbol(segment_, static_cast<int>(n));
+      return dil_ == nullptr ? scrambled_one() : dil_->symbol(segment_, static_cast<int>(n));
     case Signal::kR:
     case Signal::kRBar:
       return {r_[i], (i < 3) == (signal_ == Signal::kR)};

@@ -87,6 +87,8 @@ class Downstream {
   bool framed() const { return signal_ >= Signal::kTrn2d || signal_ == Signal::kDrain; }
   void put_frame(const oh_bit_port& port, bool live);
   Pcm coded(int bit);
+  /// Without the differential encoder: TRN1d, SCR.
+  Pcm scrambled_one();
 
   Law law_ = Law::kMu;
   Signal signal_ = Signal::kSilence;

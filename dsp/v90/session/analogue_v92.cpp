@@ -9,7 +9,8 @@ namespace {
 using Task = PcmReceiver::Task;
 
 constexpr uint32_t kSilence = 8 * 70;  // 9.5.2.1.1
-constexpr uint32_t kWaitForSdMs = 2000;  // 9.5.2.2.1 has 1500 ms, without a term for the round trip
+// From the start of Ja; 9.5.2.2.1 has no term for the round trip, and ours has.
+constexpr uint32_t kWaitForSdMs = 1500;
 constexpr uint32_t kWaitForJdMs = 4500;  // 9.5.2.2.2
 constexpr int kTrn1uSymbols = 10800;     // both echo cancellers and the digital modem's first equaliser
 constexpr int kSecondTrn1u = 9000;       // at the least: the digital modem's estimate of the channel
@@ -159,9 +160,9 @@ void AnalogueV92Procedure::send_su_on() {
   tx_.start(Signal::kSu);
 }
 
-void AnalogueV92Procedure::begin_dil() {
-  reader_.begin_dil(dil_);
-  deadline_ = now_ + ms(5000);  // 9.5.2.1.11
+void AnalogueV92Procedure::end_su() {
+  deadline_ = now_ + ms(5000);  // 9.5.2.1.11, until CPt
+  tx_.end_at_frame();
 }
 
 void AnalogueV92Procedure::send_second_trn1u() {

@@ -133,9 +133,9 @@ class AnalogueV92Procedure : public TableProcedure<AnalogueV92Procedure, Analogu
   void send_su();
   void turn_su() { tx_.start(Signal::kSuBar, kRuBarSymbols); }
   void send_su_on();
-  void end_su() { tx_.end_at_frame(); }
+  void end_su();
   void send_second_trn1u();
-  void begin_dil();
+  void begin_dil() { reader_.begin_dil(dil_); }
   void choose();
   void choose_unlearnt();
   void begin_cpt();

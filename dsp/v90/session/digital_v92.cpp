@@ -8,7 +8,7 @@ namespace offhook::v90 {
 namespace {
 
 constexpr uint32_t kFarStopsMs = 60;     // from Sd-bar to the analogue modem's silence, and the delay of receivers
-constexpr uint32_t kPhase3Ms = 9000;     // for Ru, TRN1u of 4 s and Ja
+constexpr uint32_t kJaMs = 4500;         // 9.5.1.2.1, from the end of INFO1a
 constexpr int kMeasured = 96;            // samples of Su at 4000 Hz
 constexpr float kLeastEdge = 1e-4f;      // of the power at 1333 Hz: less has no phase
 constexpr float kMost = 1.15f;           // of the noise that the rate was chosen for, squared: renegotiate
@@ -126,9 +126,9 @@ DigitalV92Procedure::DigitalV92Procedure(const DigitalConfig& config, const oh_b
     : TableProcedure(State::kAwaitRu), config_(config), port_(port), tx_(config.law) {
   receiver_.init(config.law);
   tx_.set_u_info(config.u_info);
-  deadline_ = ms(kPhase3Ms) + 2 * config_.round_trip_samples;
-  const uint32_t most = ms(20000) + 6 * config.round_trip_samples;  // 9.6.1.2.1
-  b1u_deadline_ = most > config.elapsed ? most - config.elapsed : 1;
+  const auto from_info1a = [&config](uint32_t most) { return most > config.elapsed ? most - config.elapsed : 1; };
+  deadline_ = from_info1a(ms(kJaMs) + config.round_trip_samples);
+  b1u_deadline_ = from_info1a(ms(20000) + 6 * config.round_trip_samples);  // 9.6.1.2.1
 }
 
 void DigitalV92Procedure::end(Outcome outcome) {
@@ -253,7 +253,7 @@ void DigitalV92Procedure::send_sd() {
 void DigitalV92Procedure::send_trn1d() {
   tx_.start(Signal::kTrn1d, kLeastTrn1d + static_cast<int>(ms(config_.trn1d_ms)));
   silent_at_ = now_ + config_.round_trip_samples + ms(kFarStopsMs);
-  deadline_ = now_ + ms(5100) + 2 * config_.round_trip_samples;  // 9.5.1.2.2
+  deadline_ = now_ + ms(5100) + config_.round_trip_samples;  // 9.5.1.2.2
 }
 
 void DigitalV92Procedure::begin_jd() {
@@ -273,7 +273,7 @@ float DigitalV92Procedure::band_edge(int64_t newest) const {
 }
 
 void DigitalV92Procedure::note_phase() {
-  deadline_ = now_ + ms(5100) + 2 * config_.round_trip_samples;
+  deadline_ = now_ + ms(5100) + 2 * config_.round_trip_samples;  // the text has no limit for the next reversals
   edge_ = band_edge(receiver_.now() - 2 * SixDetector::kReversalAge);
 }
 
