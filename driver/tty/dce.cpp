@@ -382,7 +382,7 @@ void Dce::send_to_far(std::int64_t now_ms) {
   const std::size_t n = read > 0 ? obey(bytes.data(), static_cast<std::size_t>(read)) : 0;
   if (n > 0) line_.write(reinterpret_cast<const std::uint8_t*>(bytes.data()), n);
   throttle(line_.writable(), kXoffRoom, kXonRoom);
-  if (escape_.process({bytes.data(), n}, now_ms, at_.settings())) handle(Event::kEscape);
+  if (escape_.process({bytes.data(), n}, now_ms, at_.settings()) && heeds_commands_) handle(Event::kEscape);
   if (!open_ && at_.settings().dtr >= 2) handle(Event::kDtrOff);
 }
 
@@ -391,7 +391,7 @@ void Dce::take_commands() {
   const int n = terminal_.read(bytes.data(), static_cast<int>(bytes.size()));
   if (n < 0 && open_ && at_.settings().dtr >= 2) handle(Event::kDtrOff);
   open_ = n >= 0;
-  for (int i = 0; i < n; ++i) {
+  for (int i = 0; heeds_commands_ && i < n; ++i) {
     const char c = bytes[static_cast<std::size_t>(i)];
     if (state_ == State::kAskingHold || state_ == State::kAskingLoop) return;
     const bool aborts = state_ == State::kGuardTime || state_ == State::kConnecting || state_ == State::kReturning;

@@ -155,6 +155,9 @@ class Dce final : private AtHost {
   void work(std::int64_t now_ms);
   /// Whether it takes notice of a ring; at first it does.
   void heed_ring(bool heeds) { heeds_ring_ = heeds; }
+  /// Whether it takes commands and the escape sequence; at first it does. Else it drops octets that come outside of
+  /// data.
+  void heed_commands(bool heeds) { heeds_commands_ = heeds; }
   State state() const { return state_; }
   /// A call is on the line, or is being made.
   bool calling() const { return state_ >= State::kConnecting; }
@@ -236,7 +239,7 @@ class Dce final : private AtHost {
   bool hung_up_ = false;            // since the last work()
   std::int64_t line_ready_ms_ = 0;  // from when off hook is a new call
   std::int64_t deadline_ms_ = 0, heard_ms_ = 0, data_ms_ = 0;
-  bool was_ringing_ = false, heeds_ring_ = true;
+  bool was_ringing_ = false, heeds_ring_ = true, heeds_commands_ = true;
   bool open_ = false;
   bool held_ = false;       // XOFF from the DTE
   bool throttled_ = false;  // and to it

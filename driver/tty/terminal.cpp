@@ -119,10 +119,6 @@ std::uint32_t PseudoTerminal::rate() const {
   return found == kRates.end() ? 0 : found->bit_rate;
 }
 
-void Terminal::drop_input() {
-  tcflush(fd_, TCIFLUSH);
-}
-
 void Terminal::write(std::string_view text) {
   pending_ += text;
   const ssize_t done = ::write(fd_, pending_.data(), pending_.size());

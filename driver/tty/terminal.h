@@ -32,7 +32,6 @@ class Terminal {
   void write(std::string_view text);  ///< text without room is kept for the next time
   bool congested() const { return !pending_.empty(); }
   void flush() { write({}); }
-  void drop_input();  ///< what programs have written, and nobody has read
   virtual std::uint32_t rate() const = 0;  ///< bit/s that the program has set
   virtual void set_lines(const Lines& lines) = 0;
   /// The connection is gone: a terminal without lines now acts as a serial port does when its carrier drops.

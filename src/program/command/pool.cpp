@@ -108,13 +108,15 @@ class PoolLine {
     dce_->heed_ring(false);
     // The settings, as a program on the terminal gives them. They stay when it is closed.
     const int terminal = open(terminal_->device().c_str(), O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
-    const std::string_view settings = server_ ? "AT&FE0Q1S0=1S2=255\r" : "AT&FE0Q1S0=1\r";
+    const std::string_view settings = "AT&FE0Q1S0=1\r";
     [[maybe_unused]] const ssize_t n = write(terminal, settings.data(), settings.size());
     for (int k = 0; k < 3; ++k) dce_->work(monotonic_ms());
     std::array<char, 1024> said;
     while (read(terminal, said.data(), said.size()) > 0) {
     }
     close(terminal);
+    // What a program of a call wrote last is read after the call.
+    dce_->heed_commands(!server_ && options_.exec.empty());
   }
 
   /// For the live page. Only with --page.
@@ -233,10 +235,7 @@ class PoolLine {
   }
   void end_call(std::int64_t now) {
     has_call_ = false;
-    if (connection_) {
-      connection_->hang_up(now);
-      terminal_->drop_input();  // the rest of the server's octets would be commands
-    }
+    if (connection_) connection_->hang_up(now);
     const std::string log = log_ ? log_->end(watch_, now) : "";
     say("{} line {} caller {} {}, {:.1f} s, {} bytes sent, {} received, end: {}{}\n", clock_text(), number_,
         printable(caller_), rates_, static_cast<double>(now - began_ms_) / 1000,

@@ -54,7 +54,7 @@ class TcpProgram {
 
   /// Every 10 ms or so.
   void work(std::int64_t now_ms);
-  /// The call is over. The owner drops what the modem's side of the terminal has (Terminal::drop_input()).
+  /// The call is over. What the modem has not read of the server's octets stays in the terminal.
   void hang_up(std::int64_t now_ms);
   bool server_ended() const { return state_ == State::kServerEnded; }
   /// The reason, such as "TCP 127.0.0.1:23: Connection refused"; empty: it has not failed.

@@ -161,6 +161,20 @@ TEST(Dce, ARingThatItShallNotHeedIsNeitherReportedNorAnswered) {
   EXPECT_EQ(desk.dce.state(), State::kConnecting);
 }
 
+TEST(Dce, WithoutCommandsWhatComesOutsideOfDataIsDropped) {
+  Desk desk;
+  desk.say("ATE0S0=1\r");
+  desk.dce.heed_commands(false);
+  desk.say("ATD5551234\r");
+  EXPECT_EQ(desk.heard(), "");
+  EXPECT_EQ(desk.dce.state(), State::kOnHook);
+  desk.line.rings = true;
+  desk.work(4);
+  EXPECT_EQ(desk.dce.state(), State::kConnecting);
+  desk.say("x");  // the rest of a program of the call before
+  EXPECT_EQ(desk.dce.state(), State::kConnecting);
+}
+
 TEST(Dce, SaysWhoCallsAfterTheFirstRingWhereAskedFor) {
   Desk desk;
   desk.line.who = {"0301234", "a\nb\x1b[2J"};

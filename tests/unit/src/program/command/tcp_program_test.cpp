@@ -115,17 +115,6 @@ TEST_F(TcpProgramTest, TheCallersLastOctetsReachTheServerBeforeTheEnd) {
   EXPECT_EQ(at_the_modem(), "");
 }
 
-TEST_F(TcpProgramTest, WhatTheModemHasNotReadIsNoCommandAfterTheCall) {
-  connect_and_accept();
-  send(server_, "ATD5551234\r", 11, 0);
-  work(3);
-  send(server_, "ATD5554321\r", 11, 0);
-  program_->hang_up(now_);
-  terminal_.drop_input();
-  work(5);
-  EXPECT_EQ(at_the_modem(), "");
-}
-
 TEST_F(TcpProgramTest, DoesNotWaitForEverForAServer) {
   connect_and_accept();
   program_->hang_up(now_);
