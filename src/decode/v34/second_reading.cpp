@@ -130,13 +130,31 @@ class SecondReader {
     errors_[k] = symbols_[k].out - Cf(re, im);
   }
 
+  // The symbols of stretches longer than a pulse whose points are mostly guesses: the signal was away, or loud noise
+  // came. They are no pulses, and a pulse taken off at their edge would spoil good points.
+  std::vector<bool> guessed() const {
+    constexpr std::size_t kStretch = 4 * (PulseShape::kBefore + PulseShape::kAfter + 1);
+    const double most = (variance_ + kGuessSquared) / 2 * kStretch;
+    std::vector<bool> all(y_.size());
+    double sum = 0;
+    for (std::size_t k = 0; k < y_.size(); ++k) {
+      sum += std::norm(y_[k] - to_cf(likely_.points[k]));
+      if (k < kStretch) continue;
+      sum -= std::norm(y_[k - kStretch] - to_cf(likely_.points[k - kStretch]));
+      if (sum > most) std::fill_n(all.begin() + static_cast<std::ptrdiff_t>(k + 1 - kStretch), kStretch, true);
+    }
+    return all;
+  }
+
   // @param again  only if there is more than noise  @return how many
   std::size_t take_pulses_off(bool again) {
     std::vector<double> squared;
     for (const Cf e : errors_) squared.push_back(std::norm(e));
     variance_ = median(std::move(squared)) / std::log(2.0);  // rare pulses do not move it
     if (variance_ > kUnsureSquared) return 0;                // they would be lost in it
-    const std::vector<std::size_t> loud = PulseShape::loudest(errors_, kLoud * variance_);
+    std::vector<std::size_t> loud = PulseShape::loudest(errors_, kLoud * variance_);
+    const std::vector<bool> guesses = guessed();
+    std::erase_if(loud, [&](std::size_t symbol) { return guesses[symbol]; });
     std::fill(taken_off_.begin(), taken_off_.end(), Cf{});
     if (!shape_.learn(errors_, loud, variance_)) return 0;
     std::size_t count = 0;

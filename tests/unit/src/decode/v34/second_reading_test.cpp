@@ -162,6 +162,23 @@ TEST(DecodeSecondReading, PulsesOfOneShapeAreTakenOff) {
   EXPECT_LE(again.pulses, kPulses + 1u);
 }
 
+// While the signal is away, points are guesses, and their errors no pulses: those next to a hole stay as they are. The
+// equaliser blurs its edges.
+TEST(DecodeSecondReading, AHoleHasNoPulses) {
+  for (const std::size_t length : {20u, 60u, 140u, 600u}) {
+    Sent s = send(v34::TrellisCode::k32, {}, 0.02);
+    for (std::size_t k = 4000; k < 4000 + length; ++k) s.symbols[k].out = {};
+    for (int k = 0; k < 20; ++k) {
+      s.symbols[3999 - static_cast<std::size_t>(k)].out *= 1 - 0.3f * std::exp(-0.4f * static_cast<float>(k));
+      s.symbols[4000 + length + static_cast<std::size_t>(k)].out *= 1 - 0.3f * std::exp(-0.4f * static_cast<float>(k));
+    }
+    const SecondReading plain = read_plainly(s.symbols, s.parameters, {});
+    const SecondReading again = read_without_pulses(s.symbols, s.parameters, {}, kCarrierHz, plain);
+    EXPECT_LE(wrong_points(s, again), wrong_points(s, plain)) << length;
+    EXPECT_EQ(again.pulses, 0u) << length;
+  }
+}
+
 // Where in the waveform pulses come is learnt, too, and tells places from others that would explain as much.
 TEST(DecodeSecondReading, OfAClippedSignalMostDecisionsAreMended) {
   Sent s = send(v34::TrellisCode::k16, {}, 0.15);
