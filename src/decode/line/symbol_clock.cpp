@@ -150,8 +150,14 @@ EnvelopeLine strongest_line(const Fft& fft, std::vector<oh_complex> x, double bi
   return line;
 }
 
-// The roundest rate within a line, symbols/s: within its width, rates cannot be distinguished.
+// The roundest rate within a line, symbols/s: within its width, rates cannot be distinguished. Of a line broadened by
+// packets, noise leaves a part, whose middle is off by up to a thousandth; no two rates in use are so close.
 double roundest(double middle, double width) {
+  constexpr double kClose = 1e-3;
+  for (const double rate : kRates) {
+    if (std::abs(rate - middle) < kClose * rate) return rate;
+  }
+  width = std::max(width, kClose * middle);
   for (const double unit : {100.0, 50.0, 10.0}) {
     const double rate = unit * std::round(middle / unit);
     if (std::abs(rate - middle) < width) return rate;
@@ -228,7 +234,7 @@ std::optional<int> other_rate(std::span<const float> x, double rate) {
   const bool divides = std::abs(std::remainder(rate, least)) < kNearHz;
   // Else half of it was not searched: it may be a multiple itself, such as the rate of characters.
   const bool is_least = least >= 2 * kLowestLineHz;
-  return is_least && divides && 4 * multiples >= 3 * count ? static_cast<int>(std::lround(least)) : 0;
+  return is_least && divides && 4 * multiples >= 3 * count ? static_cast<int>(std::lround(roundest(least, 0))) : 0;
 }
 
 // The middle of the band's edges that are alike, in pieces over which a line's delay turns the phase but little.

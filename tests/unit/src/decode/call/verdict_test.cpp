@@ -389,11 +389,15 @@ TEST(DecodeVerdict, TheSymbolRateOfPacketsIsThatOfTheirSymbols) {
     const Sound packet = psk(1600, 1800, 1, 0, 0.18 + 0.0003 * (k % 5), static_cast<unsigned>(k));
     x.insert(x.end(), packet.begin(), packet.end());
   }
-  Sound line = silence(0.5) + x + silence(0.5);
-  for (float& v : line) v /= 32768;
-  const auto call = decode_samples({{line}, kRateHz, "packets"});
-  ASSERT_EQ(call->symbol_clocks.size(), 1u);
-  EXPECT_EQ(call->symbol_clocks[0].symbol_rate, 1600);
+  const Sound line = silence(0.5) + x + silence(0.5);
+  for (const double noise_rms : {1, 1500, 2000, 2500}) {
+    for (unsigned seed = 1; seed < 4; ++seed) {
+      const auto call =
+          decode_samples({{full_scale(mixed(line, noise(seconds(line.size()), noise_rms, seed)))}, kRateHz, "packets"});
+      for (const SymbolClock& clock : call->symbol_clocks) EXPECT_EQ(clock.symbol_rate, 1600) << noise_rms;
+      if (noise_rms <= 1500) EXPECT_EQ(call->symbol_clocks.size(), 1u) << noise_rms;
+    }
+  }
 }
 
 // Points near those of V.22bis, in the middle of whose band there is nothing.
