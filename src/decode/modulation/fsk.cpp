@@ -18,6 +18,7 @@
 #include "driver/user_modem/v23.h"
 #include "dsp/blocks/sincos.h"
 #include "src/decode/line/samples.h"
+#include "src/decode/line/spectrum.h"
 
 namespace offhook::decode {
 namespace {
@@ -65,26 +66,29 @@ class Tuner {
 
   /// Makes all samples before `end` available.
   void tune_to(std::size_t end) {
-    while (begin_ + power_.size() < end) piece();
+    while (begin_ + z_.size() < end) piece();
   }
   void drop_before(std::size_t sample) {
-    if (sample < begin_ + kPiece) return;
-    const auto n = static_cast<std::ptrdiff_t>(sample - begin_);
-    power_.erase(power_.begin(), power_.begin() + n);
-    deviation_.erase(deviation_.begin(), deviation_.begin() + n);
+    if (sample < begin_ + kDropped) return;
+    z_.erase(z_.begin(), z_.begin() + static_cast<std::ptrdiff_t>(sample - begin_));
     begin_ = sample;
   }
-  float power(std::size_t sample) const { return power_[sample - begin_]; }  ///< of the envelope, peak squared
+  float power(std::size_t sample) const { return std::norm(z_[sample - begin_]); }  ///< of the envelope, peak squared
   /// In units of half the shift. The band decides whether mark is positive or negative.
-  float deviation(std::size_t sample) const { return deviation_[sample - begin_]; }
+  float deviation(std::size_t sample) const {
+    const std::size_t k = sample - begin_;
+    const double turn = std::arg(times_conj(z_[k], k > 0 ? z_[k - 1] : Cf{}));
+    return static_cast<float>(turn * kRateHz / (2 * kPi) / half_shift_hz_);
+  }
 
  private:
-  static constexpr long kPiece = 4096;  // as much is mixed down at a time
+  static constexpr std::size_t kFft = 8192, kDropped = 4096;
   static constexpr int kAtOnce = 8;
+  static constexpr int kShort = 64;  // taps on a side, up to which a transform takes longer
 
   void piece() {
-    const auto n = static_cast<long>(x_.size());
-    const auto from = static_cast<long>(begin_ + power_.size()), to = std::min(n, from + kPiece);
+    const auto n = static_cast<long>(x_.size()), most = static_cast<long>(kFft) - 2 * half_;
+    const auto from = static_cast<long>(begin_ + z_.size()), to = std::min(n, from + most);
     // Silence around the recording, and up to a whole number of outputs at a time.
     const long first = from - half_, last = to + half_ + kAtOnce;
     mixed_.assign(static_cast<std::size_t>(last - first), {});
@@ -93,46 +97,69 @@ class Tuner {
       mixed_[static_cast<std::size_t>(i - first)] =
           2 * x_[static_cast<std::size_t>(i)] * Cf(std::polar(1.0, -2 * kPi * (phase - std::floor(phase))));
     }
-    for (long i = from; i < to; i += kAtOnce) {
+    if (half_ > kShort) {
+      filter_by_fft(static_cast<std::size_t>(to - from));
+    } else {
+      filter(to - from);
+    }
+  }
+
+  void filter(long outputs) {
+    for (long i = 0; i < outputs; i += kAtOnce) {
       // Sums of kAtOnce outputs side by side, real and imaginary parts in turn, each in the order of the taps.
       float sum[2 * kAtOnce]{};
-      const auto* x = reinterpret_cast<const float*>(&mixed_[static_cast<std::size_t>(i - from)]);
+      const auto* x = reinterpret_cast<const float*>(&mixed_[static_cast<std::size_t>(i)]);
       for (const float tap : taps_) {
         for (int k = 0; k < 2 * kAtOnce; ++k) sum[k] += tap * x[k];
         x += 2;
       }
-      for (int k = 0; k < std::min<long>(kAtOnce, to - i); ++k) put({sum[2 * k], sum[2 * k + 1]});
+      for (int k = 0; k < std::min<long>(kAtOnce, outputs - i); ++k) z_.emplace_back(sum[2 * k], sum[2 * k + 1]);
     }
   }
 
-  void put(Cf z) {
-    power_.push_back(std::norm(z));
-    const double turn = std::arg(times_conj(z, before_));
-    deviation_.push_back(static_cast<float>(turn * kRateHz / (2 * kPi) / half_shift_hz_));
-    before_ = z;
+  // The first outputs of a circular convolution are wrong, as many as there are taps before the last one.
+  void filter_by_fft(std::size_t outputs) {
+    if (!fft_) {
+      fft_.emplace(kFft);
+      response_.assign(kFft, {0, 0});
+      for (std::size_t k = 0; k < taps_.size(); ++k) response_[k].re = taps_[k];
+      fft_->forward(response_);
+    }
+    std::vector<oh_complex> x(kFft);
+    for (std::size_t k = 0; k < std::min(kFft, mixed_.size()); ++k) x[k] = {mixed_[k].real(), mixed_[k].imag()};
+    fft_->forward(x);
+    for (std::size_t k = 0; k < kFft; ++k) {
+      const oh_complex h = response_[k];
+      x[k] = {x[k].re * h.re - x[k].im * h.im, x[k].re * h.im + x[k].im * h.re};
+    }
+    fft_->inverse(x);
+    const std::size_t wrong = taps_.size() - 1;
+    for (std::size_t k = wrong; k < wrong + outputs; ++k) z_.emplace_back(x[k].re, x[k].im);
   }
 
   std::span<const float> x_;
   double middle_hz_, half_shift_hz_;
   int half_ = 0;
-  std::vector<float> taps_, power_, deviation_;
-  std::vector<Cf> mixed_;
-  Cf before_;
-  std::size_t begin_ = 0;  // sample of power_[0]
+  std::vector<float> taps_;
+  std::optional<Fft> fft_;
+  std::vector<oh_complex> response_;
+  std::vector<Cf> mixed_, z_;
+  std::size_t begin_ = 0;  // sample of z_[0]
 };
 
 // Whether a block holds nothing but the two frequencies.
 bool is_fsk(const Tuner& t, std::size_t from, std::size_t to) {
   double mean = 0, square = 0;
-  int near = 0;
   for (std::size_t i = from; i < to; ++i) {
     mean += t.power(i);
     square += static_cast<double>(t.power(i)) * t.power(i);
-    near += std::abs(std::abs(t.deviation(i)) - 1) < kNear;
   }
   const auto n = static_cast<double>(to - from);
   mean /= n;
-  return mean > kLeastPower && square / n < (1 + kSteady) * mean * mean && near > kOnFrequency * n;
+  if (mean <= kLeastPower || square / n >= (1 + kSteady) * mean * mean) return false;
+  int near = 0;
+  for (std::size_t i = from; i < to; ++i) near += std::abs(std::abs(t.deviation(i)) - 1) < kNear;
+  return near > kOnFrequency * n;
 }
 
 // Distinguishes data from a tone: the changes of frequency, their fit to a grid, and whether both are reached.
