@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "driver/base/printable.h"
+#include "src/page/provenance.h"
 
 // Made by src/page/assets.cmake out of the files of src/page/assets and the chart library.
 extern "C" {
@@ -53,6 +54,12 @@ std::string json_in_html(nlohmann::json data) {
   return out;
 }
 
+// The line of a page that names the command of this process.
+std::string command_line_of_page() {
+  if (command_of_pages().empty()) return {};
+  return "<meta name=\"offhook-command\" content=\"" + html_escape(command_of_pages()) + "\">\n";
+}
+
 }  // namespace
 
 std::string html_escape(std::string_view text) {
@@ -91,7 +98,9 @@ std::string page_around(std::string_view title, nlohmann::json data, Served serv
   out += served == Served::kLive ? "; connect-src 'self'\">\n" : "\">\n";
   out +=
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-      "<meta name=\"generator\" content=\"Offhook\">\n<title>";
+      "<meta name=\"generator\" content=\"Offhook\">\n";
+  out += command_line_of_page();
+  out += "<title>";
   out += html_escape(printable(title));
   out += "</title>\n<style>\n";
   out += asset(offhook_chart_library_css, offhook_chart_library_css_end);
@@ -106,6 +115,19 @@ std::string page_around(std::string_view title, nlohmann::json data, Served serv
   out += asset(offhook_page_js, offhook_page_js_end);
   out += "</script>\n</body>\n</html>\n";
   return out;
+}
+
+std::string with_footer(std::string plain_page) {
+  std::string footer = "<footer><p>Offhook " OFFHOOK_VERSION ".";
+  if (!command_of_pages().empty())
+    footer.append(" Command: <code>").append(html_escape(command_of_pages())).append("</code>");
+  // Browsers give the date as "11/29/2026 17:04:05".
+  footer +=
+      " <span></span></p></footer>\n<script>document.querySelector(\"footer span\").textContent = \"File of \" + "
+      "document.lastModified.replace(/^(\\d+)\\/(\\d+)\\/(\\d+)/, \"$3-$1-$2\") + \".\";</script>\n";
+  plain_page.insert(plain_page.rfind("</body>"), footer);
+  plain_page.insert(plain_page.find("<title>"), command_line_of_page());
+  return plain_page;
 }
 
 }  // namespace offhook

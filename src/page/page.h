@@ -14,11 +14,13 @@ nlohmann::json page_head(std::string_view kind, std::string_view title, std::str
 
 /// The source of a page: a file requests nothing; a live page requests the events of its own server.
 enum class Served { kFile, kLive };
-/// The HTML file around `data`, which the page's code draws.
-/// Unless `data` has made_by, it names this version.
+/// The HTML file around `data`, which the page's code draws. Unless `data` has made_by, the page names this version.
+/// It also names the command of this process (src/page/provenance.h), in a line of its own: pages of equal data that
+/// other options wrote differ in that line alone.
 std::string page_around(std::string_view title, nlohmann::json data, Served served = Served::kFile);
 
-/// @throws std::runtime_error naming the file
+/// A plain HTML page with the version, the command and the file's date in a footer. @pre it has <title> and </body>
+std::string with_footer(std::string plain_page);
 
 /// For text between tags and in quoted attributes.
 std::string html_escape(std::string_view text);

@@ -7,7 +7,8 @@
 everything="independent, 4 of 4; derived, 2 of 2; calibrated, 12 of 12"
 expect 0 "$everything" demo --out one --bytes 1500 --threads 1 --json
 expect 0 "$everything" demo --out two --bytes 1500 --threads 2 --json
-for name in report.html int-spinner/events.ohlog res-2-8-spinner/summary.json thr-24-spinner/line.wav; do
+same_page one/report.html two/report.html || fail "report.html depends on the number of threads"
+for name in int-spinner/events.ohlog res-2-8-spinner/summary.json thr-24-spinner/line.wav; do
   cmp -s "one/$name" "two/$name" || fail "$name depends on the number of threads"
 done
 python3 - two/summary.json <<'END' || fail "contexts"

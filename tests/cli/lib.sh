@@ -29,6 +29,11 @@ expect_error() {
   { [ "$(wc -l <err.txt)" = 1 ] && grep -q '^offhook: error: ' err.txt; } || fail "offhook $*: not one error line: $(cat err.txt)"
 }
 
+# Two pages of equal data. Their footers name the commands that wrote them, which differ.
+same_page() {
+  cmp -s <(grep -v '^<meta name="offhook-command"' "$1") <(grep -v '^<meta name="offhook-command"' "$2")
+}
+
 finish() {
   [ "$failures" = 0 ] && echo "all passed" && exit 0
   exit 1

@@ -46,7 +46,7 @@ assert s["transfer_s"] > 1.05 * s["reference"]["transfer_s"]
 END
 cp slow/report.html first.html
 expect 0 "slow/report.html" report slow
-cmp -s slow/report.html first.html || fail "slow: report differs from run's"
+same_page slow/report.html first.html || fail "slow: report differs from run's"
 expect 0 "Sufficient by itself" run cost.toml --context "RES 3/16 strict" --set transfer.bytes=200000 --seed 2 --reference never --out e
 expect 0 "same call in INT" run cost.toml --reference always --out e
 grep -q '"reference"' a/summary.json && fail "a call without losses was compared"
@@ -96,7 +96,7 @@ expect 0 "700 of 700" run call.toml --file file.bin --out f
 # Report and exports, made again from the folder.
 cp a/report.html first.html
 expect 0 "a/report.html" report a
-cmp -s a/report.html first.html || fail "report differs from run's"
+same_page a/report.html first.html || fail "report differs from run's"
 expect 0 "time_ns,cpu,kind,id,name,argument" report export --csv a
 expect 0 '"complete":true' report export a --perfetto t.perfetto --json
 cmp -s a/trace.perfetto t.perfetto || fail "export --perfetto differs from run's"
@@ -200,7 +200,7 @@ END
 done
 cp dsl/report.html first.html
 expect 0 "dsl/report.html" report dsl
-cmp -s dsl/report.html first.html || fail "dsl: report differs from run's"
+same_page dsl/report.html first.html || fail "dsl: report differs from run's"
 expect 0 "0 HEC errors" run dsl.toml --context INT --set transfer.protocol=atm --out dsl
 python3 - <<'END' || fail "dsl: cells"
 import json

@@ -20,7 +20,10 @@ END
 expect 0 "cells" sweep plan grid.toml --shards 3 --out cut
 expect 0 "report.html" sweep grid.toml --out one --threads 1
 expect 0 "report.html" sweep grid.toml --out four --threads 4
-same() { for name in results.csv results.json report.html; do cmp -s "one/$name" "$1/$name" || fail "$name of $1 differs"; done; }
+same() {
+  for name in results.csv results.json; do cmp -s "one/$name" "$1/$name" || fail "$name of $1 differs"; done
+  same_page one/report.html "$1/report.html" || fail "report.html of $1 differs"
+}
 same four
 { grep -qw sufficient one/results.json && grep -qw insufficient one/results.json; } || fail "a grid without both verdicts tests little"
 

@@ -35,7 +35,7 @@ function header() {
   }
 }
 
-// The contents of a page of more than a few parts: after the verdict, before the figures.
+// The contents of a page with many parts: after the verdict, before the figures.
 const contentsFrom = 5;
 function contents() {
   const heads = [...page.querySelectorAll("section[id] > h2, h2.paper")];
@@ -282,7 +282,7 @@ function drawConstellation(box, points) {
   const size = Math.min(380, box.clientWidth || 380);
   const {context} = canvasIn(box, size, `Received constellation: ${points.length / 2} points in the plane`, size);
   const radii = points.map(Math.abs).sort((a, b) => a - b);
-  // Wide enough for 99.5 % of the points; the rest sits on the rim.
+  // Wide enough for 99.5 % of the points; the others are at the rim.
   const reach = Math.max(1e-6, 1.15 * radii[Math.floor(0.9975 * (radii.length - 1))]);
   const to = v => size / 2 + Math.max(-1, Math.min(1, v / reach)) * (size / 2 - 8);
   context.strokeStyle = colour("line");
@@ -301,8 +301,8 @@ function drawConstellation(box, points) {
   return {columns: ["real", "imaginary"], rows: Array.from({length: points.length / 2}, (_, i) => [points[2 * i], points[2 * i + 1]])};
 }
 
-// Three axes and more: the axis with the most numbers is the abscissa of small charts, the next one their series; the
-// rest has a chart for each combination.
+// Three axes and more: the axis with the most numbers is the abscissa of small charts, the next one gives their series,
+// and each combination of the others has a chart.
 const mostCharts = 24, mostSeries = 8;
 function axisCharts() {
   const values = data.axes.map((_, a) => [...new Set(data.rows.map(r => r.axes[a]))]);
@@ -386,7 +386,7 @@ function setTheme(theme) {
   document.documentElement.dataset.theme = theme;
   drawAll();
 }
-// The chosen theme applies to all pages in this browser; a browser that stores nothing for files forgets it.
+// The chosen theme applies to all pages in this browser, unless the browser stores nothing for files.
 const themeKey = "offhook.theme";
 function rememberedTheme() {
   try {
@@ -405,27 +405,28 @@ function chooseTheme(theme) {
 }
 
 const pages = {
-  call: {name: "call report", draw: callPage, command: "offhook report DIR"},
-  sweep: {name: "sweep report", draw: sweepPage, command: "offhook sweep GRID.toml"},
-  reproduce: {name: "reproduce report", draw: reproducePage, command: "offhook reproduce"},
-  law: {name: "reservation law", draw: lawPage, command: "offhook advise law DEVICE"},
-  advice: {name: "advice", draw: advicePage, command: "offhook advise DEVICE HOST"},
-  mttf: {name: "time to an underrun", draw: mttfPage, command: "offhook mttf"},
-  memo: {name: "memo", draw: memoPage, command: ""},
-  host: {name: "host", draw: hostPage, command: "offhook measure host"},
-  schedule: {name: "schedule", draw: schedulePage, command: "offhook schedule SYSTEM.json"},
-  compare: {name: "comparison", draw: comparePage, command: "offhook compare A B"},
-  trunk: {name: "trunk test", draw: trunkPage, command: "offhook trunk-test"},
-  live: {name: "live", draw: livePage, command: ""},
-  decode: {name: "recorded call", draw: decodePage, command: "offhook decode FILE"}};
+  call: {name: "call report", draw: callPage},
+  sweep: {name: "sweep report", draw: sweepPage},
+  reproduce: {name: "reproduce report", draw: reproducePage},
+  law: {name: "reservation law", draw: lawPage},
+  advice: {name: "advice", draw: advicePage},
+  mttf: {name: "time to an underrun", draw: mttfPage},
+  memo: {name: "memo", draw: memoPage},
+  host: {name: "host", draw: hostPage},
+  schedule: {name: "schedule", draw: schedulePage},
+  compare: {name: "comparison", draw: comparePage},
+  trunk: {name: "trunk test", draw: trunkPage},
+  live: {name: "live", draw: livePage},
+  decode: {name: "recorded call", draw: decodePage}};
 header();
 pages[data.kind].draw();
 contents();
-// Two runs of one seed give the same bytes, so the date is the file's. Browsers give it as "11/29/2026 17:04:05".
+// Two runs of one command give the same bytes, so the date is the file's. Browsers give it as "11/29/2026 17:04:05".
 const fileDate = document.lastModified.replace(/^(\d+)\/(\d+)\/(\d+)/, "$3-$1-$2");
-const origin = pages[data.kind].command ? `${data.made_by}, ${pages[data.kind].command}. File of ${fileDate}. ` : data.made_by + ". ";
-page.append(el("footer", {}, origin, data.kind !== "call" ? "" : `Derived from ${group(data.events)} events. `,
-  (data.kind === "live" ? "Values: /status (JSON), /metrics (Prometheus)." : "This page is self-contained and works offline.") + (data.kind === "call" ? " Charts over time: dygraphs (MIT)." : "")));
+const command = document.querySelector('meta[name="offhook-command"]');
+page.append(el("footer", {}, data.made_by + ". ", data.kind === "live" ? "" : `File of ${fileDate}. `, data.kind !== "call" ? "" : `Derived from ${group(data.events)} events. Charts over time: dygraphs (MIT). `,
+  el("span", {class: "screen"}, data.kind === "live" ? "Values: /status (JSON), /metrics (Prometheus). " : "This page is self-contained and works offline. "),
+  command ? "Command: " : "", command ? el("code", {}, command.content) : ""));
 
 const preferred = matchMedia("(prefers-color-scheme: dark)");
 setTheme({"#dark": "dark", "#light": "light"}[location.hash] || rememberedTheme() || (preferred.matches ? "dark" : "light"));
@@ -439,12 +440,12 @@ addEventListener("resize", () => {
   pending = setTimeout(drawAll, 150);
 });
 let screenTheme = "";
-// On paper as on the screen, but light: the width is held, or the charts would be stretched.
+// On paper as on the screen, but light. The width is fixed, because the charts would otherwise be stretched.
 addEventListener("beforeprint", () => {
   screenTheme = document.documentElement.dataset.theme;
   if (data.kind !== "memo") page.style.width = "1120px";
   setTheme("light");
-  for (const canvas of document.querySelectorAll("canvas")) {  // a canvas may come out blank on paper, its picture does not
+  for (const canvas of document.querySelectorAll("canvas")) {  // a canvas may be blank on paper, its picture is not
     const picture = el("img", {src: canvas.toDataURL(), alt: canvas.getAttribute("aria-label"), style: canvas.style.cssText});
     picture.decoding = "sync";
     canvas.replaceWith(picture);

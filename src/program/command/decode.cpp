@@ -18,6 +18,7 @@
 #include "driver/base/terminal.h"
 #include "src/decode/presentation/calls_table.h"
 #include "src/lab/sweep/parallel.h"
+#include "src/page/page.h"
 #include "src/program/command/decode_inputs.h"
 #include "src/program/command/figures.h"
 #include "src/program/command/program.h"
@@ -235,7 +236,7 @@ class Decoder {
     if (!options_.calls.empty()) write_file(options_.calls, csv_table(rows_), Privacy::kPrivate);
     if (!folder_) return;
     folder_->write("calls.csv", csv_table(rows_), Privacy::kPrivate);
-    folder_->write("index.html", decode::index_page(rows_), Privacy::kPrivate);
+    folder_->write("index.html", with_footer(decode::index_page(rows_)), Privacy::kPrivate);
     if (options_.alone()) return;
     if (kept_ > 0) say("{} of {} recordings were decoded by an earlier run\n", kept_, inputs_.size());
     say("index: {}\n", (*folder_ / "index.html").string());

@@ -20,6 +20,7 @@
 #include "driver/base/terminal.h"
 #include "offhook/program.h"
 #include "src/measure/kernel_trace.h"
+#include "src/page/provenance.h"
 #include "src/program/command/fax.h"
 #include "src/program/command/guide.h"
 #include "src/program/command/option_words.h"
@@ -233,7 +234,9 @@ Coloured error_head() {
 
 /// Parse the command line, and run its command.
 int run_command(int argc, const char* const* argv) {
-  std::vector<std::string> words = with_text_outputs({argv + std::min(argc, 1), argv + argc});
+  const std::vector<std::string> given(argv + std::min(argc, 1), argv + argc);
+  const CommandOfPages command_of_pages(shell_line("offhook", given));
+  std::vector<std::string> words = with_text_outputs(given);
   command::load_plugins(words);  // before a word names their additions
   command::Action action;
   const auto app = command::make_app(action);
