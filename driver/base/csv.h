@@ -15,7 +15,7 @@ std::string csv_field(std::string_view text);
 /// A table whose first row has the column names: each key of any row once, in order of appearance. A member `b` of the
 /// object `a` is the column `a_b`. null and absent values are an empty cell; the items of an array share one cell,
 /// separated by semicolons.
-/// @param rows  an array of objects; an empty one gives no table, and no first row
+/// @param rows  an array of objects; if it is empty, there is no table and no first row
 std::string csv_table(const nlohmann::ordered_json& rows);
 
 }  // namespace offhook

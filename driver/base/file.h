@@ -12,9 +12,9 @@
 
 namespace offhook {
 
-/// Limit for documents, plans, profiles and histograms; more than any of them has.
+/// Limit for documents, plans, profiles and histograms. None of them comes near it.
 inline constexpr std::uint64_t kMostTextBytes = std::uint64_t{1} << 26;
-/// Limit for results of a sweep and files to send; more than any of them has. Such a file is read into memory as a
+/// Limit for results of a sweep and files to send. None of them comes near it. Such a file is read into memory as a
 /// whole, and parts of it twice.
 inline constexpr std::uint64_t kMostFileBytes = std::uint64_t{1} << 26;
 

@@ -73,7 +73,7 @@ void break_line(std::string& out, std::string_view line, std::size_t columns) {
   while (indent + line.size() > columns) {
     const std::size_t room = columns > indent ? columns - indent : 0;
     std::size_t cut = line.rfind(' ', room);
-    // Not within the first column; behind a word that is itself too long.
+    // Do not break within the first column, or behind a word that is itself too long.
     const std::size_t least = std::max<std::size_t>(hang > indent ? hang - indent : 0, 1);
     if (cut == std::string_view::npos || cut < least) cut = line.find(' ', std::max(room, least));
     if (cut == std::string_view::npos) break;

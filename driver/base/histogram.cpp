@@ -8,7 +8,7 @@ namespace offhook {
 
 std::uint64_t LogLinearHistogram::low(std::size_t index, unsigned bits) {
   const std::size_t octave = index >> bits;
-  if (octave <= 1) return index;  // the octave of 2^bits has buckets of one value too
+  if (octave <= 1) return index;  // the octave of 2^bits also has buckets of one value
   const std::size_t shift = octave - 1;
   if (shift >= 64 - bits) return 0;  // past the last bucket
   return static_cast<std::uint64_t>(index - (shift << bits)) << shift;
@@ -62,7 +62,7 @@ LogLinearHistogram LiveHistogram::read() const {
   for (std::size_t i = 0; i < counts_.size(); ++i) {
     const std::uint64_t n = counts_[i].load(std::memory_order_relaxed);
     if (n == 0) continue;
-    const bool last = i + 1 == counts_.size();  // takes all that is longer
+    const bool last = i + 1 == counts_.size();  // the last bucket takes all longer times
     out.add(last ? max : std::min(LogLinearHistogram::high(i, kBits), max), n);
   }
   return out;

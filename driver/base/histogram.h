@@ -53,7 +53,7 @@ class LogLinearHistogram {
   static std::size_t index(std::uint64_t value, unsigned bits) {
     const unsigned width = static_cast<unsigned>(std::bit_width(value));
     if (width <= bits) return value;
-    const unsigned shift = width - 1 - bits;  // of the octave: its buckets are 2^shift wide
+    const unsigned shift = width - 1 - bits;  // in this octave, each bucket is 2^shift wide
     return (static_cast<std::size_t>(shift) << bits) + static_cast<std::size_t>(value >> shift);
   }
   static std::uint64_t low(std::size_t index, unsigned bits);
@@ -74,7 +74,7 @@ class LogLinearHistogram {
 /// s.
 class LiveHistogram {
  public:
-  void add(std::int64_t ns);  ///< real-time: yes; the one writer
+  void add(std::int64_t ns);  ///< real-time: yes; only for the one writer
   /// A copy of the counts so far. Each value is the greatest of its bucket; the maximum is exact.
   LogLinearHistogram read() const;
 

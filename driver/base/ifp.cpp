@@ -23,7 +23,7 @@ std::optional<IfpHead> cut_ifp_head(Octets& b) {
   if ((octet & kExtended) != 0) {
     const auto second = cut_octets(b, 1);
     if (!second) return std::nullopt;
-    constexpr int kFirstIndicator = 16, kFirstData = 9;  // behind those of the first version
+    constexpr int kFirstIndicator = 16, kFirstData = 9;  // these fields come after those of the first version
     head.value = (head.is_data ? kFirstData : kFirstIndicator) + ((octet << 2 & 0x3C) | (*second)[0] >> 6);
   }
   if (head.value > (head.is_data ? kLastData : kLastIndicator) || (!head.is_data && head.has_fields))

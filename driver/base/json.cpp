@@ -16,7 +16,7 @@ namespace {
 }  // namespace
 
 void check_json(std::string_view text) {
-  std::array<std::size_t, kDeepestJson + 1> members{};  // by depth, of the object or array that is open there
+  std::array<std::size_t, kDeepestJson + 1> members{};  // by depth: keys of the object or array that is open there
   std::size_t depth = 0, values = 1;
   bool in_string = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -46,7 +46,7 @@ void check_json(std::string_view text) {
 }
 
 std::string escape_in_json(std::string text) {
-  // Both occur in strings only, and the dump does not change them: DEL, and C1 as C2 80 to C2 9F.
+  // Both occur only in strings, and the dump does not change them: DEL, and C1 as C2 80 to C2 9F.
   if (text.find_first_of("\x7f\xc2") == std::string::npos) return text;
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {

@@ -9,11 +9,11 @@
 
 namespace offhook {
 
-/// Limits of JSON that is read. No file of ours comes near them. They bound the stack, the memory (kJsonValueBytes) and
-/// the time (an ordered object searches its members one by one).
+/// Limits of JSON that is read. Offhook's files are far below them. They bound the stack, the memory (kJsonValueBytes)
+/// and the time (an ordered object searches its members one by one).
 inline constexpr int kDeepestJson = 64;                    ///< levels of nesting
 inline constexpr std::size_t kMostJsonValues = 2'000'000;  ///< values in one text
-inline constexpr std::size_t kJsonValueBytes = 150;        ///< most memory of a value, its text not counted
+inline constexpr std::size_t kJsonValueBytes = 150;        ///< greatest memory of a value without its text
 inline constexpr std::size_t kMostJsonMembers = 1'000;     ///< members of one object
 
 /// Escape characters that are valid in a JSON string but control a terminal: DEL and C1.

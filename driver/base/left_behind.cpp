@@ -90,7 +90,7 @@ MadeEntry::MadeEntry(const fs::path& path) {
   if (folder_fd < 0) return;
   const std::string text = identity + absolute.string();
   for (int tries = 0; fd_ < 0 && tries < 100 && !identity.empty() && !error; ++tries) {
-    // If the name is taken, a process of another PID namespace has it.
+    // If the name is taken, a process in another PID namespace uses it.
     record_ = folder / (std::to_string(getpid()) + "-" + std::to_string(count++));
     fd_ = openat(folder_fd, record_.filename().c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   }

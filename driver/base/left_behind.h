@@ -49,7 +49,7 @@ class TemporaryFolder {
 };
 
 /// Remove the entries that ended processes have recorded but not removed. An entry stays if it was replaced since, or
-/// is of another kind now. Errors are ignored: a later call may succeed.
+/// has changed its kind. Errors are ignored: a later call may succeed.
 void remove_left_behind();
 
 }  // namespace offhook

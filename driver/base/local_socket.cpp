@@ -73,7 +73,7 @@ void remove_stale_socket(const std::string& path) {
 std::optional<LocalListener> LocalListener::where_nothing_is(const std::string& path) {
   const sockaddr_un address = address_of(path);
   const int fd = stream_socket(path);
-  // Linux gives the path the socket's own mode, less the umask: there is no moment at which others may connect.
+  // Linux gives the path the socket's own mode, less the umask: others can connect at no moment.
   if (fchmod(fd, 0600) == 0 && bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) {
     LocalListener listener(fd, path);
     if (listen(fd, 1) != 0) fail(path, errno);

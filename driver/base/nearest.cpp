@@ -29,7 +29,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }
 
 constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
-constexpr std::size_t kLeastBeginning = 3;  // letters that identify a word
+constexpr std::size_t kLeastBeginning = 3;  // the letters that identify a word
 
 /// Typing errors between the two; kNone if more than half of the letters differ.
 std::size_t slips(std::string_view name, std::string_view candidate) {

@@ -25,7 +25,7 @@ namespace {
 [[noreturn]] void refuse(const std::string& name, const std::string& why) {
   throw std::runtime_error(name + ": " + why);
 }
-/// "NAME: No space left on device"; by the code a command distinguishes a reader that left from other errors.
+/// "NAME: No space left on device". The error code tells a command whether its reader has left.
 [[noreturn]] void fail_at(const std::string& name, int error) {
   throw std::system_error(error, std::generic_category(), name);
 }
@@ -75,8 +75,8 @@ void keep_mode(int fd, const struct stat& before, const std::string& name) {
     fail_at(name, errno);
 }
 
-/// In a folder of all users, such as /tmp, another user's entry may be a trap for a program that writes there. If they
-/// are on, fs.protected_symlinks, _fifos and _regular of the kernel protect against it.
+/// In a folder of all users, such as /tmp, another user's entry may be a trap for a program that writes there. The
+/// kernel's fs.protected_symlinks, _fifos and _regular protect against this if they are enabled.
 void expect_no_trap(const fs::path& path, const struct stat& there, const std::string& name) {
   const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
   struct stat around {};
@@ -239,7 +239,7 @@ void OutputFile::close() {
 OutputStream::OutputStream(OutputFile file) : std::ostream(nullptr), file_(std::move(file)), buffer_(1 << 16) {
   setp(buffer_.data(), buffer_.data() + buffer_.size());
   rdbuf(this);
-  exceptions(badbit);  // so that exceptions of OutputFile arrive
+  exceptions(badbit);  // so that exceptions of OutputFile reach the caller
 }
 
 void OutputStream::put_out() {
@@ -312,7 +312,7 @@ OutputFile OutputFolder::create(std::string_view name, Privacy privacy, Appears 
   if (appears == Appears::kWhole) {
     file.make_beside(mode_of(privacy));
   } else {
-    remove(name);  // never written into: it may be another file's second name, or open elsewhere
+    remove(name);  // never write into it: the file may have a second name, or be open elsewhere
     file.fd_ =
         openat(*fd_, file.entry_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode_of(privacy));
     if (file.fd_ < 0) file.fail(errno);

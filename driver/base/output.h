@@ -33,8 +33,8 @@ enum class Privacy {
 };
 /// When the bytes appear under the file's name.
 enum class Appears {
-  kAtOnce,  ///< as they are written, so that a kill leaves the earlier ones
-  kWhole,   ///< all of them, at close()
+  kAtOnce,  ///< as they are written, so that a kill preserves the earlier ones
+  kWhole,   ///< all at once, at close()
 };
 
 /// The kind of a file, for messages: "a folder", "a FIFO", "a device", "a socket", "a symbolic link", "a file".
@@ -67,10 +67,10 @@ class OutputFile {
   [[noreturn]] void fail(int error) const;
 
   int fd_ = -1;
-  int folder_fd_ = -1;     // folder of the entries below; -1: it has its name already
+  int folder_fd_ = -1;     // folder of the entries below; -1: the file already has its final name
   std::string entry_;      // its name in that folder
   std::string temporary_;  // until close(), or empty while
-  bool nameless_ = false;  // it has no name at all
+  bool nameless_ = false;  // the file has no name
   std::string name_;       // for messages
 };
 
@@ -94,11 +94,11 @@ class OutputStream : private std::streambuf, public std::ostream {
 class OutputFolder {
  public:
   enum class Use {
-    kAlone,   ///< refused while another process uses it
-    kShared,  ///< with others of this kind: the shards of a sweep
-    kOneFile  ///< shared with other processes: a page that is made once more
+    kAlone,   ///< refused while another process uses the folder
+    kShared,  ///< shared with others of this kind: the shards of a sweep
+    kOneFile  ///< shared with other processes: a page that is written again
   };
-  /// @throws std::runtime_error: cannot be made, written, or is in use
+  /// @throws std::runtime_error: the folder cannot be created or written, or is in use
   explicit OutputFolder(const std::filesystem::path& path, Use use = Use::kAlone);
 
   const std::filesystem::path& path() const { return path_; }

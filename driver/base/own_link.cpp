@@ -64,7 +64,7 @@ void OwnLink::expect_ours() const {
 }
 
 /// The name belongs to an abstract socket, which ends with its process in every case. It contains the folder's inode,
-/// so that two ways to write one path are one name.
+/// so that two spellings of one path give one name.
 void OwnLink::keep() {
   const std::filesystem::path path(path_);
   const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");

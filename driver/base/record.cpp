@@ -67,7 +67,7 @@ bool is_0(const Value& value) {
       value);
 }
 
-/// In the unit of the key, rounded; nothing: it is absent.
+/// In the unit of the key, rounded. Nothing if the value is absent.
 Value shown(const Row& row, const void* subject) {
   Value value = row.get(subject);
   if (row.not_if_0 && is_0(value)) return {};
@@ -136,7 +136,7 @@ void read_part(const Row& row, const Json* json, void* subject) {
 }
 
 std::string leaf_line(const std::string& path, const Row& row, bool optional) {
-  std::string key(row.key.substr(0, row.key.find(' ')));  // of names that stand after it
+  std::string key(row.key.substr(0, row.key.find(' ')));  // of the names after it
   if (row.spread) key += '*';
   if (!row.spread)
     for (int k = 0; k < row.list; ++k) key += "[]";

@@ -50,12 +50,12 @@ struct Row {
   std::string_view what;
 
   Value (*get)(const void* subject) = nullptr;
-  bool (*set)(void* subject, const Value& value) = nullptr;  ///< false: of another type; null: the value is derived
+  bool (*set)(void* subject, const Value& value) = nullptr;  ///< false: the type differs; null: the value is derived
 
   /// The table of a row that is a struct, or a list of them.
   const Table* table = nullptr;
   void (*each)(const void* subject, Visit visit, void* to) = nullptr;
-  void* (*add)(void* subject) = nullptr;  ///< a new last one; for a struct that is always there, itself
+  void* (*add)(void* subject) = nullptr;  ///< a new last item; for a struct that is always present, the struct itself
   int list = 0;                           ///< of structs or of scalars; 2: a list of lists
 
   std::string_view type = {};     ///< of a scalar: "string", "boolean", "integer" or "number"
@@ -67,7 +67,7 @@ struct Row {
   double factor = 1;              ///< from the member's unit to the key's
   bool not_if_0 = false, not_if_negative = false;
   bool null_if_absent = false;
-  bool spread = false;  ///< a list of names and values: each has a key of its own, after `key`
+  bool spread = false;  ///< a list of names and values: each gets its own key, after `key`
   bool apart = false;   ///< describe() names the table of the part, which is described elsewhere
 
   /// This row with another value of one member.
@@ -206,7 +206,7 @@ bool assign(T& x, const Value& value) {
     x.clear();
     for (const Value& item : *list) {
       auto&& one = x.emplace_back();
-      if constexpr (std::is_floating_point_v<std::decay_t<decltype(one)>>) {  // JSON has null for what is no number
+      if constexpr (std::is_floating_point_v<std::decay_t<decltype(one)>>) {  // JSON has null for non-numbers
         if (std::holds_alternative<std::monostate>(item)) {
           one = std::numeric_limits<std::decay_t<decltype(one)>>::quiet_NaN();
           continue;
@@ -218,7 +218,7 @@ bool assign(T& x, const Value& value) {
   }
 }
 
-/// The member of a member ...
+/// The member of a member, and so on.
 template <auto Member, auto... Rest, typename T>
 Value read(const T& subject) {
   if constexpr (Pointing<T>) {
@@ -262,13 +262,13 @@ constexpr bool may_be_absent(std::type_identity<T>) {
   }
 }
 
-/// Makes the rows of a struct. @tparam kReadBack  whether from_json() fills it in
+/// Makes the rows of a struct. @tparam kReadBack  whether from_json() fills the struct
 template <typename Subject, bool kReadBack = true>
 struct Rows {
   static const Subject& at(const void* subject) { return *static_cast<const Subject*>(subject); }
   static Subject& at(void* subject) { return *static_cast<Subject*>(subject); }
 
-  /// A member, or a member of that. The result of a function is derived: it is not read back.
+  /// A member, or a member of a member. The result of a function is derived: it is not read back.
   template <auto... Members>
   static constexpr Row of(std::string_view key, std::string_view unit, std::string_view what) {
     Row row{key, unit, what};
@@ -314,7 +314,7 @@ struct Rows {
     }
     return row;
   }
-  /// The same, derived. Without a key its rows are among those of the whole.
+  /// The same for a derived value. Without a key, its rows are among those of the whole.
   /// @param value  a lambda without captures: of const Subject&
   template <typename Function>
   static constexpr Row part(std::string_view key, const Table& table, Function) {

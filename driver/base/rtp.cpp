@@ -10,7 +10,7 @@ namespace {
 constexpr std::uint8_t kVersion = 2;
 constexpr std::uint8_t kSenderReport = 200, kReceiverReport = 201, kDescription = 202, kGoodbye = 203;
 constexpr std::size_t kSenderOctets = 28, kReceiverOctets = 8, kBlockOctets = 24;
-constexpr char kCname[] = "offhook";  // no name of a user or a host (RFC 7022)
+constexpr char kCname[] = "offhook";  // contains no name of a user or a host (RFC 7022)
 
 std::uint32_t number(const std::uint8_t* p, int octets) {
   std::uint32_t n = 0;

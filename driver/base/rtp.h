@@ -23,7 +23,7 @@ struct RtpPacket {
   std::span<const std::uint8_t> payload;
 };
 
-/// @return nothing: not a packet of RTP, version 2. Real-time: yes, O(1)
+/// @return nothing if it is not an RTP packet of version 2. Real-time: yes, O(1)
 std::optional<RtpPacket> parse_rtp(std::span<const std::uint8_t> octets);
 /// The header. @param[out] octets [kRtpHeaderOctets]. Real-time: yes
 void write_rtp_header(const RtpPacket& packet, std::uint8_t* octets);
@@ -35,7 +35,7 @@ struct ReceptionReport {
   std::int32_t lost = 0;             ///< since the beginning
   std::uint32_t highest = 0;         ///< extended sequence number
   std::uint32_t jitter_samples = 0;  ///< RFC 3550 6.4.1
-  std::uint32_t last_report = 0;     ///< middle 32 bits of the NTP time of the newest sender report; 0: none came
+  std::uint32_t last_report = 0;     ///< middle 32 bits of the NTP time of the newest sender report; 0: none yet
   std::uint32_t since_report = 0;    ///< 1/65536 s
 };
 
@@ -48,7 +48,7 @@ struct RtcpReport {
 };
 
 /// A compound packet: its first sender or receiver report, and whether it has a BYE.
-/// @return nothing: not RTCP. Real-time: yes, O(octets)
+/// @return nothing if it is not RTCP. Real-time: yes, O(octets)
 std::optional<RtcpReport> parse_rtcp(std::span<const std::uint8_t> octets);
 
 /// A sender report with one reception report at most, and a CNAME. @param[out] octets  of kRtcpOctets at least

@@ -58,7 +58,7 @@ void catch_interrupts() {
 
 void catch_file_size_limit() {
   struct sigaction action {};
-  action.sa_handler = [](int) {};  // not SIG_IGN, which the programs that are started would have, too
+  action.sa_handler = [](int) {};  // not SIG_IGN, because programs that are started would inherit it
   action.sa_flags = SA_RESTART;
   sigaction(SIGXFSZ, &action, nullptr);
 }
@@ -85,8 +85,8 @@ int interrupt_status() {
 void hold_standard_descriptors() {
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (fcntl(fd, F_GETFD) >= 0) continue;
-    // open() takes the lowest free descriptor, which is this one. In the wrong direction: each use fails, as with a
-    // closed descriptor.
+    // open() takes the lowest free descriptor, which is this one. It is opened in the wrong direction, so each use
+    // fails as with a closed descriptor.
     if (open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0) return;
   }
 }
@@ -184,7 +184,7 @@ std::string Table::text(bool colours) const {
   }
   std::string out;
   const auto line = [&](const std::vector<std::size_t>& group, const std::vector<std::string>& cells) {
-    std::size_t blanks = 0;  // before the next cell; none end a line
+    std::size_t blanks = 0;  // padding before the next cell; no cell pads the end of a line
     for (const std::size_t c : group) {
       const std::size_t pad = widths[c] - characters(cells[c]);
       if (c != 0) blanks += 2;

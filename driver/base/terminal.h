@@ -20,8 +20,8 @@
 namespace offhook {
 
 /// From the first call on, SIGINT, SIGTERM, SIGHUP and SIGPIPE set a flag instead of ending the program, so that
-/// recordings are completed and links and sockets are removed. A second SIGINT, SIGTERM or SIGHUP, 0.3 s later or
-/// more, ends it. A SIGHUP that is ignored, as by nohup, stays so.
+/// recordings are completed and links and sockets are removed. A second SIGINT, SIGTERM or SIGHUP, 0.3 s later or more,
+/// ends it. A SIGHUP that is ignored, for example by nohup, stays ignored.
 void catch_interrupts();
 /// While it lives, catch_interrupts() may be called; at its end the signals have their previous effect again, and
 /// signals that arrived meanwhile are dropped.

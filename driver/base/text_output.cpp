@@ -27,7 +27,7 @@ void expect_one_alone(std::initializer_list<const TextOutput*> outputs) {
 std::vector<std::string> with_text_outputs(std::vector<std::string> words) {
   std::vector<std::string> out;
   for (std::size_t i = 0; i < words.size(); ++i) {
-    if (words[i] == "--") {  // the following words are no options
+    if (words[i] == "--") {  // the following words are not options
       out.insert(out.end(), words.begin() + static_cast<std::ptrdiff_t>(i), words.end());
       break;
     }

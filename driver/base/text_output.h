@@ -31,7 +31,7 @@ struct TextOutput {
   void write(std::string_view text, Privacy privacy = Privacy::kShared) const;
 };
 
-/// @throws std::runtime_error: several texts would go to standard output
+/// @throws std::runtime_error if several texts would go to standard output
 void expect_one_alone(std::initializer_list<const TextOutput*> outputs);
 
 /// A command line in which each of these options has a value, "-" if no file's name follows. A name has the ending of

@@ -12,7 +12,7 @@ using Octets = std::span<const std::uint8_t>;
 
 constexpr std::size_t kOneOctet = 0x7F, kHead = 2, kCounts = 2;
 
-// An open type of PER: a length of one octet, or of two, and its octets. Longer ones, in fragments, are not T.38's.
+// An open type of PER: a length of one octet or of two, and its octets. T.38 has no fragments.
 std::optional<Octets> cut_open(Octets& from) {
   const auto first = cut_octets(from, 1);
   if (!first) return std::nullopt;
@@ -83,7 +83,7 @@ std::optional<UdptlReader::News> UdptlReader::take(Octets datagram) {
   if (!u) return std::nullopt;
   const bool begins = !last_ && u->number <= u->before.size();
   const int ahead = last_ ? static_cast<std::int16_t>(u->number - *last_) : begins ? u->number + 1 : 1;
-  if (ahead <= 0) return std::nullopt;  // its contents were copies in a later one
+  if (ahead <= 0) return std::nullopt;  // an earlier packet arrived as a copy in a later datagram
   last_ = u->number;
   const auto missing = static_cast<std::size_t>(ahead - 1), found = std::min(missing, u->before.size());
   News news{.lost = missing - found, .packets = {}, .first = static_cast<std::uint16_t>(u->number - found)};

@@ -24,7 +24,7 @@ struct UdptlDatagram {
   bool whole = false;                                   ///< read to its last octet
 };
 
-/// @return nothing: no number and packet
+/// @return nothing if it has no number and packet
 std::optional<UdptlDatagram> parse_udptl(std::span<const std::uint8_t> datagram);
 
 /// Writes the datagrams of one direction.
@@ -48,10 +48,10 @@ class UdptlReader {
  public:
   struct News {
     std::size_t lost = 0;                                  ///< packets before `packets` that no datagram has brought
-    std::vector<std::span<const std::uint8_t>> packets{};  ///< all but the last come from copies
+    std::vector<std::span<const std::uint8_t>> packets{};  ///< all but the last are copies
     std::uint16_t first = 0;                               ///< number of the first
   };
-  /// @return nothing: no datagram of UDPTL, or one whose packet is late or known
+  /// @return nothing if it is not a UDPTL datagram, or its packet is late or known
   std::optional<News> take(std::span<const std::uint8_t> datagram);
 
  private:

@@ -12,7 +12,7 @@ namespace offhook {
 /// A card's memory in this process.
 class CardMemory {
  public:
-  /// @throws std::invalid_argument: no card can have these streams
+  /// @throws std::invalid_argument if no card can have these streams
   explicit CardMemory(const oh_streams& streams) : memory_(::operator new(size_of(streams), kAlignment)) {
     oh_card_init(memory_.get(), &streams);
     oh_card_attach(&card_, memory_.get(), oh_card_size(&streams));

@@ -2,7 +2,7 @@
 #include "offhook/card_engine.h"
 
 #ifndef EINVAL
-#define EINVAL 22 /* Linux; no OS header here */
+#define EINVAL 22 /* Linux's value; no OS header here */
 #endif
 
 enum { ALIGNMENT = 64 };
@@ -163,7 +163,7 @@ static void find_slots(struct oh_card_engine* engine) {
   engine->tx_slot = (uint32_t)(engine->position % engine->tx.periods);
 }
 
-/* The driver may be another process, and the memory hold anything. */
+/* The driver may be another process, and the memory may hold any values. */
 static uint32_t next_block(const struct oh_card_engine* engine) {
   const uint32_t least = oh_streams_block_min(&engine->streams), most = oh_streams_block_max(&engine->streams);
   const uint32_t block = __atomic_load_n(&engine->state->block, __ATOMIC_RELAXED);
@@ -184,7 +184,7 @@ void oh_card_engine_set_rate(struct oh_card_engine* engine, uint32_t rate_hz, ui
   oh_card_log_changes(engine->report, engine->state, now_ns);
 }
 
-/* Positions of the next ones, up to target, that lie at or beyond limit. */
+/* Positions of the next samples, up to target, that are at or beyond limit. */
 static uint64_t beyond(const struct oh_card_engine* engine, uint64_t limit, uint64_t target) {
   const uint64_t from = limit < engine->position ? engine->position : limit;
   return from < target ? target - from : 0;

@@ -86,7 +86,7 @@ class Words {
     take(static_cast<std::size_t>(end - word.data()));
     return value;
   }
-  /// "2.5ms" in ns; nothing if there is no such number at this place.
+  /// "2.5ms" in ns; nothing if there is no such number at this position.
   std::optional<std::int64_t> time() {
     double ms = 0;
     const std::string_view word = peek();

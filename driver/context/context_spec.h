@@ -32,7 +32,7 @@ struct ContextSpec : oh_context_spec {
 
   /// @throws std::invalid_argument with the position of the error and the expected text
   static ContextSpec parse(std::string_view text);
-  /// In the grammar. parse(str()) gives the same context.
+  /// The text in the grammar. parse(str()) gives the same context.
   std::string str() const;
 
   bool in_ticks() const { return period_ns == 0; }
@@ -48,7 +48,7 @@ struct ContextForm {
   std::string key{};  ///< "fifo": context.kind of a scenario
   ContextArgument argument = ContextArgument::kNone;
   int least = 0, most = 0;    ///< of a priority or a nice value
-  std::string system{};       ///< the one that has it; empty: each does
+  std::string system{};       ///< the only one that has it; empty: all have it
   std::string what{};         ///< in a few words
   std::string usage() const;  ///< "FIFO 1..99"
 };
@@ -61,7 +61,7 @@ int find_context_form(std::string_view word);
 const ContextForm& context_form(oh_context_kind kind);
 /// The keys of all kinds, each at the place of its number.
 std::span<const std::string_view> context_keys();
-/// "INT, DPC, THR 1..255 ...": of these kinds, or of all.
+/// "INT, DPC, THR 1..255 ...": contexts of these kinds, or of all.
 std::string context_usage(std::span<const oh_context_kind> kinds = {});
 /// Why a host cannot run it: "THR 24 is Windows NT's; this host is Linux: FIFO 1..99 ...".
 std::string not_of_this_host(const ContextSpec& spec, std::string_view host, std::span<const oh_context_kind> runs);

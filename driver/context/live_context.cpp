@@ -99,12 +99,12 @@ std::int64_t LiveContextConfig::live_period_ns() const {
   return kind != OH_CONTEXT_RESERVATION ? 0 : in_ticks() ? y_ticks * tick_ns() : period_ns;
 }
 
-// Every mlockall() walks all mapped memory, and every thread made after it has its whole stack touched. A bank of 64
-// would lock memory 64 times and touch 8 MB for each thread while its first modems are already running.
+// Every mlockall() walks all mapped memory, and the whole stack of every later thread is touched. A bank of 64 would
+// lock memory 64 times and touch 8 MB for each thread while its first modems are already running.
 std::string lock_memory() {
   static const int error = [] {
     if (mlockall(MCL_CURRENT | MCL_FUTURE) != 0) return errno;
-#ifndef __SANITIZE_THREAD__  // its own part of a stack is larger
+#ifndef __SANITIZE_THREAD__  // its part of a stack is larger
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
     pthread_attr_setstacksize(&attributes, kStackBytes);
@@ -114,7 +114,7 @@ std::string lock_memory() {
     return 0;
   }();
   if (error == 0) return "";
-  errno = error;  // of the one attempt, at every call
+  errno = error;  // of the only attempt, at every call
   return "memory cannot be locked (" + reason() +
          "): needs CAP_IPC_LOCK or a larger memlock limit: \"@audio - memlock unlimited\" in /etc/security/limits.d/, "
          "or the systemd unit (LimitMEMLOCK=infinity)";
@@ -201,7 +201,7 @@ void LiveContext::lacking(const LiveContextConfig& config, const std::string& wh
   shortcomings_.push_back(what);
 }
 
-// Scheduling of the thread, while it waits or serves; from the owner's calls, so that a refusal can be thrown.
+// Scheduling of the thread while it waits or serves. Set by the owner's calls, so that a refusal can be thrown.
 void LiveContext::schedule(const LiveContextConfig& config) {
   const int tid = tid_.load();
   const bool reserves = config.kind == OH_CONTEXT_RESERVATION;
@@ -221,7 +221,7 @@ void LiveContext::schedule(const LiveContextConfig& config) {
   }
   SchedAttributes attributes{};
   attributes.policy = SCHED_OTHER;
-  // Without a number it is the process's own, which needs no permission.
+  // Without a number, it is the limit of the process itself, which needs no permission.
   attributes.nice = config.kind == OH_CONTEXT_NORMAL && config.nice != 0 ? config.nice : getpriority(PRIO_PROCESS, 0);
   std::string advice = "a nice value below 0 needs CAP_SYS_NICE";
   if (config.kind == OH_CONTEXT_FIFO || config.kind == OH_CONTEXT_ROUND_ROBIN) {
@@ -259,7 +259,7 @@ void LiveContext::reconfigure(const ContextSpec& spec) {
     rule_.demoted.store(false);
   }
   config_ = wanted;
-  budget_ns_.store(0);  // none, while the two do not fit together
+  budget_ns_.store(0);  // none, as long as the two do not fit together
   period_ns_.store(wanted.live_period_ns());
   budget_ns_.store(wanted.live_budget_ns());
 }
@@ -280,7 +280,7 @@ void LiveContext::start() {
   tid_.store(0);
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
-  pthread_attr_setstacksize(&attributes, kStackBytes);  // locked in full, so not eight megabytes
+  pthread_attr_setstacksize(&attributes, kStackBytes);  // locked in full, so less than eight megabytes
   const int error = pthread_create(
       &thread_, &attributes,
       [](void* self) -> void* {
@@ -334,7 +334,7 @@ void LiveContext::loop() {
     const std::int64_t budget = budget_ns_.load(std::memory_order_relaxed);
     if (budget > 0) {
       const std::int64_t period = period_ns_.load(std::memory_order_relaxed);
-      // It was away for as long as a replenishment takes: the kernel throttled it within the service run.
+      // It was preempted for as long as a replenishment takes: the kernel throttled it within the service run.
       if (now(CLOCK_MONOTONIC) - begin - used > (period - budget) / 2) throttles_.fetch_add(1);
       keep_budget(budget, period);
     }
@@ -344,7 +344,7 @@ void LiveContext::loop() {
 void LiveContext::keep_budget(std::int64_t budget_ns, std::int64_t period_ns) {
   const std::int64_t at = now(CLOCK_MONOTONIC);
   const std::int64_t spent = now(CLOCK_THREAD_CPUTIME_ID);
-  if (at - period_began_ >= period_ns) {  // a new period began while it slept, or was away
+  if (at - period_began_ >= period_ns) {  // a new period began while it slept or was preempted
     period_began_ = at;
     spent_before_ = spent;
     return;

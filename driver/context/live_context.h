@@ -34,9 +34,9 @@ namespace offhook {
 
 struct LiveContextConfig : ContextSpec {
   LiveContextConfig(const ContextSpec& spec = ContextSpec::parse("FIFO 50"))
-      : ContextSpec(spec) {}  // NOLINT: a spec is enough
+      : ContextSpec(spec) {}  // NOLINT: implicit, because a spec is sufficient
 
-  std::optional<int> cpu;       ///< keep to this CPU; a reservation cannot (the kernel's admission is global)
+  std::optional<int> cpu;       ///< keep to this CPU; not for a reservation, because the kernel's admission is global
   bool best_effort = false;     ///< continue without missing permissions, and list them in shortcomings()
   bool cpu_dma_latency = true;  ///< keep the CPUs out of deep sleep
   double watchdog_share = WatchRule{}.share;  ///< of the CPU; 0: no watchdog
@@ -74,7 +74,7 @@ class LiveContext {
   std::uint64_t yields() const { return yields_.load(std::memory_order_relaxed); }  ///< budget spent
   std::uint64_t throttles() const {
     return throttles_.load(std::memory_order_relaxed);
-  }                                                                               ///< calls the kernel broke off
+  }                                                                               ///< calls that the kernel interrupted
   bool demoted() const { return rule_.demoted.load(std::memory_order_relaxed); }  ///< by the watchdog
   const std::vector<std::string>& shortcomings() const { return shortcomings_; }
 
@@ -110,7 +110,7 @@ std::string lock_memory();
 inline constexpr std::size_t kStackBytes = 256 * 1024;
 /// Keep the calling thread to a CPU. @return empty, or why not
 std::string keep_to_cpu(int cpu);
-/// Give the calling thread SCHED_FIFO at this priority, below 99, under the watchdog until the thread ends.
+/// Give the calling thread SCHED_FIFO at this priority, below 99. The watchdog watches it until the thread ends.
 /// @param rule  the watchdog's, for a caller that needs to know of a demotion; outlives the thread
 /// @return empty, or the reason and how to permit it
 std::string become_fifo(int priority, WatchRule* rule = nullptr);

@@ -19,8 +19,8 @@ namespace offhook {
 namespace {
 
 constexpr std::int64_t kGiga = 1'000'000'000, kLookNs = 200'000'000;
-constexpr std::int64_t kBusy = 5;       // a fifth of the time: less takes no machine
-constexpr int kLooksAwake = 3;          // from the first to the third are two periods
+constexpr std::int64_t kBusy = 5;       // a fifth of the time: no machine takes less
+constexpr int kLooksAwake = 3;          // the first to the third check are two periods apart
 constexpr std::size_t kStack = 65'536;  // of the process's locked memory
 
 std::int64_t now(clockid_t clock) {
@@ -59,7 +59,7 @@ bool is_real_time(int tid) {
 class Watchdog {
  public:
   static Watchdog& of_process() {
-    static Watchdog& one = *new Watchdog;  // threads that end after main() still find it
+    static Watchdog& one = *new Watchdog;  // so that threads that end after main() still find it
     return one;
   }
   int priority() const { return priority_; }
@@ -97,7 +97,7 @@ class Watchdog {
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-#ifndef __SANITIZE_THREAD__  // its own part of a stack is larger
+#ifndef __SANITIZE_THREAD__  // its part of a stack is larger
     pthread_attr_setstacksize(&attributes, kStack);
 #endif
     pthread_t thread;
@@ -167,7 +167,7 @@ void Watched::look() {
   looks_awake_ = slept < 0 ? 0 : looks_awake_ > 0 && slept == slept_ ? looks_awake_ + 1 : 1;
   slept_ = slept;
   const auto most = static_cast<std::int64_t>(rule_.share * static_cast<double>(newest.at_ns - first.at_ns));
-  // A thread that was watched for less than two checks has had too little time for a decision by its share.
+  // A thread that was watched for less than two checks had too little time to judge its share.
   const bool whole = newest.at_ns - first.at_ns > kLookNs * 3 / 2;
   if (looks_awake_ < kLooksAwake && !(whole && newest.spent_ns - first.spent_ns > most)) return;
   const sched_param normal{0};

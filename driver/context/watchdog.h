@@ -26,7 +26,7 @@ struct WatchRule {
   std::atomic<bool> demoted{false};
 };
 
-/// The calling thread is watched, from its beginning to its end: the same thread destroys it.
+/// Watches the calling thread while the object lives. The same thread destroys it.
 class Watched {
  public:
   explicit Watched(WatchRule& rule);

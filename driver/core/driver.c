@@ -2,7 +2,7 @@
 #include "offhook/driver.h"
 
 #ifndef EINVAL
-#define EINVAL 22 /* Linux; no OS header here */
+#define EINVAL 22 /* Linux's value; no OS header here */
 #endif
 
 /* No function reads a sample. */
@@ -30,7 +30,7 @@ static void count(uint64_t* counter, uint64_t n) {
   __atomic_store_n(counter, *counter + n, __ATOMIC_RELAXED);
 }
 
-/* A run of at most one ring lies in two pieces: the octets from `slot` on, and the rest from the ring's beginning. */
+/* A run of at most one ring has two pieces: the octets from `slot` on, and the rest from the ring's beginning. */
 struct pieces {
   uint8_t* first;
   size_t first_octets, rest_octets;
@@ -74,7 +74,7 @@ static int plan_is_valid(const struct oh_card* card, const uint32_t* samples, ui
 static size_t block_octets(const struct oh_card* card, const struct oh_stream_format* direction) {
   const struct oh_ring ring = oh_ring_of(&card->streams, direction, NULL);
   const size_t octets = (size_t)oh_streams_block_max(&card->streams) * ring.period_octets;
-  return (octets + 7) / 8 * 8; /* memory behind it is aligned for any sample */
+  return (octets + 7) / 8 * 8; /* the memory after it is aligned for any sample */
 }
 
 size_t oh_driver_staging_size(const struct oh_card* card) {
@@ -120,7 +120,7 @@ int oh_driver_set_block_plan(struct oh_driver* driver, const uint32_t* samples, 
   const int error = card->ops->set_block(card->self, samples[0]);
   if (error != 0) return error;
 
-  /* Odd: an isr that runs now keeps its old plan and checks again at the next interrupt. */
+  /* Odd: an ISR that runs now keeps its old plan, and checks again at the next interrupt. */
   const uint32_t sequence = driver->plan_sequence;
   __atomic_store_n(&driver->plan_sequence, sequence + 1, __ATOMIC_RELAXED);
   __atomic_thread_fence(__ATOMIC_RELEASE);
@@ -130,7 +130,7 @@ int oh_driver_set_block_plan(struct oh_driver* driver, const uint32_t* samples, 
   return 0;
 }
 
-/* Take over a newly published plan, in one try. The first of its lengths was programmed by oh_driver_set_block_plan. */
+/* Take a newly published plan, in one attempt. The first of its lengths was programmed by oh_driver_set_block_plan. */
 static void adopt_plan(struct oh_driver* driver) {
   const uint32_t sequence = __atomic_load_n(&driver->plan_sequence, __ATOMIC_ACQUIRE);
   if (sequence == driver->plan_adopted || (sequence & 1) != 0) return;

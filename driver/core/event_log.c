@@ -2,7 +2,7 @@
 #include "offhook/event_log.h"
 
 #ifndef EINVAL
-#define EINVAL 22 /* Linux; no OS header here */
+#define EINVAL 22 /* Linux's value; no OS header here */
 #endif
 
 /* All of an event except its time, in the word whose store publishes the slot. */

@@ -7,7 +7,7 @@
 
 namespace offhook {
 
-/// @param value  in the instrument's unit; limited to +-83 000  @return 100 times the value, 24 bits
+/// @param value  in the instrument's unit; limited to +-83,000  @return 100 times the value, 24 bits
 inline std::uint32_t logged_hundredths(float value) {
   constexpr float kMost = 83'000;
   const float cut = !(value > -kMost) ? -kMost : value > kMost ? kMost : value;

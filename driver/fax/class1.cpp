@@ -15,15 +15,15 @@ constexpr char kDle = 0x10, kEtx = 0x03, kSub = 0x1A;
 constexpr char kEnd[] = {kDle, kEtx}, kOctetDle[] = {kDle, kDle};
 constexpr std::string_view kEndOfData(kEnd, 2), kStuffedDle(kOctetDle, 2);
 constexpr std::uint64_t kPatience = 5000 * kSamplesPerMs;  // for a program that sends nothing
-// The carrier of a last frame ends after some flags. Wait for it, because a page receiver that is started within it
+// The carrier of a last frame ends after some flags. Wait for it, because a page receiver that starts before its end
 // would report frames instead of a page.
 constexpr std::uint64_t kLastCarrier = 400 * kSamplesPerMs;
 constexpr char kFinalBit = 0x10;  // of the control octet, T.30 5.3.5
 constexpr std::size_t kControlOctet = 1, kLeastFrame = 2;
 // Octets of a page that are queued ahead of the pump: 0.57 s at 14 400 bit/s in the ring, and the same before it.
 constexpr std::size_t kOctetsPerMessage = 64, kMessagesAhead = 16, kPageRoom = 1024;
-constexpr std::size_t kMostReceived = 16;     // frames that the program has not requested
-constexpr std::size_t kMostOctets = 1 << 17;  // for a program that does not read: 72 s of a page at 14 400 bit/s
+constexpr std::size_t kMostReceived = 16;     // frames for which the program has not asked
+constexpr std::size_t kMostOctets = 1 << 17;  // buffer for a program that does not read: 72 s of a page at 14 400 bit/s
 
 constexpr std::array<PageModulation, 12> kPageModulations = {{{24, Signal::kV27ter, 2400, false},
                                                               {48, Signal::kV27ter, 4800, false},
@@ -277,7 +277,7 @@ void Class1::finish_sending(Outcome outcome) {
 void Class1::flush() {
   while (!orders_.empty()) {
     Message* slot = rings_.orders->free_slot();
-    if (slot == nullptr) return;  // data follow their orders
+    if (slot == nullptr) return;  // data follow their order
     *slot = orders_.front();
     rings_.orders->push();
     orders_.pop_front();
@@ -391,7 +391,7 @@ void Class1::take_frame(const Message& r) {
   if (operation_ == Operation::kReceiveFrames && !ok_at_) deliver_frame();
 }
 
-/// @pre connected_, and a frame has come
+/// @pre connected_, and a frame was received
 void Class1::deliver_frame() {
   const Frame frame = received_.front();
   received_.pop_front();

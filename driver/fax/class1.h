@@ -33,7 +33,7 @@ namespace offhook::fax {
 enum class Outcome : std::uint8_t {
   kConnect,       ///< data may flow
   kOk,            ///< done, or aborted by a character of the program
-  kError,         ///< a frame with a bad check, or the program sent nothing for 5 s
+  kError,         ///< a frame failed its check, or the program sent nothing for 5 s
   kNoCarrier,     ///< the signal has ended, or did not come
   kOtherCarrier,  ///< +FCERROR: frames arrive instead of a page
   kFramesInstead  ///< +FRH:3: the same with adaptive reception, which continues with the frames; kConnect follows
@@ -74,7 +74,7 @@ class Class1 {
   std::size_t room() const;
   /// @param octets  of the program, at most room(). Ignored between DLE ETX and the result
   void put(std::string_view octets);
-  /// Exchanges messages with the pump. Call every 10 ms or so.
+  /// Exchanges messages with the pump. Call it about every 10 ms.
   void poll();
 
   /// Octets for the program, which precede the next result. Valid until the next call of another function.
@@ -95,13 +95,13 @@ class Class1 {
     kSendSilence,
     kAwaitSilence
   };
-  /// Octets, and the result after them.
+  /// Octets, and the result that follows them.
   struct Item {
     std::string octets;
     std::optional<Outcome> outcome;
   };
   struct Frame {
-    std::string octets;  // with the two of its check
+    std::string octets;  // including the two octets of its check
     bool good;
   };
 
@@ -133,19 +133,19 @@ class Class1 {
   Rings rings_;
   Operation operation_ = Operation::kNone;
   std::deque<Item> items_;
-  std::deque<Message> orders_;  // that found no room
+  std::deque<Message> orders_;  // messages that found no room
   std::uint8_t send_turn_ = 0, receive_turn_ = 0;
   std::uint64_t lost_reports_ = 0;
 
   // Transmit direction
   std::string page_;            // unstuffed octets that are not in the ring
-  std::deque<Message> frames_;  // the same of frames
+  std::deque<Message> frames_;  // the same for frames
   std::string frame_;           // that has begun
   bool after_dle_ = false;      // the last octet was DLE
-  bool ending_ = false;         // no data come any more; `at_end_` is the result
+  bool ending_ = false;         // no more data arrive; `at_end_` is the result
   bool end_queued_ = false;
   Outcome at_end_ = Outcome::kOk;
-  std::uint64_t active_at_ = 0;  // the last time there were data to send
+  std::uint64_t active_at_ = 0;  // the last time at which there were data to send
 
   // Receive direction
   bool hears_frames_ = false;           // the pump listens to V.21
@@ -153,8 +153,8 @@ class Class1 {
   bool carrier_ = false;                // of V.21
   bool connected_ = false;              // kConnect was reported
   bool adaptive_ = false;               // of receive_page()
-  std::deque<Frame> received_;          // before the program's request for them
-  std::optional<std::uint64_t> ok_at_;  // the last frame has come: kOk when its carrier has ended, at the latest then
+  std::deque<Frame> received_;          // frames received before the program's request
+  std::optional<std::uint64_t> ok_at_;  // the last frame was received: kOk when its carrier has ended, or at this time
   std::optional<std::uint64_t> deadline_;
   int octet_ = 0, octet_bits_ = 0;  // of a page
 };

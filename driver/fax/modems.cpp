@@ -24,9 +24,9 @@ constexpr int kV21PreambleOctets = 37;
 constexpr int kPagePreamblesPerSecond = 5;
 constexpr int kInterFrameFlags = 2;
 constexpr int kCheckOctets = 2;
-constexpr int kFramingFlags = 8;  // in a row, before a receiver reports frames
+constexpr int kFramingFlags = 8;  // number in a row before a receiver reports frames
 constexpr float kLeastDbm0 = -45.5f;
-constexpr int kLevelSamples = 40;  // over which the level is taken to find a silence
+constexpr int kLevelSamples = 40;  // over which the level is measured to find silence
 // V.17's receiver must hear a short training this far below the signal: with less than 18 dB spandsp's fails
 // (measured without an echo). The far machine's frames of V.21 give the level.
 constexpr float kShortTrainingRangeDb = 26;
@@ -110,7 +110,7 @@ class Modems {
   float v21_dbm0_ = 0;                    // of the last good frame
   std::array<std::uint8_t, 128> bits_{};  // received in this chunk: at most 160 samples at 14 400 bit/s
   std::int32_t bit_count_ = 0;
-  std::int32_t silence_samples_ = 0, silence_left_ = 0;  // of a silence that is waited for
+  std::int32_t silence_samples_ = 0, silence_left_ = 0;  // of the awaited silence
   double level_sum_ = 0;                                 // squares of the last level_count_ samples
   int level_count_ = 0;
 

@@ -44,7 +44,7 @@ struct Rings {
 /// Counters of a pump, which any thread may read.
 struct Counters {
   std::uint64_t samples = 0;       ///< processed and lost: the clock of T.30
-  std::uint64_t starved_bits = 0;  ///< bits that were due to be sent and had not come; zeros were sent
+  std::uint64_t starved_bits = 0;  ///< bits that were due but not available; zeros were sent
   std::uint64_t lost_reports = 0;  ///< reports that found the ring full
   std::uint64_t trained = 0;       ///< trainings of a page receiver that succeeded
   std::uint64_t failed = 0;        ///< trainings of a page receiver that failed
@@ -55,7 +55,7 @@ const oh_pump_type* pump_type();
 
 inline constexpr float kTxLevelDbm0 = -12;  ///< of the transmitter of a fax machine of this program
 
-/// A pump in memory of its own.
+/// A pump in its own memory.
 struct FreePump {
   void operator()(void* self) const;
 };

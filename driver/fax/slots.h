@@ -30,14 +30,14 @@ enum class Kind : std::uint8_t {
   kDropFrames,   ///< order: forget the frames of the present signal
   kFrame,        ///< a frame of HDLC without its check sequence; received: `value` is 1 if the check was good, and
                  ///< the two octets of the check follow the frame's
-  kEndOfFrames,  ///< no frame follows: the signal ends after the last one
+  kEndOfFrames,  ///< no more frames: the signal ends after the last one
   kBits,         ///< `value` bits, the first in time in the least significant place
   kEndOfBits,    ///< the signal ends
   kTaken,        ///< report: the modem has taken a frame from the ring
   kSent,         ///< report: the signal has ended
   kFrameStatus,  ///< report: `value` is a negative status of spandsp, of a receiver of frames
   kBitStatus,    ///< report: the same, of a receiver of bits
-  kSilent        ///< report: the silence that was waited for has come
+  kSilent        ///< report: the awaited silence was detected
 };
 
 struct Message {
@@ -46,7 +46,7 @@ struct Message {
   Signal signal{};
   bool short_training = false, frames = false;
   bool at_once = false;     ///< kSend: without the pause before a signal of data
-  bool ones_first = false;  ///< kSend: until the first bit of data has come, ones are sent, and they are not counted
+  bool ones_first = false;  ///< kSend: ones are sent until the first bit of data arrives; they are not counted
   std::uint8_t turn = 0;    ///< counts kSend or kReceive; a message of an earlier turn is stale
   std::uint16_t length = 0;
   std::int32_t value = 0;

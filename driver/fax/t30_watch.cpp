@@ -63,7 +63,7 @@ void T30Watch::end_call() {
 }
 
 // PPS names page and block, and the last frame that it sends of the block. PPR has a bit for every frame that is
-// missing; bits beyond the end of the block mean nothing.
+// missing; bits beyond the end of the block have no meaning.
 void T30Watch::on_block(std::span<const std::uint8_t> frame) {
   constexpr std::size_t kNumbers = 4, kMap = 3;
   const int field = frame[2] & 0xFE;

@@ -38,13 +38,13 @@ struct Progress {
   std::uint32_t bad_lines = 0;         ///< lines of the received pages that could not be decoded, without correction
   std::uint32_t repeated_frames = 0;   ///< requests to send frames of a page again, with correction
   std::uint32_t frames_again = 0;      ///< frames that these requests name
-  std::uint32_t trainings = 0;         ///< test signals announced (DCS)
-  std::uint32_t failed_trainings = 0;  ///< of these: refused (FTT)
+  std::uint32_t trainings = 0;         ///< test signals announced by DCS
+  std::uint32_t failed_trainings = 0;  ///< test signals refused by FTT
   std::uint32_t refused_pages = 0;     ///< pages whose quality was refused (RTN)
   std::string far_ident;               ///< number of the far end
   bool over = false;                   ///< T.30 has ended
-  bool complete = false;               ///< and without an error
-  std::string failure;                 ///< the reason otherwise, for people
+  bool complete = false;               ///< and without errors
+  std::string failure;                 ///< otherwise the reason, for people
 };
 
 /// Only from the thread that runs T.30.
@@ -55,7 +55,7 @@ class T30Watch {
   T30Watch(const T30Watch&) = delete;
   T30Watch& operator=(const T30Watch&) = delete;
 
-  /// Gives a new T.30 its settings. @param t30  calls back until its end, which is before that of the watch
+  /// Gives a new T.30 its settings. @param t30  calls back until it ends, before the watch
   void begin(t30_state_s* t30);
   /// The line is gone, or the user has cancelled: T.30 ends with an error.
   void end_call();

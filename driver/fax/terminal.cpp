@@ -82,7 +82,7 @@ void Terminal::set_receiver(int type, int bit_rate, int short_training, int fram
   order(Kind::kReceive, signal_of(type), ++receive_turn_, bit_rate, short_training != 0, frames != 0);
 }
 
-// The length of a pause comes in the argument that is the kind of training for a page.
+// T.30 gives the length of a pause in the argument for the kind of training.
 void Terminal::set_transmitter(int type, int bit_rate, int short_training, int frames) {
   if (type == transmitter_) return;
   transmitter_ = type;
@@ -94,7 +94,7 @@ void Terminal::set_transmitter(int type, int bit_rate, int short_training, int f
         data && short_training != 0, sends_frames_);
 }
 
-// A frame may come before the signal that carries it.
+// A frame may arrive before the signal that carries it.
 void Terminal::send_frame(const std::uint8_t* octets, int length) {
   if (length < 0) {
     frames_.clear();
@@ -110,7 +110,7 @@ void Terminal::send_frame(const std::uint8_t* octets, int length) {
 void Terminal::flush() {
   while (!orders_.empty()) {
     Message* slot = rings_.orders->free_slot();
-    if (slot == nullptr) return;  // data follow their orders
+    if (slot == nullptr) return;  // data follow their order
     *slot = orders_.front();
     rings_.orders->push();
     orders_.pop_front();

@@ -50,7 +50,7 @@ class Terminal {
   int transmitter_ = -1, receiver_ = -1;
   bool sends_frames_ = false, sends_bits_ = false;
   std::uint8_t send_turn_ = 0, receive_turn_ = 0;
-  std::deque<Message> orders_, frames_;  // that found no room, or are early
+  std::deque<Message> orders_, frames_;  // messages that found no room or are early
   std::unique_ptr<t30_state_s, Free> t30_;
 };
 

@@ -64,7 +64,7 @@ std::optional<Page> read_page(TIFF* t) {
   return page;
 }
 
-/// Nothing for a page that cannot be read; empty if the file cannot.
+/// Nothing if a page cannot be read; empty if the file cannot be read.
 std::vector<std::optional<Page>> read_pages(const std::string& path) {
   std::vector<std::optional<Page>> pages;
   const File file = open(path, "r");

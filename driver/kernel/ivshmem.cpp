@@ -108,7 +108,7 @@ void* IvshmemTransport::memory(std::uint64_t address, std::uint64_t size) {
 
 void IvshmemTransport::raise_interrupt() {
   const std::uint64_t one = 1;
-  [[maybe_unused]] const ssize_t n = write(interrupt_, &one, sizeof one);  // full: it is raised already
+  [[maybe_unused]] const ssize_t n = write(interrupt_, &one, sizeof one);  // full: it is already raised
 }
 
 bool IvshmemTransport::wait_doorbell(int ms) {

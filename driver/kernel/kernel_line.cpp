@@ -61,11 +61,11 @@ oh_kernel_call kernel_call(const modem::CallConfig& call, const KernelLineConfig
 KernelLine::~KernelLine() {
   try {
     if (calling_) modem_.stop();
-  } catch (const std::runtime_error&) {  // gone, and the call with it
+  } catch (const std::runtime_error&) {  // the device is gone, and the call with it
   }
 }
 
-// A device that went away while it is open returns that at every call.
+// If a device disappears while it is open, every call returns that.
 template <typename Operation>
 auto KernelLine::attempt(Operation operation) const -> decltype(operation()) {
   try {
@@ -111,7 +111,7 @@ void KernelLine::end_call() {
     attempt([this] { return modem_.hang_up(), true; });
     const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(kReleaseMs);
     while (look().pump == OH_PUMP_DATA && !failed_ && std::chrono::steady_clock::now() < until) {
-      std::array<std::uint8_t, 4096> late;  // discarded; unread it would keep the far end waiting
+      std::array<std::uint8_t, 4096> late;  // discarded; if unread, they would keep the far end waiting
       while (attempt([&] { return modem_.read(late.data(), late.size()); }) > 0) {
       }
       modem_.wait(kLookMs);
@@ -169,7 +169,7 @@ std::size_t KernelLine::read(std::uint8_t* bytes, std::size_t n) {
 
 std::size_t KernelLine::writable() const {
   if (!calling_ || failed_) return 0;
-  const std::uint32_t unsent = look().unsent;  // some of it is V.42's already
+  const std::uint32_t unsent = look().unsent;  // some of them are already V.42's
   return unsent < OH_KERNEL_OCTETS ? OH_KERNEL_OCTETS - unsent : 0;
 }
 

@@ -48,8 +48,8 @@ class KernelLine final : public modem::CallLine {
 
   const KernelLineConfig& config() const { return config_; }
 
-  /// The reason why the kernel did not begin the last call, once; empty: it did, or the reason was already taken. The
-  /// status is FAILED meanwhile.
+  /// The reason why the kernel did not begin the last call, once; empty if it began, or if the reason was already
+  /// taken. The status is FAILED meanwhile.
   std::string take_refusal() { return std::exchange(refusal_, {}); }
   /// The card has failed, or was removed.
   bool failed() const { return failed_; }

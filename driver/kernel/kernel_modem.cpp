@@ -132,7 +132,7 @@ void KernelModem::take_log(std::vector<oh_event>& events) {
       events.push_back(slot);
     }
     if (n == 0) return;
-    log_at_ += n;  // they are the caller's, even if the device is gone
+    log_at_ += n;  // the caller owns them, even if the device is gone
     if (ioctl(file_, OH_KERNEL_RELEASE_LOG, n) != 0) fail(path_, "the event log");
   }
 }

@@ -25,7 +25,7 @@ class KernelModem final : public KernelDevice {
   void stop() override;
   void hang_up() override;
   void hold(oh_hold_order order) override;
-  /// @return a descriptor of the serial port's other end (OH_KERNEL_TERMINAL), the caller's from now on
+  /// @return a descriptor of the serial port's other end (OH_KERNEL_TERMINAL), which the caller then owns
   int take_terminal();
   oh_kernel_status status() const override;
   std::size_t write(const std::uint8_t* octets, std::size_t n) override;

@@ -43,7 +43,7 @@ class KernelTransfer {
   void end();
 
   const oh_kernel_status& status() const { return status_; }
-  bool connected() const { return connected_; }  ///< octets could go, some time
+  bool connected() const { return connected_; }  ///< whether octets were ever accepted
   /// bit/s; the newest non-zero rates
   std::uint32_t tx_bit_rate() const { return tx_bit_rate_; }
   std::uint32_t rx_bit_rate() const { return rx_bit_rate_; }

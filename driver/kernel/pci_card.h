@@ -30,11 +30,11 @@ class PciTransport {
   virtual bool wait_doorbell(int ms) = 0;
 };
 
-/// Faults that a card can simulate: a driver must tolerate them.
+/// Faults that a card can simulate. A driver must tolerate them.
 enum class CardFault {
   kNone,
-  kGone,     ///< no interrupt any more, nothing moves, no command is answered
-  kFrozen,   ///< interrupts as before, but positions and samples stop
+  kGone,     ///< no interrupts, no progress, no answers to commands
+  kFrozen,   ///< interrupts continue, but positions and samples stop
   kGarbage,  ///< descriptors, positions and counters are noise
   kStorm     ///< a thousand spurious interrupts per block
 };

@@ -8,8 +8,8 @@
  *   FIFO p, RR p, OTHER n, RES x/y   a kthread; RES is SCHED_DEADLINE
  *   WORKER       a work item of a high-priority workqueue
  *
- * A request is a count. The context that runs takes all of it and serves all
- * owed blocks, so no request is lost when one context takes over from another.
+ * Requests are counted. The running context takes the whole count and serves all owed blocks, so no
+ * request is lost when one context takes over from another.
  */
 #include <linux/kthread.h>
 #include <linux/sched.h>
@@ -149,7 +149,7 @@ static bool has_thread(enum oh_context_kind kind)
 	       kind == OH_CONTEXT_NORMAL || kind == OH_CONTEXT_RESERVATION;
 }
 
-/* @return NULL: the kind has none; or a thread that has not run yet */
+/* @return NULL if the kind has no thread, or the thread has not run yet */
 static struct task_struct *thread_for(struct oh_kernel_context *c,
 				      const struct oh_context_spec *spec)
 {
@@ -172,8 +172,8 @@ static struct task_struct *thread_for(struct oh_kernel_context *c,
 	return thread;
 }
 
-/* Waits until all requested runs have ended, or can no longer begin; there are no requests
- * meanwhile. */
+/* Waits until all requested runs have ended or can
+ * no longer begin. @pre there are no new requests */
 static void quiesce(struct oh_kernel_context *c)
 {
 	if (c->thread)
@@ -228,13 +228,13 @@ static int reconfigure(void *self, const struct oh_context_spec *spec)
 	thread = thread_for(c, &checked);
 	if (IS_ERR(thread))
 		return PTR_ERR(thread);
-	disable_irq(c->irq); /* and the handler's thread is done */
+	disable_irq(c->irq); /* and the handler's thread has finished */
 	quiesce(c);
 	c->spec = checked;
 	c->thread = thread;
 	if (thread)
 		wake_up_process(thread);
-	/* A request to the old one that has not begun: a thread checks by itself. */
+	/* For a request to the old context that has not begun: a thread checks by itself. */
 	if (atomic_read(&c->requests) > 0 && !thread) {
 		unsigned long flags;
 
@@ -319,7 +319,7 @@ int oh_kernel_context_init(struct oh_kernel_context *c, void (*service)(void *ar
 	c->irq = irq;
 	c->spec.struct_size = sizeof(c->spec);
 	c->spec.kind = OH_CONTEXT_FIFO;
-	c->spec.priority = MAX_RT_PRIO / 2; /* as sched_set_fifo() has it */
+	c->spec.priority = MAX_RT_PRIO / 2; /* as sched_set_fifo() does */
 	tasklet_setup(&c->tasklet, run_tasklet);
 	INIT_WORK(&c->bh_work, run_bh_work);
 	INIT_WORK(&c->work, run_work);

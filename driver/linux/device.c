@@ -32,7 +32,7 @@ void oh_device_stop(struct oh_device *device)
 		return;
 	cancel_delayed_work_sync(&device->watchdog);
 	oh_hardware_stop(&device->hardware);
-	/* After this, the interrupt uses no data of the call. */
+	/* From here on, the interrupt uses no data of the call. */
 	smp_store_release(&device->running, false);
 	synchronize_irq(device->context.irq);
 	device->context.context.ops->stop(device->context.context.self);
@@ -99,7 +99,7 @@ int oh_device_start(struct oh_device *device, const struct oh_kernel_call *call)
 	device->watched = 0;
 	device->idle_s = 0;
 	oh_card_log_changes(&device->report, device->hardware.memory, oh_now_ns(NULL));
-	/* All data that the interrupt uses of the call exist. */
+	/* From here on, all data of the call that the interrupt uses exist. */
 	smp_store_release(&device->running, true);
 	error = oh_hardware_start(&device->hardware);
 	if (error) {
@@ -188,7 +188,7 @@ static noinline_for_stack long release_log(struct oh_device *device, unsigned lo
 					       min_t(size_t, n, ARRAY_SIZE(events)));
 
 		if (got == 0)
-			return -EINVAL; /* more than there were */
+			return -EINVAL; /* more than there were before */
 		n -= got;
 	}
 	oh_hardware_log_read(&device->hardware);
@@ -259,7 +259,7 @@ static long device_ioctl(struct file *file, unsigned int what, unsigned long arg
 	return result;
 }
 
-/* With the lock held. @return octets, 0: the end, or an error; -EAGAIN: not now */
+/* With the lock held. @return octets; 0: end of data; -EAGAIN: not now; or another error */
 static ssize_t transfer(struct oh_device *device, char __user *octets, size_t n, bool read)
 {
 	unsigned int moved = 0;

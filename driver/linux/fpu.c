@@ -12,7 +12,7 @@
 
 static const u32 mxcsr_default = 0x1f80;
 
-/* Shorter sections are not worth the saving and restoring. */
+/* Shorter sections are not worth the cost of saving and restoring. */
 enum { YIELD_AFTER_NS = 20000 };
 
 /* The section that this CPU is in; those that it interrupted follow as `outer`. */
@@ -70,9 +70,9 @@ void oh_fpu_end(struct oh_fpu *fpu)
 }
 
 /*
- * In the midst of the core's longer steps: a thread leaves the section, lets
- * others run and comes back, perhaps on another CPU. A call leaves nothing in
- * SSE registers, and MXCSR is the same in every section.
+ * Within the core's longer steps, a thread leaves the section, lets others run and comes back,
+ * perhaps on another CPU. A call leaves nothing in SSE registers, and MXCSR is the same in every
+ * section.
  */
 static void let_others_run(void)
 {

@@ -16,7 +16,7 @@ enum {
 	MEMORY_MAX = SZ_1M,
 	COMMAND_TIMEOUT_US = 5000000,
 	SECONDS_AT_ONCE = 1,
-	UNREAD_MAX = 1024, /* of the log; some 100 blocks' events */
+	UNREAD_MAX = 1024, /* of the log: about 100 blocks' events */
 };
 
 static struct oh_hardware *hardware_of(void *self)
@@ -70,13 +70,13 @@ static bool log_is_behind(const struct oh_hardware *hw)
 }
 
 /*
- * Such a card's next interrupt follows this one at once. If they are served in the interrupt, no
- * program gets the CPU during the call.
+ * Such a card's next interrupt follows this one immediately. If these are served in the interrupt,
+ * no program gets the CPU during the call.
  */
 static void tell_progress(struct oh_hardware *hw)
 {
 	WRITE_ONCE(hw->untold, 1);
-	smp_mb(); /* the program takes events, then checks it */
+	smp_mb(); /* the program takes events, and then checks it */
 	if (!log_is_behind(hw) && xchg(&hw->untold, 0))
 		ring(hw, OH_PCI_DOORBELL_PROGRESS);
 }
@@ -160,7 +160,7 @@ int oh_hardware_probe(struct oh_hardware *hw, struct pci_dev *pci)
 	hw->bar0 = pcim_iomap_table(pci)[0];
 	r = pcim_iomap_table(pci)[2];
 	hw->registers = r;
-	/* Another owner's ivshmem device is not one of ours. */
+	/* An ivshmem device of another owner is not a card. */
 	if (readl(&r->magic) != OH_PCI_MAGIC)
 		return -ENODEV;
 	if (readl(&r->version) != OH_PCI_VERSION) {
@@ -248,7 +248,7 @@ u32 oh_hardware_take(struct oh_hardware *hw)
 		u64 end;
 
 		if (sequence != hw->next) {
-			/* A newer one in this place: the queue was lapped. */
+			/* A newer descriptor is in this place: the queue was lapped. */
 			if (sequence - hw->next != QUEUE_ENTRIES)
 				break;
 			hw->bad++;

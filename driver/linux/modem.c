@@ -24,23 +24,23 @@ enum {
 
 struct oh_kernel_end {
 	void *memory;
-	struct oh_modem_end *modem; /* in it; NULL: it was refused */
-	size_t unit;		    /* octets that are taken whole */
-	/* periods processed with the FPU held once, and octets of a period */
+	struct oh_modem_end *modem; /* index into it; NULL: it was refused */
+	size_t unit;		    /* octets that are taken as one unit */
+	/* periods processed in one FPU section, and octets of a period */
 	u32 slice, rx_octets, tx_octets;
 	struct oh_event_log *log;
 	struct irq_work *wake;
 	struct oh_fpu fpu;
-	/* the ends of its longest section by their names, as of `named_ns` */
+	/* the symbols at the ends of its longest section, as of `named_ns` */
 	u32 named_ns;
 	char from[OH_KERNEL_PLACE], to[OH_KERNEL_PLACE];
 	struct kfifo to_line, from_line;
 	u8 piece[PIECE];
-	u8 written[PIECE]; /* by user space, on its way into to_line */
+	u8 written[PIECE]; /* written by user space, on its way into to_line */
 	u32 delivered;	   /* octets, in order */
 	bool hang_up;	   /* requested */
-	u32 order;	   /* of enum oh_hold_order, and 1 more; 0: none */
-	u32 order_seen;	   /* enum oh_kernel_order: of one that was taken up */
+	u32 order;	   /* of enum oh_hold_order, plus 1; 0: none */
+	u32 order_seen;	   /* of enum oh_kernel_order: the order in progress */
 	bool ended;
 	/* after the last piece of the line; `unsent` includes to_line */
 	seqcount_t seen_count;
@@ -77,7 +77,7 @@ static void drain(struct oh_kernel_end *end)
 	}
 }
 
-/* After a piece of the line, with the FPU held. */
+/* After a piece of the line is processed, with the FPU held. */
 static void follow(struct oh_kernel_end *end)
 {
 	if (READ_ONCE(end->hang_up))
@@ -96,7 +96,7 @@ static void reschedule(void)
 		cond_resched();
 }
 
-/* The result of an order is visible before the order is gone (oh_kernel_end_status). */
+/* The result of an order is visible before the order is cleared (oh_kernel_end_status). */
 static void obey(struct oh_kernel_end *end, u32 order)
 {
 	const int error = oh_modem_end_hold(end->modem, order - 1);
@@ -121,7 +121,7 @@ static void process(void *self, const void *rx, void *tx, size_t n)
 		feed(end);
 		oh_modem_end_process(end->modem, in, out, now);
 		follow(end);
-		if (order) /* a newer one stays; pairs with oh_kernel_end_status() */
+		if (order) /* a newer order stays; pairs with oh_kernel_end_status() */
 			cmpxchg_release(&end->order, order, 0);
 		drain(end);
 		oh_fpu_end(&end->fpu);
@@ -271,7 +271,7 @@ void oh_kernel_end_hold(struct oh_kernel_end *end, enum oh_hold_order order)
 	smp_store_release(&end->order, (u32)order + 1);
 }
 
-/* Looking for a name in the symbols of a module takes a while: only for a section that is new. */
+/* Searching for a name in the symbols of a module takes a while: only for a section that is new. */
 static void name_longest_section(struct oh_kernel_end *end)
 {
 	u32 ns = READ_ONCE(end->fpu.longest_ns);
@@ -285,7 +285,7 @@ static void name_longest_section(struct oh_kernel_end *end)
 
 void oh_kernel_end_status(struct oh_kernel_end *end, struct oh_kernel_status *status)
 {
-	/* the order first: one that has been taken up is in the rest */
+	/* read the order first: an order in progress is included in the other values */
 	const bool pending = smp_load_acquire(&end->order) != 0;
 
 	const struct oh_modem_end_status *s = &end->shown;

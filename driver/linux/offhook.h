@@ -51,15 +51,15 @@ struct oh_fpu {
 	struct oh_fpu *outer;
 	u64 begun_ns;
 	u32 longest_ns;
-	/* code addresses: where this section began, and both ends of the longest */
+	/* code addresses: the start of this section, and both ends of the longest one */
 	unsigned long begun_at, longest_from, longest_to;
 };
 
 /*
- * Between the two SSE registers may be used, MXCSR is 0x1F80. In a hard
- * interrupt, and in a softirq that came while a kernel thread used them, they
- * are saved by hand with interrupts off; else by kernel_fpu_begin(), which
- * turns preemption off: sections are short (oh_kernel_slice()).
+ * Between begin and end, SSE registers may be used, and MXCSR is 0x1F80. In a hard interrupt, and
+ * in a softirq that came while a kernel thread used them, they are saved by hand with interrupts
+ * off; else by kernel_fpu_begin(), which turns preemption off: sections are short
+ * (oh_kernel_slice()).
  */
 void oh_fpu_begin(struct oh_fpu *fpu);
 void oh_fpu_end(struct oh_fpu *fpu);
@@ -90,7 +90,7 @@ struct oh_hardware {
 	bool failed;
 	u64 interrupts, coalesced, spurious, bad;
 	/*
-	 * A program's, or none. While this log is far behind, a card whose clock waits for the
+	 * The log of a program, or NULL. While this log is far behind, a card whose clock waits for the
 	 * driver does not learn of its progress.
 	 */
 	const struct oh_event_log *read_log;
@@ -115,16 +115,16 @@ enum { OH_LATENCY_BUCKETS = 32 };
 struct oh_kernel_context {
 	struct oh_context context; /* the interface for the driver core */
 	struct oh_context_spec spec;
-	void (*service)(void *arg); /* all that is owed */
+	void (*service)(void *arg); /* all owed blocks */
 	void *arg;
-	int irq; /* quiet while the context changes */
+	int irq; /* interrupts are quiet while the context changes */
 	bool started;
 	atomic_t requests;
 	u64 requested_ns;
 	struct oh_context_latency latency;
 	u64 histogram[OH_LATENCY_BUCKETS]; /* k: below 2^k ns */
 	struct tasklet_struct tasklet;
-	/* Two: for lockdep, work that runs in softirqs and in threads may deadlock. */
+	/* Two locks: for lockdep, work that runs in softirqs and in threads could deadlock. */
 	struct work_struct bh_work, work;
 	struct workqueue_struct *workqueue;
 	struct task_struct *thread;
@@ -174,7 +174,7 @@ bool oh_kernel_end_ended(struct oh_kernel_end *end);
 enum { OH_DEVICES_MAX = 32 };
 
 struct oh_terminal {
-	struct tty_port port; /* its references are the terminal's */
+	struct tty_port port; /* the terminal owns its references */
 	int number;
 	/* the DTE's output */
 	spinlock_t lock;
@@ -201,7 +201,7 @@ int oh_terminal_take(struct oh_terminal *terminal);
 /* device.c */
 
 struct oh_device {
-	struct kref references; /* the PCI device's, and that of an open terminal */
+	struct kref references; /* references of the PCI device and of an open terminal */
 	struct oh_hardware hardware;
 	struct oh_kernel_context context;
 	struct miscdevice misc;
@@ -211,9 +211,9 @@ struct oh_device {
 	struct dentry *debugfs;
 	atomic_t opened;
 	struct mutex lock; /* control: calls, contexts, removal */
-	bool gone;	   /* the PCI device is */
+	bool gone;	   /* whether the PCI device is present */
 	/* of a call */
-	bool running; /* the interrupt may use the members below */
+	bool running; /* whether the interrupt may use the members below */
 	struct oh_driver driver;
 	void *staging;
 	struct oh_kernel_end *end;
@@ -223,11 +223,11 @@ struct oh_device {
 	struct oh_event *events;
 	/* readers that wait for octets */
 	wait_queue_head_t waiting;
-	atomic_t wakes; /* times there was a reason to check */
+	atomic_t wakes; /* how often there was a reason to check */
 	struct irq_work wake;
 	/* the interrupt, watched */
 	struct delayed_work watchdog;
-	u64 watched; /* interrupts when the watchdog looked */
+	u64 watched; /* number of interrupts at the watchdog's last check */
 	unsigned int idle_s;
 	struct delayed_work unmask;
 	unsigned long spurious_jiffy;

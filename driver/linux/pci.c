@@ -7,8 +7,8 @@
 #include "trace.h"
 
 enum {
-	WATCHDOG_S = 5,		 /* without an interrupt in a call: the card has failed */
-	SPURIOUS_IN_JIFFY = 100, /* more: the interrupt is silenced for UNMASK_MS */
+	WATCHDOG_S = 5,		 /* time without an interrupt during a call after which the card has failed */
+	SPURIOUS_IN_JIFFY = 100, /* beyond this number, the interrupt is masked for UNMASK_MS */
 	UNMASK_MS = 100,
 };
 
@@ -41,7 +41,7 @@ static irqreturn_t handle(int irq, void *self)
 	struct oh_device *device = self;
 	u32 taken = 0;
 
-	/* The call's parts are there when it is set. */
+	/* All parts of the call exist when this is set. */
 	if (smp_load_acquire(&device->running) && !READ_ONCE(device->hardware.failed))
 		taken = oh_hardware_take(&device->hardware);
 	if (taken == 0) {
@@ -151,7 +151,7 @@ static void remove(struct pci_dev *pci)
 	oh_device_unregister(device);
 	cancel_delayed_work_sync(&device->unmask);
 	free_irq(device->context.irq, device);
-	/* Nothing masks it any more; a running unmasking has ended. */
+	/* From here on nothing masks it, and a running unmasking has ended. */
 	oh_kernel_context_exit(&device->context);
 	pci_free_irq_vectors(pci);
 	irq_work_sync(&device->wake);

@@ -58,7 +58,7 @@ static ssize_t end_write(struct file *file, const char __user *octets, size_t n,
 
 		if (copy_from_user(piece, octets + done, now))
 			return done ? done : -EFAULT;
-		/* two writers at once share one buffer */
+		/* two concurrent writers share one buffer */
 		spin_lock_irqsave(&terminal->lock, flags);
 		taken = tty_insert_flip_string(&terminal->port, piece, now);
 		tty_flip_buffer_push(&terminal->port);
@@ -97,7 +97,7 @@ static void set_dce_lines(struct oh_terminal *terminal, unsigned int lines)
 	terminal->counts.dsr += !!(changes & TIOCM_DSR);
 	terminal->counts.cts += !!(changes & TIOCM_CTS);
 	terminal->counts.dcd += !!(changes & TIOCM_CAR);
-	terminal->counts.rng += !!(changes & before & TIOCM_RI); /* as a UART: the trailing edge */
+	terminal->counts.rng += !!(changes & before & TIOCM_RI); /* like a UART: the trailing edge */
 	spin_unlock_irqrestore(&terminal->lock, flags);
 	if (!changes)
 		return;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * /dev/ttySMN, the modem's serial port for programs that dial (DTE): octets both ways, DTR and RTS
- * from the program, DSR, CTS, DCD and RI to it, and a hang-up when the carrier is lost. A program
- * has the port's other end and handles the AT commands, the DCE (include/offhook/kernel_modem.h):
- * the commands need no kernel, and the same code serves pseudo-terminals.
+ * from the program, DSR, CTS, DCD and RI to it, and a hang-up when the carrier is lost. A program,
+ * the DCE, has the port's other end and handles the AT commands (include/offhook/kernel_modem.h).
+ * The commands need no kernel code, and the same code serves pseudo-terminals.
  */
 #include <linux/module.h>
 #include <linux/serial.h>
@@ -169,7 +169,7 @@ static void dte_set_termios(struct tty_struct *line, const struct ktermios *old)
 {
 	struct oh_terminal *terminal = line->driver_data;
 
-	/* B0 is to drop DTR (POSIX, cfsetospeed) */
+	/* B0 drops DTR (POSIX, cfsetospeed) */
 	if (C_BAUD(line) == B0)
 		set_dte_lines(terminal, 0, DTE_LINES);
 	else if (old && (old->c_cflag & CBAUD) == B0)
@@ -320,7 +320,7 @@ int oh_tty_init(void)
 	tty->name = "ttySM";
 	tty->type = TTY_DRIVER_TYPE_SERIAL;
 	tty->subtype = SERIAL_TYPE_NORMAL;
-	/* Raw: programs that set nothing must not see their commands echoed by the port, too. */
+	/* Raw: the port must not also echo the commands of a program that configures nothing. */
 	tty->init_termios = tty_std_termios;
 	tty->init_termios.c_iflag = 0;
 	tty->init_termios.c_oflag = 0;

@@ -13,7 +13,7 @@ namespace offhook {
 namespace {
 
 constexpr std::uint32_t kBufferPeriods = 8;  // maximum queue at the device while the thread is delayed
-constexpr int kPollMs = 100;                 // so soon stop() is seen
+constexpr int kPollMs = 100;                 // delay until stop() is noticed
 // ALSA prints to standard error by itself; our own message has the relevant part.
 void ignore(const char*, int, const char*, int, const char*, ...) {}
 void quiet() {
@@ -254,7 +254,7 @@ std::optional<LiveCard::Wait> AlsaCard::recover(int error) {
   if (const std::string why = watch_.verdict(now); !why.empty()) return gone(why);
   if (!restart()) return gone(std::string("the device is gone: ") + snd_strerror(error_));
   ++xruns_;
-  // The samples that passed meanwhile: the expected position by the clock, less the current one.
+  // The samples that passed meanwhile: the position expected by the clock, minus the current one.
   now = monotonic_ns();
   const std::uint64_t expected = std::max(watch_.expected(now), engine_.position);
   const bool ended = oh_card_engine_skip(&engine_, expected - engine_.position, static_cast<std::uint64_t>(now)) != 0;

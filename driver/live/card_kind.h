@@ -18,7 +18,7 @@ namespace offhook {
 /// A card, and whether this machine can open it.
 struct CardDevice {
   std::string kind;         ///< "built-in", "ALSA", "PortAudio"
-  std::string address;      ///< as open_card() takes it
+  std::string address;      ///< text for open_card()
   std::string description;  ///< for people
   std::string capability;   ///< features of the card; if `usable` is false, the reason
   bool usable = false;
@@ -34,8 +34,8 @@ struct CardRates {
 inline constexpr CardRates kModemRates{2 * OH_MODEM_RATE_HZ, OH_MODEM_RATE_HZ, OH_MODEM_RATE_HZ};
 
 struct CardKind {
-  const char* name;   ///< begin of an address, up to the colon
-  const char* usage;  ///< an address, for people
+  const char* name;   ///< prefix of an address, up to the colon
+  const char* usage;  ///< example of an address, for people
   bool takes_place;   ///< whether something follows the colon
   /// @throws std::runtime_error: the device's own refusal
   std::unique_ptr<LiveCard> (*open)(const std::string& place, const CardRates& rates);

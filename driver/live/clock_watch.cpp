@@ -25,7 +25,7 @@ void ClockWatch::restart(std::uint64_t samples, std::int64_t ns) {
 }
 
 void ClockWatch::resume(std::uint64_t samples, std::int64_t ns) {
-  // The window's origin moves by the unwatched time.
+  // Moves the window's origin by the time without checks.
   begun_ns_ += ns - at_ns_;
   begun_samples_ += samples - at_samples_;
   at_ns_ = looked_ns_ = ns;

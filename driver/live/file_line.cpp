@@ -13,7 +13,7 @@
 namespace offhook {
 
 namespace {
-constexpr std::size_t kLongestS = 3600;  // it is all read into memory before the call begins
+constexpr std::size_t kLongestS = 3600;  // the whole file is read before the call begins
 }
 
 struct FileLine::Output {

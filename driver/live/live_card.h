@@ -61,7 +61,7 @@ class LiveCard {
   }
   /// Samples between the rings and the line, both directions together, beyond those that the driver keeps queued.
   virtual std::uint32_t queued_samples() const { return 0; }
-  /// The samples' encoding in the present call: that of the streams, or the other law of G.711 in octets of the line.
+  /// Kind of the samples from `position` on: at most n of one kind. From the driver's context, in order of position.
   virtual oh_encoding encoding() const { return card_.streams.rx.encoding; }
   /// Received samples from `position` on: at most n of one kind. From the driver's context, in order of position.
   /// @pre n >= 1.  Real-time: yes
@@ -79,9 +79,9 @@ class LiveCard {
   virtual void start() = 0;
   /// Blocks until the next interrupt. From one thread. No allocation.
   virtual Wait wait() = 0;
-  /// wait() returns kStopped soon, from now on permanently. From any thread or signal handler.
+  /// wait() returns kStopped soon, and for all later calls. From any thread or signal handler.
   virtual void stop() = 0;
-  /// For people; after kGone.
+  /// A text for people, after kGone.
   virtual std::string failure() const { return ""; }
 
  protected:

@@ -14,9 +14,9 @@ namespace offhook {
 
 namespace {
 
-constexpr std::int64_t kPollNs = 100'000'000;  // time after which a vanished device is noticed
+constexpr std::int64_t kPollNs = 100'000'000;  // time after which the loss of a device is noticed
 
-/// Discards standard error while it lives: libjack, which PortAudio calls, prints five lines if no server runs.
+/// Discards standard error while it lives, because libjack, which PortAudio calls, prints if no server runs.
 class Quiet {
  public:
   Quiet() : saved_(fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0)) {
@@ -36,7 +36,7 @@ class Quiet {
   int saved_;
 };
 
-/// PortAudio may be begun and ended several times, and lives from the first to the last.
+/// PortAudio may be started and stopped several times. It runs from the first start to the last stop.
 struct Library {
   Library() {
     const Quiet quiet;
@@ -136,13 +136,13 @@ PortAudioCard::PortAudioCard(const std::string& device, const SoundConfig& confi
   queued_ = static_cast<std::uint32_t>((info->inputLatency + info->outputLatency) * oh_streams_rate_hz(&streams)) +
             rates_.delay();
   sem_init(&interrupt_, 0, 0);
-  Pa_Initialize();  // the card's own, until its end
+  Pa_Initialize();  // owned by the card until its end
 }
 
 PortAudioCard::~PortAudioCard() {
   gate_->closed.store(true);
   while (gate_->inside.load() != 0) std::this_thread::yield();
-  // PortAudio's thread retries a vanished device without end, and ending the stream would wait for it.
+  // PortAudio's thread never stops retrying a lost device, and stopping the stream would wait for it.
   if (failure_.empty()) {
     Pa_AbortStream(stream_);
     Pa_CloseStream(stream_);
@@ -185,7 +185,7 @@ void PortAudioCard::callback(const std::int16_t* in, std::int16_t* out, std::siz
     const std::uint64_t here = engine_.position + n;
     oh_card_engine_skip(&engine_, std::max(pace_.expected(now), here) - here, now_ns);
   }
-  // A callback brings a period, so it ends a block, even if lost samples ended one.
+  // A callback delivers a period, so it ends a block, even if lost samples already ended one.
   const bool ended = oh_card_engine_run(&engine_, &line_, static_cast<std::uint32_t>(n), now_ns) > 0;
   pace_.seen(engine_.position, now);
   if (ended) sem_post(&interrupt_);
@@ -193,7 +193,7 @@ void PortAudioCard::callback(const std::int16_t* in, std::int16_t* out, std::siz
 
 LiveCard::Wait PortAudioCard::wait() {
   for (;;) {
-    // PortAudio's thread may be of a lower priority than this one: it is waited for, never polled.
+    // PortAudio's thread may have a lower priority than this one, so wait for it and never poll.
     const std::int64_t end = monotonic_ns() + kPollNs;
     const timespec until{end / 1'000'000'000, end % 1'000'000'000};
     const bool raised = sem_clockwait(&interrupt_, CLOCK_MONOTONIC, &until) == 0;

@@ -37,8 +37,8 @@ class PortAudioCard final : public LocalCard, private LineEnd {
   std::uint64_t xruns() const { return xruns_.load(std::memory_order_relaxed); }
 
  private:
-  /// The entry of PortAudio's thread. After a device has vanished, its thread continues to try, and may enter after the
-  /// card's end: then the gate is closed, and never freed.
+  /// Entry of PortAudio's thread. After a device is lost, the thread still retries and may enter after the card's end.
+  /// The gate is closed then, and is never freed.
   struct Gate {
     PortAudioCard* card;
     std::atomic<bool> closed{false};

@@ -25,9 +25,9 @@ namespace {
 
 constexpr time_t kAnswerSeconds = 5;           // for the listener to send them
 constexpr std::size_t kDescriptors = 2;        // memory, interrupt
-constexpr std::size_t kMostOctets = 16 << 20;  // of a card: rings of seconds at 2.2 MHz
-constexpr std::size_t kMostWaiting = 8;        // three descriptors and a card's memory each
-// Most that a card's position may be ahead of this host's clock: 1 % of the time passed, and this.
+constexpr std::size_t kMostOctets = 16 << 20;  // for one card: rings of several seconds at 2.2 MHz
+constexpr std::size_t kMostWaiting = 8;        // for each: three descriptors and a card's memory
+// A card's position may be ahead of this host's clock by at most 1 % of the elapsed time plus this.
 constexpr std::int64_t kEarlySeconds = 10;
 constexpr std::int64_t kGiga = 1'000'000'000;
 // Shrinking would cause SIGBUS at an access; the third seal prevents a seal against writing, which would also stop this
@@ -68,7 +68,7 @@ bool send_descriptors(int socket, const std::array<int, kDescriptors>& descripto
 
 enum class Received { kAll, kNothing, kOther };
 
-/// @param[out] descriptors  -1 if none came
+/// @param[out] descriptors  -1 if none was received
 Received receive_descriptors(int socket, std::array<int, kDescriptors>& descriptors) {
   char byte;
   iovec io{&byte, 1};
@@ -93,7 +93,7 @@ void* map(int memory, std::size_t size) {
   return p == MAP_FAILED ? nullptr : p;
 }
 
-/// @return octets of the card in this memory; 0 unless it is sealed memory, no more than that of a card
+/// @return octets of the card in this memory; 0 unless it is sealed memory that is no larger than a card's
 std::size_t size_of_card(int memory) {
   struct statfs system {};
   struct stat file {};
@@ -110,7 +110,7 @@ std::size_t size_of_card(int memory) {
 
 void post(int event) {
   const std::uint64_t one = 1;
-  [[maybe_unused]] const ssize_t n = write(event, &one, sizeof one);  // full: it is raised already
+  [[maybe_unused]] const ssize_t n = write(event, &one, sizeof one);  // full: it is already raised
 }
 
 /// Read the posted count, without waiting, even if another owner has cleared O_NONBLOCK. @return as read()
@@ -248,7 +248,7 @@ LiveCard::Wait SharedCard::wait() {
       oh_card_log_changes(&report_, &state(), static_cast<std::uint64_t>(monotonic_ns()));
       return Wait::kInterrupt;
     }
-    // The other side, which shares it, may have emptied it in between.
+    // The other side, which shares it, may have emptied it meanwhile.
     if (fds[0].revents != 0 && (fds[0].revents != POLLIN || errno != EAGAIN)) return gone("its interrupt has failed");
   }
 }
@@ -282,7 +282,7 @@ void CardServer::admit() {
   peer.socket = accept4(listener_->fd(), nullptr, nullptr, SOCK_CLOEXEC);
   if (peer.socket < 0) {
     if (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED) return;
-    fail(path_);  // no descriptors: to try again at once would be a spin
+    fail(path_);  // no descriptors: an immediate retry would spin
   }
   peer.interrupt = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   const int memory = memfd_create("offhook card", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -300,7 +300,7 @@ void CardServer::admit() {
   }
   if (sent) {
     waiting_.push_back(peer);
-  } else {  // it left at once
+  } else {  // the client left immediately
     release(peer);
   }
 }
@@ -309,7 +309,7 @@ bool CardServer::wait_for_modem(int ms) {
   if (modem_.socket >= 0 && !modem_left()) return true;
   release(modem_);
   jammed_ = false;
-  // A silent peer keeps its place until another peer needs it: no more than kMostWaiting have one.
+  // A silent peer keeps its place until another peer needs it: at most kMostWaiting peers have one.
   std::vector<pollfd> fds;
   for (const Peer& peer : waiting_) fds.push_back({peer.socket, POLLIN, 0});
   fds.push_back({listener_->fd(), POLLIN, 0});
@@ -319,7 +319,7 @@ bool CardServer::wait_for_modem(int ms) {
     char byte;
     const ssize_t n = recv(waiting_[i].socket, &byte, 1, MSG_DONTWAIT);
     if (n < 0 && (errno == EAGAIN || errno == EINTR)) continue;
-    release(modem_);  // of two at once the one that came first
+    release(modem_);  // if two arrive at once, the first one
     if (n == 1) {
       modem_ = waiting_[i];
     } else {
@@ -328,7 +328,7 @@ bool CardServer::wait_for_modem(int ms) {
     waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(i));
   }
   if (modem_.socket >= 0) {
-    for (Peer& peer : waiting_) release(peer);  // they see that there is no card for them
+    for (Peer& peer : waiting_) release(peer);  // they learn that there is no card for them
     waiting_.clear();
     return true;
   }
@@ -349,8 +349,8 @@ bool CardServer::modem_left() const {
 }
 
 void CardServer::raise_interrupt() {
-  // This process cannot fill an eventfd: it holds 2^64 - 2 unread interrupts. If a write fails, the modem has caused
-  // it.
+  // This process cannot fill an eventfd: it holds 2^64 - 2
+  // unread interrupts. If a write fails, the modem caused it.
   pollfd event{modem_.interrupt, POLLOUT, 0};
   if (poll(&event, 1, 0) == 1 && event.revents == POLLOUT) {
     post(modem_.interrupt);

@@ -46,7 +46,7 @@ class SharedCard final : public LiveCard {
     return std::min(claimed, most);
   }
   std::string path_, failure_;
-  oh_card shared_{};  // as oh_card_attach() gives it; card_ is for the driver
+  oh_card shared_{};  // from oh_card_attach(); card_ is for the driver
   std::uint64_t first_ = 0;
   std::int64_t since_ns_ = 0;
   std::atomic<std::uint64_t> most_{0};  // position
@@ -67,11 +67,11 @@ class CardServer {
 
   /// Serve clients that connect for up to `ms`. @return true once there is a modem: samples may pass
   bool wait_for_modem(int ms);
-  /// The modem's process has closed its end, whatever it sent before, or it keeps its interrupt from being raised. Does
-  /// not block.
+  /// The modem's process has closed its end, whatever it sent before, or it prevents its interrupt from being raised.
+  /// Does not block.
   bool modem_left() const;
-  /// Does not block, unless the modem's process makes its eventfd a blocking one and fills it within the same
-  /// microsecond.
+  /// Does not block, unless the modem's process makes its
+  /// eventfd blocking and fills it within the same microsecond.
   void raise_interrupt();
   /// Valid once there is a modem; after it has left, the card of the next one that wait_for_modem() finds.
   const oh_card& card() const { return modem_.card; }
@@ -88,7 +88,7 @@ class CardServer {
   std::optional<LocalListener> listener_;
   oh_streams streams_;
   std::size_t size_ = 0;
-  std::vector<Peer> waiting_;  // connected, and still silent; in the order of their arrival
+  std::vector<Peer> waiting_;  // connected but still silent, in the order of arrival
   Peer modem_;
   bool jammed_ = false;
 };

@@ -19,7 +19,7 @@ class SamplePacer {
  public:
   SamplePacer(std::uint32_t rate_hz, double ppm);
   void start();
-  /// Sleep until `samples` have passed since start(). Returns early after a signal, which does no harm.
+  /// Sleep until `samples` have passed since start(). May return early after a signal, which is harmless.
   void sleep_until(std::uint64_t samples) const;
   std::uint64_t samples_now() const;
 

@@ -19,11 +19,11 @@ struct oh_modem_end {
   oh_cells* cells;
   oh_bit_port lapm_port, characters_port;
   bool direct, started;
-  bool hanging_up, clearing, released;  // requested; the pump has the request; done
+  bool hanging_up, clearing, released;  // three states: requested; the pump has the request; done
   oh_pump_state state;
   oh_hold_state hold;
   uint32_t tx_bit_rate, rx_bit_rate;  // of LAPM
-  uint64_t silence;                   // periods that are left of an answerer's delay
+  uint64_t silence;                   // remaining periods of an answerer's delay
   uint32_t symbols;
   oh_modem_end_line line;
   bool end_logged;
@@ -33,10 +33,10 @@ namespace offhook {
 namespace {
 
 constexpr uint32_t kRateBeforeData = 1200;  // bit/s; irrelevant: no timer runs before data mode
-constexpr uint32_t kSymbolsPerEvent = 8;    // a constellation needs no more
-constexpr float kTxLevelDbm0 = -12;         // as modems are set for the public network
+constexpr uint32_t kSymbolsPerEvent = 8;    // sufficient for a constellation
+constexpr float kTxLevelDbm0 = -12;         // as modems are configured for the public network
 constexpr float kSilentTapDb = -90;
-// See the header: time that the far end may need until it shows that it has V.42.
+// See the header: the time that the far end may need to show that it has V.42.
 constexpr uint32_t kRoundTripMs = 1200, kTrainingMs = 15'000 + 5 * kRoundTripMs, kOptionalMs = 3000;
 
 oh_modem_end& of(void* self) {
@@ -170,7 +170,7 @@ oh_lapm_config lapm_config(const oh_modem_end_config& c, void* end) {
   return l;
 }
 
-// V.42 until it is known that the far end has none.
+// V.42, until it is known that the far end does not support it.
 void get_bits(void* self, uint8_t* octets, size_t n) {
   oh_port_get(of(self).direct ? &of(self).characters_port : &of(self).lapm_port, octets, n);
 }
@@ -198,14 +198,14 @@ oh_pump_config pump_config(const oh_modem_end_config& c, const oh_bit_port& port
   p.max_bit_rate = c.max_bit_rate;
   p.min_bit_rate = c.min_bit_rate;
   p.modulations = c.modulations;
-  if (carries_octets(c) && !may_run_v14(c) && c.without_v42 != 0)  // they are not offered to the far end
+  if (carries_octets(c) && !may_run_v14(c) && c.without_v42 != 0)  // these are not offered to the far end
     p.modulations = (c.modulations != 0 ? c.modulations : UINT32_MAX) & ~c.without_v42;
   p.io_delay_samples = c.io_delay_samples;
   p.guard_tone_hz = c.guard_tone_hz;
   return p;
 }
 
-/// Octets of the parts, in the order in which they lie in memory.
+/// Octets of the parts, in their order in memory.
 struct Parts {
   size_t end, lapm, characters, cells, pump;
   size_t all() const { return end + lapm + characters + cells + pump; }
@@ -222,7 +222,7 @@ Parts parts_of(const oh_modem_end_config& c, const char** reason) {
   if (may_run_v42(c)) parts.lapm = aligned(oh_lapm_size(&lapm));
   if (may_run_v14(c)) parts.characters = aligned(oh_v14_size());
   if (c.kind == OH_LINK_CELLS) parts.cells = aligned(oh_cells_size());
-  // The size does not depend on the destination of the bits, but a pump refuses a port without functions.
+  // A pump refuses a port without functions, so this port has some. The size does not depend on them.
   const oh_pump_config pump = pump_config(c, {nullptr, nullptr, nullptr, get_bits, put_bits});
   parts.pump = aligned(c.pump->size(&pump));
   if (may_run_v42(c) && parts.lapm == 0) {
@@ -278,7 +278,7 @@ bool is_over(oh_lapm_state state) {
   return state == OH_LAPM_DISCONNECTED || state == OH_LAPM_FAILED;
 }
 
-// Once: the log gets the reason of a connection that has ended by itself.
+// Once: the log gets the reason if a connection ends by itself.
 void note_end(oh_modem_end& end) {
   oh_modem_end_status status{};
   status.pump = pump_status(end);
@@ -319,14 +319,14 @@ void age_link(oh_modem_end& end, const oh_pump_status& pump, size_t n) {
 
 // The link first, then the connection.
 void clear(oh_modem_end& end) {
-  const bool on_hold = end.hold == OH_HOLD_AWAY;  // nothing of the link's would be sent
+  const bool on_hold = end.hold == OH_HOLD_AWAY;  // otherwise nothing of the link would be sent
   if (!end.direct && !on_hold && !is_over(link_status(end).state)) return;
   if (!end.clearing) end.config.pump->hang_up(end.pump);
   end.clearing = true;
   end.released = pump_status(end).state == OH_PUMP_IDLE;
 }
 
-// @return whether these periods are of the silence before the pump begins
+// @return whether these periods belong to the silence before the pump begins
 bool keeps_silent(oh_modem_end& end, size_t n) {
   if (!end.started || end.silence == 0) return !end.started;
   end.silence -= end.silence < n ? end.silence : n;
@@ -477,7 +477,7 @@ int oh_modem_end_ended(const oh_modem_end* end) {
   oh_modem_end_status status{};
   status.pump = pump_status(*end);
   status.link = link_status(*end);
-  status.direct = end->direct || end->hanging_up;  // a link that is released on request is not the end yet
+  status.direct = end->direct || end->hanging_up;  // a link that is being released on request has not ended yet
   return oh_modem_end_failure(&status)[0] != 0;
 }
 
@@ -512,7 +512,7 @@ const char* oh_modem_end_failure(const oh_modem_end_status* s) {
   }
 }
 
-// If the far end has left, the following retrain hears nothing of it.
+// If the far end has left, the following retrain receives nothing.
 oh_call_end oh_modem_end_cause(const oh_modem_end_status* s) {
   constexpr float kSilenceDbm0 = -48;
   const bool carried = s->pump.bits_received > 0;

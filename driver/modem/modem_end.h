@@ -121,7 +121,7 @@ struct oh_modem_end_status {
 };
 
 /** @param reason  set to a literal if the result is 0; may be NULL
- * @return bytes of memory, aligned to 64, that init needs; 0: no such end is possible */
+ * @return bytes of memory, aligned to 64, that init needs; 0: the configuration is not possible */
 size_t oh_modem_end_size(const struct oh_modem_end_config* config, const char** reason);
 /** Copies the configuration.  @param memory  [oh_modem_end_size()] that is not moved
  * @return the end, at `memory`; NULL: the configuration was refused */
@@ -130,12 +130,12 @@ struct oh_modem_end* oh_modem_end_init(void* memory, const struct oh_modem_end_c
 void oh_modem_end_release(struct oh_modem_end* end);
 
 void oh_modem_end_start(struct oh_modem_end* end);
-/** n periods, as oh_pump::process. O(n) */
+/** Processes n periods, as oh_pump::process does. O(n) */
 void oh_modem_end_process(struct oh_modem_end* end, const void* rx, void* tx, size_t n);
-/** n periods were lost, as oh_pump::report_gap. O(n) */
+/** Skips n lost periods, as oh_pump::report_gap does. O(n) */
 void oh_modem_end_report_gap(struct oh_modem_end* end, size_t n);
 
-/** @return octets that are taken whole: OH_CELL_OCTETS or 1 */
+/** @return octets that are taken as one unit: OH_CELL_OCTETS or 1 */
 size_t oh_modem_end_unit(const struct oh_modem_end* end);
 /** @return octets that a write would take; 0 until it is known whether V.42 or V.14 carries them, if V.42 is optional
  */
@@ -145,7 +145,7 @@ size_t oh_modem_end_write(struct oh_modem_end* end, const uint8_t* octets, size_
 /** @return octets given, a multiple of the unit */
 size_t oh_modem_end_read(struct oh_modem_end* end, uint8_t* octets, size_t n);
 
-/** Ends the connection. Takes some round trips; without an answer, LAPM's timers. */
+/** Ends the connection. This takes some round trips, or LAPM's timers if the far end does not answer. */
 void oh_modem_end_hang_up(struct oh_modem_end* end);
 /** Modem-on-hold (offhook/hold.h).  @return 0, or -EINVAL: not possible now, or never with this pump */
 int oh_modem_end_hold(struct oh_modem_end* end, enum oh_hold_order order);
@@ -167,9 +167,9 @@ void* oh_modem_end_pump_memory(struct oh_modem_end* end);
 static inline int oh_modem_end_is_connected(const struct oh_modem_end_status* s) {
   return s->direct ? s->pump.state == OH_PUMP_DATA : s->link.state == OH_LAPM_CONNECTED;
 }
-/** @return why the connection ended by itself, a literal; "" while it lives */
+/** @return why the connection ended by itself, as a literal; "" while it continues */
 const char* oh_modem_end_failure(const struct oh_modem_end_status* status);
-/** @return its code, for a connection that ended by itself */
+/** @return the code of that reason */
 enum oh_call_end oh_modem_end_cause(const struct oh_modem_end_status* status);
 
 #ifdef __cplusplus

@@ -39,7 +39,7 @@ std::array<std::uint8_t, kUuidOctets> parse_uuid(std::string_view text) {
     uuid[digits / 2] = static_cast<std::uint8_t>(uuid[digits / 2] << 4 | digit);
     ++digits;
   }
-  // Its text is as long as the given one: no hyphen is missing or too many.
+  // Its length equals that of the given text, so no hyphen is missing or extra.
   const bool same = uuid_text(uuid).size() == text.size();
   if (digits != 2 * kUuidOctets || !same) {
     throw std::runtime_error(fmt::format(
@@ -48,7 +48,7 @@ std::array<std::uint8_t, kUuidOctets> parse_uuid(std::string_view text) {
   return uuid;
 }
 
-/// The header is whole.
+/// The header is complete.
 void AudioSocketReader::begin(Sink& sink) {
   kind_ = static_cast<AudioSocketKind>(held_[0]);
   left_ = std::size_t{held_[1]} << 8 | held_[2];

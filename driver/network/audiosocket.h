@@ -25,8 +25,8 @@ std::string uuid_text(std::span<const std::uint8_t, kUuidOctets> uuid);
 /// @throws std::runtime_error with the expected form
 std::array<std::uint8_t, kUuidOctets> parse_uuid(std::string_view text);
 
-/// Messages out of a stream that arrives in pieces. Audio is passed on as it comes, other payloads when they are whole.
-/// Takes any bytes.
+/// Finds messages in a stream that arrives in pieces. Audio is passed on immediately, other payloads when they are
+/// complete. Any bytes are accepted.
 class AudioSocketReader {
  public:
   class Sink {
@@ -36,11 +36,11 @@ class AudioSocketReader {
     virtual void uuid(std::span<const std::uint8_t, kUuidOctets> uuid) = 0;
     virtual void hang_up() = 0;  ///< or an error
   };
-  /// Real-time: yes, O(octets), as the sink is
+  /// Real-time: yes, O(octets), if the sink is
   void put(std::span<const std::uint8_t> octets, Sink& sink);
   /// A new connection.
   void reset() { *this = {}; }
-  /// Messages of kinds that are not known, or of a wrong length; their payload is skipped.
+  /// Messages of unknown kinds or of a wrong length. Their payload is skipped.
   std::uint64_t ignored() const { return ignored_; }
 
  private:

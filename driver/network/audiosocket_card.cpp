@@ -134,7 +134,7 @@ void AudioSocketCard::take(int socket) {
   given_.store(socket);
 }
 
-/// A connection that waits, for a line that is free.
+/// A waiting connection, for a line that is free.
 void AudioSocketCard::take_connection(int socket) {
   if (state_ != State::kIdle || was_off_hook_) return refuse_audiosocket(socket);
   begin(socket);

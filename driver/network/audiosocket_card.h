@@ -21,8 +21,8 @@ namespace offhook {
 struct AudioSocketConfig {
   InternetAddress address;
   bool listens = false;
-  bool shares_listener = false;                  ///< with `listens`: connections come by take() alone
-  std::array<std::uint8_t, kUuidOctets> uuid{};  ///< of a client; all zero: a new one for each call
+  bool shares_listener = false;                  ///< with `listens`, connections come only from take()
+  std::array<std::uint8_t, kUuidOctets> uuid{};  ///< of a client; all zero: a new UUID for each call
   std::uint32_t buffer_samples = 320;
   std::optional<oh_encoding> law;  ///< octets for the modem; none: linear samples
 };
@@ -43,7 +43,7 @@ class AudioSocketCard final : public TimerCard, private AudioSocketReader::Sink 
   /// A connection for this line, which then rings; the card closes the socket. Unless the line is free, it hangs up.
   /// From any thread. @pre !has_connection()
   void take(int socket);
-  /// A connection is on the line, or is about to be. From any thread.
+  /// Whether a connection is on the line or is about to be. From any thread.
   bool has_connection() const { return given_.load() >= 0 || state_.load() != State::kIdle; }
 
  private:
@@ -73,7 +73,7 @@ class AudioSocketCard final : public TimerCard, private AudioSocketReader::Sink 
   LostRuns lost_;
   std::atomic<int> given_{-1};  // a socket from take()
   std::atomic<End> end_{End::kNone};
-  std::atomic<State> state_{State::kIdle};  // the card's thread alone writes it
+  std::atomic<State> state_{State::kIdle};  // written only by the card's thread
   std::atomic<std::uint64_t> received_{0}, sent_{0}, lost_samples_{0}, skipped_{0}, ignored_{0}, inexact_{0};
 
   // The card's thread.
@@ -87,7 +87,7 @@ class AudioSocketCard final : public TimerCard, private AudioSocketReader::Sink 
   std::array<std::uint8_t, 1 << 14> unsent_{};
   std::size_t unsent_octets_ = 0;
 
-  mutable std::mutex mutex_;  // of the name; the card's thread only tries
+  mutable std::mutex mutex_;  // of the name; the card's thread only tries to lock it
   std::string shown_uuid_;
 };
 

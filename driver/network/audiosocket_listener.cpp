@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t kHello = kAudioSocketHeader + kUuidOctets;
 
-/// Of the first message: the UUID, empty if it names no call, or nothing if more octets are to come.
+/// From the first message: the UUID. Empty if it names no call. Nothing if octets are missing.
 std::optional<std::string> name_of(std::span<const std::uint8_t> octets) {
   std::array<std::uint8_t, kAudioSocketHeader> expected;
   write_audiosocket_header(AudioSocketKind::kUuid, kUuidOctets, expected.data());
@@ -50,7 +50,7 @@ void refuse_audiosocket(int socket) {
   std::array<std::uint8_t, kAudioSocketHeader> header;
   write_audiosocket_header(AudioSocketKind::kHangUp, 0, header.data());
   [[maybe_unused]] const ssize_t sent = send(socket, header.data(), header.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
-  // With octets unread, close() would reset the connection, and the message could be lost.
+  // If octets are unread, close() resets the connection, and the message could be lost.
   std::array<std::uint8_t, 4096> unread;
   shutdown(socket, SHUT_WR);
   [[maybe_unused]] const ssize_t n = recv(socket, unread.data(), unread.size(), MSG_DONTWAIT);

@@ -13,17 +13,17 @@
 
 namespace offhook {
 
-/// A listening TCP socket that does not block. @param address  port 0: any; then the port that it got
+/// A listening TCP socket that does not block. @param address  port 0: any; set to the actual port
 /// @throws std::runtime_error with the address: it is in use, or not of this host
 int listen_for_audiosocket(InternetAddress& address);
 
 /// Sends the message to hang up, and closes.
 void refuse_audiosocket(int socket);
 
-/// Only from one thread, which it does not block.
+/// Only for one thread, which it does not block.
 class AudioSocketListener {
  public:
-  static constexpr std::int64_t kNameMs = 2000;  ///< for the first message
+  static constexpr std::int64_t kNameMs = 2000;  ///< time limit for the first message
   static constexpr std::size_t kMostWaiting = 64;
 
   struct Connection {

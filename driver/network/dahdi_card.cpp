@@ -27,7 +27,7 @@ namespace offhook {
 namespace {
 
 constexpr std::uint32_t kRateHz = OH_MODEM_RATE_HZ;
-constexpr int kPollMs = 100;         // so soon stop() is seen
+constexpr int kPollMs = 100;         // delay until stop() is noticed
 constexpr std::uint64_t kChunk = 8;  // samples that the kernel keeps or drops together (DAHDI_CHUNKSIZE)
 constexpr std::uint64_t kRingOn = 2 * kRateHz, kRingPeriod = 6 * kRateHz;
 static_assert(DahdiCard::kBuffers == DAHDI_MAX_NUM_BUFS);
@@ -91,7 +91,7 @@ oh_encoding DahdiCard::configure(const DahdiConfig& config) {
   return analogue ? OH_LINEAR16 : law;
 }
 
-/// @return the law of the channel
+/// @return the companding law of the channel
 oh_encoding DahdiCard::set_law(std::optional<oh_encoding> law) {
   if (law) set(DAHDI_SETLAW, *law == OH_ALAW ? DAHDI_LAW_ALAW : DAHDI_LAW_MULAW, "cannot have this law");
   dahdi_params channel{};
@@ -103,7 +103,7 @@ oh_encoding DahdiCard::set_law(std::optional<oh_encoding> law) {
   return own;
 }
 
-/// Nothing in the kernel may change a sample; blocks and buffers as this card uses them.
+/// The kernel must not change samples; blocks and buffers have the sizes that this card uses.
 void DahdiCard::set_transparent(bool linear) {
   set(DAHDI_SETLINEAR, linear ? 1 : 0, "cannot have this format");
   set(DAHDI_ECHOCANCEL, 0, "does not turn its echo canceller off");
@@ -121,7 +121,7 @@ void DahdiCard::start() {
   oh_card_engine_start(&engine_, static_cast<std::uint64_t>(device_->now_ns()));
   position_ = passed_ = sent_to_ = engine_.position;
   set(DAHDI_FLUSH, DAHDI_FLUSH_BOTH, "does not start");
-  set(DAHDI_BUFFER_EVENTS, 1, "does not report lost samples");  // of now, not of those before
+  set(DAHDI_BUFFER_EVENTS, 1, "does not report lost samples");  // discards earlier events
   watch_.restart(passed_, device_->now_ns());
   refill();
 }
@@ -181,7 +181,7 @@ void DahdiCard::take_event(int event) {
     case DAHDI_EVENT_RINGBEGIN:
       ring_end_ = position_ + kRingOn;
       break;
-    case DAHDI_EVENT_RINGOFFHOOK:  // the far end has gone off hook, or, from an exchange, a ring is over
+    case DAHDI_EVENT_RINGOFFHOOK:  // the far end went off hook, or a ring from an exchange ended
       ring_end_ = position_;
       if (!seizes()) break;
       far_off_hook_ = true;
@@ -207,12 +207,12 @@ void DahdiCard::take_event(int event) {
       dry_ = true;
       prompt_ = false;
       break;
-    default:  // pulses, tones, polarity: no sample depends on them
+    default:  // pulses, tones, polarity: samples do not depend on them
       break;
   }
 }
 
-/// All buffers are full: what follows them is lost until one of them is read, which is the next thing that happens.
+/// All buffers are full, so later samples are lost until a buffer is read, which happens next.
 void DahdiCard::note_overrun() {
   const std::uint64_t kept = passed_ + gap_ + kBuffers * kBlock;
   const std::uint64_t expected = std::max(watch_.expected(device_->now_ns()), kept + kChunk);
@@ -223,7 +223,7 @@ void DahdiCard::note_overrun() {
   count(lost_samples_, dropped);
 }
 
-/// Samples that are at hand, or lost, go into the rings. @return a block of the card has ended
+/// Writes available or lost samples into the rings. @return whether a block of the card has ended
 bool DahdiCard::pass() {
   losing_ = gap_ > 0 && before_gap_ == 0;
   const std::uint64_t most = losing_ ? gap_ : kBlock - at_;
@@ -258,7 +258,7 @@ void DahdiCard::exchange(const std::uint8_t* played, std::uint8_t* captured, std
 }
 
 /// After each received block as many samples are queued. If the queue ran out, it is filled again when the thread has
-/// waited for a block, for then the queue's delay is what it was.
+/// waited for a block, because then the queue's delay is unchanged.
 void DahdiCard::send() {
   if (!dry_) return put(kBlock);
   if (prompt_) refill();
@@ -272,7 +272,7 @@ void DahdiCard::refill() {
   put(kQueuedBlocks * kBlock);
 }
 
-/// Queues the latest samples that were played. @param samples  a multiple of a block, at most all that are kept
+/// Queues the latest samples that were played. @param samples  a multiple of a block, at most those that are kept
 void DahdiCard::put(std::uint32_t samples) {
   std::size_t from = (kQueuedBlocks * kBlock - samples) * width_;
   const std::size_t end = kQueuedBlocks * kBlock * width_;
@@ -297,7 +297,7 @@ void DahdiCard::follow_hook() {
     int hook = DAHDI_ONHOOK;
     if (off_hook) hook = signalling_ == Signalling::kSubscriber && !far_off_hook_ ? DAHDI_RING : DAHDI_OFFHOOK;
     const int result = device_->control(DAHDI_HOOK, &hook);
-    if (result == -EBUSY) return;  // still releasing the last call: in the next block
+    if (result == -EBUSY) return;  // the last call is still being released: try in the next block
     end_.store(off_hook && result < 0 && result != -EINPROGRESS ? End::kRefused : End::kNone);
   } else {
     end_.store(End::kNone);

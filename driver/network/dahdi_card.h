@@ -29,7 +29,7 @@ namespace offhook {
 struct DahdiConfig {
   std::string name;                ///< as the user gave it, for messages
   std::string device;              ///< path
-  int channel = 0;                 ///< that the device shall be (DAHDI_SPECIFY); 0: it is a channel already
+  int channel = 0;                 ///< channel for DAHDI_SPECIFY; 0: it is a channel already
   std::optional<oh_encoding> law;  ///< none: the channel's own
 };
 
@@ -39,10 +39,10 @@ class DahdiCard final : public LocalCard {
   static constexpr std::uint32_t kQueuedBlocks = 2;  ///< to be transmitted, after each block
   static constexpr std::uint32_t kBuffers = 32;      ///< blocks that the kernel keeps per direction
 
-  /// @throws std::runtime_error with the name and the reason: the channel has no samples, or another law
+  /// @throws std::runtime_error with the name and the reason: the channel has no samples or uses another law
   DahdiCard(std::unique_ptr<DahdiDevice> device, const DahdiConfig& config);
 
-  /// The signalling has a ring; a clear channel has none.
+  /// Whether the signalling has a ring; a clear channel has none.
   bool can_ring() const { return signalling_ != Signalling::kNone; }
   std::uint32_t queued_samples() const override { return kQueuedBlocks * kBlock; }
   SampleRun run_at(std::uint64_t position, std::uint32_t n) override { return lost_.at(position, n); }
@@ -95,12 +95,12 @@ class DahdiCard final : public LocalCard {
   ClockWatch watch_{0, 0};
   std::uint64_t position_ = 0;  // of the card
   std::uint64_t passed_ = 0;    // samples read and lost
-  std::uint64_t sent_to_ = 0;   // of the played samples, before this position, none will be queued any more
+  std::uint64_t sent_to_ = 0;   // no played samples before this position will be queued
   std::array<std::uint8_t, 2 * kBlock> block_{};
-  std::uint32_t filled_ = 0, at_ = 0;       // samples of the block that have come, and that have been passed
-  std::uint64_t before_gap_ = 0, gap_ = 0;  // samples until those that the kernel has dropped, and their number
-  bool losing_ = false;                     // the samples that are passed now
-  bool dry_ = false, prompt_ = false;       // nothing is queued; the latest block was waited for
+  std::uint32_t filled_ = 0, at_ = 0;       // samples of the block that have arrived, and that have been passed on
+  std::uint64_t before_gap_ = 0, gap_ = 0;  // position of samples that the kernel dropped, and their number
+  bool losing_ = false;                     // the samples that are being passed on
+  bool dry_ = false, prompt_ = false;       // nothing is queued; the thread waited for the latest block
   std::array<std::uint8_t, 2 * kBlock * kQueuedBlocks> played_{};  // the latest ones
   bool was_off_hook_ = false, far_off_hook_ = false, rings_ = false;
   std::uint64_t ring_begin_ = 0, ring_end_ = 0;

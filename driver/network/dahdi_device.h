@@ -10,7 +10,7 @@
 
 namespace offhook {
 
-/// An open channel that never blocks. Errors are negative errno values.
+/// An open channel. No call blocks. Errors are negative errno values.
 class DahdiDevice {
  public:
   virtual ~DahdiDevice() = default;
@@ -18,7 +18,7 @@ class DahdiDevice {
   virtual long write(const void* octets, std::size_t n) = 0;
   /// ioctl()
   virtual int control(unsigned long request, void* argument) = 0;
-  /// Waits for samples or an event. @return 0 also after the time, or a signal
+  /// Waits for samples or an event. @return 0 also after a timeout or a signal
   virtual int wait(int milliseconds) = 0;
   /// CLOCK_MONOTONIC
   virtual std::int64_t now_ns() = 0;

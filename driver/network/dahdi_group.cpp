@@ -14,16 +14,16 @@
 namespace offhook {
 namespace {
 
-constexpr int kMostChannels = 1024;  // more than a span has
+constexpr int kMostChannels = 1024;  // larger than any span
 
-/// @return 0: not a number from 1 to kMostChannels
+/// @return 0 if it is not a number from 1 to kMostChannels
 int number_of(std::string_view text) {
   int n = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
   return error == std::errc() && end == text.data() + text.size() && n <= kMostChannels ? std::max(n, 0) : 0;
 }
 
-/// Ascending; from the names of the device files.
+/// In ascending order, from the names of the device files.
 std::vector<int> channels_of(int span, const std::string& folder) {
   std::vector<int> all;
   std::error_code none;

@@ -13,12 +13,12 @@ namespace offhook {
 
 struct DahdiGroupChannel {
   DahdiConfig config;
-  bool of_whole_span = false;  ///< not named itself: a program does without it if it cannot be used
+  bool of_whole_span = false;  ///< not named by the user: a program continues without it if it cannot be used
 };
 
 /// SPAN, SPAN/CHANNEL or SPAN/FIRST-LAST, several of them, and the options of a channel: "1", "1/1-15,1/17,law=pcma".
 /// Reads the channels of a whole span from `folder`; opens none.
-/// @throws std::runtime_error with the expected form: also for a span without channels, and a channel named twice
+/// @throws std::runtime_error with the expected form, also for a span without channels or a channel that is named twice
 std::vector<DahdiGroupChannel> parse_dahdi_group(std::string_view place, const std::string& folder = "/dev/dahdi/chan");
 
 }  // namespace offhook

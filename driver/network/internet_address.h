@@ -43,7 +43,7 @@ struct CardPlace {
 };
 CardPlace card_place(std::string_view place);
 
-/// The whole of the text as a number. @throws std::runtime_error that names the option and the limits
+/// Parses the whole text as a number. @throws std::runtime_error that names the option and the limits
 std::uint32_t option_number(const CardOption& option, std::uint32_t least, std::uint32_t most);
 
 }  // namespace offhook

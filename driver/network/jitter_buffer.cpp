@@ -13,7 +13,7 @@ void JitterBuffer::restart(std::uint16_t sequence, std::uint32_t timestamp) {
   started_ = true;
   lost_before_ = counters_.lost;
   unique_ = 0;
-  counters_.highest = first_sequence_ = 0x10000u | sequence;  // room for packets from before it
+  counters_.highest = first_sequence_ = 0x10000u | sequence;  // room for packets that arrive before it
   seen_.reset();
   newest_ = begin_ = timestamp;
   newest_payload_ = 0;

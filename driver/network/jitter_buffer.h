@@ -22,14 +22,14 @@ namespace offhook {
 /// Counts since the start; in packets, unless the name has another unit.
 struct JitterCounters {
   std::uint64_t received = 0;        ///< with the expected payload, duplicates excluded
-  std::uint64_t lost = 0;            ///< sequence numbers that never came
-  std::uint64_t duplicates = 0;      ///< of a sequence number that had come
+  std::uint64_t lost = 0;            ///< sequence numbers that never arrived
+  std::uint64_t duplicates = 0;      ///< with a sequence number that had already arrived
   std::uint64_t reordered = 0;       ///< after one with a higher sequence number
   std::uint64_t late = 0;            ///< after their samples were due
   std::uint64_t restarts = 0;        ///< sequence or timestamps restarted
-  std::uint64_t strange = 0;         ///< with a sequence number or a timestamp that fits nowhere; not used
-  std::uint64_t jumps = 0;           ///< timestamps that do not follow from the sequence
-  std::uint64_t slips = 0;           ///< of the reader, to follow the far clock or a changed delay
+  std::uint64_t strange = 0;         ///< with an impossible sequence number or timestamp; not used
+  std::uint64_t jumps = 0;           ///< timestamps that do not match the sequence
+  std::uint64_t slips = 0;           ///< of the reader, to track the far clock or a changed delay
   std::uint64_t lost_samples = 0;    ///< missing when the reader needed them
   std::int64_t slipped_samples = 0;  ///< skipped (positive) or waited for (negative) by slips
   std::uint32_t jitter_samples = 0;  ///< RFC 3550 6.4.1
@@ -53,7 +53,7 @@ class JitterBuffer {
 
   const JitterCounters& counters() const { return counters_; }
   static constexpr std::uint32_t kCapacity = 1 << 14;  ///< samples, 2 s
-  /// The next packet comes from another source.
+  /// From now on, packets come from another source.
   void expect_restart() { started_ = false; }
 
  private:
@@ -76,7 +76,7 @@ class JitterBuffer {
   std::array<bool, kCapacity> present_{};
   bool started_ = false;
   std::uint32_t restart_sequence_ = 1 << 16;  // a packet that fits nowhere is followed by this one: a restart
-  std::int64_t read_ = 0, begin_ = 0;         // timestamps, extended; of the first packet
+  std::int64_t read_ = 0, begin_ = 0;         // timestamps, extended, of the first packet
   std::int64_t newest_ = 0;                   // of the newest packet's first sample
   std::uint32_t newest_payload_ = 0;
   std::uint64_t taken_ = 0, put_at_ = 0;        // samples by our clock

@@ -14,7 +14,7 @@ namespace offhook {
 /// driver's context. Neither waits for the other. If a thousand runs are unread, further ones are dropped.
 class LostRuns {
  public:
-  /// Samples [from, from + n) are lost. In order of position. Real-time: yes
+  /// Reports that samples [from, from + n) are lost. In order of position. Real-time: yes
   void add(std::uint64_t from, std::uint32_t n) {
     const std::uint64_t head = head_.load(std::memory_order_relaxed);
     if (head - tail_.load(std::memory_order_acquire) == kRuns) return;

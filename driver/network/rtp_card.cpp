@@ -23,13 +23,13 @@ constexpr std::uint32_t kRateHz = OH_MODEM_RATE_HZ;
 constexpr std::uint64_t kReportEvery = 5 * kRateHz;  // RFC 3550 6.2
 constexpr std::uint64_t kReadReportsEvery = kRateHz / 100;
 constexpr std::uint64_t kShowEvery = kRateHz / 10;
-constexpr std::uint32_t kBurst = kRateHz / 200;  // 5 ms: a quarter of a usual packet is the jitter that it adds
+constexpr std::uint32_t kBurst = kRateHz / 200;  // 5 ms, a quarter of a usual packet; this is the jitter that it adds
 constexpr std::uint32_t kWholeBlock = OH_MODEM_RING_SAMPLES;  // without a far end
 constexpr int kAtOnce = 64;                                   // packets read in one exchange
 constexpr std::size_t kMostOctets = 2048;                     // of a packet
-constexpr int kPairs = 100;                                   // tries for an even port with its neighbour
+constexpr int kPairs = 100;                                   // attempts to find an even port with a free neighbour
 constexpr std::uint8_t kComfortNoise = 13;                    // RFC 3389
-constexpr std::uint8_t kFirstDynamic = 96;                    // RFC 3551 6: telephone-event is among them
+constexpr std::uint8_t kFirstDynamic = 96;                    // RFC 3551 6: telephone-event is one of them
 
 oh_streams octet_streams() {
   oh_streams streams = oh_modem_streams(kRateHz);
@@ -52,7 +52,7 @@ std::uint32_t random_number() {
   return n;
 }
 
-/// Seconds since 1900, 32 bits before and 32 after the point.
+/// Seconds since 1900: 32 bits before the point and 32 after it.
 std::uint64_t ntp_now() {
   constexpr std::uint64_t k1970 = 2'208'988'800;
   timespec t;
@@ -107,7 +107,7 @@ void RtpCard::open_sockets() {
 }
 
 void RtpCard::set_media(const std::optional<RtpMedia>& media) {
-  std::unique_ptr<SrtpStreams> srtp;  // made, and the old one freed, outside of the card's thread
+  std::unique_ptr<SrtpStreams> srtp;  // created, and the old one freed, outside of the card's thread
   if (media && media->keys) srtp = std::make_unique<SrtpStreams>(*media->keys, next_.ssrc);
   const std::lock_guard lock(mutex_);
   new_srtp_.swap(srtp);
@@ -136,7 +136,7 @@ void RtpCard::adopt_media() {
     }
   InternetAddress control = new_media_->remote;
   control.set_port(static_cast<std::uint16_t>(control.port() + 1));
-  // From then on, the kernel only passes packets of this address.
+  // From here on, the kernel passes only packets from this address.
   connected_ = connect(socket_, new_media_->remote.get(), new_media_->remote.length) == 0 &&
                connect(control_, control.get(), control.length) == 0;
   if (connected_) set_burst(kBurst);
@@ -179,7 +179,7 @@ void RtpCard::receive() {
   std::array<std::uint8_t, kMostOctets> octets;
   for (int k = 0; k < kAtOnce; ++k) {
     const ssize_t n = recv(socket_, octets.data(), octets.size(), MSG_TRUNC);
-    if (n < 0 && errno != ECONNREFUSED) return;  // no more; a refusal concerns a sent packet
+    if (n < 0 && errno != ECONNREFUSED) return;  // no more packets; an error refers to a sent packet
     if (n < 0) continue;
     auto length = static_cast<std::size_t>(n);
     if (length > octets.size()) {
@@ -190,7 +190,7 @@ void RtpCard::receive() {
   }
 }
 
-/// Counts a packet that is not the far end's.
+/// Counts a packet that is not from the far end.
 bool RtpCard::opened(SrtpStreams::Result result) {
   if (result == SrtpStreams::Result::kReplayed) ++counters_.replayed;
   if (result == SrtpStreams::Result::kNotAuthentic) ++counters_.not_authentic;

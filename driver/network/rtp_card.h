@@ -54,7 +54,7 @@ class RtpCard final : public TimerCard {
   /// milliseconds. @throws std::runtime_error: it has keys, and this build has no SRTP
   void set_media(const std::optional<RtpMedia>& media);
   oh_encoding encoding() const override { return law_.load(std::memory_order_relaxed); }
-  /// A payload type that is not the agreed one, in place of it; -1: none.
+  /// A payload type that arrives in place of the agreed one; -1: none.
   int foreign_type() const { return foreign_type_.load(std::memory_order_relaxed); }
   std::uint16_t local_port() const { return local_.port(); }
 
@@ -106,10 +106,10 @@ class RtpCard final : public TimerCard {
   std::unique_ptr<SrtpStreams> srtp_;  // none: the streams are not encrypted
   Counters counters_;
 
-  mutable std::mutex mutex_;  // of these; the card's thread only tries
+  mutable std::mutex mutex_;  // guards these; the card's thread only tries to lock it
   std::optional<RtpMedia> new_media_;
   bool has_new_media_ = false;
-  std::unique_ptr<SrtpStreams> new_srtp_;  // of new_media_; afterwards the one before
+  std::unique_ptr<SrtpStreams> new_srtp_;  // with new_media_; afterwards the previous one
   Counters shown_;
 };
 

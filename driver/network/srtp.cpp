@@ -55,7 +55,7 @@ namespace offhook {
 
 namespace {
 
-// Sequence numbers behind the newest at which a packet is still taken: more than the deepest jitter buffer has.
+// How far a packet may be behind the newest sequence number: more than the deepest jitter buffer.
 constexpr unsigned long kReplayWindow = 1024;
 
 static_assert(SRTP_MAX_TRAILER_LEN + 4 <= kSrtpTrailerOctets);
@@ -77,7 +77,7 @@ srtp_t make_session(const SrtpKey& key, srtp_ssrc_t source) {
   } else {
     srtp_crypto_policy_set_aes_cm_128_hmac_sha1_80(&policy.rtp);
   }
-  srtp_crypto_policy_set_aes_cm_128_hmac_sha1_80(&policy.rtcp);  // RFC 4568 6.2.2: of both suites
+  srtp_crypto_policy_set_aes_cm_128_hmac_sha1_80(&policy.rtcp);  // RFC 4568 6.2.2, for both suites
   policy.ssrc = source;
   std::array<std::uint8_t, kSrtpKeyOctets> octets = key.octets;  // the library takes no const key
   policy.key = octets.data();

@@ -32,7 +32,7 @@ inline constexpr std::size_t kSrtpTrailerOctets = 148;
 
 /// Whether this build has libsrtp2.
 bool has_srtp();
-/// A new key of the kernel's random numbers. @throws std::runtime_error: there are none
+/// A new key from the kernel's random numbers. @throws std::runtime_error: there are none
 SrtpKey new_srtp_key(SrtpSuite suite);
 
 /// The packets of one pair of streams. The functions change a packet in place. They allocate only when the first packet

@@ -47,7 +47,7 @@ void UdptlSocket::receive(const std::function<void(std::uint16_t, std::span<cons
     from.length = sizeof from.storage;
     const ssize_t n =
         recvfrom(socket_, octets.data(), octets.size(), 0, reinterpret_cast<sockaddr*>(&from.storage), &from.length);
-    if (n < 0 && errno != ECONNREFUSED) return;  // that is the answer to a datagram of ours
+    if (n < 0 && errno != ECONNREFUSED) return;  // the packet answers a datagram of this end
     if (n < 0) continue;
     if (!writer_ || from.text() != remote_.text()) {
       ++counters_.foreign;

@@ -25,7 +25,7 @@ struct UdptlFarEnd {
 
 class UdptlSocket {
  public:
-  /// Of received datagrams: the longest that is read.
+  /// Longest received datagram that is read.
   static constexpr std::size_t kMostOctets = 1400;
   static constexpr std::size_t kCopies = 3;
 
@@ -40,7 +40,7 @@ class UdptlSocket {
   void begin(const UdptlFarEnd& far);
   /// Sends a packet in `times` equal datagrams. A datagram that the network does not take is lost.
   void send(std::span<const std::uint8_t> packet, int times);
-  /// Everything that has come: each packet once, in order.
+  /// All packets that have arrived: each once, in order.
   void receive(const std::function<void(std::uint16_t number, std::span<const std::uint8_t> packet)>& take);
   std::vector<CardFigure> figures() const;
 

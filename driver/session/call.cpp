@@ -7,7 +7,7 @@
 namespace offhook::modem {
 
 namespace {
-constexpr std::size_t kAtOnce = 256;  // bytes moved per block and direction; 33 600 bit/s bring 53
+constexpr std::size_t kAtOnce = 256;  // bytes moved per block and direction; 33,600 bit/s deliver 53
 }  // namespace
 
 Call::Call(const CallConfig& config, const oh_pump_format& format, std::uint32_t io_delay_samples, oh_event_log* log,
@@ -39,7 +39,7 @@ Call::Call(const CallConfig& config, const oh_pump_format& format, std::uint32_t
     modem_->start();
     if (config.seek_fax) fax_caller_.emplace();
   }
-  publish();  // there is no moment in which the digits seem to be out
+  publish();  // so that the digits never seem to have ended
 }
 
 void Call::process(const void* rx, void* tx, std::size_t n) {
@@ -100,11 +100,11 @@ void Call::run_modem(const void* rx, void* tx, std::size_t n) {
   const std::size_t room = std::min(bytes.size(), from_far_.space());
   from_far_.write(bytes.data(), modem_->read(bytes.data(), room));
   if (order.to == Order::To::kNobody) return;
-  publish();  // the result is shown before the next order may come
+  publish();  // the result is visible before the next order may arrive
   order_.store({}, std::memory_order_release);
 }
 
-// Reads the order first: the status then includes an order that has been taken up.
+// Reads the order first: the status then includes the effect of an order that was begun.
 CallStatus Call::status() const {
   const bool pending = order_.load(std::memory_order_acquire).to != Order::To::kNobody;
   CallStatus status = shown_.load();
@@ -112,7 +112,7 @@ CallStatus Call::status() const {
   return status;
 }
 
-// The loss belongs to the part that has the line.
+// Report the loss to the part that has the line.
 void Call::report_gap(std::size_t n) {
   for (std::size_t i = 0; i < std::min(n, kPiece); ++i) conversion_.lose();
   if (!dialler_.done()) {

@@ -38,21 +38,21 @@ struct CallConfig {
 
 /// The status of the last order for modem-on-hold or a test loop.
 enum class OrderStatus : std::uint8_t {
-  kNone,     ///< there was none, or it is obeyed: see the pump's status
-  kPending,  ///< the context has not come to it
-  kRefused   ///< the pump has no such thing, or it was not possible
+  kNone,     ///< there was no order, or it was obeyed: see the pump's status
+  kPending,  ///< the context has not processed it
+  kRefused   ///< the pump does not support it, or it was not possible
 };
 
 /// Status of a call.
 struct CallStatus : oh_modem_end_status {
-  bool dialling = false;                   ///< the digits are not yet out
-  std::string_view line_failure{};         ///< why the line itself has ended the call, a static text; empty: it has not
+  bool dialling = false;                   ///< the digits have not all been sent
+  std::string_view line_failure{};         ///< why the line itself ended the call, a static text; empty: it did not
   Progress progress = Progress::kNothing;  ///< the exchange's tones, outside of data mode
   OrderStatus order = OrderStatus::kNone;
   oh_loop_state loop = OH_LOOP_NONE;
   /// Bytes go through.
   bool connected() const { return oh_modem_end_is_connected(this) != 0; }
-  /// Why the call has ended by itself; empty while it lasts.
+  /// Why the call ended by itself; empty while it continues.
   std::string_view failure() const { return line_failure.empty() ? oh_modem_end_failure(this) : line_failure; }
 };
 
@@ -74,16 +74,16 @@ class Call {
   std::size_t write(const std::uint8_t* bytes, std::size_t n) { return to_far_.write(bytes, n); }
   std::size_t read(std::uint8_t* bytes, std::size_t n);
   std::size_t writable() const { return to_far_.space(); }
-  /// Requests that the context release the connection, with a message to the far end.
+  /// Asks the context to release the connection, with a message to the far end.
   void release() { releasing_.store(true, std::memory_order_relaxed); }
   /// The memory of the fax pump, if the call has one; else null.
   void* fax_pump() const { return fax_.get(); }
   bool released() const { return released_.load(std::memory_order_relaxed); }
-  /// Requests that the context give the pump this order; status() shows when it has. One at a time.
+  /// Asks the context to give this order to the pump; status() shows when that was done. One at a time.
   void hold(oh_hold_order order) {
     order_.store({Order::To::kHold, static_cast<std::int32_t>(order)}, std::memory_order_release);
   }
-  /// The same of a test loop.  @return false: the pump has none
+  /// The same for a test loop.  @return false if the pump has none
   bool loop(oh_loop_order order) {
     if (loops_ != nullptr)
       order_.store({Order::To::kLoop, static_cast<std::int32_t>(order)}, std::memory_order_release);
@@ -118,7 +118,7 @@ class Call {
   bool digits_only_ = false;
   bool asked_ = false, had_data_ = false;
   std::atomic<bool> releasing_{false}, released_{false};
-  std::atomic<Order> order_{Order{}};  // until its result is published
+  std::atomic<Order> order_{Order{}};  // until its result is visible
   SpscByteRing<kRingBytes> to_far_, from_far_;
   Snapshot<CallStatus> shown_;
 };

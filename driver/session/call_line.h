@@ -17,7 +17,7 @@ class CallLine {
   virtual bool ringing() const = 0;
   /// The current or last caller, if the line identifies it.
   virtual Caller caller() const { return {}; }
-  /// Once for each round of the owner, before anything else.
+  /// Once per round of the owner, before all other calls.
   virtual void work() {}
   /// Off hook: a call begins, with the digits if there are any. Ends the previous call.
   /// @throws std::invalid_argument: the pump does not support these modulations and rates; the hook is unchanged
@@ -26,15 +26,15 @@ class CallLine {
   virtual void change_pump(const CallConfig& call) { begin_call(call); }
   /// On hook; informs a connected far end first, which may take a second.
   virtual void end_call() = 0;
-  /// Why the owner ends the call, for the event log. If the modem ends it by itself, the log has it already.
+  /// Why the owner ends the call, for the event log. If the modem ends it, the log already has the reason.
   virtual void note_end(oh_call_end) {}
   /// Modem-on-hold of the call: status() shows the result of the order.
   virtual void hold(oh_hold_order order) = 0;
-  /// A test loop of the call, likewise.  @return false: the pump has none
+  /// A test loop of the call, likewise.  @return false if the pump has none
   virtual bool loop(oh_loop_order) { return false; }
   /// Whether a call may have the pump of a fax machine (CallConfig::pump).
   virtual bool can_fax() const { return false; }
-  /// The memory of that pump, from the time it is on the line to the end of the call; else null.
+  /// The memory of that pump, from its start on the line to the end of the call; otherwise null.
   virtual void* fax_pump() { return nullptr; }
   /// The status of the call, or of none.
   virtual CallStatus status() const = 0;

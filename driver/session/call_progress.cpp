@@ -17,14 +17,14 @@ namespace {
 
 enum { k350, k440, k480, k620, k425 };
 constexpr std::array<double, 5> kHz = {350, 440, 480, 620, 425};
-constexpr float kPure = 0.75f;          // share of the energy that the tones of a class have
-constexpr float kEachTone = 0.15f;      // and each of two
+constexpr float kPure = 0.75f;          // least share of the energy that the tones of a class have
+constexpr float kEachTone = 0.15f;      // least share of each of two tones
 constexpr float kQuietest = 60 * 60.f;  // mean square: -43 dBm0
 constexpr int kFramesPerSecond = 25;
 constexpr int kDialToneFrames = 15;            // 0.6 s of a pair
-constexpr int kSingleDialFrames = 38;          // 1.5 s of 425 Hz: longer than its ringback's second
+constexpr int kSingleDialFrames = 38;          // 1.5 s of 425 Hz: longer than ringback, which lasts 1 s
 constexpr int kRingFrames = 18;                // 0.7 s
-constexpr int kBusyLeast = 5, kBusyMost = 18;  // 0.2 to 0.7 s on, as long off
+constexpr int kBusyLeast = 5, kBusyMost = 18;  // 0.2 to 0.7 s on, and off for the same time
 constexpr long kDialToneWaitS = 6;
 
 }  // namespace
@@ -86,7 +86,7 @@ void ProgressDetector::frame(Kind kind) {
     const bool fits = run_ >= kBusyLeast && run_ <= kBusyMost;
     if (fits && (kind_ == Kind::kBusy || kind_ == Kind::kSingle)) {
       ++bursts_;
-    } else if (!(fits && kind_ == Kind::kNone) && run_ > 1) {  // one odd frame, at an edge, is no run
+    } else if (!(fits && kind_ == Kind::kNone) && run_ > 1) {  // a single different frame, at an edge, is not a run
       bursts_ = 0;
     }
     kind_ = kind;

@@ -20,7 +20,7 @@ namespace offhook::modem {
 
 enum class Progress { kNothing, kDialTone, kRinging, kBusy, kNoDialTone, kNoAnswer, kFaxCaller };
 
-/// Listens. Real-time: yes, O(n).
+/// Analyses received samples. Real-time: yes, O(n).
 class ProgressDetector {
  public:
   /// @param rate_hz  of the samples; whole frames of 40 ms
@@ -45,7 +45,7 @@ class ProgressDetector {
   std::array<float, kTones> turn_;  // 2 cos(2 pi f / rate)
   std::array<float, kTones> z1_{}, z2_{};
   float energy_ = 0;
-  int in_frame_ = 0;  // samples, and those of them that were not lost:
+  int in_frame_ = 0;  // samples, and how many of them were not lost:
   int heard_in_frame_ = 0;
   Kind kind_ = Kind::kNone;  // of the current run of frames
   int run_ = 0, bursts_ = 0;
@@ -57,7 +57,7 @@ class ProgressDetector {
 /// constructor.
 class FaxCallerDetector {
  public:
-  /// Listens at 8000 samples per second.
+  /// Analyses received samples at 8000 samples per second.
   FaxCallerDetector();
   void process(const std::int16_t* rx, std::size_t n);
   bool found() const { return found_; }
@@ -82,7 +82,7 @@ class FaxCallerDetector {
 };
 
 struct DialPlan {
-  bool need_dial_tone = true;  ///< X2, X4: without it the call fails; else it waits blindly
+  bool need_dial_tone = true;  ///< X2, X4: without dial tone the call fails; otherwise it waits for a fixed time
   int pause_s = 2;             ///< S6, before dialling blindly
   int comma_s = 2;             ///< S8
   int digit_ms = 95;           ///< S11
@@ -102,7 +102,7 @@ class Dialler {
   /// n samples were lost, both ways: pauses, waits and digits end when they would have.
   void report_gap(std::size_t n);
   bool done() const { return state_ == State::kDone; }
-  /// It waited for dial tone without success.
+  /// it waited for a dial tone that did not come
   bool failed() const { return state_ == State::kFailed; }
 
  private:
@@ -115,7 +115,7 @@ class Dialler {
   DialPlan plan_;
   long rate_hz_;
   State state_ = State::kDone;
-  long left_ = 0;  // samples, of the pause or the wait
+  long left_ = 0;  // samples: length of the pause or the wait
   ProgressDetector detector_;
   struct Free {
     void operator()(dtmf_tx_state_s* tx) const;

@@ -26,7 +26,7 @@ namespace offhook {
 std::unique_ptr<LiveCard> open_card(const std::string& address, const CardRates& rates = {},
                                     std::string_view more = "");
 
-/// The built-in kinds, then every device of this machine. Tries each: takes a moment.
+/// The built-in kinds, then every device of this machine. Tries each device, which takes some time.
 std::vector<CardDevice> card_devices();
 
 }  // namespace offhook

@@ -19,21 +19,21 @@
 namespace offhook::modem {
 
 struct FaxCallConfig {
-  std::string digits{};  ///< to dial; empty: off hook is all
+  std::string digits{};  ///< digits to dial; empty: only go off hook
   DialPlan plan{};
   fax::TerminalConfig terminal{};
 };
 
 class FaxSession final : public FaxCall {
  public:
-  /// Starts the card, on hook. @throws std::runtime_error: privileges, device, or a card that is no modem card's
+  /// Starts the card, on hook. @throws std::runtime_error: privileges, device, or a card that is not a modem card
   FaxSession(LiveCard& card, const LiveDriverConfig& driver, const FaxCallConfig& call);
   ~FaxSession() override;
   FaxSession(const FaxSession&) = delete;
   FaxSession& operator=(const FaxSession&) = delete;
 
   bool ringing() const override;
-  /// Off hook: dials, if there are digits, and then T.30 begins.
+  /// Goes off hook, dials if there are digits, and then starts T.30.
   void begin() override;
   void poll() override;
   void end_call() override;
@@ -56,11 +56,11 @@ class FaxSession final : public FaxCall {
   fax::Progress before_;
   std::string failure_;
   bool stopped_ = false;
-  // The context's, from begin() on:
+  // Used by the context, from begin() on:
   Dialler dialler_;
   ProgressDetector detector_;
   std::atomic<bool> active_{false}, dialled_{false}, no_dial_tone_{false}, busy_{false};
-  std::optional<LiveDriver> driver_;  // the last: from its making on to its end it calls process()
+  std::optional<LiveDriver> driver_;  // last member: it calls process() from its construction to its destruction
 };
 
 }  // namespace offhook::modem

@@ -25,7 +25,7 @@ class LineMemory {
   /// @param received  samples in a period; more than one are linear
   LineMemory(std::size_t periods, oh_encoding encoding, std::size_t received = 1);
 
-  /// Forgets everything. @param encoding  of the next samples: the one of before, or the other law of G.711
+  /// Forgets everything. @param encoding  of the next samples: the previous one, or the other law of G.711
   void clear(oh_encoding encoding) {
     position_ = 0;
     encoding_ = encoding;

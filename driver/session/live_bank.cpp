@@ -22,14 +22,14 @@ LiveBank::LiveBank(const oh_pump_type& type, const std::vector<Channel>& channel
   for (const Channel& channel : channels) channel.card->start();
 }
 
-// An interrupt alone requests nothing.
+// An interrupt by itself requests nothing.
 oh_context LiveBank::requests_later() {
   static constexpr oh_context_ops kOps = {
       sizeof(oh_context_ops), [](void*) { return 0; }, [](void*) {}, [](void*) {}, nullptr, nullptr, nullptr};
   return {&kOps, nullptr};
 }
 
-// The driver's call of its pump: done between the beginning of its service and the output.
+// Passed to the driver as its pump: records the work between the beginning of the service and the output.
 void LiveBank::defer(void* self, const void* rx, void* tx, std::size_t n) {
   auto* line = static_cast<Line*>(self);
   line->rx = rx;
@@ -81,7 +81,7 @@ std::uint32_t LiveBank::serve(std::span<std::unique_ptr<Line>> part) {
   }
 }
 
-// All that need as many samples in one call.
+// Processes together all pumps that need the same number of samples.
 void LiveBank::advance() {
   for (Line* first : begun_) {
     const std::size_t n = first->n;

@@ -35,14 +35,14 @@ class LiveBank {
 
   /// A card's interrupt. Real-time: yes, O(1).
   void interrupt(std::size_t channel) { oh_driver_isr(&lines_[channel]->driver); }
-  /// Serve the owed blocks of the interrupts so far. Real-time: yes.
+  /// Serve the blocks owed by all interrupts so far. Real-time: yes.
   void request() { context_.request(); }
-  /// The running service ends; then only the owner uses the pumps. There are no interrupts any more.
+  /// Ends the running service; then only the owner uses the pumps. @pre there are no more interrupts
   void stop() { context_.stop(); }
 
   std::size_t size() const { return lines_.size(); }
   oh_driver_counters counters(std::size_t channel) const { return counters_of(lines_[channel]->driver); }
-  /// Pumps in data mode, counted by the service after the last call of this; 0 at first. A service counts its
+  /// Pumps in data mode, as counted by the first service after the previous call; 0 at first. A service counts its
   /// pumps only on request.
   std::size_t in_data_mode() const {
     asked_.store(true, std::memory_order_relaxed);
@@ -56,13 +56,13 @@ class LiveBank {
     const oh_pump_type* type = nullptr;
     oh_driver driver{};
     std::vector<std::uint64_t> staging;  // the driver's
-    // The driver's request to its pump.
+    // The work that the driver requests from its pump.
     const void* rx = nullptr;
     void* tx = nullptr;
     std::size_t n = 0;
-    bool more = false;  // the call of service has not ended
+    bool more = false;  // the call of the service routine has not ended
   };
-  static constexpr std::size_t kTogether = 64;  // the output of these waits for all of them
+  static constexpr std::size_t kTogether = 64;  // the output of these waits until all are done
   static void defer(void* self, const void* rx, void* tx, std::size_t n);
   static void report_gap(void* self, std::size_t n);
   static oh_context requests_later();
@@ -75,7 +75,7 @@ class LiveBank {
   std::vector<std::unique_ptr<Line>> lines_;
   std::atomic<std::size_t> in_data_mode_{0};
   mutable std::atomic<bool> asked_{true};
-  // The context's, as long as there are lines.
+  // Runs in the context, as long as there are lines.
   std::vector<Line*> begun_;
   std::vector<void*> self_, tx_;
   std::vector<const void*> rx_;

@@ -53,7 +53,7 @@ LiveDriver::LiveDriver(LiveCard& card, const oh_pump& pump, const LiveDriverConf
     up.store(true);
     interrupts();
   });
-  // A caller of a higher priority would never yield to it on one CPU.
+  // On one CPU, a caller of a higher priority would never yield to it.
   while (!up.load()) std::this_thread::sleep_for(std::chrono::microseconds(100));
   if (!interrupt_shortcoming_.empty() && !config_.context.best_effort) {
     stop();

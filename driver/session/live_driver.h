@@ -20,7 +20,7 @@ namespace offhook {
 
 struct LiveDriverConfig {
   LiveContextConfig context;
-  int interrupt_priority = 80;  ///< SCHED_FIFO, of the thread that plays interrupt; 0: a normal thread
+  int interrupt_priority = 80;  ///< SCHED_FIFO priority of the thread that acts as the interrupt; 0: a normal thread
   /// If the card has a period, blocks have that length, and two of them are queued ahead.
   std::vector<std::uint32_t> block_plan = {105, 105, 90};
   std::uint32_t transmit_lead_samples = 204;
@@ -31,7 +31,7 @@ struct LiveDriverConfig {
 
 /// Sets a live card's driver up, with plan and lead of the card if it has a period.
 /// @param[in,out] config  receives plan and lead  @param[out] driver, staging  outlive the card's samples
-/// @throws std::runtime_error: blocks
+/// @throws std::runtime_error if the blocks are not possible
 void init_driver(LiveCard& card, const oh_pump& pump, const oh_context& context, LiveDriverConfig* config,
                  oh_driver* driver, std::vector<std::uint64_t>* staging);
 /// A copy; the driver's threads continue to count.
@@ -45,11 +45,11 @@ class LiveDriver {
   LiveDriver(const LiveDriver&) = delete;
   LiveDriver& operator=(const LiveDriver&) = delete;
 
-  /// Samples and the running service end; then only the owner uses the pump.
+  /// Stops the samples and ends the running service; then only the owner uses the pump.
   void stop();
   std::uint32_t transmit_lead_samples() const { return config_.transmit_lead_samples; }
   std::uint32_t device_delay_samples() const { return config_.device_delay_samples; }
-  /// The card vanished, or failed.
+  /// Whether the card vanished or failed.
   bool is_gone() const { return gone_.load(std::memory_order_acquire); }
   const LiveContext& context() const { return context_; }
   oh_driver_counters counters() const { return counters_of(driver_); }

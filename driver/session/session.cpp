@@ -13,7 +13,7 @@ namespace offhook::modem {
 
 namespace {
 
-/// A card in another process may have any samples.
+/// A card in another process may contain any samples.
 LiveCard& card_of_a_modem(LiveCard& card) {
   const oh_streams& streams = card.card().streams;
   const bool at_one_rate = streams.rx.rate_hz == OH_MODEM_RATE_HZ;
@@ -81,7 +81,7 @@ void Session::skip(Call& call, std::size_t n) {
   memory_.skip(n);
 }
 
-// The old call may be freed only when no service that could have seen it is running.
+// The old call may be freed only when no running service could have seen it.
 void Session::swap_call(std::unique_ptr<Call> next) {
   active_.store(next.get());
   const std::uint64_t seen = served_.load();

@@ -23,7 +23,7 @@ namespace offhook::modem {
 
 using SessionConfig = LiveDriverConfig;
 
-/// Traffic over V.42 in all calls: the user's bytes, and their octets on the link, compressed or not.
+/// V.42 traffic in all calls: the user's bytes, and their octets on the link, which may be compressed.
 struct Traffic {
   std::uint64_t bytes_sent = 0, bytes_received = 0;
   std::uint64_t octets_sent = 0, octets_received = 0;
@@ -47,7 +47,7 @@ class Session final : public CallLine {
   void end_call() override {
     end_call([] { return false; });
   }
-  /// @param far_end_left whether the network has reported that it left; then there is no wait
+  /// @param far_end_left whether the network has reported that the far end left; then there is no wait
   void end_call(const std::function<bool()>& far_end_left);
   void note_end(oh_call_end why) override;
   static constexpr int kReleaseMs = 7000, kGoneMs = 1500, kAnswerMs = 150;
@@ -66,7 +66,7 @@ class Session final : public CallLine {
     return {{streams.rx.rate_hz, card_.encoding()}, {streams.tx.rate_hz, card_.encoding()}};
   }
   Traffic traffic() const;
-  /// The last samples of the last call, which ends if it has not ended.
+  /// The last samples of the last call, which is ended first if necessary.
   LineMemory::Samples last_line();
   /// Samples queued in driver, card and the device behind it, as in oh_pump_config.
   std::uint32_t io_delay_samples() const {
@@ -77,10 +77,10 @@ class Session final : public CallLine {
   std::size_t read(std::uint8_t* bytes, std::size_t n) override { return call_ ? call_->read(bytes, n) : 0; }
   std::size_t writable() const override { return call_ ? call_->writable() : 0; }
 
-  /// Card and service end; their counters stay.
+  /// Ends card and service; their counters stay.
   void stop() { driver_.stop(); }
 
-  /// The card is gone: why. Empty while it is there.
+  /// Why the card is gone. Empty while it exists.
   std::string card_failure() const;
   const LiveContext& context() const { return driver_.context(); }
   oh_driver_counters counters() const { return driver_.counters(); }
@@ -96,12 +96,12 @@ class Session final : public CallLine {
   LiveCard& card_;
   oh_event_log* log_;
   std::unique_ptr<Call> call_;            // the owner's
-  Traffic before_;                        // of the calls before it
+  Traffic before_;                        // in earlier calls
   std::atomic<Call*> active_{nullptr};    // the context's view
   std::atomic<std::uint64_t> served_{0};  // pump calls so far, odd within one
-  LineMemory memory_;                     // the context's during a call, else the owner's
-  std::uint64_t position_;                // of the card, before which all samples are served; the context's
-  LiveDriver driver_;                     // the last: from its making on to its end it calls process()
+  LineMemory memory_;                     // used by the context during a call, otherwise by the owner
+  std::uint64_t position_;                // of the card; all samples before it are served. Used by the context
+  LiveDriver driver_;                     // last member: it calls process() from its construction to its destruction
 };
 
 }  // namespace offhook::modem

@@ -28,7 +28,7 @@ class Snapshot {
     for (std::size_t i = 0; i < kWords; ++i) words_[i].store(words[i], std::memory_order_release);
     sequence_.store(s + 2, std::memory_order_release);
   }
-  /// Any thread. @return the value stored last; a T of zeros before the first time
+  /// From any thread. @return the last stored value; a T of zeros if none was stored
   T load() const {
     std::array<std::uint32_t, kWords> words;
     std::uint32_t before = 0;

@@ -10,7 +10,7 @@
 
 namespace offhook::modem {
 
-/// Bytes from one thread to one other without a lock. Neither thread ever waits.
+/// Bytes from one thread to another without a lock. Neither thread ever waits.
 template <std::size_t kCapacity>
 class SpscByteRing {
   static_assert((kCapacity & (kCapacity - 1)) == 0);

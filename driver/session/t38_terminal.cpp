@@ -16,7 +16,7 @@ void T38Terminal::Free::operator()(t38_terminal_state_s* t38) const {
 }
 
 T38Terminal::T38Terminal(const TerminalConfig& config, Send send) : send_(std::move(send)), watch_(config) {
-  constexpr int kTransferredTcf = 2;  // the test of the line goes through the network, as data
+  constexpr int kTransferredTcf = 2;  // the test of the line is data for the network
   const auto transmit = [](t38_core_state_t*, void* self, const std::uint8_t* octets, int length, int times) {
     static_cast<T38Terminal*>(self)->send_({octets, static_cast<std::size_t>(length)}, times);
     return 0;

@@ -24,7 +24,7 @@ class T38Terminal {
   static constexpr int kVersion = 0;
   static constexpr std::uint32_t kClockHz = 8000;
 
-  /// @param send  a packet of T.38. `times`: as often, at once, as an indicator is sent
+  /// @param send  a packet of T.38. `times`: number of copies that are sent at once, for an indicator
   using Send = std::function<void(std::span<const std::uint8_t> packet, int times)>;
   /// @throws std::invalid_argument: the rate; std::runtime_error: T.38 could not be started
   T38Terminal(const TerminalConfig& config, Send send);
@@ -32,10 +32,10 @@ class T38Terminal {
   T38Terminal(const T38Terminal&) = delete;
   T38Terminal& operator=(const T38Terminal&) = delete;
 
-  /// A packet from an untrusted source, which has come once and in order. @param number  of UDPTL
-  /// @return false: it is no packet of this version, and was ignored
+  /// A packet from an untrusted source; each is given once, in order. @param number  of UDPTL
+  /// @return false if it is not a packet of this version, and was ignored
   bool receive(std::uint16_t number, std::span<const std::uint8_t> packet);
-  /// Time passes. @param ticks  of kClockHz
+  /// Lets T.30 run until this time. @param ticks  of kClockHz
   void advance(std::uint32_t ticks);
   /// The line is gone, or the user has cancelled: T.30 ends with an error.
   void end_call() { watch_.end_call(); }

@@ -3,10 +3,10 @@
 // libre, for the files that use it: its headers, and what C++ needs to own its objects and to read its texts.
 #pragma once
 
-#define DEBUG_MODULE "offhook"  // re_dbg.h requires both
+#define DEBUG_MODULE "offhook"  // re_dbg.h requires these two
 #define DEBUG_LEVEL 0
 #ifndef USE_OPENSSL
-#define USE_OPENSSL  // as Debian builds it: tls_openssl_context()
+#define USE_OPENSSL  // from Debian's build of libre: tls_openssl_context()
 #endif
 extern "C" {
 #include <re.h>

@@ -35,15 +35,15 @@ struct Account {
   bool registers = true;
   Transport transport = Transport::kUdp;  ///< of signalling
   TlsSettings tls;
-  bool encrypts_media = false;              ///< SRTP alone, or RTP alone
-  std::uint32_t session_interval_s = 1800;  ///< that calls from here ask for (RFC 4028); 0: no session timers
+  bool encrypts_media = false;              ///< requires SRTP, or requires RTP
+  std::uint32_t session_interval_s = 1800;  ///< that calls of this end request (RFC 4028); 0: no session timers
   std::vector<oh_encoding> laws = {OH_MULAW, OH_ALAW};  ///< offered, in this order
   std::uint32_t packet_samples = 160;
 };
 
 enum class CallState : std::uint8_t { kIdle, kRinging, kCalling, kRingback, kUp, kEnded };
 
-/// The end of a call as a modem's result.
+/// The end of a call, as the result code of a modem.
 enum class EndKind : std::uint8_t { kHungUp, kBusy, kNoAnswer, kNoService, kOther };
 
 /// An offer of T.38 by this end.
@@ -52,28 +52,28 @@ enum class FaxOffer : std::uint8_t { kNone, kSent, kRefused };
 struct CallInfo {
   CallState state = CallState::kIdle;
   std::uint32_t media_version = 0;  ///< changes with `media`
-  std::optional<RtpMedia> media;    ///< once it is agreed
-  std::optional<UdptlFarEnd> fax;   ///< once the call is T.38; it stays so
+  std::optional<RtpMedia> media;    ///< set when it is accepted
+  std::optional<UdptlFarEnd> fax;   ///< true once the call uses T.38, until its end
   FaxOffer fax_offer = FaxOffer::kNone;
-  std::string fax_refusal;  ///< the far end's, for people
-  Caller caller;            ///< from the far end: any text
+  std::string fax_refusal;  ///< reported by the far end, for people
+  Caller caller;            ///< text from the far end, may contain anything
   EndKind end = EndKind::kHungUp;
-  std::string reason;  ///< of the end, for people
+  std::string reason;  ///< reason for the end, for people
 };
 
 class Phone {
  public:
   virtual ~Phone() = default;
-  /// A line takes a call, or refuses it as busy. @param media_port  of its RTP
+  /// Gives the call to a line, or refuses it as busy. @param media_port  of the line's RTP
   virtual void accept(std::size_t line, bool accepts) = 0;
   /// @param number  the user part of the address to call: digits, letters and "+*#-._"
   virtual void dial(std::size_t line, const std::string& number) = 0;
   virtual void answer(std::size_t line) = 0;
   /// Ends, cancels or refuses the line's call, if there is one.
   virtual void hang_up(std::size_t line) = 0;
-  /// The line's call becomes T.38 in place of audio if the far end offers that; else the offer is refused.
+  /// Switches the line's call from audio to T.38 if the far end offers it; otherwise the offer is refused.
   virtual void allow_fax(std::size_t line, bool allows) = 0;
-  /// Offers T.38 to the far end of a call that is up.
+  /// Offers T.38 to the far end of a connected call.
   virtual void offer_fax(std::size_t line) = 0;
   virtual CallInfo call(std::size_t line) const = 0;
   /// For people: "registered", "not registered: 403 Forbidden", or "without registration".
@@ -83,7 +83,7 @@ class Phone {
 /// Of a line's sockets.
 struct LinePorts {
   std::uint16_t media = 0;
-  std::uint16_t fax = 0;  ///< of T.38; 0: the line has none
+  std::uint16_t fax = 0;  ///< port of T.38; 0: the line has none
 };
 /// @param ports  [lines]
 /// @throws std::runtime_error: the address is in use, the build has no SIP stack, or a phone exists already

@@ -36,7 +36,7 @@ namespace {
 
 constexpr int kBuckets = 32;             // of libre's hash tables
 constexpr std::uint32_t kExpires = 600;  // of a registration, seconds
-constexpr int kLeaveMs = 500;            // for BYE and the end of the registration to be answered
+constexpr int kLeaveMs = 500;            // time to wait for answers to BYE and to the end of the registration
 constexpr char kAgent[] = "Offhook";
 
 sip_transp transport_of(Transport transport) {
@@ -99,12 +99,12 @@ class LibrePhone final : public Phone {
     std::string described;         // that description
     std::vector<MediaLine> media;  // of the far end's newest description
     std::size_t stream = 0;        // ours in it
-    bool confirmed = false;        // the INVITE of the call: another one may follow
-    bool wants_fax = false;        // once it is confirmed
+    bool confirmed = false;        // the INVITE of the call; another one may follow
+    bool wants_fax = false;        // set when it is confirmed
     bool offers_fax = false, is_fax = false;
     std::vector<oh_encoding> laws;
-    bool offered = false;              // in the answer to an INVITE without a description
-    std::optional<CryptoLine> crypto;  // ours, of this call
+    bool offered = false;              // sent in the answer to an INVITE without a description
+    std::optional<CryptoLine> crypto;  // this end's, for this call
     std::unique_ptr<SessionRefresh> refresh;
     // Used by both threads:
     bool accepts = false, allows_fax = false;
@@ -133,7 +133,7 @@ class LibrePhone final : public Phone {
   void take_audio(Line& line, MediaDescription& found);
   void take_keys(Line& line, MediaDescription& found) const;
   std::string failure_text(int error) const;
-  /// "sip:" and the address, as requests go there.
+  /// "sip:" and the address to which requests are sent.
   std::string target(const std::string& address) const;
   /// @throws std::runtime_error as parse_sdp()
   void take_description(Line& line, const sip_msg* message);
@@ -216,7 +216,7 @@ void LibrePhone::start(const Account& account) {
     must(sip_listen(&listener, sip_, requests, handler, this), "SIP");
     listeners_.push_back(listener);
   };
-  // In the order of asking: ours, libre's, and the rest, which libre would write to standard error.
+  // In this order: this handler, libre's, and one for the rest, which libre would write to standard error.
   listen(true, on_request);
   listen(false, on_response);
   must(sipsess_listen(&sessions_, sip_, kBuckets, on_invite, this), "SIP");
@@ -242,7 +242,7 @@ std::string LibrePhone::target(const std::string& address) const {
   return "sip:" + address + (is_default ? "" : sip_transp_param(transport_of(account_.transport)));
 }
 
-/// @param error  of libre; a failure of TLS has a text of its own
+/// @param error  of libre; a failure of TLS has its own text
 std::string LibrePhone::failure_text(int error) const {
   if (tls_ && !tls_->failure().empty()) return tls_->failure();
   return std::generic_category().message(error);
@@ -265,7 +265,7 @@ void LibrePhone::make_refresh(Line& line) {
       std::make_unique<SessionRefresh>(std::move(call), account_.user, account_.session_interval_s, authenticate, this);
 }
 
-// Unregisters and ends the calls, and waits some time for the answers.
+// Unregisters, ends the calls, and waits a limited time for the answers.
 LibrePhone::~LibrePhone() {
   order(Order::kLeave, 0);
   std::this_thread::sleep_for(std::chrono::milliseconds(kLeaveMs));
@@ -350,7 +350,7 @@ void LibrePhone::begin_call(Line& line) {
   line.confirmed = line.wants_fax = line.offers_fax = line.is_fax = false;
 }
 
-/// INVITE, for the first time or with another interval of the session timer.
+/// Sends INVITE, for the first time or with another interval of the session timer.
 void LibrePhone::call_again(Line& line) {
   std::string to;
   {
@@ -431,7 +431,7 @@ void LibrePhone::incoming(const sip_msg* message) {
   show(*line, [](CallInfo& info) { info.state = CallState::kRinging; });
 }
 
-// The version of a description that differs from the last one is the next (RFC 3264 8).
+// Returns the next version if the description differs from the last one (RFC 3264 8).
 std::string LibrePhone::describe(Line& line, const std::vector<oh_encoding>& laws) {
   OwnDescription own{
       local_, laws,       account_.packet_samples, session_id_ + static_cast<std::uint64_t>(&line - lines_.data()),
@@ -482,7 +482,7 @@ void LibrePhone::take_audio(Line& line, MediaDescription& found) {
   take_keys(line, found);
   line.laws.assign(1, found.media.law);
   show(line, [&found](CallInfo& info) {
-    if (info.media && same_media(*info.media, found.media)) return;  // a refresh: the streams go on
+    if (info.media && same_media(*info.media, found.media)) return;  // a refresh: the streams continue
     info.media = found.media;
     ++info.media_version;
   });
@@ -506,7 +506,7 @@ void LibrePhone::offer_fax_now(Line& line) {
   line.refresh->offer();
 }
 
-/// The keys of both directions. Our line has the suite and the tag of the far end's, or the far end's has ours.
+/// The keys of both directions. This end's line has suite and tag of the far end's line, or the reverse.
 void LibrePhone::take_keys(Line& line, MediaDescription& found) const {
   if (found.encrypted != account_.encrypts_media)
     throw std::runtime_error(found.encrypted ? "it requires SRTP, which this account does not allow (srtp=no)"
@@ -553,7 +553,7 @@ void LibrePhone::on_registered(int error, const sip_msg* message, void* self) {
                                                                       : "not registered: " + status_of(message);
 }
 
-// Requests that libre does not know: OPTIONS, and those of session timers.
+// Requests that libre does not know: OPTIONS and those of session timers.
 bool LibrePhone::on_request(const sip_msg* message, void* self) {
   auto* const phone = static_cast<LibrePhone*>(self);
   for (Line& line : phone->lines_)
@@ -584,7 +584,7 @@ void LibrePhone::on_invite(const sip_msg* message, void* self) {
   static_cast<LibrePhone*>(self)->incoming(message);
 }
 
-// A new offer in a call: the address may move, the law may not, and audio may become T.38.
+// A new offer in a call may change the address and may replace audio by T.38, but not change the law.
 int LibrePhone::on_offer(mbuf** description, const sip_msg* message, void* arg) {
   Line& line = *static_cast<Line*>(arg);
   LibrePhone& phone = *line.phone;

@@ -46,7 +46,7 @@ std::string read_password(const std::string& path) {
       printable(option.name), printable(option.value)));
 }
 
-/// @param[out] srtp  value of that option, if it is given
+/// @param[out] srtp  value of that option, if given
 void set_option(const CardOption& option, SipPlace* place, std::optional<bool>* srtp) {
   Account& account = place->account;
   const auto is = [&option](std::string_view name, std::string_view value) {
@@ -84,7 +84,7 @@ void set_option(const CardOption& option, SipPlace* place, std::optional<bool>* 
   }
 }
 
-/// @throws std::runtime_error: settings of TLS or keys of SRTP without TLS, or this build has no SRTP
+/// @throws std::runtime_error for settings of TLS or keys of SRTP without TLS, or if this build has no SRTP
 void check_encryption(const Account& account, const std::optional<bool>& srtp) {
   if (account.transport == Transport::kTls) {
     if (srtp.value_or(true) && !has_srtp())

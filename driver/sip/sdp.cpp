@@ -20,7 +20,7 @@ constexpr std::uint32_t kPerMs = 8;
 constexpr std::size_t kMostOctets = 8192;
 constexpr std::size_t kMostCryptoLines = 16;
 
-/// Removes the text up to `end`, and `end`. @return the text
+/// Removes the text up to and including `end`. @return the text before `end`
 std::string_view take_until(std::string_view& text, char end) {
   const std::size_t at = text.find(end);
   const std::string_view word = text.substr(0, at);
@@ -55,7 +55,7 @@ bool same_word(std::string_view a, std::string_view b) {
          });
 }
 
-/// A stream: its line "m=", and the attributes of its section.
+/// A stream: its line "m=" and the attributes of its section.
 struct Section {
   bool found = false;
   std::size_t line = 0;
@@ -153,7 +153,7 @@ class Reader {
     const bool in_audio = within_ == Within::kAudio;
     if (name == "crypto" && in_audio && crypto_.size() < kMostCryptoLines)
       if (const auto line = parse_crypto(value)) crypto_.push_back(*line);
-    // A static type that is mapped to something else is not G.711.
+    // A static type that is mapped to another format is not G.711.
     if (name != "rtpmap" || !in_audio) return;
     const auto type = number(take_until(value, ' '), 127);
     const std::string_view codec = take_until(value, '/');
@@ -167,7 +167,7 @@ class Reader {
     if (same_word(name, "T38FAXUDPEC")) takes_copies_ = !same_word(value, "T38UDPNOEC");
   }
 
-  static constexpr unsigned kUsualDatagram = 400;  // of a far end that does not say
+  static constexpr unsigned kUsualDatagram = 400;  // for a far end that does not state it
   Within within_ = Within::kSession;
   Section audio_, fax_;
   std::vector<MediaLine> lines_;
@@ -182,7 +182,7 @@ class Reader {
 constexpr std::string_view kBase64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 static_assert(kSrtpKeyOctets % 3 == 0, "a key in base64 has no padding");
 
-/// @return false: it is not a key in base64
+/// @return false if it is not a key in base64
 bool read_key(std::string_view text, std::array<std::uint8_t, kSrtpKeyOctets>* octets) {
   if (text.size() != kSrtpKeyOctets / 3 * 4) return false;
   for (std::size_t k = 0; k < octets->size(); k += 3) {
@@ -206,15 +206,15 @@ std::string write_key(const std::array<std::uint8_t, kSrtpKeyOctets>& octets) {
   return text;
 }
 
-/// "inline:KEY", and a lifetime, which we do not reach. A number of a master key (MKI) is not supported.
+/// "inline:KEY", and a lifetime, which no call reaches. A number of a master key (MKI) is not supported.
 bool read_key_parameter(std::string_view text, std::array<std::uint8_t, kSrtpKeyOctets>* octets) {
   if (take_until(text, ':') != "inline") return false;
   if (!read_key(take_until(text, '|'), octets)) return false;
   return text.find_first_of(":|;") == std::string_view::npos;
 }
 
-/// Session parameters that change nothing here: the window for replays, and those that say so themselves (RFC
-/// 4568 6.3).
+/// Session parameters without effect here: the replay window,
+/// and those that are declared optional (RFC 4568 6.3).
 bool changes_nothing(std::string_view parameter) {
   return parameter.empty() || parameter.front() == '-' || parameter.starts_with("WSH=");
 }

@@ -29,35 +29,35 @@ struct MediaLine {
 
 /// The stream that the far end describes: audio, or T.38.
 struct MediaDescription {
-  std::optional<UdptlFarEnd> fax;  ///< T.38; then there is no audio, and what follows up to `lines` has no meaning
-  RtpMedia media;                  ///< the first law of G.711 that it names, and its ptime
-  std::vector<oh_encoding> laws;   ///< all that it names, in its order
+  std::optional<UdptlFarEnd> fax;  ///< T.38; there is no audio then, and the members up to `lines` have no meaning
+  RtpMedia media;                  ///< the first law of G.711 in the description, and its ptime
+  std::vector<oh_encoding> laws;   ///< all formats in the description, in its order
   bool on_hold = false;            ///< it does not send, or does not receive
   bool encrypted = false;          ///< RTP/SAVP
   std::vector<CryptoLine> crypto;  ///< of an encrypted stream: what SrtpStreams can use, in its order; one at least
   std::vector<MediaLine> lines;    ///< all of them
-  std::size_t line = 0;            ///< that of the stream
+  std::size_t line = 0;            ///< address and port of the stream
 };
 
-/// A description from an untrusted source: takes any bytes.
+/// A description from an untrusted source. It may contain any bytes.
 /// @throws std::runtime_error with the reason why a modem cannot use it, for people and for a Warning header
 MediaDescription parse_sdp(std::string_view text);
 
 /// The value of a crypto attribute, from an untrusted source.
-/// @return nothing: a suite, a key method or a parameter that SrtpStreams does not have
+/// @return nothing if SrtpStreams does not have its suite, key method or parameter
 std::optional<CryptoLine> parse_crypto(std::string_view value);
 
 /// Our description.
 struct OwnDescription {
   InternetAddress local;
-  std::vector<oh_encoding> laws;  ///< offered, or the one that is accepted
+  std::vector<oh_encoding> laws;  ///< offered, or the accepted one
   std::uint32_t packet_samples = 160;
   std::uint64_t session = 0;
   std::uint32_t version = 0;
   std::optional<CryptoLine> crypto;  ///< none: RTP/AVP
   bool fax = false;                  ///< T.38 at `local` in place of audio
-  std::vector<MediaLine> lines{};    ///< of the far end's description; empty: there is none
-  std::size_t line = 0;              ///< of the stream in them; the others are refused
+  std::vector<MediaLine> lines{};    ///< lines of the far end's description; empty: there is none
+  std::size_t line = 0;              ///< index of the stream in them; the others are refused
 };
 std::string write_sdp(const OwnDescription& own);
 

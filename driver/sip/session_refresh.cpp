@@ -10,7 +10,7 @@ namespace offhook::sip {
 
 namespace {
 
-constexpr std::uint32_t kAgainMs = 10'000;  // after a refusal that may pass, such as 491 or 500
+constexpr std::uint32_t kAgainMs = 10'000;  // after a temporary refusal, such as 491 or 500
 // After 491, if both ends' offers have crossed: in the first time the far end of our call offers again (RFC 3261 14.1).
 constexpr std::uint32_t kCalledAgainMs = 2000, kCallerAgainMs = 2100, kCallerSpreadMs = 1900;
 constexpr std::uint32_t kGiveUpAfter = 10;  // retransmissions of a response to INVITE: 32 s (RFC 3261 13.3.1.4)
@@ -76,7 +76,7 @@ std::string SessionRefresh::request_headers(TransactionSide refresher) const {
                      session_interval_text({interval_s_, refresher}), least_s_);
 }
 
-// A client that is the refresher has to know that it is (RFC 4028 9).
+// A client that is the refresher must know that it is (RFC 4028 9).
 std::string SessionRefresh::response_headers(TransactionSide refresher) const {
   return fmt::format("Supported: timer\r\n{}Session-Expires: {}\r\n",
                      refresher == TransactionSide::kClient ? "Require: timer\r\n" : "",
@@ -95,7 +95,7 @@ void SessionRefresh::established(::sip* stack, sipsess* session, const sip_msg* 
   arm();
 }
 
-/// @param sent_here  it answers our request
+/// @param sent_here  whether it answers a request of this end
 void SessionRefresh::take_interval(const sip_msg* message, bool sent_here) {
   const auto agreed = interval_of(message, SIP_HDR_SESSION_EXPIRES);
   if (!agreed || interval_s_ == 0) return;
@@ -176,7 +176,7 @@ void SessionRefresh::on_response(int error, const sip_msg* message, void* self) 
   if (refresh.offer_ == Offer::kWanted) refresh.refresh();
 }
 
-/// @return true: a response of this kind refuses the offer, and nothing else
+/// @return whether a response of this kind only refuses the offer
 bool SessionRefresh::refused_offer(const sip_msg* response) {
   constexpr unsigned kCrossed = 491;
   if (offer_ != Offer::kSent) return false;
@@ -222,7 +222,7 @@ void SessionRefresh::acknowledge(std::uint32_t sequence) {
                 "Content-Length: 0\r\n\r\n");
 }
 
-// A response that comes again: its ACK was lost.
+// A repeated response: its ACK was lost.
 bool SessionRefresh::response(const sip_msg* message) {
   if (dialog_ == nullptr || message->scode < 200 || message->scode > 299 || message->cseq.num != acknowledged_ ||
       pl_strcmp(&message->cseq.met, "INVITE") != 0 || !sip_dialog_cmp(dialog_, message))
@@ -244,7 +244,7 @@ bool SessionRefresh::request(const sip_msg* message) {
     sip_treply(nullptr, sip_, message, 491, "Request Pending");
     return true;
   }
-  // libre answers an INVITE that has nothing to do with the timer.
+  // libre answers an INVITE that does not concern the timer.
   if (!updates && (!invites || !offered || interval_s_ == 0)) return false;
   if (!sip_dialog_rseq_valid(dialog_, message)) {
     sip_treply(nullptr, sip_, message, 500, "Server Internal Error");

@@ -23,12 +23,12 @@ class SessionRefresh {
  public:
   struct Call {
     std::function<std::string()> description;               ///< ours
-    std::function<bool(const sip_msg*)> takes;              ///< the far end's, of a message with one. false: not usable
+    std::function<bool(const sip_msg*)> takes;              ///< from a message of the far end. false: not usable
     std::function<void(const std::string&)> ended;          ///< with the reason
-    std::function<void(const std::string&)> offer_refused;  ///< with the reason; the call goes on as it was
+    std::function<void(const std::string&)> offer_refused;  ///< with the reason; the call continues unchanged
   };
 
-  /// @param interval_s  that calls from here ask for; 0: none. authenticate, self: as libre has them
+  /// @param interval_s  requested by calls from here; 0: none. authenticate, self: as in libre
   SessionRefresh(Call call, std::string user, std::uint32_t interval_s, sip_auth_h* authenticate, void* self);
   ~SessionRefresh();
   SessionRefresh(const SessionRefresh&) = delete;
@@ -36,20 +36,20 @@ class SessionRefresh {
 
   /// Begins a call from here. @return headers of INVITE
   std::string call_headers();
-  /// A response of 422. @return true: the INVITE is to be repeated, with other headers
+  /// A response of 422. @return whether to repeat the INVITE with other headers
   bool asks_again(const sip_msg* response);
-  /// Begins a call that came. @return false: its interval is too small, and it was refused
+  /// Begins an incoming call. @return false if its interval was too small, and it was refused
   bool invited(::sip* stack, const sip_msg* invite);
-  /// Headers of the response that answers it.
+  /// Headers of the response to it.
   std::string answer_headers() const;
-  /// @param response  to our INVITE; nullptr: the call came
+  /// @param response  to this end's INVITE; nullptr for an incoming call
   void established(::sip* stack, sipsess* session, const sip_msg* response);
-  /// Offers our description, which has changed. A second one waits for the answer to the first.
+  /// Offers this end's changed description. A second offer waits for the answer to the first.
   void offer();
   /// The call is over.
   void stop();
 
-  /// A request or a response within a dialog. @return true: it belonged to the timer, and was treated
+  /// A request or a response within a dialog. @return whether it concerned the timer, and was handled
   bool request(const sip_msg* message);
   bool response(const sip_msg* message);
 
@@ -77,14 +77,14 @@ class SessionRefresh {
   std::uint32_t wanted_s_, interval_s_ = 0, least_s_ = kLeastInterval;
   TransactionSide invited_refresher_ = TransactionSide::kUnnamed;
   bool far_can_ = false, far_updates_ = false, refreshes_ = false;
-  bool called_ = false;  // the call is ours
+  bool called_ = false;  // whether this end made the call
   bool proved_ = false;  // by a password, once per request
   Offer offer_ = Offer::kNone;
   ::sip* sip_ = nullptr;
   sip_dialog* dialog_ = nullptr;
   sip_auth* auth_ = nullptr;
   struct sip_request* request_ = nullptr;
-  std::uint32_t acknowledged_ = 0;  // sequence number of our newest INVITE that was accepted
+  std::uint32_t acknowledged_ = 0;  // sequence number of this end's newest accepted INVITE
   tmr refresh_timer_{}, end_timer_{}, resend_timer_{};
   // A response to the far end's INVITE, until it is confirmed.
   Buffer unconfirmed_;

@@ -66,7 +66,7 @@ void SipFax::work_audio() {
   if (p.trainings > 0) phone_->allow_fax(0, false);
 }
 
-// T.30 begins again: the pump with the old one's signals has only silence to send.
+// T.30 starts again; a pump that still has signals of the old T.30 sends only silence.
 void SipFax::begin_t38(const UdptlFarEnd& far) {
   audio_.reset();
   card_.set_media(std::nullopt);

@@ -30,18 +30,18 @@ namespace offhook::sip {
 enum class T38Use : std::uint8_t {
   kNo,      ///< audio alone
   kAccept,  ///< if the far end offers it
-  kOffer    ///< once the call is up
+  kOffer    ///< when the call is connected
 };
 
 struct SipFaxConfig {
-  std::string number;  ///< to dial; empty: a call is answered
+  std::string number;  ///< number to dial; empty: answer a call
   fax::TerminalConfig terminal{};
   T38Use t38 = T38Use::kAccept;
 };
 
 class SipFax final : public modem::FaxCall {
  public:
-  /// Registers, if the account does. @throws std::runtime_error: account, addresses, privileges
+  /// Registers, if the account requires it. @throws std::runtime_error for account, addresses or privileges
   SipFax(const SipPlace& place, const LiveDriverConfig& driver, const SipFaxConfig& config);
   ~SipFax() override;
 
@@ -68,10 +68,10 @@ class SipFax final : public modem::FaxCall {
   std::unique_ptr<modem::Session> session_;
   std::unique_ptr<Phone> phone_;
   std::unique_ptr<SipLine> line_;
-  std::optional<fax::Terminal> audio_;  // its pump is the session's
+  std::optional<fax::Terminal> audio_;  // whose pump the session has
   std::optional<fax::T38Terminal> t38_;
   fax::Progress before_;
-  std::uint64_t ticks_ = 0;  // that T.38 has seen, since t38_since_ms_
+  std::uint64_t ticks_ = 0;  // time that T.38 has processed, since t38_since_ms_
   std::int64_t t38_since_ms_ = 0;
   bool begun_ = false, stopped_ = false;
   std::string failure_, told_;

@@ -23,7 +23,7 @@ class SipLine final : public modem::CallLine {
   void work() override;
   bool ringing() const override;
   Caller caller() const override { return info_.caller; }
-  /// @throws std::invalid_argument: a call without a number, or without a modem
+  /// @throws std::invalid_argument for a call without a number or without a modem
   void begin_call(const modem::CallConfig& call) override;
   void change_pump(const modem::CallConfig& call) override {
     if (stage_ == Stage::kModem) session_.begin_call(call);
@@ -53,7 +53,7 @@ class SipLine final : public modem::CallLine {
   std::uint32_t media_version_ = 0;
   std::int64_t rings_since_ns_ = 0;
   EndKind end_ = EndKind::kHungUp;
-  std::string reason_;  // status() refers to it
+  std::string reason_;  // the line to which status() refers
 };
 
 }  // namespace offhook::sip

@@ -22,7 +22,7 @@ bool is_numeric(const std::string& host) {
 
 }  // namespace
 
-// A call back finds its object through the context of the connection.
+// A callback finds its object through the context of the connection.
 struct Tls::Events {
   std::string host, failure;
 
@@ -54,7 +54,7 @@ struct Tls::Events {
     }
   }
 
-  // Callers have no certificates: they are not asked for one.
+  // Callers have no certificates, so none are requested.
   static int on_client(SSL* connection, int*, void*) {
     SSL_set_verify(connection, SSL_VERIFY_NONE, nullptr);
     return SSL_CLIENT_HELLO_SUCCESS;

@@ -13,11 +13,11 @@ namespace offhook::sip {
 
 struct TlsSettings {
   std::string authorities;  ///< file of trusted certificates; empty: those of the system
-  std::string certificate;  ///< file of our certificate and its key; empty: none
+  std::string certificate;  ///< file of this end's certificate and its key; empty: none
   bool verifies = true;
 };
 
-/// In libre's thread, after libre_init().
+/// Call it in libre's thread, after libre_init().
 class Tls {
  public:
   /// @param host  of the account: a name or a numeric address, without a port

@@ -9,12 +9,12 @@ namespace offhook::modem {
 
 namespace {
 
-/// A result in the form of ATV1, and the settings of X that have it: for the others it is NO CARRIER (V.250 6.2.7).
+/// A result in the form of ATV1, and the settings of X that print it. The others print NO CARRIER (V.250 6.2.7).
 struct ResultText {
   Result result;
   std::string_view text;
   unsigned x = 0b11111;          // bit n: Xn
-  std::string_view number = {};  // in the form of ATV0, if it differs from the result's
+  std::string_view number = {};  // text of ATV0, if it is not the number of the result
 };
 constexpr ResultText kResults[] = {{Result::kOk, "OK"},
                                    {Result::kConnect, "CONNECT"},
@@ -76,7 +76,7 @@ void AtInterpreter::report(Result result, std::uint32_t rate) {
 
 void AtInterpreter::put(char c) {
   if (settings_.echo != 0) dte_({&c, 1});
-  c = static_cast<char>(c & 0x7f);  // programs of seven bits send a parity bit
+  c = static_cast<char>(c & 0x7f);  // 7-bit programs send a parity bit
   switch (line_.put(c, static_cast<char>(settings_.s[3]), static_cast<char>(settings_.s[5]))) {
     case AtLine::Action::kRun:
     case AtLine::Action::kRepeat:

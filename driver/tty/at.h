@@ -31,7 +31,7 @@ enum class Result {
   kNoDialtone = 6,
   kBusy = 7,
   kNoAnswer = 8,
-  kOtherCarrier = 9,  ///< +FCERROR of class 1; as a number +F4
+  kOtherCarrier = 9,  ///< +FCERROR of class 1; its number is +F4
   kFax = 33,          ///< +FAE: the caller is a fax machine
   kData = 35          ///< +FAE: the caller is a data modem
 };
@@ -39,7 +39,7 @@ enum class Result {
 /// Operations of a fax modem of class 1, T.31.
 enum class FaxOrder { kSendSilence, kAwaitSilence, kSendFrames, kReceiveFrames, kSendPage, kReceivePage };
 
-/// All numbers are int, so that a row of a command table can name any of them.
+/// All numbers are int, so that any row of a command table can name any of them.
 struct AtSettings {
   std::array<std::uint8_t, 13> s{};  ///< S-registers
   int echo = 1;                      ///< E
@@ -49,18 +49,18 @@ struct AtSettings {
   int dcd = 1;                       ///< &C
   int dtr = 2;                       ///< &D
   int guard_tone = 0;                ///< &G: 0 none, 1 550 Hz, 2 1800 Hz
-  int bell = 0;                      ///< B: 1 Bell 212A and 103 in place of V.22 and V.21
-  /// +IFC, &K: 0 none, 1 XON/XOFF, 2 RTS/CTS (a terminal that is not read, or takes no more), and of the DTE's own
-  /// 3 XON/XOFF that goes to the far end, too.
+  int bell = 0;                      ///< B: 1 selects Bell 212A and 103 instead of V.22 and V.21
+  /// +IFC, &K: 0 none, 1 XON/XOFF, 2 RTS/CTS (a terminal that nobody reads, or that is full). By the DTE also 3:
+  /// XON/XOFF, which the far end also gets.
   int flow_by_dte = 2, flow_by_dce = 2;
-  int speaker = 1, volume = 1;           ///< M, L: accepted, there is no speaker
+  int speaker = 1, volume = 1;           ///< M, L: accepted without effect, because there is no speaker
   std::string modulation;                ///< +MS carrier, empty: the best
   int automode = 1;                      ///< +MS, N
   int min_rate = 0, max_rate = 0;        ///< bit/s, +MS; 0: no limit
   int min_rx_rate = 0, max_rx_rate = 0;  ///< limits for the other direction; a pump has the stricter one for both
-  /// +ES, \N: 0 direct mode, 1 normal mode (here the same), 2 V.42 without, 3 with detection. The originator's
-  /// fallback: 0 and 1 no error control, 2 and 3 no fallback. An answerer: 0 and 1 no error control at all, 2 and 3
-  /// with that fallback, 4 and 5 without.
+  /// +ES, \N: 0 direct mode, 1 normal mode (here equal to 0), 2 V.42 without, 3 with detection. Fallback of the
+  /// originator: 0 and 1 no error control, 2 and 3 none. An answerer: 0 and 1 no error control at all, 2 and 3 with
+  /// that fallback, 4 and 5 without.
   int es_request = 3, es_originator = 0, es_answerer = 2;
   oh_link_config link{.compression = 3};                      ///< +DS and +DS44
   int compression_required = 0;                               ///< +DS
@@ -72,17 +72,17 @@ struct AtSettings {
   int report_local_rate = 0;                                  ///< +ILRR
   int dte_rate = 0;                                           ///< +IPR, 0: automatic
   int service_class = 0;                                      ///< +FCLASS: 0 data, 1 fax of class 1
-  int adaptive_answer = 0;                                    ///< +FAE: the caller decides: data or fax
+  int adaptive_answer = 0;                                    ///< +FAE: the caller determines data or fax
   int adaptive_reception = 0;                                 ///< +FAR
-  int parity_format = 3, parity = 3;                          ///< +ICF: accepted, a pseudo-terminal has no parity
+  int parity_format = 3, parity = 3;                          ///< +ICF: accepted; a pseudo-terminal has no parity
   int break_handling = 0, break_timed = 0, break_length = 0;  ///< +EB: accepted
   int answer_delay = 0;                                       ///< +ADLY: 0.1 s
   int caller_id = 0;                                          ///< +VCID: the caller's number after the first RING
   int report_end = 0;                                         ///< +WHY: a line after a call with the reason for its end
-  int loop_allowed = 0;                                       ///< &T4, &T5: whether the far end may loop
+  int loop_allowed = 0;                                       ///< &T4, &T5: whether the far end may request a loop
   std::array<std::uint8_t, 98> other_s{};                     ///< S13 to S110: stored, no effect
-  int hold_disabled = 1;                                      ///< +PMH: 0 modem-on-hold is enabled, 1 it is not
-  int hold_timeout = 0;  ///< +PMHT: 0 a far end's request is denied, else code of T1 (V.92, Table 33)
+  int hold_disabled = 1;                                      ///< +PMH: 0 enables modem-on-hold, 1 disables it
+  int hold_timeout = 0;  ///< +PMHT: 0 denies a far end's request, otherwise code of T1 (V.92, Table 33)
 
   AtSettings();
 };
@@ -91,23 +91,23 @@ struct AtSettings {
 class AtHost {
  public:
   virtual ~AtHost() = default;
-  virtual std::string_view carriers() const = 0;               ///< those of +MS, the fastest last: "V22B,V34"
-  virtual std::string_view not_offered() const { return {}; }  ///< for people: modulations that it lacks, and why
-  /// Reports by AtInterpreter::report(). @param stay  the digits are all: off hook and back to the command state
+  virtual std::string_view carriers() const = 0;               ///< carriers of +MS, the fastest last: "V22B,V34"
+  virtual std::string_view not_offered() const { return {}; }  ///< for people: missing modulations, with the reason
+  /// Reports by AtInterpreter::report(). @param stay  after the digits, stay off hook in the command state
   virtual void dial(std::string_view digits, bool stay) = 0;
   virtual void answer() = 0;
-  virtual bool go_online() = 0;  ///< O  @return false: there is no call
-  virtual void hang_up() = 0;    ///< done when it returns
+  virtual bool go_online() = 0;  ///< O  @return false if there is no call
+  virtual void hang_up() = 0;    ///< complete when it returns
   /// +PMHR: requests that the far end hold the call. Answers by AtInterpreter::information() and report().
-  /// @return false: there is no call
+  /// @return false if there is no call
   virtual bool request_hold() { return false; }
-  /// &T3, &T6: begins a test loop. Answers by report().  @return false: there is no call that has one
+  /// &T3, &T6: begins a test loop. Answers by report().  @return false if no call supports one
   virtual bool test_loop(oh_loop_order) { return false; }
   virtual void end_test() {}                      ///< &T0
   virtual bool can_fax() const { return false; }  ///< whether +FCLASS may be 1
-  /// Answers by report(). @param value  10 ms, or the number of a modulation  @return false: there is no such call
+  /// Answers by report(). @param value  10 ms, or the number of a modulation  @return false if there is no such call
   virtual bool fax(FaxOrder, int /*value*/) { return false; }
-  /// The last call. @param objects  as V.59 names it, else for people
+  /// The last call. @param objects  in V.59's form, otherwise for people
   virtual std::vector<std::string> last_call(bool objects) const = 0;
 };
 
@@ -118,12 +118,12 @@ class AtInterpreter {
 
   /// One character in the command state. Any byte is safe.
   void put(char c);
-  /// An unsolicited result, or the result of a dial or answer command. @param rate  bit/s, of kConnect
+  /// An unsolicited result, or the result of a dial or answer command. @param rate  bit/s, for kConnect
   void report(Result result, std::uint32_t rate = 0);
   /// Information text, such as "+MCR: V34".
   void information(std::string_view text);
   const AtSettings& settings() const { return settings_; }
-  /// +FCLASS by the kind of an answered call.
+  /// Sets +FCLASS to the kind of an answered call.
   void set_service_class(int value) { settings_.service_class = value; }
   /// @pre 0 <= n < 13
   std::uint8_t& s(int n) { return settings_.s[static_cast<std::size_t>(n)]; }
@@ -136,7 +136,7 @@ class AtInterpreter {
   AtHost& host_;
   std::function<void(std::string_view)> dte_;
   AtSettings settings_;
-  AtSettings stored_;                   // by &W, for Z; gone with the program
+  AtSettings stored_;                   // stored by &W, restored by Z; not kept after the program ends
   std::array<std::string, 4> numbers_;  // by &Z
   std::string last_digits_;
   AtLine line_;
@@ -147,7 +147,7 @@ class AtInterpreter {
 /// after (as "Hayes" modems do).
 class EscapeDetector {
  public:
-  /// @return true: the pause after the sequence is over. Call at least every 50 ms, also without characters.
+  /// @return whether the pause after the sequence is over. Call it at least every 50 ms, also without characters.
   bool process(std::string_view characters, std::int64_t now_ms, const AtSettings& settings);
 
  private:

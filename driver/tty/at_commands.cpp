@@ -61,16 +61,16 @@ std::optional<std::vector<std::string>> values(std::string_view text) {
   return out;
 }
 
-// +ES by \N: normal, direct, reliable, reliable or normal, LAPM.
+// +ES for each value of \N: normal, direct, reliable, reliable or normal, LAPM.
 constexpr std::array<int, 3> kErrorControl[] = {{1, 0, 1}, {0, 0, 0}, {3, 2, 4}, {3, 0, 2}, {3, 3, 5}};
 
-/// +IFC by &K: none, RTS/CTS, XON/XOFF, and the same passed on.
+/// +IFC for each value of &K: none, RTS/CTS, XON/XOFF, XON/XOFF passed on.
 struct FlowControl {
   int k, by_dte, by_dce;
 };
 constexpr FlowControl kFlow[] = {{0, 0, 0}, {3, 2, 2}, {4, 1, 1}, {5, 3, 1}, {6, 2, 2}};
 
-/// Extended syntax, only information (V.250 5.4.3).
+/// Extended syntax, information only (V.250 5.4.3).
 struct Identity {
   std::string_view name, text, from, what;  // from: clause of V.250; what: for AT$
 };
@@ -91,7 +91,7 @@ constexpr Register kRegisters[] = {
     {0, 255, "6.3.8", "rings before the modem answers; 0: never"},
     {1, 255, "Hayes", "rings of this call so far"},
     {2, 255, "Hayes", "character of the escape sequence; above 127: none"},
-    // Characters that end and edit a line lie below 128 (V.250 6.2).
+    // Characters that end and edit a line are below 128 (V.250 6.2).
     {3, 127, "6.2.1", "character that ends a line"},
     {4, 127, "6.2.2", "character that follows it in responses"},
     {5, 127, "6.2.3", "character that deletes the previous one"},
@@ -104,11 +104,11 @@ constexpr Register kRegisters[] = {
     {12, 255, "Hayes", "pause around the escape sequence, 1/50 s"},
 };
 static_assert(std::size(kRegisters) == std::tuple_size_v<decltype(AtSettings::s)>);
-/// Registers beyond these differ from maker to maker. They are stored and have no effect.
+/// Registers beyond these differ between manufacturers. They are stored without effect.
 constexpr int kLastRegister =
     static_cast<int>(std::size(kRegisters) + std::tuple_size_v<decltype(AtSettings::other_s)>) - 1;
 
-/// Numbers of +MS before V.250 had names: Rockwell's and Conexant's, and those of slmodemd.
+/// Numbers of +MS from before V.250 had names: those of Rockwell, Conexant and slmodemd.
 struct OldCarrier {
   std::string_view number, name;
 };
@@ -117,13 +117,13 @@ constexpr OldCarrier kOldCarriers[] = {{"1", "V22"},  {"2", "V22B"},   {"10", "V
 
 using Setting = int AtSettings::*;
 
-/// A value of a parameter (V.250 5.4.4): a number in a range (0 may be allowed besides), or the name of a carrier.
+/// A value of a parameter (V.250 5.4.4): a number in a range (0 may also be permitted), or the name of a carrier.
 struct Value {
   Setting number = nullptr;
   int least = 0, most = 1;
   bool or_zero = false;
   std::string AtSettings::*word = nullptr;
-  std::uint32_t& (*link)(oh_link_config&) = nullptr;  ///< in the place of `number`
+  std::uint32_t& (*link)(oh_link_config&) = nullptr;  ///< alternative to `number`
 
   bool used() const { return number != nullptr || word != nullptr || link != nullptr; }
   int get(AtSettings settings) const {
@@ -141,10 +141,10 @@ using Link = oh_link_config;
 using Number = std::uint32_t;
 struct Parameter {
   std::string_view name, from, what;
-  Value values[9];  // those in use come first
+  Value values[9];  // in effect before the others
   bool (*consistent)(const AtSettings&) = nullptr;
-  std::string_view test = {};  // if the ranges of the values do not describe it
-  bool bare = false;           // is read without its name
+  std::string_view test = {};  // if the ranges do not describe the values
+  bool bare = false;           // reading prints it without its name
   std::span<const Value> used() const {
     const auto end = std::find_if(std::begin(values), std::end(values), [](const Value& v) { return !v.used(); });
     return {std::begin(values), end};
@@ -160,7 +160,7 @@ constexpr Parameter kParameters[] = {
       {&AtSettings::max_rate, kSlowest, kFastest, true},
       {&AtSettings::min_rx_rate, kSlowest, kFastest, true},
       {&AtSettings::max_rx_rate, kSlowest, kFastest, true}},
-     // A pump has one limit for both directions: the stricter one. Together they must leave a rate. V.23 has two.
+     // A pump has one limit for both directions: the stricter one. At least one rate must remain. V.23 has two.
      [](const AtSettings& s) {
        const auto fits = [](int least, int most) { return most == 0 || least <= most; };
        const int least = std::max(s.min_rate, s.min_rx_rate);
@@ -228,9 +228,9 @@ constexpr Parameter kParameters[] = {
 struct AtInterpreter::Commands {
   using At = AtInterpreter;
   using Action = Outcome (*)(At&, int number);
-  using Line = Outcome (*)(At&, std::string_view& rest);  // takes its part of the command line
+  using Line = Outcome (*)(At&, std::string_view& rest);  // consumes its part of the command line
 
-  /// The digits of a D command that names a stored number (S=n) or the last one (L); nothing if there is none.
+  /// The digits of a D command that names a stored number (S=n) or the last one (L); nothing if none is stored.
   static std::optional<std::string> stored_digits(const At& at, std::string_view wanted) {
     if (wanted.substr(0, 1) == "L") return at.last_digits_.empty() ? std::nullopt : std::optional(at.last_digits_);
     wanted.remove_prefix(1);
@@ -240,7 +240,7 @@ struct AtInterpreter::Commands {
     return at.numbers_[slot];
   }
 
-  // T and P select tones or pulses; dialling is always by tones; @ and ! have no effect.
+  // T and P select tones or pulses, but dialling always uses tones; @ and ! have no effect.
   static Outcome dial(At& at, std::string_view& rest) {
     const std::size_t end = rest.find(';');
     const bool stay = end != std::string_view::npos;
@@ -371,13 +371,13 @@ struct AtInterpreter::Commands {
   }
   static Outcome tell_objects(At& at, int) { return tell_last_call(at, 1); }
 
-  // X5 to X7 of other makers add nothing to X4 that this modem has.
+  // X5 to X7 of other manufacturers add nothing that this modem has beyond X4.
   static Outcome result_codes(At& at, int n) {
     at.settings_.extended = std::min(n, 4);
     return Outcome::kOk;
   }
 
-  // Asynchronous, with and without error control: there is +ES for that. The others are synchronous.
+  // Asynchronous modes with and without error control: +ES selects that. The others are synchronous.
   static Outcome asynchronous(At&, int n) { return n == 0 || (n >= 4 && n != 7) ? Outcome::kOk : Outcome::kError; }
 
   static Outcome show(At& at, int n) {
@@ -398,7 +398,7 @@ struct AtInterpreter::Commands {
     if (!rest.empty()) return Outcome::kError;
     const auto row = [&at](std::string_view name, std::string_view takes, std::string_view what,
                            std::string_view from) {
-      const bool clause = is_digit(from.front());  // else a habit, or another recommendation
+      const bool clause = is_digit(from.front());  // otherwise common usage, or another recommendation
       at.information(fmt::format("{}{}  {} ({}{})", name, takes, what, clause ? "V.250 " : "", from));
     };
     for (const Basic& b : kBasic) {
@@ -433,12 +433,12 @@ struct AtInterpreter::Commands {
     return Outcome::kOk;
   }
 
-  /// The basic syntax (V.250 5.3): a name and a number of 0 to `most`, which is stored, acted on, or of no effect.
+  /// The basic syntax (V.250 5.3): a name and a number of 0 to `most`, which is stored, executed or ignored.
   struct Basic {
     std::string_view name;
     int most;
     std::variant<std::monostate, Setting, Action, Line> does;
-    std::string_view from, what;  // clause of V.250, or whose habit it is; for AT$
+    std::string_view from, what;  // clause of V.250, or the manufacturer; for AT$
   };
   static constexpr std::monostate kNoEffect{};
   static constexpr Basic kBasic[] = {
@@ -481,14 +481,14 @@ struct AtInterpreter::Commands {
       {"\\N", 0, error_control, "Microcom",
        "error control: 0 none, 3 V.42 if the far end has it, 4 V.42 or nothing; \\N? reads"},
       {"%C", 3, compression, "Microcom", "compression: 0 none, else both directions"},
-      // Leased line, synchronous modes, speed of the answer: the only value that this modem supports.
+      // Leased line, synchronous modes, answer rate: this modem supports only the given value.
       {"&L", 0, kNoEffect, "Hayes", "line: switched"},
       {"&M", 9, asynchronous, "Hayes", "mode: 0, 4 to 9 except 7 asynchronous, error control by +ES"},
       {"&Q", 9, asynchronous, "Hayes", "mode: 0, 4 to 9 except 7 asynchronous, error control by +ES"},
       {"&R", 2, kNoEffect, "Hayes", "CTS: by flow control"},
       {"&S", 2, kNoEffect, "Hayes", "DSR: always on"},
       {"&X", 0, kNoEffect, "Hayes", "clock: the modem's own"},
-      // Commands of other makers that request what this modem always does.
+      // Commands of other manufacturers for what this modem always does.
       {"&A", 3, kNoEffect, "USR", "form of CONNECT: by +MR, +ER and +DR"},
       {"&B", 1, kNoEffect, "USR", "rate of the DTE: unchanged"},
       {"&H", 3, kNoEffect, "USR", "flow control of the modem: by +IFC"},
@@ -554,7 +554,7 @@ struct AtInterpreter::Commands {
     return at.settings_.hold_disabled == 0 && at.host_.request_hold() ? Outcome::kSilent : Outcome::kError;
   }
 
-  /// Extended syntax, an order without values.
+  /// Extended syntax, a command without values.
   struct Order {
     std::string_view name, from, what;
     Outcome (*does)(At&);
@@ -564,7 +564,7 @@ struct AtInterpreter::Commands {
 
   /// T.31: the service, and its operations. Answers to tests have no name in front, as programs expect.
   struct Fax {
-    std::string_view name, values, what;  ///< values: separated by commas, one of them a range at most
+    std::string_view name, values, what;  ///< values: separated by commas, at most one of them a range
     std::variant<FaxOrder, Setting> does;
   };
   static constexpr std::string_view kPages = "24,48,72,73,74,96,97,98,121,122,145,146";
@@ -586,7 +586,7 @@ struct AtInterpreter::Commands {
     return (fax.name != "FCLASS" && fax.name != "FAE") || at.host_.can_fax() ? fax.values : "0";
   }
 
-  /// Whether a list such as "0,1" or "0-255" has the number.
+  /// Whether a list such as "0,1" or "0-255" contains the number.
   static bool has(std::string_view list, int n) {
     while (!list.empty()) {
       const int least = take_number(list);
@@ -640,7 +640,7 @@ struct AtInterpreter::Commands {
     return parameter.test.empty() ? listed(at, parameter, range) : std::string(parameter.test);
   }
 
-  // 5.4.4: =? tests, ? reads, = writes; values that are left out stay.
+  // 5.4.4: =? tests, ? reads, = writes; omitted values are unchanged.
   static Outcome carry_out(At& at, const Parameter& parameter, std::string_view body) {
     if (body == "=?") {
       at.information(fmt::format("+{}: {}", parameter.name, ranges(at, parameter)));

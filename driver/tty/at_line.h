@@ -19,7 +19,7 @@ class AtLine {
     kOutside,  ///< no prefix yet
     kPrefix,   ///< "A" has come
     kBody,
-    kOverlong  ///< of which more than kMax came
+    kOverlong  ///< more than kMax octets arrived
   };
   enum class Event : std::uint8_t {
     kLetterA,
@@ -27,7 +27,7 @@ class AtLine {
     kSlash,
     kEnd,    ///< S3
     kErase,  ///< S5
-    kFull,   ///< a character, and there is no room
+    kFull,   ///< a character for which there is no room
     kCharacter,
     kAny
   };
@@ -40,7 +40,7 @@ class AtLine {
     State next;
     std::string_view clause;  ///< of V.250
   };
-  /// The first row that has the state and the event counts.
+  /// The first row with this state whose event occurs is used.
   static constexpr Transition kTransitions[] = {
       {State::kOutside, Event::kLetterA, Action::kNone, State::kPrefix, "5.2.1"},
       {State::kPrefix, Event::kLetterA, Action::kNone, State::kPrefix, "5.2.1"},
@@ -55,10 +55,10 @@ class AtLine {
   };
 
   /// One character. @param end, erase  S3 and S5
-  /// @return kRun: execute body(); kRepeat: the same body again; kRefuse: it was too long; or the action
-  /// taken
+  /// @return kRun: execute body(); kRepeat: execute the same body again; kRefuse: the line was too long; otherwise the
+  /// action that was taken
   Action put(char c, char end, char erase);
-  /// The last whole body.
+  /// The last complete body.
   std::string_view body() const { return body_; }
   State state() const { return state_; }
 

@@ -13,25 +13,25 @@ namespace offhook::modem {
 
 namespace {
 
-// Exchanges take a shorter break for a hook flash, or ignore it.
+// Exchanges treat a shorter break as a hook flash, or ignore it.
 constexpr std::int64_t kOnHookMs = 250;
 // In a retrain one end is silent while the other sends S, MD, PP and TRN, which last at most 4 s, and the round trip
 // takes 1.2 s (V.34 11.4.1). A far end that stays silent for longer has left.
 constexpr std::int64_t kSilentTrainingMs = 8'000;
 constexpr std::int64_t kRetrainMs = 30'000;  // V.34's takes 15 s at a round trip of 1.2 s
 constexpr int kBusyDetected = 3;             // X3 and X4, V.250 6.2.7
-constexpr int kIgnoreCarrier = 255;          // S10, as in other modems
-constexpr float kSilenceDbm0 = -48;          // both V.22bis and V.34 have no carrier below it
+constexpr int kIgnoreCarrier = 255;          // S10, as other modems have it
+constexpr float kSilenceDbm0 = -48;          // neither V.22bis nor V.34 has a carrier below it
 
 constexpr char kXon = 0x11, kXoff = 0x13;
 constexpr std::size_t kXoffRoom = 4096, kXonRoom = 12'288;    // bytes free on the way to the far end
-constexpr std::size_t kFaxXoffRoom = 256, kFaxXonRoom = 768;  // the same, of fax::Class1's 1024
+constexpr std::size_t kFaxXoffRoom = 256, kFaxXonRoom = 768;  // the same for the 1024 bytes of fax::Class1
 
 std::uint8_t compression_of(const CallStatus& status) {
   return status.direct ? 0 : status.link.compression;
 }
 
-/// +DS and +DS44: the compression that one of them requires is present, or a preferred one.
+/// +DS and +DS44: whether the compression that one of them requires or prefers is present.
 bool compression_suffices(const AtSettings& s, const CallStatus& status) {
   const bool v44 = !status.direct && status.link.v44 != 0;
   if (s.v44_required != 0 && s.link.v44 != 0 && !(v44 && compression_of(status) == s.link.v44)) return false;
@@ -69,7 +69,7 @@ bool Dce::handle(Event event) {
       break;
     case Action::kHangUp:
       record_end(event);
-      class1_.reset();  // it uses the call's pump
+      class1_.reset();  // because it uses the call's pump
       line_.end_call();
       hung_up_ = true;
       break;
@@ -118,7 +118,7 @@ void Dce::order(oh_pump_role role, std::string_view digits, bool stay) {
   handle(Event::kOrder);
 }
 
-// Records the reason, before the line forgets the status of the call.
+// Records the reason before the line forgets the status of the call.
 void Dce::record_end(Event event) {
   const CallStatus status = line_.status();
   last_call_.follow(status, data_carrier(status), now_ms_);
@@ -172,7 +172,7 @@ void Dce::tell_why() {
   if (at_.settings().report_end != 0) at_.information("+WHY: " + last_call_.reason());
 }
 
-// After a call the line has to be on hook for some time, or the exchange takes the next call for the rest of it.
+// After a call the line must be on hook for some time. Otherwise the exchange treats the next call as a continuation.
 // Dialling waits for that; characters meanwhile abort it as usual.
 void Dce::follow_hook(std::int64_t now_ms) {
   if (hung_up_) line_ready_ms_ = now_ms + kOnHookMs;
@@ -236,10 +236,10 @@ void Dce::follow_call(std::int64_t now_ms) {
       pending || tests(status) || hold == OH_HOLD_ASKED || hold == OH_HOLD_AWAY || hold == OH_HOLD_WAITING;
   if (data || held || status.pump.rx_level_dbm0 > kSilenceDbm0) heard_ms_ = now_ms;
   if (data || held || state_ < State::kOnline) data_ms_ = now_ms;
-  // In data mode the pump decides whether there is a carrier. In training, silence is a part of the procedure; S10, in
-  // tenths of a second, can allow more of it than the procedure needs. A modem that hears nothing for longer will not
-  // train again. The same applies to one that hears the exchange's busy tone, or for a long time a signal that is not a
-  // modem's.
+  // In data mode the pump decides whether there is a carrier. In training, silence is
+  // a part of the procedure; S10, in tenths of a second, can permit more silence than
+  // the procedure needs. After a longer silence, the modem does not train again. The
+  // same applies after a busy tone, or a long signal that is not a modem's.
   const std::int64_t silent_ms = std::max<std::int64_t>(100 * std::max<int>(s.s[10], 1), kSilentTrainingMs);
   const bool lost = (s.s[10] < kIgnoreCarrier && now_ms - heard_ms_ > silent_ms) || now_ms - data_ms_ > kRetrainMs ||
                     (!data && !held && status.progress == Progress::kBusy);
@@ -267,7 +267,7 @@ void Dce::follow_call(std::int64_t now_ms) {
     if (is && handle(event)) return;
 }
 
-/// V.42 would take its own frames for the far end's: loops are for calls without error control.
+/// V.42 would receive its own frames as the far end's, so loops require calls without error control.
 bool Dce::test_loop(oh_loop_order order) {
   const CallStatus status = line_.status();
   if (state_ != State::kOnlineCommand || !status.direct || tests(status) || !line_.loop(order)) return false;
@@ -305,7 +305,7 @@ CallConfig Dce::call_config() const {
                .pause_s = s.s[6],
                .comma_s = s.s[8],
                .digit_ms = std::max<int>(s.s[11], 50)};
-  // There is no second dial tone in one call.
+  // There is no second dial tone within a call.
   if (off_hook_before_) call.plan.need_dial_tone = false, call.plan.pause_s = 0;
   return call;
 }
@@ -367,7 +367,7 @@ void Dce::throttle(std::size_t room, std::size_t xoff, std::size_t xon) {
 
 void Dce::receive_from_far() {
   std::array<char, 2048> bytes;
-  while (!terminal_.congested() && !held_) {  // else V.42 makes the far end wait
+  while (!terminal_.congested() && !held_) {  // otherwise V.42 makes the far end wait
     const std::size_t n = line_.read(reinterpret_cast<std::uint8_t*>(bytes.data()), bytes.size());
     if (n == 0) return;
     terminal_.write({bytes.data(), n});
@@ -402,7 +402,7 @@ void Dce::take_commands() {
       std::string_view rest(bytes.data() + i + 1, static_cast<std::size_t>(n - i - 1));
       take_fax_data(rest.starts_with('\n') ? rest.substr(1) : rest);
       return;
-    } else if (c != '\n' && c != '\r') {  // the end of the command line itself does not
+    } else if (c != '\n' && c != '\r') {  // but not the end of the command line itself
       handle(Event::kCharacter);
       return;
     }
@@ -436,12 +436,12 @@ bool Dce::fax(FaxOrder order, int value) {
   return class1_->busy() || handle(Event::kFaxDone);
 }
 
-/// Among data XON and XOFF are octets like others: the control octet of a last frame, 0x13, is XOFF.
+/// In data, XON and XOFF are ordinary octets: the control octet of a last frame, 0x13, equals XOFF.
 void Dce::take_fax_data(std::string_view octets) {
   std::string kept(octets);
   if (!class1_->sends()) {
     kept.resize(obey(kept.data(), kept.size()));
-    // The rest of a line end is no character that aborts.
+    // The rest of a line end is not a character that aborts.
     std::erase_if(kept, [](char c) { return c == '\n' || c == '\r'; });
   }
   class1_->put(kept);
@@ -457,7 +457,7 @@ void Dce::exchange_fax_data() {
   if (!open_ && at_.settings().dtr >= 2) handle(Event::kDtrOff);
 }
 
-/// Octets and results in their order. Class1 keeps them while the program does not read.
+/// Octets and results in order. Class1 keeps them while the program does not read.
 void Dce::give_fax_results() {
   while (class1_ && !terminal_.congested() && !held_) {
     if (const std::string_view octets = class1_->octets(); !octets.empty()) {
@@ -484,7 +484,7 @@ void Dce::give_fax_results() {
   }
 }
 
-/// The pump may start later than the call: with SIP only when the far end has answered.
+/// The pump may start later than the call. With SIP, it starts when the far end has answered.
 void Dce::follow_fax() {
   const bool begins = fax_call_ && state_ == State::kConnecting && !digits_only_;
   if (begins && !class1_) {
@@ -506,7 +506,7 @@ void Dce::work(std::int64_t now_ms) {
   now_ms_ = now_ms;
   terminal_.flush();
   line_.work();
-  follow_hook(now_ms);  // before any hang-up: the release of a call takes time that is not on hook
+  follow_hook(now_ms);  // before any hang-up, because releasing a call takes time that is not on hook
   if (state_ == State::kOnline) {
     receive_from_far();
     send_to_far(now_ms);

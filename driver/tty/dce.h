@@ -29,17 +29,17 @@ class Dce final : private AtHost {
     kDialled,  ///< off hook after D with a semicolon: command state
     kOnline,
     kOnlineCommand,
-    kAskingHold,  ///< the far end has a request to wait; no commands meanwhile
-    kOnHold,      ///< it does: command state
+    kAskingHold,  ///< the far end was asked to wait; no commands meanwhile
+    kOnHold,      ///< the far end waits: command state
     kReturning,   ///< from hold to data
-    kAskingLoop,  ///< a test loop has been requested; no commands meanwhile
+    kAskingLoop,  ///< a test loop was requested; no commands meanwhile
     kFax,         ///< a call of class 1: command state
-    kFaxData      ///< the same, an operation is running
+    kFaxData      ///< as above, while an operation is running
   };
   enum class Event : std::uint8_t {
     kOrder,      ///< D, A, or the number of rings in S0
     kLineReady,  ///< the guard time is over
-    kRefused,    ///< no carrier of +MS can do its rates
+    kRefused,    ///< no carrier of +MS supports its rates
     kNoDialTone,
     kBusy,
     kNoAnswer,      ///< reported by the network
@@ -48,7 +48,7 @@ class Dce final : private AtHost {
     kConnected,
     kDigitsOut,  ///< of D with a semicolon
     kTooLong,    ///< S7
-    kLost,       ///< S10: nothing is heard; or it is no modem that is heard
+    kLost,       ///< S10: nothing is heard, or a signal that is not a modem's
     kCharacter,
     kEscape,
     kReturn,   ///< O
@@ -61,8 +61,8 @@ class Dce final : private AtHost {
     kTesting,       ///< the far end sends our data back
     kLoopDenied,    ///< or not available
     kFaxCaller,     ///< +FAE: the caller of an answered call is a fax machine
-    kFaxConnected,  ///< a call of class 1: frames can be sent, or are heard
-    kFaxOrder,      ///< +FTH and the like
+    kFaxConnected,  ///< a call of class 1: frames can be sent, or are received
+    kFaxOrder,      ///< +FTH and similar commands
     kFaxDone,       ///< the operation has ended
     kHangUp,        ///< H, Z
     kDtrOff         ///< the program closed the terminal, under &D2
@@ -74,7 +74,7 @@ class Dce final : private AtHost {
     Action action;
     std::optional<Result> result;
     State next;
-    std::string_view clause;  ///< of V.250, unless another one is named
+    std::string_view clause;  ///< in V.250, unless another source is named
   };
   /// An event without a row has no effect.
   static constexpr Transition kTransitions[] = {
@@ -151,17 +151,17 @@ class Dce final : private AtHost {
   /// @param carriers  outlive it  @param not_offered  for AT+MS?, see Offer
   Dce(CallLine& line, Terminal& terminal, Carriers carriers, std::string not_offered = "");
 
-  /// Once every 20 ms or sooner: characters, call progress, ring, time-outs. @param now_ms  monotonic
+  /// Handles characters, call progress, ring and time-outs. Call it at least every 20 ms. @param now_ms  monotonic
   void work(std::int64_t now_ms);
-  /// Whether it takes notice of a ring; at first it does.
+  /// Whether it reacts to a ring; initially it does.
   void heed_ring(bool heeds) { heeds_ring_ = heeds; }
   /// Whether it takes commands and the escape sequence; at first it does. Else it drops octets that come outside of
   /// data.
   void heed_commands(bool heeds) { heeds_commands_ = heeds; }
   State state() const { return state_; }
-  /// A call is on the line, or is being made.
+  /// Whether a call is on the line, or is being set up.
   bool calling() const { return state_ >= State::kConnecting; }
-  /// Calls that ended neither by this end's order nor by the far end's cleardown.
+  /// Calls that neither this end's command nor the far end's cleardown ended.
   unsigned failed_calls() const { return failed_calls_; }
   const LastCall& last_call() const { return last_call_; }
   /// For people: "on hook", "connecting (call)", "online 2400/2400 bit/s".
@@ -186,7 +186,7 @@ class Dce final : private AtHost {
   bool can_fax() const override { return line_.can_fax(); }
   bool fax(FaxOrder order, int value) override;
 
-  /// @return false: the state has no row for it
+  /// @return false if the state has no row for it
   bool handle(Event event);
   void order(oh_pump_role role, std::string_view digits, bool stay);
   void record_end(Event event);
@@ -197,7 +197,7 @@ class Dce final : private AtHost {
   CallConfig call_config() const;
   CallConfig fax_config() const;
   void begin_call();
-  /// Whether an answered call finds out what its caller is: +FAE.
+  /// Whether an answered call detects the kind of its caller: +FAE.
   bool adapts() const;
   oh_link_config link(std::uint32_t window) const;
 
@@ -214,9 +214,9 @@ class Dce final : private AtHost {
   void take_fax_data(std::string_view octets);
   void exchange_fax_data();
   void give_fax_results();
-  /// XON and XOFF of the DTE's in `bytes`, taken out unless they go to the far end, too.  @return how many are left
+  /// XON and XOFF of the DTE in `bytes`. They are removed unless the far end also gets them.  @return bytes that remain
   std::size_t obey(char* bytes, std::size_t n);
-  /// @param room  octets that may come from the DTE  @param xoff, xon  limits at which it is stopped and started
+  /// @param room  octets that may arrive from the DTE  @param xoff, xon  limits at which the DTE is stopped and started
   void throttle(std::size_t room, std::size_t xoff, std::size_t xon);
 
   CallLine& line_;
@@ -227,17 +227,17 @@ class Dce final : private AtHost {
   EscapeDetector escape_;
   State state_ = State::kOnHook;
   oh_pump_role role_ = OH_PUMP_CALL;
-  std::string digits_;            // of a call that has not begun
-  bool loop_allowed_ = false;     // as the pump of the call was told
+  std::string digits_;            // for a call that has not begun
+  bool loop_allowed_ = false;     // as given to the pump of the call
   bool digits_only_ = false;      // D with a semicolon
-  bool off_hook_before_ = false;  // the call begins after such a D
+  bool off_hook_before_ = false;  // the call begins after the dialled digits
   bool fax_call_ = false;         // of class 1
   std::optional<fax::Class1> class1_;
   LastCall last_call_;
   unsigned failed_calls_ = 0;
   std::int64_t now_ms_ = 0;
   bool hung_up_ = false;            // since the last work()
-  std::int64_t line_ready_ms_ = 0;  // from when off hook is a new call
+  std::int64_t line_ready_ms_ = 0;  // time from which off hook begins a new call
   std::int64_t deadline_ms_ = 0, heard_ms_ = 0, data_ms_ = 0;
   bool was_ringing_ = false, heeds_ring_ = true, heeds_commands_ = true;
   bool open_ = false;

@@ -32,7 +32,7 @@ constexpr EndText kTexts[] = {
     {OH_CALL_END_USER, "ended here"},
 };
 
-/// The last event waited for, by enum oh_start_up.
+/// The last awaited event, by enum oh_start_up.
 std::string_view missing(std::uint32_t start_up, bool v32) {
   constexpr std::string_view kV34[] = {"",
                                        "an answer tone was heard, but no V.8 menu",
@@ -85,7 +85,7 @@ std::string causes(const oh_modem_end_line& line) {
   return text;
 }
 
-/// V.59 (11/2000), Table 1; -1: not among them.
+/// V.59 (11/2000), Table 1; -1 if it is not in the table.
 int symbol_rate_code(float symbols_per_second) {
   constexpr int kRates[] = {8000, 3429, 3000, 3200, 2800, 2743, 2400, 1600, 1200, 600};
   const auto found = std::find(std::begin(kRates), std::end(kRates), static_cast<int>(symbols_per_second + 0.5f));
@@ -139,7 +139,7 @@ void LastCall::follow(const CallStatus& status, std::string_view carrier, std::i
   if (status.progress == Progress::kRinging) reach(Reached::kRinging);
   busy_ |= status.progress == Progress::kBusy;
   no_dial_tone_ |= status.progress == Progress::kNoDialTone;
-  // Ringback and the other tones of the exchange are heard while connecting: a modulation in use is a modem.
+  // Ringback and the other tones of the exchange are heard while connecting. A modulation in use proves a modem.
   if (pump.state == OH_PUMP_CONNECTING && pump.modulation != OH_MODULATION_NONE) reach(Reached::kHeard);
   if (status.line.start_up != OH_START_UP_NONE) reach(Reached::kHeard);
   if (pump.state == OH_PUMP_TRAINING) reach(Reached::kTraining);
@@ -155,7 +155,7 @@ void LastCall::follow(const CallStatus& status, std::string_view carrier, std::i
   bad_frames_ = std::max(bad_frames_, status.link.bad_frames);
   lost_samples_ = std::max(lost_samples_, pump.filled_in);
   oh_modem_end_line line = status.line;
-  if (pump.state != OH_PUMP_DATA && reached_ == Reached::kData) {  // of data, not of a training that follows
+  if (pump.state != OH_PUMP_DATA && reached_ == Reached::kData) {  // of data, not of a later training
     line.snr_db = line_.snr_db, line.carrier_hz = line_.carrier_hz, line.clock_ppm = line_.clock_ppm;
   }
   furthest_ = pump.state == OH_PUMP_DATA ? std::uint32_t{OH_START_UP_NONE} : std::max(furthest_, line.start_up);

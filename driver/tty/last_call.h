@@ -19,21 +19,21 @@ class LastCall {
  public:
   /// A call begins.
   void begin(oh_pump_role role, std::int64_t now_ms);
-  /// Its current status; once for each round of the owner.
+  /// Its current status; call it once per round of the owner.
   /// @param carrier  of the modulation in use, as +MCR names it; empty: none yet
   void follow(const CallStatus& status, std::string_view carrier, std::int64_t now_ms);
-  /// It has ended. @param detail  observation that explains the reason; may be empty
+  /// The call has ended. @param detail  observation that explains the reason; may be empty
   void end(oh_call_end why, std::string detail = "");
 
   bool ended() const { return ended_; }
   oh_call_end why() const { return why_; }
-  /// Whether neither end ended it on purpose.
+  /// Whether the end of the call was intended by neither end.
   bool failed() const {
     return ended_ && why_ != OH_CALL_END_USER && why_ != OH_CALL_END_DTR_OFF && why_ != OH_CALL_END_CLEARED_DOWN;
   }
   /// One line for people: code, reason, last phase, capabilities of both ends.
   std::string reason() const;
-  /// AT&V1: one fact on each line.
+  /// AT&V1: one fact per line.
   std::vector<std::string> facts() const;
   /// AT#UD: V.59's objects, "name{value}".
   std::vector<std::string> objects() const;
@@ -52,22 +52,22 @@ class LastCall {
   float rx_level_dbm0_ = -100;
   bool direct_ = false, training_again_ = false;
   unsigned recoveries_ = 0;
-  oh_modem_end_line line_{};  // SNR, carrier and clock as of data
+  oh_modem_end_line line_{};  // SNR, carrier and clock as measured in data mode
   std::uint32_t frames_again_ = 0, bad_frames_ = 0;
   std::uint64_t lost_samples_ = 0;
   std::int64_t began_ms_ = 0, last_ms_ = 0;
   std::uint32_t modulations_tried_ = 0;
-  std::uint32_t furthest_ = OH_START_UP_NONE;  // of this start-up, or of the retrains since data
+  std::uint32_t furthest_ = OH_START_UP_NONE;  // of this start-up, or of the retrains since data mode
   std::string failure_, line_failure_, detail_;
 };
 
-/// Why a call that ended by itself ended.
+/// Why a call ended by itself.
 oh_call_end end_of(const CallStatus& status);
 
-/// @return a few words: "busy tone"; of no code of oh_call_end "unknown"
+/// @return a few words, such as "busy tone"; "unknown" if there is no such code of oh_call_end
 std::string_view text_of(std::uint32_t end);
 /// The capabilities in a sequence: "CM V.34 V.32bis/V.32", "INFO0 received 2400 3000 3200 symbols/s".
-/// @param octets  as of oh_pump_observer::sequence, zeros may follow
+/// @param octets  as in oh_pump_observer::sequence; zeros may follow
 std::string offer_text(oh_sequence which, std::span<const std::uint8_t> octets);
 
 }  // namespace offhook::modem

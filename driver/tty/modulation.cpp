@@ -24,7 +24,7 @@ bool takes(const Modulation& row, const oh_pump_format& format, std::uint32_t io
   return samples == CardSamples::kConverted && type->size(&config) > 0;
 }
 
-/// The pump of a modulation with two rates, by the limits of +MS for each direction. The first one is as without
+/// The pump of a modulation with two rates, by the limits of +MS for each direction. The first row is the one without
 /// limits.
 const oh_pump_type* within_limits(const Modulation& row, const AtSettings& s, oh_pump_role role) {
   const auto allowed = [](int rate, int least, int most) { return rate >= least && (most == 0 || rate <= most); };
@@ -91,7 +91,7 @@ CallConfig choose_modem(const AtSettings& settings, Carriers carriers, oh_pump_r
       .link = {.window = carriers.back().v42_window},
       .loops = carriers.back().loops,
   };
-  // Without automode the carrier that AT+MS? prints is the only one, even if it was not chosen.
+  // Without automode, the carrier that AT+MS? prints is the only one, even if it was not selected.
   std::string wanted = settings.modulation;
   if (wanted.empty() && settings.automode == 0) wanted = fastest(carriers);
   constexpr std::uint32_t kReplaced = OH_MODULATION_V22 | OH_MODULATION_V21;

@@ -18,10 +18,10 @@ namespace offhook::modem {
 /// Rows of the table of modulations, from the slowest to the fastest, and then automode.
 using Carriers = std::span<const Modulation>;
 
-/// The part of a table of modulations that a card can have.
+/// The rows of a table of modulations that a card supports.
 struct Offer {
   std::vector<Modulation> carriers;
-  std::string missing;  ///< for people, each with the reason; empty: nothing is missing
+  std::string missing;  ///< for people, each with the reason; empty: none is missing
 };
 /// Whether a card's samples, octets or 16,000 a second, are converted for the pumps that only accept 8000 linear ones.
 enum class CardSamples { kAsTheyAre, kConverted };
@@ -29,15 +29,15 @@ enum class CardSamples { kAsTheyAre, kConverted };
 Offer offer(Carriers all, const oh_pump_format& format, std::uint32_t io_delay_samples,
             CardSamples samples = CardSamples::kAsTheyAre);
 
-/// Those of +MS, separated by commas: "V22B,V34".
+/// The carriers of +MS, separated by commas: "V22B,V34".
 std::string names_of(Carriers carriers);
 
-/// Pump, modulations, rates and window by +MS: a carrier with automode is the best that may be used, without it the
-/// only one. V.22bis alone needs no V.8. V.23 alone takes the limits of each direction: they choose the sender of the
+/// Pump, modulations, rates and window by +MS: with automode, a carrier is the best permitted one; without, it is the
+/// only one. V.22bis alone needs no V.8. Only V.23 uses the limits of both directions. They select the sender of the
 /// faster channel, and its rate.
 CallConfig choose_modem(const AtSettings& settings, Carriers carriers, oh_pump_role role = OH_PUMP_CALL);
 
-/// What +MCR calls it: "V34", "V32B", "V22B", "V22".
+/// Its name in +MCR: "V34", "V32B", "V22B", "V22".
 std::string_view carrier_of(const oh_pump_status& pump, Carriers carriers);
 
 }  // namespace offhook::modem

@@ -31,7 +31,7 @@ PseudoTerminal::PseudoTerminal(const std::string& link, const std::string& group
   open_pair();
 }
 
-/// Group of the pair's other side, before it has a public name.
+/// Group of the other side of the pair, before it has a public name.
 void PseudoTerminal::admit_group() {
   if (group_.empty()) return;
   std::array<char, 4096> strings;
@@ -53,7 +53,7 @@ void PseudoTerminal::open_pair() {
   std::array<char, 128> name{};
   if (ptsname_r(fd_, name.data(), name.size()) != 0) throw std::runtime_error("no pseudo-terminal: " + system_error());
   device_ = name.data();
-  // Raw from the start: programs that set nothing must not see their commands echoed by the terminal.
+  // Raw from the start, so that the terminal does not also echo the commands of programs that configure nothing.
   if (const int slave = open(device_.c_str(), O_RDWR | O_NOCTTY | O_CLOEXEC); slave >= 0) {
     termios t{};
     tcgetattr(slave, &t);
@@ -72,7 +72,7 @@ void PseudoTerminal::open_pair() {
 }
 
 PseudoTerminal::~PseudoTerminal() {
-  link_.reset();  // before the terminal's number can be another one's
+  link_.reset();  // before the terminal's number can be reused
   if (fd_ >= 0) close(fd_);
 }
 
@@ -85,7 +85,7 @@ void PseudoTerminal::carrier_lost() {
   pending_.clear();
   open_pair();
   if (!known) return;
-  // A process cannot set a group that it is not in; the user of the terminal then has to ask the administrator.
+  // A process cannot set a group to which it does not belong; the user of the terminal must ask the administrator.
   if (chown(device_.c_str(), static_cast<uid_t>(-1), was.st_gid) == 0) chmod(device_.c_str(), was.st_mode & 07777);
 }
 
@@ -113,7 +113,7 @@ std::uint32_t PseudoTerminal::rate() const {
                                             {B460800, 460'800},
                                             {B921600, 921'600}}};
   termios t{};
-  tcgetattr(fd_, &t);  // of the pair's other side, too
+  tcgetattr(fd_, &t);  // also of the other side of the pair
   const auto found =
       std::find_if(kRates.begin(), kRates.end(), [&](const Rate& r) { return r.code == cfgetospeed(&t); });
   return found == kRates.end() ? 0 : found->bit_rate;
@@ -123,7 +123,7 @@ void Terminal::write(std::string_view text) {
   pending_ += text;
   const ssize_t done = ::write(fd_, pending_.data(), pending_.size());
   if (done > 0) pending_.erase(0, static_cast<std::size_t>(done));
-  constexpr std::size_t kKept = 65'536;  // without a reader, the oldest is of no use
+  constexpr std::size_t kKept = 65'536;  // without a reader, the oldest one is useless
   if (pending_.size() > kKept) pending_.erase(0, pending_.size() - kKept);
 }
 

@@ -34,8 +34,8 @@ class Terminal {
   void flush() { write({}); }
   virtual std::uint32_t rate() const = 0;  ///< bit/s that the program has set
   virtual void set_lines(const Lines& lines) = 0;
-  /// The connection is gone: a terminal without lines now acts as a serial port does when its carrier drops.
-  /// @throws std::runtime_error when there is no new terminal
+  /// Reports that the connection is gone. A terminal without lines then acts as a serial port whose carrier drops.
+  /// @throws std::runtime_error if no new terminal is available
   virtual void carrier_lost() = 0;
 
  protected:
@@ -46,20 +46,20 @@ class Terminal {
 /// A pseudo-terminal, with a link under a name that stays the same.
 class PseudoTerminal final : public Terminal {
  public:
-  /// @param link   made, or replaced when it was left behind (driver/base/own_link.h); empty: none
-  /// @param group  whose members may use the terminal, as those of a serial port's (mode 0660); empty: as the system
+  /// @param link   created, or replaced if it was left behind (driver/base/own_link.h); empty: none
+  /// @param group  its members may use the terminal, as with serial ports (mode 0660); empty: the system's default
   ///               makes it
-  /// @throws std::runtime_error  also when there is no such group, or this process is not in it
+  /// @throws std::runtime_error  also if there is no such group, or this process does not belong to it
   explicit PseudoTerminal(const std::string& link, const std::string& group = "");
   ~PseudoTerminal() override;
 
   std::uint32_t rate() const override;
   void set_lines(const Lines&) override {}  // it has none
-  /// Acts as a serial port does when the carrier drops. A program that has cleared CLOCAL, as pppd does by
-  /// default, gets SIGHUP or the end of the file; one that leaves CLOCAL set, as it is at first, gets nothing.
-  /// A pseudo-terminal can be hung up only by its end: the link leads to a new one, of the same group and
-  /// mode.
-  /// @throws std::runtime_error when there is no new one
+  /// Acts as a serial port whose carrier drops. A program that has cleared CLOCAL,
+  /// as pppd does by default, gets SIGHUP or the end of the file; one that leaves
+  /// CLOCAL set, which is the default, gets nothing. Only closing a pseudo-terminal
+  /// hangs it up, so the link then leads to a new one with the same group and mode.
+  /// @throws std::runtime_error if no new one is available
   void carrier_lost() override;
 
  private:

@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-/** Automode over all modulations that there are (driver/user_modem/modulations.h); see oh_automode_type(). */
+/** Automode over all existing modulations (driver/user_modem/modulations.h); see oh_automode_type(). */
 OH_API const struct oh_pump_type* oh_automode_v22bis_type(void);
 
 #ifdef __cplusplus

@@ -22,19 +22,19 @@ constexpr uint32_t ms(uint32_t t) {
   return t * kRateHz / 1000;
 }
 
-// V.25 4.3 and 4.4: silent for 1.8 to 2.5 s after the line was taken, the tone, 75 ms. spandsp puts 0.2 s of silence
-// before its tone.
+// V.25 4.3 and 4.4: 1.8 to 2.5 s of silence after going off hook, the tone, then 75 ms of silence. spandsp puts 0.2 s
+// of silence before its tone.
 constexpr uint32_t kToneSilence = ms(200);
 constexpr uint32_t kAnswerSilence = ms(1900);
 constexpr uint32_t kBeforeMark = ms(75);
-// A mark of a length that speech does not produce: as long as the unscrambled ones of V.22 have to last (V.22
-// 6.3.1.1.1).
+// Speech does not produce a mark of this length, which is
+// required of V.22's unscrambled ones (V.22 6.3.1.1.1).
 constexpr float kMarkMs = 155;
-// Circuit 106: kMarkMs, in which the far end hears the mark, several times over; chosen.
+// Circuit 106: several times kMarkMs, the time in which the far end detects the mark; our choice.
 constexpr uint32_t kClearToSend = ms(700);
 constexpr uint32_t kUnanswered = ms(60000);  // no answer, or an unknown one
 constexpr uint32_t kPatience = ms(30000);    // after begin()
-// A gap in the far end's samples is shorter than the first; the second ends the call.
+// A gap in the far end's samples is shorter than the first time; the second one ends the call.
 constexpr uint32_t kCarrierGone = ms(30);
 constexpr uint32_t kCarrierLost = ms(2000);
 constexpr float kLost = 0.1f;  // -10 dB, as a power
@@ -77,7 +77,7 @@ class ChannelFilter {
 
  private:
   float tap_[kTaps];
-  float history_[2 * kTaps]{};  // each sample twice, so that the newest are always in a row
+  float history_[2 * kTaps]{};  // each sample twice, so that the newest ones are always contiguous
   int at_ = 0;
 };
 
@@ -100,10 +100,10 @@ struct Modem {
   uint32_t patience = kUnanswered;
   ChannelFilter filter;
   ToneDetector mark;
-  LineActivity activity;  // the caller's, while it is silent itself
+  LineActivity activity;  // of the caller, while it is silent
   float power = 0;        // in the channel, of the last 8 ms
   float level = 0;        // of the carrier, over a second
-  uint32_t absent = 0;    // samples that the carrier has been missing
+  uint32_t absent = 0;    // samples since the carrier was lost
   bool connected = false;
   uint64_t samples = 0, filled_in = 0, bits_sent = 0, bits_received = 0;
   modem_connect_tones_tx_state_t tone;
@@ -132,7 +132,7 @@ void begin_data(Modem& m) {
   m.enter(Stage::kData);
 }
 
-// The far end's carrier: how strong, and whether there is one.
+// The far end's carrier: its level, and whether it is present.
 void watch_carrier(Modem& m) {
   if (m.power < m.level * kLost) {
     ++m.absent;
@@ -215,8 +215,8 @@ int init(void* self, const oh_pump_config* config, const Line& line) {
   fsk_tx_init(&m.tx, &sends, get_bit, &m);
   fsk_tx_power(&m.tx, config->tx_level_dbm0);
   fsk_rx_init(&m.rx, &receives, FSK_FRAME_MODE_ASYNC, put_bit, &m);
-  // Only this carrier detector is used: spandsp's does not detect V.23's backward channel, because it measures
-  // differences of samples.
+  // Only this carrier detector is used. That of spandsp measures differences of samples, so it misses V.23's backward
+  // channel.
   m.rx.carrier_on_power = m.rx.carrier_off_power = 0;
   if (m.answers()) {
     modem_connect_tones_tx_init(&m.tone, MODEM_CONNECT_TONES_ANS);

@@ -21,7 +21,7 @@
 namespace offhook::fsk {
 
 struct Channel {
-  int zero_hz, one_hz;  ///< a multiple of 5 Hz: the one
+  int zero_hz, one_hz;  ///< frequency of a one, a multiple of 5 Hz
   int bit_rate;
 };
 
@@ -29,8 +29,8 @@ struct Channel {
 struct Line {
   const char *name, *title;  ///< of the row
   oh_modulation id;
-  Channel call, answer;  ///< in which each role sends
-  bool answer_tone;      ///< the answerer begins with V.25's 2100 Hz; or its mark is the answer tone
+  Channel call, answer;  ///< which each role sends
+  bool answer_tone;      ///< the answerer begins with V.25's 2100 Hz; otherwise its mark is the answer tone
 };
 
 size_t size(const oh_pump_config* config, const Line& line);
@@ -43,7 +43,7 @@ void hang_up(void* self);
 /// Modulation::begin(): the answerer sends its mark, the caller listens for it.
 void begin(void* self, bool after_v8, float far_dbm0);
 
-/// The pump of a line.
+/// The pump of a row.
 template <const Line& kLine>
 const oh_pump_type* type() {
   static constexpr oh_pump_type kType = {
@@ -64,7 +64,7 @@ const oh_pump_type* type() {
   return &kType;
 }
 
-/// The row of a line.
+/// The row itself.
 /// @param carrier  of +MS  @param v8_bit  of v8::Modulation, or 0: V.8 has no bit for it
 template <const Line& kLine>
 constexpr Modulation row(const char* carrier, uint16_t v8_bit) {

@@ -15,12 +15,12 @@ namespace offhook::modem {
 
 class Modem {
  public:
-  using Config = oh_modem_end_config;  ///< without_v42 is set here
+  using Config = oh_modem_end_config;  ///< without_v42 is set by this class
   /// @throws std::invalid_argument when the configuration is refused
   explicit Modem(const Config& config);
 
   void start() { oh_modem_end_start(end()); }
-  /// Real-time: yes, for a pump that is. @param rx, tx  n periods, as the pump's process() has them
+  /// Real-time: yes, if the pump is. @param rx, tx  n periods, as in the pump's process()
   void process(const void* rx, void* tx, std::size_t n) { oh_modem_end_process(end(), rx, tx, n); }
   void report_gap(std::size_t n) { oh_modem_end_report_gap(end(), n); }
   /// For a driver: only process() and report_gap(), behind the pump contract.

@@ -47,7 +47,7 @@ oh_modem* oh_modem_create(const oh_modem_config* config, const char** reason) {
     c.max_bit_rate = config->max_bit_rate;
     c.min_bit_rate = config->min_bit_rate;
     c.link.error_control = config->error_control;
-    c.link.window = std::max<std::uint32_t>(config->window, 15);  // no end may have less (V.42 9.2.4)
+    c.link.window = std::max<std::uint32_t>(config->window, 15);  // neither end may have less (V.42 9.2.4)
     c.link.compression = config->compression != 0 ? OH_LAPM_COMPRESS_SENT | OH_LAPM_COMPRESS_RECEIVED : 0;
     return new oh_modem(c);
   } catch (const std::exception& e) {

@@ -9,14 +9,14 @@
 
 namespace offhook {
 
-/// From the slowest to the fastest; the last is automode, which determines the common ones of both ends.
+/// From the slowest to the fastest; the last row is automode, which selects a modulation that both ends have.
 extern const std::span<const Modulation> kModulations;
 
 /// Its index in the table.
 int index_of(oh_modulation id);
 const Modulation& modulation_of(oh_modulation id);
 
-/// All ids as a set, and the ids over which V.42 runs.
+/// The set of all ids, and the ids over which V.42 runs.
 extern const uint32_t kAllModulations, kModulationsWithV42;
 
 }  // namespace offhook

@@ -16,7 +16,7 @@ inline constexpr fsk::Line kV23Line = {.name = "v23",
                                        .answer = {.zero_hz = 2100, .one_hz = 1300, .bit_rate = 1200},
                                        .answer_tone = true};
 
-/// The same channels with other senders, and mode 1 of the forward channel.
+/// The same channels with exchanged senders, and mode 1 of the forward channel.
 template <const fsk::Line& kLine>
 constexpr fsk::Line turned_round(const char* name) {
   fsk::Line line = kLine;
@@ -34,7 +34,7 @@ inline constexpr fsk::Line kV23At600Line = [] {
 }();
 inline constexpr fsk::Line kV23At600TurnedLine = turned_round<kV23At600Line>("v23at600turned");
 
-/// The pump with these rates of the two senders, bit/s. @return NULL: V.23 does not have them
+/// The pump with these bit rates of the two senders. @return NULL if V.23 does not have them
 inline const oh_pump_type* v23_with_rates(uint32_t caller, uint32_t answerer) {
   if (caller == 75 && answerer == 1200) return fsk::type<kV23Line>();
   if (caller == 1200 && answerer == 75) return fsk::type<kV23TurnedLine>();
