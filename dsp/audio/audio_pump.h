@@ -16,7 +16,7 @@ namespace offhook::audio {
 inline constexpr oh_pump_format kFormats[] = {{{48'000, OH_LINEAR16}, {48'000, OH_LINEAR16}},
                                        {{96'000, OH_LINEAR16}, {96'000, OH_LINEAR16}}};
 
-/// The nearest sample of a card, cut off at its ends.
+/// The nearest sample of a card, limited to its range.
 inline int16_t rounded(float x) {
   return clip(x < 0 ? x - 0.5f : x + 0.5f);
 }
@@ -29,7 +29,7 @@ struct Response {
 /// The calling end.
 class Room {
  public:
-  /// @param response  in memory that has no other use after init
+  /// @param response  in memory that is not used otherwise after init
   Room(int partition, uint32_t rate_hz, const Response& response, const oh_fft_ops& fft)
       : convolver_(partition, response.taps, Convolver::kMostTaps, fft), equaliser_(kGainsDb, rate_hz) {}
 
@@ -88,7 +88,7 @@ class Player {
   uint64_t samples_ = 0;
 };
 
-/// Either end, by its role.
+/// One end, depending on its role.
 struct Audio {
   Audio(int partition, const oh_pump_config& c, const Response& response, const oh_fft_ops& fft) : role(c.role) {
     if (role == OH_PUMP_CALL) {
@@ -139,7 +139,7 @@ using Fft = const oh_fft_ops* (*)();
 
 template <int kPartition, Fft kFft>
 int init(void* self, const oh_pump_config* c) {
-  constexpr int kInvalid = -22;  // -EINVAL without an OS header
+  constexpr int kInvalid = -22;  // -EINVAL, without an OS header
   if (self == nullptr || size(c) == 0) return kInvalid;
   new (self) Memory(kPartition, *c, *kFft());
   return 0;
@@ -177,7 +177,7 @@ constexpr oh_pump_type named(const char* name) {
           .formats = kFormats,
           .roles = kBothRoles,
           .fpu = OH_OPERATION_INIT | OH_OPERATION_PROCESS | OH_OPERATION_FILL_IN,
-          .longest_step = kPartition * 3 / 2,  // a call may complete one partition more than it has samples for
+          .longest_step = kPartition * 3 / 2,  // a call may complete one partition more than its samples fill
           .size = size,
           .init = init<kPartition, kFft>,
           .process = process,
@@ -189,7 +189,7 @@ constexpr oh_pump_type named(const char* name) {
           .metric = metric};
 }
 
-/// @param types  one for each partition from the least  @return NULL for any other partition
+/// @param types  one for each partition, the smallest first  @return NULL for any other partition
 template <size_t kCount>
 const oh_pump_type* type_of(const oh_pump_type (&types)[kCount], uint32_t partition) {
   uint32_t of_row = Convolver::kLeast;

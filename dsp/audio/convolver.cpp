@@ -7,10 +7,10 @@
 namespace offhook::audio {
 namespace {
 
-// Spectra between two preemption points: some 4 us of products.
+// Spectra between two preemption points: about 4 us of products.
 constexpr int kTonesAtOnce = 8192;
 
-/// sum[k] += a[k] b[k]; the first is two real tones.
+/// sum[k] += a[k] b[k]; element 0 is two real tones.
 void add_products(float* __restrict sum_re, float* __restrict sum_im, const float* __restrict a_re,
                   const float* __restrict a_im, const float* __restrict b_re, const float* __restrict b_im, int n) {
   const float whole = sum_re[0] + a_re[0] * b_re[0], half = sum_im[0] + a_im[0] * b_im[0];

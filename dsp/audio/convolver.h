@@ -24,7 +24,7 @@ class Convolver {
 
   /// Not real-time: transforms the filter.
   /// @param partition  samples: a power of two, kLeast to kMost  @param taps  [n] of the filter, 1 <= n <= kMostTaps;
-  /// copied  @param ops  the complex transform; its memory is in here, and no more than oh_fft_radix2()'s
+  /// copied  @param ops  the complex transform; its memory is inside this object, and at most that of oh_fft_radix2()
   Convolver(int partition, const float* taps, int n, const oh_fft_ops& ops = *oh_fft_radix2());
   ~Convolver() {
     if (ops_.release != nullptr) ops_.release(memory_);
@@ -34,12 +34,12 @@ class Convolver {
 
   int partition() const { return size_; }
 
-  /// The next partition. @param x  [partition()] input  @param[out] y  [partition()]: sum over t of taps[t] x[i - t];
-  /// may be x. Real-time: yes, O(partition * (log partition + taps / partition)).
+  /// Filters the next partition. @param x  [partition()] input  @param[out] y  [partition()]: sum over t of taps[t] x[i
+  /// - t]; may be x. Real-time: yes, O(partition * (log partition + taps / partition)).
   void process(const float* x, float* y);
 
  private:
-  /// frame_ -> [size_] tones; the first is tone 0, and in place of its imaginary part that at half the rate.
+  /// frame_ -> [size_] tones; the first is tone 0, whose imaginary part holds the tone at half the rate.
   void transform(float* re, float* im);
   /// [size_] tones -> frame_.
   void undo(const float* re, const float* im);
@@ -49,10 +49,10 @@ class Convolver {
   int size_, partitions_, newest_ = 0;
   Complex turn_[kMost];          // exp(pi i k / size_)
   oh_complex points_[kMost];     // of the complex transform
-  float frame_[2 * kMost] = {};  // the previous partition and the newest
+  float frame_[2 * kMost] = {};  // the previous partition, then the newest
   float before_[kMost] = {};     // the previous partition
   float sum_re_[kMost], sum_im_[kMost];
-  // [partitions_][size_], at most one sample of a partition more than the filter has.
+  // [partitions_][size_]: at most one sample of a partition more than the filter
   float filter_re_[kMostTaps], filter_im_[kMostTaps];
   float past_re_[kMostTaps] = {}, past_im_[kMostTaps] = {};  // a ring: newest_ is the newest
   alignas(64) unsigned char memory_[OH_FFT_RADIX2_SIZE(kMost)];

@@ -14,8 +14,8 @@ struct Biquad {
   double b0, b1, b2, a1, a2, s1 = 0, s2 = 0;
 };
 
-/// `gain_db` at `centre` and 0 dB far from it. @param centre  turns per sample, less than 0.5
-/// Source: Bristow-Johnson, Audio EQ Cookbook (W3C note), peakingEQ.
+/// `gain_db` at `centre` and 0 dB far from it. @param centre  turns per sample, less than 0.5. Source: Bristow-Johnson,
+/// Audio EQ Cookbook (W3C note), peakingEQ.
 constexpr Biquad peaking(double centre, double q, double gain_db) {
   const SinCos w = sincos_turns(centre);
   const double a = db_to_gain(gain_db / 2), alpha = w.sin / (2 * q), a0 = 1 + alpha / a;
@@ -45,7 +45,7 @@ class Equaliser {
       }
       x[i] = static_cast<float>(v);
     }
-    // After silence the states decay towards numbers that a processor computes with slowly.
+    // After silence the states decay towards denormal numbers, with which a processor computes slowly.
     for (Biquad& b : bands_) {
       if (is_nothing(b.s1) && is_nothing(b.s2)) b.s1 = b.s2 = 0;
     }

@@ -25,7 +25,7 @@ class Noise {
   uint64_t state_;
 };
 
-/// The direct sound, and an echo of noise 6 dB below it in energy that falls by 60 dB over the response.
+/// The direct sound, and an echo of noise with 6 dB less energy, which falls by 60 dB over the response.
 /// @param[out] taps  [n], n >= 32
 inline void room_response(float* taps, int n) {
   constexpr double kLn1000 = 6.907755278982137, kNoisePower = 1.0 / 3;

@@ -11,7 +11,7 @@
 namespace offhook::automode {
 namespace {
 
-constexpr int kInvalid = -22;  // -EINVAL without an OS header
+constexpr int kInvalid = -22;  // -EINVAL, without an OS header
 
 // A member's initial configuration: the card's samples if it accepts them.
 oh_pump_config config_of(const oh_pump_config& c, const oh_pump_type& type) {
@@ -26,7 +26,7 @@ constexpr size_t aligned(size_t bytes) {
   return (bytes + 63) / 64 * 64;
 }
 
-// The modulations that take part, and the bytes that each needs.
+// The modulations that take part, and the bytes that each requires.
 int members_of(const oh_pump_config* c, const Table& table, Member* members, size_t* bytes) {
   int n = 0;
   uint32_t shown = 0;  // in the menu: V.22 is covered by V.22bis

@@ -34,9 +34,9 @@
 extern "C" {
 #endif
 
-/** Automode over V.34 and V.32bis; with all others: driver/user_modem/automode.h. A modulation takes part when
- * oh_pump_config.modulations has it (0: all), its pump accepts the configuration (except for a format that can be
- * converted), and it can reach min_bit_rate. If none is left, size() is 0. */
+/** Automode over V.34 and V.32bis. For all others see driver/user_modem/automode.h. A modulation takes part if
+ * oh_pump_config.modulations has it (0: all), its pump accepts the configuration (or needs only a conversion of the
+ * format), and it can reach min_bit_rate. If none is left, size() is 0. */
 OH_API const struct oh_pump_type* oh_automode_type(void);
 
 #ifdef __cplusplus
@@ -64,7 +64,7 @@ void release(void* self);
 void hang_up(void* self);
 int hold(void* self, oh_hold_order order);
 int allow_hold(void* self, uint32_t timeout);
-/// Those of the modulation that is in use.
+/// Operations of the modulation in use.
 extern const Loops kLoops;
 
 inline constexpr oh_pump_format kFormats[] = {kLinear8000, kLinear16000To8000, kMuLaw8000, kALaw8000};
@@ -78,7 +78,7 @@ const oh_pump_type* type() {
       .formats = kFormats,
       .roles = kBothRoles,
       .fpu = kEveryOperation,
-      .longest_step = 4000,  // of V.90, the most of all members
+      .longest_step = 4000,  // for V.90, the most of all members
       .size = [](const oh_pump_config* c) { return size(c, kTable()); },
       .init = [](void* self, const oh_pump_config* c) { return init(self, c, kTable()); },
       .process = process,

@@ -23,7 +23,7 @@ class Conversion {
     if (kind_ == Kind::kHalved) decimator_.init();
   }
   bool is_octets() const { return kind_ == Kind::kMuLaw || kind_ == Kind::kALaw; }
-  /// Samples of 8000 Hz by which it delays the path between the line and a member.
+  /// Delay of the path between the line and a member, in samples of 8000 Hz.
   uint32_t delay() const { return kind_ == Kind::kHalved ? Decimator::kDelay : 0; }
   /// Period `i` of the card's received samples.
   int16_t received(const void* rx, size_t i) {

@@ -15,46 +15,46 @@ constexpr uint64_t ms(uint64_t t) {
 
 // V.32bis Annex A.
 constexpr float kAnsBeforeAaMs = 1000;  // A.2.1.3
-constexpr uint64_t kLongAns = ms(800);  // A.2.1.3: if ANS lasts this long after AA began, the far end heard AA
+constexpr uint64_t kLongAns = ms(800);  // A.2.1.3: if ANS lasts this long after AA began, the far end has detected AA
 constexpr float kUsb1Ms = 155;          // A.2.1.3, +-10
 // AC or USB1 begins 75 +- 20 ms after ANS (V.25 4.4), whatever the round trip, and 155 ms of it suffice. Some answerers
-// of V.22bis take AA for a carrier and stay silent while it lasts: AA without an answer ends.
+// of V.22bis take AA for a carrier and stay silent while it lasts: AA stops if nothing answers it.
 constexpr uint64_t kAaAfterAns = ms(1000);
 constexpr uint64_t kTc = ms(3150);          // A.2.1.2: more than 3100
 constexpr uint64_t kTa = ms(3000);          // A.2.2, +-50
 constexpr uint64_t kBeforeMark = ms(1900);  // V.25 4.3: 1.8 to 2.5 s
 constexpr uint64_t kBeforeSigA = ms(75);    // V.8 8.2.2
-constexpr uint64_t kGiveUp = 60 * kRateHz;  // no answer, or an unknown one
-// The text has no number for these. AC has 600 and 3000 Hz at once, unlike call progress tones; AA must be
+constexpr uint64_t kGiveUp = 60 * kRateHz;  // no response, or an unknown one
+// The Recommendation has no values for these. AC has 600 and 3000 Hz at once, unlike call progress tones; AA must be
 // distinguished from voices.
 constexpr float kAcMs = 60;
 constexpr float kAaMs = 100;
-// An answerer that has V.32bis, too, sends ANS 75 ms before USB1. If the caller heard USB1 begin after this much of the
-// line without ANS, it need not wait kTc for AC, and should not: some answerers take 1.6 s for an end of it (A.2.1.2,
+// An answerer that also has V.32bis sends ANS 75 ms before USB1. If the caller saw USB1 begin after this much of the
+// line without ANS, it need not wait kTc for AC. It should not, because some answerers give up after 1.6 s (A.2.1.2,
 // Note 1).
 constexpr uint64_t kNoAns = ms(500);
 constexpr float kAnsMs = 100;
-constexpr float kAcAloneMs = 1000;  // AC for this long, and no V.32bis here
-// After this number of failed trainings in a row, a modulation above V.32bis is given up. Ten seconds of data reset the
-// count.
+constexpr float kAcAloneMs = 1000;  // AC for this time, although this end has no V.32bis
+// After this number of failed trainings in a row, a modulation above V.32bis is abandoned. Ten seconds of data reset
+// the count.
 constexpr uint32_t kTrainingsInVain = v34::CallMemory::kTrainingsInVain;
 constexpr uint64_t kFollowEvery = ms(100);
 constexpr uint32_t kLastingData = 100;
-// A far end that gives it up sends AA or AC. No signal of V.34 is dominated by 1800 Hz, or by 600 and 3000 Hz, for this
-// long. The echo of an own guard tone comes with a louder tone.
+// A far end that abandons it sends AA or AC. No signal of V.34 is dominated by 1800 Hz, or by 600 and 3000 Hz, for this
+// long. The echo of this end's guard tone arrives together with a louder tone.
 constexpr float kFallBackMs = 500;
 constexpr float kFallBackShare = 0.5f;
 
-// A mark of a length that speech does not produce: as long as USB1 has to last.
+// Speech does not produce a mark of this length, which is required of USB1.
 constexpr float kMarkMs = 155;
-// If an answerer sends a signal for longer than kTa, it has no other.
+// An answerer that sends a signal for longer than kTa has no other signal.
 constexpr float kLastProbeMs = 4000;
-// Bell 103's mark and USB1 are 25 Hz apart: a tone nearer to the one is not the other.
+// Bell 103's mark and USB1 are 25 Hz apart, so a tone that is nearer to one is not the other.
 constexpr float kNearHz = 12.5f;
 
 constexpr uint32_t kHaveV8 = OH_MODULATION_V34 | OH_MODULATION_V90;
 
-// The menu of all members together.
+// The combined menu of all members.
 v8::Config v8_config(const oh_pump_config& c, const Member* members, int n) {
   v8::Config v8 = v8::data_call(c, 0);
   for (int k = 0; k < n; ++k) {
@@ -70,7 +70,7 @@ v8::Config v8_config(const oh_pump_config& c, const Member* members, int n) {
     v8.menu.access |= v8::kAccessDigital;
     if (v8.menu.has_pcm) v8.menu.pcm = v8::kPcmDigital;
   }
-  // PCM modems show V.34, too, even if V.34 is not offered (V.8 6.3, 7.3). Such a call ends after V.8.
+  // PCM modems also show V.34, even if it is not offered (V.8 6.3, 7.3). Such a call ends after V.8.
   if (v8.menu.has_pcm && (v8.menu.pcm & (v8::kPcmAnalogue | v8::kPcmDigital)) != 0) v8.menu.modulations |= v8::kV34;
   return v8;
 }
@@ -97,7 +97,7 @@ bool Automode::hears_usb1() const {
   return usb1_.steady_ms() >= kUsb1Ms && (marks_n_ == 0 || usb1_.frequency_offset_hz() > -kNearHz);
 }
 
-// The far end's receiver had AA for long enough during ANS (A.2.1.3).
+// Whether the far end's receiver had AA for long enough during ANS (A.2.1.3).
 bool Automode::heard_aa() const {
   return ans_after_aa_ > kLongAns;
 }
@@ -110,7 +110,7 @@ void Automode::begin(Member* member, Step next) {
   enter(next);
 }
 
-// The lowest common item of both (V.8 7.4); the PCM modems' only if the ends are V.90's two sides.
+// The lowest common item of both (V.8 7.4); that of PCM modems only if the ends are the two sides of V.90.
 void Automode::follow_v8() {
   const v8::Result& r = v8_.result();
   for (uint16_t joint = r.joint.modulations; joint != 0; joint &= static_cast<uint16_t>(joint - 1)) {
@@ -125,11 +125,11 @@ void Automode::follow_v8() {
   fail(OH_PUMP_NOTHING_IN_COMMON);
 }
 
-// The order of Annex A (A.2.2), and then the marks.
+// The order of Annex A (A.2.2), followed by the marks.
 void Automode::list_probes() {
   if (psk() != nullptr) probes_[probes_n_++] = psk();
   if (member(OH_MODULATION_V32BIS) != nullptr) probes_[probes_n_++] = member(OH_MODULATION_V32BIS);
-  // Bell's two in a row: a caller in Bell 103 hears one mark.
+  // Both of Bell's in sequence: a caller in Bell 103 detects one mark.
   constexpr uint32_t kBells = OH_MODULATION_BELL212A | OH_MODULATION_BELL103;
   for (const bool bell : {false, true}) {
     for (int k = 0; k < marks_n_; ++k) {
@@ -141,13 +141,13 @@ void Automode::list_probes() {
   }
 }
 
-// The caller listens; the answerer's pump begins as it does alone, if there is one only.
+// The caller listens; the answerer's pump begins as usual if it is the only one.
 void Automode::do_without_v8() {
   if (!calls_) active_ = probes_[0];
   step_ = calls_ ? Step::kListen : probes_n_ > 1 ? Step::kBeforeMark : Step::kRunning;
 }
 
-// The answerer's next attempt; the last one stays.
+// The answerer's next attempt; the last one is not left.
 void Automode::probe() {
   if (probe_ == probes_n_) {
     fail(OH_PUMP_NOTHING_IN_COMMON);
@@ -157,7 +157,7 @@ void Automode::probe() {
   ++probe_;
 }
 
-// An answerer's mark (and not USB1): its modulation begins, or there is none in common.
+// An answerer's mark (not USB1): its modulation begins, or there is no common one.
 void Automode::follow_mark() {
   for (int k = 0; k < marks_n_; ++k) {
     Mark& m = marks_[k];
@@ -185,7 +185,7 @@ int16_t Automode::step(int16_t rx) {
   return clip(tx);
 }
 
-// The first signal of an answerer without V.8: AC, or USB1 (A.2.1.1, A.2.1.2), or a mark.
+// The first signal of an answerer without V.8: AC, USB1 (A.2.1.1, A.2.1.2) or a mark.
 void Automode::listen() {
   const bool ac = ac_low_.steady_ms() >= kAcMs && ac_high_.steady_ms() >= kAcMs;
   const bool usb1 = hears_usb1();
@@ -212,7 +212,7 @@ void Automode::listen() {
   }
 }
 
-// The event that V.8 waits for, and its menus when it is over.
+// The event that V.8 awaits, and its menus when it is over.
 void Automode::show_progress() {
   const oh_start_up menus = v8::start_up(v8_);
   const oh_start_up now = menus == OH_START_UP_NONE && ans_heard_ ? OH_START_UP_ANSWER_TONE : menus;
@@ -223,7 +223,7 @@ void Automode::show_progress() {
   if (news || v8_.state() != v8::State::kRunning) v8::show_menus(observer_, config_.role, v8_);
 }
 
-// Bell 212A has as long as a probe of an answerer. Then the mark is that of Bell 103.
+// Bell 212A gets the time of an answerer's probe. After that, the mark belongs to Bell 103.
 int16_t Automode::try_bell(int16_t rx) {
   const int16_t tx = active(rx);
   if (age() % 64 == 0 && answered()) {
@@ -269,7 +269,7 @@ float Automode::call(float rx) {
       after_ans_ = ans_.present() ? 0 : after_ans_ + 1;
       const int16_t tx = active(static_cast<int16_t>(rx));
       if (hears_usb1()) {
-        // The far end has heard AA and ignores it; or it is a modem like ours that has not heard it.
+        // The far end heard AA and ignores it, or it is also waiting and has not heard AA.
         if (heard_aa() && psk() != nullptr) {
           begin(psk(), Step::kRunning);
         } else {
@@ -351,7 +351,7 @@ void Automode::check_rate() {
   fail(OH_PUMP_TOO_SLOW);
 }
 
-// V.34 and V.90 on a line on which they cannot train, although V.8 and Phase 2 succeeded.
+// The line does not permit V.34 or V.90 to train, although V.8 and Phase 2 succeeded.
 void Automode::follow_running() {
   follow_at_ = samples_ + kFollowEvery;
   if ((active_->modulation->id & kHaveV8) == 0 || member(OH_MODULATION_V32BIS) == nullptr) return;
@@ -369,7 +369,7 @@ void Automode::follow_running() {
   if (watching_ && in_vain_ >= kTrainingsInVain) fall_back();
 }
 
-// The far end's AA or AC, while this end trains again.
+// The far end's AA or AC while this end trains again.
 void Automode::watch(int16_t rx) {
   const float x = rx;
   if (calls_) {

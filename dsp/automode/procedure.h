@@ -14,7 +14,7 @@
 
 namespace offhook::automode {
 
-inline constexpr int kUsb1Hz = 2250;  // ones turn the high carrier, 2400 Hz, by -90 degrees 600 times per second
+inline constexpr int kUsb1Hz = 2250;  // ones turn the high carrier, 2400 Hz, by -90 degrees, 600 times per second
 inline constexpr int kAaHz = 1800;
 inline constexpr int kAcLowHz = 600;
 inline constexpr int kAcHighHz = 3000;
@@ -25,10 +25,10 @@ struct Member {
   const Modulation* modulation = nullptr;
   const oh_pump_type* type = nullptr;
   void* self = nullptr;
-  bool converted = false;  ///< takes linear samples of 8000 Hz, and the card has others
+  bool converted = false;  ///< it uses linear samples of 8000 Hz, but the card has others
 };
 
-/// All of it between init and release. Real-time: yes.
+/// All work between init and release. Real-time: yes.
 class Automode {
  public:
   /// @param members [n]  initialised
@@ -67,11 +67,11 @@ class Automode {
   enum class Step : uint8_t {
     kV8,          // dsp/v8; the caller also waits for the first signals of an answerer without V.8
     kAnswerTone,  // caller: the rest of the first second of ANS
-    kAa,          // caller: V.32bis sends AA and waits for AC, while we wait for USB1
-    kListen,      // caller: silent, until AC, USB1 or a mark comes
-    kUsb1,        // caller: silent, to see whether AC comes after all
+    kAa,          // caller: V.32bis sends AA and waits for AC, while this procedure waits for USB1
+    kListen,      // caller: silent until AC, USB1 or a mark arrives
+    kUsb1,        // caller: silent, in case AC still arrives
     kTryBell,     // caller: Bell 212A sends, and Bell 103 is possible as well
-    kProbe,       // answerer: one of probes_ sends its signal, to which its counterpart responds
+    kProbe,       // answerer: one of probes_ sends its signal, to which the matching caller responds
     kBeforeMark,  // answerer without V.8: silence before the first probe
     kBeforeAc,    // answerer: silence
     kRunning,     // the decision is made
@@ -79,7 +79,7 @@ class Automode {
     kFailed
   };
 
-  static constexpr int kNotNow = -22;  // -EINVAL without an OS header
+  static constexpr int kNotNow = -22;  // -EINVAL, without an OS header
 
   static uint32_t set_of(const Member* members, int n) {
     uint32_t set = 0;
@@ -92,11 +92,11 @@ class Automode {
     }
     return nullptr;
   }
-  // Whether the tone of 2225 Hz leaves two modulations.
+  // Whether the tone of 2225 Hz permits two modulations.
   bool has_both_bells() {
     return member(OH_MODULATION_BELL212A) != nullptr && member(OH_MODULATION_BELL103) != nullptr;
   }
-  // V.22bis, which has V.22, too; or V.22.
+  // V.22bis, which includes V.22; otherwise V.22.
   Member* psk() {
     Member* bis = member(OH_MODULATION_V22BIS);
     return bis != nullptr ? bis : member(OH_MODULATION_V22);
@@ -150,34 +150,34 @@ class Automode {
   oh_pump_failure failure_ = OH_PUMP_FAILURE_NONE;
   bool rate_checked_ = false;
 
-  // kRunning: trainings without success.
+  // kRunning: counts trainings without success.
   uint64_t follow_at_ = 0;      // of samples_
   uint32_t retrains_seen_ = 0;  // of the member
   uint32_t in_vain_ = 0;        // trainings in a row without lasting data
-  uint32_t data_for_ = 0;       // times that follow_running() has seen data, one after the other
-  bool watching_ = false;       // for a far end that falls back
+  uint32_t data_for_ = 0;       // consecutive times at which follow_running() saw data
+  bool watching_ = false;       // detects a far end that falls back
   struct Before {
     uint32_t retrains = 0;
     uint64_t bits_sent = 0, bits_received = 0;
   };
-  Before before_;  // of the modulation that was left
+  Before before_;  // of the abandoned modulation
 
   Member members_[kMaxMembers];  // from the fastest to the slowest
   int n_;
   Member* active_ = nullptr;
-  Member* probes_[kMaxMembers];  // answerer: the probes, in this order
+  Member* probes_[kMaxMembers];  // answerer: the probes, in order
   int probes_n_ = 0, probe_ = 0;
-  bool tries_marks_ = false;  // may use modulations with a mark
+  bool tries_marks_ = false;  // may use modulations that begin with a mark
 
   v8::V8 v8_;
   ToneDetector ans_{v8::kAnswerToneHz};  // caller
   ToneDetector usb1_{kUsb1Hz};
   ToneDetector ac_low_{kAcLowHz}, ac_high_{kAcHighHz};
   struct Mark {
-    Member* member = nullptr;  // null: takes no part
+    Member* member = nullptr;  // null: does not take part
     ToneDetector tone{kUsb1Hz};
   };
-  Mark marks_[kMaxMarks];  // caller: of all rows of the table
+  Mark marks_[kMaxMarks];  // caller: marks of all rows of the table
   int marks_n_ = 0;
   ToneDetector aa_{kAaHz};                   // answerer
   ToneDetector bell_caller_{kBellCallerHz};  // answerer: mark of a caller in Bell 103

@@ -22,13 +22,13 @@ struct ByteRing {
     memcpy(bytes, from + first, n - first);
     head += n;
   }
-  /// @pre tail <= from, from + n <= head
+  /// @pre tail <= from, and from + n <= head
   void copy(uint32_t from, uint8_t* out, uint32_t n) const {
     const uint32_t at = index(from), first = n < size - at ? n : size - at;
     memcpy(out, bytes + at, first);
     memcpy(out + first, bytes, n - first);
   }
-  /// The oldest bytes, up to the end of the memory. @param[out] n  their number
+  /// The oldest bytes that are contiguous in memory. @param[out] n  their number
   const uint8_t* front(uint32_t* n) const {
     const uint32_t at = index(tail);
     *n = used() < size - at ? used() : size - at;

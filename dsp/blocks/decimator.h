@@ -12,7 +12,7 @@ class Decimator {
  public:
   static constexpr int kTaps = 64;
   static constexpr int kDelay = kTaps / 4;  ///< samples of 8000 Hz
-  /// Not real-time in the strict sense: fills a table.
+  /// Not strictly real-time: fills a table.
   void init(const Kernels& kernels = best_kernels());
   float put(float first, float second);  ///< Real-time: yes, O(kTaps).
 

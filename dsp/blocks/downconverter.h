@@ -15,7 +15,7 @@ template <int kTaps>
 class Downconverter {
  public:
   static constexpr int kPrototypeTaps = 3 * kTaps;  ///< at 24 000 Hz
-  /// Delay of the middle of a pulse from input to output, in input samples.
+  /// Delay from input to output of the middle of a pulse, in input samples.
   static constexpr float kDelaySamples = (kPrototypeTaps - 1) / 6.f;
 
   /// For init.  @param centre_hz  multiple of 5  @param prototype  FIR as a function of its tap 0..kPrototypeTaps-1 at
@@ -33,7 +33,7 @@ class Downconverter {
     }
   }
 
-  /// @return true when `out` has got a new sample: three times in five.  Real-time: yes, O(kTaps).
+  /// @return whether `out` has a new sample: three times in five.  Real-time: yes, O(kTaps).
   bool put(float x, Complex* out) {
     const Complex w = mixer_.next();
     re_[at_] = re_[at_ + kTaps] = x * w.re;
@@ -61,7 +61,7 @@ class Downconverter {
   }
   Oscillator mixer_;
   float taps_[3][kTaps];
-  float re_[2 * kTaps]{};  // each sample twice, so that the newest kTaps are always in a row
+  float re_[2 * kTaps]{};  // each sample twice, so that the newest kTaps are always contiguous
   float im_[2 * kTaps]{};
   int at_ = 0;
   int until_ = 0;  // 1/24000 s until the next output

@@ -34,19 +34,19 @@ struct DpskDecision {
   uint8_t phase;  ///< 0..7, in turn
   uint8_t bit;
   float peak;    ///< amplitude of the symbol, int16 units
-  Complex turn;  ///< this symbol times the conjugate of the one before, divided by its magnitude
+  Complex turn;  ///< this symbol times the conjugate of the previous one, divided by its magnitude
 };
 
 class DpskReceiver {
  public:
-  static constexpr int kPhases = 8;  ///< samples of 4800 Hz a symbol
-  /// From the middle of a bit's pulse on the line to its decision at the best phase, in samples.
+  static constexpr int kPhases = 8;  ///< samples of 4800 Hz per symbol
+  /// Delay in samples from the middle of a bit's pulse on the line to its decision at the best phase.
   static constexpr float kDelaySamples = Downconverter<112>::kDelaySamples;
 
   /// @param carrier_hz  a multiple of 5
   explicit DpskReceiver(int carrier_hz);
 
-  /// One sample of 8000 Hz.  @return true when `decision` has got a new one: three times in five.  Real-time: yes.
+  /// One sample of 8000 Hz.  @return whether `decision` is new: three times in five.  Real-time: yes.
   bool put(float x, DpskDecision* decision);
 
  private:
@@ -70,20 +70,20 @@ class DpskModulator {
  public:
   explicit DpskModulator(const DpskSignal& signal);
 
-  /// Sends the tone from now on. After silence it rises within 1 ms; bits end at the next symbol.
+  /// Switches to the tone. After silence, it rises within 1 ms; bits end at the next symbol.
   void tone();
-  /// Sends silence from now on, reached within 1 ms. After bits, call it kDelaySamples and half a symbol after the last
-  /// call of next_bit that gave one.
+  /// Switches to silence, which is reached within 1 ms. After bits, call it kDelaySamples and half a symbol after the
+  /// last call of next_bit that gave one.
   void silence();
-  /// Turns the tone, not the guard tone, by 180 degrees. The middle of the turn, where the tone is zero, follows after
-  /// kReversalDelay samples.
+  /// Turns the tone, but not the guard tone, by 180 degrees. The middle of the turn, where the tone is zero, comes
+  /// kReversalDelay samples later.
   void reverse();
-  /// Sends bits from now on: first a reference point, then those of next_bit.
+  /// Switches to bits: first a reference point, then those of next_bit.
   void bits();
 
   bool sends_bits() const { return mode_ == Mode::kBits; }
 
-  /// Middle of a bit's pulse after the call of next_bit that gave it, in samples.
+  /// Delay from the call of next_bit to the middle of that bit's pulse, in samples.
   static constexpr int kDelaySamples = 53;
   static constexpr double kReversalDelay = 3.5;
 
@@ -119,7 +119,7 @@ class DpskModulator {
   Oscillator carrier_;
   Oscillator guard_;
   float peak_;
-  float guard_peak_[2]{};  // with tone, with bits
+  float guard_peak_[2]{};  // two levels: with tone, with bits
   Mode mode_ = Mode::kSilence;
   bool reference_ = false;
   float symbol_[kSpan]{};  // newest first: 1, -1, or 0 before the first

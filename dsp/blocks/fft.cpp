@@ -22,9 +22,9 @@ void put(oh_complex* at, Two value) {
   __builtin_memcpy(at, &value, sizeof value);
 }
 
-// Followed in the caller's memory by the stages' factors, then by n places in bit-reversed order. A stage of `half`
-// butterflies from 4 points on has 2 half complex numbers. For every two factors these are their real parts twice each,
-// and their imaginary parts twice each, the first of them negative, so that a product is two multiplications.
+// In the caller's memory, the stages' factors follow, then n positions in bit-reversed order. A stage of `half`
+// butterflies from 4 points on has 2 half complex numbers. For every two factors, each real part is stored twice, and
+// each imaginary part twice, first negated. A product is thus two multiplications.
 struct alignas(64) Fft {
   std::size_t n;
 };
@@ -72,8 +72,8 @@ int fft_init(void* self, std::size_t n) {
   return 0;
 }
 
-// Decimation in time, of points in bit-reversed order. The first two stages in one, as their factors are 1 and -i; in
-// the others two butterflies at a time.
+// Decimation in time, of points in bit-reversed order. The first two stages are combined, because their factors are 1
+// and -i. The others compute two butterflies at a time.
 void transform(const void* self, oh_complex* x) {
   const std::size_t n = static_cast<const Fft*>(self)->n;
   if (n == 2) {
@@ -86,7 +86,7 @@ void transform(const void* self, oh_complex* x) {
     const Two first = two(x + k), second = two(x + k + 2);
     const Two a = __builtin_shufflevector(first, second, 0, 1, 4, 5),
               b = __builtin_shufflevector(first, second, 2, 3, 6, 7);
-    const Two sum = a + b, difference = a - b;  // of 0 and 1, of 2 and 3
+    const Two sum = a + b, difference = a - b;  // of points 0 and 1, and of 2 and 3
     const Two low = __builtin_shufflevector(sum, difference, 0, 1, 4, 5);
     // -i times the difference of 2 and 3
     const Two high = __builtin_shufflevector(sum, difference, 2, 3, 7, 6) * Two{1, 1, 1, -1};
@@ -108,7 +108,7 @@ void transform(const void* self, oh_complex* x) {
   }
 }
 
-// To bit-reversed order, imaginary parts times `sign`.
+// Into bit-reversed order, with imaginary parts multiplied by `sign`.
 void reorder(const void* self, const oh_complex* x, oh_complex* out, float sign) {
   const std::size_t n = static_cast<const Fft*>(self)->n;
   const std::uint16_t* place = places(self);
@@ -130,7 +130,7 @@ void fft_forward(const void* self, const oh_complex* x, oh_complex* out) {
   transform(self, out);
 }
 
-// The conjugate of the conjugate's transform.
+// The inverse: the conjugate of the transform of the conjugate.
 void fft_inverse(const void* self, const oh_complex* x, oh_complex* out) {
   reorder(self, x, out, -1);
   transform(self, out);

@@ -31,7 +31,7 @@ struct oh_fft_ops {
   int (*init)(void* self, size_t n);
   /** X[k] = sum over t of x[t] exp(-2 pi i k t / n). @param x [n] @param out [n], may be x. Real-time: O(n log n). */
   void (*forward)(const void* self, const struct oh_complex* x, struct oh_complex* out);
-  /** x[t] = 1/n sum over k of X[k] exp(+2 pi i k t / n): undoes forward. */
+  /** x[t] = 1/n sum over k of X[k] exp(+2 pi i k t / n): the inverse of forward. */
   void (*inverse)(const void* self, const struct oh_complex* x, struct oh_complex* out);
   /** Releases memory that init allocated elsewhere; may be NULL. */
   void (*release)(void* self);

@@ -49,7 +49,7 @@ class HighPass {
 
  private:
   static constexpr int kSections = 3;
-  static constexpr float kGain = 0.784439f;  // makes it 1 at 1800 Hz
+  static constexpr float kGain = 0.784439f;  // gain 1 at 1800 Hz
   struct Section {
     float one = 0, two = 0;
   };

@@ -15,8 +15,8 @@
 
 namespace offhook {
 
-/// A vector at any place of an array of its elements. It is a struct because clang treats a reference to a less aligned
-/// vector type as a reference to an aligned vector. memcpy would be a function call, because the build is freestanding.
+/// A vector at any position of an array. It is a struct because clang treats a reference to a less aligned vector type
+/// as a reference to an aligned vector. memcpy would be a function call, because the build is freestanding.
 template <class V>
 struct __attribute__((packed, may_alias)) Unaligned {
   V v;

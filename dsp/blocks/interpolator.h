@@ -32,8 +32,8 @@ class Interpolator {
   /// @param step_samples  between two outputs, at least 1  @param lowpass  kept  Real-time: yes.
   void init(double carrier_hz, double step_samples, const Lowpass& lowpass, const Kernels& kernels);
 
-  /// @return true when an output falls between the sample before `x` and `x` (kDelaySamples late).
-  /// Real-time: yes, O(kTaps).
+  /// @return whether an output falls between the previous sample and `x` (kDelaySamples late). Real-time: yes,
+  /// O(kTaps).
   bool put(float x, Complex* out) {
     const Complex w = unit_phasor(phase_);
     phase_ += phase_step_;
@@ -43,7 +43,7 @@ class Interpolator {
     im_[at_] = im_[at_ + kTaps] = newest.im;
     until_ -= kOne;
     if (until_ > 0) return false;
-    const float position = static_cast<float>(-until_) * (kPhases / 4294967296.0f);  // how long ago, in phases
+    const float position = static_cast<float>(-until_) * (kPhases / 4294967296.0f);  // its age, in phases
     until_ += step_;
     int phase = static_cast<int>(position);
     if (phase >= kPhases) phase = kPhases - 1;
@@ -65,19 +65,19 @@ class Interpolator {
     return outputs;
   }
 
-  /// A part of a sample passes that does not come. @param samples  |samples| < 1; negative: it came twice
+  /// Skips a part of a sample that does not arrive. @param samples  |samples| < 1; negative: it arrived twice
   void skip_part(float samples) {
     phase_ += {static_cast<uint32_t>(static_cast<int64_t>(samples * static_cast<float>(phase_step_.bits)))};
     until_ -= static_cast<int64_t>(samples * 4294967296.0f);
   }
 
-  /// Moves all outputs from the next on later. @param samples  above -1, at most 8
+  /// Delays all outputs from the next one on. @param samples  above -1, at most 8
   void delay(float samples) { until_ += static_cast<int64_t>(samples * 4294967296.0f); }
   /// Sets the output spacing, as its ratio to the nominal spacing minus 1. @pre |deviation| < 0.01
   void set_deviation(double deviation) {
     step_ = nominal_step_ + static_cast<int64_t>(static_cast<double>(nominal_step_) * deviation);
   }
-  /// Mixes by `hz` more than the carrier.
+  /// Mixes with a frequency that is `hz` above the carrier.
   void set_offset_hz(double hz) { phase_step_ = nominal_phase_step_ + phase_of(hz * (1.0 / 8000)); }
 
  private:

@@ -30,7 +30,7 @@ struct Floats<16> {
 };
 using Quad = Floats<4>::Vector;
 
-// Each variant has to_four(): the sixteen partial sums, the second half upon the first, and that again.
+// Each variant has to_four(): it adds the second half of the sixteen partial sums to the first, and repeats that.
 
 namespace plain {
 constexpr int kLanes = 4, kParts = kRow / kLanes;
@@ -123,7 +123,7 @@ const Kernels& kernels_for(InstructionSet) {
 #endif
 
 const Kernels& best_kernels() {
-  static const Kernels* best;  // every thread finds the same
+  static const Kernels* best;  // every thread computes the same value
   const Kernels* known = __atomic_load_n(&best, __ATOMIC_RELAXED);
   if (known == nullptr) __atomic_store_n(&best, known = &kernels_for(best_set()), __ATOMIC_RELAXED);
   return *known;

@@ -24,7 +24,7 @@ struct Kernels {
   const char* name;
   /// Sum of a[k] b[k].
   float (*dot)(const float* a, const float* b, int n);
-  /// Sum of a[k] b[k] plus the sum of c[k] d[k]: the sum of two calls of dot().
+  /// Sum of a[k] b[k] plus sum of c[k] d[k]: two calls of dot() in one.
   float (*two_dots)(const float* a, const float* b, const float* c, const float* d, int n);
   /// c[k] += step x[k].
   void (*accumulate)(float* c, const float* x, float step, int n);
@@ -38,7 +38,7 @@ struct Kernels {
                          Complex newest);
 };
 
-/// Whether the processor and the OS support it.
+/// Whether both processor and OS support it.
 bool cpu_has(InstructionSet set);
 /// @pre cpu_has(set)
 const Kernels& kernels_for(InstructionSet set);

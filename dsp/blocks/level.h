@@ -58,7 +58,7 @@ constexpr double mean_square_to_dbm0(double mean_square) {
   return power_db(mean_square / (kRms0Dbm0 * kRms0Dbm0));
 }
 
-/// Converts to a card's sample: limited to its range, without the fraction. NaN becomes the lowest value.
+/// Converts to a card's sample: limited to its range, fraction discarded. NaN becomes the lowest value.
 constexpr int16_t clip(float x) {
   return static_cast<int16_t>(!(x > INT16_MIN) ? INT16_MIN : x > INT16_MAX ? INT16_MAX : x);
 }

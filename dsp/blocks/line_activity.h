@@ -9,7 +9,7 @@
 
 namespace offhook {
 
-/// A signal counts after a total of one second above -43 dBm0, the lowest carrier level of V.22 and V.21. For an end
+/// Detects a signal after a total of one second above -43 dBm0, the lowest carrier level of V.22 and V.21. For an end
 /// that sends nothing.
 class LineActivity {
  public:

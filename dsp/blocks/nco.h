@@ -26,7 +26,7 @@ constexpr UnitCircle make_unit_circle() {
 }
 inline constexpr UnitCircle kUnitCircle = make_unit_circle();
 
-/// An angle in 2^-32 turns. It wraps without loss, however many steps are added.
+/// An angle in units of 2^-32 turns. It wraps exactly, however many steps are added.
 struct Phase {
   uint32_t bits = 0;
   constexpr Phase& operator+=(Phase step) {

@@ -31,7 +31,7 @@ class Oscillator {
   constexpr Oscillator() = default;
   /// @pre hz is a multiple of 5, 0 <= hz < 8000
   constexpr explicit Oscillator(int hz) : step_(hz / kOscillatorHz) {}
-  /// Another frequency, without a jump of the phase.
+  /// Changes the frequency without a phase jump.
   constexpr void tune(int hz) { step_ = hz / kOscillatorHz; }
   /// exp(2 pi i f n / 8000), n = 0, 1, ..  Real-time: yes, O(1).
   constexpr Complex next() {

@@ -18,7 +18,7 @@ void pack_bits(uint8_t* octets, size_t n, Next&& next) {
   }
 }
 
-/// put(bit) for each of n bits.  Real-time: yes.
+/// Calls put(bit) for each of n bits.  Real-time: yes.
 template <class Put>
 void unpack_bits(const uint8_t* octets, size_t n, Put&& put) {
   for (size_t k = 0; k < n; ++k) put(octets[k / 8] >> k % 8 & 1);

@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-/** Real-time: as the host's handler. */
+/** Real-time: if the host's handler is. */
 void oh_preemption_point(void);
 
 /** Sets the handler for all pumps of this program or module, while no pump runs. @param let_others_run  called at each

@@ -24,7 +24,7 @@ void RealFft::forward(const float* x, Complex* tones) const {
 void RealFft::inverse(const Complex* tones, float* x) const {
   oh_complex z[kMost / 2], pairs[kMost / 2];
   const float scale = 0.5f / static_cast<float>(half_);
-  // Conjugated, so that the forward transform is the inverse one.
+  // Conjugated, so that the forward transform acts as the inverse.
   z[0] = {scale * tones[0].re, -scale * tones[0].re};
   for (int k = 1; k <= half_ / 2; ++k)
     points_of_tones(scale * tones[k], scale * conj(tones[half_ - k]), turn_[k], &z[k], &z[half_ - k]);

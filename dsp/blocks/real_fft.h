@@ -18,7 +18,7 @@ inline void tones_of_points(oh_complex a, oh_complex b, Complex turn, Complex* l
   *high = conj(even - turned);
 }
 
-/// The inverse, times two, conjugated: a forward transform of these points gives the conjugated pairs of samples.
+/// The inverse, conjugated and doubled: a forward transform of these points gives the conjugated pairs of samples.
 /// @param a  tone k  @param b  tone n/2 - k, conjugated
 inline void points_of_tones(Complex a, Complex b, Complex turn, oh_complex* low, oh_complex* high) {
   const Complex even = a + b, odd = (a - b) * turn;
@@ -30,8 +30,8 @@ class RealFft {
  public:
   static constexpr int kMost = 512;
 
-  /// @param n  a power of two, 64 to kMost  @param ops  the complex transform's: its memory is in here, and no more
-  /// than oh_fft_radix2()'s. Not real-time: fills tables.
+  /// @param n  a power of two, 64 to kMost  @param ops  the complex transform; its memory is inside this object, and at
+  /// most that of oh_fft_radix2(). Not real-time: fills tables.
   explicit RealFft(int n, const oh_fft_ops& ops = *oh_fft_radix2());
   ~RealFft() {
     if (ops_.release != nullptr) ops_.release(memory_);

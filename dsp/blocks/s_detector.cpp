@@ -7,22 +7,22 @@
 namespace offhook {
 namespace {
 
-constexpr float kLeastMeanSquare = 2;  // int16 units: some 80 dB below full scale
+constexpr float kLeastMeanSquare = 2;  // int16 units: about 80 dB below full scale
 constexpr float kShareOfLines = 0.65f;
-constexpr float kShareOfEdges = 0.004f;  // a line at the carrier alone is some tone
+constexpr float kShareOfEdges = 0.004f;  // a line at the carrier alone is a tone
 constexpr float kShareOfCarrier = 0.05f;
 constexpr int kHitsToFind = 6;
 constexpr int kStrangeToLose = 8;
 
 }  // namespace
 
-// Correlation only at the carrier: an edge of the band may arrive tens of symbols later, after all of S-bar.
+// Correlates only at the carrier, because an edge of the band may arrive tens of symbols later, after all of S-bar.
 float SDetector::likeness(const Group& g) const {
   const float power = norm(mean_[0]);
   return power > 0 ? (g.line[0].re * mean_[0].re + g.line[0].im * mean_[0].im) / power : 0;
 }
 
-// All values of a group are added in parallel, from place 0 on; the sum up to the newest exists.
+// All values of a group are added in parallel, from index 0 on; the sum up to the newest already exists.
 SDetector::Group SDetector::mean_of_window() const {
   Sum all = before_;
   for (int k = newest_; k < kWindow; ++k) all.add(group_[k]);

@@ -27,10 +27,10 @@ class SDetector {
   bool in_s() const { return in_s_; }
   /// True after the one put() that detected S-bar.
   bool s_bar() const { return s_bar_; }
-  /// At s_bar(): T/2 samples since the sign changed. If the delay of the line spreads over some symbols, the error is
-  /// about that large.
+  /// At s_bar(): T/2 samples since the sign changed.
+  /// The error is about the delay spread of the line.
   float age() const { return age_; }
-  /// Carrier of S against nominal, turns a symbol; good to a fraction of 1e-4 on a usable line.
+  /// Carrier of S against nominal, turns per symbol; good to a fraction of 1e-4 on a usable line.
   float turns_per_symbol() const { return turns_; }
 
  private:
@@ -55,16 +55,16 @@ class SDetector {
   int samples_ = 0;
   alignas(64) Group group_[kWindow]{};
   int newest_ = 0;
-  Sum before_;  // of the groups at the places before the newest
+  Sum before_;  // of the groups at the positions before the newest
   int hits_ = 0;
   bool in_s_ = false;
   bool s_bar_ = false;
-  Complex mean_[3]{};  // of S, before it began to change
+  Complex mean_[3]{};  // of S, before the change began
   Complex turn_{};
   float turns_ = 0;
   float age_ = 0;
-  int against_ = 0;  // groups in a row that are S-bar
-  int strange_ = 0;  // groups in a row that are neither
+  int against_ = 0;  // consecutive groups that are S-bar
+  int strange_ = 0;  // consecutive groups that are neither
 };
 
 }  // namespace offhook

@@ -33,7 +33,7 @@ class Scrambler {
   }
 
  private:
-  // n <= first_: none of them depends on another.
+  // n <= first_, so none of them depends on another.
   constexpr uint64_t some(uint64_t bits, int n) {
     const uint64_t out = (bits ^ history_ ^ history_ >> (second_ - first_)) & ((uint64_t{1} << n) - 1);
     history_ = (history_ | out << second_) >> n;
@@ -58,7 +58,7 @@ class Descrambler {
   }
 
  private:
-  // n <= 32: history and bits together fit.
+  // n <= 32, so history and bits fit together.
   constexpr uint64_t some(uint64_t bits, int n) {
     const uint64_t mask = (uint64_t{1} << n) - 1;
     const uint64_t all = history_ | (bits & mask) << second_;

@@ -14,7 +14,7 @@
 
 namespace offhook {
 
-/// x^16 + x^12 + x^5 + 1, preset to ones, sent from bit 0 up.  Source: V.34 10.1.2.3.2, Figure 14.
+/// x^16 + x^12 + x^5 + 1, preset to ones, sent from bit 0 upwards.  Source: V.34 10.1.2.3.2, Figure 14.
 class Crc {
  public:
   constexpr void put(int bit) {
@@ -59,7 +59,7 @@ class FieldWriter {
   Crc crc_;
 };
 
-/// Reads a sequence with the same calls. good() returns true at the end if all known bits and the CRC were right.
+/// Reads a sequence with the same calls. At the end, good() tells whether all known bits and the CRC were correct.
 class FieldReader {
  public:
   explicit FieldReader(const uint8_t* bits) : bits_(bits) {}
@@ -92,7 +92,7 @@ class FieldReader {
   Crc crc_;
 };
 
-/// The newest bits of a stream, as many as the longest sequence.
+/// The newest bits of a stream, as many as the longest sequence has.
 class BitHistory {
  public:
   static constexpr int kBits = 192;
@@ -101,7 +101,7 @@ class BitHistory {
     for (int k = 2; k > 0; --k) word_[k] = word_[k] << 1 | word_[k - 1] >> 63;
     word_[0] = word_[0] << 1 | (static_cast<uint64_t>(bit) & 1);
   }
-  /// The bit that came `age` bits before the newest. @pre 0 <= age < kBits
+  /// The bit that arrived `age` bits before the newest. @pre 0 <= age < kBits
   int at(int age) const { return static_cast<int>(word_[age >> 6] >> (age & 63) & 1); }
   /// Whether the `count` bits from `age` on, towards the newest bit, are `pattern`, left-most bit first.
   bool matches(int age, uint32_t pattern, int count) const {

@@ -105,7 +105,7 @@ const Row* find_transition(const TransitionTable<Row>& table, const P& subject, 
   return nullptr;
 }
 
-/// Whether the time-out `at` has expired; if so, it is cleared. 0: it is not running.
+/// Whether the time-out `at` has expired; if so, it is cleared. 0: not running.
 template <class Time>
 bool is_due(Time now, Time* at) {
   if (*at == 0 || now < *at) return false;

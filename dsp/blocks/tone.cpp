@@ -7,20 +7,20 @@ namespace offhook {
 namespace {
 
 constexpr float kLeastPeak = 40;  // -49 dBm0
-// Two averages 10 ms apart, as cosine of the angle between them times the ratio of their sizes: the same tone, and a
-// reversed one. Until the frequency offset is known, 7 Hz may turn them by 25 degrees.
+// Two averages 10 ms apart, as the cosine of the angle between them times the ratio of their sizes. It detects an
+// unchanged tone and a reversed one. Until the frequency offset is known, 7 Hz may turn them by 25 degrees.
 constexpr float kAlike = 0.6f;
 constexpr float kAlikeAtFirst = 0.5f;
 constexpr float kReversed = -0.6f;
 constexpr int kOffsetKnownMs = 10;
 constexpr float kMostOffsetHz = 25;
 
-// The average over 1/150 s, which is not a whole number of samples: 160 ones at 24 000 Hz, smoothed by four short
-// averages, every third of them taken. The smoothing keeps the zeros in their places and stops frequencies more than
-// 1800 Hz away, the mirror image of a real signal, for which the zeros are in the wrong places.
+// The average over 1/150 s, which is not a whole number of samples: 160 ones at 24,000 Hz, smoothed by four short
+// averages, of which every third is used. The smoothing preserves the zeros. It stops frequencies more than 1800 Hz
+// away: the mirror image of a real signal, which the zeros do not remove.
 struct Window {
   static constexpr int kSize = 64;
-  float tap[2 * kSize];  // each twice, for the two parts of a sample
+  float tap[2 * kSize];  // each one twice, for the two parts of a sample
 };
 constexpr Window make_window() {
   constexpr int kSmoothing[] = {12, 10, 8, 6};
@@ -39,15 +39,15 @@ constexpr Window make_window() {
 }
 constexpr Window kTaps = make_window();
 
-// Two samples in a vector, a step's eight in four of them: sums that do not wait for one another, of baseline SSE
-// alone.
+// A vector holds two samples, and four vectors a step's eight. The sums are independent of each other, and need only
+// baseline SSE.
 using Quad = float __attribute__((vector_size(16)));
 constexpr int kQuads = 4;
 
 inline Quad load(const float* p) {
   return reinterpret_cast<const Unaligned<Quad>*>(p)->v;
 }
-// @param x  `steps` times eight samples  @return the taps that come after them
+// @param x  `steps` times eight samples  @return the taps after them
 inline const float* add_steps(const float* tap, const Complex* x, int steps, Quad sum[kQuads]) {
   const float* part = &x->re;
   for (int k = 0; k < steps; ++k) {
@@ -137,9 +137,9 @@ bool ToneDetector::find_reversal(Complex old, float larger) {
   for (int k = 0; k < kLag; ++k) {
     const float after = (at(k) * conj(old)).re, before = (at(k + 1) * conj(old)).re;
     if (after > 0 || before <= 0) continue;
-    // At the crossing the tone almost vanishes; otherwise it was no reversal.
+    // At the crossing the tone almost vanishes; otherwise it was not a reversal.
     if (norm(at(k)) > 0.25f * larger && norm(at(k + 1)) > 0.25f * larger) break;
-    const float fraction = after / (after - before);  // back from at(k), in ms
+    const float fraction = after / (after - before);  // distance back from at(k), in ms
     reversal_time_ = static_cast<double>(now_ - 1) - kDelaySamples - kStep * (k + static_cast<double>(fraction));
     steady_before_ = static_cast<float>(steady_at_loss_ + kUnseen);
     steady_ = steady_at_loss_ + lost_;
@@ -151,7 +151,7 @@ bool ToneDetector::find_reversal(Complex old, float larger) {
   return false;
 }
 
-// The turn of the tone by the offset in `milliseconds`.
+// The turn of the tone in `milliseconds` that the offset causes.
 Complex ToneDetector::turned(int milliseconds) const {
   const float turns = angle_turns(turn_) * static_cast<float>(milliseconds);
   const int k = static_cast<int>(turns * OscillatorTable::kSize);

@@ -15,17 +15,17 @@
 
 namespace offhook {
 
-/// Event that a sample caused.
+/// The event that a sample caused.
 enum class ToneEvent : uint8_t { kNone, kReversal };
 
-/// Finds one tone and the reversals of its phase. Passive.
+/// Finds one tone and the reversals of its phase. Sends nothing.
 class ToneDetector {
  public:
   /// @param hz  a multiple of 5 Hz
   explicit ToneDetector(int hz) : mixer_(hz) {}
 
-  /// One sample at 8000 Hz.  @return kReversal when a reversal has become certain, about 6 ms after it occurred; its
-  /// time is then reversal_time().  Real-time: yes; most of the work is done at every eighth sample.
+  /// One sample at 8000 Hz.  @return kReversal when a reversal is certain, about 6 ms after it occurred; its time is
+  /// then reversal_time().  Real-time: yes; most of the work is done at every eighth sample.
   ToneEvent put(float x) {
     sample_[now_ % kStep] = x;
     ++now_;
@@ -35,7 +35,7 @@ class ToneDetector {
   /// Forgets all received samples; the clock continues.
   void reset();
 
-  /// Duration of the tone without a break; 0: no tone. Reversals are no breaks. The detector's delay of 14 ms is
+  /// Duration of the uninterrupted tone; 0: no tone. Reversals do not interrupt it. The detector's delay of 14 ms is
   /// included, so a tone of 50 ms reaches 50 ms.
   float steady_ms() const { return steady_ > 0 ? static_cast<float>(steady_ + kUnseen) : 0; }
   bool present() const { return steady_ > 0; }
@@ -46,7 +46,7 @@ class ToneDetector {
   }
   /// Amplitude, int16 units.
   float peak() const { return peak_; }
-  /// Share of the tone in all the power received, 0 to 1. A data signal has a twentieth of its power in this band. A
+  /// Share of the tone in the total received power, 0 to 1. A data signal has a twentieth of its power in this band. A
   /// tone has more than a fifth, at any level of the guard tone.
   float share() const { return share_; }
   /// Received minus nominal frequency, +-50 Hz; a mean over about 40 ms.
@@ -68,7 +68,7 @@ class ToneDetector {
   static constexpr int kStep = 8;     // one output per millisecond
   static constexpr int kLag = 10;     // phases are compared over 10 ms
   static constexpr int kSettle = 18;  // window and lag
-  static constexpr int kUnseen = 14;  // of a tone, before it is seen
+  static constexpr int kUnseen = 14;  // delay until a tone is detected
   static constexpr int kHistory = 32;
 
   Complex at(int age) const { return history_[(newest_ + kHistory - age) % kHistory]; }

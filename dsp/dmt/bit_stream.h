@@ -9,7 +9,7 @@ namespace offhook::dmt {
 
 class BitReader {
  public:
-  /// @param[in] octets  [n]; behind them come zeros
+  /// @param[in] octets  [n]; zeros follow them
   constexpr BitReader(const uint8_t* octets, int n) : octets_(octets), n_(n) {}
   /// @param bits  0 to 16. Real-time: yes, O(1).
   constexpr unsigned get(int bits) {
@@ -42,7 +42,7 @@ class BitWriter {
       if (at_ < n_) octets_[at_++] = static_cast<uint8_t>(held_);
     }
   }
-  /// The remaining octets: the begun one, then zeros.
+  /// The remaining octets: the one that was begun, then zeros.
   constexpr void finish() {
     for (; at_ < n_; held_ = 0) octets_[at_++] = static_cast<uint8_t>(held_);
   }

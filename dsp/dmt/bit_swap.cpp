@@ -11,7 +11,7 @@ constexpr uint8_t kRequest = 0xff, kAcknowledge = 0xf0;
 constexpr uint8_t kMore = 1, kLess = 2;
 static_assert(3 + 2 * SwapRequest::kMost + kCrcOctets <= kOperationOctets);
 
-constexpr float kSmall = static_cast<float>(db_to_gain(kMarginDb));  // half of it, as a ratio of powers
+constexpr float kSmall = static_cast<float>(db_to_gain(kMarginDb));  // half the step, as a ratio of powers
 constexpr float kWorthwhile = static_cast<float>(db_to_gain(2 * 1.0));
 
 /// The factor of a margin for one more bit.
@@ -88,7 +88,7 @@ bool swap_bits(const Band& band, const SwapRequest& request, Loading* loading) {
     const int bits = changed.bits[request.changes[k].tone];
     if (bits != 0 && (bits < kLeastBits || bits > band.most_bits)) return false;
   }
-  // One tone more or less changes the bits that the trellis code takes.
+  // A tone that is added or removed changes the bits that the trellis code takes.
   if (!changed.fits(band)) return false;
   *loading = changed;
   return true;

@@ -24,7 +24,7 @@ struct SwapRequest {
   static constexpr int kMost = 16;
   struct Change {
     uint8_t tone;
-    bool more;  ///< a bit more, else one less
+    bool more;  ///< one bit more, otherwise one less
   };
   uint8_t id = 0;
   int count = 0;
@@ -41,11 +41,11 @@ struct Operation {
 
 /// @param[out] octets  [kOperationOctets]; unused octets are zero. Real-time: yes, O(kOperationOctets).
 void write_operation(const Operation& operation, uint8_t* octets);
-/// @param[in] octets  [kOperationOctets] of any content  @return Kind::kNone if they are no operation
+/// @param[in] octets  [kOperationOctets] with any content  @return Kind::kNone if they are not an operation
 Operation read_operation(const uint8_t* octets);
 
-/// @return whether `loading` could be changed so; otherwise it is unchanged. The change must keep the sum of the bits
-/// and leave room for the frame. Each tone must have no bits, or kLeastBits up to the band's greatest number.
+/// @return whether the change of `loading` was possible; otherwise it is unchanged. The change must keep the sum of the
+/// bits and leave room for the frame. Each tone must have no bits, or kLeastBits up to the band's greatest number.
 /// Real-time: yes, O(tones).
 bool swap_bits(const Band& band, const SwapRequest& request, Loading* loading);
 
@@ -53,9 +53,9 @@ bool swap_bits(const Band& band, const SwapRequest& request, Loading* loading);
 /// square of the points, unit power. @pre the tone carries bits
 float margin_of(const Loading& loading, int tone, float error);
 
-/// Moves bits from the tone with the least margin to the one with the most. It repeats this while a tone has less than
-/// kMarginDb / 2 and the least margin of the two gains 1 dB. @param[in] margin  [band.tones()] margin_of(), now; 0: not
-/// known, or no bits.  @return whether there is any change. Real-time: yes, O(tones), and as much again per change.
+/// Moves bits from the tone with the least margin to the one with the most. Repeats this while a tone has less than
+/// kMarginDb / 2 and the least margin of the two gains 1 dB. @param[in] margin  [band.tones()] current margin_of(); 0:
+/// not known, or no bits.  @return whether there is any change. Real-time: yes, O(tones), and again for each change.
 bool propose_swap(const Band& band, const Loading& loading, const float* margin, SwapRequest* request);
 
 }  // namespace offhook::dmt

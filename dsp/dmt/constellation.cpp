@@ -4,7 +4,7 @@
 namespace offhook::dmt {
 namespace {
 
-// The two highest bits of x and y of a cross, by its five highest bits; two's complement.
+// The two highest bits of x and y of a cross, indexed by its five highest bits; two's complement.
 struct Top {
   int x, y;
 };
@@ -12,7 +12,7 @@ constexpr Top kTop[32] = {{0, 0},  {0, 0},   {0, 0},  {0, 0},   {0, -1},  {0, -1
                           {-1, 0}, {-1, 0},  {-1, 0}, {-1, 0},  {-1, -1}, {-1, -1}, {-1, -1}, {-1, -1},
                           {1, 0},  {1, 0},   {-2, 0}, {-2, 0},  {0, 1},   {0, -2},  {0, 1},   {0, -2},
                           {-1, 1}, {-1, -2}, {-1, 1}, {-1, -2}, {1, -1},  {1, -1},  {-2, -1}, {-2, -1}};
-/// kTop undone: by the two lowest of the five bits, and the top of x and y modulo 4.
+/// The inverse of kTop: indexed by the two lowest of the five bits, and the top of x and y modulo 4.
 struct CrossLabels {
   uint8_t of[4][4][4];
 };
@@ -24,7 +24,7 @@ constexpr CrossLabels make_cross_labels() {
 constexpr CrossLabels kCrossLabels = make_cross_labels();
 constexpr Point kEight[8] = {{1, 1}, {1, -1}, {-1, 1}, {-1, -1}, {-3, 1}, {1, 3}, {-1, -3}, {3, -1}};
 
-/// An octet's bits at every second place.
+/// An octet's bits, spread to every second position.
 struct Spread {
   uint16_t apart[256];
 };
@@ -46,20 +46,20 @@ int floor_of(float x) {
   return whole - (static_cast<float>(whole) > x ? 1 : 0);
 }
 
-/// The nearest of first, first + step, ... last. @param step  2 or 4, here and below: there is nothing to divide
+/// The nearest of first, first + step, ... last. @param step  2 or 4, here and below, so no division is needed
 int nearest_of(float x, int first, int step, int last) {
   if (!(x > static_cast<float>(first))) return first;  // also for NaN
   if (x >= static_cast<float>(last)) return last;
   return first + step * floor_of((x - static_cast<float>(first)) * (step == 2 ? 0.5f : 0.25f) + 0.5f);
 }
 
-/// The first not below `least` that is `like` modulo `step`.
+/// The first number from `least` on that equals `like` modulo `step`.
 int first_like(int least, int like, int step) {
   return least + ((like - least) & (step - 1));
 }
 
 struct Grid {
-  int step;  // between coordinates: 2, or 4 of a coset
+  int step;  // between coordinates: 2, or 4 within a coset
   int x, y;  // a coordinate of it
   int at_x(float v, int most) const { return at(v, x, most); }
   int at_y(float v, int most) const { return at(v, y, most); }
@@ -76,7 +76,7 @@ Point nearest_on(int bits, const Grid& grid, Complex z) {
   const int x = grid.at_x(z.re, outer), y = grid.at_y(z.im, outer);
   const auto far = [inner = inner](int v) { return v > inner || v < -inner; };
   if (!far(x) || !far(y)) return {static_cast<int16_t>(x), static_cast<int16_t>(y)};
-  // Beyond a corner that is missing: the better of the two arms.
+  // Beyond a missing corner: the better of the two arms.
   const int x_in = grid.at_x(z.re, inner), y_in = grid.at_y(z.im, inner);
   const auto square = [](float v) { return v * v; };
   const float first = square(z.re - static_cast<float>(x_in)) + square(z.im - static_cast<float>(y));
@@ -131,7 +131,7 @@ uint32_t label_of(int bits, Point p) {
     }
     return 0;
   }
-  const int low = is_cross(bits) ? bits - 3 : bits - 2;  // bits below the top ones, of both coordinates
+  const int low = is_cross(bits) ? bits - 3 : bits - 2;  // bits below the top ones, for both coordinates
   const int x = (p.x - 1) >> 1, y = (p.y - 1) >> 1;
   const int below = (1 << low / 2) - 1;
   uint32_t label = static_cast<uint32_t>(kSpread.apart[x & below] << 1 | kSpread.apart[y & below]);

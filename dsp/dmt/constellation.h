@@ -26,8 +26,8 @@ uint32_t label_of(int bits, Point p);
 Point nearest_point(int bits, Complex z);
 /// The nearest of those with label mod 4 == coset.
 Point nearest_point(int bits, int coset, Complex z);
-/// Coordinates reach to `outer` either way. Those of a cross are not both beyond `inner`; the eight points of 3 bits
-/// are no square either.
+/// Coordinates are at most `outer` in both directions. In a cross, at most one is beyond `inner`. The eight points of 3
+/// bits are not a square either.
 struct CoordinateLimits {
   int inner, outer;
 };

@@ -59,7 +59,7 @@ void ReceivePath::reset(const PathParameters& p) {
   descrambler_.reset();
   crc_.reset();
   frame_ = in_word_ = 0;
-  // One that the transmitter begins with, those of the interleavers, and as many that have not come in yet.
+  // The word that the transmitter begins with, those of the interleavers, and as many that have not arrived.
   skip_ = 1 + interleaver_.delay() + kWords;
   first_ = true;
   corrected_ = lost_ = 0;
@@ -72,7 +72,7 @@ bool ReceivePath::process(const uint8_t* in, Frame* frame) {
   read(word(0), in_word_);
   for (int k = 0; k < p_.octets(); ++k) interleaver_.put(in[k]);
   if (in_word_ < search) correct(word(1), in_word_);
-  // The frames of a word are given from its correction on, the last of them after the correction of the next word.
+  // The frames of a word are returned after its correction, the last one after the correction of the next word.
   const bool is_next = in_word_ >= search;
   const int age = is_next ? 1 : 2;
   const bool ready = skip_ + age < kWords;
@@ -85,7 +85,7 @@ bool ReceivePath::process(const uint8_t* in, Frame* frame) {
   return ready;
 }
 
-/// A symbol's share of a word out of the deinterleaver.
+/// The part of a word that leaves the deinterleaver in one symbol.
 void ReceivePath::read(Word* word, int symbol) {
   const int n = p_.octets(), from = symbol * n, data = p_.word_data();
   if (symbol == 0) word->check = {};
@@ -99,7 +99,7 @@ void ReceivePath::correct(Word* word, int symbol) {
   if (p_.check == 0 || skip_ + 1 >= kWords) return;
   const int n = p_.word(), symbols = search_symbols();
   if (symbol == 0) word->correction.begin(code_, word->check, word->octets + p_.word_data(), n);
-  // The first step costs as much as the search, so the search is done in the other symbols, if there are any.
+  // The first step costs as much as the search, so the search runs in the other symbols, if there are any.
   const int pieces = symbols > 1 ? symbols - 1 : 1;
   if (symbols == 1 || symbol > 0) word->correction.search((n + pieces - 1) / pieces);
   if (symbol + 1 < symbols) return;

@@ -26,7 +26,7 @@ namespace offhook::dmt {
 inline constexpr int kFrames = 68;  ///< of a superframe
 inline constexpr int kMostFramesPerWord = 16;
 inline constexpr int kOperationOctets = kFrames - 4;  ///< of a superframe
-/// Which of them a frame's overhead octet is; negative: none.
+/// Index of a frame's overhead octet among them; negative: none.
 constexpr int operation_octet(int frame) {
   if (frame < 2 || frame == 34 || frame == 35) return -1;
   return frame < 34 ? frame - 2 : frame - 4;
@@ -64,7 +64,7 @@ class Crc8 {
 };
 
 struct PathParameters {
-  uint8_t payload = 0;          ///< octets of a frame, without the overhead octet; with it and R at most 255 per word
+  uint8_t payload = 0;          ///< octets of a frame without the overhead octet; with it and R, at most 255 per word
   uint8_t check = 0;            ///< R, octets of a word: even, at most 16, a multiple of frames_per_word
   uint8_t frames_per_word = 1;  ///< S: 1, 2, 4, 8, 16
   uint8_t depth = 1;            ///< D: a power of two, at most 64
@@ -87,7 +87,7 @@ class TransmitPath {
   void reset(const PathParameters& p);
   /// The octets of one data symbol. @param[in] payload  [p.payload] of this frame  @param indicators  ib 0 to 23
   /// @param[in] operation  [kOperationOctets] of this superframe
-  /// @param[out] out  [p.octets()]: the word put one word (S frames) ago. Real-time: yes, O(octets).
+  /// @param[out] out  [p.octets()]: of the word that was put one word (S frames) earlier. Real-time: yes, O(octets).
   void process(const uint8_t* payload, uint32_t indicators, const uint8_t* operation, uint8_t* out);
 
  private:
@@ -103,8 +103,8 @@ class TransmitPath {
   int in_word_ = 0;
 };
 
-/// The work of a word is spread over the symbols behind it, so that each symbol has as much: S to come in, S out of the
-/// deinterleaver, at most kSearchSymbols to be corrected, and one frame per symbol from there on.
+/// The work of a word is spread evenly over the following symbols: S to arrive, S to leave the deinterleaver, at most
+/// kSearchSymbols to be corrected, then one frame per symbol.
 class ReceivePath {
  public:
   struct Frame {
@@ -113,7 +113,7 @@ class ReceivePath {
     bool crc_good;
     bool indicators_known;  ///< after frame 35
     uint32_t indicators;
-    int operation_octet;  ///< which of them `overhead` is; negative: none
+    int operation_octet;  ///< index of `overhead` among them; negative: none
     uint8_t overhead;
   };
   static constexpr int kSearchSymbols = 4;
@@ -121,7 +121,7 @@ class ReceivePath {
   /// As TransmitPath::reset().
   void reset(const PathParameters& p);
   /// The octets of one data symbol. @param[in] in  [p.octets()]  @param[out] frame  its payload stays until the next
-  /// process()  @return whether there is one. Real-time: yes, O(octets + R^2).
+  /// process()  @return whether there is a frame. Real-time: yes, O(octets + R^2).
   bool process(const uint8_t* in, Frame* frame);
 
   uint32_t corrected_octets() const { return corrected_; }
@@ -133,7 +133,7 @@ class ReceivePath {
     ReedSolomon::Octets check;
     Correction correction;
   };
-  /// Words behind the one that comes in: read, corrected, given.
+  /// Words after the arriving one: read, corrected, returned.
   static constexpr int kWords = 3;
 
   void read(Word* word, int symbol);
@@ -153,7 +153,7 @@ class ReceivePath {
   uint32_t indicators_ = 0;
   uint32_t corrected_ = 0, lost_ = 0;
   Word words_[kWords];
-  int newest_ = 0;  // of words_: the one that is read
+  int newest_ = 0;  // index in words_ of the word that is read
 };
 
 }  // namespace offhook::dmt

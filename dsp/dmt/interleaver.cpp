@@ -14,7 +14,7 @@ void Interleaver::reset(Way way, int n, int depth) {
   base_ = 0;
   inverse_ = 1;
   while (inverse_ * depth % length_ != 1 % length_) ++inverse_;
-  place_ = length_ - n_;  // the octet that is not sent has no delay: it is always in front
+  place_ = length_ - n_;  // the octet that is not sent has no delay, because it is always first
   spread_ = depth_ * place_;
   first_ = inverse_ * place_ % length_;
   out_ = size_ - n_;
@@ -29,7 +29,7 @@ void Interleaver::put(uint8_t octet) {
   first_ += inverse_;
   if (first_ >= length_) first_ -= length_;
   if (++place_ < length_) return;
-  // The unread octets of the word before are dropped.
+  // The unread octets of the previous word are dropped.
   place_ = length_ - n_;
   spread_ = depth_ * place_;
   first_ = inverse_ * place_ % length_;

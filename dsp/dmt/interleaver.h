@@ -21,10 +21,10 @@ class Interleaver {
 
   enum class Way : uint8_t { kInterleave, kDeinterleave };
 
-  /// @param n  octets of a word, 1 to 255  @param depth  D: a power of two, 1 to kMostDepth
+  /// @param n  octets per word, 1 to 255  @param depth  D: a power of two, 1 to kMostDepth
   void reset(Way way, int n, int depth);
-  /// The next octet of the previous word. @pre no more octets of it are read than were written of this word, or the
-  /// word is complete. Real-time: yes, O(1).
+  /// The next octet of the previous word. @pre this word is complete, or has more octets than were read of the previous
+  /// one. Real-time: yes, O(1).
   uint8_t get() {
     const uint8_t octet = memory_[out_];
     out_ = wrapped(out_ + 1);
@@ -41,12 +41,12 @@ class Interleaver {
 
   Way way_ = Way::kInterleave;
   int n_ = 0;
-  int length_ = 0;  // n_ or one more: odd
+  int length_ = 0;  // n_ or n_ + 1: odd
   int depth_ = 1;
   int size_ = 1;     // of the memory in use
-  int base_ = 0;     // of this word in it
+  int base_ = 0;     // of this word in that memory
   int inverse_ = 1;  // of D modulo length_
-  int place_ = 0;    // in this word, of the next octet to be written
+  int place_ = 0;    // of the next octet to be written, in this word
   int spread_ = 0;   // D times the place
   int first_ = 0;    // its place in its word before interleaving
   int out_ = 0;

@@ -20,7 +20,7 @@ constexpr Gains make_gains() {
 }
 constexpr Gains kGains = make_gains();
 
-/// Least gain for this power over the nominal; more than kMostGain: there is none.
+/// Least gain for this power over the nominal one; more than kMostGain if there is none.
 int least_gain(float power) {
   int g = -kMostGain;
   while (g <= kMostGain && kGains.power(g) < power) ++g;
@@ -109,11 +109,11 @@ bool choose_path(int octets, PathParameters* path) {
 namespace {
 
 constexpr int kMostFrameBits = 8 * ReedSolomon::kMostOctets;
-constexpr float kMostMoreDb = 128;  // beyond any difference of the errors as floats
-constexpr int kHalvings = 10;       // to an eighth of a decibel
+constexpr float kMostMoreDb = 128;  // greater than any difference of the errors as floats
+constexpr int kHalvings = 10;       // to one eighth of a decibel
 
-/// Bits and gains. @param more  a ratio of margin beyond kMarginDb. @return bits of a symbol for frames; 0: there are
-/// none
+/// Bits and gains. @param more  a ratio of margin beyond
+/// kMarginDb. @return bits of a symbol for frames; 0: none
 int fill_tones(const Band& band, const float* error, bool trellis, float more, Loading* loading) {
   oh_preemption_point();
   loading->trellis = trellis;
@@ -155,7 +155,7 @@ bool load(const Band& band, const float* error, uint32_t max_bit_rate, Loading* 
   if (max_bit_rate > 0) {
     const uint32_t most = max_bit_rate / (8 * kDataSymbolsPerSecond);
     if (most < 1) return false;
-    // The overhead with less payload is not more than it is now.
+    // The overhead with less payload is at most the present one.
     for (int octets = bits / 8 - 1; loading->path.payload > most && octets > 1; --octets) {
       if (!choose_path(octets, &loading->path)) return false;
     }

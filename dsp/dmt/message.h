@@ -18,24 +18,24 @@ namespace offhook::dmt {
 
 struct Message {
   Loading loading;
-  bool acknowledge = false;  ///< the far end's has been read
+  bool acknowledge = false;  ///< the far end's message was read
 };
 
 inline constexpr uint8_t kMessageStart = 0xa5, kMessageEnd = 0x5a, kNibble = 0x10;
 inline constexpr int kMostMessageOctets = 9 + kMostTones;
 inline constexpr int kMostMessageSymbols = 2 * kMostMessageOctets + 2;
 
-/// @param band  that the loading is for  @param[out] symbols  [kMostMessageSymbols] octets of the symbols
-/// @return how many. Real-time: yes, O(tones).
+/// @param band  of the loading  @param[out] symbols  [kMostMessageSymbols] octets of the symbols
+/// @return number of symbols. Real-time: yes, O(tones).
 int write_message(const Band& band, const Message& message, uint8_t* symbols);
 
-/// Reads octet symbols as they come.
+/// Reads octet symbols as they arrive.
 class MessageReader {
  public:
-  /// @param band  the band of this end's transmitter, for which the loading must be
+  /// @param band  of this end's transmitter; the loading must be for it
   explicit MessageReader(const Band& band) : band_(band) {}
   void reset() { started_ = false; }
-  /// @return true after a complete message with a good CRC. Real-time: yes; O(tones) at its end.
+  /// @return true after a complete message with a good CRC. Real-time: yes; O(tones) at the end of a message.
   bool put(uint8_t symbol, Message* message);
 
  private:

@@ -53,7 +53,7 @@ void Modem::heard() {
 
 void Modem::process(const int16_t* rx, int16_t* tx, size_t n) {
   for (size_t left = n; left > 0;) {
-    // Periods in which no symbol is heard to its end, and none is begun.
+    // Periods in which no received symbol ends, and no transmitted one begins.
     const int to_hear = receiver_.until_symbol() / rx_ratio_, to_send = (length_ - at_) / tx_ratio_;
     const int quiet = to_hear < to_send ? to_hear : to_send;
     if (quiet > 0) {

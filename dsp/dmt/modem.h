@@ -39,7 +39,7 @@ class Modem {
   Receiver receiver_;
   Procedure procedure_;
   uint64_t periods_ = 0, filled_in_ = 0;
-  Complex points_[kMostTones]{};  // of the symbol that is begun; not on the stack, which is a kernel's
+  Complex points_[kMostTones]{};  // for the symbol that was begun; not on the stack, which may be a kernel's
   int16_t samples_[kFullDown.symbol()]{};
   int length_ = 0, at_ = 0;  // of the current symbol
 };

@@ -7,7 +7,7 @@
 namespace offhook::dmt {
 namespace {
 
-/// To the nearest, clipped. @param n  a multiple of 4
+/// Rounded to the nearest value, clipped. @param n  a multiple of 4
 void round_all(const float* x, int n, int16_t* out) {
   using Float4 = float __attribute__((vector_size(16)));
   using Int4 = int32_t __attribute__((vector_size(16)));

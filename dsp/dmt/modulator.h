@@ -17,7 +17,7 @@ class Modulator {
   /// @param[in] points  [band.tones()]  @param prefix  with the cyclic prefix in front
   /// @param[out] out  [band.symbol()], or [band.points] without prefix, clipped. Real-time: yes, O(n log n).
   void symbol(const Complex* points, bool prefix, int16_t* out) const;
-  /// Root mean square of one tone of unit power, sample values.
+  /// Root mean square of one tone of unit power, in sample values.
   float tone_rms() const { return rms_; }
 
  private:

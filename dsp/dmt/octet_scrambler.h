@@ -8,10 +8,10 @@
 
 namespace offhook::dmt {
 
-/// One direction of a stream: scramble() or descramble() all of it. Real-time: yes, O(1) an octet.
+/// One direction of a stream: call either scramble() or descramble() for all of it. Real-time: yes, O(1) per octet.
 class OctetScrambler {
  public:
-  /// All ones, so that zeros that are sent first do not leave as zeros.
+  /// All ones, so that initial zeros are not sent as zeros.
   constexpr void reset() { bits_ = kOnes; }
   constexpr uint8_t scramble(uint8_t octet) {
     const auto out = static_cast<uint8_t>(octet ^ change());
@@ -30,7 +30,7 @@ class OctetScrambler {
   constexpr void push(uint8_t scrambled) { bits_ = bits_ >> 8 | static_cast<uint32_t>(scrambled) << 15; }
 
   static constexpr uint32_t kOnes = (1u << 23) - 1;
-  uint32_t bits_ = kOnes;  // the newest 23 of the scrambled stream, the oldest lowest
+  uint32_t bits_ = kOnes;  // the newest 23 bits of the scrambled stream, the oldest one lowest
 };
 
 }  // namespace offhook::dmt

@@ -8,18 +8,18 @@ namespace {
 constexpr int kRemoteTones[] = {9, 17, 25}, kCentralTones[] = {40, 56, 64};
 constexpr int kToneCount = 3;
 
-// Symbols, of some 0.23 to 0.25 ms.
-constexpr int kToneSymbols = 8;  // in a row, to believe that tones are there or gone
+// Symbols of about 0.23 to 0.25 ms.
+constexpr int kToneSymbols = 8;  // in a row, to decide that tones have begun or ended
 constexpr int kQuietSymbols = 100;
-constexpr int kReverbSymbols = 1024;  // then both can train
+constexpr int kReverbSymbols = 1024;  // after this, both ends can train
 constexpr int kSegueSymbols = 10;
 constexpr int kFillerSymbols = 16;
 constexpr int kLostSymbols = 2000;  // longer than the far end needs to notice
-// Parts of MEDLEY: the equaliser settles, each tone's filter is fitted, the rest measures the noise.
+// Parts of MEDLEY: first the equaliser settles, then each tone's filter is fitted. The rest measures the noise.
 constexpr int kMedleySettle = 256, kFastMedleySettle = 64;
 constexpr int kMedleyFit = 2048, kFastMedleyFit = 512;
 constexpr int kRecoverSymbols = 64;
-constexpr uint8_t kRecoverOctet = 0x66;  // no message has it
+constexpr uint8_t kRecoverOctet = 0x66;  // no message has this value
 constexpr uint32_t kSymbol = static_cast<uint32_t>(kLiteUp.symbol());
 constexpr uint32_t kSecond = (kLiteUp.rate_hz() + kSymbol / 2) / kSymbol;
 
@@ -89,7 +89,7 @@ Procedure::Procedure(const ProcedureConfig& config)
 
 void Procedure::send(Signal signal, int symbols) {
   signal_ = signal;
-  left_ = symbols > 0 ? symbols + 1 : 0;  // kSent occurs at the request for the symbol after the last
+  left_ = symbols > 0 ? symbols + 1 : 0;  // kSent occurs when the symbol after the last one is requested
 }
 
 // --- transmission
@@ -203,7 +203,7 @@ void Procedure::send_message() {
   send(Signal::kOctets, count);
 }
 
-// In the form of octets, because it has prefixes.
+// In the form of octets, because the signal has prefixes.
 void Procedure::send_mark() {
   symbol_at_ = 0;
   for (int k = 0; k < kSegueSymbols; ++k) symbols_[k] = kSegueOctet;
@@ -239,7 +239,7 @@ void Procedure::send_recover() {
   send(Signal::kOctets, kRecoverSymbols);
 }
 
-// With prefixes, as all of a fast retrain.
+// With prefixes, as in all of a fast retrain.
 void Procedure::send_fast_segue() {
   send_mark();
   deadline_ = now_ + 4 * kSecond;
@@ -311,7 +311,7 @@ void Procedure::hear(Receiver* receiver) {
   }
 }
 
-/// A symbol of REVERB in the form of an octet. @return the octet, most likely
+/// A symbol of REVERB in the form of an octet. @return the most likely octet
 uint8_t Procedure::hear_octet(Receiver* receiver) {
   const uint8_t octet = receiver->octet(rx_reverb_);
   Complex sent[kMostTones];
@@ -320,7 +320,7 @@ uint8_t Procedure::hear_octet(Receiver* receiver) {
   return octet;
 }
 
-/// Whether it has been so for kToneSymbols in a row.
+/// Whether this was true for kToneSymbols in a row.
 bool Procedure::counted(bool is) {
   heard_ = is ? heard_ + 1 : 0;
   return heard_ >= kToneSymbols;
@@ -334,7 +334,7 @@ void Procedure::hear_tones(const Receiver& receiver) {
   handle(tones_there_ ? Event::kFarTones : Event::kFarQuiet);
 }
 
-/// Counts the symbols of SEGUE from the first. @return this was the last
+/// Counts the symbols of SEGUE from the first. @return whether this was the last
 bool Procedure::segue_ended(Receiver* receiver) {
   if (heard_ == 0 && (receiver->spoiled() || receiver->likeness(rx_reverb_) > kSegueLikeness)) return false;
   return ++heard_ == kSegueSymbols;
@@ -367,8 +367,8 @@ void Procedure::hear_medley(Receiver* receiver) {
   Complex sent[kMostTones];
   rx_medley_.next(rx_band_, sent);
   ++medley_symbols_;
-  // Another symbol, or half of one, contains no information about the noise: a card that is not served on time plays
-  // old symbols.
+  // Another symbol, or half of one, says nothing about the
+  // noise: a card that is served late plays old symbols.
   if (!receiver->spoiled() && receiver->likeness(sent) > kMedleyLikeness) learn_from_medley(receiver, sent);
   if (medley_symbols_ < medley_length()) return;
   listen(Hearing::kMessages);

@@ -36,12 +36,12 @@ enum class Side : uint8_t { kCentral, kRemote };  ///< ATU-C at the exchange, AT
 struct ProcedureConfig {
   Side side = Side::kRemote;
   Band down = kLiteDown, up = kLiteUp;
-  uint32_t max_bit_rate = 0;  ///< of this end's receiver, payload; 0: no limit
+  uint32_t max_bit_rate = 0;  ///< payload of this end's receiver; 0: no limit
   oh_bit_port port{};
 };
 
 enum class ProcedureState : uint8_t {
-  kIdle,      ///< ATU-C: listens for a request
+  kIdle,      ///< ATU-C: waits for a request
   kRequest,   ///< ATU-R: requests
   kTones,     ///< ATU-C: answers
   kQuiet,     ///< before training
@@ -51,18 +51,18 @@ enum class ProcedureState : uint8_t {
   kExchange,  ///< messages
   kMark,      ///< SEGUE before data
   kShowtime,
-  kRecover,  ///< of a fast retrain: until the far end does so too
+  kRecover,  ///< of a fast retrain, until the far end also sends them
   kLost,     ///< silent, so that the far end notices
   kFailed,
   kEnded  ///< hung up
 };
 
 enum class ProcedureEvent : uint8_t {
-  kSent,  ///< as many symbols of a signal as were to be sent
+  kSent,  ///< the requested number of symbols of a signal was sent
   kFarTones,
   kFarQuiet,
   kFarReverb,
-  kNothingToLoad,  ///< no tone carries anything
+  kNothingToLoad,  ///< no tone can carry data
   kDataLost,
   kMarginLost,
   kFarRecover,
@@ -78,10 +78,10 @@ class Procedure : public TableProcedure<Procedure, ProcedureState, ProcedureEven
 
   static const Table& transitions();
 
-  /// The next symbol to send. @param[out] points  [kMostTones]  @param[out] prefix  whether it has one
-  /// @return false: silence, of a symbol's length. Real-time: yes, O(tones); as DataTransmitter in data.
+  /// The next symbol to send. @param[out] points  [kMostTones]  @param[out] prefix  whether the symbol has one
+  /// @return false: silence for one symbol. Real-time: yes, O(tones); in data as DataTransmitter.
   bool next(Complex* points, bool* prefix);
-  /// `receiver` has a new symbol. Real-time: yes, O(tones); as DataReceiver in data.
+  /// `receiver` has a new symbol. Real-time: yes, O(tones); in data as DataReceiver.
   void hear(Receiver* receiver);
   void hang_up() { handle(Event::kHangUp); }
 
@@ -90,7 +90,7 @@ class Procedure : public TableProcedure<Procedure, ProcedureState, ProcedureEven
   const Loading& received_loading() const { return data_rx_.loading(); }
   const Loading& sent_loading() const { return data_tx_.loading(); }
   const DataReceiver& data() const { return data_rx_; }
-  const float* medley_error() const { return error_; }  ///< [tones] mean square, once MEDLEY has been heard
+  const float* medley_error() const { return error_; }  ///< [tones] mean square, after MEDLEY was received
   uint32_t trainings() const { return trainings_; }
   uint32_t fast_retrains() const { return fast_retrains_; }
   uint64_t bits_sent() const { return bits_sent_; }
@@ -153,10 +153,10 @@ class Procedure : public TableProcedure<Procedure, ProcedureState, ProcedureEven
   Complex rx_reverb_[kMostTones], tx_reverb_[kMostTones], rx_recover_[kMostTones]{};
   Signal signal_ = Signal::kSilence;
   Hearing hearing_ = Hearing::kNothing;
-  bool restart_ = false;  // the receiver is to begin again
+  bool restart_ = false;  // the receiver must begin again
   bool trained_ = false;
   bool fast_ = false;  // a fast retrain
-  int left_ = 0;       // symbols of the signal, and one; 0: without end
+  int left_ = 0;       // symbols of the signal, plus one; 0: no limit
   int heard_ = 0;      // symbols in a row that matched the expected signal
   int recovers_ = 0;   // symbols of RECOV in a row
   bool tones_there_ = false;

@@ -26,7 +26,7 @@ struct Type {
     return 0;
   }
   static int init(void* self, const oh_pump_config* c) {
-    constexpr int kInvalid = -22;  // -EINVAL without an OS header
+    constexpr int kInvalid = -22;  // -EINVAL, without an OS header
     if (self == nullptr || size(c) == 0) return kInvalid;
     new (self) Modem(kSide, *c);
     return 0;
@@ -54,7 +54,7 @@ struct Type {
         .release = [](void*) {},
         .advance = oh_pump_advance_each};
   }
-  // Measured over start-up and data, blocks of 16: at most 500 periods of G.lite, 230 of full rate.
+  // Measured for start-up and data in blocks of 16: at most 500 periods of G.lite, 230 of full rate.
   static constexpr uint32_t kLongestStep = 1000;
 };
 

@@ -29,22 +29,22 @@ enum { OH_DMT_TONES = 256 };
 struct oh_dmt_instruments {
   uint32_t gross_bit_rate;     /**< bit/s of the received tones; 0 outside data */
   uint32_t superframes;        /**< of 17 ms */
-  uint32_t crc_errors;         /**< superframes that were wrong */
+  uint32_t crc_errors;         /**< superframes with errors */
   uint32_t far_crc_errors;     /**< reported by the far end for its received signal */
-  uint32_t lost_syncs;         /**< synchronization symbols that were not there */
+  uint32_t lost_syncs;         /**< missing synchronization symbols */
   uint32_t spoiled_symbols;    /**< data symbols with lost samples */
-  uint32_t corrected_octets;   /**< by Reed-Solomon, since data began */
-  uint32_t lost_words;         /**< that it could not correct, since data began */
+  uint32_t corrected_octets;   /**< octets corrected by Reed-Solomon, since data began */
+  uint32_t lost_words;         /**< words that it could not correct, since data began */
   uint32_t trainings;          /**< from the start */
-  float clock_ppm;             /**< of the far clock against ours */
+  float clock_ppm;             /**< of the far clock relative to this end's */
   uint8_t bits[OH_DMT_TONES];  /**< of each received tone */
   float snr_db[OH_DMT_TONES];  /**< of each received tone at nominal power, measured in MEDLEY; 0 if not known */
-  float gain_db[OH_DMT_TONES]; /**< of its power over the nominal */
-  uint32_t fast_retrains;      /**< bits loaded again, clocks and equalisers kept */
+  float gain_db[OH_DMT_TONES]; /**< of its power relative to the nominal one */
+  uint32_t fast_retrains;      /**< the bits were loaded again; clocks and equalisers were kept */
   uint32_t swapped_bits;       /**< moved to other tones in data mode, at this end's request */
-  float margin_db;             /**< of the tone that has least, now, at the coding gain; 0 before it is known */
+  float margin_db;             /**< of the tone with the least margin, now, at the coding gain; 0 before it is known */
 };
-/** Real-time: yes, O(tones), but not from within process(). */
+/** Real-time: yes, O(tones). Not from within process(). */
 OH_API void oh_dmt_central_instruments(const void* self, struct oh_dmt_instruments* instruments);
 OH_API void oh_dmt_remote_instruments(const void* self, struct oh_dmt_instruments* instruments);
 

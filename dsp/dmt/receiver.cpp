@@ -6,16 +6,16 @@
 namespace offhook::dmt {
 namespace {
 
-constexpr int kFound = 6;              // symbols in one place
-constexpr float kConcentrated = 0.5f;  // of the channel's energy in twice the prefix: noise has a seventh
+constexpr int kFound = 6;              // consecutive symbols at one position
+constexpr float kConcentrated = 0.5f;  // of the channel's energy within twice the prefix: noise has a seventh
 constexpr float kSmoothing = 1.0f / 16;
 constexpr float kFastLoop = 0.1f, kSlowLoop = 0.02f;
 constexpr int kFastSymbols = 64;
-constexpr float kPilotAway = 0.5f, kPilotDeviations = 4;  // of its size, and of its own noise
+constexpr float kPilotAway = 0.5f, kPilotDeviations = 4;  // relative to its size, and to its own noise
 // Ridge of the shortening's fit (docs/dmt.md).
 constexpr double kRidge = 1e-2;
-// A fit takes one symbol in twelve a sample early or late. If the far clock differs, the window lies anywhere within
-// half a sample of its place, and the mean square of that is a twelfth.
+// A fit takes one symbol in twelve a sample early or late. If the far clock differs, the window is anywhere within half
+// a sample of its position, and the mean square of that is one twelfth.
 constexpr int kShiftEvery = 12;
 
 }  // namespace
@@ -59,7 +59,7 @@ bool Receiver::take(float sample, bool good) {
   ++now_;
   if (!good) bad_until_ = now_;
   if (now_ < start_ + band_.points) return false;
-  // The samples that the filter reaches back to count too.
+  // The earlier samples that the filter uses count too.
   doubtful_ = false;
   spoiled_ = bad_until_ > start_ - (shortened_ ? Shortening::kTaps : 0);
   transform();
@@ -100,7 +100,7 @@ bool Receiver::take(float sample, bool good) {
 void Receiver::transform() {
   constexpr int kTaps = Shortening::kTaps;
   float past[2 * kMostTones + kTaps];
-  // In two pieces, if the buffer's end lies within.
+  // In two pieces, if the buffer ends in between.
   const int reach = shortened_ ? kTaps - 1 : 0, n = band_.points + reach;
   const auto from = static_cast<int>((start_ - reach) & (kBuffer - 1));
   const int before_end = n < kBuffer - from ? n : kBuffer - from;
@@ -112,7 +112,7 @@ void Receiver::transform() {
   if (shortened_) tone_equaliser_.filter(window, received_);
 }
 
-// Each tone by the delay of the timing loop.
+// Each tone, turned by the delay of the timing loop.
 void Receiver::turn_back() {
   const float turns = offset_ / static_cast<float>(band_.points);
   const SinCos first = sincos_turns(static_cast<double>(turns) * band_.first);
@@ -126,7 +126,7 @@ void Receiver::turn_back() {
   }
 }
 
-// A symbol with a changed pilot is no better than a lost one: the far end was not served, or there was an impulse.
+// A symbol with a changed pilot is as bad as a lost one: the far end was served late, or there was an impulse.
 void Receiver::watch_pilot() {
   const float size = magnitude(received_[band_.pilot]);
   if (stage_ == Stage::kLock) {
@@ -155,11 +155,11 @@ void Receiver::keep_time() {
   }
 }
 
-// The delay that fits best to the phases of all tones, each by its power over its noise: least squares for small
-// angles. Without weights, the noise is assumed white, with the size of `sent` as the size of the tone.
+// The delay that fits the phases of all tones best, each weighted by its power over its noise (least squares for small
+// angles). Without weights, the noise is assumed white, and `sent` has the size of each tone.
 void Receiver::steer(const Complex* is, const Complex* sent, const float* weight) {
   const bool fast = stage_ == Stage::kLock && count_ < kFastSymbols;
-  // The upper tones are whole turns away when the far clock is not known yet.
+  // While the far clock is unknown, the upper tones may be wrong by whole turns.
   const int last = fast ? band_.points / 4 : band_.last;
   float turned = 0, all = 0;
   for (int k = band_.first; k <= last; ++k) {
@@ -218,7 +218,7 @@ void Receiver::search_symbol() {
     const SinCos w = sincos_turns(static_cast<double>(place * k) / n);
     mean_[k] = mean_[k] * Complex{static_cast<float>(w.cos), static_cast<float>(w.sin)};
   }
-  // Silence, all zeros behind the converter, has no place.
+  // Silence, which is all zeros after the converter, has no position.
   if (all <= 0 || most_wide < kConcentrated * all || place > 2 || place < -2) count_ = 0;
   if (count_ < kFound) return;
   stage_ = Stage::kLock;
@@ -262,7 +262,7 @@ void Receiver::measure_symbol() {
   stage_ = Stage::kShorten;
 }
 
-/// REVERB, a periodic signal, after the filter in a window `samples` later.
+/// The periodic signal REVERB, after the filter, in a window `samples` later.
 void Receiver::expect_reverb(int samples) {
   for (int k = band_.first; k <= band_.last; ++k) {
     const SinCos w = sincos_turns(static_cast<double>(samples * k) / band_.points);
@@ -335,7 +335,7 @@ void Receiver::learn(const Complex* sent, float step) {
     const float power = norm(received_[k]);
     if (power <= 0 || (sent[k].re == 0 && sent[k].im == 0)) continue;
     const Complex error = sent[k] - points_[k];
-    // Normalised by at least the average received power: a small point has no more effect than a large one.
+    // Normalised by at least the mean received power, so that a small point has no more effect than a large one.
     const float size = power > weight_[k] ? power : weight_[k];
     equaliser_[k] += (step / size) * (error * conj(received_[k]));
   }
@@ -345,7 +345,7 @@ void Receiver::add_to_fit(const Complex* sent) {
   if (!trusted()) return;
   follow(sent);
   tone_equaliser_.add(points_, sent, turned_);
-  // keep_time() undoes it a symbol later.
+  // keep_time() reverses it a symbol later.
   if (tone_equaliser_.symbols() % kShiftEvery != 0) return;
   const int samples = tone_equaliser_.symbols() / kShiftEvery % 2 == 0 ? 1 : -1;
   move_window(samples);

@@ -37,22 +37,22 @@ class Receiver {
   static constexpr int kLockSymbols = 128;
   static constexpr int kMeasureSymbols = 256;
   static constexpr int kGainSymbols = 64;
-  /// Symbols from the first one found to Stage::kReady, without those of the search.
+  /// Symbols from the first one found until Stage::kReady, without those of the search.
   static constexpr int kTrainingSymbols = kLockSymbols + kMeasureSymbols + Shortening::kTaps + kGainSymbols;
 
   explicit Receiver(const Band& band);
 
-  /// Back to Stage::kTones. Real-time: yes.
+  /// Returns to Stage::kTones. Real-time: yes.
   void reset();
-  /// From Stage::kTones to Stage::kSearch.
+  /// Goes from Stage::kTones to Stage::kSearch.
   void search();
 
-  /// One sample. @return a symbol is complete, and the functions below describe it. Real-time: yes; O(n log n) when
-  /// true.
+  /// One sample. @return whether a symbol is complete, which the functions below describe. Real-time: yes; O(n log n)
+  /// when true.
   bool put(float sample) { return take(sample, true); }
   /// Samples that put() takes before the one that completes a symbol.
   int until_symbol() const { return static_cast<int>(start_ + band_.points - now_) - 1; }
-  /// As put() of n samples of which none completes a symbol. @pre n <= until_symbol(). Real-time: yes, O(n).
+  /// The same as n calls of put() that complete no symbol. @pre n <= until_symbol(). Real-time: yes, O(n).
   void store(const int16_t* samples, int n);
   /// A sample that was lost.
   bool lost() { return take(0, false); }
@@ -64,20 +64,20 @@ class Receiver {
   float share(const int* tones, int n) const;
   /// Stage::kReady: [band.tones()] unit power.
   const Complex* points() const { return points_; }
-  /// How much of the symbol is `reference`: 1 all, -1 its negative. @param[in] reference  [tones] unit power
+  /// The share of `reference` in the symbol: 1 is all of it, -1 its negative. @param[in] reference  [tones] unit power
   float likeness(const Complex* reference) const;
   /// The octet that the octet symbol most likely carries.
   uint8_t octet(const Complex* reverb) const;
-  /// The equaliser follows: `sent` has the correct points; tones with zero keep their coefficients.
+  /// Adapts the equaliser: `sent` has the correct points; tones with zero keep their coefficients.
   /// @param step  of the LMS, 0 to 1
   void learn(const Complex* sent, float step);
-  /// Stage::kReady: the timing loop follows the correct points, except tones with zero. For each symbol that is known.
-  /// Real-time: yes, O(tones).
+  /// Stage::kReady: adapts the timing loop to the correct points, except tones with zero. Call it for each known
+  /// symbol. Real-time: yes, O(tones).
   void follow(const Complex* sent);
-  /// follow() weighs each tone by its noise. @param[in] error  [tones] mean square of points of unit power; 0: unknown
+  /// follow() weights each tone by its noise. @param[in] error  [tones] mean square of points of unit power; 0: unknown
   void weigh_timing(const float* error);
   /// Each tone's time-domain equaliser is fitted: begin_fit(), add_to_fit() for each symbol whose points are known, and
-  /// fit() once per symbol until it returns true. In between the caller must not call learn().
+  /// fit() once per symbol until it returns true. Meanwhile the caller must not call learn().
   void begin_fit() { tone_equaliser_.begin_fit(); }
   void add_to_fit(const Complex* sent);
   /// Whether there are enough symbols.
@@ -116,14 +116,14 @@ class Receiver {
   int64_t count_ = 0;      // symbols of this stage
   int64_t now_ = 0;        // samples taken
   int64_t start_ = 0;      // of the window
-  int64_t bad_until_ = 0;  // samples before this one are not all good
-  int symbol_ = 0;         // samples from window to window
+  int64_t bad_until_ = 0;  // samples before this one are not all valid
+  int symbol_ = 0;         // samples between two windows
   bool spoiled_ = false, doubtful_ = false;
   float rms_ = 0;
 
-  // timing: samples that the far signal is later than when the loop was started
+  // timing: delay of the far signal since the loop was started, in samples
   float offset_ = 0, drift_ = 0;
-  float pilot_size_ = 0, pilot_noise_ = 0;  // its mean, and the mean square of its deviation from it
+  float pilot_size_ = 0, pilot_noise_ = 0;  // its mean, and its mean square deviation
   bool following_ = false;
 
   float weight_sum_ = 0;

@@ -5,7 +5,7 @@ namespace offhook::dmt {
 namespace {
 
 struct Field {
-  uint8_t exp[512];  // alpha^n, twice round, so that a sum of two logarithms is an index
+  uint8_t exp[512];  // alpha^n for two cycles, so that a sum of two logarithms is an index
   uint8_t log[256];
 };
 constexpr Field make_field() {
@@ -39,7 +39,7 @@ uint64_t packed(const uint8_t* octets) {
 }
 constexpr uint64_t kOnes = 0x0101010101010101;
 
-/// Eight elements of the field, each over alpha.
+/// Eight elements of the field, each divided by alpha.
 uint64_t over_alpha(uint64_t octets) {
   return (octets >> 1 & 0x7f * kOnes) ^ (octets & kOnes) * 0x8e;
 }
@@ -49,7 +49,7 @@ bool has_zero(uint64_t octets) {
 }
 constexpr int kMost = ReedSolomon::kMostCheck;
 
-/// The shortest shift register that makes the syndromes. @param[out] locator  [kMost + 1] lowest power first
+/// The shortest shift register that generates the syndromes. @param[out] locator  [kMost + 1] lowest power first
 /// @return its length. Source: Berlekamp, Massey 1969
 int error_locator(const uint8_t* syndromes, int count, uint8_t* locator) {
   uint8_t before[kMost + 1] = {1}, kept[kMost + 1];
@@ -87,7 +87,7 @@ ReedSolomon::ReedSolomon(int check) : check_(check) {
     for (int k = root + 1; k > 0; --k) g[k] = static_cast<uint8_t>(g[k] ^ times(g[k - 1], alpha(root)));
   }
   for (int f = 1; f < 256; ++f) {
-    if (const int rest = f & (f - 1); rest != 0) {  // of two bits or more: the sum of theirs
+    if (const int rest = f & (f - 1); rest != 0) {  // for two bits or more: the sum of the values of single bits
       const Octets& a = multiples_[rest];
       const Octets& b = multiples_[f ^ rest];
       multiples_[f] = {a.low ^ b.low, a.high ^ b.high};
@@ -117,9 +117,9 @@ int ReedSolomon::decode(uint8_t* word, int n) const {
 void Correction::begin(const ReedSolomon& code, const ReedSolomon::Octets& expected, const uint8_t* check, int n) {
   n_ = n;
   errors_ = found_ = power_ = 0;
-  // The difference between expected and received check octets: none for a word of the code, else the same syndromes as
-  // the word's. They are computed for every word. If that code and its tables were skipped until the first error, they
-  // would not be in the caches, and a symbol would cost a fifth more.
+  // The difference between expected and received check octets: zero for a word of the code, otherwise with the same
+  // syndromes as the word. They are computed for every word. If that code and its tables were skipped until the first
+  // error, they would not be in the caches, and a symbol would cost a fifth more.
   const int count = code.check() < kMost ? code.check() : kMost;
   uint8_t syndromes[kMost] = {};
   for (int k = 0; k < count; ++k) {
@@ -144,7 +144,7 @@ void Correction::begin(const ReedSolomon& code, const ReedSolomon::Octets& expec
     for (int lane = 0; lane < kLanes; ++lane) at[lane] = over(locator[k], alpha(k * stride_ * lane));
     terms_[k] = packed(at);
   }
-  // Numerators of the errors' values: syndromes times locator, modulo x^R; the rest of it is zero.
+  // Numerators of the errors' values: syndromes times locator, modulo x^R. The rest of the array is zero.
   for (int k = 0; k < errors_; ++k) {
     evaluator_[k] = 0;
     for (int j = 0; j <= k; ++j)
@@ -180,12 +180,12 @@ int Correction::apply(uint8_t* word) const {
     uint8_t value = 0, slope = 0, power = 1;
     for (int k = 0; k < errors_; ++k) {
       value ^= times(evaluator_[k], power);
-      // The derivative has only the odd powers.
+      // Only the odd powers remain in the derivative.
       if (k % 2 == 0) slope ^= times(locator_[k + 1], power);
       power = times(power, x);
     }
     if (slope == 0) return -1;
-    // Roots begin at alpha^0: the value has the factor alpha^p.
+    // Roots begin at alpha^0, so the value has the factor alpha^p.
     values[e] = times(alpha(p), over(value, slope));
   }
   for (int e = 0; e < found_; ++e) word[n_ - 1 - powers_[e]] ^= values[e];

@@ -17,7 +17,7 @@ class ReedSolomon {
   explicit ReedSolomon(int check = 0);
   int check() const { return check_; }
 
-  /// Sixteen octets, the first in the lowest place of `low`: the check octets for the octets so far.
+  /// Sixteen octets, the first in the lowest position of `low`: the check octets of all octets so far.
   struct Octets {
     uint64_t low = 0, high = 0;
     uint8_t at(int k) const { return static_cast<uint8_t>(k < 8 ? low >> 8 * k : high >> 8 * (k - 8)); }
@@ -34,8 +34,8 @@ class ReedSolomon {
   void encode(const uint8_t* data, int n, uint8_t* check) const;
 
   /// Corrects in place. @param[in,out] word  [n] data and check octets  @param n  check() + 1 to kMostOctets
-  /// @return octets corrected, at most check() / 2; -1: more are wrong than can be corrected, and the word is unchanged
-  /// Real-time: yes, as Correction.
+  /// @return octets corrected, at most check() / 2; -1 if too many are wrong; the word is then unchanged. Real-time:
+  /// yes, as Correction.
   int decode(uint8_t* word, int n) const;
 
  private:
@@ -46,12 +46,12 @@ class ReedSolomon {
 /// Finds the errors in a word, in steps, so that its cost can be spread over symbols.
 class Correction {
  public:
-  /// @param expected  of the word's data octets  @param[in] check  [code.check()] that came  @param n  octets of the
+  /// @param expected  of the word's data octets  @param[in] check  [code.check()] received  @param n  octets of the
   /// word. Real-time: yes, O(R^2).
   void begin(const ReedSolomon& code, const ReedSolomon::Octets& expected, const uint8_t* check, int n);
-  /// Looks at `places` octets more, or some of a further eight. Real-time: yes, O(places * errors^2).
+  /// Searches at least `places` more octets, up to the next multiple of eight. Real-time: yes, O(places * errors^2).
   void search(int places);
-  /// @pre the search has covered all n  @param[in,out] word  [n]  @return as ReedSolomon::decode()
+  /// @pre the search covered all n  @param[in,out] word  [n]  @return as ReedSolomon::decode()
   int apply(uint8_t* word) const;
 
  private:
@@ -62,13 +62,13 @@ class Correction {
   int n_ = 0;
   int errors_ = 0;  // negative: beyond correction
   int found_ = 0;
-  // The search covers eight places of the word at once, `stride_` octets apart.
+  // The search covers eight positions of the word at once, `stride_` octets apart.
   int stride_ = 0;
-  int power_ = 0;                       // of the next place, the first of eight
-  uint64_t terms_[kMostErrors + 1]{};   // of the locator there, an octet for each place
+  int power_ = 0;                       // of the next position, the first of eight
+  uint64_t terms_[kMostErrors + 1]{};   // of the locator there, one octet per position
   uint8_t locator_[kMostErrors + 1]{};  // lowest power first
   uint8_t evaluator_[kMostErrors]{};
-  uint8_t powers_[kMostErrors]{};  // of the errors' places
+  uint8_t powers_[kMostErrors]{};  // positions of the errors
 };
 
 }  // namespace offhook::dmt

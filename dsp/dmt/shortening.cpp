@@ -8,7 +8,7 @@ namespace {
 
 constexpr int kIterations = 48;
 
-/// A = L L', in place in the lower half; rows of n. A direction without power gets a little.
+/// A = L L', in place, in the lower half; rows of n. A direction without power gets a small one.
 template <int kRow>
 void factorise(double (*a)[kRow], int n) {
   for (int i = 0; i < n; ++i) {
@@ -49,7 +49,7 @@ void Shortening::begin(const Complex* cross, const float* power) {
   for (double& c : cross_) c = 0;
   for (double& c : sent_) c = 0;
   double received[kTaps] = {};
-  // Sums of cosines in double precision: out of the band there may be 80 dB less than in it, and A must represent it.
+  // Sums of cosines in double precision: the power outside the band may be 80 dB lower, and A must represent it.
   for (int k = 1; k < band_.tones(); ++k) {
     oh_preemption_point();
     const SinCos w = sincos_turns(static_cast<double>(k) / band_.points);
@@ -76,7 +76,7 @@ void Shortening::begin(const Complex* cross, const float* power) {
   best_ = 1;
 }
 
-// Inverse iteration: b <- (C - B' A^-1 B)^-1 C b, with b' C b = 1.  @return the least error's share of the power
+// Inverse iteration: b <- (C - B' A^-1 B)^-1 C b, with b' C b = 1.  @return the share of the least error in the power
 double Shortening::find_target(double* b) {
   double c[kMostTarget];
   for (int j = 0; j < target_; ++j) b[j] = 1.0 / (1 + j);

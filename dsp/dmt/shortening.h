@@ -25,21 +25,21 @@ class Shortening {
   static constexpr int kTaps = 32;        ///< of w
   static constexpr int kMostTarget = 32;  ///< of b
 
-  /// @param target  taps of b  @param ridge  of the power sent
+  /// @param target  taps of b  @param ridge  relative to the transmitted power
   Shortening(const Band& band, int target, double ridge) : band_(band), target_(target), ridge_(ridge) {}
 
   /// @param[in] cross  [tones] mean of Y conj(X); zero for tones that were not sent  @param[in] power  [tones] mean
   /// |Y|^2 Real-time: yes, O(tones (kTaps + target) + kTaps^3).
   void begin(const Complex* cross, const float* power);
-  /// Tries one delay; delays from 0 to kTaps - 1, one a call. @return whether that was the last
-  /// Real-time: yes, O(target kTaps^2).
+  /// Tries one delay; delays from 0 to kTaps - 1, one per call. @return whether that was the last Real-time: yes,
+  /// O(target kTaps^2).
   bool work();
 
-  /// The best so far.
-  const float* taps() const { return best_taps_; }      ///< [kTaps], newest sample's first
+  /// The best result so far.
+  const float* taps() const { return best_taps_; }      ///< [kTaps], for the newest sample first
   const float* target() const { return best_target_; }  ///< [target]
   int delay() const { return best_delay_; }
-  /// Mean square error over the power of the target's output.
+  /// Mean square error relative to the power of the target's output.
   double error() const { return best_; }
 
  private:
@@ -53,11 +53,11 @@ class Shortening {
   int delay_ = 0;
   int best_delay_ = 0;
   double best_ = 0;
-  double cross_[kTaps + kLags];  // E y[n] x[n - lag], lag from -kTaps
+  double cross_[kTaps + kLags];  // E y[n] x[n - lag], for lag from -kTaps on
   double sent_[kMostTarget];     // E x[n] x[n - lag]
   double factor_[kTaps][kTaps];  // Cholesky's of A
-  // Of one delay. Here, for together they are more than a kernel's stack.
-  double half_[kMostTarget][kTaps];        // L^-1 B, a row for each tap of the target
+  // For one delay. Members, because together they are larger than a kernel's stack.
+  double half_[kMostTarget][kTaps];        // L^-1 B, one row for each tap of the target
   double rest_[kMostTarget][kMostTarget];  // C - B' A^-1 B, and its factor
   float best_taps_[kTaps]{}, best_target_[kMostTarget]{};
 };

@@ -14,14 +14,14 @@ constexpr int kMostWrong = 60;   // superframes: 1 s
 
 constexpr float kErrorStep = 1.0f / 256;                           // 64 ms of symbols
 constexpr uint8_t kSwapAhead = 12;                                 // superframes from a request to its change: 0.2 s
-constexpr float kGone = static_cast<float>(db_to_gain(2 * -1.0));  // margin: at 0 dB the error rate is still 1e-7
+constexpr float kGone = static_cast<float>(db_to_gain(2 * -1.0));  // margin at which the error rate reaches 1e-7: 0 dB
 constexpr int kSwapPatience = 48;                                  // superframes without an acknowledgement
-constexpr int kSettle = 12;  // superframes from a change to the next proposal: the errors follow
+constexpr int kSettle = 12;  // superframes from a change to the next proposal, while the errors adapt
 
 }  // namespace
 
 void ToneScales::set(const Band& band, const Loading& loading) {
-  float unit[kMostBits + 1]{};  // of a constellation of this many bits to unit power
+  float unit[kMostBits + 1]{};  // factor from a constellation of this many bits to unit power
   for (int b = kLeastBits; b <= kMostBits; ++b) unit[b] = 1 / square_root(mean_power(b));
   for (int k = 0; k < band.tones(); ++k) of[k] = unit[loading.bits[k]] * loading.gain(k);
 }
@@ -61,7 +61,7 @@ void DataTransmitter::begin_superframe(bool live, bool block_error, const SwapRe
     swapped_ = true;
     acknowledge_ = {};
   }
-  // An acknowledgement and a request in turn, if there are both.
+  // An acknowledgement and a request alternately, if there are both.
   Operation now = acknowledge_;
   if (request != nullptr && (now.kind == Operation::Kind::kNone || superframe_ % 2 == 0)) {
     now.kind = Operation::Kind::kRequest;
@@ -88,7 +88,7 @@ int DataTransmitter::symbol(const oh_bit_port& port, bool live, bool block_error
   uint16_t labels[kMostTones];
   if (live_) oh_port_get(&port, payload, 8u * p.payload);
   path_.process(payload, indicators_, operation_, octets);
-  // Bits that no octet of the frame fills are on the largest constellations: zeros there would add up to a peak.
+  // Bits that no octet of the frame fills use the largest constellations, where zeros would add up to a peak.
   for (int k = p.octets(); 8 * k < table_.data_bits() && k < 256; ++k) octets[k] = filler_.scramble(0);
   table_.take(octets, 256, labels);
   for (int k = 0; k < band_.tones(); ++k) points[k] = {};
@@ -118,7 +118,7 @@ void DataReceiver::begin(const Loading& loading, const float* error) {
   announced_ = live_ = block_error_ = false;
 }
 
-/// The trellis decoder weighs each tone by its noise.
+/// The trellis decoder weights each tone by its noise.
 void DataReceiver::weigh() {
   if (!loading_.trellis) return;
   float noise[kMostTones];
@@ -141,7 +141,7 @@ bool DataReceiver::take_far_request(SwapRequest* request) {
   return true;
 }
 
-/// A superframe's operation is whole, and its CRC was right.
+/// A superframe's operation is complete, and its CRC was correct.
 void DataReceiver::hear_operation() {
   const Operation o = read_operation(operation_);
   if (o.kind == Operation::Kind::kRequest) {
@@ -155,7 +155,7 @@ void DataReceiver::hear_operation() {
   }
 }
 
-/// A data symbol's share of the tones: all are measured once a superframe.
+/// One data symbol's share of the tones: each tone is measured once per superframe.
 void DataReceiver::measure_margins() {
   constexpr int kShare = (kMostTones + kFrames - 1) / kFrames;
   for (int k = kShare * (count_ - 1); k < kShare * count_ && k < table_.count(); ++k) {
@@ -164,7 +164,7 @@ void DataReceiver::measure_margins() {
   }
 }
 
-/// Once a superframe, in the symbol that carries no data.
+/// Once per superframe, in the symbol that carries no data.
 void DataReceiver::watch_margins() {
   least_margin_ = 0;
   for (int k = 0; k < table_.count(); ++k) {
@@ -185,7 +185,7 @@ void DataReceiver::watch_margins() {
     asking_ = helped = true;
     waited_ = 0;
   }
-  // A running swap is waited for four times as long, unless no frame gets through.
+  // A running swap waits four times as long, unless no frame gets through.
   weak_ = least_margin_ > 0 && least_margin_ < kGone ? weak_ + (helped && !block_error_ ? 1 : 4) : 0;
 }
 

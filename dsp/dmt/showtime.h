@@ -23,9 +23,9 @@
 
 namespace offhook::dmt {
 
-/// Indicator bits, 1 unless they report an event, except kLive. Chosen here.
+/// Indicator bits: 1 unless they report an event, except kLive. Our choice.
 inline constexpr uint32_t kFarBlockError = 1u << 8;  ///< 0: a CRC was wrong in this end's received data
-inline constexpr uint32_t kLive = 1u << 20;          ///< 1: the next superframe's payload is the port's
+inline constexpr uint32_t kLive = 1u << 20;          ///< 1: the next superframe's payload is that of the port
 
 /// Factors of each tone, from the units of its constellation to points.
 struct ToneScales {
@@ -37,11 +37,11 @@ class DataTransmitter {
  public:
   explicit DataTransmitter(const Band& band);
   void begin(const Loading& loading);
-  /// The far end requests a swap of bits in the transmitted signal. Repetitions, and requests during another swap, are
+  /// The far end requests a swap of bits in the transmitted signal. Repetitions and requests during another swap are
   /// ignored. Real-time: yes, O(tones).
   void swap(const SwapRequest& request);
   /// The points of the next symbol. @param live  the port's bits may be taken  @param block_error  in the received data
-  /// @param request  of this end, for its received signal; may be NULL. @return bits taken from the port. Real-time:
+  /// @param request  by this end, for its received signal; may be NULL. @return bits taken from the port. Real-time:
   /// yes, O(bits of a symbol; one word every S symbols).
   int symbol(const oh_bit_port& port, bool live, bool block_error, const SwapRequest* request, Complex* points);
   const Loading& loading() const { return loading_; }
@@ -59,7 +59,7 @@ class DataTransmitter {
   int count_ = 0;  // symbols of the superframe
   uint8_t superframe_ = 0;
   Operation acknowledge_;  // of the current swap; kNone: there is none
-  bool swapped_ = false;   // swap_id_ is the last one's
+  bool swapped_ = false;   // swap_id_ is that of the last one
   uint8_t swap_id_ = 0;
   uint8_t operation_[kOperationOctets]{};
   bool announced_ = false, live_ = false;
@@ -75,13 +75,13 @@ class DataReceiver {
   int symbol(Receiver* receiver, const oh_bit_port& port);
 
   bool block_error() const { return block_error_; }  ///< of the newest superframe
-  /// The synchronization symbol has been missing, or every CRC wrong, for too long.
+  /// Whether the synchronization symbol was missing, or every CRC wrong, for too long.
   bool lost() const;
-  /// For half a second, tones have carried more bits than they can, and swapping has not helped.
+  /// Whether tones have carried too many bits for half a second, and swapping did not help.
   bool margin_lost() const { return weak_ >= kMostWeak; }
-  /// The request to the far transmitter; null: none.
+  /// The request to the far transmitter; null if there is none.
   const SwapRequest* request() const { return asking_ ? &request_ : nullptr; }
-  /// A request of the far end, once. @return whether there is one
+  /// A request of the far end, reported once. @return whether there is one
   bool take_far_request(SwapRequest* request);
 
   const Loading& loading() const { return loading_; }
@@ -119,16 +119,16 @@ class DataReceiver {
   uint8_t superframe_ = 0;
   float error_[kMostTones]{}, margin_[kMostTones]{};
   float least_margin_ = 0;
-  int weak_ = 0;                                // quarters of superframes in which the margin was gone
+  int weak_ = 0;                                // quarters of superframes without margin
   int since_change_ = 0, waited_ = 0;           // superframes
-  bool asking_ = false, acknowledged_ = false;  // request_ is repeated; it was heard
+  bool asking_ = false, acknowledged_ = false;  // request_ is repeated; it was received
   uint8_t swap_at_ = 0;                         // superframe, of the acknowledgement
   SwapRequest request_, far_request_;
   bool far_asks_ = false;
   uint32_t swapped_bits_ = 0;
   uint8_t operation_[kOperationOctets]{};
   bool announced_ = false, live_ = false, block_error_ = false;
-  int missing_ = 0, wrong_ = 0;  // synchronization symbols, CRCs in a row
+  int missing_ = 0, wrong_ = 0;  // consecutive synchronization symbols and CRCs
   uint32_t superframes_ = 0, crc_errors_ = 0, far_crc_errors_ = 0, bad_syncs_ = 0, spoiled_ = 0;
 };
 

@@ -6,7 +6,7 @@
 namespace offhook::dmt {
 namespace {
 
-// Share of the differences' mean power, added to the power of each: below the precision of a float.
+// Share of the differences' mean power that is added to the power of each, below the precision of a float.
 constexpr double kLeastPower = 1e-10;
 
 struct Turn {
@@ -133,7 +133,7 @@ void ToneEqualiser::fit_tone(int tone, Complex* equaliser) {
     cross = {cross.re - both.re, cross.im - both.im};
   }
   oh_preemption_point();
-  if (left <= 1e-6 * all) return;  // the differences have all of the tone's information: no change
+  if (left <= 1e-6 * all) return;  // the differences contain all information of the tone: no change
   const Turn a{cross.re / left, cross.im / left}, changed{1 + a.re, a.im};
   const double size = changed.re * changed.re + changed.im * changed.im;
   if (size <= 1e-6) return;

@@ -30,29 +30,29 @@ class ToneEqualiser {
  public:
   static constexpr int kTaps = Shortening::kTaps;
   static constexpr int kDifferences = kTaps - 1;
-  /// A fit of fewer symbols would follow their noise: kTaps unknowns cost kTaps / symbols of it.
+  /// A fit of fewer symbols would fit their noise: kTaps unknowns add kTaps / symbols of it.
   static constexpr int kLeastSymbols = 8 * kTaps;
   static constexpr int kTonesAtOnce = 4;
 
   explicit ToneEqualiser(const Band& band) : band_(band), kernels_(best_kernels()) {}
 
-  /// One filter for all tones. @param[in] taps  [kTaps], newest sample's first. Real-time: yes, O(tones kTaps).
+  /// One filter for all tones. @param[in] taps  [kTaps], for the newest sample first. Real-time: yes, O(tones kTaps).
   void set(const float* taps);
   /// @param[in] window  [band.points], and kDifferences samples before it  @param[in,out] received  [tones] the
-  /// window's transform; after it the filtered one. Real-time: yes, O(tones kTaps).
+  /// window's transform, replaced by the filtered one. Real-time: yes, O(tones kTaps).
   void filter(const float* window, Complex* received);
 
-  /// Gain of the filter of all tones, at one of them.
+  /// Gain at one tone of the common filter.
   Complex gain(int tone) const { return gain_[tone]; }
 
   /// Forgets the symbols of a fit.
   void begin_fit();
   /// A symbol for the fit, after filter(). @param[in] points  [tones] equalised, unit power  @param[in] sent  [tones]
-  /// @param[in] turned  [tones] the timing loop's turn of both: the fit is in the phase of the samples.
+  /// @param[in] turned  [tones] the timing loop's turn of both, because the fit uses the phase of the samples.
   /// Real-time: yes, O(tones kTaps).
   void add(const Complex* points, const Complex* sent, const Complex* turned);
   int symbols() const { return symbols_; }
-  /// A part of the fit: kTonesAtOnce tones per call, and the common factor in the first.
+  /// A part of the fit: kTonesAtOnce tones per call, and in the first call the common factor.
   /// @param[in,out] equaliser  [tones] factors from received tones to points  @return whether that was the last.
   /// Real-time: yes, O(kTaps^3) at most.
   bool fit(Complex* equaliser);
@@ -67,7 +67,7 @@ class ToneEqualiser {
   float weight_re_[kDifferences][kMostTones]{}, weight_im_[kDifferences][kMostTones]{};
   float difference_[kDifferences]{};
   float re_[kMostTones]{}, im_[kMostTones]{};  // of one symbol
-  // Sums of a fit over its symbols, d the differences, p the points, e the errors.
+  // Sums of a fit over its symbols: d are the differences, p the points, e the errors.
   int symbols_ = 0, tone_ = 0;
   double dd_[kDifferences][kDifferences]{};
   float pd_re_[kDifferences][kMostTones]{}, pd_im_[kDifferences][kMostTones]{};

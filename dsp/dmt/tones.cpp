@@ -10,7 +10,7 @@ namespace offhook::dmt {
 namespace {
 
 /// The bits of a frame for a pair of tones: the free inputs of the code, and the labels' bits above the cosets.
-/// @param alone  the first has no partner: one point, coset 0
+/// @param alone  the first tone has no partner: one point, coset 0
 struct PairBits {
   int u2, u1, u3;  // each 0 or 1 bit
   int first, second;
@@ -70,7 +70,7 @@ void BitTable::give(const uint16_t* labels, uint8_t* octets, int n) const {
     const int k = 2 * pair - count_ % 2;
     const PairBits b = pair_bits(k < 0, pair >= pairs - 2, k < 0 ? 0 : bits_[order_[k]], bits_[order_[k + 1]]);
     const unsigned first = k < 0 ? 0 : labels[k], second = labels[k + 1];
-    // cosets_of() undone; u0 follows from the rest.
+    // The inverse of cosets_of(); u0 follows from the rest.
     const unsigned u3 = first & 1, u1 = (first >> 1 ^ first) & 1, u2 = (second ^ u3) & 1;
     to.put(b.u1 > 0 ? u1 : 0, b.u1);
     to.put(b.u2 > 0 ? u2 : 0, b.u2);

@@ -12,13 +12,13 @@ inline constexpr float kToneHz = 4312.5f;
 
 /// One direction's symbols.
 struct Band {
-  int points;       ///< of the transform; tones 1 to points / 2 - 1
+  int points;       ///< of the transform, which has tones 1 to points / 2 - 1
   int prefix;       ///< samples
   int first, last;  ///< tones in use
   int pilot;
   int most_bits;
   float dbm_hz;            ///< nominal power spectral density
-  float full_scale_volts;  ///< of a sample of 32768, across 100 ohm: room for the peaks of all tones
+  float full_scale_volts;  ///< of a sample of 32768, across 100 ohm, so that the peaks of all tones fit
   bool trellis;            ///< the trellis code may be requested
   constexpr int tones() const { return points / 2; }
   constexpr int symbol() const { return points + prefix; }
@@ -40,13 +40,13 @@ class BitTable {
   void set(const uint8_t* bits, int n, bool trellis);
   bool trellis() const { return trellis_; }
   int bits(int tone) const { return bits_[tone]; }
-  /// Bits of a symbol: those of all tones, without those of the trellis code.
+  /// Bits of a symbol: the sum over all tones, minus the bits of the trellis code.
   int data_bits() const { return data_bits_; }
   /// Tones that carry bits, fewest bits first, lowest tone first among equals.
   int count() const { return count_; }
   int tone(int k) const { return order_[k]; }
 
-  /// A frame's bits as labels, in the tones' order, least significant bit first; unused label bits are zero.
+  /// Converts a frame's bits to labels, in the tones' order, least significant bit first; unused label bits are zero.
   /// @param[in] octets  [n]; bits beyond data_bits() are not sent  @param[out] labels  [count()]. Real-time: yes,
   /// O(data_bits()).
   void take(const uint8_t* octets, int n, uint16_t* labels) const;

@@ -14,7 +14,7 @@ int next_bit(bool downstream, uint32_t* state) {
   return out;
 }
 
-/// @param bit  called twice for each tone of the band's transform
+/// @param bit  is called twice for each tone of the band's transform
 template <typename Bit>
 void random_points(const Band& band, Bit bit, Complex* points) {
   for (int k = 0; k < band.tones(); ++k) {

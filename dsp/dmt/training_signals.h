@@ -45,7 +45,7 @@ class Medley {
 void reverb(const Band& band, Complex* points);
 /// @param[in] reverb  [band.tones()]  @param[out] points  [band.tones()]
 void octet_symbol(const Band& band, const Complex* reverb, uint8_t octet, Complex* points);
-/// The tones of the handshake, each with a pilot's point, and nothing else.
+/// The tones of the handshake, each with a pilot's point; all others are silent.
 void tones_symbol(const Band& band, const int* tones, int n, Complex* points);
 
 inline constexpr uint8_t kReverbOctet = 0, kSegueOctet = 0xff;

@@ -15,13 +15,13 @@
 
 namespace offhook::dmt {
 
-/// Fewer are not coded: the pairs that end the code must be whole.
+/// Fewer pairs are not coded, because the pairs that end the code must be complete.
 inline constexpr int kLeastTrellisTones = 4;
 
 constexpr int trellis_pairs(int tones) {
   return (tones + 1) / 2;
 }
-/// Bits of a symbol that the code takes: one a pair, four to end it.
+/// Bits of a symbol that the code takes: one per pair, and four to end it.
 constexpr int trellis_overhead(int tones) {
   return trellis_pairs(tones) + 4;
 }

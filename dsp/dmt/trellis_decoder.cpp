@@ -37,7 +37,7 @@ TrellisDecoder::Float4 TrellisDecoder::exact_distances(const Tone& tone, Complex
   return out;
 }
 
-// Coordinates that are 3 modulo 4 are the negatives of those that are 1.
+// Coordinates equal to 3 modulo 4 are the negatives of those equal to 1.
 TrellisDecoder::Float4 TrellisDecoder::distances(const Tone& tone, Complex z) {
   const float x = z.re < 0 ? -z.re : z.re, y = z.im < 0 ? -z.im : z.im;
   if (x >= tone.inner && y >= tone.inner) return exact_distances(tone, z);
@@ -64,7 +64,7 @@ void TrellisDecoder::decode(const Complex* z, uint8_t* cosets) {
     const int k = 2 * pair - alone;
     const Float4 first = k < 0 ? Float4{0, kFar, kFar, kFar} : distances(tones_[k], z[k]);
     const Float4 second = distances(tones_[k + 1], z[k + 1]);
-    // Cosets of u3 = 0 by u1 u0, then of u3 = 1: cosets_of().
+    // Cosets for u3 = 0, indexed by u1 u0, then those for u3 = 1: see cosets_of().
     const Float4 first_0 = __builtin_shufflevector(first, first, 0, 0, 2, 2);
     const Float4 first_1 = __builtin_shufflevector(first, first, 3, 3, 1, 1);
     const Float4 even = __builtin_shufflevector(second, second, 0, 2, 2, 0);
@@ -72,7 +72,7 @@ void TrellisDecoder::decode(const Complex* z, uint8_t* cosets) {
     const Float4 u20_0 = first_0 + even, u20_1 = first_1 + odd;
     const Float4 u21_0 = first_0 + odd, u21_1 = first_1 + even;
     Int4 kept = ((u20_1 < u20_0) & 256) | ((u21_1 < u21_0) & 512);
-    Float4 branch[2][2];  // by u2, and by u1 if S1 is zero; lanes S1 S0
+    Float4 branch[2][2];  // indexed by u2, and by u1 if S1 is zero; lanes S1 S0
     branch[0][0] = u20_1 < u20_0 ? u20_1 : u20_0;
     branch[1][0] = u21_1 < u21_0 ? u21_1 : u21_0;
     for (auto& b : branch) b[1] = __builtin_shufflevector(b[0], b[0], 2, 3, 0, 1);

@@ -16,13 +16,13 @@ namespace offhook::dmt {
 
 class TrellisDecoder {
  public:
-  /// @pre table.trellis()  @param[in] noise  [kMostTones] mean square by tone, in units of the tone's points; 0: not
-  /// known. Real-time: yes, O(tones).
+  /// @pre table.trellis()  @param[in] noise  [kMostTones] mean square by tone, in units of the tone's points; 0:
+  /// unknown. Real-time: yes, O(tones).
   void set(const BitTable& table, const float* noise);
 
-  /// One symbol. @param[in] z  [tones] in the table's order, units of the points; any value, NaN too
+  /// One symbol. @param[in] z  [tones] in the table's order, in units of the points; any value, even NaN
   /// @param[out] cosets  [tones] of the points that were most likely sent
-  /// @pre the table's as in set(). Real-time: yes, O(16 * 4 * pairs), the same for every z except the few beyond a
+  /// @pre the table is that of set(). Real-time: yes, O(16 * 4 * pairs), equal for every z except the few beyond a
   /// cross's corners.
   void decode(const Complex* z, uint8_t* cosets);
 
@@ -32,7 +32,7 @@ class TrellisDecoder {
 
   struct Tone {
     float least, most;  // coordinates of the constellation that are 1 modulo 4
-    float inner;        // if both coordinates reach this, the constellation is no square
+    float inner;        // if both coordinates reach this, the constellation is not a square
     float weight;
     int bits;
   };
@@ -42,8 +42,8 @@ class TrellisDecoder {
 
   int count_ = 0;
   Tone tones_[kMostTones]{};
-  /// For each step: lane S1 S0 has the survivors' S3 S2 into the four next states, two bits each; lane u1 u0 whether u3
-  /// is one, bit 8 for u2 zero and bit 9 for u2 one.
+  /// For each step: lane S1 S0 has S3 S2 of the survivors into the four next states, two bits each. Lane u1 u0 has u3
+  /// for u2 zero in bit 8, and for u2 one in bit 9.
   Int4 survivors_[kMostTones / 2]{};
 };
 

@@ -12,7 +12,7 @@ namespace {
 
 struct Fftw {
   std::size_t n;
-  fftwf_complex *in, *out;  // in place, FFTW would allocate a buffer in each transform
+  fftwf_complex *in, *out;  // in place, FFTW would allocate a buffer for each transform
   fftwf_plan forward;
   fftwf_plan inverse;
 };

@@ -16,7 +16,7 @@ namespace offhook::atm {
 inline constexpr int kLineCell = OH_CELL_OCTETS + 1;
 inline constexpr int kHeader = OH_CELL_HEADER + 1;  ///< on the line
 inline constexpr int kAlpha = 7, kDelta = 6;
-/// Idle cells that are sent first: a receiver gives none before its seventh, and any of them may be broken.
+/// Idle cells that are sent first: a receiver returns none before its seventh, and any of them may be damaged.
 inline constexpr int kGreeting = 16;
 
 /// 1 + x^-43 over octets, the most significant bit first.
@@ -55,7 +55,7 @@ class CellSender {
 
 class CellReceiver {
  public:
-  /// An octet of the line. @return true: a user's cell is whole, cell() has it until the next octet
+  /// An octet of the line. @return whether a user's cell is complete; cell() has it until the next octet
   bool put(uint8_t octet);
   const uint8_t* cell() const { return cell_; }
   void status(oh_cells_status* s) const;
@@ -66,11 +66,11 @@ class CellReceiver {
   bool header_is_right() const;
 
   oh_delineation state_ = OH_DELINEATION_HUNT;
-  uint8_t header_[kHeader]{};       // the newest octets while hunting
+  uint8_t header_[kHeader]{};       // the newest octets during the search
   uint8_t cell_[OH_CELL_OCTETS]{};  // without the HEC
   int at_ = 0;                      // octets of the current cell
   int right_ = 0, wrong_ = 0;       // headers in a row
-  bool wanted_ = false;             // the current cell is delivered when it is whole
+  bool wanted_ = false;             // deliver the current cell when it is complete
   PayloadScrambler descrambler_;
   uint64_t received_ = 0, idle_ = 0, hec_errors_ = 0, losses_ = 0;
 };

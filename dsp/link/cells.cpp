@@ -6,7 +6,7 @@
 #include "dsp/link/cell_stream.h"
 
 struct oh_cells {
-  // More than the most that a pump takes at once: 4 symbols of full rate, 19 cells.
+  // More than a pump takes at once: 4 symbols of full rate, 19 cells.
   static constexpr uint32_t kOctets = 4096;
   uint8_t out_octets[kOctets], in_octets[kOctets];
   offhook::ByteRing out{out_octets, kOctets}, in{in_octets, kOctets};
@@ -17,7 +17,7 @@ struct oh_cells {
 
 namespace {
 
-/// The port has the first bit in time lowest, the line an octet's highest first.
+/// The port has the first bit in the lowest place, the line has an octet's highest bit first.
 uint8_t turned(uint8_t octet) {
   unsigned o = octet;
   o = (o & 0xf0) >> 4 | (o & 0x0f) << 4;

@@ -37,26 +37,26 @@ struct oh_cells;
 struct oh_cells_status {
   enum oh_delineation state;
   uint64_t sent, idle_sent;
-  uint64_t received, idle_received; /**< in SYNC, their HEC right */
-  uint64_t hec_errors;              /**< headers that were wrong in SYNC */
+  uint64_t received, idle_received; /**< received in SYNC with a correct HEC */
+  uint64_t hec_errors;              /**< wrong headers in SYNC */
   uint64_t losses;                  /**< from SYNC back to HUNT */
-  uint64_t overflows;               /**< received cells that found those before unread */
+  uint64_t overflows;               /**< received cells that arrived while earlier ones were unread */
 };
 
 /** @return bytes of memory, aligned to 64, that init needs */
 OH_API size_t oh_cells_size(void);
-/** The memory must not be moved, and may be given up at any time. */
+/** The memory must not be moved. It may be freed at any time. */
 OH_API struct oh_cells* oh_cells_init(void* memory);
 /** The pump's side, into *port. */
 OH_API void oh_cells_port(struct oh_cells* cells, struct oh_bit_port* port);
-/** @return octets that a write would take, whole cells */
+/** @return octets that a write would take, in whole cells */
 OH_API size_t oh_cells_writable(const struct oh_cells* cells);
 /** @return octets written of which the pump has taken nothing */
 OH_API size_t oh_cells_unsent(const struct oh_cells* cells);
-/** @param[in] octets  [n] cells; an idle one's header (0, 0, 0, 1) is dropped by the receiver
- * @return octets taken, whole cells of them */
+/** @param[in] octets  [n] cells; the receiver drops idle cells (header 0, 0, 0, 1)
+ * @return octets taken, in whole cells */
 OH_API size_t oh_cells_write(struct oh_cells* cells, const uint8_t* octets, size_t n);
-/** @param[out] octets  [n]  @return octets given, whole cells */
+/** @param[out] octets  [n]  @return octets given, in whole cells */
 OH_API size_t oh_cells_read(struct oh_cells* cells, uint8_t* octets, size_t n);
 OH_API void oh_cells_get_status(const struct oh_cells* cells, struct oh_cells_status* status);
 /** @param[in] header  [4]. Real-time: yes, O(1). */

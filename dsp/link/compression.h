@@ -24,7 +24,7 @@ class Compression {
   static size_t size(const oh_link_config& c);
   /// @param memory  [size(c)], aligned to 64
   void init(uint8_t* memory, const oh_link_config& c);
-  /// C-INIT, with the negotiated parameters.
+  /// C-INIT: starts with the negotiated parameters.
   void start(const oh_lapm_status& agreed);
 
   /// @param[out] out [kMaxStep]  @return octets

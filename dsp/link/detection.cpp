@@ -4,7 +4,7 @@
 namespace offhook::v42 {
 namespace {
 
-// Characters as octets with the bit sent first lowest (7.2.1.2 and Table 3).
+// Characters as octets whose lowest bit is sent first (7.2.1.2 and Table 3).
 constexpr uint8_t kDc1Even = 0x11, kDc1Odd = 0x91, kE = 0x45, kC = 0x43, kNul = 0x00;
 constexpr uint8_t kFill = 8;                    // ones after each character; 8 to 16 are allowed
 constexpr uint8_t kCharacterBits = 10 + kFill;  // start, 8 bits, stop, fill

@@ -9,7 +9,7 @@
 
 namespace offhook::v42 {
 
-/// Sends one of the patterns over and over: two characters, each followed by eight ones.
+/// Sends one of the patterns repeatedly: two characters, each followed by eight ones.
 class PatternSender {
  public:
   enum Pattern : uint8_t { kMarks, kOriginator, kAnswerer };
@@ -25,7 +25,7 @@ class PatternSender {
   uint32_t repeats_ = 0;
 };
 
-/// Looks for the far end's pattern.
+/// Searches for the far end's pattern.
 class PatternReceiver {
  public:
   enum Result : uint8_t {

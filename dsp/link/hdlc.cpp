@@ -4,7 +4,7 @@
 namespace offhook::v42 {
 namespace {
 
-// Division by a generator polynomial, octet at a time, least significant bit first (the polynomial is mirrored).
+// Division by a generator polynomial, one octet at a time, least significant bit first (the polynomial is mirrored).
 template <uint32_t kPolynomial>
 struct Crc {
   uint32_t table[256];
@@ -83,13 +83,13 @@ HdlcReceiver::Result HdlcReceiver::put(int bit) {
       flags_ = 0;
       return aborted ? kBadFrame : kNothing;
     }
-    if (ones_ == 6) return kNothing;  // no data: the flag's last one, or an abort
+    if (ones_ == 6) return kNothing;  // not data: the last bit of a flag, or an abort
   } else {
     const uint8_t ones = ones_;
     ones_ = 0;
     if (ones == 5) return kNothing;  // inserted by the sender
     if (ones == 6) {
-      // The flag's zero and first five ones were read as data: a whole number of octets leaves just those six.
+      // The flag's zero and first five ones were read as data: after a whole number of octets, only those six remain.
       const bool whole = bits_ == 6;
       frame_ = size_;
       good16_ = whole && crc16_ == kRemainder16;
@@ -113,7 +113,7 @@ HdlcReceiver::Result HdlcReceiver::put(int bit) {
     if (size_ < capacity_) buffer_[size_] = octet_;
     crc16_ = kCrc16.add(crc16_, octet_);
     crc32_ = kCrc32.add(crc32_, octet_);
-    // 8.5.5: a sequence without a flag for twice the longest frame is no frame.
+    // 8.5.5: a sequence without a flag for twice the longest frame is not a frame.
     if (++size_ > 2 * capacity_ + 2) inside_ = false;
   }
   return kNothing;

@@ -13,13 +13,13 @@ namespace offhook::v42 {
 /// Octets that the longer check sequence adds to a frame.
 inline constexpr size_t kMaxFcs = 4;
 
-/// Turns frames into bits; sends flags between frames. A closing flag opens the next frame.
+/// Converts frames to bits, and sends flags between frames. A closing flag opens the next frame.
 class HdlcSender {
  public:
-  /// @param buffer [largest frame + kMaxFcs] place of frames before load()
+  /// @param buffer [largest frame + kMaxFcs] holds a frame before load()
   void init(uint8_t* buffer);
   uint8_t* buffer() { return buffer_; }
-  /// True when a flag has just been sent: load() a frame now, or next() sends another flag.
+  /// True after a flag was sent: call load() now, or next() sends another flag.
   bool ready() const { return flag_left_ == 0 && at_ == end_ && ones_ != 5; }
   /// Sends buffer()[0..n) with a check sequence of 2 or 4 octets.  @pre ready()
   void load(size_t n, bool fcs32);
@@ -42,10 +42,10 @@ class HdlcReceiver {
   /// @param buffer [capacity] the frame without flags, check sequence included
   void init(uint8_t* buffer, size_t capacity);
   /// kFrame: data(), size(), fcs16(), fcs32() and oversize() describe it until the next call. kBadFrame: aborted, not a
-  /// whole number of octets, or neither check sequence right. A flag that ends no frame gives kFlag.
+  /// whole number of octets, or both check sequences wrong. A flag that ends no frame returns kFlag.
   Result put(int bit);
   const uint8_t* data() const { return buffer_; }
-  /// Octets received, check sequence included; may exceed the capacity, then only the first octets are in data().
+  /// Octets received, including the check sequence. It may exceed the capacity; then data() has only the first octets.
   size_t size() const { return frame_; }
   bool fcs16() const { return good16_; }
   bool fcs32() const { return good32_; }

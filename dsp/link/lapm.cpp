@@ -10,7 +10,7 @@
 namespace offhook::v42 {
 
 void Link::set_state(oh_lapm_state state) {
-  if (state == OH_LAPM_DISCONNECTED && status.cause) state = OH_LAPM_FAILED;  // released because of it
+  if (state == OH_LAPM_DISCONNECTED && status.cause) state = OH_LAPM_FAILED;  // released because of an error
   status.state = state;
   if (state != OH_LAPM_DETECTION) t400.stop();
   if (state >= OH_LAPM_DISCONNECTED) {
@@ -18,7 +18,7 @@ void Link::set_state(oh_lapm_state state) {
     t403.stop();
     t401_break.stop();
     recovery = poll_due = sabme_due = disc_due = xid_due = false;
-    framing = state != OH_LAPM_UNSUPPORTED;  // else marks: later frames are not ours
+    framing = state != OH_LAPM_UNSUPPORTED;  // otherwise marks: later frames are not from this end
     pattern_sender.start(PatternSender::kMarks);
   }
   notify(OH_LAPM_EVENT_STATE, state);
@@ -34,7 +34,7 @@ void Link::start_t403() {
   if (config.t403_ms) t403.start(samples(config.t403_ms));
 }
 
-// The detection phase is over: from now on flags and frames are sent.
+// The detection phase is over: from here on, flags and frames are sent.
 void Link::start_framing() {
   framing = true;
   attempts = 0;
@@ -57,7 +57,7 @@ void Link::establish() {
 }
 
 void Link::enter_connected() {
-  // C-INIT; not again when the UA was lost: no frame of either end has been taken yet, and ours are unchanged.
+  // C-INIT. Not again if the UA was lost: neither end has accepted a frame yet, and this end's frames are unchanged.
   if (!connected() && status.compression) compression.start(status);
   for (; va != vs; va = modulo(va + 1u)) unframed_user += sent[va].user;
   vs = va = vr = next = 0;
@@ -96,7 +96,7 @@ size_t Link::uncompress(uint8_t* bytes, size_t n) {
   return made;
 }
 
-// 8.4.7. A full frame must find room; the condition ends when half of the buffer is free.
+// 8.4.7. There must be room for a full frame; the condition ends when half of the buffer is free.
 void Link::update_busy() {
   const uint32_t needed = busy() ? in.size / 2 : status.n401_rx;
   const bool now = user_busy || in.free() < needed;
@@ -146,8 +146,8 @@ size_t frame_size(const oh_lapm_config& c) {
   return kMaxHeader + c.n401 + kMaxFcs;
 }
 
-// 9.2.1 and Appendix IV. The sum of our longest frame, and the one that the far end has just begun when it gets ours,
-// with inserted zeros; a round trip of 1.2 s; and the delay of filters, buffers and the cards of both ends.
+// 9.2.1 and Appendix IV. The sum of this end's longest frame, and of the far end's frame that begins just before, with
+// inserted zeros; a round trip of 1.2 s; and the delays of filters, buffers and both ends' cards.
 uint32_t t401_ms(const oh_lapm_config& c, uint32_t tx_bit_rate, uint32_t rx_bit_rate) {
   if (c.t401_ms) return c.t401_ms;
   const uint64_t frame_bits = frame_size(c) * 8 * 6 / 5;
@@ -233,7 +233,7 @@ void oh_lapm_advance(oh_lapm* lapm, uint32_t n) {
     if (++lapm->break_attempts < lapm->config.n400) {
       lapm->break_due = true;
     } else {
-      lapm->break_pending = false;  // 8.13.3.4: not acknowledged, no BREAK_DONE
+      lapm->break_pending = false;  // 8.13.3.4: not acknowledged, so no BREAK_DONE
     }
   }
 }

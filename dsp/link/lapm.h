@@ -25,7 +25,7 @@
 extern "C" {
 #endif
 
-/** Numbers are logged (OH_EV_LINK_STATE): only append. */
+/** These numbers are logged (OH_EV_LINK_STATE), so only append. */
 enum oh_lapm_state {
   OH_LAPM_DETECTION = 0, /**< 7.2.1 */
   OH_LAPM_NEGOTIATION,   /**< originator: XID sent */
@@ -42,10 +42,10 @@ enum oh_lapm_cause {
   OH_LAPM_NO_CAUSE = 0,
   OH_LAPM_NO_ANSWER,       /**< N400 attempts without an answer */
   OH_LAPM_REFUSED,         /**< DM */
-  OH_LAPM_FRAME_REJECTED,  /**< a frame that 8.5.5 does not allow, or FRMR from the far end */
-  OH_LAPM_BAD_NR,          /**< it acknowledged a frame that was never sent (8.5.2) */
+  OH_LAPM_FRAME_REJECTED,  /**< a frame that 8.5.5 forbids, or FRMR from the far end */
+  OH_LAPM_BAD_NR,          /**< the far end acknowledged a frame that was never sent (8.5.2) */
   OH_LAPM_RESET,           /**< SABME during data */
-  OH_LAPM_BAD_COMPRESSION, /**< octets or parameters that are none of V.42bis (5.1, 5.8) or V.44 (7.4, 7.15) */
+  OH_LAPM_BAD_COMPRESSION, /**< octets or parameters that are invalid in V.42bis (5.1, 5.8) or V.44 (7.4, 7.15) */
   OH_LAPM_NO_CLOCK         /**< oh_lapm_do_without() */
 };
 
@@ -56,16 +56,16 @@ enum oh_lapm_event {
   OH_LAPM_EVENT_BREAK,      /**< argument: octet 2 of the BRK message in bits 8 to 15 (bit 15: discard, 14: expedite),
                                  length in 10 ms in bits 0 to 7, 0: default (12.3.1) */
   OH_LAPM_EVENT_BREAK_DONE, /**< the far end acknowledged oh_lapm_send_break() */
-  OH_LAPM_EVENT_TEST_DONE   /**< the frame of oh_lapm_send_test() came back unharmed */
+  OH_LAPM_EVENT_TEST_DONE   /**< the frame of oh_lapm_send_test() returned undamaged */
 };
 
-/** oh_lapm_default_config() fills all of it. */
+/** oh_lapm_default_config() sets all members. */
 struct oh_lapm_config {
   enum oh_pump_role role;     /**< OH_PUMP_CALL is V.42's originator */
   uint32_t sample_rate_hz;    /**< unit of oh_lapm_advance() */
-  uint32_t bit_rate;          /**< bit/s of both directions, until oh_lapm_set_bit_rates() is called */
+  uint32_t bit_rate;          /**< bit/s in both directions, until oh_lapm_set_bit_rates() is called */
   struct oh_link_config link; /**< what is offered or allowed; error_control is not read. A window of 15 is the default
-                                   of 9.2.4; with srej 64 frames are used at most, half the modulus */
+                                   of 9.2.4; with srej, at most 64 frames are used, half the modulus */
   uint8_t srej;               /**< offer (originator) or allow selective retransmission */
   uint8_t fcs32;              /**< offer or allow the 32-bit check sequence */
   uint16_t n401;              /**< longest information field, requested: 128 (the default of 9.2.3) to 1024 octets */
@@ -84,24 +84,24 @@ struct oh_lapm_status {
   uint16_t n401_tx, n401_rx; /**< octets, as negotiated */
   uint8_t k_tx, k_rx;
   uint8_t srej, fcs32;
-  uint8_t compression; /**< negotiated: set of enum oh_lapm_compression */
-  uint8_t v44;         /**< it is V.44's, with the two parameter sets below, else V.42bis', with the two values */
+  uint8_t compression; /**< negotiated: a set of enum oh_lapm_compression */
+  uint8_t v44;         /**< V.44 is used, with the two parameter sets below; otherwise V.42bis, with the two values */
   uint16_t codewords;
   uint8_t max_string;
   struct oh_v44_parameters v44_tx, v44_rx;
   uint8_t busy, far_busy;                    /**< own-receiver and peer-receiver busy condition */
   uint32_t unacknowledged;                   /**< user bytes written and not yet acknowledged */
   uint64_t bytes_sent;                       /**< user bytes acknowledged by the far end */
-  uint64_t bytes_delivered;                  /**< user bytes received in order; with compression, those read */
-  uint64_t octets_sent, octets_delivered;    /**< the same in I frames, compressed or not */
-  uint32_t frames_sent, frames_received;     /**< of every type, the latter with a good check sequence */
-  uint32_t i_frames_sent, i_frames_received; /**< the former with those sent again */
+  uint64_t bytes_delivered;                  /**< user bytes received in order; with compression, the bytes read */
+  uint64_t octets_sent, octets_delivered;    /**< the same bytes in I frames, possibly compressed */
+  uint32_t frames_sent, frames_received;     /**< of all types; received ones with a correct check sequence */
+  uint32_t i_frames_sent, i_frames_received; /**< the sent ones include repetitions */
   uint32_t retransmitted;                    /**< I frames sent again */
   uint32_t duplicates;                       /**< I frames received again */
   uint32_t bad_frames;                       /**< bad check sequence, aborted, or not a whole number of octets */
   uint32_t rej_sent, rej_received, srej_sent, srej_received, rnr_sent, rnr_received;
   uint32_t timeouts;   /**< T401 expired */
-  uint32_t violations; /**< tolerated violations of the far end */
+  uint32_t violations; /**< tolerated protocol violations by the far end */
 };
 
 struct oh_lapm;
@@ -113,8 +113,8 @@ OH_API void oh_lapm_default_config(struct oh_lapm_config* config, enum oh_pump_r
 /** @return bytes of memory, aligned to 64, that init needs; 0 when a value is out of its range */
 OH_API size_t oh_lapm_size(const struct oh_lapm_config* config);
 
-/** Starts a link; the first bits it gives are those of the detection phase.  @return `memory`, or NULL for a
- * configuration that oh_lapm_size() refuses. The memory must not be moved, and may be given up at any time. */
+/** Starts a link; its first bits are those of the detection phase.  @return `memory`, or NULL for a configuration that
+ * oh_lapm_size() refuses. The memory must not be moved, and may be freed at any time. */
 OH_API struct oh_lapm* oh_lapm_init(void* memory, const struct oh_lapm_config* config);
 
 /** The pump's side, into *port. */
@@ -123,24 +123,24 @@ OH_API void oh_lapm_port(struct oh_lapm* lapm, struct oh_bit_port* port);
 /** n samples of line time have passed. */
 OH_API void oh_lapm_advance(struct oh_lapm* lapm, uint32_t n);
 
-/** The bit rates of this end, known or changed: T401 is computed again (9.2.1), unless the configuration gave it, and
- * a running one ends as if it had been started with the new value. @param tx_bit_rate, rx_bit_rate  bit/s; if
- * one is 0 nothing changes */
+/** Sets the bit rates of this end. Computes T401 again (9.2.1), unless the
+ * configuration has it; a running T401 ends as if started with the new
+ * value. @param tx_bit_rate, rx_bit_rate  bit/s; if one is 0 nothing changes */
 OH_API void oh_lapm_set_bit_rates(struct oh_lapm* lapm, uint32_t tx_bit_rate, uint32_t rx_bit_rate);
 
-/** @return bytes taken, 0 to n; data written before the link is connected waits. */
+/** @return bytes taken, 0 to n. Data written before the link is connected wait. */
 OH_API size_t oh_lapm_write(struct oh_lapm* lapm, const void* bytes, size_t n);
 /** @return bytes that a write would take. */
 OH_API size_t oh_lapm_writable(const struct oh_lapm* lapm);
-/** @return bytes given, 0 to n. If they are not fetched, the far end gets RNR (not ready). Compressed data are
+/** @return bytes given, 0 to n. If they are not read, the far end gets RNR (not ready). Compressed data are
  * decompressed here; if that fails, the link is released. */
 OH_API size_t oh_lapm_read(struct oh_lapm* lapm, void* bytes, size_t n);
 
-/** The user's own-receiver busy condition; a full buffer makes one as well. */
+/** The user's own-receiver busy condition. A full buffer also causes one. */
 OH_API void oh_lapm_set_busy(struct oh_lapm* lapm, int busy);
 
-/** The line under it carries no bits without a clock, so no V.42: OH_LAPM_UNSUPPORTED, as if the far end had none.
- * Real-time: yes. */
+/** Reports that the line carries bits without a clock, so V.42 is not possible: OH_LAPM_UNSUPPORTED, as if the far end
+ * had none. Real-time: yes. */
 OH_API void oh_lapm_do_without(struct oh_lapm* lapm);
 
 /** Releases the link (8.7). Unacknowledged data are lost. */

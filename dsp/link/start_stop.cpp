@@ -27,7 +27,7 @@ Receiver::Result Receiver::put(int bit) {
     ++at_;
     return kNothing;
   }
-  // If the stop bit was deleted, this is the next character's start bit.
+  // If the stop bit was deleted, this bit is the next character's start bit.
   const bool no_stop = bit == 0, again = no_stop && no_stop_;
   no_stop_ = no_stop && !again;
   at_ = no_stop && !again;

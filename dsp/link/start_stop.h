@@ -15,7 +15,7 @@ namespace offhook::v14 {
 
 class Sender {
  public:
-  /// The stop bit is out: put() a character now, or next() gives ones.
+  /// The stop bit was sent: call put() now, or next() sends ones.
   bool ready() const { return left_ == 0; }
   void put(uint8_t c) { bits_ = 0x200u | uint32_t(c) << 1, left_ = 10; }  ///< @pre ready()
   int next();
@@ -28,19 +28,19 @@ class Sender {
 class Receiver {
  public:
   enum Result : uint8_t { kNothing, kCharacter, kBreak };
-  /// kBreak: two characters in a row without stop bits, which no terminal sends; bits up to the next one bit
-  /// are lost.
+  /// kBreak: two characters in a row without stop bits, which
+  /// no terminal sends; bits up to the next one are lost.
   Result put(int bit);
   uint8_t character() const { return character_; }  ///< after kCharacter
 
  private:
   uint8_t at_ = 0;  // bits of the character so far, start bit included; 0: idle
   uint8_t character_ = 0;
-  bool no_stop_ = false;   // the character before had none
+  bool no_stop_ = false;   // the previous character had none
   bool breaking_ = false;  // until a one comes
 };
 
-/// Bytes to and from a pump, without error control: errors of a noisy line are delivered.
+/// Bytes to and from a pump without error control, so errors of a noisy line are delivered.
 class Link {
  public:
   Link() = default;
@@ -50,7 +50,7 @@ class Link {
   uint32_t write(const uint8_t* bytes, uint32_t n);  ///< @return bytes taken
   uint32_t read(uint8_t* bytes, uint32_t n);         ///< @return bytes given
   uint32_t writable() const { return out_.free(); }
-  uint32_t unsent() const { return out_.used(); }  ///< bytes written whose bits were not taken yet
+  uint32_t unsent() const { return out_.used(); }  ///< bytes written whose bits were not yet taken
   uint64_t lost() const { return lost_; }          ///< characters that arrived while earlier ones were unread
   uint64_t breaks() const { return breaks_; }
 

@@ -20,7 +20,7 @@ struct oh_v14;
 
 /** @return bytes of memory, aligned to 64, that init needs */
 OH_API size_t oh_v14_size(void);
-/** The memory must not be moved, and may be given up at any time. */
+/** The memory must not be moved. It may be freed at any time. */
 OH_API struct oh_v14* oh_v14_init(void* memory);
 /** The pump's side, into *port. */
 OH_API void oh_v14_port(struct oh_v14* link, struct oh_bit_port* port);
@@ -30,7 +30,7 @@ OH_API size_t oh_v14_writable(const struct oh_v14* link);
 OH_API size_t oh_v14_unsent(const struct oh_v14* link);
 /** @return octets taken, 0 to n */
 OH_API size_t oh_v14_write(struct oh_v14* link, const uint8_t* octets, size_t n);
-/** @return octets given, 0 to n; octets that are not fetched in time are lost */
+/** @return octets given, 0 to n; octets that are not read in time are lost */
 OH_API size_t oh_v14_read(struct oh_v14* link, uint8_t* octets, size_t n);
 
 #ifdef __cplusplus

@@ -53,17 +53,17 @@ class SequenceSet {
   uint32_t word_[kModulus / 32] = {};
 };
 
-/// Runs down in line time.
+/// Counts down in line time.
 struct Timer {
   uint32_t left = 0;  // samples; 0: stopped
   void start(uint32_t samples) { left = samples ? samples : 1; }
   void stop() { left = 0; }
   bool running() const { return left != 0; }
-  /// If it runs: it was started with `before` and ends as if that had been `after`, or at once.
+  /// A running timer that was started with `before` ends as if started with `after`, or immediately.
   void prolong(uint32_t before, uint32_t after) {
     if (running()) start(left + after > before ? left + after - before : 1);
   }
-  /// @return true when it has just expired
+  /// @return whether it has just expired
   bool advance(uint32_t n) {
     if (left == 0) return false;
     left = n < left ? left - n : 0;
@@ -82,7 +82,7 @@ struct Frame {
   size_t n;
 };
 
-/// The events that change the state of a link; the frames are those of Table 8.
+/// The events that change the state of a link; the frames are in Table 8.
 enum class LinkEvent : uint8_t {
   kSabme,
   kDisc,
@@ -92,10 +92,10 @@ enum class LinkEvent : uint8_t {
   kXid,
   kUi,
   kTest,
-  kUndefined,  ///< a frame that is none of them
+  kUndefined,  ///< another frame
   kT400,
   kT401,
-  kN400  ///< T401 once more, after as many attempts
+  kN400  ///< T401 expires again, after the last attempt
 };
 
 struct Link {
@@ -108,10 +108,10 @@ struct Link {
   PatternSender pattern_sender;
   PatternReceiver pattern_receiver;
   uint8_t* received;    // the receiver's buffer
-  uint8_t k;            // largest window of ours
-  bool framing;         // flags and frames are sent, no detection pattern any more
+  uint8_t k;            // this end's largest window
+  bool framing;         // flags and frames are sent, detection patterns no more
   bool pattern_seen;    // answerer: answer it
-  bool pattern_enough;  // answerer: kAnswerPatterns sent are enough (flags came, or T400 is over)
+  bool pattern_enough;  // answerer: kAnswerPatterns sent are enough (flags arrived, or T400 is over)
 
   // Timers
   uint32_t t401_samples;
@@ -124,9 +124,9 @@ struct Link {
   struct {
     uint32_t from;
     uint16_t n;
-    uint32_t user;   // bytes that the user wrote for it
-  } sent[kModulus];  // place of each frame's bytes in `out`
-  uint32_t framed;   // position in `out` of the first byte that was in no frame yet
+    uint32_t user;   // user bytes in this frame
+  } sent[kModulus];  // position of each frame's bytes in `out`
+  uint32_t framed;   // position in `out` of the first byte that was not in a frame
   ByteRing out, in;
   ByteRing written;  // by the user, not yet in `out`: with compression they stay characters until they fill a frame
   uint32_t unframed_user;
@@ -136,7 +136,7 @@ struct Link {
   uint8_t held_base;  // slot of V(R)
   SequenceSet holding, asked, to_ask;
   bool rejecting;           // REJ exception condition
-  uint8_t reject_distance;  // of the last frame received in it
+  uint8_t reject_distance;  // of the last received frame in the buffer
   bool recovery;            // timer-recovery condition
   bool user_busy;
   bool fresh;  // no I frame has been received since the SABME

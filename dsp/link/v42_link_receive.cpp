@@ -6,14 +6,14 @@
 namespace offhook::v42 {
 namespace {
 
-// 9.2.3, 9.2.4: the responder's permitted values lie between the initiator's value and the default.
+// 9.2.3, 9.2.4: the responder's permitted values are between the initiator's value and the default.
 template <class T>
 T between(T wanted, T offered, T by_default) {
   const T low = offered < by_default ? offered : by_default, high = offered < by_default ? by_default : offered;
   return wanted < low ? low : wanted > high ? high : wanted;
 }
 
-// V.42bis' P0 uses the initiator's directions, V.44's the sender's; we use the sent and the received one.
+// V.42bis' P0 uses the initiator's directions, V.44's the sender's; this link uses the sent and the received one.
 uint8_t swapped(uint8_t directions) {
   return uint8_t((directions & 1) << 1 | directions >> 1);
 }
@@ -38,7 +38,7 @@ void Link::put_bit(int bit) {
     if (originator() && seen == PatternReceiver::kRefused) set_state(OH_LAPM_UNSUPPORTED);
     if (!originator() && seen == PatternReceiver::kOriginator && !pattern_seen) {
       pattern_seen = true;
-      t400.start(samples(config.t400_ms));  // 9.1.1: it was for the wait; from here on it limits the repetition (III.1)
+      t400.start(samples(config.t400_ms));  // 9.1.1: it limited the wait; from here on it limits the repetition (III.1)
     }
   }
   switch (receiver.put(bit)) {
@@ -69,8 +69,8 @@ void Link::put_bit(int bit) {
   }
 }
 
-// The start of the protocol phase: an answerer that never saw the pattern begins it, too (7.2.1.3); one that answers
-// the pattern has been understood (III.1).
+// The start of the protocol phase: an answerer that never saw the pattern begins it, too (7.2.1.3); an answer to the
+// pattern shows that it was understood (III.1).
 void Link::note_framing() {
   if (status.state != OH_LAPM_DETECTION || originator()) return;
   pattern_enough = true;
@@ -81,7 +81,7 @@ void Link::receive(const uint8_t* frame, size_t n, bool oversize, bool fcs32) {
   // 8.1.3 e): two octets of address, or an unknown connection
   if ((frame[0] & ~2) != 1) return;
   Frame f;
-  f.command = frame[0] == response_address();  // Table 6: its command has the C/R bit of our response
+  f.command = frame[0] == response_address();  // Table 6: its command has the C/R bit of this end's response
   f.control = frame[1];
   const bool numbered = (f.control & 3) != 3;
   if (numbered && n < 3) return;
@@ -100,7 +100,7 @@ void Link::receive(const uint8_t* frame, size_t n, bool oversize, bool fcs32) {
     receive_unnumbered(f);
     return;
   }
-  // 8.3.2.1: the UA was lost, the connection is there
+  // 8.3.2.1: the UA was lost, but the connection exists
   if (status.state == OH_LAPM_ESTABLISHMENT && originator() && !sabme_due) enter_connected();
   if (!connected()) return;
   if (!t401.running()) start_t403();
@@ -113,7 +113,7 @@ void Link::receive(const uint8_t* frame, size_t n, bool oversize, bool fcs32) {
   }
 }
 
-// 8.4.3.2.  @return false when the link has been terminated
+// 8.4.3.2.  @return false if the link was terminated
 bool Link::acknowledge(uint8_t nr) {
   const uint8_t n = distance(va, nr), outstanding = distance(va, vs);
   if (n > outstanding) {
@@ -141,7 +141,7 @@ bool Link::acknowledge(uint8_t nr) {
   return true;
 }
 
-// Everything from nr on is sent again.
+// Sends everything from nr on again.
 void Link::go_back(uint8_t nr) {
   next = nr;
   again.clear();
@@ -189,7 +189,7 @@ void Link::receive_information(const Frame& f, uint8_t ns) {
     return;
   }
   if (!status.srej) {
-    // 8.5.1: one REJ; another when the far end has visibly gone back and the frame is still missing
+    // 8.5.1: one REJ. Another one if the far end has obviously gone back and the frame is still missing
     if (!rejecting || ahead <= reject_distance) reject_due = true;
     rejecting = true;
     reject_distance = ahead;
@@ -220,7 +220,7 @@ void Link::receive_supervisory(const Frame& f) {
     if (!status.srej || (f.pf && !f.command)) {  // 8.4.5.1; Table 9
       fail(OH_LAPM_FRAME_REJECTED);
     } else if (distance(va, f.nr) >= distance(va, vs)) {
-      ++status.violations;  // already acknowledged: an SREJ that was overtaken
+      ++status.violations;  // already acknowledged: an acknowledgement overtook this SREJ
     } else {
       again.add(f.nr);
       status.far_busy = false;
@@ -236,7 +236,7 @@ void Link::receive_supervisory(const Frame& f) {
   status.rej_received += f.control == kRej;
   if (f.command && f.pf) final_due = true;
   const bool final = !f.command && f.pf;
-  if (final && recovery) {  // 8.4.8: the answer to our question
+  if (final && recovery) {  // 8.4.8: the answer to this end's enquiry
     recovery = false;
     attempts = 0;
     poll_due = false;
@@ -252,13 +252,13 @@ void Link::receive_supervisory(const Frame& f) {
       start_t403();
       go_back(f.nr);
     } else if (was_busy && !status.far_busy) {
-      go_back(f.nr);  // frames sent meanwhile have been discarded (8.4.7)
+      go_back(f.nr);  // frames sent meanwhile were discarded (8.4.7)
     }
   }
   if (status.far_busy) t401.start(t401_samples);  // 8.4.6: enquire again when it expires
 }
 
-// 8.10, clauses 9 and 10. Directions in a frame are those of its sender.
+// 8.10, clauses 9 and 10. Directions in a frame are from its sender's view.
 void Link::receive_xid(const Frame& f) {
   Xid xid;
   if (read_xid(f.info, f.n, &xid) != 0) {
@@ -274,7 +274,7 @@ void Link::receive_xid(const Frame& f) {
   const uint16_t n401_tx = xid.n401_tx ? xid.n401_tx : kDefaultN401, n401_rx = xid.n401_rx ? xid.n401_rx : kDefaultN401;
   const uint8_t k_tx = xid.k_tx ? xid.k_tx : kDefaultK, k_rx = xid.k_rx ? xid.k_rx : kDefaultK;
   if (f.command) {
-    // In data it would have to stop all traffic first; no modem is known to do so.
+    // During data, all traffic would have to stop first; no modem is known to do so.
     if (!wanted) {
       ++status.violations;
       return;
@@ -295,7 +295,7 @@ void Link::receive_xid(const Frame& f) {
     xid_answer.n401_rx = status.n401_rx;
     xid_answer.k_tx = status.k_tx;
     xid_answer.k_rx = status.k_rx;
-    // V.44 7.3: at most one of the two
+    // V.44 7.3: at most one of the two compressions
     xid_answer.v44 = status.v44;
     xid_answer.v44_directions = status.compression;
     xid_answer.v44_tx = parameters_of(status.v44_tx);
@@ -306,7 +306,7 @@ void Link::receive_xid(const Frame& f) {
     xid_answer.max_string = status.max_string;
     xid_answer_due = true;
   } else if (wanted) {
-    // A responder that chose more than the offer gets the offer.
+    // If a responder chose more than was offered, the offer is used.
     status.n401_tx = between(n401_rx, config.n401, kDefaultN401);
     status.n401_rx = between(n401_tx, config.n401, kDefaultN401);
     status.k_tx = between(k_rx, k, kDefaultK);
@@ -318,7 +318,7 @@ void Link::receive_xid(const Frame& f) {
   }
 }
 
-// V.44 if both ends want it in a direction, else V.42bis.  @return false if the connection must end
+// V.44 if both ends want it in a direction, otherwise V.42bis.  @return false if the connection must end
 bool Link::agree_on_compression(const Xid& theirs, bool far_end_initiates) {
   status.compression = 0;
   status.v44 = 0;
@@ -348,7 +348,7 @@ bool Link::agree_on_v42bis(const Xid& theirs, bool far_end_initiates) {
   return true;
 }
 
-// 8.11: a message sent here comes back, or the far end's goes back.
+// 8.11: this end's message returns, or the far end's is sent back.
 void Link::receive_test(const Frame& f) {
   bool own = test_pending && f.n == test_n;
   for (size_t i = 0; own && i < f.n; ++i) own = f.info[i] == test[i];

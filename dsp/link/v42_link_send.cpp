@@ -7,8 +7,8 @@ namespace offhook::v42 {
 namespace {
 
 constexpr uint32_t kOpeningFlags = 16;      // 8.3.2.1 note 2, 8.10.2 note
-constexpr uint32_t kAnswerPatterns = 10;    // 7.2.1.3; more until the originator sends flags (III.1)
-constexpr uint32_t kCompressAtOnce = 1024;  // characters: some 20 us of V.42bis; V.44 depends on the text
+constexpr uint32_t kAnswerPatterns = 10;    // 7.2.1.3; more of them until the originator sends flags (III.1)
+constexpr uint32_t kCompressAtOnce = 1024;  // in characters: about 20 us of V.42bis; V.44 depends on the text
 
 void copy(uint8_t* to, const uint8_t* from, size_t n) {
   for (size_t i = 0; i < n; ++i) to[i] = from[i];
@@ -46,7 +46,7 @@ int Link::next_bit() {
   return sender.next();
 }
 
-// As many characters as fill a frame; if there are no more, the rest of them (C-FLUSH), because the line would idle
+// As many characters as fill a frame. If there are fewer, all of them (C-FLUSH), because the line would be idle
 // otherwise.
 void Link::fill_out() {
   const bool compress = status.compression & OH_LAPM_COMPRESS_SENT;
@@ -95,8 +95,8 @@ size_t Link::information(uint8_t* f, uint8_t ns) {
   return size_t(3) + sent[ns].n;
 }
 
-// Unnumbered frames first, then frames that the far end waits for, then data. Each returns the frame's length, 0: none
-// is due.
+// Unnumbered frames first, then frames that the far end waits for, then data. Each returns the frame's length, or 0 if
+// none is due.
 size_t Link::compose(uint8_t* f) {
   size_t n = compose_control(f);
   if (n > 0 || !connected()) return n;
@@ -122,7 +122,7 @@ size_t Link::compose_control(uint8_t* f) {
     offer.k_tx = offer.k_rx = k;
     const oh_link_config& l = config.link;
     offer.v42bis = l.compression != 0;
-    offer.compress = uint8_t(l.compression);  // we are the initiator
+    offer.compress = uint8_t(l.compression);  // this end is the initiator
     offer.codewords = uint16_t(l.codewords);
     offer.max_string = uint8_t(l.max_string);
     offer.v44 = l.v44 != 0;

@@ -56,7 +56,7 @@ void connect(Link& l, const Frame&) {
   l.enter_connected();
 }
 void accept(Link& l, const Frame& f) {
-  l.framing = true;  // any rest of our pattern
+  l.framing = true;  // any remainder of this end's pattern
   l.status.fcs32 = f.fcs32;
   reply<kUa>(l, f);
   l.enter_connected();
@@ -95,7 +95,7 @@ struct Transition {
   int state;  // enum oh_lapm_state, or kAny
   Guard guard;
   Action action;
-  // The clause is next to it.
+  // The clause is in the row.
 };
 constexpr Transition kTransitions[] = {
     {LinkEvent::kSabme, OH_LAPM_CONNECTED, ua_was_lost, accept_again},                  // 8.4.9.1
@@ -120,7 +120,7 @@ constexpr Transition kTransitions[] = {
     {LinkEvent::kTest, OH_LAPM_CONNECTED, nullptr, test},                               // 8.11
     {LinkEvent::kUndefined, OH_LAPM_CONNECTED, nullptr, fail<OH_LAPM_FRAME_REJECTED>},  // 8.5.5
     {LinkEvent::kT400, kAny, no_pattern_seen, enter<OH_LAPM_UNSUPPORTED>},              // 7.2.1.1
-    {LinkEvent::kT400, OH_LAPM_DETECTION, answerer, make_due<&Link::pattern_enough>},   // III.1 has no end
+    {LinkEvent::kT400, OH_LAPM_DETECTION, answerer, make_due<&Link::pattern_enough>},   // III.1 specifies no end
     {LinkEvent::kN400, OH_LAPM_NEGOTIATION, nullptr, establish},                        // III.3: the defaults do
     {LinkEvent::kN400, OH_LAPM_RELEASE, nullptr, enter<OH_LAPM_DISCONNECTED>},          // 8.7
     {LinkEvent::kN400, kAny, nullptr, fail<OH_LAPM_NO_ANSWER>},                         // 8.4.8

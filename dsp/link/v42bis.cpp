@@ -66,7 +66,7 @@ Codeword Dictionary::add(Codeword string, uint8_t c) {
   node_[made] = {string, head, 0, c, uint8_t(node_[string].length + 1)};
   head = made;
   ++node_[string].dependants;
-  // There always is one: only a string of more than kMaxString characters could give all entries but one dependants.
+  // One always exists: only a string of more than kMaxString characters could give dependants to all entries but one.
   do {
     next_ = next_ + 1u < codewords_ ? Codeword(next_ + 1) : kFirst;
   } while (node_[next_].length > 0 && node_[next_].dependants > 0);
@@ -112,7 +112,7 @@ size_t StringMatcher::put_codeword(uint32_t codeword, uint8_t* text) {
   if (!dictionary_.has(codeword)) return 0;
   const size_t n = dictionary_.text(Codeword(codeword), text);
   if (string_ != kNoString && dictionary_.find(string_, text[0]) == kNoString) dictionary_.add(string_, text[0]);
-  if (!dictionary_.has(codeword)) return 0;  // the encoder had recovered it before
+  if (!dictionary_.has(codeword)) return 0;  // the encoder had already recovered it
   string_ = Codeword(codeword);
   created_ = kNoString;
   ended_ = true;
@@ -285,7 +285,7 @@ void Decoder::codeword(uint32_t value) {
       compressed_ = false;
       strings_.end();
       break;
-    case kFlush:  // and the rest of the octet is nothing
+    case kFlush:  // the rest of the octet is empty
       bits_ = 0;
       bit_count_ = 0;
       break;

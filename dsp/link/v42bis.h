@@ -15,28 +15,28 @@
 namespace offhook::v42 {
 
 // Clause 5.1: limits of the negotiated parameters.
-inline constexpr uint16_t kMinCodewords = 512;              // P1 (N2); no maximum but that of 16 bits in an XID
+inline constexpr uint16_t kMinCodewords = 512;              // P1 (N2); limited only by the 16 bits in an XID
 inline constexpr uint8_t kMinString = 6, kMaxString = 250;  // P2 (N7)
 
-/// A string of the dictionary, by its codeword; kNoString is the empty one.
+/// A string of the dictionary, by its codeword; kNoString is the empty string.
 using Codeword = uint16_t;
 inline constexpr Codeword kNoString = 0xFFFF;
 
-/// The strings, as trees: each is its parent and one more character (clause 6).
+/// The strings as trees: each is its parent plus one character (clause 6).
 class Dictionary {
  public:
   /// @return bytes of memory, a multiple of 64, that init() needs  @pre codewords >= kMinCodewords
   static size_t size(uint16_t codewords);
-  /// reset() comes next.  @param memory  aligned to 8
+  /// reset() must follow.  @param memory  aligned to 8
   void init(uint8_t* memory, uint16_t codewords, uint8_t max_string);
   /// 6.2: single characters only.
   void reset();
 
   static Codeword of(uint8_t character) { return Codeword(kControlCodewords + character); }
-  /// @return `string` and `c`, or kNoString if the dictionary does not have it
+  /// @return the string `string` + `c`, or kNoString if the dictionary does not have it
   Codeword find(Codeword string, uint8_t c) const;
-  /// 6.4 and 6.5: a new string, and one entry recovered for the next.  @pre find(string, c) gives kNoString
-  /// @return it, or kNoString: it would be too long
+  /// 6.4 and 6.5: adds a string, and recovers one entry for the next.  @pre find(string, c) returns kNoString
+  /// @return the string, or kNoString if it would be too long
   Codeword add(Codeword string, uint8_t c);
   bool has(uint32_t codeword) const { return codeword < codewords_ && node_[codeword].length > 0; }
   /// @param[out] text [kMaxString]  @return its length  @pre has(string)
@@ -47,7 +47,7 @@ class Dictionary {
   static constexpr uint16_t kControlCodewords = 3;             // N6
   static constexpr uint16_t kFirst = 256 + kControlCodewords;  // N5
   struct Node {
-    Codeword parent, chained;  // the next one of the same bucket
+    Codeword parent, chained;  // next string in the same bucket
     uint16_t dependants;
     uint8_t character, length;  // 0: unused
   };
@@ -62,27 +62,27 @@ class Dictionary {
   Codeword next_;  // C1
 };
 
-/// String matching (6.3), the same for transmitted and for received characters of transparent mode.
+/// String matching (6.3), for transmitted characters, and for received ones in transparent mode.
 class StringMatcher {
  public:
   void init(uint8_t* memory, uint16_t codewords, uint8_t max_string) {
     dictionary_.init(memory, codewords, max_string);
   }
   void reset();
-  /// One character more.  @return the string that it ended, or kNoString
+  /// Adds a character.  @return the string that it ended, or kNoString
   Codeword put(uint8_t c);
-  /// The string ends here: the next character makes an entry of it, and begins another (7.8.1 a, 7.8.2 b, 7.9 b).
+  /// Ends the string: the next character completes a new entry, and begins another string (7.8.1 a, 7.8.2 b, 7.9 b).
   void end() { ended_ = true; }
-  /// The string that is matched so far and has not ended.
+  /// The matched string that has not ended.
   Codeword pending() const { return ended_ ? kNoString : string_; }
-  /// A whole string at once, as a codeword brings it.  @param[out] text [kMaxString]
-  /// @return its length, 0 when there is no such string (5.8 b and c)
+  /// Takes a whole string, as a codeword names it.  @param[out] text [kMaxString]
+  /// @return its length; 0 if there is no such string (5.8 b and c)
   size_t put_codeword(uint32_t codeword, uint8_t* text);
   uint16_t codewords() const { return dictionary_.codewords(); }
 
  private:
   Dictionary dictionary_;
-  Codeword string_, created_;  // created_: by the string before this one, not to be used yet
+  Codeword string_, created_;  // created_: by the previous string; must not be used yet
   bool ended_;
 };
 
@@ -109,21 +109,21 @@ class Encoder {
   StringMatcher strings_;
   uint8_t* out_;
   size_t n_;
-  uint32_t bits_;              // that make no octet yet
+  uint32_t bits_;              // bits that do not fill an octet
   uint8_t bit_count_, width_;  // width_: C2
   uint8_t escape_;
   bool compressed_;
-  uint32_t characters_, plain_, coded_;  // since the last test: bits in either mode
+  uint32_t characters_, plain_, coded_;  // since the last test: bits in each mode
 };
 
 class Decoder {
  public:
   void init(uint8_t* memory, uint16_t codewords, uint8_t max_string);
   void reset();
-  /// Takes as many octets as make n characters, or all.
+  /// Takes the octets that give n characters, or all.
   /// @param[out] used  octets taken  @param[out] out [n]  @return characters given
   size_t put(const uint8_t* octets, size_t size, size_t* used, uint8_t* out, size_t n);
-  /// C-ERROR (5.8): the octets were no V.42bis; nothing comes any more until reset().
+  /// C-ERROR (5.8): the octets were not V.42bis; there is no output until reset().
   bool failed() const { return failed_; }
   bool compressed() const { return compressed_; }
 
@@ -134,7 +134,7 @@ class Decoder {
   void character(uint8_t c);
 
   StringMatcher strings_;
-  uint8_t text_[kMaxString];  // of the last codeword
+  uint8_t text_[kMaxString];  // from the last codeword
   uint8_t text_size_, given_;
   uint32_t bits_;
   uint8_t bit_count_, width_;

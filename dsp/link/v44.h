@@ -34,7 +34,7 @@ using Codeword = uint16_t;
 
 class Encoder {
  public:
-  static constexpr size_t kMaxStep = 48;  ///< octets that one call gives at the most
+  static constexpr size_t kMaxStep = 48;  ///< maximum number of octets from one call
 
   /// @return bytes of memory, a multiple of 64, that init() needs  @pre p.valid()
   static size_t size(const Parameters& p);
@@ -48,10 +48,10 @@ class Encoder {
   bool compressed() const { return compressed_; }
 
  private:
-  /// A segment of a string (6.2.1): it continues the segment above it, or a single character.
+  /// A segment of a string (6.2.1): it continues a parent segment, or a single character.
   struct Node {
-    uint16_t position;    // of its first character in the history
-    Codeword down, side;  // the first continuation; the next sibling
+    uint16_t position;    // position of its first character in the history
+    Codeword down, side;  // first continuation; next sibling
     uint8_t length;       // characters
   };
   Codeword child(Codeword of_first, uint8_t length, uint8_t c) const;
@@ -72,27 +72,27 @@ class Encoder {
 
   Parameters p_;
   Node* node_;
-  Codeword* root_;         // [256] the first string of two characters with this one in front
+  Codeword* root_;         // [256] the first string of two characters that begins with this one
   uint8_t* history_;       // [N8]
   uint32_t next_;          // C1
-  uint8_t width_;          // C2; C3 is two to its power
+  uint8_t width_;          // C2; C3 is 2^C2
   uint32_t filled_;        // C4
   uint8_t ordinal_width_;  // C5
 
-  // The current string of the matching: its first character, the last matching segment, and the further matching part
-  // of the history behind it.
+  // The string that is being matched: its first character, the last matching segment, and the matching history after
+  // that.
   uint8_t first_;
-  Codeword at_;        // 0: the first character alone
-  uint8_t length_;     // of the string up to at_; 0: there is none
+  Codeword at_;        // 0: only the first character
+  uint8_t length_;     // of the string up to at_; 0: none
   uint8_t extension_;  // characters behind it
 
   uint8_t* out_;
   size_t n_;
-  uint32_t bits_;  // that make no octet yet
+  uint32_t bits_;  // bits that do not fill an octet
   uint8_t bit_count_;
   uint8_t escape_;
   bool compressed_, after_codeword_, unflushed_;
-  uint32_t characters_, plain_, coded_;  // since the last test: bits in either mode
+  uint32_t characters_, plain_, coded_;  // since the last test: bits in each mode
 };
 
 class Decoder {
@@ -100,10 +100,10 @@ class Decoder {
   static size_t size(const Parameters& p);
   void init(uint8_t* memory, const Parameters& p);
   void reset();
-  /// Takes as many octets as make n characters, or all.
+  /// Takes the octets that give n characters, or all.
   /// @param[out] used  octets taken  @param[out] out [n]  @return characters given
   size_t put(const uint8_t* octets, size_t size, size_t* used, uint8_t* out, size_t n);
-  /// C-ERROR (7.15): the octets were no V.44; nothing comes any more until reset().
+  /// C-ERROR (7.15): the octets were not V.44; there is no output until reset().
   bool failed() const { return failed_; }
   bool compressed() const { return compressed_; }
 
@@ -131,11 +131,11 @@ class Decoder {
   uint8_t* history_;
   uint32_t next_;              // C1
   uint8_t width_, max_width_;  // C2, N1
-  uint32_t filled_, given_;    // C4, and what of it the user has got
+  uint32_t filled_, given_;    // C4, and the part that the user has read
   uint8_t ordinal_width_;      // C5
-  Codeword last_codeword_;     // 0: what came last was none
-  bool created_;               // a string of it and the character that follows
-  bool stepped_;               // STEPUP: by the next code it is known which size it means
+  Codeword last_codeword_;     // 0: the last item was none
+  bool created_;               // one of its strings and the next character
+  bool stepped_;               // STEPUP: the next code shows which size it refers to
   uint32_t bits_;
   uint8_t bit_count_;
   uint8_t escape_, plain_;  // plain_: a character of transparent mode

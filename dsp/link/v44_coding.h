@@ -14,7 +14,7 @@ inline constexpr uint8_t kEtm = 0, kFlush = 1, kStepUp = 2, kReinit = 3;        
 inline constexpr uint8_t kEcm = 0, kEid = 1;                                              // Table 9
 inline constexpr uint8_t kEscapeStep = 51;                                                // 7.14
 
-// Tables 3 and 4: lengths 1; 2 to 4 in two bits; 5 to 12 in three; from 13 on in the bits of the longest.
+// Tables 3 and 4: length 1; 2 to 4 in two bits; 5 to 12 in three; from 13 on, in the bits of the longest length.
 inline constexpr uint8_t kSecondLength = 2, kThirdLength = 5, kLastLength = 13;
 
 constexpr uint8_t last_length_width(uint8_t max_string) {

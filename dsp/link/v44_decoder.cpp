@@ -29,7 +29,7 @@ void Decoder::reset() {
   escaping_ = plain_due_ = failed_ = false;
 }
 
-// 7.5.2.  @pre all of the history has been given
+// 7.5.2.  @pre all of the history was read
 void Decoder::clear_dictionary() {
   next_ = kFirstCodeword;
   width_ = kFirstWidth;
@@ -83,12 +83,12 @@ void Decoder::transparent(uint8_t value) {
       plain_due_ = true;
       escape_ = uint8_t(escape_ + kEscapeStep);
       break;
-    default:  // EPM among them: later negotiation of parameters is not offered
+    default:  // EPM too, because later negotiation of parameters is not offered
       failed_ = true;
   }
 }
 
-// One code of the bits that are there (Table 5).  @return false when it takes more of them
+// Decodes one code from the available bits (Table 5).  @return false if it needs more bits
 bool Decoder::code() {
   if (bit_count_ == 0) return false;
   if (bits_ & 1) return read_codeword();
@@ -97,7 +97,7 @@ bool Decoder::code() {
   return prefix == 2 && (bits_ & 2) ? read_extension() : read_ordinal(prefix);
 }
 
-// A codeword or a control code. After STEPUP, STEPUP applied to its size (7.11.2).
+// A codeword or a control code. After STEPUP, the step applies to its size (7.11.2).
 bool Decoder::read_codeword() {
   const auto width = uint8_t(width_ + stepped_);
   failed_ = width > max_width_;
@@ -110,7 +110,7 @@ bool Decoder::read_codeword() {
   return true;
 }
 
-// After STEPUP, STEPUP applied to the size of an ordinal (7.11.1).
+// After STEPUP, the step applies to the size of an ordinal (7.11.1).
 bool Decoder::read_ordinal(uint8_t prefix) {
   const auto width = uint8_t(ordinal_width_ + stepped_);
   failed_ = width > kLastOrdinalWidth;
@@ -123,18 +123,18 @@ bool Decoder::read_ordinal(uint8_t prefix) {
   return true;
 }
 
-// Tables 3 and 4: a prefix with the number of bits, and these.
+// Tables 3 and 4: a prefix that gives the number of bits, then the bits.
 bool Decoder::read_extension() {
   constexpr uint8_t kPrefix = 2;
   struct Range {
     uint8_t mask, value;      // the first bits
     uint8_t fixed, variable;  // bits
-    uint8_t base;             // the length if the variable ones are 0
+    uint8_t base;             // the length if the variable bits are 0
   };
   const Range ranges[] = {{1, 1, 1, 0, 1},
                           {15, 0, 4, 3, kThirdLength},
                           {15, 8, 4, last_length_width(p_.max_string), kLastLength},
-                          {1, 0, 1, 2, kSecondLength - 1}};  // the two before are the case of two zeros
+                          {1, 0, 1, 2, kSecondLength - 1}};  // the previous two represent two zeros
   const uint32_t rest = bits_ >> kPrefix;
   const int have = bit_count_ - kPrefix;
   const bool zeros = (rest & 7) == 0;
@@ -162,7 +162,7 @@ void Decoder::control(uint32_t code) {
     case kEtm:
       compressed_ = false;
       [[fallthrough]];
-    case kFlush:  // and the rest of the octet is nothing
+    case kFlush:  // the rest of the octet is empty
       bits_ = 0;
       bit_count_ = 0;
       break;
@@ -193,15 +193,15 @@ void Decoder::extension(uint32_t length) {
   if (created_) string_[next_ - 1] = {uint16_t(filled_ - 1), uint8_t(string.length + length)};
 }
 
-// One by one: the end of the copied string may be its own beginning.
+// One by one, because the copied string may overlap its own beginning.
 bool Decoder::copy(uint32_t from, uint32_t length) {
   failed_ = filled_ + length > p_.history;
   for (uint32_t i = 0; i < length && !failed_; ++i) history_[filled_++] = history_[from + i];
   return !failed_;
 }
 
-// The string of the last characters and the first one of the next (Table 2). It may be requested before that one is
-// known (6.4.1, 3 and 4): then its first character is also its last.
+// The string of the last characters and the next one (Table 2). It may be requested before the next character is known
+// (6.4.1, 3 and 4). Then its first character is also its last.
 void Decoder::create(uint32_t length) {
   created_ = next_ < p_.codewords;
   if (created_) string_[next_++] = {uint16_t(filled_), uint8_t(length)};

@@ -54,15 +54,15 @@ void Encoder::reinitialize() {
 }
 
 // Among the siblings of `of_first`, the segment of this length that begins with c. A segment of several characters
-// begins as the history continues, so that its length alone identifies it.
+// begins like the rest of the history, so its length is sufficient to identify it.
 Codeword Encoder::child(Codeword of_first, uint8_t length, uint8_t c) const {
   Codeword at = of_first;
   while (at != 0 && (node_[at].length != length || history_[node_[at].position] != c)) at = node_[at].side;
   return at;
 }
 
-// One character more (6.3.1, 6.3.2). If two segments begin alike, the shorter one matches first.
-// @return false: the string ends before it
+// Adds a character (6.3.1, 6.3.2). If two segments begin alike, the shorter one matches first.
+// @return false if the string ends before it
 bool Encoder::match(uint8_t c) {
   if (extension_ == 0) {
     const Codeword below = child(at_ == 0 ? root_[first_] : node_[at_].down, 1, c);
@@ -73,7 +73,7 @@ bool Encoder::match(uint8_t c) {
     }
     if (at_ == 0) return false;
   }
-  // The compared characters lie before c: a string's earlier place ends before its later one does.
+  // The compared characters are before c, because a string's earlier occurrence ends before its later one.
   const Node& node = node_[at_];
   const uint32_t behind = uint32_t(node.position) + node.length;
   if (history_[behind + extension_] != c) return false;
@@ -87,7 +87,7 @@ bool Encoder::match(uint8_t c) {
   return true;
 }
 
-// A character that begins a string. If no string begins with it, it is sent as an ordinal at once.
+// A character that begins a string. If there is no string with it, it is sent as an ordinal immediately.
 void Encoder::begin(uint8_t c) {
   first_ = c;
   at_ = 0;
@@ -96,7 +96,7 @@ void Encoder::begin(uint8_t c) {
   if (root_[c] == 0) end_string();
 }
 
-// Table 1, and 7.11.3. The next character is appended before it is known, as Appendix II does.
+// Table 1 and 7.11.3. The next character is appended before it is known, as in Appendix II.
 void Encoder::end_string() {
   if (at_ == 0) {
     ordinal(first_);
@@ -163,7 +163,7 @@ size_t Encoder::flush(uint8_t* out) {
   return n_;
 }
 
-// 7.11.5. In transparent mode the strings continue, and their hypothetical cost is counted.
+// 7.11.5. In transparent mode the strings continue, and the cost of compression is counted.
 void Encoder::test() {
   if (characters_ < kTestCharacters) return;
   if (compressed_ && coded_ > plain_ + kWorthwhile) {  // 6.5.1
@@ -181,7 +181,7 @@ void Encoder::test() {
   characters_ = plain_ = coded_ = 0;
 }
 
-// Table 5 for the prefixes of the four that follow.
+// Table 5: the prefixes of the following four.
 void Encoder::ordinal(uint8_t c) {
   if (c > 127 && ordinal_width_ == kFirstOrdinalWidth) {  // 7.11.1
     control(kStepUp);

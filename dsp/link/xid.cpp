@@ -7,7 +7,7 @@ namespace {
 constexpr uint8_t kFormat = 0x82;       // 12.2.2: general purpose
 constexpr uint8_t kNegotiation = 0x80;  // group: parameter negotiation
 constexpr uint8_t kPrivate = 0xF0;      // group: private parameters, here those of V.42bis
-constexpr uint8_t kUserData = 0xFF;     // group without a length: the rest of the field, here V.44's
+constexpr uint8_t kUserData = 0xFF;     // group without a length: it has the rest of the field, here V.44's
 constexpr uint8_t kFunctions = 3, kN401Tx = 5, kN401Rx = 6, kKTx = 7, kKRx = 8;  // Table 11a
 constexpr uint8_t kSet = 0, kP0 = 1, kP1 = 2, kP2 = 3;                           // Table 11b
 constexpr uint8_t kV44Set = 0x40, kV44C0 = 0x41, kV44P0 = 0x42, kV44P1Tx = 0x43, kV44P1Rx = 0x44, kV44P2Tx = 0x45,
@@ -19,7 +19,7 @@ constexpr uint32_t position(int bit) {
 constexpr uint32_t kAlways = position(2) | position(4) | position(8) | position(9) | position(12) | position(16);
 constexpr uint32_t kSrej = position(3), kTest = position(14), kFcs32 = position(17);
 
-// V.42 prints 00101010 for the "V" of either compression.
+// V.42 prints 00101010 as the "V" of both compressions.
 bool names(const uint8_t* value, size_t size, uint8_t second, uint8_t third) {
   return size == 3 && (value[0] == 'V' || value[0] == 0x2A) && value[1] == second && value[2] == third;
 }
@@ -35,8 +35,8 @@ uint32_t high_first(const uint8_t* value, size_t size) {
   return number;
 }
 
-/// The user data subfield, which others may have filled: if it is none of V.42's it is ignored.
-/// @return 0, or the position in it + 1 of the error
+/// The user data subfield, which others may have filled. It is ignored unless it is V.42's.
+/// @return 0, or 1 + the position of the error in it
 size_t read_user_data(const uint8_t* in, size_t n, Xid* xid) {
   bool v44 = false, history_tx = false, history_rx = false;
   for (size_t at = 0; at < n;) {

@@ -19,31 +19,31 @@ namespace offhook {
 
 /// Test loops of a pump (offhook/loop.h).  Real-time: yes.
 struct Loops {
-  int (*order)(void* self, oh_loop_order order);  ///< @return 0, or -EINVAL: not possible now
+  int (*order)(void* self, oh_loop_order order);  ///< @return 0, or -EINVAL if not possible now
   oh_loop_state (*state)(const void* self);
 };
 
 struct Modulation {
   oh_modulation id;     ///< OH_MODULATION_NONE: automode
-  const char* name;     ///< of pump.modem and --pump
-  const char* title;    ///< as people write it: "V.22bis"
-  const char* carrier;  ///< of +MS (V.250 6.4.1); empty: any
+  const char* name;     ///< name in pump.modem and --pump
+  const char* title;    ///< name as printed: "V.22bis"
+  const char* carrier;  ///< name in +MS (V.250 6.4.1); empty: any
   v8::Menu v8;          ///< its share of an analogue modem's menu: modulation bits, PCM availability, PSTN access
-  /// bit/s, of the Recommendation; if the directions differ, of the slower and of the faster one.
+  /// bit/s, from the Recommendation; if the directions differ, of the slower and of the faster one.
   uint32_t min_bit_rate, max_bit_rate;
   /// Maximum of unacknowledged V.42 frames: with V.34 a round trip of 1.2 s holds 40 of 128 octets. 0: no V.42, because
   /// bits cross the line without a clock.
   uint8_t v42_window;
-  bool alone;   ///< its pump starts a call by V.25, without V.8: used by +MS without automode
-  int mark_hz;  ///< tone of an answerer without V.8 until it is answered; 0: no tone
+  bool alone;   ///< its pump starts a call by V.25 without V.8: for +MS without automode
+  int mark_hz;  ///< tone of an answerer without V.8 until the caller replies; 0: no tone
   const oh_pump_type* (*type)();
-  /// After init: the modulation's own procedure begins with the next sample; V.8, or without it the answer tone, is
-  /// over. The far end was heard at `far_dbm0`, -100 if it was not. Null for automode.  Real-time: yes.
+  /// After init: the modulation's own procedure begins with the next sample. V.8, or without V.8 the answer tone, is
+  /// over. @param far_dbm0  level of the far end, -100 if it was not received. Null for automode.  Real-time: yes.
   void (*begin)(void* self, bool after_v8, float far_dbm0);
-  /// A modulation whose directions differ: its pump with these rates of the two senders, bit/s. @return NULL: there is
-  /// none. The member itself is NULL for other modulations.
+  /// For a modulation whose directions differ: its pump with these bit rates of the two senders. @return NULL if there
+  /// is none. The member itself is NULL for other modulations.
   const oh_pump_type* (*with_rates)(uint32_t caller, uint32_t answerer) = nullptr;
-  const Loops* loops = nullptr;  ///< NULL: it has no procedure for test loops
+  const Loops* loops = nullptr;  ///< NULL if it has no procedure for test loops
 };
 
 inline constexpr Loops kLoopsOfV22bis = {.order = oh_v22bis_loop, .state = oh_v22bis_loop_state};

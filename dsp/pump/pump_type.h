@@ -12,7 +12,7 @@
 
 namespace offhook {
 
-/// Linear samples at 8000 Hz both ways: the format of modems of the telephone network.
+/// Linear samples at 8000 Hz in both directions: the format of modems of the telephone network.
 inline constexpr oh_pump_format kLinear8000 = {{8000, OH_LINEAR16}, {8000, OH_LINEAR16}};
 
 /// The format of an analogue modem of V.90: it receives twice the samples that it sends.
@@ -27,7 +27,7 @@ constexpr bool same_format(const oh_sample_format& a, const oh_sample_format& b)
 constexpr bool same_format(const oh_pump_format& a, const oh_pump_format& b) {
   return same_format(a.rx, b.rx) && same_format(a.tx, b.tx);
 }
-/// Whether it is one of the type's.
+/// Whether the format is one of the type's.
 inline bool takes(const oh_pump_type& type, const oh_pump_format& format) {
   for (uint32_t k = 0; k < type.format_count; ++k) {
     if (same_format(type.formats[k], format)) return true;
@@ -39,8 +39,8 @@ inline constexpr uint32_t kBothRoles = 1u << OH_PUMP_CALL | 1u << OH_PUMP_ANSWER
 inline constexpr uint32_t kEveryOperation = OH_OPERATION_INIT | OH_OPERATION_PROCESS | OH_OPERATION_FILL_IN |
                                             OH_OPERATION_STATUS | OH_OPERATION_HANG_UP | OH_OPERATION_HOLD;
 
-/// The conditions of every modem of the telephone network for its configuration: a known size, a format and a role of
-/// its type, -48 to -3 dBm0, a whole bit port, a defined guard tone, and `least_bit_rate` or more if any.
+/// Requirements of every modem of the telephone network on its configuration: a known size, a format and a role of its
+/// type, -48 to -3 dBm0, a complete bit port, a defined guard tone, and at least `least_bit_rate` if any.
 inline bool is_possible(const oh_pump_config* c, uint32_t least_bit_rate) {
   return c != nullptr && c->struct_size == sizeof *c && same_format(c->format, kLinear8000) &&
          (c->role == OH_PUMP_CALL || c->role == OH_PUMP_ANSWER) &&
@@ -49,7 +49,7 @@ inline bool is_possible(const oh_pump_config* c, uint32_t least_bit_rate) {
          (c->guard_tone_hz == 0 || c->guard_tone_hz == 550 || c->guard_tone_hz == 1800);
 }
 
-/// The part of the configuration's observer that both sides have; all null if there is none.
+/// The members of the configuration's observer that both sides know; all null if there is none.
 inline oh_pump_observer observer_of(const oh_pump_config& c) {
   oh_pump_observer o{};
   if (c.observer == nullptr) return o;
@@ -58,14 +58,14 @@ inline oh_pump_observer observer_of(const oh_pump_config& c) {
   return o;
 }
 
-/// As much of `all` as the caller's status has room for.
+/// The part of `all` for which the caller's status has room.
 inline void give_status(const oh_pump_status& all, oh_pump_status* s) {
   const uint32_t room = s->struct_size;
   __builtin_memcpy(s, &all, room < sizeof all ? room : sizeof all);
   s->struct_size = room;
 }
 
-/// The driver's half of the contract for any object with process(const int16_t* rx, int16_t* tx, size_t n) and
+/// The operations for a driver of any object with process(const int16_t* rx, int16_t* tx, size_t n) and
 /// report_gap(size_t n).
 template <class P>
 oh_pump pump_of(P& pump) {
@@ -76,19 +76,19 @@ oh_pump pump_of(P& pump) {
 }
 
 /// Samples of 8000 Hz between card and line, both directions together: 400 ms, which is more than sound cards queue.
-/// From 40 ms (V.34) or 27 ms (V.32bis) on, reversals are answered later than the Recommendations require, and the far
-/// end counts the excess as a part of its round trip.
+/// From 40 ms (V.34) or 27 ms (V.32bis) on, reversals are answered later than required, and the far end adds the excess
+/// to its round trip.
 inline constexpr uint32_t kMostIoDelay = 3200;
 
-/// Whole cache lines of 64 octets, an odd number of them: the same part of each of many states that lie one after the
-/// other is then in another set of the cache.
+/// An odd number of whole cache lines of 64 octets. In an array of states, the same part of each state is then in a
+/// different set of the cache.
 constexpr size_t state_size(size_t bytes) {
   return ((bytes + 63) / 64 | 1) * 64;
 }
 
-/// The type of a pump that is one `Modem`: constructed from an oh_pump_config, int16_t process(int16_t) a sample,
-/// lost() for a sample that never came, status(oh_pump_status*), hang_up(), kLeastBitRate and kLongestStep. Nothing of
-/// it needs to be destroyed. Between card and line it takes up to kMostIoDelay. Real-time: as Modem is.
+/// The type of a pump that is one `Modem`: constructed from an oh_pump_config, int16_t process(int16_t) per sample,
+/// lost() for a lost sample, status(oh_pump_status*), hang_up(), kLeastBitRate and kLongestStep. It needs no
+/// destructor. The delay between card and line may be up to kMostIoDelay. Real-time: as Modem is.
 template <class Modem>
 struct ModemType {
   static Modem& of(void* self) { return *static_cast<Modem*>(self); }
@@ -99,7 +99,7 @@ struct ModemType {
                : 0;
   }
   static int init(void* self, const oh_pump_config* config) {
-    constexpr int kInvalid = -22;  // -EINVAL without an OS header
+    constexpr int kInvalid = -22;  // -EINVAL, without an OS header
     if (self == nullptr || size(config) == 0) return kInvalid;
     new (self) Modem(*config);
     return 0;
@@ -118,7 +118,7 @@ struct ModemType {
     give_status(all, s);
   }
 
-  /// @param name  of the pump, kept
+  /// @param name  of the pump; not copied
   static constexpr oh_pump_type named(const char* name) {
     return {.format_count = 1,
             .name = name,

@@ -11,19 +11,19 @@ namespace {
 
 constexpr float kNearStep = 0.35f;
 constexpr float kFarStep = 0.5f;
-constexpr int kFullSteps = 2500;  // samples, before the steps begin to shrink
+constexpr int kFullSteps = 2500;  // samples until the steps begin to shrink
 constexpr float kLeastStep = 0.01f;
 constexpr int kPhaseLoopFrom = 900;                // samples of training
-constexpr float kPhaseGain = 0.008f;               // a sample, in training: some 10 Hz
+constexpr float kPhaseGain = 0.008f;               // per sample, in training: about 10 Hz
 constexpr float kPhaseGainData = 5e-5f;            // 0.06 Hz
-constexpr float kOffsetThatCounts = 0.25f / 8000;  // noise makes less without an offset
+constexpr float kOffsetThatCounts = 0.25f / 8000;  // without an offset, noise gives less
 constexpr float kPowerMemory = 1.0f / 128;
 constexpr int kSettle = 400;  // samples of training in which only the powers are measured
 
 constexpr int kBlockTaps = 16;
-// Over the mean energy that is expected of noise, so that hardly a block of it stays. The near taps' is not white. The
-// far taps' has the signal's band: at 2400 symbols/s a block has 2400 / 8000 * 2 * 16 = 10 degrees of freedom, and
-// chi-square of 10 is more than three times its mean once in 1000.
+// Relative to the mean energy that noise should have, so that almost no block of noise remains. The noise of the near
+// taps is not white. That of the far taps has the signal's band: at 2400 symbols/s a block has 2400 / 8000 * 2 * 16 =
+// 10 degrees of freedom, and chi-square of 10 is more than three times its mean once in 1000.
 constexpr float kNearMargin = 4;
 constexpr float kFarMargin = 3;
 
@@ -47,7 +47,7 @@ float step_now(float first, int samples) {
 }  // namespace
 
 struct EchoCanceller::FilterWindow {
-  double at[kFilterDelay + 1];  // from the middle on
+  double at[kFilterDelay + 1];  // from the middle onwards
   constexpr FilterWindow() : at{} {
     for (int t = 0; t <= kFilterDelay; ++t) at[t] = kaiser(static_cast<double>(t) / (kFilterDelay + 1), 5);
   }
@@ -58,15 +58,15 @@ void EchoCanceller::init(const Band& band, int io_delay_samples, int round_trip_
   kernels_ = &kernels;
   near_delay_ = io_delay_samples > 8 ? io_delay_samples - 8 : 0;
   far_delay_ = io_delay_samples + round_trip_samples - kFarBefore;
-  if (far_delay_ < near_delay_ + kNearTaps) far_delay_ = near_delay_ + kNearTaps;  // one FIR in a row
+  if (far_delay_ < near_delay_ + kNearTaps) far_delay_ = near_delay_ + kNearTaps;  // one FIR per row
   has_far_ = far_delay_ <= kMaxDelaySamples;
 
   static constexpr FilterWindow kFilterWindow;
-  // The last tap meets the newest sample.
+  // The last tap is for the newest sample.
   const double s = band.symbol_hz() / 8000;
   const double fc = band.carrier_hz() / 8000;
   constexpr uint32_t kGrid = CosineTable::kSteps / 4;
-  constexpr double kEdge = 0.06;  // half the width of the fall at the band's edges, of the symbol rate
+  constexpr double kEdge = 0.06;  // half the width of the slope at the band's edges, relative to the symbol rate
   double mean = 0;
   double weight[kGrid];
   for (uint32_t n = 0; n < kGrid; ++n) {
@@ -76,12 +76,12 @@ void EchoCanceller::init(const Band& band, int io_delay_samples, int round_trip_
     weight[n] = 1 / (spectrum + 0.02);
     mean += weight[n] * spectrum / kGrid;
   }
-  // Both are symmetric, except one end's tap.
+  // Both are symmetric, apart from one tap at an end.
   for (int t = 0; t <= kFilterDelay; ++t) {
     oh_preemption_point();
     const double window = kFilterWindow.at[t];
     double sum = 0;
-    // The grid's frequencies are odd multiples of half a step of it.
+    // The grid's frequencies are odd multiples of half its step.
     for (uint32_t n = 0; n < kGrid; ++n) sum += weight[n] * kCosine((2 * n + 1) * static_cast<uint32_t>(t));
     const auto inverse = static_cast<float>(sum / kGrid / mean * window);
     const float hilbert = t % 2 == 0 ? 0 : static_cast<float>(-2 / (kPi * t) * window);
@@ -120,14 +120,14 @@ void EchoCanceller::join_far() {
   for (int k = 0; k < kFarTaps; ++k) {
     oh_preemption_point();
     const Complex c = Complex{far_re_[k], far_im_[k]} * turn;
-    joined_taps_[1 + k + kMiddle] += c.re;  // the first is left over
+    joined_taps_[1 + k + kMiddle] += c.re;  // the first one remains
     kernels_->accumulate(joined_taps_ + 1 + k, hilbert_, -c.im, kFilterTaps);
   }
   joined_span_ = span_of(joined_taps_, nullptr, kJoinedTaps);
 }
 
 EchoCanceller::Span EchoCanceller::span_of(const float* re, const float* im, int taps) {
-  constexpr int kRow = 16;  // a sum of the kernels takes two of them in turn
+  constexpr int kRow = 16;  // a sum of the kernels takes two of them alternately
   const auto is_zero = [&](int k) { return re[k] == 0 && (im == nullptr || im[k] == 0); };
   int from = 0, to = taps;
   while (from < taps && is_zero(from)) ++from;
@@ -140,7 +140,7 @@ EchoCanceller::Span EchoCanceller::span_of(const float* re, const float* im, int
 // Taps without an echo to cancel hold the noise of their adaptation, and would add it to the received signal for the
 // rest of the connection. Blocks of taps with no more energy than that become zero.
 void EchoCanceller::drop_noise() {
-  // The noise of a tap under LMS is half the step times the received noise over the signal's power. The filter of the
+  // The noise of an LMS tap is half the step times the received noise, divided by the signal's power. The filter of the
   // inverse spectrum amplifies it.
   const float per_power = residual_power_ / 2;
   const float near =
@@ -151,7 +151,7 @@ void EchoCanceller::drop_noise() {
   zero_below(kFarMargin * far, far_re_, far_im_, kFarTaps);
 }
 
-// The analytic signal of the sample that the newest of the far echo's taps met `late` samples ago.
+// The analytic signal of the sample for which the newest tap of the far echo was used `late` samples ago.
 void EchoCanceller::put_analytic(int late) {
   const float* around = sent_.window(at_, far_delay_ - kFilterDelay + late, kFilterTaps);
   far_at_ = far_at_ + 1 == kFarWindow ? 0 : far_at_ + 1;
@@ -163,7 +163,7 @@ void EchoCanceller::put(float x) {
   at_ = at_ + 1 == kLong ? 0 : at_ + 1;
   short_at_ = short_at_ + 1 == kShort ? 0 : short_at_ + 1;
   sent_.put(at_, x);
-  if (hears_far() && !joined_) put_analytic(0);  // taps that begin at zero are not adapted before their window is new
+  if (hears_far() && !joined_) put_analytic(0);  // taps that begin at zero adapt only when their window is new
   if (training_) {
     const float* recent = sent_.window(at_, 0, kFilterTaps);
     const float delayed = recent[kMiddle];
@@ -181,7 +181,7 @@ float EchoCanceller::power_floor() const {
 }
 
 void EchoCanceller::adapt_near(float residual) {
-  // The filter's delay makes the step kFilterDelay samples late.
+  // The filter's delay makes the step late by kFilterDelay samples.
   float& late = residual_[trained_samples_ % kFilterDelay];
   const float error = late;
   late = residual;
@@ -232,7 +232,7 @@ float EchoCanceller::process(float received) {
     replica = kernels_->complex_dot(far_re_ + far, far_im_ + far, re + far, im + far, far_taps) * turn;
     residual -= replica.re;
   }
-  const int far_samples = trained_samples_ - far_delay_;  // for which there can be a far echo
+  const int far_samples = trained_samples_ - far_delay_;  // delays at which a far echo is possible
   if (training_) {
     ++trained_samples_;
     adapt_near(residual);
@@ -246,7 +246,7 @@ float EchoCanceller::process(float received) {
   if (hears_far() && ((training_ && far_samples > kPhaseLoopFrom) || (!training_ && frequency_ != 0))) {
     replica_power_ += (1.0f / 1024) * (norm(replica) - replica_power_);
     const float gain = training_ ? kPhaseGain : kPhaseGainData;
-    // Turning the replica further changes it by minus its quadrature.
+    // Turning the replica further changes it by its negative quadrature.
     float error = -residual * replica.im / (replica_power_ + (training_ ? residual_power_ : 0) + 1.0f);
     error *= 2 * kTurnsPerRadian;  // turns
     if (error > 0.5f) error = 0.5f;

@@ -37,20 +37,20 @@ class EchoCanceller {
  public:
   static constexpr int kNearTaps = 160;           ///< 20 ms
   static constexpr int kFarTaps = 256;            ///< 32 ms
-  static constexpr int kFarBefore = 64;           ///< of these, before the round trip measured
+  static constexpr int kFarBefore = 64;           ///< number of these before the measured round trip
   static constexpr int kMaxDelaySamples = 12800;  ///< of the far echo: a round trip of 1.2 s, and the sound card's
 
-  EchoCanceller() { oh_preemption_point(); }  // not defaulted: `T{}` would clear all of it twice
+  EchoCanceller() { oh_preemption_point(); }  // not defaulted, because `T{}` would clear all of it twice
   /// @param band  of the transmitted signal  @param io_delay_samples  minimum, from a sent sample to its near echo
-  /// @param round_trip_samples  at the line's terminals. If both exceed kMaxDelaySamples in sum, the far echo stays.
-  /// Not real-time in the strict sense: fills tables, and clears 85 KB.
+  /// @param round_trip_samples  at the line's terminals. If the sum of both exceeds kMaxDelaySamples, the far echo is
+  /// not cancelled. Not strictly real-time: fills tables and clears 85 KB.
   void init(const Band& band, int io_delay_samples, int round_trip_samples, const Kernels& kernels = best_kernels());
-  /// The far end is silent: adapt. Every change of this from false begins with large steps again; from true, taps that
-  /// hold noise alone become zero.  Real-time: yes, O(kFarTaps * kFilterTaps).
+  /// The far end is silent, so adapt. A change from false begins again with large steps. After a change from true, taps
+  /// that contain only noise become zero.  Real-time: yes, O(kFarTaps * kFilterTaps).
   void set_training(bool training);
   bool training() const { return training_; }
 
-  /// @param received  int16 units  @return the residual without the echoes of all samples that were put() so far.
+  /// @param received  int16 units  @return the residual, without the echoes of all samples given to put() so far.
   /// Real-time: yes, O(taps).
   float process(float received);
   /// The sample that was sent. If both directions lost a sample, it is unknown: pass 0.
@@ -60,13 +60,13 @@ class EchoCanceller {
   void add_to(HotLines* hot) const;
   void add_heads_to(HotLines* hot) const { hot->add_up_to(this, near_); }  ///< the memory that add_to() reads
 
-  /// Measurements over the samples since training began: received and residual mean square.
+  /// Measured over the samples since training began: mean square of received signal and residual.
   float echo_power() const { return echo_power_; }
   float residual_power() const { return residual_power_; }
   float far_offset_hz() const { return frequency_ * 8000; }
 
  private:
-  static constexpr int kFilterTaps = 64;  // of the inverse spectrum and of the Hilbert transformer, delay 32
+  static constexpr int kFilterTaps = 64;  // of the inverse spectrum and of the Hilbert transformer, whose delay is 32
   static constexpr int kFilterDelay = kFilterTaps / 2;
   static constexpr int kMiddle = kFilterTaps - 1 - kFilterDelay;  // tap, of both filters, odd and even
 
@@ -91,7 +91,7 @@ class EchoCanceller {
   };
   struct FilterWindow;
   static constexpr int kLong = 13312;
-  static constexpr int kShort = 4096;  // the near echo of a card that queues 400 ms
+  static constexpr int kShort = 4096;  // for the near echo of a card that queues 400 ms
   static constexpr int kFarWindow = 512;
 
   /// The taps that may not be zero, in whole rows of the kernels' partial sums. Skipping the others changes no bit.
@@ -117,10 +117,10 @@ class EchoCanceller {
   int at_ = 0;            // in sent_
   int short_at_ = 0;      // in inverse_sent_
   int far_at_ = 0;        // in the analytic signal
-  float near_power_ = 0;  // of the signal times the signal through the inverse spectrum
+  float near_power_ = 0;  // correlation of the signal with the signal through the inverse spectrum
   float far_power_ = 0;
-  Span near_span_{}, far_span_{};  // of taps that are zero: nothing
-  bool joined_ = false;            // the far echo is that of joined_taps_
+  Span near_span_{}, far_span_{};  // correlation for taps that are zero: none
+  bool joined_ = false;            // the far echo uses joined_taps_
   Span joined_span_{};
   alignas(64) float near_[kNearTaps]{};
   float far_re_[kFarTaps]{};
@@ -136,7 +136,7 @@ class EchoCanceller {
   Ring<kLong> sent_;           // as sent
   Ring<kShort> inverse_sent_;  // through the inverse spectrum, kFilterDelay late
   float residual_[kFilterDelay]{};
-  Ring<kFarWindow> analytic_re_, analytic_im_;  // as the far echo's taps see it; not kept up while joined_
+  Ring<kFarWindow> analytic_re_, analytic_im_;  // as the taps of the far echo use it; not updated while joined_
 };
 
 }  // namespace offhook::qam

@@ -25,15 +25,15 @@ class EqualiserFit {
   static constexpr int kRowsASymbol = 8;
 
   bool idle() const { return stage_ == Stage::kIdle; }
-  /// Symbols in a row are needed; after that put() only counts.
+  /// The number of consecutive symbols that are needed. After that, put() only counts.
   bool collecting() const { return stage_ == Stage::kCollect; }
   void reset() { stage_ = Stage::kIdle; }
-  /// Begins at these taps, with the symbol that put() is given next.
+  /// Begins with these taps, and with the symbol of the next put().
   void init(const float* tap_re, const float* tap_im);
-  /// One symbol, the next after the last one. @param[in] re, im  [kTaps] the T/2 samples of its window, two more than
-  /// those of the symbol before  @param wanted  the correct output of the taps
-  /// @param[out] tap_re, tap_im  [kTaps] written when it returns true: the fit is done
-  /// Real-time: yes, O(kTaps) or O(kRowsASymbol * kTaps).
+  /// The symbol after the last one. @param[in] re, im  [kTaps] the T/2 samples of its window, two later than those of
+  /// the previous symbol  @param wanted  the correct output of the taps
+  /// @param[out] tap_re, tap_im  [kTaps] written when it returns true, which means that the fit is done. Real-time:
+  /// yes, O(kTaps) or O(kRowsASymbol * kTaps).
   bool put(const Kernels& kernels, const float* re, const float* im, Complex wanted, float* tap_re, float* tap_im);
 
  private:

@@ -17,8 +17,8 @@ constexpr int kGains = 2;                 // to either side
 constexpr float kGainStep = 0.03f;
 constexpr float kLevelKnown = 0.1f;  // the level of 128 symbols is known to 5 % (one sigma)
 constexpr int kRefinements = 3;
-// Mean squared distance of symbols that have nothing to do with the grid. The best of all turns and gains has 0.85 of
-// it.
+// Mean squared distance for symbols that are unrelated to the
+// grid. After the best turn and gain, 0.85 of it remains.
 constexpr float kChanceOdd = 2 / 3.f, kChanceOddSum = 1 / 3.f;
 
 float floor_of(float v) {
@@ -39,8 +39,8 @@ struct Scaled {
       before[2] = before[1], before[1] = before[0], before[0] = x;
     }
   }
-  // Mean squared distance to the grid when turned back. @param[out] lead  by which the symbols lead their nearest
-  // points, and are larger, as the sum of products with its conjugate
+  // Mean squared distance to the grid after turning back. @param[out] lead  turn and gain of the symbols relative to
+  // their nearest points, as the sum of products with the conjugate
   float error(Grid grid, float turns, Complex* lead) const {
     const Complex back = unit_phasor(phase_of(-turns));
     float sum = 0, power = 0;
@@ -101,7 +101,7 @@ float HitRecovery::misfit(Grid grid, const Complex* recent, float scale, float w
 
 HitRecovery::Found HitRecovery::search(Grid grid, const Complex* recent, float scale, float warp,
                                        const Complex* whitening) {
-  // A short gap spoils symbols and does not change the loops: the estimate of a turn would only add its noise.
+  // A short gap spoils symbols but does not change the loops. The estimate of a turn would only add its noise.
   Complex none;
   if (Scaled(recent, scale, warp, whitening).error(grid, 0, &none) < kLikeUsual * usual_) {
     waiting_ = false;
@@ -134,11 +134,11 @@ HitRecovery::Found HitRecovery::search(Grid grid, const Complex* recent, float s
     best.turns += angle_turns(lead);
     best.gain *= magnitude(lead);
   }
-  // Loops that followed wrong decisions for a while leave more than the usual error, which is little on a quiet line.
+  // Loops that tracked wrong decisions for a while leave more than the usual error, which is small on a quiet line.
   best.found = is_usual(grid, least);
   if (best.found || ++tries_ == kTries) {
     waiting_ = false;
-    if (!best.found) learnt_ = 0;  // the line is another one
+    if (!best.found) learnt_ = 0;  // the line has changed
   }
   return best;
 }

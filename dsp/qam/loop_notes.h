@@ -19,7 +19,7 @@ struct Loops {
   double deviation = 0;  ///< of the clock
   uint32_t symbols = 0;
 
-  /// The carrier's phase at another symbol, if nothing changes.
+  /// The carrier's phase at another symbol, if carrier and clock do not change.
   Phase phase_at(uint32_t symbol) const {
     return phase + phase_of(static_cast<double>(symbol - symbols) * static_cast<double>(frequency));
   }
@@ -27,7 +27,7 @@ struct Loops {
 
 class LoopNotes {
  public:
-  /// All is well.  Real-time: yes, O(1).
+  /// Notes both loops while reception is good.  Real-time: yes, O(1).
   void put(const Loops& now) {
     before_ = newest_;
     newest_ = now;

@@ -10,12 +10,12 @@
 namespace offhook::qam {
 namespace {
 
-// Steps of a symbol in which every phase of every symbol rate falls: least common multiple of 10, 35, 20, 8, 5 and 7.
+// Steps per symbol that contain every phase of every symbol rate: the least common multiple of 10, 35, 20, 8, 5 and 7.
 constexpr int kGrid = 280;
 constexpr double kKaiserBeta = 6;
 
 struct Pulse {
-  float at[kGrid * Modulator::kSpan / 2 + 1];  // from the peak on
+  float at[kGrid * Modulator::kSpan / 2 + 1];  // from the peak onwards
 };
 
 constexpr Pulse make_pulse(double roll_off) {
@@ -69,7 +69,7 @@ void Modulator::init(const Band& band, double rms, const PreEmphasis& pre_emphas
   delay_ = static_cast<float>(kSpan / 2.0 * 8000 / band.symbol_hz());
   emphasised_ = pre_emphasis.index > 0;
   if (emphasised_) {
-    // The newest sample comes last in the window; the padding lies before it.
+    // The newest sample is last in the window; the padding is before it.
     design_pre_emphasis(pre_emphasis, band, 8000, emphasis_ + (kEmphasisTaps - kPreEmphasisTaps));
     constexpr int kMiddle = kPreEmphasisTaps / 2;
     delay_ += kMiddle;

@@ -26,23 +26,23 @@ enum class RollOff : uint8_t { k9Percent, k25Percent };
 
 class Modulator {
  public:
-  static constexpr int kSpan = 32;       ///< symbols that a pulse lasts
-  static constexpr int kMaxPhases = 35;  ///< in which a symbol may fall between samples, at 2743 symbols/s
+  static constexpr int kSpan = 32;       ///< length of a pulse, in symbols
+  static constexpr int kMaxPhases = 35;  ///< phases of a symbol between samples, at 2743 symbols/s
   static constexpr int kMaxTurns = 7;    ///< symbols after which the carrier repeats
 
   Modulator() = default;
-  /// @param rms  of the line signal, int16 units, for symbols of unit mean power
-  /// Not real-time in the strict sense: fills tables (about 0.2 ms).
+  /// @param rms  of the line signal, int16 units, for symbols of unit mean power. Not strictly real-time: fills tables
+  /// (about 0.2 ms).
   /// @pre 2400 to 3429 symbols/s; at most kMaxPhases phases, kMaxTurns of the carrier
   void init(const Band& band, double rms, const PreEmphasis& pre_emphasis = {}, RollOff roll_off = RollOff::k9Percent,
             const Kernels& kernels = best_kernels());
 
-  /// The next sample is the first of a new symbol: give it to put() before next().
+  /// The next sample is the first of a new symbol: call put() before next().
   bool wants_symbol() const { return phase_ < per_sample_; }
   /// A symbol of unit mean power. Its pulse has its peak kSpan/2 symbols (and the pre-emphasis filter's 16 samples,
   /// when there is one) after its first sample.
   void put(Complex symbol);
-  /// The next sample, int16 units, not clipped. @pre wants_symbol() was answered.  Real-time: yes, O(kSpan).
+  /// The next sample, int16 units, not clipped. @pre put() was called if wants_symbol().  Real-time: yes, O(kSpan).
   float next();
 
   void add_to(HotLines* hot) const;                                            ///< the memory that put() and next() use
@@ -58,7 +58,7 @@ class Modulator {
   int per_sample_ = 3;  // symbols per sample, in phases_ths
   int phases_ = 7;
   int phase_ = 0;      // of the next sample, 0..phases_-1
-  int turn_step_ = 4;  // carrier turns a symbol, in turns_ths
+  int turn_step_ = 4;  // carrier turns per symbol, in turns_ths
   int turns_ = 7;
   int turn_ = 0;  // carrier phase at the next symbol
   int at_ = 0;    // newest symbol in re_, im_ (and again kSpan later)

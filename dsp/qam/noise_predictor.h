@@ -13,19 +13,19 @@ class NoisePredictor {
   static constexpr int kOrder = 3;
 
   void reset() { *this = {}; }
-  /// Error of the next symbol, relative to symbols of unit mean power.  Real-time: yes, O(1).
+  /// The predicted error of the next symbol, relative to symbols of unit mean power.  Real-time: yes, O(1).
   void put(Complex error);
   int count() const { return count_; }
 
   /// Mean |error|^2.
   float power() const { return r_[0].re; }
-  /// The filter with the least remaining noise.  Real-time: yes, O(1).  Source: Levinson's recursion.
-  /// @param[out] h  [kOrder]  @return the mean |error|^2 after it
+  /// The filter that leaves the least noise.  Real-time: yes, O(1).  Source: Levinson's recursion.
+  /// @param[out] h  [kOrder]  @return mean |error|^2 after the filter
   float solve(Complex* h) const;
 
  private:
   Complex last_[kOrder]{};
-  Complex r_[kOrder + 1]{};  // correlation of an error with that of k symbols before
+  Complex r_[kOrder + 1]{};  // correlation of an error with the error k symbols before
   int count_ = 0;
 };
 

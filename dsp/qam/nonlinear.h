@@ -15,9 +15,9 @@ constexpr float nonlinear_gain(float zeta) {
   return 1 + zeta / 6 + zeta * zeta / 120;
 }
 
-/// 1 / Phi of the point that was warped to zeta Phi(zeta)^2 = t: cubic pieces with its values and its slopes at both
-/// ends, 3e-8 off at most. In a solution by Newton's steps each step waits for a division of the one before; a receiver
-/// does this for every symbol.
+/// 1 / Phi of the point that was warped to zeta Phi(zeta)^2 = t: cubic pieces with its values and slopes at both ends,
+/// wrong by at most 3e-8. In Newton's method, each step would wait for the previous step's division, for every received
+/// symbol.
 class InverseNonlinearGain {
  public:
   static constexpr int kMost = 8;  ///< t: 25 Theta, rounded
@@ -27,7 +27,7 @@ class InverseNonlinearGain {
     for (int k = 0; k < kPieces; ++k) {
       const double t = static_cast<double>(k + 1) / kPiecesAUnit;
       double gain = 1, rise = 1. / 6, steepness = 1;
-      for (int step = 0; step < 8; ++step) {  // from the left end's zeta: convex and rising, so that it converges
+      for (int step = 0; step < 8; ++step) {  // from the zeta of the left end: convex and rising, so it converges
         gain = 1 + zeta / 6 + zeta * zeta / 120;
         rise = 1. / 6 + zeta / 60;
         steepness = gain * gain + 2 * zeta * gain * rise;
@@ -43,10 +43,10 @@ class InverseNonlinearGain {
       slope = next_slope;
     }
   }
-  /// @param t  at least 0, or not a number; above kMost it is treated as kMost.  Real-time: yes, O(1).
+  /// @param t  at least 0, or NaN; above kMost it is treated as kMost.  Real-time: yes, O(1).
   constexpr float operator()(float t) const {
     constexpr float kEnd = kPieces * (1 - 1.f / (1 << 23));
-    const float place = t * kPiecesAUnit < kEnd ? t * kPiecesAUnit : kEnd;  // false for NaN too
+    const float place = t * kPiecesAUnit < kEnd ? t * kPiecesAUnit : kEnd;  // also false for NaN
     const int k = static_cast<int>(place);
     const float u = place - static_cast<float>(k);
     const float* c = piece_[k];
@@ -59,11 +59,11 @@ class InverseNonlinearGain {
 };
 inline constexpr InverseNonlinearGain kInverseNonlinearGain{};
 
-/// Warps points outwards and back. One object serves both directions; it holds no state. Real-time: yes, O(1).
+/// Warps points outwards, and reverses that. One object serves both directions and has no state. Real-time: yes, O(1).
 class NonlinearEncoder {
  public:
   constexpr NonlinearEncoder() = default;
-  /// @param theta  how much, 0: not at all  @param mean_energy  mean |x|^2, in the square of the units of x; > 0
+  /// @param theta  amount of warping, 0: none  @param mean_energy  mean |x|^2, in squared units of x; > 0
   constexpr NonlinearEncoder(float theta, float mean_energy) : zeta_per_energy_(theta / mean_energy) {}
 
   /// x' = Phi x, in place.
@@ -73,13 +73,13 @@ class NonlinearEncoder {
     *im *= gain;
   }
 
-  /// x from x', in place. Energies above 25 times the mean, which no point has, are treated as 25 times.
+  /// x from x', in place. Energies above 25 times the mean, which no point has, are limited to that.
   constexpr void decode(float* re, float* im) const {
     const Complex x = decode({*re, *im}, zeta_per_energy_);
     *re = x.re;
     *im = x.im;
   }
-  /// The same with zeta_per_energy(), the one number that it depends on.
+  /// The same, from zeta_per_energy(), the only number on which it depends.
   static constexpr Complex decode(Complex x, float zeta_per_energy) {
     return kInverseNonlinearGain(zeta_per_energy * norm(x)) * x;
   }

@@ -22,8 +22,8 @@ void design_pre_emphasis(const PreEmphasis& pre_emphasis, const Band& band, doub
   const double s = band.symbol_hz();
   const double fc = band.carrier_hz();
 
-  // The Fourier series of the template, held level from a little above the band of 5.4.1, under a Hann window. Samples
-  // midway between multiples of 1/kGrid integrate it.
+  // The Fourier series of the template, held constant from a little above the band of 5.4.1 on, under a Hann window.
+  // Samples midway between multiples of 1/kGrid integrate it.
   constexpr uint32_t kGrid = CosineTable::kSteps / 4;
   double half[kHalf + 1]{};
   for (uint32_t n = 0; n < kGrid; ++n) {
@@ -41,7 +41,7 @@ void design_pre_emphasis(const PreEmphasis& pre_emphasis, const Band& band, doub
     const double h = response(half, (fc + s * ((n + 0.5) / kPoints - 0.5)) / sample_rate_hz);
     power += h * h / kPoints;
   }
-  double root = 1;  // square root by Newton's steps
+  double root = 1;  // square root by Newton's method
   for (int k = 0; k < 20; ++k) root = (root + power / root) / 2;
   for (int k = 0; k <= kHalf; ++k) {
     taps[kHalf + k] = taps[kHalf - k] = static_cast<float>(half[k] / root);

@@ -16,9 +16,9 @@ struct PreEmphasis {
   int index = 0;                                             ///< 0: flat, no filter
 };
 
-/// Taps of a symmetric FIR for the real signal on the line; delay (kPreEmphasisTaps - 1) / 2 samples. A signal of even
-/// spectrum over carrier +- S/2 keeps its power, so that the level does not depend on the template.
-/// Within 0.2 dB of V.34's templates over the band of 5.4.1 at 8000 to 9600 Hz (the text allows 1 dB).
+/// Taps of a symmetric FIR for the real signal on the line; delay (kPreEmphasisTaps - 1) / 2 samples. A signal with a
+/// flat spectrum over carrier +- S/2 keeps its power, so the level does not depend on the template. Within 0.2 dB of
+/// V.34's templates over the band of 5.4.1 at 8000 to 9600 Hz (which permits 1 dB).
 /// @param sample_rate_hz  8000 to 9600  @param[out] taps  [kPreEmphasisTaps]
 /// @pre pre_emphasis.level_db is not null.  Not real-time: for init.
 void design_pre_emphasis(const PreEmphasis& pre_emphasis, const Band& band, double sample_rate_hz, float* taps);

@@ -10,19 +10,19 @@ namespace offhook::qam {
 namespace {
 
 constexpr int kTaps = Receiver::kTaps;
-constexpr uint32_t kSettled = 1024;  // symbols after training, or S, from which the error is noise
-constexpr uint32_t kFitFrom = 256;   // symbols after training, when the fast part of LMS is over
+constexpr uint32_t kSettled = 1024;  // symbols after training or S until the error is only noise
+constexpr uint32_t kFitFrom = 256;   // symbols after training until the fast part of LMS is over
 constexpr float kPowerMemory = 1.0f / 512;
 
 // Loop gains, per symbol.
-constexpr float kFirstStep = 0.2f;   // LMS, of the input power: 512 symbols after training
+constexpr float kFirstStep = 0.2f;   // LMS, relative to the input power: 512 symbols after training
 constexpr float kLeastStep = 0.02f;  // from about 3300 symbols on; costs 1 % of the noise
 constexpr float kCarrierGain = 0.08f;
-constexpr float kCarrierGainSettled = 0.03f;  // some 20 Hz; costs 1.5 % of the noise, the double at the outer points
+constexpr float kCarrierGainSettled = 0.03f;  // about 20 Hz; costs 1.5 % of the noise, twice that at the outer points
 constexpr float kTimingGain = 0.01f;
 constexpr float kTimingGainSettled = 0.003f;
 
-// Symbol n of S, of unit power and up to an angle that all have in common.
+// Symbol n of S, of unit power, up to an angle that is common to all.
 constexpr Complex s_direction(int n) {
   constexpr float kRootHalf = static_cast<float>(kSqrt2 / 2);
   return {(n & 1) == 0 ? kRootHalf : -kRootHalf, kRootHalf};
@@ -72,7 +72,7 @@ void Receiver::set_format(const SymbolFormat& format) {
   notes_.reset();
   for (const Complex& h : format.whitening) whitening_ |= h != Complex{};
   if (!whitening_) return;
-  for (Complex& x : x_) x = {};  // the precoder's memory is empty before B1
+  for (Complex& x : x_) x = {};  // the precoder's memory is empty at the start of B1
   for (int i = 0; i < kRing; ++i) {
     const Complex f = whitened(i);
     filtered_re_[i] = filtered_re_[i + kRing] = f.re;
@@ -188,7 +188,7 @@ void Receiver::adapt(Complex reference) {
   if (symbols_ == settles_from_ + kSettled) noise_.reset();
   if (plain && training_.symbol != nullptr) noise_.put(unit_error);
 
-  // Equaliser. The whitening filter lies between the taps and the error: its input is filtered alike.
+  // Equaliser. The whitening filter is between the taps and the error, so its input is filtered in the same way.
   if (step_ > kLeastStep) step_ *= 0.9993f;
   const int first = at_ + 1 + kRing - kTaps;
   const float* re = whitening_ ? filtered_re_ : re_;
@@ -211,7 +211,7 @@ void Receiver::adapt(Complex reference) {
   // Timing: a symbol that is late by t has grown by t (next - previous).
   const Complex slope = symbol_ - previous_[1];
   const Complex against = previous_error_ * conj(slope);
-  float late = -against.re / (2 * size);  // symbols; the error is target minus output
+  float late = -against.re / (2 * size);  // number of symbols; the error is target minus output
   if (late > 0.1f) late = 0.1f;
   if (late < -0.1f) late = -0.1f;
   previous_error_ = error;
@@ -224,8 +224,8 @@ void Receiver::adapt(Complex reference) {
   interpolator_.set_deviation(deviation_);
 }
 
-// A clock that wanders leaves the loop behind: the mean of its detector is no longer zero. A faster loop costs noise,
-// so that it becomes slower again when the mean has been zero for seconds.
+// The loop lags behind a wandering clock: the mean of its detector is then not zero. A faster loop adds noise, so it
+// becomes slower again when the mean was zero for seconds.
 void Receiver::follow_wander(float late) {
   constexpr int kWindow = 256;
   constexpr float kSure = 5, kLeast = 0.003f;  // sigmas of the mean; symbols
@@ -247,7 +247,7 @@ void Receiver::follow_wander(float late) {
   late_count_ = 0;
 }
 
-// @return whether nothing is to be adapted to
+// @return whether adaptation must stop
 bool Receiver::follow_hits(float squared_error) {
   const bool waited = hits_.waiting();
   if (hits_.put(squared_error)) turn_back();
@@ -277,7 +277,7 @@ void Receiver::try_slip() {
   interpolator_.skip_part(slip.part);
 }
 
-// Symbols were hit: all of them, because the last kRecent were received without adaptation.
+// A hit affected all symbols, because the last kRecent were received without adaptation.
 void Receiver::turn_back() {
   static_assert(kRecent == HitRecovery::kSymbols);
   Complex recent[kRecent];
@@ -302,7 +302,7 @@ void Receiver::go_on_from(const Loops& then) {
   previous_error_ = {};
 }
 
-// The taps that LMS has found become those of least squares.
+// Replaces the taps that LMS found by those of least squares.
 void Receiver::fit(const float* re, const float* im, Complex wanted) {
   if (symbols_ == kFitFrom) fit_.init(tap_re_, tap_im_);
   if (fit_.idle()) return;
@@ -349,7 +349,7 @@ void Receiver::begin_training() {
   stage_ = Stage::kCapture;
 }
 
-// The signal after S-bar is known to the caller, and the taps come from that.
+// The caller knows the signal after S-bar, and the taps are computed from it.
 void Receiver::begin_at_zero() {
   for (int k = 0; k < kTaps; ++k) tap_re_[k] = tap_im_[k] = 0;
   input_power_ = 0;
@@ -363,34 +363,34 @@ void Receiver::begin_at_zero() {
   adapt_from_now();
 }
 
-// S-bar has gone half way through the equaliser.
+// S-bar has passed half of the equaliser.
 void Receiver::resume() {
   event_ = Event::kSBar;
-  // The symbols through the taps: S turned by an unknown angle, its parity unknown, then its negative.
+  // The symbols after the taps: S with an unknown turn and parity, followed by its negative.
   stage_ = Stage::kSeek;
   emitting_ = true;
   detector_.reset();
   noise_.reset();
   settles_from_ = symbols_;
   const auto ago = [this](int n) { return recent_[(recent_at_ + kRecent - n) % kRecent]; };
-  constexpr int kLate = 40;  // symbols before now that certainly belong to S begin here
+  constexpr int kLate = 40;  // age of the newest symbols that certainly belong to S
   constexpr int kFrom = 88;  // and end here
   Complex like[2]{};
   for (int n = kLate; n < kFrom; ++n) {
     for (int parity = 0; parity < 2; ++parity) like[parity] += ago(n) * conj(s_direction(n + parity));
   }
-  const int parity = norm(like[1]) > norm(like[0]);  // symbol n ago is s_symbol(n + parity)
+  const int parity = norm(like[1]) > norm(like[0]);  // the symbol n ago is s_symbol(n + parity)
   const float size = magnitude(like[parity]);
   if (!(size > 0)) return;
   const Complex turn = (1 / size) * like[parity];
-  // S-bar begins with a symbol that is the first of S with its sign changed: n + parity even. Of such places, the one
-  // that best separates symbols like S from symbols like its negative.
+  // S-bar begins with a symbol that is the first of S with its sign changed: n + parity even. Among such positions, the
+  // one that best separates symbols like S from symbols like its negative.
   float best = -1e30f;
   float sum = 0;
   int age = 0;
   for (int n = 0; n < kLate; ++n) {
     const Complex one = ago(n) * conj(turn * s_direction(n + parity));
-    sum -= one.re;  // as S-bar from n symbols ago on
+    sum -= one.re;  // from n symbols ago on, as S-bar
     if (((n + parity) & 1) == 0 && sum > best) {
       best = sum;
       age = n + 1;
@@ -401,10 +401,10 @@ void Receiver::resume() {
   follow_frequency_of_s(parity, (kLate + kFrom) / 2);
 }
 
-// The carrier has moved by more than noise explains: a step of the line's frequency, which lost the receiver.
+// The carrier has moved by more than noise explains. Such a step of the line's frequency loses the receiver.
 // @param middle  age of the phase, symbols
 void Receiver::follow_frequency_of_s(int parity, int middle) {
-  constexpr int kHalf = 24;  // symbols to either side
+  constexpr int kHalf = 24;  // symbols on each side
   constexpr float kSure = 5;
   Complex half[2]{};
   float power = 0;

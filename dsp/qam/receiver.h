@@ -55,12 +55,12 @@ struct CyclicTraining {
   int symbols = 0;                     ///< at least six periods
 };
 
-/// How received symbols are to be given out.
+/// Format of the received symbols.
 struct SymbolFormat {
   float energy = 2;            ///< mean |x|^2 of the transmitted symbols
   float warp = 0;              ///< NonlinearEncoder::zeta_per_energy() of the far end; 0: none
-  Complex whitening[3]{};      ///< h1, h2, h3 of the filter that the far end's precoder undoes; zero: none
-  Grid grid = Grid::kUnknown;  ///< of the points; if it is known, hits of phase and gain are recovered from
+  Complex whitening[3]{};      ///< h1, h2, h3 of the filter that the far end's precoder reverses; zero: none
+  Grid grid = Grid::kUnknown;  ///< of the points; if known, hits of phase and gain are corrected
 };
 
 class Receiver {
@@ -68,34 +68,34 @@ class Receiver {
   static constexpr int kTaps = EqualiserFit::kTaps;  ///< of the equaliser, T/2 apart
   static constexpr int kPeriod = kTaps / 2;          ///< of a cyclic training, symbols
   static constexpr int kSBarSymbols = 16;            ///< V.32bis 5.2.2, V.34 10.1.3.7
-  /// Usual samples of the window after the one at a symbol's main cursor. An edge of the band may come 8 ms after the
-  /// middle.
+  /// Usual number of window samples after a symbol's main cursor.
+  /// An edge of the band may arrive 8 ms after the middle.
   static constexpr int kAfterMain = 48;
 
   enum class Task : uint8_t {
-    kHold,    ///< keep time, adapt nothing, detect nothing
+    kHold,    ///< keep time without adaptation or detection
     kTrain,   ///< detect S, S-bar and the signal after them on an unknown line
     kResume,  ///< detect S and S-bar on the known line
-    kFollow   ///< symbols come; detect S, too
+    kFollow   ///< receive symbols, and detect S
   };
   enum class Event : uint8_t { kNone, kS, kSBar };
 
   Receiver() = default;
-  /// Not real-time in the strict sense: fills tables (about 0.3 ms). Starts with Task::kHold.
-  /// @param training  the signal after S-bar; without one, taps begin at zero and grow by the points of adapt()
+  /// Not strictly real-time: fills tables (about 0.3 ms). Starts with Task::kHold.
+  /// @param training  the signal after S-bar; without one, taps begin at zero and are trained by adapt()
   void init(const Band& band, const CyclicTraining& training = {}, const Kernels& kernels = best_kernels());
   /// Sets the task from the next sample on. kFollow does not interrupt a cyclic training.
   void set_task(Task task);
   Task task() const { return task_; }
 
-  /// One sample of the line, without echo.  @return true when there is a new symbol().
-  /// Real-time: yes; O(taps), except for the sample after a cyclic training that computes the equaliser: about 20 000
-  /// multiplications.
+  /// One sample of the line, without echo.  @return whether there is a new
+  /// symbol(). Real-time: yes; O(taps). The sample after a cyclic training,
+  /// which computes the equaliser, takes about 20,000 multiplications.
   bool process(float sample) { return put(sample, false); }
-  /// One sample was lost: time advances, nothing is adapted, symbols that depend on the sample are erased().
+  /// One sample was lost: time advances without adaptation, and symbols that depend on the sample are erased().
   bool process_lost() { return put(0, true); }
 
-  /// @return the event since the last call.
+  /// @return the event since the last call
   Event take_event() {
     const Event e = event_;
     event_ = Event::kNone;
@@ -103,20 +103,20 @@ class Receiver {
   }
   /// At Event::kSBar: symbols of S-bar that have passed.
   int s_bar_age() const { return s_bar_age_; }
-  /// At Event::kSBar: symbols from the first of S-bar up to the next that process() brings. It is s_bar_age() when the
-  /// equaliser was known, else S-bar and the cyclic training.
+  /// At Event::kSBar: symbols from the first of S-bar to the next one from process(). With a known equaliser it is
+  /// s_bar_age(), otherwise S-bar and the cyclic training.
   int symbols_skipped() const { return symbols_skipped_; }
 
   /// The newest symbol: after the whitening filter, in units in which transmitted symbols have the format's energy.
   Complex symbol() const { return symbol_; }
-  /// It was heard through a gap.
+  /// The newest symbol depends on lost samples.
   bool erased() const { return lost_ > 0; }
   /// Symbols are off the grid, and recovery is in progress.
   bool off_grid() const { return hits_.waiting(); }
-  /// The point that was sent for the newest symbol.  Real-time: yes, O(taps).  @pre process() has just returned true
+  /// The point sent as the newest symbol.  Real-time: yes, O(taps).  @pre process() has just returned true
   void adapt(Complex reference);
 
-  /// As adapt(), but without adaptation: it only recovers from a hit of phase or gain.
+  /// As adapt(), but without adaptation: it only corrects a hit of phase or gain.
   void look_for_hit(Complex reference) {
     if (format_.grid != Grid::kUnknown) follow_hits(norm(reference - symbol_));
   }
@@ -124,7 +124,7 @@ class Receiver {
   /// Enables the search for slips of the line while the grid is known. Repeated samples are then dropped here; the
   /// owner has to replace lost ones.
   void set_finds_slips(bool finds) { finds_slips_ = finds; }
-  /// Samples that the line was found to have lost: process_lost() as many times before the next sample.
+  /// Samples that the line has lost: call process_lost() as many times before the next sample.
   int take_missing() {
     const int n = missing_;
     missing_ = 0;
@@ -134,18 +134,18 @@ class Receiver {
   uint32_t slips() const { return slips_found_; }
 
   Loops loops() const { return {phase_, frequency_, deviation_, symbols_}; }
-  /// Restores both loops: adaptation since `then` was wrong. @param then  not long ago.  Real-time: yes, O(1).
+  /// Restores both loops because the adaptation since `then` was wrong. @param then  recent.  Real-time: yes, O(1).
   void go_on_from(const Loops& then);
 
   /// Sets the format of the symbols from the next one on.
   void set_format(const SymbolFormat& format);
 
-  /// The memory that process() and adapt() use while symbols are followed.
+  /// The memory that process() and adapt() use while they follow symbols.
   void add_to(HotLines* hot) const;
   void add_heads_to(HotLines* hot) const { hot->add_up_to(&whitening_, re_); }  ///< the memory that add_to() reads
 
   bool trained() const { return trained_; }
-  /// Mean |x|^2 over the mean |error|^2 of the output symbols; 0 before there is any.
+  /// Mean |x|^2 over the mean |error|^2 of the output symbols; 0 before the first one.
   float snr() const { return error_power_ > 0 ? reference_power_ / error_power_ : 0; }
   /// The noise, measured while there is neither whitening filter nor warp, and only after a cyclic training. A caller
   /// with a cyclic training requests a whitening filter.
@@ -168,7 +168,7 @@ class Receiver {
   };
   static constexpr int kPeriods = 5;     // of the cyclic training that are measured
   static constexpr int kCaptureAt = 40;  // its symbol at which that begins: the line's echo of S-bar has gone
-  static constexpr int kRing = 128;      // T/2 samples kept: the taps' and the whitening filter's
+  static constexpr int kRing = 128;      // T/2 samples kept for the taps and the whitening filter
   static constexpr int kRecent = 128;    // symbols kept for S and for hits
 
   bool put(float sample, bool lost);
@@ -213,16 +213,16 @@ class Receiver {
   SDetector detector_;
 
   int at_ = 0;        // of the newest T/2 sample
-  bool odd_ = false;  // the next T/2 sample lies between two symbols
+  bool odd_ = false;  // whether the next T/2 sample is between two symbols
   bool trained_ = false;
   bool emitting_ = false;
-  int skip_ = 0;        // symbols until the first that is given out
+  int skip_ = 0;        // symbols until the first one that is given out
   int after_main_ = 0;  // samples of the window after a symbol's main cursor
   float input_power_ = 1;
   float step_ = 0;        // LMS, normalised
   uint32_t symbols_ = 0;  // since training
   uint32_t settles_from_ = 0;
-  uint32_t fitted_ = 0;  // symbols_ of the last that fit_ was given
+  uint32_t fitted_ = 0;  // symbols_ at the last one given to fit_
 
   Phase phase_;                            // carrier loop
   float frequency_ = 0;                    // turns a symbol
@@ -235,18 +235,18 @@ class Receiver {
   float scale_ = 1, per_scale_ = 1;  // from unit power to grid units, and back
   SymbolFormat format_;
   bool whitening_ = false;
-  Complex x_[3]{};  // the last three symbols before the whitening filter
+  Complex x_[3]{};  // the last three symbols, before the whitening filter
   Complex symbol_{};
-  Complex previous_[2]{};  // the two symbols before
+  Complex previous_[2]{};  // the previous two symbols
   Complex previous_error_{};
   float reference_power_ = 0;
   float error_power_ = 0;
   NoisePredictor noise_;
   HitRecovery hits_;
   bool finds_slips_ = false;
-  int missing_ = 0, surplus_ = 0;  // samples to be made up for, or dropped
+  int missing_ = 0, surplus_ = 0;  // samples to replace, or to drop
   uint32_t slips_found_ = 0;
-  LoopNotes notes_;  // at the ends of windows that were as usual
+  LoopNotes notes_;  // at the ends of windows with the usual error
 
   int recent_at_ = 0;
 
@@ -255,7 +255,7 @@ class Receiver {
   float im_[2 * kRing]{};
   alignas(64) float tap_re_[kTaps]{};
   float tap_im_[kTaps]{};
-  // The last symbols, unit power, before grid and filters, for the detection of S.
+  // The last symbols of unit power, before grid and filters, to detect S.
   Complex recent_[kRecent]{};
   alignas(64) float filtered_re_[2 * kRing]{};
   float filtered_im_[2 * kRing]{};
@@ -263,7 +263,7 @@ class Receiver {
   EqualiserFit fit_;
   SlipSearch slip_search_;
   // S-bar and the cyclic training.
-  int until_resolved_ = 0;  // symbols until S-bar is half way through the equaliser
+  int until_resolved_ = 0;  // symbols until S-bar has passed half of the equaliser
   int until_capture_ = 0;   // T/2 samples
   int captured_ = 0;
   float training_power_ = 0;

@@ -8,9 +8,9 @@
 namespace offhook::qam {
 namespace {
 
-constexpr double kPassed = 0.6;  // of the symbol rate, each side of the carrier
+constexpr double kPassed = 0.6;  // relative to the symbol rate, on each side of the carrier
 
-// V.34 Tables 1 and 2; 2400 symbols/s at 1800 Hz is V.32bis, too.
+// V.34 Tables 1 and 2; 2400 symbols/s at 1800 Hz also belongs to V.32bis.
 constexpr Band kBands[] = {{{1, 1}, {2, 3}}, {{1, 1}, {3, 4}}, {{8, 7}, {3, 5}}, {{8, 7}, {2, 3}},
                            {{7, 6}, {3, 5}}, {{7, 6}, {2, 3}}, {{5, 4}, {3, 5}}, {{5, 4}, {2, 3}},
                            {{4, 3}, {4, 7}}, {{4, 3}, {3, 5}}, {{10, 7}, {4, 7}}};

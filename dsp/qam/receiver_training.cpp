@@ -12,7 +12,7 @@ constexpr int kTaps = Receiver::kTaps;
 constexpr int kAfterMain = Receiver::kAfterMain;
 constexpr int kLeastAfterMain = 40;
 constexpr int kMostAfterMain = 80;
-constexpr int kWindowEnds = 6;  // taps at either end that should be small
+constexpr int kWindowEnds = 6;  // taps at each end that should be small
 
 struct Roots {
   Complex at[kTaps];  // exp(2 pi i k / 96)
@@ -27,12 +27,12 @@ constexpr Roots make_roots() {
 }
 constexpr Roots kRoots = make_roots();
 
-// Bin k of 96 as a frequency, -48..47 times S/48.
+// Bin k of 96 as a frequency: -48 to 47 times S/48.
 constexpr int signed_bin(int k) {
   return k < kTaps / 2 ? k : k - kTaps;
 }
 
-// Sample i of the sequence with these bins, not scaled. @pre 0 <= i < kTaps
+// Sample i of the sequence with these bins, unscaled. @pre 0 <= i < kTaps
 Complex inverse_transform(const Complex* bins, int i) {
   Complex sum{};
   for (int k = 0, w = 0; k < kTaps; ++k) {
@@ -43,7 +43,7 @@ Complex inverse_transform(const Complex* bins, int i) {
   return sum;
 }
 
-// The maximum of the channel's impulse response, T/2 samples.
+// Position of the maximum of the channel's impulse response, T/2 samples.
 int main_cursor(const Complex* channel) {
   int main = 0;
   float most = -1;
@@ -58,8 +58,8 @@ int main_cursor(const Complex* channel) {
   return signed_bin(main);
 }
 
-// The equaliser of least mean squared error for symbols of unit power, as impulse response: [d] for the sample d after
-// the main cursor, d negative from the end.
+// The equaliser of least mean squared error for symbols of unit power, as impulse response: [d] is for the sample d
+// after the main cursor; negative d counts from the end.
 void best_response(const Complex* channel, float noise, int main, Complex* response) {
   Complex inverse[kTaps];
   for (int k = 0; k < kTaps; ++k) {
@@ -73,14 +73,14 @@ void best_response(const Complex* channel, float noise, int main, Complex* respo
   }
 }
 
-// The response is as long as the window, so that the window must begin at its weakest place.
+// The response is as long as the window, so the window must begin where the response is weakest.
 int place_window(const Complex* response) {
   int place = kAfterMain;
   float least = -1;
   for (int after = kLeastAfterMain; after <= kMostAfterMain; ++after) {
     float ends = 0;
     for (int d = -kWindowEnds; d < kWindowEnds; ++d) ends += norm(response[(after + 1 + d + kTaps) % kTaps]);
-    if (after == kAfterMain) ends *= 0.5f;  // the usual place, unless there is contrary evidence
+    if (after == kAfterMain) ends *= 0.5f;  // the usual position, unless there is contrary evidence
     if (least < 0 || ends < least) {
       least = ends;
       place = after;
@@ -91,8 +91,8 @@ int place_window(const Complex* response) {
 
 }  // namespace
 
-// Five periods of the training, each sample into all bins of its period's spectrum at once, so that the work is spread
-// evenly.
+// Adds each sample of five training periods to all bins of its period's spectrum immediately, so that the work is
+// spread evenly.
 void Receiver::capture(Complex u) {
   if (until_capture_-- > 0) return;
   const int period = captured_ / kTaps;
@@ -114,7 +114,7 @@ Phase Receiver::Drift::over(float periods, int bin) const {
   return phase_of(static_cast<double>(periods * (turns - static_cast<float>(signed_bin(bin)) * delay / kTaps)));
 }
 
-// First roughly from neighbouring periods, then from those three apart.
+// First a rough value from neighbouring periods, then one from periods that are three apart.
 Receiver::Drift Receiver::measure_drift() const {
   Drift drift;
   for (int apart = 1; apart <= 3; apart += 2) {
@@ -141,7 +141,7 @@ Receiver::Drift Receiver::measure_drift() const {
   return drift;
 }
 
-// The mean of the periods, brought to the middle one. @return their difference: the variance of a T/2 sample
+// The mean of the periods, shifted to the middle one. @return their difference: the variance of a T/2 sample
 float Receiver::average_periods(const Drift& drift, Complex* mean) {
   float noise = 0;
   for (int k = 0; k < kTaps; ++k) {
@@ -157,7 +157,7 @@ float Receiver::average_periods(const Drift& drift, Complex* mean) {
   return noise / (kTaps * (kPeriods - 1) * kTaps);
 }
 
-// From the spectrum that has been received. @return mean power
+// From the received spectrum. @return mean power
 float Receiver::estimate_channel(const Complex* received, Complex* channel) const {
   Complex symbols[kPeriod], sent[kPeriod]{};
   for (int m = 0; m < kPeriod; ++m) symbols[m] = training_.symbol(kCaptureAt + m);
@@ -189,8 +189,8 @@ void Receiver::train() {
     tap_im_[j] = c.im;
   }
 
-  // Now is the last sample of the capture, and half_symbol() continues with it. Symbol n of the training has its main
-  // cursor at capture sample 2 (n - kCaptureAt) + main and is equalised when after_main_ more have come.
+  // The current sample is the last of the capture, with which half_symbol() continues. Symbol n of the training has its
+  // main cursor at capture sample 2 (n - kCaptureAt) + main and is equalised when after_main_ more have arrived.
   constexpr int kNow = kPeriods * kTaps - 1;
   const int wait = 2 * (training_.symbols - kCaptureAt) + main + after_main_ - kNow;  // until the first after it
   skip_ = wait / 2;

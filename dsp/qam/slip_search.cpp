@@ -35,7 +35,7 @@ int SlipSearch::next(const Kernels& kernels, const float* tap_re, const float* t
   int halves = slip > 0 ? again.skip(slip) : 0;  // T/2 samples since begin()
   again.skip_part(newest_.part);
   Phase carrier{phase_.bits + static_cast<uint32_t>(halves / 2) * phase_of(turns_).bits};
-  int at = 0, clean = 0, n = 0;  // T/2 sample in the ring; T/2 samples beyond the interpolator's memory; symbols
+  int at = 0, clean = 0, n = 0;  // T/2 sample in the ring; T/2 samples outside the interpolator's memory; symbols
   for (int i = from; i < to && n < kSymbols; ++i) {
     Complex u;
     if (!again.put(line_[i], &u)) continue;

@@ -41,18 +41,18 @@ class SlipSearch {
   }
   void reset() { state_ = State::kIdle; }
 
-  /// The samples for the next slip are there.
+  /// Whether the samples for the next slip are available.
   bool due() const { return state_ == State::kSearching && kept_ >= needed(); }
-  /// Makes the symbols() after the next slip. @param tap_re,tap_im  [kTaps] of the equaliser  @return its length in
-  /// samples of 8000 Hz: lost ones, or repeated ones if negative.  Real-time: yes; about 130 000 multiplications.
+  /// Computes the symbols() after the next slip. @param tap_re,tap_im  [kTaps] of the equaliser  @return its length in
+  /// samples of 8000 Hz: lost ones, or repeated ones if negative.  Real-time: yes; about 130,000 multiplications.
   /// @pre due()
   int next(const Kernels& kernels, const float* tap_re, const float* tap_im);
-  /// Takes HitRecovery::misfit() of the symbols. @return true: the search is over, and found() is the slip. Of its two
-  /// lengths, by our clock and by the far modem's, it is the one that fits better.
+  /// Takes HitRecovery::misfit() of the symbols. @return true: the search is over, and found() is the slip. Its length
+  /// is measured by this end's clock or by the far modem's, whichever fits better.
   bool judge(float misfit);
   struct Slip {
     int samples = 0;  ///< lost ones, or repeated ones if negative
-    float part = 0;   ///< of a sample, in addition
+    float part = 0;   ///< additional fraction of a sample
     float misfit = 1;
   };
   const Slip& found() const { return found_; }
@@ -62,7 +62,7 @@ class SlipSearch {
  private:
   enum class State : unsigned char { kIdle, kKeeping, kSearching };
 
-  // Packets and parts of them, then slips of an exchange. Samples of 8000 Hz.
+  // Packets and parts of them, then slips of an exchange. In samples of 8000 Hz.
   static constexpr int kSlips[] = {80, -80, 160, -160, 240, -240, 320, -320, 1, -1, 40, -40, 120, -120, 2, -2};
   static constexpr int kMostSlip = 320, kCount = sizeof kSlips / sizeof kSlips[0];
   // Of a sample: at 3674 Hz, the end of V.34's widest band, 45 dB below the signal.
@@ -71,7 +71,7 @@ class SlipSearch {
   static constexpr int kHalves = kTaps + 2 * kSymbols;  // T/2 samples that fill the equaliser and give the symbols
   static constexpr int kMostKept = Interpolator::kTaps + kHalves * 8000 / (2 * 2400) + 2 + kMostSlip;  // at 2400/s
 
-  /// The next slip to try: first by our clock, then by the far modem's.
+  /// The next slip to try: first by this end's clock, then by the far modem's.
   int slip() const { return kSlips[tried_ / 2]; }
   float part_of_next() const { return tried_ % 2 == 0 ? 0 : static_cast<float>(slip()) * deviation_; }
   void advance();
@@ -81,7 +81,7 @@ class SlipSearch {
   int tried_ = 0, kept_ = 0;
   float deviation_ = 0;
   Slip newest_, found_;
-  int enough_ = 0;  // samples for the symbols, without a slip
+  int enough_ = 0;  // samples needed for the symbols, without a slip
   Phase phase_;
   float turns_ = 0;
   Interpolator first_;

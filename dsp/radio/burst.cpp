@@ -13,7 +13,7 @@ void configure(qpacketmodem packet, unsigned octets, crc_scheme check, const Rat
   qpacketmodem_configure(packet, octets, check, rate.code, LIQUID_FEC_NONE, rate.modulation);
 }
 
-/// The most octets of a rate that fit into `symbols`; `packet` stays configured for them. @pre two octets fit
+/// The most octets of a rate that fit into `symbols`, for which `packet` stays configured. @pre two octets fit
 unsigned fit(qpacketmodem packet, const Rate& rate, unsigned symbols) {
   unsigned octets = symbols * modulation_types[rate.modulation].bps / 8;
   do {
@@ -51,7 +51,7 @@ void Packets::encode(const BurstHeader& h, const std::uint8_t* payload, Complex*
   scramble_data(scrambled_.data(), octets_[h.rate]);
   qpacketmodem const packet = payload_[h.rate].get();
   qpacketmodem_encode(packet, scrambled_.data(), symbols + header_symbols_);
-  // Symbols that the rate does not need are filled, so that a burst has one length and one power.
+  // Symbols that the rate does not need are filled, so that all bursts have the same length and power.
   for (unsigned k = qpacketmodem_get_frame_len(packet); k < payload_symbols_; ++k) {
     symbols[header_symbols_ + k] = {k % 2 ? kRootHalf : -kRootHalf, k % 3 ? kRootHalf : -kRootHalf};
   }

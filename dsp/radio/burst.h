@@ -13,40 +13,40 @@
 
 namespace offhook::radio {
 
-/// Sample rate of a burst, complex; if a waveform has several, the first.
+/// Sample rate of a burst, complex; for a waveform with several rates, the first.
 inline constexpr unsigned kSampleRateHz = 2'000'000;
 
 inline constexpr unsigned kAddresses = 4096;
 
-/// The header, protected better than the payload.
+/// The header, which is protected better than the payload.
 struct BurstHeader {
   std::uint16_t slot = 0;      ///< the sender's count of slots, modulo 65536
-  bool from_caller = false;    ///< the side that gives the time
+  bool from_caller = false;    ///< the sender determines the time
   std::uint8_t rate = 0;       ///< of the payload: an index into kRates
-  std::uint8_t best_rate = 0;  ///< the highest that the sender could receive
-  bool hears = false;          ///< the sender receives the far end
-  bool data = false;           ///< the payload is data
-  bool ends = false;           ///< the sender is hanging up
-  std::uint16_t address = 0;   ///< of the pair, less than kAddresses
+  std::uint8_t best_rate = 0;  ///< the highest rate that the sender could receive
+  bool hears = false;          ///< whether the sender receives the far end
+  bool data = false;           ///< whether the payload is data
+  bool ends = false;           ///< whether the sender is hanging up
+  std::uint16_t address = 0;   ///< of the pair, below kAddresses
 };
 
 /// Modulation and code of a payload.
 struct Rate {
   modulation_scheme modulation;
   fec_scheme code;
-  float least_snr_db;  ///< from which fewer than 1 burst of 100 is lost in white noise, and 1 dB more;
-                       ///< burst_liquid_test holds it
+  float least_snr_db;  ///< SNR at which less than 1 burst of 100 is lost in white noise, plus 1 dB; checked by
+                       ///< burst_liquid_test
 };
 inline constexpr std::array<Rate, 4> kRates = {{{LIQUID_MODEM_QPSK, LIQUID_FEC_GOLAY2412, 9},
                                                 {LIQUID_MODEM_QPSK, LIQUID_FEC_SECDED7264, 12},
                                                 {LIQUID_MODEM_QAM16, LIQUID_FEC_SECDED7264, 19},
                                                 {LIQUID_MODEM_QAM64, LIQUID_FEC_SECDED7264, 26}}};
 
-/// Header and payload to symbols and back, all of one length whatever the rate. Everything is configured once, so that
-/// nothing allocates later.
+/// Converts header and payload to symbols and back, with the same length for all rates. Everything is configured once,
+/// so that nothing allocates later.
 class Packets {
  public:
-  /// @param symbols  that header and payload take together, at least 100
+  /// @param symbols  for header and payload together, at least 100
   explicit Packets(unsigned symbols);
 
   unsigned symbols() const { return header_symbols_ + payload_symbols_; }
@@ -57,12 +57,12 @@ class Packets {
 
   /// @param payload  [octets(header.rate)]  @param[out] symbols  [symbols()]. Real-time: yes.
   void encode(const BurstHeader& header, const std::uint8_t* payload, Complex* symbols);
-  /// @return whether the header is whole. Real-time: yes.
+  /// @return whether the header is correct. Real-time: yes.
   bool decode_header(Complex* symbols, BurstHeader& header);
-  /// The symbols of only a header. @param[out] symbols  [header_symbols()]. Real-time: yes.
+  /// The symbols of the header alone. @param[out] symbols  [header_symbols()]. Real-time: yes.
   void encode_header(const BurstHeader& header, Complex* symbols);
-  /// @param symbols  as for decode_header, which has found `rate`  @param[out] payload  [octets(rate)]
-  /// @return whether the payload is whole. Real-time: yes.
+  /// @param symbols  as for decode_header, which found `rate`  @param[out] payload  [octets(rate)]
+  /// @return whether the payload is correct. Real-time: yes.
   bool decode_payload(Complex* symbols, unsigned rate, std::uint8_t* payload);
 
  private:
@@ -77,8 +77,8 @@ class Packets {
 /// A receiver's event after a sample.
 enum class Heard : std::uint8_t {
   kNothing,
-  kBroken,  ///< a burst has ended that could not be read
-  kHeader,  ///< a burst has ended whose header alone could be read
+  kBroken,  ///< a burst has ended that could not be decoded
+  kHeader,  ///< a burst has ended of which only the header could be decoded
   kBurst    ///< a whole one
 };
 

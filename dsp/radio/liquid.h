@@ -8,10 +8,10 @@
 #include <numbers>
 #include <type_traits>
 
-// After <complex>: it makes liquid's complex numbers those of C++.
+// After <complex>, so that liquid uses the complex numbers of C++.
 #include <liquid/liquid.h>
 
-// liquid 1.5 marks the function after a deprecated one as deprecated too: eqlms_cccf_push.
+// liquid 1.5 marks the function after a deprecated one as deprecated, too: eqlms_cccf_push.
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
 namespace offhook::radio {

@@ -18,9 +18,9 @@ inline constexpr float kHalfBandStopDb = 60;
 /// Card to baseband. Real-time: yes.
 class LowIfReceiver {
  public:
-  /// Two samples of the card, in time, to one of the burst, of the same mean square.
+  /// Two successive samples of the card to one of the burst, with the same mean square.
   Complex step(float first, float second) {
-    // times exp(-j pi n / 2); two pairs are a period
+    // times exp(-j pi n / 2), with a period of two pairs
     const float sign = turned_ ? -kGain : kGain;
     turned_ = !turned_;
     std::array<Complex, 2> mixed = {Complex{sign * first, 0}, Complex{0, -sign * second}};
@@ -38,9 +38,9 @@ class LowIfReceiver {
 /// Baseband to card. Real-time: yes.
 class LowIfSender {
  public:
-  /// One sample of the burst to two of the card, of the same mean square.
+  /// One sample of the burst to two of the card, with the same mean square.
   std::array<float, 2> step(Complex x) {
-    // Between bursts there is nothing to filter once the last sample is through.
+    // Between bursts, the filters are idle once the last sample has passed.
     idle_ = x == Complex{} ? idle_ + 1 : 0;
     if (idle_ > kHalfBandTaps) return {};
     std::array<Complex, 2> out;

@@ -23,7 +23,7 @@ unsigned data_carriers(const std::vector<std::uint8_t>& carriers) {
 // The share of three neighbours' noise that remains in their smoothed mean.
 constexpr float kSmoothedNoise = 0.25f * 0.25f + 0.5f * 0.5f + 0.25f * 0.25f;
 
-/// dB, of QPSK symbols against the nearest points. @param worse  a ratio: the payload's noise against theirs
+/// SNR in dB of QPSK symbols and their nearest points. @param worse  ratio of the payload's noise to theirs
 float qpsk_snr_db(const Complex* symbols, unsigned n, float worse) {
   float error = 0;
   for (unsigned k = 0; k < n; ++k) {
@@ -98,16 +98,16 @@ void S::Receiver::symbol(const Complex* carriers, const std::uint8_t* what) {
   }
 }
 
-/// @pre the header was read. @return the payload's noise against the header's: the header fitted its own
+/// @pre the header was read. @return ratio of the payload's noise to the header's, to which the gains were fitted
 float S::Receiver::equalise_by_header() {
   packets_.encode_header(header_, known_.data());
   const std::size_t n = gains_.size(), half = n / 2;
   if (known_.size() < n) return 1;
-  // The carriers come as positive frequencies, then negative ones: neighbours are moved next to each other.
+  // The carriers come as positive frequencies, then negative ones. This moves neighbours next to each other.
   const auto place = [n, half](std::size_t carrier) { return (carrier + half) % n; };
   std::ranges::fill(gains_, Complex{});
   for (std::size_t k = 0; k < n; ++k) gains_[place(k)] = symbols_[k] * std::conj(known_[k]);
-  for (std::size_t k = n; k < known_.size(); ++k) {  // of a second symbol, those that have some
+  for (std::size_t k = n; k < known_.size(); ++k) {  // carriers of a second symbol, those that have one
     Complex& gain = gains_[place(k % n)];
     gain = 0.5f * (gain + symbols_[k] * std::conj(known_[k]));
   }
@@ -116,9 +116,9 @@ float S::Receiver::equalise_by_header() {
     const Complex before = gains_[k > 0 ? k - 1 : k], after = gains_[k + 1 < n ? k + 1 : k];
     smooth_[k] = 0.25f * before + 0.5f * gains_[k] + 0.25f * after;
     differ += std::norm(smooth_[k] - 1.0f);
-    noise += std::norm(gains_[k] - smooth_[k]);  // white noise has as much in the mean as it leaves in the smooth ones
+    noise += std::norm(gains_[k] - smooth_[k]);  // white noise contributes as much to the mean as to the residual
   }
-  // Wiener's weight. A channel that is already right keeps its gains.
+  // Wiener's weight. A channel that is already correct keeps its gains.
   const float weight = differ > noise ? 1 - noise / differ : 0;
   for (std::size_t k = 0; k < symbols_.size(); ++k) {
     const Complex gain = 1.0f + weight * (smooth_[place(k % n)] - 1.0f);

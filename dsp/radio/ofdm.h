@@ -36,7 +36,7 @@ struct Ofdm {
     const Complex* burst(const BurstHeader& header, const std::uint8_t* payload);
 
    private:
-    std::vector<std::uint8_t> carriers_;  // the use of each
+    std::vector<std::uint8_t> carriers_;  // use of each carrier
     Packets packets_;
     Owned<ofdmframegen, ofdmframegen_destroy> generator_;
     std::vector<Complex> symbols_, carried_, samples_;
@@ -67,7 +67,7 @@ struct Ofdm {
     Packets packets_;
     Owned<ofdmframesync, ofdmframesync_destroy> synchroniser_;
     std::vector<Complex> symbols_, known_;
-    std::vector<Complex> gains_, smooth_;  // of the data carriers, in the order of their frequencies
+    std::vector<Complex> gains_, smooth_;  // of the data carriers, in order of frequency
     std::vector<std::uint8_t> payload_;
     unsigned taken_ = 0;  // symbols
     float snr_db_ = 0, offset_turns_ = 0, level_db_ = 0;

@@ -19,27 +19,27 @@
 namespace offhook::radio {
 namespace {
 
-constexpr unsigned kCardSamples = 2;  // of one complex sample
+constexpr unsigned kCardSamples = 2;  // for one complex sample
 constexpr float kLeastLevel = -48, kMostLevel = -12;
-constexpr float kMarginDb = 1;           // above a rate's least SNR before it is requested
-constexpr float kSnrWeight = 1.0f / 16;  // of a burst in the mean
+constexpr float kMarginDb = 1;           // required above a rate's least SNR before that rate is requested
+constexpr float kSnrWeight = 1.0f / 16;  // weight of a burst in the mean
 constexpr float kDeviationWeight = 1.0f / 256;
 constexpr float kDeviations = 4;              // mean ones that the SNR may fall below its mean: an air that fades
-constexpr unsigned kHearsFor = 16;            // bursts of the far end missed before the report to it
-constexpr unsigned kFarewells = 8;            // bursts that announce the sender's hang-up
-constexpr unsigned kGuardSamples = 40;        // before a burst, after its slot began
-constexpr unsigned kWindowSamples = 60;       // the far end's burst may begin this much sooner or later
-constexpr unsigned kLostMs = 800;             // without a burst in data mode: the link is lost
+constexpr unsigned kHearsFor = 16;            // missed bursts of the far end before this is reported to it
+constexpr unsigned kFarewells = 8;            // number of bursts that announce the sender's hang-up
+constexpr unsigned kGuardSamples = 40;        // before a burst, after the beginning of its slot
+constexpr unsigned kWindowSamples = 60;       // the far end's burst may begin earlier or later by this
+constexpr unsigned kLostMs = 800;             // in data mode, time without a burst until the link is lost
 constexpr std::uint32_t kLongestStep = 6144;  // measured by tests/bench/radio_liquid_bench.cpp
 constexpr unsigned kGiveUpMs = 5'000;         // without data
 
-/// The counts that are read without knowing the waveform. First in every Radio.
+/// Counters that are read without knowing the waveform. They come first in every Radio.
 struct Counted {
   oh_radio_slots counts_{};
   std::uint16_t address_ = 0;
 };
 
-/// One end. Counts complex samples, of which a slot has kSlot, unless stated otherwise.
+/// One end. Counts complex samples, kSlot per slot, unless stated otherwise.
 template <class Waveform>
 class Radio : public Counted {
  public:
@@ -66,7 +66,7 @@ class Radio : public Counted {
   static std::uint32_t bit_rate(const Packets& packets, unsigned rate, unsigned rate_hz) {
     return static_cast<std::uint32_t>(8ull * packets.octets(rate) * rate_hz / (2 * kSlot));
   }
-  /// @return kRates.size() if the lowest is higher
+  /// @return kRates.size() if even the lowest rate needs more
   static unsigned highest_rate(const Packets& packets, std::uint32_t most, unsigned rate_hz) {
     if (most == 0) return kRates.size() - 1;
     unsigned rate = kRates.size();
@@ -102,7 +102,7 @@ class Radio : public Counted {
   void hang_up() {
     if (state_ == OH_PUMP_FAILED || state_ == OH_PUMP_IDLE) return;
     if (in_time_ && hears()) {
-      farewells_ = kFarewells + 1;  // at the last turn nothing is sent: the burst before it has left
+      farewells_ = kFarewells + 1;  // the last turn sends nothing: the burst before it was sent
     } else {
       state_ = OH_PUMP_IDLE;
     }
@@ -127,7 +127,7 @@ class Radio : public Counted {
     return second_out_;
   }
 
-  /// The sample that leaves at `at`, on the clock of the received ones.
+  /// The sample that is sent at `at`, on the clock of the received samples.
   Complex transmit(std::uint64_t at) {
     if (burst_ != nullptr) {
       const Complex x = burst_[burst_at_];
@@ -137,7 +137,7 @@ class Radio : public Counted {
     if (!in_time_) return {};
     const std::int64_t into = static_cast<std::int64_t>(at) - origin_ - kGuardSamples;
     const std::int64_t slot = into / kSlot;
-    // The origin moves with the far end's clock: the sample at which a slot begins may never come, or come twice.
+    // The origin moves with the far end's clock, so the sample at which a slot begins may be skipped or occur twice.
     if (into < 0 || into % kSlot > kWindowSamples || (slot % 2 == 0) != calls() || slot == last_slot_) return {};
     last_slot_ = slot;
     begin_burst(static_cast<std::uint16_t>(slot));
@@ -170,10 +170,10 @@ class Radio : public Counted {
     ++counts_.sent;
   }
 
-  /// Distance of a sample from the expected begin of the far end's burst, if it is in a slot of the far end.
+  /// Distance of a sample from the expected beginning of the far end's burst, if it is in a slot of the far end.
   struct Place {
     bool theirs;
-    unsigned into;  // the slot, which begins kWindowSamples before the burst
+    unsigned into;  // the beginning of the slot, kWindowSamples before the burst
   };
   Place place() const {
     const std::int64_t into = static_cast<std::int64_t>(now_) - origin_ + kWindowSamples - kGuardSamples - delay_;
@@ -187,7 +187,7 @@ class Radio : public Counted {
       got_ = was_broken_ = false;
       if (hears()) receiver_.restart();
     }
-    // A radio that knows when the far end sends listens only then, and once.
+    // A radio that knows the far end's slots receives only in them, and once per slot.
     if (!hears() || (p.theirs && !got_)) heard(receiver_.step(low_if_receiver_.step(first_, rx)));
     if (in_time_ && p.theirs && p.into == kSlot - 1 && !got_) lost();
     if (++without_data_ == ms(kGiveUpMs)) state_ = OH_PUMP_FAILED;
@@ -206,7 +206,7 @@ class Radio : public Counted {
       ++counts_.foreign;
       return;
     }
-    if (h.from_caller == calls()) return;  // sent by this end, and reflected
+    if (h.from_caller == calls()) return;  // sent by this end and reflected
     align(h.slot);
     got_ = true;
     unheard_ = 0;
@@ -229,7 +229,7 @@ class Radio : public Counted {
     give(what == Heard::kBurst ? receiver_.payload() : nullptr);
   }
 
-  /// The far end's slot went by without a burst.
+  /// The far end's slot passed without a burst.
   void lost() {
     if (unheard_ < kHearsFor) ++unheard_;
     if (state_ != OH_PUMP_DATA || farewells_ > 0) return;
@@ -246,7 +246,7 @@ class Radio : public Counted {
     far_sends_data_ = false;
   }
 
-  /// @param payload  nullptr: it was not received
+  /// @param payload  nullptr if it was not received
   void give(const std::uint8_t* payload) {
     if (!far_sends_data_) return;
     const unsigned octets = packets().octets(rx_rate_);
@@ -255,7 +255,7 @@ class Radio : public Counted {
     bits_received_ += 8 * octets;
   }
 
-  /// The answerer takes its slots from the caller's; the caller learns how late the answerer's come.
+  /// The answerer derives its slots from the caller's; the caller learns how late the answerer's arrive.
   void align(std::uint16_t slot) {
     const auto began = static_cast<std::int64_t>(now_) + 1 - receiver_.age() - kGuardSamples;
     if (calls()) {
@@ -275,7 +275,7 @@ class Radio : public Counted {
     lowest_db_ = std::min(snr_db, lowest_db_ + kSnrWeight * (mean - lowest_db_));
   }
 
-  /// The highest rate that the SNR carries at its usual lowest level, and with 1 dB more before it rises.
+  /// The highest rate for the SNR at its usual lowest level. The rate rises only if the SNR exceeds that by 1 dB.
   void ask_for_rate() {
     const float safe_db = std::min(snr_db_, lowest_db_) - kDeviations * deviation_db_;
     while (best_rate_ > 0 && safe_db < kRates[best_rate_].least_snr_db) --best_rate_;
@@ -296,7 +296,7 @@ class Radio : public Counted {
   typename Waveform::Receiver receiver_;
   LowIfSender low_if_sender_;
   LowIfReceiver low_if_receiver_;
-  std::uint64_t ahead_;  // of the received samples, by which the current output leaves later
+  std::uint64_t ahead_;  // samples by which the current output is sent later than its reception
   float level_;
   std::uint8_t most_rate_;
   std::vector<std::uint8_t> payload_;
@@ -305,8 +305,8 @@ class Radio : public Counted {
   std::int16_t first_ = 0, second_out_ = 0;
   std::uint64_t samples_ = 0, filled_in_ = 0, now_ = 0;  // now_: complex ones
   std::uint64_t instruments_due_ = 0;
-  std::int64_t origin_ = 0;  // of slot 0, on the line
-  std::int64_t delay_ = 0;   // of the answerer's bursts at the caller
+  std::int64_t origin_ = 0;  // beginning of slot 0 on the line
+  std::int64_t delay_ = 0;   // lateness of the answerer's bursts at the caller
   bool in_time_ = config_.role == OH_PUMP_CALL;
   const Complex* burst_ = nullptr;
   unsigned burst_at_ = 0;
@@ -320,7 +320,7 @@ class Radio : public Counted {
   std::uint64_t bits_sent_ = 0, bits_received_ = 0;
 };
 
-/// FFTW's planner, which liquid's objects use when they are made and released, serves one thread at a time.
+/// FFTW's planner, which liquid's objects use when they are created and released, serves one thread at a time.
 std::mutex& planner() {
   static std::mutex one;
   return one;

@@ -30,25 +30,25 @@ extern "C" {
 #endif
 
 /** init can also return -ENOMEM. max_bit_rate: the highest rate that this end requests and sends; 0: all.
- * tx_level_dbm0: -48 to -12, the peaks of a higher level would clip. The delay between card and line has no limit,
- * because slots are made ahead of time.
+ * tx_level_dbm0: -48 to -12, because the peaks of a higher level would clip. The delay between card and line has no
+ * limit, because slots are prepared in advance.
  */
 OH_API const struct oh_pump_type* oh_radio_burst_type(void);
 OH_API const struct oh_pump_type* oh_radio_ofdm_type(void);
 
-/** Counts of the slots. */
+/** Counters of the slots. */
 struct oh_radio_slots {
   uint64_t sent;    /**< bursts */
-  uint64_t due;     /**< bursts of the far end that should have come, since data began */
-  uint64_t missed;  /**< of these: not heard */
-  uint64_t broken;  /**< of these: heard, and the header or the payload was not whole */
-  uint64_t foreign; /**< bursts of another pair that were heard */
+  uint64_t due;     /**< bursts expected from the far end, since data began */
+  uint64_t missed;  /**< of these: not detected */
+  uint64_t broken;  /**< of these: detected, but header or payload was wrong */
+  uint64_t foreign; /**< detected bursts of another pair */
 };
 /** @param self  of either type. Real-time: yes. */
 OH_API struct oh_radio_slots oh_radio_slot_counts(const void* self);
 
 /** The address of the pair; bursts with another are ignored. 0 until it is set; between two calls of process().
- * @param self  of either type  @return 0, or -EINVAL for 4096 and more. Real-time: yes. */
+ * @param self  of either type  @return 0, or -EINVAL from 4096 on. Real-time: yes. */
 OH_API int oh_radio_set_address(void* self, uint16_t address);
 
 #ifdef __cplusplus

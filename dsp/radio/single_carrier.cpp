@@ -15,7 +15,7 @@ constexpr float kLearningRate = 0.4f;
 // Delay of the equaliser, which begins as the matched filter, and of the sender's pulse.
 constexpr unsigned kDelay = 2 * S::kSymbolSamples * S::kFilterSymbols;
 
-/// Known symbols: two maximum-length sequences, one each for the real and the imaginary part.
+/// Known symbols: two maximum-length sequences, for real and imaginary part.
 std::array<Complex, S::kPreambleSymbols> preamble() {
   std::array<Complex, S::kPreambleSymbols> symbols;
   const Owned<msequence, msequence_destroy> bits(msequence_create_default(7));
@@ -103,7 +103,7 @@ Heard S::Receiver::take(Complex x) {
   return ++taken_ < frame_.size() ? Heard::kNothing : finish();
 }
 
-/// The equaliser over the preamble, several times.
+/// The equaliser is trained over the preamble several times.
 void S::Receiver::train() {
   eqlms_cccf_reset(equaliser_.get());
   for (unsigned pass = 0; pass < kTrainingPasses; ++pass) {

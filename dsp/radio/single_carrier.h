@@ -19,13 +19,13 @@ struct SingleCarrier {
   static constexpr unsigned kSlotSamples = 1250;
   static constexpr std::array<unsigned, 1> kSampleRatesHz = {kSampleRateHz};
   static constexpr unsigned kSymbolSamples = 2, kPreambleSymbols = 64, kPacketSymbols = 412, kPilotSpacing = 16;
-  static constexpr unsigned kFilterSymbols = 7;  // the pulse's half length
+  static constexpr unsigned kFilterSymbols = 7;  // half of the pulse's length
   static constexpr float kExcessBandwidth = 0.3f;
-  static constexpr float kMostOffset = 0.06f;     // of the carrier, radians a sample: 19 kHz
-  static constexpr unsigned kTrainingPasses = 3;  // of the equaliser over the preamble
+  static constexpr float kMostOffset = 0.06f;     // of the carrier, radians per sample: 19 kHz
+  static constexpr unsigned kTrainingPasses = 3;  // passes of the equaliser over the preamble
   static constexpr int kPulse = LIQUID_FIRFILT_ARKAISER;
 
-  /// A burst's samples, made at once.
+  /// The samples of a burst, made in one call.
   class Sender {
    public:
     Sender();
@@ -47,9 +47,9 @@ struct SingleCarrier {
     const Packets& packets() const { return packets_; }
     /// One sample. Real-time: yes.
     Heard step(Complex x);
-    /// Drops the current burst, if any; the next sample begins a new one.
+    /// Drops the current burst, if any; a new one begins with the next sample.
     void restart();
-    // The burst just heard:
+    // The burst that was just received:
     const BurstHeader& header() const { return header_; }
     const std::uint8_t* payload() const { return payload_.data(); }
     /// Samples since the burst's first one.
@@ -70,7 +70,7 @@ struct SingleCarrier {
     Owned<nco_crcf, nco_crcf_destroy> carrier_;
     Owned<eqlms_cccf, eqlms_cccf_destroy> equaliser_;
     Owned<qpilotsync, qpilotsync_destroy> pilots_;
-    std::vector<Complex> start_;  // of the burst, mixed down, until the equaliser is trained
+    std::vector<Complex> start_;  // samples of the burst, mixed down, until the equaliser is trained
     std::vector<Complex> frame_, symbols_;
     std::vector<std::uint8_t> payload_;
     Stage stage_ = Stage::kSearch;

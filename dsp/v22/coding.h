@@ -10,10 +10,10 @@
 
 namespace offhook::v22 {
 
-/// Points have odd coordinates from -3 to 3, in both rates.
+/// Points have odd coordinates from -3 to 3 at both rates.
 inline constexpr float kMeanEnergy = 10;
 
-/// The quarter turns anticlockwise of a pair of bits, the first bit in bit 1; and back (Table 1).
+/// Quarter turns anticlockwise for a pair of bits, the first bit in bit 1; and the reverse (Table 1).
 inline constexpr uint8_t kTurnOfDibit[] = {1, 0, 2, 3};
 inline constexpr uint8_t kDibitOfTurn[] = {1, 0, 2, 3};
 /// The second pair at 1200 bit/s, in every quadrant (2.5.2.2).
@@ -40,7 +40,7 @@ struct Decision {
 constexpr int quadrant_of(Complex y) {
   return y.im >= 0 ? (y.re >= 0 ? 0 : 1) : (y.re < 0 ? 2 : 3);
 }
-/// The nearest of the four points of 1200 bit/s: they are 18.4 degrees before the axes' middle, whose signs decide.
+/// The nearest of the four points of 1200 bit/s: they are 18.4 degrees before the diagonals, whose signs decide.
 constexpr Decision nearest_of_four(Complex y) {
   // arg(3 + i) to 45 degrees is the angle of 2 + i.
   return {static_cast<uint8_t>(quadrant_of(y * Complex{2, 1})), kInnerAt1200};
@@ -55,7 +55,7 @@ constexpr Decision nearest_of_sixteen(Complex y) {
 inline constexpr Scrambling kScrambling{14, 17};
 inline constexpr int kMostOnes = 64;
 
-/// 5.1: after 64 ones at its output the next input is inverted.
+/// 5.1: after 64 ones at its output, it inverts the next input.
 class GuardedScrambler {
  public:
   constexpr int scramble(int bit) {

@@ -12,20 +12,20 @@ constexpr uint64_t ms(uint64_t t) {
   return t * kRateHz / 1000;
 }
 
-// Symbols without data mode: of a caller that has received no unscrambled ones, and of others.
+// Symbols without data mode: for a caller that received no unscrambled ones, and for others.
 constexpr uint32_t kUnanswered = 60 * kSymbolHz, kGiveUp = 40 * kSymbolHz;
-constexpr uint64_t kGone = 10 * kRateHz;  // after data mode: no carrier
+constexpr uint64_t kGone = 10 * kRateHz;  // time without carrier after data mode
 constexpr int kOnes = 32;                 // 6.3.1.1.1 e
 constexpr int kAnswerToneHz = 2100;
 
-// From the line to a decided symbol: filter, and half of the equaliser.
+// Delay from the line to a decided symbol: filter, and half of the equaliser.
 constexpr int64_t kSymbolDelay = Receiver::kDelay + Receiver::kTaps / 2 * 20 / 3;
 constexpr int64_t kSixteen = static_cast<int64_t>(ms(450));  // 6.3.1.1.1 d
 constexpr int kOnesHeard = 324;                              // T/2 of 270 ms (6.3.1.2)
-constexpr int kSureOnes = 96;                                // this many of these bits must have been right
-constexpr int kOneWrong = 8;                                 // cost of a wrong one
+constexpr int kSureOnes = 96;                                // number of these bits that must be right
+constexpr int kOneWrong = 8;                                 // cost of a wrong bit
 constexpr int kNoRawOnes = 40;                               // unscrambled ones are ones as well
-constexpr uint32_t kPatience = 120;                          // symbols of a receiver that found no known signal
+constexpr uint32_t kPatience = 120;                          // symbols for a receiver that found no known signal
 
 // Mean squared distance to the nearest point that indicates a lost receiver. With sixteen points at distance 2, noise
 // 17 dB below the signal gives 0.2, and random values give 0.67. Four turning points at distance 4.5 give 2.
@@ -33,7 +33,7 @@ constexpr float kLostError16 = 0.45f, kLostError4 = 1.4f;
 constexpr uint32_t kLostSymbols = 300;
 
 constexpr int kInitiation = 190 * kSymbolHz / 1000;  // 7.1.1: 154 to 231 ms
-constexpr int kRawZero = 4;                          // cost of a zero: of random bits, 32 ones are gone after 21
+constexpr int kRawZero = 4;                          // cost of a zero: with random bits, 32 ones are used up after 21
 
 constexpr uint64_t kInstrumentsEvery = kRateHz / 10, kTapsEvery = 10 * kRateHz;
 
@@ -126,7 +126,7 @@ void Modem::symbol_received() {
   }
 }
 
-/// @param bits  the first in bit n - 1
+/// @param bits  the first one in bit n - 1
 void Modem::take_bits(int bits, int n) {
   uint8_t octet = 0;
   for (int k = 0; k < n; ++k) {
@@ -209,7 +209,7 @@ void Modem::give_early() {
   early_bits_ = 0;
 }
 
-// 6.3.1.2: scrambled ones at 1200 bit/s. If they are absent for long enough, the signal is another one than it seemed.
+// 6.3.1.2: scrambled ones at 1200 bit/s. If they are absent for too long, the signal was misidentified.
 void Modem::seek_far_end() {
   if (receiver_.confirmed()) return;
   const bool ones = same_score_ >= kSureOnes && raw_ones_ < kNoRawOnes;
@@ -244,7 +244,7 @@ void Modem::show_instruments() const {
   show(OH_INSTRUMENT_CARRIER, receiver_.carrier_offset_hz());
 }
 
-// When data mode begins, and every 10 s of it.
+// When data mode begins, and every 10 s in it.
 void Modem::show_taps() {
   if (live_samples_++ % kTapsEvery == 0) {
     observer_.taps(observer_.user, receiver_.tap_re(), receiver_.tap_im(), Receiver::kTaps);

@@ -17,11 +17,11 @@
 
 namespace offhook::v22 {
 
-inline constexpr int kUsb1Hz = 2250;  ///< ones turn the high carrier by -90 degrees 600 times per second
+inline constexpr int kUsb1Hz = 2250;  ///< ones turn the high carrier by -90 degrees, 600 times per second
 inline constexpr int kBellToneHz = 2225;
 
-/// Bell 212A has the signals of V.22. Its answerer begins with a tone, which a caller hears in place of unscrambled
-/// ones. Source: public descriptions of the Bell 212A (AT&T's PUB 41214 was not available)
+/// Bell 212A has the signals of V.22. Its answerer begins with a tone, which replaces unscrambled ones for a caller.
+/// Source: public descriptions of the Bell 212A (AT&T's PUB 41214 was not available)
 enum class Standard : uint8_t { kV22bis, kBell212a };
 
 class Modem {
@@ -34,7 +34,7 @@ class Modem {
 
   void begin() { fire(Event::kBegin); }
   void retrain() { fire(Event::kRetrain); }
-  /// @return false: not possible now
+  /// @return false if not possible now
   bool loop(oh_loop_order order);
   oh_loop_state loop_state() const;
   void hang_up() { fire(Event::kHangUp); }
@@ -56,7 +56,7 @@ class Modem {
   friend struct Procedure;
 
   int16_t step(int16_t rx, bool is_lost);
-  /// Makes the transition that the table has for the event. @return false: there is none
+  /// Makes the transition that the table has for the event. @return false if there is none
   bool fire(Event event);
   void listen(float rx);
   void receive(float rx, bool is_lost);
@@ -76,8 +76,8 @@ class Modem {
   bool receives_data() const {
     return live() || far_loop_over() || (step_ == Step::kSb2 && ones_seen_) || (step_ == Step::kSb1Slow && calls_);
   }
-  /// The last bits that the far end sent back have come. It notices the suppressed signal after 65 ms at most, and
-  /// sends data 105 ms after the end of the suppression at the earliest (7.1.2): this is in the middle, plus the trip.
+  /// The last bits that the far end sent back have arrived. It notices the suppressed signal after at most 65 ms, and
+  /// sends data at least 105 ms after the end of the suppression (7.1.2). This time is in the middle, plus the trip.
   bool far_loop_over() const {
     constexpr int64_t kTail = (65 - 77 + 105) / 2 * 8;
     return step_ == Step::kLoopAfter && static_cast<int64_t>(age()) >= loop_trip_ + kTail;
@@ -85,7 +85,7 @@ class Modem {
   /// Bits that arrive while circuit 109 is on and we are not ready to send wait for data mode, which opens the port.
   void keep_early(int bits, int n);
   void give_early();
-  /// Samples since the far end's S1 ended, for the current transmitted or received sample; negative: none has.
+  /// Samples since the far end's S1 ended, for the current transmitted or received sample; negative if it has not.
   int64_t since_s1() const { return s1_end_ == 0 ? -1 : static_cast<int64_t>(samples_ - s1_end_); }
 
   oh_pump_config config_;
@@ -96,8 +96,8 @@ class Modem {
   Step step_;
   const Transition* newest_ = nullptr;
   uint64_t samples_ = 0, filled_in_ = 0, entered_ = 0, live_samples_ = 0;
-  uint64_t no_carrier_at_ = 0;  ///< in data: samples_ when there was none last
-  uint64_t carrier_at_ = 0;     ///< samples_ when there was one last
+  uint64_t no_carrier_at_ = 0;  ///< in data mode: samples_ at the last time without it
+  uint64_t carrier_at_ = 0;     ///< samples_ at the last time with it
   uint32_t without_data_ = 0;   ///< symbols
   uint32_t retrains_ = 0;
   oh_retrain_cause cause_ = OH_RETRAIN_NONE;
@@ -105,30 +105,30 @@ class Modem {
   bool answered_ = false;  ///< the far end has shown that it has V.22
   bool at_2400_ = false;   ///< negotiated
 
-  ToneDetector usb1_;  ///< or the Bell tone
+  ToneDetector usb1_;  ///< or the tone of Bell 212A
   LineActivity activity_;
   Oscillator ans_;
   float ans_peak_;
   Transmitter tx_;
   Receiver receiver_;
 
-  uint64_t s1_end_ = 0;  ///< samples_ when the end of the far end's S1 was on the line; 0: there was none
+  uint64_t s1_end_ = 0;  ///< samples_ when the end of the far end's S1 was on the line; 0: no S1 yet
   GuardedDescrambler descrambler_;
   int quadrant_ = 0;
   int ones_ = 0;            ///< in a row, descrambled
-  bool ones_seen_ = false;  ///< enough of them at 2400 bit/s
-  int same_score_ = 0;      ///< how much all of it is ones
-  int raw_ones_ = 0;        ///< in a row, as received
+  bool ones_seen_ = false;  ///< enough symbols at 2400 bit/s
+  int same_score_ = 0;      ///< share of ones in all bits
+  int raw_ones_ = 0;        ///< consecutive, as received
   static constexpr int kRawScore = 32;
-  int raw_score_ = 0;  ///< how much the raw bits are ones
+  int raw_score_ = 0;  ///< share of ones in the raw bits
   int reversals_ = 0;  ///< in a row, descrambled
   int last_bit_ = 0;
   bool loop_allowed_ = false, loop_refused_ = false;
   static constexpr int64_t kLoopAnswerSamples = 270 * 8;  ///< of reversals, or of ones (7.1.1: 231 to 308 ms)
-  int64_t loop_trip_ = 0;  ///< samples: to the far end and back, of the loop that was tested
+  int64_t loop_trip_ = 0;  ///< samples to the far end and back, for the loop that was tested
   uint32_t lost_symbols_ = 0;
   uint64_t bits_received_ = 0;
-  static constexpr uint32_t kMostEarly = 1024;  ///< bits; 765 ms at 1200 bit/s are 918, 200 ms at 2400 are 480
+  static constexpr uint32_t kMostEarly = 1024;  ///< bits: 765 ms at 1200 bit/s are 918, 200 ms at 2400 are 480
   uint32_t early_bits_ = 0;
   uint8_t early_[kMostEarly / 8];
 };

@@ -17,7 +17,7 @@ constexpr int symbols(int t_ms) {
 }
 constexpr int64_t kTransmitDelay = static_cast<int64_t>(Transmitter::kDelay);
 
-// V.25 4.3: silent for 1.8 to 2.5 s after the line was taken, then the tone for 3.3 +- 0.7 s, then 75 ms of silence.
+// V.25 4.3: 1.8 to 2.5 s of silence after going off hook, then the tone for 3.3 +- 0.7 s, then 75 ms of silence.
 constexpr int64_t kBeforeTone = ms(1900);
 constexpr int64_t kTone = ms(2700);
 constexpr int64_t kAfterTone = ms(75);
@@ -26,17 +26,17 @@ constexpr float kUsb1HeardMs = 155;  // 6.3.1.1.1 b
 constexpr float kMostOffsetHz = 10;  // 2.6 requires 7; Bell 103's mark is 25 Hz away
 constexpr int64_t kPause = ms(456);
 constexpr int kS1 = symbols(100);
-constexpr int64_t kToSb2 = ms(600);  // after the far end's S1
+constexpr int64_t kToSb2 = ms(600);  // time after the far end's S1
 // The far end decides sixteen points 450 +- 10 ms after the S1 that answers its own (6.3.1.1.1 d), and this end's card
-// delays that S1. So sixteen points may not be sent earlier, independent of the far end's S1.
+// delays that S1. So sixteen points may not be sent earlier, whenever the far end's S1 ended.
 constexpr int64_t kAfterReply = ms(460);
 constexpr int kSb2 = symbols(200);
 constexpr int kSb1Slow = symbols(765);
 constexpr int64_t kBackFor = ms(100);  // 6.5
-// 6.4: until S1 is sent again. 1.2 s are recommended for the round trip; its answer takes S1's own time.
+// 6.4: time until S1 is sent again. 1.2 s are recommended for the round trip; the answer takes as long as S1.
 constexpr int64_t kAnswerToS1 = ms(1200 + 2 * 100);
-constexpr int64_t kToData = kToSb2 + ms(200) + ms(2000);         // after the far end's S1, a round trip included
-constexpr int64_t kLoopUnanswered = ms(1200 + 231 + 308 + 300);  // a round trip, both detections, and filters
+constexpr int64_t kToData = kToSb2 + ms(200) + ms(2000);         // time after the far end's S1, including a round trip
+constexpr int64_t kLoopUnanswered = ms(1200 + 231 + 308 + 300);  // a round trip, both detections, and the filters
 constexpr int64_t kSuppressed = ms(77);                          // 7.1.2
 constexpr int64_t kFarReturns = ms(155 + 50 + 20);               // 7.1.2, and filters
 constexpr int64_t kAgain = ms(5000);                             // a caller's signal that the answerer does not take up
@@ -76,7 +76,7 @@ const StepInfo& info(Step s) {
   return kSteps[static_cast<size_t>(s)];
 }
 
-/// Guards and actions, and the table of transitions, which are private to Modem.
+/// Guards, actions and the table of transitions, which are private to Modem.
 struct Procedure {
   // Guards.
   static bool before_tone_over(const Modem& m) { return lasted(m, kBeforeTone); }
@@ -114,7 +114,7 @@ struct Procedure {
   static bool loop_allowed(const Modem& m) { return m.loop_allowed_; }
   static bool loop_unanswered(const Modem& m) { return lasted(m, kLoopUnanswered); }
   static bool suppressed(const Modem& m) { return lasted(m, kSuppressed); }
-  /// Both ends are back in data.
+  /// Both ends are in data mode again.
   static bool loop_over(const Modem& m) { return lasted(m, kFarReturns) && m.far_loop_over(); }
   static bool lasted(const Modem& m, int64_t samples) { return m.age() >= static_cast<uint64_t>(samples); }
 

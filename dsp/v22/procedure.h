@@ -30,23 +30,23 @@ enum class Step : uint8_t {
   kSilence,  ///< answerer, before its tone
   kAnswerTone,
   kAfterTone,
-  kUsb1,      ///< answerer: until the caller is heard
+  kUsb1,      ///< answerer: until the caller is detected
   kBellTone,  ///< answerer of Bell 212A: likewise
-  kListen,    ///< caller: until unscrambled ones have come
+  kListen,    ///< caller: until unscrambled ones are received
   kPause,     ///< caller: silent still
-  kS1,        ///< first of the two
-  kSb1,       ///< and until the far end's has come
+  kS1,        ///< first of the two bits
+  kSb1,       ///< until the far end's S1 was received
   kReply,     ///< S1 that answers S1
   kSb1Timed,  ///< until 600 ms after the end of the far end's S1
   kSb2,       ///< scrambled ones at 2400 bit/s, until both directions are ready
-  kSb1Slow,   ///< scrambled ones at 1200 bit/s, the far end's having come
+  kSb1Slow,   ///< scrambled ones at 1200 bit/s, after the far end's were received
   kData,
-  kDropped,    ///< data, but that nothing is received
-  kLoopAsk,    ///< unscrambled ones, until reversals have come
-  kLoopOnes,   ///< scrambled ones, until they come back
-  kLoopTest,   ///< data, which come back
-  kLoopDrop,   ///< silence: the end of the test
-  kLoopAfter,  ///< scrambled ones, until the far end is back in data
+  kDropped,    ///< data mode, but nothing is received
+  kLoopAsk,    ///< unscrambled ones, until reversals are received
+  kLoopOnes,   ///< scrambled ones, until they return
+  kLoopTest,   ///< data, which return
+  kLoopDrop,   ///< silence that ends the test
+  kLoopAfter,  ///< scrambled ones, until the far end is in data mode again
   kLoopGrant,  ///< scrambled reversals, until the far end's unscrambled ones have ended
   kLooped,     ///< received data
   kReleased,
@@ -61,25 +61,25 @@ enum class Event : uint8_t {
   kSymbol,  ///< a symbol is due
   kS1,      ///< comes
   kS1End,   ///< has ended
-  kOnes,    ///< scrambled ones at 1200 bit/s have come for long enough
-  kLost,    ///< nothing can be made out of the signal
+  kOnes,    ///< scrambled ones at 1200 bit/s were received for long enough
+  kLost,    ///< the signal cannot be decoded
   kCarrierOff,
-  kBegin,           ///< of the owner: the answer tone is over
+  kBegin,           ///< from the owner: the answer tone is over
   kRetrain,         ///< of the owner
   kLoopRequest,     ///< of the owner
   kLoopLocal,       ///< of the owner
   kLoopEnd,         ///< of the owner
-  kInitiation,      ///< unscrambled ones have come for long enough
+  kInitiation,      ///< unscrambled ones were received for long enough
   kInitiationOver,  ///< and have ended
-  kReversals,       ///< scrambled reversals have come for long enough
-  kLoopedOnes,      ///< scrambled ones have come for long enough
+  kReversals,       ///< scrambled reversals were received for long enough
+  kLoopedOnes,      ///< scrambled ones were received for long enough
   kHangUp,          ///< of the owner
-  kGiveUp           ///< too long without data
+  kGiveUp           ///< no data for too long
 };
 
 struct StepInfo {
   const char* name;
-  std::optional<Signal> signal;  ///< begun by the step; none: the current signal continues
+  std::optional<Signal> signal;  ///< signal that the step begins; none: the current signal continues
   oh_pump_state state;
 };
 /// Every step. A row for it comes after the rows of single steps.
@@ -93,8 +93,8 @@ struct Transition {
   Event event;
   bool (*guard)(const Modem&);  ///< NULL: always
   Step to;
-  void (*action)(Modem&);  ///< before the step is entered; may be NULL
-  const char* clause;      ///< of V.22bis, if no other Recommendation is named; "ours": of none
+  void (*action)(Modem&);  ///< called before the step is entered; may be NULL
+  const char* clause;      ///< of V.22bis, unless another Recommendation is named; "ours": from none
 };
 std::span<const Transition> transitions();
 

@@ -39,7 +39,7 @@ void oh_v22bis_retrain(void* self) {
 }
 
 int oh_v22bis_loop(void* self, oh_loop_order order) {
-  constexpr int kInvalid = -22;  // -EINVAL without an OS header
+  constexpr int kInvalid = -22;  // -EINVAL, without an OS header
   return Type::of(self).loop(order) ? 0 : kInvalid;
 }
 

@@ -6,8 +6,8 @@
 namespace offhook::v22 {
 namespace {
 
-// 3.3: a signal above -43 dBm0 is a carrier, a signal below -48 dBm0 is none. In data mode one that falls 10 dB is
-// gone, too.
+// 3.3: a signal above -43 dBm0 is a carrier, a signal below -48 dBm0 is not. In data mode, a fall of 10 dB also ends
+// it.
 constexpr float threshold(double dbm0) {
   const double rms = dbm0_to_rms(dbm0);
   return static_cast<float>(rms * rms * kReceivedPower);
@@ -15,14 +15,14 @@ constexpr float threshold(double dbm0) {
 constexpr float kOn = threshold(-44.5), kOff = threshold(-47);
 constexpr float kGone = 0.1f, kBack = 0.2f;
 constexpr int kLongGone = 2400;
-constexpr float kJump = 4;  // in power: a different signal begins
+constexpr float kJump = 4;  // in power: indicates a different signal
 
 constexpr float kFast = 1.f / 16, kSlow = 1.f / 1024;
-constexpr float kTone = 0.75f;  // likeness of neighbouring symbols, of the power
-constexpr int kModulated = 52;  // T/2 samples that timing is taken from
+constexpr float kTone = 0.75f;  // correlation of neighbouring symbols, relative to the power
+constexpr int kModulated = 52;  // T/2 samples used for timing
 constexpr float kBeatMemory = 1.f / 40;
-constexpr int kLag = 4;      // symbols over which the carrier's turn is measured
-constexpr int kCentre = 16;  // tap, from the newest; at a symbol
+constexpr int kLag = 4;      // symbols used to measure the carrier's turn
+constexpr int kCentre = 16;  // index of the tap, from the newest; at a symbol
 
 // Loop gains, per symbol.
 constexpr float kFirstLms = 0.25f, kLeastLms = 0.015f, kLmsDecay = 0.994f;
@@ -94,7 +94,7 @@ void Receiver::follow_level(Complex u) {
   quiet_ = fast_ < (quiet_ > 0 ? back : off) ? quiet_ + 1 : 0;
   if (quiet_ > 0) {
     if (quiet_ > kGoneFor && !sure_) carrier_ = false;
-    if (quiet_ > kLongGone) power_ -= kSlow * power_, quiet_ = kLongGone;  // it may come back weaker
+    if (quiet_ > kLongGone) power_ -= kSlow * power_, quiet_ = kLongGone;  // it may return weaker
     return;
   }
   if (!sure_ && fast_ > kJump * power_) {
@@ -115,10 +115,10 @@ void Receiver::seek(Complex u) {
   modulated_ = carrier_ && quiet_ == 0 && !tone ? modulated_ + 1 : 0;
   if (modulated_ == 0) heard_ = 0;
   if (modulated_ < kModulated) return;
-  // With this sample's time as zero, |u|^2 at the time t is largest at `turns` of a symbol.
+  // With time zero at this sample, |u|^2 is largest at `turns` of a symbol.
   const float sign = even;
   const float turns = angle_turns({sign * beat_, sign * cross_beat_});
-  // Place the next sample at a symbol, or in the middle of two.
+  // Moves the next sample to a symbol, or to the middle between two.
   float next = 2 * turns - 1;  // T/2 after its place
   while (next < 0) next += 1;
   sampler_.delay(next * (20.f / 3));
@@ -147,7 +147,7 @@ void Receiver::find_carrier(Complex u) {
   }
   // 3 + i to the fourth power is 28 + 96 i.
   phase_ = phase_of(angle_turns(sum * Complex{28, -96}) * 0.25f);
-  // The symbol in the middle of the taps is older than the newest.
+  // The symbol in the middle of the taps is older than the newest one.
   phase_ += phase_of(-frequency_ * (kCentre * 0.5f));
   for (int k = 0; k < kTaps; ++k) tap_re_[k] = tap_im_[k] = 0;
   tap_re_[kTaps - 1 - kCentre] = gain;
@@ -183,7 +183,7 @@ void Receiver::adapt() {
     previous_error_ = {};
     return;
   }
-  if (!(norm(error) < 1000)) {  // no relation to the points: lost, unless it is a click
+  if (!(norm(error) < 1000)) {  // unrelated to the points: lost, unless it is a click
     error_ += kErrorMemory * (4 - error_);
     previous_error_ = {};
     return;
@@ -204,7 +204,7 @@ void Receiver::adapt() {
   follow_timing(error, settled ? kTimingGainSettled : kTimingGain);
 }
 
-// A step of the line's gain: the decisions stay right, and LMS would take seconds.
+// A step of the line's gain. The decisions remain right, but LMS would take seconds.
 void Receiver::follow_gain(Complex reference) {
   constexpr float kMemory = 1.f / 32, kStep = 0.12f;
   const float now = symbol_.re * reference.re + symbol_.im * reference.im;

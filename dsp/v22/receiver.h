@@ -29,23 +29,23 @@ namespace offhook::v22 {
 class Receiver {
  public:
   static constexpr int kTaps = 32;  ///< of the equaliser, T/2 apart
-  /// From the line to the newest T/2 sample, in samples.
+  /// Delay from the line to the newest T/2 sample, in samples.
   static constexpr int kDelay = Sampler::kDelay;
 
   Receiver(Channel channel, const Kernels& kernels);
 
-  /// Forget the far end's clock, carrier and channel: seek a modulated signal and train on its four points.
+  /// Forgets the far end's clock, carrier and channel. Searches for a modulated signal, and trains on its four points.
   void acquire();
-  /// Sixteen points; else four.
+  /// Selects sixteen points; otherwise four.
   void decide_sixteen(bool sixteen) { sixteen_ = sixteen; }
   bool decides_sixteen() const { return sixteen_; }
 
-  /// One sample of the line.  @return true when there is a new symbol().  Real-time: yes, O(taps).
+  /// One sample of the line.  @return whether there is a new symbol().  Real-time: yes, O(taps).
   bool process(float sample) { return put(sample, false); }
-  /// One sample was lost: time advances, nothing is adapted until the sample has left the filters.
+  /// One sample was lost: time advances, without adaptation until the sample has left the filters.
   bool process_lost() { return put(0, true); }
 
-  /// The newest symbol, in the units of point(), and its decision.
+  /// The newest symbol in the units of point(), and its decision.
   Complex symbol() const { return symbol_; }
   Decision decision() const { return decision_; }
   /// Symbols come.
@@ -57,15 +57,15 @@ class Receiver {
     s1_event_ = S1Detector::Event::kNone;
     return e;
   }
-  /// At S1Detector::Event::kEnd: samples since the end of S1 was on the line.
+  /// At S1Detector::Event::kEnd: samples since S1 ended on the line.
   int s1_end_age() const { return kDelay + s1_.end_age() * 20 / 3; }
   bool in_s1() const { return s1_.in_s1(); }
 
-  /// There is a signal in the channel (3.2, 3.3).
+  /// Whether there is a signal in the channel (3.2, 3.3).
   bool carrier() const { return carrier_ && quiet_ <= kGoneFor; }
-  /// For how long a modulated one, in T/2.
+  /// Duration of a modulated signal, in T/2.
   int heard() const { return heard_; }
-  /// The signal is the far end's: a change of level or a short absence does not end it.
+  /// The signal is the far end's, so a change of level or a short absence does not end it.
   void confirm() { sure_ = true; }
   bool confirmed() const { return sure_; }
   /// Mean square of the signal on the line.
@@ -81,7 +81,7 @@ class Receiver {
  private:
   enum class Stage : uint8_t { kSeek, kCarrier, kRun };
   static constexpr int kRing = 64;          // T/2 samples kept
-  static constexpr int kFirstSymbols = 32;  // that the carrier is taken from
+  static constexpr int kFirstSymbols = 32;  // used to measure the carrier
   static constexpr int kGoneFor = 40;       // T/2 samples; circuit 109 goes off after 40 to 65 ms (3.2)
 
   bool put(float sample, bool lost);
@@ -107,7 +107,7 @@ class Receiver {
   float re_[2 * kRing]{};  // T/2 samples, each twice
   float im_[2 * kRing]{};
   int at_ = 0;
-  bool odd_ = false;  // the next T/2 sample lies between two symbols
+  bool odd_ = false;  // whether the next T/2 sample is between two symbols
 
   float power_ = 0, fast_ = 0;
   bool carrier_ = false, sure_ = false;
@@ -115,7 +115,7 @@ class Receiver {
   S1Detector s1_;
   S1Detector::Event s1_event_ = S1Detector::Event::kNone;
 
-  int modulated_ = 0;  // T/2 samples that are no tone
+  int modulated_ = 0;  // T/2 samples that are not a tone
   Complex after_one_{};
   float beat_ = 0, cross_beat_ = 0;
   Complex first_[kFirstSymbols];
@@ -130,7 +130,7 @@ class Receiver {
   Complex rotation_{1, 0};
   Complex symbol_{};
   Complex previous_[2]{};
-  float level_ = 1;  // of the symbols over that of their points
+  float level_ = 1;  // level of the symbols relative to that of their points
   Complex previous_error_{};
   Decision decision_{};
   float error_ = 0;

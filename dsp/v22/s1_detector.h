@@ -26,22 +26,22 @@ class S1Detector {
     near_ += kMemory * (norm(u) - near_);
     const Complex again = u * conj(two);
     const bool tone = norm(after_one_) > kTone * kTone * near_ * near_;
-    // Never more for a loud sample than for a usual one: a click is no S1.
+    // A loud sample counts no more than a usual one, because a click is not S1.
     const float like = tone ? -1 : again.re / (norm(u) > power ? norm(u) : power);
     return in_s1_ ? follow(like) : seek(like);
   }
 
-  /// It has been S1 for long enough.
+  /// Whether S1 has lasted long enough.
   bool in_s1() const { return in_s1_; }
-  /// At Event::kEnd: samples since the last of it.
+  /// At Event::kEnd: samples since the end of S1.
   int end_age() const { return since_best_; }
 
  private:
   static constexpr float kMemory = 1.f / 16;
   static constexpr float kTone = 0.66f;   // of the power
-  static constexpr float kLeast = 0.55f;  // likeness that is neither S1 nor data
-  static constexpr float kEnough = 17;    // some 24 symbols without noise
-  static constexpr float kOver = 3.5f;    // this far below the best: it has ended
+  static constexpr float kLeast = 0.55f;  // correlation that is neither S1 nor data
+  static constexpr float kEnough = 17;    // about 24 symbols without noise
+  static constexpr float kOver = 3.5f;    // S1 has ended when it is this far below the best
 
   Event seek(float like) {
     sum_ += like - kLeast;

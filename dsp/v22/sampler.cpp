@@ -6,10 +6,10 @@ namespace {
 
 constexpr int64_t kOne = int64_t{1} << 32;
 constexpr int64_t kNominalStep = 20 * kOne / 3;  // T/2
-constexpr int kPhaseBits = 27;                   // of a sample's 32 below ReceiveFilter's phase
+constexpr int kPhaseBits = 27;                   // in 32nds of a sample below ReceiveFilter's phase
 static_assert(1 << (32 - kPhaseBits) == ReceiveFilter::kPhases);
 
-// Sixteen products, in four sums, so that the compiler may use the vector unit without reordering additions.
+// Sixteen products in four sums, so that the compiler may use the vector unit without reordering additions.
 float dot(const float* a, const float* b) {
   float sum[4]{};
   for (int k = 0; k < 2 * TransmitPulse::kSpan; k += 4) {
@@ -40,7 +40,7 @@ Sampler::Sampler(Channel channel, const Kernels& kernels)
       carrier_twentieths_(channel == Channel::kLow ? 3 : 6),
       step_(kNominalStep) {}
 
-// The next T/2 sample lies `by` later than the newest; so far the carrier turns.
+// Moves the next T/2 sample later by `by`. The carrier turns for the same time.
 void Sampler::advance(int64_t by) {
   until_ += by;
   turned_.bits += static_cast<uint32_t>(by * carrier_twentieths_ / 20);

@@ -17,7 +17,7 @@ class Shaper {
  public:
   explicit Shaper(Channel channel) : pulse_(&transmit_pulse(channel)) {}
 
-  /// The next sample is the first of a new symbol: put() before next().
+  /// The next sample is the first of a new symbol: call put() before next().
   bool wants_symbol() const { return phase_ < TransmitPulse::kPerSample; }
   void put(Complex symbol);
   /// The next sample, of unit mean square for symbols of unit mean power.  Real-time: yes, O(1).
@@ -31,16 +31,16 @@ class Shaper {
 
 class Sampler {
  public:
-  /// Samples from the line to the newest T/2 sample.
+  /// Delay from the line to the newest T/2 sample, in samples.
   static constexpr int kDelay = ReceiveFilter::kDelay;
 
   Sampler(Channel channel, const Kernels& kernels);
 
-  /// One sample of the line.  @return true when `u` has got a new T/2 sample.  Real-time: yes, O(taps).
+  /// One sample of the line.  @return whether `u` has a new T/2 sample.  Real-time: yes, O(taps).
   bool put(float sample, Complex* u);
-  /// The next T/2 sample is taken later. @param samples  of 8000 Hz; negative: sooner
+  /// Delays the next T/2 sample. @param samples  of 8000 Hz; negative: earlier
   void delay(float samples);
-  /// The far symbol clock is slower than nominal by this share.
+  /// The far symbol clock is slower than nominal by this ratio.
   void set_deviation(double deviation);
 
  private:

@@ -9,7 +9,7 @@ namespace offhook::v22 {
 namespace {
 
 constexpr double kRollOff = 0.75;
-// The residual in the other channel is 50 dB down and more, with either length.
+// With either length, the residual in the other channel is at least 50 dB lower.
 constexpr double kTransmitBeta = 5;
 constexpr double kReceiveBeta = 5;
 
@@ -20,8 +20,8 @@ constexpr double carrier_turns_a_symbol(Channel c) {
 constexpr TransmitPulse make_pulse(Channel channel) {
   TransmitPulse p{};
   constexpr int kHalf = TransmitPulse::kSpan / 2;
-  double shape[TransmitPulse::kPhases * kHalf + 1]{};  // from the peak on
-  double energy = 0;                                   // samples of the shape, kPhases a symbol
+  double shape[TransmitPulse::kPhases * kHalf + 1]{};  // from the peak onwards
+  double energy = 0;                                   // samples of the shape, kPhases per symbol
   for (int k = 0; k <= TransmitPulse::kPhases * kHalf; ++k) {
     const double t = static_cast<double>(k) / TransmitPulse::kPhases;
     shape[k] = root_raised_cosine(kRollOff, t) * kaiser(t / kHalf, kTransmitBeta);
@@ -56,7 +56,7 @@ constexpr ReceiveFilter make_filter(Channel channel) {
     double sum = 0;
     for (int pass = 0; pass < 2; ++pass) {
       for (int k = 0; k < ReceiveFilter::kTaps; ++k) {
-        // Tap k meets the sample kTaps-1-k before the newest.
+        // Tap k is for the sample kTaps-1-k before the newest.
         const int at = (k - ReceiveFilter::kTaps / 2) * kGrid + 2 * phase + 1;
         const double h = shape[at < 0 ? -at : at];
         if (pass == 0) {

@@ -15,25 +15,25 @@ namespace offhook::v22 {
 enum class Signal : uint8_t {
   kSilence,
   kUsb1,     ///< unscrambled ones, 1200 bit/s
-  kS1,       ///< unscrambled 00 and 11 in turn, 1200 bit/s
+  kS1,       ///< unscrambled 00 and 11 alternately, 1200 bit/s
   kSb1Slow,  ///< scrambled ones, 1200 bit/s
   kSb1,      ///< scrambled ones, 2400 bit/s
   kDataSlow,
   kData,
-  kOnes,           ///< unscrambled ones, 2400 bit/s: initiation of loop 2 (7.1.1), at 1200 bit/s kUsb1
+  kOnes,           ///< unscrambled ones, 2400 bit/s: initiation of loop 2 (7.1.1); at 1200 bit/s it is kUsb1
   kReversalsSlow,  ///< scrambled reversals, 1200 bit/s
   kReversals,
   kLoopSlow,  ///< the bits of loop_back(), 1200 bit/s
   kLoop
 };
 
-/// Received bits on their way back to the far end. The clocks of the directions may differ: a bit is lost or repeated
+/// Received bits that are sent back to the far end. If the clocks of the directions differ, a bit is lost or repeated
 /// once the difference has used up kAhead bits.
 class LoopBuffer {
  public:
   static constexpr uint32_t kBits = 256, kAhead = kBits / 2;
 
-  /// kAhead ones, then the bits of put().
+  /// Gives kAhead ones, then the bits of put().
   void reset() {
     for (bool& bit : bits_) bit = true;
     get_ = 0;
@@ -53,13 +53,13 @@ enum class GuardTone : uint8_t { kNone, k1800Hz, k550Hz };
 
 class Transmitter {
  public:
-  /// From next_symbol() to the peak of its pulse on the line, samples.
+  /// Samples from next_symbol() to the peak of its pulse on the line.
   static constexpr double kDelay = kSymbolSamples * TransmitPulse::kSpan / 2;
 
-  /// @param level_dbm0  of all that is sent, the guard tone with it
+  /// @param level_dbm0  of the whole signal, including the guard tone
   Transmitter(Channel channel, float level_dbm0, const oh_bit_port& port);
 
-  /// Between symbols: with the high channel only (2.1).
+  /// Between symbols, and only with the high channel (2.1).
   void set_guard_tone(GuardTone guard);
 
   void start(Signal s) {
@@ -67,21 +67,21 @@ class Transmitter {
     count_ = 0;
   }
   Signal signal() const { return signal_; }
-  /// Symbols of the signal so far.
+  /// Symbols of the current signal so far.
   int count() const { return count_; }
   uint64_t bits_sent() const { return bits_sent_; }
 
-  /// kLoop from now on, or at 1200 bit/s kLoopSlow.
+  /// Switches to kLoop, or at 1200 bit/s to kLoopSlow.
   void start_loop(bool fast) {
     loop_.reset();
     start(fast ? Signal::kLoop : Signal::kLoopSlow);
   }
-  /// n bits to be sent back, the first in bit 0.
+  /// n bits to send back, the first one in bit 0.
   void loop_back(int bits, int n) {
     for (int k = 0; k < n; ++k) loop_.put((bits >> k & 1) != 0);
   }
 
-  /// The next sample is the first of a new symbol: next_symbol() before next().
+  /// The next sample is the first of a new symbol: call next_symbol() before next().
   bool wants_symbol() const { return shaper_.wants_symbol(); }
   void next_symbol() { shaper_.put(symbol()); }
   /// The next sample, int16 units, not clipped.  Real-time: yes, O(1).

@@ -14,13 +14,13 @@ constexpr int nearest(const Rate& rate, Complex y) {
 
 }  // namespace
 
-// Half the squared distance of points that trellis coding keeps apart by their neighbours only, or do not at all.
+// Half the squared distance of points that trellis coding separates only by their neighbours, or not at all.
 float BitReceiver::near() const {
   if (rate_->bits == 2) return 5;
   return !rate_->trellis || rate_->bits % 2 == 1 ? 1.f : 0.5f;
 }
 
-// @return whether the far end's preamble has been coming long enough to be one
+// @return whether the far end's preamble has lasted long enough to be one
 bool BitReceiver::preamble(Complex y) {
   const bool same = scrambling_ == kGpc;  // AA; else AC
   const Complex difference = same ? y - before_ : y + before_;
@@ -87,12 +87,12 @@ void BitReceiver::put_dibit(int label) {
   RateSignal r;
   if (!RateSignal::decode(now, &r)) return;
   if (r.end) {
-    // E counts only at its place: a whole number of sequences after the rate signal.
+    // E counts only at its position: a whole number of sequences after the rate signal.
     if (run_ < kEqualSequences || bits_ % 16 != 0 || r.rates == 0) return;
     begin_data(highest(r.rates));
     return;
   }
-  // A sequence may resemble one at another place as well: only a repetition 16 bits later counts.
+  // A sequence may also resemble one at another position, so only a repetition 16 bits later counts.
   if (now == static_cast<uint16_t>(word_)) {
     if (run_ > 0 && bits_ < 16) return;
     run_ = run_ > 0 && bits_ == 16 && now == last_ ? run_ + 1 : 2;

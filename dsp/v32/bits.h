@@ -21,7 +21,7 @@ class BitReceiver {
   explicit BitReceiver(oh_pump_role role, const oh_bit_port& port)
       : scrambling_(role == OH_PUMP_CALL ? kGpa : kGpc), trn_(scrambling_), descrambler_(scrambling_), port_(port) {}
 
-  /// TRN comes next: its first 1280 symbols are sure to come, from there on symbols are decided one by one.
+  /// TRN comes next. Its first 1280 symbols are known to arrive; after them, symbols are decided one by one.
   void begin_trn() {
     stage_ = Stage::kTrn;
     trn_ = Trn(scrambling_);
@@ -31,32 +31,32 @@ class BitReceiver {
     word_ = 0;
     bits_ = 0;
   }
-  /// One symbol, in units of the points of energy() mean power. @return the point that was sent, most likely.
-  /// Real-time: yes.
+  /// One symbol, in units of the points of energy() mean
+  /// power. @return the most likely point. Real-time: yes.
   Complex put(Complex y);
 
-  /// Mean power of the points that come.
+  /// Mean power of the arriving points.
   float energy() const { return stage_ == Stage::kData ? energy_ : 10; }
   Stage stage() const { return stage_; }
   int symbols() const { return symbols_; }  ///< of TRN and rate signals, or of data
-  /// Equal rate sequences in a row, up to now; the newest in rates().
+  /// Number of equal rate sequences in succession; the newest is in rates().
   bool rate_signal() const { return run_ >= kEqualSequences; }
   RateSignal rates() const { return rates_; }
-  /// B1 is over: bits go to the port.
+  /// B1 is over: bits now go to the port.
   bool live() const { return stage_ == Stage::kData && symbols_ >= b1_ + ViterbiDecoder::kDepth; }
-  /// These may be no data but a preamble: nothing to adapt to.
+  /// These may be a preamble instead of data, so do not adapt to them.
   bool doubtful() const { return alike_ >= kDoubtful; }
   const Rate& rate() const { return *rate_; }
   uint64_t bits_received() const { return bits_received_; }
-  /// Mean squared distance of data symbols to the points decided, over half the squared distance of neighbours.
+  /// Mean squared distance of data symbols to the decided points, relative to half the squared distance of neighbours.
   float data_error() const { return error_; }
   /// The same in the units of the rate's points.
   float squared_error() const { return error_ * near(); }
 
  private:
   static constexpr int kEqualSequences = 3;  // 5.3.1 requires at least two
-  static constexpr int kDoubtful = 4;        // symbols alike; of data, one in 256 times
-  static constexpr int kPreamble = 24;       // of data, once in 10^14 symbols
+  static constexpr int kDoubtful = 4;        // equal symbols; with data, one case in 256
+  static constexpr int kPreamble = 24;       // with data, once in 10^14 symbols
 
   float near() const;
   bool preamble(Complex y);
@@ -72,7 +72,7 @@ class BitReceiver {
   Stage stage_ = Stage::kTrn;
   int symbols_ = 0;
   int y_ = 0;          // Y1 Y2 of the last symbol
-  uint32_t word_ = 0;  // the last bits, the newest in bit 31
+  uint32_t word_ = 0;  // the last bits, the newest one in bit 31
   uint16_t last_ = 0;
   int bits_ = 0;  // since the last rate sequence
   int run_ = 0;
@@ -82,7 +82,7 @@ class BitReceiver {
   float error_ = 0;
   int b1_ = kB1Symbols;
   Complex before_{};  // the last symbol
-  int alike_ = 0;     // successive symbols that a preamble would have
+  int alike_ = 0;     // successive symbols that match a preamble
   ViterbiDecoder viterbi_{kRates[4]};
   uint64_t bits_received_ = 0;
 };

@@ -18,10 +18,10 @@ struct Point {
   int8_t re, im;
 };
 
-/// Figure 2-5: A, B, C, D by their label Y1 Y2: A = 00, B = 01, C = 11, D = 10. Mean power 10.
+/// Figure 2-5: A, B, C, D by the label Y1 Y2: A = 00, B = 01, C = 11, D = 10. Mean power 10.
 inline constexpr Point kPoints4800[4] = {{-3, -1}, {1, -3}, {-1, 3}, {3, 1}};
 
-// Figures 2-1 to 2-4, by the label Y0 Y1 Y2 Q3 .., the first bit highest.
+// Figures 2-1 to 2-4, by the label Y0 Y1 Y2 Q3 ..., whose first bit is the highest.
 inline constexpr Point kPoints14400[128] = {
     {-8, -3}, {8, -3},  {4, -3},  {4, -7},  {-4, -3}, {-4, -7}, {0, -3},  {0, -7},  {-8, 1},  {8, 1},   {4, 1},
     {4, 5},   {-4, 1},  {-4, 5},  {0, 1},   {0, 5},   {8, 3},   {-8, 3},  {-4, 3},  {-4, 7},  {4, 3},   {4, 7},
@@ -60,11 +60,11 @@ struct Rate {
   int bits;             ///< a symbol
   const Point* points;  ///< by label
   int count;
-  float scale;  ///< of kPoints4800 for the same transmitted power, nearly
+  float scale;  ///< of kPoints4800, for nearly the same transmitted power
   bool trellis;
 };
 inline constexpr int kRateCount = 6;
-/// The last is V.32's: a modem without V.32bis and without trellis coding has it and 4800.
+/// The last one is V.32's: a modem without V.32bis and without trellis coding has it and 4800.
 inline constexpr Rate kRates[kRateCount] = {
     {4800, 2, kPoints4800, 4, 1, false},    {7200, 3, kPoints7200, 16, 1, true},
     {9600, 4, kPoints9600, 32, 1, true},    {12000, 5, kPoints12000, 64, 2, true},
@@ -74,7 +74,7 @@ inline constexpr int kPlain9600 = 5;
 using RateSet = uint8_t;
 inline constexpr RateSet kV32Rates = 1u << 0 | 1u << 2 | 1u << kPlain9600;
 
-/// @return the index of the fastest, trellis coded if it can be; -1: the set is empty
+/// @return the index of the fastest rate, with trellis coding if possible; -1 if the set is empty
 constexpr int highest(RateSet rates) {
   int best = -1;
   for (int k = 0; k < kRateCount; ++k) {
@@ -87,7 +87,7 @@ constexpr Complex complex(Point p) {
   return {static_cast<float>(p.re), static_cast<float>(p.im)};
 }
 
-/// Table 1, a pair of bits with the first one in bit 1. @param q  Q1 Q2  @param before  the last Y1 Y2
+/// Table 1, for a pair of bits whose first is in bit 1. @param q  Q1 Q2  @param before  the last Y1 Y2
 constexpr int differential(int q, int before) {
   constexpr uint8_t kTable[4][4] = {{0, 1, 2, 3}, {1, 0, 3, 2}, {2, 3, 1, 0}, {3, 2, 0, 1}};
   return kTable[q][before];
@@ -121,7 +121,7 @@ class DifferentialDecoder {
 };
 inline constexpr DifferentialDecoder kUndo{differential}, kUndo4800{differential_4800};
 
-/// A symbol's bits in the other order. In labels the first in time is the highest bit, at ports the lowest.
+/// Reverses the order of a symbol's bits. In labels the first bit is the highest, at ports the lowest.
 constexpr int reversed(int bits, int n) {
   constexpr int kMost = 6;
   constexpr auto kTable = [] {
@@ -136,7 +136,7 @@ constexpr int reversed(int bits, int n) {
   return kTable.of[bits] >> (kMost - n);
 }
 
-/// Figure 1. States 0 to 7: the contents of the delay elements from left to right, the last, which is Y0, in bit 0.
+/// Figure 1. States 0 to 7: the delay elements from left to right; the last one, Y0, is in bit 0.
 constexpr int next_state(int state, int y) {
   const int left = state >> 2 & 1, middle = state >> 1 & 1, y0 = state & 1;
   const int y1 = y >> 1 & 1, y2 = y & 1;
@@ -146,16 +146,16 @@ constexpr int next_state(int state, int y) {
   return y0 << 2 | to_middle << 1 | to_last;
 }
 
-/// Bits to points. All zero at the start of each transmission of scrambled ones.
+/// Converts bits to points. All zero at the start of each transmission of scrambled ones.
 class Encoder {
  public:
   constexpr explicit Encoder(const Rate& rate) : rate_(&rate) {}
-  /// The start of Table 1: the Y1 Y2 of the last symbol before.
+  /// Initial value for Table 1: Y1 Y2 of the previous symbol.
   constexpr void start(int before) {
     state_ = 0;
     y_ = before;
   }
-  /// @param bits  Q1 Q2 .., the first in time highest  @return the point's label
+  /// @param bits  Q1 Q2 ..., the first one highest  @return the point's label
   constexpr int label(int bits) {
     const int uncoded = rate_->bits - 2;
     const int q = bits >> uncoded;
@@ -172,11 +172,11 @@ class Encoder {
   int y_ = 0;
 };
 
-/// Table 5: the rate signal and, with E's beginning, Table 6; and those of V.32 (Tables 6 and 7 there), which one
-/// without B4 or B8 is. No rates at all call for the end of the connection. Bit k of the sequence in bit k.
+/// Table 5: the rate signal; with the beginning of E, Table 6. A signal without B4 or B8 is V.32's (Tables 6 and 7
+/// there). A signal without rates requests the end of the connection. Bit k of the sequence in bit k.
 struct RateSignal {
   bool v32bis = true;
-  RateSet rates = 0;  ///< enabled. Who decodes 9600 bit/s with trellis coding decodes it without, too
+  RateSet rates = 0;  ///< enabled. A modem that decodes 9600 bit/s with trellis coding also decodes it without
   bool end = false;   ///< E
 
   constexpr uint16_t encode() const {
@@ -191,7 +191,7 @@ struct RateSignal {
     }
     return static_cast<uint16_t>(bits);
   }
-  /// @return whether `bits` is one; bits 13 and 14 are ignored
+  /// @return whether `bits` is a rate signal; bits 13 and 14 are ignored
   static constexpr bool decode(uint16_t bits, RateSignal* out) {
     const unsigned first = bits & 15u;
     if ((first != 0 && first != 15) || (bits & 0x8880u) != 0x8880u) return false;

@@ -20,20 +20,20 @@ class LineMonitor {
  public:
   enum class Advice : uint8_t { kNone, kLower, kHigher, kRetrain };
 
-  static constexpr int kEvery = 24;  ///< symbols from one check to the next: 10 ms
+  static constexpr int kEvery = 24;  ///< symbols between two checks: 10 ms
   static constexpr float kLostError = 0.8f;
   static constexpr int kLost = 50;         ///< checks: 0.5 s
   static constexpr int kBad = 200;         ///< 2 s
-  static constexpr int kGood = 500;        ///< 5 s the first time, then twice as long each time
-  static constexpr double kBelowDb = 1.5;  ///< this far below the rate's requirement: too little
-  static constexpr double kAboveDb = 1.0;  ///< over the requirement of the next one
+  static constexpr int kGood = 500;        ///< 5 s the first time, then twice the previous time
+  static constexpr double kBelowDb = 1.5;  ///< below the rate's requirement by this: too little
+  static constexpr double kAboveDb = 1.0;  ///< above the requirement of the next rate
 
   void start(int rate) {
     rate_ = rate;
     lost_ = bad_ = good_ = 0;
   }
   /// One measurement. @param error  as BitReceiver::data_error() @param snr_db  of the receiver
-  /// @param next  index of the next faster rate of both ends; -1: none
+  /// @param next  index of the next faster rate that both ends have; -1: none
   Advice put(float error, double snr_db, int next) {
     lost_ = error > kLostError ? lost_ + 1 : 0;
     bad_ = snr_db < kLeastSnrDb[rate_] - kBelowDb ? bad_ + 1 : 0;

@@ -32,12 +32,12 @@ constexpr float kEarlyOffsetHz = 10;  // a busy tone has 620 Hz
 // Received power over the usual one: with lost data, this much is noise; and the limit when it has gone. In symbols.
 constexpr float kNoise = 1.6f;
 constexpr float kNoiseGone = 1.3f;
-constexpr float kRight = 0.25f;  // of LineMonitor::kLostError: data are right, and the line has become louder
+constexpr float kRight = 0.25f;  // below LineMonitor::kLostError: data are right, and the line has become louder
 constexpr int kLongestNoise = 4 * 2400;
 
 constexpr uint64_t kInstrumentsEvery = kRateHz / 10;
 
-// The four points of 4800 bit/s allow a turn of 26 degrees and more.
+// The four points of 4800 bit/s permit a turn of 26 degrees and more.
 qam::Grid grid_of(const Rate& rate) {
   if (rate.count == 4) return qam::Grid::kUnknown;
   return ((rate.points[0].re + rate.points[0].im) & 1) != 0 ? qam::Grid::kOddSum : qam::Grid::kOdd;
@@ -213,11 +213,11 @@ bool Modem::overdue() const {
   return age() > (soon ? kShortLimit : kLongLimit) + static_cast<uint64_t>(2 * round_trip_);
 }
 
-// The far end has begun a retrain. S may resemble it, but is recognised before that.
+// The far end has begun a retrain. S may resemble it, but is detected earlier.
 void Modem::follow_retrain_tone(float x) {
   const bool data = info(step_).hears == Hears::kDataOrRetrain;
   const bool training = info(step_).hears == Hears::kTraining && heard_ == Heard::kNothing &&
-                        age() > static_cast<uint64_t>(round_trip_) + kToneAlone;  // the tones before have gone
+                        age() > static_cast<uint64_t>(round_trip_) + kToneAlone;  // the previous tones have ended
   if (!data && !training) return;
   tone_.put(x);
   const float least = data ? kShareInData : calls_ ? kShareOfAc : kShareOfAa;
@@ -264,7 +264,7 @@ void Modem::receive(float rx, bool is_lost) {
   symbol_received(before);
 }
 
-/// @param before  the stage of bits_ before the newest symbol
+/// @param before  stage of bits_ before the newest symbol
 void Modem::symbol_received(BitReceiver::Stage before) {
   const BitReceiver::Stage now = bits_.stage();
   if (now == before) {
@@ -283,8 +283,8 @@ void Modem::symbol_received(BitReceiver::Stage before) {
   }
 }
 
-// Noise so strong that data are lost usually does not last. A retrain would fail in it, and a far end that hears
-// well may give up meanwhile: until the line has recovered nothing is adapted to and nothing concluded.
+// Noise so strong that data are lost usually does not last. A retrain would fail in it, and a far end that receives
+// well may end the call meanwhile. So until the line has recovered, there is no adaptation and no decision.
 void Modem::look_for_noise() {
   const float power = receiver_.signal_power();
   if (usual_power_ <= 0) usual_power_ = power;

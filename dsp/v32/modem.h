@@ -28,7 +28,7 @@ inline constexpr double kSymbol = 8000.0 / 2400;               // samples
 inline constexpr uint64_t kSilenceBeforeAns = 8000 * 18 / 10;  // V.25, samples
 inline constexpr uint64_t kAns = 8000 * 33 / 10;
 
-/// The rates of at most this; 0: all.
+/// The rates that do not exceed this; 0: all.
 RateSet up_to(uint32_t max_bit_rate);
 
 class Modem {
@@ -48,7 +48,7 @@ class Modem {
   }
   void status(oh_pump_status* s) const;
   void instruments(oh_v32bis_instruments* i) const;
-  /// In data mode, else nothing.
+  /// In data mode; otherwise does nothing.
   void renegotiate(uint32_t max_bit_rate);
   void retrain() { fire(Event::kRetrain); }
   void hang_up() { fire(Event::kHangUp); }
@@ -64,7 +64,7 @@ class Modem {
   enum class Heard : uint8_t { kNothing, kS, kTrn };  // of a training
 
   int16_t step(int16_t rx, bool is_lost);
-  /// Makes the transition that the table has for the event. @return false: there is none
+  /// Makes the transition that the table has for the event. @return false if there is none
   bool fire(Event event);
   float start_with_v8(float rx);
   float start_with_answer_tone(float rx);
@@ -83,13 +83,13 @@ class Modem {
   void listen();
   uint64_t age() const { return samples_ - entered_; }
   double now() const { return static_cast<double>(samples_); }
-  /// A rate signal has come, and has not ended.
+  /// A rate signal was received, and has not ended.
   bool rates_heard() const {
     return heard_ == Heard::kTrn && bits_.stage() == BitReceiver::Stage::kRateSignal && bits_.rate_signal();
   }
   bool v32() const { return far_v32_ || only_v32_; }
   RateSet possible_rates() const;
-  /// Ours in a rate signal, as the far end can read it.
+  /// This end's rates in a rate signal that the far end can read.
   RateSignal signal_of(RateSet rates) const;
   RateSet common(RateSet rates) const { return static_cast<RateSet>(bits_.rates().rates & rates); }
   bool live() const { return (step_ == Step::kData || step_ == Step::kEAgain) && tx_.live() && bits_.live(); }
@@ -110,10 +110,10 @@ class Modem {
   float power_ = 0;
   RateSet own_rates_ = 0;
   RateSet far_rates_ = 0;  // of its R1 or R2
-  bool only_v32_ = false;  // our rate signals are V.32's
-  bool far_v32_ = false;   // the far end's are
+  bool only_v32_ = false;  // whether this end's rate signals are V.32's
+  bool far_v32_ = false;   // whether the far end's are
   bool had_data_ = false;
-  uint64_t tone_at_ = 0;  // of samples_: the far end's tone was heard, or began to be listened for
+  uint64_t tone_at_ = 0;  // samples_ when the far end's tone was detected, or its detection began
   bool may_renegotiate_ = true;
   uint64_t bits_before_ = 0;  // received before the last retrain
 
@@ -133,13 +133,13 @@ class Modem {
 
   double tone_zero_ = 0;     // samples_ when the tone detector's clock was 0
   double reversal_at_ = 0;   // samples_ of the far end's last reversal
-  double turn_at_ = 0;       // samples_ at which the symbol that answers it is to be pushed
+  double turn_at_ = 0;       // samples_ at which the symbol that answers it is due
   double own_reversal_ = 0;  // when ours left
   double round_trip_ = 0;    // samples
   Heard heard_ = Heard::kNothing;
-  uint32_t wanted_bit_rate_ = 0;  // of the owner, in a renegotiation; 0: any
+  uint32_t wanted_bit_rate_ = 0;  // from the owner, in a renegotiation; 0: any
   RateSet offered_ = 0;           // in R4 or R5
-  int tone_alone_ = 0;            // samples with the far end's tone and little else
+  int tone_alone_ = 0;            // samples in which the far end's tone dominates
 };
 
 }  // namespace offhook::v32

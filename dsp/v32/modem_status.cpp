@@ -11,7 +11,7 @@ constexpr uint64_t kTapsEvery = 10 * 8000;
 
 }  // namespace
 
-// The event that the modem waits for, while there is no data mode.
+// The event that the modem awaits while there is no data mode.
 oh_start_up Modem::start_up() const {
   switch (info(step_).hears) {
     case Hears::kV8:
@@ -50,7 +50,7 @@ void Modem::show_instruments() const {
   }
 }
 
-// When data mode begins, and every 10 s of it.
+// When data mode begins, and every 10 s in it.
 void Modem::show_taps() {
   if (live() && live_samples_ % kTapsEvery == 0) {
     observer_.taps(observer_.user, receiver_.tap_re(), receiver_.tap_im(), qam::Receiver::kTaps);

@@ -12,18 +12,18 @@ using qam::Receiver;
 constexpr uint32_t kRateHz = 8000;
 constexpr int kTurnRound = 64;      // symbols from a reversal to its answer (6.1, 6.2)
 constexpr int kEndSymbols = 64;     // of the last signal of a connection (8, Note 2; 6, Note 6)
-constexpr int kQuietSymbols = 240;  // before tones that begin again
+constexpr int kQuietSymbols = 240;  // before tones that start again
 constexpr int kPauseSymbols = 16;   // 6.2
 constexpr int kSSymbols = 256;      // 5.2.1
 constexpr int kLeastR4 = 64;        // symbols of R4 and R5 (8.1, 8.2)
-// AC before the first reversal. 128 are enough for the text; a foreign caller that had been sending AA since the answer
-// tone missed the reversal 53 ms after the tone's end, over mu-law.
+// AC before the first reversal. 128 symbols satisfy the Recommendation. But a third-party caller that had sent AA since
+// the answer tone missed the reversal 53 ms after the tone's end, over mu-law.
 constexpr int kAcSymbols = 720;
 constexpr float kAaHeardMs = 64 / 2.4f;
 // Then the answer tone, although V.8 is over: a foreign caller waits for one. Nobody may give up before (6, Note 5).
 constexpr uint64_t kAcUnanswered = 3 * kRateHz;
-// 1.5 s: the echo canceller takes that long; 1280 to 8192 are allowed (5.2.3). As long before R3, although no canceller
-// trains then: a foreign caller's receiver lost data within seconds after 0.5 s of it.
+// 1.5 s, which the echo canceller needs; 1280 to 8192 symbols are permitted (5.2.3). The same before R3, although no
+// canceller trains then: after 0.5 s, a third-party caller's receiver lost data within seconds.
 constexpr int kTrnSymbols = 3600;
 
 // V.25.
@@ -82,7 +82,7 @@ const StepInfo& info(Step s) {
   return kSteps[static_cast<size_t>(s)];
 }
 
-/// Guards and actions, and the table of transitions, which are private to Modem.
+/// Guards, actions and the table of transitions, which are private to Modem.
 struct Procedure {
   // Guards.
   static bool caller(const Modem& m) { return m.calls_; }
@@ -133,7 +133,7 @@ struct Procedure {
     m.may_renegotiate_ = false;
     m.train_again(OH_RETRAIN_TIMEOUT);
   }
-  /// The change lies half a symbol before the peak of the first new symbol. Times are those of the line's terminals.
+  /// The change is half a symbol before the peak of the first new symbol. Times refer to the line's terminals.
   static void turn(Modem& m) {
     m.turn_at_ = m.reversal_at_ + (kTurnRound + 0.5) * kSymbol - static_cast<double>(m.modulator_.delay_samples()) -
                  static_cast<double>(m.config_.io_delay_samples);
@@ -254,7 +254,7 @@ struct Procedure {
       {in(Step::kData), Event::kRetrain, nullptr, Step::kTones, train<OH_RETRAIN_OWN>, "7"},
       {in(Step::kData), Event::kLost, nullptr, Step::kTones, train<OH_RETRAIN_LOST>, "7"},
 
-      // Renegotiation, and the end of the connection by one.
+      // Renegotiation, and the end of the connection by a renegotiation.
       {in(Step::kWaitR4), Event::kReceived, rates, Step::kR5, offer_r5, "8.2"},
       {in(Step::kR4), Event::kReceived, rates, Step::kR5, nullptr, "8.1", kGoesOn},
       {in(Step::kR4), Event::kTimeout, nullptr, Step::kTones, train_for_good, "8, Note 3"},

@@ -23,42 +23,42 @@
 extern "C" {
 #endif
 
-/** @return operations of the V.32bis pump; never NULL. max_bit_rate: 0 or at least 4800; rates between those of the
- * Recommendation count as the next lower one. tx_level_dbm0: -48 to -3. hang_up: a rate signal without rates. */
+/** @return operations of the V.32bis pump; never NULL. max_bit_rate: 0 or at least 4800; other rates mean the next
+ * lower one of the Recommendation. tx_level_dbm0: -48 to -3. hang_up: a rate signal without rates. */
 OH_API const struct oh_pump_type* oh_v32bis_type(void);
 
-/** Begins with AA or AC (6.1, 6.2), after V.8 and the answer tone ended by other means. Until the far end answers them
+/** Begins with AA or AC (6.1, 6.2), after V.8 and the answer tone were done elsewhere. Until the far end answers them
  * the state is OH_PUMP_CONNECTING. After V.8, an answerer that receives no reply sends the answer tone once, because
  * some callers wait for it. @pre no data mode yet.  Real-time: yes. */
 OH_API void oh_v32bis_begin(void* self, int after_v8);
 
-/** Between init and the first sample: V.25's answer tone in the place of V.8. The answerer sends ANS for 3.3 s after a
- * silence of 1.8 s, the caller waits for 1 s of it. With V.8, too, the caller takes plain ANS, or AC, for a modem
- * without V.8, and the answerer AA. Real-time: yes. */
+/** Between init and the first sample: selects V.25's answer tone instead of V.8. The answerer sends ANS for 3.3 s after
+ * a silence of 1.8 s, the caller waits for 1 s of it. With V.8, the caller also treats plain ANS or AC as a modem
+ * without V.8, and the answerer treats AA so. Real-time: yes. */
 OH_API void oh_v32bis_without_v8(void* self);
 
-/** Between init and the first sample: be a V.32 modem, of 4800 and 9600 bit/s, without renegotiation. V.8 has one bit
+/** Between init and the first sample: selects V.32, with 4800 and 9600 bit/s, without renegotiation. V.8 has one bit
  * for both Recommendations. Real-time: yes. */
 OH_API void oh_v32bis_only_v32(void* self, int trellis);
 
 /** Measurements of a connection; zero before they are known. */
 struct oh_v32bis_instruments {
-  uint8_t far_v32;             /**< the far end's rate signals are those of V.32 */
-  uint32_t round_trip_samples; /**< as the reversals gave it */
+  uint8_t far_v32;             /**< whether the far end's rate signals are V.32's */
+  uint32_t round_trip_samples; /**< as measured by the reversals */
   float snr_db;                /**< of the equalised symbols */
-  float clock_ppm;             /**< far symbol clock against ours */
-  float frequency_offset_hz;   /**< received carrier against nominal */
+  float clock_ppm;             /**< of the far symbol clock, relative to this end's */
+  float frequency_offset_hz;   /**< of the received carrier, relative to nominal */
   float echo_return_loss_db;   /**< cancelled echo; 0: none */
-  uint32_t renegotiations;     /**< begun by either end */
-  enum oh_retrain_cause cause; /**< why the last training but the first began */
+  uint32_t renegotiations;     /**< retrains begun by either end */
+  enum oh_retrain_cause cause; /**< reason for the last training except the first */
 };
 
 /** Snapshot of the pump at `self`. Real-time: yes, O(1). */
 OH_API void oh_v32bis_get_instruments(const void* self, struct oh_v32bis_instruments* instruments);
 
-/** In data mode (otherwise they do nothing): renegotiate changes the rate to the highest that the line carries, at most
- * max_bit_rate (0: the pump's highest), without training (clause 8; with a V.32 far end it does nothing). Retrain
- * trains again (clause 7). Real-time: yes. */
+/** Only in data mode; otherwise no effect. renegotiate changes the rate to the highest that the line carries, at most
+ * max_bit_rate (0: the pump's highest), without training (clause 8; no effect with a V.32 far end). retrain trains
+ * again (clause 7). Real-time: yes. */
 OH_API void oh_v32bis_renegotiate(void* self, uint32_t max_bit_rate);
 OH_API void oh_v32bis_retrain(void* self);
 

@@ -9,7 +9,7 @@ float mean_power(const Rate& rate) {
   return sum / static_cast<float>(rate.count);
 }
 
-// The first in time highest.
+// The first bit is the highest.
 int Transmitter::data_bits() {
   const int n = rate_->bits;
   uint8_t octet = 0xff;

@@ -14,28 +14,28 @@ namespace offhook::v32 {
 
 enum class Signal : uint8_t {
   kSilence,
-  kPreamble,  ///< of a renegotiation: A or A C, then C or C A; then kRate
+  kPreamble,  ///< renegotiation: A or A C, then C or C A; then kRate
   kAa,        ///< A A ..
   kCc,        ///< C C ..
   kAc,        ///< A C A C ..
   kCa,        ///< C A C A ..
   kS,         ///< A B A B ..
   kSBar,      ///< C D C D ..
-  kTrn,       ///< scrambled ones, from a scrambler of zeros
-  kRate,      ///< the rate signal, again and again
-  kE,         ///< once; then kData. Without a rate: again and again
-  kData       ///< scrambled ones (B1) until live, then the port's bits
+  kTrn,       ///< scrambled ones, with a scrambler that starts at zero
+  kRate,      ///< the rate signal, repeatedly
+  kE,         ///< once; then kData. Without a rate: repeatedly
+  kData       ///< scrambled ones (B1) until live, then the bits of the port
 };
 
-inline constexpr int kTrnTwoPoints = 256;   ///< symbols of TRN with A and C only (5.2.3)
+inline constexpr int kTrnTwoPoints = 256;   ///< symbols of TRN that are only A and C (5.2.3)
 inline constexpr int kLeastTrn = 1280;      ///< symbols
-inline constexpr int kSequenceSymbols = 8;  ///< of a rate sequence's 16 bits
+inline constexpr int kSequenceSymbols = 8;  ///< one of the 16 bits of a rate sequence
 inline constexpr int kB1Symbols = 128;
 inline constexpr int kB1AgainSymbols = 24;  ///< after a renegotiation
 inline constexpr int kPreambleSymbols = 56;
 inline constexpr int kPreambleTurned = 8;  ///< the preamble's last
 
-/// TRN as labels of kPoints4800: for the transmitter, and for the receiver that trains on it.
+/// TRN as labels of kPoints4800, for the transmitter and for the receiver that trains on it.
 class Trn {
  public:
   constexpr explicit Trn(Scrambling s) : scrambler_(s) {}
@@ -75,9 +75,9 @@ class Transmitter {
   Signal signal() const { return signal_; }
   /// Symbols of the signal so far.
   int count() const { return count_; }
-  /// The rate signal of kRate. Never changed within a sequence by the caller's timing: the next sequence has it.
+  /// The rate signal of kRate. A new value takes effect at the next sequence.
   void set_rates(RateSignal r) { rates_ = r.encode(); }
-  /// After the current rate sequence: E and then scrambled ones at this rate; -1: E without a rate, permanently.
+  /// After the current rate sequence, sends E and then scrambled ones at this rate; -1: E without a rate, permanently.
   void end_rate_signal(RateSignal r, int rate) {
     r.rates = static_cast<RateSet>(rate < 0 ? 0 : 1u << rate);
     r.end = true;
@@ -88,7 +88,7 @@ class Transmitter {
   }
   /// Symbols of B1 that have been sent.
   bool ready() const { return signal_ == Signal::kData && count_ >= b1_; }
-  /// From the next symbol on kData carries the port's bits.
+  /// From the next symbol on, kData carries the bits of the port.
   void set_live() { live_ = true; }
   bool live() const { return signal_ == Signal::kData && live_; }
   uint64_t bits_sent() const { return bits_sent_; }

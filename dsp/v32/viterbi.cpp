@@ -8,8 +8,8 @@ namespace {
 
 constexpr int kSubsets = 8;
 
-// Four at a time. The states 0 to 3 follow from the even ones, 4 to 7 from the odd ones, and the distances of the
-// subsets that lead there are those of Y0 = 0 and of Y0 = 1.
+// Four at a time. The states 0 to 3 follow from the even ones, 4 to 7 from the odd ones, by the subsets with Y0 = 0 and
+// with Y0 = 1.
 using Quad = float __attribute__((vector_size(16)));
 using Ints = int32_t __attribute__((vector_size(16)));
 using Shorts = int16_t __attribute__((vector_size(8)));
@@ -23,13 +23,13 @@ struct Axis {
 struct Rectangle {
   Axis re, im;
 };
-/// The points of a subset: those of two rectangles, which may have some in common.
+/// The points of a subset: those of two rectangles, which may overlap.
 struct Subset {
   Rectangle part[2];
 };
 
 constexpr int kMostPoint = 9, kTableSide = 2 * kMostPoint + 1;
-constexpr int kMostSide = 5;  // points along a rectangle's side
+constexpr int kMostSide = 5;  // points along one side of a rectangle
 
 /// The positions of a subset's points.
 struct Places {
@@ -44,7 +44,7 @@ struct Places {
     return re <= kMostPoint && im <= kMostPoint && at[im + kMostPoint][re + kMostPoint];
   }
 };
-// The largest rectangle that the subset has with a point at its lower left.
+// The largest rectangle of the subset with a point at its lower left.
 constexpr Rectangle rectangle_from(const Places& places, Point from, int spacing) {
   Rectangle largest{};
   int most = 0;
@@ -133,16 +133,16 @@ constexpr Points kPointsOf[] = {
 static_assert(kPointsOf[1].spacing > 0 && kPointsOf[2].spacing > 0 && kPointsOf[3].spacing > 0 &&
               kPointsOf[4].spacing > 0);
 
-// The nearest coordinate among each lane's points.
+// The nearest coordinate for each lane.
 inline Quad nearest(float v, const Points::Side& side, float spacing) {
-  constexpr float kToWhole = 3 << 22;  // adding and subtracting it rounds to a whole number
+  constexpr float kToWhole = 3 << 22;  // adding and subtracting it rounds to an integer
   Quad n = (v - side.first) * (1 / spacing) + kToWhole - kToWhole;
   n = n < side.last ? n : side.last;  // NaN, too
   n = n > 0.0f ? n : Quad{};
   return side.first + spacing * n;
 }
 
-/// Branch b into state `to` comes from state 2b + to / 4; its subset, without Y0.
+/// Branch b into state `to` comes from state 2b + to / 4; this is its subset without Y0.
 struct Branches {
   int pair[4][8];
 };
@@ -234,7 +234,7 @@ int ViterbiDecoder::put(Complex y) {
     }
     for (int k = 0; k < kLanes; ++k) step.from[kLanes * h + k] = static_cast<uint8_t>(2 * branch[h][k] + h);
   }
-  // The best state: of each lane's two, of each two lanes'.
+  // The best state: first of each lane's two, then between lanes.
   const Ints upper = best[1] < best[0];
   const Quad four = upper ? best[1] : best[0];
   const Ints state = Ints{0, 1, 2, 3} + (upper & kLanes);
@@ -253,7 +253,7 @@ int ViterbiDecoder::put(Complex y) {
   return traced_[--ahead_];
 }
 
-// Labels of the oldest steps; the first of them is decided now.
+// Labels of the oldest steps; the first one is decided now.
 void ViterbiDecoder::trace() {
   int state = best_, at = newest_;
   for (int age = 0; age < kDepth - kBatch; ++age) {
@@ -269,7 +269,7 @@ void ViterbiDecoder::trace() {
 }
 
 int ViterbiDecoder::finish(int* out) const {
-  const int n = filled_ < kDepth ? filled_ : kDepth - 1;  // the oldest of a full history was given
+  const int n = filled_ < kDepth ? filled_ : kDepth - 1;  // the oldest one of a full history was given
   int state = best_;
   for (int i = n - 1, at = newest_; i >= 0; --i) {
     out[i] = i < ahead_ ? traced_[ahead_ - 1 - i] : label_of(step_[at], state);

@@ -9,7 +9,7 @@ namespace {
 // Printed is a depth of 0.2; the window of 1/150 s leaves 0.197 of it. At 10 dB of SNR a block errs by 0.012 rms.
 constexpr float kLeastDepth = 0.12f;
 constexpr float kPlainDepth = 0.07f;
-constexpr int kAbsentMs = 40;  // a break shorter than this is a reversal that was not recognised
+constexpr int kAbsentMs = 40;  // a shorter interruption is a reversal that was not detected
 constexpr int kReversalSamples = static_cast<int>(kReversalPeriodS * 8000);
 
 }  // namespace
@@ -47,7 +47,7 @@ ToneEvent AnswerToneDetector::put(float x) {
   if (event == ToneEvent::kReversal) {
     ++reversals_;
     in_block_ = 0;
-    skip_ms_ = 8;  // the average still holds the reversal
+    skip_ms_ = 8;  // the average still contains the reversal
   }
   if (skip_ms_ > 0) {
     --skip_ms_;

@@ -13,7 +13,7 @@ namespace offhook::v8 {
 
 inline constexpr int kAnswerToneHz = 2100;
 inline constexpr int kModulationHz = 15;
-inline constexpr double kModulationDepth = 0.2;  ///< envelope 0.8 to 1.2 of its mean
+inline constexpr double kModulationDepth = 0.2;  ///< envelope varies from 0.8 to 1.2 of its mean
 inline constexpr double kReversalPeriodS = 0.450;
 
 enum class AnswerTone : uint8_t {
@@ -37,14 +37,14 @@ class AnsamGenerator {
   int age_ = 0;  // since the last reversal
 };
 
-/// Identifies the received answer tone. Passive.
+/// Identifies the received answer tone. Sends nothing.
 class AnswerToneDetector {
  public:
-  /// One sample of 8000 Hz.  @return kReversal when a phase reversal has become certain.  Real-time: yes.
+  /// One sample of 8000 Hz.  @return kReversal when a phase reversal is certain.  Real-time: yes.
   ToneEvent put(float x);
   void reset();
 
-  /// kAnsam after 0.22 s, kAns after 0.42 s of the tone; kNone again when it has ended.
+  /// kAnsam after 0.22 s of the tone, kAns after 0.42 s; kNone again after its end.
   AnswerTone tone() const { return tone_; }
   /// Amplitude modulation at 15 Hz, half the difference of the envelope's extremes over its mean.
   float depth() const { return depth_; }

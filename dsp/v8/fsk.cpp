@@ -6,7 +6,7 @@
 namespace offhook::v8 {
 namespace {
 
-constexpr double kCutoffHz = 330;   // one bit's spectrum; the other channel begins 470 Hz away
+constexpr double kCutoffHz = 330;   // the spectrum of one bit; the other channel begins 470 Hz away
 constexpr float kLeastPeak = 45.f;  // -48 dBm0
 constexpr int kShiftHz = 100;       // from the middle of a channel to either frequency
 
@@ -28,7 +28,7 @@ bool FskReceiver::put_baseband(Complex y, Octet* octet) {
   history_[at_] = history_[at_ + kBit] = y;
   at_ = at_ + 1 == kBit ? 0 : at_ + 1;
 
-  // Energy at -100 Hz (one) and +100 Hz (zero) over the newest bit length.
+  // Energy at -100 Hz (one) and at +100 Hz (zero) over the newest bit length.
   Complex one, zero;
   float energy = 0;
   for (int k = 0; k < kBit; ++k) {
@@ -44,7 +44,7 @@ bool FskReceiver::put_baseband(Complex y, Octet* octet) {
 
   if (clock_ < 0) {
     if (rest_ < 60000 * kBit) ++rest_;
-    if (before > 0 && contrast_ <= 0) {  // half a start bit has gone by
+    if (before > 0 && contrast_ <= 0) {  // half a start bit has passed
       clock_ = kBit / 2;
       value_ = 0;
       clarity_ = peak_ = 0;
@@ -53,7 +53,7 @@ bool FskReceiver::put_baseband(Complex y, Octet* octet) {
     return false;
   }
   if (++clock_ % kBit != 0) return false;
-  const int bit = clock_ / kBit - 1;  // 0 the start bit, 9 the stop bit
+  const int bit = clock_ / kBit - 1;  // 0 is the start bit, 9 the stop bit
   const bool is_one = contrast_ > 0;
   clarity_ += (is_one ? contrast_ : -contrast_) * 0.1f;
   peak_ += square_root(energy / kBit) * 0.1f;
@@ -67,8 +67,8 @@ bool FskReceiver::put_baseband(Complex y, Octet* octet) {
   if (bit < 9) return false;
   clock_ = -1;
   rest_ = 0;
-  // The framing decides. An echo of a few milliseconds lowers the contrast of every bit that follows another bit, so a
-  // limit on the contrast would drop the same octets of every repetition.
+  // The framing decides. An echo of some milliseconds lowers the contrast of every bit that differs from its
+  // predecessor, so a limit on the contrast would drop the same octets in every repetition.
   if (peak_ < kLeastPeak) return false;
   if (!is_one) {
     ++framing_errors_;

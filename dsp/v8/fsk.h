@@ -23,24 +23,24 @@ constexpr int fsk_hz(Channel channel, int bit) {
 
 /// One start-stop octet and the conditions of its reception.
 struct Octet {
-  uint8_t value;         ///< first bit in time in bit 0
-  uint16_t ones_before;  ///< bits of rest between the stop bit of the last octet and this start bit, at most 65535
+  uint8_t value;         ///< the first bit is in bit 0
+  uint16_t ones_before;  ///< idle bits between the stop bit of the last octet and this start bit, at most 65535
   float peak;            ///< amplitude, int16 units
   float clarity;         ///< 0 to 1: mean contrast of its bits; noise alone gives about 0.4, a clean line 0.7
   float contrast[8];     ///< of each bit, -1 (zero) to 1 (one); repetitions are combined by their sums
 };
 
-/// Reads octets from one channel of the line. Passive: it may run in parallel with any other receiver.
+/// Reads octets from one channel of the line. It sends nothing, so it may run in parallel with any other receiver.
 class FskReceiver {
  public:
   explicit FskReceiver(Channel channel);
 
-  /// One sample at 8000 Hz. @return true when `octet` is a new one: its stop bit has arrived; its middle was
-  /// kDelaySamples ago. Framing errors and silence give nothing. Noise gives some octets, so a reader requires a
-  /// synchronization octet and repetitions. Real-time: yes.
+  /// One sample at 8000 Hz. @return whether `octet` is new: its stop bit arrived, whose middle was kDelaySamples ago.
+  /// Framing errors and silence give no octets. Noise gives some, so a reader requires a synchronization octet and
+  /// repetitions. Real-time: yes.
   bool put(float x, Octet* octet);
 
-  /// Octets with the level of a signal whose stop bit was no stop bit.
+  /// Octets with the level of a signal but a wrong stop bit.
   uint32_t framing_errors() const { return framing_errors_; }
 
   /// From the middle of a bit on the line to the sample that completes it, rounded.
@@ -55,9 +55,9 @@ class FskReceiver {
   Downconverter<kTaps> converter_;
   Complex history_[2 * kBit]{};
   int at_ = 0;
-  float contrast_ = 0;  // of the last bit length: +1 all energy at the one, -1 at the zero
+  float contrast_ = 0;  // for the last bit length: +1 if all energy is at the one, -1 if at the zero
   int rest_ = 0;        // samples since the last stop bit or framing error
-  int clock_ = -1;      // samples since the start edge; -1 at rest
+  int clock_ = -1;      // samples since the start edge; -1: idle
   uint8_t value_ = 0;
   uint16_t ones_before_ = 0;
   float clarity_ = 0;
@@ -66,7 +66,7 @@ class FskReceiver {
   float peak_ = 0;
 };
 
-/// Continuous-phase modulator. Bits come from a callable when their time begins: `int next_bit()`.
+/// Continuous-phase modulator. A callable `int next_bit()` gives each bit when its time begins.
 class FskModulator {
  public:
   /// @param tx_level_dbm0  level of the signal
@@ -89,7 +89,7 @@ class FskModulator {
   Channel channel_;
   Oscillator oscillator_;
   float peak_;
-  int clock_ = 0;  // until the next bit, in 1/300 samples
+  int clock_ = 0;  // time until the next bit, in 1/300 samples
 };
 
 }  // namespace offhook::v8

@@ -57,7 +57,7 @@ int encode(const Menu& menu, uint8_t* octets, int min_modulation_octets) {
 int decode(const uint8_t* octets, int n, Menu* menu) {
   *menu = {};
   int modulation_octets = 0;
-  bool in_modulation = false;  // extensions are of the modulation category
+  bool in_modulation = false;  // extensions belong to the modulation category
   bool has_function = false;
   for (int k = 0; k < n; ++k) {
     const uint8_t octet = octets[k];

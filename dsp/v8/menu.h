@@ -37,10 +37,10 @@ enum class CallFunction : uint8_t {
   kTransmitFax = 4,  ///< T.30, the caller transmits
   kReceiveFax = 5,   ///< T.30, the caller receives
   kData = 6,         ///< V-series modem
-  kExtension = 7,    ///< in an extension octet
+  kExtension = 7,    ///< located in an extension octet
 };
 
-/// Modulations of Table 4, as bits of Menu::modulations: the lower the bit, the more it is preferred (item number).
+/// Modulations of Table 4, as bits of Menu::modulations: lower bits are preferred (item numbers).
 enum Modulation : uint16_t {
   kPcm = 1 << 0,            ///< V.90, V.91, V.92: see Menu::pcm
   kV34 = 1 << 1,            ///< V.34 duplex
@@ -59,7 +59,7 @@ enum Modulation : uint16_t {
 
 /// Options of Menu::access and Menu::pcm. Tables 6 and 7.
 inline constexpr uint8_t kAccessCallCellular = 1, kAccessAnswerCellular = 2;
-inline constexpr uint8_t kAccessDigital = 4;  ///< of its sender: on a digital network connection
+inline constexpr uint8_t kAccessDigital = 4;  ///< sender's access: on a digital network connection
 inline constexpr uint8_t kPcmAnalogue = 1, kPcmDigital = 2;
 
 struct Menu {
@@ -79,8 +79,8 @@ inline constexpr uint8_t kProtocolLapm = 1;  ///< LAPM of V.42
 /// Longest menu that is sent, without the synchronization octet.
 inline constexpr int kMaxMenuOctets = 16;
 
-/// Longest menu that is read, without the synchronization octet. Non-standard facilities (6.6) may have any length; two
-/// copies of a longer menu would take 9 s, and ANSam ends after 6 s at the latest (8.2.2).
+/// Longest menu that is read, without the synchronization octet. Non-standard facilities (6.6) may have any length. But
+/// two copies of a longer menu would take 9 s, and ANSam ends after at most 6 s (8.2.2).
 inline constexpr int kMaxHeardOctets = 128;
 
 /// Write a menu: call function first, then modulations (as many octets as the highest needs, at least `min_modulation_
@@ -90,13 +90,13 @@ int encode(const Menu& menu, uint8_t* octets, int min_modulation_octets = 1);
 
 /// Read a menu. Unknown categories and extensions, and repeated ones, are skipped (5.2, 6).
 /// @param[in] octets  [n], without synchronization; n >= 0
-/// @return number of modulation octets, or 0 when there is no modulation category.  Real-time: yes, O(n).
+/// @return number of modulation octets, or 0 if there is no modulation category.  Real-time: yes, O(n).
 int decode(const uint8_t* octets, int n, Menu* menu);
 
 /// Name of one of Modulation, such as "V.32bis/V.32"; "" for anything else.
 const char* modulation_name(uint16_t modulation);
 
-/// The mode that V.8 selects: the lowest item of `joint`, 0 if there is none. Source: 7.4, 8.1.1
+/// The mode that V.8 selects: the lowest item of `joint`, or 0 if there is none. Source: 7.4, 8.1.1
 constexpr uint16_t selected_modulation(uint16_t joint) {
   return static_cast<uint16_t>(joint & -joint);
 }

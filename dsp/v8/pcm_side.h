@@ -7,9 +7,9 @@
 
 namespace offhook::v8 {
 
-/// @param own, far  menus: PCM modem availability and access  @param calls  we dialled
-/// @return kPcmAnalogue or kPcmDigital; 0: none, and V.8 continues as if V.90 had not been offered. A digital modem is
-/// one that has a digital connection. If both assignments are possible, the caller is the analogue modem.
+/// @param own, far  menus: PCM modem availability and access  @param calls  whether this end called
+/// @return kPcmAnalogue or kPcmDigital; 0: none, and V.8 continues as if V.90 had not been offered. A digital modem has
+/// a digital connection. If both assignments are possible, the caller is the analogue modem.
 constexpr uint8_t pcm_side(const Menu& own, const Menu& far, bool calls) {
   const auto can_be_analogue = [](const Menu& m) { return m.has_pcm && (m.pcm & kPcmAnalogue) != 0; };
   const auto can_be_digital = [](const Menu& m) {

@@ -14,13 +14,13 @@ constexpr int kSilence = seconds(0.075);    // 75 +- 5 ms before the selected mo
 constexpr int kCallerSilence = seconds(1);  // before CI; 8.1.1
 constexpr int kCiOn = 4;                    // sequences of 100 ms: at least 3, at most 2 s; 7.1
 constexpr int kCiOff = seconds(1);          // 0.4 to 2 s; 7.1
-constexpr int kCmGone = seconds(2);         // no octet for this long: CJ has been lost; the text gives no number
-constexpr int kCjOctet = seconds(0.06);     // a third octet of CJ that has not come by then was cut short
-constexpr int kMenuEnd = seconds(0.05);     // 15 bits: a further octet of the menu would have come after 10
+constexpr int kCmGone = seconds(2);         // no octet for this time: CJ was lost; the Recommendation gives no value
+constexpr int kCjOctet = seconds(0.06);     // a third octet of CJ that has not arrived by then was cut off
+constexpr int kMenuEnd = seconds(0.05);     // 15 bits: another octet of the menu would have arrived after 10
 constexpr int kPreambleOnes = 10;
-constexpr int kLeastPreamble = 3;   // of these, heard: there are none between the octets of a menu
+constexpr int kLeastPreamble = 3;   // received idle bits: there are none between the octets of a menu
 constexpr int kQuickCopies = 2;     // V.92, Tables 2, 4, 11, 13
-constexpr int kCombinedCopies = 3;  // fewer copies give no majority
+constexpr int kCombinedCopies = 3;  // fewer copies have no majority
 
 }  // namespace
 
@@ -72,7 +72,7 @@ void V8::load_quick() {
 int V8::next_bit() {
   if (tx_bit_ == tx_ones_ + 10 * tx_octets_) {
     tx_bit_ = 0;
-    if (step_ == Step::kQc && --tx_copies_ == 0) {  // CM follows at once, V.92 8.2.1
+    if (step_ == Step::kQc && --tx_copies_ == 0) {  // CM follows immediately, V.92 8.2.1
       load(kSyncCm, config_.menu, 1);
       step_ = Step::kCm;
     }
@@ -142,12 +142,12 @@ float V8::caller_step(float rx) {
 
 // QC or CM.
 float V8::menu_step() {
-  if (quick_copies_ == kQuickCopies) {  // not even the octet is completed, V.92 9.2.1.1
+  if (quick_copies_ == kQuickCopies) {  // even the current octet is not completed, V.92 9.2.1.1
     leave(State::kShortPhase1);
     return 0;
   }
   float tx = next_sample();
-  if (octet_done_ && agreed_) {  // the sample just made began a new bit; CJ takes its place
+  if (octet_done_ && agreed_) {  // the last sample began a new bit; CJ takes its place
     memset(tx_, 0, kCjOctets);
     tx_octets_ = kCjOctets;
     tx_ones_ = tx_bit_ = 0;
@@ -176,7 +176,7 @@ float V8::answerer_step() {
       return tx;
     }
     case Step::kQca:
-      // Ten ones, twice the octets after as many, and ten more: V.92, Tables 4 and 13.
+      // Ten ones, the octets, ten ones, the octets again, and ten ones: V.92, Tables 4 and 13.
       if (age() < (kQuickCopies * 30 + kPreambleOnes) * 8000 / 300) return next_sample();
       leave(State::kShortPhase1);
       return 0;
@@ -223,7 +223,7 @@ void V8::take_octet(const Octet& octet) {
     begin_copy();
     return;
   }
-  // After a menu has ended, a synchronization octet follows. If this is another octet, the copy cannot be used.
+  // After the end of a menu, a synchronization octet follows. If this is another octet, the copy cannot be used.
   if (ended && rx_octets_ > 0) {
     begin_copy();
     rx_octets_ = -1;
@@ -238,7 +238,7 @@ void V8::take_octet(const Octet& octet) {
   ++rx_octets_;
 }
 
-// An octet could not be read: the copy is invalid without it.
+// An octet could not be read, so the copy is invalid.
 void V8::take_framing_error() {
   framing_errors_ = receiver_.framing_errors();
   if (rx_octets_ > 0 && now_ - last_octet_ > kMenuEnd) begin_copy();
@@ -255,12 +255,12 @@ void V8::begin_copy() {
   rx_octets_ = 0;
 }
 
-// Adds a complete copy to the others of its length. From the third on, `rx_` becomes the combination of all, so
-// that errors of single copies do not keep two of them from being equal.
+// Adds a complete copy to the others of its length. From the third on, `rx_` becomes the combination of all, so that
+// errors of single copies do not prevent two equal ones.
 void V8::combine() {
   if (rx_octets_ != sum_octets_) {
     if (sum_copies_ >= kCombinedCopies && !other_length_) {
-      other_length_ = true;  // one copy with an octet too many does not discard the others
+      other_length_ = true;  // one copy with an extra octet does not discard the others
       return;
     }
     memset(sum_, 0, sizeof sum_);
@@ -279,9 +279,9 @@ void V8::combine() {
   }
 }
 
-// QC (answerer) or QCA (caller).  @return whether the octet is one of its
+// QC (answerer) or QCA (caller).  @return whether the octet belongs to it
 bool V8::take_quick(const Octet& octet) {
-  // The first may have none, if the beginning of the signal looked like an octet.
+  // The first one may have none, if the beginning of the signal looked like an octet.
   if (octet.value == config_.quick.sync && (octet.ones_before >= kLeastPreamble || rx_octets_ < 0)) {
     in_quick_ = true;
     return true;
@@ -295,8 +295,8 @@ bool V8::take_quick(const Octet& octet) {
   return true;
 }
 
-// Two equal menus one after the other, and then nothing except the ten ones of the next. After kCombinedCopies the
-// first of the two is the combination of the copies so far, and the second the combination with this one.
+// Two successive equal menus, followed only by the ten ones of the next. After kCombinedCopies the first of the two is
+// the combination of the copies so far, and the second the combination with this one.
 bool V8::second_copy_complete() const {
   if (first_octets_ <= 0 || rx_octets_ != first_octets_ || now_ - last_octet_ <= kMenuEnd) return false;
   if (memcmp(first_, rx_, static_cast<size_t>(rx_octets_)) == 0) return true;
@@ -311,7 +311,7 @@ bool V8::second_copy_complete() const {
 
 void V8::take_menu() {
   agreed_ = true;
-  // The combination is at least as good as the last copy: if the two differ, `first_` holds it.
+  // The combination is at least as good as the last copy. If they differ, `first_` has the combination.
   const int modulation_octets = decode(first_, first_octets_, &result_.far);
   if (config_.role == OH_PUMP_ANSWER) {
     take_answer_menu(modulation_octets);
@@ -328,14 +328,14 @@ void V8::take_answer_menu(int modulation_octets) {
   joint = result_.far;
   joint.modulations &= own.modulations;
   joint.has_protocol &= own.has_protocol && own.protocol == joint.protocol;
-  // The caller's cellular bit is repeated, and calls for this category (7.4).
+  // The caller's cellular bit is repeated, and requires this category (7.4).
   const uint8_t call_cellular = result_.far.has_access ? result_.far.access & kAccessCallCellular : 0;
   joint.has_access = own.has_access || call_cellular != 0;
   joint.access = static_cast<uint8_t>(own.access | call_cellular);
   joint.has_pcm &= own.has_pcm;
   joint.pcm = own.pcm;
-  // A call function that this end does not have: its own, no modulation, no PCM (8.2.3). Code 0 is reserved, and
-  // receivers ignore reserved codes (6).
+  // If this end does not have the call function, JM has its own function, no modulation and no PCM (8.2.3). Code 0 is
+  // reserved, and receivers ignore reserved codes (6).
   const bool has_function = joint.call_function == CallFunction::kNone || own.call_function == CallFunction::kNone ||
                             joint.call_function == own.call_function;
   if (!has_function) {

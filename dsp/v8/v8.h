@@ -31,22 +31,22 @@
 
 namespace offhook::v8 {
 
-/// The octets of V.92's Quick Connect that an end sends and accepts: one in each direction.
+/// The octets of V.92's Quick Connect that an end sends and accepts, one for each direction.
 struct QuickConnect {
-  uint8_t sync = 0;                            ///< of both; 0: no Quick Connect
+  uint8_t sync = 0;                            ///< for both; 0: no Quick Connect
   uint8_t octet = 0;                           ///< the caller's QC1, the answerer's QCA1
   bool (*understands)(uint8_t far) = nullptr;  ///< the other's
 };
 
 struct Config {
   oh_pump_role role = OH_PUMP_CALL;
-  Menu menu;                        ///< capabilities of this end; the answerer's JM holds the common ones
+  Menu menu;                        ///< capabilities of this end; the answerer's JM has the common ones
   float tx_level_dbm0 = -12;        ///< ANSam, CM, JM
-  bool call_indicator = false;      ///< the caller sends CI until it hears the answer
+  bool call_indicator = false;      ///< whether the caller sends CI until it receives the answer
   bool reversals = true;            ///< phase reversals in ANSam: V.34 duplex requires them
-  float silence_before_cm_s = 1;    ///< Te: 0.5 s at the least, 1 s to let echo control switch off. Source: 8.1.1
+  float silence_before_cm_s = 1;    ///< Te: at least 0.5 s; 1 s lets echo control switch off. Source: 8.1.1
   int silence_before_ansam = 1600;  ///< answerer, samples: at least 0.2 s. Source: 8.2.1
-  int ansam = 40000;                ///< answerer, samples: 5 +- 1 s without a CM, 8.2.1; 0: as long as it takes
+  int ansam = 40000;                ///< answerer, samples: 5 +- 1 s without a CM, 8.2.1; 0: no limit
   QuickConnect quick{};
 };
 
@@ -54,26 +54,26 @@ struct Config {
 Config data_call(const oh_pump_config& pump, uint16_t modulations);
 
 class V8;
-/// The event that V.8 waits for. A caller that heard no answer tone, or V.8 is over: OH_START_UP_NONE.
+/// The event that V.8 awaits. OH_START_UP_NONE if V.8 is over, or a caller received no answer tone.
 oh_start_up start_up(const V8& v8);
-/// Both menus, or those sent or received so far, to an observer of sequences.
+/// Reports both menus, or the parts sent or received so far, to an observer of sequences.
 void show_menus(const oh_pump_observer& observer, oh_pump_role role, const V8& v8);
 
 enum class State : uint8_t {
   kRunning,
-  kDone,        ///< both have agreed: result(). The next sample is the first of the modulation's own procedure
-  kAnswerTone,  ///< caller: plain ANS, no V.8 at the far end. Answerer: nobody answered ANSam with CM, and the 75 ms
-                ///< of silence are over; proceed by V.32bis Annex A
-  kShortPhase1  ///< result().quick has come to the caller, which is silent at once, or the answerer's octet is sent
+  kDone,        ///< both agree: result(). The next sample is the first of the modulation's own procedure
+  kAnswerTone,  ///< caller: plain ANS, so the far end has no V.8. Answerer: no CM in response to ANSam, and the 75 ms
+                ///< of silence are over. Continue with V.32bis Annex A
+  kShortPhase1  ///< the caller has received result().quick and is silent, or the answerer's octet was sent
 };
 
 struct Result {
-  uint16_t modulation = 0;  ///< one of Modulation, or 0: nothing in common
+  uint16_t modulation = 0;  ///< one of Modulation, or 0 if none is common
   Menu far;                 ///< CM for the answerer, JM for the caller
   Menu joint;               ///< JM
   uint8_t quick = 0;        ///< of kShortPhase1: the far end's octet
-  bool cj_lost = false;     ///< answerer: went on without CJ, because the caller had begun what follows or CM had been
-                            ///< gone for long (8.2.3)
+  bool cj_lost = false;     ///< answerer: continued without CJ, because the caller had begun the next signal or CM had
+                            ///< ended long before (8.2.3)
 };
 
 class V8 {
@@ -82,7 +82,7 @@ class V8 {
 
   /// One sample. After the state has left kRunning: silence. Real-time: yes.
   float process(float rx);
-  /// Answerer that sends JM (step() is kJm): the far end has begun the modulation's own procedure, so CJ has been lost
+  /// Answerer that sends JM (step() is kJm): the far end has begun the modulation's own procedure, so CJ was lost
   /// (8.2.3). Call it before process() of the sample that showed this.
   void far_end_has_begun() { far_end_has_begun_ = true; }
   State state() const { return state_; }
@@ -146,29 +146,29 @@ class V8 {
   AnswerToneDetector answer_tone_;  // caller
   AnsamGenerator ansam_;            // answerer
 
-  // Sending: ten ones, sync, octets, again and again.
+  // Sending: ten ones, sync and octets, repeatedly.
   uint8_t tx_[kMaxMenuOctets + 1]{};
   int tx_octets_ = 0;
   int tx_ones_ = 0;
   int tx_bit_ = 0;
   int tx_copies_ = 0;        // of QC or QCA, to be sent
-  bool octet_done_ = false;  // the bit being sent is the first after an octet's stop bit, or after the sequence
+  bool octet_done_ = false;  // the current bit is the first after an octet's stop bit, or after the sequence
 
-  // Receiving: the copy that is coming in, and the one before it.
+  // Receiving: the copy that is arriving, and the previous one.
   uint8_t rx_[kMaxHeardOctets]{};
   int rx_octets_ = -1;  // -1: no synchronization yet
   uint8_t first_[kMaxHeardOctets]{};
   int first_octets_ = 0;
-  // Copies of one length, combined: the sum of the contrast of each bit.
-  float contrast_[kMaxHeardOctets][8]{};  // of the copy that is coming in
+  // Copies of one length, combined: sums of the contrast of each bit.
+  float contrast_[kMaxHeardOctets][8]{};  // of the copy that is arriving
   float sum_[kMaxHeardOctets][8]{};
   int sum_octets_ = 0;
   int sum_copies_ = 0;
-  bool other_length_ = false;  // the last copy had another length
+  bool other_length_ = false;  // the last copy had a different length
   uint32_t framing_errors_ = 0;
-  bool agreed_ = false;    // two equal menus have come
-  bool in_quick_ = false;  // the synchronization octet of Quick Connect has come
-  int quick_copies_ = 0;   // equal ones, one after the other
+  bool agreed_ = false;    // two equal menus were received
+  bool in_quick_ = false;  // the synchronization octet of Quick Connect was received
+  int quick_copies_ = 0;   // successive equal ones
   bool far_end_has_begun_ = false;
   int zeros_ = 0;           // octets of CJ
   int64_t last_octet_ = 0;  // when

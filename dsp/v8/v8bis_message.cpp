@@ -6,7 +6,7 @@
 namespace offhook::v8bis {
 namespace {
 
-constexpr uint8_t kBit8 = 0x80;       // ends a block of level 1, and all that belongs to one SPar(1)
+constexpr uint8_t kBit8 = 0x80;       // ends a block of level 1, and everything that belongs to one SPar(1)
 constexpr uint8_t kBit7 = 0x40;       // ends a block of levels 2 and 3
 constexpr int kNonStandardField = 7;  // of NPar(1) of the identification field, Table 5-1
 
@@ -22,7 +22,7 @@ struct Reader {
     return false;
   }
 
-  // Octets until the one whose delimiting bit is set; `last` is that one. A block that is cut short is kept.
+  // Octets up to the one whose delimiting bit is set; `last` is that one. A truncated block is kept.
   bool read_block(Block place, uint8_t delimiter, uint8_t* last) {
     place.octets = 0;
     place.parameters = 0;

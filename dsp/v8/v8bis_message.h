@@ -18,7 +18,7 @@
 
 namespace offhook::v8bis {
 
-/// Table 3. (13 is V.92's, see dsp/v90/coding/quick_connect.h.)
+/// Table 3. (13 belongs to V.92, see dsp/v90/coding/quick_connect.h.)
 enum class Type : uint8_t {
   kMs = 1,
   kCl = 2,
@@ -38,17 +38,17 @@ inline constexpr int kMaxOctets = 64;
 enum class Field : uint8_t { kIdentification, kStandard };
 enum class Level : uint8_t { kNPar1, kSPar1, kNPar2, kSPar2, kNPar3 };
 
-/// Parameters that an octet of a block has room for: bits 1 to 7 at level 1, 1 to 6 below. Source: 8.2.3
+/// Number of parameters in an octet of a block: bits 1 to 7 at level 1, 1 to 6 below. Source: 8.2.3
 constexpr int parameters_per_octet(Level level) {
   return level <= Level::kSPar1 ? 7 : 6;
 }
 
-/// One block of parameters, and its place in the tree.
+/// One block of parameters, and its position in the tree.
 struct Block {
   Field field = Field::kIdentification;
   Level level = Level::kNPar1;
-  uint8_t spar1 = 0;        ///< levels 2 and 3: the SPar(1) it belongs to, from 1; else 0
-  uint8_t spar2 = 0;        ///< level 3: the SPar(2) it belongs to, from 1; else 0
+  uint8_t spar1 = 0;        ///< levels 2 and 3: number of its SPar(1), from 1; otherwise 0
+  uint8_t spar2 = 0;        ///< level 3: number of its SPar(2), from 1; otherwise 0
   uint8_t octets = 1;       ///< as sent, 1..kMaxBlockOctets
   uint64_t parameters = 0;  ///< parameter 1 (octet 1, bit 1) in bit 0
   bool has(int parameter) const { return (parameters >> (parameter - 1) & 1) != 0; }
@@ -71,45 +71,45 @@ struct NonStandard {
 
 struct Message {
   static constexpr int kMaxBlocks = kMaxOctets;
-  static constexpr int kMaxNonStandard = (kMaxOctets - 5) / 3;  ///< one has 3 octets at least, the part before them 5
+  static constexpr int kMaxNonStandard = (kMaxOctets - 5) / 3;  ///< one has at least 3 octets, the part before them 5
 
   uint8_t type = 0;      ///< 0..15, see Type
-  uint8_t revision = 1;  ///< 0..15: 1 is that of 08/96, 2 of 11/2000
+  uint8_t revision = 1;  ///< 0..15: 1 is the version of 08/96, 2 that of 11/2000
   int blocks = 0;
   Block block[kMaxBlocks];  ///< in the order of transmission
   int non_standards = 0;
   NonStandard non_standard[kMaxNonStandard];
 
   bool is(Type t) const { return type == static_cast<uint8_t>(t); }
-  /// MS, CL and CLR have parameters, the others none. Source: 8.3.3, 8.4.1
+  /// MS, CL and CLR have parameters, the others have none. Source: 8.3.3, 8.4.1
   bool has_parameters() const { return is(Type::kMs) || is(Type::kCl) || is(Type::kClr); }
-  /// The block at a place of the tree, or null.
+  /// The block at a position of the tree, or null.
   const Block* find(Field field, Level level, int spar1 = 0, int spar2 = 0) const;
-  /// Append a block, as short as its highest parameter allows. To be called in the order of transmission: in either
-  /// field NPar(1) and SPar(1) always, then the blocks below each SPar(1) that is set.  @pre blocks < kMaxBlocks
+  /// Appends a block that is as short as its highest parameter permits. Call it in the order of transmission: in each
+  /// field always NPar(1) and SPar(1), then the blocks below each SPar(1) that is set.  @pre blocks < kMaxBlocks
   void add(Field field, Level level, uint64_t parameters, int spar1 = 0, int spar2 = 0);
   friend bool operator==(const Message& a, const Message& b);
 };
 
 /// The first malformed octet of a message. `octet` is 0 if the message is well formed.
 struct Malformed {
-  int octet = 0;  ///< from 1; one more than there are when the message ends too early
+  int octet = 0;  ///< from 1; one more than the number of octets if the message ends too early
   const char* expected = nullptr;
   explicit operator bool() const { return octet > 0; }
 };
 
-/// Read an information field. Types that are not known, and V.92's, are read no further than the first octet.
+/// Reads an information field. Of unknown types, and V.92's, only the first octet is read.
 /// @param[in] octets   [n], without check sequence; n >= 0
-/// @param[out] message the fields up to the end of the field or the first malformed octet
-/// Real-time: yes, O(n).  Source: clause 8
+/// @param[out] message the fields up to the end or the first
+/// malformed octet. Real-time: yes, O(n).  Source: clause 8
 Malformed parse(const uint8_t* octets, int n, Message* message);
 
 /// Write an information field.  @param[out] octets  [kMaxOctets]
-/// @return how many, or 0 when they are more than kMaxOctets.  @pre the blocks are in the order of transmission
-/// Real-time: yes, O(blocks).
+/// @return how many, or 0 if more than kMaxOctets.  @pre the blocks are in the order of transmission. Real-time: yes,
+/// O(blocks).
 int encode(const Message& message, uint8_t* octets);
 
-/// "MS", "CL", "ACK(1)", ...; null for a type that is reserved. Source: Table 3
+/// "MS", "CL", "ACK(1)", ...; null if the type is reserved. Source: Table 3
 const char* type_name(int type);
 
 /// Meaning of a parameter, in the words of Tables 5 and 6; null if it is reserved. The tables of 11/2000, which keep

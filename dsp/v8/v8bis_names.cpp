@@ -8,7 +8,7 @@ namespace {
 
 constexpr int kOctets = 4;  // of the longest block
 
-// Names of a block's parameters, an octet a row.
+// Names of a block's parameters, one octet per row.
 struct Table {
   Field field;
   Level level;

@@ -24,10 +24,10 @@ constexpr Complex to_complex(Point p) {
   return {static_cast<float>(p.re), static_cast<float>(p.im)};
 }
 
-inline constexpr int kQuarterPoints = 416;  ///< a quarter of the 1664-point superconstellation
+inline constexpr int kQuarterPoints = 416;  ///< one quarter of the 1664-point superconstellation
 
-/// `p` turned clockwise by k * 90 degrees, any k (negative: counter-clockwise). No branches: k is as random as the
-/// data.
+/// `p` turned clockwise by k * 90 degrees, any k (negative: counter-clockwise). Without branches, because k is as
+/// random as the data.
 constexpr Point rotate_cw(Point p, int k) {
   const int swapped = (p.re ^ p.im) & -(k & 1);
   const int re = p.re ^ swapped, im = p.im ^ swapped;
@@ -41,11 +41,11 @@ inline constexpr int kQuarterExtent = 24;  // columns and rows: coordinates -47 
 
 struct Quarter {
   Point point[kQuarterPoints];
-  int16_t label[kQuarterExtent][kQuarterExtent];  // by (im + 47) / 4, (re + 47) / 4; kQuarterPoints if none
+  int16_t label[kQuarterExtent][kQuarterExtent];  // by (im + 47) / 4, (re + 47) / 4; kQuarterPoints if there is none
 };
 
-// Magnitudes squared of points 1 modulo 4 are 2 modulo 8: one bucket each, filled from the greatest imaginary part
-// down.
+// Squared magnitudes of points with coordinates 1 modulo 4 are 2 modulo 8. Each has a bucket, filled from the greatest
+// imaginary part downwards.
 constexpr Quarter make_quarter() {
   constexpr int kBuckets = 2 * 47 * 47 / 8 + 1;
   int start[kBuckets + 1]{};
@@ -98,8 +98,8 @@ constexpr Point quarter_point(int label) {
   return detail::kQuarter.point[label];
 }
 
-/// How many times 90 degrees `p` must be turned counter-clockwise to lie in the quarter constellation, 0..3: the
-/// rotation by which the mapper brought it there.  @pre p has odd coordinates.  Real-time: yes, O(1).
+/// How many times 90 degrees `p` must be turned counter-clockwise to be in the quarter constellation, 0..3: the
+/// rotation that the mapper applied.  @pre p has odd coordinates.  Real-time: yes, O(1).
 constexpr int quadrant(Point p) {
   return detail::kSubsets.subset[p.im >> 1 & 3][p.re >> 1 & 3] & 3;
 }
@@ -109,8 +109,8 @@ constexpr int subset_label(Point p) {
   return detail::kSubsets.subset[p.im >> 1 & 3][p.re >> 1 & 3];
 }
 
-/// The number of a point of the quarter constellation, below `limit`; a point that is not numbered (line errors only)
-/// is drawn towards the origin, the larger coordinate first, until it meets one that is.
+/// The number of a point of the quarter constellation, below `limit`; a point without a number (only after line errors)
+/// is moved towards the origin, the larger coordinate first, to one with a number.
 /// @pre both coordinates 1 modulo 4; 1 <= limit <= 416.  Real-time: yes, at most 48 steps.
 constexpr int quarter_label(Point p, int limit) {
   const auto clamp = [](int16_t v) { return v > 45 ? int16_t{45} : v < -47 ? int16_t{-47} : v; };

@@ -12,7 +12,7 @@ int modulo_encoder(Point c0, Point c1) {
   return (c0.re + c0.im + c1.re + c1.im) / 2 & 1;
 }
 
-// Mean |u|^2 of the ideal constellation with its shell mapping, high and low frames weighted.
+// Mean |u|^2 of the ideal constellation with its shell mapping, with high and low frames weighted.
 double mapped_energy(const Framing& framing) {
   double probability[2][kMaxRings];  // of low frames, whose last shell bit is 0, and of high frames
   const int k = framing.shell_bits;
@@ -33,8 +33,8 @@ double mapped_energy(const Framing& framing) {
 }
 
 // Variance of the remainder of a normal variable modulo 2w. The square wave of parabolas y^2 on [-w, w] is a Fourier
-// series, each of whose cosines has the mean exp(-(pi k)^2 variance / (2 w^2)). A variable that hardly ever leaves [-w,
-// w] keeps its variance.
+// series, each of whose cosines has the mean exp(-(pi k)^2 variance / (2 w^2)). A variable that almost never leaves
+// [-w, w] keeps its variance.
 double folded_variance(double variance, double w) {
   constexpr double kPi = 3.14159265358979323846, kNepersToDb = 8.68588963806503655302;
   if (variance < w * w / 16) return variance;  // 4 sigma
@@ -46,8 +46,8 @@ double folded_variance(double variance, double w) {
   return sum;
 }
 
-// dither_energy() if the mapper's points have the energy u. The sent signal has both. After the filter, taken for white
-// and normal, its remainder is the dither: a fixed point.
+// dither_energy() if the mapper's points have the energy u. The sent signal contains both. After the filter, where it
+// is assumed white and normal, its remainder is the dither, so this is a fixed point.
 double dither_of(double u, double w, const PrecoderCoefficients& h) {
   double gain = 0;  // of the filter
   for (const auto& tap : h.h) {
@@ -135,7 +135,7 @@ int Decoder::frame(const Point* y, FrameBits* primary, uint8_t* aux, FixedPoint*
     g.i2 = i23 & 1;
     g.i3 = static_cast<uint8_t>(i23 >> 1);
   }
-  bits.shell = static_cast<uint32_t>(shell_unmap(framing_.rings, ring));  // bits above K come only of line errors
+  bits.shell = static_cast<uint32_t>(shell_unmap(framing_.rings, ring));  // bits above K occur only after line errors
   return deparse_frame(bits, primary, aux);
 }
 

@@ -34,14 +34,14 @@ struct CodingParameters {
 struct EncoderStart {
   int quadrant = 0;       ///< Z of the differential encoder
   int trellis_state = 0;  ///< below trellis_states()
-  int frame = 0;          ///< mapping frames of B1 that have gone by without it
+  int frame = 0;          ///< mapping frames of B1 that passed without it
 };
 
-/// Bits to symbols. Starts at B1 (10.1.3.1) with everything zero. Real-time: yes, O(1) a frame.
+/// Bits to symbols. Starts at B1 (10.1.3.1) with everything zero. Real-time: yes, O(1) per frame.
 class Encoder {
  public:
   struct Symbol {
-    FixedPoint x;  ///< to the non-linear encoder and the modulator
+    FixedPoint x;  ///< for the non-linear encoder and the modulator
     Point y;       ///< the receiver's signal after its whitening filter
   };
 
@@ -50,14 +50,14 @@ class Encoder {
 
   /// Primary bits that the next frame() takes, 7..79.
   int primary_bits() const { return framing_.primary_bits(position_.in_data_frame()); }
-  /// True when the next frame() takes an auxiliary bit.
+  /// Whether the next frame() takes an auxiliary bit.
   bool takes_aux() const { return framing_.is_aux(position_.in_data_frame()); }
   const FramePosition& position() const { return position_; }
 
   /// @param[in] primary  primary_bits() unscrambled bits  @param aux  used only if takes_aux()
   /// @param[out] symbols  [8]
   void frame(const FrameBits& primary, int aux, Symbol* symbols);
-  /// As above, with only the transmitted symbols. @param[out] x  [8]
+  /// As above, with the transmitted symbols only. @param[out] x  [8]
   void frame(const FrameBits& primary, int aux, FixedPoint* x) {
     Symbol symbols[kSymbolsPerMappingFrame];
     frame(primary, aux, symbols);
@@ -83,7 +83,7 @@ class Encoder {
   int z_ = 0;
 };
 
-/// Decided channel points to bits: the exact inverse of Encoder. Real-time: yes, O(1) a frame.
+/// Decided channel points to bits: the exact inverse of Encoder. Real-time: yes, O(1) per frame.
 class Decoder {
  public:
   Decoder() = default;
@@ -107,7 +107,7 @@ class Decoder {
   }
 
  private:
-  /// Parser and descrambler; the frame ends.  @return the number of primary bits
+  /// Parser and descrambler; ends the frame.  @return number of primary bits
   int deparse_frame(const MappingFrame& bits, FrameBits* primary, uint8_t* aux);
 
   Framing framing_{};
@@ -117,8 +117,8 @@ class Decoder {
   int z_ = 0;
 };
 
-/// Mean of |x|^2, units of the grid squared: the energy by which 9.7 and the transmit level are normalised. The ideal
-/// constellation with its shell mapping, high and low frames weighted, plus the dither of the precoder.
+/// Mean of |x|^2, units of the grid squared: the energy by which 9.7 and the transmit level are normalised. It is that
+/// of the ideal constellation with its shell mapping, with high and low frames weighted, plus the precoder's dither.
 /// Not real-time: for init.
 float mean_energy(const Framing& framing, const PrecoderCoefficients& h);
 /// The same if the coefficients are not known: with `precoding` the dither is uniform in [-w, w], its maximum.

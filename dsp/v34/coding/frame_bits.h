@@ -7,22 +7,22 @@
 
 namespace offhook::v34 {
 
-/// Up to 128 bits, the first in time in bit 0 of `low`. Bits beyond the valid ones are undefined.
+/// Up to 128 bits, the first one in bit 0 of `low`. Bits beyond the valid ones are undefined.
 struct FrameBits {
   uint64_t low = 0, high = 0;
 
   static constexpr FrameBits ones() { return {~uint64_t{0}, ~uint64_t{0}}; }
-  /// @param bits  [n], one a byte (0 or 1)  @pre n <= 128
+  /// @param bits  [n], one per byte (0 or 1)  @pre n <= 128
   static constexpr FrameBits packed(const uint8_t* bits, int n) {
     FrameBits f;
     for (int k = 0; k < n; ++k) (k < 64 ? f.low : f.high) |= uint64_t{bits[k]} << (k & 63);
     return f;
   }
-  /// @param[out] bits  [n], one a byte  @pre n <= 128
+  /// @param[out] bits  [n], one per byte  @pre n <= 128
   constexpr void unpack(uint8_t* bits, int n) const {
     for (int k = 0; k < n; ++k) bits[k] = (k < 64 ? low : high) >> (k & 63) & 1;
   }
-  /// @param octets  [16], as the ports of offhook/pump.h have them
+  /// @param octets  [16], as in the ports of offhook/pump.h
   static constexpr FrameBits of_octets(const uint8_t* octets) {
     FrameBits f;
     for (int k = 0; k < 8; ++k) {
@@ -38,7 +38,7 @@ struct FrameBits {
       octets[8 + k] = static_cast<uint8_t>(high >> (8 * k));
     }
   }
-  /// The first n, by which all others move up. @pre 0 <= n < 64
+  /// Removes the first n bits; all others move down. @pre 0 <= n < 64
   constexpr uint64_t take(int n) {
     const uint64_t first = low & ((uint64_t{1} << n) - 1);
     low = low >> n | high << 1 << (63 - n);
@@ -47,7 +47,7 @@ struct FrameBits {
   }
 };
 
-/// Puts fields one after another.
+/// Appends fields one after another.
 class FrameBitsWriter {
  public:
   /// The n lowest bits of a field. @pre 0 <= n < 64, at most 128 in all

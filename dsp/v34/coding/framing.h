@@ -22,7 +22,7 @@ inline constexpr int kSymbolRates = 6;
 
 enum class Carrier : uint8_t { kLow, kHigh };
 
-/// The parameters that depend on the symbol rate alone.
+/// The parameters that depend only on the symbol rate.
 struct SymbolRateTraits {
   Ratio of_2400;           ///< symbol rate = 2400 * a/c Hz; Table 1
   Ratio carrier[2];        ///< carrier = symbol rate * d/e, by Carrier; Table 2
@@ -62,14 +62,14 @@ inline constexpr int kGroupsPerMappingFrame = 4;   ///< 4D symbols
 inline constexpr int kMaxMappingFrameBits = 79;    ///< largest b
 inline constexpr int kMaxRings = 18;               ///< largest M
 
-/// True for the primary rates that a symbol rate can carry: multiples of 2400 bit/s between its limits.
+/// Whether a symbol rate can carry this primary rate: a multiple of 2400 bit/s between its limits.
 constexpr bool is_supported(SymbolRate s, uint32_t bit_rate) {
   return bit_rate % 2400 == 0 && bit_rate >= traits(s).min_bit_rate && bit_rate <= traits(s).max_bit_rate;
 }
 
 inline constexpr int kMaxPlaces = 16;  ///< largest P
 
-/// 2^16 / n, rounded up: every frame divides by P several times.
+/// 2^16 / n, rounded up, because every frame divides by P several times.
 struct PlaceReciprocals {
   uint32_t of[kMaxPlaces + 1]{};
   constexpr PlaceReciprocals() {
@@ -78,9 +78,9 @@ struct PlaceReciprocals {
 };
 inline constexpr PlaceReciprocals kPlaceReciprocals;
 
-/// The even spread of `ones` ones over `length` places, the last place always a one (clauses 8.2 and 8.3). A counter
-/// grows by `ones` at each place and wraps at `length`; a place is one if the counter wraps. @pre 0 <= i < length <=
-/// kMaxPlaces, 0 <= ones <= length
+/// The even spread of `ones` ones over `length` positions, of which the last is always a one (clauses 8.2 and 8.3). A
+/// counter grows by `ones` at each position and wraps at `length`; a position is one if the counter wraps. @pre 0 <= i
+/// < length <= kMaxPlaces, 0 <= ones <= length
 constexpr bool switching_pattern(int ones, int length, int i) {
   const auto n = static_cast<uint32_t>(i * ones);
   const uint32_t wraps = n * kPlaceReciprocals.of[length] >> 16;  // n / length
@@ -96,7 +96,7 @@ constexpr bool reciprocals_are_exact() {
 }
 static_assert(reciprocals_are_exact());
 
-/// All parameters of one direction for encoder and decoder. Plain data, 16 bytes or so; copy freely.
+/// All parameters of one direction for encoder and decoder. Plain data of about 16 bytes; copy freely.
 struct Framing {
   SymbolRate symbol_rate;
   bool aux;                ///< auxiliary channel multiplexed in
@@ -111,17 +111,17 @@ struct Framing {
   uint8_t rings;           ///< M
   uint8_t precoder_scale;  ///< w of 9.6.2
 
-  constexpr int points() const { return (4 * rings) << point_bits; }  ///< L, points of the 2D constellation
+  constexpr int points() const { return (4 * rings) << point_bits; }  ///< L, number of points of the 2D constellation
   /// @pre 0 <= i < P
   constexpr bool is_high(int i) const { return switching_pattern(high_frames, mapping_frames, i); }
-  /// True if bit I1 of the first 4D symbol belongs to the auxiliary channel. @pre 0 <= i < P
+  /// Whether bit I1 of the first 4D symbol belongs to the auxiliary channel. @pre 0 <= i < P
   constexpr bool is_aux(int i) const { return aux && switching_pattern(aux_bits, mapping_frames, i); }
   /// Primary (scrambled) bits of mapping frame i.
   constexpr int primary_bits(int i) const { return bits - !is_high(i) - is_aux(i); }
   constexpr int symbols_per_data_frame() const { return kSymbolsPerMappingFrame * mapping_frames; }
 };
 
-/// @param bit_rate  primary rate, bit/s  @param aux  with the 200 bit/s auxiliary channel on top
+/// @param bit_rate  primary rate, bit/s  @param aux  with the additional auxiliary channel of 200 bit/s
 /// @param expanded  expanded constellation (MP bit 32) instead of the minimum one
 /// @pre is_supported(s, bit_rate).  Real-time: yes, O(1).  Source: (8-1), (8-2), (9-1), 9.2, (9-29)
 constexpr Framing make_framing(SymbolRate s, uint32_t bit_rate, bool aux, bool expanded) {
@@ -167,15 +167,15 @@ class FramePosition {
     i_ = 0;
     data_frame_ = data_frame_ + 1 == data_frames_ ? 0 : data_frame_ + 1;
   }
-  /// 4D symbols from the last half data frame's beginning to 4D symbol j of this mapping frame, 0..2P-1.
+  /// Number of 4D symbols from the beginning of the last half data frame to 4D symbol j of this mapping frame, 0..2P-1.
   constexpr int in_half_data_frame(int j) const {
     const int m = kGroupsPerMappingFrame * i_ + j;
     return m < 2 * frames_ ? m : m - 2 * frames_;
   }
 
-  /// V0 of 4D symbol j (0..3) of this mapping frame: inverted at the first 4D symbol of half data frames, in the
-  /// pattern by which a receiver finds the superframe. Source: 9.6.3, Table 12 (as printed: 16 bits for J = 8, 14 for
-  /// 7).
+  /// V0 of 4D symbol j (0..3) of this mapping frame: inverted at the first 4D
+  /// symbol of some half data frames. The receiver finds the superframe by this
+  /// pattern. Source: 9.6.3, Table 12 (which prints 16 bits for J = 8, 14 for 7).
   constexpr bool bit_inversion(int j) const {
     if (in_half_data_frame(j) != 0) return false;
     constexpr uint16_t kPattern8 = 0b0111'0111'1111'1010;

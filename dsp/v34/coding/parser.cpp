@@ -11,7 +11,7 @@ int i3_bits(const Framing& f, bool high) {
   return f.bits > 12 ? 4 : f.bits - !high - 8;
 }
 
-// The order of the fields in time, written once: `primary` is called with each and its bits in turn, or `aux`.
+// The order of the fields, defined once: calls `primary` with each field and its bits, or `aux`.
 template <class Frame, class Primary, class Aux>
 void walk(const Framing& f, int i, Frame& frame, Primary primary, Aux aux) {
   const bool high = f.is_high(i);

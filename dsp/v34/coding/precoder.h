@@ -30,32 +30,32 @@ struct PrecoderCoefficients {
   } h[3];
 };
 
-/// n / 2^bits to the nearest integer, halves to the smaller magnitude (steps 2 and 3 of 9.6.2).
+/// n / 2^bits rounded to the nearest integer, halves towards zero (steps 2 and 3 of 9.6.2).
 constexpr int64_t round_half_to_zero(int64_t n, int bits) {
   const int64_t half = (int64_t{1} << bits) / 2;
   return (n + half - (n >= 0 && bits > 0)) >> bits;
 }
 
-/// One end's copy of the recursion: a transmitter calls encode(), a receiver decode(), once a symbol.
-/// Stable for every h: x never leaves the constellation by more than w. Real-time: yes, O(1).
+/// One end's copy of the recursion: a transmitter calls encode(), a receiver decode(), once per symbol. Stable for
+/// every h: x never leaves the constellation by more than w. Real-time: yes, O(1).
 class Precoder {
  public:
   constexpr Precoder() = default;
   /// @param scale  w of (9-29): 1 or 2
   constexpr Precoder(const PrecoderCoefficients& h, int scale) : h_(h), scale_bits_(scale) {}
 
-  /// c(n) of the symbol to come.
+  /// c(n) of the next symbol.
   constexpr Point offset() const { return c_; }
 
   /// @param u  point of the mapper  @param[out] y  channel point, which the receiver sees after its filter
-  /// @return x, to be sent
+  /// @return x, the symbol to send
   constexpr FixedPoint encode(Point u, Point* y) {
     *y = {static_cast<int16_t>(u.re + c_.re), static_cast<int16_t>(u.im + c_.im)};
     return advance(*y);
   }
 
-  /// The inverse. @param y  decided channel point  @param[out] x  the transmitted symbol, exactly; may be null
-  /// @return u. A wrong y does harm for as long as 1/(1 + h) rings.
+  /// The inverse. @param y  decided channel point  @param[out] x  the exact transmitted symbol; may be null
+  /// @return u. A wrong y causes errors while the response of 1/(1 + h) lasts.
   constexpr Point decode(Point y, FixedPoint* x = nullptr) {
     const Point u{static_cast<int16_t>(y.re - c_.re), static_cast<int16_t>(y.im - c_.im)};
     const FixedPoint sent = advance(y);
@@ -80,17 +80,17 @@ class Precoder {
     c_ = {quantise(p_re_), quantise(p_im_)};
     return x;
   }
-  // Multiples of 2w; p has 7 fractional bits, so a step is 2^(7 + w) and gives 2^w.
+  // For multiples of 2w: p has 7 fractional bits, so a step is 2^(7 + w) and gives 2^w.
   constexpr int16_t quantise(int32_t p) const {
     return static_cast<int16_t>(round_half_to_zero(p, 7 + scale_bits_) * (1 << scale_bits_));
   }
-  // Only a receiver that decided wrongly comes near these limits.
+  // Only a receiver with wrong decisions comes near these limits.
   static constexpr int16_t saturate(int32_t v) {
     return static_cast<int16_t>(v > INT16_MAX ? INT16_MAX : v < -INT16_MAX ? -INT16_MAX : v);
   }
 
   PrecoderCoefficients h_{};
-  int scale_bits_ = 1;  // log2 of 2w: w = 1 or 2 gives 1 or 2
+  int scale_bits_ = 1;  // log2 of 2w: 1 for w = 1, 2 for w = 2
   FixedPoint x_[3]{};
   int32_t p_re_ = 0;  // 7 fractional bits
   int32_t p_im_ = 0;

@@ -6,7 +6,7 @@
 namespace offhook::v34 {
 namespace {
 
-// g2(p), (9-3): how many pairs of rings have the sum p.
+// g2(p), (9-3): the number of pairs of rings with the sum p.
 constexpr uint32_t g2(int rings, int p) {
   const int d = p < rings ? rings - 1 - p : p - (rings - 1);
   return static_cast<uint32_t>(rings - d);
@@ -50,8 +50,8 @@ constexpr int max_of(int a, int b) {
   return a > b ? a : b;
 }
 
-// Splits `sum` in two, each part at most `top`: the ways of a split are count(part) * count(sum - part), and `rest`
-// is the number of ways to skip. Leaves the remainder in `rest` and returns the first part.
+// Splits `sum` into two parts of at most `top`. A split has count(part) * count(sum - part) ways, and `rest` is the
+// number of ways to skip. Returns the first part, and leaves the remainder in `rest`.
 template <class Count>
 int split(int sum, int top, uint64_t* rest, Count count) {
   int part = max_of(0, sum - top);
@@ -62,7 +62,7 @@ int split(int sum, int top, uint64_t* rest, Count count) {
   }
 }
 
-// How many ways come before the split into `part` and `sum - part`.
+// Number of ways before the split into `part` and `sum - part`.
 template <class Count>
 uint64_t ways_before(int part, int sum, int top, Count count) {
   uint64_t ways = 0;
@@ -89,7 +89,7 @@ void shell_map(int rings, uint32_t index, uint8_t ring[8]) {
   const auto count2 = [&](int p) { return g2(rings, p); };
   const auto count4 = [&](int p) { return t.g4[p]; };
 
-  int a = 0;  // sum of all eight: the largest with z8(a) <= index
+  int a = 0;  // sum of all eight: the largest one with z8(a) <= index
   for (int step = 128; step > 0; step /= 2) {
     if (a + step <= 4 * top2 && t.z8[a + step] <= index) a += step;
   }
@@ -129,9 +129,9 @@ uint64_t shell_unmap(int rings, const uint8_t ring[8]) {
 void shell_ring_probability(int rings, int shell_bits, double* probability) {
   const uint64_t total = uint64_t{1} << shell_bits;
   const ShellTable& t = kTables.of[rings];
-  // ways7(s): 7-tuples of sum s, so that ways7(s - m) counts the 8-tuples of sum s with ring m in a given place.
-  // Dividing the generating function of 8-tuples by that of one ring gives it by a running difference:
-  // g8(s) - g8(s-1) = ways7(s) - ways7(s - M).
+  // ways7(s): 7-tuples of sum s, so that ways7(s - m) counts the 8-tuples of sum s with ring m at a given position. It
+  // is the generating function of 8-tuples divided by that of one ring, which is a running difference: g8(s) - g8(s-1)
+  // = ways7(s) - ways7(s - M).
   const auto g8 = [&](int s) { return s < 0 ? 0.0 : static_cast<double>(t.z8[s + 1] - t.z8[s]); };
   double ways7[kMaxSum8 + 1];
   for (int s = 0; s <= 8 * (rings - 1); ++s) ways7[s] = g8(s) - g8(s - 1) + (s >= rings ? ways7[s - rings] : 0.0);

@@ -12,7 +12,7 @@
 
 namespace offhook::v34 {
 
-/// @param rings  M, 1..18  @param index  R0 < M^8  @param[out] ring  [8] m(0,0), m(0,1), m(1,0) .. m(3,1), each < M
+/// @param rings  M, 1..18  @param index  R0 < M^8  @param[out] ring  [8] m(0,0), m(0,1), m(1,0) .. m(3,1), each < M.
 /// Real-time: yes, at most about 120 multiplications.  Source: (9-3) to (9-24)
 void shell_map(int rings, uint32_t index, uint8_t ring[8]);
 
@@ -20,8 +20,8 @@ void shell_map(int rings, uint32_t index, uint8_t ring[8]);
 /// @pre each ring < M.  Real-time: yes, as shell_map.
 uint64_t shell_unmap(int rings, const uint8_t ring[8]);
 
-/// Probability of each ring when all indices below 2^K are equally likely, the tuples of the last, incomplete sum taken
-/// as evenly mixed.  @param[out] probability  [rings].  Not real-time: for init.
+/// Probability of each ring if all indices below 2^K are equally likely, and the tuples of the last, incomplete sum are
+/// evenly mixed.  @param[out] probability  [rings].  Not real-time: for init.
 void shell_ring_probability(int rings, int shell_bits, double* probability);
 
 }  // namespace offhook::v34

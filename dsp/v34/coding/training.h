@@ -37,18 +37,18 @@ constexpr Point nearest_point(TrainingPoints points, Complex y) {
   return {slice(y.re), slice(y.im)};
 }
 
-// Sequences, the left-most bit first in time.
+// Sequences; the left-most bit is the first in time.
 inline constexpr int kSequenceJBits = 16;
 inline constexpr uint16_t kSequenceJ4 = 0b0000100110010001;      ///< requests 4 points from the far modem; Table 18
 inline constexpr uint16_t kSequenceJ16 = 0b0000110110010001;     ///< requests 16 points
 inline constexpr uint16_t kSequenceJPrime = 0b1111100110010001;  ///< ends J; Table 19
 inline constexpr int kSequenceEBits = 20;                        ///< all ones
 
-/// Symbol n of S, n = 0, 1, ..: two points in turn, which ends on the second. Source: 10.1.3.7
+/// Symbol n of S, n = 0, 1, ...: two points alternately; the second one is the last. Source: 10.1.3.7
 constexpr Point s_symbol(int n) {
   return rotate_cw({1, 1}, -(n & 1));
 }
-/// Symbol n of S with a bar over it.
+/// Symbol n of S-bar.
 constexpr Point s_bar_symbol(int n) {
   return rotate_cw(s_symbol(n), 2);
 }
@@ -69,13 +69,13 @@ constexpr Complex pp_symbol(int i) {
   return {kCos[phase], kCos[(phase + 9) % 12]};
 }
 
-/// Scrambles and maps. Real-time: yes, O(1) a symbol.
+/// Scrambles and maps. Real-time: yes, O(1) per symbol.
 class TrainingEncoder {
  public:
   constexpr TrainingEncoder() = default;
-  /// Ready for the first symbol of TRN: scrambler at zero. @param s  of the transmitting modem
+  /// Prepares for the first symbol of TRN: scrambler at zero. @param s  of the transmitting modem
   constexpr TrainingEncoder(Scrambling s, TrainingPoints points) : scrambler_(s), points_(points) {}
-  /// Other points from the next symbol on, with the scrambler and the quadrant as they are.
+  /// Changes the points from the next symbol on, and keeps scrambler and quadrant.
   constexpr void set_points(TrainingPoints points) {
     points_ = points;
     label_ = 0;
@@ -111,7 +111,7 @@ class TrainingEncoder {
   int label_ = 0;
 };
 
-/// Decided points to descrambled bits, of J, J', MP and E. Real-time: yes, O(1) a symbol.
+/// Converts decided points of J, J', MP and E to descrambled bits. Real-time: yes, O(1) per symbol.
 class TrainingDecoder {
  public:
   constexpr TrainingDecoder() = default;
@@ -119,8 +119,8 @@ class TrainingDecoder {
   constexpr TrainingDecoder(Scrambling s, TrainingPoints points) : descrambler_(s), points_(points) {}
   constexpr void set_points(TrainingPoints points) { points_ = points; }
 
-  /// @param p  a point with odd coordinates  @param[out] bits  [training_bits(points)]; right from 23 bits after the
-  /// start
+  /// @param p  a point with odd coordinates  @param[out] bits  [training_bits(points)]; correct from bit 23 after the
+  /// start on
   constexpr void sequence(Point p, uint8_t* bits) {
     const int z = quadrant(p);
     const int i = (z - z_) & 3;

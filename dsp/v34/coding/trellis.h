@@ -14,7 +14,7 @@
 
 namespace offhook::v34 {
 
-/// In the order in which MP bits 29:30 number them.
+/// In the order of the numbers in MP bits 29:30.
 enum class TrellisCode : uint8_t { k16, k32, k64 };
 
 inline constexpr int kMaxTrellisStates = 64;
@@ -33,8 +33,8 @@ constexpr int trellis_input(int s0, int s1) {
   return 8 * y4 + 4 * y3 + 2 * y2 + y1;
 }
 
-/// The state after input `y` (Y4..Y1 as of trellis_input). The delay cells of the figures, left to right, are the bits
-/// of the state from the most significant down.  Real-time: yes, O(1).  Source: Figures 10, 11, 12.
+/// The state after input `y` (Y4..Y1 from trellis_input). The delay cells of the figures, left to right, are the bits
+/// of the state from the most significant one downwards.  Real-time: yes, O(1).  Source: Figures 10, 11, 12.
 constexpr int trellis_next(TrellisCode code, int state, int y) {
   const int y1 = y & 1;
   const int y2 = y >> 1 & 1;
@@ -58,7 +58,7 @@ constexpr int trellis_next(TrellisCode code, int state, int y) {
   }
 }
 
-/// Y0 of a state: its last cell.
+/// Y0 of a state: its last delay cell.
 constexpr int trellis_output(int state) {
   return state & 1;
 }
@@ -72,7 +72,7 @@ class TrellisEncoder {
   constexpr void set_state(int state) { state_ = state; }  ///< @pre 0 <= state < trellis_states(code())
   constexpr TrellisCode code() const { return code_; }
   constexpr int output() const { return trellis_output(state_); }  ///< Y0 of the pair about to be sent
-  /// Takes the pair of channel points of one 4D symbol.
+  /// Encodes the pair of channel points of one 4D symbol.
   constexpr void put(Point y0, Point y1) {
     state_ = trellis_next(code_, state_, trellis_input(subset_label(y0), subset_label(y1)));
   }

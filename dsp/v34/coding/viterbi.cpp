@@ -35,7 +35,7 @@ bool ViterbiDecoder::decode(const float received[4], bool bit_inversion, Point d
   return true;
 }
 
-// The last kBatch pairs of the history; the oldest is decided now.
+// The last kBatch pairs of the history; the oldest one is decided now.
 void ViterbiDecoder::trace() {
   int slot = best_ & kMetricIds;
   int at = newest_;
@@ -53,9 +53,9 @@ void ViterbiDecoder::trace() {
   ahead_ = kBatch;
 }
 
-// Of steps that are neither replaced nor decided soon, only the survivors are read, which are in the first line.
+// If a step is neither replaced nor decided soon, only its survivors are read, which are in the first line.
 void ViterbiDecoder::add_to(HotLines* hot) const {
-  constexpr int kWhole = 29;  // from the oldest on, in a block of 96 samples
+  constexpr int kWhole = 29;  // starting with the oldest, in a block of 96 samples
   hot->add_up_to(this, history_);
   int at = newest_;
   for (int k = 0; k < kSteps; ++k) {
@@ -68,7 +68,7 @@ void ViterbiDecoder::tentative(Point decided[2]) const {
   pair_of(history(newest_), best_ & kMetricIds, decided);
 }
 
-// The pair of points of the transition that survives into the slot.
+// The pair of points of the transition that survives in the slot.
 void ViterbiDecoder::pair_of(const uint8_t* step, int slot, Point decided[2]) const {
   const GroupedTrellis& t = grouped_trellis(code_);
   const int prior = t.prior_place[place_of(step[slot] & kMetricIds, t.inputs)];

@@ -31,7 +31,7 @@ constexpr GroupedTrellis make_trellis(TrellisCode code) {
     if (grouped[first]) continue;
     const int base = group * t.inputs;
     for (int h = 0; h < t.inputs; ++h) t.next_state[base + h] = static_cast<uint8_t>(next(first, h));
-    for (int state = 0; state < states; ++state) {  // who else reaches the same states, and by which shift?
+    for (int state = 0; state < states; ++state) {  // which other states reach the same ones, and by which shift?
       for (int g = 0; g < t.inputs; ++g) {
         if (next(state, g) != t.next_state[base]) continue;
         t.prior_state[base + g] = static_cast<uint8_t>(state);
@@ -82,8 +82,8 @@ constexpr bool classes_are_labels() {
 }
 static_assert(classes_are_labels());
 
-// Pairs by parity of the labels, Y3, and whether the high bits differ (which is Y4): four for Y2 and Y1. Each has the
-// low two bits of both labels.
+// Pairs by parity of the labels, by Y3, and by whether the high bits differ (Y4): four pairs for Y2 and Y1. Each has
+// the low two bits of both labels.
 struct PairLabels {
   int s0[2][2][4], s1[2][2][4];
 };
@@ -118,7 +118,7 @@ constexpr bool high_bits_cancel() {
 }
 static_assert(high_bits_cancel());
 
-// A vector register of kCount integers, and as many octets.
+// A vector register of kCount integers, and the same number of octets.
 template <int kCount>
 struct Ints;
 template <>

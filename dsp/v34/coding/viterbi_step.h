@@ -20,22 +20,22 @@ inline constexpr int kTrellisGroups = 4;
 inline constexpr int kMaxInputs = kMaxTrellisStates / kTrellisGroups;
 inline constexpr int kMetricIdBits = 6;
 inline constexpr int32_t kMetricIds = (1 << kMetricIdBits) - 1;
-/// A squared distance of 1 (grid units); the greatest metric is 1024 of it.
+/// A squared distance of 1 (grid units); the greatest metric is 1024 times this.
 inline constexpr int32_t kMetricUnit = 1 << (15 + kMetricIdBits);
 
-/// A trellis sorted into groups. A place is group * inputs + place in the group; as a prior state and as a next state a
-/// state has two different places. Its slot is the next place in the order in which survivors are stored: place in the
+/// A trellis sorted into groups. A position is group * inputs + index in the group. A state has one position as a prior
+/// state and another as a next state. Its slot is its next position in the storage order of survivors: index in the
 /// group * kTrellisGroups + group.
 struct GroupedTrellis {
   int inputs;                              ///< 4, 8 or 16
   uint8_t next_state[kMaxTrellisStates];   ///< by next place
   uint8_t prior_state[kMaxTrellisStates];  ///< by prior place
-  uint8_t next_place[kMaxTrellisStates];   ///< by prior place: the next place of the same state
-  uint8_t prior_place[kMaxTrellisStates];  ///< by next place: the prior place of the same state
+  uint8_t next_place[kMaxTrellisStates];   ///< by prior position: the next position of the same state
+  uint8_t prior_place[kMaxTrellisStates];  ///< by next position: the prior position of the same state
   uint8_t output[kTrellisGroups];          ///< Y0 of all prior states of the group
 };
 const GroupedTrellis& grouped_trellis(TrellisCode code);
-/// @param place  of a next state
+/// @param place  position of a next state
 constexpr int slot_of(int place, int inputs) {
   return place % inputs * kTrellisGroups + place / inputs;
 }
@@ -43,7 +43,7 @@ constexpr int place_of(int slot, int inputs) {
   return slot % kTrellisGroups * inputs + slot / kTrellisGroups;
 }
 
-/// Between paths whose squared distances differ by no more than this, chance decides (kMetricUnit a half).
+/// If squared distances of paths differ by at most this, the decision is random (half of kMetricUnit).
 inline constexpr int32_t kTossUp = kMetricUnit / 2;
 
 /// The stored part of a step, until its decision. It is packed by the code's states, because with a thousand decoders
@@ -52,7 +52,7 @@ inline constexpr int32_t kTossUp = kMetricUnit / 2;
 ///    pair     [2][inputs] by Y0 and input: 8 s(2m) + s(2m+1) of the best pair
 ///    nearest  re [2][8], im [2][8]: nearest points, by subset label, as places of their class (nearest_point())
 struct StepLayout {
-  static constexpr uint8_t kTossUpBit = 0x80;  ///< a second path into the slot was no more than kTossUp worse
+  static constexpr uint8_t kTossUpBit = 0x80;  ///< a second path into the slot was worse by at most kTossUp
   static constexpr int kMostBytes = 128;
   int pair, nearest;
   int bytes;  ///< of one step
@@ -63,12 +63,12 @@ constexpr StepLayout step_layout(int states) {
 }
 static_assert(step_layout(kMaxTrellisStates).bytes == StepLayout::kMostBytes);
 
-/// Points 1 modulo 4 turned by 0..3 times 90 degrees, one class per label modulo 4. A class holds two subsets, which
-/// differ in the parity of both coordinates' places in it.
+/// Points 1 modulo 4 turned by 0..3 times 90 degrees: one class for each label modulo 4. A class has two subsets, which
+/// differ in the parity of both coordinates' indices.
 inline constexpr int kOffsetRe[] = {1, 1, 3, 3};
 inline constexpr int kOffsetIm[] = {1, 3, 3, 1};
 
-/// One of the two points of a step: the nearest of that label.  Real-time: yes, O(1).
+/// One of the two points of a step: the nearest one of that label.  Real-time: yes, O(1).
 inline Point nearest_point(const uint8_t* step, const StepLayout& layout, int which, int label) {
   const auto* place = reinterpret_cast<const int8_t*>(step + layout.nearest + 8 * which + label);
   return {static_cast<int16_t>(kOffsetRe[label & 3] + 4 * place[0]),
@@ -76,9 +76,9 @@ inline Point nearest_point(const uint8_t* step, const StepLayout& layout, int wh
 }
 
 /// @param[in] received  re, im, re, im of two points; any value  @param bit_inversion  V0
-/// @param[in] before  [64] by next place: metric, and in the low bits the slot  @param[out] after  the same, after the
-/// step; the least metric is 0. No alias of `before`
-/// @param[out] step  as StepLayout of the code
+/// @param[in] before  [64] by next position: metric, and in the low bits the slot  @param[out] after  the same after
+/// the step; the least metric is 0. Must not alias `before`
+/// @param[out] step  in the StepLayout of the code
 /// @return the metric's growth, and in the low bits the best slot.  Real-time: yes, O(states * inputs).
 using ViterbiStepFunction = int32_t (*)(const float received[4], bool bit_inversion,
                                         const int32_t before[kMaxTrellisStates], int32_t after[kMaxTrellisStates],

@@ -23,13 +23,13 @@ class ControlReader {
   /// @param far  the far end's scrambler
   explicit ControlReader(Scrambling far) : decoder_(far, TrainingPoints::k4) {}
 
-  /// ALT comes, then MPh and E, or E at once.
+  /// ALT follows, then MPh and E, or E immediately.
   void begin() {
     in_data_ = false;
     ones_ = 0;
     decoder_.set_points(TrainingPoints::k4);
   }
-  /// E has come: the next symbol holds the user's data.
+  /// E was received: the next symbol contains the user's data.
   void begin_data(bool at_2400) {
     in_data_ = true;
     points_ = at_2400 ? TrainingPoints::k16 : TrainingPoints::k4;

@@ -8,7 +8,7 @@ namespace offhook::v34 {
 namespace {
 
 constexpr int kBins = 16;
-constexpr int kUpper = 4, kLower = 12;  // bins of the lines 300 Hz from the carrier
+constexpr int kUpper = 4, kLower = 12;  // bins of the lines at 300 Hz from the carrier
 constexpr int kHalfTap = 8;             // the main tap or the one after it, from the newest
 
 struct Roots {
@@ -24,7 +24,7 @@ constexpr Roots make_roots() {
 }
 constexpr Roots kRoots = make_roots();
 
-// Eight symbols of PPh, whose spectrum repeats after eight bins.
+// Eight symbols of PPh, whose spectrum has a period of eight bins.
 constexpr Roots make_pph_spectrum() {
   Roots r{};
   for (int k = 0; k < kBins; ++k) {
@@ -34,20 +34,20 @@ constexpr Roots make_pph_spectrum() {
 }
 constexpr Roots kPphSpectrum = make_pph_spectrum();
 
-// 6.6.2: a signal above -43 dBm is one; a decibel is left for the filter.
+// 6.6.2: a signal above -43 dBm counts; one decibel is left for the filter.
 constexpr float kLeastPower = [] {
   const double rms = dbm0_to_rms(-44);
   return static_cast<float>(rms * rms);
 }();
 constexpr float kPowerMemory = 1.f / 16;
 
-// Shares of the lines in all the power of the channel. PPh has a quarter at the three lines, on a flat line. Sh has a
-// third of its own in the outer two, AC all.
+// Shares of the lines in the total power of the channel. On a flat line, PPh has a quarter at the three lines. Sh has a
+// third in the outer two, AC all.
 constexpr float kMostOfPph = 0.6f, kLeastOfLines = 0.85f, kLeastOuter = 0.1f, kLeastMiddle = 0.25f;
 constexpr float kLeastCoherence = 0.85f;
 constexpr float kMostTurns = 15.f * kPphPeriod / kControlSymbolHz;  // of the carrier in a period; carriers are +-7 Hz
 constexpr int kShFor = 4;                                           // symbols
-constexpr int kMostSh = 40;                                         // symbols to S-bar-h, of a Sh that is one
+constexpr int kMostSh = 40;                                         // symbols until S-bar-h, if the signal is Sh
 constexpr int kAcFor = 60;                                          // symbols: 100 ms; 12.8.2
 constexpr float kAgainst = -0.4f;
 constexpr int kFourths = 4;
@@ -88,14 +88,14 @@ void ControlReceiver::half_symbol(Complex u) {
   at_ = at_ + 1 == kRing ? 0 : at_ + 1;
   re_[at_] = re_[at_ + kRing] = u.re;
   im_[at_] = im_[at_ + kRing] = u.im;
-  // The filter doubles the power of a signal of its own shape, less its roll-off.
+  // The filter doubles the power of a signal of its own shape, apart from the roll-off.
   power_ += kPowerMemory * (norm(u) / static_cast<float>(v22::kReceivedPower) - power_);
   odd_ = !odd_;
   watch_sign(u);
   if (odd_) look();
 }
 
-// The 16 T/2 samples that end `newest_ago` before the newest, the oldest first.
+// The 16 T/2 samples up to `newest_ago` before the newest, the oldest first.
 void ControlReceiver::transform(int newest_ago, float turns_per_sample, Spectrum* s) const {
   *s = {};
   for (int i = 0; i < kBins; ++i) {
@@ -106,7 +106,7 @@ void ControlReceiver::transform(int newest_ago, float turns_per_sample, Spectrum
   for (const Complex& x : s->bin) s->power += norm(x);
 }
 
-// Once per symbol, half a symbol before its place: the newest period and what it resembles.
+// Once per symbol, half a symbol early: the newest period, and which signal it resembles.
 void ControlReceiver::look() {
   newest_ = (newest_ + 1) % kPeriodSymbols;
   const Spectrum before = spectrum_[newest_];
@@ -139,7 +139,7 @@ bool ControlReceiver::is_pph(float coherence, float turns, const Spectrum& s) co
   return coherence > kLeastCoherence && lines < kMostOfPph * s.power;
 }
 
-// @param turns  of the carrier, in a period
+// @param turns  of the carrier in one period
 void ControlReceiver::train(float turns) {
   Spectrum s[2];
   const float per_sample = turns / kBins;
@@ -174,9 +174,9 @@ void ControlReceiver::train(float turns) {
   reference_angle_ = angle_turns(lines);
   input_power_ = s[0].power / (kBins * kBins);
   frequency_ = 2 * per_sample;
-  phase_ = phase_of(-per_sample * kHalfTap);  // of the symbol in the middle of the taps, at the newest sample
+  phase_ = phase_of(-per_sample * kHalfTap);  // for the symbol in the middle of the taps, at the newest sample
   phase_ += phase_of(per_sample);             // the next symbol is taken one sample later,
-  phase_ += phase_of(-frequency_);            // and equalise() turns by a symbol first
+  phase_ += phase_of(-frequency_);            // and equalise() first turns by one symbol
   trained_ = true;
   stage_ = Stage::kRun;
   event_ = Event::kPph;
@@ -185,10 +185,10 @@ void ControlReceiver::train(float turns) {
   previous_error_ = {};
 }
 
-// The window begins at a symbol's place, as in train().
+// The window begins at a symbol's position, as in train().
 void ControlReceiver::meet_sh(const Spectrum& s) {
   const float late = reference_angle_ - angle_turns(s.bin[kUpper] * conj(s.bin[kLower]));
-  // The lines are 600 Hz apart: a turn is a symbol.
+  // The lines are 600 Hz apart, so a turn is one symbol.
   const float turns = late - static_cast<float>(static_cast<int>(late + (late < 0 ? -0.5f : 0.5f)));
   sampler_.delay(turns * static_cast<float>(v22::kSymbolSamples));
   stage_ = Stage::kInSh;
@@ -209,7 +209,7 @@ void ControlReceiver::watch_sign(Complex u) {
   event_ = Event::kShBar;
 }
 
-// @return whether the symbol is given out
+// @return whether the symbol is passed on
 bool ControlReceiver::equalise() {
   const int first = at_ + 1 + kRing - kTaps;
   const Complex z = kernels_->complex_dot(tap_re_, tap_im_, re_ + first, im_ + first, kTaps);

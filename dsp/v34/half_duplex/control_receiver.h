@@ -29,7 +29,7 @@ class ControlReceiver {
   enum class Event : uint8_t {
     kNone,
     kPph,    ///< the taps are trained; symbols follow
-    kShBar,  ///< Sh and S-bar-h; symbols follow
+    kShBar,  ///< Sh and S-bar-h were received; symbols follow
     kAc      ///< AC for 100 ms, once
   };
   static constexpr int kTaps = 16;  ///< of the equaliser, T/2 apart
@@ -37,15 +37,15 @@ class ControlReceiver {
   /// @param far  role of the far end
   explicit ControlReceiver(oh_pump_role far, const Kernels& kernels = best_kernels());
 
-  /// Waits for PPh, and for Sh if the taps are trained. No symbols until then.
+  /// Waits for PPh, and also for Sh if the taps are trained. There are no symbols until then.
   void seek();
   /// Waits for AC only.
   void rest();
-  /// Sixteen points; else four.
+  /// Selects sixteen points; otherwise four.
   void decide(TrainingPoints points) { points_ = points; }
 
-  /// One sample of the line.  @return true when there is a new symbol().  Real-time: yes, O(taps); every thirteenth
-  /// sample does the work of a spectrum.
+  /// One sample of the line.  @return whether there is a new symbol().  Real-time: yes, O(taps); every thirteenth
+  /// sample computes a spectrum.
   bool process(float sample);
   Event take_event() {
     const Event e = event_;
@@ -89,23 +89,23 @@ class ControlReceiver {
   float re_[2 * kRing]{};  // T/2 samples, each twice
   float im_[2 * kRing]{};
   int at_ = 0;
-  bool odd_ = false;  // the newest T/2 sample lies between two symbols
+  bool odd_ = false;  // whether the newest T/2 sample is between two symbols
   float power_ = 0;
 
   Spectrum spectrum_[kPeriodSymbols]{};  // of the last periods, one for each symbol
-  float coherence_[kPeriodSymbols]{};    // of each with the period before it
-  float turns_[kPeriodSymbols]{};        // of the carrier in that period
+  float coherence_[kPeriodSymbols]{};    // correlation of each with the previous period
+  float turns_[kPeriodSymbols]{};        // turn of the carrier in that period
   int newest_ = 0;
   int sh_for_ = 0, ac_for_ = 0;  // symbols
   float sign_ = 0, sign_power_ = 0;
-  int settle_ = 0;  // symbols until the equaliser holds samples of the new timing only
-  int hold_ = 0;    // symbols before the taps adapt
+  int settle_ = 0;  // symbols until the equaliser contains only samples of the new timing
+  int hold_ = 0;    // symbols until the taps adapt
   bool awaits_s_bar_ = false;
   int until_given_up_ = 0;  // symbols
   Complex fourth_{};
   int fourths_ = 0;
 
-  float reference_angle_ = 0;  // turns, of the lines 300 Hz above and below the carrier, at training
+  float reference_angle_ = 0;  // turns of the lines 300 Hz above and below the carrier, at training
   alignas(64) float tap_re_[kTaps]{};
   float tap_im_[kTaps]{};
   float input_power_ = 1;
@@ -117,7 +117,7 @@ class ControlReceiver {
   Point decision_{};
   Complex previous_[2]{};
   Complex previous_error_{};
-  uint32_t symbols_ = 0;  // since the stage began to run
+  uint32_t symbols_ = 0;  // since the stage was entered
 };
 
 }  // namespace offhook::v34

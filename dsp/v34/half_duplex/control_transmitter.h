@@ -23,8 +23,8 @@ inline constexpr int kShBarSymbols = 8;  ///< 12.6.1.1
 inline constexpr int kPphPeriod = 8;     ///< 10.2.4.5
 inline constexpr int kPphSymbols = 4 * kPphPeriod;
 
-/// Phase of symbol i of PPh in eighths of a turn. (10-2) as printed has k(k-1). That sequence is not flat: half of its
-/// spectrum is empty, so that no equaliser can be trained by it. With k(k-I), as in (10-1), it is flat.
+/// Phase of symbol i of PPh in eighths of a turn. (10-2) prints k(k-1), but half of that sequence's spectrum is empty,
+/// so no equaliser can be trained with it. With k(k-I), as in (10-1), the spectrum is flat.
 /// @pre i >= 0
 constexpr int pph_phase(int i) {
   const int k = i % kPphPeriod / 2;
@@ -43,16 +43,16 @@ class ControlTransmitter {
  public:
   static constexpr int kForEver = 1 << 30;
 
-  /// @param nominal_dbm0  of 10.2.4: the answer modem's carrier is 1 dB below it, and its guard tone 7 dB
+  /// @param nominal_dbm0  of 10.2.4: the answer modem's carrier is 1 dB lower, and its guard tone 7 dB lower
   ControlTransmitter(oh_pump_role role, double nominal_dbm0);
 
-  /// The signal from the next symbol on. @param symbols  of kSilence, kAlt, kAc and kOnes
+  /// The signal from the next symbol on. @param symbols  number of symbols, for kSilence, kAlt, kAc and kOnes
   /// @pre s is neither kMph nor kData
   void start(ControlSignal s, int symbols = 0);
   void start_mph(const Mph& mph);
-  /// The port's bits from now on, and ones of the same rate with kOnes after them.
+  /// From now on the port's bits, then ones of the same rate with kOnes.
   void start_data(bool at_2400);
-  /// kAlt ends after so many more symbols, and not before it has had 16.
+  /// kAlt ends after this number of further symbols, and after at least 16 in total.
   void end_alt(int symbols);
 
   ControlSignal signal() const { return signal_; }
@@ -60,7 +60,7 @@ class ControlTransmitter {
   int sent() const { return sent_; }
   uint64_t bits_sent() const { return bits_sent_; }
 
-  /// The next sample is the first of a new symbol: next_symbol() before next().
+  /// The next sample is the first of a new symbol: call next_symbol() before next().
   bool wants_symbol() const { return shaper_.wants_symbol(); }
   void next_symbol(const oh_bit_port& port);
   /// The next sample, int16 units.  Real-time: yes, O(1).

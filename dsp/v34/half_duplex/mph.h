@@ -15,12 +15,12 @@ struct Mph {
   static constexpr int kBitsType0 = 88;
   static constexpr int kBitsType1 = 188;
 
-  bool type1;                     ///< with precoder coefficients; without, the source keeps those it has
+  bool type1;                     ///< with precoder coefficients; without them, the source keeps its own
   uint8_t max_rate;               ///< of the primary channel, in 2400 bit/s, 1..14
-  bool control_2400;              ///< of the far end's control channel; else 1200 bit/s
-  TrellisCode trellis;            ///< for the source's primary channel, as the next two; from the recipient only
+  bool control_2400;              ///< of the far end's control channel; otherwise 1200 bit/s
+  TrellisCode trellis;            ///< for the source's primary channel, like the next two; only from the recipient
   bool nonlinear;                 ///< Theta = 0.3125, else 0
-  bool expanded;                  ///< expanded constellation, else minimum
+  bool expanded;                  ///< expanded constellation, otherwise minimum
   uint16_t rate_mask;             ///< bit k: (k+1) * 2400 bit/s is enabled, k = 0..13
   bool asymmetric_control;        ///< the control channel's two directions may differ
   PrecoderCoefficients precoder;  ///< type 1 only; zero in a decoded type 0
@@ -33,16 +33,16 @@ struct Mph {
 int encode(const Mph& mph, uint8_t* bits);
 
 /// Read an MPh that may be damaged. @param[in] bits  [188] or, if the type bit is 0, [88]; each 0 or 1
-/// @return true when sync, start bits and CRC are right, the trellis code is a defined one and the rate is 1 to 14;
-/// else `mph` holds the fields as read. Reserved and fill bits are ignored.  Real-time: yes, O(bits).
+/// @return true if sync, start bits and CRC are correct, the trellis code is defined and the rate is 1 to 14. Otherwise
+/// `mph` has the fields as read. Reserved and fill bits are ignored.  Real-time: yes, O(bits).
 bool decode(const uint8_t* bits, Mph* mph);
 
 using MphReceiver = SequenceReceiver<Mph>;
 
-/// What the pair of MPh fixes, for the end that sent `own`.
+/// The results of both MPh for the end that sent `own`.
 struct HalfDuplexRates {
   uint8_t primary;       ///< in 2400 bit/s; 0: no rate in common
-  bool tx_control_2400;  ///< of the own control channel
+  bool tx_control_2400;  ///< of this end's control channel
   bool rx_control_2400;
   friend bool operator==(const HalfDuplexRates&, const HalfDuplexRates&) = default;
 };

@@ -9,7 +9,7 @@ namespace offhook::v34 {
 namespace {
 
 constexpr uint64_t kGiveUp = 90 * 8000;  // samples without user data
-constexpr uint64_t kGone = 10 * 8000;    // samples of Phase 2 in which nothing of the far end is heard
+constexpr uint64_t kGone = 10 * 8000;    // samples of Phase 2 in which nothing is received from the far end
 
 enum class Stage : uint8_t { kV8, kPhase2, kSession, kReleased, kFailed };
 
@@ -225,7 +225,7 @@ void oh_v34_half_duplex_begin(void* self) {
 }
 
 int oh_v34_half_duplex_turn(void* self) {
-  constexpr int kAgain = -11;  // -EAGAIN without an OS header
+  constexpr int kAgain = -11;  // -EAGAIN, without an OS header
   offhook::v34::HalfDuplexSession* s = offhook::v34::modem(self).session();
   return s != nullptr && s->turn() ? 0 : kAgain;
 }

@@ -20,7 +20,7 @@ constexpr int kControlTimeoutMs = 3000;  // 12.4.3, 12.4.4, 12.6.1, 12.6.2
 constexpr int kPrimaryOnesMs = 35;       // 12.5.3.1
 constexpr int kControlSilence = kSilenceMs * kControlSymbolHz / 1000;
 constexpr int kAltSymbols = 40;  // 16 to 120; 12.4.1.2, 12.4.2.3, 12.6.1.4, 12.6.2.2, 12.8
-// TRN whose points are as far from the grid as noise puts them: 12.3.3 leaves the limit to the modem.
+// Distance of TRN's points from the grid that only noise explains. 12.3.3 leaves the limit to the modem.
 constexpr float kMostTrnError = 0.25f;
 constexpr int kBetweenSBarAndData = kSBarSymbols + kPpSymbols;
 
@@ -220,7 +220,7 @@ Complex HalfDuplexSession::next_primary() {
   return primary_tx_.next();
 }
 
-// The ones follow the user's bits of the mapping frame that is being sent.
+// The ones follow the user's bits in the current mapping frame.
 void HalfDuplexSession::end_ones() {
   if (ones_left_ < 0) {
     if (!data_tx_.frame_sent()) return;
@@ -271,7 +271,7 @@ void HalfDuplexSession::await_far_pph() {
   time_out_in(kControlTimeoutMs);
 }
 
-// PPh of this end has gone.
+// This end's PPh was sent.
 void HalfDuplexSession::take_pph() {
   reads_control_ = true;
   time_out_in(kControlTimeoutMs);
@@ -410,7 +410,7 @@ void HalfDuplexSession::read_primary() {
     handle(Event::kFarPpOver);
   const Complex y = receiver_.symbol();
   const Complex sent = reader_.decide(y);
-  // Nothing is learnt from the silence after the page.
+  // The silence after the page teaches nothing.
   const bool silent = fast_power_ < kSilentShare * slow_power_;
   if (!receiver_.erased() && !silent) receiver_.adapt(sent);
   Heard heard;
@@ -508,7 +508,7 @@ void HalfDuplexSession::follow_line(const Heard& heard) {
     if (!heard.data->b1_received()) return;
     monitored_ = true;
     order_.deliver = true;
-    control_rx_.seek();  // the source may turn round before this end's owner knows
+    control_rx_.seek();  // the source may change direction before this end's owner knows
     receive_rate_.start(parameters_, limits(), own_.rate_mask & far_.rate_mask, far_.max_rate, training_snr_,
                         heard.data->b1_variance());
     return;

@@ -38,22 +38,22 @@ struct HalfDuplexConfig {
   double tx_level_dbm0 = -12;  ///< nominal
   uint32_t io_delay_samples = 0;
   uint32_t max_bit_rate = 0;       ///< of the primary channel; 0: no limit
-  bool control_2400 = true;        ///< wanted of the far end's control channel; else 1200 bit/s
-  bool asymmetric_control = true;  ///< its two directions may differ
+  bool control_2400 = true;        ///< requested for the far end's control channel; otherwise 1200 bit/s
+  bool asymmetric_control = true;  ///< whether its two directions may differ
   double margin = 1.0;             ///< recipient: factor on the SNR of required_snr()
 };
 
 enum class HalfDuplexState : uint8_t {
   kTrainFar,        ///< source: silence, S, S-bar, PP, TRN
   kFarS,            ///< recipient: S awaited
-  kFarTrn,          ///< recipient: PP and TRN come
-  kAwaitPph,        ///< recipient: silence, PPh awaited
-  kSendPph,         ///< PPh and ALT are sent, the far end's PPh awaited
-  kExchange,        ///< PPh, ALT, MPh and E, both ways
-  kAc,              ///< AC is sent, PPh awaited
-  kSendSh,          ///< source: silence, Sh, S-bar-h, ALT; PPh or Sh awaited
-  kAwaitSh,         ///< recipient: silence; PPh or Sh awaited
-  kResync,          ///< ALT and E, both ways
+  kFarTrn,          ///< recipient: PP and TRN are received
+  kAwaitPph,        ///< recipient: silence, waits for PPh
+  kSendPph,         ///< PPh and ALT are sent; waits for the far end's PPh
+  kExchange,        ///< PPh, ALT, MPh and E, in both directions
+  kAc,              ///< AC is sent; waits for PPh
+  kSendSh,          ///< source: silence, Sh, S-bar-h, ALT; waits for PPh or Sh
+  kAwaitSh,         ///< recipient: silence; waits for PPh or Sh
+  kResync,          ///< ALT and E, in both directions
   kControl,         ///< the user's data on the control channel
   kControlOff,      ///< ones end the control channel
   kPrimarySend,     ///< source: silence, S, S-bar, PP, B1, the user's data
@@ -64,7 +64,7 @@ enum class HalfDuplexState : uint8_t {
 };
 
 enum class HalfDuplexEvent : uint8_t {
-  // an own signal of the control channel has ended, in the order of ControlSignal
+  // a signal that this end sends on the control channel has ended, in the order of ControlSignal
   kSentSilence,
   kSentPph,
   kSentAlt,
@@ -74,7 +74,7 @@ enum class HalfDuplexEvent : uint8_t {
   kSentShBar,
   kSentAc,
   kSentOnes,
-  // an own signal of the primary channel has ended, in the order of Signal
+  // a signal that this end sends on the primary channel has ended, in the order of Signal
   kPrimarySilence,
   kPrimaryS,
   kPrimarySBar,
@@ -82,19 +82,19 @@ enum class HalfDuplexEvent : uint8_t {
   kPrimaryPp,
   kPrimaryTrn,
   kPrimaryOnes,
-  // heard on the control channel
+  // received on the control channel
   kFarPph,
   kFarShBar,
   kFarAc,
   kFarMph,
   kFarE,
-  kFarTone,  ///< of Phase 2, for more than 50 ms
-  // heard on the primary channel
+  kFarTone,  ///< the tone of Phase 2, for more than 50 ms
+  // received on the primary channel
   kFarSBar,
   kFarTrnOver,
   kFarPpOver,
   // the owner
-  kTurn,  ///< circuit 105: leave this channel for the other
+  kTurn,  ///< circuit 105: change to the other channel
   kRetrainControl,
   kRetrainPrimary,
   // time
@@ -117,25 +117,25 @@ class HalfDuplexSession : public TableProcedure<HalfDuplexSession, HalfDuplexSta
 
   void set_control_port(const oh_bit_port& port) { control_port_ = port; }
 
-  /// Phase 3 begins now, after INFOh.  Not real-time in the strict sense: designs filters.
+  /// Phase 3 begins now, after INFOh.  Not strictly real-time: designs filters.
   void begin(const Phase2Outcome& outcome);
-  /// One sample in, one out.  Real-time: yes, except at the begin of data: DataParameters.
+  /// One sample in, one out.  Real-time: yes, except at the beginning of data: DataParameters.
   float process(float rx) { return step(rx, false); }
   float process_lost() { return step(0, true); }
 
-  /// The user's bits of this channel are through: the other channel. Ignored unless the channel is in use.
-  /// @return whether it was
+  /// This channel has no more user bits, so change to the other. Ignored unless the channel is in use.
+  /// @return whether the channel was in use
   bool turn() { return handle(Event::kTurn); }
   void retrain_control() { handle(Event::kRetrainControl); }
   void retrain_primary() { handle(Event::kRetrainPrimary); }
-  /// New limits, exchanged by MPh when the control channel is next begun. @param max_bit_rate  0: none
+  /// New limits, which MPh exchanges when the control channel next begins. @param max_bit_rate  0: none
   void change(uint32_t max_bit_rate, bool control_2400);
 
   HalfDuplexOutcome outcome() const { return outcome_; }
   const HalfDuplexRates& rates() const { return rates_; }
-  /// The control channel carries user data both ways.
+  /// The control channel carries user data in both directions.
   bool in_control() const { return state_ == State::kControl; }
-  /// The primary channel carries user data: past B1.
+  /// The primary channel carries user data, after B1.
   bool in_primary() const;
   const Mph& far_mph() const { return far_; }
   uint32_t control_bit_rate(bool sent) const;
@@ -231,7 +231,7 @@ class HalfDuplexSession : public TableProcedure<HalfDuplexSession, HalfDuplexSta
   bool far_mph_received_ = false;
   bool sent_e_ = false, received_e_ = false;
   bool had_control_ = false;   // since Phase 3
-  bool wants_change_ = false;  // of the parameters that MPh holds
+  bool wants_change_ = false;  // parameters that MPh contains
   uint32_t control_retrains_ = 0;
   Mph own_{}, far_{};
   HalfDuplexRates rates_{};

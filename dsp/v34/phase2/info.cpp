@@ -6,7 +6,7 @@
 namespace offhook::v34 {
 namespace {
 
-// Frame around every sequence. A reader skips the fill bits: they come first and last, where a receiver may cut.
+// Frame around every sequence. A reader skips the fill bits at the beginning and the end, where a receiver may cut.
 void begin(FieldWriter& io) {
   io.fixed(0b1111, 4), io.fixed(InfoReceiver<Info0>::kSync, 8);
 }

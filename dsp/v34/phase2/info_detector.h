@@ -15,20 +15,20 @@ class InfoDetector {
   struct Found {
     Info info;
     float peak;                 ///< amplitude of the carrier, int16 units
-    float clarity;              ///< mean |cosine| of the turns: 0.64 in noise, 1 on a clean line
+    float clarity;              ///< mean |cosine| of the turns: 0.64 for noise, 1 on a clean line
     float frequency_offset_hz;  ///< received minus nominal carrier
-    float age_samples;          ///< from the middle of the last CRC bit on the line to this sample
+    float age_samples;          ///< time from the middle of the last CRC bit on the line to this sample
   };
 
-  /// @return true when a sequence has been found: see found(). It comes one symbol after the first of the eight streams
-  /// had it, when all have had their turn.  Real-time: yes.
+  /// @return true if a sequence was found: see found(). This is one symbol after the first of the eight streams had it,
+  /// when all were checked.  Real-time: yes.
   bool put(const DpskDecision& d) {
     Stream& s = stream_[d.phase];
-    constexpr float k = 1.f / 12;  // the signal before an INFO0 counts for 2 %
+    constexpr float k = 1.f / 12;  // weight of the signal before an INFO0: 2 %
     const float cosine = d.bit ? -d.turn.re : d.turn.re;
     s.clarity += k * (cosine - s.clarity);
     s.peak += k * (d.peak - s.peak);
-    s.turn += k * ((d.bit ? -1.f : 1.f) * d.turn - s.turn);  // a one turned it by half a turn; the rest is the offset's
+    s.turn += k * ((d.bit ? -1.f : 1.f) * d.turn - s.turn);  // a one turned it by half a turn; the rest is the offset
     Info info;
     if (s.receiver.put(d.bit, &info) && s.clarity > kLeastClarity) {
       if (waiting_ == 0) waiting_ = DpskReceiver::kPhases, best_.clarity = 0;
@@ -57,7 +57,7 @@ class InfoDetector {
   int waiting_ = 0;
 };
 
-/// The caller has begun Phase 2: its INFO0c, sigC of V.8 (8.2.3), has been heard.
+/// The caller has begun Phase 2: its INFO0c, which is sigC of V.8 (8.2.3), was received.
 class SigCDetector {
  public:
   /// One sample of 8000 Hz.  Real-time: yes.
@@ -71,11 +71,11 @@ class SigCDetector {
   InfoDetector<Info0> info0c_;
 };
 
-/// Finds INFOMARKS, ones without end (10.1.2.3.6): more of them in a row than any INFO sequence holds.
+/// Finds INFOMARKS, continuous ones (10.1.2.3.6), more than any INFO sequence contains.
 class InfoMarksDetector {
  public:
   static constexpr int kOnes = 40;
-  /// @return true while they last.  Real-time: yes.
+  /// @return whether they are being received.  Real-time: yes.
   bool put(const DpskDecision& d) {
     int& ones = ones_[d.phase];
     const bool clear = d.turn.re < -0.7f;

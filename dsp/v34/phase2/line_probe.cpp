@@ -10,19 +10,19 @@ namespace offhook::v34 {
 namespace {
 
 constexpr double kBinHz = 8000. / LineProbe::kWindow;
-constexpr double kToneBins = 5;     // to either side of a tone: main lobe of the window and 7 Hz of offset
-constexpr double kNoiseBins = 9.6;  // to half-way to the next tone
+constexpr double kToneBins = 5;     // on each side of a tone: main lobe of the window and 7 Hz of offset
+constexpr double kNoiseBins = 9.6;  // half-way to the next tone
 constexpr int kOffsetToneHz = 1050;
-// DC, the mains' fundamental and its second harmonic; the window's main lobe around the 150 Hz tone ends above.
+// DC, the mains' fundamental and its second harmonic; the window's main lobe around the 150 Hz tone begins above them.
 constexpr int kHumBins = static_cast<int>(110 / kBinHz);
 constexpr double kLeastHum = 1e-4, kHumOverNoise = 8;
 
-// The distance of a real receiver from capacity: trellis code and shaping of V.34 leave 3 dB at the target error rate,
-// and 3 dB are kept for all that probing does not measure (equaliser, echo canceller, timing). For a first guess
-// only: MP negotiates the rate.
+// The distance of a real receiver from capacity. Trellis code and shaping of V.34 leave 3 dB at the target error rate.
+// 3 dB are reserved for effects that probing does not measure (equaliser, echo canceller, timing). Only a first
+// estimate, because MP negotiates the rate.
 constexpr double kGap = 3.98;  // 6 dB
 
-constexpr float kSteep = 1.6e-3f;  // 28 dB in power, from one tone to the next
+constexpr float kSteep = 1.6e-3f;  // 28 dB of power between neighbouring tones
 constexpr int kPoints = 24;        // evaluated points of a band
 
 constexpr bool has_tone(int band) {
@@ -37,7 +37,7 @@ constexpr bool has_tone(int band) {
 
 LineProbe::LineProbe() : offset_mixer_(kOffsetToneHz) {
   oh_fft_radix2()->init(fft_, kWindow);
-  // Blackman-Harris, four terms: side lobes 92 dB down.
+  // Blackman-Harris, four terms: side lobes at -92 dB.
   for (int n = 0; n < kWindow; ++n) {
     oh_preemption_point();
     const double u = static_cast<double>(n) / kWindow;
@@ -89,7 +89,7 @@ void LineProbe::analyse() {
     for (int k = static_cast<int>(centre - kNoiseBins); k < kBins && k <= centre + kNoiseBins; ++k) {
       const double away = k > centre ? k - centre : centre - k;
       if (away > kNoiseBins) continue;
-      // At a frequency without a tone all of the band is noise; elsewhere the middle bins hold the spread tone.
+      // At a frequency without a tone, the whole band is noise; elsewhere the middle bins contain the spread tone.
       if (away > kToneBins || !has_tone(band)) {
         noise += static_cast<double>(spectrum_[k]);
         ++noise_bins;
@@ -129,7 +129,7 @@ void LineProbe::find_edges() {
   upper_edge_hz_ = high + 1 == kBands ? 4000 : (high + 1.5) * kProbingSpacingHz;
 }
 
-// `scale` makes a power density of a bin: white noise of mean square 1 has 1 in each.
+// `scale` converts to power density of a bin: white noise of mean square 1 gives 1 in each.
 void LineProbe::measure_hum(double scale) {
   constexpr int kToneless = 1200 / kProbingSpacingHz - 1;
   double low = 0, all = 0;
@@ -142,8 +142,8 @@ void LineProbe::measure_hum(double scale) {
   hum_ = low > kLeastHum * all && hum > kHumOverNoise * noise;
 }
 
-// The mixer's phase continues from block to block, so any turn is the offset alone. From the mean turn first, then from
-// the straight line through the remaining phases.
+// The mixer's phase continues from block to block, so any turn is the offset alone. It is estimated first from the mean
+// turn, then from a straight line through the remaining phases.
 void LineProbe::measure_offset() {
   Complex turn;
   for (int k = 1; k < blocks_; ++k) turn += blocks_of_tone_[k] * conj(blocks_of_tone_[k - 1]);
@@ -167,8 +167,8 @@ void LineProbe::measure_offset() {
   offset_hz_ = (turns + static_cast<float>(slope / weight)) * (8000.f / kBlock);
 }
 
-// SNR of a signal of the probing signal's power at `hz`, per Hz. All the 21 tones have the power that the data spread
-// over S.
+// SNR per Hz at `hz` of a signal with the probing signal's power. The 21 tones together have the power that the data
+// spread over S.
 double LineProbe::snr(SymbolRate s, int pre_emphasis, double hz) const {
   const double at = hz / kProbingSpacingHz - 1;
   int band = at < 0 ? 0 : static_cast<int>(at);
@@ -185,8 +185,8 @@ double LineProbe::snr(SymbolRate s, int pre_emphasis, double hz) const {
 
 namespace {
 
-// The noise with this spectrum after prediction by three coefficients, a mean over the band. Source: Levinson's
-// recursion over the complex autocorrelation.
+// The remaining noise of this spectrum after prediction with three coefficients, as a mean over the band. Source:
+// Levinson's recursion over the complex autocorrelation.
 double predicted_noise(const double (&spectrum)[kPoints]) {
   constexpr int kOrder = 3;
   struct Value {
@@ -226,14 +226,14 @@ double predicted_noise(const double (&spectrum)[kPoints]) {
 
 double LineProbe::projected_rate(SymbolRate s, Carrier c, int pre_emphasis) const {
   const double rate = symbol_rate_hz(s), centre = carrier_hz(s, c);
-  // The template raises some of the band; the transmitter's power stays.
+  // The template raises part of the band; the transmitter's power is unchanged.
   double lift = 0;
   for (int k = 0; k < kPoints; ++k) {
     const double f = centre + rate * ((k + 0.5) / kPoints - 0.5);
     const double g = db_to_gain(pre_emphasis_db(pre_emphasis, f / rate));
     lift += g * g / kPoints;
   }
-  // A linear equaliser brings the harmonic mean of 1 + SNR over the band, decision feedback the geometric one. Three
+  // A linear equaliser achieves the harmonic mean of 1 + SNR over the band, decision feedback the geometric mean. Three
   // coefficients of a precoder gain about half of the difference.
   double bits = 0, inverse = 0;
   double noise[kPoints];
@@ -247,7 +247,7 @@ double LineProbe::projected_rate(SymbolRate s, Carrier c, int pre_emphasis) cons
   constexpr double kDbABit = 6.02059991327962390;
   const double amplitude = db_to_gain(kDbABit / 2 * 0.5 * (bits - log_2(inverse)));
   double equalised = amplitude * amplitude - 1;
-  // Not if the band has a hole, which makes a linear equaliser lose more than 10 dB: compute the gain.
+  // That is wrong if the band has a hole, where a linear equaliser loses more than 10 dB. Then compute the gain.
   constexpr double kHole = 10 / (kDbABit / 2);
   if (bits + log_2(inverse) > kHole) {
     const double predicted = 1 / predicted_noise(noise) - 1;

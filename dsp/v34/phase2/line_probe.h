@@ -23,50 +23,50 @@ namespace offhook::v34 {
 class LineProbe {
  public:
   static constexpr int kWindow = 1024;
-  static constexpr int kBands = 25;  ///< band k is around (k + 1) 150 Hz: 150 to 3750 Hz
+  static constexpr int kBands = 25;  ///< band k is around (k + 1) * 150 Hz: 150 to 3750 Hz
 
   LineProbe();
 
-  /// Begin: the next sample is the first of L2.
+  /// The next sample is the first of L2.
   void start();
-  /// One sample of L2.  Real-time: yes, O(1) except one FFT of kWindow points every kWindow / 2 samples.
+  /// One sample of L2.  Real-time: yes, O(1) apart from one FFT of kWindow points every kWindow / 2 samples.
   void put(float x);
-  /// How many windows have been taken in; analyse() needs one, five are 384 ms.
+  /// Number of complete windows; analyse() needs one, five are 384 ms.
   int windows() const { return windows_; }
-  /// Whether all its windows are analysed.
+  /// Whether all its windows were analysed.
   bool is_analysed() const { return analysed_ == windows_; }
 
-  /// Works out gain, noise and offset of all that was put in. Real-time: O(kBands), no.  @pre windows() > 0
+  /// Computes gain, noise and offset from all samples. Real-time: O(kBands), no.  @pre windows() > 0
   void analyse();
 
-  /// Received power of the tone, and of noise and distortion in the 150 Hz around it; mean squares in int16 units.
+  /// Received power of the tone, and of noise and distortion within 150 Hz around it, as mean squares in int16 units.
   /// At the frequencies without a tone (900, 1200, 1800, 2400 Hz) the gain is the mean of the neighbours'.
   float tone_power(int band) const { return tone_[band]; }
   float noise_power(int band) const { return noise_[band]; }
   float snr_db(int band) const { return snr_db_[band]; }
-  /// DC, mains hum or both are loud enough below the band to disturb a receiver: less than 40 dB below the probing
-  /// signal, and 9 dB more than the white noise of the line has there.
+  /// Whether DC or mains hum below the band is loud enough to disturb a receiver: less than 40 dB below the probing
+  /// signal, and 9 dB above the white noise of the line there.
   bool hum() const { return hum_; }
   /// Received minus sent frequency of the 1050 Hz tone.
   float frequency_offset_hz() const { return offset_hz_; }
 
-  /// Rate in bit/s that the line could carry in this band with this pre-emphasis, not rounded.
+  /// Rate in bit/s, not rounded, that the line could carry in this band with this pre-emphasis.
   double projected_rate(SymbolRate s, Carrier c, int pre_emphasis) const;
 
-  /// The search for a symbol rate's best carrier and pre-emphasis, a projected rate a step.
+  /// The search for a symbol rate's best carrier and pre-emphasis, with one projected rate per step.
   struct Search {
     uint8_t tried = 0;
     Carrier carrier = Carrier::kLow;
     uint8_t pre_emphasis = 0;
     double rate = 0;  ///< bit/s, projected for these; 0: not usable
   };
-  /// @param far  carriers of the far transmitter, and whether it has 3429  @return whether there is more to try
+  /// @param far  carriers of the far transmitter, and whether it has 3429  @return whether more combinations remain.
   /// Real-time: yes, O(1).
   bool step(SymbolRate s, const Info0& far, Search* search) const;
-  /// The result, with the rate of the symbol rate in whole 2400 bit/s; 0: not usable.
-  /// @param allow_1664  more than 12 (28 800) is permitted: both ends have 1664 points
+  /// The result, with the bit rate in whole 2400 bit/s; 0: not usable.
+  /// @param allow_1664  more than 12 (28,800 bit/s) is permitted, because both ends have 1664 points
   static ProbingResult result(SymbolRate s, const Search& search, bool allow_1664);
-  /// All of a symbol rate's search at once.
+  /// The whole search for a symbol rate in one call.
   ProbingResult best(SymbolRate s, const Info0& far, bool allow_1664) const {
     Search search;
     while (step(s, far, &search)) {
@@ -80,7 +80,7 @@ class LineProbe {
  private:
   static constexpr int kHop = kWindow / 2;
   static constexpr int kBins = kWindow / 2 + 1;
-  static constexpr int kBlock = 160;  // for the offset: 20 ms, whole periods of every tone
+  static constexpr int kBlock = 160;  // for the offset: 20 ms, in which every tone has whole periods
   double snr(SymbolRate s, int pre_emphasis, double hz) const;
   void transform();
   void measure_offset();

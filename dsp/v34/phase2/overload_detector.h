@@ -15,7 +15,7 @@ namespace offhook::v34 {
 class OverloadDetector {
  public:
   void reset() { *this = {}; }
-  /// One sample of L1, or of the signal before it; one of L2.  Real-time: yes, O(1).
+  /// One sample of L1, or of the signal before it.  Real-time: yes, O(1).
   void put_l1(float x) {
     if (!block_.put(x)) return;
     if (block_.power > l1_power_) {
@@ -34,8 +34,8 @@ class OverloadDetector {
     block_ = {};
   }
 
-  /// @return dB by which the far transmitter is to reduce its power in training and data so that the peaks of data fit,
-  /// 0 to 7; 0: L1 is not limited.  Real-time: yes, O(1).
+  /// @return dB by which the far transmitter must reduce its power in training and data so that the peaks of data fit,
+  /// 0 to 7; 0 if L1 is not limited.  Real-time: yes, O(1).
   uint8_t reduction_db() const {
     constexpr float kLeastPowerRatio = 3.39f;  // 5.3 dB
     constexpr float kLeastPeakRatio = 1.75f;   // 4.9 dB
@@ -55,7 +55,7 @@ class OverloadDetector {
   }
 
  private:
-  /// Whole periods of every tone.
+  /// A time in which every tone has whole periods.
   struct Block {
     float power = 0, peak = 0;
     int filled = 0;

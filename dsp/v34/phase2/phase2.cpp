@@ -10,52 +10,52 @@ constexpr int ms(double t) {
   return static_cast<int>(t * 8 + 0.5);
 }
 
-constexpr int kTurn = ms(40);           // from a reversal received to the reversal sent, at the terminals; 11.2
+constexpr int kTurn = ms(40);           // from a received reversal to the sent one, at the terminals; 11.2
 constexpr int kAfterReversal = ms(10);  // tone that follows a reversal
 constexpr int kAnswerTone = ms(50);     // tone A before its reversals; 11.2.1.2.3, 11.2.1.2.6
 constexpr int kSilence = ms(70);        // 70 +- 5 ms; 11.3.2, 11.5
 constexpr int kL1 = ms(160);
-// From the reversal that announces L1 to the end of listening: five windows of L2. The text allows 670 ms (Figure 16);
-// less leaves the far end, which stops L2 at its own time, room to find the tone that follows.
+// From the reversal that announces L1 to the end of reception: five windows of L2. 670 ms are permitted (Figure 16). A
+// shorter time lets the far end, which stops L2 by its own clock, find the tone that follows.
 constexpr int kHear = ms(575);
-// In silence a live answer modem takes noise of -46 dBm0 (not of -48) for tone B after 385 ms of its L2, and begins
-// again when the tone comes then. With such noise, the call modem's tone comes after two windows. So it does in a
-// retrain, because the line is known, and the same answer modem ends the call if it has not come 2.8 s after it lost
-// it.
+// After 385 ms of its L2, a live answer modem takes noise of -46 dBm0 (not of -48) in
+// silence for tone B, and begins again when the tone then comes. With such noise, the call
+// modem sends its tone after two windows. It also does so in a retrain, because the line is
+// known, and the same answer modem ends the call if the tone does not come within 2.8 s.
 constexpr int kFewWindows = 2;
 constexpr double kLoudNoiseDbm0 = -48;
-constexpr int kSettle = ms(20);  // of L2 that is left out: channel and detector delays
+constexpr int kSettle = ms(20);  // part of L2 that is skipped: channel and detector delays
 
-// A tone counts as seen after kSeenMs; shorter ones are runs of zeros in INFO0. A reversal is accepted
-// when the tone had lasted kBefore: the shortest that is sent is 40 ms.
+// A tone counts as detected after kSeenMs; shorter ones are runs of zeros in INFO0. A reversal is accepted if the tone
+// before it lasted kBefore; the shortest tone that is sent lasts 40 ms.
 constexpr float kSeenMs = 45;
-constexpr float kPresentMs = 60;  // of a tone that lasts until we react: noise and echo must not resemble it
+constexpr float kPresentMs = 60;  // for a tone that lasts until this end reacts: noise and echo must not resemble it
 constexpr float kBeforeMs = 30;
-// Less than this of the far tone's first amplitude is not the far end but an echo of its earlier tone, which the own
-// end reflected and the far end's hybrid reflected again.
+// A tone below this share of the far tone's first amplitude is an echo of the earlier tone, reflected by this end and
+// again by the far end's hybrid.
 constexpr float kEchoShare = 0.25f;
 
 constexpr float kRetrainMs = RetrainDetector::kLeastMs;  // 11.5.1.2, 11.5.2.2
 
-// A far end that repeats INFO0 without acknowledging ours may wait for our tone, as we do for its own; the text
-// has no end for that. INFO0 is repeated for long enough for itself and its answer over a round trip of 1.2 s. Then the
-// own tone follows, for as long as the far end's tone and its reversal need.
+// A far end that repeats INFO0 without acknowledging this end's may be waiting for this end's tone, as this end waits
+// for the far tone. The Recommendation sets no limit for that. INFO0 is repeated long enough for itself and its answer
+// over a round trip of 1.2 s. Then this end sends its tone, for the time that the far end's tone and its reversal need.
 constexpr int kInfo0Most = ms(2000);
 constexpr int kInfo0Rest = ms(3000);
 
-// Time-outs of 11.2.2; the round trip is added if the text requires it.
+// Time-outs of 11.2.2; the round trip is added where required.
 constexpr int kCallSecondReversal = ms(2000);  // 11.2.2.1.2, from the first reversal
 constexpr int kCallThirdReversal = ms(900);    // 11.2.2.1.3, from the second
 constexpr int kCallToneA = ms(650);            // 11.2.2.1.4, from the start of L2
 constexpr int kCallInfo1a = ms(700);           // 11.2.2.1.5, from the end of INFO1c
-constexpr int kAnswerReversal = ms(2000);      // 11.2.2.2.2, from the own reversal
+constexpr int kAnswerReversal = ms(2000);      // 11.2.2.2.2, from this end's reversal
 constexpr int kAnswerToneB = ms(600);          // 11.2.2.2.3, from the start of L2
 constexpr int kAnswerInfo1c = ms(2000);        // 11.2.2.2.4, from tone B; twice the round trip is added
 constexpr int kShortReversal = ms(2500);       // V.92 9.4.1.2.2, 9.4.1.2.3 from the own reversal; 9.4.2.2.2 from INFO0a
-constexpr int kSourceTone = ms(2700);          // 12.2.1.3.3, 12.2.2.4.3, from the own reversal
-constexpr int kRecipientReversal = ms(2000);   // 12.2.1.4.2, 12.2.2.3.2, from the own reversal
-constexpr int kRecipientTone = ms(2000);       // 12.2.1.4.3, 12.2.2.3.3, from the start of the own tone
-constexpr int kSourceInfoh = ms(2000);         // 12.2.1.3.4, 12.2.2.4.4, from the start of the own tone
+constexpr int kSourceTone = ms(2700);          // 12.2.1.3.3, 12.2.2.4.3, from this end's reversal
+constexpr int kRecipientReversal = ms(2000);   // 12.2.1.4.2, 12.2.2.3.2, from this end's reversal
+constexpr int kRecipientTone = ms(2000);       // 12.2.1.4.3, 12.2.2.3.3, from the start of this end's tone
+constexpr int kSourceInfoh = ms(2000);         // 12.2.1.3.4, 12.2.2.4.4, from the start of this end's tone
 constexpr int kToneBeforeInfoh = ms(25);       // 12.2.1.2.6, 12.2.2.1.6
 constexpr int kL2Most = ms(550);               // 10.1.2.4; the round trip is added
 
@@ -131,7 +131,7 @@ const Phase2::Table& Phase2::transitions() {
       {in(kProbe),      kFarTone,      &P::is_source_past_l1, &P::await_infoh,   kAwaitInfoh, "12.2.1.1.4, 12.2.2.2.4"},
       {in(kAwaitInfoh, kFirstTone), kFarInfoh, nullptr,   &P::take_infoh,        kDone,       "12.2.1.1.4, 12.2.2.2.4"},  // kFirstTone is ours: the recipient has chosen
       {in(kAwaitInfoh), kTimeout,      &P::has_far_tone,  &P::await_infoh,       kAwaitInfoh, "12.2.1.3.4, 12.2.2.4.4"},
-      // retrain, and INFO1 once more
+      // retrain, and repeated INFO1
       {in(kRetrain),    kWaitOver,     &P::has_far_info0, &P::send_tone,         kFirstTone,  "11.5.1.1, 11.5.2.1"},
       {in(kRetrain),    kWaitOver,     nullptr,           &P::send_tone,         kInfo0,      "11.5.1.1, 11.5.2.1"},
       {in(kMarksSilence), kWaitOver,   nullptr,           &P::send_marks,        kMarks,      "11.3.2.2, 11.4.2"},
@@ -178,7 +178,7 @@ void Phase2::start() {
   enter(State::kInfo0);
 }
 
-// The caller has run Phases 3 and 4 meanwhile, so the detectors' memory is outdated.
+// The caller has run Phases 3 and 4 meanwhile, so the detectors' state is outdated.
 void Phase2::retrain() {
   tone_.reset();
   heard_at_ = now_;
@@ -250,7 +250,7 @@ void Phase2::show_info0(const oh_pump_observer& observer) const {
 
 // --- reception
 
-// The events of this sample: first the received ones, then the sent ones, then time.
+// The events of this sample: first those received, then those sent, then time-outs.
 void Phase2::put(float rx) {
   DpskDecision decision;
   const bool decided = dpsk_.put(rx, &decision);
@@ -290,7 +290,7 @@ void Phase2::put_info0(const DpskDecision& decision) {
   outcome_.far_info0 = analogue ? outcome_.info0d.v34 : info0_.found().info;
   const bool first = !has_far_info0_;
   has_far_info0_ = true;
-  // Repeated without the acknowledgement: the far end has not received ours. With it, the far end has received ours,
+  // Without the acknowledgement, the far end has not received this end's INFO0. With it, the far end has received it,
   // and only finishes the sequence.
   if (outcome_.far_info0.acknowledge) {
     handle(Event::kFarHasInfo0);
@@ -315,14 +315,14 @@ bool Phase2::is_recipient_after_50_ms() const {
   return is_recipient() && age() >= kAnswerTone;
 }
 
-// Both announce and request V.92: V.92 9.4.
+// Whether both announce and request V.92: V.92 9.4.
 bool Phase2::is_short() const {
   if (!may_be_short_ || !has_far_info0_) return false;
   if (config_.pcm == PcmSide::kAnalogue) return outcome_.info0d.v92 && outcome_.info0d.short_phase2;
   return static_cast<unsigned>(outcome_.far_info0.clock) == (kInfo0aV92 | kInfo0aShortPhase2);
 }
 
-// 9.3 of V.92: if either does not, the sequences are V.90's.
+// V.92 9.3: if one of them does not, the sequences are V.90's.
 bool Phase2::far_has_v92() const {
   if (config_.pcm == PcmSide::kAnalogue) return outcome_.info0d.v92;
   return (static_cast<unsigned>(outcome_.far_info0.clock) & kInfo0aV92) != 0;
@@ -345,8 +345,8 @@ bool Phase2::sends_tone() const {
 int Phase2::next_bit() {
   if (send_marks_) return 1;
   if (bit_at_ == bit_count_) {
-    // The last bit's pulse has its middle kDelaySamples after the request for it, one symbol ago, and lasts half a
-    // symbol.
+    // The middle of the last bit's pulse comes kDelaySamples after its request, which was one symbol ago. The pulse
+    // ends half a symbol later.
     constexpr double kSymbol = 8000. / kDpskBaud;
     bits_end_ = now_ + DpskModulator::kDelaySamples - static_cast<int64_t>(kSymbol / 2);
     if (!again_) return -1;
@@ -355,8 +355,8 @@ int Phase2::next_bit() {
   return bits_[bit_at_++];
 }
 
-// L2 stops when it has lasted as long as it may, unless the far end's tone is just coming in, which the end of our echo
-// would disturb. A source's L2 lasts until it hears the recipient.
+// L2 stops at its time limit, unless the far end's tone is just arriving, because the end of this end's echo would
+// disturb it. A source's L2 lasts until it receives the recipient.
 float Phase2::next_probing() {
   const bool too_long = probing_at_ - kL1 > kL2Most + static_cast<int>(outcome_.round_trip_samples);
   if (too_long && !is_source() && !tone_.present()) {
@@ -407,12 +407,12 @@ bool Phase2::info0_rests() const {
 }
 
 // The time counts from the first repetition, also if tones come between: over a round trip of 900 ms, a far end may
-// take each of our repetitions for its own loss, and repeat INFO0 in turn.
+// take each repetition as a sign of its own loss, and also repeat INFO0.
 void Phase2::repeat_info0() {
   if (now_ - info0_since_ >= kInfo0Most) info0_since_ = now_;
   wait_until_ = info0_since_ + kInfo0Most;
   if (modulator_.sends_bits()) {
-    again_ = true;  // the one being sent is finished first
+    again_ = true;  // the current sequence is finished first
   } else {
     send_info0(true);
   }
@@ -429,7 +429,7 @@ void Phase2::send_tone() {
 }
 
 void Phase2::begin_retrain() {
-  hurries_ = config_.pcm == PcmSide::kNone;  // V.90 was tried only with all windows
+  hurries_ = config_.pcm == PcmSide::kNone;  // V.90 was only tried with all windows
   far_peak_ = 0;
   may_be_short_ = false;  // "the full Phase 2": V.92 9.7.1
   deadline_ = 0;
@@ -459,7 +459,7 @@ void Phase2::reverse_second() {
   wait_until_ = now_ + kAfterReversal;
 }
 
-// The own reversal comes 40 ms after the far end's, at the line terminals.
+// This end's reversal comes 40 ms after the far end's, at the line terminals.
 void Phase2::turn_after(double reversal) {
   const double at = reversal + kTurn - config_.io_delay_samples - DpskModulator::kReversalDelay;
   reverse_at_ = static_cast<int64_t>(at + 0.5);
@@ -490,7 +490,7 @@ void Phase2::reverse_for_short() {
   deadline_ = now_ + kShortReversal + config_.io_delay_samples + 1;
 }
 
-// The time-out continues: it counts from the own reversal.
+// The time-out continues, because it counts from this end's reversal.
 void Phase2::await_short_info1a() {
   measure_round_trip();
   fall_silent();

@@ -38,12 +38,12 @@
 
 namespace offhook::v34 {
 
-/// All that an end can do, as capabilities: every symbol rate, both carriers, asymmetric rates, 1664 points.
+/// All capabilities that an end can have: every symbol rate, both carriers, asymmetric rates, 1664 points.
 inline constexpr Info0 kAllCapabilities = {
     true, true, true, true, true, true, true, true, true, 5, false, true, TransmitClock::kInternal, false};
 
-/// The side of V.90 (09/98) of an end, for either caller. The digital modem takes the call modem's part of Phase 2, and
-/// the analogue modem the answer modem's (9.2).
+/// The V.90 (09/98) side of an end, whoever calls. In Phase 2, the digital modem acts as the call modem, and the
+/// analogue modem as the answer modem (9.2).
 enum class PcmSide : uint8_t { kNone, kDigital, kAnalogue };
 
 /// The end's part in half-duplex operation: the source sends the primary channel, the recipient receives it.
@@ -55,107 +55,107 @@ using SymbolRates = uint8_t;
 inline constexpr SymbolRates kUpstreamRates = 0b111000;
 
 struct Phase2Config {
-  oh_pump_role role = OH_PUMP_CALL;  ///< of PcmSide::kDigital call, of kAnalogue answer
+  oh_pump_role role = OH_PUMP_CALL;  ///< PcmSide::kDigital is call, kAnalogue is answer
   PcmSide pcm = PcmSide::kNone;
   Info0d digital{};                                ///< kDigital: the content of INFO0d beyond `capabilities`
-  uint8_t (*u_info)(const Info0d& far) = nullptr;  ///< kAnalogue: U_INFO, 67 to 111, for this digital modem
-  SymbolRates upstream = kUpstreamRates;           ///< kAnalogue: which INFO1a may choose
+  uint8_t (*u_info)(const Info0d& far) = nullptr;  ///< kAnalogue: U_INFO for this digital modem, 67 to 111
+  SymbolRates upstream = kUpstreamRates;           ///< kAnalogue: whether INFO1a may choose V.90
   Info0 capabilities = kAllCapabilities;
   HalfDuplex half = HalfDuplex::kNone;  ///< without PcmSide
-  uint8_t trn_length = 43;              ///< kRecipient: of the source's TRN in Phase 3, in 35 ms; INFOh
-  bool trn_16_points = false;           ///< kRecipient: TRN has 16 points, else 4
+  uint8_t trn_length = 43;              ///< kRecipient: length of the source's TRN in Phase 3, in 35 ms; INFOh
+  bool trn_16_points = false;           ///< kRecipient: TRN has 16 points, otherwise 4
   uint32_t max_bit_rate = 0;            ///< kRecipient: bit/s, limits the choice of the symbol rate; 0: no limit
   float tx_level_dbm0 = -12;            ///< nominal level of 10.1.2
   float guard_with_tone_db =
       -7;                     ///< 1800 Hz beside tone A, re nominal; printed 0 (10.1.2.1), with INFO -7: see CAVEATS
-  uint8_t md_length = 0;      ///< of the own MD in Phase 3, in 35 ms; of V.34 at most 45
+  uint8_t md_length = 0;      ///< of this end's MD in Phase 3, in 35 ms; for V.34 at most 45
   bool v92 = false;           ///< with PcmSide: announced by INFO0
-  bool pcm_upstream = false;  ///< with v92: kDigital offers it in INFO1d, kAnalogue chooses it if it is offered
+  bool pcm_upstream = false;  ///< with v92: kDigital offers it in INFO1d, kAnalogue chooses it if offered
   bool short_phase2 = false;  ///< with v92: requested by INFO0
   /// kAnalogue, for the short Phase 2: known properties of the line.
   SymbolRate known_rate = SymbolRate::k3200;  ///< upstream
   Carrier known_carrier = Carrier::kLow;
   uint32_t known_round_trip_samples = 0;
-  uint16_t io_delay_samples = 0;  ///< from a sample's arrival at the line terminals to the departure of the sample that
-                                  ///< the same call of process() gives: buffers of card and driver, both directions
+  uint16_t io_delay_samples = 0;  ///< time at the line terminals between a received sample and the sample returned by
+                                  ///< the same call of process(): buffers of card and driver in both directions
 };
 
-/// Results and choices of Phase 2, for the own transmitter (tx) and receiver (rx).
+/// Results and choices of Phase 2, for this end's transmitter (tx) and receiver (rx).
 struct Phase2Outcome {
   Info0 own_info0;
   Info0 far_info0;
   Info1c info1c;                ///< sent by the call modem
   Info1a info1a;                ///< sent by the answer modem
   InfoH infoh;                  ///< half-duplex: sent by the recipient
-  uint32_t round_trip_samples;  ///< RTDEc or RTDEa, at the line terminals: bulk delay of the far echo
+  uint32_t round_trip_samples;  ///< RTDEc or RTDEa, at the line terminals: delay of the far echo
   SymbolRate tx_symbol_rate;
   SymbolRate rx_symbol_rate;
   Carrier tx_carrier;
   Carrier rx_carrier;
   uint8_t tx_pre_emphasis;  ///< index of 5.4, chosen by the far end
   uint8_t rx_pre_emphasis;
-  uint8_t tx_projected_rate;  ///< in 2400 bit/s; an estimate, MP settles the rate
+  uint8_t tx_projected_rate;  ///< in 2400 bit/s; an estimate, because MP negotiates the rate
   uint8_t rx_projected_rate;
-  uint8_t tx_power_reduction_db;  ///< of Phases 3, 4 and data: the far end's request, 0 when we cannot
+  uint8_t tx_power_reduction_db;  ///< in Phases 3, 4 and data: as the far end requested; 0 if not possible
   uint8_t own_md_length;          ///< in 35 ms
   uint8_t far_md_length;
-  uint8_t rx_power_reduction_db;  ///< our request to the far end: the line towards us is overloaded
+  uint8_t rx_power_reduction_db;  ///< requested from the far end, because the line to this end is overloaded
   bool hum;                       ///< LineProbe::hum()
   bool pcm_upstream;              ///< V.92 with PCM upstream was chosen
   bool pcm;                       ///< V.90 was chosen; of INFO1a info1a_v90 then holds, and tx or rx is the upstream's
   Info0d info0d;                  ///< kAnalogue: of the far end
   Info1aV90 info1a_v90;
-  float frequency_offset_hz;      ///< received minus sent; 0 when it could not be measured
+  float frequency_offset_hz;      ///< received minus sent; 0 if it could not be measured
   uint32_t samples_since_info1a;  ///< from the end of INFO1a's (INFOh's) last bit, sent or received, to the first
-                                  ///< sample after kDone: part of the 70 ms of silence has passed
+                                  ///< sample after kDone: the passed part of the 70 ms of silence
 };
 
 enum class Phase2State : uint8_t {
   kIdle,
-  kInfo0,          ///< INFO0 sent once, then tone; the far INFO0 awaited
-  kInfo0Again,     ///< INFO0 sent over and over (11.2.2.1.1, 11.2.2.2.1)
+  kInfo0,          ///< INFO0 sent once, then tone; waits for the far INFO0
+  kInfo0Again,     ///< INFO0 sent repeatedly (11.2.2.1.1, 11.2.2.2.1)
   kRetrain,        ///< silence of 70 ms, then tone
-  kFirstTone,      ///< call: B, A's reversal awaited. Answer: A, B awaited
-  kReversed,       ///< answer: reversed A, B's reversal awaited
-  kFirstTurn,      ///< reversal 40 ms after the far end's, 10 ms more
-  kRoundTrip,      ///< call: silence, A's second reversal awaited
-  kLostTurn,       ///< call: no second reversal; silence, A awaited
-  kHear,           ///< silence: L1 and L2 come in
-  kSecondTone,     ///< call: B, A's reversal awaited. Answer: A for 50 ms
-  kSecondTurn,     ///< reversal and 10 ms more
-  kSilent,         ///< answer: silence, B's reversal awaited
-  kProbe,          ///< L1 and L2 sent; the far tone awaited
+  kFirstTone,      ///< call: B, waits for A's reversal. Answer: A, waits for B
+  kReversed,       ///< answer: reversed A, waits for B's reversal
+  kFirstTurn,      ///< reversal 40 ms after the far end's, for 10 ms
+  kRoundTrip,      ///< call: silence, waits for A's second reversal
+  kLostTurn,       ///< call: no second reversal; silence, waits for A
+  kHear,           ///< silence: L1 and L2 are received
+  kSecondTone,     ///< call: B, waits for A's reversal. Answer: A for 50 ms
+  kSecondTurn,     ///< reversal, for 10 ms
+  kSilent,         ///< answer: silence, waits for B's reversal
+  kProbe,          ///< L1 and L2 sent; waits for the far tone
   kThirdTone,      ///< answer: A, INFO1c awaited
-  kInfo1,          ///< INFO1 is sent; call: INFO1a awaited
-  kNoInfo1,        ///< call: silence, A or INFOMARKSa awaited
+  kInfo1,          ///< INFO1 is sent; call: waits for INFO1a
+  kNoInfo1,        ///< call: silence, waits for A or INFOMARKSa
   kMarksSilence,   ///< silence of 70 ms, then INFOMARKS
-  kMarks,          ///< INFOMARKS; call: INFOMARKSa awaited. Answer: INFO1c or B
-  kShortReversed,  ///< call, short Phase 2: reversed B, A's reversal awaited
-  kShortInfo1,     ///< call, short Phase 2: silence, INFO1a awaited
-  kHalfReversed,   ///< recipient: reversal, silence, the source's reversal awaited
-  kHalfTone,       ///< recipient: tone, the source's tone awaited
-  kHalfToneEnds,   ///< recipient: tone for 25 ms more
-  kAwaitInfoh,     ///< source: tone, INFOh awaited
+  kMarks,          ///< INFOMARKS; call: waits for INFOMARKSa. Answer: for INFO1c or B
+  kShortReversed,  ///< call, short Phase 2: reversed B, waits for A's reversal
+  kShortInfo1,     ///< call, short Phase 2: silence, waits for INFO1a
+  kHalfReversed,   ///< recipient: reversal, silence, waits for the source's reversal
+  kHalfTone,       ///< recipient: tone, waits for the source's tone
+  kHalfToneEnds,   ///< recipient: tone for another 25 ms
+  kAwaitInfoh,     ///< source: tone, waits for INFOh
   kDone,           ///< see outcome()
 };
 
 enum class Phase2Event : uint8_t {
   // heard
-  kFarHasInfo0,    ///< an INFO0 that acknowledges ours
-  kFarLacksInfo0,  ///< another INFO0, which does not
+  kFarHasInfo0,    ///< an INFO0 that acknowledges this end's
+  kFarLacksInfo0,  ///< another INFO0, without acknowledgement
   kFarReversal,
-  kFarTone,   ///< every sample, as long as it lasts
+  kFarTone,   ///< at every sample while it lasts
   kFarInfo1,  ///< INFO1a at the call modem, INFO1c at the answer modem
   kFarInfo1aV90,
   kFarInfoh,
-  kFarMarks,  ///< every sample, as long as they last
+  kFarMarks,  ///< at every sample while they last
   // sent
-  kOwnTone,   ///< every sample in which no INFO sequence is sent
+  kOwnTone,   ///< at every sample in which no INFO sequence is sent
   kSentInfo,  ///< an INFO sequence has ended on the line
   // time
-  kTurn,      ///< for the own reversal
+  kTurn,      ///< for this end's reversal
   kWaitOver,  ///< of a state
-  kTimeout    ///< of a state, every sample from then on
+  kTimeout    ///< of a state, at every sample from then on
 };
 
 class Phase2 : public TableProcedure<Phase2, Phase2State, Phase2Event> {
@@ -164,38 +164,38 @@ class Phase2 : public TableProcedure<Phase2, Phase2State, Phase2Event> {
 
   explicit Phase2(const Phase2Config& config);
 
-  /// PcmSide::kAnalogue: choose V.90 (the default), or V.34, in the INFO1a to come.
+  /// PcmSide::kAnalogue: whether the next INFO1a chooses V.90 (the default) or V.34.
   void choose_pcm(bool pcm) { choose_pcm_ = pcm; }
-  /// For V.90, in the INFO sequences to come: the symbol rates of Phase2Config::upstream, which the digital modem takes
-  /// too (INFO0d, bit 40), and the length of the own MD.
+  /// For V.90, in later INFO sequences: the symbol rates of Phase2Config::upstream, which the digital modem also uses
+  /// (INFO0d, bit 40), and the length of this end's MD.
   void set_upstream(SymbolRates rates, uint8_t md_length);
 
-  /// With V.92, in the INFO1 to come: Phase2Config::pcm_upstream.
+  /// With V.92, in later INFO1: Phase2Config::pcm_upstream.
   void set_pcm_upstream(bool pcm) { config_.pcm_upstream = pcm; }
 
-  /// PcmSide::kNone: symbol rates that the own receiver could not be trained at. INFO1 shows them to the far end as
-  /// unusable, as long as another is left.
+  /// PcmSide::kNone: symbol rates at which this end's receiver could not be trained. INFO1 marks them as unusable, as
+  /// long as another one remains.
   void avoid(SymbolRates rates) { avoided_ = rates; }
 
-  /// Begin after Phase 1: the 75 ms of silence are over.
+  /// Begins after Phase 1, when the 75 ms of silence are over.
   void start();
-  /// Begin a retrain, whether this end starts it or has heard the far end's tone for more than 50 ms: 70 ms of silence,
-  /// then tone B or A. Source: 11.5
+  /// Begins a retrain, started by this end or by more than 50 ms of the far end's tone: 70 ms of silence, then tone B
+  /// or A. Source: 11.5
   void retrain();
   /// Recover in Phase 3 or 4: exchange INFO1c and INFO1a again, or be led into a retrain by the far end's tone.
   /// @param marks  begin with 70 ms of silence and INFOMARKS (the answer modem always, the call modem from Phase 4);
-  ///               without, the call modem listens for INFOMARKSa or tone A.
-  /// Source: 11.3.2, 11.4.2.  @pre an outcome exists
+  ///               without them, the call modem waits for INFOMARKSa or tone A. Source: 11.3.2, 11.4.2.  @pre an
+  /// outcome exists
   void repeat_info1(bool marks);
 
   /// Half-duplex: the primary channel's training has failed, so INFOh is exchanged again. Source: 12.3.3, 12.4.3.1
   /// @pre an outcome exists
   void repeat_infoh();
 
-  /// Another's Phase 2 has come to this outcome, in the same role: it is done, and retrains start from it.
+  /// Another Phase 2 in the same role had this outcome. This one is then done, and retrains start from that outcome.
   void adopt(const Phase2Outcome& outcome);
 
-  /// One sample in, one out. Silence before start() and when done. Real-time: yes, except the sample at which probing
+  /// One sample in, one out. Silence before start() and after kDone. Real-time: yes, except the sample at which probing
   /// is analysed.
   float process(float rx);
 
@@ -206,13 +206,13 @@ class Phase2 : public TableProcedure<Phase2, Phase2State, Phase2Event> {
   const Phase2Outcome& outcome() const { return outcome_; }
   /// Measurements of the line from the far end's transmitter to here; valid from the end of probing on.
   const LineProbe& probe() const { return probe_; }
-  /// The far end's INFO0 of this Phase 2, or an earlier one, has come.
+  /// The far end's INFO0 of this or an earlier Phase 2 was received.
   bool has_far_info0() const { return has_far_info0_; }
-  /// INFO0 of both ends to an observer of sequences. @pre has_far_info0()
+  /// Reports INFO0 of both ends to an observer of sequences. @pre has_far_info0()
   void show_info0(const oh_pump_observer& observer) const;
-  /// Retrains begun from within (time-outs) since construction.
+  /// Retrains begun by time-outs since construction.
   uint32_t retrains() const { return retrains_; }
-  /// Samples since a signal of the far end was heard: its tone, INFO or INFOMARKS; 0 before the first one.
+  /// Samples since a signal of the far end was received: its tone, INFO or INFOMARKS; 0 before the first one.
   uint64_t unheard() const { return heard_at_ < 0 ? 0 : static_cast<uint64_t>(now_ - heard_at_); }
 
  private:
@@ -292,7 +292,7 @@ class Phase2 : public TableProcedure<Phase2, Phase2State, Phase2Event> {
   void finish_half_duplex(uint32_t samples_since_infoh);
 
   void enter(State state);
-  /// From a sample sent to the far end's answer to it, for time-outs.
+  /// Time from a sent sample to the far end's answer to it, for time-outs.
   int64_t answer_delay() const { return int64_t{outcome_.round_trip_samples} + config_.io_delay_samples; }
   void put(float rx);
   void put_info0(const DpskDecision& decision);
@@ -331,36 +331,36 @@ class Phase2 : public TableProcedure<Phase2, Phase2State, Phase2Event> {
   InfoDetector<Info1aV90> info1a_v90_;  // PcmSide::kDigital, in addition to info1a_
   InfoDetector<InfoH> infoh_;           // HalfDuplex::kSource
   bool choose_pcm_ = true;
-  bool pcm_upstream_offered_ = false;  // by the INFO1d that was received
-  bool may_be_short_ = false;          // the Phase 2 that runs, as far as this end decides
+  bool pcm_upstream_offered_ = false;  // from the received INFO1d
+  bool may_be_short_ = false;          // the current Phase 2, as far as this end decides
   InfoMarksDetector marks_;
   ToneDetector tone_;
   LineProbe probe_;
   LineProbe::Search search_[kSymbolRates];  // towards us
   SymbolRates avoided_ = 0;
   OverloadDetector overload_;
-  int searching_ = 0;        // the symbol rate whose search is not done; kSymbolRates: all are
-  bool in_advance_ = false;  // it continues with every sample
-  bool got_marks_ = false;   // INFOMARKS have been found and have not ended
+  int searching_ = 0;        // the symbol rate whose search is not finished; kSymbolRates if all are
+  bool in_advance_ = false;  // continues at every sample
+  bool got_marks_ = false;   // INFOMARKS were found and have not ended
 
   // Sending.
   DpskModulator modulator_;
   float probing_rms_;
-  int probing_at_ = -1;  // samples of L1 and L2 sent; -1: not sending them
+  int probing_at_ = -1;  // sent samples of L1 and L2; -1: not sending them
   uint8_t bits_[Info1c::kBits]{};
   int bit_count_ = 0;
   int bit_at_ = 0;
-  bool again_ = false;       // INFO0 over and over
+  bool again_ = false;       // INFO0 is repeated
   int64_t info0_since_ = 0;  // the first repetition of the latest series
   bool send_marks_ = false;  // ones without end
-  int64_t bits_end_ = 0;     // when the last bit sent ends on the line
+  int64_t bits_end_ = 0;     // when the last sent bit ends on the line
 
   // Times, in samples.
   bool has_far_info0_ = false;
-  bool hurries_ = false;      // a retrain: L2 is heard no longer than need be
+  bool hurries_ = false;      // a retrain: L2 is received only as long as necessary
   float far_peak_ = 0;        // of the far end's tone, when its first reversal came
   double sent_reversal_ = 0;  // at the line terminals
-  int64_t reverse_at_ = 0;    // the own reversal is due; 0: none
+  int64_t reverse_at_ = 0;    // when this end's reversal is due; 0: none
   int64_t hear_from_ = 0;     // L2 from here on is analysed, in kHear
 };
 

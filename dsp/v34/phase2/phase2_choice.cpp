@@ -23,9 +23,9 @@ bool can_use(SymbolRate s, const Info0& from, const Info0& to) {
   }
 }
 
-// The longest MD of V.34, in 35 ms. From its begin to the end of TRN 2000 ms and a round trip may pass (11.3.1.1.6,
-// 11.3.1.2.3). TRN takes that round trip; S, S-bar, PP and 512T of TRN follow MD, longest at 2400 symbols/s. V.90 has
-// 4 s (V.90 9.3.2.3).
+// The longest MD of V.34, in 35 ms. From its beginning to the end of TRN, 2000 ms and a round trip are permitted
+// (11.3.1.1.6, 11.3.1.2.3). TRN takes that round trip. S, S-bar, PP and 512T of TRN follow MD and are longest at 2400
+// symbols/s. V.90 permits 4 s (V.90 9.3.2.3).
 constexpr uint8_t kMostMd = (2000 - (128 + 16 + 288 + 512) * 1000 / 2400) / 35;
 
 uint8_t v34_md(uint8_t wanted) {
@@ -42,7 +42,7 @@ void Phase2::begin_choice(bool in_advance) {
   in_advance_ = in_advance;
 }
 
-// @return whether there is more to try
+// @return whether more remains
 bool Phase2::choose_more() {
   const Info0 &far = outcome_.far_info0, &own = outcome_.own_info0;
   while (searching_ < kSymbolRates && !can_use(symbol_rate(searching_), far, own)) ++searching_;
@@ -87,7 +87,7 @@ void Phase2::send_info1c() {
   }
   info.min_power_reduction = outcome_.rx_power_reduction_db = wanted_reduction_db();
   info.frequency_offset = probe_.offset_field();
-  // V.92's Table 17 has another meaning for the bit of 3429's carrier, which has one value only: PCM upstream.
+  // V.92, Table 17, uses the bit of 3429's carrier, which has only one value, for PCM upstream.
   Carrier& offer = info.probing[static_cast<int>(SymbolRate::k3429)].carrier;
   const Carrier real = offer;
   if (config_.v92 && far_has_v92()) offer = config_.pcm_upstream ? Carrier::kHigh : Carrier::kLow;
@@ -148,7 +148,7 @@ void Phase2::send_info1a_v90() {
   send(info);
 }
 
-// V.92's Table 18, with the filters that dsp/v90/coding/upstream.h has.
+// V.92, Table 18, with the filters of dsp/v90/coding/upstream.h.
 void Phase2::choose_pcm_upstream() {
   Info1aV90& info = outcome_.info1a_v90;
   info.pcm_upstream = true;
@@ -159,7 +159,7 @@ void Phase2::choose_pcm_upstream() {
   info.rate_upstream = SymbolRate::k3200;
 }
 
-// The symbol rates that carry most in both directions together.
+// The symbol rates with the highest total rate of both directions.
 void Phase2::send_info1a() {
   outcome_.info1c = info1c_.found().info;
   for (ProbingResult& result : outcome_.info1c.probing) result = usable(result);
@@ -182,7 +182,7 @@ void Phase2::send_info1a() {
   Info1a& info = outcome_.info1a;
   info = {};
   info.md_length = outcome_.own_md_length = v34_md(config_.md_length);
-  info.call_to_answer = {Carrier::kLow, 0, 1};  // nothing fits: the slowest, and Phase 3 will show
+  info.call_to_answer = {Carrier::kLow, 0, 1};  // nothing fits: use the slowest, and let Phase 3 decide
   info.min_power_reduction = outcome_.rx_power_reduction_db = wanted_reduction_db();
   double best = 0;
   for (int from_call = 0; from_call < kSymbolRates; ++from_call) {
@@ -231,7 +231,7 @@ void Phase2::finish_answer() {
   }
 }
 
-// The symbol rate that carries most, up to the limit.
+// The symbol rate with the highest rate up to the limit.
 SymbolRate Phase2::best_rate() {
   const Info0 &far = outcome_.far_info0, &own = outcome_.own_info0;
   SymbolRate best = SymbolRate::k2400;
@@ -274,7 +274,7 @@ void Phase2::finish_half_duplex(uint32_t samples_since_infoh) {
   finish(result, result, samples_since_infoh);
 }
 
-// One symbol rate, upstream, with the carrier and the pre-emphasis that INFO1d has for it.
+// One upstream symbol rate, with the carrier and pre-emphasis that INFO1d has for it.
 void Phase2::finish_v90(uint32_t samples_since_info1a) {
   Phase2Outcome& o = outcome_;
   const Info1aV90& info = o.info1a_v90;

@@ -15,7 +15,7 @@ inline constexpr int kProbingTones = 21;
 
 struct ProbingTone {
   uint8_t multiple;  ///< of 150 Hz
-  bool inverted;     ///< initial phase 180 degrees, else 0
+  bool inverted;     ///< initial phase 180 degrees, otherwise 0
 };
 
 /// Table 17.
@@ -25,7 +25,7 @@ inline constexpr ProbingTone kProbingTone[kProbingTones] = {
     {19, false}, {20, true}, {21, true},  {22, true},  {23, true}, {24, false}, {25, false},
 };
 
-/// The sum of the cosines, each of amplitude 1, `periods` after the start; a period is 1/150 s. Mean square 10.5.
+/// The sum of the cosines of amplitude 1, at `periods` after the start; a period is 1/150 s. Mean square 10.5.
 constexpr double probing_sum(double periods) {
   double sum = 0;
   for (const ProbingTone& tone : kProbingTone) {
@@ -37,7 +37,7 @@ constexpr double probing_sum(double periods) {
 
 inline constexpr int kProbingSamples = 160;  ///< three periods at 8000 Hz; L1 lasts eight times as long
 
-/// The signal at 8000 Hz with mean square 1, to be repeated without end.
+/// The signal at 8000 Hz with mean square 1, to be repeated continuously.
 struct ProbingTable {
   float sample[kProbingSamples];
 };

@@ -15,8 +15,8 @@ inline constexpr int kDpskCallHz = kToneBHz;
 inline constexpr int kDpskAnswerHz = kToneAHz;
 
 /// The signal of one end in Phase 2; the answer modem 1 dB below nominal, with the guard tone (10.1.2.1, 10.1.2.3).
-/// @param nominal_dbm0  of 10.1.2  @param guard_with_tone_db  guard tone during tone A, re nominal; during bits it is
-/// -7 dB
+/// @param nominal_dbm0  of 10.1.2  @param guard_with_tone_db  guard tone during tone A, relative to nominal; during
+/// bits it is -7 dB
 constexpr DpskSignal phase2_signal(int carrier_hz, double nominal_dbm0, double guard_with_tone_db) {
   DpskSignal s{carrier_hz, nominal_dbm0};
   if (carrier_hz != kDpskAnswerHz) return s;
@@ -27,24 +27,24 @@ constexpr DpskSignal phase2_signal(int carrier_hz, double nominal_dbm0, double g
   return s;
 }
 
-/// A retrain's tone: more than 50 ms of it, and little else received (11.5). Pass it the residual of the echo
+/// Detects a retrain's tone: more than 50 ms of it, and little else received (11.5). Pass it the residual of the echo
 /// canceller; then data and speech do not mislead it.
 class RetrainDetector {
  public:
   explicit RetrainDetector(int hz) : tone_(hz) {}
-  /// @return true from the sample on that makes it certain.  Real-time: yes.
+  /// @return true from the first certain sample on.  Real-time: yes.
   bool put(float x) {
     tone_.put(x);
     return clear_ms() > kLeastMs;
   }
-  /// How long the tone has lasted without a reversal; 0: no tone, or not it above all.
+  /// Duration of the tone without a reversal; 0 if there is no tone or it does not dominate.
   float clear_ms() const { return tone_.present() && tone_.share() > kLeastShare ? tone_.unbroken_ms() : 0; }
   void reset() { tone_.reset(); }
 
-  static constexpr float kLeastMs = 54;  ///< more than 50 (11.5.1.2); a burst counts 3 ms longer than it is
+  static constexpr float kLeastMs = 54;  ///< more than 50 (11.5.1.2); a burst counts as 3 ms longer
 
  private:
-  static constexpr float kLeastShare = 0.2f;  // with the guard tone 1 dB above it, it has 0.44
+  static constexpr float kLeastShare = 0.2f;  // with a guard tone 1 dB above it, it has 0.44
   ToneDetector tone_;
 };
 

@@ -12,13 +12,13 @@
 
 namespace offhook::v34 {
 
-/// process() of `count` modems, n samples each.
-/// @tparam Modem  has process(), add_to() and add_heads_to() HotLines
-/// Real-time: yes, O(count * n).
+/// Calls process() of `count` modems for n samples each.
+/// @tparam Modem  has process(), and HotLines from add_to()
+/// and add_heads_to(). Real-time: yes, O(count * n).
 template <class Modem>
 void advance_bank(const oh_pump_type*, void* const* self, const void* const* rx, void* const* tx, size_t count,
                   size_t n) {
-  constexpr size_t kLinesOfAModem = 384;  // maximum, at most symbol rates
+  constexpr size_t kLinesOfAModem = 384;  // maximum, reached at most symbol rates
   const int lines = n == 0 ? 0 : static_cast<int>((kLinesOfAModem + n - 1) / n);  // evenly: memory gives one at a time
   HotLines next;
   for (size_t k = 0; k < count; ++k) {

@@ -13,10 +13,10 @@ namespace offhook::v34 {
 
 class CallMemory {
  public:
-  /// Trainings in a row without lasting data after which another modulation is likely to do better.
+  /// Successive trainings without lasting data after which another modulation probably does better.
   static constexpr uint8_t kTrainingsInVain = 4;
 
-  /// A training or its data mode is over. Times are samples of 8000 Hz since the call began.
+  /// A training or its data mode has ended. Times are samples of 8000 Hz since the call began.
   struct Ended {
     uint64_t at;
     SymbolRate rx_symbol_rate;
@@ -41,7 +41,7 @@ class CallMemory {
                                               : in_vain_;
   }
 
-  /// Rates that were tried, and the loss of SNR in data. The loss is halved every five minutes.
+  /// duration of data mode
   ReceiveRate::Memory rates(uint64_t now) const {
     ReceiveRate::Memory memory = rates_;
     for (uint64_t age = now - rates_at_; age >= kHalfLife && memory.loss > 1; age -= kHalfLife) {
@@ -60,9 +60,9 @@ class CallMemory {
     }
     return set;
   }
-  /// An MP with sixteen points was not received: request four.
+  /// An MP with sixteen points was not received, so request four.
   bool missed_mp() const { return missed_mp_; }
-  /// Trainings in a row that led to less than ten seconds of data.
+  /// Successive trainings that led to less than ten seconds of data.
   uint8_t in_vain() const { return in_vain_; }
 
  private:

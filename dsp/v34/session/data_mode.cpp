@@ -10,10 +10,10 @@ namespace {
 constexpr int kFrameOctets = 16;  // of FrameBits
 static_assert(kMaxMappingFrameBits <= 8 * kFrameOctets);
 
-// The encoder makes x with 7 fractional bits.
+// The encoder gives x with 7 fractional bits.
 constexpr float kXUnit = 1.f / 128;
 
-// The odd number nearest to v.
+// The odd number that is nearest to v.
 float nearest_odd(float v) {
   constexpr float kMost = 255;
   v = v < kMost ? v : kMost;

@@ -15,24 +15,24 @@
 
 namespace offhook::v34 {
 
-inline constexpr float kNonlinearTheta = 0.3125f;  ///< the only value of Theta other than 0 (9.7, MP bit 31)
+inline constexpr float kNonlinearTheta = 0.3125f;  ///< the only non-zero value of Theta (9.7, MP bit 31)
 
-/// One direction's data mode: the parameters that both ends negotiate by MP.
+/// One direction's data mode: the parameters negotiated by MP.
 struct DataParameters {
   CodingParameters coding;
   bool nonlinear;  ///< Theta = 0.3125
   uint32_t bit_rate;
 
   bool precoding() const;
-  /// Mean |x|^2 before the non-linear encoder, grid units squared.  Not real-time in the strict sense.
+  /// Mean |x|^2 before the non-linear encoder, grid units squared.  Not strictly real-time.
   float mean_energy() const;
-  /// Mean |x'|^2 after it: that of the transmitted symbols is 1.
+  /// Mean |x'|^2 after it, if that of the transmitted symbols is 1.
   float transmitted_energy() const;
   /// The symbol format for a receiver.
   qam::SymbolFormat format() const;
 };
 
-/// Source and destination of the primary bits and of the auxiliary channel. If a port is not whole, ones are sent, and
+/// Source and destination of the primary bits and of the auxiliary channel. If a port is incomplete, ones are sent, and
 /// received bits are dropped.
 struct DataPort {
   oh_bit_port primary, auxiliary;
@@ -41,15 +41,15 @@ struct DataPort {
 class DataTransmitter {
  public:
   DataTransmitter() = default;
-  /// B1 begins with the next symbol.  Not real-time in the strict sense: see mean_energy().
+  /// B1 begins with the next symbol.  Not strictly real-time: see mean_energy().
   explicit DataTransmitter(const DataParameters& p);
 
-  /// True from the last symbol of B1 on: the next one takes user bits.
+  /// True from the last symbol of B1 on, when the next one takes user bits.
   bool b1_sent() const { return b1_sent_; }
   /// All symbols of the last mapping frame were sent.
   bool frame_sent() const { return next_ == kSymbolsPerMappingFrame; }
-  /// @param live  take bits from the port; else ones are sent  @return symbol of mean power 1.
-  /// Real-time: yes; the first symbol of a mapping frame does the work of the frame.
+  /// @param live  take bits from the port; otherwise send ones  @return symbol of mean power 1. Real-time: yes; the
+  /// first symbol of a mapping frame encodes the frame.
   Complex next(const DataPort& port, bool live);
   uint64_t bits_sent() const { return bits_; }
 
@@ -74,32 +74,32 @@ class DataReceiver {
 
   /// The most likely transmitted point of the next symbol `y`, in grid units after the whitening filter. In B1 it is
   /// the known point. After B1 it is the nearest of the grid or, for the second of a pair, the point of the best path.
-  /// Real-time: yes; every second symbol does the work of the Viterbi decoder.
+  /// Real-time: yes; every second symbol runs the Viterbi decoder.
   Complex decide(Complex y);
-  /// Takes in the symbol that decide() was given. Its bits follow ViterbiDecoder::kDelay pairs later.
-  /// @param live  the port may get the bits received after B1
-  /// @pre decide() was called since the last put().  Real-time: yes; every eighth symbol does the work of a mapping
-  /// frame.
+  /// Processes the symbol that was given to decide(). Its bits follow ViterbiDecoder::kDelay pairs later.
+  /// @param live  the port may receive the bits after B1
+  /// @pre decide() was called since the last put().  Real-time:
+  /// yes; every eighth symbol decodes a mapping frame.
   void put(const DataPort& port, bool live);
 
   /// All symbols of B1 were received.
   bool b1_received() const { return symbols_ >= b1_symbols_; }
-  /// Bits of B1 decoded so far that were not one.
+  /// Decoded bits of B1 that were not one.
   int b1_errors() const { return b1_errors_; }
   uint64_t bits_received() const { return bits_; }
   /// Noise variance per dimension in B1, grid units squared. It is valid even if noise makes decisions on data
   /// impossible, because all of B1 is known.  @pre b1_received()
   float b1_variance() const { return b1_sum_ / (2 * static_cast<float>(b1_symbols_)); }
 
-  /// True when the last put() completed a 4D symbol.
+  /// True if the last put() completed a 4D symbol.
   bool pair_completed() const { return !second_; }
-  /// Noise variance per dimension of the last 4D symbol as the best path sees it, grid units squared; at most 1.
+  /// Noise variance per dimension of the last 4D symbol relative to the best path, grid units squared; at most 1.
   float variance() const { return variance_; }
-  /// The same against the nearest points of the grid, without the code.
+  /// The same relative to the nearest points of the grid, without the code.
   float grid_variance() const { return grid_variance_; }
   /// ViterbiDecoder::toss_up(); false before the first decision.
   bool toss_up() const { return toss_up_; }
-  /// 4D symbols since the last place where the superframe's pattern may invert a bit (V0), the last one included.
+  /// 4D symbols since the last position where the superframe's pattern may invert a bit (V0), including that one.
   int since_inversion() const { return since_inversion_; }
 
   /// The memory that decide() and put() use after B1.
@@ -114,11 +114,11 @@ class DataReceiver {
 
   ViterbiDecoder viterbi_;
   Decoder decoder_;
-  FramePosition ahead_;  // of the pairs that go into the Viterbi decoder
+  FramePosition ahead_;  // for the pairs that enter the Viterbi decoder
   int pair_ = 0;         // 4D symbol of the mapping frame at ahead_
   float received_[4]{};
-  bool second_ = false;  // the next symbol is the second of its pair
-  bool ready_ = false;   // the decoder has given a pair
+  bool second_ = false;  // whether the next symbol is the second of its pair
+  bool ready_ = false;   // whether the decoder has returned a pair
   Point decided_[kSymbolsPerMappingFrame]{};
   int decided_count_ = 0;
   int frames_left_of_b1_ = 0;
@@ -131,7 +131,7 @@ class DataReceiver {
   float variance_ = 0;
   float grid_variance_ = 0;
   int since_inversion_ = 0;
-  Encoder b1_;  // of the far end: B1 is known
+  Encoder b1_;  // of the far end, because B1 is known
   Encoder::Symbol known_[kSymbolsPerMappingFrame]{};
 };
 

@@ -9,14 +9,14 @@
 
 namespace offhook::v34 {
 
-/// Phase 3 begins with the next sample. @param self  a pump that oh_v34_type()'s init has made, with the role that its
-/// end had in that Phase 2.  Real-time: yes; designs filters (cost: pump.h).
+/// Phase 3 begins with the next sample. @param self  a pump that oh_v34_type()'s init created, with this end's role in
+/// that Phase 2.  Real-time: yes; designs filters (cost: pump.h).
 void begin_training(void* self, const Phase2Outcome& outcome);
 
-/// Call once per sample after that. @return the request to Phase 2, after which this pump does nothing; else kNone
+/// Call it once per sample after that. @return the request to Phase 2, after which this pump is idle; otherwise kNone
 Outcome handed_back(const void* self);
 
-/// Starts Phase 2 in the form of such an outcome. @param why  kRetrain, kRepeatInfo1 or kRepeatInfo1WithMarks
+/// Starts Phase 2 from this outcome. @param why  kRetrain, kRepeatInfo1 or kRepeatInfo1WithMarks
 void restart(Phase2* phase2, Outcome why);
 
 }  // namespace offhook::v34

@@ -12,7 +12,7 @@ void LineMonitor::start(const DataParameters& p, double required_next, uint8_t l
   search_.start(static_cast<uint8_t>(p.bit_rate / 2400), lowest);
   losses_ = losses;
   bad_ = static_cast<float>(tolerated_variance(p.coding.trellis, p.coding.framing, kBadFrames));
-  // The variance at which the next rate is possible with 1 dB to spare.
+  // The variance at which the next rate is possible with a margin of 1 dB.
   constexpr double kSpare = 1.26;
   good_ = required_next > 0 ? static_cast<float>(p.mean_energy() / (2 * kSpare * required_next)) : 0;
 }
@@ -44,7 +44,7 @@ LineMonitor::Advice LineMonitor::put(const DataReceiver& r, bool uncertain) {
   return window(mean, grid);
 }
 
-// The lowest noise of the last two seconds, compared with that of the two seconds after errors lowered the rate.
+// The lowest noise of the last two seconds, compared with the two seconds after errors lowered the rate.
 void LineMonitor::follow_quiet(float mean) {
   quietest_ = mean < quietest_ ? mean : quietest_;
   if (++quiet_windows_ < kBadWindows) return;
@@ -81,7 +81,7 @@ LineMonitor::Advice LineMonitor::resynchronise() {
       return Advice::kResynchronise;
     case 1:
       search_.lose();
-      quiet_then_ = 0;  // as after errors: a line that becomes quieter is another one
+      quiet_then_ = 0;  // as after errors, because a line that becomes quieter has changed
       return Advice::kYield;
     default:
       return Advice::kRetrain;

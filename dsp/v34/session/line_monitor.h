@@ -32,19 +32,19 @@ class LineMonitor {
   enum class Advice : uint8_t {
     kNone,
     kResynchronise,  ///< lost, or slipped: a renegotiation finds the symbols again and keeps the equaliser
-    kLower,          ///< too many errors for seconds: renegotiate to a rate below
-    kHigher,         ///< the line has carried more than this for long
+    kLower,          ///< too many errors for seconds: renegotiate to a lower rate
+    kHigher,         ///< the line could have carried more than this for long
     kMove,           ///< renegotiate to most(), because of errors
     kYield,          ///< lost again after that: renegotiate to a rate well below
-    kRetrain         ///< lost once more, at that rate
+    kRetrain         ///< lost again at that rate
   };
 
   static constexpr int kWindowPairs = 256;
   static constexpr float kLost = 0.34f;
-  static constexpr double kBadFrames = 0.1;  ///< more data frames bad than that: too many
+  static constexpr double kBadFrames = 0.1;  ///< more bad data frames than that are too many
   static constexpr int kLostWindows = 2;
   static constexpr int kBadWindows = 12;      ///< 2 s
-  static constexpr int kGoodWindows = 24;     ///< 4 s the first time, then twice as long each time
+  static constexpr int kGoodWindows = 24;     ///< 4 s the first time, then twice the previous time
   static constexpr int kSettledWindows = 30;  ///< lost within 5 s after a resynchronisation: it did not help
 
   /// The state that survives a training.
@@ -57,17 +57,17 @@ class LineMonitor {
   Memory memory() const { return {search_, wait_for_higher_, quiet_then_, slips_}; }
   void remember(const Memory& memory);
 
-  /// Data mode begins. @param required_next  as of required_snr(), for the next higher rate that both ends have; 0:
-  /// none
-  /// @param lowest  rate that both ends have, in 2400 bit/s
-  /// Not real-time in the strict sense: as required_snr().
+  /// Data mode begins. @param required_next  required_snr()
+  /// of the next higher rate that both ends have; 0: none
+  /// @param lowest  rate that both ends have, in 2400
+  /// bit/s. Not strictly real-time: as required_snr().
   void start(const DataParameters& p, double required_next, uint8_t lowest);
-  /// The receiver has got another 4D symbol. @param uncertain  Heard::uncertain: errors of a gap or a hit do not count,
+  /// The receiver has another 4D symbol. @param uncertain  Heard::uncertain: errors from a gap or a hit do not count,
   /// because another rate would not help  Real-time: yes, O(1).
   Advice put(const DataReceiver& r, bool uncertain);
-  /// The highest rate that the errors so far allow, in 2400 bit/s.
+  /// The highest rate that the errors so far permit, in 2400 bit/s.
   uint8_t most() const { return search_.most(); }
-  /// Whether variance() is known: windows in a row were neither lost nor slipped.
+  /// Whether variance() is known: several successive windows were neither lost nor slipped.
   bool settled() const { return good_for_ >= kSettledMean; }
   /// Number of slips of the receiver by whole symbols.
   uint32_t slips() const { return slips_; }
@@ -81,14 +81,14 @@ class LineMonitor {
   bool superframe_lost();
   Advice resynchronise();
 
-  static constexpr float kSlipRatio = 1.35f;  ///< of path and grid
+  static constexpr float kSlipRatio = 1.35f;  ///< noise of path and grid
   static constexpr float kSlipExcess = 0.03f;
-  static constexpr int kEdgePairs = 4;           ///< pairs after which a wrong inversion is detected
+  static constexpr int kEdgePairs = 4;           ///< pairs until a wrong inversion is detected
   static constexpr int kSuperframePairs = 1024;  ///< two superframes, rounded
   static constexpr float kEdgeExcess = 0.045f;
 
   static constexpr float kQuieter = 1.6f;    ///< 2 dB
-  static constexpr int kOneErrorPairs = 48;  ///< later errors within a data frame belong to the same error
+  static constexpr int kOneErrorPairs = 48;  ///< later errors within one data frame belong to the same error
 
   static constexpr int kSettledMean = 4;
   static constexpr int kMostGoodWindows = 1536;
@@ -112,11 +112,11 @@ class LineMonitor {
   int bad_windows_ = 0;
   int good_windows_ = 0;
   uint32_t slips_ = 0;
-  int losses_ = 0;  // of the receiver, each within kSettledWindows of data mode after the one before
+  int losses_ = 0;  // slips of the receiver, each within kSettledWindows of data mode after the previous one
   RateSearch search_;
   float energy_ = 0;      // of the data's points
-  float quietest_ = 1;    // window of a number of them: noise without the impulses
-  float quiet_then_ = 0;  // noise over energy when the rate was last lowered for errors; 0: never
+  float quietest_ = 1;    // window with the smallest noise among several: noise without impulses
+  float quiet_then_ = 0;  // noise over energy when errors last lowered the rate; 0: never
   int quiet_windows_ = 0;
   int since_error_ = 0;
   int errors_ = 0;

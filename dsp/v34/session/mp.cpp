@@ -6,7 +6,7 @@
 namespace offhook::v34 {
 namespace {
 
-// Tables 20 and 21 up to the CRC. The information bits go in words of 16 with a start bit before each.
+// Tables 20 and 21 up to the CRC. The information bits form words of 16, each after a start bit.
 template <class Io, class V>
 void layout(Io& io, V& v) {
   io.fixed(kMpSync, 17);

@@ -22,8 +22,8 @@ namespace {
 
 constexpr uint32_t kRateHz = 8000;
 constexpr uint64_t kGiveUp = 90 * kRateHz;  // without data mode
-// In Phase 2 nothing of the far end. It may be in a training of its own, silent for 5.2 s (V.34 11.4.1: 4 s, and a
-// round trip of 1.2 s), before it hears our tone; its answer takes another round trip.
+// Time in Phase 2 without the far end. During its own training it may be silent for 5.2 s (V.34 11.4.1: 4 s, and a
+// round trip of 1.2 s) before it receives this end's tone. Its answer takes another round trip.
 constexpr uint64_t kGone = 10 * kRateHz;
 constexpr uint64_t kInstrumentsEvery = kRateHz / 10;
 
@@ -125,7 +125,7 @@ class Modem {
   uint32_t order_version_ = 0;
   oh_pump_observer observer_;
   oh_start_up shown_start_up_ = OH_START_UP_NONE;
-  uint32_t shown_slips_ = 0, slips_before_ = 0;  // before_: found by receivers of earlier trainings
+  uint32_t shown_slips_ = 0, slips_before_ = 0;  // before_: by receivers of earlier trainings
   oh_pump_config config_;
 
   v8::V8 v8_;
@@ -150,7 +150,7 @@ void Modem::add_heads_to(HotLines* hot) const {
   echo_.add_heads_to(hot);
 }
 
-// @return the sent sample comes from Phases 3 and 4, by send(); else it is *tx.
+// @return whether send() of Phases 3 and 4 gives the sent sample; otherwise it is *tx.
 bool Modem::hear(float x, bool is_lost, float* tx) {
   power_ += (x * x - power_) * (1.f / 256);
   switch (stage_) {
@@ -195,7 +195,7 @@ int16_t Modem::end_step(float tx) {
 }
 
 void Modem::add_to(HotLines* hot) const {
-  hot->add(config_.port.user, HotLines::kLine);  // its owner knows the part in use; probably this
+  hot->add(config_.port.user, HotLines::kLine);  // its owner knows the part in use; this is the probable one
   if (stage_ != Stage::kTraining) return;
   receiver_.add_to(hot);
   hot->add(&retrain_tone_, sizeof retrain_tone_);
@@ -219,7 +219,7 @@ void Modem::show_instruments() const {
   }
 }
 
-// When data mode begins, and every 10 s of it.
+// When data mode begins, and every 10 s in it.
 void Modem::show_taps() {
   const bool live = stage_ == Stage::kTraining && session_.live();
   if (live && live_samples_ % (10 * kRateHz) == 0) {
@@ -250,7 +250,7 @@ oh_start_up Modem::start_up() const {
   }
 }
 
-// The event waited for; a slip of data mode.
+// The awaited event; a slip of data mode.
 void Modem::show_progress() {
   if (observer_.instrument == nullptr) return;
   const oh_start_up now = start_up();
@@ -302,12 +302,12 @@ void Modem::begin_training() {
   h.far_cme = o.far_info0.cme;
   h.points_1664 = o.own_info0.supports_1664_points && o.far_info0.supports_1664_points;
   h.elapsed = o.samples_since_info1a;
-  // INFO1a takes 70 bits of 600 a second and began a round trip after the end of INFO1c at the terminals.
+  // INFO1a has 70 bits at 600 bit/s, and began a round trip after the end of INFO1c at the terminals.
   h.since_info1c = o.samples_since_info1a + 70 * kRateHz / 600 + o.round_trip_samples + config_.io_delay_samples;
   h.max_bit_rate = config_.max_bit_rate;
   h.margin = kSnrMargin;
   h.aux = wants_auxiliary_;
-  // Sixteen points need 22 dB, the requirement of five bits per symbol, too.
+  // Sixteen points need 22 dB, like a rate of five bits per symbol.
   const double bits = 2400.0 * o.rx_projected_rate / symbol_rate_hz(o.rx_symbol_rate);
   h.points = bits >= 5 && !memory_.missed_mp() ? TrainingPoints::k16 : TrainingPoints::k4;
   // On lines so good that the noise is that of G.711, it grows with the level.
@@ -333,7 +333,7 @@ void Modem::begin_training() {
   show_training();
 }
 
-// @return whether it is still training, or in data mode.
+// @return whether it is still in training or in data mode.
 bool Modem::train(float rx, bool is_lost) {
   if (echo_.training() != session_.far_end_silent()) echo_.set_training(!echo_.training());
   if (removes_hum_) rx = high_pass_.process(is_lost ? 0 : rx);
@@ -353,7 +353,7 @@ float Modem::send(bool is_lost) {
   return tx;
 }
 
-// Passes the orders of Phases 3 and 4 to the receiver, and the receiver's reports to them.
+// Passes the commands of Phases 3 and 4 to the receiver, and its reports to them.
 void Modem::receive(float rx, bool is_lost) {
   const ReceiverOrder& order = session_.order();
   if (order.version != order_version_) {
@@ -387,7 +387,7 @@ void Modem::receive(float rx, bool is_lost) {
   for (int n = receiver_.take_missing(); n > 0; --n) receive(0, true);
 }
 
-// The line quality for MP, from the noise in TRN. @return null: unchanged
+// The line quality for MP, from the noise in TRN. @return null if unchanged
 const LineQuality* Modem::measure_noise() {
   constexpr int kEvery = 128, kEnough = 1024;
   const qam::NoisePredictor& noise = receiver_.noise();

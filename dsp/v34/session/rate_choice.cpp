@@ -9,17 +9,17 @@ namespace offhook::v34 {
 namespace {
 
 // Error events per 4D symbol at squared distances 16 (parallel transitions) and 20, counted by enumeration of the
-// trellis over random sent sequences (tests/sim/v34_coding_test.cpp uses the same); the code's further neighbours
-// double it.
+// trellis over random sent sequences (tests/sim/v34_coding_test.cpp uses the same); the code's other neighbours double
+// it.
 constexpr double kNeighbours16[] = {24, 8, 0};
 constexpr double kNeighbours20[] = {512, 288, 143};
 constexpr double kFurther = 2;
 
-constexpr double exp_of(double x) {  // through db_to_gain: e^x = 10^(db/20)
+constexpr double exp_of(double x) {  // by db_to_gain: e^x = 10^(db/20)
   return db_to_gain(x * 8.68588963806503655302);
 }
 
-// Q(sqrt(t)) for t >= 4 to 1 %: the asymptotic series as a continued fraction.
+// Q(sqrt(t)) for t >= 4, accurate to 1 %: the asymptotic series as a continued fraction.
 constexpr double q_of_root(double t) {
   double root = t;
   for (int k = 0; k < 40; ++k) root = 0.5 * (root + t / root);
@@ -40,7 +40,7 @@ bool allowed(const RateLimits& l, int rate) {
   const uint32_t bit_rate = static_cast<uint32_t>(rate) * 2400;
   if (!is_supported(l.symbol_rate, bit_rate)) return false;
   if (l.max_bit_rate != 0 && bit_rate > l.max_bit_rate) return false;
-  // N above 12 in MP is for modems with 1664 points (10.1.3.9), and so are the lower rates that need them.
+  // N above 12 in MP is for modems with 1664 points (10.1.3.9), and for the lower rates that need them.
   return l.points_1664 ||
          (rate <= 12 && make_framing(l.symbol_rate, bit_rate, l.aux, false).points() <= kOldMostPoints);
 }
@@ -68,8 +68,8 @@ PrecoderCoefficients to_coefficients(const Complex* h) {
 }
 
 double precoded_snr(const qam::NoisePredictor& noise, PrecoderCoefficients* h) {
-  // The minimum gain, and the cost of the precoder's dither (up to 8/3 of energy) for a constellation that has this
-  // ratio at a noise variance of 0.18 per dimension.
+  // The minimum gain: it pays for the precoder's dither (energy up to 8/3) in a constellation that has this ratio at a
+  // noise variance of 0.18 per dimension.
   constexpr float kLeastGain = 1.02f, kDither = 7.5f;
   Complex filter[qam::NoisePredictor::kOrder];
   const float left = noise.solve(filter);

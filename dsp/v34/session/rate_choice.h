@@ -19,7 +19,7 @@
 
 namespace offhook::v34 {
 
-/// Bad data frames (35 or 40 ms, about one V.42 frame) at the rate that is chosen.
+/// Bad data frames (35 or 40 ms, about one V.42 frame) at the chosen rate.
 inline constexpr double kTargetFrameErrors = 1e-3;
 
 /// Largest noise variance per dimension, grid units squared, at which at most `frame_errors` of the data frames are
@@ -29,14 +29,14 @@ double tolerated_variance(TrellisCode code, const Framing& framing, double frame
 /// 0.35 dB: required_snr() covers noise only, and a measurement over a second of TRN is accurate to 0.1 dB.
 inline constexpr double kSnrMargin = 1.084;
 
-/// Signal-to-noise ratio (mean |x|^2 over mean |noise|^2, both after the whitening filter) that a rate needs.
-/// Not real-time in the strict sense: as mean_energy().
+/// Signal-to-noise ratio (mean |x|^2 over mean |noise|^2, both after the whitening filter) that a rate needs. Not
+/// strictly real-time: as mean_energy().
 double required_snr(TrellisCode code, const Framing& framing, bool precoding);
 
-/// The rate that training noise allows. @param[out] h  of the required precoder at the far end; zero if
-/// it gains less than it costs  @return as of required_snr; 0: not known.  Real-time: yes, O(1).
+/// The rate that training noise permits. @param[out] h  of the required precoder at the far end; zero if it gains less
+/// than it costs  @return as required_snr; 0: unknown.  Real-time: yes, O(1).
 double precoded_snr(const qam::NoisePredictor& noise, PrecoderCoefficients* h);
-/// The filter as MP sends it.
+/// The filter in MP's form.
 PrecoderCoefficients to_coefficients(const Complex* h);
 
 struct RateLimits {
@@ -45,19 +45,19 @@ struct RateLimits {
   bool expanded;
   bool precoding;
   bool aux;
-  bool points_1664;       ///< both ends have the 1664 points; else 960 are the most
+  bool points_1664;       ///< whether both ends have the 1664 points; otherwise 960 is the maximum
   uint32_t max_bit_rate;  ///< 0: no limit
 };
 
-/// @param snr  as of required_snr  @return the highest rate in 2400 bit/s; the lowest rate of the symbol rate if the
-/// line carries less: the far end may do better than this end estimates.
+/// @param snr  as of required_snr  @return the highest rate in 2400 bit/s; if the line carries less, the lowest rate of
+/// the symbol rate, because the estimate may be too low.
 uint8_t choose_rate(const RateLimits& limits, double snr);
 
 /// Bit k: (k+1) * 2400 bit/s is at least the lowest rate of both symbol rates, and at most the highest rate of one of
 /// them.
 uint16_t rate_mask(const RateLimits& transmit, const RateLimits& receive);
 
-/// The highest rate that these limits allow on any line, in 2400 bit/s.
+/// The highest rate that these limits permit on any line, in 2400 bit/s.
 uint8_t highest_rate(const RateLimits& limits);
 
 }  // namespace offhook::v34

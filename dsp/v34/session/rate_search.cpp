@@ -37,9 +37,9 @@ bool RateSearch::put(int errors) {
   return excess_ >= (trial_ && rate_ == most_ ? kTooManyInTrial : kTooMany) && !no_rate_fits_ && too_many();
 }
 
-// The wait is over. The result of a minute ago may be outdated.
+// The wait is over. The result from a minute ago may be outdated.
 void RateSearch::try_again() {
-  if (rate_ < most_) {  // it has not come to the trial yet
+  if (rate_ < most_) {  // the trial has not begun
     left_ = kTrial;
     return;
   }
@@ -57,7 +57,7 @@ float RateSearch::goodput(int rate) const {
   return errors_at_[rate] > 0 ? 2400.f * static_cast<float>(rate) - kErrorBits * errors_at_[rate] : 0;
 }
 
-// The highest rate that carries `enough`, unless a lower one has clearly fewer errors.
+// The highest rate with `enough`, unless a lower one has clearly fewer errors.
 int RateSearch::choose(float enough) const {
   int chosen = rate_;
   float errors = 0;

@@ -19,12 +19,12 @@ class RateSearch {
  public:
   /// Data mode begins at `rate`; both, and `lowest`, in 2400 bit/s. Results at other rates are kept.
   void start(uint8_t rate, uint8_t lowest);
-  /// A window of LineMonitor::kWindowPairs has passed. @return true when most() has changed and should be requested.
+  /// A window of LineMonitor::kWindowPairs has passed. @return whether most() has changed and should be requested.
   /// Real-time: yes, O(1).
   bool put(int errors);
   /// The receiver could not keep this rate. The next lower rate becomes the limit, for the same time as after errors.
   void lose();
-  /// The line has changed: all rates are permitted again.
+  /// The line has changed, so all rates are permitted again.
   void reset();
   /// The highest rate to request.
   uint8_t most() const { return most_; }
@@ -37,30 +37,30 @@ class RateSearch {
   void try_again();
 
   static constexpr uint8_t kNoLimit = 14;
-  static constexpr int kWindowsASecond = 6;  // at 3000 to 3429 symbols per second, nearly
+  static constexpr int kWindowsASecond = 6;  // approximately, at 3000 to 3429 symbols per second
   static constexpr float kErrorBits = 5 * 1080;
   static constexpr float kWorth = 0.9f;
   static constexpr float kClearly = 1 / 3.f;
-  static constexpr float kTolerated = 0.04f / kWindowsASecond;  // errors a window: 1.4 in 1000 data frames
+  static constexpr float kTolerated = 0.04f / kWindowsASecond;  // errors per window: 1.4 in 1000 data frames
   static constexpr float kTooMany = 5;                          // more than tolerated
   static constexpr int kWait = 180 * kWindowsASecond;
   static constexpr int kPatience = 4;  // factor of the waiting time after an unsuccessful trial
   static constexpr int kLongestWait = 3600 * kWindowsASecond;
-  static constexpr float kTooManyInTrial = 2;          // it is known to have been bad
-  static constexpr int kTrial = 30 * kWindowsASecond;  // a higher rate that lasts as long is good
+  static constexpr float kTooManyInTrial = 2;          // known to have been bad
+  static constexpr int kTrial = 30 * kWindowsASecond;  // a higher rate that lasts this long is good
 
   uint8_t rate_ = 0;
   uint8_t lowest_ = 1;
   uint8_t most_ = kNoLimit;
-  bool no_rate_fits_ = false;        // no rate is without errors
-  bool trial_ = false;               // most_ is a rate that was bad once
-  bool again_ = false;               // a higher rate or a search is being tried after wait_
-  float errors_at_[kNoLimit + 1]{};  // a second, at the rates of this search; 0: not tried
+  bool no_rate_fits_ = false;        // no rate is error-free
+  bool trial_ = false;               // most_ is a rate that was once bad
+  bool again_ = false;               // after wait_, a higher rate or a search is tried
+  float errors_at_[kNoLimit + 1]{};  // errors per second, at the rates of this search; 0: not tried
   float excess_ = 0;
   int errors_ = 0;   // at this rate
   int windows_ = 0;  // at this rate
   int wait_ = kWait;
-  int left_ = 0;  // of it, or of the trial
+  int left_ = 0;  // of the search or the trial
 };
 
 }  // namespace offhook::v34

@@ -8,7 +8,7 @@ bool has(uint16_t mask, int rate) {
   return (mask >> (rate - 1) & 1) != 0;
 }
 
-// SNR from which the next higher rate of both ends is possible; 0: there is none.
+// SNR from which the next higher common rate is possible; 0: none.
 double required_above(const RateLimits& l, int rate, uint16_t mask, int most) {
   const int highest = highest_rate(l) < most ? highest_rate(l) : most;
   for (int r = rate + 1; r <= highest; ++r) {
@@ -21,8 +21,8 @@ double required_above(const RateLimits& l, int rate, uint16_t mask, int most) {
 
 }  // namespace
 
-// Less than 1.5 dB is within the accuracy of one B1 of 96 symbols and more. A B1 without the known points (6 dB) was
-// received at the wrong place.
+// Up to 1.5 dB is within the accuracy of one B1 of 96 symbols or more. A B1 without the known points (6 dB) was
+// received at the wrong position.
 double ReceiveRate::loss_of(double data_snr) const {
   constexpr double kLeast = 1.41, kLeastSnr = 4;
   if (!(data_snr > kLeastSnr) || !(training_snr_ > kLeast * data_snr)) return 1;
@@ -44,7 +44,7 @@ void ReceiveRate::start(const DataParameters& p, const RateLimits& limits, uint1
   lowest_ = 1;
   while (lowest_ < rate_ && !has(mask, lowest_)) ++lowest_;
   energy_ = p.mean_energy();
-  data_variance_ = 0;  // that of the data before is in other units
+  data_variance_ = 0;  // that of the earlier data has other units
   training_snr_ = training_snr;
   if (training_snr > 0 && b1_variance > 0) {
     loss_ = loss_of(static_cast<double>(energy_) / (2 * static_cast<double>(b1_variance)));
@@ -72,7 +72,7 @@ uint8_t ReceiveRate::choose(const RateLimits& limits, double training_snr, doubl
                             uint8_t limit) const {
   double snr = training_snr / loss_;
   // After seconds of data, the noise is known better than from a short training, in which the receiver still converges.
-  // `limit` covers a line that has become worse.
+  // `limit` handles a line that has become worse.
   if (renegotiation && data_variance_ > 0) {
     const double in_data = static_cast<double>(energy_) / (2 * static_cast<double>(data_variance_));
     if (in_data > snr) snr = in_data;

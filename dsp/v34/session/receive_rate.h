@@ -10,8 +10,8 @@
 
 namespace offhook::v34 {
 
-/// Share of a far end's power below which it is silent. Half a window of the line monitor after it went silent,
-/// Heard::power, which averages over 64 ms, has fallen by 11 dB.
+/// The far end is silent below this share of its power. Heard::power averages over 64 ms, so half a window of the line
+/// monitor after the beginning of silence it has fallen by 11 dB.
 inline constexpr float kSilentShare = 0.1f;
 
 class ReceiveRate {
@@ -28,7 +28,7 @@ class ReceiveRate {
   Memory memory() const;
   void remember(const Memory& memory);
 
-  /// Data mode begins. Not real-time in the strict sense: as required_snr().
+  /// Data mode begins. Not strictly real-time: as required_snr().
   /// @param mask  rates that both ends have, bit k: (k + 1) * 2400 bit/s  @param most  the highest permitted of
   /// them, in 2400 bit/s  @param training_snr  the argument of choose() in this procedure; 0: not known  @param
   /// b1_variance  DataReceiver::b1_variance().
@@ -36,16 +36,16 @@ class ReceiveRate {
              float b1_variance = 0);
   /// As LineMonitor::put().  Real-time: yes, O(1).
   LineMonitor::Advice put(const DataReceiver& r, bool uncertain);
-  /// The highest rate to request after an advice to renegotiate, in 2400 bit/s.
+  /// The highest rate to request after advice to renegotiate, in 2400 bit/s.
   uint8_t limit_after(LineMonitor::Advice advice) const;
 
-  /// The rate for MP, in 2400 bit/s. @param training_snr  as of required_snr()  @param margin  factor on a rate's
-  /// required SNR  @param renegotiation  the data before it count  @param limit  kNoLimit, or limit_after().
-  /// Real-time: as choose_rate().
+  /// The rate for MP, in 2400 bit/s. @param training_snr  as required_snr()  @param margin  factor on a rate's required
+  /// SNR  @param renegotiation  whether earlier data count  @param limit  kNoLimit, or limit_after(). Real-time: as
+  /// choose_rate().
   uint8_t choose(const RateLimits& limits, double training_snr, double margin, bool renegotiation, uint8_t limit) const;
   /// As LineMonitor::slips().
   uint32_t slips() const { return monitor_.slips(); }
-  /// Noise of the data, grid units squared per dimension, a mean over about half a second; 0: not known.
+  /// Noise of the data, grid units squared per dimension, a mean over about half a second; 0: unknown.
   float data_variance() const { return data_variance_; }
 
  private:
@@ -55,7 +55,7 @@ class ReceiveRate {
   uint8_t rate_ = 0, lowest_ = 1;
   float energy_ = 0;  // of the data's points
   float data_variance_ = 0;
-  double training_snr_ = 0;  // of the newest procedure; 0: not known
+  double training_snr_ = 0;  // of the newest procedure; 0: unknown
   double loss_ = 1;
 };
 

@@ -8,7 +8,7 @@ namespace {
 
 constexpr float kPpMagnitude = 1.41421356f;
 
-// If the known TRN and the nearest points disagree this often, TRN is not at its expected place.
+// If the known TRN and the nearest points differ this often, TRN is not at its expected position.
 constexpr int kMostMismatches = 12;
 
 }  // namespace
@@ -102,7 +102,7 @@ ReceiveSignals::Found ReceiveSignals::read(int bit) {
       j_age_ = -1;
       return Found::kJPrime;
     }
-    j_age_ = 0;  // a copy with errors: its place is still known
+    j_age_ = 0;  // a copy with errors, whose position is still known
   }
   return Found::kNone;
 }

@@ -20,28 +20,28 @@ class ReceiveSignals {
  public:
   enum class Found : uint8_t {
     kNone,
-    kJ,       ///< two equal copies of J: wanted_points()
+    kJ,       ///< two equal copies of J were received: wanted_points()
     kJPrime,  ///< its last symbol
     kMp,      ///< mp()
-    kE        ///< its last symbol; not before an MP
+    kE        ///< its last symbol was received; not before an MP
   };
 
   ReceiveSignals() = default;
   /// @param far  of the far transmitter
   explicit ReceiveSignals(Scrambling far) : scrambling_(far), decoder_(far, TrainingPoints::k4) {}
 
-  /// The transition from S to S-bar is over: `age` symbols of S-bar have come before the next one.
+  /// The transition from S to S-bar is over: the next symbol comes after `age` symbols of S-bar.
   /// @param pp  PP follows S-bar (Phase 3)  @param points  of TRN and the later signals
-  /// @param known_trn  number of symbols of TRN that are certain to come and are taken as known
+  /// @param known_trn  number of symbols of TRN that certainly arrive and are treated as known
   void start(int age, bool pp, TrainingPoints points, int known_trn);
 
-  /// The most likely transmitted point for a received `y`. Both in grid units of the constellation in
-  /// use, PP with the power of four points.  Call it before put() of the same symbol.  Real-time: yes, O(1).
+  /// The most likely transmitted point for a received `y`. Both are in grid units of the constellation in use; PP has
+  /// the power of four points.  Call it before put() of the same symbol.  Real-time: yes, O(1).
   Complex decide(Complex y) const;
   /// The next symbol.  Real-time: yes; O(1), and O(bits) after seventeen ones.
   Found put(Complex y);
 
-  /// The newest symbol's bits, descrambled, as in J and MP. @return [training_bits(points())]
+  /// The bits of the newest symbol, descrambled, as in J and MP. @return [training_bits(points())]
   const uint8_t* symbol_bits() const { return symbol_bits_; }
 
   /// Received symbols of TRN and later.
@@ -50,10 +50,10 @@ class ReceiveSignals {
   TrainingPoints wanted_points() const { return wanted_; }  ///< requested by the far modem's J
   const Mp& mp() const { return mp_; }
 
-  /// Mean squared error over the constellation's mean energy, in TRN or later. It is the mean of the last 128 symbols
-  /// while it falls, then of up to nine times as many; 1 before the first mean.
+  /// Mean squared error over the constellation's mean energy, in TRN or later. While it falls, it is the mean of the
+  /// last 128 symbols; after that, of up to nine times as many. 1 before the first mean.
   float error() const { return error_; }
-  /// The error no longer falls: two windows in a row improved the previous mean by less than a tenth.
+  /// The error no longer falls: two successive windows improved the previous mean by less than a tenth.
   bool settled() const { return settled_windows_ >= 2; }
 
  private:
@@ -66,9 +66,9 @@ class ReceiveSignals {
 
   Scrambling scrambling_ = kGpc;
   TrainingPoints points_ = TrainingPoints::k4;
-  int position_ = 0;  // of the next symbol; 0: the first of TRN; before it PP and S-bar
+  int position_ = 0;  // of the next symbol; 0: the first of TRN; negative: PP and S-bar
   int pp_ = 0;        // symbols of PP
-  int known_ = 0;     // symbols of TRN that are taken as known
+  int known_ = 0;     // symbols of TRN that are treated as known
   int mismatches_ = 0;
   Point reference_{};  // the known symbol at position_
   TrainingEncoder trn_;
@@ -78,9 +78,9 @@ class ReceiveSignals {
   MpReceiver mp_receiver_;
   Mp mp_{};
   bool mp_found_ = false;
-  int until_e_ = 0;  // bits to the twentieth bit of the sequence after the last MP
+  int until_e_ = 0;  // bits until the twentieth bit of the sequence after the last MP
   TrainingPoints wanted_ = TrainingPoints::k4;
-  int j_age_ = -1;  // bits since the end of a copy of J; < 0: none found
+  int j_age_ = -1;  // bits since the end of a copy of J; negative: none found
   float sum_ = 0;
   int in_window_ = 0;
   float error_ = 1;

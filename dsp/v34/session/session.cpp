@@ -10,21 +10,21 @@ using Task = qam::Receiver::Task;
 
 constexpr uint32_t kSilenceMs = 70;        // before S; 11.3.1.2.1
 constexpr uint32_t kMaxFinalTrnMs = 2000;  // 11.4.1.1.2, 11.4.1.2.2, 11.6.1
-// J may be answered up to 500 ms after it was found (11.3.1.1.3, 11.3.1.2.6). A modem trains its far-echo canceller on
-// its earlier signal, which returns a round trip later. Some real modems need this end's silence for it.
+// J may be answered up to 500 ms after it was found (11.3.1.1.3, 11.3.1.2.6). A modem trains its far-echo canceller
+// with its earlier signal, which returns a round trip later. Some real modems need silence from this end for that.
 constexpr uint32_t kMaxAfterJMs = 400;
 constexpr uint32_t kFalseSMs = 150;   // S lasts 128T, at most 53 ms
-constexpr uint32_t kFarStopsMs = 60;  // S-bar, J to its end, and the delay of receivers and filters
-// The Recommendation allows 2500 ms and some round trips until E. The TRN of some real modems is too long for that: one
-// call modem sends TRN for 1.8 s and 3.8 round trips. A far end whose TRN or MP has not ended by then gets kPatienceMs
-// and two round trips more, once. Its points are recognised by their mean squared distance from the nearest of the
-// grid: silence and noise of any level have 0.6 and more.
+constexpr uint32_t kFarStopsMs = 60;  // S-bar, J up to its end, and the delay of receivers and filters
+// The Recommendation permits 2500 ms and some round trips until E. The TRN of some real modems is too long for that:
+// one call modem sends TRN for 1.8 s and 3.8 round trips. If the far end's TRN or MP has not ended by then, it gets
+// kPatienceMs and two more round trips, once. Its points are recognised by their mean squared distance from the nearest
+// of the grid: silence and noise of any level have 0.6 and more.
 constexpr uint32_t kPatienceMs = 2000;
 constexpr float kPointsDistance = 0.25f;
-constexpr int kRenegotiationTrn = 256;  // at the least: scrambler and equaliser settle
-// 22 dB: all 47 symbols of an MP of sixteen points are correct in all but one of a thousand.
+constexpr int kRenegotiationTrn = 256;  // at least: scrambler and equaliser settle
+// 22 dB: in 999 of 1000 cases, all 47 symbols of an MP of sixteen points are correct.
 constexpr float kSixteenPointsError = 1 / 160.f;
-constexpr int kCleardownMpPrimes = 3;  // so that one gets through
+constexpr int kCleardownMpPrimes = 3;  // so that one is received
 
 }  // namespace
 
@@ -34,7 +34,7 @@ const Session::Table& Session::transitions() {
   using P = Session;
   // clang-format off
   static constexpr Transition kRows[] = {
-      // Phase 3, the far end's part
+      // Phase 3, the far end's signals
       {in(kSendJ),    kFarSBar,      &P::calls,        &P::begin_phase4,           kFinal,    "11.4.1.1.1"},
       {in(kSendJ, kFarS), kFarSBar,  &P::expects_md,   &P::wait_out_md,            kFarMd,    "11.3.1.1.1, 11.3.1.2.4"},
       {in(kFarMd),    kWaitOver,     nullptr,          &P::listen_again,           kFarS,     "11.3.1.1.1, 11.3.1.2.4"},
@@ -43,7 +43,7 @@ const Session::Table& Session::transitions() {
       {in(kAnswerJ),     kWaitOver,     &P::calls,        &P::send_s,                 kTrainFar, "11.3.1.1.3"},
       {in(kAnswerJ),     kWaitOver,     nullptr,          &P::send_s,                 kFinal,    "11.3.1.2.6, 11.4.1.2.1"},
       {in(kFarS, kFarMd, kFarTrn), kTimeout, nullptr,   &P::miss_far_training,     kEnded,    "11.3.2.1.1, 11.3.2.2.2"},
-      // Phase 3, the own part
+      // Phase 3, this end's signals
       {in(kTrainFar), kSentSilence,  nullptr,          &P::send_s,                 kTrainFar, "11.3.1.2.1"},
       {in(kTrainFar), kSentS,        nullptr,          &P::send_s_bar,             kTrainFar, "11.3.1.1.3, 11.3.1.2.1"},
       {in(kTrainFar), kSentSBar,     &P::owes_md,      &P::send_md,                kTrainFar, "11.3.1.1.4, 11.3.1.2.1"},
@@ -154,7 +154,7 @@ void Session::send_s() {
 
 void Session::send_s_bar() {
   tx_.start(Signal::kSBar);
-  // The answer modem sends J until it hears this.
+  // The answer modem sends J until it receives this.
   silent_at_ = now_ + (calls() ? answer_delay() + ms(kFarStopsMs) : 0);
 }
 
@@ -221,8 +221,8 @@ void Session::begin_cleardown_mp() {
 }
 
 bool Session::ready_for_mp() const {
-  // The limit is of the whole TRN, and the modem that may wait a round trip longer is the one whose partner must first
-  // hear it.
+  // The limit applies to the whole TRN. The modem that may wait a round trip longer is the one that its partner must
+  // receive first.
   const bool longer = starts_up() ? answers() : initiator_;
   const uint32_t limit = ms(kMaxFinalTrnMs) + (longer ? config_.round_trip_samples : 0);
   if (tx_.sent() >= symbols_in(config_.tx_symbol_rate, limit) - 1) return true;
@@ -253,8 +253,8 @@ bool Session::cleared() const {
 void Session::send_e() {
   agree();
   if (rates_.call_to_answer == 0 || rates_.answer_to_call == 0) {
-    // A far end with errors may request 2400 bit/s at a symbol rate that has 4800 and more: another training can
-    // choose another.
+    // A far end with errors may request 2400 bit/s at a symbol rate that has 4800 and more: another training can choose
+    // another one.
     return starts_up() ? release() : end_in_retrain();
   }
   tx_.start(Signal::kE);
@@ -361,7 +361,7 @@ void Session::take_mp() {
 void Session::receive_data() {
   mp_.answered = true;
   agree();
-  if (rates_.call_to_answer == 0) return;  // our own send_e() ends it
+  if (rates_.call_to_answer == 0) return;  // this end's send_e() ends it
   mp_.e_received = true;
   e_deadline_ = 0;
   b1_received_ = false;
@@ -375,10 +375,10 @@ void Session::receive_data() {
 
 // --- data mode
 
-// E was sent and received: data mode. The user's bits are sent after our own B1 and delivered after the far end's. The
-// far end hears them half a round trip later, and may wait for V.42 no longer than T400 from its own data mode on. None
-// is lost: the far end's E comes right after its MP', our E goes at the end of the current MP', in 47 or 94 symbols,
-// and its B1 takes longer than that.
+// E was sent and received: data mode. The user's bits are sent after this end's B1 and delivered after the far end's.
+// The far end receives them half a round trip later, and may wait for V.42 only for T400 from its data mode on. No bit
+// is lost: the far end's E comes right after its MP', this end's E at the end of the current MP', within 47 or 94
+// symbols, and B1 is longer than that.
 void Session::advance_data() {
   if (data_tx_on_ && data_tx_.b1_sent()) tx_live_ = true;
   if (state_ == State::kFinal && data_tx_on_ && order_.listen == ReceiverOrder::Listen::kData) {
@@ -396,7 +396,7 @@ void Session::follow_line(const Heard& heard) {
   if (power_ == 0) power_ = heard.power;
   const LineMonitor::Advice advice = receive_rate_.put(*heard.data, heard.uncertain);
   if (!config_.adapt_rate || !tx_live_ || advice == LineMonitor::Advice::kNone) return;
-  // S is short, and a far end that has gone silent may not hear it; the tone of a retrain lasts until it is answered.
+  // S is short, and a silent far end may miss it; the tone of a retrain lasts until the answer.
   if (heard.power < kSilentShare * power_ || advice == LineMonitor::Advice::kRetrain) {
     handle(Event::kLineLost);
   } else {
@@ -428,7 +428,7 @@ void Session::answer_renegotiation() {
 void Session::follow_renegotiation() {
   deliver(false, 0);
   far_trn_ = true;
-  listen(next_, false, TrainingPoints::k4, 0);  // TRN of any length, also none
+  listen(next_, false, TrainingPoints::k4, 0);  // TRN of any length, even none
 }
 
 }  // namespace offhook::v34

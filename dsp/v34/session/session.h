@@ -35,51 +35,51 @@ struct SessionConfig {
   SymbolRate tx_symbol_rate = SymbolRate::k3200;
   SymbolRate rx_symbol_rate = SymbolRate::k3200;
   uint32_t round_trip_samples = 0;  ///< at the line's terminals
-  uint32_t io_delay_samples = 0;    ///< of card and driver, see oh_pump_config
-  uint8_t own_md_length = 0;        ///< in 35 ms, of the own INFO1
+  uint32_t io_delay_samples = 0;    ///< delay of card and driver, see oh_pump_config
+  uint8_t own_md_length = 0;        ///< from this end's INFO1, in 35 ms
   uint8_t far_md_length = 0;
-  bool far_cme = false;                    ///< bit 24 of the far INFO0: time-outs of Phase 4 are 30 s
-  bool points_1664 = true;                 ///< both INFO0 have bit 25
+  bool far_cme = false;                    ///< bit 24 of the far INFO0: the time-outs of Phase 4 are 30 s
+  bool points_1664 = true;                 ///< whether both INFO0 have bit 25
   uint32_t elapsed = 0;                    ///< samples since the end of INFO1a
   uint32_t since_info1c = 0;               ///< samples since the end of INFO1c, call modem
   uint32_t max_bit_rate = 0;               ///< of either direction; 0: no limit
-  bool asymmetric = true;                  ///< the two data rates may differ (MP bit 50)
+  bool asymmetric = true;                  ///< whether the two data rates may differ (MP bit 50)
   bool aux = false;                        ///< auxiliary channel requested
-  TrellisCode trellis = TrellisCode::k64;  ///< this and the next two: requested from the far transmitter
+  TrellisCode trellis = TrellisCode::k64;  ///< requested from the far transmitter, like the next two
   bool nonlinear = false;
   bool expanded = true;
   TrainingPoints points = TrainingPoints::k16;  ///< wanted of the far transmitter in Phase 4; the call modem, which has
                                                 ///< trained its receiver by then, takes 4 if 16 are not possible
-  uint32_t phase3_trn_ms = 1500;                ///< the own TRN in Phase 3; a round trip is added, for the far echo
-  uint32_t phase4_trn_ms = 1000;  ///< of the far TRN in Phase 4, before its noise decides the rate; unless MP comes
+  uint32_t phase3_trn_ms = 1500;                ///< this end's TRN in Phase 3; a round trip is added, for the far echo
+  uint32_t phase4_trn_ms = 1000;  ///< far TRN in Phase 4 until its noise decides the rate, unless MP comes
   double margin = 1.0;            ///< factor on the SNR of required_snr()
-  bool adapt_rate = true;         ///< renegotiate and retrain by itself when the line has changed
-  ReceiveRate::Memory memory;     ///< of the trainings before this one
+  bool adapt_rate = true;         ///< renegotiate and retrain automatically when the line has changed
+  ReceiveRate::Memory memory;     ///< of earlier trainings
 };
 
-/// How a procedure ended that did not end in data mode.
+/// How a procedure ended if not in data mode.
 enum class Outcome : uint8_t {
   kNone,
   kRetrain,               ///< start a retrain; 11.5.1.1, 11.5.2.1
-  kRepeatInfo1,           ///< listen for INFOMARKS or the far end's tone; 11.3.2.1.1, 11.4.2.2.1
-  kRepeatInfo1WithMarks,  ///< the same, sending INFOMARKS: 11.3.2.2, 11.4.2.1.1
+  kRepeatInfo1,           ///< wait for INFOMARKS or the far end's tone; 11.3.2.1.1, 11.4.2.2.1
+  kRepeatInfo1WithMarks,  ///< the same while sending INFOMARKS: 11.3.2.2, 11.4.2.1.1
   kReleased               ///< cleardown is complete, or nothing in common
 };
 
 enum class SessionState : uint8_t {
-  kFarS,      ///< S of the far end's Phase 3 is awaited: C11, A14
-  kFarMd,     ///< its MD is waited out
-  kFarTrn,    ///< its S-bar, PP, TRN and J come: C12, A14
-  kAnswerJ,   ///< J has come and is answered a round trip later
-  kTrainFar,  ///< own S, S-bar, PP and TRN: C13, C14; A11, A12
+  kFarS,      ///< waits for S of the far end's Phase 3: C11, A14
+  kFarMd,     ///< waits for the end of its MD
+  kFarTrn,    ///< receives its S-bar, PP, TRN and J: C12, A14
+  kAnswerJ,   ///< J was received, and is answered a round trip later
+  kTrainFar,  ///< this end's S, S-bar, PP and TRN: C13, C14; A11, A12
   kSendJ,     ///< own J: C15; A13
   kFinal,     ///< C16 to C18; A15 to A18; and the same signals of renegotiation and cleardown
-  kData,      ///< C19, A19: E has been sent and received
+  kData,      ///< C19, A19: E was sent and received
   kEnded      ///< see outcome()
 };
 
 enum class SessionEvent : uint8_t {
-  // an own signal has ended, in the order of Signal
+  // a signal of this end has ended, in the order of Signal
   kSentSilence,
   kSentS,
   kSentSBar,
@@ -101,7 +101,7 @@ enum class SessionEvent : uint8_t {
   kTimeout,   ///< of a state
   kNoE,       ///< time-out of Phase 4, renegotiation or cleardown
   // data mode
-  kBothSendData,  ///< E has been sent and received
+  kBothSendData,  ///< E was sent and received
   kLineLost,
   kRenegotiate,
   kCleardown
@@ -112,47 +112,47 @@ class Session : public TableProcedure<Session, SessionState, SessionEvent> {
   static const Table& transitions();
 
   Session() : TableProcedure(State::kEnded) {}
-  /// Phase 3 begins now: INFO1a has been sent or received.
+  /// Phase 3 begins now: INFO1a was sent or received.
   Session(const SessionConfig& config, const DataPort& port);
 
   /// One sample of 8000 Hz has passed.  Real-time: yes.
   void tick();
   /// @return the next symbol to send, mean power 1; {0, 0} is silence.  Real-time: yes.
   Complex next_symbol();
-  /// The commands to the receiver, from the next sample on.
+  /// The commands to the receiver, for the next sample on.
   const ReceiverOrder& order() const { return order_; }
   /// S, S-bar, or a symbol has been heard, by order().  Real-time: yes, except at the begin of data: DataParameters.
   void put(const Heard& heard);
 
-  /// PP or TRN of Phase 3 is sent, and the far end is silent: the time to train an echo canceller.
+  /// PP or TRN of Phase 3 is sent while the far end is silent: the time to train an echo canceller.
   bool far_end_silent() const;
 
   /// Data mode only: change the rates, or resynchronise. @param max_rx_rate  in 2400 bit/s, limit of the received rate
   void renegotiate(uint8_t max_rx_rate = kMostRate);
-  /// Data mode only: end the connection.
+  /// Data mode only: ends the connection.
   void cleardown() { handle(Event::kCleardown); }
 
   Outcome outcome() const { return outcome_; }
   RatePair rates() const { return rates_; }
-  /// The far end's B1 has been received: its bits are delivered, until its S. Ours are sent from our B1's end on.
+  /// The far end's B1 was received. Its bits are delivered until its S. This end's bits are sent after its own B1.
   bool live() const { return rx_live_; }
   bool circuit_107() const { return circuit_107_; }                                ///< data set ready
   bool circuit_106() const { return data_tx_on_ && data_tx_.b1_sent(); }           ///< ready for sending
   bool circuit_109() const { return circuit_109_; }                                ///< received line signal
-  Signal signal() const { return data_tx_on_ ? Signal::kSilence : tx_.signal(); }  ///< being sent, before data
+  Signal signal() const { return data_tx_on_ ? Signal::kSilence : tx_.signal(); }  ///< sent now, before data
   const DataParameters& rx_parameters() const { return rx_parameters_; }
   const DataParameters& tx_parameters() const { return tx_parameters_; }
-  /// Start-up: TRN of Phase 4 has come, and no MP that could be read.
+  /// Start-up: TRN of Phase 4 was received, but no readable MP.
   bool missed_mp() const { return starts_up() && far_trn_ && !mp_.received; }
   /// Start-up: the far end's Phase 3 signals were expected or received, but its J was not found.
   bool missed_far_training() const { return missed_far_training_; }
-  /// Slips of the receiver in data mode, by whole symbols, in this and the trainings before.
+  /// Slips of the receiver by whole symbols in data mode, in this and earlier trainings.
   uint32_t slips() const { return receive_rate_.slips(); }
   /// For the next training of the call.
   ReceiveRate::Memory memory() const { return receive_rate_.memory(); }
   const Mp& own_mp() const { return mp_.own; }
   const Mp& far_mp() const { return mp_.far; }
-  uint32_t renegotiations() const { return renegotiations_; }  ///< begun by either end
+  uint32_t renegotiations() const { return renegotiations_; }  ///< retrains begun by either end
   const DataTransmitter& data_transmitter() const { return data_tx_; }
   /// The memory that data mode uses.
   void add_to(HotLines* hot) const { hot->add_up_to(&config_, &tx_); }
@@ -160,16 +160,16 @@ class Session : public TableProcedure<Session, SessionState, SessionEvent> {
  private:
   friend TableProcedure;
   void on_leave(State state) {
-    if (state == State::kSendJ) deadline_ = 0;  // the answer to J has come
+    if (state == State::kSendJ) deadline_ = 0;  // the answer to J was received
   }
 
   static constexpr uint8_t kMostRate = 14;
   enum class Procedure : uint8_t { kStartUp, kRenegotiation, kCleardown };
-  /// MP of one procedure, both ways.
+  /// MP of one procedure, in both directions.
   struct MpExchange {
     bool sent = false;
     bool received = false;
-    bool answered = false;  // MP' or E has come
+    bool answered = false;  // MP' or E was received
     int primes = 0;         // complete MP' sent
     bool e_received = false;
     Mp own{}, far{};
@@ -184,7 +184,7 @@ class Session : public TableProcedure<Session, SessionState, SessionEvent> {
   bool clears_down() const { return procedure_ == Procedure::kCleardown; }
   bool expects_s() const { return procedure_ != Procedure::kStartUp && !mp_.e_received; }
   bool expects_e() const { return mp_.sent && procedure_ != Procedure::kCleardown; }
-  /// From a sent symbol to the far end's answer to it, for time-outs.
+  /// Time from a sent symbol to the far end's answer to it, for time-outs.
   uint32_t answer_delay() const { return config_.round_trip_samples + config_.io_delay_samples; }
   bool far_end_trains() const;
   bool ready_for_mp() const;
@@ -252,9 +252,9 @@ class Session : public TableProcedure<Session, SessionState, SessionEvent> {
 
   int64_t e_deadline_ = 0;  // of E in Phase 4 and renegotiation; 0: none
   bool waited_for_e_ = false;
-  int64_t silent_at_ = 0;   // the far end has gone silent, in Phase 3
-  int64_t clamped_at_ = 0;  // S was found in data mode; 0: not
-  float power_ = 0;         // of the line when data began; 0: not known yet
+  int64_t silent_at_ = 0;   // the far end became silent in Phase 3
+  int64_t clamped_at_ = 0;  // when S was found in data mode; 0: not found
+  float power_ = 0;         // power of the line when data began; 0: unknown
 
   Heard::Training training_;
   LineQuality quality_;
@@ -273,14 +273,14 @@ class Session : public TableProcedure<Session, SessionState, SessionEvent> {
   TrainingPoints tx_points_ = TrainingPoints::k4;
   TrainingPoints rx_points_ = TrainingPoints::k4;
   bool missed_far_training_ = false;
-  double mp_snr_ = 0;     // training_snr() when the own MP was made
-  bool far_trn_ = false;  // of this procedure: it comes, or is over
+  double mp_snr_ = 0;     // training_snr() when this end's MP was composed
+  bool far_trn_ = false;  // of this procedure: it is arriving, or is over
   MpExchange mp_;
   uint8_t max_rx_rate_ = kMostRate;
 
-  int s_bar_age_ = 0;                    // of the S-bar that was heard last
+  int s_bar_age_ = 0;                    // of the last received S-bar
   int next_ = 0;                         // then the next symbol, counted from its first
-  PrecoderCoefficients own_precoder_{};  // of our transmitter, at the far end's request
+  PrecoderCoefficients own_precoder_{};  // of this end's transmitter, as the far end requested
   PrecoderCoefficients far_precoder_{};  // of the far transmitter
   RatePair rates_{};
   DataParameters tx_parameters_{};

@@ -47,7 +47,7 @@ Mp Session::make_mp() const {
   return mp;
 }
 
-// The joint result of both MP. The far end's choices are for our transmitter, ours for its.
+// The joint result of both MP. The far end's choices apply to this end's transmitter, and the reverse.
 void Session::agree() {
   const Mp &own = mp_.own, &far = mp_.far;
   rates_ = resolve_rates(own, far);

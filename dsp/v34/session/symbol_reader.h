@@ -21,12 +21,12 @@ struct ReceiverOrder {
 
   qam::Receiver::Task task = qam::Receiver::Task::kHold;
   Listen listen = Listen::kNothing;
-  bool deliver = false;  ///< received bits go to the user
-  uint32_t version = 0;  ///< grows by one whenever something below has changed: SymbolReader::init()
+  bool deliver = false;  ///< whether received bits go to the user
+  uint32_t version = 0;  ///< incremented whenever a later member has changed: SymbolReader::init()
   int next = 0;          ///< kTraining: the next symbol, counted from the first of S-bar
   bool pp = false;       ///< PP follows S-bar
   TrainingPoints points = TrainingPoints::k4;  ///< of TRN and the later signals
-  int known_trn = 0;                           ///< number of symbols of TRN that are certain to come
+  int known_trn = 0;                           ///< number of symbols of TRN that certainly arrive
   DataParameters data{};                       ///< kData
   qam::SymbolFormat format;                    ///< of either
   float grid_energy = 2;                       ///< mean |x|^2 of the points, before a non-linear encoder
@@ -34,13 +34,13 @@ struct ReceiverOrder {
 
 /// The receiver's own measurement of the line, if it is better than the errors of training.
 struct LineQuality {
-  double snr = 0;                   ///< mean |x|^2 over mean |noise|^2 after the whitening filter; 0: not known
-  PrecoderCoefficients precoder{};  ///< that filter; zero: none requested
+  double snr = 0;                   ///< mean |x|^2 over mean |noise|^2 after the whitening filter; 0: unknown
+  PrecoderCoefficients precoder{};  ///< the whitening filter; zero: none requested
 };
 
 /// The report about one symbol, or about S and S-bar.
 struct Heard {
-  /// Results of TRN and later, up to now.
+  /// Results of TRN and later signals so far.
   struct Training {
     ReceiveSignals::Found found = ReceiveSignals::Found::kNone;  ///< with this symbol
     TrainingPoints wanted_points = TrainingPoints::k4;           ///< kJ: its request
@@ -52,11 +52,11 @@ struct Heard {
   qam::Receiver::Event event = qam::Receiver::Event::kNone;
   int s_bar_age = 0;        ///< kSBar: symbols of S-bar that have passed
   int symbols_skipped = 0;  ///< kSBar: the next symbol, counted from the first of S-bar
-  bool symbol = false;      ///< a symbol has come: the rest is of it
-  bool uncertain = false;   ///< it was heard through a gap, or while the receiver had lost the grid
-  float power = 0;          ///< mean square of the line, without echo, over 64 ms or so; 0: not known
+  bool symbol = false;      ///< a symbol arrived, and the following members describe it
+  bool uncertain = false;   ///< it depends on lost samples, or the receiver had lost the grid
+  float power = 0;          ///< mean square of the line without echo, over about 64 ms; 0: unknown
   Training training;
-  const DataReceiver* data = nullptr;    ///< null while training is read
+  const DataReceiver* data = nullptr;    ///< null during training
   const LineQuality* quality = nullptr;  ///< null: unchanged
 };
 
@@ -66,12 +66,12 @@ class SymbolReader {
   /// @param role  of this end
   SymbolReader(oh_pump_role role, const DataPort& port) : training_(scrambling_of(far_role(role))), port_(port) {}
 
-  /// The order's version has changed.  Not real-time in the strict sense at the begin of data: DataReceiver.
+  /// The version of the commands has changed.  Not strictly real-time at the beginning of data: DataReceiver.
   void init(const ReceiverOrder& order);
-  /// The most likely transmitted point of the next symbol. Call it once for each symbol. `y` in units in which the
-  /// symbols have the power of the order's format.  Real-time: yes.
+  /// The most likely transmitted point of the next symbol. Call it once for each symbol. `y` is in units in which the
+  /// symbols have the power of the commanded format.  Real-time: yes.
   Complex decide(Complex y) { return in_data_ ? data_.decide(y) : training_.decide(y); }
-  /// Takes the symbol in. @param deliver  received bits go to the port  @param[out] heard  symbol, found, training and
+  /// Processes the symbol. @param deliver  received bits go to the port  @param[out] heard  symbol, found, training and
   /// data  @pre decide(y) was called for it.  Real-time: yes.
   void put(Complex y, bool deliver, Heard* heard);
 

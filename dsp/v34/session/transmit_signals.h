@@ -14,9 +14,9 @@
 namespace offhook::v34 {
 
 inline constexpr int kSSymbols = 128;    ///< length of S; 10.1.3.7
-inline constexpr int kSBarSymbols = 16;  ///< length of S with a bar
+inline constexpr int kSBarSymbols = 16;  ///< length of S-bar
 inline constexpr int kMinTrnSymbols = 512;
-inline constexpr uint32_t kMdUnitMs = 35;  ///< unit of the length of MD; Tables 15 and 16
+inline constexpr uint32_t kMdUnitMs = 35;  ///< unit for the length of MD; Tables 15 and 16
 
 enum class Signal : uint8_t { kSilence, kS, kSBar, kMd, kPp, kTrn, kJ, kJPrime, kMp, kE, kScr, kSequence };
 
@@ -28,7 +28,7 @@ constexpr oh_pump_role far_role(oh_pump_role own) {
   return own == OH_PUMP_CALL ? OH_PUMP_ANSWER : OH_PUMP_CALL;
 }
 
-/// Grid units to unit mean power: 1 / sqrt(2) for four points, 1 / sqrt(10) for sixteen.
+/// From grid units to unit mean power: 1 / sqrt(2) for four points, 1 / sqrt(10) for sixteen.
 constexpr float training_scale(TrainingPoints points) {
   return points == TrainingPoints::k4 ? 0.70710678f : 0.31622777f;
 }
@@ -38,23 +38,23 @@ class TransmitSignals {
   TransmitSignals() = default;
   explicit TransmitSignals(Scrambling s) : scrambling_(s) {}
 
-  /// The signal from the next symbol on. @param symbols  of kSilence, kMd, kTrn and kScr: minimum number; the
-  /// others have a fixed length.  @pre s is none of kJ, kMp and kSequence
+  /// The signal from the next symbol on. @param symbols  of kSilence, kMd, kTrn and kScr: minimum number; the others
+  /// have a fixed length.  @pre s is not kJ, kMp or kSequence
   void start(Signal s, int symbols = 0);
-  /// TRN with this constellation, which MP and E after it keep.
+  /// TRN with this constellation, which the later MP and E keep.
   void start_trn(TrainingPoints points, int symbols);
   /// One J that requests `wanted` from the far modem.
   void start_j(TrainingPoints wanted);
-  /// Sequences, SCR and E with this constellation follow, without a TRN before them: scrambler and differential encoder
-  /// at zero. V.90 8.5.2.
+  /// Prepares for sequences, SCR and E with this constellation without a TRN before them: scrambler and differential
+  /// encoder at zero. V.90 8.5.2.
   void begin_sequences(TrainingPoints points) {
     points_ = points;
     encoder_ = TrainingEncoder(scrambling_, points);
   }
-  /// Any sequence, as J and MP are sent. @param[in] bits  [n] one per byte, kept by the caller until it has been sent;
-  /// n is a multiple of the bits of a symbol
+  /// Any sequence, sent like J and MP. @param[in] bits  [n] one per byte, kept by the caller until it was sent; n is a
+  /// multiple of the bits of a symbol
   void start_sequence(const uint8_t* bits, int n);
-  /// One MP; without a TRN before it (cleardown), as if one of no symbols had been sent.
+  /// One MP. Without a TRN before it (cleardown), it is sent as after a TRN of no symbols.
   void start_mp(const Mp& mp);
 
   Signal signal() const { return signal_; }
