@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """The smallest far end for `offhook run --far-end unix:PATH`: it hears samples and sends the same number back.
 
-A real peer puts its modem where this one puts noise(). It ends when the call does.
+A real peer has its modem in place of noise(). It ends when the call does.
 """
 
 import argparse
@@ -33,7 +33,7 @@ def noise(n, peak):
 
 
 def answer(peer, peak):
-    """Prints the level that is heard once a second of the line."""
+    """Prints the received level once per second of line time."""
     heard, energy = 0, 0
     while True:
         received = peer.recv(65536)

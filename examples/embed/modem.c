@@ -17,7 +17,7 @@
 enum { BLOCK = 160, TWO_SECONDS = 100 }; /* samples; blocks */
 
 int main(int argc, char** argv) {
-  signal(SIGPIPE, SIG_IGN); /* the far end has gone: writing fails, and that ends the call */
+  signal(SIGPIPE, SIG_IGN); /* the far end is gone: writing fails, which ends the call */
   if (argc != 4) return fprintf(stderr, "usage: modem call|answer SEND RECEIVE\n"), 1;
   FILE* send = fopen(argv[2], "rb");
   FILE* receive = send ? fopen(argv[3], "wb") : NULL;
@@ -30,7 +30,7 @@ int main(int argc, char** argv) {
   struct oh_modem* modem = oh_modem_create(&config, &reason);
   if (!modem) return fprintf(stderr, "modem: %s\n", reason), 1;
 
-  int16_t samples[BLOCK] = {0}; /* the first block out is silence: somebody must begin */
+  int16_t samples[BLOCK] = {0}; /* the first output block is silence, because one end must begin */
   uint8_t out[512], in[512];
   size_t left = 0, quiet = 0;
   int sent = 0, hanging_up = 0;
@@ -49,7 +49,7 @@ int main(int argc, char** argv) {
       sent = sent || (left == 0 && feof(send) && status.unacknowledged == 0);
       quiet = got > 0 || !sent ? 0 : quiet + 1;
     }
-    /* The caller hangs up when all is sent and nothing has come for a while. */
+    /* The caller hangs up when everything was sent and nothing has arrived for a while. */
     if (config.role == OH_PUMP_CALL && quiet > TWO_SECONDS && !hanging_up) {
       oh_modem_hang_up(modem);
       hanging_up = 1;

@@ -21,8 +21,8 @@ constexpr std::int32_t tap(std::size_t k) {
   return static_cast<std::int32_t>(k + 1);
 }
 
-/// The driver calls process() for each block and report_gap() for samples that never came, so that the filter keeps
-/// step.
+/// The driver calls process() for each block and report_gap()
+/// for lost samples, so that the filter stays synchronous.
 struct Filter {
   std::array<std::int32_t, kTaps> past{};  // a ring
   std::size_t at = 0;
@@ -46,10 +46,10 @@ struct Filter {
   }
 };
 
-/// What is behind the card: the converters and a wire.
+/// The hardware after the card: the converters and a wire.
 struct Line {
   std::uint64_t sent = 0;
-  std::size_t matched = 0;  // taps of the response under way
+  std::size_t matched = 0;  // tap of the response that is being computed
   std::uint64_t whole = 0;
 
   void exchange(std::int16_t played, std::int16_t& captured) {
@@ -78,7 +78,7 @@ int main() {
   scenario.device.rate_hz = kRate;
   scenario.device.block_plan = {kBlock};  // one interrupt a millisecond
   scenario.device.buffers = kBuffers;
-  scenario.device.cost_ns = 150'000;  // of one block: what you measure on the host that is meant
+  scenario.device.cost_ns = 150'000;  // cost of one block: measure it on your target host
   for (const char* context : {"INT", "RES 2/8"}) {
     Filter filter;
     Line line;

@@ -79,17 +79,17 @@ class Ladder {
   oh_bit_port port_;
   std::uint32_t rx_ratio_, tx_ratio_;  // samples of a period
   std::uint64_t samples_ = 0, lost_ = 0, frames_ = 0;
-  std::uint32_t tx_at_ = 0, rx_at_ = 0;  // periods into the frame
+  std::uint32_t tx_at_ = 0, rx_at_ = 0;  // index of the period in the frame
   bool in_step_ = false;
 };
 
-// Of the calling end; the answering end has the mirror image.
+// For the calling end; the answering end is the mirror image.
 constexpr oh_pump_format kFormats[] = {{{kDownHz, OH_LINEAR16}, {kUpHz, OH_LINEAR16}}};
 
 }  // namespace
 
 OH_PLUGIN(reason) {
-  (void)reason;  // an exception says why
+  (void)reason;  // the exception has the reason
   offhook::hostsim::register_pump(offhook::hostsim::pump_type<Ladder>("ladder", kFormats));
   return 0;
 }

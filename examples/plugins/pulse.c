@@ -15,7 +15,7 @@ enum { RATE = 48000, FRAME = 48, SYNC = 8, PER_BIT = 4, LEVEL = 4000, BIT_RATE =
 struct pulse {
   struct oh_bit_port port;
   uint64_t samples, filled_in, frames, sent, received;
-  uint32_t losses, tx_at, rx_at; /* the last two: samples into the frame */
+  uint32_t losses, tx_at, rx_at; /* last two: index of the sample in the frame */
   int in_step, bit, sum;
 };
 
@@ -40,7 +40,7 @@ static void take(struct pulse* p, int16_t x) {
   }
   const uint32_t at = p->rx_at;
   p->rx_at = (at + 1) % FRAME;
-  if (at == 0 || at == SYNC / 2) { /* the synchronisation is where it was */
+  if (at == 0 || at == SYNC / 2) { /* the synchronisation is at its old position */
     p->in_step = at == 0 ? x > LEVEL * 3 / 2 : x < -LEVEL * 3 / 2;
     p->losses += !p->in_step;
     p->frames += at > 0 && p->in_step;
@@ -62,7 +62,7 @@ static void process(void* self, const void* rx, void* tx, size_t n) {
   p->samples += n;
 }
 
-static void report_gap(void* self, size_t n) { /* samples were lost: both frames advance all the same */
+static void report_gap(void* self, size_t n) { /* samples were lost, but both frames advance */
   struct pulse* p = self;
   p->rx_at = (uint32_t)((p->rx_at + n) % FRAME);
   p->tx_at = (uint32_t)((p->tx_at + n) % FRAME);
@@ -93,7 +93,7 @@ static void status(const void* self, struct oh_pump_status* s) {
 static int metric(const void* self, uint32_t index, struct oh_metric* m) {
   const struct pulse* p = self;
   const struct oh_metric all[] = {{"frames received", "", (double)p->frames}, {"frames lost", "", p->losses}};
-  if (index >= sizeof all / sizeof *all) return -22; /* -EINVAL: there are no more */
+  if (index >= sizeof all / sizeof *all) return -22; /* -EINVAL: no more rows */
   *m = all[index];
   return 0;
 }

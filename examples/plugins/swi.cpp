@@ -37,7 +37,7 @@ class SoftwareInterrupt final : public Context {
 }  // namespace
 
 OH_PLUGIN(reason) {
-  (void)reason;  // an exception says why
+  (void)reason;  // the exception has the reason
   register_context({.word = "SWI", .key = "swi", .what = "a software interrupt"},
                    [](const ContextParts& parts) { return std::make_unique<SoftwareInterrupt>(parts); });
   return 0;

@@ -43,7 +43,7 @@ class Turns final : public Scheduler {
 }  // namespace
 
 OH_PLUGIN(reason) {
-  (void)reason;  // an exception says why
+  (void)reason;  // the exception has the reason
   register_policy("turns", [](const SchedulerHost&) { return std::make_unique<Turns>(); });
   return 0;
 }

@@ -22,7 +22,7 @@ namespace offhook::hostsim {
 namespace {
 
 constexpr float kLevelDbm0 = -15;     // of both ends
-constexpr unsigned kCardSamples = 2;  // of one complex sample
+constexpr unsigned kCardSamples = 2;  // for one complex sample
 constexpr Ns kInstrumentEvery = 100'000'000;
 
 bool is_ofdm(const AirScenario& air) {
@@ -61,7 +61,7 @@ RadioChannelConfig channel_of(const Scenario& s) {
   return c;
 }
 
-/// One end: its pump, its measurements, and the losses that the host causes.
+/// One end: its pump, its measurements, and the losses caused by the host.
 class End {
  public:
   End(const AirScenario& air, std::uint32_t rate_hz, oh_pump_role role, std::uint32_t io_delay, std::uint16_t id,
@@ -95,7 +95,7 @@ class End {
     const oh_pump_status s = pump_.status();
     const oh_radio_slots slots = oh_radio_slot_counts(pump_.self());
     if (s.state != state_) {
-      if (state_ == OH_PUMP_DATA) pump_.test().restart();  // the pattern does not continue over a training
+      if (state_ == OH_PUMP_DATA) pump_.test().restart();  // the pattern does not continue after a training
       state_ = s.state;
       write(now, OH_EV_PUMP_STATE, static_cast<std::uint32_t>(state_));
     }
@@ -144,7 +144,7 @@ class End {
     };
     return o;
   }
-  /// The loss of a burst is known at the end of its slot.
+  /// A lost burst is known at the end of its slot.
   void blame() {
     const oh_radio_slots slots = oh_radio_slot_counts(pump_.self());
     const std::uint64_t lost = slots.missed + slots.broken;

@@ -5,7 +5,7 @@
 
 namespace offhook::hostsim {
 
-/// Before any scenario with line.kind "air" is read.
+/// Call it before a scenario with line.kind "air" is read.
 void register_air();
 
 }  // namespace offhook::hostsim

@@ -21,22 +21,22 @@ namespace offhook::hostsim {
 struct RadioPath {
   double delay_s = 0;
   double loss_db = 0;
-  double doppler_hz = 0;  ///< 0: it does not fade
-  double rice_db = -100;  ///< steady power above that of the waves; -100: none
+  double doppler_hz = 0;  ///< 0: no fading
+  double rice_db = -100;  ///< steady power relative to the scattered waves; -100: none
 };
 
 struct RadioChannelConfig {
   std::vector<RadioPath> paths = {{}};
-  double snr_db = 40;  ///< of a signal at `signal_dbm0` through a path of no loss, in half the card's band
+  double snr_db = 40;  ///< for a signal at `signal_dbm0` through a path without loss, in half the card's band
   double signal_dbm0 = -15;
   double sample_rate_hz = radio::kSampleRateHz;  ///< of complex samples
-  double offset_hz = 0;                          ///< of the answerer's carrier against the caller's
+  double offset_hz = 0;                          ///< of the answerer's carrier, relative to the caller's
 };
 
 /// The channel from one radio to the other.
 class RadioChannel {
  public:
-  /// @param direction  0: from the caller, 1: to it. Both have one seed
+  /// @param direction  0: from the caller, 1: to the caller. Both use one seed
   RadioChannel(const RadioChannelConfig& config, std::uint64_t seed, unsigned direction);
   /// Two samples of the card, in place.
   void step(std::array<float, 2>& pair);

@@ -12,8 +12,8 @@
 
 namespace offhook::hostsim {
 
-/// The sent bits and the expected bits of both ends. The first bit in time is the least significant one of an octet, as
-/// in oh_bit_port.
+/// The sent bits and the expected bits of both ends. The first bit is the least significant one of an octet, as in
+/// oh_bit_port.
 class BitErrorTester {
  public:
   explicit BitErrorTester(std::uint32_t start = 1) : sent_((start * 0x9e3779b1u & kMask) | 1u) {}
@@ -23,21 +23,21 @@ class BitErrorTester {
   /// n received bits. Real-time: yes.
   void put(const std::uint8_t* octets, std::size_t n);
 
-  /// Restarts the synchronisation: the following bits are another part of the sequence.
+  /// Restarts the synchronisation: the following bits are from another part of the sequence.
   void restart();
 
   std::uint64_t sent() const { return count_sent_; }
   std::uint64_t received() const { return received_; }
-  std::uint64_t compared() const { return compared_; }  ///< of those, in synchronisation
+  std::uint64_t compared() const { return compared_; }  ///< of these, while synchronised
   std::uint64_t wrong() const { return wrong_; }
   std::uint32_t losses() const { return losses_; }  ///< of synchronisation
 
  private:
   static constexpr std::uint32_t kMask = 0x7fffffff;
-  static constexpr int kToFind = 31, kToBelieve = 64;  // bits that fill the register, and that must follow it
+  static constexpr int kToFind = 31, kToBelieve = 64;  // bits that fill the register, and bits that must match after it
   static constexpr std::uint32_t kWindow = 1u << 20, kMostWrong = kWindow / 5;
 
-  static constexpr unsigned kMostAtOnce = 24;  // whole octets, of the 28 that next() could give
+  static constexpr unsigned kMostAtOnce = 24;  // whole octets of the 28 bits that next() could return
 
   /// The next m bits of a register, m at most kMostAtOnce; the oldest bit of the register is the lowest.
   static std::uint32_t next(std::uint32_t r, unsigned m) { return (r ^ r >> 3) & ((1u << m) - 1); }
@@ -45,7 +45,7 @@ class BitErrorTester {
   void check(std::uint32_t bits, unsigned m);
 
   std::uint32_t sent_, expected_ = 0;
-  int filled_ = 0, right_ = 0;  // bits of the register, bits that followed it
+  int filled_ = 0, right_ = 0;  // bits in the register; bits that matched after it
   bool found_ = false;
   std::uint32_t window_ = 0, wrong_in_window_ = 0, losses_ = 0;
   std::uint64_t count_sent_ = 0, received_ = 0, compared_ = 0, wrong_ = 0;

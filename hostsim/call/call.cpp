@@ -21,13 +21,13 @@ namespace offhook::hostsim {
 
 namespace {
 
-// Interrupt levels as in Windows NT: the clock above all devices; the paper's modem below most (5.1).
+// Interrupt levels as in Windows NT: the clock above all devices; the modem of the paper below most (5.1).
 constexpr int kClockLevel = 28;
 constexpr int kModemLevel = 10;
 
 // The longest interruption that every DTMF receiver tolerates. Source: ITU-T Q.24, Annex A
 constexpr std::uint64_t kBrokenTone_ms = 10;
-// Nobody answers: S7, as driver/tty counts it from the last digit. Source: ITU-T V.250, 6.3.7
+// No answer: S7, which driver/tty counts from the last digit. Source: ITU-T V.250, 6.3.7
 constexpr Ns kNoAnswer = 60'000'000'000;
 
 constexpr int kTimerHz = 1000;  // of the load's multimedia timer
@@ -42,7 +42,7 @@ enum Stream : std::uint64_t {
   kCostStream,
   kLatencyStream,
   kTraceStream,
-  kDeviceStream = 0x100  // and one for each device more
+  kDeviceStream = 0x100  // plus one for each further device
 };
 
 // Checks the conditions that a host or a driver would refuse later, in the middle of the call.
@@ -134,7 +134,7 @@ struct Call::Impl {
   bool over = false;
   bool misdialled = false;
   std::uint64_t underrun_seen = 0,
-                hole = 0;  // samples; the second while dialling, of blocks in a row that each had some
+                hole = 0;  // in samples; the second one during dialling, for successive blocks with losses
   Ns reserves_from = kNever;
   CallResult result;
   oh_driver_counters at_answer{};
@@ -211,7 +211,7 @@ void Call::Impl::place_context() {
   }
 }
 
-// High-resolution timers interrupt by themselves and wake the thread from there; others wait for the clock and a DPC.
+// High-resolution timers have their own interrupt, which wakes the thread. Others wait for the clock and a DPC.
 void Call::Impl::add_clocks() {
   const HostScenario& host = scenario.host;
   const bool precise = host.high_resolution_timers;
@@ -353,7 +353,7 @@ void Call::Impl::set_phase(Phase next, Ns now) {
   driver.counters.pending_max = 0;
 }
 
-// A gap in the digits: the exchange hears another number, or none, and there is no answer.
+// A gap in the digits: the exchange receives another number or none, so there is no answer.
 void Call::Impl::watch_dialling() {
   const std::uint64_t underrun = card->counters().underrun_samples;
   hole = underrun > underrun_seen ? hole + underrun - underrun_seen : 0;

@@ -18,34 +18,34 @@
 
 namespace offhook::hostsim {
 
-/// A driver with its card, for any kind of device.
+/// A driver with its card, for all kinds of device.
 struct DeviceResult {
   std::string name, context;
   oh_driver_counters driver{};
   oh_card_counters card{};
-  double first_loss_s = -1;  ///< of virtual time, when the card's next interrupt came; negative: nothing was lost
-  double share = 0;          ///< of a CPU, interrupt routine and service
+  double first_loss_s = -1;  ///< in virtual time, when the card's next interrupt came; negative: nothing was lost
+  double share = 0;          ///< share of a CPU for interrupt routine and service
 };
 
 struct CallResult {
   TransferStatus transfer;
   bool completed = false;       ///< every byte delivered
-  double transfer_s = 0;        ///< from data mode to the last byte; 0 unless completed
-  double simulated_s = 0;       ///< of virtual time, in all
+  double transfer_s = 0;        ///< from data mode to the last byte; 0 if not completed
+  double simulated_s = 0;       ///< total, in virtual time
   oh_driver_counters driver{};  ///< of the whole call
   oh_card_counters card{};
   ServiceCounts served;  ///< of the whole call
-  /// From the call's answer on (training and connected), as the paper counts:
+  /// From the answer of the call on (training and connected), as in the paper:
   std::uint64_t blocks = 0;
   std::uint64_t blocks_late = 0;
   std::uint64_t samples_late = 0;
   std::array<std::uint32_t, kPhases> pending_max{};  ///< samples pending after a service, by phase
   double pump_share = 0;                             ///< of the CPU, connected phase: interrupt routine and service
   std::vector<DeviceResult> devices;                 ///< the scenario's own first, then load.soft_devices
-  std::shared_ptr<const DmtStatus> dmt;              ///< of a DMT pump; null if there is none
-  std::shared_ptr<const RadioStatus> radio;          ///< of a radio; null if there is none
-  std::shared_ptr<const PumpStatus> pump;            ///< of a registered pump; null if there is none
-  std::shared_ptr<const FaxStatus> fax;              ///< of a fax call; null if there is none
+  std::shared_ptr<const DmtStatus> dmt;              ///< for a DMT pump; otherwise null
+  std::shared_ptr<const RadioStatus> radio;          ///< for a radio; otherwise null
+  std::shared_ptr<const PumpStatus> pump;            ///< for a registered pump; otherwise null
+  std::shared_ptr<const FaxStatus> fax;              ///< for a fax call; otherwise null
 };
 
 /// The logged part of a call.
@@ -56,19 +56,19 @@ enum class Logged {
 
 class Call {
  public:
-  /// @param log drained by the caller between slices; may be null
+  /// @param log that the caller drains between slices; may be null
   /// @throws std::invalid_argument for a scenario that no host could run, naming the reason
   Call(const Scenario& scenario, const CostProfile& profile, std::unique_ptr<Connection> connection, oh_event_log* log,
        Logged what = Logged::kAll);
   ~Call();
 
-  /// Run until `horizon` of virtual time, or the end of the call. @return false when the call is over
+  /// Runs until `horizon` of virtual time or the end of the call. @return false when the call is over
   bool advance(Ns horizon);
   /// Changes the context, between two calls of advance(). A reservation has the phase of the scenario's reservation.
   /// @throws std::invalid_argument if the host or the driver's present context does not support it, std::runtime_error
   /// if it is not admitted
   void reconfigure(const ContextSpec& spec);
-  /// The driver's context: the delays of its requests, its properties.
+  /// The driver's context: the delays of its requests, and its properties.
   oh_context context() const;
   Ns now() const;
   CallResult result() const;
@@ -82,12 +82,12 @@ class Call {
   std::unique_ptr<Impl> impl_;
 };
 
-/// make_device_connection() in a call.
+/// make_device_connection() for a call.
 /// @throws std::invalid_argument as Call and make_device_connection(), and with SoftDevice::problem()
 std::unique_ptr<Call> make_device_call(const Scenario& scenario, oh_event_log* log, Logged what = Logged::kAll,
                                        LineTap tap = {});
 
-/// As above, with other work in place of a modem from the first block on.
+/// As above, with other work instead of a modem from the first block on.
 /// @throws std::invalid_argument as Call, and with SoftDevice::problem()
 std::unique_ptr<Call> make_device_call(const Scenario& scenario, const DeviceWork& work, oh_event_log* log,
                                        Logged what = Logged::kAll);

@@ -10,8 +10,8 @@
 namespace offhook::hostsim {
 
 /// The log of a call in memory, read between slices of it: a whole host every 50 ms, a modem without a host every 10
-/// ms. A starved thread catches up at one instant, with three records for each block that it owes. The memory holds
-/// four seconds of 3200 blocks per second: Windows leaves a ready thread without the CPU for at most four seconds.
+/// ms. A starved thread catches up at one instant, with three records per owed block. The memory holds four seconds of
+/// 3200 blocks per second: Windows leaves a ready thread without the CPU for at most four seconds.
 class CallEvents {
  public:
   explicit CallEvents(Logged what = Logged::kAll) : slice_(what == Logged::kAll ? 50'000'000 : 10'000'000) {
