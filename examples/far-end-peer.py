@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The smallest far end for `offhook run --far-end unix:PATH`: it hears samples and sends the same number back.
+"""The smallest far end for `offhook run --far-end unix:PATH`: it gets samples and sends the same number back.
 
 A real peer has its modem in place of noise(). It ends when the call does.
 """

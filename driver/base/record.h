@@ -45,7 +45,7 @@ struct Table;
 using Visit = void (*)(void* to, const void* item);
 
 struct Row {
-  std::string_view key;   ///< a key with a dot is inside an object, unless an earlier row of its first part is none
+  std::string_view key;   ///< a key with a dot is in an object, unless an earlier row of its first part is none
   std::string_view unit;  ///< empty: none, or a count
   std::string_view what;
 

@@ -24,7 +24,7 @@ struct LiveDriverConfig {
   /// If the card has a period, blocks have that length, and two of them are queued ahead.
   std::vector<std::uint32_t> block_plan = {105, 105, 90};
   std::uint32_t transmit_lead_samples = 204;
-  std::uint32_t device_delay_samples = 0;  ///< of devices behind the card that it does not count, both directions
+  std::uint32_t device_delay_samples = 0;  ///< in devices behind the card, not counted by it, both directions together
   oh_service_policy policy = OH_SERVICE_DRAIN_ALL;
   oh_event_log* log = nullptr;  ///< the owner drains it; may be null
 };

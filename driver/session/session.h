@@ -40,8 +40,8 @@ class Session final : public CallLine {
 
   bool ringing() const override { return oh_card_ringing(&card_.state()) != 0; }
   void begin_call(const CallConfig& call) override;
-  /// If there is a link, informs the far end first and waits for its answer: for kReleaseMs at most, and for kGoneMs if
-  /// it is silent. kReleaseMs is enough for the answer to DISC over a round trip of 1.2 s. It is also enough for V.34's
+  /// If there is a link, first informs the far end, and waits at most kReleaseMs for its answer, or kGoneMs if it is
+  /// silent. kReleaseMs is enough for the answer to DISC over a round trip of 1.2 s. It is also enough for V.34's
   /// cleardown: its S, and 2500 ms and two round trips until MP' has come (V.34 11.7, 11.6.2.1). If the far end has
   /// released the link, the answer gets kAnswerMs to leave: UA is 64 bits, 53 ms at 1200 bit/s, after the lead.
   void end_call() override {

@@ -34,7 +34,7 @@ struct MediaDescription {
   std::vector<oh_encoding> laws;   ///< all formats in the description, in its order
   bool on_hold = false;            ///< it does not send, or does not receive
   bool encrypted = false;          ///< RTP/SAVP
-  std::vector<CryptoLine> crypto;  ///< of an encrypted stream: what SrtpStreams can use, in its order; one at least
+  std::vector<CryptoLine> crypto;  ///< for an encrypted stream: SrtpStreams', in the far end's order; at least one
   std::vector<MediaLine> lines;    ///< all of them
   std::size_t line = 0;            ///< address and port of the stream
 };

@@ -11,7 +11,7 @@ namespace offhook::sip {
 namespace {
 
 constexpr std::uint32_t kAgainMs = 10'000;  // after a temporary refusal, such as 491 or 500
-// After 491, if both ends' offers have crossed: in the first time the far end of our call offers again (RFC 3261 14.1).
+// After 491, when both offers have crossed. The far end of a call from here repeats its offer earlier (RFC 3261 14.1).
 constexpr std::uint32_t kCalledAgainMs = 2000, kCallerAgainMs = 2100, kCallerSpreadMs = 1900;
 constexpr std::uint32_t kGiveUpAfter = 10;  // retransmissions of a response to INVITE: 32 s (RFC 3261 13.3.1.4)
 

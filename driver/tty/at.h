@@ -57,7 +57,7 @@ struct AtSettings {
   std::string modulation;                ///< +MS carrier, empty: the best
   int automode = 1;                      ///< +MS, N
   int min_rate = 0, max_rate = 0;        ///< bit/s, +MS; 0: no limit
-  int min_rx_rate = 0, max_rx_rate = 0;  ///< limits for the other direction; a pump has the stricter one for both
+  int min_rx_rate = 0, max_rx_rate = 0;  ///< limits for the other direction; a pump with one uses the stricter
   /// +ES, \N: 0 direct mode, 1 normal mode (here equal to 0), 2 V.42 without, 3 with detection. Fallback of the
   /// originator: 0 and 1 no error control, 2 and 3 none. An answerer: 0 and 1 no error control at all, 2 and 3 with
   /// that fallback, 4 and 5 without.

@@ -78,7 +78,7 @@ PseudoTerminal::~PseudoTerminal() {
 
 void PseudoTerminal::carrier_lost() {
   termios t{};
-  if (tcgetattr(fd_, &t) != 0 || (t.c_cflag & CLOCAL) != 0) return;  // of the other side: this one has no settings
+  if (tcgetattr(fd_, &t) != 0 || (t.c_cflag & CLOCAL) != 0) return;  // of the other side, as this one has no settings
   struct stat was {};
   const bool known = stat(device_.c_str(), &was) == 0;
   close(fd_);

@@ -50,7 +50,7 @@ void DpskModulator::shift(bool turn) {
 }
 
 void DpskModulator::fade(float to) {
-  from_ = ramp_ < kRamp ? 0 : to_;  // a fade cut short starts from nothing: it never happens in the procedure
+  from_ = ramp_ < kRamp ? 0 : to_;  // an interrupted fade starts from zero, but this procedure never interrupts one
   to_ = to;
   ramp_ = 0;
 }

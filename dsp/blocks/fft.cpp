@@ -12,7 +12,7 @@ namespace {
 /// Two complex numbers.
 using Two [[gnu::vector_size(16)]] = float;
 
-// At any place. A copy, because clang treats a reference to an unaligned vector as an aligned access.
+// The vector at any address: a copy, as clang treats a reference to an unaligned vector as an aligned access.
 Two two(const oh_complex* at) {
   Two value;
   __builtin_memcpy(&value, at, sizeof value);

@@ -19,7 +19,7 @@ struct oh_complex {
 
 enum { OH_FFT_MAX = 65536 };
 
-/** The value of oh_fft_radix2()->size(n), for memory within another object: factors of each stage, places, a head. */
+/** The value of oh_fft_radix2()->size(n), for memory in another object: factors of each stage, places, head. */
 #define OH_FFT_RADIX2_SIZE(n) ((size_t)(n) * (2 * sizeof(struct oh_complex) + sizeof(unsigned short)) + 64)
 
 struct oh_fft_ops {

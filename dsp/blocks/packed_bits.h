@@ -9,7 +9,7 @@
 
 namespace offhook {
 
-/// n bits of next(), 0 or 1 each, into [ceil(n / 8)] octets; unused bits of the last octet are zero.  Real-time: yes.
+/// Packs n bits of next(), each 0 or 1, into [ceil(n / 8)] octets; unused bits of the last are zero.  Real-time: yes.
 template <class Next>
 void pack_bits(uint8_t* octets, size_t n, Next&& next) {
   for (size_t k = 0; k < n; ++k) {

@@ -86,7 +86,7 @@ class Receiver {
   /// From the next symbol on, each has a prefix.
   void begin_prefix();
 
-  float clock_ppm() const { return -drift_ / static_cast<float>(symbol_) * 1e6f; }  ///< of the far clock against ours
+  float clock_ppm() const { return -drift_ / static_cast<float>(symbol_) * 1e6f; }  ///< of the far clock, re ours
   float rms() const { return rms_; }  ///< of the samples of the last symbol
 
  private:
@@ -129,7 +129,7 @@ class Receiver {
   float weight_sum_ = 0;
   bool shortened_ = false;
   Complex reverb_[kMostTones]{}, received_[kMostTones]{}, points_[kMostTones]{};
-  Complex mean_[kMostTones]{}, equaliser_[kMostTones]{}, turned_[kMostTones]{};  // turned_: by the timing loop
+  Complex mean_[kMostTones]{}, equaliser_[kMostTones]{}, turned_[kMostTones]{};  // turned_ after the timing loop
   Complex expected_[kMostTones]{};  // until Stage::kReady: received tones of REVERB
   float power_[kMostTones]{}, weight_[kMostTones]{}, timing_weight_[kMostTones]{};
   float buffer_[kBuffer]{};

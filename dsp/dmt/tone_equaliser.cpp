@@ -18,7 +18,7 @@ constexpr Turn times(Turn a, Turn b) {
 
 }  // namespace
 
-// The transform of the window i samples earlier is that of this one turned by i samples, and the differences 1 to i
+// The transform of the window i samples earlier is that of this one turned by i samples, plus differences 1 to i, each
 // turned by the rest. So the weight of difference l is the sum of taps[i] over i from l, each turned by i - l.
 void ToneEqualiser::set(const float* taps) {
   for (int k = band_.first; k <= band_.last; ++k) {
@@ -145,7 +145,7 @@ void ToneEqualiser::fit_tone(int tone, Complex* equaliser) {
     for (int k = i + 1; k < kDifferences; ++k) r[i] = {r[i].re - dd_[k][i] * r[k].re, r[i].im - dd_[k][i] * r[k].im};
     r[i] = {r[i].re / dd_[i][i], r[i].im / dd_[i][i]};
   }
-  // The points are equaliser (received): so the equaliser takes 1 + a, and the filter v over the new equaliser.
+  // The points are equaliser (received): the equaliser is multiplied by 1 + a, and the filter divides v by it.
   const Complex before = equaliser[tone];
   const Turn f = times({static_cast<double>(before.re), static_cast<double>(before.im)}, changed);
   const double power = f.re * f.re + f.im * f.im;

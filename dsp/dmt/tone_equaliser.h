@@ -47,7 +47,7 @@ class ToneEqualiser {
 
   /// Forgets the symbols of a fit.
   void begin_fit();
-  /// A symbol for the fit, after filter(). @param[in] points  [tones] equalised, unit power  @param[in] sent  [tones]
+  /// Adds a symbol to the fit, after filter(). @param[in] points  [tones] equalised, unit power  @param[in] sent
   /// @param[in] turned  [tones] the timing loop's turn of both, because the fit uses the phase of the samples.
   /// Real-time: yes, O(tones kTaps).
   void add(const Complex* points, const Complex* sent, const Complex* turned);

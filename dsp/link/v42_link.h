@@ -118,7 +118,7 @@ struct Link {
   Timer t400, t401, t403, t401_break;
   uint16_t attempts, break_attempts;  // retransmission counters
 
-  // Data transfer (8.2.3.2). vs is one past the newest frame sent ever; `next` goes back to repeat frames up to vs.
+  // Data transfer (8.2.3.2). vs is one past the newest frame ever sent. To repeat frames, `next` goes back below vs.
   uint8_t vs, va, vr, next;
   SequenceSet again;  // requested by SREJ
   struct {
@@ -128,7 +128,7 @@ struct Link {
   } sent[kModulus];  // position of each frame's bytes in `out`
   uint32_t framed;   // position in `out` of the first byte that was not in a frame
   ByteRing out, in;
-  ByteRing written;  // by the user, not yet in `out`: with compression they stay characters until they fill a frame
+  ByteRing written;  // by the user, but not yet in `out`: with compression they stay characters until they fill a frame
   uint32_t unframed_user;
   Compression compression;
   uint8_t* held;  // [k][n401] frames received ahead of V(R) (selective retransmission)

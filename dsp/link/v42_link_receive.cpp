@@ -197,7 +197,7 @@ void Link::receive_information(const Frame& f, uint8_t ns) {
   }
   if (holding.has(ns)) {
     ++status.duplicates;
-  } else if (in.free() >= (ahead + 1u) * status.n401_rx) {  // held frames will fit when they are delivered
+  } else if (in.free() >= (ahead + 1u) * status.n401_rx) {  // room for held frames must exist at delivery
     uint8_t* to = slot(ahead);
     for (size_t i = 0; i < f.n; ++i) to[i] = f.info[i];
     held_n[ns] = uint16_t(f.n);

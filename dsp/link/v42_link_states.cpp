@@ -101,7 +101,7 @@ constexpr Transition kTransitions[] = {
     {LinkEvent::kSabme, OH_LAPM_CONNECTED, ua_was_lost, accept_again},                  // 8.4.9.1
     {LinkEvent::kSabme, OH_LAPM_CONNECTED, nullptr, fail<OH_LAPM_RESET>},               // 8.4.9
     {LinkEvent::kSabme, OH_LAPM_ESTABLISHMENT, answerer, accept},                       // 8.3.2.1
-    {LinkEvent::kSabme, OH_LAPM_ESTABLISHMENT, nullptr, reply<kUa>},                    // 8.9.1: its own UA comes
+    {LinkEvent::kSabme, OH_LAPM_ESTABLISHMENT, nullptr, reply<kUa>},                    // 8.9.1: waits for its UA
     {LinkEvent::kSabme, OH_LAPM_DETECTION, answerer, accept},                           // 7.2.1.3
     {LinkEvent::kSabme, kAny, nullptr, reply<kDm>},                                     // 8.9.2, or unwilling
     {LinkEvent::kDisc, OH_LAPM_CONNECTED, nullptr, release},                            // 8.7
@@ -121,7 +121,7 @@ constexpr Transition kTransitions[] = {
     {LinkEvent::kUndefined, OH_LAPM_CONNECTED, nullptr, fail<OH_LAPM_FRAME_REJECTED>},  // 8.5.5
     {LinkEvent::kT400, kAny, no_pattern_seen, enter<OH_LAPM_UNSUPPORTED>},              // 7.2.1.1
     {LinkEvent::kT400, OH_LAPM_DETECTION, answerer, make_due<&Link::pattern_enough>},   // III.1 specifies no end
-    {LinkEvent::kN400, OH_LAPM_NEGOTIATION, nullptr, establish},                        // III.3: the defaults do
+    {LinkEvent::kN400, OH_LAPM_NEGOTIATION, nullptr, establish},                        // III.3: the defaults suffice
     {LinkEvent::kN400, OH_LAPM_RELEASE, nullptr, enter<OH_LAPM_DISCONNECTED>},          // 8.7
     {LinkEvent::kN400, kAny, nullptr, fail<OH_LAPM_NO_ANSWER>},                         // 8.4.8
     {LinkEvent::kT401, OH_LAPM_NEGOTIATION, nullptr, make_due<&Link::xid_due>},         // 8.10

@@ -95,7 +95,7 @@ class Encoder {
   void reset();  ///< C-INIT (7.2)
   /// @param[out] out [kMaxStep]  @return octets
   size_t put(uint8_t c, uint8_t* out);
-  /// C-FLUSH (7.9): all that was put can be decoded from the octets given.  @param[out] out [kMaxStep]  @return octets
+  /// C-FLUSH (7.9): after it all characters can be decoded from the octets given.  @param[out] out [kMaxStep]
   size_t flush(uint8_t* out);
   bool compressed() const { return compressed_; }
 

@@ -25,7 +25,7 @@ struct Xid {
   uint8_t compress = 0;               ///< P0
   uint16_t codewords = 512;           ///< P1; 65535 for more
   uint8_t max_string = 6;             ///< P2; 255 for more
-  bool v44 = false;                   ///< V.44's set is present (V.44, Table A.1), with its values; else the defaults
+  bool v44 = false;                   ///< V.44's set is present (V.44, Table A.1); otherwise the defaults
   uint8_t v44_directions = 3;         ///< P0, from the sender's view: 1 transmitted, 2 received
   v44::Parameters v44_tx, v44_rx;     ///< P1, P2, P3, also from the sender's view
 };

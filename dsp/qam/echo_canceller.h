@@ -38,7 +38,7 @@ class EchoCanceller {
   static constexpr int kNearTaps = 160;           ///< 20 ms
   static constexpr int kFarTaps = 256;            ///< 32 ms
   static constexpr int kFarBefore = 64;           ///< number of these before the measured round trip
-  static constexpr int kMaxDelaySamples = 12800;  ///< of the far echo: a round trip of 1.2 s, and the sound card's
+  static constexpr int kMaxDelaySamples = 12800;  ///< of the far echo: a round trip of 1.2 s plus the card's delay
 
   EchoCanceller() { oh_preemption_point(); }  // not defaulted, because `T{}` would clear all of it twice
   /// @param band  of the transmitted signal  @param io_delay_samples  minimum, from a sent sample to its near echo
@@ -94,7 +94,7 @@ class EchoCanceller {
   static constexpr int kShort = 4096;  // for the near echo of a card that queues 400 ms
   static constexpr int kFarWindow = 512;
 
-  /// The taps that may not be zero, in whole rows of the kernels' partial sums. Skipping the others changes no bit.
+  /// The taps that may not be zero, in whole rows of the kernels' partial sums. Skipping the others changes no result.
   struct Span {
     int from = 0, taps = 0;
   };

@@ -416,7 +416,7 @@ void Receiver::follow_frequency_of_s(int parity, int middle) {
   const float size = 0.5f / kHalf * (magnitude(half[0]) + magnitude(half[1]));
   if (!(size > 0)) return;
   const float turns = angle_turns(half[0] * conj(half[1])) / kHalf;
-  // The angle of a mean of kHalf has the noise's variance over twice the power; the difference of two has it twice.
+  // The angle of a mean of kHalf has the noise's variance over twice the power; a difference of two has twice that.
   const float noise = 0.5f / kHalf * power - size * size;
   const float sigma = square_root((noise > 0 ? noise : 0) / kHalf) / size * kTurnsPerRadian / kHalf;
   if (turns * turns < kSure * kSure * sigma * sigma || turns * turns < 1e-8f) return;

@@ -152,8 +152,8 @@ class Receiver {
   const NoisePredictor& noise() const { return noise_; }
 
   // Instruments.
-  float clock_ppm() const { return static_cast<float>(deviation_ * -1e6); }  ///< far symbol clock against ours
-  float carrier_offset_hz() const;                                           ///< received against nominal carrier
+  float clock_ppm() const { return static_cast<float>(deviation_ * -1e6); }  ///< of the far symbol clock, re ours
+  float carrier_offset_hz() const;                                           ///< of the received carrier, re nominal
   float signal_power() const { return power_; }                              ///< mean square, int16 units, of the line
   const float* tap_re() const { return tap_re_; }                            ///< [kTaps]
   const float* tap_im() const { return tap_im_; }
@@ -167,7 +167,7 @@ class Receiver {
     Phase over(float periods, int bin) const;
   };
   static constexpr int kPeriods = 5;     // of the cyclic training that are measured
-  static constexpr int kCaptureAt = 40;  // its symbol at which that begins: the line's echo of S-bar has gone
+  static constexpr int kCaptureAt = 40;  // symbol of the training where that begins, after the line's echo of S-bar
   static constexpr int kRing = 128;      // T/2 samples kept for the taps and the whitening filter
   static constexpr int kRecent = 128;    // symbols kept for S and for hits
 

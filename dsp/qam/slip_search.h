@@ -28,7 +28,7 @@ class SlipSearch {
   static constexpr int kTaps = EqualiserFit::kTaps;  ///< of the equaliser, T/2 apart
   static constexpr int kSymbols = HitRecovery::kSymbols;
 
-  /// The next sample is the first that is kept; a symbol has just been completed. @param step_samples  between two T/2
+  /// Keeps samples from the next one on. @pre a symbol has just been completed. @param step_samples  between two T/2
   /// samples  @param then  both loops before the slip  @param phase  of the carrier at that symbol.  Real-time: yes.
   void begin(const Interpolator& now, float step_samples, const Loops& then, Phase phase);
   /// A sample of the line.  Real-time: yes, O(1).

@@ -47,7 +47,7 @@ struct oh_radio_slots {
 /** @param self  of either type. Real-time: yes. */
 OH_API struct oh_radio_slots oh_radio_slot_counts(const void* self);
 
-/** The address of the pair; bursts with another are ignored. 0 until it is set; between two calls of process().
+/** The address of the pair; bursts with another are ignored. 0 until set. Not during a call of process().
  * @param self  of either type  @return 0, or -EINVAL from 4096 on. Real-time: yes. */
 OH_API int oh_radio_set_address(void* self, uint16_t address);
 

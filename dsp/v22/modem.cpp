@@ -146,7 +146,7 @@ void Modem::take_bits(int bits, int n) {
   if (n == 4 && ones_ >= kOnes) ones_seen_ = true;
   if (step_ == Step::kLooped) tx_.loop_back(octet, n);
   if (!receives_data()) return;
-  // 6.4 a, 6.5: circuit 104 is clamped. Scrambled data have at most 64 ones in a row (5.1): more are an initiation.
+  // 6.4 a, 6.5: circuit 104 is clamped. Scrambled data have at most 64 ones in a row (5.1), so more initiate.
   if (!receiver_.carrier() || receiver_.in_s1() || raw_ones_ > kMostOnes) octet = 0xff;
   if (!live()) return keep_early(octet, n);
   bits_received_ += static_cast<uint64_t>(n);

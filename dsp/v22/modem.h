@@ -82,7 +82,7 @@ class Modem {
     constexpr int64_t kTail = (65 - 77 + 105) / 2 * 8;
     return step_ == Step::kLoopAfter && static_cast<int64_t>(age()) >= loop_trip_ + kTail;
   }
-  /// Bits that arrive while circuit 109 is on and we are not ready to send wait for data mode, which opens the port.
+  /// Bits received while circuit 109 is on and this end is not ready to send wait for data mode, which opens the port.
   void keep_early(int bits, int n);
   void give_early();
   /// Samples since the far end's S1 ended, for the current transmitted or received sample; negative if it has not.

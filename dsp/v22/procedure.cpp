@@ -39,7 +39,7 @@ constexpr int64_t kToData = kToSb2 + ms(200) + ms(2000);         // time after t
 constexpr int64_t kLoopUnanswered = ms(1200 + 231 + 308 + 300);  // a round trip, both detections, and the filters
 constexpr int64_t kSuppressed = ms(77);                          // 7.1.2
 constexpr int64_t kFarReturns = ms(155 + 50 + 20);               // 7.1.2, and filters
-constexpr int64_t kAgain = ms(5000);                             // a caller's signal that the answerer does not take up
+constexpr int64_t kAgain = ms(5000);                             // limit for a caller's signal that gets no response
 
 constexpr StepInfo kSteps[] = {
     {"before ANS", Signal::kSilence, OH_PUMP_CONNECTING},

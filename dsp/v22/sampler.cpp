@@ -70,7 +70,7 @@ Complex Sampler::baseband() const {
   const float* x = line_ + line_at_ + 1;
   const Complex u{kernels_->dot(filter_->re[phase], x, ReceiveFilter::kTaps),
                   kernels_->dot(filter_->im[phase], x, ReceiveFilter::kTaps)};
-  // The filter's place is at most half a phase away from the wanted one; the carrier is removed for its own place.
+  // The filter is at most half a phase from the wanted one; the carrier is removed at the filter's position.
   const int64_t off = static_cast<int64_t>(ago & ((1u << kPhaseBits) - 1)) - (int64_t{1} << (kPhaseBits - 1));
   const Phase at{turned_.bits + static_cast<uint32_t>(off * carrier_twentieths_ / 20)};
   return u * conj(unit_phasor(at));

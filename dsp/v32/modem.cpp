@@ -11,7 +11,7 @@ using qam::Receiver;
 
 constexpr uint32_t kRateHz = 8000;
 constexpr uint64_t kGiveUp = 60 * kRateHz;  // without data mode
-// After data mode no tone of the far end: it may be silent for a training of its own, 5 s, and a round trip of 1.2 s.
+// Time after data mode without a far-end tone: it may be silent for its own training, 5 s, and 1.2 s of round trip.
 constexpr uint64_t kGone = 10 * kRateHz;
 constexpr uint64_t kLongLimit = 8 * kRateHz;  // Limit
 constexpr uint64_t kShortLimit = 3 * kRateHz;
@@ -19,8 +19,8 @@ constexpr uint64_t kShortLimit = 3 * kRateHz;
 constexpr uint64_t kReversalPeriod = kRateHz * 45 / 100;  // V.25
 constexpr float kSteadyBeforeReversalMs = 20;
 
-// The far end's AA or AC: in data more than 128 symbols of it, with a share that data and S do not have. S has half of
-// its power at 1800 Hz and a quarter at 600 Hz, AA all, AC half; in ANS the far end's tone is mixed with the own echo.
+// The far end's AA or AC: in data, more than 128 symbols with a share that data and S do not have. S has half of its
+// power at 1800 Hz and a quarter at 600 Hz, AA has all, AC half; in ANS the far end's tone is mixed with our echo.
 constexpr int kToneAlone = kRateHz * 60 / 1000;
 constexpr int kToneAloneInTraining = kRateHz * 160 / 1000;
 constexpr float kShareInData = 0.3f;
@@ -149,7 +149,7 @@ float Modem::start_with_answer_tone(float rx) {
   return tx;
 }
 
-// A far end whose answer tone went unheard, or that does not wait for the end of ours (6, Note 1; A.2.1.1, A.2.2).
+// For a far end without a detected answer tone, or that does not wait for ours to end (6, Note 1; A.2.1.1, A.2.2).
 void Modem::listen_for_start(float rx) {
   tone_.put(rx);
   const float offset = tone_.frequency_offset_hz();

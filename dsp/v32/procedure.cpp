@@ -20,7 +20,7 @@ constexpr int kLeastR4 = 64;        // symbols of R4 and R5 (8.1, 8.2)
 // the answer tone missed the reversal 53 ms after the tone's end, over mu-law.
 constexpr int kAcSymbols = 720;
 constexpr float kAaHeardMs = 64 / 2.4f;
-// Then the answer tone, although V.8 is over: a foreign caller waits for one. Nobody may give up before (6, Note 5).
+// Then the answer tone, although V.8 is over: third-party callers wait for it. Neither end gives up before (6, Note 5).
 constexpr uint64_t kAcUnanswered = 3 * kRateHz;
 // 1.5 s, which the echo canceller needs; 1280 to 8192 symbols are permitted (5.2.3). The same before R3, although no
 // canceller trains then: after 0.5 s, a third-party caller's receiver lost data within seconds.

@@ -6,7 +6,7 @@
 namespace offhook::v8 {
 namespace {
 
-// Printed is a depth of 0.2; the window of 1/150 s leaves 0.197 of it. At 10 dB of SNR a block errs by 0.012 rms.
+// The Recommendation's depth is 0.2; the window of 1/150 s leaves 0.197. At 10 dB of SNR a block's error is 0.012 rms.
 constexpr float kLeastDepth = 0.12f;
 constexpr float kPlainDepth = 0.07f;
 constexpr int kAbsentMs = 40;  // a shorter interruption is a reversal that was not detected

@@ -68,7 +68,7 @@ struct Menu {
   bool has_protocol = false;  ///< category present
   uint8_t protocol = 0;       ///< 0..7, Table 5; kProtocolLapm
   bool has_access = false;    ///< PSTN access category present, Table 6
-  uint8_t access = 0;         ///< 0..7: bit 0 caller on a cellular link, bit 1 answerer, bit 2 on a digital network
+  uint8_t access = 0;         ///< 0..7: bit 0 caller cellular, bit 1 answerer cellular, bit 2 digital network
   bool has_pcm = false;       ///< PCM modem availability category present, Table 7
   uint8_t pcm = 0;            ///< 0..7: bit 0 analogue V.90 or V.92, bit 1 digital V.90 or V.92, bit 2 V.91
   friend bool operator==(const Menu&, const Menu&) = default;

@@ -112,8 +112,8 @@ int encode(const Message& message, uint8_t* octets);
 /// "MS", "CL", "ACK(1)", ...; null if the type is reserved. Source: Table 3
 const char* type_name(int type);
 
-/// Meaning of a parameter, in the words of Tables 5 and 6; null if it is reserved. The tables of 11/2000, which keep
-/// all of 08/96. Parameters under H.324-Multilink, Multilink-Additional-Connection and T.30 fax are not included.
+/// Meaning of a parameter, in the words of Tables 5 and 6; null if it is reserved. The tables of 11/2000, which include
+/// 08/96's. Parameters under H.324-Multilink, Multilink-Additional-Connection and T.30 fax are not included.
 /// @param parameter  from 1
 const char* parameter_name(const Block& block, int parameter);
 

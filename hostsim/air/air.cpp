@@ -159,7 +159,7 @@ class End {
     write(now, OH_EV_PUMP_INSTRUMENT, static_cast<std::uint32_t>(what) << 24 | logged_hundredths(value));
   }
 
-  // The slot itself, the one before it in which its burst may have been made, and the block in which the loss was seen.
+  // The slot itself, the previous one, where its burst may have been made, and the block that reported the loss.
   static constexpr unsigned kBlamedSlots = 3;
 
   std::uint16_t id_;

@@ -40,7 +40,7 @@ struct CallResult {
   std::uint64_t blocks_late = 0;
   std::uint64_t samples_late = 0;
   std::array<std::uint32_t, kPhases> pending_max{};  ///< samples pending after a service, by phase
-  double pump_share = 0;                             ///< of the CPU, connected phase: interrupt routine and service
+  double pump_share = 0;                             ///< share of the CPU when connected: interrupt routine and service
   std::vector<DeviceResult> devices;                 ///< the scenario's own first, then load.soft_devices
   std::shared_ptr<const DmtStatus> dmt;              ///< for a DMT pump; otherwise null
   std::shared_ptr<const RadioStatus> radio;          ///< for a radio; otherwise null

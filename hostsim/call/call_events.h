@@ -21,7 +21,7 @@ class CallEvents {
   CallEvents& operator=(const CallEvents&) = delete;
 
   oh_event_log* log() { return &log_; }
-  /// Runs the call for one slice. @return its events; valid until the next slice
+  /// Runs the call for one slice. @return its events, valid until the next slice
   std::span<const oh_event> advance(Call& call) {
     over_ = !call.advance(call.now() + slice_);
     return {events_.get(), oh_event_log_read(&log_, events_.get(), kEvents)};
@@ -32,7 +32,7 @@ class CallEvents {
  private:
   static constexpr std::size_t kEvents = 1 << 16;
   Ns slice_;
-  // Not cleared: most calls use a few of them.
+  // Not cleared, because most calls use only a few of them.
   std::unique_ptr<oh_event[]> ring_ = std::make_unique_for_overwrite<oh_event[]>(kEvents),
                               events_ = std::make_unique_for_overwrite<oh_event[]>(kEvents);
   oh_event_log log_{};

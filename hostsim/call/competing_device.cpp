@@ -56,7 +56,7 @@ DeviceOnHost::DeviceOnHost(const Scenario& s, std::size_t i, Engine& engine, Cpu
   });
   const oh_context table = context_->driver_context();
   (void)table.ops->start(table.self);
-  // Like the call's own, it starts at a random phase of the host's clock.
+  // Like the card of the call, it starts at a random phase of the host's clock.
   started_ = static_cast<Ns>(20e6 * random_of(s, i, kStart).uniform(0));
   engine.at(started_, start_);
 }

@@ -16,7 +16,7 @@ namespace offhook::hostsim {
 namespace {
 
 constexpr std::size_t kPollSamples = 80;  // of the far machine: its T.30 runs every 10 ms
-// After one machine has hung up, the exchange ends the other's call.
+// When one machine has hung up, the exchange ends the other machine's call.
 constexpr Ns kReleased = 5'000'000'000;
 
 /// The files of the pages, which spandsp reads and writes by name.
@@ -213,7 +213,7 @@ class FaxConnection final : public Connection {
   std::unique_ptr<LineBetween> line_;
   std::size_t far_samples_ = 0;
   std::vector<FaxStatus::Page> taken_;
-  std::uint32_t again_ = 0, bad_lines_ = 0;  // up to the newest page
+  std::uint32_t again_ = 0, bad_lines_ = 0;  // up to and including the newest page
   std::uint32_t whole_ = 0;
   std::string reason_;  // of the machine that ended first
   Engine* engine_ = nullptr;

@@ -15,14 +15,14 @@ namespace offhook::hostsim {
 
 namespace {
 
-// The far end may still wait for the acknowledgement of its last frame; without V.42 the last characters are on their
-// way. After that it has this time to agree to the end.
+// The far end may still wait for the acknowledgement of its last frame; without V.42, the last characters may be on
+// their way. This is its time to confirm the end.
 constexpr Ns kFarewell = 1'000'000'000;
 constexpr Ns kClearing = 10'000'000'000;
-// Without V.42 early characters are lost, and a far end reports its connection later than this end.
+// Without V.42, early characters are lost, and a far end reports its connection later than this end.
 constexpr Ns kBeforeCharacters = 1'000'000'000;
 
-/// One pump under V.42 or V.14; of the other end only samples are known. Over an analogue line, or from the digital end
+/// One pump under V.42 or V.14. Of the other end only samples are known. Over an analogue line, or from the digital end
 /// of a trunk.
 class ForeignConnection final : public Connection, private LineEnd {
  public:
@@ -79,7 +79,7 @@ class ForeignConnection final : public Connection, private LineEnd {
       const std::size_t due = std::min<std::size_t>(n, call_.expect.size() - received_);
       if (std::memcmp(bytes.data(), call_.expect.data() + received_, due) != 0) intact_ = false;
       received_ += due;
-      // Without V.42 the end of the connection sounds like characters, too.
+      // Without V.42, the end of the connection also produces characters.
       const std::size_t meant = near_.direct() && !call_.expect.empty() ? due : n;
       if (call_.received && meant > 0) call_.received({bytes.data(), meant});
       received = true;
@@ -141,10 +141,10 @@ class ForeignConnection final : public Connection, private LineEnd {
                                           : near_.lapm_status().state == OH_LAPM_CONNECTED;
     if (connected) connected_at_ = now;
   }
-  /// Bytes of ours that the far end has acknowledged, or, without V.42, that are on the line.
+  /// This end's bytes that the far end has acknowledged or, without V.42, that were sent on the line.
   std::uint64_t arrived() const { return near_.direct() ? sent_ - near_.unsent() : near_.lapm_status().bytes_sent; }
   double at_line_rate_s() const {
-    // Start and stop bit; V.42's flags, addresses and check sequences are at most a twentieth, and are left out.
+    // Start and stop bit. V.42's flags, addresses and check sequences are at most a twentieth, and are ignored.
     const double bits = near_.direct() ? 10 : 8;
     const auto time_s = [bits](std::size_t bytes, std::uint32_t bit_rate) {
       return bit_rate == 0 ? 0 : bits * static_cast<double>(bytes) / bit_rate;
@@ -152,7 +152,7 @@ class ForeignConnection final : public Connection, private LineEnd {
     return std::max(time_s(call_.send.size(), tx_bit_rate_), time_s(call_.expect.size(), rx_bit_rate_));
   }
   void exchange(const std::int16_t* played, std::int16_t* captured, std::size_t n) override {
-    if (!started_) {  // on hook: the foreign modem's time has not begun
+    if (!started_) {  // on hook: the external modem's time has not begun
       std::memset(captured, 0, n * sizeof *captured);
       return;
     }
@@ -183,7 +183,7 @@ class ForeignConnection final : public Connection, private LineEnd {
   bool over_ = false;
   bool intact_ = true;
   std::size_t sent_ = 0, received_ = 0;
-  std::uint32_t tx_bit_rate_ = 0, rx_bit_rate_ = 0;  // the highest of the call
+  std::uint32_t tx_bit_rate_ = 0, rx_bit_rate_ = 0;  // the highest rate of the call
   Ns data_since_ = -1, connected_at_ = -1, done_at_ = -1;
 };
 

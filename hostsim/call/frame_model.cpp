@@ -23,7 +23,7 @@ void FrameModel::transmit(Ns until, Ns delay, std::deque<LineFrame>* line) {
       if (!outstanding()) progress_at_ = free_;
       send(next_++, &frame);
     } else if (!owes_acknowledgement_) {
-      free_ = until + 1;  // flags; checked again at the next service
+      free_ = until + 1;  // flags; it is checked again at the next service
       return;
     }
     if (frame.kind != Kind::kAskAgain) owes_acknowledgement_ = false;
@@ -73,7 +73,7 @@ std::uint32_t FrameModel::receive(const LineFrame& frame) {
   }
   take_acknowledgement(frame);
   if (frame.kind == LineFrame::Kind::kReady) return 0;
-  owes_acknowledgement_ = true;  // of a repetition too: report our progress again
+  owes_acknowledgement_ = true;  // also for a repetition: report the progress again
   if (frame.number < expected_) return 0;
   early_[frame.number] = frame.octets;
   for (; asked_below_ < frame.number; asked_below_++) {

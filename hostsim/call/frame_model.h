@@ -20,8 +20,8 @@ struct LineFrame {
 
   Ns from, to;
   Kind kind;
-  std::uint64_t number;        ///< N(S) of an I frame, the frame that SREJ requests
-  std::uint32_t octets;        ///< of an I frame's information
+  std::uint64_t number;        ///< N(S) of an I frame; the frame that SREJ requests
+  std::uint32_t octets;        ///< octets of information in an I frame
   std::uint64_t acknowledges;  ///< N(R); of no SREJ
 };
 
@@ -48,7 +48,7 @@ class FrameModel {
   std::uint32_t receive(const LineFrame& frame);
   /// T401 expired. @return number of frames that are sent again
   std::uint32_t advance(Ns now);
-  /// Synchronisation has returned: the frames that were on the line are sent again.
+  /// Synchronisation has returned: sends the frames again that were on the line.
   void resume(Ns now);
   /// Octets received in order.
   std::uint64_t received() const { return received_; }
@@ -69,7 +69,7 @@ class FrameModel {
   std::uint32_t go_back();
 
   Config config_;
-  Ns free_ = 0;  // the line, from then on
+  Ns free_ = 0;  // the line state from then on
   // sender
   std::uint64_t waiting_ = 0;         // octets
   std::deque<std::uint32_t> octets_;  // of the frames from acknowledged_ to highest_
@@ -79,7 +79,7 @@ class FrameModel {
   std::deque<std::uint64_t> again_;  // requested
   // receiver
   std::uint64_t expected_ = 0, received_ = 0;
-  std::map<std::uint64_t, std::uint32_t> early_;  // octets of frames after a gap, by number
+  std::map<std::uint64_t, std::uint32_t> early_;  // octets of frames after a gap, by frame number
   std::uint64_t asked_below_ = 0;
   std::deque<std::uint64_t> to_ask_;
   bool owes_acknowledgement_ = false;

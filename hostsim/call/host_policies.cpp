@@ -17,9 +17,9 @@ namespace {
 constexpr std::uint64_t kPhaseStream = 2;  // as in call.cpp
 
 constexpr int kMostRealTime = 99;  // of SCHED_FIFO and SCHED_RR (sched_get_priority_max)
-constexpr int kRealTimeFrom = 40;  // SCHED_FIFO p of a replayed trace is priority 40 + p (host_load.h)
+constexpr int kRealTimeFrom = 40;  // SCHED_FIFO p in a replayed trace is priority 40 + p (host_load.h)
 constexpr int kNormalProgram = 8;  // of Windows NT
-constexpr int kNiceZero = 19;      // SCHED_OTHER at nice 0 of a replayed trace
+constexpr int kNiceZero = 19;      // SCHED_OTHER at nice 0 in a replayed trace
 
 // Windows NT gives worker threads normal priorities.
 constexpr int kWorkerPriority = 8;
@@ -43,7 +43,7 @@ Ns ticks_to_ns(std::int64_t ticks, int hz) {
   return static_cast<Ns>(static_cast<double>(ticks) * 1e9 / hz);
 }
 
-/// In whole clock interrupts; 0: it is no whole number of them.
+/// In whole clock interrupts; 0 if it is not a whole number.
 std::int64_t in_ticks(Ns ns, int hz) {
   const auto ticks = std::llround(static_cast<double>(ns) * hz / 1e9);
   return ticks_to_ns(ticks, hz) == ns ? ticks : 0;
@@ -114,7 +114,7 @@ std::vector<Wanted> all_reservations(const Scenario& s, const Scheduler& reserva
   return all;
 }
 
-/// The reservations of one CPU, in the same order; kAnyCpu: those that are not pinned.
+/// The reservations of one CPU in the same order; kAnyCpu: those not pinned.
 std::vector<Reservation> reservations_on(const std::vector<Wanted>& all, int cpu, const HostScenario& host) {
   std::vector<Reservation> there;
   for (const Wanted& w : all) {
@@ -151,7 +151,7 @@ void check_shares(const std::vector<Wanted>& all, int cpus) {
 
 std::optional<DeadlineAdmission> deadline_admission(const HostScenario& host) {
   const auto threads = scheduler_of(host);
-  // "deadline", the ideal server, is SCHED_DEADLINE if the host is Linux.
+  // "deadline", the ideal server, means SCHED_DEADLINE if the host is Linux.
   const bool ideal = host.reservations == "deadline" && threads->has(ThreadRequest::Class::kFifo);
   if (!ideal && !reservations_of(host)->admits_by_bandwidth()) return std::nullopt;
   return DeadlineAdmission{host.cpus, threads->has_fair_server()};
@@ -340,8 +340,8 @@ HostPolicies::HostPolicies(const Scenario& scenario, Cpu& cpu) : scenario_(scena
   cpu.set_deferred_work([this](int n) { return scheduler_->deferred_work(n); });
 }
 
-// When the first slot, or the first period, begins. A device is switched on while its slots already run, so that it
-// does not wait for a first one longer than for any other; a call is on hook meanwhile, and has nothing to lose.
+// When the first slot or the first period begins. A device is switched on while its slots already run, so that its
+// first wait is no longer than any other. A call is on hook meanwhile, and cannot lose samples.
 Ns HostPolicies::phase_of(const ContextSpec& spec) const {
   if (spec.kind != OH_CONTEXT_RESERVATION) return 0;
   const double given = scenario_.context.slot_phase;
@@ -411,7 +411,7 @@ Policy HostPolicies::load_thread(const LoadThread& t) {
   }
 }
 
-// A recorded deadline thread precedes every real-time thread: its budget is unknown, and the recording respects it.
+// A recorded deadline thread precedes every real-time thread: its budget is unknown, but the recording observes it.
 std::optional<Policy> HostPolicies::recorded(const HostLoad::Source& source) {
   using Class = ThreadRequest::Class;
   constexpr int kAboveRealTime = 1000;
@@ -459,7 +459,7 @@ Policy HostPolicies::reservation(std::size_t i) {
   return reserve(spec, offsets_.at(i + (has_own(scenario_) ? 1 : 0)), reservation_cpu(r.cpu));
 }
 
-// A soft device is switched on while its slots already run, see phase_of().
+// A soft device is switched on while its slots already run; see phase_of().
 Policy HostPolicies::beside(std::size_t i) {
   const auto& devices = scenario_.load.soft_devices;
   const ContextScenario& context = devices.at(i).context;

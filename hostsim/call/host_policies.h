@@ -19,7 +19,7 @@
 namespace offhook::hostsim {
 
 /// Checks that the driver's reservation and those of the load, including its soft devices, fit into the CPU together.
-/// @throws std::invalid_argument naming the one that does not, and why
+/// @throws std::invalid_argument naming the one that does not fit, and the reason
 void check_reservations(const Scenario& scenario);
 /// The admission test of this host's reservations. None if they are not SCHED_DEADLINE.
 std::optional<DeadlineAdmission> deadline_admission(const HostScenario& host);
@@ -29,15 +29,15 @@ ThreadKind thread_kind(const ContextSpec& spec);
 bool has_linux_classes(const HostScenario& host);
 /// Whether its scheduler is one of PREEMPT_RT.
 bool wants_threaded_interrupts(const HostScenario& host);
-/// Why its scheduler does not fit such a host. Empty: it is.
+/// Why its scheduler does not fit such a host. Empty if it fits.
 std::string scheduler_problem(const HostScenario& host);
-/// Why the host cannot run this context: it belongs to another operating system. Empty: it can.
+/// Why the host cannot run this context: it belongs to another operating system. Empty if it can.
 std::string refusal(const HostScenario& host, const ContextSpec& spec);
-/// Why this host cannot run a thread of the load as its file requests. Empty: it can.
+/// Why this host cannot run a thread of the load as its file requests. Empty if it can.
 std::string load_thread_problem(const HostScenario& host, const LoadThread& thread);
-/// Why its mutexes contradict the host. Empty: they do not.
+/// Why its mutexes contradict the host. Empty if they do not.
 std::string lock_problem(const Scenario& scenario);
-/// Why its reservation cannot be admitted even without others. Empty: it can, or there is none.
+/// Why its reservation cannot be admitted even without others. Empty if it can, or if there is none.
 std::string admission_problem(const HostScenario& host, const ContextSpec& spec);
 
 /// Linux gives interrupt threads SCHED_FIFO 50 (kernel/irq/manage.c).
@@ -45,20 +45,20 @@ inline constexpr int kInterruptThreadPriority = 50;
 
 class HostPolicies {
  public:
-  /// Gives the CPU the scheduler's deferred work; it must outlive this.
+  /// Gives the scheduler's deferred work to the CPU; it must outlive this object.
   HostPolicies(const Scenario& scenario, Cpu& cpu);
 
   /// The policy of the driver's thread at a fixed or dynamic priority, SCHED_FIFO on Linux.
   Policy thread(int priority);
-  /// The policy of programs: time-sliced, SCHED_OTHER on Linux. @param boost on Windows NT, for the end of its waits
+  /// The policy of programs: time-sliced, SCHED_OTHER on Linux. @param boost on Windows NT, after its waits
   Policy program(int priority, int boost = 0);
   /// The policy of a thread of the load. @throws std::invalid_argument with load_thread_problem()
   Policy load_thread(const LoadThread& thread);
   /// The policy of a source of a recorded load that is a thread of this host's classes; none on a host of fixed
   /// priorities.
   std::optional<Policy> recorded(const HostLoad::Source& source);
-  /// The policy of the driver's thread in this context. @throws std::invalid_argument for a context that is no thread,
-  /// or that this host does not have; std::runtime_error for slots that were not planned
+  /// The policy of the driver's thread in this context. @throws std::invalid_argument for a context that is not a
+  /// thread or that this host does not have; std::runtime_error for slots that were not planned
   Policy of(const ContextSpec& spec);
   /// The policy of load.reservations[i].
   Policy reservation(std::size_t i);
@@ -66,10 +66,10 @@ class HostPolicies {
   Policy beside(std::size_t i);
   /// The policy of an interrupt's handler if handlers are threads.
   Policy interrupt_thread();
-  /// A driver's place on this host, without `policy`. @param level  of its card's interrupt
+  /// A driver's environment on this host, without `policy`. @param level  of its card's interrupt
   ContextParts place(const ContextScenario& where, Cpu& cpu, oh_driver& driver, ServiceCost& cost, int level);
   DeviceHost device_host();
-  /// The CPU to which a thread with a reservation is pinned, if it requests `cpu`: Rialto and Rez use one CPU.
+  /// The CPU to which a thread with a reservation is pinned if it requests `cpu`: Rialto and Rez use one CPU.
   int reservation_cpu(int cpu) const;
   /// Time of the clock's first interrupt: slots begin and end at clock interrupts.
   Ns clock_phase() const { return reservations_->slots() ? phase_of(scenario_.context) : 0; }
@@ -78,9 +78,9 @@ class HostPolicies {
   Ns phase_of(const ContextSpec& spec) const;
   Policy reserve(const ContextSpec& spec, Ns offset, int cpu);
 
-  const Scenario scenario_;                              // as the host was made
-  std::shared_ptr<Scheduler> scheduler_, reservations_;  // one object if both have the same name
-  std::vector<Ns> offsets_;  // of the slots: the driver's own first, if it has one, load.reservations, soft_devices
+  const Scenario scenario_;                              // as at the creation of the host
+  std::shared_ptr<Scheduler> scheduler_, reservations_;  // the same object if both have the same name
+  std::vector<Ns> offsets_;  // of the slots: first the driver's own, if any, then load.reservations and soft_devices
 };
 
 }  // namespace offhook::hostsim

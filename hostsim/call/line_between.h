@@ -15,7 +15,7 @@ namespace offhook::hostsim {
 class LineBetween {
  public:
   virtual ~LineBetween() = default;
-  /// @param[in] played  @param[out] captured  n periods in the format of the near end's card; never the same memory
+  /// @param[in] played  @param[out] captured  n periods in the format of the near end's card; in different memory
   virtual void exchange(const void* played, void* captured, std::size_t n) = 0;
 };
 
@@ -23,7 +23,7 @@ class LineBetween {
 using FarWork = std::function<void(const void* rx, void* tx, std::size_t n)>;
 
 /// The near end has the scenario's role and near_format(); the far end has far_format() (modem_config.h). On a loop,
-/// both have the formats of its rates.
+/// both formats have its rates.
 /// @throws std::invalid_argument naming the field and the expected value
 std::unique_ptr<LineBetween> make_line_between(const Scenario& scenario, FarWork far);
 

@@ -64,7 +64,7 @@ class LinkConnection final : public Connection {
   }
 
  private:
-  // The newest received sample that the driver has taken was captured then.
+  // The capture time of the newest received sample that the driver has read.
   Ns captured() const { return engine_->now() - static_cast<Ns>(oh_driver_pending(driver_) * 1e9 / card_->rate_hz()); }
 
   LinkModel link_;

@@ -67,10 +67,10 @@ void LinkModel::start(Ns now) {
   set_state(State::kTraining, now);
 }
 
-// Duration for which bits are wrong.
+// Time in which bits are wrong.
 void LinkModel::spoil(std::deque<Interval>& holes, Ns end, Ns length) {
   holes.push_back({end - length, end + ns(profile_.settling_ms)});
-  // Frames that are still on the line are younger than this.
+  // Frames that are still on the line have at most this age.
   const Ns forget = end - static_cast<Ns>(2e9) - 2 * delay_;
   while (holes.front().to < forget) holes.pop_front();
 }
@@ -83,7 +83,7 @@ void LinkModel::upset(Ns end, std::uint32_t samples) {
 void LinkModel::transmit_hole(Ns end, std::uint32_t samples, std::uint32_t rate_hz) {
   const Ns length = static_cast<Ns>(samples * 1e9 / rate_hz);
   spoil(up_holes_, end, length);
-  spoil(down_holes_, end, length);  // our canceller subtracts the echo of samples that were not sent
+  spoil(down_holes_, end, length);  // this end's canceller subtracts the echo of samples that were not sent
   upset(end, samples);
 }
 void LinkModel::receive_hole(Ns end, std::uint32_t samples, std::uint32_t rate_hz) {
@@ -120,7 +120,7 @@ void LinkModel::train(Ns now) {
   }
 }
 
-// Frames that arrived by `until` and were not hit by a hole.
+// Frames that arrived by `until` and were not hit by a gap.
 void LinkModel::receive(FrameModel& end, std::deque<LineFrame>& line, const std::deque<Interval>& holes, Ns until,
                         Ns now) {
   while (!line.empty() && line.front().to <= until) {
@@ -135,7 +135,7 @@ void LinkModel::receive(FrameModel& end, std::deque<LineFrame>& line, const std:
   if (const std::uint32_t again = end.advance(now); again > 0) record(now, OH_EV_LINK_RETRANSMIT, again);
 }
 
-// The far modem and the server above it, up to now.
+// Runs the far modem and the server above it up to now.
 void LinkModel::serve_far(Ns now) {
   receive(far_, up_, up_holes_, now - delay_, now);
   if (tcp_) {
@@ -160,7 +160,7 @@ void LinkModel::acknowledge() {
   tcp_->acknowledgements.push_back({tcp_->octets_up, tcp_->client.received(), 0});
 }
 
-// Captured samples are taken; output of now is played after the transmit lead.
+// Takes captured samples; the output of this moment is played after the transmit lead.
 void LinkModel::serve_near(Ns now, Ns captured) {
   receive(near_, down_, down_holes_, captured, now);
   deliver(now);

@@ -32,9 +32,9 @@ namespace offhook::hostsim {
 
 struct LinkCounters {
   std::uint64_t bytes_delivered = 0;
-  std::uint32_t frames_sent = 0;  ///< I frames of both ends, repetitions included
+  std::uint32_t frames_sent = 0;  ///< I frames of both ends, including repetitions
   std::uint32_t frames_retransmitted = 0;
-  std::uint32_t frames_lost = 0;  ///< of any kind, hit by a hole
+  std::uint32_t frames_lost = 0;  ///< frames of any kind that a gap hit
   std::uint32_t timeouts = 0;
   std::uint32_t retrains = 0;
 };
@@ -43,15 +43,15 @@ class LinkModel {
  public:
   enum class State { kIdle, kTraining, kData, kFailed };
 
-  /// Far to near carries `bytes`. @param connect the first training lasts at least this long
+  /// From far to near, `bytes` are sent. @param connect minimum duration of the first training
   LinkModel(const LinkProfile& profile, std::uint64_t bytes, Ns connect, Ns lead, std::uint64_t seed,
             oh_event_log* log);
 
   /// The call is answered: training begins.
   void start(Ns now);
-  /// The modem under test has processed samples captured up to `captured`; its output plays from now + lead on.
+  /// The modem under test has processed samples captured up to `captured`; its output is played from now + lead on.
   void serve(Ns now, Ns captured);
-  /// The card played a hole that ended at `end`, or lost received samples.
+  /// The card played a gap that ended at `end`, or lost received samples.
   void transmit_hole(Ns end, std::uint32_t samples, std::uint32_t rate_hz);
   void receive_hole(Ns end, std::uint32_t samples, std::uint32_t rate_hz);
 
@@ -61,17 +61,17 @@ class LinkModel {
   Ns done_at() const { return done_at_; }            ///< -1: never
   LinkCounters counters() const;
 
-  /// The reason for the failure, in words; nullptr: it has not failed.
+  /// The reason for the failure, in words; nullptr if it has not failed.
   const char* failure() const { return failure_; }
 
  private:
   struct Interval {
     Ns from, to;
   };
-  /// Data of TCP in either direction, and the octet of the link after which they have arrived.
+  /// TCP data in both directions, and the octet of the link after which they have arrived.
   struct Packet {
     std::uint64_t ends;
-    std::size_t from, size;  // of the file; an acknowledgement has everything below `from`
+    std::size_t from, size;  // range of the file; an acknowledgement covers everything below `from`
   };
   struct Transfer {
     TcpSender server;
@@ -106,7 +106,7 @@ class LinkModel {
   Ns training_since_ = 0, attempt_since_ = 0, training_needs_ = 0;
   Ns connected_at_ = -1, done_at_ = -1;
   FrameModel far_, near_;
-  std::optional<Transfer> tcp_;      // empty: V.42 gets the unchanged file
+  std::optional<Transfer> tcp_;      // empty: V.42 gets the file itself
   std::deque<LineFrame> down_, up_;  // on the line
   std::deque<Interval> down_holes_, up_holes_;
   LinkCounters counters_;

@@ -28,7 +28,7 @@ std::vector<double> signal_to_noise(const LoopConfig& loop, const dmt::Band& ban
 /// Bits per symbol if tones of these ratios share a power equal to the number of tones.
 double water_filled(std::vector<double> ratios) {
   std::sort(ratios.begin(), ratios.end(), std::greater<>());
-  // The level with the n best tones in use; the n-th is in use if it lies above that tone's floor.
+  // The water level with the n best tones in use; the n-th is in use if the level is above that tone's floor.
   const auto total = static_cast<double>(ratios.size());
   double floors = 0, level = 0;
   std::size_t used = 0;

@@ -12,10 +12,10 @@
 namespace offhook::hostsim {
 
 struct LoopRates {
-  /// Whole bits at the pump's gap and nominal power, bit/s gross: floor(log2(1 + SNR / dmt::kGap)), none below two, at
-  /// most band.most_bits, 4000 symbols per second.
+  /// Gross bit/s of whole bits at the pump's gap and nominal power: floor(log2(1 + SNR / dmt::kGap)), none below two,
+  /// at most band.most_bits, 4000 symbols per second.
   std::uint32_t whole_bits = 0;
-  /// Capacity under the same total power, bit/s: fractions of bits, no gap, the power distributed over the tones by
+  /// Capacity under the same total power, bit/s: fractions of bits, no gap, and the power distributed over the tones by
   /// water-filling. Source: Shannon 1949
   std::uint32_t capacity = 0;
 };

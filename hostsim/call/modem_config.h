@@ -26,7 +26,7 @@ inline oh_link_config link_of(const Scenario& s, const Modulation& modulation) {
 inline const oh_pump_type* type_of(const Scenario& s, oh_modulation modem) {
   return s.pcm_upstream && modem == OH_MODULATION_V90 ? oh_v92_type() : modulation_of(modem).type();
 }
-/// The pump under test, and the one at the far end.
+/// The pump under test and the pump at the far end.
 inline const oh_pump_type* near_type(const Scenario& s) {
   return type_of(s, s.modem);
 }
@@ -35,7 +35,7 @@ inline const oh_pump_type* far_type(const Scenario& s) {
 }
 
 /// The samples of a modem of this type on a digital trunk: the network's octets at its digital end, those of a V.90
-/// card at the other. Linear samples at 8000 Hz if the pump does not accept them.
+/// card at the other end. Linear samples at 8000 Hz if the pump does not accept them.
 inline oh_pump_format trunk_format(const Scenario& s, const oh_pump_type& type, bool digital) {
   const oh_pump_format octets = s.trunk.law == "a-law" ? kALaw8000 : kMuLaw8000;
   const oh_pump_format wanted = digital ? octets : kLinear16000To8000;
@@ -83,7 +83,7 @@ inline modem::Modem::Config far_modem(const Scenario& scenario, const oh_pump_ty
           .hold_timeout = scenario.hold.granted()};
 }
 
-/// As above, with its events in a log under the id `id`; for the near end (0) also with the pump's observations. @param
+/// As above, with its events in a log under `id`. For the near end (0), also with the pump's observations. @param
 /// connection  has now(), ns
 template <class Connection>
 modem::Modem::Config logged(modem::Modem::Config config, oh_event_log* log, std::uint16_t id, Connection* connection) {

@@ -47,7 +47,7 @@ class NetworkSide : private DigitalEnd {
   std::int16_t from_analogue_ = 0;
 };
 
-/// Samples of the card, converted to linear samples. @param played, captured [n]  octets of the trunk's law
+/// The card's samples converted to linear samples. @param played, captured [n]  octets of the trunk's law
 void show_octets(const LineTap& tap, const DigitalTrunkConfig& trunk, const std::uint8_t* played,
                  const std::uint8_t* captured, std::size_t n);
 

@@ -14,7 +14,7 @@ Ns nanoseconds(double s) {
 void PlannedHold::follow(Ns now, Ns connected_at) {
   if (plan_.at_s <= 0 || connected_at < 0 || status_.data_at >= 0) return;
   if (status_.asked_at < 0) {
-    // Hold is not possible while an end trains: it is requested when data mode returns.
+    // Hold is not possible during training, so it is requested when data mode returns.
     if (now < connected_at + nanoseconds(plan_.at_s) || !in_data()) return;
     status_.asked_at = now;
     if (!asks_.hold(OH_HOLD_REQUEST)) status_.refused_at = status_.data_at = now;

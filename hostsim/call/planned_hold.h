@@ -13,11 +13,11 @@ namespace offhook::hostsim {
 
 class PlannedHold {
  public:
-  /// @param asks  requests the hold; must outlive this object @param other likewise; null: a foreign modem
+  /// @param asks  requests the hold; must outlive this object @param other likewise; null: an external modem
   PlannedHold(const HoldScenario& plan, modem::Modem& asks, const modem::Modem* other)
       : plan_(plan), asks_(asks), other_(other) {}
 
-  /// Once a block, outside the driver. @param connected_at  negative: not yet
+  /// Once per block, outside the driver. @param connected_at  negative: not yet connected
   void follow(Ns now, Ns connected_at);
   /// None: no request yet.
   std::optional<HoldStatus> status() const { return status_.asked_at >= 0 ? std::optional(status_) : std::nullopt; }

@@ -30,7 +30,7 @@ std::uint32_t get32(std::span<const std::uint8_t> from, std::size_t at) {
          from[at + 3];
 }
 
-// Sum of RFC 1071 over whole words, the last octet padded.
+// Sum of RFC 1071 over whole words; the last octet is padded.
 std::uint32_t sum_of(std::span<const std::uint8_t> octets, std::uint32_t sum) {
   for (std::size_t k = 0; k < octets.size(); k += 2)
     sum += std::uint32_t{octets[k]} << 8 | (k + 1 < octets.size() ? octets[k + 1] : 0u);
@@ -138,7 +138,7 @@ std::optional<TcpSegment> PppEnd::put(std::uint8_t octet) {
   return std::nullopt;
 }
 
-// Both ends count from 0: the SYN is the first octet of either stream, the file begins at 1.
+// Both ends count from 0: the SYN is the first octet of each stream, and the file begins at 1.
 
 void TcpServer::receive(std::span<const std::uint8_t> octets) {
   for (const std::uint8_t octet : octets) {

@@ -25,7 +25,7 @@
 
 namespace offhook::hostsim {
 
-/// A segment of TCP in its packet of IP.
+/// A segment of TCP in its IP packet.
 struct TcpSegment {
   static constexpr std::size_t kHeaders = 40;  ///< octets of IP and TCP. Source: RFC 791, 793
   bool syn = false;
@@ -35,14 +35,14 @@ struct TcpSegment {
   std::vector<std::uint8_t> data;
 };
 
-/// One end of the PPP link: segments as frames. Not real-time.
+/// One end of the PPP link: sends segments as frames. Not real-time.
 class PppEnd {
  public:
   void send(const TcpSegment& segment);
   /// Octets that wait for the line; consume() removes them.
   std::span<const std::uint8_t> output() const { return std::span(out_).subspan(taken_); }
   void consume(std::size_t n);
-  /// The next octet from the line. @return a segment that it completes; damaged frames are skipped
+  /// The next octet from the line. @return the segment that it completes, if any; damaged frames are skipped
   std::optional<TcpSegment> put(std::uint8_t octet);
   std::uint64_t octets_sent() const { return octets_; }
 
@@ -85,7 +85,7 @@ class TcpClient {
   void acknowledge();
 
   PppEnd ppp_;
-  bool answered_ = false;  // the server's SYN has come
+  bool answered_ = false;  // the server's SYN was received
   TcpReceiver flow_;
 };
 

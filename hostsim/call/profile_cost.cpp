@@ -13,8 +13,8 @@ Ns samples_to_ns(std::uint64_t samples, std::uint32_t rate_hz) {
   return static_cast<Ns>(samples * 1'000'000'000 / rate_hz);
 }
 
-/// The cost of n samples in blocks of a plan. A block of the plan counts as one, independent of its length. Merged
-/// interrupts, and the rest of a block, cost by their samples: the modem that owes them must compute them all.
+/// The cost of n samples in blocks of a plan. A block of the plan counts as one, independent of its length. The cost of
+/// merged interrupts and of the rest of a block is per sample, because the modem must compute all of them.
 double worth_in_blocks(std::uint32_t n, const std::vector<std::uint32_t>& plan) {
   const auto [least, most] = std::minmax_element(plan.begin(), plan.end());
   if (n >= *least && n <= *most) return 1;
@@ -40,7 +40,7 @@ Ns ProfileCost::isr() {
   return cost;
 }
 
-// Shifted exponential of the published mean, cut at the published maximum.
+// Shifted exponential with the published mean, limited to the published maximum.
 void ProfileCost::draw_isrs() {
   const double spread = static_cast<double>(profile_.isr_mean_ns) / 5;
   const double least = static_cast<double>(profile_.isr_mean_ns) - spread;

@@ -10,7 +10,7 @@
 
 namespace offhook::hostsim {
 
-/// The profile's cost per block within a phase, within its spread; the first block of a phase has the worst case.
+/// The profile's cost per block within a phase, within its spread; the first block of a phase has the worst-case cost.
 class ProfileCost final : public ServiceCost {
  public:
   /// @param profile  outlives it  @param logging  whether to add the time of the kernel's logging
@@ -34,7 +34,7 @@ class ProfileCost final : public ServiceCost {
   UniformDraws blocks_;
   const PhaseProfile* phase_ = nullptr;
   bool worst_due_ = false;
-  Ns service_ = 0;           // of one block; 0: the phase's
+  Ns service_ = 0;           // of one block; 0: that of the phase
   std::uint64_t drawn_ = 0;  // interrupts
   std::size_t at_ = kAhead;  // of those ahead
   Ns ahead_[kAhead];

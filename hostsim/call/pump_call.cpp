@@ -39,7 +39,7 @@ std::uint32_t ratio_of(const oh_pump_format& f) {
   return faster_hz(f) / std::min(f.rx.rate_hz, f.tx.rate_hz);
 }
 
-/// A type's formats are the calling end's.
+/// A type's formats are those of the calling end.
 Role near_role(const oh_pump_type& type, const Scenario& s) {
   if ((type.roles & 1u << s.role) == 0)
     throw std::invalid_argument("the pump \"" + s.device.pump +
@@ -77,7 +77,7 @@ Role checked_role(const Scenario& s) {
   return near;
 }
 
-/// One end: its pump, and its observer's last values.
+/// One end: its pump, and the last values that it reported.
 class End {
  public:
   End(const oh_pump_type& type, const Role& role, std::uint32_t pattern) : pump_(&type, config(type, role), pattern) {}
@@ -114,7 +114,7 @@ class Watch {
   void look(Ns now) {
     const oh_pump_status s = end_.pump().status();
     if (s.state != state_) {
-      if (state_ == OH_PUMP_DATA) end_.pump().test().restart();  // the pattern does not continue over a training
+      if (state_ == OH_PUMP_DATA) end_.pump().test().restart();  // the pattern does not continue after a training
       state_ = s.state;
       write(now, OH_EV_PUMP_STATE, static_cast<std::uint32_t>(state_));
       if (state_ == OH_PUMP_DATA) {
@@ -153,7 +153,7 @@ class Watch {
   PumpDirection received_;
 };
 
-/// Both ends' samples at the same instants, or silence from a far end that is not there.
+/// Passes both ends' samples at the same instants, or silence from a far end that is absent.
 struct Wire {
   oh_pump far{};
   std::size_t period_octets = 0;  // received by the near end

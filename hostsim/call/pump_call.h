@@ -16,10 +16,10 @@
 
 namespace offhook::hostsim {
 
-/// One direction, counted by its receiver.
+/// bit/s in the newest data mode; 0: none
 struct PumpDirection {
-  std::uint32_t bit_rate = 0;  ///< bit/s, of the newest data mode; 0: none
-  std::uint64_t bits = 0;      ///< of the pattern that were compared
+  std::uint32_t bit_rate = 0;  ///< compared bits of the pattern
+  std::uint64_t bits = 0;      ///< losses of the pattern's synchronisation
   std::uint64_t wrong_bits = 0;
   std::uint32_t pattern_losses = 0;  ///< of the pattern's synchronisation
 };
@@ -31,16 +31,16 @@ struct PumpStatus {
     double value = 0;
   };
   std::string name;
-  PumpDirection received, sent;  ///< by the soft device; `sent` as the far end received it
-  double connected_s = -1;  ///< from the start until both ends were in data mode for the first time; negative: never
+  PumpDirection received, sent;  ///< at the soft device; for the sent pattern, as the far end received it
+  double connected_s = -1;  ///< from the start until both ends first reached data mode; negative: never
   std::uint32_t retrains = 0;
   bool in_data = false;       ///< both ends, now
-  bool near_in_data = false;  ///< the soft device, now
+  bool near_in_data = false;  ///< the soft device's present values
   std::vector<Metric> metrics;
   std::uint64_t wrong() const {
     return received.wrong_bits + sent.wrong_bits + received.pattern_losses + sent.pattern_losses;
   }
-  /// Data mode was reached and still runs, and it had no error.
+  /// Data mode was reached and still continues, without errors.
   bool intact() const { return in_data && retrains == 0 && wrong() == 0; }
 };
 
@@ -49,7 +49,7 @@ struct PumpStatus {
 SoftDevice pump_in_periods(const Scenario& scenario);
 
 /// The pump on its line, for make_device_connection(). Done after scenario.device_s if no sample was lost and the data
-/// were correct, else failed. @throws std::invalid_argument as pump_in_periods()
+/// were correct; otherwise failed. @throws std::invalid_argument as pump_in_periods()
 std::unique_ptr<Connection> make_pump_connection(const Scenario& scenario, oh_event_log* log);
 
 }  // namespace offhook::hostsim

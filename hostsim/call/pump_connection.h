@@ -29,7 +29,7 @@ class PumpConnection : public Connection {
   TransferStatus status() const override {
     TransferStatus s;
     s.connected = connected_at_ >= 0;
-    s.connected_at = started_;  // a device's time has its start-up in it
+    s.connected_at = started_;  // for a device, the start-up is part of the time
     if (started_ < 0) return s;
     s.retrains = retrains();
     const bool some_lost = samples_lost(*driver_, *card_);
@@ -49,7 +49,7 @@ class PumpConnection : public Connection {
   virtual std::uint32_t retrains() const = 0;
   /// The fault, for people; empty: none.
   virtual std::string problem() const = 0;
-  /// From the start until both ends were in data mode for the first time; negative: never.
+  /// From the start until both ends first reached data mode; negative: never.
   double connected_s() const { return connected_at_ >= 0 ? static_cast<double>(connected_at_ - started_) * 1e-9 : -1; }
 
   SimulatedCard* card_ = nullptr;  ///< null until bind()

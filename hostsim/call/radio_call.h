@@ -16,28 +16,28 @@
 
 namespace offhook::hostsim {
 
-/// One direction, by its receiver's counts, since data began. A burst is due in every slot of the sender.
+/// One direction as counted by its receiver, since data began. A burst is due in every slot of the sender.
 struct RadioDirection {
   std::uint64_t due = 0;       ///< bursts
-  std::uint64_t missed = 0;    ///< of these: not heard at all
-  std::uint64_t broken = 0;    ///< of these: heard, and not whole
-  std::uint64_t late = 0;      ///< of the missed and the broken: the host lost samples of their slot, or beside it
-  std::uint32_t bit_rate = 0;  ///< bit/s, of the newest burst
-  std::uint64_t bits = 0;      ///< of the pattern that were compared
+  std::uint64_t missed = 0;    ///< of these: not detected
+  std::uint64_t broken = 0;    ///< of these: detected, but damaged
+  std::uint64_t late = 0;      ///< missed or damaged because the host lost samples in or near their slot
+  std::uint32_t bit_rate = 0;  ///< bit/s of the newest burst
+  std::uint64_t bits = 0;      ///< compared bits of the pattern
   std::uint64_t wrong_bits = 0;
-  std::uint32_t pattern_losses = 0;  ///< of the pattern's synchronisation
-  float snr_db = 0;                  ///< of the symbols; 0: not known
+  std::uint32_t pattern_losses = 0;  ///< losses of the pattern's synchronisation
+  float snr_db = 0;                  ///< of the symbols; 0: unknown
   std::uint64_t lost() const { return missed + broken; }
   double miss_ratio() const { return due > 0 ? static_cast<double>(lost()) / static_cast<double>(due) : 0; }
 };
 
 struct RadioStatus {
-  RadioDirection received, sent;  ///< by the soft device; `sent` as the far end received it
+  RadioDirection received, sent;  ///< at the soft device; for the sent pattern, as the far end received it
   double slot_s = 0;
-  double connected_s = -1;  ///< from the start until both ends were in data for the first time; negative: never
+  double connected_s = -1;  ///< from the start until both ends first reached data mode; negative: never
   std::uint32_t retrains = 0;
   bool in_data = false;  ///< both ends, now
-  /// Data mode was reached and still runs, and no burst was lost because the host was late.
+  /// Data mode was reached and still continues, and late service lost no burst.
   bool in_time() const { return in_data && retrains == 0 && received.late + sent.late == 0; }
 };
 
@@ -54,8 +54,8 @@ void check_radio_is_built();
 /// @throws std::invalid_argument if this program has no radio, or the device cannot be one
 void check_radio(const Scenario& scenario);
 
-/// The radio on the air, for make_device_connection(). Done after scenario.device_s if no burst was lost because the
-/// host was late, else failed. @pre scenario.line_kind is kAir. @throws std::invalid_argument as check_radio()
+/// The radio on the air, for make_device_connection(). Done after scenario.device_s if late service lost no burst;
+/// otherwise failed. @pre scenario.line_kind is kAir. @throws std::invalid_argument as check_radio()
 std::unique_ptr<Connection> make_radio_connection(const Scenario& scenario, oh_event_log* log);
 
 }  // namespace offhook::hostsim

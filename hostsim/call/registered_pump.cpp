@@ -17,9 +17,9 @@ using Table = NameTable<oh_pump_type>;
 
 constexpr std::uint32_t kMostFormats = 64;
 constexpr std::size_t kLongestName = 40;
-constexpr std::uint32_t kMostPartition = 1024;  // samples, of the audio pumps
+constexpr std::uint32_t kMostPartition = 1024;  // partition of the audio pumps, in samples
 
-/// The pumps of this tree that are devices by themselves.
+/// The pumps of this tree that are complete devices.
 bool add_own(Table& table) {
   for (std::uint32_t partition = 1; partition <= kMostPartition; partition *= 2)
     if (const oh_pump_type* type = oh_audio_type(partition); type != nullptr) (void)table.add(type->name, *type);

@@ -23,8 +23,8 @@
 
 namespace offhook::hostsim {
 
-/// Adds a pump that `device.pump` can name. From any thread. @param type  as oh_register_pump() takes it
-/// @throws std::invalid_argument for a name that is taken, and for an incomplete type
+/// Adds a pump that `device.pump` can name. From any thread. @param type  as for oh_register_pump()
+/// @throws std::invalid_argument if the name is taken or the type incomplete
 void register_pump(const oh_pump_type& type);
 
 std::span<const std::string_view> pump_names();
@@ -34,7 +34,7 @@ const oh_pump_type& registered_pump(std::string_view name);
 
 inline constexpr std::uint32_t kBothRoles = 1u << OH_PUMP_CALL | 1u << OH_PUMP_ANSWER;
 
-/// The type of a class. @param name, formats  outlive the program's use of the pump
+/// The pump type of a class. @param name, formats  outlive the program's use of the pump
 template <class Pump>
 oh_pump_type pump_type(const char* name, std::span<const oh_pump_format> formats, std::uint32_t roles = kBothRoles) {
   static_assert(alignof(Pump) <= 64, "oh_pump_type::size() gives memory that is aligned to 64 bytes");

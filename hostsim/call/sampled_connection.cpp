@@ -15,8 +15,8 @@ namespace offhook::hostsim {
 
 namespace {
 
-/// Two pumps over a line, each under V.42; the far end, served on time by a machine that does nothing else, sends the
-/// file. Until the far end answers, the line is silent in both directions.
+/// Two pumps over a line, each under V.42. The far end sends the file and is always served on time. Until the far end
+/// answers, the line is silent in both directions.
 class SampledConnection final : public Connection {
  public:
   SampledConnection(const Scenario& scenario, const RealPumps& pumps, oh_event_log* log)
@@ -52,7 +52,7 @@ class SampledConnection final : public Connection {
     far_.start();
   }
 
-  // The application above the driver, in its own time: not part of service.
+  // The application above the driver; its time is not part of the service.
   void exchange_user_data(Ns now) override {
     std::array<std::uint8_t, 1024> bytes;
     bool received = false;
@@ -145,7 +145,7 @@ class SampledConnection final : public Connection {
   static bool in_direct_mode(const modem::Modem& m) { return m.direct() && m.pump_status().state == OH_PUMP_DATA; }
 
   void serve_far(const void* rx, void* tx, std::size_t n) {
-    // Without error control early data are lost: the far user waits until both ends are connected.
+    // Without error control, early data are lost, so the far user waits until both ends are connected.
     const bool may_send = !far_.direct() || (in_direct_mode(far_) && connected_at_ >= 0);
     if (ppp_) {
       run_server();

@@ -23,7 +23,7 @@ std::string SoftDevice::problem() const {
     return "a buffer of " + text(buffer()) + " samples; expected at least the longest block, " + text(longest_block());
   }
   const std::uint64_t held = std::uint64_t{buffers} * buffer();
-  constexpr std::uint64_t kMost = std::uint64_t{1} << 28;  // of samples: 512 MiB a ring
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 28;  // in samples: 512 MiB per ring
   if (std::max(held, 2 * std::uint64_t{longest_block()}) > kMost)
     return text(buffers) + " buffers of " + text(buffer()) + " samples; expected at most " + text(kMost) + " in all";
   if (lead() < longest_block() || lead() > held) {

@@ -20,11 +20,11 @@ struct SoftDevice {
   std::uint32_t rate_hz = OH_MODEM_RATE_HZ;  ///< of the faster direction
   std::vector<std::uint32_t> block_plan = {105, 105, 90};  ///< t: samples per interrupt, repeated
   std::uint32_t buffers = 2;                               ///< n
-  std::uint32_t buffer_samples = 0;                        ///< of one; 0: the longest block
-  std::uint32_t transmit_lead_samples = 0;                 ///< queued ahead when nothing is owed; 0: all buffers full
+  std::uint32_t buffer_samples = 0;                        ///< samples of one buffer; 0: the longest block
+  std::uint32_t transmit_lead_samples = 0;                 ///< samples queued ahead if all are served; 0: all buffers
   Ns cost_ns = 1'760'000;                                  ///< c: CPU time of one block
-  double cost_spread = 0;        ///< random variation of a block's cost, as a share, both ways
-  Ns worst_cost_ns = 0;          ///< of the first block; 0: like every other
+  double cost_spread = 0;        ///< random variation of a block's cost in both directions, as a share
+  Ns worst_cost_ns = 0;          ///< of the first block; 0: like all others
   double output_fraction = 0.4;  ///< phi: share of a block's work after which its output is queued
   Ns isr_mean_ns = 5'400;
   Ns isr_max_ns = 16'000;
@@ -35,9 +35,9 @@ struct SoftDevice {
   /// Impossible properties, in words; empty if there are none.
   std::string problem() const;
   /// Rate, blocks, buffers and lead in samples of a direction that is `ratio` times slower.
-  /// @throws std::invalid_argument for a number that is no multiple of the ratio
+  /// @throws std::invalid_argument for a number that is not a multiple of the ratio
   SoftDevice in_periods(std::uint32_t ratio) const;
-  /// Its card: rings that hold all of the buffers, and two of the longest block, rounded up to a power of two.
+  /// Its card, whose rings hold all buffers plus two of the longest block, rounded up to a power of two.
   oh_streams streams() const;
   /// Its costs: the device works in both phases after the answer. @throws std::invalid_argument with problem()
   CostProfile profile() const;

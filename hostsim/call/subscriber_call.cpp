@@ -55,7 +55,7 @@ class End : public TestedPump {
   void (*instruments_of_)(const void*, oh_dmt_instruments*);
 };
 
-/// SNR for b bits on a tone, dB, at the error rate and the coding gain of the loading, without its margin.
+/// SNR in dB for b bits on a tone, at the error rate and coding gain of the loading, without its margin.
 double needed_db(int bits) {
   return 10 * std::log10(static_cast<double>(dmt::kGap) * static_cast<double>((1 << bits) - 1)) - dmt::kMarginDb;
 }
@@ -73,7 +73,7 @@ class Watch {
     const oh_pump_status s = end_.status();
     const oh_dmt_instruments i = end_.instruments();
     if (s.state != state_) {
-      if (state_ == OH_PUMP_DATA) end_.test().restart();  // the pattern does not continue over a training
+      if (state_ == OH_PUMP_DATA) end_.test().restart();  // the pattern does not continue after a training
       state_ = s.state;
       write(now, OH_EV_PUMP_STATE, static_cast<std::uint32_t>(state_));
       if (state_ == OH_PUMP_DATA) {
@@ -162,7 +162,7 @@ class Watch {
   oh_pump_state state_ = OH_PUMP_IDLE;
   Ns next_instrument_ = 0;
   Ns first_right_at_ = -1;
-  std::uint64_t first_right_ = 0;  // bits of the pattern that had arrived right by then
+  std::uint64_t first_right_ = 0;  // correct bits of the pattern by then
   DmtDirection of_receiver_;
 };
 

@@ -53,7 +53,7 @@ void TcpSender::advance(Ns now) {
   if (now < expires_) return;
   slow_start_below_ = std::max((sent_ - acknowledged_) / 2, 2 * segment_);
   window_ = segment_;
-  timed_end_ = std::max(timed_end_, sent_);  // all of it goes twice
+  timed_end_ = std::max(timed_end_, sent_);  // everything is sent twice
   timed_from_ = kNever;
   sent_ = acknowledged_;
   timeout_ = std::min(2 * timeout_, kMostTimeout);

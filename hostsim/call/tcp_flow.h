@@ -32,7 +32,7 @@ class TcpSender {
       : file_(file), segment_(segment), window_(2 * segment) {}  // RFC 2581, 3.1
   /// The receiver has all octets below `upto`, and accepts `far_window` more.
   void acknowledge(std::size_t upto, std::size_t far_window, Ns now);
-  /// The segment to send now; empty if there is none, or a window is full.
+  /// The segment to send now; empty if there is none or a window is full.
   std::optional<Segment> next(Ns now);
   /// Time at which unacknowledged segments are sent again, beginning with one segment.
   void advance(Ns now);
@@ -44,12 +44,12 @@ class TcpSender {
 
   std::size_t file_, segment_;
   std::size_t sent_ = 0, acknowledged_ = 0;
-  std::size_t window_, far_window_ = 0;      // the first is the congestion window
+  std::size_t window_, far_window_ = 0;      // the first one is the congestion window
   std::size_t slow_start_below_ = SIZE_MAX;  // RFC 2581's ssthresh
   bool answered_ = false;                    // the connection is open
   int attempts_ = 0;
   Ns timeout_ = kFirstTimeout, expires_ = kNever;
-  // One segment at a time is timed, and never a repeated one (Karn).
+  // One segment at a time is timed, but never a repeated one (Karn).
   std::size_t timed_end_ = 0;
   Ns timed_from_ = kNever, smoothed_ = 0, variation_ = 0;
 };
@@ -58,12 +58,12 @@ class TcpSender {
 class TcpReceiver {
  public:
   static constexpr std::size_t kWindow = 8760;  ///< six segments: Windows NT's default for an MTU of 1500
-  static constexpr Ns kDelayed = 200'000'000;   ///< Windows NT's; RFC 1122, 4.2.3.2 allows at most 500 ms
+  static constexpr Ns kDelayed = 200'000'000;   ///< Windows NT's value; RFC 1122, 4.2.3.2 permits at most 500 ms
 
-  /// A segment has arrived. @return whether it is acknowledged at once: every second one, and one that has arrived
-  /// before
+  /// A segment has arrived. @return whether it is acknowledged
+  /// immediately: every second one, and repeated ones
   bool put(std::size_t from, std::size_t size, Ns now);
-  /// Time has passed. @return whether the single one is acknowledged now
+  /// Time has passed. @return whether the pending segment is acknowledged now
   bool advance(Ns now);
   /// Octets received in order.
   std::size_t received() const { return received_; }

@@ -22,7 +22,7 @@ TestCells::TestCells(BitErrorTester& test)
 void TestCells::get(std::uint8_t* octets, std::size_t n) {
   std::array<std::uint8_t, OH_CELL_OCTETS> cell;
   std::copy(kHeader.begin(), kHeader.end(), cell.begin());
-  // Enough for these octets; the rest of a cell is sent with the next ones.
+  // Enough for these octets; the rest of a cell is sent with the next octets.
   while (oh_cells_unsent(cells_) < n / 8) {
     test_.get(cell.data() + OH_CELL_HEADER, 8 * OH_CELL_PAYLOAD);
     oh_cells_write(cells_, cell.data(), cell.size());
@@ -32,7 +32,7 @@ void TestCells::get(std::uint8_t* octets, std::size_t n) {
 
 void TestCells::put(const std::uint8_t* octets, std::size_t n) {
   std::array<std::uint8_t, OH_CELL_OCTETS> cell;
-  for (std::size_t k = 0; k < n / 8; ++k) {  // one at a time: dropped cells lie between two cells
+  for (std::size_t k = 0; k < n / 8; ++k) {  // one at a time, because dropped cells are between two cells
     oh_port_put(&port_, octets + k, 8);
     const oh_cells_status s = status();
     if (s.hec_errors + s.losses != dropped_) test_.restart();

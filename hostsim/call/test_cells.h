@@ -19,7 +19,7 @@ class TestCells {
   /// @param test  outlives it
   explicit TestCells(BitErrorTester& test);
 
-  /// As of oh_bit_port, n / 8 octets. Real-time: yes.
+  /// As in oh_bit_port, n / 8 octets. Real-time: yes.
   void get(std::uint8_t* octets, std::size_t n);
   void put(const std::uint8_t* octets, std::size_t n);
   oh_cells_status status() const;

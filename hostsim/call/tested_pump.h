@@ -17,8 +17,8 @@ namespace offhook::hostsim {
 
 class TestedPump {
  public:
-  /// @param config  without its port  @param pattern  begin of the pattern  @param in_cells  ATM's, for a pump that
-  /// carries whole octets  @param memory  for its state; outlives it. @throws std::invalid_argument
+  /// @param config  without its port  @param pattern  beginning of the pattern  @param in_cells  in ATM cells, for a
+  /// pump that carries whole octets  @param memory  for its state; outlives it. @throws std::invalid_argument
   TestedPump(const oh_pump_type* type, oh_pump_config config, std::uint32_t pattern, bool in_cells = false,
              std::pmr::memory_resource* memory = std::pmr::new_delete_resource())
       : type_(type), test_(pattern), cells_(in_cells ? std::make_unique<TestCells>(test_) : nullptr) {
@@ -42,7 +42,7 @@ class TestedPump {
     type_->status(memory_.get(), &s);
     return s;
   }
-  /// The `self` of its type's functions.
+  /// The `self` for its type's functions.
   void* self() const { return memory_.get(); }
   std::size_t state_bytes() const { return state_bytes_; }
   const BitErrorTester& test() const { return test_; }

@@ -25,7 +25,7 @@ enum class Gauge { kAwg24, kAwg26 };
 struct CableSection {
   Gauge gauge = Gauge::kAwg26;
   double kft = 0;        ///< 1000 ft
-  bool bridged = false;  ///< a tap, open at its end; else in series
+  bool bridged = false;  ///< a tap, open at its end; otherwise in series
 };
 
 /// From the exchange to the customer.
@@ -37,16 +37,16 @@ struct CableConstants {
 };
 CableConstants cable_constants(Gauge gauge, double hz);
 
-/// Voltage across the load relative to the voltage without the cable, between kLoopOhms and kLoopOhms; equal in both
+/// Voltage across the load relative to that without the cable, if source and load are kLoopOhms; equal in both
 /// directions. @param hz at least 0; below 1 Hz as at 1 Hz. Source: 2 r / (A r + B + C r^2 + D r)
 std::complex<double> insertion_gain(const Cable& cable, double hz);
 
 /// Length of the sections in series, kft.
 double length_kft(const Cable& cable);
 
-/// A standard loop by its name ("CSA 4", "T1.601 7", ...), or "none": no cable at all; or a custom one: sections by
-/// gauge and length, taps with a slash: "26:9 24:2 24/0.5 24:0.5".
-/// @throws std::invalid_argument with the existing names, or the unreadable part
+/// A standard loop by its name ("CSA 4", "T1.601 7", ...), "none" for no cable, or a custom loop of sections by gauge
+/// and length, with taps after a slash: "26:9 24:2 24/0.5 24:0.5".
+/// @throws std::invalid_argument with the existing names or the unreadable part
 Cable cable_named(std::string_view name);
 /// Names of the standard loops.
 const std::vector<std::string>& cable_names();

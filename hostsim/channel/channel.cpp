@@ -16,7 +16,7 @@ namespace {
 
 constexpr double kSampleRate = kLineRateHz;
 
-// ITU-T V.56bis (08/95) table A.10, attenuation distortion in dB against 1000 Hz, from 200 Hz in steps of 100 Hz.
+// ITU-T V.56bis (08/95) table A.10, attenuation distortion in dB relative to 1000 Hz, from 200 Hz in steps of 100 Hz.
 // The rows are AD-1, 5, 6, 7, 8 and 9. (The numbers were read from a public transcription of the tables.)
 constexpr double kAd[][38] = {
     {6,  1.3, 0,  0,  0,  0,  0,  0,  0,  0,   0,   0,   0,   0,   0,   0, 0,   0,    0,
@@ -32,7 +32,7 @@ constexpr double kAd[][38] = {
     {23.3, 13.9, 7.9, 4.1, 2.4, 1.7, 1.1, .4, 0,   -.2, -.2, -.2, -.3, -.4,  -.3,  -.1,  0,    .2,   .5,
      .9,   1.1,  1.5, 1.8, 2.3, 2.8, 3.4, 4,  4.9, 5.9, 6.8, 7.7, 9.2, 10.7, 12.6, 15.5, 20.5, 32.4, 59.9}};
 
-// Table A.11, envelope delay distortion in ms against 1800 Hz, in steps of 100 Hz from the first frequency given.
+// Table A.11, envelope delay distortion in ms relative to 1800 Hz, in steps of 100 Hz from the given frequency on.
 struct Edd {
   double first_hz;
   int points;
@@ -82,7 +82,7 @@ ChannelCharacteristic channel_characteristic(std::string_view name) {
 
 namespace {
 
-/// The characteristic, or the edge from `hz` on if that attenuates more.
+/// The characteristic, or from `hz` on the edge if that attenuates more.
 ChannelCharacteristic with_edge(ChannelCharacteristic characteristic, double hz,
                                 const std::vector<ChannelPoint>& edge) {
   std::vector<ChannelPoint> points;
@@ -108,7 +108,7 @@ ChannelCharacteristic with_steep_edge(ChannelCharacteristic characteristic, doub
 }
 
 ChannelFilter design_channel(const ChannelCharacteristic& characteristic) {
-  // The analytic filter's spectrum is 2 H(f) for f > 0 and nothing below; its real part is the filter, its imaginary
+  // The analytic filter's spectrum is 2 H(f) for f > 0 and zero below. Its real part is the filter, and its imaginary
   // part the filter's Hilbert transform. The phase is the integral of the delay.
   constexpr int kGrid = 4096;
   constexpr double kStep = kSampleRate / kGrid;

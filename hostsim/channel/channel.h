@@ -37,34 +37,34 @@ inline constexpr std::size_t kChannelTaps = 256;
 /// Delay of the filter at 1800 Hz, where EDD is 0 by definition.
 inline constexpr std::size_t kChannelDelay = 40;
 
-/// The filter and its Hilbert transform: together they make the analytic signal that a frequency shift needs.
+/// The filter and its Hilbert transform. Together they give the analytic signal that a frequency shift needs.
 struct ChannelFilter {
   std::array<float, kChannelTaps> in_phase;
   std::array<float, kChannelTaps> quadrature;
 };
 
-/// Points of a characteristic, straight lines between them.
+/// Points of a characteristic, connected by straight lines.
 struct ChannelPoint {
   double hz;
   double value;
 };
 struct ChannelCharacteristic {
   std::vector<ChannelPoint> attenuation_db;  ///< relative to 1000 Hz
-  std::vector<ChannelPoint> delay_ms;        ///< relative to 1800 Hz; beyond its points the nearest one holds
+  std::vector<ChannelPoint> delay_ms;        ///< relative to 1800 Hz; outside its points, the nearest one applies
 };
 
 /// @throws std::invalid_argument naming the existing channels
 ChannelCharacteristic channel_characteristic(std::string_view name);
 
-/// The upper edge of the band, of the same shape as in "flat": no attenuation up to this frequency, 3 dB 200 Hz above
-/// it, 30 dB from 500 Hz above it.
+/// The upper edge of the band, with the shape of "flat": no attenuation up to this frequency, 3 dB 200 Hz above it, 30
+/// dB from 500 Hz above it.
 inline constexpr double kUpperEdgeHz = 3400;
-/// The same characteristic with the band's upper edge at `hz`, at the frequencies at which the edge attenuates more.
+/// The same characteristic with the band's upper edge at `hz`, where the edge attenuates more.
 ChannelCharacteristic with_upper_edge(ChannelCharacteristic characteristic, double hz);
 
-/// The same with a steep edge: no attenuation up to `hz`, 8 dB at 100 Hz more, 40 dB at 250 and above; 0: without.
-/// The filter of a converter that samples at 8000 Hz: linear-phase decimators have such edges at 0.43 to 0.44 of the
-/// rate. The values are this project's choice.
+/// The same with a steep edge: no attenuation up to `hz`, 8 dB at 100 Hz above it, 40 dB from 250 Hz above it on; 0:
+/// none. Linear-phase decimators of converters that sample at 8000 Hz have such edges at 0.43 to 0.44 of the rate. The
+/// values are this project's choice.
 ChannelCharacteristic with_steep_edge(ChannelCharacteristic characteristic, double hz);
 
 /// FIR by frequency sampling at kLineRateHz; gain 1 at 1000 Hz, delay kChannelDelay samples at 1800 Hz.

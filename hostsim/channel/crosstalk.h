@@ -35,7 +35,7 @@ double transmit_psd(Service service, double hz);
 /// 0.8536e-14 n^0.6 f^1.5; FEXT |H|^2 8e-20 (n/49)^0.6 d f^2, d in ft
 double crosstalk_psd(const Disturbers& d, const Cable& cable, double hz);
 
-/// "24 ISDN", "10 HDSL FEXT", "1 T1", "10 ADSL-down", several separated by commas; "": none.
+/// "24 ISDN", "10 HDSL FEXT", "1 T1", "10 ADSL-down", or several separated by commas; "": none.
 /// @throws std::invalid_argument naming the unreadable part
 std::vector<Disturbers> disturbers_named(std::string_view text);
 

@@ -42,15 +42,15 @@ std::int16_t to_int16(float x) {
   return static_cast<std::int16_t>(std::clamp(rounded, -32768.f, 32767.f));
 }
 
-/// The line card's D/A with its filter and the loop, as one symmetric pulse.
+/// The line card's D/A converter with its filter, and the loop, as one symmetric pulse.
 class Pulse {
  public:
   static constexpr int kSpan = 48;     // symbols
   static constexpr int kPhases = 256;  // of a symbol
 
   explicit Pulse(double slope_db) {
-    // The spectrum in steps of 10 Hz, up to its end. A cosine of the product of frequency and time in table
-    // steps, kTurn of them.
+    // The spectrum in steps of 10 Hz, up to its end. A cosine is indexed by frequency times time in table steps, with
+    // kTurn steps per turn.
     constexpr int kStepHz = 10, kEndHz = 4600;
     constexpr int kTurn = static_cast<int>(kLineRateHz) * kPhases / kStepHz;
     std::vector<double> cosine(kTurn);
@@ -84,7 +84,7 @@ class Pulse {
   }
 
  private:
-  // Flat to 3200 Hz, 14 dB down at 4000, nothing from 4600 on: inside the mask of ITU-T G.712 for a half channel.
+  // Flat to 3200 Hz, -14 dB at 4000 Hz, nothing from 4600 Hz on: inside the mask of ITU-T G.712 for a half channel.
   static double filter(double hz) {
     constexpr double kFlat = 3200, kMiddle = 4000, kEnd = 4600, kMiddleGain = 0.1995;
     if (hz <= kFlat) return 1;
@@ -125,7 +125,7 @@ class Digits {
   std::size_t interval_ = 0;
 };
 
-/// A pair of converters whose filter takes the upper end of the band.
+/// A pair of converters whose filter removes the upper end of the band.
 class Converters {
  public:
   explicit Converters(Law law) : law_(law) {}
@@ -189,7 +189,7 @@ struct DigitalTrunk::Impl {
 
   // One sample period of the network.
   void tick(float from_loop) {
-    // The hybrid's leak of the card's last samples: two taps.
+    // The hybrid's leakage of the card's last samples: two taps.
     const float leak = card_echo * (0.8f * symbol(symbols - 2) - 0.45f * symbol(symbols - 3));
     const float heard = loss * from_loop + leak + card_noise.next();
     const std::uint8_t received = up_path.put(up(codec.encode(to_int16(heard))));
@@ -201,7 +201,7 @@ struct DigitalTrunk::Impl {
   float symbol(std::uint64_t n) const { return n < symbols ? history[n % kHistory] : 0; }
 
   float received() {
-    // The middle of the pulse is so late relative to the network that all its symbols are available.
+    // The middle of the pulse is delayed relative to the network so that all its symbols are available.
     constexpr double kBehind = Pulse::kSpan / 2. + 34;
     const double now = static_cast<double>(halves) * symbols_a_half - kBehind;
     ++halves;
@@ -217,7 +217,7 @@ struct DigitalTrunk::Impl {
     return loss * sum;
   }
 
-  // Two reflections of the sent signal, half a sample apart from each other in turn.
+  // Two reflections of the sent signal, which are half a sample apart.
   float echo(int half) const {
     float sum = 0;
     for (int k = 0; k < kEchoSpan; ++k) {

@@ -27,29 +27,29 @@
 
 namespace offhook::hostsim {
 
-inline constexpr std::size_t kFrameIntervals = 6;  ///< of V.90's data frame, and of the robbed bits' pattern
+inline constexpr std::size_t kFrameIntervals = 6;  ///< length of V.90's data frame, and of the pattern of robbed bits
 
 struct DigitalTrunkConfig {
   std::string law = "mu-law";    ///< companding law of the digital modem: "mu-law", "a-law"
   std::string codec = "mu-law";  ///< of the line card
-  double pad_db = 0;             ///< digital pad, each direction
+  double pad_db = 0;             ///< digital pad in each direction
   std::uint32_t robbed_bits =
-      0;                     ///< bit i: the last bit of every sixth octet from the i-th on is taken, each direction
+      0;                     ///< bit i: the last bit of every sixth octet from the i-th on is robbed, in each direction
   bool robbed_value = true;  ///< value of the robbed bits
-  bool converters = false;   ///< a pair of converters with a filter lies between the digital modem and the trunk: the
-                             ///< route down is not digital
-  double loss_db = 6;        ///< loss of the loop, one direction
+  bool converters = false;   ///< a pair of converters with a filter is between the digital modem and the trunk, so the
+                             ///< downstream route is not digital
+  double loss_db = 6;        ///< loss of the loop in one direction
   double slope_db = 0;       ///< additional loss of the loop at 3400 Hz; grows with the frequency
   double high_pass_hz = 20;  ///< of the analogue modem's transformer, first order; 0: none
   double near_echo_db = 14;  ///< transhybrid loss of the analogue modem's hybrid
   double card_echo_db = 24;  ///< transhybrid loss of the line card's hybrid
   double delay_ms = 5;       ///< one-way delay of the network; packets add to it
-  NetworkFaults network;     ///< each direction by itself
-  double noise_dbm0 = -75;   ///< white over 0 to 4000 Hz, at either receiver
-  double clock_ppm = 0;      ///< excess speed of the network's clock over the analogue modem's
+  NetworkFaults network;     ///< in each direction separately
+  double noise_dbm0 = -75;   ///< white noise over 0 to 4000 Hz at each receiver
+  double clock_ppm = 0;      ///< of the network's clock, relative to the analogue modem's
 };
 
-/// The modem at the digital end: one octet out for one in.
+/// The modem at the digital end: one output octet per input octet.
 class DigitalEnd {
  public:
   virtual ~DigitalEnd() = default;
@@ -58,11 +58,11 @@ class DigitalEnd {
 
 class DigitalTrunk {
  public:
-  static constexpr std::size_t kReceivedRatio = 2;  ///< samples received for each that is sent
+  static constexpr std::size_t kReceivedRatio = 2;  ///< received samples per sent sample
 
   /// @throws std::invalid_argument naming the field and the expected value. `end` must outlive the trunk.
   DigitalTrunk(const DigitalTrunkConfig& config, std::uint64_t seed, DigitalEnd& end);
-  /// A copy of the line in its current state, with the signals on it, at the same `end`.
+  /// A copy of the line in its current state, including the signals on it, with the same `end`.
   DigitalTrunk(const DigitalTrunk& other);
   ~DigitalTrunk();
 

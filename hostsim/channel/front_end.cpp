@@ -9,7 +9,7 @@
 namespace offhook::hostsim {
 namespace {
 
-/// 1 far below the edge, 0 far above.
+/// 1 far below the edge, 0 far above it.
 double below(double hz, double edge_hz, double width_hz) {
   return 1 / (1 + natural_exp(std::clamp((hz - edge_hz) / width_hz, -600.0, 600.0)));
 }

@@ -17,12 +17,12 @@ constexpr std::size_t ms(double t) {
 
 // All values are assumptions of this project.
 constexpr float kLevelMemory = 1 / 160.f;  // 20 ms
-constexpr double kTalkDbm0 = -35;          // the louder direction suppresses the other one above it
+constexpr double kTalkDbm0 = -35;          // the level above which the louder direction suppresses the other
 constexpr std::size_t kSuppressorHold = ms(100);
-constexpr std::size_t kHangover = ms(200);  // of the voice activity
-constexpr float kToneMs = 400;              // of 2100 Hz, until it disables
+constexpr std::size_t kHangover = ms(200);  // of the detection of voice activity
+constexpr float kToneMs = 400;              // duration of 2100 Hz until it disables
 constexpr double kSilentDbm0 = -36;
-constexpr std::size_t kSilent = ms(250);  // of both directions, until disabled functions work again
+constexpr std::size_t kSilent = ms(250);  // silence of both directions until disabled functions work again
 constexpr double kWaitingHz = 440, kWaitingDbm0 = -13;
 constexpr std::size_t kWaitingEvery = ms(10'000);
 

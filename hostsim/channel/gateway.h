@@ -41,16 +41,16 @@ class Gateway {
   /// @pre the configuration is that of a Line, which has checked it
   Gateway(const LineConfig& config, std::uint64_t seed);
 
-  /// One sample of one direction; the two directions take turns of a block. No allocation.
+  /// One sample of one direction; the two directions alternate in blocks. No allocation.
   float process(Direction direction, float x);
-  /// The answer tone has switched suppressor and voice activity off.
+  /// Whether the answer tone has switched off suppressor and voice activity detection.
   bool disabled() const { return disabled_; }
 
  private:
   struct Path {
     float power = 0;           // mean square over 20 ms
     std::size_t held = 0;      // samples for which the suppressor still attenuates
-    std::size_t hangover = 0;  // samples for which the voice activity still lasts
+    std::size_t hangover = 0;  // samples for which voice activity continues
     ToneDetector answer_tone{2100};
     std::unique_ptr<WhiteNoise> comfort_noise;
     std::vector<float> arriving, playing;  // packets
@@ -69,7 +69,7 @@ class Gateway {
   const LineConfig config_;
   const float suppressed_;  // gain
   const float talk_, least_,
-      silence_;  // mean squares: of a direction that suppresses; of voice; of a call that is over
+      silence_;  // mean squares: of a direction that suppresses, of voice, and after the end of a call
   const std::array<Random, 2> losses_;
   std::array<Path, 2> paths_;
   bool disabled_ = false;

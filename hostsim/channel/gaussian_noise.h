@@ -12,11 +12,11 @@
 
 namespace offhook::hostsim {
 
-/// One normal number a sample, through a linear-phase filter. The number of sample i is number i of the stream.
+/// One normal number per sample, filtered with linear phase. Sample i uses number i of the stream.
 class GaussianNoise {
  public:
   static constexpr std::size_t kTaps = 256;
-  /// @param psd  one-sided, square units per Hz, at a frequency of 0 to rate_hz / 2: after whatever folds it there
+  /// @param psd  one-sided, square units per Hz, at a frequency from 0 to rate_hz / 2, after folding
   GaussianNoise(const Random& random, double rate_hz, const std::function<double(double hz)>& psd);
   float next();
 
@@ -33,7 +33,7 @@ class GaussianNoise {
 class LoopImpulses {
  public:
   static constexpr double kHz = 150e3, kDecayS = 30e-6, kLengthS = 200e-6;
-  /// @param mean_hz  mean number a second, 0 for none  @param peak  of an impulse
+  /// @param mean_hz  mean number per second, 0 for none  @param peak  of an impulse
   LoopImpulses(const Random& random, double rate_hz, double mean_hz, double peak);
   float next();
   std::uint64_t impulses() const { return impulses_; }
@@ -43,7 +43,7 @@ class LoopImpulses {
   double mean_gap_;
   double next_at_;  // samples
   std::uint64_t now_ = 0, impulses_ = 0;
-  std::vector<float> shape_, pending_;  // pending_: a ring of the pending contributions of the impulses so far
+  std::vector<float> shape_, pending_;  // pending_: a ring of the remaining contributions of impulses
 };
 
 }  // namespace offhook::hostsim

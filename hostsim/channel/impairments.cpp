@@ -47,7 +47,7 @@ float Wander::process(float x) {
   const double late = middle_ + swing_ * sine(step_ * static_cast<double>(now_));
   const double whole = std::ceil(late);
   ++now_;
-  // The value `late` before the middle of the taps that end `whole` samples ago.
+  // The value at `late` before the middle of the taps that end `whole` samples ago.
   const std::size_t newest = at + kKept - static_cast<std::size_t>(whole);
   return Resampler::between(&buffer_[newest + 1 - Resampler::kTaps], whole - late);
 }

@@ -23,7 +23,7 @@
 
 namespace offhook::hostsim {
 
-/// Times of the hits.
+/// Start times of the hits.
 class Hits {
  public:
   explicit Hits(const LineConfig& config);
@@ -36,7 +36,7 @@ class Hits {
   std::uint64_t first_, length_, period_;
 };
 
-/// A delay that swings: the sine of wander. Adds kDelay samples, and the swing's amplitude rounded up.
+/// A delay that varies with the sine of wander. Adds kDelay samples, and the amplitude of the variation rounded up.
 class Wander {
  public:
   explicit Wander(const LineConfig& config);
@@ -45,7 +45,7 @@ class Wander {
  private:
   static constexpr std::size_t kKept = 4096;
   double swing_;  // samples
-  double step_;   // turns of the sine in a sample
+  double step_;   // turns of the sine per sample
   double middle_;
   std::uint64_t now_ = 0;
   std::vector<float> buffer_ = std::vector<float>(2 * kKept);

@@ -16,11 +16,11 @@ struct RadioCarrier {
   double dbm = 0;  ///< of the carrier, across 100 ohm
 };
 
-/// "540:-60, 621:-70": kHz and dBm, several separated by commas; "": none.
+/// "540:-60, 621:-70": kHz and dBm, or several separated by commas; "": none.
 /// @throws std::invalid_argument naming the invalid part
 std::vector<RadioCarrier> ingress_named(std::string_view text);
 
-/// The sum of carriers, each modulated by half with a different tone, from 400 Hz on. No libm.
+/// The sum of carriers, each modulated by 50 % with a different tone, from 400 Hz on. Without libm.
 class RadioIngress {
  public:
   static constexpr double kDepth = 0.5, kToneHz = 400, kToneStepHz = 170;

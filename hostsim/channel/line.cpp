@@ -28,7 +28,7 @@ static_assert(kBlock == 8, "fir8");
 static_assert(2 * Resampler::kDelay % kBlock == 0, "reflections");
 constexpr double kSampleRate = kLineRateHz;
 
-/// The streams of the line's random numbers, separate from those of all other modules.
+/// The streams of the line's random numbers, different from those of all other modules.
 enum Stream : std::uint64_t {
   kNearNoise = 0x6c696e65'00000000,  // "line"
   kFarNoise,
@@ -62,7 +62,7 @@ class Codec {
   int frame_ = 0;
 };
 
-/// The first of the line's blocks that is not before this time.
+/// The line's first block that does not begin before this time.
 std::uint64_t block_at(double seconds) {
   return static_cast<std::uint64_t>(std::ceil(seconds * kSampleRate / kBlock));
 }
@@ -91,7 +91,7 @@ class Direction {
     if (c.frequency_offset_hz != 0 || jitter_turns_ != 0 || hit_turns_ != 0) {
       const double turns = c.frequency_offset_hz / kSampleRate;
       shift_ = Shift{};
-      // The phase is an integer share of a turn and wraps exactly, so that it does not drift.
+      // The phase is an integer share of a turn and wraps exactly, so it does not drift.
       shift_->step = static_cast<std::uint64_t>(static_cast<std::int64_t>(turns * 0x1p62)) << 2;
       for (std::size_t i = 0; i < kBlock; ++i) {
         const SinCos w = sincos_turns(turns * static_cast<double>(i));
@@ -111,8 +111,8 @@ class Direction {
     end_ += kBlock;
   }
 
-  /// The next block of output; its first sample is the input `delay` + kChannelDelay samples before `ahead` samples
-  /// past the newest block's first.  @pre delay >= ahead
+  /// The next block of output. Its first sample is the input `delay` + kChannelDelay - `ahead` samples before the
+  /// newest block's first.  @pre delay >= ahead
   Block pull(std::size_t ahead) {
     const std::uint64_t block = block_++;
     if (block == slip_block_) delay_ = static_cast<std::size_t>(static_cast<std::ptrdiff_t>(delay_) + slip_);
@@ -154,18 +154,18 @@ class Direction {
   struct Shift {
     std::uint64_t phase = 0;  // 2^64 to the turn
     std::uint64_t step = 0;
-    Block cos, sin;  // of the samples of one block, from its first
+    Block cos, sin;  // of the samples of one block, starting with its first
   };
   const ChannelFilter& filter_;
   std::size_t delay_;
   float loss_;
   std::uint64_t block_ = 0;
-  std::ptrdiff_t slip_;  // samples that delay_ grows by in slip_block_
+  std::ptrdiff_t slip_;  // increase of delay_ in slip_block_, in samples
   std::uint64_t slip_block_;
   std::uint64_t silent_from_;
   std::uint64_t silent_blocks_;
   double jitter_turns_;  // peak, and
-  double jitter_step_;   // turns of its sine in a sample
+  double jitter_step_;   // turns of its sine per sample
   Hits hits_;
   float hit_gain_;
   double hit_turns_;
@@ -177,8 +177,8 @@ class Direction {
   std::optional<Shift> shift_;
 };
 
-/// Everything a modem hears at its own end: its near echo, noise, impulses, DC and hum. A level of -200 or less is
-/// silence.
+/// Everything that a modem receives at its own end: its near echo, noise, impulses, DC and hum. A level of -200 or less
+/// is silence.
 class Receiver {
  public:
   Receiver(const LineConfig& config, const Random& noise, const Random& impulses)
@@ -191,7 +191,7 @@ class Receiver {
     return (noise_ ? noise_->next() : 0) + (impulses_ ? impulses_->next() : 0) + (hum_.any() ? hum_.next() : 0);
   }
 
-  /// Returns the next sample of the near echo, and takes the next sent sample, which is heard kEchoDelay samples later.
+  /// Returns the next sample of the near echo, and takes the next sent sample; its echo comes kEchoDelay samples later.
   float echo() { return echo_ * sent_[read_++ % Line::kEchoDelay]; }
   void send(std::int16_t x) { sent_[written_++ % Line::kEchoDelay] = x; }
 
@@ -279,7 +279,7 @@ const LineConfig& checked(const LineConfig& c) {
   return c;
 }
 
-/// Ticks of the near and of the far clock in the same time: clock_ppm exact to a billionth.
+/// Ticks of the near and the far clock in the same time, with clock_ppm exact to a billionth.
 constexpr std::uint64_t kNearTicks = 1'000'000'000;
 std::uint64_t far_ticks(double ppm) {
   return kNearTicks + static_cast<std::uint64_t>(static_cast<std::int64_t>(ppm * 1000 + (ppm < 0 ? -0.5 : 0.5)));
@@ -308,15 +308,15 @@ struct Line::Impl {
     arrive();
   }
 
-  /// The signal at the near end's network hybrid during the next block: all of it was sent in earlier blocks.
+  /// The signal at the near end's network hybrid during the next block, which was all sent in earlier blocks.
   void arrive() {
     at_near_hybrid = backward.pull(kBlock);
     for (float v : at_near_hybrid) from_network.push(v);
   }
 
-  /// One block of the network: `sent` has come from the near end.
+  /// One block of the network: `sent` was received from the near end.
   void run_block() {
-    // The near end's samples come and go through two resamplers; the reflection waits as long.
+    // The near end's samples pass through two resamplers in each direction, so the reflection is delayed equally.
     Block& reflected = reflections[block++ % reflections.size()];
     Block x;
     for (std::size_t i = 0; i < kBlock; ++i) x[i] = sent[i] + hybrid * reflected[i];

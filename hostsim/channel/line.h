@@ -29,18 +29,18 @@
 
 namespace offhook::hostsim {
 
-/// The modem at the other end: one sample out for one in.
+/// The modem at the other end: one output sample per input sample.
 class FarEnd {
  public:
   virtual ~FarEnd() = default;
-  /// @param rx [n] received  @param tx [n] to send; never the same memory.  n is always Line::kFarBlock.
+  /// @param rx [n] received  @param tx [n] to send, in different memory.  n is always Line::kFarBlock.
   virtual void process(const std::int16_t* rx, std::int16_t* tx, std::size_t n) = 0;
 };
 
 class Line : public LineEnd {
  public:
   static constexpr std::size_t kFarBlock = 8;
-  /// Delay of a modem's own hybrid: 1 ms, at both ends alike.
+  /// Delay of a modem's own hybrid: 1 ms at both ends.
   static constexpr std::size_t kEchoDelay = kFarBlock;
   /// Shortest one-way delay, in samples: channel filter, resampler and one block.
   static std::size_t least_delay();
@@ -50,10 +50,10 @@ class Line : public LineEnd {
   ~Line() override;
 
   /// @param[in] played [n] samples sent by the near end @param[out] captured [n] samples received at the same instants;
-  /// never the same memory. Any n. No allocation.
+  /// in different memory. Any n. No allocation.
   void exchange(const std::int16_t* played, std::int16_t* captured, std::size_t n) override;
 
-  /// One-way delay at 1800 Hz, in each direction, from delay_ms. A sample is 1/kLineRateHz s.
+  /// One-way delay in each direction at 1800 Hz, from delay_ms. A sample is 1/kLineRateHz s.
   std::size_t delay_samples() const;
 
  private:

@@ -15,10 +15,10 @@
 namespace offhook::hostsim {
 namespace {
 
-constexpr double kLatencyS = 150e-6;  // of the split filters: before it their response is 50 dB down and more
+constexpr double kLatencyS = 150e-6;  // of the split filters, whose response before it is at least 50 dB lower
 constexpr double kSquareVolts = 1e-3 * kLoopOhms;  // of 1 mW
 
-/// The streams of the loop's random numbers, separate from those of all other modules.
+/// The streams of the loop's random numbers, different from those of all other modules.
 enum Stream : std::uint64_t {
   kNearNoise = 0x6c6f6f70'00000000,  // "loop"
   kFarNoise,
@@ -77,10 +77,10 @@ class Converter {
 struct Loop::Impl {
   /// The received signal of one transceiver, in its own samples.
   struct Receiver {
-    double gain;  // sample values to the volt
+    double gain;  // sample values per volt
     Path from_far;
     std::optional<Path> echo;
-    std::optional<GaussianNoise> quiet;  // until the disturbers begin
+    std::optional<GaussianNoise> quiet;  // time until the disturbers begin
     GaussianNoise noise;
     RadioIngress ingress;
     std::uint64_t until_disturbed;  // samples
@@ -113,7 +113,7 @@ struct Loop::Impl {
         far_rx(far_direction == Direction::kDown ? ratio : 1),
         heard(kFarBlock * far_rx),
         sent(kFarBlock * near_rx) {
-    send_far_block();  // silence, until the far end has heard a block
+    send_far_block();  // silence until the far end has received a block
   }
 
   static constexpr std::uint64_t kBillion = 1'000'000'000;
@@ -124,7 +124,7 @@ struct Loop::Impl {
   double filter(Direction d, double hz) const { return split_filter(config.front_end, d, config.downstream_hz, hz); }
   bool hears_itself() const { return config.front_end.hybrid_loss_db < 200; }
 
-  /// Volts at the receiver's gain from volts at the transmitter.
+  /// Volts after the receiver's gain from volts at the transmitter.
   std::complex<double> response(Direction d, double hz) const {
     const double filters = filter(d, hz) * filter(d, hz);
     if (filters < 1e-12) return 0;
@@ -137,7 +137,7 @@ struct Loop::Impl {
     if (filters < 1e-12) return 0;
     return filters * power(10, -config.front_end.hybrid_loss_db / 20) * coupling(config.front_end, hz);
   }
-  /// Square volts per Hz at the receiver's gain.
+  /// Square volts per Hz after the receiver's gain.
   double unfolded_noise_psd(Direction d, double hz, bool disturbed) const {
     const double f = filter(d, hz);
     if (f < 1e-6) return 0;
@@ -155,7 +155,7 @@ struct Loop::Impl {
   double square_volts(Direction d, const RadioCarrier& c) const {
     return kSquareVolts * power(10, c.dbm / 10) * filter(d, c.hz) * filter(d, c.hz);
   }
-  /// Square volts of all that the receiver hears.
+  /// Square volts of everything that the receiver receives.
   double received_power(Direction d) const {
     const Direction own = d == Direction::kDown ? Direction::kUp : Direction::kDown;
     double sum = 0;
@@ -182,7 +182,7 @@ struct Loop::Impl {
       const SinCos w = sincos_turns(-hz * kLatencyS);
       return std::complex<double>(w.cos, w.sin);
     };
-    // Its last inputs are some 0.5 ms old, or 1 ms upstream.
+    // Its last inputs are about 0.5 ms old, upstream 1 ms.
     const std::size_t taps = d == Direction::kUp ? 256 : 512 * (config.downstream_hz / 1'104'000);
     std::optional<Path> echo;
     if (hears_itself()) {
@@ -210,7 +210,7 @@ struct Loop::Impl {
         Converter(f.bits)};
   }
 
-  /// One sample of the near end, and the far end's work until it has received that sample.
+  /// One sample of the near end, and the far end's work until it has received it.
   void send_near(std::int16_t sample) {
     const float x = converter(sample);
     at_far.from_far.push(x);

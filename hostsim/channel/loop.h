@@ -42,10 +42,10 @@ struct LoopConfig {
   double noise_dbm_hz = -140;          ///< white, at each receiver
   std::vector<Disturbers> disturbers;  ///< at each receiver
   std::vector<RadioCarrier> ingress;   ///< at each receiver
-  double disturbers_from_s = 0;        ///< when crosstalk and ingress begin, from the first sample on
-  double impulse_rate_hz = 0;          ///< mean of the Poisson process, at each receiver
+  double disturbers_from_s = 0;        ///< time at which crosstalk and ingress begin, since the first sample
+  double impulse_rate_hz = 0;          ///< mean rate of the Poisson process at each receiver
   double impulse_volts = 0.01;
-  double clock_ppm = 0;  ///< excess speed of the far end's clock over the near end's; at most 1000
+  double clock_ppm = 0;  ///< of the far end's clock, relative to the near end's; at most 1000
   FrontEnd front_end;
 };
 
@@ -53,17 +53,17 @@ class Loop final : public LineEnd {
  public:
   static constexpr std::size_t kFarBlock = 16;  ///< periods of 276 kHz
 
-  /// @throws std::invalid_argument naming the field and the expected value. `far` is called from exchange() only. The
-  /// samples that it returns for a block are sent one block later.
+  /// @throws std::invalid_argument naming the field and the expected value. Only exchange() calls `far`, whose samples
+  /// for a block are sent one block later.
   Loop(const LoopConfig& config, std::uint64_t seed, const oh_pump& far);
   ~Loop() override;
 
   /// n periods of 276 kHz. @param[in] played samples sent by the near end, 16 bits @param[out] captured samples
-  /// received at the same instants; each at its own rate, never the same memory. No allocation.
+  /// received at the same instants; each at its own rate, in different memory. No allocation.
   void exchange(const std::int16_t* played, std::int16_t* captured, std::size_t n) override;
 
   /// Gain from the transmitter's samples to the receiver's at a frequency, as a ratio of sample values, for tests and
-  /// for reference rates. Images and aliases are not included.
+  /// reference rates, without images and aliases.
   std::complex<double> gain(Direction direction, double hz) const;
   /// Noise and crosstalk at the receiver of `direction` after its filters and gain, square sample values per Hz,
   /// folded.

@@ -43,7 +43,7 @@ NetworkPath::NetworkPath(const NetworkFaults& f, std::size_t delay, std::uint8_t
   const auto octets_in = [](double s) { return static_cast<std::uint64_t>(s * kLineRateHz + 0.5); };
   slips_.every = octets_in(f.slip_every_s);
   slips_.next = slips_.every + octets_in(late * f.slip_every_s);
-  // The directions jump in turn: each every other time.
+  // The directions jump alternately.
   jumps_.every = octets_in(2 * f.jump_every_s);
   jumps_.next = octets_in((1 + 2 * late) * f.jump_every_s);
   slips_.back = true;  // the first deletes

@@ -16,29 +16,29 @@
 namespace offhook::hostsim {
 
 struct NetworkFaults {
-  double slip_every_s = 0;  ///< an octet is deleted, and the next time one repeated, as often; 0: never
+  double slip_every_s = 0;  ///< period in which an octet is deleted or, alternately, repeated; 0: never
   double packet_ms = 0;     ///< packet length in which octets travel; 0: a circuit
   double packet_loss = 0;   ///< share of the packets that are lost
-  bool concealment = true;  ///< true: the previous packet replaces a lost one; false: silence does
-  double jump_every_s = 0;  ///< a playout falls back, and the next time it comes forward again, the two directions in
-                            ///< turn; 0: never
+  bool concealment = true;  ///< true: the previous packet replaces a lost one; false: silence
+  double jump_every_s = 0;  ///< period in which the playout falls back or, alternately, comes forward, in alternating
+                            ///< directions; 0: never
   double jump_ms = 20;      ///< length of a jump
 };
 
 class NetworkPath {
  public:
-  /// @param silence  the octet of silence  @param random  of this direction alone
-  /// @param late  share of a period by which the faults' times are later, 0 to 1
+  /// @param silence  octet that means silence  @param random  numbers of this direction only
+  /// @param late  delay of the faults' times as a share of a period, 0 to 1
   /// @throws std::invalid_argument naming the field and the expected value
   NetworkPath(const NetworkFaults& faults, std::size_t delay, std::uint8_t silence, Random random, double late);
 
-  /// One octet in, one out, 8000 times per second. No allocation.
+  /// One octet in, one octet out, 8000 times per second. No allocation.
   std::uint8_t put(std::uint8_t octet);
 
  private:
   struct Times {
     std::uint64_t every = 0, next = 0;  // octets; 0: never
-    bool back = false;                  // the next one falls back
+    bool back = false;                  // whether the next one falls back
     bool due(std::uint64_t now) {
       if (every == 0 || now < next) return false;
       next += every;
@@ -57,7 +57,7 @@ class NetworkPath {
   Times slips_, jumps_;
   std::uint64_t written_ = 0;
   std::size_t behind_;
-  std::size_t silent_ = 0;  // octets of silence left after a jump
+  std::size_t silent_ = 0;  // remaining octets of silence after a jump
   std::vector<std::uint8_t> store_;
 };
 

@@ -32,7 +32,7 @@ ImpulseNoise::ImpulseNoise(const Random& random, double rate_hz, double dbm0)
 
 float ImpulseNoise::next() {
   while (next_at_ <= static_cast<double>(now_)) {
-    // Words 2k and 2k + 1 of the stream are impulse k's: the gap before it and its sign.
+    // Words 2k and 2k + 1 of the stream belong to impulse k: the gap before it and its sign.
     const float sign = random_.word(2 * impulses_ + 1) & 1 ? 1.f : -1.f;
     for (std::size_t i = 0; i < kLength; ++i) pending_[(now_ + i) % kLength] += sign * shape_[i];
     ++impulses_;

@@ -11,7 +11,7 @@
 
 namespace offhook::hostsim {
 
-/// White over 0 to 4000 Hz. One normal number per sample: the noise of sample i is number i of the stream.
+/// White noise over 0 to 4000 Hz. Sample i uses normal number i of the stream.
 class WhiteNoise {
  public:
   WhiteNoise(const Random& random, double dbm0);
@@ -27,7 +27,7 @@ class WhiteNoise {
 /// Each impulse is a damped cosine of 2000 Hz (time constant 0.5 ms, 4 ms long) of either sign; several may overlap.
 class ImpulseNoise {
  public:
-  /// @param rate_hz mean number a second, 0 for none  @param dbm0 the impulse's peak is that of a sine of this level
+  /// @param rate_hz mean number per second, 0 for none  @param dbm0 the impulse's peak is that of a sine of this level
   ImpulseNoise(const Random& random, double rate_hz, double dbm0);
   float next();
   std::uint64_t impulses() const { return impulses_; }
@@ -41,7 +41,7 @@ class ImpulseNoise {
   std::uint64_t now_ = 0;
   std::uint64_t impulses_ = 0;
   std::array<float, kLength> shape_{};
-  std::array<float, kLength> pending_{};  // a ring: the rest of the impulses so far
+  std::array<float, kLength> pending_{};  // a ring: the remaining parts of the impulses
 };
 
 }  // namespace offhook::hostsim

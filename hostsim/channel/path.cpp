@@ -10,7 +10,7 @@
 namespace offhook::hostsim {
 namespace {
 
-/// h, kPoints of it over 1 / step_hz, times `scale`.
+/// Impulse response h: kPoints over 1 / step_hz, times `scale`.
 std::vector<oh_complex> impulse_response(const std::function<std::complex<double>(double)>& response, double step_hz,
                                          double scale) {
   constexpr std::size_t n = Path::kPoints;
@@ -19,7 +19,7 @@ std::vector<oh_complex> impulse_response(const std::function<std::complex<double
   fft->init(memory.data(), n);
   std::vector<oh_complex> x(n);
   for (std::size_t k = 0; k < n / 2; ++k) {
-    // The transform divides by n; h is a sum of step_hz H.
+    // The transform divides by n, but h is a sum of step_hz H.
     const std::complex<double> h = response(static_cast<double>(k) * step_hz) * (step_hz * n * scale);
     x[k] = {static_cast<float>(h.real()), static_cast<float>(k == 0 ? 0 : h.imag())};
     if (k > 0) x[n - k] = {x[k].re, -x[k].im};
@@ -57,7 +57,7 @@ void Path::push(float x) {
 float Path::pull() {
   const std::size_t newest = end_ - static_cast<std::size_t>(pushed_ - whole_);
   const float* x = &inputs_[newest + 1 - taps_];
-  // fraction / denominator of a period, in phases: exact if the rates have a whole ratio.
+  // fraction / denominator of a period in phases, exact if the ratio of the rates is an integer.
   const std::uint64_t position = fraction_ * phases_;
   const std::size_t phase = position / denominator_;
   const std::uint64_t rest = position % denominator_;

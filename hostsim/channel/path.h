@@ -29,14 +29,14 @@ class Path {
   Path(const std::function<std::complex<double>(double hz)>& response, double transmit_hz, std::size_t taps,
        std::uint64_t numerator, std::uint64_t denominator);
 
-  /// One input. O(1), now and then O(taps).
+  /// One input. O(1), occasionally O(taps).
   void push(float x);
   /// Whether the inputs so far reach the next output.
   bool ready() const { return pushed_ > whole_; }
-  /// The next output. @pre ready(), and no more inputs wait than there are taps. O(taps).
+  /// The next output. @pre ready(), and at most `taps` inputs wait. O(taps).
   float pull();
 
-  /// T h at input period `n` from the start, in 1 / phases() of it.
+  /// T h at `n` / phases() input periods from the start.
   float at(std::size_t n, std::size_t phase) const { return rows_[phase * taps_ + taps_ - 1 - n]; }
   std::size_t taps() const { return taps_; }
   std::size_t phases() const { return phases_; }
@@ -45,9 +45,9 @@ class Path {
   const std::size_t taps_;
   const std::size_t phases_;
   const std::uint64_t numerator_, denominator_;
-  std::vector<float> rows_;  // [phases + 1][taps], the oldest input's first
+  std::vector<float> rows_;  // [phases + 1][taps], for the oldest input first
   std::vector<float> inputs_;
-  std::size_t end_ = 0;  // one past the newest
+  std::size_t end_ = 0;  // one past the newest input
   std::uint64_t pushed_ = 0, whole_ = 0, fraction_ = 0;
 };
 

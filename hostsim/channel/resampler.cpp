@@ -15,7 +15,7 @@ constexpr std::size_t kPhases = 256;
 constexpr std::size_t kTaps = Resampler::kTaps;
 constexpr std::size_t kKeep = kTaps + 32;  // samples that the next outputs may still need
 
-/// Row p holds the taps, oldest sample first, for an output p/kPhases after the middle of the taps.
+/// Row p has the taps, oldest sample first, for an output p/kPhases after the middle of the taps.
 struct Table {
   alignas(32) float row[kPhases + 1][kTaps];
 };
@@ -40,7 +40,7 @@ const Table& table() {
       double sum = 0;
       double row[kTaps];
       for (std::size_t k = 0; k < kTaps; ++k) {
-        // Tap k weighs the sample at k - (kHalf - 1), the output is at p / kPhases.
+        // Tap k weights the sample at k - (kHalf - 1); the output is at p / kPhases.
         const double x = static_cast<double>(k) - (kHalf - 1) - static_cast<double>(p) / kPhases;
         const double window =
             bessel_i0(kBeta * std::sqrt(std::max(0.0, 1 - x * x / (kHalf * kHalf)))) / bessel_i0(kBeta);
@@ -80,10 +80,10 @@ void Resampler::push(float x) {
 }
 
 float Resampler::pull() {
-  // The output is kDelay before `whole_`: its newest tap is the sample whole_, its oldest whole_ - kTaps + 1.
+  // The output is kDelay before `whole_`. Its newest tap is for sample whole_, its oldest for whole_ - kTaps + 1.
   const std::size_t newest = end_ - static_cast<std::size_t>(pushed_ - whole_);
   const float* x = &buffer_[newest + 1 - kTaps];
-  if (numerator_ == denominator_) {  // one clock: nothing lies between the samples
+  if (numerator_ == denominator_) {  // equal clocks: outputs are exactly at samples
     ++whole_;
     return x[kTaps - 1 - kDelay];
   }

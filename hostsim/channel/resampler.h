@@ -22,7 +22,7 @@ class Resampler {
   /// @pre both positive, below 2^40, ratio between 1/2 and 2
   Resampler(std::uint64_t numerator, std::uint64_t denominator);
 
-  /// One input sample. At most 32 may wait to be pulled.
+  /// One input sample. At most 32 may wait.
   void push(float x);
   /// Whether the input so far reaches the next output.
   bool ready() const { return pushed_ > whole_; }

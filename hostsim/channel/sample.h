@@ -7,7 +7,7 @@
 
 namespace offhook::hostsim {
 
-/// The sample of 16 bits that is nearest, cut off at its ends; of two equally near the even one.
+/// The nearest 16-bit sample, limited to the range; ties go to the even one.
 inline std::int16_t to_int16(float x) {
   return static_cast<std::int16_t>(std::lrintf(std::clamp(x, -32768.f, 32767.f)));
 }

@@ -30,8 +30,8 @@ inline float dot(const float* a, const float* b, std::size_t n) {
   return (s[0] + s[1]) + (s[2] + s[3]);
 }
 
-/// y[i] = sum over k of taps[k] x[i - k], for i = 0 to 7. @param x points at the newest sample of y[0]; x[1 - n] to
-/// x[7] are read. @pre n is even
+/// y[i] = sum over k of taps[k] x[i - k], for i = 0 to 7. @param x points to the newest sample of y[0]; reads x[1 - n]
+/// to x[7]. @pre n is even
 inline void fir8(const float* taps, std::size_t n, const float* x, float* y) {
   Float4 even0{}, even1{}, odd0{}, odd1{};
   for (std::size_t k = 0; k < n; k += 2, x -= 2) {

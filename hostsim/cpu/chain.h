@@ -5,7 +5,7 @@
 
 namespace offhook::hostsim {
 
-/// Each job runs a job of the first program and then a job of the second. Both outlive it.
+/// Each job runs one job of the first program, then one of the second. Both must outlive it.
 class Chain final : public Program {
  public:
   Chain(Program& first, Program& then) : first_(first), then_(then) {}

@@ -51,7 +51,7 @@ EntityId Cpu::add_thread(std::string name, Policy policy, Program& program, Ns d
   e.deadline = deadline;
   e.pinned = cpu != kAnyCpu;
   e.policy = make_thread_policy(policy);
-  // Ideal CPUs are assigned in turn, as Windows does for the threads of a process.
+  // Ideal CPUs are assigned round-robin, as Windows does for the threads of a process.
   e.ideal = e.pinned ? cpu : impl_->threads % cpus();
   e.cpu = e.pinned ? cpu : e.policy->migration() == Migration::kIdeal ? e.ideal : 0;
   e.last = e.cpu;

@@ -63,8 +63,8 @@ void Cpu::Impl::catch_up(Ns now) {
   dispatch(came);
 }
 
-// The time at which it will have run for `span`; not later, if many ticks come meanwhile. If the next tick is now, it
-// has been released.
+// The time at which it will have run for `span`, or earlier if many ticks come meanwhile. If the next tick is now, it
+// was already released.
 Ns Cpu::Impl::end_among_ticks(Ns now, Ns span) const {
   if (span >= kFar * steady->times.interval) return later(now, span);
   Ns end = now + span;

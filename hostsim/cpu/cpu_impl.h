@@ -40,7 +40,7 @@ struct Cpu::Impl final : Processor {
   void settle(Ns now) override { several ? settle_on<true>(now) : settle_on<false>(now); }
   void dispatch(Ns now) override { several ? dispatch_on<true>(now) : dispatch_on<false>(now); }
 
-  // The CPUs. Hosts with one CPU, the most frequent case, are a case of their own at compile time.
+  // The CPUs. Hosts with one CPU, the most frequent case, are a separate case at compile time.
   template <bool kSeveral>
   std::span<Core> all() {
     return {cores.data(), kSeveral ? cores.size() : 1};
@@ -48,7 +48,7 @@ struct Cpu::Impl final : Processor {
 
   template <bool kSeveral>
   void settle_on(Ns now) {
-    bool goes_on = false;  // the entity on the CPU, with its job, and no policy needs its standing
+    bool goes_on = false;  // the entity on the CPU continues its job, and no policy needs its standing
     bool ended = false;    // or its last job is done
     for (Core& core : all<kSeveral>()) {
       charge(core, now);  // step 1
@@ -68,14 +68,14 @@ struct Cpu::Impl final : Processor {
     }
     Core& core = cores.front();
     if (!kSeveral && ended && passes_on(core, now)) return;
-    if (goes_on && touched.empty() && rows.empty() && first(core) == core.current) {  // nothing is to be dispatched
+    if (goes_on && touched.empty() && rows.empty() && first(core) == core.current) {  // there is nothing to dispatch
       wake = std::min(end_of_run(core, now), timers.first());
     } else {
       wake = std::min(wake, now);
     }
   }
 
-  // The dispatch() of an instant in which the only event is that the entity on the CPU has finished its last job.
+  // The dispatch() for an instant whose only event is that the entity on the CPU has finished its last job.
   bool passes_on(Core& core, Ns now) {
     Entity& e = at(core.current);
     const bool thread = e.kind == EntityKind::kThread;
@@ -131,7 +131,7 @@ struct Cpu::Impl final : Processor {
 
   static EntityId first(const Core& core) { return core.ready.empty() ? kNoEntity : core.ready.best(); }
   Core& core_of(const Entity& e) { return cores[static_cast<std::size_t>(e.cpu)]; }
-  // All further actions and log entries belong to this CPU.
+  // From here on, all actions and log entries belong to this CPU.
   void enter(const Core& core) {
     if (!several) return;
     executing = &core;
@@ -150,16 +150,16 @@ struct Cpu::Impl final : Processor {
     touched.push_back(id);
   }
 
-  // Interrupts, and DPCs that precede all threads: their place depends on no later event of this instant. With several
-  // CPUs, each CPU checks its line once per round, even if another CPU has added to it.
+  // Interrupts, and DPCs that precede all threads: their position does not depend on later events of this instant. With
+  // several CPUs, each CPU checks its queue once per round, even if another CPU has added to it.
   bool stands_alone(const Entity& e) {
     if (several || e.kind == EntityKind::kThread) return false;
     return e.kind == EntityKind::kInterrupt || (!some_share && core_of(e).deferred->thread() == nullptr);
   }
-  // An event concerned this entity: it gets its new place now, or when this instant is settled.
+  // An event concerned this entity. It gets its new position now, or when this instant is settled.
   void changed(EntityId id, Ns now) { stands_alone(at(id)) ? place(id, now) : touch(id); }
 
-  // Updates the entities whose place may depend on events of others (ThreadPolicy::shares), if there were such events.
+  // Updates the entities whose position can depend on events of others (ThreadPolicy::shares), if there were any.
   void touch_shared() {
     const auto concerns = [this](EntityId id) { return at(id).shares || at(id).kind == EntityKind::kDpc; };
     if (std::none_of(touched.begin(), touched.end(), concerns)) return;
@@ -185,14 +185,14 @@ struct Cpu::Impl final : Processor {
     }
   }
 
-  // The amount that charge() would charge now.
+  // The time that charge() would charge now.
   Ns uncharged(const Core& core) {
     const Ns now = engine.now();
     if (tick < now) pass_ticks(now);
     return now - core.charged - ticked;
   }
 
-  // The running job's segment is over: get the next, or finish the job. @return it is finished
+  // The running job's segment is over: gets the next, or finishes the job. @return whether the job is finished
   bool advance(EntityId id, Ns now) {
     const Ns cost = at(id).program->next(now);
     Entity& e = at(id);
@@ -235,7 +235,7 @@ struct Cpu::Impl final : Processor {
 
   void release(EntityId id, Ns now) {
     if (in_unbroken) return release_unbroken(id);
-    if (some_share) {  // observers of the others now see their time up to now
+    if (some_share) {  // after this, observers of the others see their time up to now
       for (Core& core : cores) charge(core, now);
     }
     Entity& e = at(id);
@@ -251,7 +251,7 @@ struct Cpu::Impl final : Processor {
     if (e.jobs.size() == 1) {
       make_current(e, now, true);
     } else if (e.deadline == kNever || e.missed + 1 != e.jobs.size()) {
-      return;  // it waits, and is not the next to miss its deadline
+      return;  // it waits, and has no deadline to miss next
     }
     changed(id, now);
     wake = std::min(wake, now);
@@ -287,7 +287,7 @@ struct Cpu::Impl final : Processor {
     e.exhausted = exhausted;
   }
 
-  // Its place in the ready list.
+  // Its position in the ready list.
   Rank rank_of(EntityId id, Ns now) {
     const Entity& e = at(id);
     if (!e.ready()) return {static_cast<int>(Band::kCannotRun), 0, 0, id};
@@ -306,7 +306,7 @@ struct Cpu::Impl final : Processor {
     return {2, e.started ? -kNever : high ? e.jobs.front() - kHead : e.jobs.front(), 0, id};
   }
 
-  // Its place in the line of its CPU, and the time of its next own event.
+  // Its position in the queue of its CPU, and the time of its next own event.
   void place(EntityId id, Ns now) {
     Entity& e = at(id);
     if (!e.ready()) {
@@ -349,8 +349,8 @@ struct Cpu::Impl final : Processor {
     if (e.policy && !e.plain) e.policy->stopped();
   }
 
-  // Notes who is charged for the next entity if it is no thread: the entity that it preempts, or the one that is
-  // charged for that entity.
+  // Notes who is charged for the next entity if it is not a thread: the entity that it preempts, or the one charged for
+  // that entity.
   void note_robbed(Core& core, EntityId next) {
     if (next == kNoEntity || core.current == kNoEntity || is_thread(core, next)) {
       core.robbed = kNoEntity;
@@ -358,7 +358,7 @@ struct Cpu::Impl final : Processor {
       core.robbed = at(core.current).policy && at(core.current).ready() ? core.current : kNoEntity;
     }
   }
-  // Or deferred work that a thread does now.
+  // Or deferred work that a thread executes now.
   bool is_thread(const Core& core, EntityId id) const {
     return at(id).policy || (at(id).kind == EntityKind::kDpc && core.deferred->thread() != nullptr);
   }
@@ -389,15 +389,15 @@ struct Cpu::Impl final : Processor {
     (e.started ? e.remaining : e.switching) += cost;
   }
 
-  // A job that starts runs its program now. The jobs that it releases, and the CPU itself if the program ends at once,
-  // take another round of this instant.
+  // A job that starts runs its program now. Jobs that it releases, and a program that ends immediately, require another
+  // round of this instant.
   void begin(EntityId id, Ns now) {
     rows.note(id, CpuObserver::Kind::kStart);
     oh_event_log_write_alone(log, static_cast<std::uint64_t>(now), OH_EV_RUN, id, 1);
     at(id).started = true;
     if (at(id).kind == EntityKind::kDpc) {
       core_of(at(id)).deferred->begins(now);
-      if (high_dpcs) place(id, now);  // from now on nothing of the queue goes before it
+      if (high_dpcs) place(id, now);  // from now on, nothing in the queue precedes it
     }
     if (advance(id, now)) wake = now;
   }
@@ -430,7 +430,7 @@ struct Cpu::Impl final : Processor {
   void pass(Core& core, const PlannedJob& job, Ns now, Ns cost);
   void step_aside(const Core& core, Ns now);
   void go_on(Core& core, Ns now);
-  // Reports the recorded events, which are of this time.
+  // Reports the recorded events, which belong to this time.
   void tell(Ns now) {
     if (!rows.empty()) rows.emit(now, [this](EntityId id) { return !at(id).listed; });
   }
@@ -446,7 +446,7 @@ struct Cpu::Impl final : Processor {
     return static_cast<EntityId>(entities.size() - 1);
   }
 
-  // Checks that each reservation fits, all reservations pinned to its CPU, and all reservations together.
+  // Checks that each reservation fits, that those pinned to its CPU fit together, and that all fit together.
   void admit(const std::string& name, EntityId replacing, const Policy& policy, int on) const {
     const double own = reserved_share(name, policy);
     if (admission == Admission::kNone) return;
@@ -471,9 +471,9 @@ struct Cpu::Impl final : Processor {
   const bool several = cores.size() > 1;
   SwitchCosts switch_costs;
   std::vector<Entity> entities;
-  TimerTree timers;                      // deadlines to be missed, refills, slot edges
+  TimerTree timers;                      // deadlines that will be missed, refills, slot edges
   std::vector<EntityId> touched;         // in this instant
-  const Core* executing = nullptr;       // of several: whose program runs just now
+  const Core* executing = nullptr;       // on several CPUs: the CPU whose program is running
   std::span<const PlannedJob> unbroken;  // jobs still to be released, while run_unbroken() runs
   Ns unbroken_now = 0;
   bool in_unbroken = false;

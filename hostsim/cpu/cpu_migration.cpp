@@ -22,7 +22,7 @@ Waiter Cpu::Impl::waiter(EntityId id, Ns now) {
           .since = e.waiting_since};
 }
 
-// The lines of threads, and the threads in them that are not the first.
+// The queues of threads, and all threads in them except the first.
 void Cpu::Impl::look_at_lines(Ns now) {
   constexpr int kThreads = static_cast<int>(Band::kSlot);
   waiters.clear();
@@ -48,7 +48,7 @@ void Cpu::Impl::look_at_lines(Ns now) {
   }
 }
 
-// See sched/migration.h. Every move makes some CPU's thread more urgent, busy, or its line nearer to the others'.
+// See sched/migration.h. Every move gives a CPU a more urgent thread or more work, or makes the queues more equal.
 void Cpu::Impl::migrate(Ns now) {
   for (const EntityId id : touched) {
     if (!wakes(id)) continue;
@@ -68,7 +68,7 @@ void Cpu::Impl::migrate(Ns now) {
     }
   }
   for (EntityId id = 0; some_share && id < entities.size(); id++)
-    if (at(id).shares && at(id).listed) place(id, now);  // a move changed the places of others
+    if (at(id).shares && at(id).listed) place(id, now);  // a move changed the positions of others
   look_at_lines(now);
   for (std::size_t c = 0; c < cores.size(); c++) cores[c].thread = lines[c].idle ? kNoEntity : lines[c].first.id;
 }

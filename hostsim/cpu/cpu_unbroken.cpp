@@ -17,7 +17,7 @@ constexpr std::size_t kMaxRepeated = 3;  // an interrupt, its DPC, a thread
 inline bool Cpu::Impl::goes_unbroken() const {
   if (several || some_share || !rows.empty() || !touched.empty() || wake <= engine.now()) return false;
   const Core& core = cores.front();
-  // The CPU idles, or a thread has it; then no interrupt waits, because it would go first.
+  // The CPU is idle or runs a thread; then no interrupt waits, because it would preempt.
   if (charges_stolen && core.current != kNoEntity) return false;
   if (core.current == kNoEntity ? !core.ready.empty() : first(core) != core.current) return false;
   if (core.current != kNoEntity && (at(core.current).kind != EntityKind::kThread || !at(core.current).started))
@@ -41,7 +41,7 @@ inline bool Cpu::Impl::goes_unbroken(const PlannedJob& job) const {
   return other.band > band || (other.band == band && other.key > -fixed->priority);
 }
 
-// Number of these jobs, from the first on, that run before this time.
+// Number of these jobs, from the first one on, that run before this time.
 std::size_t Cpu::Impl::unbroken_part(std::span<const PlannedJob> jobs, Ns limit) const {
   std::size_t n = 0;
   if (!goes_unbroken()) return n;
@@ -50,7 +50,7 @@ std::size_t Cpu::Impl::unbroken_part(std::span<const PlannedJob> jobs, Ns limit)
   return n;
 }
 
-// A job that is released at `now` and has the CPU at once until it ends.
+// A job that is released at `now` and gets the CPU immediately until its end.
 inline void Cpu::Impl::pass(Core& core, const PlannedJob& job, Ns now, Ns cost) {
   const EntityId id = job.entity;
   Entity& e = at(id);
@@ -70,7 +70,7 @@ inline void Cpu::Impl::pass(Core& core, const PlannedJob& job, Ns now, Ns cost) 
     core.dpc_time += cost;
     (void)core.deferred->done(now + cost);
   } else if (e.policy) {
-    auto& policy = static_cast<FixedPriorityThread&>(*e.policy);  // no others go unbroken
+    auto& policy = static_cast<FixedPriorityThread&>(*e.policy);  // no other chain runs unbroken
     e.queued = e.waiting_since = now;
     e.turn_ended_on = -1;
     policy.begin_job(now, {now, kNever}, true);
@@ -81,7 +81,7 @@ inline void Cpu::Impl::pass(Core& core, const PlannedJob& job, Ns now, Ns cost) 
   }
 }
 
-// The thread that has the CPU, if there is one, loses it to an interrupt.
+// The thread on the CPU, if any, is preempted by an interrupt.
 inline void Cpu::Impl::step_aside(const Core& core, Ns now) {
   if (core.current == kNoEntity) return;
   Entity& e = at(core.current);
@@ -90,7 +90,7 @@ inline void Cpu::Impl::step_aside(const Core& core, Ns now) {
   e.policy->stopped();
 }
 
-// At most the thread that had the CPU is left.
+// At most the thread that had the CPU remains.
 inline void Cpu::Impl::go_on(Core& core, Ns now) {
   const bool idle = core.current == kNoEntity;
   oh_event_log_write_alone(log, static_cast<std::uint64_t>(now), idle ? OH_EV_IDLE : OH_EV_RUN,
@@ -147,7 +147,7 @@ bool Cpu::Impl::run_unbroken(std::span<const PlannedJob> jobs) {
   if (released == part) {
     if (observed) rows.tell_alone(unbroken_now, finished, CpuObserver::Kind::kFinish);
     go_on(core, unbroken_now);
-  } else {  // the next one, which has the instant in which the part ends
+  } else {  // the next one, which owns the instant in which the part ends
     if (observed) rows.note(finished, CpuObserver::Kind::kFinish);
     core.current = finished;
     engine.skip_to(unbroken_now, 0);
@@ -157,7 +157,7 @@ bool Cpu::Impl::run_unbroken(std::span<const PlannedJob> jobs) {
   return true;
 }
 
-// For the second chain on, only times and costs are computed: the conditions of goes_unbroken() change at a timer, at
+// From the second chain on, only times and costs are computed: the conditions of goes_unbroken() change at a timer, at
 // another event, or when the thread that has the CPU ends its stretch.
 Ns Cpu::Impl::repeat_unbroken(std::span<const PlannedJob> jobs, RepeatedChain& chain) {
   Ns begin = engine.now();
@@ -178,7 +178,7 @@ Ns Cpu::Impl::repeat_unbroken(std::span<const PlannedJob> jobs, RepeatedChain& c
     Ns now = begin;
     for (std::size_t i = 0; i < jobs.size(); now += cost[i++]) pass(core, jobs[i], now, cost[i]);
     core.charged = now;
-    ticked = 0;  // of a CPU that idles
+    ticked = 0;  // for an idle CPU
     go_on(core, now);
     ran++;
     last = std::exchange(begin, chain.passed(begin));

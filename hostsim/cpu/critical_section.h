@@ -11,8 +11,8 @@
 
 namespace offhook::hostsim {
 
-/// Each job is a job of `inner` with the mutex, from its first instruction to its last. The first actions of `inner`
-/// take place when it has the mutex; a job that had to wait costs one nanosecond more.
+/// Each job is a job of `inner` that holds the mutex from its first instruction to its last. The first actions of
+/// `inner` happen when it has the mutex. A job that had to wait costs one nanosecond more.
 class Locked final : public Program {
  public:
   Locked(Program& inner, Mutexes& mutexes, Mutexes::MemberId thread, Mutexes::MutexId mutex)
@@ -48,7 +48,7 @@ struct CriticalSection {
 /// Every job costs the same and has these critical sections.
 class SectionedJob final : public Program {
  public:
-  /// @param sections no two of which begin at the same time within the job; they may be nested or overlap
+  /// @param sections must begin at different times within the job; they may be nested or overlap
   SectionedJob(Ns cost, const std::vector<CriticalSection>& sections, Mutexes& mutexes, Mutexes::MemberId thread)
       : cost_(cost), mutexes_(mutexes), thread_(thread) {
     for (const CriticalSection& s : sections) {

@@ -35,7 +35,7 @@ class JobQueue {
     head_ = 0;
   }
 
-  std::size_t mask_ = 3;  // there is room for one more, a power of two
+  std::size_t mask_ = 3;  // capacity with room for one more, a power of two
   std::unique_ptr<Ns[]> ring_ = std::make_unique<Ns[]>(mask_ + 1);
   std::size_t head_ = 0, size_ = 0;
 };

@@ -24,10 +24,10 @@ class Rows {
   void tell_alone(Ns now, EntityId id, Kind kind) { observer_->on_event(now, id, kind); }
   bool observed() const { return observer_ != nullptr; }
   bool empty() const { return rows_.empty(); }
-  /// @pre not empty()  @param off_cpu  bool(EntityId): it is not in the line of a CPU any more
+  /// @pre not empty()  @param off_cpu  bool(EntityId): whether it has left the queue of a CPU
   template <typename OffCpu>
   void emit(Ns now, const OffCpu& off_cpu) {
-    if (rows_.size() <= 2) {  // most instants have one or two, and no thread that is throttled and leaves
+    if (rows_.size() <= 2) {  // most instants have one or two, and no throttled thread that leaves
       Row first = rows_.front(), last = rows_.back();
       if (last.order < first.order) std::swap(first, last);
       if (first.kind != Kind::kThrottle) {
@@ -37,7 +37,7 @@ class Rows {
         return observer_->on_event(now, static_cast<EntityId>(last.order), last.kind);
       }
     }
-    for (std::size_t i = 1; i < rows_.size(); i++) {  // by insertion: there are a handful, and it keeps equals in order
+    for (std::size_t i = 1; i < rows_.size(); i++) {  // insertion sort: they are few, and equal ones keep their order
       const Row row = rows_[i];
       std::size_t k = i;
       for (; k > 0 && row.order < rows_[k - 1].order; k--) rows_[k] = rows_[k - 1];
@@ -58,7 +58,7 @@ class Rows {
   // kReplenish.
   static constexpr std::uint32_t kOrder[] = {5, 5, 4, 0, 1, 3, 2};
   struct Row {
-    std::uint32_t order;  // kind's place of section 9, then declaration order
+    std::uint32_t order;  // kind's position in section 9, then declaration order
     Kind kind;
   };
 

@@ -20,15 +20,15 @@ struct TickTimes {
 
   Ns interval;  ///< the least one
   int hz, rest;
-  Ns at = 0;         ///< the next one comes
-  int fraction = 0;  ///< hz-ths of a ns after that
+  Ns at = 0;         ///< time of the next one
+  int fraction = 0;  ///< remainder in hz-ths of a ns
 };
 
 /// A clock whose interrupts only take CPU time, see Cpu::keep_ticking().
 class SteadyClock {
  public:
   virtual ~SteadyClock() = default;
-  /// The clock has to be an event again. @param times  from the next tick on
+  /// The clock must be an event again. @param times  from the next tick on
   virtual void resume(const TickTimes& times) = 0;
 };
 

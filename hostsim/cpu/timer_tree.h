@@ -47,9 +47,9 @@ class TimerTree {
     }
   }
 
-  std::size_t size_ = 2, count_ = 0;                                   // leaves: a power of two; of them in use
+  std::size_t size_ = 2, count_ = 0;                                   // leaves, a power of two; leaves in use
   std::vector<Ns> when_ = std::vector<Ns>(2, kNever);                  // [size_]
-  std::vector<std::uint16_t> winner_ = std::vector<std::uint16_t>(2);  // [size_], the root at 1
+  std::vector<std::uint16_t> winner_ = std::vector<std::uint16_t>(2);  // [size_], with the root at 1
 };
 
 }  // namespace offhook::hostsim

@@ -21,7 +21,7 @@ struct Engine::Impl {
   Ns horizon = 0;
   bool stopped = false;
 
-  // All processors; a single one, as most hosts have, is known at compile time.
+  // All processors. A single one, as on most hosts, is known at compile time.
   template <bool kSeveral>
   std::span<Processor* const> all() const {
     return {processors.data(), kSeveral ? processors.size() : 1};
@@ -70,8 +70,8 @@ template <bool kSeveral>
 void Engine::Impl::run() {
   for (Ns at = next<kSeveral>(), then; !stopped && at < horizon; at = then) {
     now = at;
-    // One instant: finish running work, fire due events, and dispatch once all is settled. A dispatch may start work
-    // that releases more at the same instant; then the loop repeats.
+    // One instant: finish running work, fire due events, and then dispatch. The loop repeats if a dispatch starts work
+    // that releases more at the same instant.
     do {
       for (Processor* processor : all<kSeveral>()) {
         if (processor->tick < at) processor->catch_up(at);

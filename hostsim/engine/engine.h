@@ -15,7 +15,7 @@ inline constexpr Ns kNever = std::numeric_limits<Ns>::max();
 
 class Processor;
 
-/// Something that happens at a time. The object outlives its pending event.
+/// An action at a given time. The object must outlive its pending event.
 class Event {
  public:
   virtual ~Event() = default;
@@ -33,18 +33,18 @@ class Engine {
   /// Fire `event` at `when` (>= now). Several pending events may share one Event object. No allocation in the steady
   /// state.
   void at(Ns when, Event& event);
-  /// Called by an event that fires. @return time up to which nothing happens except on its own processor: at most the
-  /// horizon; now if another processor takes part, or after stop().
+  /// Called by an event that fires. @return time up to which only its own processor acts: at most the horizon; now if
+  /// there is another processor, or after stop().
   Ns undisturbed_until() const;
-  /// One processor takes part, and no other.
+  /// Exactly one processor takes part.
   bool has_one_processor() const;
-  /// Called by an event that fires: sets the clock to `when`. The event continues as if it fired then, and replaces
-  /// `times` calls of at() on itself.
-  /// @pre when < undisturbed_until(), and nothing is to happen on the processor up to then
+  /// Called by an event that fires: sets the clock to `when`. The event continues as if it fired then, which replaces
+  /// `times` calls of at() for itself.
+  /// @pre when < undisturbed_until(), and nothing is due on the processor until then
   void skip_to(Ns when, std::uint64_t times);
-  /// Run every instant before `horizon`; the clock is then at `horizon`. May be called again with a later one.
+  /// Runs every instant before `horizon`; the clock is then at `horizon`. It may be called again with a later one.
   void run_until(Ns horizon);
-  /// Make run_until return after the current instant.
+  /// Makes run_until return after the current instant.
   void stop();
   /// Instants and events handled so far, for benchmarks.
   std::uint64_t events_handled() const;

@@ -22,7 +22,7 @@ class EventQueue {
     entries_.pop_back();
     return event;
   }
-  /// O(n) in the pending events, and fast; allocates only when more events are pending than ever before.
+  /// O(n) in the pending events, but fast. Allocates only if more events are pending than ever before.
   void put(Ns when, Event& event) {
     std::size_t i = entries_.size();
     if (i > kMany) return put_among_many(when, event);
@@ -44,7 +44,7 @@ class EventQueue {
     entries_.insert(place, {when, &event});
   }
 
-  std::vector<Entry> entries_ = std::vector<Entry>{{kNever, nullptr}};  // the first one is never taken
+  std::vector<Entry> entries_ = std::vector<Entry>{{kNever, nullptr}};  // the first one is never removed
 };
 
 }  // namespace offhook::hostsim

@@ -21,10 +21,10 @@ class Processor {
   /// Performs the work of `tick`, which is now, after the events of this instant.
   virtual void tick_comes(Ns now) { (void)now; }
 
-  /// Earliest time at which something happens on this processor by itself; kNever while it is idle. A release sets it
-  /// to now. A plain field, because the engine reads it several times per instant.
+  /// Earliest time at which this processor acts by itself; kNever while it is idle. A release sets it to now. A plain
+  /// field, because the engine reads it several times per instant.
   Ns wake = kNever;
-  /// Earliest time of work that changes nothing unless something else happens, and therefore has no instant of its own.
+  /// Earliest time of work that has no effect unless something else happens, and therefore needs no instant of its own.
   Ns tick = kNever;
 };
 

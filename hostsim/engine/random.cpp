@@ -27,7 +27,7 @@ WordPair words(std::uint64_t seed, std::uint64_t stream, std::uint64_t block) {
 }
 
 #ifdef __SSE2__
-/// words() of four blocks at once, each word of a counter in the lower half of a lane of 64 bits.
+/// words() of four blocks in parallel, each word of a counter in the lower half of a 64-bit lane.
 constexpr std::size_t kLanes = 4;
 using Lanes = __m128i[kLanes / 2];
 
@@ -35,7 +35,7 @@ void philox(std::uint64_t seed, std::uint64_t stream, const std::uint64_t* block
   const auto high = [](__m128i v) { return _mm_srli_epi64(v, 32); };
   const auto all = [](std::uint64_t v) { return _mm_set1_epi64x(static_cast<long long>(v)); };
   const __m128i m0 = all(PHILOX_M4x32_0), m1 = all(PHILOX_M4x32_1);
-  Lanes c0, c1, c2, c3;  // the upper halves are multiplied by nothing
+  Lanes c0, c1, c2, c3;  // the multiplications ignore the upper halves
   for (std::size_t i = 0; i < kLanes / 2; ++i) {
     c0[i] = _mm_loadu_si128(reinterpret_cast<const __m128i*>(block + 2 * i));
     c1[i] = high(c0[i]);

@@ -18,7 +18,7 @@ namespace offhook::hostsim {
 
 class Random {
  public:
-  /// Any seed and any stream number are good ones. O(1), holds nothing but the two.
+  /// Every seed and every stream number is suitable. O(1); stores only these two.
   Random(std::uint64_t seed, std::uint64_t stream) : seed_(seed), stream_(stream) {}
 
   /// The word at `index`, uniform over all 64-bit values.
@@ -49,7 +49,7 @@ class Random {
   std::uint64_t stream_;
 };
 
-/// uniform() of one index after the other, computed some ahead.
+/// uniform() of successive indices, computed in advance.
 class UniformDraws {
  public:
   UniformDraws() : UniformDraws(Random(0, 0)) {}
@@ -67,7 +67,7 @@ class UniformDraws {
  private:
   static constexpr std::size_t kAhead = 16;
   Random random_;
-  std::uint64_t index_, step_;  ///< of the first one that is not yet computed
+  std::uint64_t index_, step_;  ///< index of the first one that is not computed
   std::size_t at_ = kAhead;
   double ahead_[kAhead];
 };
@@ -78,7 +78,7 @@ double natural_log(double x);
 /// e^x without libm, relative error below 1e-15. @pre |x| <= 700
 double natural_exp(double x);
 
-/// The x below which a standard normal variable falls with probability p; relative error about 1e-16.
+/// The x that a standard normal variable does not exceed with probability p; relative error about 1e-16.
 /// @pre 0 < p < 1.  Source: Wichura, algorithm AS 241 (PPND16), Applied Statistics 37 (1988) 477-484
 double inverse_normal(double p);
 

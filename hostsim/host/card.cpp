@@ -35,8 +35,8 @@ SampleClock::SampleClock(Ns start, std::uint32_t rate_hz, std::int64_t ppb)
       ns_per_sample_(static_cast<double>(kGigaSquared) / static_cast<double>(rate_nano_)),
       samples_per_ns_(1 / ns_per_sample_) {}
 
-// Both quotients are estimated, and corrected by a step or two if the estimate is near a whole number: a division of
-// 128 bits takes ten times as long. For a product below 2^33 the estimate has an error below 2^-18.
+// Both quotients are estimated, and corrected by one or two steps if the estimate is near an integer: a division of 128
+// bits takes ten times as long. For a product below 2^33 the estimate has an error below 2^-18.
 namespace {
 constexpr double kSureBelow = 0x1p33, kNear = 0x1p-17;
 bool is_sure(double product, std::int64_t whole) {
@@ -111,7 +111,7 @@ void SimulatedCard::set_rate(Ns now, std::uint32_t rate_hz) {
 }
 
 void SimulatedCard::move_samples(Ns time) {
-  if (!started_ || time <= time_) return;  // they have moved up to then
+  if (!started_ || time <= time_) return;  // they have moved up to this time
   move_to(rate_base_ + sample_clock_.samples_at(time), time);
 }
 
@@ -135,7 +135,7 @@ void SimulatedCard::advance_to(Ns time) {
   move_samples(time);
 }
 
-/// The engine's, each after time has passed as far as the clock.
+/// The engine's card, at each time after the clock has reached it.
 struct CardOps {
   static const oh_card& up_to_date(void* self) {
     SimulatedCard& card = *static_cast<SimulatedCard*>(self);

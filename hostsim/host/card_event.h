@@ -6,7 +6,7 @@
 
 namespace offhook::hostsim {
 
-/// Drives a card by an engine: an event at each block's end. Both outlive this object's pending events.
+/// Drives a card by an engine, with an event at each block's end. Both must outlive this object's pending events.
 class CardEvent final : public Event {
  public:
   CardEvent(Engine& engine, SimulatedCard& card) : engine_(engine), card_(card) {
@@ -22,7 +22,7 @@ class CardEvent final : public Event {
     schedule();
   }
   void fire(Ns now) override {
-    if (now != due_) return;  // left over from before a change of rate
+    if (now != due_) return;  // remainder from before a change of rate
     card_.advance_to(now);
     schedule();
   }

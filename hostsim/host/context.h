@@ -30,13 +30,13 @@ class ServiceCost {
  public:
   virtual ~ServiceCost() = default;
   virtual Ns isr() = 0;                ///< of the interrupt routine without service
-  virtual Ns next_isr() { return 0; }  ///< return value of isr(); 0: not known
+  virtual Ns next_isr() { return 0; }  ///< return value of isr(); 0: unknown
   virtual Ns service(
-      std::uint32_t samples) = 0;  ///< of the pump's run over these samples, one block or several merged ones
-  virtual double phi() = 0;        ///< share of it after which the output is queued
+      std::uint32_t samples) = 0;  ///< of the pump's run over these samples, which are one block or several merged ones
+  virtual double phi() = 0;        ///< share of the cost after which the output is queued
 };
 
-/// Parts of a context: all references must outlive it.
+/// Parts of a context. All references must outlive it.
 struct ContextParts {
   Cpu& cpu;
   oh_driver& driver;
@@ -47,21 +47,21 @@ struct ContextParts {
   int dpc_cpu = 0;
   DpcImportance dpc_importance = DpcImportance::kMedium;
   std::optional<Policy> handler = {};  ///< of a thread that is the interrupt's handler, as on PREEMPT_RT
-  Ns hard_irq = 0;                     ///< cost that then remains at interrupt level
+  Ns hard_irq = 0;                     ///< remaining cost at interrupt level
   int thread_cpu = kAnyCpu;
   /// Policy of a thread that is this context. @throws std::invalid_argument if the host has none
   std::function<Policy(const ContextSpec&)> policy = {};
-  /// For a thread that is this context: a mutex that it holds during each of its jobs.
+  /// For a thread that is this context: a mutex that it holds during each job.
   struct HeldMutex {
     Mutexes& mutexes;
     Mutexes::MemberId thread;
     Mutexes::MutexId mutex;
   };
   std::optional<HeldMutex> held = {};
-  Ns dispatch = 0;  ///< cost of the deferred work that signals a thread; a handler's thread signals by itself
+  Ns dispatch = 0;  ///< cost of the deferred work that signals a thread; the thread of a handler signals itself
 };
 
-/// A driver's place on a CPU. Start it by its table, then let the card call interrupt().
+/// A driver's part on a CPU. Start it by its table, then let the card call interrupt().
 class Context {
  public:
   virtual ~Context() = default;
@@ -70,7 +70,7 @@ class Context {
   void interrupt(Ns next) {
     if (started_ && !runs_unbroken(next)) cpu_.release(interrupt_);
   }
-  /// The table of operations, with which the driver is configured.
+  /// The table of operations, for the driver's configuration.
   oh_context driver_context();
   /// See oh_context_reconfigure(). @throws std::invalid_argument with the reason
   virtual void reconfigure(const ContextSpec& spec);
@@ -82,7 +82,7 @@ class Context {
  protected:
   explicit Context(const ContextParts& parts) : cpu_(parts.cpu), spec_(parts.spec) {}
   virtual void request_service() = 0;
-  /// The jobs that the interrupt releases ran at once, by Cpu::run_unbroken().
+  /// Cpu::run_unbroken() ran the jobs that the interrupt releases.
   virtual bool runs_unbroken(Ns /*next*/) { return false; }
 
   Cpu& cpu_;
@@ -93,12 +93,12 @@ class Context {
  private:
   friend class ServiceRun;
   bool started_ = false;
-  Ns requested_at_ = -1;  // the oldest request that was not served yet
+  Ns requested_at_ = -1;  // the oldest request that is not served
   oh_context_latency latency_{};
   ServiceCounts served_;
 };
 
-/// One service run, cut at its input and at its output.
+/// One service run, divided at its input and at its output.
 class ServiceRun {
  public:
   ServiceRun(Context& context, const ContextParts& parts)

@@ -4,9 +4,9 @@
 #include "driver/context/name_table.h"
 #include "hostsim/host/context.h"
 
-// The file of each context. To add a context, write a file with a function that makes it, and a row here: the function,
-// then its ContextForm, e.g. ROW(make_polled_context, "POLL", "polled", ContextArgument::kNone, 0, 0, "", "asks the
-// card at each clock interrupt"). For a context in the grammar (driver/context), the word is sufficient.
+// The function of each context. To add a context, write a file with a function that creates it, and add a row here: the
+// function, then its ContextForm, for example ROW(make_polled_context, "POLL", "polled", ContextArgument::kNone, 0, 0,
+// "", "asks the card at each clock interrupt"). For a context in the grammar (driver/context), the word is sufficient.
 #define OFFHOOK_CONTEXTS(ROW)            \
   ROW(make_interrupt_context, "INT")     \
   ROW(make_threaded_context, "THREADED") \
@@ -44,7 +44,7 @@ NameTable<ContextFactory>& contexts() {
   return all;
 }
 
-// Before anything is read: a row's word belongs to the grammar.
+// Before anything is read, because a row's word belongs to the grammar.
 [[maybe_unused]] const NameTable<ContextFactory>& filled_at_start = contexts();
 
 }  // namespace

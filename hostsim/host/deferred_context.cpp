@@ -18,7 +18,7 @@ class DeferredContext final : public Context {
   }
 
  private:
-  // There is never more than one instance in the queue; one that runs has left it.
+  // The queue never has more than one instance; an instance that runs has left it.
   void request_service() override {
     const std::uint32_t queued = cpu_.unfinished_jobs(server_) - (service_.running() ? 1 : 0);
     if (queued == 0) cpu_.release(server_);
@@ -52,7 +52,7 @@ class DeferredContext final : public Context {
 
 }  // namespace
 
-// If handlers are threads, these threads also do the deferred work.
+// If handlers are threads, they also execute the deferred work.
 std::unique_ptr<Context> make_deferred_context(const ContextParts& parts) {
   if (parts.handler) return make_interrupt_context(parts);
   return std::make_unique<DeferredContext>(parts);

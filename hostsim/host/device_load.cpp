@@ -11,13 +11,13 @@
 namespace offhook::hostsim {
 namespace {
 
-/// Transfers at their own pace, independent of the host.
+/// Transfers at their own rate, independent of the host.
 class TransferLoad final : public DeviceLoad, private RepeatedChain {
  public:
   TransferLoad(Engine& engine, Cpu& cpu, const LoadDevice& spec, std::uint64_t seed, std::uint64_t stream,
                const DeviceHost& host)
       : engine_(engine), cpu_(cpu), spec_(spec), random_(seed, stream) {
-    // Draws 3 n + 1 and 3 n + 2; n = 0 has the first transfer's time in the place of a jitter.
+    // Draws 3 n + 1 and 3 n + 2. For n = 0, the first transfer's time replaces a jitter.
     isr_.costs = {random_, 1, 3, spec.isr_ns, spec.isr_spread};
     dpc_.costs = {random_, 2, 3, spec.dpc_ns, spec.dpc_spread};
     id_ = add_device(cpu, spec, host, {isr_, dpc_, handler_});
@@ -105,7 +105,7 @@ void DrawnCosts::draw() {
 }
 
 DeviceEntities add_device(Cpu& cpu, const LoadDevice& spec, const DeviceHost& host, const DevicePrograms& work) {
-  constexpr int kHighLevel = 31;  // a handler that holds all interrupts off is not a thread
+  constexpr int kHighLevel = 31;  // a handler that holds off all interrupts is not a thread
   const bool has_dpc = spec.dpc_ns > 0 || spec.window > 0;
   InterruptSpec interrupt{spec.name, spec.level, kNoEntity, spec.cpu};
   if (host.handler && spec.level < kHighLevel) {

@@ -22,12 +22,12 @@ class DeviceLoad : public Event {
   virtual std::uint64_t transfers() const = 0;
 };
 
-/// The costs of jobs of one kind, with their spread, drawn one after the other; that of the next one is available
-/// ahead. At least 1 ns each.
+/// The costs of successive jobs of one kind, with their spread. The cost of the next one is available in advance. At
+/// least 1 ns each.
 class DrawnCosts {
  public:
   DrawnCosts() = default;
-  /// @param first, step  which of the random numbers decide
+  /// @param first, step  which of the random numbers are used
   DrawnCosts(const Random& random, std::uint64_t first, std::uint64_t step, Ns mean, double spread)
       : random_(random), index_(first), step_(step), mean_(mean), spread_(spread) {}
   Ns ahead() {
@@ -44,7 +44,7 @@ class DrawnCosts {
   static constexpr std::size_t kAhead = 16;
   void draw();
   Random random_ = Random(0, 0);
-  std::uint64_t index_ = 0, step_ = 0;  ///< of the first one that is not drawn
+  std::uint64_t index_ = 0, step_ = 0;  ///< index of the first one that is not drawn
   Ns mean_ = 0;
   double spread_ = 0;
   std::size_t at_ = kAhead;
@@ -53,9 +53,9 @@ class DrawnCosts {
 
 /// Entities of a device on the host.
 struct DeviceHost {
-  std::function<Policy(int priority)> reader;  ///< of the thread that reads; empty: that fixed priority
-  std::function<Policy()> handler;             ///< of a thread that does its interrupt's and DPC's work; empty: none
-  Ns hard_irq_ns = 0;                          ///< cost that then remains at interrupt level
+  std::function<Policy(int priority)> reader;  ///< of the thread that reads; empty: fixed priority
+  std::function<Policy()> handler;             ///< of a thread that executes its interrupt and DPC; empty: none
+  Ns hard_irq_ns = 0;                          ///< remaining cost at interrupt level
 };
 
 struct DevicePrograms {
@@ -65,12 +65,12 @@ struct DevicePrograms {
 struct DeviceEntities {
   EntityId interrupt;
   EntityId dpc;           ///< kNoEntity: none, or part of the handler's thread
-  bool threaded = false;  ///< a thread is its handler
+  bool threaded = false;  ///< its handler is a thread
 };
 DeviceEntities add_device(Cpu& cpu, const LoadDevice& spec, const DeviceHost& host, const DevicePrograms& work);
 
-/// Declares its entities on the CPU. The first transfer comes anywhere within `every_ns` after begin_ns.
-/// Draws from (seed, stream) only.
+/// Declares its entities on the CPU. The first transfer is at a random time within `every_ns` after begin_ns. Draws
+/// from (seed, stream) only.
 /// @throws std::invalid_argument as Cpu::add_thread()
 std::unique_ptr<DeviceLoad> make_device_load(Engine& engine, Cpu& cpu, const LoadDevice& spec, std::uint64_t seed,
                                              std::uint64_t stream, const DeviceHost& host = {});

@@ -59,7 +59,7 @@ LatencyDistribution LatencyDistribution::through_moments(double least_ms, double
   if (!(0 < least_ms && least_ms < mean_ms && mean_ms < greatest_ms)) refuse("expected least < mean < greatest");
   if (!(count > 1)) refuse("expected more than one wait");
   const double log_count = natural_log(count);
-  double low = 1e-3, high = 100;  // the mean falls with k
+  double low = 1e-3, high = 100;  // the mean decreases with k
   for (int i = 0; i < 60; i++) {
     const double k = (low + high) / 2;
     (LatencyDistribution(weibull(least_ms, greatest_ms, log_count, k)).mean_ms() > mean_ms ? low : high) = k;
@@ -77,7 +77,7 @@ LatencyDistribution LatencyDistribution::more_often(double factor) const {
 
 double LatencyDistribution::latency_ms(double longer) const {
   if (longer <= points_.back().longer) return points_.back().latency_ms;
-  // The first point that is rarer ends the piece.
+  // The first rarer point ends the piece.
   const auto after =
       std::partition_point(points_.begin() + 1, points_.end(), [&](const auto& p) { return p.longer >= longer; });
   const Piece& piece = pieces_[static_cast<std::size_t>(after - points_.begin()) - 1];
@@ -96,7 +96,7 @@ double LatencyDistribution::longer_than(double latency_ms) const {
 double LatencyDistribution::mean_ms() const {
   double sum = points_.back().longer * points_.back().latency_ms;
   for (std::size_t i = 0; i + 1 < points_.size(); i++) {
-    // The integral of latency over the shares of this piece: x u^a over (v, u], with x the latency at u.
+    // The integral of latency over the shares of this piece: x u^a over (v, u], where x is the latency at u.
     const double u = points_[i].longer, v = points_[i + 1].longer, x = points_[i].latency_ms, a = pieces_[i].slope;
     const double log_ratio = pieces_[i].log_longer - pieces_[i + 1].log_longer;
     sum += std::abs(1 - a) < 1e-9 ? x * u * log_ratio : x * (u - v * natural_exp(a * log_ratio)) / (1 - a);

@@ -17,11 +17,11 @@ namespace offhook::hostsim {
 
 class HoldOff {
  public:
-  /// Declares three entities on the CPU. @param kind, priority of the device's thread, which select the latency of
+  /// Declares three entities on the CPU. @param kind, priority of the device's thread; they select the latency of
   /// threads  @param latencies must outlive this
   HoldOff(Cpu& cpu, const HostLatencies& latencies, ThreadKind kind, int priority, std::uint64_t seed,
           std::uint64_t stream);
-  /// Of a real-time thread.
+  /// For a real-time thread.
   HoldOff(Cpu& cpu, const HostLatencies& latencies, int priority, std::uint64_t seed, std::uint64_t stream)
       : HoldOff(cpu, latencies, ThreadKind::kRealTime, priority, seed, stream) {}
   /// Call before the device's interrupt is released. @param server entity that runs the device's code

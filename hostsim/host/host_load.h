@@ -16,11 +16,11 @@ struct HostLoad {
   enum class Kind : std::uint8_t { kInterrupt, kSoftirq, kThread };
   struct Source {
     Kind kind = Kind::kThread;
-    int priority = 0;  ///< of a thread, Linux's in one rising scale: see linux_priority()
+    int priority = 0;  ///< of a thread, with Linux's in one rising scale: see linux_priority()
     std::string name;
     bool operator==(const Source&) const = default;
   };
-  /// `source` began at `start` and had the CPU for `cpu`, without the time of interruptions.
+  /// `source` began at `start` and used the CPU for `cpu`, without interruptions.
   struct Interval {
     Ns start = 0;  ///< since the trace began
     Ns cpu = 0;    ///< > 0
@@ -30,7 +30,7 @@ struct HostLoad {
   struct CpuLoad {
     int number = 0;
     std::vector<Interval> intervals;  ///< by start
-    std::uint64_t lost = 0;           ///< events that the kernel dropped, or that do not pair
+    std::uint64_t lost = 0;           ///< events that the kernel dropped, or that have no partner
     bool operator==(const CpuLoad&) const = default;
   };
 
@@ -49,7 +49,7 @@ constexpr int linux_priority(int prio) {
   return prio < -1 ? 140 : prio > 139 ? 0 : 139 - prio;
 }
 
-/// The same on a host with fewer priorities: normal threads at 8, real-time ones from 16 up, order kept, equals made.
+/// The same on a host with fewer priorities: normal threads at 8, real-time ones from 16, in order; some share one.
 constexpr int priority_on(int linux_scale, int priorities) {
   if (priorities >= kLinuxPriorities) return linux_scale;
   if (linux_scale < 40) return 8;

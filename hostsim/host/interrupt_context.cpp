@@ -7,7 +7,7 @@ namespace offhook::hostsim {
 
 namespace {
 
-/// INT and THREADED: the interrupt's handler calls service by itself.
+/// INT and THREADED: the interrupt's handler itself calls service.
 class InterruptContext final : public Context {
  public:
   explicit InterruptContext(const ContextParts& p) : Context(p), routine_(*this, p) {

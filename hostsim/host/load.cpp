@@ -87,7 +87,7 @@ void TimerCallback::tick(Ns now) {
   }
 }
 
-// Late expiries are not made up for one by one: the next is one period after the last that was due by now.
+// Missed expiries are not repeated: the next one is a period after the last one that was due by now.
 void TimerCallback::expire(Ns now) {
   due_ += (now - due_) / period_ * period_ + period_;
 }
@@ -99,7 +99,7 @@ bool TimerCallback::plan(Ns now, std::vector<PlannedJob>& jobs) const {
   return true;
 }
 
-// The callback writes to the log among those of its jobs.
+// The callback writes its log entries between those of its jobs.
 bool TimerCallback::repeats(Ns now, bool releases) const {
   return (now >= due_) == releases && (!releases || log_ == nullptr);
 }

@@ -19,8 +19,8 @@ class Spinner final : public Program {
   Ns next(Ns) override { return Ns{1} << 60; }
 };
 
-/// A thread that works for `work` every `every`, counted from start(). Late work is followed by the next one at once;
-/// of the releases in between, one is kept.
+/// A thread that works for `work` in every period `every`, counted from start(). After late work, the next one starts
+/// immediately; only one missed release is kept.
 class PeriodicThread final : public Event, public Program {
  public:
   PeriodicThread(Engine& engine, Cpu& cpu, Ns every, Ns work)
@@ -49,22 +49,22 @@ class PeriodicThread final : public Event, public Program {
 /// The clock interrupt: tick n comes floor(n * 1e9 / hz) ns after the first, so that ticks never drift.
 class ClockInterrupt final : public Event, public Program, private RepeatedChain, private SteadyClock {
  public:
-  /// @param cost of one interrupt  @param on which CPU interrupts
+  /// @param cost of one interrupt  @param on the CPU that is interrupted
   ClockInterrupt(Engine& engine, Cpu& cpu, int hz, int level, Ns cost, int on = 0, std::string name = "clock");
   /// Called at every tick, in the clock's interrupt; may be null.
   class Listener {
    public:
     virtual ~Listener() = default;
     virtual void tick(Ns now) = 0;
-    /// Jobs that tick() will release at this time, in order. @param jobs receives them @return false: not known
+    /// Jobs that tick() will release at this time, in order. @param jobs receives them @return false if unknown
     virtual bool plan(Ns now, std::vector<PlannedJob>& jobs) const { return (void)now, (void)jobs, false; }
-    /// Whether plan() is known for this time, also if it is empty, and passed() can replace tick() and these jobs.
+    /// Whether plan() is known for this time, even if empty, and passed() can replace tick() and these jobs.
     virtual bool repeats(Ns now, bool releases) const { return (void)now, (void)releases, false; }
-    /// The jobs of plan() at this time ran at once, in order. @pre repeats()
+    /// The jobs of plan() at this time were all run, in order. @pre repeats()
     virtual void passed(Ns now) { (void)now; }
   };
   void set_listener(Listener* listener) { listener_ = listener; }
-  /// Work of a scheduler at this tick in addition to `cost`: the next interrupt that begins is longer by this time.
+  /// Additional work of a scheduler at this tick: the next interrupt takes longer by this time.
   void prolong(Ns by) {
     extra_ += by;
     cpu_.resume_clock();
@@ -92,12 +92,12 @@ class ClockInterrupt final : public Event, public Program, private RepeatedChain
   std::vector<PlannedJob> planned_;
 };
 
-/// A multimedia timer set to 1 ms and its callback at priority 31 (paper, 6.3): it expires at its clock's first
-/// interrupt at or after its time, runs through the timer DPC, and logs the time since its last run.
+/// A multimedia timer set to 1 ms and its callback at priority 31 (paper, 6.3): it expires at the first clock interrupt
+/// at or after its time, runs through the timer DPC, and logs the time since its last run.
 class TimerCallback final : public ClockInterrupt::Listener {
  public:
-  /// @param on which CPU the callback is pinned to; the DPC is on CPU 0
-  /// @param dpc_cost negative: no DPC, the interrupt wakes the thread, as Linux's high-resolution timers do
+  /// @param on CPU to which the callback is pinned; the DPC is on CPU 0
+  /// @param dpc_cost negative: no DPC, the interrupt wakes the thread, like Linux's high-resolution timers
   TimerCallback(Cpu& cpu, oh_event_log* log, Ns period, Ns callback_cost, Ns dpc_cost, int on = kAnyCpu);
   void tick(Ns now) override;
   bool plan(Ns now, std::vector<PlannedJob>& jobs) const override;

@@ -9,7 +9,7 @@ NetworkLoad::NetworkLoad(Engine& engine, Cpu& cpu, const LoadDevice& spec, std::
                          const DeviceHost& host)
     : engine_(engine), cpu_(cpu), spec_(spec), random_(seed, stream) {
   isr_.net = dpc_.net = reader_.net = this;
-  // Draws 2 n and 2 n + 1 decide the n-th segment's interrupt and DPC; draw 0 decides the time of the first segment.
+  // Draws 2 n and 2 n + 1 are for the n-th segment's interrupt and DPC; draw 0 is the time of the first segment.
   isr_.costs = {random_, 2, 2, spec.isr_ns, spec.isr_spread};
   dpc_.costs = {random_, 3, 2, spec.dpc_ns, spec.dpc_spread};
   const DeviceEntities entities = add_device(cpu, spec, host, {isr_, dpc_, handler_});
@@ -33,8 +33,8 @@ void NetworkLoad::send(Ns now, Ns delay) {
   engine_.at(now + delay, *this);
 }
 
-// Jobs of a segment that finds no DPC of another: its interrupt, its DPC, and the reader, unless it already runs. They
-// end before the next segment arrives.
+// Jobs of a segment if no other DPC runs: its interrupt, its DPC, and the reader unless it already runs. They end
+// before the next segment arrives.
 bool NetworkLoad::plans() {
   if (polling_ || spec_.napi_budget > 0 || dpc_id_ == kNoEntity || unread_ != processed_) return false;
   planned_ = {{{isr_id_, isr_.costs.ahead()}, {dpc_id_, dpc_.costs.ahead()}, {reader_id_, read_cost()}}};
@@ -42,7 +42,7 @@ bool NetworkLoad::plans() {
   return planned_[0].cost + planned_[1].cost + read_cost() < spec_.every_ns;
 }
 
-// Segments after which the sender continues at once.
+// Segments after which the sender continues immediately.
 bool NetworkLoad::costs(Ns at, std::span<Ns> costs) {
   costs[0] = isr_.costs.ahead();
   costs[1] = dpc_.costs.ahead();
@@ -55,7 +55,7 @@ Ns NetworkLoad::passed(Ns at) {
   (void)isr_.costs.take();
   (void)dpc_.costs.take();
   segments_++;
-  if (jobs_ < 3) {  // the reader has it to read
+  if (jobs_ < 3) {  // the reader can read it
     unread_++;
     processed_++;
   }

@@ -62,12 +62,12 @@ class NetworkLoad final : public DeviceLoad, private RepeatedChain {
   Chain handler_{isr_, dpc_};
   EntityId isr_id_, dpc_id_, reader_id_;
   std::uint64_t segments_ = 0;
-  int unread_ = 0;        // arrived, not yet read: counted by the window
-  int processed_ = 0;     // of these, those that the DPC is done with
-  bool polling_ = false;  // NAPI: the device's interrupt is off
-  bool sending_ = false;  // a segment is on the wire
+  int unread_ = 0;        // arrived and not read: counted by the window
+  int processed_ = 0;     // of these, segments that the DPC has processed
+  bool polling_ = false;  // NAPI: whether the device's interrupt is off
+  bool sending_ = false;  // whether a segment is on the wire
   std::array<PlannedJob, 3> planned_{};
-  std::size_t jobs_ = 0;  // of them, jobs of a segment
+  std::size_t jobs_ = 0;  // jobs of a segment among them
 };
 
 }  // namespace offhook::hostsim

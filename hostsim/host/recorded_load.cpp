@@ -9,7 +9,7 @@ RecordedLoad::RecordedLoad(Engine& engine, Cpu& cpu, std::shared_ptr<const HostL
                            const HostLoad::CpuLoad& recorded, int level, int priorities, Ns quantum,
                            const PolicyOf& policy)
     : engine_(engine), cpu_(cpu), load_(std::move(load)), recorded_(recorded), sources_(load_->sources.size()) {
-  // Only sources that ran on this CPU: a machine has hundreds of sources.
+  // Only sources that ran on this CPU, because a machine has hundreds of sources.
   std::vector<bool> ran(sources_.size());
   for (const HostLoad::Interval& i : recorded_.intervals) ran[i.source] = true;
   for (std::size_t i = 0; i < sources_.size(); ++i) {
@@ -29,7 +29,7 @@ RecordedLoad::RecordedLoad(Engine& engine, Cpu& cpu, std::shared_ptr<const HostL
         break;
       case HostLoad::Kind::kThread: {
         const int priority = priority_on(source.priority, priorities);
-        const bool shared = source.priority < 40;  // a normal thread: time-sliced
+        const bool shared = source.priority < 40;  // a normal thread, which is time-sliced
         stolen.entity = cpu.add_thread(source.name, FixedPriority{priority, shared ? quantum : 0}, stolen, kNever, 0);
         break;
       }

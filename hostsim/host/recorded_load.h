@@ -19,18 +19,18 @@ namespace offhook::hostsim {
 
 class RecordedLoad final : public Event {
  public:
-  /// Declares an entity for each source on the CPU.
-  /// Policy of a source that runs as a thread. @return none: that of its kind, a thread at a fixed priority
+  /// Declares an entity for each source on the CPU. Returns the policy of a source that runs as a thread; none: that of
+  /// its kind, a thread at a fixed priority
   using PolicyOf = std::function<std::optional<Policy>(const HostLoad::Source&)>;
   /// @param recorded one of load.cpus  @param level of its interrupts  @param priorities of the simulated host
   RecordedLoad(Engine& engine, Cpu& cpu, std::shared_ptr<const HostLoad> load, const HostLoad::CpuLoad& recorded,
                int level, int priorities, Ns quantum, const PolicyOf& policy = {});
-  /// @param from time of the trace that corresponds to now, 0 to duration
+  /// @param from time in the trace that corresponds to now, 0 to duration
   void start(Ns from);
   void fire(Ns now) override;
 
  private:
-  /// Jobs of one source that are still to be run, as one: memory stays flat even if it never catches up.
+  /// Jobs of one source that still must run, combined, so that memory is constant even if it never catches up.
   struct Stolen final : Program {
     Ns next(Ns) override {
       const Ns now_due = due;
@@ -48,7 +48,7 @@ class RecordedLoad final : public Event {
   const HostLoad::CpuLoad& recorded_;
   std::vector<Stolen> sources_;  // [load.sources.size()]
   std::size_t next_ = 0;
-  Ns zero_ = 0;  // when the present round of the trace began
+  Ns zero_ = 0;  // when the present pass through the trace began
 };
 
 }  // namespace offhook::hostsim

@@ -16,9 +16,9 @@ class StolenTimeProbe final : public CpuObserver, public Program {
  public:
   struct Config {
     Ns needed = 4'000'000;   ///< in each period
-    Ns period = 20'000'000;  ///< counted from the first instant it runs
-    Ns gap = 2'200;          ///< reads further apart than this: stolen
-    Ns path = 550;           ///< from read to read when nothing is stolen
+    Ns period = 20'000'000;  ///< counted from the first instant at which it runs
+    Ns gap = 2'200;          ///< a longer time between two reads counts as stolen
+    Ns path = 550;           ///< time between two reads if nothing is stolen
     bool keep_intervals = false;
   };
   struct Interval {
@@ -30,7 +30,7 @@ class StolenTimeProbe final : public CpuObserver, public Program {
   };
 
   explicit StolenTimeProbe(const Config& config) : config_(config) {}
-  /// Set this as the CPU's observer, and release one job of `thread`, whose program this is.
+  /// Set this as the CPU's observer, and release one job of `thread`, whose program is this object.
   void watch(EntityId thread) { thread_ = thread; }
   Ns next(Ns) override { return Ns{1} << 60; }
 
@@ -57,7 +57,7 @@ class StolenTimeProbe final : public CpuObserver, public Program {
     } else {
       const Ns gap = now - last_;
       if (gap + config_.path <= config_.gap) {
-        receive(last_, now);  // too short to be seen
+        receive(last_, now);  // too short to be detected
       } else {
         if (config_.keep_intervals) intervals_.push_back({since_, last_});
         since_ = now;

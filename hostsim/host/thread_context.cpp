@@ -11,7 +11,7 @@ namespace offhook::hostsim {
 
 namespace {
 
-/// THR, FIFO, RR, WORKER, OTHER and RES: one of them can become any other while it is running.
+/// THR, FIFO, RR, WORKER, OTHER and RES. Each of them can change into any other while it is running.
 class ThreadContext final : public Context {
  public:
   explicit ThreadContext(const ContextParts& p)
@@ -40,22 +40,22 @@ class ThreadContext final : public Context {
   }
 
  private:
-  // A semaphore cannot be signalled from an interrupt routine, hence the DPC. It adds to the semaphore the count of
-  // interrupts since it last ran.
+  // A semaphore cannot be signalled from an interrupt routine, so a DPC does it. It adds the number of interrupts since
+  // it last ran to the semaphore.
   void request_service() override {
     interrupts_++;
     if (signal_dpc_ != kNoEntity && cpu_.unfinished_jobs(signal_dpc_) == 0) cpu_.release(signal_dpc_);
   }
 
-  // The routine, the DPC and the threads that it wakes, which need not be over before the next interrupt.
+  // The routine, the DPC and the threads that it wakes, which may still run at the next interrupt.
   bool runs_unbroken(Ns next) override {
     if (signal_dpc_ == kNoEntity) return false;
     const std::array<PlannedJob, 3> jobs = {{{interrupt_, cost_.next_isr()}, {signal_dpc_, dispatch_}, {server_, 0}}};
     return cpu_.now() + jobs[0].cost + dispatch_ < next && cpu_.run_unbroken(jobs);
   }
 
-  /// Waits for the semaphore and makes one service run for each count. A wait that is satisfied already does not give
-  /// up the CPU, so all that was signalled meanwhile is one job.
+  /// Waits for the semaphore and makes one service run for each count. A wait that is already satisfied does not yield
+  /// the CPU, so everything signalled meanwhile is one job.
   class Body final : public Program {
    public:
     Body(ThreadContext& context, const ContextParts& p) : context_(context), run_(context, p) {}
@@ -104,7 +104,7 @@ class ThreadContext final : public Context {
   Body body_;
   std::optional<Locked> locked_;
   Signal signal_;
-  Chain handler_{routine_, signal_};  // if the handler is a thread
+  Chain handler_{routine_, signal_};  // used if the handler is a thread
   EntityId signal_dpc_ = kNoEntity;
   std::uint32_t interrupts_ = 0;
   std::uint32_t semaphore_ = 0;

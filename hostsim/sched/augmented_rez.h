@@ -26,7 +26,7 @@ namespace offhook::hostsim {
 
 enum class RezForm { kRez, kRezC, kRezFb };
 
-/// Result of a period, as the scheduler measures it.
+/// The scheduler's measurements in one period.
 struct RezPeriod {
   Ns begin;
   Ns reserved;  ///< C_t
@@ -34,15 +34,15 @@ struct RezPeriod {
   Ns stolen;    ///< part of the scheduled time, by GetStolen()
 };
 
-/// The scheduler's state, shared by the threads that reserve() makes. Must outlive the processor's runs.
+/// The scheduler's state, which the threads of reserve() share. It must outlive the processor's runs.
 class RezScheduler {
  public:
-  /// @param get_stolen CPU time spent in DPCs since ever, up to now
+  /// @param get_stolen total CPU time spent in DPCs so far
   /// @param whole_ticks Rez-FB: round C up to whole ticks, which can be enforced; false: the equation as printed
   RezScheduler(RezForm form, int tick_hz, std::function<Ns()> get_stolen, double gain = 0.5, bool whole_ticks = true)
       : form_(form), ticks_(tick_hz), gain_(gain), whole_ticks_(whole_ticks), get_stolen_(std::move(get_stolen)) {}
 
-  /// A policy for one thread: R = `amount` of every `period`; out of budget it waits.
+  /// A policy for one thread: R = `amount` of every `period`. Without budget it waits.
   /// @param watch called at the end of each period; may be empty
   /// @throws std::invalid_argument unless 0 < R <= period and all reservations together fit into the CPU
   std::unique_ptr<ThreadPolicy> reserve(Ns amount, Ns period, std::function<void(const RezPeriod&)> watch = {}) {
@@ -62,11 +62,11 @@ class RezScheduler {
   struct Account {
     Ns amount, period;  // R, and its period
     std::function<void(const RezPeriod&)> watch;
-    Ns reserved = 0, budget = 0;  // C_t, and the rest of it
+    Ns reserved = 0, budget = 0;  // C_t, and its remaining part
     Ns received = 0, stolen = 0;  // in this period
-    Ns begin = -1, end = 0;       // the period; -1: has not begun
+    Ns begin = -1, end = 0;       // number of the period; -1: not begun
     bool awake = false;
-    bool refilled = false;  // from nothing; to be reported
+    bool refilled = false;  // starting with nothing; to be reported
   };
 
   class Thread final : public ThreadPolicy {
@@ -109,7 +109,7 @@ class RezScheduler {
 
   static constexpr std::size_t kNobody = std::numeric_limits<std::size_t>::max();
 
-  // The thread that was scheduled since the last decision pays for all of it.
+  // The thread that was scheduled since the last decision is charged for the whole time.
   void charge(Ns now) {
     const Ns elapsed = now - charged_;
     charged_ = now;
@@ -123,7 +123,7 @@ class RezScheduler {
     a.budget -= form_ == RezForm::kRezC ? elapsed - stolen : elapsed;
   }
 
-  // New periods, then the earliest deadline among those awake with a budget.
+  // Starts new periods, then selects the earliest deadline among the awake threads with a budget.
   void choose(Ns now) {
     for (Account& a : threads_) {
       if (a.begin < 0 || now < a.end) continue;
@@ -164,7 +164,7 @@ class RezScheduler {
   std::vector<Account> threads_;
   std::size_t scheduled_ = kNobody;
   Ns charged_ = 0;      // up to when
-  Ns seen_stolen_ = 0;  // of get_stolen_, up to then
+  Ns seen_stolen_ = 0;  // total of get_stolen_ at that time
 };
 
 }  // namespace offhook::hostsim

@@ -24,13 +24,13 @@ class BottomHalfThread;
 /// The lock of one CPU.
 struct BottomHalfLock {
   const BottomHalfThread* holder = nullptr;
-  std::vector<const BottomHalfThread*> ready;  ///< runnable, the holder among them
+  std::vector<const BottomHalfThread*> ready;  ///< runnable threads, including the holder
 };
 
-/// All the locks of a host.
+/// All locks of a host.
 using BottomHalfLocks = std::vector<BottomHalfLock>;
 
-/// A thread whose jobs run with bottom halves off.
+/// A thread whose jobs run with bottom halves disabled.
 class BottomHalfThread final : public ThreadPolicy {
  public:
   BottomHalfThread(std::unique_ptr<ThreadPolicy> policy, std::shared_ptr<BottomHalfLocks> locks)
@@ -76,7 +76,7 @@ class BottomHalfThread final : public ThreadPolicy {
   Ns allowance() const override { return policy_->allowance(); }
   Ns next_change(Ns now) const override { return policy_->next_change(now); }
   bool exhausted() const override { return policy_->exhausted(); }
-  /// Releases the lock, which another thread may take.
+  /// Releases the lock, so that another thread may take it.
   void release() {
     if (lock().holder == this) lock().holder = nullptr;
   }
@@ -96,7 +96,7 @@ class BottomHalfThread final : public ThreadPolicy {
 /// Work deferred by interrupts that are not threads: ksoftirqd runs it in batches, which end as in softirq.h.
 class SoftirqThread final : public DeferredWork {
  public:
-  /// @param ksoftirqd its policy  @param locked the same, if it holds the lock while it runs a batch; else null
+  /// @param ksoftirqd its policy  @param locked the same policy if it holds the lock while it runs a batch; else null
   SoftirqThread(const SoftirqLimit& limit, std::unique_ptr<ThreadPolicy> ksoftirqd, BottomHalfThread* locked)
       : batch_(limit), ksoftirqd_(std::move(ksoftirqd)), locked_(locked) {}
 

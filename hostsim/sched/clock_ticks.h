@@ -14,7 +14,7 @@ class ClockTicks {
  public:
   explicit ClockTicks(int hz) : hz_(hz) {}
   Ns at(std::int64_t n) const { return static_cast<Ns>(static_cast<Wide>(n) * 1'000'000'000 / hz_); }
-  /// Number of the last tick that came by now.
+  /// Number of the last tick so far.
   std::int64_t count(Ns now) const {
     const auto n = static_cast<std::int64_t>(static_cast<Wide>(now) * hz_ / 1'000'000'000);
     return at(n + 1) <= now ? n + 1 : n;
@@ -27,16 +27,16 @@ class ClockTicks {
   int hz_;
 };
 
-/// Whether a thread was on the CPU when the clock interrupted: it was charged since it last stopped. Each tick is
-/// reported once.
+/// Whether a thread was on the CPU at a clock interrupt,
+/// since it last stopped. Each tick is reported once.
 class TickWatch {
  public:
   explicit TickWatch(int hz) : ticks(hz) {}
   void ran() { on_cpu_ = true; }
   void stopped() { on_cpu_ = false; }
   struct Seen {
-    bool tick;    ///< one came now that was not reported yet
-    bool on_cpu;  ///< and found the thread running
+    bool tick;    ///< a tick has occurred that was not reported
+    bool on_cpu;  ///< and the thread was running then
   };
   Seen look(Ns now) {
     const bool on_cpu = std::exchange(on_cpu_, false);

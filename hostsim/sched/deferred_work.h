@@ -26,12 +26,12 @@ enum class DpcImportance : std::uint8_t { kLow, kMedium, kHigh };
 class DeferredWork {
  public:
   virtual ~DeferredWork() = default;
-  std::size_t jobs() const { return jobs_; }  ///< jobs that are not done
-  bool runs() const { return runs_; }         ///< the queue is running
-  /// Policy with whose standing the queue runs; null: before all threads.
+  std::size_t jobs() const { return jobs_; }  ///< number of unfinished jobs
+  bool runs() const { return runs_; }         ///< whether the queue is running
+  /// Policy whose standing the queue has; null: before all threads.
   ThreadPolicy* thread() const { return thread_; }
 
-  // Each is called at the time of the event. @return whether the standing of the queue has changed
+  // Each function is called at the time of the event. @return whether the standing of the queue has changed
   bool queue(Ns now, DpcImportance importance, bool on_own_cpu) {
     const bool waited = ++jobs_ > 1 && !runs_;
     runs_ = queued(now, importance, on_own_cpu) || runs_;
@@ -41,7 +41,7 @@ class DeferredWork {
     if (--jobs_ == 0) runs_ = false;
     return finished(now);
   }
-  bool idle() { return jobs_ > 0 && !std::exchange(runs_, true); }  ///< the CPU has nothing else to do
+  bool idle() { return jobs_ > 0 && !std::exchange(runs_, true); }  ///< the CPU is otherwise idle
   virtual void begins(Ns /*now*/) {}
   virtual bool tick() { return false; }
 

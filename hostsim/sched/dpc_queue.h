@@ -30,8 +30,8 @@ class DpcQueue final : public DeferredWork {
            (on_own_cpu && (importance == DpcImportance::kMedium || request_rate_ < kMinimumRate));
   }
 
-  int requests_ = 0;      // in this clock interval
-  int request_rate_ = 0;  // and in those before, as a mean that forgets by halves
+  int requests_ = 0;      // count in this clock interval
+  int request_rate_ = 0;  // count in earlier intervals: a mean that halves each time
 };
 
 }  // namespace offhook::hostsim

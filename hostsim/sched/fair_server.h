@@ -30,7 +30,7 @@ class FairServer {
 
   bool runs() const { return state_ == State::kRuns; }
   Ns deadline() const { return deadline_; }
-  /// Time at which it begins to run, unless fair threads run by themselves.
+  /// Time at which it begins to run, unless fair threads run before.
   Ns next() const { return state_ == State::kDeferred ? deadline_ - left_ : kNever; }
 
   /// The first fair thread became runnable. The remaining budget is kept unless it exceeds the budget's share of the
@@ -40,11 +40,11 @@ class FairServer {
       begin_period(now);
     state_ = State::kDeferred;
   }
-  /// No fair thread is runnable any more.
+  /// No fair thread is runnable now.
   void stop() { state_ = State::kOff; }
   /// Fair threads ran.
   void charge(Ns ran) { left_ -= ran; }
-  /// Sets the time. @param tick the clock interrupts a fair thread
+  /// Sets the time. @param tick  a clock interrupt hits a fair thread
   void look(Ns now, bool tick) {
     if (state_ == State::kOff) return;
     if (left_ <= 0 && (tick || state_ == State::kDeferred)) {

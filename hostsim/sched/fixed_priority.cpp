@@ -6,8 +6,8 @@
 namespace offhook::hostsim {
 namespace {
 
-/// Windows NT's priorities without its boosts. Normal priorities (1 to 15) are time-sliced; real-time ones are too, but
-/// have no equals here.
+/// Windows NT's priorities without its boosts. Normal priorities (1 to 15) are time-sliced. Real-time priorities are
+/// too, but here no two are equal.
 class FixedPriorityScheduler final : public Scheduler {
  public:
   explicit FixedPriorityScheduler(const SchedulerHost& host) : quantum_(host.quantum) {}

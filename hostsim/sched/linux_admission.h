@@ -26,11 +26,11 @@ struct DeadlineAdmission {
     Ns budget = 0, period = 1;
   };
 
-  /// A share of one CPU as the kernel counts it.
+  /// A share of one CPU, as the kernel counts it.
   static constexpr std::int64_t ratio(Ns budget, Ns period) {
     return static_cast<std::int64_t>((static_cast<Wide>(budget) << kBits) / period);
   }
-  /// Bandwidth that all deadline threads may have together.
+  /// Maximum bandwidth of all deadline threads together.
   std::int64_t most() const {
     constexpr std::int64_t kRealTime = ratio(950'000'000, 1'000'000'000), kServer = ratio(50'000'000, 1'000'000'000);
     return cpus * (kRealTime - (fair_server ? kServer : 0));
@@ -38,7 +38,7 @@ struct DeadlineAdmission {
   static double percent(std::int64_t bandwidth) {
     return 100.0 * static_cast<double>(bandwidth) / static_cast<double>(std::int64_t{1} << kBits);
   }
-  /// Why the kernel refuses one of them, in the order of their requests. Empty: it admits all.
+  /// Why the kernel refuses one of them, in the order of their requests. Empty if it admits all.
   std::string problem(std::span<const Asked> all) const {
     std::int64_t sum = 0;
     for (const Asked& one : all) {
@@ -46,8 +46,8 @@ struct DeadlineAdmission {
     }
     return "";
   }
-  /// Why the kernel refuses the next reservation; empty if it admits it. @param[in,out] sum  of the bandwidths admitted
-  /// so far
+  /// Why the kernel refuses the next reservation; empty if it admits it. @param[in,out] sum  of the bandwidths that
+  /// were admitted so far
   std::string problem(const Asked& one, std::int64_t& sum) const {
     const std::int64_t before = sum;
     sum += ratio(one.budget, one.period);

@@ -22,7 +22,7 @@ namespace offhook::hostsim {
 struct LinuxCpuMax {
   Ns quota = 0;  ///< of all CPUs together
   Ns period = 0;
-  Ns offset = 0;  ///< begin of the first period
+  Ns offset = 0;  ///< beginning of the first period
   int tick_hz = 1000;
   bool operator==(const LinuxCpuMax&) const = default;
 };
@@ -41,7 +41,7 @@ class LinuxCpuMaxGroup {
     refill_ += ((now - refill_) / p_.period + 1) * p_.period;
   }
   Ns refill() const { return refill_; }
-  /// A thread became runnable, or runs. @return whether the CPU has some of the quota
+  /// A thread became runnable, or runs. @return whether the CPU has a part of the quota
   bool take(std::size_t cpu) {
     Ns& here = cpus_[cpu].left;
     if (here > 0) return true;
@@ -66,7 +66,7 @@ class LinuxCpuMaxGroup {
     int runnable = 0;
   };
   LinuxCpuMax p_;
-  Ns left_;    // of the quota, not taken by any CPU
+  Ns left_;    // part of the quota that no CPU has taken
   Ns refill_;  // the next time
   std::vector<PerCpu> cpus_;
 };

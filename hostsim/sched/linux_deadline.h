@@ -65,7 +65,7 @@ class LinuxDeadlineThread : public ThreadPolicy {
       left_ += p_.budget;
       deadline_ += p_.period;
     }
-    if (deadline_ < now) {  // the clock was held off for long
+    if (deadline_ < now) {  // the clock interrupts were held off for long
       left_ = p_.budget;
       deadline_ = now + p_.period;
     }
@@ -81,13 +81,13 @@ class LinuxDeadlineThread : public ThreadPolicy {
 
  protected:
   const LinuxDeadline p_;
-  Ns left_ = 0;  // of the budget; negative: owed
+  Ns left_ = 0;  // remaining budget; negative: owed
   Ns deadline_ = 0;
 
  private:
   static constexpr Ns kLeastTimer = 10'000, kUnset = kNever;
   TickWatch clock_;
-  Ns timer_ = kUnset;  // with HRTICK: until it expires, of the time that the thread runs without a break
+  Ns timer_ = kUnset;  // with HRTICK: time until it expires while the thread runs without interruption
   bool throttled_ = false;
 };
 

@@ -34,19 +34,19 @@ class EevdfQueue {
     std::int64_t weight = 1024;
     Ns slice = 0;
     Ns virtual_ = 0, deadline = 0;
-    Ns lag = 0;             ///< with which it left
-    bool relative = false;  ///< it left with its deadline, which counts from its virtual runtime
+    Ns lag = 0;             ///< its lag when it left
+    bool relative = false;  ///< it left with its deadline, relative to its virtual runtime
     bool queued = false;    ///< counts in V
-    bool delayed = false;   ///< sleeps, and counts until it is eligible
+    bool delayed = false;   ///< sleeps, but counts until it is eligible
     std::uint64_t since = 0;
   };
 
-  /// @param delay DELAY_DEQUEUE  @param tick the least that a lag is limited to
+  /// @param delay DELAY_DEQUEUE  @param tick the smallest limit of a lag
   EevdfQueue(bool delay, Ns tick) : delay_(delay), tick_(tick) {}
 
   bool empty() const { return members_.empty(); }
   const Member* runs() const { return runs_; }
-  /// V less its virtual runtime, in virtual time, rounded down.
+  /// V minus its virtual runtime, in virtual time, rounded down.
   Ns lag(const Member& m) const { return mean() - m.virtual_; }
 
   /// @pre it sleeps
@@ -83,7 +83,7 @@ class EevdfQueue {
     m.relative = true;
     if (before_ == &m) before_ = nullptr;
     if (runs_ != &m) return;
-    runs_ = before_;  // it was chosen and did not run yet
+    runs_ = before_;  // it was chosen but has not run
     slice_ends_ = before_ends_;
     if (runs_ == nullptr || !kept()) pick();
   }
@@ -96,19 +96,19 @@ class EevdfQueue {
     m.virtual_ += ran * 1024 / m.weight;
     advance();
   }
-  /// The clock interrupts the running thread.
+  /// A clock interrupt hits the running thread.
   void tick() {
     if (begin_slice()) pick();
   }
 
  private:
-  // The one that runs has used up its slice: the next one begins. @return whether another may run now
+  // The running thread has used up its slice, so the next one begins. @return whether another thread may run now
   bool begin_slice() {
     if (runs_ == nullptr || runs_->virtual_ < runs_->deadline) return false;
     runs_->deadline = runs_->virtual_ + runs_->slice * 1024 / runs_->weight;
     return members_.size() > 1;
   }
-  /// V, exactly: least_ + sum / weights().
+  /// V exactly: least_ + sum / weights().
   Wide sum() const {
     Wide sum = 0;
     for (const Member* j : members_) sum += static_cast<Wide>(j->weight) * (j->virtual_ - least_);
@@ -194,9 +194,9 @@ class EevdfQueue {
   std::vector<Member*> members_;
   Member* runs_ = nullptr;
   Ns slice_ends_ = 0;         // its virtual deadline when it was chosen
-  Member* before_ = nullptr;  // the member that ran before it, while it has not run yet
+  Member* before_ = nullptr;  // the member that ran before, until the chosen one has run
   Ns before_ends_ = 0;
-  Ns least_ = 0;  // virtual runtime; never goes back
+  Ns least_ = 0;  // virtual runtime; never decreases
   std::uint64_t order_ = 0;
 };
 
@@ -214,7 +214,7 @@ class LinuxEevdfGroup {
       : options_(o),
         cpus_(static_cast<std::size_t>(o.cpus),
               {EevdfQueue(o.delay, 1'000'000'000 / o.tick_hz), FairServer(o.server.value_or(FairServerBudget{}))}) {}
-  /// The kernel's scaling of the base slice: times 1 + log2 of the number of CPUs, which counts up to 8.
+  /// The kernel's scaling of the base slice: times 1 + log2 of the number of CPUs, where at most 8 count.
   static Ns slice_of(Ns base_slice, int cpus) {
     Ns factor = 1;
     for (int n = std::min(cpus, 8); n > 1; n /= 2) factor++;
@@ -233,7 +233,7 @@ class LinuxEevdfGroup {
 
 class LinuxEevdfThread final : public ThreadPolicy {
  public:
-  /// @param weight 1024 for nice 0, 1.25 times as much for each nice less
+  /// @param weight 1024 for nice 0, 1.25 times as much for each lower nice value
   explicit LinuxEevdfThread(std::shared_ptr<LinuxEevdfGroup> group, std::int64_t weight = 1024)
       : group_(std::move(group)), clock_(group_->options_.tick_hz) {
     member_.weight = weight;
@@ -280,7 +280,7 @@ class LinuxEevdfThread final : public ThreadPolicy {
   }
   bool shares() const override { return true; }
   Migration migration() const override { return Migration::kBalance; }
-  // Behind all real-time priorities, whose keys are negative, unless the server runs.
+  // After all real-time priorities, whose keys are negative, unless the server runs.
   Standing standing(Ns) const override {
     if (queue().runs() != &member_) return {Band::kPriority, 1};
     return server().runs() ? Standing{Band::kDeadline, server().deadline()} : Standing{Band::kPriority, 0};

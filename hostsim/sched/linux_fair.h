@@ -23,7 +23,7 @@ struct LinuxFairGroup {
   explicit LinuxFairGroup(int hz, int cpus = 1) : tick_hz(hz), queues(static_cast<std::size_t>(cpus)) {}
   struct Queue {
     std::vector<const LinuxFairThread*> awake;
-    Ns least = 0;  ///< virtual runtime; never goes back
+    Ns least = 0;  ///< virtual runtime; never decreases
   };
   int tick_hz;
   std::vector<Queue> queues;
@@ -31,7 +31,7 @@ struct LinuxFairGroup {
 
 class LinuxFairThread final : public ThreadPolicy {
  public:
-  /// @param weight 1024 for nice 0, 1.25 times as much for each nice less
+  /// @param weight 1024 for nice 0, 1.25 times as much for each lower nice value
   explicit LinuxFairThread(std::shared_ptr<LinuxFairGroup> group, std::int64_t weight = 1024)
       : group_(std::move(group)), clock_(group_->tick_hz), weight_(weight) {}
   ~LinuxFairThread() override { std::erase(queue().awake, this); }
@@ -74,7 +74,7 @@ class LinuxFairThread final : public ThreadPolicy {
     running_ = false;
     return {.requeue = true};
   }
-  // Behind all real-time priorities, whose keys are negative. While it has its turn, others must be 1 ms behind.
+  // After all real-time priorities, whose keys are negative. During its turn, others must be 1 ms behind.
   Migration migration() const override { return Migration::kBalance; }
   Standing standing(Ns) const override {
     return {Band::kPriority, std::max<Ns>(0, kOffset + virtual_ - (running_ ? kWakeupGranularity : 0))};
@@ -84,7 +84,7 @@ class LinuxFairThread final : public ThreadPolicy {
  private:
   static constexpr Ns kLatency = 6'000'000, kLeast = 750'000, kSleeperCredit = 3'000'000,
                       kWakeupGranularity = 1'000'000;
-  static constexpr Ns kOffset = 10'000'000;  // so that no key is negative
+  static constexpr Ns kOffset = 10'000'000;  // keeps every key non-negative
 
   LinuxFairGroup::Queue& queue() const { return group_->queues[cpu_]; }
   Ns share() const {
@@ -98,7 +98,7 @@ class LinuxFairThread final : public ThreadPolicy {
   std::int64_t weight_;
   std::size_t cpu_ = 0;
   Ns virtual_ = 0;
-  Ns turn_ = 0;           // CPU time of its turn
+  Ns turn_ = 0;           // CPU time in its turn
   bool running_ = false;  // has its turn
 };
 

@@ -24,7 +24,7 @@ class LinuxRealTimeGroup {
   class Account {
    public:
     Account(Ns end) : end_(end) {}
-    /// The account of a CPU without real-time threads is not checked: it may be out of date.
+    /// The account of a CPU without real-time threads is not checked, because it may be outdated.
     bool throttled(Ns now) const { return throttled_ && now < end_; }
 
    private:
@@ -37,7 +37,7 @@ class LinuxRealTimeGroup {
   Ns end_of_period(Ns now) const { return (now / period_ + 1) * period_; }
   const Account& of(std::size_t cpu) const { return cpus_[cpu]; }
   void charge(std::size_t cpu, Ns ran) { cpus_[cpu].used_ += ran; }
-  /// Sets the time. Called before every other function. @param tick the clock interrupts now
+  /// Sets the time. Called before every other function. @param tick  there is a clock interrupt now
   void look(std::size_t cpu, Ns now, bool tick) {
     Account& a = cpus_[cpu];
     while (now >= a.end_) {

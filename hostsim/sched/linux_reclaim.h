@@ -28,7 +28,7 @@ class LinuxReclaimGroup {
   /// @param most Umax, 0 to 1
   explicit LinuxReclaimGroup(double most = 0.95) : most_(most) {}
 
-  /// @return the member's number @throws std::invalid_argument when all of them would have more than Umax
+  /// @return the member's number @throws std::invalid_argument if all members together would exceed Umax
   std::size_t add(double share) {
     double sum = share;
     for (const Member& m : members_) sum += m.share;
@@ -46,10 +46,10 @@ class LinuxReclaimGroup {
     if (m.until == kNever) m.until = std::max(now, m.inactive);
   }
   void sleeps(std::size_t i, Ns zero_lag) { members_[i] = {members_[i].share, zero_lag, kNever}; }
-  /// Used budget of member i, which ran from `from` to `to`. @pre each change in between was reported
+  /// Used budget of member i, which ran from `from` to `to`. @pre all changes in between were reported
   double used(std::size_t i, Ns from, Ns to) const {
     double used = 0;
-    while (from < to) {  // up to the next change of Uinact
+    while (from < to) {  // until the next change of Uinact
       Ns end = to;
       double inactive = 0;
       for (const Member& m : members_) {
@@ -66,7 +66,7 @@ class LinuxReclaimGroup {
  private:
   struct Member {
     double share;
-    Ns inactive, until;  // its last stretch without bandwidth; before it first wakes it has none
+    Ns inactive, until;  // its last interval without bandwidth; it has none before it first wakes
   };
   double most_, extra_ = 0;
   std::vector<Member> members_;
@@ -93,7 +93,7 @@ class LinuxReclaimThread final : public LinuxDeadlineThread {
     LinuxDeadlineThread::charge(0);  // it ran; account() computes the used part of the budget
     ran_ += ran;
   }
-  // Stolen time begins when the thread was last accounted for, whichever thread has the CPU afterwards.
+  // Stolen time counts from the last accounting of the thread, whichever thread has the CPU afterwards.
   void stolen(Ns time) override { take(accounted_, accounted_ + time); }
   Change update(Ns now) override {
     account(now);
@@ -102,7 +102,7 @@ class LinuxReclaimThread final : public LinuxDeadlineThread {
   Migration migration() const override { return Migration::kPinned; }
 
  private:
-  // The interval that ended now: the processor first passes the time that ran, then, at the same instant, the time.
+  // The interval that has just ended: the processor first reports the time that ran, then the clock time.
   void account(Ns now) {
     take(now - ran_, now);
     ran_ = 0;
@@ -119,7 +119,7 @@ class LinuxReclaimThread final : public LinuxDeadlineThread {
   std::size_t member_;
   Ns accounted_ = 0;  // until when
   Ns ran_ = 0;        // since then
-  double used_ = 0;   // ns of the budget, less than one, not yet taken from it
+  double used_ = 0;   // fraction of a ns of the budget that was not subtracted yet
 };
 
 }  // namespace offhook::hostsim

@@ -78,7 +78,7 @@ class LinuxRtGroupThread final : public ThreadPolicy {
       return a->priority_ < b->priority_;
     };
     return *std::max_element(here().ready.begin(), here().ready.end(),
-                             less_urgent);  // among equals, the first that woke
+                             less_urgent);  // among equals, the one that woke first
   }
 
   std::shared_ptr<LinuxRtGroup> group_;

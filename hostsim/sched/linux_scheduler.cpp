@@ -17,18 +17,18 @@ namespace offhook::hostsim {
 namespace {
 
 constexpr Ns kRoundRobinSlice = 100'000'000;  // RR_TIMESLICE
-// Default of sysctl_sched_base_slice; Debian's 6.12.117 in a virtual machine has 700000
-// (tests/live/vm/schedulers.py).
+// Default of sysctl_sched_base_slice. Debian's 6.12.117 in a
+// virtual machine has 700000 (tests/live/vm/schedulers.py).
 constexpr Ns k66Slice = 750'000, k612Slice = 700'000;
 
 /// Differences between versions.
 struct Version {
   enum class Fair { kCfs, kEevdf, kEevdfDelayed, kScxSimple } fair = Fair::kCfs;
-  bool server = false;  ///< the fair class has one, and real-time threads have no throttle
+  bool server = false;  ///< the fair class has a server, and real-time threads are not throttled
   enum class Softirqs { kBeforeThreads, kLocked, kThreads } softirqs = Softirqs::kBeforeThreads;
 };
 
-/// Linux's classes: real-time threads, fair ones; softirqs.
+/// Linux's classes: real-time threads, fair threads, softirqs.
 class LinuxScheduler final : public Scheduler {
  public:
   LinuxScheduler(const Version& version, const SchedulerHost& host)
@@ -84,7 +84,7 @@ class LinuxScheduler final : public Scheduler {
 
  private:
   OwnPolicy fair(int nice) const {
-    // Each step of nice is a tenth of the CPU (kernel/sched/core.c, sched_prio_to_weight, to a few parts in 1000).
+    // Each step of nice is a tenth of the CPU (kernel/sched/core.c, sched_prio_to_weight, within a few parts in 1000).
     const auto weight = std::llround(1024 * std::pow(1.25, -nice));
     if (cfs_) return [weight, group = cfs_] { return std::make_unique<LinuxFairThread>(group, weight); };
     if (scx_) return [weight, group = scx_] { return std::make_unique<ScxSimpleThread>(group, weight); };
@@ -104,8 +104,8 @@ SchedulerRow row(std::string name, const Version& version) {
           [version](const SchedulerHost& host) { return std::make_unique<LinuxScheduler>(version, host); }};
 }
 
-/// The groups of a host by their names. Members of one group share a limit if all of them give the same; without a name
-/// each has its own.
+/// The groups of a host by their names. Members of one group share a limit, which must be equal for all; a thread
+/// without a group has its own.
 template <typename Group, typename Limit>
 class NamedGroups {
  public:
@@ -150,7 +150,7 @@ class CpuMax final : public Scheduler {
   NamedGroups<LinuxCpuMaxGroup, LinuxCpuMax> groups_;
 };
 
-/// X of every Y of a control group of real-time threads, all of one priority.
+/// X of every Y as the limit of a control group of real-time threads, all with the same priority.
 class Hcbs final : public Scheduler {
  public:
   explicit Hcbs(const SchedulerHost& host) : tick_hz_(host.tick_hz), cpus_(host.cpus) {}

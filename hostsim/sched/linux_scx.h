@@ -41,7 +41,7 @@ class ScxSimpleGroup {
   };
   int tick_hz_;
   std::vector<PerCpu> cpus_;
-  Ns virtual_ = 0;  // of the thread that began to run last; never decreases
+  Ns virtual_ = 0;  // of the last thread that began to run; never decreases
 };
 
 class ScxSimpleThread final : public ThreadPolicy {
@@ -88,7 +88,7 @@ class ScxSimpleThread final : public ThreadPolicy {
     return {.requeue = true};
   }
   bool shares() const override { return true; }
-  // Behind all real-time priorities, whose keys are negative, unless the server runs.
+  // After all real-time priorities, whose keys are negative, unless the server runs.
   Standing standing(Ns) const override {
     if (here().server.runs() && first() == this) return {Band::kDeadline, here().server.deadline()};
     return {Band::kPriority, in_slice_ ? 0 : 1 + virtual_};
@@ -99,7 +99,7 @@ class ScxSimpleThread final : public ThreadPolicy {
 
  private:
   ScxSimpleGroup::PerCpu& here() const { return group_->cpus_[cpu_]; }
-  // On this CPU: the thread within its slice, then the earliest.
+  // On this CPU: the thread within its slice, then the earliest one.
   const ScxSimpleThread* first() const {
     const auto before = [](const ScxSimpleThread* a, const ScxSimpleThread* b) {
       return std::pair(!a->in_slice_, a->virtual_) < std::pair(!b->in_slice_, b->virtual_);

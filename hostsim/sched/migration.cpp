@@ -25,12 +25,12 @@ const CpuLine& line(std::span<const CpuLine> lines, int cpu) {
   return lines[static_cast<std::size_t>(cpu)];
 }
 
-/// Whether the thread may take over there. @param turns among equals too, when a turn ends
+/// Whether the thread may preempt there. @param turns also among equals, when a turn ends
 bool may_take(const Rank& thread, const CpuLine& there, bool turns) {
   return more_urgent(thread, there.first) || (turns && !there.settled && thread < there.first);
 }
 
-/// The CPU with the least urgent of the threads that it may replace; -1: none.
+/// The CPU with the least urgent thread that it may replace; -1: none.
 int least_urgent(const Rank& thread, std::span<const CpuLine> lines, bool turns) {
   int least = -1;
   for (std::size_t c = 0; c < lines.size(); c++) {

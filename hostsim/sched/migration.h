@@ -39,29 +39,29 @@ enum class Migration { kPinned, kGlobal, kIdeal, kPush, kBalance };
 /// The queue of one CPU, as the other CPUs see it.
 struct CpuLine {
   bool idle = true;            ///< no thread is ready there
-  Rank first{};                ///< of the thread that has the CPU or would have it
-  bool settled = false;        ///< it had the CPU before, and its turn is not over
+  Rank first{};                ///< of the thread on the CPU, or the next one
+  bool settled = false;        ///< it had the CPU before and its turn is not over
   bool first_is_fair = false;  ///< kBalance
-  int fair = 0;                ///< how many of them are ready
+  int fair = 0;                ///< number of ready ones
 };
 
-/// A ready thread that another CPU may suit better.
+/// A ready thread that may fit another CPU better.
 struct Waiter {
   Rank rank{};
   Migration migration = Migration::kPinned;
-  int cpu = 0;  ///< CPU of its queue; when it wakes: CPU where it last ran
+  int cpu = 0;  ///< CPU of its queue; when it wakes: the CPU where it last ran
   int ideal = 0;
   int last = 0;       ///< its last CPU
-  Ns since = 0;       ///< begin of its wait
-  bool next = false;  ///< first of its queue and about to run there: with kIdeal a lower CPU may still take it
+  Ns since = 0;       ///< beginning of its wait
+  bool next = false;  ///< first in its queue and about to run there; with kIdeal, a lower CPU may still take it
 };
 
 /// @return the CPU to whose queue a thread is added when it becomes ready
 int cpu_to_wake_on(const Waiter& thread, std::span<const CpuLine> lines);
 /// @return the CPU that should take this thread, which waits in its own queue; its own CPU if none should
 int cpu_to_move_to(const Waiter& thread, std::span<const CpuLine> lines);
-/// @return the waiting thread that goes where `thread` could, the most urgent first: `thread` itself, except with
-/// kIdeal
+/// @return the waiting thread that moves to where `thread` could, which is the most urgent: `thread` itself, except
+/// with kIdeal
 const Waiter& who_moves(const Waiter& thread, int cpu, std::span<const CpuLine> lines, std::span<const Waiter> waiters,
                         Ns now);
 

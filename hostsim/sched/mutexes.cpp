@@ -10,18 +10,18 @@
 
 namespace offhook::hostsim {
 
-/// Outlives the successive policies of its thread.
+/// It outlives the successive policies of its thread.
 struct Mutexes::Member {
   std::string name;
-  MutexThread* thread = nullptr;  // its policy at this time
+  MutexThread* thread = nullptr;  // its current policy
   std::vector<Mutex*> holds;
   Mutex* waits_for = nullptr;
-  bool asleep = false;      // while it waits; otherwise it stays in its scheduler's queues
+  bool asleep = false;      // only while it waits; otherwise it stays in its scheduler's queues
   Standing stood{};         // when it began to wait
-  CurrentJob job{};         // of its policy, to wake it with
-  Ns queued = 0;            // begin of its time among its equals
+  CurrentJob job{};         // of its policy, with which it is woken
+  Ns queued = 0;            // beginning of its time among its equals
   Loan runs_by{};           // the reason why it has the CPU
-  Change found_by_other{};  // result of update() of its policy while another ran by it
+  Change found_by_other{};  // result of update() of its policy while another thread ran in its place
   int cpu = 0;
 };
 
@@ -76,12 +76,12 @@ class MutexThread final : public ThreadPolicy {
   }
   Ns queued(Ns) const override { return me_.runs_by.queued; }
   Ns allowance() const override {
-    if (me_.waits_for != nullptr) return 0;  // it began its job with waiting: it leaves the CPU at once
+    if (me_.waits_for != nullptr) return 0;  // its job began with waiting, so it leaves the CPU immediately
     const Mutexes::Member* lender = me_.runs_by.lender;
     return lender != nullptr ? lender->thread->own_->allowance() : kNever;
   }
   Ns next_change(Ns now) const override { return me_.asleep ? kNever : own_->next_change(now); }
-  // Neither thread migrates while a context is lent.
+  // Neither thread migrates while one runs in the place of the other.
   Migration migration() const override {
     const auto has_waiters = [](const Mutexes::Mutex* m) { return !m->waiters.empty(); };
     const bool stays = me_.waits_for != nullptr || std::any_of(me_.holds.begin(), me_.holds.end(), has_waiters);
@@ -112,8 +112,8 @@ bool before(const Standing& a, Ns a_queued, const Standing& b, Ns b_queued) {
   return std::tuple(a.band, a.key, a_queued) < std::tuple(b.band, b.key, b_queued);
 }
 
-/// @return whether a thread lends its standing: threads of Linux's fair class and of sched_ext, whose keys are times of
-/// at least 0, do not
+/// @return whether a thread lends its standing. Threads of Linux's fair class and of sched_ext, whose keys are
+/// non-negative times, do not
 bool has_priority(const ThreadPolicy& policy, const Standing& stood) {
   return policy.migration() != Migration::kBalance && (stood.band != Band::kPriority || stood.key < 0);
 }
@@ -154,7 +154,7 @@ bool Mutexes::lends(const Member& waiter, const Member& holder) const {
   return false;
 }
 
-// The best of its own standing and of those of all direct and indirect waiters. There are no cycles.
+// The best standing among its own and those of all direct and indirect waiters. There are no cycles.
 Mutexes::Loan Mutexes::best(Member& holder, Ns now) const {
   Loan best{{}, holder.queued, nullptr, nullptr};
   if (holder.asleep) {
@@ -202,7 +202,7 @@ bool Mutexes::take(MemberId thread, MutexId mutex, Ns now) {
   return false;
 }
 
-// Its place among the waiters.
+// Its position among the waiters.
 std::size_t Mutexes::next_holder(const Mutex& mutex, const Member& holder, Ns now) const {
   const auto& waiters = mutex.waiters;
   std::size_t next = 0;

@@ -50,17 +50,17 @@ class Mutexes {
   Mutexes(const Mutexes&) = delete;
   Mutexes& operator=(const Mutexes&) = delete;
 
-  /// The mutex of that name: a new one, unless it was named before.
+  /// The mutex of that name, which is created at the first call.
   MutexId mutex(std::string_view name);
   /// Adds a thread that takes mutexes. @param name for messages
   MemberId member(std::string name);
   /// The thread's policy. Call again after the thread gets another one (Cpu::set_policy).
   Policy policy(MemberId thread, Policy own);
 
-  /// From its program, in next(). @return it has the mutex; false: the result of next() now begins when it has it
+  /// From its program, in next(). @return whether it has the mutex; if not, next()'s segment begins when it has
   /// @throws std::runtime_error naming the threads that would wait for one another (deadlock)
   bool take(MemberId thread, MutexId mutex, Ns now);
-  /// From its program, in next(). @pre it has the mutex
+  /// From its program, in next(). @pre it holds the mutex
   void give(MemberId thread, MutexId mutex, Ns now);
 
  private:
@@ -69,13 +69,13 @@ class Mutexes {
   struct Mutex {
     std::string name;
     Member* holder = nullptr;
-    std::vector<Member*> waiters{};  // the longest wait first
+    std::vector<Member*> waiters{};  // the longest wait comes first
   };
   struct Loan {
     Standing standing;
     Ns queued;
     Member* lender;  // owner of the policy; null: the time is not charged
-    Member* waiter;  // waits for a mutex of the holder, for itself or for another waiter
+    Member* waiter;  // waits for a mutex of the holder, directly or through another waiter
   };
 
   bool lends(const Member& waiter, const Member& holder) const;

@@ -23,7 +23,7 @@ using Policy = std::variant<FixedPriority, EarliestDeadline, ConstantBandwidth, 
 
 std::unique_ptr<ThreadPolicy> make_thread_policy(const Policy& policy);
 
-/// @return the share of the CPU that `policy` reserves; 0 when it reserves none
+/// @return the share of the CPU that `policy` reserves; 0 if it reserves none
 /// @throws std::invalid_argument naming the thread unless 0 < X <= Y
 double reserved_share(const std::string& thread, const Policy& policy);
 

@@ -15,11 +15,11 @@ namespace offhook::hostsim {
 struct Rank {
   int band;          ///< class of section 2
   Ns key;            ///< within the class
-  Ns queued;         ///< then the first in the queue
-  std::uint16_t id;  ///< then the first declared
+  Ns queued;         ///< next criterion: the first in the queue
+  std::uint16_t id;  ///< last criterion: the first declared
 
-  /// Field by field, so that the other's fields stay in registers. To copy all of it at once the compiler would put
-  /// it into memory first, and the wide loads would wait for the narrow stores (docs/speed.md).
+  /// Compares field by field, so that the other's fields stay in registers. If it were copied as a whole, the compiler
+  /// would store it in memory first, and the wide loads would wait for the narrow stores (docs/speed.md).
   void set(const Rank& other) {
     band = other.band;
     key = other.key;
@@ -39,7 +39,7 @@ class ReadyList {
  public:
   bool empty() const { return ranks_.empty(); }
   std::span<const Rank> best_last() const { return ranks_; }
-  /// Who runs. @pre not empty
+  /// The thread that runs. @pre not empty
   std::uint16_t best() const { return ranks_.back().id; }
 
   void insert(const Rank& rank) {
@@ -48,7 +48,7 @@ class ReadyList {
     for (; i > 0 && ranks_[i - 1] < rank; i--) ranks_[i] = ranks_[i - 1];
     ranks_[i].set(rank);
   }
-  /// @pre it is there
+  /// @pre it is in the list
   void remove(std::uint16_t id) {
     std::size_t i = ranks_.size() - 1;
     while (ranks_[i].id != id) i--;
@@ -57,7 +57,7 @@ class ReadyList {
   }
 
  private:
-  std::vector<Rank> ranks_;  // the best one last
+  std::vector<Rank> ranks_;  // with the best one last
 };
 
 }  // namespace offhook::hostsim

@@ -50,7 +50,7 @@ std::unique_ptr<Scheduler> simple(Make make, bool moves, bool of_linux = false) 
   return std::make_unique<Simple<Make>>(std::move(make), moves, of_linux);
 }
 
-/// One RezScheduler on each CPU.
+/// One RezScheduler for each CPU.
 SchedulerFactory augmented_rez(RezForm form) {
   return [form](const SchedulerHost& host) {
     std::vector<std::shared_ptr<RezScheduler>> rez;
@@ -118,7 +118,7 @@ SchedulerRow deadline_hrtick_scheduler() {
   return linux_deadline("deadline-hrtick", true);
 }
 
-/// An account for each CPU.
+/// One account for each CPU.
 SchedulerRow deadline_reclaim_scheduler() {
   return {"deadline-reclaim", PolicyUse::kReservations, [](const SchedulerHost& host) {
             std::vector<std::shared_ptr<LinuxReclaimGroup>> groups;

@@ -12,7 +12,7 @@ struct Rez {
   Ns budget = 0;        ///< Q
   Ns period = 0;        ///< P
   Ns offset = 0;        ///< s, start of the first period
-  int background = -1;  ///< priority when out of budget; -1: waits
+  int background = -1;  ///< priority without budget; -1: waits
 };
 
 class RezThread final : public ThreadPolicy {
@@ -20,8 +20,8 @@ class RezThread final : public ThreadPolicy {
   explicit RezThread(const Rez& p) : p_(p), end_(p.offset) {}
 
   void begin_job(Ns now, const CurrentJob&, bool woken) override {
-    ran_out_ = false;              // with the job before
-    if (woken) begin_period(now);  // those that passed while it slept left no trace
+    ran_out_ = false;              // in the same job as before
+    if (woken) begin_period(now);  // periods that passed while it slept have no effect
   }
   void charge(Ns ran) override {
     if (budget_ == 0) return;  // in the background
@@ -54,7 +54,7 @@ class RezThread final : public ThreadPolicy {
 
   Rez p_;
   Ns budget_ = 0;  // c
-  Ns end_;         // d, end of the current period; before the first one its start
+  Ns end_;         // d, the end of the current period; before the first one, its start
   bool ran_out_ = false;
 };
 

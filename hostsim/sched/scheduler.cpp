@@ -6,7 +6,7 @@
 #include "driver/context/name_table.h"
 #include "hostsim/sched/dpc_queue.h"
 
-// Each row is a function in its own file. To add a scheduler, add its file, and name its function here.
+// Each row is a function in its own file. To add a scheduler, add its file and name its function here.
 #define OFFHOOK_SCHEDULERS(ROW)       \
   ROW(fixed_priority_scheduler)       \
   ROW(windows_nt_scheduler)           \

@@ -12,10 +12,10 @@
 
 namespace offhook::hostsim {
 
-/// `length` of every `period` from `offset` on. With tick_hz 0 length and period are ns; otherwise they count ticks of
-/// 1/tick_hz s, and tick n begins at offset + floor(n * 1e9 / tick_hz) ns, so that slots never drift: at 1024 Hz,
-/// 16 ticks are always 125 samples at 8 kHz. Inside its slot the thread precedes every other one (section 2), or, with
-/// slot_priority > 0, it has that fixed priority, as Rialto/NT gave it on Windows NT.
+/// `length` of every `period` from `offset` on. If tick_hz is 0, length and period are in ns. Otherwise they count
+/// ticks of 1/tick_hz s, and tick n begins at offset + floor(n * 1e9 / tick_hz) ns, so that slots never drift: at 1024
+/// Hz, 16 ticks are always 125 samples at 8 kHz. Inside its slot the thread precedes all others (section 2). With
+/// slot_priority > 0, it has that fixed priority there, as with Rialto/NT on Windows NT.
 struct Slot {
   Ns offset = 0;
   std::int64_t length = 0;
@@ -50,13 +50,13 @@ class SlotThread final : public ThreadPolicy {
     if (ticks >= 0 && ticks < kNever / 1'000'000'000) return p_.offset + ticks * 1'000'000'000 / p_.tick_hz;
     return p_.offset + static_cast<Ns>(static_cast<Wide>(ticks) * 1'000'000'000 / p_.tick_hz);
   }
-  // In 64 bits if the product fits, which is four times as fast.
+  // In 64 bits if the product fits, because that is four times as fast.
   std::int64_t ticks_in(Ns span) const {
     if (p_.tick_hz == 0) return span;
     if (span < kNever / p_.tick_hz) return span * p_.tick_hz / 1'000'000'000;
     return static_cast<std::int64_t>(static_cast<Wide>(span) * p_.tick_hz / 1'000'000'000);
   }
-  // The slot that `now` is in or after; before the first one, that one.
+  // The last slot that began by `now`; before the first one, the first.
   void locate(Ns now) {
     if (now >= start_ && now < next_) return;
     std::int64_t k = 0;

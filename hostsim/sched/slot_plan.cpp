@@ -16,7 +16,7 @@ constexpr std::int64_t kMaxPeriod = 1 << 20;
                               std::to_string(r.y_ticks) + " ticks) cannot be admitted: " + reason);
 }
 
-// Free ticks in a row from `at` on, in a schedule that repeats; at most the whole of it.
+// Number of consecutive free ticks from `at` on in a repeating schedule; at most all of it.
 std::int64_t gap(const std::vector<bool>& used, std::int64_t at) {
   const auto n = static_cast<std::int64_t>(used.size());
   std::int64_t length = 0;

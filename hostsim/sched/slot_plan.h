@@ -18,11 +18,11 @@ struct Reservation {
   std::int64_t y_ticks = 0;  ///< a power of two, at most 2^20
 };
 
-/// Give each reservation a slot of X ticks in a row that overlaps no other's.
-/// Shorter periods are placed first, each into the smallest gap that holds it.
-/// @return [reservations.size()] offset of each one's first slot in ticks, 0 <= offset < Y: the offset of its Slot
-/// @throws std::invalid_argument naming the reservation that cannot be admitted, and why: X > Y, Y no power of two, a
-///   sum over 100 %, or no gap of X ticks left (the remaining ticks may not be consecutive: slots are not split)
+/// Gives each reservation a slot of X consecutive ticks that overlaps no other slot. Shorter periods are placed first,
+/// each into the smallest sufficient gap.
+/// @return [reservations.size()] offset in ticks of each first slot, 0 <= offset < Y: the offset of its Slot
+/// @throws std::invalid_argument naming the reservation that is not admitted, and why: X > Y, Y not a power of two, a
+///   sum over 100 %, or no gap of X ticks (the remaining ticks may not be consecutive, and slots are not split)
 std::vector<std::int64_t> plan_slots(std::span<const Reservation> reservations);
 
 }  // namespace offhook::hostsim

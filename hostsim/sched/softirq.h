@@ -15,11 +15,11 @@ struct SoftirqLimit {
   int passes = 10;
 };
 
-/// A batch begins with the first job of an empty queue. It ends after a limited number of passes, or of time.
+/// A batch begins with the first job in an empty queue. It ends after a limited number of passes or a limited time.
 class SoftirqBatch {
  public:
   explicit SoftirqBatch(const SoftirqLimit& limit) : limit_(limit) {}
-  /// The queue has jobs. @param jobs number of jobs in the queue, with one that has begun
+  /// The queue has jobs. @param jobs number of jobs in the queue, including one that has begun
   void begins(Ns now, std::size_t jobs) {
     if (began_ >= 0) return;
     began_ = now;
@@ -38,7 +38,7 @@ class SoftirqBatch {
   SoftirqLimit limit_;
   Ns began_ = -1;            // -1: no batch
   int passes_ = 0;           // completed since then
-  std::size_t in_pass_ = 0;  // jobs of this pass that are not done
+  std::size_t in_pass_ = 0;  // unfinished jobs of this pass
 };
 
 class Softirq final : public DeferredWork {

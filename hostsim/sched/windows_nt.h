@@ -20,7 +20,7 @@ namespace offhook::hostsim {
 struct WindowsNt {
   int priority = 8;  ///< base priority, 0 to 31
   int boost = 1;     ///< when a wait ends
-  int quantum = 6;   ///< clock intervals: 6 in the foreground of Professional, 12 on Server
+  int quantum = 6;   ///< clock intervals: 6 for foreground programs of Professional, 12 on Server
   int clock_hz = 64;
 };
 
@@ -67,9 +67,9 @@ class WindowsNtThread final : public ThreadPolicy {
   WindowsNt p_;
   TickWatch clock_;
   int current_;  // priority
-  int left_;     // of the quantum, intervals
+  int left_;     // remaining intervals of the quantum
   bool starved_ = false;
-  Ns ran_ = 0;  // when it last had the CPU, or began to wait for it
+  Ns ran_ = 0;  // the last time at which it had the CPU or began to wait for it
 };
 
 }  // namespace offhook::hostsim

@@ -67,7 +67,7 @@ constexpr Quarter make_quarter() {
 
 inline constexpr Quarter kQuarter = make_quarter();
 
-// Figure 9 repeats with period 8 in both directions: subset by the two low bits of (im - 1) / 2 and (re - 1) / 2.
+// Figure 9 repeats with period 8 in both directions: the two low bits give the subset of (im - 1) / 2 and (re - 1) / 2.
 struct SubsetTable {
   uint8_t subset[4][4];
 };

@@ -17,7 +17,7 @@ constexpr int kMaxSum8 = 8 * (kMaxRings - 1);
 
 struct ShellTable {
   uint32_t g4[kMaxSum4 + 1];  // (9-4): quadruples of sum p
-  uint64_t z8[kMaxSum8 + 2];  // (9-6): 8-tuples of sum below p; one entry more than the Recommendation needs
+  uint64_t z8[kMaxSum8 + 2];  // (9-6): 8-tuples with a sum below p; one entry more than the Recommendation needs
 };
 
 constexpr ShellTable make_table(int rings) {

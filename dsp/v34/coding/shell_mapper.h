@@ -16,7 +16,7 @@ namespace offhook::v34 {
 /// Real-time: yes, at most about 120 multiplications.  Source: (9-3) to (9-24)
 void shell_map(int rings, uint32_t index, uint8_t ring[8]);
 
-/// The exact inverse, for all M^8 tuples: a tuple that no K bits give (line errors only) has an index of 2^K or more.
+/// The exact inverse, for all M^8 tuples. A tuple of no K bits (only after line errors) has an index of 2^K or more.
 /// @pre each ring < M.  Real-time: yes, as shell_map.
 uint64_t shell_unmap(int rings, const uint8_t ring[8]);
 

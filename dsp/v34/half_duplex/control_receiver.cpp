@@ -45,7 +45,7 @@ constexpr float kPowerMemory = 1.f / 16;
 // third in the outer two, AC all.
 constexpr float kMostOfPph = 0.6f, kLeastOfLines = 0.85f, kLeastOuter = 0.1f, kLeastMiddle = 0.25f;
 constexpr float kLeastCoherence = 0.85f;
-constexpr float kMostTurns = 15.f * kPphPeriod / kControlSymbolHz;  // of the carrier in a period; carriers are +-7 Hz
+constexpr float kMostTurns = 15.f * kPphPeriod / kControlSymbolHz;  // turn of the carrier in a period; at most 7 Hz
 constexpr int kShFor = 4;                                           // symbols
 constexpr int kMostSh = 40;                                         // symbols until S-bar-h, if the signal is Sh
 constexpr int kAcFor = 60;                                          // symbols: 100 ms; 12.8.2

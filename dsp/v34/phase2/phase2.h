@@ -67,7 +67,7 @@ struct Phase2Config {
   uint32_t max_bit_rate = 0;            ///< kRecipient: bit/s, limits the choice of the symbol rate; 0: no limit
   float tx_level_dbm0 = -12;            ///< nominal level of 10.1.2
   float guard_with_tone_db =
-      -7;                     ///< 1800 Hz beside tone A, re nominal; printed 0 (10.1.2.1), with INFO -7: see CAVEATS
+      -7;                     ///< 1800 Hz with tone A, re nominal; 10.1.2.1 prints 0, with INFO -7: see CAVEATS
   uint8_t md_length = 0;      ///< of this end's MD in Phase 3, in 35 ms; for V.34 at most 45
   bool v92 = false;           ///< with PcmSide: announced by INFO0
   bool pcm_upstream = false;  ///< with v92: kDigital offers it in INFO1d, kAnalogue chooses it if offered
@@ -102,7 +102,7 @@ struct Phase2Outcome {
   uint8_t rx_power_reduction_db;  ///< requested from the far end, because the line to this end is overloaded
   bool hum;                       ///< LineProbe::hum()
   bool pcm_upstream;              ///< V.92 with PCM upstream was chosen
-  bool pcm;                       ///< V.90 was chosen; of INFO1a info1a_v90 then holds, and tx or rx is the upstream's
+  bool pcm;                       ///< V.90 was chosen; then info1a_v90 is valid, and tx or rx is the upstream's
   Info0d info0d;                  ///< kAnalogue: of the far end
   Info1aV90 info1a_v90;
   float frequency_offset_hz;      ///< received minus sent; 0 if it could not be measured
@@ -182,7 +182,7 @@ class Phase2 : public TableProcedure<Phase2, Phase2State, Phase2Event> {
   /// Begins a retrain, started by this end or by more than 50 ms of the far end's tone: 70 ms of silence, then tone B
   /// or A. Source: 11.5
   void retrain();
-  /// Recover in Phase 3 or 4: exchange INFO1c and INFO1a again, or be led into a retrain by the far end's tone.
+  /// Recovers in Phase 3 or 4: exchanges INFO1c and INFO1a again, or retrains if the far end's tone comes.
   /// @param marks  begin with 70 ms of silence and INFOMARKS (the answer modem always, the call modem from Phase 4);
   ///               without them, the call modem waits for INFOMARKSa or tone A. Source: 11.3.2, 11.4.2.  @pre an
   /// outcome exists

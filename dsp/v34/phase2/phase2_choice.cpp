@@ -127,7 +127,7 @@ void Phase2::put_short_choice() {
       info.high_carrier ? Carrier::kHigh : Carrier::kLow;
 }
 
-// V.90: the symbol rate that carries most upstream, as the digital modem sees it, and the signal to train us with.
+// V.90: the symbol rate with the highest upstream rate in the digital modem's view, and the signal that trains us.
 void Phase2::send_info1a_v90() {
   Info1aV90& info = outcome_.info1a_v90;
   info = {};

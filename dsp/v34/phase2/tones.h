@@ -14,7 +14,7 @@ inline constexpr int kGuardHz = 1800;
 inline constexpr int kDpskCallHz = kToneBHz;
 inline constexpr int kDpskAnswerHz = kToneAHz;
 
-/// The signal of one end in Phase 2; the answer modem 1 dB below nominal, with the guard tone (10.1.2.1, 10.1.2.3).
+/// The signal of one end in Phase 2; the answer modem is 1 dB below nominal, plus guard tone (10.1.2.1, 10.1.2.3).
 /// @param nominal_dbm0  of 10.1.2  @param guard_with_tone_db  guard tone during tone A, relative to nominal; during
 /// bits it is -7 dB
 constexpr DpskSignal phase2_signal(int carrier_hz, double nominal_dbm0, double guard_with_tone_db) {

@@ -41,7 +41,7 @@ struct oh_v34_instruments {
   uint8_t tx_precoding, rx_precoding;
   uint8_t auxiliary;             /**< the auxiliary channel is in use: both ends requested it */
   uint8_t tx_power_reduction_db; /**< as requested by the far end in Phase 2 */
-  uint8_t rx_power_reduction_db; /**< this end's request: probing found the line towards it overloaded; 0: not */
+  uint8_t rx_power_reduction_db; /**< our request: probing found the line to this end overloaded; 0: not */
   uint8_t high_pass;             /**< probing found DC or mains hum, and a high-pass removes them */
   uint8_t trainings_in_vain;     /**< successive trainings without ten seconds of data */
   float data_loss_db;            /**< SNR of the training minus that of data, if at least 1.5 dB; otherwise 0 */

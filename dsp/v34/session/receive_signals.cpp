@@ -73,7 +73,7 @@ ReceiveSignals::Found ReceiveSignals::read(int bit) {
     until_e_ = mp.bits() - (mp.type1 ? Mp::kBitsType1 - 1 : Mp::kBitsType0 - 3) + kSequenceEBits;
     return Found::kMp;
   }
-  // The 18th bit of the MP sync is a zero, and the 20th always: after an MP of known place E may have some bits wrong.
+  // The 18th and 20th bits of the MP sync are always zero: after an MP of known place, E may have some wrong bits.
   if (mp_found_) {
     if (until_e_ > 0 && --until_e_ == 0) {
       int ones = 0;

@@ -48,8 +48,8 @@ struct SessionConfig {
   TrellisCode trellis = TrellisCode::k64;  ///< requested from the far transmitter, like the next two
   bool nonlinear = false;
   bool expanded = true;
-  TrainingPoints points = TrainingPoints::k16;  ///< wanted of the far transmitter in Phase 4; the call modem, which has
-                                                ///< trained its receiver by then, takes 4 if 16 are not possible
+  TrainingPoints points = TrainingPoints::k16;  ///< requested from the far transmitter in Phase 4; the call modem,
+                                                ///< already trained, requests 4 if 16 are not possible
   uint32_t phase3_trn_ms = 1500;                ///< this end's TRN in Phase 3; a round trip is added, for the far echo
   uint32_t phase4_trn_ms = 1000;  ///< far TRN in Phase 4 until its noise decides the rate, unless MP comes
   double margin = 1.0;            ///< factor on the SNR of required_snr()
@@ -121,13 +121,13 @@ class Session : public TableProcedure<Session, SessionState, SessionEvent> {
   Complex next_symbol();
   /// The commands to the receiver, for the next sample on.
   const ReceiverOrder& order() const { return order_; }
-  /// S, S-bar, or a symbol has been heard, by order().  Real-time: yes, except at the begin of data: DataParameters.
+  /// Reports S, S-bar or a symbol, as asked by order().  Real-time: yes, except at the start of data: DataParameters.
   void put(const Heard& heard);
 
   /// PP or TRN of Phase 3 is sent while the far end is silent: the time to train an echo canceller.
   bool far_end_silent() const;
 
-  /// Data mode only: change the rates, or resynchronise. @param max_rx_rate  in 2400 bit/s, limit of the received rate
+  /// Data mode only: changes the rates, or resynchronises. @param max_rx_rate  in 2400 bit/s, limit for reception
   void renegotiate(uint8_t max_rx_rate = kMostRate);
   /// Data mode only: ends the connection.
   void cleardown() { handle(Event::kCleardown); }

@@ -58,7 +58,7 @@ class TransmitSignals {
   void start_mp(const Mp& mp);
 
   Signal signal() const { return signal_; }
-  /// All of it has been sent. Silence, MD and TRN then continue until another signal is started; the rest must not.
+  /// All of it was sent. Silence, MD and TRN continue until another signal is started; other signals must end.
   bool ended() const { return sent_ >= length_; }
   int sent() const { return sent_; }
 
